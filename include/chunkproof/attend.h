@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention over a plan (spec/two_phase.md, spec/prefill.md): the entry point that every
+ * implementation has, the reference here.
+ *
+ * For each query row r of sequence s, query head a and key/value head g = a / (h / h_kv):
+ *   out[r][a] = sum_j softmax_j(scale * q[r][a] . K[j][g]) V[j][g]
+ * over the keys j of s that r may see. Sequence s has the query rows query_begin[s] ..
+ * query_begin[s+1]-1, for its last positions in order: the last row sees all n keys of s, the one
+ * before n-1, and so on (causal). A row that sees no key gives zeros and log-sum-exp -infinity.
+ */
+#ifndef CHUNKPROOF_ATTEND_H
+#define CHUNKPROOF_ATTEND_H
+
+#include <stddef.h>
+
+#include "chunkproof/plan.h"
+
+#define CP_BUFFERED      0 /* keep every partial result of the chunk-first phase (Algorithm 1) */
+#define CP_MERGE_AT_ONCE 1 /* merge each at once (section 3.3): a state per query row and head */
+
+struct cp_attention {
+    const struct cp_plan *plan;
+    struct cp_stamp stamp; /* the tree's, now: a plan with another one is refused (PLAN-5) */
+
+    int n_heads;    /* h */
+    int n_kv_heads; /* h_kv, a divisor of h (1: MQA, h: MHA, else GQA) */
+    int head_dim;   /* d */
+    double scale;   /* usually 1 / sqrt(d) */
+
+    const int *query_begin; /* b + 1 numbers from 0 on, not decreasing; NULL: one query each */
+    int q_type, kv_type, out_type; /* CP_FP16, CP_FP32 or CP_FP64 */
+    const void *q;                 /* [query rows][h][d] */
+    const void *k; /* [capacity][h_kv][c][d]; only the first n_tokens keys of a chunk are read */
+    const void *v; /* as k */
+    void *out;     /* [query rows][h][d] */
+    double *lse;   /* [query rows][h], natural logarithm; or NULL */
+
+    int variant;     /* CP_BUFFERED or CP_MERGE_AT_ONCE */
+    void *workspace; /* at least cp_attend_workspace() bytes, aligned for double */
+    size_t workspace_size;
+};
+
+/* Bytes of workspace that cp_attend() needs for these dimensions, this plan and this variant; 0 when
+ * they do not fit together (cp_attend() says why). Ignores the tensors. */
+size_t cp_attend_workspace(const struct cp_attention *attention);
+
+/* Computes out and, when asked for, lse. Allocates nothing, keeps nothing.
+ * Fails with CP_ERROR_STALE, CP_ERROR_ARGUMENT (a missing pointer, an unknown variant),
+ * CP_ERROR_SHAPE (dimensions, types, query ranges), CP_ERROR_WORKSPACE; nothing is then written. */
+int cp_attend(const struct cp_attention *attention);
+
+#endif

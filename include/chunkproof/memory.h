@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Large zeroed memory from the system: how pools of chunks are backed (spec/pool.md, POOL-6). */
+#ifndef CHUNKPROOF_MEMORY_H
+#define CHUNKPROOF_MEMORY_H
+
+#include <stddef.h>
+
+#define CP_ON_DEMAND    0 /* address space only; a page costs memory once it is first written */
+#define CP_PREALLOCATED 1 /* every page is written before the call returns */
+
+/* Returns `bytes` > 0 zeroed bytes, aligned to a page, or NULL. The caller owns the mapping and
+ * returns it with cp_memory_free(address, bytes). */
+void *cp_memory_new(size_t bytes, int mode);
+void cp_memory_free(void *address, size_t bytes);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Number formats of K, V, Q and the output. binary16 is kept in uint16_t and converted exactly. */
+#ifndef CHUNKPROOF_NUMBER_H
+#define CHUNKPROOF_NUMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CP_FP16 0 /* IEEE 754 binary16 in uint16_t */
+#define CP_FP32 1 /* float */
+#define CP_FP64 2 /* double */
+
+/* Exact, for all 65,536 values; a NaN becomes a NaN, with its payload. */
+double cp_fp16_to_double(uint16_t x);
+
+/* The nearest binary16, ties to even, in one rounding; overflow gives an infinity, NaN a quiet NaN. */
+uint16_t cp_fp16_from_double(double x);
+
+/* Bytes of one number, or 0 for an unknown type. */
+size_t cp_number_size(int type);
+
+/* Element `index` of an array of a known type. */
+double cp_number_load(const void *array, int type, size_t index);
+void cp_number_store(void *array, int type, size_t index, double x);
+
+#endif

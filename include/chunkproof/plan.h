@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan: the tree as the kernels need it, plain data (spec/plan.md; the papers' context (C, i, j)).
+ *
+ * Shared chunks are listed once each with the range of sequences that they cover, parents before
+ * children; every sequence has its whole path, the shared chunks first. The chunk-first phase walks
+ * shared[], the sequence-first phase walks row[s].chunk[n_shared .. n_chunks), a paged kernel walks
+ * row[s].chunk[0 .. n_chunks).
+ */
+#ifndef CHUNKPROOF_PLAN_H
+#define CHUNKPROOF_PLAN_H
+
+#include "chunkproof/limits.h"
+#include "chunkproof/tree.h"
+
+/* (C, i, j): chunk C holds n_tokens keys that all sequences in [begin, end) attend to; its first
+ * key is number `position` of each of them. end - begin >= 2 and the chunk is full (PLAN-1). */
+struct cp_shared_chunk {
+    int chunk;
+    int begin;
+    int end;
+    int n_tokens;
+    int position;
+};
+
+/* One sequence (PLAN-2). Chunk k of its path holds keys k*c .. min((k+1)*c, n_tokens)-1; the first
+ * n_shared chunks are in shared[], the others are this sequence's own. */
+struct cp_plan_row {
+    int n_tokens;
+    int n_chunks;
+    int n_shared;
+    int chunk[CP_MAX_DEPTH];
+};
+
+struct cp_plan {
+    struct cp_stamp stamp; /* the tree's when the plan was made */
+    int capacity;          /* chunks in the pool: every chunk index is below */
+    int chunk_size;        /* c */
+    int n_sequences;       /* b */
+    int n_shared;
+    struct cp_shared_chunk shared[CP_MAX_CHUNKS];
+    struct cp_plan_row row[CP_MAX_SEQUENCES];
+};
+
+/* A plan in memory of its own, touched only where used, of no sequences and of no tree: its stamp
+ * equals no tree's. On CP_OK *plan is the caller's, to be given to cp_plan_free(); else NULL.
+ * Fails with CP_ERROR_NO_MEMORY. */
+int cp_plan_new(struct cp_plan **plan);
+void cp_plan_free(struct cp_plan *plan);
+
+/* Makes the plan of a valid tree (PLAN-1 .. PLAN-4). */
+void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree);
+
+/* Brings a plan of this tree up to date, to be called before each decoding iteration (PLAN-6).
+ * Returns 1 when it was rebuilt because a path or a range had changed, 0 when at most the lengths
+ * were refreshed: what was copied to a device stays good but for row[].n_tokens. */
+int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree);
+
+/* 1 when the plan describes the tree as it is now, 0 when it is stale (PLAN-5). */
+int cp_plan_is_current(const struct cp_plan *plan, struct cp_stamp stamp);
+
+/* For any content, NULL when the plan is one that the phases accept, else the number of the first
+ * clause that it breaks. Needs no tree. Linear in the plan. */
+const char *cp_plan_check(const struct cp_plan *plan);
+
+/* 1 when cp_plan_check() finds nothing, else 0. */
+int cp_plan_is_valid(const struct cp_plan *plan);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pool of chunks (spec/pool.md): which of `capacity` fixed-size chunks are in use.
+ *
+ * A sparse set: perm[] lists all chunks, the free ones first, and pos[] is its inverse. The last
+ * free entry is handed out next, so a chunk that was just released is used again before one that was
+ * never used, and fresh chunks come in index order: memory beyond the peak is never touched.
+ */
+#ifndef CHUNKPROOF_POOL_H
+#define CHUNKPROOF_POOL_H
+
+#include "chunkproof/limits.h"
+
+struct cp_pool {
+    int capacity; /* chunks in this pool, 1 .. CP_MAX_CHUNKS */
+    int n_free;   /* perm[0 .. n_free) are free, perm[n_free .. capacity) are used */
+    int perm[CP_MAX_CHUNKS];
+    int pos[CP_MAX_CHUNKS];
+};
+
+/*@
+  // POOL-1: the size is within the build-time bound.
+  predicate pool_size(struct cp_pool p) =
+    1 <= p.capacity <= CP_MAX_CHUNKS && 0 <= p.n_free <= p.capacity;
+
+  // POOL-2: perm is a permutation of the chunks and pos its inverse. Hence free and used chunks
+  // partition the pool and no chunk is listed twice.
+  predicate pool_perm(struct cp_pool p) =
+    \forall integer i; 0 <= i < p.capacity ==>
+      0 <= p.perm[i] < p.capacity && p.pos[p.perm[i]] == i;
+
+  predicate pool_pos(struct cp_pool p) =
+    \forall integer x; 0 <= x < p.capacity ==>
+      0 <= p.pos[x] < p.capacity && p.perm[p.pos[x]] == x;
+
+  predicate pool_ok(struct cp_pool p) = pool_size(p) && pool_perm(p) && pool_pos(p);
+
+  // Chunk x is in use.
+  predicate pool_used(struct cp_pool p, integer x) =
+    0 <= x < p.capacity && p.n_free <= p.pos[x];
+*/
+
+/* Empties the pool: `capacity` chunks, all free. */
+/*@
+  requires valid: \valid(pool);
+  requires size: 1 <= capacity <= CP_MAX_CHUNKS;
+  assigns *pool;
+  ensures ok: pool_ok(*pool);
+  ensures capacity: pool->capacity == capacity;
+  ensures all_free: pool->n_free == capacity;
+*/
+void cp_pool_init(struct cp_pool *pool, int capacity);
+
+/* Marks a free chunk used and returns it (POOL-3), or returns -1 and changes nothing when every
+ * chunk is used (POOL-5). */
+/*@
+  requires valid: \valid(pool);
+  requires ok: pool_ok(*pool);
+  assigns pool->n_free;
+  ensures ok: pool_ok(*pool);
+  ensures result: -1 <= \result < pool->capacity;
+  behavior full:
+    assumes pool->n_free == 0;
+    ensures fails: \result == -1;
+    ensures unchanged: *pool == \old(*pool);
+  behavior free:
+    assumes pool->n_free > 0;
+    ensures fewer: pool->n_free == \old(pool->n_free) - 1;
+    ensures was_free: !pool_used(\old(*pool), \result);
+    ensures used_now: pool_used(*pool, \result);
+    ensures latest: \result == \old(pool->perm[pool->n_free - 1]);
+    ensures others: \forall integer x; x != \result ==>
+      (pool_used(*pool, x) <==> pool_used(\old(*pool), x));
+  complete behaviors;
+  disjoint behaviors;
+*/
+int cp_pool_take(struct cp_pool *pool);
+
+/* Returns a used chunk to the free ones; it is the next to be taken (POOL-4). */
+/*@
+  requires valid: \valid(pool);
+  requires ok: pool_ok(*pool);
+  requires used: pool_used(*pool, chunk);
+  assigns pool->n_free, pool->perm[0 .. CP_MAX_CHUNKS - 1], pool->pos[0 .. CP_MAX_CHUNKS - 1];
+  ensures ok: pool_ok(*pool);
+  ensures capacity: pool->capacity == \old(pool->capacity);
+  ensures more: pool->n_free == \old(pool->n_free) + 1;
+  ensures free_now: !pool_used(*pool, chunk);
+  ensures next: pool->perm[pool->n_free - 1] == chunk;
+  ensures others: \forall integer x; x != chunk ==>
+    (pool_used(*pool, x) <==> pool_used(\old(*pool), x));
+*/
+void cp_pool_release(struct cp_pool *pool, int chunk);
+
+/* 1 when the chunk is in use, 0 when it is free. */
+/*@
+  requires valid: \valid_read(pool);
+  requires ok: pool_ok(*pool);
+  requires chunk: 0 <= chunk < pool->capacity;
+  assigns \nothing;
+  ensures result: \result == 1 || \result == 0;
+  ensures used: \result == 1 <==> pool_used(*pool, chunk);
+*/
+int cp_pool_is_used(const struct cp_pool *pool, int chunk);
+
+/* Linear in the capacity, for any content: NULL when the pool is valid, else the number of the first
+ * clause that it breaks ("POOL-1" or "POOL-2"). */
+/*@
+  requires valid: \valid_read(pool);
+  assigns \nothing;
+  ensures valid: \result == \null <==> pool_ok(*pool);
+*/
+const char *cp_pool_check(const struct cp_pool *pool);
+
+/* 1 when cp_pool_check() finds nothing, else 0. */
+/*@
+  requires valid: \valid_read(pool);
+  assigns \nothing;
+  ensures valid: \result != 0 <==> pool_ok(*pool);
+*/
+int cp_pool_is_valid(const struct cp_pool *pool);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The status of an operation. Every operation that can fail returns one of these and, unless it
+ * returns CP_OK, leaves what it was given as it was (spec/tree.md, TREE-13). */
+#ifndef CHUNKPROOF_STATUS_H
+#define CHUNKPROOF_STATUS_H
+
+#define CP_OK                   0
+#define CP_ERROR_ARGUMENT       1 /* an argument is out of its documented range */
+#define CP_ERROR_POOL_FULL      2 /* fewer free chunks than the operation needs */
+#define CP_ERROR_SEQUENCES_FULL 3 /* CP_MAX_SEQUENCES sequences are alive */
+#define CP_ERROR_TOO_LONG       4 /* a path would need more than CP_MAX_DEPTH chunks */
+#define CP_ERROR_NO_MEMORY      5 /* the system gave no memory */
+#define CP_ERROR_STALE          6 /* the plan was built before the tree last changed */
+#define CP_ERROR_SHAPE          7 /* dimensions, types or query ranges do not fit together */
+#define CP_ERROR_WORKSPACE      8 /* the workspace is smaller than cp_attend_workspace() says */
+
+/* One line of English for a status; never NULL. */
+const char *cp_status_text(int status);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The prefix tree (a forest) of chunks (spec/tree.md).
+ *
+ * There are no node pointers. Sequences are numbered 0 .. n_sequences-1, and every used chunk covers
+ * a half-open range [begin, end) of them. sequence[s].chunk[0 .. n_chunks) is the path of sequence s
+ * from its root to its last chunk; the chunk at depth k holds its tokens k*c .. k*c+fill-1. Parent,
+ * children and siblings follow from these ranges: the children of a chunk are met by stepping
+ * through its range from end to end.
+ *
+ * Users read the fields as they like and change them only through the functions below. Joining,
+ * leaving and forking renumber the sequences behind the place where they happen: the id that was
+ * given at join or fork goes with the sequence, its index does not.
+ */
+#ifndef CHUNKPROOF_TREE_H
+#define CHUNKPROOF_TREE_H
+
+#include "chunkproof/limits.h"
+#include "chunkproof/pool.h"
+
+/* The tokens of one chunk; the first fill[chunk] are meaningful. */
+struct cp_tokens {
+    int token[CP_MAX_CHUNK_SIZE];
+};
+
+struct cp_sequence {
+    long long id;            /* the caller's name for the sequence */
+    unsigned long long salt; /* its sharing domain (TREE-14) */
+    int n_chunks;            /* 0 for an empty sequence (TREE-16) */
+    int chunk[CP_MAX_DEPTH]; /* its path */
+};
+
+/* What a plan is built from and compared with (spec/plan.md, PLAN-5). */
+struct cp_stamp {
+    unsigned long long epoch; /* +1 for each change of a path or a range: what a plan depends on */
+    unsigned long long step;  /* +1 for each successful append: only lengths have changed */
+};
+
+struct cp_tree {
+    struct cp_pool pool;
+    int chunk_size;  /* c: tokens per chunk, 1 .. CP_MAX_CHUNK_SIZE */
+    int hash_bits;   /* width of the chunk hashes, 0 .. 64 (TREE-15) */
+    int n_sequences; /* b */
+    struct cp_stamp stamp;
+    int begin[CP_MAX_CHUNKS];               /* per used chunk: first sequence it covers ... */
+    int end[CP_MAX_CHUNKS];                 /* ... and one past the last */
+    int depth[CP_MAX_CHUNKS];               /* its place on every path through it */
+    int fill[CP_MAX_CHUNKS];                /* tokens in it, 1 .. chunk_size */
+    unsigned long long hash[CP_MAX_CHUNKS]; /* of a full chunk's tokens */
+    struct cp_tokens tokens[CP_MAX_CHUNKS];
+    struct cp_sequence sequence[CP_MAX_SEQUENCES];
+};
+
+/*@
+  // The chunk at depth k of sequence s.
+  logic integer tree_chunk(struct cp_tree t, integer s, integer k) = t.sequence[s].chunk[k];
+
+  // How deep sequence s is.
+  logic integer tree_depth(struct cp_tree t, integer s) = t.sequence[s].n_chunks;
+
+  // Sizes are within their bounds.
+  predicate tree_sizes(struct cp_tree t) =
+    1 <= t.chunk_size <= CP_MAX_CHUNK_SIZE && 0 <= t.hash_bits <= 64 &&
+    0 <= t.n_sequences <= CP_MAX_SEQUENCES &&
+    (\forall integer s; 0 <= s < t.n_sequences ==> 0 <= tree_depth(t, s) <= CP_MAX_DEPTH);
+
+  // TREE-1: a used chunk covers a non-empty contiguous range and holds at least one token.
+  predicate tree_ranges(struct cp_tree t) =
+    \forall integer x; pool_used(t.pool, x) ==>
+      0 <= t.begin[x] < t.end[x] <= t.n_sequences && 1 <= t.fill[x] <= t.chunk_size;
+
+  // TREE-2: a partial chunk is private, and the last of its sequence.
+  predicate tree_private(struct cp_tree t) =
+    \forall integer x; pool_used(t.pool, x) ==> t.fill[x] < t.chunk_size ==>
+      t.end[x] == t.begin[x] + 1 && t.depth[x] == tree_depth(t, t.begin[x]) - 1;
+
+  // TREE-3: every entry of a path is a used chunk, at its own depth, whose range has the sequence.
+  predicate tree_paths(struct cp_tree t) =
+    \forall integer s, k; 0 <= s < t.n_sequences ==> 0 <= k < tree_depth(t, s) ==>
+      pool_used(t.pool, tree_chunk(t, s, k)) && t.depth[tree_chunk(t, s, k)] == k &&
+      t.begin[tree_chunk(t, s, k)] <= s < t.end[tree_chunk(t, s, k)];
+
+  // TREE-4: and every sequence in the range of a used chunk has it on its path. With TREE-1: no leak.
+  predicate tree_cover(struct cp_tree t) =
+    \forall integer x, s; pool_used(t.pool, x) ==> t.begin[x] <= s < t.end[x] ==>
+      0 <= t.depth[x] < tree_depth(t, s) && tree_chunk(t, s, t.depth[x]) == x;
+
+  // TREE-5: ranges are nested along a path.
+  predicate tree_nested(struct cp_tree t) =
+    \forall integer s, j, k; 0 <= s < t.n_sequences ==> 0 <= j <= k < tree_depth(t, s) ==>
+      t.begin[tree_chunk(t, s, j)] <= t.begin[tree_chunk(t, s, k)] &&
+      t.end[tree_chunk(t, s, k)] <= t.end[tree_chunk(t, s, j)];
+
+  // TREE-14: sequences on one chunk are of one sharing domain.
+  predicate tree_salts(struct cp_tree t) =
+    \forall integer x, s; pool_used(t.pool, x) ==> t.begin[x] <= s < t.end[x] ==>
+      t.sequence[s].salt == t.sequence[t.begin[x]].salt;
+
+  predicate tree_ok(struct cp_tree t) =
+    pool_ok(t.pool) && tree_sizes(t) && tree_ranges(t) && tree_private(t) && tree_paths(t) &&
+    tree_cover(t) && tree_nested(t) && tree_salts(t);
+
+  // TREE-6: the number of tokens of sequence s, and its k-th token.
+  logic integer tree_length(struct cp_tree t, integer s) =
+    tree_depth(t, s) == 0 ? 0 :
+      (tree_depth(t, s) - 1) * t.chunk_size + t.fill[tree_chunk(t, s, tree_depth(t, s) - 1)];
+
+  logic integer tree_token(struct cp_tree t, integer s, integer k) =
+    t.tokens[tree_chunk(t, s, k / t.chunk_size)].token[k % t.chunk_size];
+*/
+
+/* A tree in memory of its own, touched only where it is used, with room for `capacity` chunks of
+ * `chunk_size` tokens (ranges: limits.h). hash_bits = 0 shares by comparing tokens alone; 1 .. 64
+ * compares hashes of that width first and tokens only when they agree (TREE-15), which is quicker
+ * for large chunks and never decides by itself.
+ * On CP_OK *tree is the caller's, to be given to cp_tree_free(); else *tree is NULL.
+ * Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
+int cp_tree_new(struct cp_tree **tree, int capacity, int chunk_size, int hash_bits);
+void cp_tree_free(struct cp_tree *tree);
+
+/* Makes *tree an empty tree; the ranges of the arguments are checked by cp_tree_new(). */
+/*@
+  requires valid: \valid(tree);
+  requires capacity: 1 <= capacity <= CP_MAX_CHUNKS;
+  requires chunk_size: 1 <= chunk_size <= CP_MAX_CHUNK_SIZE;
+  requires hash_bits: 0 <= hash_bits <= 64;
+  assigns *tree;
+  ensures ok: tree_ok(*tree);
+  ensures empty: tree->n_sequences == 0 && tree->pool.n_free == capacity;
+*/
+void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits);
+
+/* Number of tokens of a sequence, 0 <= sequence < n_sequences. */
+int cp_tree_length(const struct cp_tree *tree, int sequence);
+
+/* Token number k of a sequence, 0 <= k < its length. */
+int cp_tree_token(const struct cp_tree *tree, int sequence, int k);
+
+/* The index of the first sequence with this id, or -1. */
+int cp_tree_find(const struct cp_tree *tree, long long id);
+
+/* What is already there of a prompt (TREE-8). */
+struct cp_match {
+    int n_chunks; /* leading full chunks that some sequence of the same salt has */
+    int n_tokens; /* n_chunks * chunk_size: K and V are needed only from this token on */
+    int sequence; /* a sequence that has them, or -1 when n_chunks is 0 */
+};
+
+/* The longest match over all sequences; reads only. token[0 .. n_tokens) is the prompt; hash is NULL
+ * or the prompt's chunk hashes from cp_tree_hash_prompt(). n_tokens >= 0. */
+struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
+                               unsigned long long salt, const unsigned long long *hash);
+
+/* hash[k] = hash of the prompt's k-th full chunk, for k < n_tokens / chunk_size. */
+void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
+                         unsigned long long *hash);
+
+struct cp_joined {
+    int sequence; /* where the new sequence is */
+    int n_shared; /* leading tokens that it shares: K and V are needed only from there on */
+};
+
+/* A new sequence (TREE-9). It shares the chunks of the longest match and gets chunks of its own for
+ * the rest, and takes the index behind the last sequence of the deepest shared chunk, or the last
+ * index when it shares none. n_tokens = 0 makes an empty sequence. *joined is written on CP_OK.
+ * Fails with CP_ERROR_ARGUMENT (n_tokens < 0), CP_ERROR_TOO_LONG, CP_ERROR_SEQUENCES_FULL,
+ * CP_ERROR_POOL_FULL; the tree is then unchanged (TREE-13). */
+int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
+                 long long id, const unsigned long long *hash, struct cp_joined *joined);
+
+/* One more token for one sequence (TREE-10). A chunk is added only when the last one is full.
+ * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_TOO_LONG, CP_ERROR_POOL_FULL; the tree
+ * is then unchanged. */
+int cp_tree_append(struct cp_tree *tree, int sequence, int token);
+
+/* One more token for each of n sequences, sequence[0] < sequence[1] < ...: a decoding iteration.
+ * All or none (TREE-13). Fails as cp_tree_append() does, and with CP_ERROR_ARGUMENT when the
+ * sequences are not in increasing order. */
+int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token);
+
+/* Removes a sequence and frees the chunks that no other has (TREE-11). The sequences behind it move
+ * down by one. Fails with CP_ERROR_ARGUMENT (no such sequence). */
+int cp_tree_leave(struct cp_tree *tree, int sequence);
+
+struct cp_forked {
+    int sequence;  /* the new sequence: the old one's index + 1 */
+    int copy_from; /* the partial last chunk whose K and V (fill tokens) the caller must copy ... */
+    int copy_to;   /* ... to this chunk, or both -1 when there is nothing to copy */
+};
+
+/* A second sequence with the same tokens, next to the first (TREE-12): parallel sampling and beam
+ * search. Full chunks are shared, a partial last chunk is copied. *forked is written on CP_OK.
+ * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_SEQUENCES_FULL, CP_ERROR_POOL_FULL; the
+ * tree is then unchanged. */
+int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_forked *forked);
+
+/* For any content, NULL when the tree is valid, else the number of the first clause that it breaks
+ * ("TREE-3", say). Linear in capacity + sequences + sum of path lengths. */
+const char *cp_tree_check(const struct cp_tree *tree);
+
+/* The same for the tokens: that the hash of every full chunk is right (TREE-15). Linear in the
+ * tokens stored. Needs a valid tree. */
+const char *cp_tree_check_hashes(const struct cp_tree *tree);
+
+/* 1 when both checks find nothing, else 0. */
+int cp_tree_is_valid(const struct cp_tree *tree);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CHUNKPROOF_VERSION_H
+#define CHUNKPROOF_VERSION_H
+
+#define CP_VERSION_MAJOR 0
+#define CP_VERSION_MINOR 1
+#define CP_VERSION_PATCH 0
+#define CP_VERSION       "0.1.0"
+
+/* The version of the library that was linked, e.g. "0.1.0"; compare with CP_VERSION, the headers'. */
+const char *cp_version(void);
+
+#endif
