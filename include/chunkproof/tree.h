@@ -31,6 +31,7 @@ struct cp_sequence {
 
 /* What a plan is built from and compared with (spec/plan.md, PLAN-5). */
 struct cp_stamp {
+    unsigned long long tree;  /* which tree: differs between any two from cp_tree_new() */
     unsigned long long epoch; /* +1 for each change of a path or a range: what a plan depends on */
     unsigned long long step;  /* +1 for each successful append: only lengths have changed */
 };
@@ -149,6 +150,9 @@ struct cp_match {
  * or the prompt's chunk hashes from cp_tree_hash_prompt(). n_tokens >= 0. */
 struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
                                unsigned long long salt, const unsigned long long *hash);
+
+/* The hash of chunk_size tokens, hash_bits wide: what tree->hash[] holds for full chunks. */
+unsigned long long cp_tree_hash(const struct cp_tree *tree, const int *token);
 
 /* hash[k] = hash of the prompt's k-th full chunk, for k < n_tokens / chunk_size. */
 void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,

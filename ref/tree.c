@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chunkproof/tree.h"
+
+#include <stddef.h>
+
+#include "chunkproof/status.h"
+
+void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits) {
+    cp_pool_init(&tree->pool, capacity);
+    tree->chunk_size = chunk_size;
+    tree->hash_bits = hash_bits;
+    tree->n_sequences = 0;
+    tree->stamp.tree = 0;
+    tree->stamp.epoch = 0;
+    tree->stamp.step = 0;
+}
+
+int cp_tree_length(const struct cp_tree *tree, int sequence) {
+    const struct cp_sequence *row = &tree->sequence[sequence];
+    if (row->n_chunks == 0) {
+        return 0;
+    }
+    return (row->n_chunks - 1) * tree->chunk_size + tree->fill[row->chunk[row->n_chunks - 1]];
+}
+
+int cp_tree_token(const struct cp_tree *tree, int sequence, int k) {
+    int chunk = tree->sequence[sequence].chunk[k / tree->chunk_size];
+    return tree->tokens[chunk].token[k % tree->chunk_size];
+}
+
+int cp_tree_find(const struct cp_tree *tree, long long id) {
+    for (int s = 0; s < tree->n_sequences; s++) {
+        if (tree->sequence[s].id == id) {
+            return s;
+        }
+    }
+    return -1;
+}
+
+/* ---- Matching (TREE-8) ---- */
+
+unsigned long long cp_tree_hash(const struct cp_tree *tree, const int *token) {
+    unsigned long long h = 14695981039346656037ULL; /* FNV-1a, a token at a time ... */
+    if (tree->hash_bits == 0) {
+        return 0;
+    }
+    for (int k = 0; k < tree->chunk_size; k++) {
+        h = (h ^ (unsigned)token[k]) * 1099511628211ULL;
+    }
+    h = (h ^ (h >> 32)) *
+        0x9E3779B97F4A7C15ULL; /* ... and the low bits carried into the high ones */
+    return h >> (64 - tree->hash_bits);
+}
+
+void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
+                         unsigned long long *hash) {
+    for (int k = 0; k < n_tokens / tree->chunk_size; k++) {
+        hash[k] = cp_tree_hash(tree, token + (size_t)k * (size_t)tree->chunk_size);
+    }
+}
+
+/* Is this chunk full, with exactly the tokens of the prompt's k-th chunk? The hash only saves the
+ * comparison of tokens when it differs (TREE-15). */
+static int chunk_matches(const struct cp_tree *tree, int chunk, const int *token, int k,
+                         const unsigned long long *hash) {
+    int first = k * tree->chunk_size;
+    if (tree->fill[chunk] < tree->chunk_size) {
+        return 0;
+    }
+    if (hash != NULL && tree->hash[chunk] != hash[k]) {
+        return 0;
+    }
+    for (int i = 0; i < tree->chunk_size; i++) {
+        if (tree->tokens[chunk].token[i] != token[first + i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* How many leading chunks of the sequence match those of the prompt, when the first `known` do. */
+static int match_path(const struct cp_tree *tree, const struct cp_sequence *row, int known,
+                      const int *token, int n_full, unsigned long long salt,
+                      const unsigned long long *hash) {
+    int k = known;
+    if (row->salt != salt) {
+        return 0;
+    }
+    while (k < n_full && k < row->n_chunks && chunk_matches(tree, row->chunk[k], token, k, hash)) {
+        k++;
+    }
+    return k;
+}
+
+struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
+                               unsigned long long salt, const unsigned long long *hash) {
+    struct cp_match best = {0, 0, -1};
+    int n_full = n_tokens / tree->chunk_size;
+    int known = 0; /* leading chunks of s that the sequence before it had too, and that match */
+    int s = 0;
+    while (s < tree->n_sequences && best.n_chunks < n_full) {
+        const struct cp_sequence *row = &tree->sequence[s];
+        int k = match_path(tree, row, known, token, n_full, salt, hash);
+        if (k > best.n_chunks) {
+            best.n_chunks = k;
+            best.n_tokens = k * tree->chunk_size;
+            best.sequence = s;
+        }
+        /* All sequences on the first chunk that differs match no further: step over its range. */
+        s = k < row->n_chunks ? tree->end[row->chunk[k]] : s + 1;
+        while (k > 0 && tree->end[row->chunk[k - 1]] <= s) {
+            k--;
+        }
+        known = k;
+    }
+    return best;
+}
+
+/* ---- Changing ranges and rows: the parts of which the operations are made ---- */
+
+/* Makes room for a sequence at index `at`: rows and ranges behind it move up by one. The new row is
+ * in the range of every chunk that `at` was strictly inside of. */
+static void open_row(struct cp_tree *tree, int at) {
+    for (int s = tree->n_sequences; s > at; s--) {
+        tree->sequence[s] = tree->sequence[s - 1];
+    }
+    tree->n_sequences++;
+    for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
+        int chunk = tree->pool.perm[i];
+        tree->begin[chunk] += tree->begin[chunk] >= at ? 1 : 0;
+        tree->end[chunk] += tree->end[chunk] > at ? 1 : 0;
+    }
+}
+
+/* Removes row `at` and takes it out of every range; no chunk has it alone. */
+static void close_row(struct cp_tree *tree, int at) {
+    tree->n_sequences--;
+    for (int s = at; s < tree->n_sequences; s++) {
+        tree->sequence[s] = tree->sequence[s + 1];
+    }
+    for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
+        int chunk = tree->pool.perm[i];
+        tree->begin[chunk] -= tree->begin[chunk] > at ? 1 : 0;
+        tree->end[chunk] -= tree->end[chunk] > at ? 1 : 0;
+    }
+}
+
+/* Puts the first n chunks of sequence `from` on the path of `at` too; each of them ends at `at` or
+ * has it inside already. */
+static void share_path(struct cp_tree *tree, int from, int n, int at) {
+    for (int k = 0; k < n; k++) {
+        int chunk = tree->sequence[from].chunk[k];
+        tree->sequence[at].chunk[k] = chunk;
+        tree->end[chunk] += tree->end[chunk] == at ? 1 : 0;
+    }
+}
+
+/* A chunk of its own for sequence s at depth k, with `fill` tokens. The pool has a free one. */
+static int add_chunk(struct cp_tree *tree, int s, int k, const int *token, int fill) {
+    int chunk = cp_pool_take(&tree->pool);
+    tree->begin[chunk] = s;
+    tree->end[chunk] = s + 1;
+    tree->depth[chunk] = k;
+    tree->fill[chunk] = fill;
+    for (int i = 0; i < fill; i++) {
+        tree->tokens[chunk].token[i] = token[i];
+    }
+    if (fill == tree->chunk_size) {
+        tree->hash[chunk] = cp_tree_hash(tree, tree->tokens[chunk].token);
+    }
+    tree->sequence[s].chunk[k] = chunk;
+    return chunk;
+}
+
+/* ---- Operations ---- */
+
+int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
+                 long long id, const unsigned long long *hash, struct cp_joined *joined) {
+    int c = tree->chunk_size;
+    if (n_tokens < 0) {
+        return CP_ERROR_ARGUMENT;
+    }
+    int n_chunks = n_tokens / c + (n_tokens % c > 0 ? 1 : 0);
+    if (n_chunks > CP_MAX_DEPTH) {
+        return CP_ERROR_TOO_LONG;
+    }
+    if (tree->n_sequences == CP_MAX_SEQUENCES) {
+        return CP_ERROR_SEQUENCES_FULL;
+    }
+    struct cp_match match = cp_tree_lookup(tree, token, n_tokens, salt, hash);
+    if (n_chunks - match.n_chunks > tree->pool.n_free) {
+        return CP_ERROR_POOL_FULL;
+    }
+
+    int at = tree->n_sequences;
+    if (match.n_chunks > 0) {
+        at = tree->end[tree->sequence[match.sequence].chunk[match.n_chunks - 1]];
+    }
+    open_row(tree, at);
+    tree->sequence[at].id = id;
+    tree->sequence[at].salt = salt;
+    tree->sequence[at].n_chunks = n_chunks;
+    share_path(tree, match.sequence, match.n_chunks, at);
+    for (int k = match.n_chunks; k < n_chunks; k++) {
+        int rest = n_tokens - k * c;
+        add_chunk(tree, at, k, token + (size_t)k * (size_t)c, rest < c ? rest : c);
+    }
+    tree->stamp.epoch++;
+    joined->sequence = at;
+    joined->n_shared = match.n_tokens;
+    return CP_OK;
+}
+
+/* Does the next token of sequence s need a new chunk? A shared chunk is full, so yes after one. */
+static int needs_chunk(const struct cp_tree *tree, int s) {
+    const struct cp_sequence *row = &tree->sequence[s];
+    return row->n_chunks == 0 || tree->fill[row->chunk[row->n_chunks - 1]] == tree->chunk_size;
+}
+
+static void append_one(struct cp_tree *tree, int s, int token) {
+    struct cp_sequence *row = &tree->sequence[s];
+    if (needs_chunk(tree, s)) {
+        add_chunk(tree, s, row->n_chunks, &token, 1);
+        row->n_chunks++;
+        tree->stamp.epoch++;
+    } else {
+        int chunk = row->chunk[row->n_chunks - 1];
+        tree->tokens[chunk].token[tree->fill[chunk]] = token;
+        tree->fill[chunk]++;
+        if (tree->fill[chunk] == tree->chunk_size) {
+            tree->hash[chunk] = cp_tree_hash(tree, tree->tokens[chunk].token);
+        }
+    }
+}
+
+int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token) {
+    int needed = 0;
+    for (int i = 0; i < n; i++) {
+        int s = sequence[i];
+        if (s < 0 || s >= tree->n_sequences || (i > 0 && s <= sequence[i - 1])) {
+            return CP_ERROR_ARGUMENT;
+        }
+        if (needs_chunk(tree, s)) {
+            if (tree->sequence[s].n_chunks == CP_MAX_DEPTH) {
+                return CP_ERROR_TOO_LONG;
+            }
+            needed++;
+        }
+    }
+    if (needed > tree->pool.n_free) {
+        return CP_ERROR_POOL_FULL;
+    }
+    for (int i = 0; i < n; i++) {
+        append_one(tree, sequence[i], token[i]);
+    }
+    tree->stamp.step++;
+    return CP_OK;
+}
+
+int cp_tree_append(struct cp_tree *tree, int sequence, int token) {
+    return cp_tree_append_each(tree, 1, &sequence, &token);
+}
+
+int cp_tree_leave(struct cp_tree *tree, int sequence) {
+    if (sequence < 0 || sequence >= tree->n_sequences) {
+        return CP_ERROR_ARGUMENT;
+    }
+    const struct cp_sequence *row = &tree->sequence[sequence];
+    for (int k = row->n_chunks - 1; k >= 0; k--) {
+        int chunk = row->chunk[k];
+        if (tree->end[chunk] == tree->begin[chunk] + 1) {
+            cp_pool_release(&tree->pool, chunk);
+        }
+    }
+    close_row(tree, sequence);
+    tree->stamp.epoch++;
+    return CP_OK;
+}
+
+int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_forked *forked) {
+    if (sequence < 0 || sequence >= tree->n_sequences) {
+        return CP_ERROR_ARGUMENT;
+    }
+    if (tree->n_sequences == CP_MAX_SEQUENCES) {
+        return CP_ERROR_SEQUENCES_FULL;
+    }
+    int n_chunks = tree->sequence[sequence].n_chunks;
+    int n_full = n_chunks;
+    if (n_chunks > 0 && !needs_chunk(tree, sequence)) {
+        n_full = n_chunks - 1; /* the last one is partial */
+        if (tree->pool.n_free == 0) {
+            return CP_ERROR_POOL_FULL;
+        }
+    }
+
+    int at = sequence + 1;
+    open_row(tree, at);
+    tree->sequence[at].id = id;
+    tree->sequence[at].salt = tree->sequence[sequence].salt;
+    tree->sequence[at].n_chunks = n_chunks;
+    share_path(tree, sequence, n_full, at);
+    forked->sequence = at;
+    forked->copy_from = -1;
+    forked->copy_to = -1;
+    if (n_full < n_chunks) {
+        int tail = tree->sequence[sequence].chunk[n_full];
+        forked->copy_from = tail;
+        forked->copy_to = add_chunk(tree, at, n_full, tree->tokens[tail].token, tree->fill[tail]);
+    }
+    tree->stamp.epoch++;
+    return CP_OK;
+}
