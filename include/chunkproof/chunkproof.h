@@ -4,6 +4,7 @@
 #define CHUNKPROOF_CHUNKPROOF_H
 
 #include "chunkproof/attend.h"
+#include "chunkproof/kv.h"
 #include "chunkproof/limits.h"
 #include "chunkproof/memory.h"
 #include "chunkproof/number.h"
