@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# chunkproof. `make help` lists every target.
+#
+# A configuration has a directory of its own; everything that is built goes there:
+#   make BUILD=build/clang CC=clang
+#   make BUILD=build/asan EXTRA_CFLAGS="-O1 -fsanitize=address,undefined" tests
+# A source file that needs more of the system than C11 defines its feature macro itself, in its first
+# line: there is none here, so that the rest of the library stays plain C11.
+
+BUILD   = build
+PREFIX  = /usr/local
+DESTDIR =
+TIER    = default
+STRICT  = 0
+STAGES  =
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+CFLAGS   = -O2 -g
+WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+COMPILE  = $(CC) -std=c11 $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) -Iinclude -I. -fPIC -MMD -MP
+LINK     = $(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS)
+
+# Version macro -> library version -> soname: one number, in version.h.
+version = $(shell awk '$$2 == "CP_VERSION" { gsub(/"/, "", $$3); print $$3 }' \
+	include/chunkproof/version.h)
+soname  = libchunkproof.so.$(firstword $(subst ., ,$(version)))
+
+# What is built from what. A directory's files are all its *.c; tests/test_*.c are programs, the other
+# files of tests/ and all of gate/ but its main() are theirs to use.
+object       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+library_obj := $(call object,$(wildcard ref/*.c))
+command_obj := $(call object,$(wildcard gate/*.c))
+test_src    := $(wildcard tests/test_*.c)
+support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
+	$(filter-out %/gate/main.o,$(command_obj))
+test_obj    := $(call object,$(test_src))
+test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
+
+static  := $(BUILD)/libchunkproof.a
+shared  := $(BUILD)/libchunkproof.so
+command := $(if $(command_obj),$(BUILD)/chunkproof)
+
+.DEFAULT_GOAL := build
+.PHONY: build tests deps deps-list test verify lint format prove coverage install uninstall clean help
+
+build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
+
+tests: build $(test_bin)               ## the unit tests' programs
+
+deps:                                  ## install what is missing; DEPS=skip leaves that out everywhere
+	@$(if $(filter skip,$(DEPS)),:,scripts/deps)
+
+deps-list:                             ## print what is needed, and what of it is missing
+	@scripts/deps --list
+
+test: deps                             ## build and pass all tests
+	@$(MAKE) --no-print-directory tests
+	@scripts/run_tests.py --build $(BUILD)
+
+verify: deps                           ## the gate: all stages; TIER=quick|default|deep STRICT=1 STAGES="lint ..."
+	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py $(STAGES)
+
+lint: deps                             ## layout, static analysis, layering
+	@scripts/verify.py lint layers
+
+prove: deps                            ## the proofs and the model checking
+	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp model-checking
+
+coverage: deps                         ## lines and branches of ref/ that the unit tests reach: build/coverage/html
+	@scripts/coverage.py --html
+
+format:                                ## lay out all C files as .clang-format says
+	clang-format -i $(wildcard include/*/*.h ref/*.[ch] gate/*.[ch] tests/*.[ch] proofs/*/*.[ch])
+
+install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
+	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 644 include/chunkproof/*.h $(DESTDIR)$(PREFIX)/include/chunkproof
+	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(static) $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(shared) $(DESTDIR)$(PREFIX)/lib/libchunkproof.so.$(version)
+	ln -sf libchunkproof.so.$(version) $(DESTDIR)$(PREFIX)/lib/$(soname)
+	ln -sf $(soname) $(DESTDIR)$(PREFIX)/lib/libchunkproof.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' scripts/chunkproof.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/chunkproof.pc
+
+uninstall:                             ## what install put there, from the same PREFIX= and DESTDIR=
+	rm -rf $(DESTDIR)$(PREFIX)/include/chunkproof
+	rm -f $(DESTDIR)$(PREFIX)/bin/chunkproof $(DESTDIR)$(PREFIX)/lib/libchunkproof.* \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig/chunkproof.pc
+
+clean:                                 ## all that was built; unpacked tools stay (build/tools)
+	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name tools -exec rm -rf {} +
+
+help:                                  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+$(static): $(library_obj)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(shared): $(library_obj)
+	$(LINK) -shared -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $^ -lm
+
+$(BUILD)/chunkproof: $(command_obj) $(static)
+	$(LINK) -o $@ $^ -ljansson -lm
+
+# An archive, so that each test takes only what it uses and may have its own copy of something.
+$(BUILD)/tests/libsupport.a: $(support_obj) | $(BUILD)/tests/
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/tests/libsupport.a $(static)
+	$(LINK) -o $@ $^ -lcmocka -ljansson -lm
+
+# Each object depends on the command line that compiles it: other flags, other objects.
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
+$(BUILD)/flags: always | $(BUILD)/tests/
+	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
+
+$(BUILD)/tests/:
+	@mkdir -p $@
+
+.PHONY: always
+.SECONDARY: $(test_obj)
+-include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj))

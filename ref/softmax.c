@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chunkproof/softmax.h"
+
+#include <math.h>
+
+#include "chunkproof/limits.h"
+#include "chunkproof/number.h"
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* What a weight relative to x is worth relative to m >= x: a factor in [0, 1]. */
+static double rescale(double x, double m) {
+    return exp(x - m);
+}
+
+/* SOFTMAX-1 for the row of k that begins at element `at`. */
+static double score_row(const double *q, const void *k, int type, size_t at, int d, double scale) {
+    double sum = 0.0;
+    for (int i = 0; i < d; i++) {
+        sum += q[i] * cp_number_load(k, type, at + (size_t)i);
+    }
+    return scale * sum;
+}
+
+double cp_score(const double *q, const double *k, int d, double scale) {
+    return score_row(q, k, CP_FP64, 0, d, scale);
+}
+
+void cp_state_empty(struct cp_state *state, double *o, int d) {
+    state->m = 0.0;
+    state->n = 0.0;
+    for (int i = 0; i < d; i++) {
+        o[i] = 0.0;
+    }
+}
+
+static double largest(const double *score, int n) {
+    double m = score[0];
+    for (int j = 1; j < n; j++) {
+        m = larger(m, score[j]);
+    }
+    return m;
+}
+
+/* o += weight * v for the row of v that begins at element `at`. */
+static void add_row(double *o, double weight, const void *v, int type, size_t at, int d) {
+    for (int i = 0; i < d; i++) {
+        o[i] += weight * cp_number_load(v, type, at + (size_t)i);
+    }
+}
+
+/* The names are Eqn 1's, for one row of Q: W -> score, M -> m, E -> weight. */
+void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
+                     const void *v, int type, size_t first, int n_keys, int d, double scale) {
+    double score[CP_MAX_CHUNK_SIZE];
+    cp_state_empty(state, o, d);
+    if (n_keys < 1) {
+        return;
+    }
+    for (int j = 0; j < n_keys; j++) {
+        score[j] = score_row(q, k, type, (first + (size_t)j) * (size_t)d, d, scale);
+    }
+    state->m = largest(score, n_keys);
+    for (int j = 0; j < n_keys; j++) {
+        double weight = rescale(score[j], state->m);
+        state->n += weight;
+        add_row(o, weight, v, type, (first + (size_t)j) * (size_t)d, d);
+    }
+}
+
+static void copy_row(double *o, const double *part_o, int d) {
+    for (int i = 0; i < d; i++) {
+        o[i] = part_o[i];
+    }
+}
+
+/* o = x * part_o + y * o */
+static void merge_row(double *o, const double *part_o, double x, double y, int d) {
+    for (int i = 0; i < d; i++) {
+        o[i] = x * part_o[i] + y * o[i];
+    }
+}
+
+/* The names are Eqn 2's: x and y bring the part and the state to the new maximum. The empty state is
+ * told by its n and takes no part in the arithmetic, so there is no maximum of no keys to go wrong:
+ * the papers start from m = 0, which underflows when every score is low, and a start from m = -inf
+ * gives -inf - -inf when two empty states meet. */
+void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *part,
+                    const double *part_o, int d) {
+    if (part->n == 0.0) {
+        return;
+    }
+    if (state->n == 0.0) {
+        *state = *part;
+        copy_row(o, part_o, d);
+        return;
+    }
+    double m = larger(part->m, state->m);
+    double x = rescale(part->m, m);
+    double y = rescale(state->m, m);
+    merge_row(o, part_o, x, y, d);
+    state->n = x * part->n + y * state->n;
+    state->m = m;
+}
+
+double cp_finish(const struct cp_state *state, const double *o, double *out, int d) {
+    if (state->n == 0.0) {
+        for (int i = 0; i < d; i++) {
+            out[i] = 0.0;
+        }
+        return -INFINITY;
+    }
+    for (int i = 0; i < d; i++) {
+        out[i] = o[i] / state->n;
+    }
+    return state->m + log(state->n);
+}
