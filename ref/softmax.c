@@ -6,11 +6,22 @@
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
 
+/*@
+  assigns \nothing;
+  ensures larger: \result == \max(a, b);
+*/
 static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
 /* What a weight relative to x is worth relative to m >= x: a factor in [0, 1]. */
+/*@
+  requires below: x <= m;
+  assigns \nothing;
+  ensures positive: \result > 0.0;
+  ensures factor: \result * e(m) == e(x);
+  ensures one: x == m ==> \result == 1.0;
+*/
 static double rescale(double x, double m) {
     return exp(x - m);
 }
@@ -31,6 +42,12 @@ double cp_score(const double *q, const double *k, int d, double scale) {
 void cp_state_empty(struct cp_state *state, double *o, int d) {
     state->m = 0.0;
     state->n = 0.0;
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop invariant zero: \forall integer j; 0 <= j < i ==> o[j] == 0.0;
+      loop assigns i, o[0 .. d - 1];
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
         o[i] = 0.0;
     }
@@ -70,14 +87,43 @@ void cp_partial_attn(struct cp_state *state, double *o, const double *q, const v
     }
 }
 
+/*@
+  requires valid: \valid(o + (0 .. d - 1)) && \valid_read(part_o + (0 .. d - 1));
+  requires size: 0 <= d;
+  requires apart: \separated(o + (0 .. d - 1), part_o + (0 .. d - 1));
+  assigns o[0 .. d - 1];
+  ensures copied: \forall integer i; 0 <= i < d ==> o[i] == part_o[i];
+*/
 static void copy_row(double *o, const double *part_o, int d) {
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop invariant copied: \forall integer j; 0 <= j < i ==> o[j] == part_o[j];
+      loop assigns i, o[0 .. d - 1];
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
         o[i] = part_o[i];
     }
 }
 
 /* o = x * part_o + y * o */
+/*@
+  requires valid: \valid(o + (0 .. d - 1)) && \valid_read(part_o + (0 .. d - 1));
+  requires size: 0 <= d;
+  requires apart: \separated(o + (0 .. d - 1), part_o + (0 .. d - 1));
+  assigns o[0 .. d - 1];
+  ensures merged: \forall integer i; 0 <= i < d ==>
+    o[i] == x * part_o[i] + y * \old(o[i]);
+*/
 static void merge_row(double *o, const double *part_o, double x, double y, int d) {
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop invariant merged: \forall integer j; 0 <= j < i ==>
+        o[j] == x * part_o[j] + y * \at(o[j], Pre);
+      loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
+      loop assigns i, o[0 .. d - 1];
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
         o[i] = x * part_o[i] + y * o[i];
     }
@@ -107,11 +153,23 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
 
 double cp_finish(const struct cp_state *state, const double *o, double *out, int d) {
     if (state->n == 0.0) {
+        /*@
+          loop invariant range: 0 <= i <= d;
+          loop invariant zero: \forall integer j; 0 <= j < i ==> out[j] == 0.0;
+          loop assigns i, out[0 .. d - 1];
+          loop variant d - i;
+        */
         for (int i = 0; i < d; i++) {
             out[i] = 0.0;
         }
         return -INFINITY;
     }
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop invariant mean: \forall integer j; 0 <= j < i ==> out[j] == o[j] / state->n;
+      loop assigns i, out[0 .. d - 1];
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
         out[i] = o[i] / state->n;
     }

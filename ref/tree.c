@@ -39,23 +39,24 @@ int cp_tree_find(const struct cp_tree *tree, long long id) {
 
 /* ---- Matching (TREE-8) ---- */
 
-unsigned long long cp_tree_hash(const struct cp_tree *tree, const int *token) {
-    unsigned long long h = 14695981039346656037ULL; /* FNV-1a, a token at a time ... */
-    if (tree->hash_bits == 0) {
+/* FNV-1a, a token at a time, and then the low bits carried into the high ones, which are returned. */
+unsigned long long cp_tree_hash(const int *token, int n, int bits) {
+    unsigned long long h = 14695981039346656037ULL;
+    if (bits == 0) {
         return 0;
     }
-    for (int k = 0; k < tree->chunk_size; k++) {
+    for (int k = 0; k < n; k++) {
         h = (h ^ (unsigned)token[k]) * 1099511628211ULL;
     }
-    h = (h ^ (h >> 32)) *
-        0x9E3779B97F4A7C15ULL; /* ... and the low bits carried into the high ones */
-    return h >> (64 - tree->hash_bits);
+    h = (h ^ (h >> 32)) * 0x9E3779B97F4A7C15ULL;
+    return h >> (64 - bits);
 }
 
 void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
                          unsigned long long *hash) {
     for (int k = 0; k < n_tokens / tree->chunk_size; k++) {
-        hash[k] = cp_tree_hash(tree, token + (size_t)k * (size_t)tree->chunk_size);
+        hash[k] = cp_tree_hash(token + (size_t)k * (size_t)tree->chunk_size, tree->chunk_size,
+                               tree->hash_bits);
     }
 }
 
@@ -155,21 +156,23 @@ static void share_path(struct cp_tree *tree, int from, int n, int at) {
     }
 }
 
-/* A chunk of its own for sequence s at depth k, with `fill` tokens. The pool has a free one. */
-static int add_chunk(struct cp_tree *tree, int s, int k, const int *token, int fill) {
+/* A new chunk for sequence s alone, at depth k, to hold `fill` tokens. The pool has a free one. */
+static int add_chunk(struct cp_tree *tree, int s, int k, int fill) {
     int chunk = cp_pool_take(&tree->pool);
     tree->begin[chunk] = s;
     tree->end[chunk] = s + 1;
     tree->depth[chunk] = k;
     tree->fill[chunk] = fill;
-    for (int i = 0; i < fill; i++) {
-        tree->tokens[chunk].token[i] = token[i];
-    }
-    if (fill == tree->chunk_size) {
-        tree->hash[chunk] = cp_tree_hash(tree, tree->tokens[chunk].token);
-    }
     tree->sequence[s].chunk[k] = chunk;
     return chunk;
+}
+
+/* TREE-15: a full chunk has its hash. Called whenever tokens were put into a chunk. */
+static void hash_if_full(struct cp_tree *tree, int chunk) {
+    if (tree->fill[chunk] == tree->chunk_size) {
+        tree->hash[chunk] =
+            cp_tree_hash(tree->tokens[chunk].token, tree->chunk_size, tree->hash_bits);
+    }
 }
 
 /* ---- Operations ---- */
@@ -202,8 +205,12 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
     tree->sequence[at].n_chunks = n_chunks;
     share_path(tree, match.sequence, match.n_chunks, at);
     for (int k = match.n_chunks; k < n_chunks; k++) {
-        int rest = n_tokens - k * c;
-        add_chunk(tree, at, k, token + (size_t)k * (size_t)c, rest < c ? rest : c);
+        int fill = n_tokens - k * c < c ? n_tokens - k * c : c;
+        int chunk = add_chunk(tree, at, k, fill);
+        for (int i = 0; i < fill; i++) {
+            tree->tokens[chunk].token[i] = token[k * c + i];
+        }
+        hash_if_full(tree, chunk);
     }
     tree->stamp.epoch++;
     joined->sequence = at;
@@ -219,18 +226,17 @@ static int needs_chunk(const struct cp_tree *tree, int s) {
 
 static void append_one(struct cp_tree *tree, int s, int token) {
     struct cp_sequence *row = &tree->sequence[s];
+    int chunk;
     if (needs_chunk(tree, s)) {
-        add_chunk(tree, s, row->n_chunks, &token, 1);
+        chunk = add_chunk(tree, s, row->n_chunks, 1);
         row->n_chunks++;
         tree->stamp.epoch++;
     } else {
-        int chunk = row->chunk[row->n_chunks - 1];
-        tree->tokens[chunk].token[tree->fill[chunk]] = token;
+        chunk = row->chunk[row->n_chunks - 1];
         tree->fill[chunk]++;
-        if (tree->fill[chunk] == tree->chunk_size) {
-            tree->hash[chunk] = cp_tree_hash(tree, tree->tokens[chunk].token);
-        }
     }
+    tree->tokens[chunk].token[tree->fill[chunk] - 1] = token;
+    hash_if_full(tree, chunk);
 }
 
 int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token) {
@@ -304,8 +310,10 @@ int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_for
     forked->copy_to = -1;
     if (n_full < n_chunks) {
         int tail = tree->sequence[sequence].chunk[n_full];
+        int copy = add_chunk(tree, at, n_full, tree->fill[tail]);
+        tree->tokens[copy] = tree->tokens[tail];
         forked->copy_from = tail;
-        forked->copy_to = add_chunk(tree, at, n_full, tree->tokens[tail].token, tree->fill[tail]);
+        forked->copy_to = copy;
     }
     tree->stamp.epoch++;
     return CP_OK;

@@ -93,7 +93,8 @@ const char *cp_tree_check_hashes(const struct cp_tree *tree) {
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         int x = tree->pool.perm[i];
         if (tree->fill[x] == tree->chunk_size &&
-            tree->hash[x] != cp_tree_hash(tree, tree->tokens[x].token)) {
+            tree->hash[x] !=
+                cp_tree_hash(tree->tokens[x].token, tree->chunk_size, tree->hash_bits)) {
             return "TREE-15";
         }
     }

@@ -40,13 +40,25 @@ struct cp_attention {
     size_t workspace_size;
 };
 
-/* Bytes of workspace that cp_attend() needs for these dimensions, this plan and this variant; 0 when
- * they do not fit together (cp_attend() says why). Ignores the tensors. */
+/* Bytes of workspace that cp_attend() needs for these dimensions, types, query ranges, this plan and
+ * this variant; 0 when they do not fit together (cp_attend() says why). The stamp and the pointers to
+ * tensors and workspace are not looked at. Linear in the plan. */
 size_t cp_attend_workspace(const struct cp_attention *attention);
 
-/* Computes out and, when asked for, lse. Allocates nothing, keeps nothing.
- * Fails with CP_ERROR_STALE, CP_ERROR_ARGUMENT (a missing pointer, an unknown variant),
- * CP_ERROR_SHAPE (dimensions, types, query ranges), CP_ERROR_WORKSPACE; nothing is then written. */
+/* Computes out and, when asked for, lse. Allocates nothing, keeps nothing. The plan is a valid one
+ * (cp_plan_is_valid()); the tensors have the sizes given above and out, lse and workspace overlap
+ * nothing else. Scores must be finite for the result to be: a NaN or an infinity in K or V reaches the
+ * rows that see that key, and no other.
+ *
+ * Checked in this order; nothing is written on failure:
+ *   CP_ERROR_ARGUMENT   attention or plan is NULL
+ *   CP_ERROR_STALE      the plan's stamp is not `stamp` (PLAN-5)
+ *   CP_ERROR_ARGUMENT   q, k, v, out or workspace is NULL, the workspace is not aligned for double,
+ *                       scale is not finite, the variant is unknown
+ *   CP_ERROR_SHAPE      h, h_kv or d is below 1, h is no multiple of h_kv, a type is unknown,
+ *                       query_begin does not begin at 0 or decreases, or these dimensions make a
+ *                       tensor or the workspace larger than the address space
+ *   CP_ERROR_WORKSPACE  workspace_size is below cp_attend_workspace() */
 int cp_attend(const struct cp_attention *attention);
 
 #endif

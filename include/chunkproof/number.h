@@ -10,16 +10,20 @@
 #define CP_FP32 1 /* float */
 #define CP_FP64 2 /* double */
 
-/* Exact, for all 65,536 values; a NaN becomes a NaN, with its payload. */
+/* Exact, for all 65,536 values: zeros keep their sign, subnormals their value. A NaN becomes a quiet
+ * NaN with its sign and its payload. */
 double cp_fp16_to_double(uint16_t x);
 
-/* The nearest binary16, ties to even, in one rounding; overflow gives an infinity, NaN a quiet NaN. */
+/* The nearest binary16, ties to even, in one rounding from double (by way of float it would be two)
+ * and whatever the rounding mode. From 65520 on, halfway between the largest finite value and 2^16, it
+ * is an infinity; up to 2^-25 it is a zero; both keep the sign. A NaN becomes a quiet NaN with its sign
+ * and the first 9 bits of its payload. */
 uint16_t cp_fp16_from_double(double x);
 
 /* Bytes of one number, or 0 for an unknown type. */
 size_t cp_number_size(int type);
 
-/* Element `index` of an array of a known type. */
+/* Element `index` of an array of a known type; storing rounds once, to nearest, ties to even. */
 double cp_number_load(const void *array, int type, size_t index);
 void cp_number_store(void *array, int type, size_t index, double x);
 

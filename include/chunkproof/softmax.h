@@ -20,10 +20,40 @@ struct cp_state {
     double n;
 };
 
+/*@
+  // All that the proofs use of the exponential function, over the reals (proofs/SOUNDNESS.md).
+  axiomatic Exponential {
+    logic real e(real x);
+    axiom e_positive: \forall real x; 0.0 < e(x);
+    axiom e_sum: \forall real x, y; e(x + y) == e(x) * e(y);
+  }
+
+  // MERGE-1: what a state stands for, free of its maximum: the sum of e(score) over its keys, and
+  // that of e(score) * v_i.
+  logic real state_weight(struct cp_state s) = s.n * e(s.m);
+  logic real state_sum(struct cp_state s, real o_i) = o_i * e(s.m);
+
+  // MERGE-2: either no key, and then all is zero, or the key with the largest score adds e(0) = 1.
+  predicate state_has_no_key(struct cp_state s) = s.n == 0.0 && s.m == 0.0;
+  predicate state_has_key(struct cp_state s) = s.n >= 1.0;
+  predicate state_ok{L}(struct cp_state s, double *o, integer d) =
+    state_has_key(s) ||
+    (state_has_no_key(s) && \forall integer i; 0 <= i < d ==> o[i] == 0.0);
+*/
+
 /* scale * (q . k), added up from the first element on (SOFTMAX-1). */
 double cp_score(const double *q, const double *k, int d, double scale);
 
-/* The state of no keys. */
+/* The state of no keys (MERGE-2). */
+/*@
+  requires valid: \valid(state) && \valid(o + (0 .. d - 1));
+  requires size: 0 <= d;
+  requires apart: \separated(state, o + (0 .. d - 1));
+  assigns *state, o[0 .. d - 1];
+  ensures merge_2_ok: state_ok(*state, o, d);
+  ensures merge_2_no_key: state_has_no_key(*state);
+  ensures merge_2_zero: \forall integer i; 0 <= i < d ==> o[i] == 0.0;
+*/
 void cp_state_empty(struct cp_state *state, double *o, int d);
 
 /* partial_attn (the papers' Eqn 1) for one query row: (state, o) of the keys
@@ -35,11 +65,57 @@ void cp_partial_attn(struct cp_state *state, double *o, const double *q, const v
 
 /* attn_reduce (the papers' Eqn 2): adds the keys of (part, part_o) to (state, o). Exactly commutative;
  * the empty state is its identity, exactly; no NaN from two empty states (MERGE-4, MERGE-5). */
+/*@
+  requires valid: \valid(state) && \valid(o + (0 .. d - 1));
+  requires valid_part: \valid_read(part) && \valid_read(part_o + (0 .. d - 1));
+  requires size: 0 <= d;
+  requires apart: \separated(state, o + (0 .. d - 1), part, part_o + (0 .. d - 1));
+  requires ok: state_ok(*state, o, d);
+  requires ok_part: state_ok(*part, part_o, d);
+  assigns *state, o[0 .. d - 1];
+  ensures merge_2_ok: state_ok(*state, o, d);
+  ensures merge_4_weight:
+    state_weight(*state) == \old(state_weight(*state)) + state_weight(*part);
+  ensures merge_4_sum: \forall integer i; 0 <= i < d ==>
+    state_sum(*state, o[i]) == state_sum(\old(*state), \old(o[i])) + state_sum(*part, part_o[i]);
+  behavior identity_on_the_right:
+    assumes part->n == 0.0;
+    ensures merge_5_same: *state == \old(*state);
+    ensures merge_5_same_o: \forall integer i; 0 <= i < d ==> o[i] == \old(o[i]);
+  behavior identity_on_the_left:
+    assumes state->n == 0.0;
+    ensures merge_5_part: state->m == part->m && state->n == part->n;
+    ensures merge_5_part_o: \forall integer i; 0 <= i < d ==> o[i] == part_o[i];
+  behavior both:
+    assumes state->n != 0.0 && part->n != 0.0;
+    ensures merge_4_has_key: state_has_key(*state);
+    ensures merge_4_maximum: state->m == \max(\old(state->m), part->m);
+  complete behaviors;
+*/
 void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *part,
                     const double *part_o, int d);
 
 /* out = o / n, or zeros for the empty state (MERGE-6). Returns the log-sum-exp m + log n (nats), or
  * -infinity for the empty state (MERGE-7). */
+/*@
+  requires valid: \valid_read(state) && \valid_read(o + (0 .. d - 1));
+  requires valid_out: \valid(out + (0 .. d - 1));
+  requires size: 0 <= d;
+  requires apart: \separated(out + (0 .. d - 1), state) &&
+    \separated(out + (0 .. d - 1), o + (0 .. d - 1));
+  requires ok: state_ok(*state, o, d);
+  assigns out[0 .. d - 1];
+  behavior no_key:
+    assumes state->n == 0.0;
+    ensures merge_6_zeros: \forall integer i; 0 <= i < d ==> out[i] == 0.0;
+  behavior keys:
+    assumes state->n != 0.0;
+    ensures merge_6_mean: \forall integer i; 0 <= i < d ==>
+      out[i] * state_weight(*state) == state_sum(*state, o[i]);
+    ensures merge_7_log: e(\result) == state_weight(*state);
+  complete behaviors;
+  disjoint behaviors;
+*/
 double cp_finish(const struct cp_state *state, const double *o, double *out, int d);
 
 #endif

@@ -100,6 +100,28 @@ struct cp_tree {
     pool_ok(t.pool) && tree_sizes(t) && tree_ranges(t) && tree_private(t) && tree_paths(t) &&
     tree_cover(t) && tree_nested(t) && tree_salts(t);
 
+  // Sequence s of a is sequence r of b: same name, domain, chunks and tokens. What an operation leaves
+  // alone it keeps in this sense.
+  predicate tree_kept(struct cp_tree a, integer s, struct cp_tree b, integer r) =
+    a.sequence[s].id == b.sequence[r].id && a.sequence[s].salt == b.sequence[r].salt &&
+    tree_depth(a, s) == tree_depth(b, r) &&
+    (\forall integer k; 0 <= k < tree_depth(a, s) ==>
+      tree_chunk(a, s, k) == tree_chunk(b, r, k) &&
+      a.fill[tree_chunk(a, s, k)] == b.fill[tree_chunk(a, s, k)] &&
+      (\forall integer i; 0 <= i < a.fill[tree_chunk(a, s, k)] ==>
+        a.tokens[tree_chunk(a, s, k)].token[i] == b.tokens[tree_chunk(a, s, k)].token[i]));
+
+  // Chunk x is full and holds the prompt's k-th chunk.
+  predicate tree_holds{L}(struct cp_tree t, integer x, int *token, integer k) =
+    t.fill[x] == t.chunk_size &&
+    (\forall integer i; 0 <= i < t.chunk_size ==>
+      t.tokens[x].token[i] == token[k * t.chunk_size + i]);
+
+  // TREE-8: the first n chunks of sequence s are the prompt's.
+  predicate tree_matches{L}(struct cp_tree t, integer s, int *token, integer n) =
+    n <= tree_depth(t, s) &&
+    (\forall integer k; 0 <= k < n ==> tree_holds(t, tree_chunk(t, s, k), token, k));
+
   // TREE-6: the number of tokens of sequence s, and its k-th token.
   logic integer tree_length(struct cp_tree t, integer s) =
     tree_depth(t, s) == 0 ? 0 :
@@ -131,12 +153,37 @@ void cp_tree_free(struct cp_tree *tree);
 void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits);
 
 /* Number of tokens of a sequence, 0 <= sequence < n_sequences. */
+/*@
+  requires valid: \valid_read(tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= sequence < tree->n_sequences;
+  assigns \nothing;
+  ensures length: \result == tree_length(*tree, sequence);
+  ensures bounds: 0 <= \result <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
+*/
 int cp_tree_length(const struct cp_tree *tree, int sequence);
 
 /* Token number k of a sequence, 0 <= k < its length. */
+/*@
+  requires valid: \valid_read(tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= sequence < tree->n_sequences;
+  requires k: 0 <= k < tree_length(*tree, sequence);
+  assigns \nothing;
+  ensures token: \result == tree_token(*tree, sequence, k);
+*/
 int cp_tree_token(const struct cp_tree *tree, int sequence, int k);
 
 /* The index of the first sequence with this id, or -1. */
+/*@
+  requires valid: \valid_read(tree);
+  requires ok: tree_ok(*tree);
+  assigns \nothing;
+  ensures result: -1 <= \result < tree->n_sequences;
+  ensures found: \result >= 0 ==> tree->sequence[\result].id == id;
+  ensures first: \forall integer s; 0 <= s < (\result < 0 ? tree->n_sequences : \result) ==>
+    tree->sequence[s].id != id;
+*/
 int cp_tree_find(const struct cp_tree *tree, long long id);
 
 /* What is already there of a prompt (TREE-8). */
@@ -148,11 +195,34 @@ struct cp_match {
 
 /* The longest match over all sequences; reads only. token[0 .. n_tokens) is the prompt; hash is NULL
  * or the prompt's chunk hashes from cp_tree_hash_prompt(). n_tokens >= 0. */
+/*@
+  requires valid: \valid_read(tree);
+  requires ok: tree_ok(*tree);
+  requires tokens: 0 <= n_tokens && \valid_read(token + (0 .. n_tokens - 1));
+  requires hashes: hash == \null || \valid_read(hash + (0 .. n_tokens / tree->chunk_size - 1));
+  assigns \nothing;
+  ensures sizes: 0 <= \result.n_chunks && \result.n_tokens == \result.n_chunks * tree->chunk_size;
+  ensures prompt: \result.n_tokens <= n_tokens;
+  ensures none: \result.n_chunks == 0 ==> \result.sequence == -1;
+  ensures match: \result.n_chunks > 0 ==>
+    0 <= \result.sequence < tree->n_sequences &&
+    tree->sequence[\result.sequence].salt == salt &&
+    tree_matches(*tree, \result.sequence, token, \result.n_chunks);
+  ensures longest: hash == \null ==>
+    \forall integer s, n; 0 <= s < tree->n_sequences && tree->sequence[s].salt == salt ==>
+      \result.n_chunks < n && n * tree->chunk_size <= n_tokens ==>
+        !tree_matches(*tree, s, token, n);
+*/
 struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
                                unsigned long long salt, const unsigned long long *hash);
 
-/* The hash of chunk_size tokens, hash_bits wide: what tree->hash[] holds for full chunks. */
-unsigned long long cp_tree_hash(const struct cp_tree *tree, const int *token);
+/* The hash of n tokens, `bits` wide (0 .. 64): what tree->hash[] holds for full chunks. */
+/*@
+  requires tokens: 0 <= n && \valid_read(token + (0 .. n - 1));
+  requires bits: 0 <= bits <= 64;
+  assigns \nothing;
+*/
+unsigned long long cp_tree_hash(const int *token, int n, int bits);
 
 /* hash[k] = hash of the prompt's k-th full chunk, for k < n_tokens / chunk_size. */
 void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
@@ -168,21 +238,82 @@ struct cp_joined {
  * index when it shares none. n_tokens = 0 makes an empty sequence. *joined is written on CP_OK.
  * Fails with CP_ERROR_ARGUMENT (n_tokens < 0), CP_ERROR_TOO_LONG, CP_ERROR_SEQUENCES_FULL,
  * CP_ERROR_POOL_FULL; the tree is then unchanged (TREE-13). */
+/*@
+  requires valid: \valid(tree) && \valid(joined);
+  requires ok: tree_ok(*tree);
+  requires tokens: n_tokens > 0 ==> \valid_read(token + (0 .. n_tokens - 1));
+  requires hashes: n_tokens > 0 && hash != \null ==>
+    \valid_read(hash + (0 .. n_tokens / tree->chunk_size - 1));
+  requires separated: \separated(tree, joined) && \separated(tree, token + (0 .. n_tokens - 1)) &&
+    \separated(joined, token + (0 .. n_tokens - 1));
+  assigns *tree, *joined;
+  ensures ok: tree_ok(*tree);
+  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures one_more: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) + 1;
+  ensures at: \result == CP_OK ==> 0 <= joined->sequence <= \old(tree->n_sequences);
+  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < \old(tree->n_sequences) ==>
+    tree_kept(\old(*tree), r, *tree, r < joined->sequence ? r : r + 1);
+  ensures name: \result == CP_OK ==>
+    tree->sequence[joined->sequence].id == id && tree->sequence[joined->sequence].salt == salt;
+  ensures length: \result == CP_OK ==> tree_length(*tree, joined->sequence) == n_tokens;
+  ensures content: \result == CP_OK ==> \forall integer k, i;
+    0 <= k < tree_depth(*tree, joined->sequence) ==>
+    0 <= i < tree->fill[tree_chunk(*tree, joined->sequence, k)] ==>
+      tree->tokens[tree_chunk(*tree, joined->sequence, k)].token[i] ==
+        token[k * tree->chunk_size + i];
+*/
 int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined);
 
 /* One more token for one sequence (TREE-10). A chunk is added only when the last one is full.
  * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_TOO_LONG, CP_ERROR_POOL_FULL; the tree
  * is then unchanged. */
+/*@
+  requires valid: \valid(tree);
+  requires ok: tree_ok(*tree);
+  assigns *tree;
+  ensures ok: tree_ok(*tree);
+  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures as_many: tree->n_sequences == \old(tree->n_sequences);
+  ensures longer: \result == CP_OK ==>
+    tree_length(*tree, sequence) == \old(tree_length(*tree, sequence)) + 1;
+  ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
+    r != sequence ==> tree_kept(\old(*tree), r, *tree, r);
+*/
 int cp_tree_append(struct cp_tree *tree, int sequence, int token);
 
 /* One more token for each of n sequences, sequence[0] < sequence[1] < ...: a decoding iteration.
  * All or none (TREE-13). Fails as cp_tree_append() does, and with CP_ERROR_ARGUMENT when the
  * sequences are not in increasing order. */
+/*@
+  requires valid: \valid(tree);
+  requires ok: tree_ok(*tree);
+  requires arguments: n > 0 ==>
+    \valid_read(sequence + (0 .. n - 1)) && \valid_read(token + (0 .. n - 1));
+  requires separated: \separated(tree, sequence + (0 .. n - 1), token + (0 .. n - 1));
+  assigns *tree;
+  ensures ok: tree_ok(*tree);
+  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures as_many: tree->n_sequences == \old(tree->n_sequences);
+  ensures longer: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
+    tree_length(*tree, sequence[i]) == \old(tree_length(*tree, sequence[i])) + 1;
+  ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
+    (\forall integer i; 0 <= i < n ==> sequence[i] != r) ==> tree_kept(\old(*tree), r, *tree, r);
+*/
 int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token);
 
 /* Removes a sequence and frees the chunks that no other has (TREE-11). The sequences behind it move
  * down by one. Fails with CP_ERROR_ARGUMENT (no such sequence). */
+/*@
+  requires valid: \valid(tree);
+  requires ok: tree_ok(*tree);
+  assigns *tree;
+  ensures ok: tree_ok(*tree);
+  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures one_less: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) - 1;
+  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
+    tree_kept(\old(*tree), r < sequence ? r : r + 1, *tree, r);
+*/
 int cp_tree_leave(struct cp_tree *tree, int sequence);
 
 struct cp_forked {
@@ -195,6 +326,26 @@ struct cp_forked {
  * search. Full chunks are shared, a partial last chunk is copied. *forked is written on CP_OK.
  * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_SEQUENCES_FULL, CP_ERROR_POOL_FULL; the
  * tree is then unchanged. */
+/*@
+  requires valid: \valid(tree) && \valid(forked);
+  requires ok: tree_ok(*tree);
+  requires separated: \separated(tree, forked);
+  assigns *tree, *forked;
+  ensures ok: tree_ok(*tree);
+  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures one_more: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) + 1;
+  ensures at: \result == CP_OK ==> forked->sequence == sequence + 1;
+  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < \old(tree->n_sequences) ==>
+    tree_kept(\old(*tree), r, *tree, r <= sequence ? r : r + 1);
+  ensures name: \result == CP_OK ==> tree->sequence[sequence + 1].id == id &&
+    tree->sequence[sequence + 1].salt == tree->sequence[sequence].salt;
+  ensures length: \result == CP_OK ==>
+    tree_length(*tree, sequence + 1) == tree_length(*tree, sequence);
+  ensures content: \result == CP_OK ==> \forall integer k, i;
+    0 <= k < tree_depth(*tree, sequence) ==> 0 <= i < tree->fill[tree_chunk(*tree, sequence, k)] ==>
+      tree->tokens[tree_chunk(*tree, sequence + 1, k)].token[i] ==
+        tree->tokens[tree_chunk(*tree, sequence, k)].token[i];
+*/
 int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_forked *forked);
 
 /* For any content, NULL when the tree is valid, else the number of the first clause that it breaks

@@ -6,9 +6,26 @@
 
 #include "chunkproof/attend.h"
 
-/* Partial results in the workspace. CP_BUFFERED: one for each (shared chunk, query row that it
- * covers, head), in that order. CP_MERGE_AT_ONCE: one for each (query row, head). */
+/* The workspace, N partial results and scratch:
+ *
+ *   struct cp_state state[N];    m and n (softmax.h) ...
+ *   double o[N][d];              ... and o of each partial result
+ *   double scratch[4][d];
+ *
+ * CP_BUFFERED: one partial result for each (shared chunk, query row that it covers, head), in that
+ * order: for descriptor i of plan->shared, the query rows of its sequences from the first one on, each
+ * with its h heads. A row that sees no key of the chunk has the empty state there.
+ * CP_MERGE_AT_ONCE: one for each (query row, head), that of all shared chunks together.
+ *
+ * Both phases take arguments that cp_attend() would accept and check nothing (TPP-1, TPP-2). They are
+ * sequential, so that every result has one definite value: the shared chunks are merged in the order
+ * of the plan, then the sequence's own from first to last. Both variants do the same arithmetic in the
+ * same order and give the same bits (TPP-4). */
+
+/* Fills the partial results; reads neither a row's own chunks nor out and lse. */
 void cp_chunk_first(const struct cp_attention *attention);
+
+/* Reads the partial results and leaves them as they are, writes out and lse. */
 void cp_sequence_first(const struct cp_attention *attention);
 
 #endif

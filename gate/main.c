@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command `chunkproof`: finds the sub-command and hands over. */
+#include <stdio.h>
+#include <string.h>
+
+#include "chunkproof/version.h"
+#include "command.h"
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+};
+
+static const struct command commands[] = {
+    {"trace", cp_command_trace, "replay a request trace through the prefix tree, checked"},
+    {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
+    {"tables", cp_command_tables, "recompute the papers' analytical tables"},
+};
+
+static void print_help(FILE *out) {
+    fputs("usage: chunkproof COMMAND [OPTION]... [ARGUMENT]...\n"
+          "       chunkproof --help | --version\n"
+          "\n"
+          "A trusted oracle for prefix-aware attention.\n"
+          "\n"
+          "commands:\n",
+          out);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        fprintf(out, "  %-8s  %s\n", commands[i].name, commands[i].summary);
+    }
+    fputs("\n"
+          "`chunkproof COMMAND --help` describes one of them.\n"
+          "\n"
+          "exit status:\n"
+          "  0    right: all that was asked for was done, and no check found anything\n"
+          "  1    a finding: a check found something wrong\n"
+          "  2    bad use or bad input (or no memory, or output that cannot be written)\n"
+          "  130  interrupted with Ctrl-C, after printing what was found so far\n",
+          out);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_BAD_USE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return EXIT_RIGHT;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("chunkproof %s\n", cp_version());
+        return EXIT_RIGHT;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    fprintf(stderr, "chunkproof: unknown %s '%s'; `chunkproof --help` lists the commands\n",
+            argv[1][0] == '-' ? "option" : "command", argv[1]);
+    return EXIT_BAD_USE;
+}

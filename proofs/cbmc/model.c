@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The naive side: flat lists and searches over all of them, in loops with constant bounds. */
+#include "model.h"
+
+#include <stddef.h>
+
+/* Any function of a chunk's tokens: it stands for cp_tree_hash(), so that what is shown of the
+ * operations holds for every hash, colliding ones included (TREE-15). */
+unsigned long long __CPROVER_uninterpreted_hash(int, int, int);
+
+unsigned long long any_hash(const struct cp_tree *tree, const int *token) {
+    _Static_assert(CP_MAX_CHUNK_SIZE <= 3, "any_hash takes up to three tokens");
+    int t[3] = {0, 0, 0};
+    for (int i = 0; i < CP_MAX_CHUNK_SIZE; i++) {
+        if (i < tree->chunk_size) {
+            t[i] = token[i];
+        }
+    }
+    return __CPROVER_uninterpreted_hash(t[0], t[1], t[2]);
+}
+
+void flat_read(const struct cp_tree *tree, struct flat *flat) {
+    flat->n_sequences = tree->n_sequences;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        struct flat_sequence row = {0};
+        if (s < tree->n_sequences) {
+            row.id = tree->sequence[s].id;
+            row.salt = tree->sequence[s].salt;
+            row.n_chunks = tree->sequence[s].n_chunks;
+        }
+        for (int k = 0; k < CP_MAX_DEPTH; k++) {
+            if (k < row.n_chunks) {
+                int x = tree->sequence[s].chunk[k];
+                row.chunk[k] = x;
+                row.n_tokens += tree->fill[x];
+                for (int i = 0; i < CP_MAX_CHUNK_SIZE; i++) {
+                    if (i < tree->fill[x]) {
+                        row.token[k * tree->chunk_size + i] = tree->tokens[x].token[i];
+                    }
+                }
+            }
+        }
+        flat->sequence[s] = row;
+    }
+}
+
+static int same_row(const struct flat_sequence *a, const struct flat_sequence *b) {
+    int same = a->id == b->id && a->salt == b->salt && a->n_tokens == b->n_tokens &&
+               a->n_chunks == b->n_chunks;
+    for (int i = 0; i < MAX_TOKENS; i++) {
+        same = same && a->token[i] == b->token[i];
+    }
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        same = same && a->chunk[k] == b->chunk[k];
+    }
+    return same;
+}
+
+int flat_same(const struct flat *a, const struct flat *b) {
+    int same = a->n_sequences == b->n_sequences;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        same = same && same_row(&a->sequence[s], &b->sequence[s]);
+    }
+    return same;
+}
+
+void flat_insert(struct flat *flat, int at, const struct flat_sequence *row) {
+    for (int s = CP_MAX_SEQUENCES - 1; s > 0; s--) {
+        if (s > at) {
+            flat->sequence[s] = flat->sequence[s - 1];
+        }
+    }
+    flat->sequence[at] = *row;
+    flat->n_sequences++;
+}
+
+void flat_remove(struct flat *flat, int at) {
+    struct flat_sequence none = {0};
+    for (int s = 0; s < CP_MAX_SEQUENCES - 1; s++) {
+        if (s >= at) {
+            flat->sequence[s] = flat->sequence[s + 1];
+        }
+    }
+    flat->sequence[CP_MAX_SEQUENCES - 1] = none;
+    flat->n_sequences--;
+}
+
+int flat_match(const struct flat *flat, int s, const struct prompt *prompt, int chunk_size) {
+    const struct flat_sequence *row = &flat->sequence[s];
+    int same = 0; /* equal leading tokens */
+    for (int i = 0; i < MAX_TOKENS; i++) {
+        if (same == i && i < prompt->n_tokens && i < row->n_tokens &&
+            row->token[i] == prompt->token[i]) {
+            same++;
+        }
+    }
+    return s < flat->n_sequences && row->salt == prompt->salt ? same / chunk_size : 0;
+}
+
+int flat_longest_match(const struct flat *flat, const struct prompt *prompt, int chunk_size) {
+    int longest = 0;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        int match = flat_match(flat, s, prompt, chunk_size);
+        longest = match > longest ? match : longest;
+    }
+    return longest;
+}
+
+static int has(const struct flat_sequence *row, int chunk) {
+    int found = 0;
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        found = found || (k < row->n_chunks && row->chunk[k] == chunk);
+    }
+    return found;
+}
+
+int flat_owners(const struct flat *flat, int chunk) {
+    int owners = 0;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        owners += has(&flat->sequence[s], chunk);
+    }
+    return owners;
+}
+
+int flat_end(const struct flat *flat, int chunk) {
+    int end = 0;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        end = has(&flat->sequence[s], chunk) ? s + 1 : end;
+    }
+    return end;
+}
+
+int flat_free_chunks(const struct flat *flat, int capacity) {
+    int n_free = 0;
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        n_free += x < capacity && flat_owners(flat, x) == 0;
+    }
+    return n_free;
+}
+
+void any_prompt(struct prompt *prompt, const struct cp_tree *tree) {
+    struct prompt any;
+    *prompt = any;
+    prompt->hash = NULL;
+    if (nondet_bool()) {
+        prompt->hash = prompt->chunk_hash;
+        if (prompt->n_tokens <= tree->chunk_size * CP_MAX_DEPTH) {
+            cp_tree_hash_prompt(tree, prompt->token, prompt->n_tokens, prompt->chunk_hash);
+        }
+    }
+}
+
+static int same_pool(const struct cp_pool *a, const struct cp_pool *b) {
+    int same = a->capacity == b->capacity && a->n_free == b->n_free;
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        same = same && a->perm[x] == b->perm[x] && a->pos[x] == b->pos[x];
+    }
+    return same;
+}
+
+static int same_chunk(const struct cp_tree *a, const struct cp_tree *b, int x) {
+    int same = a->begin[x] == b->begin[x] && a->end[x] == b->end[x] && a->depth[x] == b->depth[x] &&
+               a->fill[x] == b->fill[x] && a->hash[x] == b->hash[x];
+    for (int i = 0; i < CP_MAX_CHUNK_SIZE; i++) {
+        same = same && a->tokens[x].token[i] == b->tokens[x].token[i];
+    }
+    return same;
+}
+
+static int same_sequence(const struct cp_sequence *a, const struct cp_sequence *b) {
+    int same = a->id == b->id && a->salt == b->salt && a->n_chunks == b->n_chunks;
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        same = same && a->chunk[k] == b->chunk[k];
+    }
+    return same;
+}
+
+int tree_same(const struct cp_tree *a, const struct cp_tree *b) {
+    int same = same_pool(&a->pool, &b->pool) && a->chunk_size == b->chunk_size &&
+               a->hash_bits == b->hash_bits && a->n_sequences == b->n_sequences &&
+               a->stamp.tree == b->stamp.tree && a->stamp.epoch == b->stamp.epoch &&
+               a->stamp.step == b->stamp.step;
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        same = same && same_chunk(a, b, x);
+    }
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        same = same && same_sequence(&a->sequence[s], &b->sequence[s]);
+    }
+    return same;
+}
+
+void check_status(int status, int errors) {
+    CHECK("fails only for a documented reason", (status == CP_OK) == (errors == 0));
+    CHECK("names a reason that holds", status == CP_OK || (errors >> status & 1) == 1);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the checks (attend.c) and the phases (two_phase.c) must agree on: query rows and workspace. */
+#ifndef CHUNKPROOF_REF_ATTEND_INTERNAL_H
+#define CHUNKPROOF_REF_ATTEND_INTERNAL_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "chunkproof/attend.h"
+
+_Static_assert(SIZE_MAX / INT_MAX >= CP_MAX_CHUNKS,
+               "query rows of all shared chunks are countable");
+
+/* Rows of d numbers behind the partial results in the workspace (two_phase.h). */
+#define CP_SCRATCH_ROWS 4
+
+/* The first query row of sequence s; for s = b, the number of query rows (PREFILL-1). */
+static inline int cp_first_row(const struct cp_attention *attention, int s) {
+    return attention->query_begin == NULL ? s : attention->query_begin[s];
+}
+
+/* Query rows that have partial results in the workspace, h each; a row counts once for each shared
+ * chunk when every result is kept. The sum cannot overflow: see the assertion above. */
+static inline size_t cp_partial_rows(const struct cp_attention *attention) {
+    const struct cp_plan *plan = attention->plan;
+    size_t n = 0;
+    if (attention->variant == CP_MERGE_AT_ONCE) {
+        return (size_t)cp_first_row(attention, plan->n_sequences);
+    }
+    for (int i = 0; i < plan->n_shared; i++) {
+        n += (size_t)(cp_first_row(attention, plan->shared[i].end) -
+                      cp_first_row(attention, plan->shared[i].begin));
+    }
+    return n;
+}
+
+#endif

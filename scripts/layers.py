@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The layering: what a file of the library may include.
+
+Two checks. Of the text: a file of a stem (ref/STEM.c, ref/STEM_part.c, include/chunkproof/STEM.h)
+names only headers of its own stem and of those below it. Of the compiler's dependency output (gcc -MM,
+so whatever way a header came in): ref/ sees the public headers and itself, never gate/, tests/, opt/
+or kernels/; opt/ and kernels/ see the public headers and their own directory.
+
+    scripts/layers.py [ROOT]      exit status 0 right, 1 a finding
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+# stem: the stems below it that it may name. The phases take the plan, never the tree; what they share
+# with attend is the description of the problem, struct cp_attention.
+BELOW = {
+    "limits": "",
+    "status": "version",
+    "version": "",
+    "memory": "limits status",
+    "number": "limits status",
+    "pool": "limits status memory",
+    "kv": "limits status memory number",
+    "tree": "limits status memory pool",
+    "plan": "limits status memory tree",
+    "softmax": "limits status number",
+    "two_phase": "limits status number softmax plan attend",
+    "attend": "limits status number softmax plan two_phase",
+}
+MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
+
+
+def stem_of(path):
+    """The stem of a file's name: tree_check.c belongs to tree; None when it has no known stem."""
+    name = os.path.basename(path).rsplit(".", 1)[0]
+    owners = [stem for stem in BELOW if name == stem or name.startswith(stem + "_")]
+    return max(owners, key=len, default=None)
+
+
+def check_text(path):
+    """Findings of the #include lines that stand in the file."""
+    own = stem_of(path)
+    if own is None:
+        return [f"{path}: not named after a stem; name it so, or enter it in scripts/layers.py"]
+    allowed = {own, *BELOW[own].split()}
+    findings = []
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            found = re.match(r'\s*#\s*include\s*["<]((?:chunkproof/|ref/|\.\./)?\w+\.h)[">]', line)
+            if not found or not exists_in_project(found[1], path):
+                continue
+            other = stem_of(found[1])
+            if other not in allowed:
+                findings.append(f"{path}:{number}: {own} is not above {other}: {line.strip()}")
+    return findings
+
+
+def exists_in_project(name, includer):
+    places = ("include", ".", os.path.dirname(includer))
+    return any(os.path.exists(os.path.join(place, name)) for place in places)
+
+
+def check_compiled(path):
+    """Findings of the files that the compiler reads for this one."""
+    run = subprocess.run(["gcc", "-std=c11", "-Iinclude", "-I.", "-MM", path],
+                         capture_output=True, text=True)
+    if run.returncode != 0:
+        return [f"{path}: {run.stderr.strip()}"]
+    read = run.stdout.replace("\\\n", " ").split(":", 1)[1].split()
+    layer = path.split("/")[0]
+    return [f"{path}: {layer}/ may not see {os.path.normpath(header)}" for header in read
+            if os.path.normpath(header).split("/")[0] not in MAY_SEE[layer]]
+
+
+def main():
+    os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
+    umbrella = "include/chunkproof/chunkproof.h"
+    stems = [path for path in glob.glob("ref/*.[ch]") + glob.glob("include/chunkproof/*.h")
+             if path != umbrella]
+    units = [path for layer in MAY_SEE for path in glob.glob(f"{layer}/*.c")]
+    findings = [finding for path in sorted(stems) for finding in check_text(path)]
+    findings += [finding for path in sorted(units) for finding in check_compiled(path)]
+    print("\n".join(findings) if findings else f"{len(stems)} files named, {len(units)} compiled")
+    return 1 if findings or not units else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
