@@ -47,7 +47,7 @@ command := $(if $(command_obj),$(BUILD)/chunkproof)
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
-tests: build $(test_bin)               ## the unit tests' programs
+tests: $(test_bin)                     ## the unit tests' programs
 
 deps:                                  ## install what is missing; DEPS=skip leaves that out everywhere
 	@$(if $(filter skip,$(DEPS)),:,scripts/deps)
@@ -56,7 +56,7 @@ deps-list:                             ## print what is needed, and what of it i
 	@scripts/deps --list
 
 test: deps                             ## build and pass all tests
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) --no-print-directory build tests
 	@scripts/run_tests.py --build $(BUILD)
 
 verify: deps                           ## the gate: all stages; TIER=quick|default|deep STRICT=1 STAGES="lint ..."

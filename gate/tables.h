@@ -66,12 +66,15 @@ struct cp_cell *cp_cell_add(struct cp_cells *cells, int section);
 void cp_cell_text(char *field, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sets published, recomputed and status, and a note when the number was cut off. */
+/* Sets published, recomputed and status. */
 void cp_cell_compare(struct cp_cell *cell, const char *published, double value);
 
 /* For a cell that does not match: notes that `text`, a wrong formula, gives the published number.
  * Does nothing unless `value` does. */
 void cp_cell_explain(struct cp_cell *cell, double value, const char *text);
+
+/* Notes that the recomputed value was cut off instead of rounded, unless there is a note. */
+void cp_cell_explain_cut(struct cp_cell *cell, double value);
 
 /* All cells of all sections, in order. */
 void cp_cells_build(struct cp_cells *cells);
@@ -86,8 +89,9 @@ int cp_cells_count(const struct cp_cells *cells, int section, int status);
 
 /* A case of the user's own. */
 struct cp_case {
-    int has_model; /* some dimension of the model was given */
-    int has_load;  /* some number of the load was given */
+    int has_model; /* a model was named, or a dimension given */
+    int is_custom; /* a dimension was given: dims is no known model */
+    int has_load;  /* a number of the load was given */
     struct cp_dims dims;
     int batch;
     int prompt;
@@ -112,8 +116,5 @@ int cp_tables_print_json(FILE *file, const struct cp_cells *cells, const int *se
 /* The parts of sections that are no published cells: the models, the kernels, the capacity. */
 void cp_extra_print_text(FILE *file, int section, const struct cp_case *c);
 json_t *cp_extra_json(int section, const struct cp_case *c);
-
-/* The command. */
-int cp_command_tables(int argc, char **argv);
 
 #endif

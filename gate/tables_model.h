@@ -50,7 +50,7 @@ struct cp_kernel_shape {
 };
 
 /* Memory operations in numbers (not bytes) of one decoding step. */
-double cp_mops_naive(const struct cp_kernel_shape *shape);       /* (4) */
+double cp_mops_naive(const struct cp_kernel_shape *shape);        /* (4) */
 double cp_mops_chunk_line_1(const struct cp_kernel_shape *shape); /* (3), first line */
 double cp_mops_chunk_line_2(const struct cp_kernel_shape *shape); /* (3), second line */
 
@@ -60,9 +60,9 @@ double cp_mops_chunk_line_2(const struct cp_kernel_shape *shape); /* (3), second
 double cp_mops_two_phase(const struct cp_kernel_shape *shape);
 
 struct cp_dims {
-    const char *name;   /* as the option --model takes it */
-    const char *title;  /* as a table shows it */
-    double parameters;  /* 0 where no formula needs them */
+    const char *name;  /* as the option --model takes it */
+    const char *title; /* as a table shows it */
+    double parameters; /* 0 where no formula needs them */
     int layers;
     int heads;
     int kv_heads;

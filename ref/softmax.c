@@ -7,6 +7,13 @@
 #include "chunkproof/number.h"
 
 /*@
+  // Eqn 2 in one line: what x and y bring to the new maximum m adds up (MERGE-4).
+  lemma merged_law: \forall real r, x, p, y, s, m, part_m, state_m;
+    is_merged(r, x, p, y, s) ==> x * e(m) == e(part_m) ==> y * e(m) == e(state_m) ==>
+    r * e(m) == s * e(state_m) + p * e(part_m);
+*/
+
+/*@
   assigns \nothing;
   ensures larger: \result == \max(a, b);
 */
@@ -20,9 +27,10 @@ static double larger(double a, double b) {
   assigns \nothing;
   ensures positive: \result > 0.0;
   ensures factor: \result * e(m) == e(x);
-  ensures one: x == m ==> \result == 1.0;
+  ensures one: e(x) == e(m) ==> \result == 1.0;
 */
 static double rescale(double x, double m) {
+    /*@ assert law: e_of_sum(x - m, m) == e(x); */
     return exp(x - m);
 }
 
@@ -44,7 +52,7 @@ void cp_state_empty(struct cp_state *state, double *o, int d) {
     state->n = 0.0;
     /*@
       loop invariant range: 0 <= i <= d;
-      loop invariant zero: \forall integer j; 0 <= j < i ==> o[j] == 0.0;
+      loop invariant zero: \forall integer j; 0 <= j < i ==> is_zero(o[j]);
       loop assigns i, o[0 .. d - 1];
       loop variant d - i;
     */
@@ -113,13 +121,13 @@ static void copy_row(double *o, const double *part_o, int d) {
   requires apart: \separated(o + (0 .. d - 1), part_o + (0 .. d - 1));
   assigns o[0 .. d - 1];
   ensures merged: \forall integer i; 0 <= i < d ==>
-    o[i] == x * part_o[i] + y * \old(o[i]);
+    is_merged(o[i], x, part_o[i], y, \old(o[i]));
 */
 static void merge_row(double *o, const double *part_o, double x, double y, int d) {
     /*@
       loop invariant range: 0 <= i <= d;
       loop invariant merged: \forall integer j; 0 <= j < i ==>
-        o[j] == x * part_o[j] + y * \at(o[j], Pre);
+        is_merged(o[j], x, part_o[j], y, \at(o[j], Pre));
       loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
       loop assigns i, o[0 .. d - 1];
       loop variant d - i;
@@ -149,13 +157,14 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
     merge_row(o, part_o, x, y, d);
     state->n = x * part->n + y * state->n;
     state->m = m;
+    /*@ assert n: is_merged(state->n, x, part->n, y, \at(state->n, Pre)); */
 }
 
 double cp_finish(const struct cp_state *state, const double *o, double *out, int d) {
     if (state->n == 0.0) {
         /*@
           loop invariant range: 0 <= i <= d;
-          loop invariant zero: \forall integer j; 0 <= j < i ==> out[j] == 0.0;
+          loop invariant zero: \forall integer j; 0 <= j < i ==> is_zero(out[j]);
           loop assigns i, out[0 .. d - 1];
           loop variant d - i;
         */
@@ -166,12 +175,15 @@ double cp_finish(const struct cp_state *state, const double *o, double *out, int
     }
     /*@
       loop invariant range: 0 <= i <= d;
-      loop invariant mean: \forall integer j; 0 <= j < i ==> out[j] == o[j] / state->n;
+      loop invariant mean: \forall integer j; 0 <= j < i ==>
+        is_mean(out[j], o[j], state->n);
       loop assigns i, out[0 .. d - 1];
       loop variant d - i;
     */
     for (int i = 0; i < d; i++) {
         out[i] = o[i] / state->n;
     }
-    return state->m + log(state->n);
+    double logarithm = log(state->n);
+    /*@ assert law: e_of_sum(state->m, logarithm) == e(state->m) * state->n; */
+    return state->m + logarithm;
 }

@@ -121,11 +121,48 @@ struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int
 
 /* Makes room for a sequence at index `at`: rows and ranges behind it move up by one. The new row is
  * in the range of every chunk that `at` was strictly inside of. */
+/*@
+  requires valid: \valid(tree);
+  requires pool: pool_ok(tree->pool);
+  requires room: 0 <= at <= tree->n_sequences < CP_MAX_SEQUENCES;
+  requires ranges: tree_ranges(*tree);
+  assigns tree->n_sequences, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+    tree->end[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1];
+  ensures one_more: tree->n_sequences == \old(tree->n_sequences) + 1;
+  ensures before: \forall integer s; 0 <= s < at ==>
+    tree->sequence[s] == \old(tree->sequence[s]);
+  ensures behind: \forall integer s; at < s < tree->n_sequences ==>
+    tree->sequence[s] == \old(tree->sequence[s - 1]);
+  ensures begin: \forall integer x; pool_used(tree->pool, x) ==>
+    tree->begin[x] == \old(tree->begin[x]) + (\old(tree->begin[x]) >= at ? 1 : 0);
+  ensures end: \forall integer x; pool_used(tree->pool, x) ==>
+    tree->end[x] == \old(tree->end[x]) + (\old(tree->end[x]) > at ? 1 : 0);
+*/
 static void open_row(struct cp_tree *tree, int at) {
+    /*@
+      loop invariant s: at <= s <= tree->n_sequences;
+      loop invariant moved: \forall integer r; s < r <= tree->n_sequences ==>
+        tree->sequence[r] == \at(tree->sequence[r - 1], Pre);
+      loop invariant kept: \forall integer r; 0 <= r <= s && r < tree->n_sequences ==>
+        tree->sequence[r] == \at(tree->sequence[r], Pre);
+      loop assigns s, tree->sequence[0 .. CP_MAX_SEQUENCES - 1];
+      loop variant s;
+    */
     for (int s = tree->n_sequences; s > at; s--) {
         tree->sequence[s] = tree->sequence[s - 1];
     }
     tree->n_sequences++;
+    /*@
+      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+      loop invariant begin: \forall integer x; pool_used(tree->pool, x) && tree->pool.pos[x] < i ==>
+        tree->begin[x] == \at(tree->begin[x], Pre) + (\at(tree->begin[x], Pre) >= at ? 1 : 0);
+      loop invariant end: \forall integer x; pool_used(tree->pool, x) && tree->pool.pos[x] < i ==>
+        tree->end[x] == \at(tree->end[x], Pre) + (\at(tree->end[x], Pre) > at ? 1 : 0);
+      loop invariant rest: \forall integer x; pool_used(tree->pool, x) && tree->pool.pos[x] >= i ==>
+        tree->begin[x] == \at(tree->begin[x], Pre) && tree->end[x] == \at(tree->end[x], Pre);
+      loop assigns i, tree->begin[0 .. CP_MAX_CHUNKS - 1], tree->end[0 .. CP_MAX_CHUNKS - 1];
+      loop variant tree->pool.capacity - i;
+    */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         int chunk = tree->pool.perm[i];
         tree->begin[chunk] += tree->begin[chunk] >= at ? 1 : 0;
@@ -134,11 +171,50 @@ static void open_row(struct cp_tree *tree, int at) {
 }
 
 /* Removes row `at` and takes it out of every range; no chunk has it alone. */
+/*@
+  requires valid: \valid(tree);
+  requires pool: pool_ok(tree->pool);
+  requires row: 0 <= at < tree->n_sequences <= CP_MAX_SEQUENCES;
+  requires ranges: tree_ranges(*tree);
+  assigns tree->n_sequences, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+    tree->end[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1];
+  ensures one_less: tree->n_sequences == \old(tree->n_sequences) - 1;
+  ensures before: \forall integer s; 0 <= s < at ==>
+    tree->sequence[s] == \old(tree->sequence[s]);
+  ensures behind: \forall integer s; at <= s < tree->n_sequences ==>
+    tree->sequence[s] == \old(tree->sequence[s + 1]);
+  ensures begin: \forall integer x; pool_used(tree->pool, x) ==>
+    tree->begin[x] == \old(tree->begin[x]) - (\old(tree->begin[x]) > at ? 1 : 0);
+  ensures end: \forall integer x; pool_used(tree->pool, x) ==>
+    tree->end[x] == \old(tree->end[x]) - (\old(tree->end[x]) > at ? 1 : 0);
+*/
 static void close_row(struct cp_tree *tree, int at) {
     tree->n_sequences--;
+    /*@
+      loop invariant s: at <= s <= tree->n_sequences;
+      loop invariant before: \forall integer r; 0 <= r < at ==>
+        tree->sequence[r] == \at(tree->sequence[r], Pre);
+      loop invariant moved: \forall integer r; at <= r < s ==>
+        tree->sequence[r] == \at(tree->sequence[r + 1], Pre);
+      loop invariant rest: \forall integer r; s <= r <= tree->n_sequences ==>
+        tree->sequence[r] == \at(tree->sequence[r], Pre);
+      loop assigns s, tree->sequence[0 .. CP_MAX_SEQUENCES - 1];
+      loop variant tree->n_sequences - s;
+    */
     for (int s = at; s < tree->n_sequences; s++) {
         tree->sequence[s] = tree->sequence[s + 1];
     }
+    /*@
+      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+      loop invariant begin: \forall integer x; pool_used(tree->pool, x) && tree->pool.pos[x] < i ==>
+        tree->begin[x] == \at(tree->begin[x], Pre) - (\at(tree->begin[x], Pre) > at ? 1 : 0);
+      loop invariant end: \forall integer x; pool_used(tree->pool, x) && tree->pool.pos[x] < i ==>
+        tree->end[x] == \at(tree->end[x], Pre) - (\at(tree->end[x], Pre) > at ? 1 : 0);
+      loop invariant rest: \forall integer x; pool_used(tree->pool, x) && tree->pool.pos[x] >= i ==>
+        tree->begin[x] == \at(tree->begin[x], Pre) && tree->end[x] == \at(tree->end[x], Pre);
+      loop assigns i, tree->begin[0 .. CP_MAX_CHUNKS - 1], tree->end[0 .. CP_MAX_CHUNKS - 1];
+      loop variant tree->pool.capacity - i;
+    */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         int chunk = tree->pool.perm[i];
         tree->begin[chunk] -= tree->begin[chunk] > at ? 1 : 0;
@@ -148,7 +224,40 @@ static void close_row(struct cp_tree *tree, int at) {
 
 /* Puts the first n chunks of sequence `from` on the path of `at` too; each of them ends at `at` or
  * has it inside already. */
+/*@
+  requires valid: \valid(tree);
+  requires pool: pool_ok(tree->pool);
+  requires rows: n > 0 ==> 0 <= from < CP_MAX_SEQUENCES && from != at;
+  requires at: 0 <= at < CP_MAX_SEQUENCES && 0 <= n <= CP_MAX_DEPTH;
+  requires used: \forall integer k; 0 <= k < n ==>
+    pool_used(tree->pool, tree_chunk(*tree, from, k)) && tree->depth[tree_chunk(*tree, from, k)] == k;
+  assigns tree->end[0 .. CP_MAX_CHUNKS - 1], tree->sequence[at].chunk[0 .. CP_MAX_DEPTH - 1];
+  ensures path: \forall integer k; 0 <= k < n ==>
+    tree_chunk(*tree, at, k) == \old(tree_chunk(*tree, from, k));
+  ensures others: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==>
+    (\forall integer k; 0 <= k < n ==> tree_chunk(*tree, from, k) != x) ==>
+      tree->end[x] == \old(tree->end[x]);
+  ensures end: \forall integer k; 0 <= k < n ==>
+    tree->end[tree_chunk(*tree, from, k)] ==
+      (\old(tree->end[tree_chunk(*tree, from, k)]) == at ? at + 1 :
+        \old(tree->end[tree_chunk(*tree, from, k)]));
+*/
 static void share_path(struct cp_tree *tree, int from, int n, int at) {
+    /*@
+      loop invariant k: 0 <= k <= n;
+      loop invariant path: \forall integer j; 0 <= j < k ==>
+        tree_chunk(*tree, at, j) == tree_chunk(*tree, from, j);
+      loop invariant others: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==>
+        (\forall integer j; 0 <= j < k ==> tree_chunk(*tree, from, j) != x) ==>
+          tree->end[x] == \at(tree->end[x], Pre);
+      loop invariant end: \forall integer j; 0 <= j < k ==>
+        tree->end[tree_chunk(*tree, from, j)] ==
+          (\at(tree->end[tree_chunk(*tree, from, j)], Pre) == at ? at + 1 :
+            \at(tree->end[tree_chunk(*tree, from, j)], Pre));
+      loop assigns k, tree->end[0 .. CP_MAX_CHUNKS - 1],
+        tree->sequence[at].chunk[0 .. CP_MAX_DEPTH - 1];
+      loop variant n - k;
+    */
     for (int k = 0; k < n; k++) {
         int chunk = tree->sequence[from].chunk[k];
         tree->sequence[at].chunk[k] = chunk;
@@ -157,6 +266,24 @@ static void share_path(struct cp_tree *tree, int from, int n, int at) {
 }
 
 /* A new chunk for sequence s alone, at depth k, to hold `fill` tokens. The pool has a free one. */
+/*@
+  requires valid: \valid(tree);
+  requires pool: pool_ok(tree->pool) && tree->pool.n_free > 0;
+  requires row: 0 <= s < CP_MAX_SEQUENCES && 0 <= k < CP_MAX_DEPTH;
+  assigns tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+    tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+    tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->sequence[s].chunk[k];
+  ensures pool: pool_ok(tree->pool) && tree->pool.n_free == \old(tree->pool.n_free) - 1;
+  ensures was_free: 0 <= \result < tree->pool.capacity && !pool_used(\old(tree->pool), \result);
+  ensures used: \forall integer x; pool_used(tree->pool, x) <==>
+    (x == \result || pool_used(\old(tree->pool), x));
+  ensures chunk: tree->begin[\result] == s && tree->end[\result] == s + 1 &&
+    tree->depth[\result] == k && tree->fill[\result] == fill &&
+    tree->sequence[s].chunk[k] == \result;
+  ensures others: \forall integer x; 0 <= x < CP_MAX_CHUNKS && x != \result ==>
+    tree->begin[x] == \old(tree->begin[x]) && tree->end[x] == \old(tree->end[x]) &&
+    tree->depth[x] == \old(tree->depth[x]) && tree->fill[x] == \old(tree->fill[x]);
+*/
 static int add_chunk(struct cp_tree *tree, int s, int k, int fill) {
     int chunk = cp_pool_take(&tree->pool);
     tree->begin[chunk] = s;
@@ -168,6 +295,12 @@ static int add_chunk(struct cp_tree *tree, int s, int k, int fill) {
 }
 
 /* TREE-15: a full chunk has its hash. Called whenever tokens were put into a chunk. */
+/*@
+  requires valid: \valid(tree);
+  requires sizes: tree_sizes(*tree);
+  requires chunk: 0 <= chunk < CP_MAX_CHUNKS;
+  assigns tree->hash[chunk];
+*/
 static void hash_if_full(struct cp_tree *tree, int chunk) {
     if (tree->fill[chunk] == tree->chunk_size) {
         tree->hash[chunk] =
@@ -219,6 +352,16 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
 }
 
 /* Does the next token of sequence s need a new chunk? A shared chunk is full, so yes after one. */
+/*@
+  requires valid: \valid_read(tree);
+  requires sequence: 0 <= s < CP_MAX_SEQUENCES && 0 <= tree_depth(*tree, s) <= CP_MAX_DEPTH;
+  requires last: tree_depth(*tree, s) > 0 ==>
+    0 <= tree_chunk(*tree, s, tree_depth(*tree, s) - 1) < CP_MAX_CHUNKS;
+  assigns \nothing;
+  ensures result: \result == 0 || \result == 1;
+  ensures needs: \result == 1 <==> (tree_depth(*tree, s) == 0 ||
+    tree->fill[tree_chunk(*tree, s, tree_depth(*tree, s) - 1)] == tree->chunk_size);
+*/
 static int needs_chunk(const struct cp_tree *tree, int s) {
     const struct cp_sequence *row = &tree->sequence[s];
     return row->n_chunks == 0 || tree->fill[row->chunk[row->n_chunks - 1]] == tree->chunk_size;

@@ -47,8 +47,8 @@ size_t cp_attend_workspace(const struct cp_attention *attention);
 
 /* Computes out and, when asked for, lse. Allocates nothing, keeps nothing. The plan is a valid one
  * (cp_plan_is_valid()); the tensors have the sizes given above and out, lse and workspace overlap
- * nothing else. Scores must be finite for the result to be: a NaN or an infinity in K or V reaches the
- * rows that see that key, and no other.
+ * nothing else. Q, K and V must be finite where they are read: what a row makes of a key that is not is
+ * not specified (a NaN, as a rule), but no other row feels it.
  *
  * Checked in this order; nothing is written on failure:
  *   CP_ERROR_ARGUMENT   attention or plan is NULL

@@ -16,6 +16,7 @@
 
 #include "chunkproof/limits.h"
 #include "chunkproof/pool.h"
+#include "chunkproof/status.h"
 
 /* The tokens of one chunk; the first fill[chunk] are meaningful. */
 struct cp_tokens {

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lines and branches of ref/ that the unit tests reach, against coverage/threshold.
+
+    scripts/coverage.py          prints what is not reached; exit status 1 below the threshold
+    scripts/coverage.py --html   also writes build/coverage/html/index.html
+
+A line may be taken out with LCOV_EXCL_LINE, LCOV_EXCL_BR_LINE or an LCOV_EXCL_START .. LCOV_EXCL_STOP
+block; coverage/exclusions.md has to list each, file by file, with its reason.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+
+BUILD = "build/coverage"
+INFO = f"{BUILD}/coverage.info"
+MARKER = re.compile(r"LCOV_EXCL_(LINE|BR_LINE|START)")
+
+
+def run(*argv):
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\ncoverage: {' '.join(argv)}: exit status {done.returncode}")
+    return done.stdout
+
+
+def branch_option():
+    """lcov 2 renamed the option."""
+    return "branch_coverage=1" if re.search(r"version 2", run("lcov", "--version")) else \
+        "lcov_branch_coverage=1"
+
+
+def measure():
+    jobs = min(os.cpu_count() or 1, 8)
+    run("make", "-s", f"-j{jobs}", "DEPS=skip", f"BUILD={BUILD}", "CC=gcc",
+        "EXTRA_CFLAGS=-O0 --coverage", "tests")
+    for old in glob.glob(f"{BUILD}/obj/**/*.gcda", recursive=True):
+        os.remove(old)
+    run("scripts/run_tests.py", "--build", BUILD, "--only", "unit", "--jobs", str(jobs))
+    run("lcov", "--quiet", "--rc", branch_option(), "--capture", "--directory", f"{BUILD}/obj/ref",
+        "--base-directory", ".", "--output-file", INFO)
+
+
+def read(path):
+    """{file: {"line": {line: reached}, "branch": {(line, branch): reached}}} of an lcov trace file."""
+    files = defaultdict(lambda: {"line": {}, "branch": {}})
+    with open(path, encoding="utf-8") as info:
+        for row in info:
+            kind, _, rest = row.strip().partition(":")
+            if kind == "SF":
+                current = files[os.path.relpath(rest)]
+            elif kind == "DA":
+                line, count = rest.split(",")[:2]
+                current["line"][int(line)] = int(count) > 0
+            elif kind == "BRDA":
+                line, block, branch, count = rest.split(",")
+                current["branch"][int(line), block, branch] = count not in ("-", "0")
+    return {name: data for name, data in files.items() if name.startswith("ref/")}
+
+
+def percent(files, kind):
+    reached = [hit for data in files.values() for hit in data[kind].values()]
+    if not reached:
+        sys.exit(f"coverage: no {kind} of ref/ was measured")
+    return 100.0 * sum(reached) / len(reached)
+
+
+def print_missed(files):
+    for name, data in sorted(files.items()):
+        lines = [line for line, hit in sorted(data["line"].items()) if not hit]
+        branches = sorted({key[0] for key, hit in data["branch"].items() if not hit})
+        if lines or branches:
+            print(f"{name}: lines not reached {lines}; lines with a branch not taken {branches}")
+
+
+def check_exclusions():
+    """Findings: markers in ref/ against `- ref/FILE:` items in coverage/exclusions.md."""
+    marked = Counter()
+    for path in glob.glob("ref/*.[ch]"):
+        with open(path, encoding="utf-8") as source:
+            marked[path] = sum(1 for line in source if MARKER.search(line))
+    with open("coverage/exclusions.md", encoding="utf-8") as text:
+        listed = Counter(re.findall(r"^- (ref/\w+\.[ch]):", text.read(), re.M))
+    return [f"{path}: {marked[path]} exclusions marked, {listed[path]} listed in coverage/exclusions.md"
+            for path in sorted({*marked, *listed}) if marked[path] != listed[path]]
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    measure()
+    files = read(INFO)
+    print_missed(files)
+    findings = check_exclusions()
+    if sys.argv[1:] == ["--html"]:
+        run("genhtml", "--quiet", "--rc", branch_option(), "--branch-coverage", "--output-directory",
+            f"{BUILD}/html", INFO)
+        print(f"{BUILD}/html/index.html")
+    with open("coverage/threshold", encoding="utf-8") as text:
+        least = dict(line.split() for line in text if not line.startswith("#"))
+    lines, branches = percent(files, "line"), percent(files, "branch")
+    for name, got in (("lines", lines), ("branches", branches)):
+        if not got >= float(least[name]):
+            findings.append(f"{name}: {got:.1f} %, and coverage/threshold asks for {least[name]} %")
+    print("\n".join(findings))
+    print(f"lines {lines:.1f} %, branches {branches:.1f} %")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a run of scripts/verify.py: the data, the table, report.json and junit.xml."""
+import json
+import os
+import re
+import xml.etree.ElementTree as xml
+from datetime import datetime, timezone
+
+FIGURE = re.compile(r"(?P<name>[A-Za-z][A-Za-z -]*?) (?P<value>\d+(\.\d+)?)(/(?P<of>\d+))?"
+                    r"( ?(?P<unit>%|s|ms|MiB))?$")
+COUNT = re.compile(r"(?P<value>\d+) (?P<name>[A-Za-z][A-Za-z -]*)$")
+
+
+def new(tier, strict, commit, tools):
+    return {"schema": 1, "project": "chunkproof", "commit": commit, "tier": tier, "strict": strict,
+            "started": datetime.now(timezone.utc).isoformat(timespec="seconds"), "seconds": 0.0,
+            "status": "pass", "passed": 0, "failed": 0, "skipped": 0, "tools": tools, "stages": []}
+
+
+def figures_of(summary):
+    """`goals 75/75, lines 98.5 %` or `31 passed, 0 failed` as data; what is neither is left out."""
+    figures = []
+    for part in summary.split(", "):
+        found = FIGURE.match(part) or COUNT.match(part)
+        if found:
+            groups = found.groupdict()
+            figure = {"name": groups["name"], "value": number(groups["value"])}
+            if groups.get("of"):
+                figure["of"] = number(groups["of"])
+            if groups.get("unit"):
+                figure["unit"] = groups["unit"]
+            figures.append(figure)
+    return figures
+
+
+def number(text):
+    return float(text) if "." in text else int(text)
+
+
+def close(report, seconds):
+    """Adds up the stages. A status other than "pass" (interrupted) stays."""
+    statuses = [entry["status"] for entry in report["stages"]]
+    report.update(seconds=round(seconds, 2), passed=statuses.count("pass"),
+                  failed=statuses.count("fail"), skipped=statuses.count("skip"))
+    if report["status"] == "pass" and report["failed"]:
+        report["status"] = "fail"
+
+
+def said(entry):
+    """What one line has to say of a stage: its figures, or why it did not pass."""
+    if entry["status"] == "pass":
+        return entry["summary"]
+    return f"{entry['reason']}; {entry['summary']}" if entry["figures"] else entry["reason"]
+
+
+def table(report):
+    rows = [("stage", "result", "figures", "seconds")]
+    for entry in report["stages"]:
+        rows.append((entry["name"], entry["status"], said(entry), f"{entry['seconds']:.1f}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    lines = [f"{name:{widths[0]}}  {result:{widths[1]}}  {figures:{widths[2]}}  {seconds:>{widths[3]}}"
+             for name, result, figures, seconds in rows]
+    lines.insert(1, "-" * len(lines[0]))
+    return "\n".join(["", *lines, ""])
+
+
+def totals(report):
+    return (f"{report['passed']} passed, {report['failed']} failed, {report['skipped']} skipped "
+            f"in {report['seconds']:.0f} s (TIER={report['tier']})")
+
+
+def junit(report):
+    suite = xml.Element("testsuite", name="chunkproof verify", tests=str(len(report["stages"])),
+                        failures=str(report["failed"]), errors="0", skipped=str(report["skipped"]),
+                        time=str(report["seconds"]), timestamp=report["started"])
+    for entry in report["stages"]:
+        case = xml.SubElement(suite, "testcase", classname="verify", name=entry["name"],
+                              time=str(entry["seconds"]))
+        if entry["status"] == "fail":
+            xml.SubElement(case, "failure", message=entry["reason"]).text = entry["summary"]
+        elif entry["status"] == "skip":
+            xml.SubElement(case, "skipped", message=entry["reason"])
+        xml.SubElement(case, "system-out").text = entry["summary"]
+    xml.indent(suite)
+    return xml.ElementTree(suite)
+
+
+def write(report, directory):
+    with open(os.path.join(directory, "report.json"), "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=2)
+        file.write("\n")
+    junit(report).write(os.path.join(directory, "junit.xml"), "utf-8", xml_declaration=True)

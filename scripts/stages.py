@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stages of `make verify`, in order. scripts/verify.py runs them; scripts/README.md says how a
+stage reports what it found. To add one, add a line here.
+
+A need is the name of a command, or (what it is, a command line that shows whether it is there).
+CP_TEST_QUICK=1 asks a test program for less where the tool under it makes each run many times slower.
+"""
+import os
+from dataclasses import dataclass, field
+
+JOBS = min(os.cpu_count() or 1, 8)
+TIERS = ("quick", "default", "deep")
+
+
+@dataclass(frozen=True)
+class Stage:
+    name: str
+    command: str  # for sh, from the root of the tree
+    needs: tuple = ()
+    environment: dict = field(default_factory=dict)
+    limit: int = 1800  # seconds
+
+
+def make(build, target="build tests", options=""):
+    return f"make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
+
+
+def built(build, compiler):
+    return make(build, options=f"CC={compiler}") + \
+        f" && echo objects $(find build/{build}/obj -name '*.o' | wc -l)"
+
+
+def tests(build, options="", arguments=""):
+    return make(build, options=options) + \
+        f" && scripts/run_tests.py --build build/{build} --jobs {JOBS} {arguments}"
+
+
+# No recovery: the first finding ends the program, which is then a failed test.
+SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+def sanitized(compiler):
+    """Unit tests and the command's tests; the installed library is not the sanitized one."""
+    probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
+    return Stage(f"asan-{compiler}",
+                 tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'",
+                       "--except install"),
+                 (compiler, (f"the sanitizers of {compiler}", probe)),
+                 {"CP_TEST_QUICK": "1", "UBSAN_OPTIONS": "print_stacktrace=1",
+                  "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"})
+
+
+MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible"
+
+STAGES = (
+    Stage("build-gcc", built("gcc", "gcc"), ("gcc",)),
+    Stage("build-clang", built("clang", "clang"), ("clang",)),
+    Stage("lint", "scripts/lint"),
+    Stage("unit-gcc", tests("gcc", "CC=gcc", "--only unit"), ("gcc",)),
+    Stage("unit-clang", tests("clang", "CC=clang", "--only unit"), ("clang",)),
+    Stage("command", tests("gcc", "CC=gcc", "--only shell --except install"), ("gcc",)),
+    sanitized("gcc"),
+    sanitized("clang"),
+    Stage("valgrind", tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'"),
+          ("gcc", "valgrind"), {"CP_TEST_QUICK": "1"}),
+    Stage("proofs-wp", "proofs/wp/run", ("frama-c", "why3", "z3", "cvc4")),
+    Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
+    Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov")),
+    Stage("trace", make("gcc", "build") + " && scripts/trace_smoke.py build/gcc/chunkproof", ("gcc",)),
+    Stage("install", tests("gcc", "CC=gcc", "install"), ("gcc", "pkg-config")),
+)

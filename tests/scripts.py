@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the scripts themselves: what the gate reports, and that its checks can fail. Run by
+tests/scripts.sh; each test is a method."""
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as xml
+from unittest import mock
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+SCRIPTS = os.path.join(ROOT, "scripts")
+sys.path.insert(0, SCRIPTS)
+
+import report as paper  # noqa: E402
+import run_tests  # noqa: E402
+import verify  # noqa: E402
+from stages import STAGES, Stage  # noqa: E402
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
+         "number": (int, float)}
+
+
+def breaches(schema, value, at="report"):
+    """Where a value breaks a schema: the part of JSON Schema that report-schema.json uses."""
+    kind = schema["type"]
+    if not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        return [f"{at}: not of type {kind}"]
+    found = []
+    if "enum" in schema and value not in schema["enum"]:
+        found.append(f"{at}: {value!r} is not one of {schema['enum']}")
+    if "minimum" in schema and not value >= schema["minimum"]:
+        found.append(f"{at}: {value} is below {schema['minimum']}")
+    if kind == "array":
+        for place, item in enumerate(value):
+            found += breaches(schema["items"], item, f"{at}[{place}]")
+    if kind == "object":
+        known = schema.get("properties", {})
+        found += [f"{at}: {name} is missing" for name in schema.get("required", ())
+                  if name not in value]
+        for name, item in value.items():
+            below = known.get(name, schema.get("additionalProperties"))
+            found += breaches(below, item, f"{at}.{name}") if below else \
+                [f"{at}: {name} is not in the schema"]
+    return found
+
+
+class InDirectory(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+
+
+class Verify(InDirectory):
+    def run_stages(self, *stages, arguments=(), **environment):
+        """(exit status, report, what was printed); checks the report against its schema."""
+        out = io.StringIO()
+        environment = {"STRICT": "0", "TIER": "default", **environment}
+        with mock.patch.dict(os.environ, environment):
+            status = verify.main(list(arguments), stages, self.directory, out)
+        with open(os.path.join(self.directory, "report.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        with open(os.path.join(SCRIPTS, "report-schema.json"), encoding="utf-8") as file:
+            self.assertEqual(breaches(json.load(file), report), [])
+        return status, report, out.getvalue()
+
+    def test_all_stages_pass(self):
+        status, report, text = self.run_stages(Stage("first", "echo goals 75/75, lines 98.5 %"),
+                                               Stage("second", "echo 31 passed, 0 failed"))
+        self.assertEqual(status, 0)
+        self.assertEqual((report["status"], report["passed"], report["failed"]), ("pass", 2, 0))
+        self.assertEqual(report["stages"][0]["figures"],
+                         [{"name": "goals", "value": 75, "of": 75},
+                          {"name": "lines", "value": 98.5, "unit": "%"}])
+        self.assertEqual(report["stages"][1]["figures"], [{"name": "passed", "value": 31},
+                                                          {"name": "failed", "value": 0}])
+        self.assertIn("2 passed, 0 failed, 0 skipped", text)
+
+    def test_a_failing_stage_fails_the_run_and_the_next_still_runs(self):
+        status, report, text = self.run_stages(Stage("bad", "echo it broke here; exit 3"),
+                                               Stage("good", "true"))
+        self.assertEqual(status, 1)
+        self.assertEqual([stage["status"] for stage in report["stages"]], ["fail", "pass"])
+        self.assertEqual(report["stages"][0]["reason"], "exit status 3")
+        self.assertEqual(report["status"], "fail")
+        self.assertIn("it broke here", text)
+
+    def test_a_stage_whose_script_is_not_there_fails(self):
+        status, report, _ = self.run_stages(Stage("lost", "proofs/no-such-thing/run"))
+        self.assertEqual((status, report["stages"][0]["status"]), (1, "fail"))
+
+    def test_a_missing_tool_is_a_skip_that_names_it(self):
+        status, report, _ = self.run_stages(Stage("tool", "false", ("no-such-tool",)),
+                                            Stage("probe", "false", (("the probe", "false"),)))
+        self.assertEqual(status, 0)
+        self.assertEqual([stage["reason"] for stage in report["stages"]],
+                         ["no-such-tool is missing", "the probe is missing"])
+        self.assertEqual((report["passed"], report["skipped"]), (0, 2))
+
+    def test_a_stage_can_say_itself_that_it_was_skipped(self):
+        status, report, _ = self.run_stages(Stage("own", "echo missing: cvc4; exit 77"))
+        self.assertEqual((status, report["stages"][0]["status"]), (0, "skip"))
+        self.assertEqual(report["stages"][0]["reason"], "missing: cvc4")
+
+    def test_strict_makes_a_skip_a_failure(self):
+        status, report, _ = self.run_stages(Stage("tool", "true", ("no-such-tool",)), STRICT="1")
+        self.assertEqual((status, report["stages"][0]["status"]), (1, "fail"))
+        self.assertEqual(report["stages"][0]["reason"], "STRICT=1: no-such-tool is missing")
+        self.assertTrue(report["strict"])
+
+    def test_a_stage_past_its_limit_fails_and_leaves_nothing_running(self):
+        mark = os.path.join(self.directory, "..", os.path.basename(self.directory) + ".mark")
+        status, report, _ = self.run_stages(Stage("slow", f"(sleep 4; touch {mark}) & wait", limit=1))
+        self.assertEqual((status, report["stages"][0]["reason"]), (1, "still running after 1 s"))
+        time.sleep(4)
+        self.assertFalse(os.path.exists(mark))
+
+    def test_stages_are_chosen_by_name(self):
+        status, report, _ = self.run_stages(Stage("good", "true"), Stage("bad", "false"),
+                                            arguments=["good"])
+        self.assertEqual((status, len(report["stages"])), (0, 1))
+        with mock.patch.object(sys, "stderr", io.StringIO()) as said:
+            self.assertEqual(verify.main(["nothing"], (Stage("good", "true"),), self.directory), 2)
+        self.assertIn("no such stage: nothing", said.getvalue())
+
+    def test_a_wrong_tier_is_bad_use(self):
+        with mock.patch.dict(os.environ, {"TIER": "slow"}), mock.patch.object(sys, "stderr"):
+            self.assertEqual(verify.main([], (Stage("good", "true"),), self.directory), 2)
+
+    def test_stages_see_the_tier(self):
+        _, report, _ = self.run_stages(Stage("tier", "echo $TIER"), TIER="quick")
+        self.assertEqual((report["tier"], report["stages"][0]["summary"]), ("quick", "quick"))
+
+    def test_junit_says_the_same(self):
+        self.run_stages(Stage("good", "true"), Stage("bad", "false"),
+                        Stage("tool", "true", ("no-such-tool",)))
+        suite = xml.parse(os.path.join(self.directory, "junit.xml")).getroot()
+        self.assertEqual([suite.get(key) for key in ("tests", "failures", "skipped")],
+                         ["3", "1", "1"])
+        self.assertEqual([[child.tag for child in case][0] for case in suite],
+                         ["system-out", "failure", "skipped"])
+
+    def test_an_interrupt_still_reports(self):
+        program = ("import sys, verify; from stages import Stage; "
+                   "sys.exit(verify.main([], (Stage('good', 'true'), Stage('slow', 'sleep 60'), "
+                   "Stage('never', 'true')), sys.argv[1]))")
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            child = subprocess.Popen([sys.executable, "-c", program, self.directory], cwd=ROOT,
+                                     env={**os.environ, "PYTHONPATH": SCRIPTS},
+                                     stdout=subprocess.PIPE, text=True)
+            while "slow" not in child.stdout.readline(30):
+                self.assertIsNone(child.poll())
+            child.send_signal(signum)
+            child.communicate(timeout=20)
+            self.assertEqual(child.returncode, 128 + signum)
+            with open(os.path.join(self.directory, "report.json"), encoding="utf-8") as file:
+                report = json.load(file)
+            self.assertEqual(report["status"], "interrupted")
+            self.assertEqual([(stage["name"], stage["reason"]) for stage in report["stages"]],
+                             [("good", ""), ("slow", "interrupted")])
+
+    def test_the_schema_is_not_satisfied_by_anything(self):
+        with open(os.path.join(SCRIPTS, "report-schema.json"), encoding="utf-8") as file:
+            schema = json.load(file)
+        report = paper.new("default", False, "", {})
+        self.assertEqual(breaches(schema, report), [])
+        for wrong in ({"tier": "fast"}, {"strict": 1}, {"seconds": -1}, {"extra": 0},
+                      {"stages": [{"name": "x"}]}):
+            self.assertNotEqual(breaches(schema, {**report, **wrong}), [], wrong)
+
+    def test_stage_names_are_unique(self):
+        self.assertEqual(len({stage.name for stage in STAGES}), len(STAGES))
+
+
+class RunTests(unittest.TestCase):
+    def judged(self, status, output):
+        return run_tests.judge(status, output, 600)
+
+    def test_verdicts(self):
+        good, bad = "1..2\nok 1 - a\nok 2 - b\n", "1..2\nok 1 - a\nnot ok 2 - b\n"
+        self.assertEqual(self.judged(0, good), (2, 0, 0, None))
+        self.assertEqual(self.judged(1, bad), (1, 1, 0, None))
+        self.assertEqual(self.judged(0, "ok 1 # SKIP no tool\nok 2\n"), (1, 0, 1, None))
+
+    def test_what_else_is_a_failure(self):
+        for status, output in ((0, ""), (0, "1..2\nok 1\n"), (-11, "ok 1\n"), (99, "ok 1\n"),
+                               (None, "ok 1\n"), (0, "not ok 1 - a\n")):
+            self.assertGreater(self.judged(status, output)[1], 0, (status, output))
+
+
+class Layers(InDirectory):
+    FILES = {"include/chunkproof/pool.h": "", "include/chunkproof/tree.h":
+             '#include "chunkproof/pool.h"\n', "ref/pool.c": '#include "chunkproof/pool.h"\n',
+             "ref/tree_check.c": '#include "chunkproof/tree.h"\n', "gate/command.h": "",
+             "opt/own.h": "", "opt/softmax.c": '#include "opt/own.h"\n'}
+
+    def layers(self, **changed):
+        for path, text in {**self.FILES, **changed}.items():
+            path = os.path.join(self.directory, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return subprocess.run([os.path.join(SCRIPTS, "layers.py"), self.directory],
+                              capture_output=True, text=True)
+
+    def test_right_includes_pass(self):
+        run = self.layers()
+        self.assertEqual((run.returncode, run.stdout), (0, "4 files named, 3 compiled\n"))
+
+    def test_wrong_includes_are_found(self):
+        wrong = {"ref/pool.c": '#include "chunkproof/tree.h"\n',
+                 "include/chunkproof/pool.h": '#include "chunkproof/tree.h"\n',
+                 "ref/two_phase.c": '#include "chunkproof/tree.h"\n',
+                 "ref/tree.c": "#include <gate/command.h>\n",
+                 "ref/plan.c": '#include "opt/own.h"\n',
+                 "opt/softmax.c": '#include "ref/tree_check.c"\n',
+                 "ref/surprise.c": ""}
+        for path, text in wrong.items():
+            shutil.rmtree(self.directory)
+            run = self.layers(**{path: text})
+            self.assertEqual(run.returncode, 1, path)
+            self.assertIn(path, run.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
