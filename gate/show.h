@@ -58,6 +58,9 @@ int show_script_from_text(struct show_script *script, const char *file, const ch
 int show_script_from_file(struct show_script *script, const char *path);
 void show_script_free(struct show_script *script);
 
+/* The operation as it would be written, the caller's to free. */
+char *show_operation_title(const struct show_script *script, const struct show_operation *operation);
+
 /* The built-in script with this name, or NULL; and the names, "a, b, c". */
 const char *show_example(const char *name);
 const char *show_example_names(void);
@@ -71,6 +74,11 @@ struct show_words {
     int n_slots;
     int *slot;
 };
+
+/* Room for `most` different words, which stay the caller's. */
+void show_words_new(struct show_words *words, int most);
+void show_words_free(struct show_words *words);
+int show_words_token(struct show_words *words, const char *word);
 
 struct show_world {
     const struct show_script *script;
@@ -97,20 +105,25 @@ struct show_figures {
     int apart_tokens;
 };
 
-/* Both return an exit status; other than EXIT_RIGHT a message was printed. */
+/* Both return an exit status; other than EXIT_RIGHT a message was printed. World and step are in any
+ * case the caller's, to be given to show_world_free() and show_step_free(). */
 int show_world_new(struct show_world *world, const struct show_script *script, int chunk_size,
                    int capacity);
 int show_world_apply(struct show_world *world, const struct show_operation *operation,
                      struct show_step *step);
 void show_world_free(struct show_world *world);
+void show_step_free(struct show_step *step);
 
 const char *show_sequence_name(const struct show_world *world, int sequence);
 const char *show_tenant_name(const struct show_world *world, int sequence); /* or NULL */
 const char *show_token_word(const struct show_world *world, int chunk, int slot);
 struct show_figures show_count(const struct cp_tree *tree);
 
-/* How many sequences end at this chunk, and the first of them at or behind `from` (or -1). */
+/* The first sequence at or behind `from` that ends at this chunk, or -1. */
 int show_ends_at(const struct cp_tree *tree, int chunk, int from);
+
+/* The chunk above this one, or -1 for a root. */
+int show_parent(const struct cp_tree *tree, int chunk);
 
 /* ---- Views ---- */
 

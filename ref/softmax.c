@@ -144,9 +144,15 @@ static void merge_row(double *o, const double *part_o, double x, double y, int d
 void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *part,
                     const double *part_o, int d) {
     if (part->n == 0.0) {
+        /*@ assert adds_nothing: state_weight(*part) == 0.0; */
+        /*@ assert adds_nothing_o: \forall integer i; 0 <= i < d ==>
+              state_sum(*part, part_o[i]) == 0.0; */
         return;
     }
     if (state->n == 0.0) {
+        /*@ assert nothing_yet: state_weight(*state) == 0.0; */
+        /*@ assert nothing_yet_o: \forall integer i; 0 <= i < d ==>
+              state_sum(*state, o[i]) == 0.0; */
         *state = *part;
         copy_row(o, part_o, d);
         return;
@@ -157,7 +163,11 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
     merge_row(o, part_o, x, y, d);
     state->n = x * part->n + y * state->n;
     state->m = m;
-    /*@ assert n: is_merged(state->n, x, part->n, y, \at(state->n, Pre)); */
+    /*@ assert merged: is_merged(state->n, x, part->n, y, \at(state->n, Pre)); */
+    /*@ assert weight: state_weight(*state) == \at(state_weight(*state), Pre) + state_weight(*part); */
+    /*@ assert sum: \forall integer i; 0 <= i < d ==>
+          state_sum(*state, o[i]) == state_sum(\at(*state, Pre), \at(o[i], Pre)) +
+          state_sum(*part, part_o[i]); */
 }
 
 double cp_finish(const struct cp_state *state, const double *o, double *out, int d) {

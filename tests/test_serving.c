@@ -18,6 +18,7 @@
 
 #include "chunkproof/chunkproof.h"
 #include "oracle.h"
+#include "random.h"
 
 #define N_HEADS    4
 #define N_KV_HEADS 2
@@ -37,15 +38,12 @@ struct server {
     int compared; /* elements */
 };
 
-static unsigned long long mix(unsigned long long z) { /* splitmix64's finaliser */
-    z += 0x9E3779B97F4A7C15ULL;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
+static unsigned long long mix(unsigned long long code) {
+    return random_bits(&code);
 }
 
 static int below(struct server *server, int n) {
-    return (int)(mix(server->random++) % (unsigned)n);
+    return random_below(&server->random, n);
 }
 
 /* A number in [-1, 1] that FP16 represents exactly, so that storing it changes nothing. */
@@ -139,7 +137,7 @@ static double largest_error(struct server *server, int variant) {
     int b = server->tree->n_sequences;
     double worst = 0.0;
     for (int i = 0; i < b * N_HEADS * HEAD_DIM; i++) {
-        q[i] = 2.0 * coded(server->random++);
+        q[i] = 2.0 * coded(random_bits(&server->random));
     }
     cp_plan_update(server->plan, server->tree);
     struct cp_attention a = {.plan = server->plan,

@@ -11,6 +11,7 @@
 
 #include "chunkproof/chunkproof.h"
 #include "model.h"
+#include "random.h"
 
 /* A tree of chunks of two tokens. */
 static struct cp_tree *new_tree(int capacity) {
@@ -313,32 +314,21 @@ static void the_check_names_the_broken_clause(void **unused) {
     }
 }
 
-static unsigned long long next_random(unsigned long long *state) { /* splitmix64 */
-    unsigned long long z = *state += 0x9E3779B97F4A7C15ULL;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-}
-
-static int below(unsigned long long *random, int n) {
-    return (int)(next_random(random) % (unsigned)n);
-}
-
 /* One random operation on both; returns the status. */
 static int random_operation(struct cp_tree *tree, struct model *model, unsigned long long *random,
                             long long id) {
-    int s = model->n_sequences == 0 ? 0 : below(random, model->n_sequences);
-    int what = below(random, 10);
+    int s = model->n_sequences == 0 ? 0 : random_below(random, model->n_sequences);
+    int what = random_below(random, 10);
     if (what < 4) {
         int token[24];
         unsigned long long hash[24];
         struct cp_joined got = {-1, -1};
         struct cp_joined expected = {-1, -1};
-        int n = below(random, 25);
+        int n = random_below(random, 25);
         for (int k = 0; k < n; k++) {
-            token[k] = below(random, 8) == 0;
+            token[k] = random_below(random, 8) == 0;
         }
-        unsigned long long salt = (unsigned long long)(below(random, 4) == 0);
+        unsigned long long salt = (unsigned long long)(random_below(random, 4) == 0);
         cp_tree_hash_prompt(tree, token, n, hash);
         int status = cp_tree_join(tree, token, n, salt, id, what % 2 ? hash : NULL, &got);
         assert_int_equal(status, model_join(model, token, n, salt, id, &expected));
@@ -351,9 +341,9 @@ static int random_operation(struct cp_tree *tree, struct model *model, unsigned 
         int token[MODEL_MAX_SEQUENCES];
         int n = 0;
         for (int r = 0; r < model->n_sequences; r++) {
-            if (model->sequence[r].n_tokens < MODEL_MAX_TOKENS && below(random, 3) > 0) {
+            if (model->sequence[r].n_tokens < MODEL_MAX_TOKENS && random_below(random, 3) > 0) {
                 sequence[n] = r;
-                token[n++] = below(random, 8) == 0;
+                token[n++] = random_below(random, 8) == 0;
             }
         }
         int status = cp_tree_append_each(tree, n, sequence, token);
@@ -391,7 +381,7 @@ static void random_operations_follow_the_model(void **unused) {
         model_init(model, capacity, c, MODEL_MAX_SEQUENCES);
         for (int i = 0; i < 3000; i++) {
             if (model->n_sequences == MODEL_MAX_SEQUENCES) {
-                int status = cp_tree_leave(tree, below(&random, 1));
+                int status = cp_tree_leave(tree, random_below(&random, 1));
                 assert_int_equal(status, model_leave(model, 0));
             }
             seen[random_operation(tree, model, &random, i)]++;
