@@ -40,12 +40,15 @@ test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
 static  := $(BUILD)/libchunkproof.a
 shared  := $(BUILD)/libchunkproof.so
+support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
 
 .DEFAULT_GOAL := build
-.PHONY: build tests deps deps-list test verify lint format prove coverage install uninstall clean help
+.PHONY: build command tests deps deps-list test verify lint format prove coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
+
+command: $(command)                    ## the command alone
 
 tests: $(test_bin)                     ## the unit tests' programs
 
@@ -56,7 +59,7 @@ deps-list:                             ## print what is needed, and what of it i
 	@scripts/deps --list
 
 test: deps                             ## build and pass all tests
-	@$(MAKE) --no-print-directory build tests
+	@$(MAKE) -s -j2 --no-print-directory build tests
 	@scripts/run_tests.py --build $(BUILD)
 
 verify: deps                           ## the gate: all stages; TIER=quick|default|deep STRICT=1 STAGES="lint ..."
@@ -97,22 +100,24 @@ clean:                                 ## all that was built; unpacked tools sta
 help:                                  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-$(static): $(library_obj)
+# Archives and the shared library depend on the directory too: it changes when a file comes or goes.
+$(static): $(library_obj) ref
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(library_obj)
 
-$(shared): $(library_obj)
-	$(LINK) -shared -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $^ -lm
+$(shared): $(library_obj) ref
+	$(LINK) -shared -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $(library_obj) -lm
 
 $(BUILD)/chunkproof: $(command_obj) $(static)
 	$(LINK) -o $@ $^ -ljansson -lm
 
-# An archive, so that each test takes only what it uses and may have its own copy of something.
-$(BUILD)/tests/libsupport.a: $(support_obj) | $(BUILD)/tests/
+# What tests share, as an archive: each takes only what it uses and may have its own copy of the rest.
+$(support): $(support_obj) tests/. gate
+	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(support_obj)
 
-$(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/tests/libsupport.a $(static)
+$(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
 	$(LINK) -o $@ $^ -lcmocka -ljansson -lm
 
 # Each object depends on the command line that compiles it: other flags, other objects.
@@ -120,11 +125,9 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-$(BUILD)/flags: always | $(BUILD)/tests/
+$(BUILD)/flags: always
+	@mkdir -p $(@D)
 	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
-
-$(BUILD)/tests/:
-	@mkdir -p $@
 
 .PHONY: always
 .SECONDARY: $(test_obj)

@@ -2,8 +2,8 @@
 /* `chunkproof show`: draws a small forest, its plan and the two phases.
  *
  * A script (show_script.c) is a list of operations; a world (show_world.c) is the tree and the plan
- * that they are applied to, with the words behind the tokens; a view is what is drawn of it, as text
- * (show_text.c, show_tables.c), DOT (show_dot.c) or SVG (show_svg.c, show_svg_phases.c).
+ * that they are applied to (show_apply.c), with the words behind the tokens; a view is what is drawn
+ * of it, as text (show_text.c, show_tables.c), DOT (show_dot.c) or SVG (show_svg*.c).
  */
 #ifndef CHUNKPROOF_GATE_SHOW_H
 #define CHUNKPROOF_GATE_SHOW_H
@@ -59,7 +59,8 @@ int show_script_from_file(struct show_script *script, const char *path);
 void show_script_free(struct show_script *script);
 
 /* The operation as it would be written, the caller's to free. */
-char *show_operation_title(const struct show_script *script, const struct show_operation *operation);
+char *show_operation_title(const struct show_script *script,
+                           const struct show_operation *operation);
 
 /* The built-in script with this name, or NULL; and the names, "a, b, c". */
 const char *show_example(const char *name);
@@ -117,6 +118,11 @@ void show_step_free(struct show_step *step);
 const char *show_sequence_name(const struct show_world *world, int sequence);
 const char *show_tenant_name(const struct show_world *world, int sequence); /* or NULL */
 const char *show_token_word(const struct show_world *world, int chunk, int slot);
+int show_find_sequence(const struct show_world *world, const char *name); /* or -1 */
+
+/* The salt of a tenant, who may be new or NULL. */
+unsigned long long show_salt(struct show_world *world, const char *tenant);
+
 struct show_figures show_count(const struct cp_tree *tree);
 
 /* The first sequence at or behind `from` that ends at this chunk, or -1. */
@@ -140,8 +146,9 @@ struct show_view {
 void show_text_step(FILE *out, const struct show_view *view);
 void show_text_end(FILE *out, const struct show_view *view);
 
-/* The parts of it that the other formats use too: sequences, plan, phases, memory. */
-void show_tables(FILE *out, const struct show_view *view);
+/* The parts of it that the other formats use too: sequences and plan; phases and memory. */
+void show_tables_plan(FILE *out, const struct show_view *view);
+void show_tables_phases(FILE *out, const struct show_view *view);
 
 /* The plan in the papers' short form, "[C0,C1] x [0,2)  [C2] x [0,1)", wrapped. */
 void show_plan_in_short(FILE *out, const struct show_view *view, int indent);

@@ -31,20 +31,20 @@ static const struct example examples[] = {
      "best\n"
      "append-all The Yes Try\n"
      "append-all old , the\n"},
-    {"forest",
-     "# Two system prompts make two trees. Equal prompts, a prompt that is the beginning of another,\n"
-     "# a tenant who shares with nobody, a fork, a sequence that leaves.\n"
-     "chunk-size 2\n"
-     "join a1: You are a poet . Hello\n"
-     "join b1: Translate this text\n"
-     "join a2: You are a poet . Hello\n"
-     "join a3: You are a poet\n"
-     "join a4: You are a cook\n"
-     "join t1 in acme: You are a cook\n"
-     "fork b1 as b2\n"
-     "append-all Hi ! Roses Stir please now Fry\n"
-     "leave a1\n"
-     "append b1 !\n"},
+    {"forest", "# Two system prompts make two trees. Equal prompts, a prompt that is the beginning "
+               "of another,\n"
+               "# a tenant who shares with nobody, a fork, a sequence that leaves.\n"
+               "chunk-size 2\n"
+               "join a1: You are a poet . Hello\n"
+               "join b1: Translate this text\n"
+               "join a2: You are a poet . Hello\n"
+               "join a3: You are a poet\n"
+               "join a4: You are a cook\n"
+               "join t1 in acme: You are a cook\n"
+               "fork b1 as b2\n"
+               "append-all Hi ! Roses Stir please now Fry\n"
+               "leave a1\n"
+               "append b1 !\n"},
 };
 
 #define N_EXAMPLES (sizeof examples / sizeof examples[0])

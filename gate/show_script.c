@@ -154,12 +154,8 @@ static int parse_line(struct show_script *script, struct show_place place, char 
         const char *name;
         int (*parse)(struct show_script *script, struct show_place place, char *rest);
     } verbs[] = {
-        {"join", parse_join},
-        {"append", parse_append},
-        {"append-all", parse_append_all},
-        {"leave", parse_leave},
-        {"fork", parse_fork},
-        {"chunk-size", parse_chunk_size},
+        {"join", parse_join},         {"append", parse_append}, {"append-all", parse_append_all},
+        {"leave", parse_leave},       {"fork", parse_fork},     {"chunk-size", parse_chunk_size},
         {"capacity", parse_capacity},
     };
     char *verb = line + strspn(line, BLANKS);

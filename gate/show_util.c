@@ -155,6 +155,31 @@ void show_put_blanks(FILE *out, int n) {
     }
 }
 
+void show_put_wrapped(FILE *out, const char *text, int from, int indent, int width) {
+    int column = from;
+    int at_start = 1; /* of a line: whatever comes next is put there */
+    for (const char *at = text; *at != '\0';) {
+        size_t length = strcspn(at, " ");
+        char *word = show_allocate(NULL, length + 1, 1);
+        memcpy(word, at, length);
+        word[length] = '\0';
+        int columns = show_columns(word);
+        if (!at_start && column + 1 + columns > width) {
+            fputc('\n', out);
+            show_put_blanks(out, indent);
+            column = indent;
+            at_start = 1;
+        }
+        fprintf(out, "%s%s", at_start ? "" : " ", word);
+        column += columns + (at_start ? 0 : 1);
+        at_start = 0;
+        at += length;
+        at += strspn(at, " ");
+        free(word);
+    }
+    fputc('\n', out);
+}
+
 void show_put_escaped(FILE *out, const char *text) {
     for (const char *at = text; *at != '\0'; at++) {
         switch (*at) {

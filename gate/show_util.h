@@ -32,6 +32,10 @@ char *show_cut(const char *text, int columns, const char *mark);
 void show_put_cut(FILE *out, const char *text, int columns, const char *mark);
 void show_put_blanks(FILE *out, int n);
 
+/* The text with a line end behind it, broken between words where it would pass column `width`. The
+ * line is at column `from` already; the others are indented. */
+void show_put_wrapped(FILE *out, const char *text, int from, int indent, int width);
+
 /* With & < > " ' escaped, for XML and for DOT's HTML-like labels. */
 void show_put_escaped(FILE *out, const char *text);
 

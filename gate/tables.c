@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chunkproof tables: options and sections. */
-#include "gate/tables.h"
+#include "tables.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/command.h"
+#include "command.h"
 
 static const char usage[] =
     "Usage: chunkproof tables [OPTION...] [SECTION...]\n"
@@ -100,19 +100,22 @@ static int read_number(struct request *request, int i, const char *text) {
     char *end;
     errno = 0;
     long value = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < least[i] || value > LARGEST)
+    if (errno != 0 || end == text || *end != '\0' || value < least[i] || value > LARGEST) {
         return bad_number(options[i].name, text, least[i]);
+    }
     request->number[i] = (int)value;
     return 0;
 }
 
 static int read_model(struct request *request, const char *name) {
     request->model = cp_dims_find(name);
-    if (request->model != NULL)
+    if (request->model != NULL) {
         return 0;
+    }
     fprintf(stderr, "chunkproof tables: --model %s: not known; the models are", name);
-    for (int i = 0; cp_dims_at(i) != NULL; i++)
+    for (int i = 0; cp_dims_at(i) != NULL; i++) {
         fprintf(stderr, " %s", cp_dims_at(i)->name);
+    }
     fprintf(stderr, "\n");
     return EXIT_BAD_USE;
 }
@@ -120,7 +123,7 @@ static int read_model(struct request *request, const char *name) {
 static int read_options(struct request *request, int argc, char **argv) {
     int option, failed = 0;
     optind = 1;
-    while (failed == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
+    while (failed == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
         case OPTION_JSON:
             request->json = 1;
@@ -141,16 +144,19 @@ static int read_options(struct request *request, int argc, char **argv) {
         default:
             failed = read_number(request, option, optarg);
         }
+    }
     return failed;
 }
 
 static int read_sections(struct request *request, int n, char **name) {
-    for (int section = 0; n == 0 && section < CP_SECTIONS; section++)
+    for (int section = 0; n == 0 && section < CP_SECTIONS; section++) {
         request->selected[section] = 1;
+    }
     for (int i = 0; i < n; i++) {
         int section = 0;
-        while (section < CP_SECTIONS && strcmp(name[i], cp_section_name(section)) != 0)
+        while (section < CP_SECTIONS && strcmp(name[i], cp_section_name(section)) != 0) {
             section++;
+        }
         if (section == CP_SECTIONS) {
             fprintf(stderr, "chunkproof tables: no section %s; see chunkproof tables --help\n",
                     name[i]);
@@ -169,8 +175,9 @@ static int number(const struct request *request, int i, int otherwise) {
 /* How many of the numbers from `from` up to, not with, `to` were given. */
 static int given(const struct request *request, int from, int to) {
     int n = 0;
-    for (int i = from; i < to; i++)
+    for (int i = from; i < to; i++) {
         n += request->number[i] != NOT_GIVEN;
+    }
     return n;
 }
 
@@ -189,8 +196,9 @@ static struct cp_case make_case(const struct request *request) {
         .chunk_size = number(request, CHUNK_SIZE, 64),
     };
     c.has_model = c.is_custom || request->model != NULL;
-    if (c.is_custom)
+    if (c.is_custom) {
         c.dims.name = c.dims.title = "yours";
+    }
     c.dims.layers = number(request, LAYERS, base->layers);
     c.dims.heads = heads;
     c.dims.kv_heads = number(request, KV_HEADS, kv_heads);
@@ -203,43 +211,52 @@ static int check(const struct request *request, const struct cp_case *c) {
     const char *wrong = cp_case_check(c);
     int of_use = request->selected[CP_SECTION_CAPACITY] ||
                  (request->selected[CP_SECTION_KV_BYTES] && !c->has_load);
-    if (wrong == NULL && request->json && request->csv)
+    if (wrong == NULL && request->json && request->csv) {
         wrong = "--json and --csv exclude each other";
-    if (wrong == NULL && (c->has_model || c->has_load) && request->csv)
+    }
+    if (wrong == NULL && (c->has_model || c->has_load) && request->csv) {
         wrong = "--csv holds published cells only; use --json for a case of your own";
-    if (wrong == NULL && (c->has_model || c->has_load) && !of_use)
+    }
+    if (wrong == NULL && (c->has_model || c->has_load) && !of_use) {
         wrong = "a model is of use in the sections kv-bytes and capacity only, a load in capacity";
-    if (wrong == NULL)
+    }
+    if (wrong == NULL) {
         return 0;
+    }
     fprintf(stderr, "chunkproof tables: %s\n", wrong);
     return EXIT_BAD_USE;
 }
 
 int cp_command_tables(int argc, char **argv) {
     struct request request = {0};
-    for (int i = 0; i < NUMBERS; i++)
+    for (int i = 0; i < NUMBERS; i++) {
         request.number[i] = NOT_GIVEN;
+    }
     int failed = read_options(&request, argc, argv);
     if (failed == 0 && request.help) {
         fputs(usage, stdout);
         return EXIT_RIGHT;
     }
-    if (failed == 0)
+    if (failed == 0) {
         failed = read_sections(&request, argc - optind, argv + optind);
+    }
     struct cp_case c = make_case(&request);
-    if (failed == 0)
+    if (failed == 0) {
         failed = check(&request, &c);
-    if (failed != 0)
+    }
+    if (failed != 0) {
         return failed;
+    }
 
     struct cp_cells cells;
     cp_cells_build(&cells);
-    if (request.json)
+    if (request.json) {
         failed = cp_tables_print_json(stdout, &cells, request.selected, &c);
-    else if (request.csv)
+    } else if (request.csv) {
         cp_tables_print_csv(stdout, &cells, request.selected);
-    else
+    } else {
         cp_tables_print_text(stdout, &cells, request.selected, &c);
+    }
     free(cells.cell);
     if (failed != 0 || fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "chunkproof tables: the output could not be written\n");

@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "gate/tables_model.h"
-#include "gate/tables_published.h"
+#include "tables_model.h"
+#include "tables_published.h"
 
 #define CP_CELL_MATCH    0 /* the formula, rounded to the digits printed, gives the text printed */
 #define CP_CELL_ROUNDING 1 /* one unit off in the last digit printed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cells of the numbers outside the FLOPs tables: sections kernel-mops, capacity, kv-bytes, ratios. */
-#include "gate/tables.h"
+#include "tables.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -20,8 +20,9 @@ void cp_cells_kv_claim(struct cp_cells *cells, const struct cp_kv_claim *claim) 
     name_claim(cell, claim->table, claim->what, claim->unit);
     double value = claim->formula(dims, claim->argument);
     cp_cell_compare(cell, claim->published, value);
-    if (claim->wrong != NULL)
+    if (claim->wrong != NULL) {
         cp_cell_explain(cell, claim->wrong(dims, claim->wrong_argument), claim->wrong_text);
+    }
     cp_cell_explain_cut(cell, value);
 }
 
@@ -34,7 +35,7 @@ static void compare_interval(struct cp_cell *cell, const char *published, double
     const char *dash = strchr(published, '-');
     cp_cell_text(cell->published, sizeof cell->published, "%s", published);
     cp_cell_text(cell->recomputed, sizeof cell->recomputed, "%.1f", value);
-    int inside = atof(published) <= value && value <= atof(dash + 1);
+    int inside = strtod(published, NULL) <= value && value <= strtod(dash + 1, NULL);
     cell->status = inside ? CP_CELL_WITHIN : CP_CELL_DIFFERS;
 }
 
@@ -42,15 +43,17 @@ void cp_cells_ratio_claim(struct cp_cells *cells, const struct cp_ratio_claim *c
     struct cp_cell *cell = cp_cell_add(cells, claim->section);
     double value = ratio(claim->kind, claim->a, claim->b);
     name_claim(cell, claim->table, claim->what, claim->kind == CP_RATIO ? "times" : "%");
-    if (strchr(claim->published, '-') != NULL)
+    if (strchr(claim->published, '-') != NULL) {
         compare_interval(cell, claim->published, value);
-    else
+    } else {
         cp_cell_compare(cell, claim->published, value);
-    if (claim->wrong_a > 0.0)
+    }
+    if (claim->wrong_a > 0.0) {
         cp_cell_explain(cell, ratio(claim->kind, claim->wrong_a, claim->wrong_b),
                         claim->wrong_text);
-    else if (claim->wrong_text != NULL && cell->status == CP_CELL_DIFFERS)
+    } else if (claim->wrong_text != NULL && cell->status == CP_CELL_DIFFERS) {
         cp_cell_text(cell->note, sizeof cell->note, "%s", claim->wrong_text);
+    }
 }
 
 /* A sequence has between n_p and n_p + n_c tokens at any time. So at the moment of the peak batch at
@@ -62,7 +65,7 @@ void cp_cells_peak_row(struct cp_cells *cells, const struct cp_peak_row *row) {
     double own = row->n_prompt - row->n_shared;
     double low = gib * (row->n_shared + row->peak_batch * own);
     double high = gib * (row->n_shared + row->peak_batch * (own + row->n_completion));
-    double value = atof(row->published);
+    double value = strtod(row->published, NULL);
     name_claim(cell, "ACL Table 4", "", "GiB");
     cp_cell_text(cell->row, sizeof cell->row, "%s, n_p %d, shared %d, peak batch %d", row->system,
                  row->n_prompt, row->n_shared, row->peak_batch);
@@ -79,8 +82,9 @@ static void formula_cell(struct cp_cells *cells, const char *formula, double pub
     name_claim(cell, "ICLR Appendix B", formula, "numbers");
     cp_cell_text(text, sizeof text, "%.0f", published);
     cp_cell_compare(cell, text, recomputed);
-    if (cell->status != CP_CELL_MATCH)
+    if (cell->status != CP_CELL_MATCH) {
         cp_cell_text(cell->note, sizeof cell->note, "%s", note);
+    }
 }
 
 /* What the model of the tables counts for one query of each sequence, but for the scores. */
@@ -97,11 +101,11 @@ void cp_cells_kernel_mops(struct cp_cells *cells) {
     double exact = cp_mops_two_phase(&s);
     double naive = cp_mops_naive(&s);
 
-    formula_cell(cells, "(3) second line, for its first (b 2 c 3 n 3 r 1 d 128)", line_2, line_1,
+    formula_cell(cells, "(3) line 2, for line 1 (b 2, c 3, n 3, r 1, d 128)", line_2, line_1,
                  "2bhd lost: line 1 counts q and o twice; once, as in line 2, is right");
-    formula_cell(cells, "(3) second line, for the two phases (same shape)", line_2, exact,
+    formula_cell(cells, "(3) line 2, for the two phases (same shape)", line_2, exact,
                  "the sequence-first phase reads the partial results too; m and n beside o");
-    formula_cell(cells, "(4), for unfused attention less the scores (same shape)", naive,
+    formula_cell(cells, "(4), for attention less its scores (same shape)", naive,
                  fused_attention_numbers(&s), "the scores are not all that (4) leaves out");
 
     struct cp_cell *cell = cp_cell_add(cells, CP_SECTION_KERNEL_MOPS);
@@ -110,8 +114,9 @@ void cp_cells_kernel_mops(struct cp_cells *cells) {
     cp_cell_text(cell->published, sizeof cell->published, claimed ? "fewer" : "not fewer");
     cp_cell_text(cell->recomputed, sizeof cell->recomputed, exact < naive ? "fewer" : "not fewer");
     cell->status = claimed == (exact < naive) ? CP_CELL_MATCH : CP_CELL_DIFFERS;
-    if (cell->status == CP_CELL_DIFFERS)
+    if (cell->status == CP_CELL_DIFFERS) {
         cp_cell_text(cell->note, sizeof cell->note,
                      "%.0f against %.0f; the exact condition is 1/b + (3 + 4/d)/(2c) < 1", exact,
                      naive);
+    }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cells of the FLOPs, bytes and intensity tables: sections prefill and decode. */
-#include "gate/tables.h"
+#include "tables.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -32,8 +32,9 @@ static struct cp_cost module_cost(const struct cp_layer_table *table,
 
 static double quantity_of(struct cp_cost cost, int quantity, int scale_exponent) {
     double scale = pow(10.0, scale_exponent);
-    if (quantity == CP_INTENSITY)
+    if (quantity == CP_INTENSITY) {
         return cp_intensity(cost);
+    }
     return (quantity == CP_FLOPS ? cost.flops : cost.bytes) / scale;
 }
 
@@ -53,12 +54,13 @@ static void name_row(struct cp_cell *cell, const struct cp_layer_table *table,
     cp_cell_text(cell->table, sizeof cell->table, "%s", table->name);
     cp_cell_text(cell->row, sizeof cell->row, "batch %d, %d tokens, %s", row->batch, row->context,
                  name[row->quantity]);
-    if (row->quantity == CP_INTENSITY)
+    if (row->quantity == CP_INTENSITY) {
         cp_cell_text(cell->unit, sizeof cell->unit, "FLOPs/byte");
-    else if (row->quantity == CP_LATENCY)
+    } else if (row->quantity == CP_LATENCY) {
         cp_cell_text(cell->unit, sizeof cell->unit, "us");
-    else
+    } else {
         cp_cell_text(cell->unit, sizeof cell->unit, "10^%d", table->scale_exponent);
+    }
 }
 
 static void fill(struct cp_cell *cell, const struct cp_layer_table *table,
@@ -71,20 +73,23 @@ static void fill(struct cp_cell *cell, const struct cp_layer_table *table,
     cp_cell_compare(
         cell, row->text[module],
         quantity_of(module_cost(table, row, module), row->quantity, table->scale_exponent));
-    if (module == 1 && table->new_keys > 0)
+    if (module == 1 && table->new_keys > 0) {
         cp_cell_explain(cell, without_new_scores(table, row),
                         "counting K and V of 2049 keys but scores of 2048");
+    }
 }
 
 void cp_cells_layer_table(struct cp_cells *cells, const struct cp_layer_table *table) {
-    for (int i = 0; i < table->n_rows; i++)
+    for (int i = 0; i < table->n_rows; i++) {
         for (int module = 0; module < CP_MODULES; module++) {
             const struct cp_layer_row *row = &table->row[i];
-            if (row->text[module] == NULL)
+            if (row->text[module] == NULL) {
                 continue;
+            }
             struct cp_cell *cell = cp_cell_add(cells, table->section);
             name_row(cell, table, row);
             cp_cell_text(cell->column, sizeof cell->column, "%s", module_name[module]);
             fill(cell, table, row, module);
         }
+    }
 }

@@ -2,11 +2,11 @@
 /* Published numbers outside the FLOPs tables: KV sizes, memory, and ratios that the text quotes.
  * A wrong formula beside a claim is a conjecture of how the number came about; it is shown only
  * when it gives the number. */
-#include "gate/tables_published.h"
+#include "tables_published.h"
 
 #include <stddef.h>
 
-#include "gate/tables.h"
+#include "tables.h"
 
 static double kv_mib(const struct cp_dims *dims, double tokens) {
     return tokens * cp_kv_bytes(dims) / CP_MIB;
@@ -79,12 +79,12 @@ static double fill_s(const struct cp_dims *dims, double seconds) {
 const struct cp_kv_claim cp_kv_claims[] = {
     {"ICLR 1", "GPT-3 175B, a token", "gpt3-175b", "4.5", "MiB", kv_mib, 1, NONE},
     {"ICLR 1", "GPT-3 175B, 2K tokens", "gpt3-175b", "9", "GiB", kv_gib, 2048, NONE},
-    {"ICLR 1", "tokens beside GPT-3's weights in 8 x 80 GiB (roughly)", "gpt3-175b",
+    {"ICLR 1", "tokens in 8 x 80 GiB beside GPT-3 (roughly)", "gpt3-175b",
      "7", "10^4 tokens", ten_thousand_tokens, 640, NONE},
     {"ICLR 1", "the same, requests of 2K tokens", "gpt3-175b",
      "35", "requests", sequences_of_2048, 640, NONE},
     {"ACL 1", "GPT-3 175B, a token", "gpt3-175b", "4.5", "MiB", kv_mib, 1, NONE},
-    {"ACL 1", "tokens beside GPT-3's weights in 8 x 80 GiB (roughly)", "gpt3-175b",
+    {"ACL 1", "tokens in 8 x 80 GiB beside GPT-3 (roughly)", "gpt3-175b",
      "7", "10^4 tokens", ten_thousand_tokens, 640, NONE},
     {"ACL 1", "the same, sequences of 2K tokens", "gpt3-175b",
      "35", "sequences", sequences_of_2048, 640, NONE},
@@ -99,8 +99,8 @@ const struct cp_kv_claim cp_kv_claims[] = {
      ALL_HEADS(kv_mib_all_heads)},
     {"Prompt Cache Table 2", "Falcon 180B", "falcon-180b", "4.53", "MiB", kv_mib, 1,
      ALL_HEADS(kv_mib_all_heads)},
-    {"Prompt Cache 5.5", "Falcon 1B, 1K tokens (approximately)", "falcon-1b", "180", "MiB", kv_mib, 1024,
-     constant, 1000 * 0.18, "1000 times Table 2's 0.18"},
+    {"Prompt Cache 5.5", "Falcon 1B, 1K tokens (approximately)", "falcon-1b",
+     "180", "MiB", kv_mib, 1024, constant, 1000 * 0.18, "1000 times Table 2's 0.18"},
     {"Prompt Cache 5.5", "Llama 70B, 1K tokens", "llama-70b", "2.5", "GiB", kv_gib, 1024,
      kv_gib_all_heads, 1024, "one KV head per query head, which this model has not,"},
     {"AttentionStore 2.1", "GPT-3, a token", "gpt3-175b", "4.5", "MiB", kv_mib, 1, NONE},
@@ -127,46 +127,46 @@ const struct cp_kv_claim cp_kv_claims[] = {
 
 const int cp_n_kv_claims = sizeof cp_kv_claims / sizeof cp_kv_claims[0];
 
-#define TABLE_3 "no pair of kernels in Table 3 gives it: PagedAttn* 2.8 to 3.2, PagedAttn 6.3 to 6.8"
+#define TABLE_3 "no kernels of Table 3 give it: PagedAttn* 2.8 to 3.2, PagedAttn 6.3 to 6.8"
 
 /* The numbers compared are those of ACL Tables 3 and 4 and of the text around Figures 3 and 5. */
 const struct cp_ratio_claim cp_ratio_claims[] = {
-    {CP_SECTION_CAPACITY, "ACL 4.2", "KV reduced by, n_s = 1024", "70-90", CP_REDUCTION,
+    {CP_SECTION_CAPACITY, CP_REDUCTION, "ACL 4.2", "KV reduced by, n_s = 1024", "70-90",
      3.28, 14.79, 0, 0, NULL},
-    {CP_SECTION_CAPACITY, "ACL 4.2", "KV reduced by, n_s = 2048", "70-90", CP_REDUCTION,
+    {CP_SECTION_CAPACITY, CP_REDUCTION, "ACL 4.2", "KV reduced by, n_s = 2048", "70-90",
      3.40, 21.09, 0, 0, NULL},
-    {CP_SECTION_CAPACITY, "ACL 4.2", "KV reduced by, n_s = 4096", "70-90", CP_REDUCTION,
+    {CP_SECTION_CAPACITY, CP_REDUCTION, "ACL 4.2", "KV reduced by, n_s = 4096", "70-90",
      4.00, 35.42, 0, 0, NULL},
-    {CP_SECTION_CAPACITY, "ACL 4.2", "peak batch reduced by, n_s = 1024", "20-40", CP_REDUCTION,
+    {CP_SECTION_CAPACITY, CP_REDUCTION, "ACL 4.2", "peak batch reduced by, n_s = 1024", "20-40",
      14, 23, 0, 0, NULL},
-    {CP_SECTION_CAPACITY, "ACL 4.2", "peak batch reduced by, n_s = 2048", "20-40", CP_REDUCTION,
+    {CP_SECTION_CAPACITY, CP_REDUCTION, "ACL 4.2", "peak batch reduced by, n_s = 2048", "20-40",
      12, 19, 0, 0, NULL},
-    {CP_SECTION_CAPACITY, "ACL 4.2", "peak batch reduced by, n_s = 4096", "20-40", CP_REDUCTION,
+    {CP_SECTION_CAPACITY, CP_REDUCTION, "ACL 4.2", "peak batch reduced by, n_s = 4096", "20-40",
      11, 16, 0, 0, NULL},
-    {CP_SECTION_CAPACITY, "Prompt Cache 5.4", "100 prompts of 2K with the same 1K", "50",
-     CP_REDUCTION, 1 + 100 * 1, 100 * 2, 0, 0, NULL},
-    {CP_SECTION_RATIOS, "ACL 4.1", "Naive / ChunkAttn, n_s = 4096", "6.6", CP_RATIO,
+    {CP_SECTION_CAPACITY, CP_REDUCTION, "Prompt Cache 5.4", "100 prompts of 2K, the same 1K", "50",
+     1 + 100 * 1, 100 * 2, 0, 0, NULL},
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL 4.1", "Naive / ChunkAttn, n_s = 4096", "6.6",
      1370.41, 206.22, 0, 0, NULL},
-    {CP_SECTION_RATIOS, "ACL 4.1", "Naive / PagedAttn*, n_s = 4096", "2.1", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL 4.1", "Naive / PagedAttn*, n_s = 4096", "2.1",
      1370.41, 663.84, 0, 0, NULL},
-    {CP_SECTION_RATIOS, "ACL 4.1", "PagedAttn* / ChunkAttn, n_s = 1024", "2.8", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL 4.1", "PagedAttn* / ChunkAttn, n_s = 1024", "2.8",
      154.46, 56.00, 0, 0, NULL},
-    {CP_SECTION_RATIOS, "ACL 4.1", "PagedAttn* / ChunkAttn, n_s = 4096", "3.2", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL 4.1", "PagedAttn* / ChunkAttn, n_s = 4096", "3.2",
      663.84, 206.22, 0, 0, NULL},
-    {CP_SECTION_RATIOS, "ACL 4.1", "largest reduction PagedAttn -> PagedAttn*", "52",
-     CP_REDUCTION, 154.46, 355.44, 663.84, 1399.51,
+    {CP_SECTION_RATIOS, CP_REDUCTION, "ACL 4.1", "largest reduction PagedAttn -> PagedAttn*", "52",
+     154.46, 355.44, 663.84, 1399.51,
      "n_s = 4096 alone (the largest is at n_s = 1024)"},
-    {CP_SECTION_RATIOS, "ACL abstract, 6", "PagedAttn / ChunkAttn, n_s = 1024", "3.2", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL abstract, 6", "PagedAttn / ChunkAttn, n_s = 1024", "3.2",
      355.44, 56.00, 0, 0, TABLE_3},
-    {CP_SECTION_RATIOS, "ACL abstract, 6", "PagedAttn / ChunkAttn, n_s = 4096", "4.8", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL abstract, 6", "PagedAttn / ChunkAttn, n_s = 4096", "4.8",
      1399.51, 206.22, 0, 0, TABLE_3},
-    {CP_SECTION_RATIOS, "ACL 4.1", "token rate on PagedAttn*, n_c = 512", "2.0", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL 4.1", "token rate on PagedAttn*, n_c = 512", "2.0",
      145, 73, 0, 0, NULL},
-    {CP_SECTION_RATIOS, "ACL 4.1", "token rate on PagedAttn*, n_c = 2048", "1.5", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL 4.1", "token rate on PagedAttn*, n_c = 2048", "1.5",
      70, 46, 0, 0, NULL},
-    {CP_SECTION_RATIOS, "ACL 4.2", "requests/s on vLLM, n_s = 1024", "1.6", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL 4.2", "requests/s on vLLM, n_s = 1024", "1.6",
      2.9, 1.8, 0, 0, NULL},
-    {CP_SECTION_RATIOS, "ACL 4.2", "requests/s on vLLM, n_s = 2048", "2.3", CP_RATIO,
+    {CP_SECTION_RATIOS, CP_RATIO, "ACL 4.2", "requests/s on vLLM, n_s = 2048", "2.3",
      2.3, 1.0, 0, 0, NULL},
 };
 

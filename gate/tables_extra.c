@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the sections show beside the published cells: KV bytes of all known models, memory operations
  * over the loads of ACL Table 3, capacity over the loads of ACL Table 4, and the user's own case. */
-#include "gate/tables.h"
+#include "tables.h"
 
 #include <math.h>
 
@@ -14,10 +14,12 @@ static const int prompt_sizes[] = {1024, 2048, 4096}; /* all of it shared */
 #define N_PROMPTS 3
 
 const char *cp_case_check(const struct cp_case *c) {
-    if (c->dims.heads % c->dims.kv_heads != 0)
+    if (c->dims.heads % c->dims.kv_heads != 0) {
         return "--heads must be a multiple of --kv-heads";
-    if (c->shared > c->prompt)
+    }
+    if (c->shared > c->prompt) {
         return "--shared must not exceed --prompt";
+    }
     return NULL;
 }
 
@@ -61,21 +63,23 @@ static void print_gains(FILE *file) {
             "\nHow many times more sequences fit where b fit unshared: (1 - r/b)/(1 - r); "
             "n_s = n_p, n_c = %d\n%8s%8s",
             COMPLETION, "n_p", "r");
-    for (int j = 0; j < N_BATCHES; j++)
+    for (int j = 0; j < N_BATCHES; j++) {
         fprintf(file, "     b %-4d", batch_sizes[j]);
+    }
     fprintf(file, "%12s\n", "1/(1 - r)");
     for (int i = 0; i < N_PROMPTS; i++) {
         double n = prompt_sizes[i] + COMPLETION;
         fprintf(file, "%8d%8.4f", prompt_sizes[i], prompt_sizes[i] / n);
-        for (int j = 0; j < N_BATCHES; j++)
+        for (int j = 0; j < N_BATCHES; j++) {
             fprintf(file, "%11.4f", cp_capacity_gain(batch_sizes[j], n, prompt_sizes[i]));
+        }
         fprintf(file, "%12.4f\n", cp_capacity_gain_limit(n, prompt_sizes[i]));
     }
 }
 
 static json_t *gains_json(void) {
     json_t *list = json_array();
-    for (int i = 0; i < N_PROMPTS; i++)
+    for (int i = 0; i < N_PROMPTS; i++) {
         for (int j = 0; j < N_BATCHES; j++) {
             double n = prompt_sizes[i] + COMPLETION;
             json_array_append_new(
@@ -84,6 +88,7 @@ static json_t *gains_json(void) {
                                 cp_capacity_gain(batch_sizes[j], n, prompt_sizes[i]), "gain_limit",
                                 cp_capacity_gain_limit(n, prompt_sizes[i])));
         }
+    }
     return list;
 }
 
@@ -100,10 +105,12 @@ static void print_models(FILE *file, const struct cp_case *c) {
             "%-13s%7s%7s%10s%10s%6s%12s%9s%9s%15s\n",
             "model", "layers", "heads", "KV heads", "head dim", "bytes", "KV bytes", "MB", "MiB",
             "all heads MiB");
-    for (int i = 0; cp_dims_at(i) != NULL; i++)
+    for (int i = 0; cp_dims_at(i) != NULL; i++) {
         print_model(file, cp_dims_at(i));
-    if (c->is_custom)
+    }
+    if (c->is_custom) {
         print_model(file, &c->dims);
+    }
 }
 
 static json_t *model_json(const struct cp_dims *m) {
@@ -116,10 +123,12 @@ static json_t *model_json(const struct cp_dims *m) {
 
 static json_t *models_json(const struct cp_case *c) {
     json_t *list = json_array();
-    for (int i = 0; cp_dims_at(i) != NULL; i++)
+    for (int i = 0; cp_dims_at(i) != NULL; i++) {
         json_array_append_new(list, model_json(cp_dims_at(i)));
-    if (c->is_custom)
+    }
+    if (c->is_custom) {
         json_array_append_new(list, model_json(&c->dims));
+    }
     return list;
 }
 
@@ -142,10 +151,11 @@ static void print_case(FILE *file, const struct cp_case *c) {
     fprintf(file, "  chunks without, with sharing     %lld, %lld (%.3f, %.3f GiB)\n",
             k.chunks_unshared, k.chunks_shared, chunk_gib * (double)k.chunks_unshared,
             chunk_gib * (double)k.chunks_shared);
-    if (k.fits < 0)
+    if (k.fits < 0) {
         fprintf(file, "  sequences in the former          any number: all is shared\n");
-    else
+    } else {
         fprintf(file, "  sequences in the former          %lld\n", k.fits);
+    }
     fprintf(file, "  shared tokens stored again       %lld\n", k.stored_again);
     fprintf(file, "  unused places in last chunks     %lld\n", k.padding);
 }
@@ -170,26 +180,33 @@ static json_t *case_json(const struct cp_case *c) {
 }
 
 void cp_extra_print_text(FILE *file, int section, const struct cp_case *c) {
-    if (section == CP_SECTION_KERNEL_MOPS)
+    if (section == CP_SECTION_KERNEL_MOPS) {
         print_kernels(file);
-    if (section == CP_SECTION_KV_BYTES)
+    }
+    if (section == CP_SECTION_KV_BYTES) {
         print_models(file, c);
+    }
     if (section == CP_SECTION_CAPACITY) {
         print_gains(file);
-        if (c->has_load || c->has_model)
+        if (c->has_load || c->has_model) {
             print_case(file, c);
+        }
     }
     fprintf(file, "\n");
 }
 
 json_t *cp_extra_json(int section, const struct cp_case *c) {
-    if (section == CP_SECTION_KERNEL_MOPS)
+    if (section == CP_SECTION_KERNEL_MOPS) {
         return json_pack("{s:o}", "kernels", kernels_json());
-    if (section == CP_SECTION_KV_BYTES)
+    }
+    if (section == CP_SECTION_KV_BYTES) {
         return json_pack("{s:o}", "models", models_json(c));
-    if (section == CP_SECTION_CAPACITY && (c->has_load || c->has_model))
+    }
+    if (section == CP_SECTION_CAPACITY && (c->has_load || c->has_model)) {
         return json_pack("{s:o,s:o}", "gains", gains_json(), "case", case_json(c));
-    if (section == CP_SECTION_CAPACITY)
+    }
+    if (section == CP_SECTION_CAPACITY) {
         return json_pack("{s:o}", "gains", gains_json());
+    }
     return json_object();
 }

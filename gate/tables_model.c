@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gate/tables_model.h"
+#include "tables_model.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,9 +104,11 @@ const struct cp_dims *cp_dims_at(int i) {
 }
 
 const struct cp_dims *cp_dims_find(const char *name) {
-    for (int i = 0; cp_dims_at(i) != NULL; i++)
-        if (strcmp(cp_dims_at(i)->name, name) == 0)
+    for (int i = 0; cp_dims_at(i) != NULL; i++) {
+        if (strcmp(cp_dims_at(i)->name, name) == 0) {
             return cp_dims_at(i);
+        }
+    }
     return NULL;
 }
 
@@ -129,17 +131,18 @@ double cp_capacity_gain_limit(double n, double n_shared) {
 struct cp_capacity cp_capacity_in_chunks(long long b, long long n, long long n_shared,
                                          long long c) {
     long long path = (n + c - 1) / c;
-    long long common = b >= 2 ? n_shared / c : 0;
-    long long own = path - n_shared / c;
+    long long common = n_shared / c;
+    long long own = path - common;
     struct cp_capacity capacity = {
         .chunks_unshared = b * path,
-        .chunks_shared = common + b * (path - common),
+        .chunks_shared = common + b * own,
         .stored_again = (b - 1) * (n_shared % c),
         .padding = b * (path * c - n),
     };
-    if (own == 0)
+    if (own == 0) {
         capacity.fits = -1;
-    else
-        capacity.fits = (capacity.chunks_unshared - n_shared / c) / own;
+    } else {
+        capacity.fits = (capacity.chunks_unshared - common) / own;
+    }
     return capacity;
 }

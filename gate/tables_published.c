@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The published FLOPs, bytes and intensity tables (and ACL Table 1's measured latencies), digit for
  * digit. All are of Llama2 7B in FP16. */
-#include "gate/tables_published.h"
+#include "tables_published.h"
 
 #include <stddef.h>
 
-#include "gate/tables.h"
+#include "tables.h"
 
 /* clang-format off */
 static const struct cp_layer_row iclr_1[] = {

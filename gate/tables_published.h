@@ -3,7 +3,7 @@
 #ifndef CHUNKPROOF_GATE_TABLES_PUBLISHED_H
 #define CHUNKPROOF_GATE_TABLES_PUBLISHED_H
 
-#include "gate/tables_model.h"
+#include "tables_model.h"
 
 #define CP_FLOPS     0
 #define CP_BYTES     1
@@ -60,10 +60,10 @@ extern const int cp_n_kv_claims;
 /* A number in running text that compares two published ones. */
 struct cp_ratio_claim {
     int section;
+    int kind;
     const char *table;
     const char *what;
     const char *published; /* LOW-HIGH: an interval that should contain the value */
-    int kind;
     double a, b;
     double wrong_a, wrong_b; /* two others that give the published number, or 0 */
     const char *wrong_text;  /* what they are; or, without them, a remark */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What no single cell shows. The numbers in these lines are checked by tests/test_tables.c. */
-#include "gate/tables.h"
+#include "tables.h"
 
 #include <stddef.h>
 

@@ -72,10 +72,24 @@ int trace_check_lookup(struct trace_checker *checker, int r, const struct cp_mat
     return 0;
 }
 
-/* TREE-6: the tokens of sequence s are those of its request. */
-static int check_content(struct trace_checker *checker, int s) {
-    int r = (int)checker->tree->sequence[s].id;
-    int length = cp_tree_length(checker->tree, s);
+/* TREE-3, TREE-6: sequence s, which is request r, has a path of the right length and on it the tokens
+ * of the request. Safe for any content of the tree. */
+static int check_content(struct trace_checker *checker, int s, int r) {
+    const struct cp_sequence *row = &checker->tree->sequence[s];
+    int length = checker->model->length[r];
+    if (row->n_chunks != trace_model_chunks(checker->model, r)) {
+        return trace_violate(checker, "TREE-6", r, "%d chunks are on its path instead of %d",
+                             row->n_chunks, trace_model_chunks(checker->model, r));
+    }
+    for (int k = 0; k < row->n_chunks; k++) {
+        if (row->chunk[k] < 0 || row->chunk[k] >= checker->tree->pool.capacity) {
+            return trace_violate(checker, "TREE-3", r, "entry %d of its path is no chunk", k);
+        }
+    }
+    if (cp_tree_length(checker->tree, s) != length) {
+        return trace_violate(checker, "TREE-6", r, "%d tokens instead of %d",
+                             cp_tree_length(checker->tree, s), length);
+    }
     for (int k = 0; k < length; k++) {
         int token = cp_tree_token(checker->tree, s, k);
         int expected = trace_token(checker->trace, r, k);
@@ -100,11 +114,7 @@ int trace_check_joined(struct trace_checker *checker, int r, int matched,
     if (s < 0 || s >= tree->n_sequences || tree->sequence[s].id != r) {
         return trace_violate(checker, "TREE-9", r, "the new sequence is not at index %d", s);
     }
-    if (cp_tree_length(tree, s) != checker->model->length[r]) {
-        return trace_violate(checker, "TREE-6", r, "%d tokens instead of %d",
-                             cp_tree_length(tree, s), checker->model->length[r]);
-    }
-    return check_content(checker, s);
+    return check_content(checker, s, r);
 }
 
 int trace_check_unchanged(struct trace_checker *checker, int r, struct cp_stamp stamp, int n_free) {
@@ -139,8 +149,8 @@ static int check_lengths(struct trace_checker *checker) {
         if (id < 0 || id >= checker->trace->n_requests || checker->model->length[id] < 0 ||
             checker->seen[id] == checker->n_checks) {
             return trace_violate(checker, "TREE-11", -1,
-                                 "sequence %d has the id %lld, which is not alive or there twice", s,
-                                 id);
+                                 "sequence %d has the id %lld, which is not alive or there twice",
+                                 s, id);
         }
         checker->seen[id] = checker->n_checks;
         if (cp_tree_length(tree, s) != checker->model->length[id]) {
@@ -182,8 +192,7 @@ static int check_plan(struct trace_checker *checker) {
     int rebuilt = cp_plan_update(checker->plan, checker->tree);
     if (rebuilt != checker->structure_changed) {
         return trace_violate(checker, "PLAN-6", -1, "the plan was %srebuilt, but the structure %s",
-                             rebuilt ? "" : "not ",
-                             rebuilt ? "had not changed" : "had changed");
+                             rebuilt ? "" : "not ", rebuilt ? "had not changed" : "had changed");
     }
     checker->structure_changed = 0;
     if (!cp_plan_is_current(checker->plan, checker->tree->stamp)) {
@@ -208,7 +217,8 @@ int trace_check_all(struct trace_checker *checker) {
     }
     if (tree->n_sequences > 0) {
         checker->turn = (checker->turn + 1) % tree->n_sequences;
-        if (check_content(checker, checker->turn) != 0) {
+        int r = (int)tree->sequence[checker->turn].id;
+        if (check_content(checker, checker->turn, r) != 0) {
             return -1;
         }
     }
@@ -217,7 +227,8 @@ int trace_check_all(struct trace_checker *checker) {
 
 int trace_check_contents(struct trace_checker *checker) {
     for (int s = 0; s < checker->tree->n_sequences; s++) {
-        if (check_content(checker, s) != 0) {
+        int r = (int)checker->tree->sequence[s].id;
+        if (check_content(checker, s, r) != 0) {
             return -1;
         }
     }

@@ -58,7 +58,8 @@ int trace_check_counts(struct trace_checker *checker, const char *clause, int r)
  * the capacity and the paths. */
 int trace_check_all(struct trace_checker *checker);
 
-/* The content of every sequence and the hash of every chunk: linear in the tokens. */
+/* The content of every sequence and the hash of every chunk: linear in the tokens. Only after
+ * trace_check_all() has found nothing. */
 int trace_check_contents(struct trace_checker *checker);
 
 #endif

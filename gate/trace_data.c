@@ -55,9 +55,9 @@ int trace_add(struct trace *trace, long long arrival, int input_length, int outp
     if (output_length > trace->max_outputs - trace->n_outputs) {
         return TRACE_TOO_MANY_OUTPUTS;
     }
-    if (trace->n_requests == INT_MAX || reserve(&requests, &trace->request_room,
-                                                (size_t)trace->n_requests + 1,
-                                                sizeof *trace->request) != 0) {
+    if (trace->n_requests == INT_MAX ||
+        reserve(&requests, &trace->request_room, (size_t)trace->n_requests + 1,
+                sizeof *trace->request) != 0) {
         return TRACE_NO_MEMORY;
     }
     trace->request = requests;

@@ -11,19 +11,19 @@
 
 struct trace_model {
     int block_size;
-    struct trace_map child;  /* (node, block id) -> node; node 0 is the root; nodes stay for ever */
-    int *references;         /* live sequences through a node */
+    struct trace_map child; /* (node, block id) -> node; node 0 is the root; nodes stay for ever */
+    int *references;        /* live sequences through a node */
     int n_nodes;
     size_t room;
-    int *length;             /* tokens of request r while it is alive, else -1 */
-    int *prompt;             /* of these, prompt tokens */
-    int n_requests;          /* requests have numbers below */
-    int live;                /* sequences */
-    int used_nodes;          /* with one reference or more: one chunk each */
-    int shared_nodes;        /* with two or more */
-    long long shared_pairs;  /* (sequence, shared node) */
+    int *length;              /* tokens of request r while it is alive, else -1 */
+    int *prompt;              /* of these, prompt tokens */
+    int n_requests;           /* requests have numbers below */
+    int live;                 /* sequences */
+    int used_nodes;           /* with one reference or more: one chunk each */
+    int shared_nodes;         /* with two or more */
+    long long shared_pairs;   /* (sequence, shared node) */
     long long private_chunks; /* partial prompt blocks and completions */
-    long long path_chunks;   /* sum of the path lengths of all sequences */
+    long long path_chunks;    /* sum of the path lengths of all sequences */
 };
 
 /* Returns 0, or -1 when there is no memory. */

@@ -27,8 +27,8 @@ struct parser {
 };
 
 /* Reports the fault at a field of the line at hand, or at one element of it. Returns -1. */
-__attribute__((format(printf, 4, 5))) static int
-refuse(struct parser *parser, const char *field, long index, const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static int refuse(struct parser *parser, const char *field,
+                                                        long index, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(parser->error->text, sizeof parser->error->text, format, arguments);
@@ -45,9 +45,9 @@ static int no_memory(struct parser *parser) {
 
 static const char *type_name(const json_t *value) {
     static const char *const name[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
+        [JSON_OBJECT] = "an object",   [JSON_ARRAY] = "an array",     [JSON_STRING] = "a string",
         [JSON_INTEGER] = "an integer", [JSON_REAL] = "a real number", [JSON_TRUE] = "true",
-        [JSON_FALSE] = "false", [JSON_NULL] = "null"};
+        [JSON_FALSE] = "false",        [JSON_NULL] = "null"};
     return name[json_typeof(value)];
 }
 
@@ -189,8 +189,8 @@ static int read_line(struct parser *parser) {
                  "a blank line; each line must be one JSON object");
         return -1;
     }
-    json_t *object = json_loadb(parser->line, parser->length,
-                                JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
+    json_t *object =
+        json_loadb(parser->line, parser->length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
     if (object == NULL) {
         return refuse_syntax(parser, &fault);
     }

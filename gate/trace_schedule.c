@@ -109,3 +109,7 @@ void trace_schedule_drop(struct trace_schedule *schedule) {
 int trace_schedule_decodes(const struct trace_schedule *schedule, int r) {
     return !has_all(schedule, r);
 }
+
+int trace_schedule_place(const struct trace_schedule *schedule, int r) {
+    return schedule->trace->request[r].input_length + schedule->made[r];
+}

@@ -25,9 +25,9 @@ struct trace_schedule {
     long long ms_per_token;
     int retain;
     long long iteration;
-    int next;   /* request that has not joined yet */
-    int *live;  /* in order of arrival */
-    int *made;  /* completion tokens made, per request */
+    int next;  /* request that has not joined yet */
+    int *live; /* in order of arrival */
+    int *made; /* completion tokens made, per request */
     int n_live;
     int looked; /* TRACE_LEAVE: live[0 .. looked) stay */
     int phase;
@@ -46,5 +46,8 @@ void trace_schedule_drop(struct trace_schedule *schedule);
 
 /* During a TRACE_DECODE: does r, which is alive, get a token? */
 int trace_schedule_decodes(const struct trace_schedule *schedule, int r);
+
+/* Its place among the tokens of r, 0 for the first one of the prompt. */
+int trace_schedule_place(const struct trace_schedule *schedule, int r);
 
 #endif

@@ -7,10 +7,20 @@
 #include "chunkproof/number.h"
 
 /*@
-  // Eqn 2 in one line: what x and y bring to the new maximum m adds up (MERGE-4).
-  lemma merged_law: \forall real r, x, p, y, s, m, part_m, state_m;
-    is_merged(r, x, p, y, s) ==> x * e(m) == e(part_m) ==> y * e(m) == e(state_m) ==>
-    r * e(m) == s * e(state_m) + p * e(part_m);
+  // Eqn 2 for one number: x and y bring p and q to a common maximum, and there they add up.
+  axiomatic Mix {
+    logic real mix(real x, real p, real y, real q);
+    axiom mix_is: \forall real x, p, y, q; mix(x, p, y, q) == x * p + y * q;
+
+    predicate brings(real x, real from, real to);
+    axiom brings_is: \forall real x, from, to; brings(x, from, to) <==> x * e(to) == e(from);
+
+    lemma plus_product_law: \forall real o, weight, v, m, s; brings(weight, s, m) ==>
+      scaled(plus_product(o, weight, v), m) == scaled(o, m) + scaled(v, s);
+
+    lemma mix_law: \forall real x, p, y, q, m, p_m, q_m; brings(x, p_m, m) ==> brings(y, q_m, m) ==>
+      scaled(mix(x, p, y, q), m) == scaled(p, p_m) + scaled(q, q_m);
+  }
 */
 
 /*@
@@ -26,7 +36,7 @@ static double larger(double a, double b) {
   requires below: x <= m;
   assigns \nothing;
   ensures positive: \result > 0.0;
-  ensures factor: \result * e(m) == e(x);
+  ensures factor: brings(\result, x, m);
   ensures one: e(x) == e(m) ==> \result == 1.0;
 */
 static double rescale(double x, double m) {
@@ -34,11 +44,37 @@ static double rescale(double x, double m) {
     return exp(x - m);
 }
 
+/* The first element of the j-th row behind row `first`; rows have d elements. */
+/*@
+  requires size: 0 <= d && 0 <= j && first + j <= 0x7FFFFFFFFFFFFFFF;
+  requires place: 0 <= row_at(first + j, d) <= 0x7FFFFFFFFFFFFFFF;
+  assigns \nothing;
+  ensures place: \result == row_at(first + j, d);
+*/
+static size_t row_begin(size_t first, int j, int d) {
+    return (first + (size_t)j) * (size_t)d;
+}
+
 /* SOFTMAX-1 for the row of k that begins at element `at`. */
+/*@
+  requires valid: \valid_read(q + (0 .. d - 1));
+  requires size: 0 <= d;
+  requires places: at + d <= 0x7FFFFFFFFFFFFFFF;
+  assigns \nothing;
+  ensures score: \result == product(scale, dot(q, (void *)k, type, at, d));
+*/
 static double score_row(const double *q, const void *k, int type, size_t at, int d, double scale) {
     double sum = 0.0;
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop invariant sum: sum == dot(q, (void *)k, type, at, i);
+      loop assigns i, sum;
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
-        sum += q[i] * cp_number_load(k, type, at + (size_t)i);
+        double k_i = cp_number_load(k, type, at + (size_t)i);
+        /*@ assert next: dot(q, (void *)k, type, at, i + 1) == plus_product(sum, q[i], k_i); */
+        sum += q[i] * k_i;
     }
     return scale * sum;
 }
@@ -61,16 +97,24 @@ void cp_state_empty(struct cp_state *state, double *o, int d) {
     }
 }
 
-static double largest(const double *score, int n) {
-    double m = score[0];
-    for (int j = 1; j < n; j++) {
-        m = larger(m, score[j]);
-    }
-    return m;
-}
-
 /* o += weight * v for the row of v that begins at element `at`. */
+/*@
+  requires valid: \valid(o + (0 .. d - 1));
+  requires size: 0 <= d;
+  requires places: at + d <= 0x7FFFFFFFFFFFFFFF;
+  assigns o[0 .. d - 1];
+  ensures gained: \forall integer i; 0 <= i < d ==>
+    o[i] == plus_product(\old(o[i]), weight, element((void *)v, type, at + i));
+*/
 static void add_row(double *o, double weight, const void *v, int type, size_t at, int d) {
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop invariant gained: \forall integer j; 0 <= j < i ==>
+        o[j] == plus_product(\at(o[j], Pre), weight, element((void *)v, type, at + j));
+      loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
+      loop assigns i, o[0 .. d - 1];
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
         o[i] += weight * cp_number_load(v, type, at + (size_t)i);
     }
@@ -80,18 +124,49 @@ static void add_row(double *o, double weight, const void *v, int type, size_t at
 void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
                      const void *v, int type, size_t first, int n_keys, int d, double scale) {
     double score[CP_MAX_CHUNK_SIZE];
+    double m = 0.0;
+    /*@ ghost int top = 0; */
+    /*@
+      loop invariant range: 0 <= j <= n_keys;
+      loop invariant scores: \forall integer t; 0 <= t < j ==>
+        score[t] == score{Pre}(q, (void *)k, type, first, d, scale, t) && score[t] <= m;
+      loop invariant attained: (j == 0 && m == 0.0) || (0 <= top < j && score[top] == m);
+      loop assigns j, m, top, score[0 .. CP_MAX_CHUNK_SIZE - 1];
+      loop variant n_keys - j;
+    */
+    for (int j = 0; j < n_keys; j++) {
+        /*@ assert inside: row_at(first + j, d) + d <= row_at(first + n_keys, d); */
+        size_t at = row_begin(first, j, d);
+        score[j] = score_row(q, k, type, at, d, scale);
+        /*@ assert score: score[j] == score{Pre}(q, (void *)k, type, first, d, scale, j); */
+        if (j == 0 || score[j] > m) {
+            m = score[j];
+            /*@ ghost top = j; */
+        }
+    }
     cp_state_empty(state, o, d);
-    if (n_keys < 1) {
-        return;
-    }
+    /*@ assert none: state->n == 0.0; */
+    state->m = m;
+    /*@
+      loop invariant range: 0 <= j <= n_keys;
+      loop invariant m: state->m == m;
+      loop invariant weight: scaled(state->n, m) ==
+        weight_sum{Pre}(q, (void *)k, type, first, d, scale, j);
+      loop invariant sum: \forall integer i; 0 <= i < d ==> scaled(o[i], m) ==
+        value_sum{Pre}(q, (void *)k, (void *)v, type, first, d, scale, j, i);
+      loop invariant none: j == 0 ==> state->n == 0.0 &&
+        \forall integer i; 0 <= i < d ==> is_zero(o[i]);
+      loop invariant positive: 0.0 <= state->n;
+      loop invariant largest: \forall integer t; 0 <= t < j ==> score[t] == m ==> 1.0 <= state->n;
+      loop assigns j, *state, o[0 .. d - 1];
+      loop variant n_keys - j;
+    */
     for (int j = 0; j < n_keys; j++) {
-        score[j] = score_row(q, k, type, (first + (size_t)j) * (size_t)d, d, scale);
-    }
-    state->m = largest(score, n_keys);
-    for (int j = 0; j < n_keys; j++) {
-        double weight = rescale(score[j], state->m);
+        /*@ assert inside: row_at(first + j, d) + d <= row_at(first + n_keys, d); */
+        size_t at = row_begin(first, j, d);
+        double weight = rescale(score[j], m);
         state->n += weight;
-        add_row(o, weight, v, type, (first + (size_t)j) * (size_t)d, d);
+        add_row(o, weight, v, type, at, d);
     }
 }
 
@@ -121,13 +196,13 @@ static void copy_row(double *o, const double *part_o, int d) {
   requires apart: \separated(o + (0 .. d - 1), part_o + (0 .. d - 1));
   assigns o[0 .. d - 1];
   ensures merged: \forall integer i; 0 <= i < d ==>
-    is_merged(o[i], x, part_o[i], y, \old(o[i]));
+    o[i] == mix(x, part_o[i], y, \old(o[i]));
 */
 static void merge_row(double *o, const double *part_o, double x, double y, int d) {
     /*@
       loop invariant range: 0 <= i <= d;
       loop invariant merged: \forall integer j; 0 <= j < i ==>
-        is_merged(o[j], x, part_o[j], y, \at(o[j], Pre));
+        o[j] == mix(x, part_o[j], y, \at(o[j], Pre));
       loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
       loop assigns i, o[0 .. d - 1];
       loop variant d - i;
@@ -163,11 +238,7 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
     merge_row(o, part_o, x, y, d);
     state->n = x * part->n + y * state->n;
     state->m = m;
-    /*@ assert merged: is_merged(state->n, x, part->n, y, \at(state->n, Pre)); */
-    /*@ assert weight: state_weight(*state) == \at(state_weight(*state), Pre) + state_weight(*part); */
-    /*@ assert sum: \forall integer i; 0 <= i < d ==>
-          state_sum(*state, o[i]) == state_sum(\at(*state, Pre), \at(o[i], Pre)) +
-          state_sum(*part, part_o[i]); */
+    /*@ assert merged: state->n == mix(x, part->n, y, \at(state->n, Pre)); */
 }
 
 double cp_finish(const struct cp_state *state, const double *o, double *out, int d) {

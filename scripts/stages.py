@@ -21,12 +21,12 @@ class Stage:
     limit: int = 1800  # seconds
 
 
-def make(build, target="build tests", options=""):
+def make(build, target="command tests", options=""):
     return f"make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
 
 
 def built(build, compiler):
-    return make(build, options=f"CC={compiler}") + \
+    return make(build, "build tests", f"CC={compiler}") + \
         f" && echo objects $(find build/{build}/obj -name '*.o' | wc -l)"
 
 
@@ -66,6 +66,6 @@ STAGES = (
     Stage("proofs-wp", "proofs/wp/run", ("frama-c", "why3", "z3", "cvc4")),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov")),
-    Stage("trace", make("gcc", "build") + " && scripts/trace_smoke.py build/gcc/chunkproof", ("gcc",)),
+    Stage("trace", make("gcc", "command", "CC=gcc") + " && scripts/trace_smoke.py build/gcc/chunkproof", ("gcc",)),
     Stage("install", tests("gcc", "CC=gcc", "install"), ("gcc", "pkg-config")),
 )

@@ -15,12 +15,12 @@ MUST_BE_POSITIVE = ("requests", "full_blocks", "matched_blocks", "allocated_chun
 
 
 def main():
-    run = subprocess.run([sys.argv[1], "trace", "--generate", "--check", "every", "--json"],
+    run = subprocess.run([sys.argv[1], "trace", "--check", "every", "--json"],
                          capture_output=True, text=True)
     sys.stderr.write(run.stderr)
     if run.returncode != 0:
         print(run.stdout)
-        print(f"exit status {run.returncode}")
+        print(f"chunkproof trace ended with status {run.returncode}")
         return 1
     report = json.loads(run.stdout)
     print(json.dumps(report, indent=2))

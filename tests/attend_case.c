@@ -3,7 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,10 @@ static void grow_alone(struct attend_case *c, int s, int depth, int *n_chunks) {
     int size = c->shape.chunk_size;
     int room = (c->shape.max_depth - depth) * size;
     int own = random_below(&c->random, room + 1);
-    if (random_below(&c->random, 3) == 0) { /* a whole number of chunks, often 0 */
+    int kind = random_below(&c->random, 4);
+    if (kind == 0) {
+        own = 0;
+    } else if (kind == 1) { /* a whole number of chunks */
         own -= own % size;
     }
     row->n_shared = depth;
@@ -49,7 +52,7 @@ static void grow(struct attend_case *c, int begin, int end, int depth, int *n_ch
         grow_alone(c, begin, depth, n_chunks);
         return;
     }
-    int extra = random_below(&c->random, 3);
+    int extra = depth == 0 && random_below(&c->random, 3) > 0 ? 0 : random_below(&c->random, 3);
     for (; extra > 0 && depth < c->shape.max_depth; extra--, depth++) {
         struct cp_shared_chunk *shared = &plan->shared[plan->n_shared++];
         *shared = (struct cp_shared_chunk){(*n_chunks)++, begin, end, c->shape.chunk_size,
@@ -113,7 +116,7 @@ static int queries_of(struct attend_case *c, int n_tokens) {
     }
 }
 
-static const int *make_queries(struct attend_case *c) {
+static int *make_queries(struct attend_case *c) {
     int *begin = allocate((size_t)c->shape.b + 1, sizeof(int));
     for (int s = 0; s < c->shape.b; s++) {
         begin[s + 1] = begin[s] + queries_of(c, c->plan->row[s].n_tokens);
@@ -164,11 +167,11 @@ static double key_value(struct attend_case *c, int j, int x) {
     case CASE_LOW:
         return x == 0 ? -900.0 / (32.0 * c->attention.scale) : normal;
     case CASE_ONE_HOT:
-        return normal * (j % 7 == 3 ? 40.0 : 1.0);
+        return normal * (j % 7 == 3 ? 20.0 : 1.0);
     case CASE_TIES:
         return 1.0 - 0.25 * (x % 5);
     default:
-        return normal;
+        return normal * channel(c, x);
     }
 }
 
@@ -185,9 +188,9 @@ static double value_value(struct attend_case *c, int x) {
 }
 
 /* Stores a number in an array of doubles and in one of the type; the type can represent it. */
-static void put(double *exact, const void *typed, int type, size_t at, double x) {
+static void put(double *exact, void *typed, int type, size_t at, double x) {
     exact[at] = quantise(x, type);
-    cp_number_store((void *)(uintptr_t)typed, type, at, exact[at]);
+    cp_number_store(typed, type, at, exact[at]);
 }
 
 static void fill_keys(struct attend_case *c) {
@@ -197,8 +200,8 @@ static void fill_keys(struct attend_case *c) {
             for (int g = 0; g < a->n_kv_heads; g++) {
                 size_t at = case_key(c, s, j, g);
                 for (int x = 0; x < a->head_dim && !isfinite(c->k[at + (size_t)x]); x++) {
-                    put(c->k, a->k, a->kv_type, at + (size_t)x, key_value(c, j, x));
-                    put(c->v, a->v, a->kv_type, at + (size_t)x, value_value(c, x));
+                    put(c->k, c->typed_k, a->kv_type, at + (size_t)x, key_value(c, j, x));
+                    put(c->v, c->typed_v, a->kv_type, at + (size_t)x, value_value(c, x));
                 }
             }
         }
@@ -212,25 +215,22 @@ static void make_tensors(struct attend_case *c) {
     size_t n_q = (size_t)c->n_rows * (size_t)a->n_heads * d;
     size_t n_kv =
         (size_t)c->plan->capacity * (size_t)a->n_kv_heads * (size_t)c->plan->chunk_size * d;
-    void *k = allocate(n_kv, cp_number_size(a->kv_type));
-    void *v = allocate(n_kv, cp_number_size(a->kv_type));
-    void *q = allocate(n_q, cp_number_size(a->q_type));
     c->q = allocate(n_q, sizeof(double));
     c->k = allocate(n_kv, sizeof(double));
     c->v = allocate(n_kv, sizeof(double));
-    a->q = q;
-    a->k = k;
-    a->v = v;
+    a->q = c->typed_q = allocate(n_q, cp_number_size(a->q_type));
+    a->k = c->typed_k = allocate(n_kv, cp_number_size(a->kv_type));
+    a->v = c->typed_v = allocate(n_kv, cp_number_size(a->kv_type));
     a->out = allocate(n_q, cp_number_size(a->out_type));
     a->lse = allocate((size_t)c->n_rows * (size_t)a->n_heads, sizeof(double));
     for (size_t i = 0; i < n_kv; i++) { /* in double NaN, so that a key not filled in is seen */
         c->k[i] = NAN;
         c->v[i] = NAN;
-        cp_number_store(k, a->kv_type, i, poison[c->shape.poison]);
-        cp_number_store(v, a->kv_type, i, poison[c->shape.poison]);
+        cp_number_store(c->typed_k, a->kv_type, i, poison[c->shape.poison]);
+        cp_number_store(c->typed_v, a->kv_type, i, poison[c->shape.poison]);
     }
     for (size_t i = 0; i < n_q; i++) {
-        put(c->q, q, a->q_type, i, query_value(c, (int)(i % d)));
+        put(c->q, c->typed_q, a->q_type, i, query_value(c, (int)(i % d)));
     }
     fill_keys(c);
 }
@@ -247,15 +247,17 @@ static void make_workspace(struct attend_case *c) {
 void case_make(struct attend_case *c, const struct shape *shape, unsigned long long seed) {
     memset(c, 0, sizeof *c);
     c->shape = *shape;
+    c->seed = seed;
     c->random = seed;
     make_plan(c);
+    c->query_begin = make_queries(c);
     c->attention = (struct cp_attention){.plan = c->plan,
                                          .stamp = c->plan->stamp,
                                          .n_heads = shape->n_heads,
                                          .n_kv_heads = shape->n_kv_heads,
                                          .head_dim = shape->head_dim,
                                          .scale = 1.0 / sqrt(shape->head_dim),
-                                         .query_begin = make_queries(c),
+                                         .query_begin = c->query_begin,
                                          .q_type = shape->q_type,
                                          .kv_type = shape->kv_type,
                                          .out_type = shape->out_type};
@@ -264,15 +266,22 @@ void case_make(struct attend_case *c, const struct shape *shape, unsigned long l
 }
 
 void case_free(struct attend_case *c) {
-    const struct cp_attention *a = &c->attention;
-    const void *memory[] = {a->query_begin, a->q, a->k, a->v, c->q, c->k, c->v};
+    void *memory[] = {
+        c->query_begin, c->typed_q, c->typed_k,       c->typed_v,       c->q,
+        c->k,           c->v,       c->attention.out, c->attention.lse, c->attention.workspace};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
-        free((void *)(uintptr_t)memory[i]);
+        free(memory[i]);
     }
-    free(a->out);
-    free(a->lse);
-    free(a->workspace);
     cp_plan_free(c->plan);
+}
+
+void case_print(const struct attend_case *c) {
+    const struct shape *s = &c->shape;
+    fprintf(stderr,
+            "case: seed %llu, b %d, depth %d, c %d, h %d, h_kv %d, d %d, types of q, k and v, out: "
+            "%d %d %d, queries %d, values %d, poison %d\n",
+            c->seed, s->b, s->max_depth, s->chunk_size, s->n_heads, s->n_kv_heads, s->head_dim,
+            s->q_type, s->kv_type, s->out_type, s->query_mode, s->values, s->poison);
 }
 
 /* ---- Running and comparing ---- */

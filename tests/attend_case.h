@@ -46,11 +46,16 @@ struct shape {
 
 struct attend_case {
     struct shape shape;
+    unsigned long long seed;
     unsigned long long random;
     struct cp_plan *plan;
     struct cp_attention attention; /* ready for cp_attend(), one workspace for both variants */
     int n_rows;
-    double *q; /* the same numbers as in attention.q, .k and .v, in double */
+    int *query_begin; /* attention.query_begin, .q, .k, .v, to be changed */
+    void *typed_q;
+    void *typed_k;
+    void *typed_v;
+    double *q; /* the numbers in them, in double */
     double *k;
     double *v;
 };
@@ -80,6 +85,9 @@ struct verdict {
 };
 
 struct verdict case_compare(const struct attend_case *c, int falsification);
+
+/* Prints what case_make() needs to make this case again. */
+void case_print(const struct attend_case *c);
 
 /* Which sequence a query row belongs to, and how many of its keys it sees. */
 int case_sequence_of(const struct attend_case *c, int row);

@@ -23,7 +23,18 @@ uint16_t cp_fp16_from_double(double x);
 /* Bytes of one number, or 0 for an unknown type. */
 size_t cp_number_size(int type);
 
+/*@
+  // The number at a place, in arrays that nothing writes to meanwhile (proofs/SOUNDNESS.md).
+  axiomatic Element {
+    logic real element(void *array, integer type, integer index);
+  }
+*/
+
 /* Element `index` of an array of a known type; storing rounds once, to nearest, ties to even. */
+/*@
+  assigns \nothing;
+  ensures element: \result == element((void *)array, type, index);
+*/
 double cp_number_load(const void *array, int type, size_t index);
 void cp_number_store(void *array, int type, size_t index, double x);
 

@@ -14,6 +14,9 @@
 
 #include <stddef.h>
 
+#include "chunkproof/limits.h"
+#include "chunkproof/number.h"
+
 /* A state with its o beside it: o[0 .. d). */
 struct cp_state {
     double m;
@@ -22,24 +25,35 @@ struct cp_state {
 
 /*@
   // All that the proofs use of the exponential function, over the reals (proofs/SOUNDNESS.md).
-  // e(x + y) has a name, so that the provers apply its law only where an annotation uses the name.
   axiomatic Exponential {
     logic real e(real x);
     axiom e_positive: \forall real x; 0.0 < e(x);
-    logic real e_of_sum(real x, real y);
+    logic real e_of_sum(real x, real y); // e(x + y)
     axiom e_of_sum_is: \forall real x, y; e_of_sum(x, y) == e(x + y);
     axiom e_of_sum_law: \forall real x, y; e_of_sum(x, y) == e(x) * e(y);
   }
 
-  // Equations under a name, which the provers carry through loops more easily than a product.
-  predicate is_zero(real x) = x == 0.0;
-  predicate is_mean(real r, real o, real n) = r * n == o;
-  predicate is_merged(real r, real x, real p, real y, real s) = r == x * p + y * s;
+  // Names for terms (e_of_sum is one too). They are axioms, not definitions, lest the provers expand them everywhere:
+  // products of unknowns are what they are worst at.
+  axiomatic Terms {
+    logic real scaled(real x, real m);
+    axiom scaled_is: \forall real x, m; scaled(x, m) == x * e(m);
+    lemma scaled_zero: \forall real m; scaled(0.0, m) == 0.0;
+
+    logic real plus_product(real x, real y, real z);
+    axiom plus_product_is: \forall real x, y, z; plus_product(x, y, z) == x + y * z;
+
+    logic real product(real x, real y);
+    axiom product_is: \forall real x, y; product(x, y) == x * y;
+  }
 
   // MERGE-1: what a state stands for, free of its maximum: the sum of e(score) over its keys, and
   // that of e(score) * v_i.
-  logic real state_weight(struct cp_state s) = s.n * e(s.m);
-  logic real state_sum(struct cp_state s, real o_i) = o_i * e(s.m);
+  logic real state_weight(struct cp_state s) = scaled(s.n, s.m);
+  logic real state_sum(struct cp_state s, real o_i) = scaled(o_i, s.m);
+
+  predicate is_zero(real x) = x == 0.0;
+  predicate is_mean(real r, real o, real n) = r * n == o;
 
   // MERGE-2: either no key, and then all is zero, or the key with the largest score adds e(0) = 1.
   predicate state_has_no_key(struct cp_state s) = s.n == 0.0 && s.m == 0.0;
@@ -49,7 +63,59 @@ struct cp_state {
     (state_has_no_key(s) && \forall integer i; 0 <= i < d ==> is_zero(o[i]));
 */
 
+/*@
+  // Where the row begins that has this number.
+  axiomatic Rows {
+    logic integer row_at(integer number, integer d);
+    axiom row_at_is: \forall integer number, d; row_at(number, d) == number * d;
+    lemma row_at_law: \forall integer x, y, d; 0 <= x < y ==> 0 <= d ==>
+      0 <= row_at(x, d) && row_at(x, d) + d <= row_at(y, d);
+  }
+
+  axiomatic Attention {
+    // q . k over the first n elements of the row that begins at element `at`.
+    logic real dot{L}(double *q, void *k, integer type, integer at, integer n) reads q[0 .. n - 1];
+    axiom dot_0{L}: \forall double *q, void *k, integer type, at; dot(q, k, type, at, 0) == 0.0;
+    axiom dot_next{L}: \forall double *q, void *k, integer type, at, n; 0 <= n ==>
+      dot(q, k, type, at, n + 1) == plus_product(dot(q, k, type, at, n), q[n], element(k, type, at + n));
+
+    // SOFTMAX-1 for the j-th of the keys first, first + 1, ...
+    logic real score{L}(double *q, void *k, integer type, integer first, integer d, real scale,
+                        integer j) reads q[0 .. d - 1];
+    axiom score_is{L}: \forall double *q, void *k, integer type, first, d, real scale, integer j;
+      score(q, k, type, first, d, scale, j) ==
+        product(scale, dot(q, k, type, row_at(first + j, d), d));
+
+    // The sum of e(score) over n keys.
+    logic real weight_sum{L}(double *q, void *k, integer type, integer first, integer d,
+                             real scale, integer n) reads q[0 .. d - 1];
+    axiom weight_sum_0{L}: \forall double *q, void *k, integer type, first, d, real scale;
+      weight_sum(q, k, type, first, d, scale, 0) == 0.0;
+    axiom weight_sum_next{L}: \forall double *q, void *k, integer type, first, d, real scale,
+      integer n; 0 <= n ==>
+      weight_sum(q, k, type, first, d, scale, n + 1) ==
+        weight_sum(q, k, type, first, d, scale, n) + e(score(q, k, type, first, d, scale, n));
+
+    // The sum of e(score) * v_i over n keys.
+    logic real value_sum{L}(double *q, void *k, void *v, integer type, integer first, integer d,
+                            real scale, integer n, integer i) reads q[0 .. d - 1];
+    axiom value_sum_0{L}: \forall double *q, void *k, void *v, integer type, first, d, real scale,
+      integer i; value_sum(q, k, v, type, first, d, scale, 0, i) == 0.0;
+    axiom value_sum_next{L}: \forall double *q, void *k, void *v, integer type, first, d,
+      real scale, integer n, i; 0 <= n ==>
+      value_sum(q, k, v, type, first, d, scale, n + 1, i) ==
+        value_sum(q, k, v, type, first, d, scale, n, i) +
+        scaled(element(v, type, row_at(first + n, d) + i), score(q, k, type, first, d, scale, n));
+  }
+*/
+
 /* scale * (q . k), added up from the first element on (SOFTMAX-1). */
+/*@
+  requires valid: \valid_read(q + (0 .. d - 1));
+  requires size: 0 <= d;
+  assigns \nothing;
+  ensures softmax_1: \result == scale * dot(q, (void *)k, CP_FP64, 0, d);
+*/
 double cp_score(const double *q, const double *k, int d, double scale);
 
 /* The state of no keys (MERGE-2). */
@@ -68,6 +134,21 @@ void cp_state_empty(struct cp_state *state, double *o, int d);
  * first .. first + n_keys - 1 of k and v, which are rows of d numbers of `type` (number.h); row
  * `first` begins at element first * d. n_keys = 0 gives the empty state. n_keys <= CP_MAX_CHUNK_SIZE
  * (MERGE-3). */
+/*@
+  requires valid: \valid(state) && \valid(o + (0 .. d - 1)) && \valid_read(q + (0 .. d - 1));
+  requires size: 0 <= d && 0 <= n_keys <= CP_MAX_CHUNK_SIZE;
+  requires places: first + n_keys <= 0x7FFFFFFFFFFFFFFF &&
+    row_at(first + n_keys, d) <= 0x7FFFFFFFFFFFFFFF;
+  requires apart: \separated(state, o + (0 .. d - 1), q + (0 .. d - 1));
+  assigns *state, o[0 .. d - 1];
+  ensures merge_2_ok: state_ok(*state, o, d);
+  ensures merge_2_no_key: n_keys == 0 ==> state_has_no_key(*state);
+  ensures merge_2_has_key: n_keys > 0 ==> state_has_key(*state);
+  ensures merge_3_weight: state_weight(*state) ==
+    weight_sum{Pre}(q, (void *)k, type, first, d, scale, n_keys);
+  ensures merge_3_sum: \forall integer i; 0 <= i < d ==> state_sum(*state, o[i]) ==
+    value_sum{Pre}(q, (void *)k, (void *)v, type, first, d, scale, n_keys, i);
+*/
 void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
                      const void *v, int type, size_t first, int n_keys, int d, double scale);
 

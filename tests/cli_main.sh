@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The command's own face: help, version, and what it says to bad use.
+#   tests/cli_main.sh build/chunkproof
+set -u
+chunkproof=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+report() { # report STATUS NAME
+    if [ "$1" = 0 ]; then
+        echo "ok - $2"
+    else
+        echo "not ok - $2"
+        sed 's/^/# /' "$work/out" "$work/err"
+        failed=1
+    fi
+}
+
+# expect STATUS [ARGUMENT...]: runs the command; true when it ends with STATUS.
+expect() {
+    wanted=$1
+    shift
+    "$chunkproof" "$@" >"$work/out" 2>"$work/err" </dev/null
+    [ $? = "$wanted" ]
+}
+nothing_on() { [ ! -s "$work/$1" ]; }
+says() { grep -qi -e "$2" "$work/$1"; }
+
+expect 0 --help && nothing_on err && says out '^usage: chunkproof' && says out '^exit status'
+report $? "--help explains itself on standard output"
+
+expect 0 --version && nothing_on err &&
+    [ "$(cat "$work/out")" = "chunkproof $(awk '$2 == "CP_VERSION" { print $3 }' \
+        "$(dirname "$0")/../include/chunkproof/version.h" | tr -d '"')" ]
+report $? "--version is the headers' version"
+
+expect 2 && nothing_on out && says err '^usage: chunkproof'
+report $? "no command is bad use"
+
+expect 2 no-such-command && nothing_on out && says err "unknown command 'no-such-command'"
+report $? "an unknown command is named"
+
+expect 2 --no-such-option && nothing_on out && says err "unknown option '--no-such-option'"
+report $? "an unknown option is named"
+
+for command in trace show tables; do
+    "$chunkproof" --help | grep -q "^  $command " && expect 0 "$command" --help && nothing_on err &&
+        says out "^usage: chunkproof $command" && says out 'exit status'
+    report $? "$command: listed, and --help explains it"
+
+    expect 2 "$command" --no-such-option && nothing_on out && says err 'no-such-option'
+    report $? "$command: an unknown option is named"
+done
+exit $failed

@@ -1,0 +1,310 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `chunkproof show`: drawings against files of tests/golden/show, what the figures must say, and what
+# bad input must give. usage: tests/cli_show.sh [COMMAND]; GOLDEN=write makes the files anew.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+command=${1:-$here/../build/chunkproof}
+command=$(cd "$(dirname "$command")" && pwd)/$(basename "$command")
+golden=$here/golden/show
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export PYTHONUTF8=1
+n=0 failed=0
+
+show() { "$command" show "$@"; }
+
+# test_that NAME COMMAND...: the command succeeds; what it says is shown when it does not.
+test_that() {
+    local name=$1
+    shift
+    n=$((n + 1))
+    if "$@" >test.log 2>&1; then
+        echo "ok $n - show: $name"
+    else
+        failed=$((failed + 1))
+        echo "not ok $n - show: $name"
+        sed 's/^/# /' test.log
+    fi
+}
+
+# ---- Drawings as they were looked at once ----
+
+matches() {
+    local file=$golden/$1
+    shift
+    show "$@" >drawing || return 1
+    [ "${GOLDEN:-}" != write ] || cp drawing "$file"
+    diff -u "$file" drawing
+}
+
+test_that "figure 1 as text" matches figure1.txt --example figure1
+test_that "figure 2 as text" matches figure2.txt --example figure2
+test_that "figure 2 in ASCII" matches figure2-ascii.txt --example figure2 --ascii
+test_that "figure 2 as DOT" matches figure2.dot --example figure2 --format dot
+test_that "figure 2 as SVG" matches figure2.svg --example figure2 --format svg
+test_that "a forest, step by step" matches forest-steps.txt --example forest --steps
+test_that "a forest as SVG, step by step" matches forest-steps.svg --example forest -s -f svg
+test_that "a forest as DOT, step by step" matches forest-steps.dot --example forest -s -f dot
+test_that "the help" matches help.txt --help
+
+# ---- What they must say, whatever they look like ----
+
+# The rows of the table under the heading that begins with $1, without blanks at the ends.
+rows() { awk -v heading="$1" 'on && NF == 0 { exit } on { $1 = $1; print } index($0, heading) == 1 { on = 1 }'; }
+
+equals() {
+    diff -u <(printf '%s\n' "$1") <(printf '%s\n' "$2")
+}
+
+figure2() { show --example figure2; }
+
+# The papers: (C0/C1/C2, 0, 2), (C3, 0, 0), (C4/C6, 1, 1), (C5/C7, 2, 2), there with inclusive ends.
+figure2_plan() {
+    equals "[C0, C1, C2] x [0,3) [C3] x [0,1) [C4, C6] x [1,2) [C5, C7] x [2,3)
+C i j n_tokens position where
+C0 0 3 4 0 shared[0]
+C1 0 3 4 4 shared[1]
+C2 0 3 4 8 shared[2]
+C3 0 1 4 12 row[0].chunk[3]
+C4 1 2 4 12 row[1].chunk[3]
+C6 1 2 2 16 row[1].chunk[4]
+C5 2 3 4 12 row[2].chunk[3]
+C7 2 3 2 16 row[2].chunk[4]" "$(figure2 | rows Plan)"
+}
+
+figure2_paths() {
+    equals "S name tokens shared path
+0 ann 16 12 C0 C1 C2 | C3
+1 bob 18 12 C0 C1 C2 | C4 C6
+2 eve 18 12 C0 C1 C2 | C5 C7" "$(figure2 | rows Sequences)"
+}
+
+figure2_phases() {
+    equals "range; a partial result (m, n, o) is kept for each of them
+C0 × q0 q1 q2
+C1 × q0 q1 q2
+C2 × q0 q1 q2
+goes on with the chunks that it has alone, and divides: out = o / n
+q0: (C0) ⊕ (C1) ⊕ (C2) ⊕ C3
+q1: (C0) ⊕ (C1) ⊕ (C2) ⊕ C4 ⊕ C6
+q2: (C0) ⊕ (C1) ⊕ (C2) ⊕ C5 ⊕ C7" "$(figure2 | rows 'Phase 1'; figure2 | rows 'Phase 2')"
+}
+
+# 12 shared tokens and 4 + 6 + 6 own ones; 3 x 12 + 16 without sharing.
+figure2_memory() {
+    equals "chunks used 8 of 64, with 32 slots: 28 hold a token, 4 are unused
+tokens stored 28
+without sharing 52, in 14 chunks
+saved 24 (46.2 %), and 6 chunks" "$(figure2 | rows Memory)"
+}
+
+# Figure 1: questions of 2, 3 and 4 tokens in chunks of 6.
+figure1_unused() {
+    equals "10" "$(show --example figure1 | grep -o '░░' | wc -l)" # 4 + 3 + 2, and the heading's
+}
+
+# PLAN-5, PLAN-6: only the append that finds room in each last chunk keeps the plan.
+figure2_rebuilds() {
+    equals "rebuilt rebuilt rebuilt rebuilt kept" \
+        "$(figure2 | rows Steps | tr '\n' ' ' | grep -oE 'plan (rebuilt|kept)' | cut -d' ' -f2 | xargs)"
+}
+
+# The example's own script, read back, draws the same; --chunk-size goes before what it says.
+source_is_the_example() {
+    show --example "$1" --source >example.script && show --script example.script >from-file &&
+        show --example "$1" >from-name && show - <example.script >from-stdin &&
+        diff -u <(sed 1d from-name) <(sed 1d from-file) &&
+        diff -u <(sed 1d from-name) <(sed 1d from-stdin) &&
+        show --chunk-size 16 --script example.script | head -1 | grep -q 'c = 16, '
+}
+
+# TREE-9, TREE-14, TREE-16 and a prompt that is the beginning of another, as the drawing has them.
+prompts_share() {
+    equals "0 p1 6 4 C0 C1 | C2
+1 p3 4 4 C0 C1
+2 p2 5 2 C0 | C3 C4
+3 p4 0 0 (empty: no chunk)" \
+        "$(show -c 2 'a b c d e f' 'a b x y z' 'a b c d' '' | rows Sequences | sed 1d)"
+}
+
+tenants_do_not_share() {
+    equals "0 x 2 2 C0
+1 y 2 2 C0
+2 z 2 0 C1 (tenant t)" \
+        "$(printf 'chunk-size 2\njoin x: a b\njoin y: a b\njoin z in t: a b\n' | show - |
+            rows Sequences | sed 1d)"
+}
+
+# POOL-3: leave releases a's own chunk C1 and the next join takes it before the unused C3.
+released_first() {
+    equals "0 b 4 2 C0 | C2
+1 c 4 2 C0 | C1" \
+        "$(printf 'chunk-size 2\njoin a: p q 1 2\njoin b: p q 3 4\nleave a\njoin c: p q 5 6\n' |
+            show - | rows Sequences | sed 1d)"
+}
+
+test_that "figure 2: the plan's ranges" figure2_plan
+test_that "figure 2: the paths" figure2_paths
+test_that "figure 2: what the phases do" figure2_phases
+test_that "figure 2: the memory" figure2_memory
+test_that "figure 2: when the plan is rebuilt" figure2_rebuilds
+test_that "figure 1: the unused slots" figure1_unused
+for example in figure1 figure2 forest; do
+    test_that "$example --source is its script" source_is_the_example $example
+done
+test_that "prompts share their full chunks" prompts_share
+test_that "tenants share with themselves only" tenants_do_not_share
+test_that "a released chunk is taken first" released_first
+
+# ---- Formats ----
+
+cat >hostile.script <<'END'
+# what XML and DOT give a meaning to, and wide and combining letters
+chunk-size 3
+join a&b: <b> & "quoted" 'single' ]]> \ {x} &amp; -- äöü 日本語
+join <i>: <b> & "quoted" %s %n
+append <i> <!--
+END
+
+svg_is_faithful() {
+    show --script hostile.script --steps --format svg >hostile.svg && python3 - <<'END'
+import sys, xml.etree.ElementTree as xml
+texts = ["".join(node.itertext()) for node in xml.parse("hostile.svg").iter()
+         if node.tag.endswith("}text")]
+words = ['<b>', '&', '"quoted"', "'single'", ']]>', '\\', '{x}', '&amp;', '--', 'äöü', '日本語',
+         '%s', '%n', '<!--', 'a&b', '<i>']
+missing = [word for word in words if word not in texts]
+sys.exit(f"not in the picture: {missing}" if missing else 0)
+END
+}
+
+# Each HTML-like label is well-formed and has the words; graphviz, where it is, draws them all.
+dot_is_faithful() {
+    show --script hostile.script --steps --format dot >hostile.dot && python3 - <<'END' || return 1
+import re, sys, xml.etree.ElementTree as xml
+text = open("hostile.dot").read()
+labels = re.findall(r"label=<(.*?)>(?:\]|);\n", text, re.S)
+cells = [node.text for label in labels for node in xml.fromstring(f"<l>{label}</l>").iter("TD")]
+words = ['<b>', '&', '"quoted"', "'single'", ']]>', '\\', '{x}', '&amp;', '--', 'äöü', '%s', '<!--']
+missing = [word for word in words if word not in cells]
+assert len(re.findall(r"^digraph ", text, re.M)) == 4, "three steps and the end"
+sys.exit(f"not in the graph: {missing}" if missing else 0)
+END
+    ! type dot >dot.path 2>&1 || { dot -Tsvg hostile.dot >hostile-dot.svg 2>dot.errors && [ ! -s dot.errors ]; }
+}
+
+# Nothing passes the width, long words, long paths and many sequences included.
+text_is_narrow() {
+    {
+        echo "chunk-size 16"
+        for i in $(seq 12); do
+            echo "join sequence-$i: $(seq -f 'a-rather-long-word-%g' 48 | xargs) end-$i 日本語"
+        done
+    } >wide.script
+    for width in 60 80 132; do
+        { show --script wide.script --width $width && show --example forest -s --width $width; } >wide.txt || return 1
+        python3 - $width <<'END' || return 1
+import sys, unicodedata
+def columns(line): return sum(1 + (unicodedata.east_asian_width(c) == "W") for c in line)
+long = [line for line in open("wide.txt").read().split("\n") if columns(line) > int(sys.argv[1])]
+sys.exit("\n".join(long) if long else 0)
+END
+    done
+}
+
+ascii_is_ascii() { ! show --example forest --steps --ascii | LC_ALL=C grep -n '[^ -~]'; }
+
+test_that "SVG has each word as it is" svg_is_faithful
+test_that "DOT has each word as it is" dot_is_faithful
+test_that "text stays within its width" text_is_narrow
+test_that "--ascii is ASCII" ascii_is_ascii
+
+# ---- Bad input ----
+
+# refused MESSAGE ARGUMENT...: exit status 2, the message on the standard error.
+refused() {
+    local message=$1 status
+    shift
+    show "$@" >out 2>err <input
+    status=$?
+    cat err
+    [ $status -eq 2 ] && grep -qF -- "$message" err
+}
+
+# bad_script NAME MESSAGE LINE...: the script of these lines is refused with FILE:LINE: message.
+bad_script() {
+    local name=$1 message=$2
+    shift 2
+    printf '%b\n' "$@" >bad.script
+    test_that "$name" refused "bad.script:$message" --script bad.script
+}
+
+: >input
+bad_script "unknown sequence" "2: no sequence is called 'b'; there are: a" "join a: x" "append b y"
+bad_script "a sequence that left" "3: no sequence is called 'a'; there are: none" "join a: x" "leave a" "leave a"
+bad_script "name taken at join" "3: a sequence is called 'a' already" "join a: x" "" "join a: y"
+bad_script "name taken at fork" "2: a sequence is called 'a' already" "join a: x" "fork a as a"
+bad_script "pool full at join" "3: the pool is full: 1 of 2 chunks" "chunk-size 1" "capacity 2" "join a: x y z"
+bad_script "pool full at append" "4: the pool is full: 0 of 2 chunks" "chunk-size 1" "capacity 2" "join a: x y" "append a z"
+bad_script "pool full at append-all" "5: the pool is full: 1 of 3 chunks" "capacity 3" "chunk-size 1" "join a: x" "join b: y" "append-all z"
+bad_script "pool full at fork" "3: the pool is full: 0 of 1 chunks" "capacity 1" "join a: x" "fork a as b"
+bad_script "unknown operation" "1: unknown operation 'jion'" "jion a: x"
+bad_script "join without a colon" "1: no colon" "join a x"
+bad_script "join without a name" "1: write: join NAME" "join : x"
+bad_script "join with two names" "1: write: join NAME" "join a b: x"
+bad_script "append without a word" "2: a name or a word is missing" "join a: x" "append a"
+bad_script "append-all without a word" "2: no word" "join a: x" "append-all"
+bad_script "append-all with two words for three" "4: append-all has 2 words for 3 sequences" "join a: x" "join b: x" "join c: x" "append-all y z"
+bad_script "leave without a name" "2: one name is needed" "join a: x" "leave"
+bad_script "fork without a new name" "2: two names are needed" "join a: x" "fork a"
+bad_script "a size after an operation" "2: a size must come before" "join a: x" "chunk-size 2"
+bad_script "a chunk size of 0" "1: one number from 1 to 64" "chunk-size 0"
+bad_script "a chunk size of 65" "1: one number from 1 to 64" "chunk-size 65"
+bad_script "a capacity that is no number" "1: one number from 1 to 1024" "capacity 8x"
+bad_script "not UTF-8" "2: not UTF-8" "join a: x" 'join b: \0377'
+bad_script "an overlong form" "1: not UTF-8" 'join b: \0300\0257'
+bad_script "a surrogate" "1: not UTF-8" 'join b: \0355\0240\0200'
+bad_script "a control character" "1: not UTF-8" 'join b: \0033[31m'
+
+printf 'join a: \0\n' >zero.script
+head -c 1048577 /dev/zero | tr '\0' '#' >large.script
+test_that "a byte of 0" refused "zero.script: not text" --script zero.script
+test_that "a script above 1 MiB" refused "large.script: more than 1 MiB" --script large.script
+test_that "no such script" refused "no/such: " --script no/such
+test_that "a directory as script" refused ".: " --script .
+test_that "a prompt too long for the pool" refused "prompt 2: the pool is full" -c 1 -p 2 'a b' 'c'
+printf 'join a: x\nnonsense\n' >input
+test_that "a bad line on standard input" refused "<stdin>:2: unknown operation" -
+test_that "nothing to draw" refused "nothing to draw"
+test_that "two sources" refused "one of them" --example figure2 'a prompt'
+test_that "unknown example" refused "no example 'figure3'; there are figure1, figure2, forest" --example figure3
+test_that "unknown format" refused "--format is text, dot or svg, not png" -f png a
+test_that "unknown option" refused "--colour" --colour a
+test_that "unknown short option" refused "-x" -sx a
+test_that "option without its value" refused "--width" a --width
+test_that "chunk size out of range" refused "--chunk-size takes a number from 1 to 64, not '0'" -c 0 a
+test_that "capacity out of range" refused "--capacity takes a number from 1 to 1024, not '1025'" -p 1025 a
+test_that "width out of range" refused "--width takes a number from 40 to 1000, not '39'" -w 39 a
+test_that "--source without an example" refused "--source needs --example" --source a
+
+# TREE-13: what was right is drawn step by step; a picture that would lack its end is not begun.
+drawn_up_to_the_error() {
+    printf 'capacity 1\nchunk-size 1\njoin a: x\njoin b: y\n' >full.script
+    show --script full.script --steps >steps 2>err
+    [ $? -eq 2 ] && grep -q 'C0 .*S0 a' steps && grep -q '^full.script:4: the pool is full' err || return 1
+    show --script full.script --steps --format svg >picture 2>err
+    [ $? -eq 2 ] && [ ! -s picture ]
+}
+
+unwritable() {
+    show --example figure2 2>err >/dev/full
+    [ $? -eq 2 ] && grep -q 'cannot write' err
+}
+
+test_that "steps before an error are drawn" drawn_up_to_the_error
+[ ! -e /dev/full ] || test_that "output that cannot be written" unwritable
+
+echo "1..$n"
+[ $failed -eq 0 ]

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# make install: a program finds the installed library through pkg-config, static and shared; only cp_
+# symbols are exported, and all that the headers promise; uninstall leaves nothing.
+#   tests/install.sh build/chunkproof
+set -u
+build=$(cd "$(dirname "$1")" && pwd)
+cd "$(dirname "$0")/.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+prefix=$work/usr
+library=$prefix/lib/libchunkproof
+
+report() { # report STATUS NAME
+    if [ "$1" = 0 ]; then
+        echo "ok - $2"
+    else
+        echo "not ok - $2"
+        sed 's/^/# /' "$work/log"
+        failed=1
+    fi
+}
+# Everything that a step prints is its log.
+step() { "$@" >"$work/log" 2>&1; }
+make_() { env -u MAKEFLAGS -u MAKELEVEL make -s DEPS=skip BUILD="$build" "$@"; }
+
+if ! command -v pkg-config >/dev/null; then
+    echo "ok - install # SKIP pkg-config is missing"
+    exit 0
+fi
+
+step make_ install PREFIX="$prefix"
+report $? "install"
+[ $failed = 0 ] || exit 1
+
+same_headers() { diff -r include/chunkproof "$prefix/include/chunkproof"; }
+step same_headers
+report $? "the headers are there, all of them"
+
+headers_stand_alone() {
+    for header in "$prefix"/include/chunkproof/*.h; do
+        gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c \
+            "$header" || return 1
+    done
+}
+step headers_stand_alone
+report $? "each header compiles alone, in plain C11"
+
+# Two equal prompts of five tokens, in chunks of two: two shared chunks and two private tails.
+cat >"$work/user.c" <<'END'
+#include <chunkproof/chunkproof.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void) {
+    static const int token[] = {1, 2, 3, 4, 5};
+    struct cp_tree *tree;
+    struct cp_plan *plan;
+    struct cp_joined joined;
+    struct cp_state one = {2.0, 1.0}; /* a single key with score 2 and value 8 */
+    double o = 8.0, out = 0.0;
+
+    if (strcmp(cp_version(), CP_VERSION) != 0 || cp_tree_new(&tree, 8, 2, 0) != CP_OK ||
+        cp_plan_new(&plan) != CP_OK || cp_tree_join(tree, token, 5, 0, 1, NULL, &joined) != CP_OK ||
+        cp_tree_join(tree, token, 5, 0, 2, NULL, &joined) != CP_OK) {
+        return 1;
+    }
+    if (cp_finish(&one, &o, &out, 1) != 2.0 || out != 8.0) {
+        return 1;
+    }
+    cp_plan_build(plan, tree);
+    printf("%s %d\n", cp_version(), plan->n_shared);
+    cp_plan_free(plan);
+    cp_tree_free(tree);
+    return 0;
+}
+END
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+version=$(pkg-config --modversion chunkproof)
+
+# user HOW LINKED...: compiles the program and runs it.
+user() {
+    how=$1
+    shift
+    gcc -std=c11 -Wall -Wextra -Werror -o "$work/$how" "$work/user.c" "$@" || return 1
+    said=$(LD_LIBRARY_PATH="$prefix/lib" "$work/$how")
+    echo "the program said: $said"
+    [ "$said" = "$version 2" ]
+}
+needs_library() { readelf -d "$work/$1" | grep -q "NEEDED.*libchunkproof.so.${version%%.*}\]"; }
+
+# shellcheck disable=SC2046  # flags are words
+step user shared $(pkg-config --cflags --libs chunkproof) && needs_library shared
+report $? "a program with the shared library, by its soname"
+# shellcheck disable=SC2046
+step user static -static $(pkg-config --static --cflags --libs chunkproof) && ! needs_library static
+report $? "a program with the static library"
+
+installed_command() { [ "$("$prefix/bin/chunkproof" --version)" = "chunkproof $version" ]; }
+step installed_command
+report $? "the installed command is of that version"
+
+nm -D --defined-only "$library.so" | awk '{ print $NF }' | sort -u >"$work/shared.names"
+nm -g --defined-only "$library.a" | awk 'NF == 3 { print $3 }' | sort -u >"$work/static.names"
+grep -ohE '\bcp_[a-z0-9_]+\(' include/chunkproof/*.h | tr -d '(' | sort -u >"$work/promised"
+
+only_cp() { ! grep -v '^cp_' "$work/shared.names" "$work/static.names"; }
+step only_cp
+report $? "no symbol without the prefix cp_"
+
+promises_kept() {
+    [ -s "$work/promised" ] && ! comm -23 "$work/promised" "$work/shared.names" | grep . &&
+        ! comm -23 "$work/promised" "$work/static.names" | grep .
+}
+step promises_kept
+report $? "every function that the headers name is there"
+
+# There is no global state: nothing that can be written, neither set (D, C) nor zero (B).
+no_state() { ! nm "$library.so" | awk '$2 ~ /^[DdBbC]$/ && $3 !~ /^(__|_|completed)/' | grep .; }
+step no_state
+report $? "the library has no writable variable"
+
+staged() {
+    make_ install PREFIX=/usr DESTDIR="$work/stage" &&
+        grep -qx 'prefix=/usr' "$work/stage/usr/lib/pkgconfig/chunkproof.pc" &&
+        make_ uninstall PREFIX=/usr DESTDIR="$work/stage" &&
+        make_ uninstall PREFIX="$prefix" && ! find "$work/stage" "$prefix" ! -type d | grep .
+}
+step staged
+report $? "DESTDIR stages the files, uninstall leaves none"
+exit $failed

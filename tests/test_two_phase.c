@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two phases one by one: which partial result lies where in the workspace, and what each phase
+ * reads and writes (TPP-1, TPP-2, TPP-4). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attend_case.h"
+#include "chunkproof/number.h"
+#include "chunkproof/softmax.h"
+#include "chunkproof/status.h"
+#include "chunkproof/two_phase.h"
+
+#define D       4
+#define N_HEADS 4
+#define SEEDS   25
+
+static const struct shape shape = {.b = 6,
+                                   .max_depth = 4,
+                                   .chunk_size = 3,
+                                   .n_heads = N_HEADS,
+                                   .n_kv_heads = 2,
+                                   .head_dim = D,
+                                   .q_type = CP_FP32,
+                                   .kv_type = CP_FP16,
+                                   .out_type = CP_FP64,
+                                   .query_mode = CASE_MORE};
+
+struct partial {
+    struct cp_state state;
+    double o[D];
+};
+
+/* The partial results as two_phase.h lays them out. */
+static struct partial stored(const struct attend_case *c, size_t n, size_t i) {
+    const struct cp_state *state = c->attention.workspace;
+    const double *o = (const double *)(state + n);
+    struct partial partial = {state[i], {0.0}};
+    memcpy(partial.o, o + i * D, sizeof partial.o);
+    return partial;
+}
+
+/* Partial attention of one row and head over a shared chunk, from the exact numbers of the case. */
+static struct partial direct(const struct attend_case *c, const struct cp_shared_chunk *shared,
+                             int s, int row, int head) {
+    struct partial partial;
+    int n_keys = case_visible(c, row) - shared->position;
+    n_keys = n_keys < 0 ? 0 : n_keys > shape.chunk_size ? shape.chunk_size : n_keys;
+    size_t first = case_key(c, s, shared->position, head / 2) / D;
+    cp_partial_attn(&partial.state, partial.o, c->q + (ptrdiff_t)(row * N_HEADS + head) * D, c->k,
+                    c->v, CP_FP64, first, n_keys, D, c->attention.scale);
+    return partial;
+}
+
+static void start(struct attend_case *c, unsigned long long seed, int variant) {
+    case_make(c, &shape, seed);
+    c->attention.variant = variant;
+    c->attention.workspace_size = cp_attend_workspace(&c->attention);
+    memset(c->attention.workspace, 0xFF, c->attention.workspace_size);
+    memset(c->attention.out, 0xFF, case_out_bytes(c));
+    memset(c->attention.lse, 0xFF, case_lse_bytes(c));
+}
+
+static void expect_filled(const void *memory, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        assert_int_equal(((const unsigned char *)memory)[i], 0xFF);
+    }
+}
+
+/* How many partial results the buffered variant keeps. */
+static size_t count_buffered(const struct attend_case *c) {
+    size_t n = 0;
+    for (int i = 0; i < c->plan->n_shared; i++) {
+        n += (size_t)(c->query_begin[c->plan->shared[i].end] -
+                      c->query_begin[c->plan->shared[i].begin]) *
+             N_HEADS;
+    }
+    return n;
+}
+
+static void buffered_keeps_each_result(void **unused) {
+    size_t compared = 0;
+    (void)unused;
+    for (unsigned long long seed = 0; seed < SEEDS; seed++) {
+        struct attend_case c;
+        size_t at = 0;
+        start(&c, seed, CP_BUFFERED);
+        size_t n = count_buffered(&c);
+        cp_chunk_first(&c.attention);
+        for (int i = 0; i < c.plan->n_shared; i++) {
+            const struct cp_shared_chunk *shared = &c.plan->shared[i];
+            for (int s = shared->begin; s < shared->end; s++) {
+                for (int row = c.query_begin[s]; row < c.query_begin[s + 1]; row++) {
+                    for (int head = 0; head < N_HEADS; head++) {
+                        struct partial expected = direct(&c, shared, s, row, head);
+                        struct partial found = stored(&c, n, at++);
+                        assert_memory_equal(&found, &expected, sizeof found);
+                    }
+                }
+            }
+        }
+        assert_int_equal(at, n);
+        compared += n;
+        expect_filled(c.attention.out, case_out_bytes(&c));
+        expect_filled(c.attention.lse, case_lse_bytes(&c));
+        case_free(&c);
+    }
+    assert_in_range(compared, 500, 1000000);
+}
+
+static void merge_at_once_keeps_one_for_each_row_and_head(void **unused) {
+    int with_two_chunks = 0;
+    (void)unused;
+    for (unsigned long long seed = 0; seed < SEEDS; seed++) {
+        struct attend_case c;
+        start(&c, seed, CP_MERGE_AT_ONCE);
+        size_t n = (size_t)c.n_rows * N_HEADS;
+        cp_chunk_first(&c.attention);
+        for (size_t at = 0; at < n; at++) {
+            int row = (int)at / N_HEADS;
+            int s = case_sequence_of(&c, row);
+            struct partial expected;
+            int n_merged = 0;
+            cp_state_empty(&expected.state, expected.o, D);
+            for (int i = 0; i < c.plan->n_shared; i++) {
+                const struct cp_shared_chunk *shared = &c.plan->shared[i];
+                if (shared->begin <= s && s < shared->end) {
+                    struct partial part = direct(&c, shared, s, row, (int)at % N_HEADS);
+                    cp_attn_reduce(&expected.state, expected.o, &part.state, part.o, D);
+                    n_merged += part.state.n > 0.0;
+                }
+            }
+            struct partial found = stored(&c, n, at);
+            assert_memory_equal(&found, &expected, sizeof found);
+            with_two_chunks += n_merged >= 2;
+        }
+        expect_filled(c.attention.out, case_out_bytes(&c));
+        expect_filled(c.attention.lse, case_lse_bytes(&c));
+        case_free(&c);
+    }
+    assert_in_range(with_two_chunks, 50, 1000000);
+}
+
+/* Sequence-first may be run again on the same partial results: it leaves them as they are. */
+static void sequence_first_only_reads_the_results(void **unused) {
+    (void)unused;
+    for (unsigned long long seed = 0; seed < SEEDS; seed++) {
+        struct attend_case c;
+        start(&c, seed, (int)(seed % 2));
+        size_t bytes = c.attention.workspace_size - 4 * D * sizeof(double);
+        char *before = malloc(bytes + 1);
+        assert_non_null(before);
+        cp_chunk_first(&c.attention);
+        memcpy(before, c.attention.workspace, bytes);
+        for (int time = 0; time < 2; time++) {
+            memset(c.attention.out, 0xFF, case_out_bytes(&c));
+            cp_sequence_first(&c.attention);
+            assert_memory_equal(c.attention.workspace, before, bytes);
+            assert_int_equal(case_compare(&c, CASE_RIGHT).wrong, 0);
+        }
+        free(before);
+        case_free(&c);
+    }
+}
+
+/* Each kept result counts: without one, exactly its row and head come out wrong. */
+static void sequence_first_uses_every_result(void **unused) {
+    int tried = 0;
+    (void)unused;
+    for (unsigned long long seed = 0; seed < 3; seed++) {
+        struct attend_case c;
+        start(&c, seed, CP_BUFFERED);
+        size_t n = count_buffered(&c);
+        struct cp_state *state = c.attention.workspace;
+        for (size_t i = 0; i < n; i++) {
+            cp_chunk_first(&c.attention);
+            if (state[i].n > 0.0) {
+                cp_state_empty(&state[i], (double *)(state + n) + i * D, D);
+                cp_sequence_first(&c.attention);
+                assert_int_equal(case_compare(&c, CASE_RIGHT).wrong, 1);
+                tried++;
+            }
+        }
+        case_free(&c);
+    }
+    assert_in_range(tried, 50, 100000);
+}
+
+/* TPP-3: any order of the shared chunks gives attention; here, children before parents. */
+static void the_order_of_shared_chunks_is_free(void **unused) {
+    (void)unused;
+    for (unsigned long long seed = 0; seed < SEEDS; seed++) {
+        struct attend_case c;
+        case_make(&c, &shape, seed);
+        for (int i = 0, j = c.plan->n_shared - 1; i < j; i++, j--) {
+            struct cp_shared_chunk first = c.plan->shared[i];
+            c.plan->shared[i] = c.plan->shared[j];
+            c.plan->shared[j] = first;
+        }
+        for (int variant = 0; variant < 2; variant++) {
+            assert_int_equal(case_run(&c, variant), CP_OK);
+            assert_int_equal(case_compare(&c, CASE_RIGHT).wrong, 0);
+        }
+        case_free(&c);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffered_keeps_each_result),
+        cmocka_unit_test(merge_at_once_keeps_one_for_each_row_and_head),
+        cmocka_unit_test(sequence_first_only_reads_the_results),
+        cmocka_unit_test(sequence_first_uses_every_result),
+        cmocka_unit_test(the_order_of_shared_chunks_is_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
