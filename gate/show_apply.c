@@ -18,16 +18,38 @@ struct change {
     FILE *effect;
 };
 
-/* " C3 C4": the chunks that are in use now and were not, or the other way round. */
-static int name_chunks(const struct change *change, const char *what, int is_used) {
-    const struct cp_pool *pool = &change->world->tree->pool;
-    int n = 0;
-    for (int chunk = 0; chunk < pool->capacity; chunk++) {
-        if (cp_pool_is_used(pool, chunk) == is_used && change->was_used[chunk] != is_used) {
-            fprintf(change->effect, "%s C%d", n == 0 ? what : "", chunk);
-            n++;
+#define LONG_RUN 5 /* from so many chunks in a row on, only the first and the last are named */
+
+/* What was done, then the chunks: "; takes C3 C4", "; takes C0 .. C9". Nothing when there are none. */
+static void put_chunks(FILE *out, const char *what, const int *chunk, int n) {
+    fputs(n > 0 ? what : "", out);
+    for (int i = 0; i < n;) {
+        int end = i + 1;
+        while (end < n && chunk[end] == chunk[end - 1] + 1) {
+            end++;
+        }
+        fprintf(out, " C%d", chunk[i]);
+        if (end - i >= LONG_RUN) {
+            fprintf(out, " .. C%d", chunk[end - 1]);
+            i = end;
+        } else {
+            i++;
         }
     }
+}
+
+/* The chunks that are in use now and were not, or the other way round. Returns how many. */
+static int tell_chunks(const struct change *change, const char *what, int is_used) {
+    const struct cp_pool *pool = &change->world->tree->pool;
+    int *chunk = show_allocate(NULL, (size_t)pool->capacity, sizeof *chunk);
+    int n = 0;
+    for (int x = 0; x < pool->capacity; x++) {
+        if (cp_pool_is_used(pool, x) == is_used && change->was_used[x] != is_used) {
+            chunk[n++] = x;
+        }
+    }
+    put_chunks(change->effect, what, chunk, n);
+    free(chunk);
     return n;
 }
 
@@ -36,11 +58,13 @@ static void tell_new_sequence(const struct change *change, int s) {
     const struct cp_tree *tree = change->world->tree;
     const struct cp_sequence *row = &tree->sequence[s];
     int n = cp_tree_length(tree, s);
-    fprintf(change->effect, "becomes S%d, %d token%s", s, n, n == 1 ? "" : "s");
-    for (int k = 0; k < row->n_chunks && change->was_used[row->chunk[k]]; k++) {
-        fprintf(change->effect, "%s C%d", k == 0 ? "; shares" : "", row->chunk[k]);
+    int n_shared = 0;
+    while (n_shared < row->n_chunks && change->was_used[row->chunk[n_shared]]) {
+        n_shared++;
     }
-    name_chunks(change, "; takes", 1);
+    fprintf(change->effect, "becomes S%d, %d token%s", s, n, n == 1 ? "" : "s");
+    put_chunks(change->effect, "; shares", row->chunk, n_shared);
+    tell_chunks(change, "; takes", 1);
     if (s + 1 < tree->n_sequences) {
         fprintf(change->effect, "; the sequences from S%d on moved up by one", s);
     }
@@ -89,7 +113,7 @@ static int apply_append(struct change *change) {
     int status = cp_tree_append(world->tree, s, show_words_token(&world->words, word));
     if (status == CP_OK) {
         fprintf(change->effect, "S%d has %d tokens now", s, cp_tree_length(world->tree, s));
-        name_chunks(change, "; no room in its last chunk: takes", 1);
+        tell_chunks(change, "; no room in its last chunk: takes", 1);
     }
     return status;
 }
@@ -110,7 +134,7 @@ static int apply_append_all(struct change *change) {
     free(token);
     if (status == CP_OK) {
         fprintf(change->effect, "one token more for each of %d sequence%s", b, b == 1 ? "" : "s");
-        name_chunks(change, "; no room in a last chunk: takes", 1);
+        tell_chunks(change, "; no room in a last chunk: takes", 1);
     }
     return status;
 }
@@ -121,7 +145,7 @@ static int apply_leave(struct change *change) {
     int status = cp_tree_leave(tree, s);
     if (status == CP_OK) {
         fprintf(change->effect, "S%d leaves", s);
-        if (name_chunks(change, "; releases", 0) == 0) {
+        if (tell_chunks(change, "; releases", 0) == 0) {
             fputs("; no chunk was its own", change->effect);
         }
         if (s < tree->n_sequences) {
@@ -190,10 +214,11 @@ static int tell_failure(const struct show_world *world, const struct show_operat
                         int status) {
     const struct cp_pool *pool = &world->tree->pool;
     if (status == CP_ERROR_POOL_FULL) {
-        return show_error(operation->place,
-                          "the pool is full: %d of %d chunks are free, fewer than this needs; the "
-                          "tree is unchanged; mend it with a larger --capacity, or a leave before",
-                          pool->n_free, pool->capacity);
+        return show_error(
+            operation->place,
+            "the pool is full: %d of %d chunks are free, fewer than this needs; the "
+            "tree is unchanged; give a larger --capacity, or let a sequence leave before",
+            pool->n_free, pool->capacity);
     }
     return show_error(operation->place, "%s", cp_status_text(status));
 }

@@ -85,7 +85,9 @@ void show_svg_begin(struct show_svg *svg) {
 
 static void put_line(struct show_svg *svg, const char *class, int x, const char *text) {
     svg->height += SVG_LINE;
-    show_svg_text(svg->out, class, x, svg->height, "%s", text);
+    if (text[0] != '\0') {
+        show_svg_text(svg->out, class, x, svg->height, "%s", text);
+    }
     show_svg_reach(svg, x + show_svg_columns_width(show_columns(text)));
 }
 

@@ -64,7 +64,9 @@ static int put_sequence_first(const struct phases *phases, int s) {
         put_labelled(phases->out, "own", x, y, BOX, "C", row->chunk[k]);
         x += BOX;
     }
-    show_svg_line(phases->out, "arrow", x, x + STEP - BOX, middle);
+    if (row->n_chunks > 0) {
+        show_svg_line(phases->out, "arrow", x, x + STEP - BOX, middle);
+    }
     put_labelled(phases->out, "out", x + STEP - BOX, y, QUERY, "out ", s);
     return x + STEP - BOX + QUERY;
 }

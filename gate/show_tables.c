@@ -211,14 +211,15 @@ static void put_memory(FILE *out, const struct show_view *view) {
     int saved = figures.apart_tokens - figures.tokens;
     int slots = figures.chunks * tree->chunk_size;
     fputs("Memory\n", out);
-    fprintf(out, "    chunks used      %6d of %d, with %d slots: %d hold a token, %d are unused\n",
-            figures.chunks, tree->pool.capacity, slots, figures.tokens, slots - figures.tokens);
+    fprintf(out, "    chunks used      %6d of %d\n", figures.chunks, tree->pool.capacity);
+    fprintf(out, "    their slots      %6d, %d unused\n", slots, slots - figures.tokens);
     fprintf(out, "    tokens stored    %6d\n", figures.tokens);
-    fprintf(out, "    without sharing  %6d, in %d chunks\n", figures.apart_tokens,
-            figures.apart_chunks);
-    fprintf(out, "    saved            %6d (%.1f %%), and %d chunks\n", saved,
-            figures.apart_tokens > 0 ? 100.0 * saved / figures.apart_tokens : 0.0,
-            figures.apart_chunks - figures.chunks);
+    fprintf(out, "    without sharing  %6d, in %d chunk%s\n", figures.apart_tokens,
+            figures.apart_chunks, figures.apart_chunks == 1 ? "" : "s");
+    int chunks = figures.apart_chunks - figures.chunks;
+    fprintf(out, "    saved            %6d (%.1f %%), and %d chunk%s\n", saved,
+            figures.apart_tokens > 0 ? 100.0 * saved / figures.apart_tokens : 0.0, chunks,
+            chunks == 1 ? "" : "s");
 }
 
 void show_tables_plan(FILE *out, const struct show_view *view) {

@@ -136,19 +136,6 @@ static int choose_capacity(const struct trace *trace, struct trace_settings *set
     return 0;
 }
 
-static int exit_status(int end) {
-    switch (end) {
-    case TRACE_COMPLETE:
-        return EXIT_RIGHT;
-    case TRACE_VIOLATION:
-        return EXIT_FINDING;
-    case TRACE_INTERRUPTED:
-        return EXIT_INTERRUPTED;
-    default:
-        return EXIT_BAD_USE;
-    }
-}
-
 static int replay(const struct trace *trace, struct trace_options *options, const char *source) {
     struct trace_figures figures;
     struct trace_report report = {source, trace, &options->settings, &figures, 0, 0.0};
@@ -174,7 +161,7 @@ static int replay(const struct trace *trace, struct trace_options *options, cons
     }
     fflush(stdout);
     trace_report_problem(&report, stderr);
-    return exit_status(figures.end);
+    return trace_exit_status(figures.end);
 }
 
 int cp_command_trace(int argc, char **argv) {

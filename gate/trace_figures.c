@@ -15,10 +15,11 @@ static int pairs_of(const struct cp_tree *tree, int s) {
 
 void trace_count_sequence(struct trace_figures *figures, const struct cp_tree *tree, int s,
                           int sign) {
+    long long with = sign;
     struct trace_moment *now = &figures->now;
-    now->paths += sign * tree->sequence[s].n_chunks;
-    now->shared_pairs += sign * pairs_of(tree, s);
-    now->tokens += sign * cp_tree_length(tree, s);
+    now->paths += with * tree->sequence[s].n_chunks;
+    now->shared_pairs += with * pairs_of(tree, s);
+    now->tokens += with * cp_tree_length(tree, s);
 }
 
 void trace_count_step(struct trace_figures *figures, int n, int taken) {

@@ -14,6 +14,10 @@
 
 #include "chunkproof/limits.h"
 
+/* The block of the published traces. */
+#define DEFAULT_BLOCK 512
+_Static_assert(DEFAULT_BLOCK <= CP_MAX_CHUNK_SIZE, "a block is a chunk");
+
 static const char *const check_names[] = {"none", "sampled", "every"};
 
 const char *trace_check_name(int check) {
@@ -235,7 +239,7 @@ int trace_options_parse(struct trace_options *options, int argc, char **argv) {
     int index = 0;
     int option;
     memset(options, 0, sizeof *options);
-    options->block_size = CP_MAX_CHUNK_SIZE < 512 ? CP_MAX_CHUNK_SIZE : 512;
+    options->block_size = DEFAULT_BLOCK;
     options->settings.ms_per_token = 30;
     options->settings.check = TRACE_CHECK_SAMPLED;
     options->settings.hash_bits = 64;

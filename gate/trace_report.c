@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "chunkproof/version.h"
+#include "command.h"
 
 static const char *const end_names[] = {"complete", "violation", "pool full", "interrupted",
                                         "out of memory"};
@@ -161,5 +162,18 @@ void trace_report_problem(const struct trace_report *report, FILE *out) {
                 "chunkproof trace: iteration %lld needs more chunks than the pool of %d has; the "
                 "replay ends there. --capacity %lld is enough for the whole trace\n",
                 figures->iteration, report->settings->capacity, report->needed);
+    }
+}
+
+int trace_exit_status(int end) {
+    switch (end) {
+    case TRACE_COMPLETE:
+        return EXIT_RIGHT;
+    case TRACE_VIOLATION:
+        return EXIT_FINDING;
+    case TRACE_INTERRUPTED:
+        return EXIT_INTERRUPTED;
+    default:
+        return EXIT_BAD_USE;
     }
 }

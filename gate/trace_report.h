@@ -24,4 +24,7 @@ int trace_report_json(const struct trace_report *report, FILE *out);
 /* One line about a violation, or about a pool that was too small; nothing otherwise. */
 void trace_report_problem(const struct trace_report *report, FILE *out);
 
+/* The exit status for figures.end. */
+int trace_exit_status(int end);
+
 #endif

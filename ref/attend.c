@@ -17,11 +17,11 @@ static int multiply(size_t *x, size_t y) {
     return 1;
 }
 
-/* Can an array of `rows` x factor[0] x factor[1] x factor[2] numbers of `size` bytes exist? Then no
- * index of it overflows. */
-static int array_fits(size_t rows, int x, int y, int z, size_t size) {
-    return multiply(&size, rows) && multiply(&size, (size_t)x) && multiply(&size, (size_t)y) &&
-           multiply(&size, (size_t)z);
+/* Can an array [rows][x][y][z] of numbers of `size` bytes exist? Then no index of it overflows. */
+static int array_fits(int rows, int x, int y, int z, size_t size) {
+    size_t bytes = (size_t)rows * size;
+    return multiply(&bytes, (size_t)x) && multiply(&bytes, (size_t)y) &&
+           multiply(&bytes, (size_t)z);
 }
 
 /* PREFILL-1: query_begin counts from 0 on and does not decrease. */
@@ -54,10 +54,10 @@ static int types_are_valid(const struct cp_attention *attention) {
 /* Could the tensors be as large as the dimensions say? */
 static int tensors_fit(const struct cp_attention *attention) {
     const struct cp_plan *plan = attention->plan;
-    size_t rows = (size_t)cp_first_row(attention, plan->n_sequences);
+    int rows = cp_first_row(attention, plan->n_sequences);
     int h = attention->n_heads;
     int d = attention->head_dim;
-    return array_fits((size_t)plan->capacity, attention->n_kv_heads, plan->chunk_size, d,
+    return array_fits(plan->capacity, attention->n_kv_heads, plan->chunk_size, d,
                       cp_number_size(attention->kv_type)) &&
            array_fits(rows, h, d, 1, cp_number_size(attention->q_type)) &&
            array_fits(rows, h, d, 1, cp_number_size(attention->out_type)) &&

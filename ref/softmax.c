@@ -52,7 +52,9 @@ static double rescale(double x, double m) {
   ensures place: \result == row_at(first + j, d);
 */
 static size_t row_begin(size_t first, int j, int d) {
-    return (first + (size_t)j) * (size_t)d;
+    size_t row = first + (size_t)j;
+    /*@ assert place: row == first + j && row * d == row_at(row, d); */
+    return row * (size_t)d;
 }
 
 /* SOFTMAX-1 for the row of k that begins at element `at`. */
@@ -208,6 +210,7 @@ static void merge_row(double *o, const double *part_o, double x, double y, int d
       loop variant d - i;
     */
     for (int i = 0; i < d; i++) {
+        /*@ assert o_i: x * part_o[i] + y * o[i] == mix(x, part_o[i], y, o[i]); */
         o[i] = x * part_o[i] + y * o[i];
     }
 }

@@ -395,7 +395,7 @@ static int row_is_right(const struct attend_case *c, int row, int head, int fals
 struct verdict case_compare(const struct attend_case *c, int falsification) {
     struct verdict verdict = {0, 0, 0};
     size_t d = (size_t)c->shape.head_dim;
-    size_t n = (size_t)(c->shape.max_depth * c->shape.chunk_size + 1);
+    size_t n = (size_t)c->shape.max_depth * (size_t)c->shape.chunk_size + 1;
     struct room room = {allocate(n * d, sizeof(double)), allocate(n * d, sizeof(double)),
                         allocate(d, sizeof(double)), allocate(d, sizeof(double))};
     for (int row = 0; row < c->n_rows; row++) {

@@ -45,8 +45,9 @@ test_that "figure 2 in ASCII" matches figure2-ascii.txt --example figure2 --asci
 test_that "figure 2 as DOT" matches figure2.dot --example figure2 --format dot
 test_that "figure 2 as SVG" matches figure2.svg --example figure2 --format svg
 test_that "a forest, step by step" matches forest-steps.txt --example forest --steps
-test_that "a forest as SVG, step by step" matches forest-steps.svg --example forest -s -f svg
-test_that "a forest as DOT, step by step" matches forest-steps.dot --example forest -s -f dot
+test_that "a forest as SVG" matches forest.svg --example forest -f svg
+test_that "two steps as SVG" matches steps.svg -s -f svg 'a b c d e' 'a b c d'
+test_that "two steps as DOT" matches steps.dot -s -f dot 'a b c d e' 'a b c d'
 test_that "the help" matches help.txt --help
 
 # ---- What they must say, whatever they look like ----
@@ -94,7 +95,8 @@ q2: (C0) ⊕ (C1) ⊕ (C2) ⊕ C5 ⊕ C7" "$(figure2 | rows 'Phase 1'; figure2 |
 
 # 12 shared tokens and 4 + 6 + 6 own ones; 3 x 12 + 16 without sharing.
 figure2_memory() {
-    equals "chunks used 8 of 64, with 32 slots: 28 hold a token, 4 are unused
+    equals "chunks used 8 of 64
+their slots 32, 4 unused
 tokens stored 28
 without sharing 52, in 14 chunks
 saved 24 (46.2 %), and 6 chunks" "$(figure2 | rows Memory)"
@@ -145,6 +147,14 @@ released_first() {
             show - | rows Sequences | sed 1d)"
 }
 
+# A long list of chunks is told by its ends, and only where the numbers follow each other.
+long_lists() {
+    show -c 1 'a b c d e f' 'a b c d' 'a x' >drawing &&
+        grep -q 'becomes S0, 6 tokens; takes C0 .. C5; plan rebuilt' drawing &&
+        grep -q 'becomes S1, 4 tokens; shares C0 C1 C2 C3; plan rebuilt' drawing &&
+        grep -q 'becomes S2, 2 tokens; shares C0; takes C6; plan rebuilt' drawing
+}
+
 test_that "figure 2: the plan's ranges" figure2_plan
 test_that "figure 2: the paths" figure2_paths
 test_that "figure 2: what the phases do" figure2_phases
@@ -156,6 +166,7 @@ for example in figure1 figure2 forest; do
 done
 test_that "prompts share their full chunks" prompts_share
 test_that "tenants share with themselves only" tenants_do_not_share
+test_that "long lists of chunks" long_lists
 test_that "a released chunk is taken first" released_first
 
 # ---- Formats ----
@@ -246,7 +257,7 @@ bad_script "unknown sequence" "2: no sequence is called 'b'; there are: a" "join
 bad_script "a sequence that left" "3: no sequence is called 'a'; there are: none" "join a: x" "leave a" "leave a"
 bad_script "name taken at join" "3: a sequence is called 'a' already" "join a: x" "" "join a: y"
 bad_script "name taken at fork" "2: a sequence is called 'a' already" "join a: x" "fork a as a"
-bad_script "pool full at join" "3: the pool is full: 1 of 2 chunks" "chunk-size 1" "capacity 2" "join a: x y z"
+bad_script "pool full at join" "4: the pool is full: 1 of 2 chunks" "chunk-size 1" "capacity 2" "join a: x" "join b: x y z"
 bad_script "pool full at append" "4: the pool is full: 0 of 2 chunks" "chunk-size 1" "capacity 2" "join a: x y" "append a z"
 bad_script "pool full at append-all" "5: the pool is full: 1 of 3 chunks" "capacity 3" "chunk-size 1" "join a: x" "join b: y" "append-all z"
 bad_script "pool full at fork" "3: the pool is full: 0 of 1 chunks" "capacity 1" "join a: x" "fork a as b"

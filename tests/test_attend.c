@@ -289,7 +289,7 @@ static void offsets_beyond_32_bits(void **unused) {
     case_make(&c, &shape, 8500);
     expect_right(&c);
     void *out = copy_of(c.attention.out, case_out_bytes(&c));
-    const int away = (int)((1LL << 32) / (2 * 64 * HUGE_D)) + 5;
+    const int away = (int)((1LL << 32) / (2LL * 64 * HUGE_D)) + 5;
     assert_int_equal(cp_kv_new(&far, c.plan->capacity + away, 2, 64, HUGE_D, CP_FP16, CP_ON_DEMAND),
                      CP_OK);
     move_away(&c, &far, away);

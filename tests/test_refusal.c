@@ -183,13 +183,22 @@ static void sizes_that_overflow(void **state) {
     a.n_heads = INT_MAX;
     a.head_dim = 1;
     a.q_type = a.out_type = CP_FP16;
-    begin[1] = 1 << 30; /* lse: 2^30 h 8 bytes; Q and the output have a quarter of that */
+    a.out_type = CP_FP64;
+    begin[1] = 1 << 30; /* the output: 2^30 h 8 bytes; Q has a quarter of that */
+    expect_shape_refused(c, &a);
+    a.out_type = CP_FP16; /* lse, as the output before */
     expect_shape_refused(c, &a);
     begin[1] = 1 << 29; /* lse just fits, partial results of 24 bytes do not */
     expect_shape_refused(c, &a);
     begin[1] = 1 << 27; /* all fit: now only the workspace is too small */
     expect_refused(c, &a, CP_ERROR_WORKSPACE);
     assert_true(cp_attend_workspace(&a) == (size_t)(1 << 27) * INT_MAX * 24 + 32);
+
+    /* Rows of partial results before there are heads. */
+    a.head_dim = 1 << 30;
+    a.n_heads = 1;
+    begin[1] = INT_MAX;
+    expect_shape_refused(c, &a);
 
     /* Partial results that fit by themselves, but not with the four rows of scratch. */
     a.head_dim = 1 << 20;
@@ -215,7 +224,7 @@ static void a_small_workspace(void **state) {
     }
 }
 
-/* As two_phase.h says: N states of two numbers and d of o, and four rows. */
+/* As two_phase.h says: for each of 4 heads 2 numbers and d = 3 of o, and four rows of 3. */
 static void the_workspace_is_as_large_as_documented(void **state) {
     const struct attend_case *c = *state;
     struct cp_attention a = c->attention;
@@ -227,9 +236,9 @@ static void the_workspace_is_as_large_as_documented(void **state) {
     }
     assert_true(pairs > 0);
     a.variant = CP_BUFFERED;
-    assert_int_equal(cp_attend_workspace(&a), pairs * 4 * (2 + 3) * 8 + 4 * 3 * 8);
+    assert_int_equal(cp_attend_workspace(&a), pairs * 4 * 5 * 8 + 96);
     a.variant = CP_MERGE_AT_ONCE;
-    assert_int_equal(cp_attend_workspace(&a), (size_t)c->n_rows * 4 * (2 + 3) * 8 + 4 * 3 * 8);
+    assert_int_equal(cp_attend_workspace(&a), (size_t)c->n_rows * 4 * 5 * 8 + 96);
     a.q = a.k = a.v = NULL; /* not looked at */
     a.out = a.workspace = NULL;
     assert_true(cp_attend_workspace(&a) > 0);

@@ -152,7 +152,7 @@ static void sequence_first_only_reads_the_results(void **unused) {
     for (unsigned long long seed = 0; seed < SEEDS; seed++) {
         struct attend_case c;
         start(&c, seed, (int)(seed % 2));
-        size_t bytes = c.attention.workspace_size - 4 * D * sizeof(double);
+        size_t bytes = c.attention.workspace_size - sizeof(double[4][D]);
         char *before = malloc(bytes + 1);
         assert_non_null(before);
         cp_chunk_first(&c.attention);

@@ -5,10 +5,10 @@
 
 int main(void) {
     struct cp_tree tree;
-    __CPROVER_assume(cp_tree_is_valid(&tree));
 #ifdef CHUNK_SIZE
-    __CPROVER_assume(tree.chunk_size == CHUNK_SIZE);
+    tree.chunk_size = CHUNK_SIZE;
 #endif
+    __CPROVER_assume(cp_tree_is_valid(&tree));
     /* The counters do not come to their end: 2^64 operations. */
     __CPROVER_assume(tree.stamp.epoch < 1ULL << 63 && tree.stamp.step < 1ULL << 63);
     STEP(&tree);
