@@ -28,17 +28,19 @@ struct cp_cost {
 struct cp_layer cp_layer_llama2_7b(void);
 
 /* (m x k)(k x n): 2mkn FLOPs; each operand read once, the result written once. All else below is
- * sums of this one. */
+ * sums of this one (MODEL-1). */
 struct cp_cost cp_cost_matmul(double m, double k, double n, int number_bytes);
 
-/* The modules for `tokens` tokens in one pass: all of a prompt, or one of each sequence. */
+/* The modules for `tokens` tokens in one pass: all of a prompt, or one of each sequence (MODEL-2,
+ * MODEL-4, MODEL-5). */
 struct cp_cost cp_cost_qkv(const struct cp_layer *layer, double tokens);
 struct cp_cost cp_cost_mlp(const struct cp_layer *layer, double tokens);
 struct cp_cost cp_cost_hidden_projection(const struct cp_layer *layer, double tokens);
 struct cp_cost cp_cost_vocabulary_projection(const struct cp_layer *layer, double tokens);
 
 /* softmax(QK^T)V of `batch` sequences with n_queries rows and n_keys keys each, unfused: the scores
- * are written once and read once. No FLOPs for the softmax, no saving for a causal mask. */
+ * are written once and read once. No FLOPs for the softmax, no saving for a causal mask
+ * (MODEL-3). */
 struct cp_cost cp_cost_attention(const struct cp_layer *layer, double batch, double n_queries,
                                  double n_keys);
 
@@ -50,13 +52,13 @@ struct cp_kernel_shape {
 };
 
 /* Memory operations in numbers (not bytes) of one decoding step. */
-double cp_mops_naive(const struct cp_kernel_shape *shape);        /* (4) */
+double cp_mops_naive(const struct cp_kernel_shape *shape);        /* (4), MODEL-14 */
 double cp_mops_chunk_line_1(const struct cp_kernel_shape *shape); /* (3), first line */
 double cp_mops_chunk_line_2(const struct cp_kernel_shape *shape); /* (3), second line */
 
 /* What the two phases move: only full chunks are shared, a partial result is o, m and n, and the
  * sequence-first phase reads it again. Buffered and merge-at-once move the same: of k merges the
- * first reads no state, and the sequence-first phase reads the last one. */
+ * first reads no state, and the sequence-first phase reads the last one (MODEL-15). */
 double cp_mops_two_phase(const struct cp_kernel_shape *shape);
 
 struct cp_dims {
@@ -74,16 +76,17 @@ struct cp_dims {
 const struct cp_dims *cp_dims_find(const char *name);
 const struct cp_dims *cp_dims_at(int i);
 
-/* K and V of one token over all layers; as if every query head had its own, for the second. */
+/* K and V of one token over all layers; as if every query head had its own, for the second
+ * (MODEL-9). */
 double cp_kv_bytes(const struct cp_dims *dims);
 double cp_kv_bytes_all_heads(const struct cp_dims *dims);
 
 /* Where b sequences fit without sharing, this many times b fit with it: (1 - r/b)/(1 - r).
- * HUGE_VAL when everything is shared. Tends to the papers' 1/(1 - r) as b grows. */
+ * HUGE_VAL when everything is shared. Tends to the papers' 1/(1 - r) as b grows (MODEL-10). */
 double cp_capacity_gain(double b, double n, double n_shared);
 double cp_capacity_gain_limit(double n, double n_shared);
 
-/* The same in whole chunks. */
+/* The same in whole chunks (MODEL-11 .. MODEL-13). */
 struct cp_capacity {
     long long chunks_unshared; /* b ceil(n/c) */
     long long chunks_shared;   /* for the same b: floor(n_s/c) + b (ceil(n/c) - floor(n_s/c)) */

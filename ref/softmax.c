@@ -15,6 +15,10 @@
     predicate brings(real x, real from, real to);
     axiom brings_is: \forall real x, from, to; brings(x, from, to) <==> x * e(to) == e(from);
 
+    lemma scaled_sum: \forall real a, b, m; scaled(a + b, m) == scaled(a, m) + scaled(b, m);
+    lemma scaled_product: \forall real x, p, from, to; brings(x, from, to) ==>
+      scaled(x * p, to) == scaled(p, from);
+
     lemma plus_product_law: \forall real o, weight, v, m, s; brings(weight, s, m) ==>
       scaled(plus_product(o, weight, v), m) == scaled(o, m) + scaled(v, s);
 

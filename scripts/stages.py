@@ -3,6 +3,7 @@
 stage reports what it found. To add one, add a line here.
 
 A need is the name of a command, or (what it is, a command line that shows whether it is there).
+A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead.
 CP_TEST_QUICK=1 asks a test program for less where the tool under it makes each run many times slower.
 """
 import os
@@ -18,6 +19,7 @@ class Stage:
     command: str  # for sh, from the root of the tree
     needs: tuple = ()
     environment: dict = field(default_factory=dict)
+    quick: str = ""
     limit: int = 1800  # seconds
 
 
@@ -37,20 +39,31 @@ def tests(build, options="", arguments=""):
 
 # No recovery: the first finding ends the program, which is then a failed test.
 SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible"
+# The exhaustive walk through a tiny world: most of the time of every instrumented run.
+LESS = " --except tiny"
 
 
 def sanitized(compiler):
     """Unit tests and the command's tests; the installed library is not the sanitized one."""
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
-    return Stage(f"asan-{compiler}",
-                 tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'",
-                       "--except install"),
-                 (compiler, (f"the sanitizers of {compiler}", probe)),
+    run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'",
+                "--except install --except scripts")
+    return Stage(f"asan-{compiler}", run, (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"CP_TEST_QUICK": "1", "UBSAN_OPTIONS": "print_stacktrace=1",
-                  "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"})
+                  "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
+                 quick=run + LESS)
 
 
-MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible"
+def valgrind():
+    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'")
+    return Stage("valgrind", run, ("gcc", "valgrind"), {"CP_TEST_QUICK": "1"}, quick=run + LESS)
+
+
+def trace():
+    run = make("gcc", "command", "CC=gcc") + " && scripts/trace_smoke.py build/gcc/chunkproof"
+    return Stage("trace", run, ("gcc",))
+
 
 STAGES = (
     Stage("build-gcc", built("gcc", "gcc"), ("gcc",)),
@@ -59,13 +72,13 @@ STAGES = (
     Stage("unit-gcc", tests("gcc", "CC=gcc", "--only unit"), ("gcc",)),
     Stage("unit-clang", tests("clang", "CC=clang", "--only unit"), ("clang",)),
     Stage("command", tests("gcc", "CC=gcc", "--only shell --except install"), ("gcc",)),
+    Stage("faults", "scripts/faults", ("gcc",), {"CP_TEST_QUICK": "1"}),
     sanitized("gcc"),
     sanitized("clang"),
-    Stage("valgrind", tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'"),
-          ("gcc", "valgrind"), {"CP_TEST_QUICK": "1"}),
+    valgrind(),
     Stage("proofs-wp", "proofs/wp/run", ("frama-c", "why3", "z3", "cvc4")),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov")),
-    Stage("trace", make("gcc", "command", "CC=gcc") + " && scripts/trace_smoke.py build/gcc/chunkproof", ("gcc",)),
+    trace(),
     Stage("install", tests("gcc", "CC=gcc", "install"), ("gcc", "pkg-config")),
 )

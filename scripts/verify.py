@@ -76,8 +76,9 @@ def run_stage(stage, entry, log_path, show):
     if missing:
         entry.update(status="skip", reason=f"{missing} is missing")
         return
+    command = stage.quick if stage.quick and os.environ["TIER"] == "quick" else stage.command
     with open(log_path, "w", encoding="utf-8") as log:
-        child = subprocess.Popen(["sh", "-c", stage.command], stdin=subprocess.DEVNULL, stdout=log,
+        child = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=log,
                                  stderr=subprocess.STDOUT, start_new_session=True,
                                  env={**os.environ, **stage.environment})
         try:

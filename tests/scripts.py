@@ -137,6 +137,11 @@ class Verify(InDirectory):
         _, report, _ = self.run_stages(Stage("tier", "echo $TIER"), TIER="quick")
         self.assertEqual((report["tier"], report["stages"][0]["summary"]), ("quick", "quick"))
 
+    def test_a_quick_stage_may_do_less(self):
+        stage = Stage("both", "echo all", quick="echo less")
+        for tier, said in (("quick", "less"), ("default", "all"), ("deep", "all")):
+            self.assertEqual(self.run_stages(stage, TIER=tier)[1]["stages"][0]["summary"], said)
+
     def test_junit_says_the_same(self):
         self.run_stages(Stage("good", "true"), Stage("bad", "false"),
                         Stage("tool", "true", ("no-such-tool",)))

@@ -477,6 +477,34 @@ static void lse_of_a_merge(void **unused) {
     }
 }
 
+/* spec/softmax.md: scores 0 and ln 3, weights 1/4 and 3/4. The key log(3) is off by 2U ln 3,
+ * which moves output (sum_j w_j |v_j - o| < 1) and lse by no more than that; bound_attention() is for two
+ * computed results, so its second half pays for log(4). */
+static void example_of_the_specification(void **unused) {
+    const double q = 1.0;
+    const double k[] = {0.0, log(3.0)};
+    const double v[][2] = {{1.0, 0.0}, {0.0, 1.0}};
+    const double expected[] = {0.25, 0.75};
+    (void)unused;
+    for (int x = 0; x < 2; x++) {
+        const double column[] = {v[0][x], v[1][x]};
+        struct cp_state a;
+        struct cp_state b;
+        double o_a;
+        double o_b;
+        double out;
+        double bound;
+        double lse_bound = bound_attention(&q, k, column, 2, 1, 1.0, 2, 1, &bound);
+        cp_partial_attn(&a, &o_a, &q, k, column, CP_FP64, 0, 1, 1, 1.0);
+        cp_partial_attn(&b, &o_b, &q, k, column, CP_FP64, 1, 1, 1, 1.0);
+        assert_true(a.m == 0.0 && a.n == 1.0 && b.m == k[1] && b.n == 1.0);
+        cp_attn_reduce(&a, &o_a, &b, &o_b, 1);
+        assert_true(a.m == k[1]);
+        expect_within(cp_finish(&a, &o_a, &out, 1), log(4.0), lse_bound + 2.0 * BOUND_BIG_U * k[1]);
+        expect_within(out, expected[x], bound + 2.0 * BOUND_BIG_U * k[1]);
+    }
+}
+
 /* ---- MERGE-3: what partial_attn reads ---- */
 
 static void any_type_of_key(void **unused) {
@@ -537,6 +565,7 @@ int main(void) {
         cmocka_unit_test(ties_give_the_mean),
         cmocka_unit_test(a_common_shift_changes_nothing),
         cmocka_unit_test(lse_of_a_merge),
+        cmocka_unit_test(example_of_the_specification),
         cmocka_unit_test(any_type_of_key),
         cmocka_unit_test(no_key_and_as_many_as_a_chunk_holds),
     };

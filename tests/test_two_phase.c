@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two phases one by one: which partial result lies where in the workspace, and what each phase
- * reads and writes (TPP-1, TPP-2, TPP-4). */
+ * reads and writes (TPP-1 .. TPP-4); the examples of the specification. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include "attend_case.h"
+#include "bound.h"
 #include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
 #include "chunkproof/status.h"
@@ -210,6 +212,118 @@ static void the_order_of_shared_chunks_is_free(void **unused) {
     }
 }
 
+/* ---- The worked examples of the specification ---- */
+
+/* Two sequences that share C0 and C1 as far as `n_shared` says, c = 2, d = 1, one head. */
+static struct cp_plan *example_plan(int n_shared, int n_0, int n_1) {
+    struct cp_plan *plan;
+    const int n_tokens[] = {n_0, n_1};
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    plan->capacity = 3;
+    plan->chunk_size = 2;
+    plan->n_sequences = 2;
+    plan->n_shared = n_shared;
+    for (int k = 0; k < n_shared; k++) {
+        plan->shared[k] = (struct cp_shared_chunk){k, 0, 2, 2, 2 * k};
+    }
+    for (int s = 0; s < 2; s++) {
+        plan->row[s].n_tokens = n_tokens[s];
+        plan->row[s].n_chunks = (n_tokens[s] + 1) / 2;
+        plan->row[s].n_shared = n_shared;
+        for (int k = 0; k < plan->row[s].n_chunks; k++) {
+            plan->row[s].chunk[k] = k;
+        }
+    }
+    assert_true(cp_plan_is_valid(plan));
+    return plan;
+}
+
+/* spec/two_phase.md: with the weights 1, 2, 5 of 8 and 1, 1 of 2. The keys log(2) and log(5) are off by
+ * at most 2U ln 5, which moves lse by no more than that and the output by sum_j w_j |v_j - o| <= 6 times
+ * as much; bound_attention() is for two computed results, so its second half pays for log(8). */
+static void example_of_two_phases(void **unused) {
+    const double q[] = {1.0, 0.0};
+    const double k[] = {0.0, log(2.0), log(5.0), NAN, NAN, NAN};
+    const double v[] = {8.0, 4.0, 0.0, NAN, NAN, NAN};
+    const int n[] = {3, 2};
+    const double expected[] = {2.0, 6.0};
+    const double expected_lse[] = {log(8.0), log(2.0)};
+    const double input = 2.0 * BOUND_BIG_U * log(5.0);
+    struct cp_plan *plan = example_plan(1, 3, 2);
+    (void)unused;
+    for (int variant = 0; variant < 2; variant++) {
+        double out[2];
+        double lse[2];
+        double workspace[64];
+        struct cp_attention a = {.plan = plan,
+                                 .stamp = plan->stamp,
+                                 .n_heads = 1,
+                                 .n_kv_heads = 1,
+                                 .head_dim = 1,
+                                 .scale = 1.0,
+                                 .q_type = CP_FP64,
+                                 .kv_type = CP_FP64,
+                                 .out_type = CP_FP64,
+                                 .q = q,
+                                 .k = k,
+                                 .v = v,
+                                 .out = out,
+                                 .lse = lse,
+                                 .variant = variant,
+                                 .workspace = workspace,
+                                 .workspace_size = sizeof workspace};
+        assert_int_equal(cp_attend(&a), CP_OK);
+        for (int s = 0; s < 2; s++) {
+            double bound;
+            double lse_bound = bound_attention(&q[s], k, v, n[s], 1, 1.0, 2, 2, &bound);
+            assert_true(fabs(out[s] - expected[s]) <= bound + 6.0 * input);
+            assert_true(fabs(lse[s] - expected_lse[s]) <= lse_bound + input);
+        }
+    }
+    cp_plan_free(plan);
+}
+
+/* spec/prefill.md. With Q = 0 and v = position, a row that sees n keys gets their mean, (n - 1) / 2, and
+ * ln n: both exactly. */
+static void example_of_several_rows(void **unused) {
+    const int query_begin[] = {0, 3, 8};
+    const int keys[] = {3, 4, 5, 0, 1, 2, 3, 4};
+    const double q[8] = {0.0};
+    const double k[] = {1.0, 1.0, 1.0, 1.0, 1.0, NAN};
+    const double v[] = {0.0, 1.0, 2.0, 3.0, 4.0, NAN};
+    struct cp_plan *plan = example_plan(2, 5, 4);
+    (void)unused;
+    for (int variant = 0; variant < 2; variant++) {
+        double out[8];
+        double lse[8];
+        double workspace[64];
+        struct cp_attention a = {.plan = plan,
+                                 .stamp = plan->stamp,
+                                 .n_heads = 1,
+                                 .n_kv_heads = 1,
+                                 .head_dim = 1,
+                                 .scale = 1.0,
+                                 .query_begin = query_begin,
+                                 .q_type = CP_FP64,
+                                 .kv_type = CP_FP64,
+                                 .out_type = CP_FP64,
+                                 .q = q,
+                                 .k = k,
+                                 .v = v,
+                                 .out = out,
+                                 .lse = lse,
+                                 .variant = variant,
+                                 .workspace = workspace,
+                                 .workspace_size = sizeof workspace};
+        assert_int_equal(cp_attend(&a), CP_OK);
+        for (int row = 0; row < 8; row++) {
+            assert_true(out[row] == (keys[row] == 0 ? 0.0 : (keys[row] - 1) / 2.0));
+            assert_true(lse[row] == log(keys[row]));
+        }
+    }
+    cp_plan_free(plan);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffered_keeps_each_result),
@@ -217,6 +331,8 @@ int main(void) {
         cmocka_unit_test(sequence_first_only_reads_the_results),
         cmocka_unit_test(sequence_first_uses_every_result),
         cmocka_unit_test(the_order_of_shared_chunks_is_free),
+        cmocka_unit_test(example_of_two_phases),
+        cmocka_unit_test(example_of_several_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
