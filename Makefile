@@ -19,7 +19,7 @@ CC = gcc
 endif
 CFLAGS   = -O2 -g
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-COMPILE  = $(CC) -std=c11 $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) -Iinclude -I. -fPIC -MMD -MP
+COMPILE  = $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) -Iinclude -I. -fPIC -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS)
 
 # Version macro -> library version -> soname: one number, in version.h.

@@ -7,23 +7,12 @@
 #include "chunkproof/number.h"
 
 /*@
-  // Eqn 2 for one number: x and y bring p and q to a common maximum, and there they add up.
-  axiomatic Mix {
-    logic real mix(real x, real p, real y, real q);
-    axiom mix_is: \forall real x, p, y, q; mix(x, p, y, q) == x * p + y * q;
-
+  // The factor x brings what is relative to one maximum to another.
+  axiomatic Brings {
     predicate brings(real x, real from, real to);
     axiom brings_is: \forall real x, from, to; brings(x, from, to) <==> x * e(to) == e(from);
-
-    lemma scaled_sum: \forall real a, b, m; scaled(a + b, m) == scaled(a, m) + scaled(b, m);
     lemma scaled_product: \forall real x, p, from, to; brings(x, from, to) ==>
-      scaled(x * p, to) == scaled(p, from);
-
-    lemma plus_product_law: \forall real o, weight, v, m, s; brings(weight, s, m) ==>
-      scaled(plus_product(o, weight, v), m) == scaled(o, m) + scaled(v, s);
-
-    lemma mix_law: \forall real x, p, y, q, m, p_m, q_m; brings(x, p_m, m) ==> brings(y, q_m, m) ==>
-      scaled(mix(x, p, y, q), m) == scaled(p, p_m) + scaled(q, q_m);
+      scaled(product(x, p), to) == scaled(p, from);
   }
 */
 
@@ -70,19 +59,19 @@ static size_t row_begin(size_t first, int j, int d) {
   ensures score: \result == product(scale, dot(q, (void *)k, type, at, d));
 */
 static double score_row(const double *q, const void *k, int type, size_t at, int d, double scale) {
-    double sum = 0.0;
+    double total = 0.0;
     /*@
       loop invariant range: 0 <= i <= d;
-      loop invariant sum: sum == dot(q, (void *)k, type, at, i);
-      loop assigns i, sum;
+      loop invariant total: total == dot(q, (void *)k, type, at, i);
+      loop assigns i, total;
       loop variant d - i;
     */
     for (int i = 0; i < d; i++) {
         double k_i = cp_number_load(k, type, at + (size_t)i);
-        /*@ assert next: dot(q, (void *)k, type, at, i + 1) == plus_product(sum, q[i], k_i); */
-        sum += q[i] * k_i;
+        /*@ assert next: dot(q, (void *)k, type, at, i + 1) == sum(total, product(q[i], k_i)); */
+        total += q[i] * k_i;
     }
-    return scale * sum;
+    return scale * total;
 }
 
 double cp_score(const double *q, const double *k, int d, double scale) {
@@ -110,13 +99,13 @@ void cp_state_empty(struct cp_state *state, double *o, int d) {
   requires places: at + d <= 0x7FFFFFFFFFFFFFFF;
   assigns o[0 .. d - 1];
   ensures gained: \forall integer i; 0 <= i < d ==>
-    o[i] == plus_product(\old(o[i]), weight, element((void *)v, type, at + i));
+    o[i] == sum(\old(o[i]), product(weight, element((void *)v, type, at + i)));
 */
 static void add_row(double *o, double weight, const void *v, int type, size_t at, int d) {
     /*@
       loop invariant range: 0 <= i <= d;
       loop invariant gained: \forall integer j; 0 <= j < i ==>
-        o[j] == plus_product(\at(o[j], Pre), weight, element((void *)v, type, at + j));
+        o[j] == sum(\at(o[j], Pre), product(weight, element((void *)v, type, at + j)));
       loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
       loop assigns i, o[0 .. d - 1];
       loop variant d - i;
@@ -202,19 +191,19 @@ static void copy_row(double *o, const double *part_o, int d) {
   requires apart: \separated(o + (0 .. d - 1), part_o + (0 .. d - 1));
   assigns o[0 .. d - 1];
   ensures merged: \forall integer i; 0 <= i < d ==>
-    o[i] == mix(x, part_o[i], y, \old(o[i]));
+    o[i] == sum(product(x, part_o[i]), product(y, \old(o[i])));
 */
 static void merge_row(double *o, const double *part_o, double x, double y, int d) {
     /*@
       loop invariant range: 0 <= i <= d;
       loop invariant merged: \forall integer j; 0 <= j < i ==>
-        o[j] == mix(x, part_o[j], y, \at(o[j], Pre));
+        o[j] == sum(product(x, part_o[j]), product(y, \at(o[j], Pre)));
       loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
       loop assigns i, o[0 .. d - 1];
       loop variant d - i;
     */
     for (int i = 0; i < d; i++) {
-        /*@ assert o_i: x * part_o[i] + y * o[i] == mix(x, part_o[i], y, o[i]); */
+        /*@ assert o_i: x * part_o[i] + y * o[i] == sum(product(x, part_o[i]), product(y, o[i])); */
         o[i] = x * part_o[i] + y * o[i];
     }
 }
@@ -245,7 +234,7 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
     merge_row(o, part_o, x, y, d);
     state->n = x * part->n + y * state->n;
     state->m = m;
-    /*@ assert merged: state->n == mix(x, part->n, y, \at(state->n, Pre)); */
+    /*@ assert merged: state->n == sum(product(x, part->n), product(y, \at(state->n, Pre))); */
 }
 
 double cp_finish(const struct cp_state *state, const double *o, double *out, int d) {

@@ -24,7 +24,7 @@ static int range_is_valid(const struct cp_tree *tree, int chunk) {
            tree->fill[chunk] <= tree->chunk_size;
 }
 
-/* TREE-2 for a used chunk. */
+/* TREE-2 for a used chunk; TREE-7, that all but the last of a path are full, follows. */
 static int partial_is_private(const struct cp_tree *tree, int chunk) {
     int first = tree->begin[chunk];
     return tree->fill[chunk] == tree->chunk_size ||

@@ -86,6 +86,7 @@ static void prompts_of_full_chunks_share_everything(void **unused) {
     cp_tree_free(tree);
 }
 
+/* TREE-7 keeps the half-filled second chunk from being anything but a tail. */
 static void a_prefix_of_a_prompt_shares_its_full_chunks(void **unused) {
     struct cp_tree *tree = new_tree(8);
     (void)unused;

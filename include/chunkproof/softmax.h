@@ -28,23 +28,30 @@ struct cp_state {
   axiomatic Exponential {
     logic real e(real x);
     axiom e_positive: \forall real x; 0.0 < e(x);
-    logic real e_of_sum(real x, real y); // e(x + y)
+  }
+  axiomatic ExponentialOfSum {
+    logic real e_of_sum(real x, real y);
     axiom e_of_sum_is: \forall real x, y; e_of_sum(x, y) == e(x + y);
     axiom e_of_sum_law: \forall real x, y; e_of_sum(x, y) == e(x) * e(y);
   }
 
-  // Names for terms (e_of_sum is one too). They are axioms, not definitions, lest the provers expand them everywhere:
-  // products of unknowns are what they are worst at.
-  axiomatic Terms {
+  // Names for terms, as e_of_sum is one. They are axioms, not definitions, lest the provers expand
+  // them everywhere: products of unknowns are what they are worst at.
+  axiomatic Product {
+    logic real product(real x, real y);
+    axiom product_is: \forall real x, y; product(x, y) == x * y;
+  }
+  axiomatic Sum {
+    logic real sum(real x, real y);
+    axiom sum_is: \forall real x, y; sum(x, y) == x + y;
+  }
+  axiomatic Scaled {
     logic real scaled(real x, real m);
     axiom scaled_is: \forall real x, m; scaled(x, m) == x * e(m);
     lemma scaled_zero: \forall real m; scaled(0.0, m) == 0.0;
-
-    logic real plus_product(real x, real y, real z);
-    axiom plus_product_is: \forall real x, y, z; plus_product(x, y, z) == x + y * z;
-
-    logic real product(real x, real y);
-    axiom product_is: \forall real x, y; product(x, y) == x * y;
+  }
+  axiomatic ScaledSum {
+    lemma scaled_sum: \forall real x, y, m; scaled(sum(x, y), m) == scaled(x, m) + scaled(y, m);
   }
 
   // MERGE-1: what a state stands for, free of its maximum: the sum of e(score) over its keys, and
@@ -78,7 +85,7 @@ struct cp_state {
     logic real dot{L}(double *q, void *k, integer type, integer at, integer n) reads q[0 .. n - 1];
     axiom dot_0{L}: \forall double *q, void *k, integer type, at; dot(q, k, type, at, 0) == 0.0;
     axiom dot_next{L}: \forall double *q, void *k, integer type, at, n; 0 <= n ==>
-      dot(q, k, type, at, n + 1) == plus_product(dot(q, k, type, at, n), q[n], element(k, type, at + n));
+      dot(q, k, type, at, n + 1) == sum(dot(q, k, type, at, n), product(q[n], element(k, type, at + n)));
 
     // SOFTMAX-1 for the j-th of the keys first, first + 1, ...
     logic real score{L}(double *q, void *k, integer type, integer first, integer d, real scale,

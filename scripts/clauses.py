@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which file serves which clause of spec/.
+
+    scripts/clauses.py            checks: headings numbered without gaps, every clause that is cited
+                                  anywhere exists, every clause but those of MODEL and ERRATA is
+                                  cited in the code and in a test or proof
+    scripts/clauses.py --table    clause -> code -> proof -> test
+
+Exit status: 0 all right, 1 a finding, 2 bad use.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CODE, PROOF, TEST = ("include", "ref"), ("proofs",), ("tests",)
+OTHERS = ("spec", "gate", "opt", "kernels", "fuzz")
+FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM"
+CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
+HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
+EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one
+
+
+def defined():
+    clauses = []
+    for chapter in sorted((ROOT / "spec").glob("*.md")):
+        clauses += [(m[2], int(m[3])) for m in HEADING.finditer(chapter.read_text())]
+    return clauses
+
+
+def cited(folders):
+    """clause -> the files in these folders that cite it."""
+    where = collections.defaultdict(set)
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if not path.is_file() or "golden" in path.parts:
+                continue
+            for m in CLAUSE.finditer(path.read_text(errors="replace")):
+                where[m[1], int(m[2])].add(str(path.relative_to(ROOT)))
+    return where
+
+
+def findings(clauses, code, proof, test, others):
+    for family, group in ((f, [n for g, n in clauses if g == f]) for f in FAMILIES.split("|")):
+        if group != list(range(1, len(group) + 1)):
+            yield f"spec: the headings of {family} are numbered {group}"
+    for where in (code, proof, test, others):
+        for clause in sorted(where.keys() - set(clauses)):
+            yield f"{', '.join(sorted(where[clause]))}: no clause {clause[0]}-{clause[1]} in spec/"
+    for family, number in clauses:
+        if family in EXPLAINS_ONLY:
+            continue
+        clause = family, number
+        if not code[clause]:
+            yield f"{family}-{number}: cited nowhere in {' or '.join(CODE)}/"
+        if not test[clause] and not proof[clause]:
+            yield f"{family}-{number}: cited in no test and no proof"
+
+
+def table(clauses, code, proof, test):
+    print("| clause | code | proof | test |\n| --- | --- | --- | --- |")
+    for family, number in clauses:
+        if family not in EXPLAINS_ONLY:
+            row = (", ".join(sorted(where[family, number])) for where in (code, proof, test))
+            print(f"| {family}-{number} | {' | '.join(row)} |")
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--table"]):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    clauses = defined()
+    code, proof, test, others = map(cited, (CODE, PROOF, TEST, OTHERS))
+    if sys.argv[1:]:
+        table(clauses, code, proof, test)
+        return 0
+    found = list(findings(clauses, code, proof, test, others))
+    print("\n".join(found + [f"clauses {len(clauses)}, findings {len(found)}"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
