@@ -8,7 +8,7 @@
 #include "command.h"
 #include "show.h"
 
-#define SMALLEST_WIDTH 40
+#define SMALLEST_WIDTH 60
 #define LARGEST_WIDTH  1000
 
 void show_help(FILE *out) {
@@ -17,51 +17,48 @@ void show_help(FILE *out) {
           "       chunkproof show [OPTION]... -\n"
           "       chunkproof show [OPTION]... --example NAME\n"
           "\n"
-          "Builds a small forest of chunks and draws it: the tree with the sequences [i,j) that "
-          "each\n"
-          "chunk covers, the plan (C, i, j), the two phases of attention, the memory saved. A word "
-          "is\n"
-          "a token. Each PROMPT joins as a sequence, called p1, p2, and so on.\n"
+          "Builds a small forest of chunks and draws it: the tree with the sequences [i,j)\n"
+          "that each chunk covers, the plan (C, i, j), the two phases of attention, the\n"
+          "memory saved. A word is a token. Each PROMPT joins as a sequence, called p1, p2,\n"
+          "and so on.\n"
           "\n",
           out);
-    fputs(
-        "options:\n"
-        "  -c, --chunk-size N   tokens in a chunk, 1..64 (default 4, or what the script says)\n"
-        "  -p, --capacity N     chunks in the pool, 1..1024 (default 64, or what the script says)\n"
-        "  -s, --steps          draw after each operation, not only at the end\n"
-        "  -f, --format FORMAT  text (default), dot (for graphviz: a digraph for each drawing) or\n"
-        "                       svg (one picture, the drawings one under the other)\n"
-        "      --script FILE    operations from a file, - is the standard input\n"
-        "      --example NAME   operations from a built-in script: ",
-        out);
+    fputs("options:\n"
+          "  -c, --chunk-size N   tokens in a chunk, 1..64 (default: the script's, else 4)\n"
+          "  -p, --capacity N     chunks in the pool, 1..1024 (default: the script's, else\n"
+          "                       64)\n"
+          "  -s, --steps          draw after each operation, not only at the end\n"
+          "  -f, --format FORMAT  text (default), dot (for graphviz: a digraph for each\n"
+          "                       drawing) or svg (one picture of all drawings)\n"
+          "      --script FILE    operations from a file, - is the standard input\n"
+          "      --example NAME   a built-in script: ",
+          out);
     fprintf(out, "%s\n", show_example_names());
     fputs("      --source         print the script of the --example, and draw nothing\n"
-          "  -w, --width N        columns of the text, 40..1000 (default 80)\n"
+          "  -w, --width N        columns of the text, 60..1000 (default 80)\n"
           "      --ascii          text without box characters\n"
           "  -h, --help           this help\n"
           "\n",
           out);
-    fputs(
-        "a script is UTF-8 text with one operation in each line:\n"
-        "  # ...                      a comment; empty lines are skipped too\n"
-        "  chunk-size N               tokens in a chunk, before the first operation\n"
-        "  capacity N                 chunks in the pool, before the first operation\n"
-        "  join NAME: word ...        a new sequence; shares the full chunks that are there\n"
-        "  join NAME in TENANT: ...   the same; shares with sequences of this tenant only\n"
-        "  append NAME word ...       one token more for the sequence, for each word in turn\n"
-        "  append-all word ...        one token more for each sequence, all at once: a word for\n"
-        "                             each (S0's first), or one word for all\n"
-        "  leave NAME                 the sequence leaves; chunks that it had alone are released\n"
-        "  fork NAME as NEWNAME       a second sequence with the same tokens, next to the first\n"
-        "An operation that fails changes nothing. The drawing ends there, with a message\n"
-        "FILE:LINE: ... that says why. Names are for the script; the drawing numbers the "
-        "sequences\n"
-        "S0, S1, ... in the order of the tree, and renumbers them when one joins or leaves "
-        "between.\n"
-        "\n",
-        out);
+    fputs("a script is UTF-8 text with one operation in each line:\n"
+          "  # ...                     a comment; empty lines are skipped too\n"
+          "  chunk-size N              tokens in a chunk, before the first operation\n"
+          "  capacity N                chunks in the pool, before the first operation\n"
+          "  join NAME: word ...       a new sequence; shares the full chunks that it can\n"
+          "  join NAME in TENANT: ...  the same; shares with sequences of this tenant only\n"
+          "  append NAME word ...      one token more for the sequence, for each word\n"
+          "  append-all word ...       one token more for each sequence, all at once: a\n"
+          "                            word for each (S0's first), or one word for all\n"
+          "  leave NAME                the sequence leaves; chunks of its own are released\n"
+          "  fork NAME as NEWNAME      a second sequence with the same tokens, next to it\n"
+          "An operation that fails changes nothing. The drawing ends there, with a message\n"
+          "FILE:LINE: ... that says why. Names are for the script; the drawing numbers the\n"
+          "sequences S0, S1, ... in the order of the tree, and renumbers them when one\n"
+          "joins or leaves between.\n"
+          "\n",
+          out);
     fputs("examples:\n"
-          "  chunkproof show --chunk-size 2 'you are a bot . hello' 'you are a bot . how are you'\n"
+          "  chunkproof show -c 2 'you are a bot . hello' 'you are a bot . how are you'\n"
           "  chunkproof show --example figure2 --steps\n"
           "  chunkproof show --example figure2 --format svg >figure2.svg\n"
           "  chunkproof show --example forest --format dot | dot -Tpdf >forest.pdf\n"

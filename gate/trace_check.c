@@ -161,6 +161,26 @@ static int check_lengths(struct trace_checker *checker) {
     return 0;
 }
 
+/* PLAN-2, PLAN-7: the rows are the paths of the tree, and as long as the model says. */
+static int check_rows(struct trace_checker *checker) {
+    const struct cp_plan *plan = checker->plan;
+    const struct cp_tree *tree = checker->tree;
+    for (int s = 0; s < tree->n_sequences; s++) {
+        const struct cp_sequence *path = &tree->sequence[s];
+        const struct cp_plan_row *row = &plan->row[s];
+        int r = (int)path->id;
+        if (row->n_chunks != path->n_chunks ||
+            memcmp(row->chunk, path->chunk, (size_t)path->n_chunks * sizeof row->chunk[0]) != 0) {
+            return trace_violate(checker, "PLAN-2", r, "row %d is not the path of its sequence", s);
+        }
+        if (row->n_tokens != checker->model->length[r]) {
+            return trace_violate(checker, "PLAN-7", r, "row %d has %d tokens instead of %d", s,
+                                 row->n_tokens, checker->model->length[r]);
+        }
+    }
+    return 0;
+}
+
 /* PLAN-3: the pairs that the plan covers are as many as there are chunks on paths, the shared ones as
  * many as the model has. That none is covered twice is what cp_plan_check() looks at. */
 static int check_coverage(struct trace_checker *checker) {
@@ -195,12 +215,16 @@ static int check_plan(struct trace_checker *checker) {
                              rebuilt ? "" : "not ", rebuilt ? "had not changed" : "had changed");
     }
     checker->structure_changed = 0;
-    if (!cp_plan_is_current(checker->plan, checker->tree->stamp)) {
+    if (!cp_plan_is_current(checker->plan, checker->tree->stamp) ||
+        checker->plan->n_sequences != checker->tree->n_sequences) {
         return trace_violate(checker, "PLAN-5", -1, "the updated plan is not the tree's");
     }
     const char *broken = cp_plan_check(checker->plan);
     if (broken != NULL) {
         return trace_violate(checker, broken, -1, "the plan breaks its invariant");
+    }
+    if (check_rows(checker) != 0) {
+        return -1;
     }
     return check_coverage(checker);
 }

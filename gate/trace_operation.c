@@ -46,18 +46,6 @@ static int check_linear(struct trace_replay *replay) {
     return 0;
 }
 
-/* Are the linear checks due after this operation? */
-static int is_sampled(const struct trace_replay *replay) {
-    const struct trace_figures *figures = replay->figures;
-    if (replay->settings->check == TRACE_CHECK_EVERY) {
-        return 1;
-    }
-    if (replay->settings->retain) {
-        return figures->requests % TRACE_SAMPLE == 0;
-    }
-    return figures->last_event.kind != TRACE_DECODE || figures->iterations % TRACE_SAMPLE == 0;
-}
-
 static int check_counts(struct trace_replay *replay, const char *clause, int r) {
     return trace_check_counts(&replay->checker, clause, r) == 0 ? 0 : stop(replay, TRACE_VIOLATION);
 }
@@ -79,7 +67,7 @@ static int check_failed(struct trace_replay *replay, int r, struct cp_stamp stam
     if (trace_check_unchanged(&replay->checker, r, stamp, n_free) != 0) {
         return stop(replay, TRACE_VIOLATION);
     }
-    return is_sampled(replay) ? check_linear(replay) : 0;
+    return check_linear(replay);
 }
 
 /* ---- Join ---- */
@@ -91,8 +79,7 @@ static int check_joined(struct trace_replay *replay, int r, const struct cp_join
         return stop(replay, TRACE_OUT_OF_MEMORY);
     }
     replay->checker.structure_changed = 1;
-    if (check_counts(replay, "TREE-9", r) != 0 ||
-        (is_sampled(replay) && check_linear(replay) != 0)) {
+    if (check_counts(replay, "TREE-9", r) != 0 || check_linear(replay) != 0) {
         return -1;
     }
     return trace_check_joined(&replay->checker, r, matched, joined) == 0
@@ -202,6 +189,20 @@ static int model_step(struct trace_replay *replay) {
     return CP_OK;
 }
 
+static int check_decoded(struct trace_replay *replay, int n, struct cp_stamp before) {
+    if (n > 0 && replay->tree->stamp.step != before.step + 1) {
+        trace_violate(&replay->checker, "PLAN-5", -1, "the step went from %llu to %llu",
+                      before.step, replay->tree->stamp.step);
+        return stop(replay, TRACE_VIOLATION);
+    }
+    if (check_counts(replay, "TREE-10", -1) != 0) {
+        return -1;
+    }
+    int due = replay->settings->check == TRACE_CHECK_EVERY ||
+              replay->figures->iterations % TRACE_SAMPLE == 0;
+    return due ? check_linear(replay) : 0;
+}
+
 static int decode(struct trace_replay *replay) {
     struct cp_stamp stamp = replay->tree->stamp;
     int used = used_chunks(replay);
@@ -223,10 +224,7 @@ static int decode(struct trace_replay *replay) {
     if (observe(replay) != 0) {
         return -1;
     }
-    if (is_checking(replay) && check_counts(replay, "TREE-10", -1) != 0) {
-        return -1;
-    }
-    return is_checking(replay) && is_sampled(replay) ? check_linear(replay) : 0;
+    return is_checking(replay) ? check_decoded(replay, n, stamp) : 0;
 }
 
 /* ---- Leave ---- */

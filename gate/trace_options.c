@@ -91,12 +91,9 @@ void trace_options_help(void) {
         "  --block N             tokens in a block, which is a chunk (512; 1 to %d)\n"
         "  --ms-per-token N      time from one decoding iteration to the next (30)\n"
         "  --retain              arrivals only: nothing is decoded, nobody leaves\n"
-        "  --check MODE          matched blocks, chunks in use and what joined are compared at "
-        "each\n"
-        "                        operation; the whole tree and its plan after each operation\n"
-        "                        (every), at each join and leave and each %dth iteration (with\n"
-        "                        --retain: each %dth join) (sampled, the default), or nothing is\n"
-        "                        compared at all (none)\n"
+        "  --check MODE          compare after each operation (every), after each join and leave "
+        "and\n"
+        "                        each %dth iteration (sampled, the default), or not at all (none)\n"
         "  --capacity N          chunks in the pool (as many as the trace needs; 1 to %d)\n"
         "  --hash-bits N         width of the chunk hashes, 0 for none (64)\n"
         "  --json                print one JSON object instead of the table\n"
@@ -125,7 +122,7 @@ void trace_options_help(void) {
         "  2    bad use, a malformed trace (FILE:LINE:COLUMN: message), a pool that was too small\n"
         "       to go on, or no memory\n"
         "  130  interrupted with Ctrl-C; the report covers what was replayed until then\n",
-        CP_MAX_CHUNK_SIZE, TRACE_SAMPLE, TRACE_SAMPLE, CP_MAX_CHUNKS);
+        CP_MAX_CHUNK_SIZE, TRACE_SAMPLE, CP_MAX_CHUNKS);
 }
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...) {

@@ -8,9 +8,8 @@
 #include "trace_schedule.h"
 
 /* How often the checks that are linear in the tree are made: never (then nothing else is compared
- * either); at each join and leave and at every TRACE_SAMPLE-th decoding step (with `retain`, where there
- * are joins only, at every TRACE_SAMPLE-th of them); after each operation. What a join matched, the
- * chunks in use and the content of what joined are compared at each operation in both modes. */
+ * either); at each join and leave and at every TRACE_SAMPLE-th decoding step; after each operation.
+ * The chunks in use are compared after each operation in both modes. */
 #define TRACE_CHECK_NONE    0
 #define TRACE_CHECK_SAMPLED 1
 #define TRACE_CHECK_EVERY   2

@@ -103,9 +103,9 @@ def main():
     lines, branches = percent(files, "line"), percent(files, "branch")
     for name, got in (("lines", lines), ("branches", branches)):
         if not got >= float(least[name]):
-            findings.append(f"{name}: {got:.1f} %, and coverage/threshold asks for {least[name]} %")
+            findings.append(f"{name}: {got:.2f} %, and coverage/threshold asks for {least[name]} %")
     print("\n".join(findings))
-    print(f"lines {lines:.1f} %, branches {branches:.1f} %")
+    print(f"lines {lines:.2f} %, branches {branches:.2f} %")
     return 1 if findings else 0
 
 

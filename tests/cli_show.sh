@@ -213,6 +213,7 @@ text_is_narrow() {
         for i in $(seq 12); do
             echo "join sequence-$i: $(seq -f 'a-rather-long-word-%g' 48 | xargs) end-$i 日本語"
         done
+        echo "join wide: $(printf '日本語 %.0s' $(seq 32))"
     } >wide.script
     for width in 60 80 132; do
         { show --script wide.script --width $width && show --example forest -s --width $width; } >wide.txt || return 1
@@ -225,11 +226,14 @@ END
     done
 }
 
+help_is_narrow() { show --help >help && ! grep -nE '.{81}' help; }
+
 ascii_is_ascii() { ! show --example forest --steps --ascii | LC_ALL=C grep -n '[^ -~]'; }
 
 test_that "SVG has each word as it is" svg_is_faithful
 test_that "DOT has each word as it is" dot_is_faithful
 test_that "text stays within its width" text_is_narrow
+test_that "the help stays within 80 columns" help_is_narrow
 test_that "--ascii is ASCII" ascii_is_ascii
 
 # ---- Bad input ----
@@ -277,6 +281,7 @@ bad_script "a capacity that is no number" "1: one number from 1 to 1024" "capaci
 bad_script "not UTF-8" "2: not UTF-8" "join a: x" 'join b: \0377'
 bad_script "an overlong form" "1: not UTF-8" 'join b: \0300\0257'
 bad_script "a surrogate" "1: not UTF-8" 'join b: \0355\0240\0200'
+bad_script "no character" "1: not UTF-8" 'join b: \0357\0277\0277'
 bad_script "a control character" "1: not UTF-8" 'join b: \0033[31m'
 
 printf 'join a: \0\n' >zero.script
@@ -297,7 +302,7 @@ test_that "unknown short option" refused "-x" -sx a
 test_that "option without its value" refused "--width" a --width
 test_that "chunk size out of range" refused "--chunk-size takes a number from 1 to 64, not '0'" -c 0 a
 test_that "capacity out of range" refused "--capacity takes a number from 1 to 1024, not '1025'" -p 1025 a
-test_that "width out of range" refused "--width takes a number from 40 to 1000, not '39'" -w 39 a
+test_that "width out of range" refused "--width takes a number from 60 to 1000, not '59'" -w 59 a
 test_that "--source without an example" refused "--source needs --example" --source a
 
 # TREE-13: what was right is drawn step by step; a picture that would lack its end is not begun.

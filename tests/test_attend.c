@@ -83,7 +83,7 @@ static void every_type_head_dimension_and_chunk_size(void **unused) {
             shape.head_dim = head_dims[i / 5];
             shape.chunk_size = chunk_sizes[i % 5];
             shape.max_depth = shape.chunk_size == 64 ? 2 : 5;
-            shape.b = 5;
+            shape.b = 4;
             shape.n_heads = heads[seed % N_HEADS_TRIED][0];
             shape.n_kv_heads = heads[seed % N_HEADS_TRIED][1];
             shape.q_type = shape.kv_type = shape.out_type = type;

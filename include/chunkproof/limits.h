@@ -9,6 +9,8 @@
 #ifndef CHUNKPROOF_LIMITS_H
 #define CHUNKPROOF_LIMITS_H
 
+#include <float.h>
+
 /* Chunks in a pool. */
 #ifndef CP_MAX_CHUNKS
 #define CP_MAX_CHUNKS 1048576
@@ -34,5 +36,8 @@ _Static_assert(CP_MAX_SEQUENCES >= 1 && CP_MAX_SEQUENCES <= 1 << 24, "sequence i
 _Static_assert(CP_MAX_DEPTH >= 1 && CP_MAX_CHUNK_SIZE >= 1, "a path and a chunk hold something");
 _Static_assert((long long)CP_MAX_DEPTH *CP_MAX_CHUNK_SIZE <= 1 << 30, "token counts are int");
 _Static_assert(sizeof(int) == 4 && sizeof(long long) == 8, "indices and counters as documented");
+
+_Static_assert(FLT_EVAL_METHOD == 0 && FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53,
+               "float and double are binary32 and binary64, each computed in its own precision");
 
 #endif

@@ -47,6 +47,7 @@ struct cp_pool {
   ensures ok: pool_ok(*pool);
   ensures capacity: pool->capacity == capacity;
   ensures all_free: pool->n_free == capacity;
+  ensures order: \forall integer i; 0 <= i < capacity ==> pool->perm[i] == capacity - 1 - i;
 */
 void cp_pool_init(struct cp_pool *pool, int capacity);
 
@@ -86,6 +87,8 @@ int cp_pool_take(struct cp_pool *pool);
   ensures more: pool->n_free == \old(pool->n_free) + 1;
   ensures free_now: !pool_used(*pool, chunk);
   ensures next: pool->perm[pool->n_free - 1] == chunk;
+  ensures order: \forall integer i; 0 <= i < \old(pool->n_free) ==>
+    pool->perm[i] == \old(pool->perm[i]);
   ensures others: \forall integer x; x != chunk ==>
     (pool_used(*pool, x) <==> pool_used(\old(*pool), x));
 */
@@ -106,7 +109,7 @@ int cp_pool_is_used(const struct cp_pool *pool, int chunk);
  * clause that it breaks ("POOL-1" or "POOL-2"). */
 /*@
   requires valid: \valid_read(pool);
-  assigns \nothing;
+  assigns \result \from *pool;
   ensures valid: \result == \null <==> pool_ok(*pool);
 */
 const char *cp_pool_check(const struct cp_pool *pool);

@@ -77,7 +77,7 @@ struct cp_state {
     axiom row_at_is: \forall integer number, d; row_at(number, d) == number * d;
     lemma row_at_positive: \forall integer x, d; 0 <= x ==> 0 <= d ==> 0 <= row_at(x, d);
     lemma row_at_ordered: \forall integer x, y, d; 0 <= x < y ==> 0 <= d ==>
-      row_at(x, d) + d <= row_at(y, d);
+      0 <= row_at(y - x - 1, d) && row_at(x, d) + d + row_at(y - x - 1, d) == row_at(y, d);
   }
 
   axiomatic Attention {
