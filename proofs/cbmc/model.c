@@ -17,7 +17,74 @@ unsigned long long any_hash(const int *token, int n, int bits) {
             t[i] = token[i];
         }
     }
-    return __CPROVER_uninterpreted_hash(t[0], t[1], t[2]);
+    return __CPROVER_uninterpreted_hash(t[0], t[1], t[2]) & 3;
+}
+
+int any(int bits) {
+#ifdef WIDE
+    (void)bits;
+    return nondet_int();
+#else
+    return nondet_byte() & ((1 << bits) - 1);
+#endif
+}
+
+static void any_pool(struct cp_pool *pool) {
+    pool->n_free = any(3);
+#ifdef ONE_ORDER
+    static const int order[6] = {2, 0, 3, 1, 5, 4}; /* no chunk at its own place */
+    pool->capacity = CP_MAX_CHUNKS;
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        pool->perm[i] = order[i];
+        pool->pos[order[i]] = i;
+    }
+#else
+    pool->capacity = any(3);
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        pool->perm[x] = any(3);
+        pool->pos[x] = any(3);
+    }
+#endif
+}
+
+static void any_chunk(struct cp_tree *tree, int x) {
+    tree->begin[x] = any(3);
+    tree->end[x] = any(3);
+    tree->depth[x] = any(2);
+    tree->fill[x] = any(2);
+    tree->hash[x] = (unsigned long long)any(2);
+    for (int i = 0; i < CP_MAX_CHUNK_SIZE; i++) {
+        tree->tokens[x].token[i] = any(2);
+    }
+}
+
+static void any_sequence(struct cp_sequence *row) {
+    row->id = any(2);
+    row->salt = (unsigned long long)any(2);
+    row->n_chunks = any(2);
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        row->chunk[k] = any(3);
+    }
+}
+
+void any_valid_tree(struct cp_tree *tree) {
+    any_pool(&tree->pool);
+    tree->chunk_size = CHUNK_SIZE;
+    tree->hash_bits = any(7);
+    tree->n_sequences = any(2);
+    tree->stamp.tree = nondet_count();
+    tree->stamp.epoch = nondet_count();
+    tree->stamp.step = nondet_count();
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        any_chunk(tree, x);
+    }
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        any_sequence(&tree->sequence[s]);
+    }
+    __CPROVER_assume(cp_tree_check(tree) == NULL);
+#ifdef HASHES
+    __CPROVER_assume(cp_tree_check_hashes(tree) == NULL);
+#endif
 }
 
 void flat_read(const struct cp_tree *tree, struct flat *flat) {
@@ -140,15 +207,20 @@ int flat_free_chunks(const struct flat *flat, int capacity) {
 }
 
 void any_prompt(struct prompt *prompt, const struct cp_tree *tree) {
-    struct prompt any;
-    *prompt = any;
+    prompt->n_tokens = nondet_int();
+    for (int i = 0; i < MAX_TOKENS; i++) {
+        prompt->token[i] = any(2);
+    }
+    prompt->salt = (unsigned long long)any(2);
     prompt->hash = NULL;
+#ifdef HASHES
     if (nondet_bool()) {
         prompt->hash = prompt->chunk_hash;
         if (prompt->n_tokens <= tree->chunk_size * CP_MAX_DEPTH) {
             cp_tree_hash_prompt(tree, prompt->token, prompt->n_tokens, prompt->chunk_hash);
         }
     }
+#endif
 }
 
 static int same_pool(const struct cp_pool *a, const struct cp_pool *b) {

@@ -25,10 +25,18 @@
 #define MAX_TOKENS (CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE)
 
 /* CBMC gives any value to a function nondet_* without a body, and to a local without initializer. */
-int nondet_int(void);
 _Bool nondet_bool(void);
-long long nondet_id(void);
-unsigned long long nondet_salt(void);
+unsigned char nondet_byte(void);
+int nondet_int(void);
+unsigned long long nondet_count(void);
+
+/* Any value of `bits` bits. Small numbers keep the formulas small: see README.md for what is thereby
+ * left out, and -DWIDE, which takes any int instead. */
+int any(int bits);
+
+/* Any valid tree of this shape: chunk_size = CHUNK_SIZE, all else nondeterministic. With -DONE_ORDER
+ * the pool has one order of the chunks instead of every order. */
+void any_valid_tree(struct cp_tree *tree);
 
 /* One sequence: its tokens one after the other (TREE-6), and the chunks they are in, because keys and
  * values stay in a chunk and a path must not change under them. Unused entries are 0. */
