@@ -172,6 +172,7 @@ ok "an option without its value" wrong "--block" --block
 ok "a block larger than a chunk can be" wrong "--block needs an integer from 1 to" --block 1000000
 ok "no number" wrong "--ms-per-token needs an integer from 1 to 86400000, not '0'" --ms-per-token 0
 ok "half a number" wrong "--capacity needs an integer" --capacity 12x
+ok "a number too large" wrong "--seed needs an integer" --seed 99999999999999999999
 ok "a rate of nothing" wrong "--rate needs a number" --rate nan
 ok "no such check" wrong "--check needs every, sampled or none, not 'all'" --check all
 ok "two files" wrong "one FILE at most" "$work/small" "$work/small"

@@ -226,9 +226,15 @@ static int wrong_answers(void *context, struct trace_replay *replay) {
     stamp = tree->stamp;
     stamp.step++;
     assert_int_equal(trace_check_unchanged(checker, 2, stamp, tree->pool.n_free), -1);
+    replay->model.live++;
+    assert_int_equal(trace_check_unchanged(checker, 2, tree->stamp, tree->pool.n_free), -1);
+    replay->model.live--;
 
     assert_int_equal(match.n_chunks, 2);
     assert_int_equal(trace_check_lookup(checker, 2, &match), 0);
+    match.n_chunks = 1;
+    assert_int_equal(trace_check_lookup(checker, 2, &match), -1);
+    match.n_chunks = 2;
     match.n_tokens = 3;
     assert_int_equal(trace_check_lookup(checker, 2, &match), -1);
     assert_string_equal(checker->violation.clause, "TREE-8");
@@ -243,6 +249,16 @@ static int wrong_answers(void *context, struct trace_replay *replay) {
     joined.n_shared = 4;
     assert_int_equal(trace_check_joined(checker, 0, 1, &joined), -1);
     joined.n_shared = 2;
+    tree->fill[last_chunk(replay, 0)] -= 1;
+    assert_int_equal(trace_check_joined(checker, 0, 1, &joined), -1);
+    assert_string_equal(checker->violation.clause, "TREE-6");
+    tree->fill[last_chunk(replay, 0)] += 1;
+
+    assert_int_equal(trace_check_all(checker), 0);
+    checker->plan->shared[0].position += 2; /* kept: there is nothing to rebuild */
+    assert_int_equal(trace_check_all(checker), -1);
+    assert_string_equal(checker->violation.clause, "PLAN-3");
+
     sequence(replay, 0)->n_chunks -= 1;
     assert_int_equal(trace_check_joined(checker, 0, 1, &joined), -1);
     assert_string_equal(checker->violation.clause, "TREE-6");
@@ -251,6 +267,11 @@ static int wrong_answers(void *context, struct trace_replay *replay) {
     assert_int_equal(trace_check_joined(checker, 0, 1, &joined), -1);
     assert_string_equal(checker->violation.clause, "TREE-3");
 
+    int live = replay->model.live;
+    assert_int_equal(trace_expect_join(checker, 2), CP_OK);
+    replay->model.live = CP_MAX_SEQUENCES;
+    assert_int_equal(trace_expect_join(checker, 2), CP_ERROR_SEQUENCES_FULL);
+    replay->model.live = live;
     assert_int_equal(trace_expect_append(checker, 20 - 5), CP_OK);
     assert_int_equal(trace_expect_append(checker, 20 - 5 + 1), CP_ERROR_POOL_FULL);
     return 1;

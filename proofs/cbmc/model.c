@@ -67,9 +67,9 @@ static void any_sequence(struct cp_sequence *row) {
     }
 }
 
-void any_valid_tree(struct cp_tree *tree) {
+void any_tree(struct cp_tree *tree) {
     any_pool(&tree->pool);
-    tree->chunk_size = CHUNK_SIZE;
+    tree->chunk_size = any(2);
     tree->hash_bits = any(7);
     tree->n_sequences = any(2);
     tree->stamp.tree = nondet_count();
@@ -81,6 +81,12 @@ void any_valid_tree(struct cp_tree *tree) {
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         any_sequence(&tree->sequence[s]);
     }
+}
+
+void any_valid_tree(struct cp_tree *tree) {
+    any_tree(tree);
+    tree->chunk_size = CHUNK_SIZE;
+    __CPROVER_assume(tree->stamp.epoch < 1ULL << 63 && tree->stamp.step < 1ULL << 63);
     __CPROVER_assume(cp_tree_check(tree) == NULL);
 #ifdef HASHES
     __CPROVER_assume(cp_tree_check_hashes(tree) == NULL);
@@ -265,4 +271,18 @@ int tree_same(const struct cp_tree *a, const struct cp_tree *b) {
 void check_status(int status, int errors) {
     CHECK("fails only for a documented reason", (status == CP_OK) == (errors == 0));
     CHECK("names a reason that holds", status == CP_OK || (errors >> status & 1) == 1);
+}
+
+void check_invariant(const struct cp_tree *tree) {
+    CHECK("the tree is valid again", cp_tree_check(tree) == NULL);
+#ifdef HASHES
+    CHECK("TREE-15: the hashes are right again", cp_tree_check_hashes(tree) == NULL);
+#endif
+}
+
+void check_stamp(const struct cp_tree *tree, const struct cp_tree *old, int epochs, int steps) {
+    CHECK("PLAN-5: stamp",
+          tree->stamp.tree == old->stamp.tree &&
+              tree->stamp.epoch == old->stamp.epoch + (unsigned long long)epochs &&
+              tree->stamp.step == old->stamp.step + (unsigned long long)steps);
 }

@@ -34,8 +34,10 @@ unsigned long long nondet_count(void);
  * left out, and -DWIDE, which takes any int instead. */
 int any(int bits);
 
-/* Any valid tree of this shape: chunk_size = CHUNK_SIZE, all else nondeterministic. With -DONE_ORDER
- * the pool has one order of the chunks instead of every order. */
+/* Any content; with -DONE_ORDER the pool has one order of the chunks instead of any. */
+void any_tree(struct cp_tree *tree);
+
+/* Any valid tree with chunks of CHUNK_SIZE tokens; with -DHASHES its hashes are right too. */
 void any_valid_tree(struct cp_tree *tree);
 
 /* One sequence: its tokens one after the other (TREE-6), and the chunks they are in, because keys and
@@ -89,12 +91,19 @@ int tree_same(const struct cp_tree *a, const struct cp_tree *b);
  * fails, with one of those. */
 void check_status(int status, int errors);
 
-/* Each changes a valid tree by one operation with any arguments, and checks what it has done. */
+/* The tree is valid again; with -DHASHES its hashes too. */
+void check_invariant(const struct cp_tree *tree);
+
+/* PLAN-5: the counters have gone up by exactly this much since `old`. */
+void check_stamp(const struct cp_tree *tree, const struct cp_tree *old, int epochs, int steps);
+
+/* Each takes a valid tree, does one operation with any arguments, and checks what it has done. */
 void step_join(struct cp_tree *tree);
 void step_append(struct cp_tree *tree);
 void step_leave(struct cp_tree *tree);
 void step_fork(struct cp_tree *tree);
 void step_read(struct cp_tree *tree);
 void step_plan(struct cp_tree *tree);
+void step_update(struct cp_tree *tree);
 
 #endif

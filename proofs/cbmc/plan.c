@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model.h"
+
+/* The first sequence that has this chunk. */
+static int flat_begin(const struct flat *flat, int chunk) {
+    return flat_end(flat, chunk) - flat_owners(flat, chunk); /* owners are consecutive: TREE-5 */
+}
+
+/* PLAN-1: the chunk of each descriptor is shared, and described as it is. */
+static int descriptor_is_right(const struct cp_shared_chunk *shared, const struct flat *flat) {
+    int x = shared->chunk;
+    int k = shared->position / CHUNK_SIZE;
+    return flat_owners(flat, x) >= 2 && shared->begin == flat_begin(flat, x) &&
+           shared->end == flat_end(flat, x) && shared->n_tokens == CHUNK_SIZE &&
+           shared->position == k * CHUNK_SIZE && 0 <= k && k < CP_MAX_DEPTH &&
+           flat->sequence[shared->begin].chunk[k] == x;
+}
+
+/* PLAN-2: the row has the sequence's path, and its first n_shared chunks are those that another
+ * sequence has too. */
+static int row_is_right(const struct cp_plan_row *row, const struct flat *flat, int s) {
+    const struct flat_sequence *sequence = &flat->sequence[s];
+    int right = row->n_tokens == sequence->n_tokens && row->n_chunks == sequence->n_chunks;
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        if (k < sequence->n_chunks) {
+            int shared = flat_owners(flat, sequence->chunk[k]) >= 2;
+            right = right && row->chunk[k] == sequence->chunk[k] && shared == (k < row->n_shared);
+        }
+    }
+    return right && 0 <= row->n_shared && row->n_shared <= row->n_chunks;
+}
+
+/* PLAN-3: how often the pair (sequence s, its k-th chunk) is covered. */
+static int covered(const struct cp_plan *plan, int s, int k) {
+    int times = k >= plan->row[s].n_shared;
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        const struct cp_shared_chunk *shared = &plan->shared[i];
+        times += i < plan->n_shared && shared->chunk == plan->row[s].chunk[k] &&
+                 shared->begin <= s && s < shared->end;
+    }
+    return times;
+}
+
+static void check_descriptors(const struct cp_plan *plan, const struct flat *flat) {
+    int n_shared = 0;
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        n_shared += flat_owners(flat, x) >= 2;
+    }
+    CHECK("PLAN-1: as many descriptors as shared chunks", plan->n_shared == n_shared);
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        const struct cp_shared_chunk *shared = &plan->shared[i];
+        CHECK("PLAN-1: a descriptor is right", i >= n_shared || descriptor_is_right(shared, flat));
+        for (int j = 0; j < i; j++) {
+            const struct cp_shared_chunk *earlier = &plan->shared[j];
+            CHECK("PLAN-1: no chunk has two", i >= n_shared || shared->chunk != earlier->chunk);
+            CHECK("PLAN-4: by first sequence, then from the root down",
+                  i >= n_shared || earlier->begin < shared->begin ||
+                      (earlier->begin == shared->begin && earlier->position < shared->position));
+        }
+    }
+}
+
+static void check_rows(const struct cp_plan *plan, const struct flat *flat) {
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        if (s < flat->n_sequences) {
+            CHECK("PLAN-2: a row is right", row_is_right(&plan->row[s], flat, s));
+            for (int k = 0; k < CP_MAX_DEPTH; k++) {
+                CHECK("PLAN-3: each pair is covered exactly once",
+                      k >= flat->sequence[s].n_chunks || covered(plan, s, k) == 1);
+            }
+        }
+    }
+}
+
+static void reach_plan(const struct cp_plan *plan, const struct flat *flat) {
+    const struct cp_shared_chunk *shared = plan->shared;
+    REACH("no sequences", flat->n_sequences == 0);
+    REACH("nothing shared", flat->n_sequences == 3 && plan->n_shared == 0 && flat->sequence[1].n_chunks > 0);
+    REACH("one chunk of three sequences", plan->n_shared == 1 && shared[0].end - shared[0].begin == 3);
+    REACH("a private root in front of a shared one", plan->n_shared == 1 && shared[0].begin == 1);
+    REACH("an empty sequence beside a shared chunk",
+          plan->n_shared == 1 && flat->sequence[2].n_chunks == 0 && flat->n_sequences == 3);
+#if CP_MAX_DEPTH > 1
+    REACH("a shared chunk under a shared chunk with more sequences",
+          plan->n_shared == 2 && shared[1].position > 0 && shared[1].begin > shared[0].begin);
+    REACH("private chunks behind a shared one", plan->row[0].n_shared == 1 &&
+                                                    flat->n_sequences == 2 &&
+                                                    plan->row[0].n_chunks == 2);
+#endif
+}
+
+void step_plan(struct cp_tree *tree) {
+    struct flat flat;
+    struct cp_plan plan;
+    flat_read(tree, &flat);
+
+    cp_plan_build(&plan, tree);
+
+    CHECK("the phases accept it", cp_plan_check(&plan) == 0);
+    CHECK("PLAN-5: it is current", cp_plan_is_current(&plan, tree->stamp));
+    CHECK("dimensions", plan.n_sequences == flat.n_sequences && plan.chunk_size == CHUNK_SIZE &&
+                            plan.capacity == tree->pool.capacity);
+    check_descriptors(&plan, &flat);
+    check_rows(&plan, &flat);
+    reach_plan(&plan, &flat);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What only reads: lookup, length, token, find. */
+#include "model.h"
+
+#include <stddef.h>
+
+static void check_lookup(const struct cp_tree *tree, const struct flat *flat) {
+    struct prompt prompt;
+    any_prompt(&prompt, tree);
+    __CPROVER_assume(0 <= prompt.n_tokens && prompt.n_tokens <= MAX_TOKENS);
+    int longest = flat_longest_match(flat, &prompt, tree->chunk_size);
+
+    struct cp_match match =
+        cp_tree_lookup(tree, prompt.token, prompt.n_tokens, prompt.salt, prompt.hash);
+
+    CHECK("TREE-8: the longest match",
+          match.n_chunks == longest && match.n_tokens == longest * tree->chunk_size);
+    CHECK("TREE-8: of a sequence that has it",
+          longest == 0 ? match.sequence == -1
+                       : 0 <= match.sequence && match.sequence < flat->n_sequences &&
+                             flat_match(flat, match.sequence, &prompt, tree->chunk_size) == longest);
+    REACH("no match", longest == 0 && flat->n_sequences == CP_MAX_SEQUENCES);
+    REACH("the last sequence only", longest == CP_MAX_DEPTH && match.sequence == CP_MAX_SEQUENCES - 1);
+    REACH("the longest is neither first nor last",
+          longest == CP_MAX_DEPTH && match.sequence == 1 &&
+              flat_match(flat, 0, &prompt, tree->chunk_size) == longest - 1 &&
+              flat->n_sequences == 3);
+}
+
+static void check_row(const struct cp_tree *tree, const struct flat *flat) {
+    int s = nondet_int();
+    int k = nondet_int();
+    __CPROVER_assume(0 <= s && s < flat->n_sequences);
+    int n = cp_tree_length(tree, s);
+    CHECK("TREE-6: length", n == flat->sequence[s].n_tokens);
+    CHECK("TREE-7: all chunks but the last are full",
+          flat->sequence[s].n_chunks == (n + tree->chunk_size - 1) / tree->chunk_size);
+    REACH("an empty sequence", n == 0);
+    REACH("a sequence of the greatest length", n == tree->chunk_size * CP_MAX_DEPTH);
+    __CPROVER_assume(0 <= k && k < n);
+    CHECK("TREE-6: token", cp_tree_token(tree, s, k) == flat->sequence[s].token[k]);
+    REACH("a token of the last chunk", k == tree->chunk_size * CP_MAX_DEPTH - 1);
+}
+
+static void check_find(const struct cp_tree *tree, const struct flat *flat) {
+    long long id = any(2);
+    int expected = -1;
+    for (int s = CP_MAX_SEQUENCES - 1; s >= 0; s--) {
+        expected = s < flat->n_sequences && flat->sequence[s].id == id ? s : expected;
+    }
+    CHECK("the first with this id, or -1", cp_tree_find(tree, id) == expected);
+    REACH("an id that nobody has", expected == -1 && flat->n_sequences > 0);
+    REACH("an id that two have",
+          expected == 0 && flat->n_sequences > 1 && flat->sequence[1].id == id);
+}
+
+void step_read(struct cp_tree *tree) {
+    struct flat flat;
+    flat_read(tree, &flat);
+    if (nondet_bool()) {
+        check_lookup(tree, &flat);
+    } else if (nondet_bool()) {
+        check_row(tree, &flat);
+    } else {
+        check_find(tree, &flat);
+    }
+}

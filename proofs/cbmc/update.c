@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan is kept over one append and brought up to date. (The other operations always count an epoch,
+ * see theirs, and the plan is then built anew.) */
+#include "model.h"
+
+static int same_row(const struct cp_plan_row *a, const struct cp_plan_row *b) {
+    int same = a->n_tokens == b->n_tokens && a->n_chunks == b->n_chunks && a->n_shared == b->n_shared;
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        same = same && (k >= a->n_chunks || a->chunk[k] == b->chunk[k]);
+    }
+    return same;
+}
+
+static int same_descriptor(const struct cp_shared_chunk *a, const struct cp_shared_chunk *b) {
+    return a->chunk == b->chunk && a->begin == b->begin && a->end == b->end &&
+           a->n_tokens == b->n_tokens && a->position == b->position;
+}
+
+/* The same in all that has a meaning. */
+static int same_plan(const struct cp_plan *a, const struct cp_plan *b) {
+    int same = cp_plan_is_current(a, b->stamp) && a->capacity == b->capacity &&
+               a->chunk_size == b->chunk_size && a->n_sequences == b->n_sequences &&
+               a->n_shared == b->n_shared;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        same = same && (s >= a->n_sequences || same_row(&a->row[s], &b->row[s]));
+    }
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        same = same && (i >= a->n_shared || same_descriptor(&a->shared[i], &b->shared[i]));
+    }
+    return same;
+}
+
+void step_update(struct cp_tree *tree) {
+    struct cp_plan plan, fresh;
+    cp_plan_build(&plan, tree);
+    int n_free = tree->pool.n_free;
+    int status = cp_tree_append(tree, nondet_int(), any(2));
+    int added = tree->pool.n_free < n_free;
+    CHECK("PLAN-5: stale after a change, and only then",
+          cp_plan_is_current(&plan, tree->stamp) == (status != CP_OK));
+
+    int rebuilt = cp_plan_update(&plan, tree);
+
+    cp_plan_build(&fresh, tree);
+    CHECK("PLAN-6: rebuilt exactly when a path or a range has changed", rebuilt == added);
+    CHECK("PLAN-6: as if built now", same_plan(&plan, &fresh));
+    REACH("nothing has changed", status != CP_OK);
+    REACH("rebuilt", rebuilt && plan.n_shared > 0);
+#if CHUNK_SIZE > 1
+    REACH("lengths only", status == CP_OK && !rebuilt && plan.n_shared > 0);
+#endif
+}
