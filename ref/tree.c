@@ -74,6 +74,11 @@ unsigned long long cp_tree_hash(const int *token, int n, int bits) {
     if (bits == 0) {
         return 0;
     }
+    /*@
+      loop invariant k: 0 <= k <= n;
+      loop assigns k, h;
+      loop variant n - k;
+    */
     for (int k = 0; k < n; k++) {
         h = (h ^ (unsigned)token[k]) * 1099511628211ULL;
     }

@@ -3,8 +3,8 @@
 stage reports what it found. To add one, add a line here.
 
 A need is the name of a command, or (what it is, a command line that shows whether it is there).
-A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead.
-CP_TEST_QUICK=1 asks a test program for less where the tool under it makes each run many times slower.
+A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead; one
+that has `tiers` belongs to these only, and runs in another when it is named.
 """
 import os
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ class Stage:
     needs: tuple = ()
     environment: dict = field(default_factory=dict)
     quick: str = ""
+    tiers: tuple = TIERS
     limit: int = 1800  # seconds
 
 
@@ -43,6 +44,8 @@ MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-k
 # The two walks through many small worlds: most of the time of every instrumented run.
 LESS = " --except tiny --except trace_replay"
 
+WP = ("frama-c", "why3", "z3", "cvc4")
+
 
 def sanitized(compiler):
     """Unit tests and the command's tests; the installed library is not the sanitized one."""
@@ -50,14 +53,14 @@ def sanitized(compiler):
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'",
                 "--except install --except scripts")
     return Stage(f"asan-{compiler}", run, (compiler, (f"the sanitizers of {compiler}", probe)),
-                 {"CP_TEST_QUICK": "1", "UBSAN_OPTIONS": "print_stacktrace=1",
+                 {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
                  quick=run + LESS)
 
 
 def valgrind():
     run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'")
-    return Stage("valgrind", run, ("gcc", "valgrind"), {"CP_TEST_QUICK": "1"},
+    return Stage("valgrind", run, ("gcc", "valgrind"),
                  quick=run + LESS + " --except attend")
 
 
@@ -73,11 +76,12 @@ STAGES = (
     Stage("unit-gcc", tests("gcc", "CC=gcc", "--only unit"), ("gcc",)),
     Stage("unit-clang", tests("clang", "CC=clang", "--only unit"), ("clang",)),
     Stage("command", tests("gcc", "CC=gcc", "--only shell --except install"), ("gcc",)),
-    Stage("faults", "scripts/faults", ("gcc",), {"CP_TEST_QUICK": "1"}),
+    Stage("faults", "scripts/faults", ("gcc",)),
     sanitized("gcc"),
     sanitized("clang"),
     valgrind(),
-    Stage("proofs-wp", "proofs/wp/run", ("frama-c", "why3", "z3", "cvc4")),
+    Stage("proofs-wp", "proofs/wp/run", WP),
+    Stage("proofs-wp-faults", "proofs/wp/run --faults", WP, tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov")),
     trace(),

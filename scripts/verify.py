@@ -106,7 +106,7 @@ def run_all(stages, report, logs, out):
         entry = {"name": stage.name, "status": "fail", "reason": "interrupted", "seconds": 0.0,
                  "summary": "", "figures": []}
         report["stages"].append(entry)
-        head = f"[{place:2}/{len(stages)}] {stage.name:15}"
+        head = f"[{place:2}/{len(stages)}] {stage.name:16}"
         print(head, end="", flush=True, file=out)
 
         def show(elapsed, head=head):
@@ -138,14 +138,15 @@ def tools(stages):
     return {name: output_of(name, "--version") for name in names if shutil.which(name)}
 
 
-def choose(stages, names):
+def choose(stages, names, tier):
     known = [stage.name for stage in stages]
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"verify: no such stage: {', '.join(unknown)}; there are: {', '.join(known)}",
               file=sys.stderr)
         return None
-    return [stage for stage in stages if not names or stage.name in names]
+    return [stage for stage in stages
+            if stage.name in names or (not names and tier in stage.tiers)]
 
 
 def gate(stages, report, directory, out):
@@ -186,13 +187,13 @@ def main(arguments, stages=project.STAGES, directory="build/verify", out=sys.std
     if arguments == ["--list"]:
         for stage in stages:
             needs = [need if isinstance(need, str) else need[0] for need in stage.needs]
-            print(f"{stage.name:15} {', '.join(needs)}", file=out)
+            print(f"{stage.name:16} {', '.join(needs)}", file=out)
         return 0
-    chosen = choose(stages, arguments)
     tier = os.environ.get("TIER") or "default"
     if tier not in project.TIERS:
         print(f"verify: TIER={tier}: it is one of {', '.join(project.TIERS)}", file=sys.stderr)
-        chosen = None
+        return 2
+    chosen = choose(stages, arguments, tier)
     if chosen is None:
         return 2
 

@@ -142,6 +142,12 @@ class Verify(InDirectory):
         for tier, said in (("quick", "less"), ("default", "all"), ("deep", "all")):
             self.assertEqual(self.run_stages(stage, TIER=tier)[1]["stages"][0]["summary"], said)
 
+    def test_a_stage_may_belong_to_a_tier(self):
+        stages = Stage("always", "true"), Stage("rare", "true", tiers=("deep",))
+        for tier, chosen in (("default", 1), ("deep", 2)):
+            self.assertEqual(len(self.run_stages(*stages, TIER=tier)[1]["stages"]), chosen)
+        self.assertEqual(len(self.run_stages(*stages, arguments=["rare"])[1]["stages"]), 1)
+
     def test_junit_says_the_same(self):
         self.run_stages(Stage("good", "true"), Stage("bad", "false"),
                         Stage("tool", "true", ("no-such-tool",)))
@@ -159,7 +165,7 @@ class Verify(InDirectory):
             child = subprocess.Popen([sys.executable, "-c", program, self.directory], cwd=ROOT,
                                      env={**os.environ, "PYTHONPATH": SCRIPTS},
                                      stdout=subprocess.PIPE, text=True)
-            while "slow" not in child.stdout.readline(11):
+            while "slow" not in child.stdout.readline(12):
                 self.assertIsNone(child.poll())
             child.send_signal(signum)
             child.communicate(timeout=20)
