@@ -66,7 +66,7 @@ verify: deps                           ## the gate: all stages; TIER=quick|defau
 	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py $(STAGES)
 
 lint: deps                             ## layout, static analysis, layering
-	@scripts/verify.py lint layers
+	@scripts/verify.py lint
 
 prove: deps                            ## the proofs and the model checking
 	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp model-checking

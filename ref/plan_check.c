@@ -12,7 +12,7 @@ static int plan_sizes_are_valid(const struct cp_plan *plan) {
            plan->n_shared <= plan->capacity;
 }
 
-/* PLAN-2 and PLAN-7 for one row: all its chunks but the last are full. */
+/* PLAN-2 and PLAN-7 for one row: all its chunks but the last are full, and all shared ones. */
 static const char *check_row(const struct cp_plan *plan, int s) {
     const struct cp_plan_row *row = &plan->row[s];
     if (row->n_chunks < 0 || row->n_chunks > CP_MAX_DEPTH || row->n_shared < 0 ||
@@ -20,7 +20,8 @@ static const char *check_row(const struct cp_plan *plan, int s) {
         return "PLAN-2";
     }
     if (row->n_tokens < 0 || row->n_tokens > row->n_chunks * plan->chunk_size ||
-        row->n_tokens <= (row->n_chunks - 1) * plan->chunk_size) {
+        row->n_tokens <= (row->n_chunks - 1) * plan->chunk_size ||
+        row->n_tokens < row->n_shared * plan->chunk_size) {
         return "PLAN-7";
     }
     for (int k = 0; k < row->n_chunks; k++) {
@@ -34,9 +35,9 @@ static const char *check_row(const struct cp_plan *plan, int s) {
 /* PLAN-1 for one descriptor. */
 static int descriptor_is_valid(const struct cp_plan *plan, const struct cp_shared_chunk *shared) {
     return 0 <= shared->chunk && shared->chunk < plan->capacity && 0 <= shared->begin &&
-           shared->begin + 2 <= shared->end && shared->end <= plan->n_sequences &&
-           shared->n_tokens == plan->chunk_size && 0 <= shared->position &&
-           shared->position % plan->chunk_size == 0 &&
+           shared->begin < shared->end && shared->end <= plan->n_sequences &&
+           shared->end - shared->begin >= 2 && shared->n_tokens == plan->chunk_size &&
+           0 <= shared->position && shared->position % plan->chunk_size == 0 &&
            shared->position / plan->chunk_size < CP_MAX_DEPTH;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plan, clause by clause (spec/plan.md). test_tiny.c checks the plan of every small tree. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -158,7 +159,13 @@ static void the_check_names_the_broken_clause(void **state) {
     expect(p, &p->row[0].n_tokens, 7, "PLAN-7");
     expect(p, &p->row[0].n_tokens, 4, "PLAN-7");
     expect(p, &p->row[3].n_tokens, -1, "PLAN-7");
+    expect(p, &p->row[0].n_shared, 3, "PLAN-7"); /* a partial chunk is not shared */
+    int n_tokens = p->row[0].n_tokens;
+    p->row[0].n_tokens = 6;
     expect(p, &p->row[0].n_shared, 3, "PLAN-3"); /* nobody computes the third chunk */
+    p->row[0].n_tokens = n_tokens;
+    expect(p, &p->shared[1].begin, INT_MAX, "PLAN-1");
+    expect(p, &p->shared[1].end, INT_MIN, "PLAN-1");
     expect(p, &p->row[0].n_shared, 1, "PLAN-3"); /* the second is computed twice */
     expect(p, &p->shared[1].chunk, p->shared[0].chunk, "PLAN-3");
     expect(p, &p->shared[0].end, 4, "PLAN-3"); /* covers a sequence of another tree */

@@ -20,7 +20,11 @@
 #include "../ref/plan_check.c"
 #include "../ref/pool.c"
 #include "../ref/tree.c"
+#include "../ref/tree_append.c"
+#include "../ref/tree_change.c"
 #include "../ref/tree_check.c"
+#include "../ref/tree_chunks.c"
+#include "../ref/tree_rows.c"
 #include "model.c"
 
 #define MAX_TOKENS 4

@@ -123,10 +123,25 @@ struct cp_tree {
     n <= tree_depth(t, s) &&
     (\forall integer k; 0 <= k < n ==> tree_holds(t, tree_chunk(t, s, k), token, k));
 
+  // The number of tokens in the last chunk of sequence s, which has one.
+  logic integer tree_last_fill(struct cp_tree t, integer s) =
+    t.fill[tree_chunk(t, s, tree_depth(t, s) - 1)];
+
+  // The tokens of n chunks of c tokens when the last one has `last` of them.
+  axiomatic TokensIn {
+    logic integer tokens_in(integer n, integer c, integer last);
+    axiom tokens_in_is: \forall integer n, c, last;
+      tokens_in(n, c, last) == (n == 0 ? 0 : (n - 1) * c + last);
+    lemma tokens_in_first: \forall integer c, last; tokens_in(0, c, last) == 0;
+    lemma tokens_in_full: \forall integer n, c; 0 <= n ==>
+      tokens_in(n + 1, c, 1) == tokens_in(n, c, c) + 1;
+    lemma tokens_in_partial: \forall integer n, c, last; 0 < n ==>
+      tokens_in(n, c, last + 1) == tokens_in(n, c, last) + 1;
+  }
+
   // TREE-6: the number of tokens of sequence s, and its k-th token.
   logic integer tree_length(struct cp_tree t, integer s) =
-    tree_depth(t, s) == 0 ? 0 :
-      (tree_depth(t, s) - 1) * t.chunk_size + t.fill[tree_chunk(t, s, tree_depth(t, s) - 1)];
+    tokens_in(tree_depth(t, s), t.chunk_size, tree_last_fill(t, s));
 
   logic integer tree_token(struct cp_tree t, integer s, integer k) =
     t.tokens[tree_chunk(t, s, k / t.chunk_size)].token[k % t.chunk_size];
@@ -284,8 +299,8 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
 int cp_tree_append(struct cp_tree *tree, int sequence, int token);
 
 /* One more token for each of n sequences, sequence[0] < sequence[1] < ...: a decoding iteration.
- * All or none (TREE-13). Fails as cp_tree_append() does, and with CP_ERROR_ARGUMENT when the
- * sequences are not in increasing order. */
+ * All or none (TREE-13). Fails as cp_tree_append() does, and with CP_ERROR_ARGUMENT when n < 0 or
+ * the sequences are not in increasing order. */
 /*@
   requires valid: \valid(tree);
   requires ok: tree_ok(*tree);

@@ -10,11 +10,11 @@ struct batch {
 };
 
 static void any_batch(struct batch *batch) {
-    batch->n = any(3);
+    batch->n = nondet_int();
 #ifdef SINGLE
     batch->n = 1;
 #endif
-    __CPROVER_assume(0 <= batch->n && batch->n <= MAX_BATCH);
+    __CPROVER_assume(batch->n <= MAX_BATCH);
     for (int i = 0; i < MAX_BATCH; i++) {
         batch->sequence[i] = nondet_int();
         batch->token[i] = any(2);
@@ -23,7 +23,7 @@ static void any_batch(struct batch *batch) {
 
 /* The errors of a batch, and how many chunks it needs. */
 static int batch_errors(const struct flat *before, const struct batch *batch, int c, int *needed) {
-    int argument = 0;
+    int argument = batch->n < 0;
     int too_long = 0;
     *needed = 0;
     for (int i = 0; i < MAX_BATCH; i++) {
@@ -107,6 +107,7 @@ static void reach_append(const struct flat *before, const struct batch *batch, i
                               first < before->n_sequences && batch->sequence[1] == first);
     REACH("pool full for the second only",
           status == CP_ERROR_POOL_FULL && n_free > 0 && needed == n_free + 1);
+    REACH("a batch of fewer than none", status == CP_ERROR_ARGUMENT && batch->n < 0);
     REACH("an empty batch", ok && batch->n == 0);
     REACH("some sequences, not all", ok && batch->n > 1 && batch->n < before->n_sequences);
     REACH("all sequences", ok && batch->n > 1 && batch->n == before->n_sequences);

@@ -29,6 +29,16 @@ int any(int bits) {
 #endif
 }
 
+/* A salt or a hash. */
+static unsigned long long any_number(int bits) {
+#ifdef WIDE
+    (void)bits;
+    return nondet_count();
+#else
+    return nondet_byte() & ((1U << bits) - 1);
+#endif
+}
+
 static void any_pool(struct cp_pool *pool) {
     pool->n_free = any(3);
 #ifdef ONE_ORDER
@@ -52,7 +62,7 @@ static void any_chunk(struct cp_tree *tree, int x) {
     tree->end[x] = any(3);
     tree->depth[x] = any(2);
     tree->fill[x] = any(2);
-    tree->hash[x] = (unsigned long long)any(2);
+    tree->hash[x] = any_number(2);
     for (int i = 0; i < CP_MAX_CHUNK_SIZE; i++) {
         tree->tokens[x].token[i] = any(2);
     }
@@ -60,7 +70,7 @@ static void any_chunk(struct cp_tree *tree, int x) {
 
 static void any_sequence(struct cp_sequence *row) {
     row->id = any(2);
-    row->salt = (unsigned long long)any(2);
+    row->salt = any_number(2);
     row->n_chunks = any(2);
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
         row->chunk[k] = any(3);
@@ -217,7 +227,7 @@ void any_prompt(struct prompt *prompt, const struct cp_tree *tree) {
     for (int i = 0; i < MAX_TOKENS; i++) {
         prompt->token[i] = any(2);
     }
-    prompt->salt = (unsigned long long)any(2);
+    prompt->salt = any_number(2);
     prompt->hash = NULL;
 #ifdef HASHES
     if (nondet_bool()) {

@@ -39,13 +39,22 @@ void step_update(struct cp_tree *tree) {
     CHECK("PLAN-5: stale after a change, and only then",
           cp_plan_is_current(&plan, tree->stamp) == (status != CP_OK));
 
+    int foreign = nondet_bool(); /* a plan that was made of another tree */
+    if (foreign) {
+        unsigned long long other = nondet_count();
+        __CPROVER_assume(other != tree->stamp.tree);
+        plan.stamp.tree = other;
+    }
+
     int rebuilt = cp_plan_update(&plan, tree);
 
     cp_plan_build(&fresh, tree);
-    CHECK("PLAN-6: rebuilt exactly when a path or a range has changed", rebuilt == added);
+    CHECK("PLAN-6: rebuilt exactly when a path or a range has changed, or all is another tree's",
+          rebuilt == (added || foreign));
     CHECK("PLAN-6: as if built now", same_plan(&plan, &fresh));
-    REACH("nothing has changed", status != CP_OK);
-    REACH("rebuilt", rebuilt && plan.n_shared > 0);
+    REACH("nothing has changed", status != CP_OK && !foreign);
+    REACH("of another tree, and nothing has changed", status != CP_OK && foreign);
+    REACH("rebuilt", added && !foreign && plan.n_shared > 0);
 #if CHUNK_SIZE > 1
     REACH("lengths only", status == CP_OK && !rebuilt && plan.n_shared > 0);
 #endif

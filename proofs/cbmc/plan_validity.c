@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cp_plan_check() on any content: it reads nothing out of bounds, and it says yes exactly when spec/
+ * plan.md calls the plan valid. */
+#include "model.h"
+
+#include <stddef.h>
+
+static void any_plan(struct cp_plan *plan) {
+    plan->capacity = any(3);
+    plan->chunk_size = any(2);
+    plan->n_sequences = any(3);
+    plan->n_shared = any(3);
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        plan->shared[i].chunk = any(3);
+        plan->shared[i].begin = any(3);
+        plan->shared[i].end = any(3);
+        plan->shared[i].n_tokens = any(2);
+        plan->shared[i].position = any(3);
+    }
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        plan->row[s].n_tokens = any(3);
+        plan->row[s].n_chunks = any(2);
+        plan->row[s].n_shared = any(2);
+        for (int k = 0; k < CP_MAX_DEPTH; k++) {
+            plan->row[s].chunk[k] = any(3);
+        }
+    }
+}
+
+static int sizes_ok(const struct cp_plan *plan) {
+    return 1 <= plan->capacity && plan->capacity <= CP_MAX_CHUNKS && 1 <= plan->chunk_size &&
+           plan->chunk_size <= CP_MAX_CHUNK_SIZE && 0 <= plan->n_sequences &&
+           plan->n_sequences <= CP_MAX_SEQUENCES && 0 <= plan->n_shared &&
+           plan->n_shared <= plan->capacity;
+}
+
+/* PLAN-2 and PLAN-7. */
+static int row_ok(const struct cp_plan *plan, const struct cp_plan_row *row) {
+    int c = plan->chunk_size;
+    if (row->n_chunks < 0 || row->n_chunks > CP_MAX_DEPTH || row->n_shared < 0 ||
+        row->n_shared > row->n_chunks) {
+        return 0;
+    }
+    int ok = row->n_chunks == 0 ? row->n_tokens == 0
+                                : (row->n_chunks - 1) * c < row->n_tokens &&
+                                      row->n_tokens <= row->n_chunks * c;
+    ok = ok && row->n_shared * c <= row->n_tokens; /* no shared chunk is the partial one */
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        ok = ok && (k >= row->n_chunks || (0 <= row->chunk[k] && row->chunk[k] < plan->capacity));
+    }
+    return ok;
+}
+
+/* PLAN-1, as far as it does not speak of a tree. */
+static int descriptor_ok(const struct cp_plan *plan, const struct cp_shared_chunk *shared) {
+    return 0 <= shared->chunk && shared->chunk < plan->capacity && 0 <= shared->begin &&
+           shared->begin < shared->end && shared->end - shared->begin >= 2 &&
+           shared->end <= plan->n_sequences && shared->n_tokens == plan->chunk_size &&
+           0 <= shared->position && shared->position % plan->chunk_size == 0;
+}
+
+/* PLAN-3: how many descriptors say that sequence s has chunk x at depth k; x < 0 for any chunk. */
+static int covered(const struct cp_plan *plan, int s, int k, int x) {
+    int times = 0;
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        const struct cp_shared_chunk *shared = &plan->shared[i];
+        times += i < plan->n_shared && shared->begin <= s && s < shared->end &&
+                 shared->position == k * plan->chunk_size && (x < 0 || shared->chunk == x);
+    }
+    return times;
+}
+
+static int pairs_ok(const struct cp_plan *plan) {
+    int ok = 1;
+    int pairs = 0;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        if (s < plan->n_sequences) {
+            for (int k = 0; k < CP_MAX_DEPTH; k++) {
+                int shared = k < plan->row[s].n_shared;
+                ok = ok && covered(plan, s, k, -1) == shared &&
+                     (!shared || covered(plan, s, k, plan->row[s].chunk[k]) == 1);
+            }
+            pairs += plan->row[s].n_shared;
+        }
+    }
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) { /* none beyond the deepest path */
+        pairs -= i < plan->n_shared ? plan->shared[i].end - plan->shared[i].begin : 0;
+    }
+    return ok && pairs == 0;
+}
+
+/* PLAN-4. */
+static int order_ok(const struct cp_plan *plan) {
+    int ok = 1;
+    for (int i = 1; i < CP_MAX_CHUNKS; i++) {
+        const struct cp_shared_chunk *a = &plan->shared[i - 1];
+        const struct cp_shared_chunk *b = &plan->shared[i];
+        ok = ok && (i >= plan->n_shared || a->begin < b->begin ||
+                    (a->begin == b->begin && a->position < b->position));
+    }
+    return ok;
+}
+
+static int plan_ok(const struct cp_plan *plan) {
+    if (!sizes_ok(plan)) {
+        return 0;
+    }
+    int ok = 1;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        ok = ok && (s >= plan->n_sequences || row_ok(plan, &plan->row[s]));
+    }
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        ok = ok && (i >= plan->n_shared || descriptor_ok(plan, &plan->shared[i]));
+    }
+    return ok && pairs_ok(plan) && order_ok(plan);
+}
+
+/* Is the number of the clause that was found to be broken this one? */
+static int says(const char *broken, char number) {
+    return broken != NULL && broken[0] == 'P' && broken[1] == 'L' && broken[5] == number;
+}
+
+int main(void) {
+    struct cp_plan plan;
+    any_plan(&plan);
+    const char *broken = cp_plan_check(&plan);
+    CHECK("valid exactly when the clauses hold", (broken == NULL) == plan_ok(&plan));
+    CHECK("is_valid says the same", cp_plan_is_valid(&plan) == (broken == NULL));
+    REACH("valid with two descriptors", broken == NULL && plan.n_shared == 2);
+    REACH("valid with three sequences on one chunk",
+          broken == NULL && plan.n_shared == 1 && plan.shared[0].end == 3);
+    REACH("valid without sequences", broken == NULL && plan.n_sequences == 0);
+    REACH("PLAN-1", says(broken, '1'));
+    REACH("PLAN-2", says(broken, '2'));
+    REACH("PLAN-3", says(broken, '3'));
+    REACH("PLAN-4", says(broken, '4'));
+    REACH("PLAN-7", says(broken, '7'));
+    return 0;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chunkproof/status.h"
+#include "tree_internal.h"
+
+/* One more token for sequence s (TREE-10). */
+/*@
+  requires valid: \valid(tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= s < tree->n_sequences;
+  requires room: tree_needs_chunk(*tree, s) ==>
+    tree->pool.n_free > 0 && tree_depth(*tree, s) < CP_MAX_DEPTH;
+  assigns tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+    tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+    tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+    tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[s], tree->stamp.epoch;
+  ensures pool: pool_ok(tree->pool);
+  ensures sizes: tree_sizes(*tree);
+  ensures ranges: tree_ranges(*tree);
+  ensures private: tree_private(*tree);
+  ensures paths: tree_paths(*tree);
+  ensures cover: tree_cover(*tree);
+  ensures nested: tree_nested(*tree);
+  ensures salts: tree_salts(*tree);
+  ensures as_many: tree->n_sequences == \old(tree->n_sequences);
+  ensures none_taken: !\old(tree_needs_chunk(*tree, s)) ==>
+    tree->pool.n_free == \old(tree->pool.n_free);
+  ensures one_taken: \old(tree_needs_chunk(*tree, s)) ==>
+    tree->pool.n_free == \old(tree->pool.n_free) - 1;
+  ensures new_chunk: \old(tree_needs_chunk(*tree, s)) ==>
+    tree_depth(*tree, s) == \old(tree_depth(*tree, s)) + 1 && tree_last_fill(*tree, s) == 1;
+  ensures old_chunk: !\old(tree_needs_chunk(*tree, s)) ==>
+    tree_depth(*tree, s) == \old(tree_depth(*tree, s)) &&
+    tree_last_fill(*tree, s) == \old(tree_last_fill(*tree, s)) + 1;
+  ensures longer: tree_length(*tree, s) == \old(tree_length(*tree, s)) + 1;
+  ensures last: tree->tokens[tree_chunk(*tree, s, tree_depth(*tree, s) - 1)].token[
+    tree_last_fill(*tree, s) - 1] == token;
+  ensures content: \forall integer k, i; 0 <= k < \old(tree_depth(*tree, s)) ==>
+    0 <= i < \old(tree->fill[tree_chunk(*tree, s, k)]) ==>
+      tree->tokens[tree_chunk(*tree, s, k)].token[i] ==
+        \old(tree->tokens[tree_chunk(*tree, s, k)].token[i]);
+  ensures others: \forall integer r; 0 <= r < tree->n_sequences ==>
+    r != s ==> tree_kept(\old(*tree), r, *tree, r);
+*/
+static void append_one(struct cp_tree *tree, int s, int token) {
+    int chunk;
+    int fill;
+    int n_chunks = tree->sequence[s].n_chunks;
+    if (cp_tree_needs_chunk(tree, s)) {
+        /*@ assert length: tree_length(*tree, s) ==
+              tokens_in(n_chunks, tree->chunk_size, tree->chunk_size); */
+        chunk = cp_tree_push_chunk(tree, s, 1);
+        tree->stamp.epoch++;
+        fill = 1;
+    } else {
+        chunk = tree->sequence[s].chunk[n_chunks - 1];
+        /*@ assert used: pool_used(tree->pool, chunk); */
+        /*@ assert own: tree->end[chunk] == tree->begin[chunk] + 1 && tree->begin[chunk] == s; */
+        fill = tree->fill[chunk] + 1;
+        /*@ assert length: tokens_in(n_chunks, tree->chunk_size, fill) == tree_length(*tree, s) + 1; */
+        tree->fill[chunk] = fill;
+    }
+    tree->tokens[chunk].token[fill - 1] = token;
+    cp_tree_hash_if_full(tree, chunk);
+    /*@ assert longer: tokens_in(tree->sequence[s].n_chunks, tree->chunk_size, fill) ==
+          \at(tree_length(*tree, s), Pre) + 1; */
+    /*@ assert last: tree_chunk(*tree, s, tree_depth(*tree, s) - 1) == chunk; */
+    /*@ assert fill: tree_last_fill(*tree, s) == fill; */
+    /*@ assert salts_kept: \forall integer r; 0 <= r < tree->n_sequences ==>
+          tree->sequence[r].salt == \at(tree->sequence[r].salt, Pre); */
+    /*@ assert paths_kept: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < \at(tree_depth(*tree, r), Pre) ==>
+          tree_chunk(*tree, r, k) == \at(tree_chunk(*tree, r, k), Pre); */
+    /*@ assert used_kept: \forall integer x; pool_used(tree->pool, x) ==> x != chunk ==>
+          \at(pool_used(tree->pool, x), Pre) &&
+          tree->begin[x] == \at(tree->begin[x], Pre) && tree->end[x] == \at(tree->end[x], Pre) &&
+          tree->depth[x] == \at(tree->depth[x], Pre) && tree->fill[x] == \at(tree->fill[x], Pre); */
+}
+
+/*@
+  // How many of the sequences at[0 .. n) need a chunk for their next token.
+  axiomatic Needed {
+    logic integer tree_needed{L}(struct cp_tree t, int *at, integer n) reads at[0 .. n - 1];
+    axiom tree_needed_0{L}: \forall struct cp_tree t, int *at; tree_needed(t, at, 0) == 0;
+    axiom tree_needed_yes{L}: \forall struct cp_tree t, int *at, integer n; 0 <= n ==>
+      tree_needs_chunk(t, at[n]) ==> tree_needed(t, at, n + 1) == tree_needed(t, at, n) + 1;
+    axiom tree_needed_no{L}: \forall struct cp_tree t, int *at, integer n; 0 <= n ==>
+      !tree_needs_chunk(t, at[n]) ==> tree_needed(t, at, n + 1) == tree_needed(t, at, n);
+  }
+
+  // Sequence s is one of at[0 .. n).
+  axiomatic Among {
+    predicate among{L}(int *at, integer n, integer s) reads at[0 .. n - 1];
+    axiom among_is{L}: \forall int *at, integer n, s;
+      among(at, n, s) <==> \exists integer j; 0 <= j < n && at[j] == s;
+    lemma among_next{L}: \forall int *at, integer n, s; 0 <= n ==>
+      (among(at, n + 1, s) <==> among(at, n, s) || at[n] == s);
+  }
+*/
+
+/* One more token for each of n sequences, for which there is room. */
+/*@
+  requires valid: \valid(tree);
+  requires ok: tree_ok(*tree);
+  requires size: 0 <= n;
+  requires arguments: \valid_read(sequence + (0 .. n - 1)) && \valid_read(token + (0 .. n - 1));
+  requires rows: \forall integer j; 0 <= j < n ==> 0 <= sequence[j] < tree->n_sequences;
+  requires increasing: \forall integer j, k; 0 <= j < k < n ==> sequence[j] < sequence[k];
+  requires depth: \forall integer j; 0 <= j < n ==>
+    tree_needs_chunk(*tree, sequence[j]) ==> tree_depth(*tree, sequence[j]) < CP_MAX_DEPTH;
+  requires free: \forall integer j; 0 <= j <= n ==>
+    tree_needed(*tree, sequence, j) <= tree->pool.n_free;
+  assigns tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+    tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+    tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+    tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1],
+    tree->stamp.epoch;
+  ensures ok: tree_ok(*tree);
+  ensures longer: \forall integer i; 0 <= i < n ==>
+    tree_length(*tree, sequence[i]) == tree_length(\old(*tree), sequence[i]) + 1;
+  ensures others: \forall integer r; 0 <= r < tree->n_sequences ==>
+    !among(sequence, n, r) ==> tree_kept(\old(*tree), r, *tree, r);
+*/
+static void append_all(struct cp_tree *tree, int n, const int *sequence, const int *token) {
+    /*@
+      loop invariant i: 0 <= i <= n;
+      loop invariant ok: tree_ok(*tree);
+      loop invariant free: tree->pool.n_free ==
+        \at(tree->pool.n_free, Pre) - tree_needed(\at(*tree, Pre), sequence, i);
+      loop invariant longer: \forall integer j; 0 <= j < i ==>
+        tree_length(*tree, sequence[j]) == tree_length(\at(*tree, Pre), sequence[j]) + 1;
+      loop invariant kept: \forall integer r; 0 <= r < tree->n_sequences ==>
+        !among(sequence, i, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r);
+      loop assigns i, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+        tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+        tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+        tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1],
+        tree->stamp.epoch;
+      loop variant n - i;
+    */
+    for (int i = 0; i < n; i++) {
+        int s = sequence[i];
+        /*@ assert new: !among(sequence, i, s); */
+        /*@ assert kept: tree_kept(\at(*tree, Pre), s, *tree, s); */
+        /*@ assert needs: tree_needs_chunk(*tree, s) <==> tree_needs_chunk(\at(*tree, Pre), s); */
+        /*@ assert length: tree_length(*tree, s) == tree_length(\at(*tree, Pre), s); */
+        /*@ assert before: \forall integer r; !among(sequence, i + 1, r) ==>
+              !among(sequence, i, r) && r != s; */
+        append_one(tree, s, token[i]);
+        /*@ assert others: \forall integer r; 0 <= r < tree->n_sequences ==> r != s ==>
+              tree_length(*tree, r) == tree_length(\at(*tree, LoopCurrent), r); */
+        /*@ assert rows: \forall integer r; 0 <= r < tree->n_sequences ==>
+              !among(sequence, i + 1, r) ==>
+              \at(tree->sequence[r].id, Pre) == tree->sequence[r].id &&
+              \at(tree->sequence[r].salt, Pre) == tree->sequence[r].salt &&
+              tree_depth(\at(*tree, Pre), r) == tree_depth(*tree, r); */
+        /*@ assert chunks: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+              !among(sequence, i + 1, r) ==>
+              0 <= k < tree_depth(*tree, r) ==>
+              tree_chunk(\at(*tree, Pre), r, k) == tree_chunk(*tree, r, k) &&
+              \at(*tree, Pre).fill[tree_chunk(*tree, r, k)] == tree->fill[tree_chunk(*tree, r, k)]; */
+        /*@ assert tokens: \forall integer r, k, x; 0 <= r < tree->n_sequences ==>
+              !among(sequence, i + 1, r) ==>
+              0 <= k < tree_depth(*tree, r) ==> 0 <= x < tree->fill[tree_chunk(*tree, r, k)] ==>
+              \at(*tree, Pre).tokens[tree_chunk(*tree, r, k)].token[x] ==
+                tree->tokens[tree_chunk(*tree, r, k)].token[x]; */
+    }
+}
+
+int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token) {
+    int needed = 0;
+    if (n < 0) {
+        return CP_ERROR_ARGUMENT;
+    }
+    /*@
+      loop invariant i: 0 <= i <= n;
+      loop invariant rows: \forall integer j; 0 <= j < i ==> 0 <= sequence[j] < tree->n_sequences;
+      loop invariant last: \forall integer j; 0 <= j < i ==> sequence[j] <= sequence[i - 1];
+      loop invariant increasing: \forall integer j, k; 0 <= j < k < i ==> sequence[j] < sequence[k];
+      loop invariant depth: \forall integer j; 0 <= j < i ==>
+        tree_needs_chunk(*tree, sequence[j]) ==> tree_depth(*tree, sequence[j]) < CP_MAX_DEPTH;
+      loop invariant needed: needed == tree_needed(*tree, sequence, i);
+      loop invariant monotone: \forall integer j; 0 <= j <= i ==>
+        tree_needed(*tree, sequence, j) <= needed;
+      loop invariant few: 0 <= needed <= i;
+      loop assigns i, needed;
+      loop variant n - i;
+    */
+    for (int i = 0; i < n; i++) {
+        int s = sequence[i];
+        if (s < 0 || s >= tree->n_sequences || (i > 0 && s <= sequence[i - 1])) {
+            return CP_ERROR_ARGUMENT;
+        }
+        if (cp_tree_needs_chunk(tree, s)) {
+            if (tree->sequence[s].n_chunks == CP_MAX_DEPTH) {
+                return CP_ERROR_TOO_LONG;
+            }
+            needed++;
+        }
+    }
+    if (needed > tree->pool.n_free) {
+        return CP_ERROR_POOL_FULL;
+    }
+    /*@ assert others: \forall integer r; (\forall integer i; 0 <= i < n ==> sequence[i] != r) ==>
+          !among(sequence, n, r); */
+    append_all(tree, n, sequence, token);
+    tree->stamp.step++;
+    /*@ assert kept: \forall integer r; 0 <= r < tree->n_sequences ==>
+          !among(sequence, n, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r); */
+    return CP_OK;
+}
+
+int cp_tree_append(struct cp_tree *tree, int sequence, int token) {
+    return cp_tree_append_each(tree, 1, &sequence, &token);
+}
