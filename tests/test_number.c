@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* binary16 to and from double: every value, every boundary between two values. */
+/* NUM-1 and NUM-2: binary16 to and from double: every value, every boundary between two values. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>

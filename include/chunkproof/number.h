@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Number formats of K, V, Q and the output. binary16 is kept in uint16_t and converted exactly. */
+/* Number formats of K, V, Q and the output (spec/number.md). binary16 is kept in uint16_t and converted exactly. */
 #ifndef CHUNKPROOF_NUMBER_H
 #define CHUNKPROOF_NUMBER_H
 
@@ -10,11 +10,11 @@
 #define CP_FP32 1 /* float */
 #define CP_FP64 2 /* double */
 
-/* Exact, for all 65,536 values: zeros keep their sign, subnormals their value. A NaN becomes a quiet
+/* NUM-1. Exact, for all 65,536 values: zeros keep their sign, subnormals their value. A NaN becomes a quiet
  * NaN with its sign and its payload. */
 double cp_fp16_to_double(uint16_t x);
 
-/* The nearest binary16, ties to even, in one rounding from double (by way of float it would be two)
+/* NUM-2. The nearest binary16, ties to even, in one rounding from double (by way of float it would be two)
  * and whatever the rounding mode. From 65520 on, halfway between the largest finite value and 2^16, it
  * is an infinity; up to 2^-25 it is a zero; both keep the sign. A NaN becomes a quiet NaN with its sign
  * and the first 9 bits of its payload. */
@@ -30,7 +30,7 @@ size_t cp_number_size(int type);
   }
 */
 
-/* Element `index` of an array of a known type; storing rounds once, to nearest, ties to even. */
+/* Element `index` of an array of a known type. Loading is exact (NUM-1); storing rounds once (NUM-2), to nearest, ties to even. */
 /*@
   assigns \nothing;
   ensures element: \result == element((void *)array, type, index);
