@@ -47,7 +47,7 @@ LESS = " --except tiny --except trace_replay"
 WP = ("frama-c", "why3", "z3", "cvc4")
 
 
-def sanitized(compiler):
+def sanitized(compiler, tiers=TIERS):
     """Unit tests and the command's tests; the installed library is not the sanitized one."""
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'",
@@ -55,7 +55,7 @@ def sanitized(compiler):
     return Stage(f"asan-{compiler}", run, (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
-                 quick=run + LESS)
+                 quick=run + LESS, tiers=tiers)
 
 
 def valgrind():
@@ -77,12 +77,13 @@ STAGES = (
     Stage("unit-clang", tests("clang", "CC=clang", "--only unit"), ("clang",)),
     Stage("command", tests("gcc", "CC=gcc", "--only shell --except install"), ("gcc",)),
     Stage("faults", "scripts/faults", ("gcc",)),
-    sanitized("gcc"),
+    sanitized("gcc", tiers=("default", "deep")),
     sanitized("clang"),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
     Stage("proofs-wp-faults", "proofs/wp/run --faults", WP, tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
+    Stage("model-checking-faults", "proofs/cbmc/run --faults", ("cbmc",), tiers=("default", "deep")),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov")),
     trace(),
     Stage("install", tests("gcc", "CC=gcc", "install"), ("gcc", "pkg-config")),
