@@ -31,7 +31,7 @@ soname  = libchunkproof.so.$(firstword $(subst ., ,$(version)))
 # files of tests/ and all of gate/ but its main() are theirs to use.
 object       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library_obj := $(call object,$(wildcard ref/*.c))
-command_obj := $(call object,$(wildcard gate/*.c))
+command_obj := $(call object,$(wildcard gate/*.c gate/*/*.c))
 test_src    := $(wildcard tests/test_*.c)
 support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
 	$(filter-out %/gate/main.o,$(command_obj))
@@ -75,7 +75,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h ref/*.[ch] gate/*.[ch] tests/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -112,10 +112,11 @@ $(BUILD)/chunkproof: $(command_obj) $(static)
 	$(LINK) -o $@ $^ -ljansson -lm
 
 # What tests share, as an archive: each takes only what it uses and may have its own copy of the rest.
-$(support): $(support_obj) tests/. gate
+# q: two files of different directories may have the same name.
+$(support): $(support_obj) tests/. gate $(wildcard gate/*/.)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $(support_obj)
+	$(AR) qcs $@ $(support_obj)
 
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
 	$(LINK) -o $@ $^ -lcmocka -ljansson -lm

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "chunkproof/version.h"
-#include "command.h"
+#include "gate/command.h"
 
 struct command {
     const char *name;

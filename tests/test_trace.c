@@ -16,11 +16,11 @@
 #include <cmocka.h>
 
 #include "chunkproof/limits.h"
-#include "gate/trace_column.h"
-#include "gate/trace_generate.h"
-#include "gate/trace_map.h"
-#include "gate/trace_parse.h"
-#include "gate/trace_random.h"
+#include "gate/trace/column.h"
+#include "gate/trace/generate.h"
+#include "gate/trace/map.h"
+#include "gate/trace/parse.h"
+#include "gate/trace/random.h"
 
 /* ---- Parsing ---- */
 

@@ -11,9 +11,9 @@
 
 #include "chunkproof/status.h"
 #include "gate/command.h"
-#include "gate/trace_generate.h"
-#include "gate/trace_replay.h"
-#include "gate/trace_report.h"
+#include "gate/trace/generate.h"
+#include "gate/trace/replay.h"
+#include "gate/trace/report.h"
 #include "small_trace.h"
 
 /* ---- Schedule ---- */

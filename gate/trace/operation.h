@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One event of a replay: the operation on the tree, what it adds to the figures, its checks. */
+#ifndef CHUNKPROOF_GATE_TRACE_OPERATION_H
+#define CHUNKPROOF_GATE_TRACE_OPERATION_H
+
+#include "gate/trace/replay.h"
+
+/* Returns 0, or -1 when the replay is over; replay->figures->end then says why. */
+int trace_run_event(struct trace_replay *replay, struct trace_event event);
+
+#endif
