@@ -44,7 +44,7 @@ support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests deps deps-list test verify lint format prove coverage install uninstall clean help
+.PHONY: build command tests deps deps-list test verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
@@ -69,7 +69,10 @@ lint: deps                             ## layout, static analysis, layering
 	@scripts/verify.py lint
 
 prove: deps                            ## the proofs and the model checking
-	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp model-checking
+	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp proofs-coq model-checking
+
+prove-faults: deps                     ## each seeded fault must break a proof
+	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp-faults proofs-coq-faults model-checking-faults
 
 coverage: deps                         ## lines and branches of ref/ that the unit tests reach: build/coverage/html
 	@scripts/coverage.py --html

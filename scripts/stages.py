@@ -82,6 +82,8 @@ STAGES = (
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
     Stage("proofs-wp-faults", "proofs/wp/run --faults", WP, tiers=("deep",)),
+    Stage("proofs-coq", "proofs/coq/run", ("coqc",)),
+    Stage("proofs-coq-faults", "proofs/coq/run --faults", ("coqc",), tiers=("default", "deep")),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
     Stage("model-checking-faults", "proofs/cbmc/run --faults", ("cbmc",), tiers=("default", "deep")),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov")),
