@@ -58,7 +58,8 @@ deps:                                  ## install what is missing; DEPS=skip lea
 deps-list:                             ## print what is needed, and what of it is missing
 	@scripts/deps --list
 
-test: deps                             ## build and pass all tests
+test:                                  ## build and pass all tests
+	@$(if $(filter skip,$(DEPS)),:,scripts/deps build install)
 	@$(MAKE) -s -j2 --no-print-directory build tests
 	@scripts/run_tests.py --build $(BUILD)
 
@@ -84,6 +85,7 @@ install: build                         ## into PREFIX=/usr/local, below DESTDIR=
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 include/chunkproof/*.h $(DESTDIR)$(PREFIX)/include/chunkproof
+	scripts/fix-limits $(CC) $(EXTRA_CFLAGS) -Iinclude -E -x c - >$(DESTDIR)$(PREFIX)/include/chunkproof/limits.h
 	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(static) $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(shared) $(DESTDIR)$(PREFIX)/lib/libchunkproof.so.$(version)

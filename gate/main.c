@@ -22,7 +22,7 @@ static void print_help(FILE *out) {
     fputs("usage: chunkproof COMMAND [OPTION]... [ARGUMENT]...\n"
           "       chunkproof --help | --version\n"
           "\n"
-          "A trusted oracle for prefix-aware attention.\n"
+          "A formally specified reference of prefix-aware attention.\n"
           "\n"
           "commands:\n",
           out);
@@ -40,6 +40,15 @@ static void print_help(FILE *out) {
           out);
 }
 
+/* The exit status after output: 2 when it could not be written. */
+static int written(void) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("chunkproof: the output cannot be written\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    return EXIT_RIGHT;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
@@ -47,11 +56,11 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help(stdout);
-        return EXIT_RIGHT;
+        return written();
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("chunkproof %s\n", cp_version());
-        return EXIT_RIGHT;
+        return written();
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

@@ -34,7 +34,7 @@ step make_ install PREFIX="$prefix"
 report $? "install"
 [ $failed = 0 ] || exit 1
 
-same_headers() { diff -r include/chunkproof "$prefix/include/chunkproof"; }
+same_headers() { diff -r -x limits.h include/chunkproof "$prefix/include/chunkproof"; }
 step same_headers
 report $? "the headers are there, all of them"
 
@@ -46,6 +46,27 @@ headers_stand_alone() {
 }
 step headers_stand_alone
 report $? "each header compiles alone, in plain C11"
+
+cxx_reads_them() {
+    command -v g++ >/dev/null || return 0
+    echo '#include <chunkproof/chunkproof.h>' >"$work/user.cc"
+    echo 'int main() { return cp_version()[0] == 0; }' >>"$work/user.cc"
+    g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -o "$work/cxx" \
+        "$work/user.cc" "$library.a" -lm && "$work/cxx"
+}
+step cxx_reads_them
+report $? "a C++ program includes them and links"
+
+# The bounds of the build are those of the installed header: 16 chunks on a path, and no others.
+other_bounds() {
+    make_ install BUILD="$work/other" EXTRA_CFLAGS=-DCP_MAX_DEPTH=16 PREFIX="$work/bounded" &&
+        echo '#include <chunkproof/tree.h>
+int bounds[CP_MAX_DEPTH == 16 && CP_MAX_CHUNK_SIZE == 512 ? 1 : -1];' >"$work/bounds.c" &&
+        gcc -std=c11 -I"$work/bounded/include" -fsyntax-only "$work/bounds.c" &&
+        ! gcc -std=c11 -I"$work/bounded/include" -DCP_MAX_DEPTH=32 -fsyntax-only "$work/bounds.c"
+}
+step other_bounds
+report $? "the installed header has the bounds of the build"
 
 # Two equal prompts of five tokens, in chunks of two: two shared chunks and two private tails.
 cat >"$work/user.c" <<'END'
@@ -96,6 +117,16 @@ report $? "a program with the shared library, by its soname"
 # shellcheck disable=SC2046
 step user static -static $(pkg-config --static --cflags --libs chunkproof) && ! needs_library static
 report $? "a program with the static library"
+
+example() {
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror -o "$work/example" tests/example/serving.c -static \
+        $(pkg-config --static --cflags --libs chunkproof) && "$work/example" >"$work/said" &&
+        cat "$work/said" && [ "$(grep -c 'by the definition' "$work/said")" = 4 ] &&
+        awk '/by the definition/ && $5 != $9 "," { bad = 1 } END { exit bad }' "$work/said"
+}
+step example
+report $? "the example computes attention"
 
 installed_command() { [ "$("$prefix/bin/chunkproof" --version)" = "chunkproof $version" ]; }
 step installed_command

@@ -112,7 +112,8 @@ static int apply_append(struct change *change) {
     const char *word = world->script->word[change->operation->first_word];
     int status = cp_tree_append(world->tree, s, show_words_token(&world->words, word));
     if (status == CP_OK) {
-        fprintf(change->effect, "S%d has %d tokens now", s, cp_tree_length(world->tree, s));
+        int n = cp_tree_length(world->tree, s);
+        fprintf(change->effect, "S%d has %d token%s now", s, n, n == 1 ? "" : "s");
         tell_chunks(change, "; no room in its last chunk: takes", 1);
     }
     return status;

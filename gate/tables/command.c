@@ -121,9 +121,11 @@ static int read_model(struct request *request, const char *name) {
 }
 
 static int read_options(struct request *request, int argc, char **argv) {
+    static char program[] = "chunkproof tables"; /* for the messages of getopt_long() */
     int option, failed = 0;
+    argv[0] = program;
     optind = 1;
-    while (failed == 0 && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    while (failed == 0 && (option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         switch (option) {
         case OPTION_JSON:
             request->json = 1;
@@ -131,6 +133,7 @@ static int read_options(struct request *request, int argc, char **argv) {
         case OPTION_CSV:
             request->csv = 1;
             break;
+        case 'h':
         case OPTION_HELP:
             request->help = 1;
             break;
@@ -138,7 +141,7 @@ static int read_options(struct request *request, int argc, char **argv) {
             failed = read_model(request, optarg);
             break;
         case '?':
-            fprintf(stderr, "See chunkproof tables --help.\n");
+            fprintf(stderr, "see `chunkproof tables --help`\n");
             failed = EXIT_BAD_USE;
             break;
         default:
@@ -235,7 +238,7 @@ int cp_command_tables(int argc, char **argv) {
     int failed = read_options(&request, argc, argv);
     if (failed == 0 && request.help) {
         fputs(usage, stdout);
-        return EXIT_RIGHT;
+        return fflush(stdout) == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
     }
     if (failed == 0) {
         failed = read_sections(&request, argc - optind, argv + optind);

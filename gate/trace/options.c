@@ -226,7 +226,8 @@ static int read_option(struct trace_options *options, int option, const char *na
     case CONTINUE:
         return read_int(name, text, 0, 100, &generator->continue_percent);
     default:
-        return -1; /* getopt_long() has printed what is wrong */
+        fprintf(stderr, "see `chunkproof trace --help`\n"); /* getopt_long() said what is wrong */
+        return -1;
     }
 }
 

@@ -15,6 +15,10 @@
 
 #include "chunkproof/plan.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define CP_BUFFERED      0 /* keep every partial result of the chunk-first phase (Algorithm 1) */
 #define CP_MERGE_AT_ONCE 1 /* merge each at once (section 3.3): a state per query row and head */
 
@@ -60,5 +64,9 @@ size_t cp_attend_workspace(const struct cp_attention *attention);
  *                       tensor or the workspace larger than the address space
  *   CP_ERROR_WORKSPACE  workspace_size is below cp_attend_workspace() */
 int cp_attend(const struct cp_attention *attention);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

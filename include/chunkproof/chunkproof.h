@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything: include this one. */
+/* Everything: include this one. The order of calls, of which tests/example/serving.c is an example:
+ *
+ *   cp_tree_new(), cp_plan_new(), cp_kv_new()
+ *   for each prompt   cp_tree_join(), then cp_kv_write() for its tokens n_shared, n_shared + 1, ...:
+ *                     token p is in slot p % c of tree->sequence[s].chunk[p / c]
+ *   cp_plan_build(), cp_attend() with stamp = tree->stamp
+ *   each iteration    cp_tree_append_each(), cp_kv_write() for the new tokens, cp_plan_update(),
+ *                     cp_attend()
+ *   cp_tree_leave() when a sequence is finished; cp_tree_fork(), then cp_kv_copy() as it says
+ *
+ * There is no global state. Threads may use different trees at the same time; for one tree, its plan,
+ * K and V, at most one thread writes, and none reads meanwhile. */
 #ifndef CHUNKPROOF_CHUNKPROOF_H
 #define CHUNKPROOF_CHUNKPROOF_H
 

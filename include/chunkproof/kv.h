@@ -10,6 +10,10 @@
 #include "chunkproof/memory.h"
 #include "chunkproof/number.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct cp_kv {
     void *k; /* [capacity][h_kv][c][d] of `type` */
     void *v; /* as k */
@@ -28,7 +32,9 @@ int cp_kv_new(struct cp_kv *kv, int capacity, int n_kv_heads, int chunk_size, in
               int type, int mode);
 void cp_kv_free(struct cp_kv *kv);
 
-/* The index of element 0 of the row of d numbers for slot `slot` of a chunk and a K/V head. */
+/* Indices are not checked, here and below: the caller keeps them in range.
+ *
+ * The index of element 0 of the row of d numbers for slot `slot` of a chunk and a K/V head. */
 size_t cp_kv_row(const struct cp_kv *kv, int chunk, int kv_head, int slot);
 
 /* Stores the key and the value of one token and one head: d numbers each, rounded once to `type`. */
@@ -38,5 +44,9 @@ void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const
 /* Copies the first n_tokens keys and values of all heads from a chunk to another: what a fork asks
  * for with copy_from and copy_to (TREE-12). */
 void cp_kv_copy(const struct cp_kv *kv, int from, int to, int n_tokens);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,11 +3,19 @@
  *
  * All structures are bounded arrays indexed by small integers. The bounds are fixed when the library
  * is built; memory beyond what a run uses is reserved but never touched (see memory.h). To change a
- * bound, build everything with -DCP_MAX_...=value: the same headers then serve model checking (tiny
- * bounds), deductive proofs and production (the values below).
+ * bound, build with EXTRA_CFLAGS=-DCP_MAX_...=value: the same headers then serve model checking (tiny
+ * bounds), deductive proofs and production (the values below). A library and a program with different
+ * bounds do not agree on the structures; `make install` therefore fixes them in the header that it
+ * installs.
  */
 #ifndef CHUNKPROOF_LIMITS_H
 #define CHUNKPROOF_LIMITS_H
+
+#ifdef __cplusplus
+#define CP_STATIC_ASSERT static_assert
+#else
+#define CP_STATIC_ASSERT _Static_assert
+#endif
 
 #include <float.h>
 
@@ -31,13 +39,13 @@
 #define CP_MAX_CHUNK_SIZE 512
 #endif
 
-_Static_assert(CP_MAX_CHUNKS >= 1 && CP_MAX_CHUNKS <= 1 << 24, "chunk indices are int");
-_Static_assert(CP_MAX_SEQUENCES >= 1 && CP_MAX_SEQUENCES <= 1 << 24, "sequence indices are int");
-_Static_assert(CP_MAX_DEPTH >= 1 && CP_MAX_CHUNK_SIZE >= 1, "a path and a chunk hold something");
-_Static_assert((long long)CP_MAX_DEPTH *CP_MAX_CHUNK_SIZE <= 1 << 30, "token counts are int");
-_Static_assert(sizeof(int) == 4 && sizeof(long long) == 8, "indices and counters as documented");
+CP_STATIC_ASSERT(CP_MAX_CHUNKS >= 1 && CP_MAX_CHUNKS <= 1 << 24, "chunk indices are int");
+CP_STATIC_ASSERT(CP_MAX_SEQUENCES >= 1 && CP_MAX_SEQUENCES <= 1 << 24, "sequence indices are int");
+CP_STATIC_ASSERT(CP_MAX_DEPTH >= 1 && CP_MAX_CHUNK_SIZE >= 1, "a path and a chunk hold something");
+CP_STATIC_ASSERT((long long)CP_MAX_DEPTH *CP_MAX_CHUNK_SIZE <= 1 << 30, "token counts are int");
+CP_STATIC_ASSERT(sizeof(int) == 4 && sizeof(long long) == 8, "indices and counters as documented");
 
-_Static_assert(FLT_EVAL_METHOD == 0 && FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53,
-               "float and double are binary32 and binary64, each computed in its own precision");
+CP_STATIC_ASSERT(FLT_EVAL_METHOD == 0 && FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53,
+                 "float and double are binary32 and binary64, each computed in its own precision");
 
 #endif

@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define CP_ON_DEMAND    0 /* address space only; a page costs memory once it is first written */
 #define CP_PREALLOCATED 1 /* every page is written before the call returns */
 
@@ -12,5 +16,9 @@
  * returns it with cp_memory_free(address, bytes). */
 void *cp_memory_new(size_t bytes, int mode);
 void cp_memory_free(void *address, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

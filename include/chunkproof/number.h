@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define CP_FP16 0 /* IEEE 754 binary16 in uint16_t */
 #define CP_FP32 1 /* float */
 #define CP_FP64 2 /* double */
@@ -37,5 +41,9 @@ size_t cp_number_size(int type);
 */
 double cp_number_load(const void *array, int type, size_t index);
 void cp_number_store(void *array, int type, size_t index, double x);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

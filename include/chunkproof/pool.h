@@ -10,6 +10,10 @@
 
 #include "chunkproof/limits.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct cp_pool {
     int capacity; /* chunks in this pool, 1 .. CP_MAX_CHUNKS */
     int n_free;   /* perm[0 .. n_free) are free, perm[n_free .. capacity) are used */
@@ -121,5 +125,9 @@ const char *cp_pool_check(const struct cp_pool *pool);
   ensures valid: \result != 0 <==> pool_ok(*pool);
 */
 int cp_pool_is_valid(const struct cp_pool *pool);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

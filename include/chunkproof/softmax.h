@@ -17,6 +17,10 @@
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A state with its o beside it: o[0 .. d). */
 struct cp_state {
     double m;
@@ -214,5 +218,9 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
   disjoint behaviors;
 */
 double cp_finish(const struct cp_state *state, const double *o, double *out, int d);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 #ifndef CHUNKPROOF_STATUS_H
 #define CHUNKPROOF_STATUS_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define CP_OK                   0
 #define CP_ERROR_ARGUMENT       1 /* an argument is out of its documented range */
 #define CP_ERROR_POOL_FULL      2 /* fewer free chunks than the operation needs */
@@ -16,5 +20,9 @@
 
 /* One line of English for a status; never NULL. */
 const char *cp_status_text(int status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

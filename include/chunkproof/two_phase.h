@@ -6,6 +6,10 @@
 
 #include "chunkproof/attend.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The workspace, N partial results and scratch:
  *
  *   struct cp_state state[N];    m and n (softmax.h) ...
@@ -27,5 +31,9 @@ void cp_chunk_first(const struct cp_attention *attention);
 
 /* Reads the partial results and leaves them as they are, writes out and lse. */
 void cp_sequence_first(const struct cp_attention *attention);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,6 +2,10 @@
 #ifndef CHUNKPROOF_VERSION_H
 #define CHUNKPROOF_VERSION_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define CP_VERSION_MAJOR 0
 #define CP_VERSION_MINOR 1
 #define CP_VERSION_PATCH 0
@@ -9,5 +13,9 @@
 
 /* The version of the library that was linked, e.g. "0.1.0"; compare with CP_VERSION, the headers'. */
 const char *cp_version(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
