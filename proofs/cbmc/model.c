@@ -42,11 +42,11 @@ static unsigned long long any_number(int bits) {
 static void any_pool(struct cp_pool *pool) {
     pool->n_free = any(3);
 #ifdef ONE_ORDER
-    static const int order[6] = {2, 0, 3, 1, 5, 4}; /* no chunk at its own place */
     pool->capacity = CP_MAX_CHUNKS;
     for (int i = 0; i < CP_MAX_CHUNKS; i++) {
-        pool->perm[i] = order[i];
-        pool->pos[order[i]] = i;
+        int chunk = (i + 2) % CP_MAX_CHUNKS; /* none at its own place */
+        pool->perm[i] = chunk;
+        pool->pos[chunk] = i;
     }
 #else
     pool->capacity = any(3);
