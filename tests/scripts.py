@@ -239,5 +239,69 @@ class Layers(InDirectory):
             self.assertIn(path, run.stdout)
 
 
+class Clauses(InDirectory):
+    def run_in_copy(self, script, change):
+        """Exit status and output of a script in a copy of the tree, after change(path of the copy)."""
+        copy = os.path.join(self.directory, "copy")
+        for part in ("spec", "include", "ref", "proofs", "tests", "scripts"):
+            shutil.copytree(os.path.join(ROOT, part), os.path.join(copy, part))
+        change(copy)
+        run = subprocess.run([sys.executable, os.path.join(copy, "scripts", script)],
+                             capture_output=True, text=True)
+        shutil.rmtree(copy)
+        return run.returncode, run.stdout
+
+    @staticmethod
+    def appends(path, text):
+        def change(copy):
+            with open(os.path.join(copy, path), "a", encoding="utf-8") as file:
+                file.write(text)
+        return change
+
+    @staticmethod
+    def without_faults_of(clause):
+        def change(copy):
+            for tool in ("wp", "coq", "cbmc"):
+                folder = os.path.join(copy, "proofs", tool, "faults")
+                for name in os.listdir(folder):
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        if file.readline() == f"clause: {clause}\n":
+                            os.remove(os.path.join(folder, name))
+        return change
+
+    @staticmethod
+    def excuses(clause):
+        def change(copy):
+            path = os.path.join(copy, "proofs", "SOUNDNESS.md")
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text.replace("| clause | why |\n|---|---|\n",
+                                        f"| clause | why |\n|---|---|\n| {clause} | - |\n"))
+        return change
+
+    def test_the_tree_as_it_is_passes(self):
+        for script in ("clauses.py", "traceability.py"):
+            status, said = self.run_in_copy(script, lambda copy: None)
+            self.assertEqual(status, 0, said)
+
+    def test_findings(self):
+        for script, change, says in (
+                ("clauses.py", self.appends("ref/tree.c", "/* TREE%s */\n" % "-99"), "no clause TREE"),
+                ("clauses.py", self.appends("spec/pool.md", "### POOL%s New\n" % "-8"),
+                 "-8: cited nowhere"),
+                ("clauses.py", self.appends("spec/pool.md", "### POOL%s New\n" % "-9"), "are numbered"),
+                ("traceability.py", self.appends("spec/pool.md", "### POOL%s New\n" % "-8"),
+                 "-8: no proof"),
+                ("traceability.py", self.without_faults_of("POOL-4"),
+                 "POOL-4: no seeded fault of it that a proof must notice"),
+                ("traceability.py", self.excuses("TREE-1"), "TREE-1: has a proof"),
+                ("traceability.py", self.appends("proofs/TRACEABILITY.md", "more\n"),
+                 "out of date")):
+            status, said = self.run_in_copy(script, change)
+            self.assertEqual(status, 1, says)
+            self.assertIn(says, said)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -175,6 +175,7 @@ static void fork_copies_only_a_partial_tail(void **unused) {
     cp_tree_free(tree);
 }
 
+/* TREE-16. */
 static void empty_sequences_live_and_grow(void **unused) {
     struct cp_tree *tree = new_tree(4);
     struct cp_forked forked;
