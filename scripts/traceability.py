@@ -132,7 +132,7 @@ def harnesses():
     for path in sorted((ROOT / "proofs/cbmc").glob("*.c")):
         for text in re.findall(r'CHECK\("([^"]*)"', path.read_text()):
             for clause in clauses_in(text):
-                served[clause] |= {min(uses[path.stem], key=len)} if uses[path.stem] else set()
+                served[clause] |= {min(uses[path.stem], key=lambda name: (len(name), name))} if uses[path.stem] else set()
     return served
 
 
