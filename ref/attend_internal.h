@@ -15,6 +15,12 @@ _Static_assert(SIZE_MAX / INT_MAX >= CP_MAX_CHUNKS,
 #define CP_SCRATCH_ROWS 4
 
 /* The first query row of sequence s; for s = b, the number of query rows (PREFILL-1). */
+/*@
+  requires valid: \valid_read(attention);
+  requires valid_ranges: attention->query_begin == \null || \valid_read(attention->query_begin + s);
+  assigns \nothing;
+  ensures row: \result == first_row(attention->query_begin, s);
+*/
 static inline int cp_first_row(const struct cp_attention *attention, int s) {
     return attention->query_begin == NULL ? s : attention->query_begin[s];
 }

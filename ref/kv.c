@@ -51,8 +51,26 @@ void cp_kv_free(struct cp_kv *kv) {
 }
 
 size_t cp_kv_row(const struct cp_kv *kv, int chunk, int kv_head, int slot) {
-    size_t row = (size_t)chunk * (size_t)kv->n_kv_heads + (size_t)kv_head;
-    return (row * (size_t)kv->chunk_size + (size_t)slot) * (size_t)kv->head_dim;
+    size_t slice = (size_t)chunk * (size_t)kv->n_kv_heads + (size_t)kv_head;
+    /*@ assert slice: slice == row_at(chunk, kv->n_kv_heads) + kv_head; */
+    /*@ assert next: slice + 1 <= row_at(chunk + 1, kv->n_kv_heads); */
+    /*@ assert last: row_at(chunk + 1, kv->n_kv_heads) <= row_at(kv->capacity, kv->n_kv_heads); */
+    /*@ assert next_slot: row_at(slice + 1, kv->chunk_size) <=
+          row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size); */
+    /*@ assert last_slot: row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size) <=
+          row_at(row_at(kv->capacity, kv->n_kv_heads), kv->chunk_size); */
+    /*@ assert countable: row_at(row_at(kv->capacity, kv->n_kv_heads), kv->chunk_size) <=
+          0x7FFFFFFFFFFFFFFF; */
+    /*@ assert slots: row_at(slice, kv->chunk_size) + kv->chunk_size <=
+          row_at(slice + 1, kv->chunk_size); */
+    size_t row = slice * (size_t)kv->chunk_size + (size_t)slot;
+    /*@ assert row: row == row_at(slice, kv->chunk_size) + slot; */
+    /*@ assert place: row_at(row, kv->head_dim) + kv->head_dim <=
+          row_at(row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size), kv->head_dim); */
+    /*@ assert last_place:
+          row_at(row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size), kv->head_dim) <=
+          row_at(row_at(row_at(kv->capacity, kv->n_kv_heads), kv->chunk_size), kv->head_dim); */
+    return row * (size_t)kv->head_dim;
 }
 
 void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const double *key,

@@ -1,38 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chunkproof/plan.h"
 
-#include <stddef.h>
+#include "plan_proof.h"
 
 /* PLAN-2: the path of sequence s. Its ranges nest (TREE-5), so the shared chunks come first. */
+/*@
+  requires valid: \valid(plan) && \valid_read(tree) && \separated(plan, tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= s < tree->n_sequences;
+  assigns plan->row[s];
+  ensures row: plan_row_of(*plan, *tree, s);
+  ensures length: plan->row[s].n_tokens == tree_length(*tree, s);
+*/
 static void build_row(struct cp_plan *plan, const struct cp_tree *tree, int s) {
-    const struct cp_sequence *path = &tree->sequence[s];
-    struct cp_plan_row *row = &plan->row[s];
-    row->n_tokens = cp_tree_length(tree, s);
-    row->n_chunks = path->n_chunks;
-    row->n_shared = 0;
-    for (int k = 0; k < path->n_chunks; k++) {
-        int chunk = path->chunk[k];
-        row->chunk[k] = chunk;
+    int n_chunks = tree->sequence[s].n_chunks;
+    plan->row[s].n_tokens = cp_tree_length(tree, s);
+    plan->row[s].n_chunks = n_chunks;
+    plan->row[s].n_shared = 0;
+    /*@
+      loop invariant k: 0 <= k <= n_chunks;
+      loop invariant sizes: plan->row[s].n_chunks == n_chunks && 0 <= plan->row[s].n_shared <= k &&
+        plan->row[s].n_tokens == tree_length(*tree, s);
+      loop invariant path: \forall integer j; 0 <= j < k ==>
+        plan_chunk(*plan, s, j) == tree_chunk(*tree, s, j);
+      loop invariant shared: \forall integer j; 0 <= j < k ==>
+        (j < plan->row[s].n_shared <==> tree_shared(*tree, tree_chunk(*tree, s, j)));
+      loop assigns k, plan->row[s];
+      loop variant n_chunks - k;
+    */
+    for (int k = 0; k < n_chunks; k++) {
+        int chunk = tree->sequence[s].chunk[k];
+        plan->row[s].chunk[k] = chunk;
+        /*@ assert used: pool_used(tree->pool, chunk) &&
+              0 <= tree->begin[chunk] < tree->end[chunk]; */
         if (tree->end[chunk] - tree->begin[chunk] >= 2) {
-            row->n_shared = k + 1;
+            /*@ assert above: \forall integer j; 0 <= j < k ==>
+                  tree_shared(*tree, tree_chunk(*tree, s, j)); */
+            plan->row[s].n_shared = k + 1;
         }
     }
 }
-
 /* PLAN-1, PLAN-4: the shared chunks that begin at sequence s, from the root down. Called for s = 0, 1,
  * ... this lists the forest depth first. */
+/*@
+  requires valid: \valid(plan) && \valid_read(tree) && \separated(plan, tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= s < tree->n_sequences;
+  requires sizes: plan->capacity == tree->pool.capacity && plan->chunk_size == tree->chunk_size &&
+    0 <= plan->n_shared <= plan->capacity;
+  requires row: plan_row_of(*plan, *tree, s);
+  requires described: \forall integer i; 0 <= i < plan->n_shared ==>
+    plan_describes(*plan, *tree, i) && plan->shared[i].begin < s;
+  requires sorted: plan_sorted(*plan, plan->n_shared);
+  requires listed: \forall integer x; tree_shared(*tree, x) ==> tree->begin[x] < s ==>
+    plan_lists(*plan, plan->n_shared, x);
+  assigns plan->n_shared, plan->shared[0 .. CP_MAX_CHUNKS - 1];
+  ensures sizes: \old(plan->n_shared) <= plan->n_shared <= plan->capacity;
+  ensures described: \forall integer i; 0 <= i < plan->n_shared ==>
+    plan_describes(*plan, *tree, i) && plan->shared[i].begin <= s;
+  ensures sorted: plan_sorted(*plan, plan->n_shared);
+  ensures listed: \forall integer x; tree_shared(*tree, x) ==> tree->begin[x] <= s ==>
+    plan_lists(*plan, plan->n_shared, x);
+  ensures rest: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
+    plan->shared[i] == \old(plan->shared[i]);
+*/
 static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s) {
-    const struct cp_plan_row *row = &plan->row[s];
-    for (int k = 0; k < row->n_shared; k++) {
-        int chunk = row->chunk[k];
+    int n_shared = plan->row[s].n_shared;
+    /*@
+      loop invariant k: 0 <= k <= n_shared;
+      loop invariant sizes: \at(plan->n_shared, Pre) <= plan->n_shared <= plan->capacity;
+      loop invariant described: \forall integer i; 0 <= i < plan->n_shared ==>
+        plan_describes(*plan, *tree, i);
+      loop invariant before: \forall integer i; 0 <= i < plan->n_shared ==>
+        plan->shared[i].begin < s ||
+        (plan->shared[i].begin == s && tree->depth[plan->shared[i].chunk] < k);
+      loop invariant sorted: plan_sorted(*plan, plan->n_shared);
+      loop invariant listed: \forall integer x; tree_shared(*tree, x) ==>
+        tree->begin[x] < s || (tree->begin[x] == s && tree->depth[x] < k) ==>
+        plan_lists(*plan, plan->n_shared, x);
+      loop invariant rest: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
+        plan->shared[i] == \at(plan->shared[i], Pre);
+      loop assigns k, plan->n_shared, plan->shared[0 .. CP_MAX_CHUNKS - 1];
+      loop variant n_shared - k;
+    */
+    for (int k = 0; k < n_shared; k++) {
+        int chunk = plan->row[s].chunk[k];
+        /*@ assert shared: tree_shared(*tree, chunk) && tree->depth[chunk] == k; */
+        /*@ assert only: \forall integer x; tree_shared(*tree, x) ==> tree->begin[x] == s ==>
+              tree->depth[x] == k ==> x == chunk; */
         if (tree->begin[chunk] == s) {
-            struct cp_shared_chunk *shared = &plan->shared[plan->n_shared];
-            shared->chunk = chunk;
-            shared->begin = s;
-            shared->end = tree->end[chunk];
-            shared->n_tokens = tree->fill[chunk];
-            shared->position = k * tree->chunk_size;
+            int i = plan->n_shared;
+            /*@ assert full: tree->fill[chunk] == tree->chunk_size; */
+            /*@ assert place: k * tree->chunk_size == key_at(k, tree->chunk_size); */
+            /*@ assert above: \forall integer j; 0 <= j < i ==> plan->shared[j].begin < s ||
+                  plan->shared[j].position < key_at(k, tree->chunk_size); */
+            /*@ ghost pigeonhole(plan, chunk); */
+            plan->shared[i].chunk = chunk;
+            plan->shared[i].begin = s;
+            plan->shared[i].end = tree->end[chunk];
+            plan->shared[i].n_tokens = tree->fill[chunk];
+            plan->shared[i].position = k * tree->chunk_size;
             plan->n_shared++;
+            /*@ assert still: \forall integer x;
+                  plan_lists(\at(*plan, LoopCurrent), i, x) ==> plan_lists(*plan, i + 1, x); */
+            /*@ assert now: plan_lists(*plan, i + 1, chunk); */
         }
     }
 }
@@ -43,10 +114,33 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree) {
     plan->chunk_size = tree->chunk_size;
     plan->n_sequences = tree->n_sequences;
     plan->n_shared = 0;
+    /*@
+      loop invariant s: 0 <= s <= tree->n_sequences;
+      loop invariant stamp: same_stamp(plan->stamp, tree->stamp);
+      loop invariant sizes: plan->capacity == tree->pool.capacity &&
+        plan->chunk_size == tree->chunk_size && plan->n_sequences == tree->n_sequences &&
+        0 <= plan->n_shared <= plan->capacity;
+      loop invariant rows: \forall integer r; 0 <= r < s ==> plan_row_of(*plan, *tree, r);
+      loop invariant lengths: \forall integer r; 0 <= r < s ==>
+        plan->row[r].n_tokens == tree_length(*tree, r);
+      loop invariant described: \forall integer i; 0 <= i < plan->n_shared ==>
+        plan_describes(*plan, *tree, i) && plan->shared[i].begin < s;
+      loop invariant sorted: plan_sorted(*plan, plan->n_shared);
+      loop invariant listed: \forall integer x; tree_shared(*tree, x) ==> tree->begin[x] < s ==>
+        plan_lists(*plan, plan->n_shared, x);
+      loop invariant other_rows: \forall integer r; s <= r < CP_MAX_SEQUENCES ==>
+        plan->row[r] == \at(plan->row[r], Pre);
+      loop invariant other_descriptors: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
+        plan->shared[i] == \at(plan->shared[i], Pre);
+      loop assigns s, plan->n_shared, plan->row[0 .. CP_MAX_SEQUENCES - 1],
+        plan->shared[0 .. CP_MAX_CHUNKS - 1];
+      loop variant tree->n_sequences - s;
+    */
     for (int s = 0; s < tree->n_sequences; s++) {
         build_row(plan, tree, s);
         list_shared(plan, tree, s);
     }
+    /*@ ghost plan_of_is_ok(plan, tree); */
 }
 
 int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
@@ -54,10 +148,23 @@ int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
         cp_plan_build(plan, tree);
         return 1;
     }
+    /*@
+      loop invariant s: 0 <= s <= tree->n_sequences;
+      loop invariant lengths: \forall integer r; 0 <= r < s ==>
+        plan->row[r].n_tokens == tree_length(*tree, r);
+      loop invariant counts: \forall integer r; 0 <= r < CP_MAX_SEQUENCES ==>
+        plan->row[r].n_chunks == \at(plan->row[r].n_chunks, Pre) &&
+        plan->row[r].n_shared == \at(plan->row[r].n_shared, Pre);
+      loop invariant tables: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
+        0 <= k < CP_MAX_DEPTH ==> plan_chunk(*plan, r, k) == \at(plan_chunk(*plan, r, k), Pre);
+      loop assigns s, plan->row[0 .. CP_MAX_SEQUENCES - 1].n_tokens;
+      loop variant tree->n_sequences - s;
+    */
     for (int s = 0; s < tree->n_sequences; s++) {
         plan->row[s].n_tokens = cp_tree_length(tree, s);
     }
     plan->stamp = tree->stamp;
+    /*@ ghost plan_of_is_ok(plan, tree); */
     return 0;
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The executable invariant of a plan: what the phases rely on. It knows no tree, so that a plan from
- * anywhere can be checked. */
+ * anywhere can be checked. Each clause is checked after those that make it safe to. */
 #include <stddef.h>
 
 #include "chunkproof/plan.h"
 
+/*@
+  requires valid: \valid_read(plan);
+  assigns \nothing;
+  ensures sizes: \result != 0 <==> plan_sizes(*plan);
+*/
 static int plan_sizes_are_valid(const struct cp_plan *plan) {
     return 1 <= plan->chunk_size && plan->chunk_size <= CP_MAX_CHUNK_SIZE && 1 <= plan->capacity &&
            plan->capacity <= CP_MAX_CHUNKS && 0 <= plan->n_sequences &&
@@ -12,41 +17,128 @@ static int plan_sizes_are_valid(const struct cp_plan *plan) {
            plan->n_shared <= plan->capacity;
 }
 
+/* The position of the first key of the k-th chunk of a path. */
+/*@
+  requires k: -1 <= k <= CP_MAX_DEPTH;
+  requires c: 1 <= c <= CP_MAX_CHUNK_SIZE;
+  assigns \nothing;
+  ensures key: \result == key_at(k, c);
+*/
+static int first_key(int k, int c) {
+    /*@ assert bound: -CP_MAX_CHUNK_SIZE <= k * c <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE; */
+    return k * c;
+}
+
 /* PLAN-2 and PLAN-7 for one row: all its chunks but the last are full, and all shared ones. */
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  requires sequence: 0 <= s < plan->n_sequences;
+  assigns \result \from *plan, s;
+  ensures row: \result == \null <==> plan_row_path(*plan, s) && plan_row_length(*plan, s);
+*/
 static const char *check_row(const struct cp_plan *plan, int s) {
-    const struct cp_plan_row *row = &plan->row[s];
-    if (row->n_chunks < 0 || row->n_chunks > CP_MAX_DEPTH || row->n_shared < 0 ||
-        row->n_shared > row->n_chunks) {
+    int c = plan->chunk_size;
+    int n_tokens = plan->row[s].n_tokens;
+    int n_chunks = plan->row[s].n_chunks;
+    int n_shared = plan->row[s].n_shared;
+    if (n_chunks < 0 || n_chunks > CP_MAX_DEPTH || n_shared < 0 || n_shared > n_chunks) {
         return "PLAN-2";
     }
-    if (row->n_tokens < 0 || row->n_tokens > row->n_chunks * plan->chunk_size ||
-        row->n_tokens <= (row->n_chunks - 1) * plan->chunk_size ||
-        row->n_tokens < row->n_shared * plan->chunk_size) {
+    if (n_tokens < 0 || n_tokens > first_key(n_chunks, c) ||
+        n_tokens <= first_key(n_chunks - 1, c) || n_tokens < first_key(n_shared, c)) {
         return "PLAN-7";
     }
-    for (int k = 0; k < row->n_chunks; k++) {
-        if (row->chunk[k] < 0 || row->chunk[k] >= plan->capacity) {
+    /*@
+      loop invariant k: 0 <= k <= n_chunks;
+      loop invariant path: \forall integer j; 0 <= j < k ==>
+        0 <= plan_chunk(*plan, s, j) < plan->capacity;
+      loop assigns k;
+      loop variant n_chunks - k;
+    */
+    for (int k = 0; k < n_chunks; k++) {
+        if (plan->row[s].chunk[k] < 0 || plan->row[s].chunk[k] >= plan->capacity) {
             return "PLAN-2";
         }
     }
     return NULL;
 }
 
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  assigns \result \from *plan;
+  ensures rows: \result == \null <==> plan_rows(*plan);
+*/
+static const char *check_rows(const struct cp_plan *plan) {
+    /*@
+      loop invariant s: 0 <= s <= plan->n_sequences;
+      loop invariant rows: \forall integer r; 0 <= r < s ==>
+        plan_row_path(*plan, r) && plan_row_length(*plan, r);
+      loop assigns s;
+      loop variant plan->n_sequences - s;
+    */
+    for (int s = 0; s < plan->n_sequences; s++) {
+        const char *broken = check_row(plan, s);
+        if (broken != NULL) {
+            return broken;
+        }
+    }
+    return NULL;
+}
+
 /* PLAN-1 for one descriptor. */
-static int descriptor_is_valid(const struct cp_plan *plan, const struct cp_shared_chunk *shared) {
-    return 0 <= shared->chunk && shared->chunk < plan->capacity && 0 <= shared->begin &&
-           shared->begin < shared->end && shared->end <= plan->n_sequences &&
-           shared->end - shared->begin >= 2 && shared->n_tokens == plan->chunk_size &&
-           0 <= shared->position && shared->position % plan->chunk_size == 0 &&
-           shared->position / plan->chunk_size < CP_MAX_DEPTH;
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  requires descriptor: 0 <= i < plan->n_shared;
+  assigns \nothing;
+  ensures descriptor: \result != 0 <==> plan_descriptor(*plan, i);
+*/
+static int descriptor_is_valid(const struct cp_plan *plan, int i) {
+    int chunk = plan->shared[i].chunk;
+    int begin = plan->shared[i].begin;
+    int end = plan->shared[i].end;
+    int position = plan->shared[i].position;
+    return 0 <= chunk && chunk < plan->capacity && 0 <= begin && begin < end &&
+           end <= plan->n_sequences && end - begin >= 2 &&
+           plan->shared[i].n_tokens == plan->chunk_size && 0 <= position &&
+           position % plan->chunk_size == 0 && position / plan->chunk_size < CP_MAX_DEPTH;
+}
+
+/* How deep the chunk of a valid descriptor is. */
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  requires descriptor: 0 <= i < plan->n_shared && plan_descriptor(*plan, i);
+  assigns \nothing;
+  ensures depth: \result == plan_depth(*plan, i);
+*/
+static int descriptor_depth(const struct cp_plan *plan, int i) {
+    return plan->shared[i].position / plan->chunk_size;
 }
 
 /* PLAN-3: the chunk is on the shared part of every path in its range, at its position. */
-static int descriptor_is_on_paths(const struct cp_plan *plan,
-                                  const struct cp_shared_chunk *shared) {
-    int k = shared->position / plan->chunk_size;
-    for (int s = shared->begin; s < shared->end; s++) {
-        if (k >= plan->row[s].n_shared || plan->row[s].chunk[k] != shared->chunk) {
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  requires rows: plan_rows(*plan);
+  requires descriptor: 0 <= i < plan->n_shared && plan_descriptor(*plan, i);
+  assigns \nothing;
+  ensures on_paths: \result != 0 <==>
+    \forall integer s; plan_serves(*plan, i, s) ==> plan_on_path(*plan, i, s);
+*/
+static int descriptor_is_on_paths(const struct cp_plan *plan, int i) {
+    int k = descriptor_depth(plan, i);
+    /*@
+      loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
+      loop invariant on_path: \forall integer r; plan->shared[i].begin <= r < s ==>
+        plan_on_path(*plan, i, r);
+      loop assigns s;
+      loop variant plan->shared[i].end - s;
+    */
+    for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) {
+        if (k >= plan->row[s].n_shared || plan->row[s].chunk[k] != plan->shared[i].chunk) {
             return 0;
         }
     }
@@ -54,45 +146,138 @@ static int descriptor_is_on_paths(const struct cp_plan *plan,
 }
 
 /* PLAN-4: by first sequence, then from the root down. */
-static int is_before(const struct cp_shared_chunk *a, const struct cp_shared_chunk *b) {
-    return a->begin < b->begin || (a->begin == b->begin && a->position < b->position);
+/*@
+  requires valid: \valid_read(plan);
+  requires descriptors: 0 <= i < CP_MAX_CHUNKS && 0 <= j < CP_MAX_CHUNKS;
+  assigns \nothing;
+  ensures before: \result != 0 <==> plan_before(*plan, i, j);
+*/
+static int is_before(const struct cp_plan *plan, int i, int j) {
+    return plan->shared[i].begin < plan->shared[j].begin ||
+           (plan->shared[i].begin == plan->shared[j].begin &&
+            plan->shared[i].position < plan->shared[j].position);
+}
+
+/* PLAN-1, PLAN-4, and of PLAN-3 that what the descriptors cover is on the paths, each pair once. */
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  requires rows: plan_rows(*plan);
+  assigns \result \from *plan;
+  ensures descriptors: \result == \null <==>
+    plan_descriptors(*plan, plan->n_shared) && plan_sorted(*plan, plan->n_shared) &&
+    plan_on_paths(*plan, plan->n_shared) && plan_disjoint(*plan, plan->n_shared);
+*/
+static const char *check_descriptors(const struct cp_plan *plan) {
+    int covered_to[CP_MAX_DEPTH] = {0}; /* per depth: sequences below have been covered */
+    /*@
+      loop invariant i: 0 <= i <= plan->n_shared;
+      loop invariant descriptors: plan_descriptors(*plan, i);
+      loop invariant sorted: plan_sorted(*plan, i);
+      loop invariant on_paths: plan_on_paths(*plan, i);
+      loop invariant disjoint: plan_disjoint(*plan, i);
+      loop invariant ends: \forall integer j; 0 <= j < i ==>
+        plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
+      loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==> covered_to[k] == 0 ||
+        \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
+          plan->shared[j].end == covered_to[k];
+      loop assigns i, covered_to[0 .. CP_MAX_DEPTH - 1];
+      loop variant plan->n_shared - i;
+    */
+    for (int i = 0; i < plan->n_shared; i++) {
+        if (!descriptor_is_valid(plan, i)) {
+            return "PLAN-1";
+        }
+        if (i > 0 && !is_before(plan, i - 1, i)) {
+            return "PLAN-4";
+        }
+        /*@ assert behind: i > 0 ==> plan_before(*plan, i - 1, i); */
+        /*@ assert sorted: \forall integer j; 0 <= j < i ==> plan_before(*plan, j, i); */
+        /* Ranges at one depth are disjoint, so no pair is covered twice, and the work is bounded by
+         * the number of pairs. */
+        int k = descriptor_depth(plan, i);
+        if (plan->shared[i].begin < covered_to[k] || !descriptor_is_on_paths(plan, i)) {
+            return "PLAN-3";
+        }
+        covered_to[k] = plan->shared[i].end;
+    }
+    return NULL;
+}
+
+/* The rest of PLAN-3: every chunk in the shared part of a path is covered. Sequence by sequence, as the
+ * descriptors are sorted. */
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  requires rows: plan_rows(*plan);
+  requires descriptors: plan_descriptors(*plan, plan->n_shared);
+  requires sorted: plan_sorted(*plan, plan->n_shared);
+  requires disjoint: plan_disjoint(*plan, plan->n_shared);
+  assigns \nothing;
+  ensures covers: \result != 0 <==> plan_covers(*plan, plan->n_sequences);
+*/
+static int rows_are_covered(const struct cp_plan *plan) {
+    int covered_to[CP_MAX_DEPTH] = {0}; /* per depth, by the descriptors that begin so far */
+    int i = 0;
+    /*@
+      loop invariant s: 0 <= s <= plan->n_sequences;
+      loop invariant i: 0 <= i <= plan->n_shared;
+      loop invariant covers: plan_covers(*plan, s);
+      loop invariant begun: \forall integer j; 0 <= j < i ==> plan->shared[j].begin < s;
+      loop invariant ends: \forall integer j; 0 <= j < i ==>
+        plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
+      loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==> covered_to[k] == 0 ||
+        \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
+          plan->shared[j].end == covered_to[k];
+      loop assigns s, i, covered_to[0 .. CP_MAX_DEPTH - 1];
+      loop variant plan->n_sequences - s;
+    */
+    for (int s = 0; s < plan->n_sequences; s++) {
+        /*@
+          loop invariant i: 0 <= i <= plan->n_shared;
+          loop invariant begun: \forall integer j; 0 <= j < i ==> plan->shared[j].begin <= s;
+          loop invariant ends: \forall integer j; 0 <= j < i ==>
+            plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
+          loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==>
+            covered_to[k] == 0 || \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
+              plan->shared[j].end == covered_to[k];
+          loop assigns i, covered_to[0 .. CP_MAX_DEPTH - 1];
+          loop variant plan->n_shared - i;
+        */
+        for (; i < plan->n_shared && plan->shared[i].begin <= s; i++) {
+            covered_to[descriptor_depth(plan, i)] = plan->shared[i].end;
+        }
+        /*@ assert later: \forall integer j; i <= j < plan->n_shared ==> s < plan->shared[j].begin; */
+        /*@
+          loop invariant k: 0 <= k <= plan->row[s].n_shared;
+          loop invariant covered: \forall integer j; 0 <= j < k ==> plan_covered(*plan, s, j);
+          loop assigns k;
+          loop variant plan->row[s].n_shared - k;
+        */
+        for (int k = 0; k < plan->row[s].n_shared; k++) {
+            if (covered_to[k] <= s) {
+                /*@ assert over: \forall integer j; 0 <= j < i ==> plan_depth(*plan, j) == k ==>
+                      plan->shared[j].end <= s; */
+                /*@ assert left_out: !plan_covered(*plan, s, k); */
+                return 0;
+            }
+        }
+    }
+    return 1;
 }
 
 const char *cp_plan_check(const struct cp_plan *plan) {
-    int covered_to[CP_MAX_DEPTH]; /* per depth: sequences below have been covered */
-    long long listed = 0;         /* (sequence, shared chunk) pairs on the rows ... */
-    long long covered = 0;        /* ... and in the ranges of the descriptors */
     if (!plan_sizes_are_valid(plan)) {
         return "PLAN-1";
     }
-    for (int s = 0; s < plan->n_sequences; s++) {
-        const char *broken = check_row(plan, s);
-        if (broken != NULL) {
-            return broken;
-        }
-        listed += plan->row[s].n_shared;
+    const char *broken = check_rows(plan);
+    if (broken == NULL) {
+        broken = check_descriptors(plan);
     }
-    for (int k = 0; k < CP_MAX_DEPTH; k++) {
-        covered_to[k] = 0;
+    if (broken == NULL && !rows_are_covered(plan)) {
+        broken = "PLAN-3";
     }
-    for (int i = 0; i < plan->n_shared; i++) {
-        const struct cp_shared_chunk *shared = &plan->shared[i];
-        if (!descriptor_is_valid(plan, shared)) {
-            return "PLAN-1";
-        }
-        if (i > 0 && !is_before(&plan->shared[i - 1], shared)) {
-            return "PLAN-4";
-        }
-        /* Ranges at one depth are disjoint, so no pair is covered twice, and the work is bounded by
-         * the number of pairs. */
-        int k = shared->position / plan->chunk_size;
-        if (shared->begin < covered_to[k] || !descriptor_is_on_paths(plan, shared)) {
-            return "PLAN-3";
-        }
-        covered_to[k] = shared->end;
-        covered += shared->end - shared->begin;
-    }
-    return covered == listed ? NULL : "PLAN-3";
+    return broken;
 }
 
 int cp_plan_is_valid(const struct cp_plan *plan) {

@@ -38,6 +38,8 @@
     0 <= i < \old(tree->fill[tree_chunk(*tree, s, k)]) ==>
       tree->tokens[tree_chunk(*tree, s, k)].token[i] ==
         \old(tree->tokens[tree_chunk(*tree, s, k)].token[i]);
+  ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
+  ensures epoch: counted(\old(tree->stamp.epoch), tree_needs(\old(*tree), s), tree->stamp.epoch);
   ensures others: \forall integer r; 0 <= r < tree->n_sequences ==>
     r != s ==> tree_kept(\old(*tree), r, *tree, r);
 */
@@ -74,19 +76,24 @@ static void append_one(struct cp_tree *tree, int s, int token) {
           \at(pool_used(tree->pool, x), Pre) &&
           tree->begin[x] == \at(tree->begin[x], Pre) && tree->end[x] == \at(tree->end[x], Pre) &&
           tree->depth[x] == \at(tree->depth[x], Pre) && tree->fill[x] == \at(tree->fill[x], Pre); */
+    /*@ assert tokens_kept: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==> x != chunk ==>
+          tree->tokens[x] == \at(tree->tokens[x], Pre) && tree->hash[x] == \at(tree->hash[x], Pre); */
+    /*@ assert hash: tree->fill[chunk] == tree->chunk_size ==>
+          tree->hash[chunk] == hash_of(tree->tokens[chunk], tree->chunk_size, tree->hash_bits); */
+    /*@ assert apart: \forall integer r, k; 0 <= r < tree->n_sequences ==> r != s ==>
+          0 <= k < tree_depth(*tree, r) ==> pool_used(tree->pool, tree_chunk(*tree, r, k)) &&
+          tree_chunk(*tree, r, k) != chunk; */
+    /*@ assert others: \forall integer r, k, i; 0 <= r < tree->n_sequences ==> r != s ==>
+          0 <= k < tree_depth(*tree, r) ==> 0 <= i < tree->fill[tree_chunk(*tree, r, k)] ==>
+          tree->tokens[tree_chunk(*tree, r, k)].token[i] ==
+            \at(*tree, Pre).tokens[tree_chunk(*tree, r, k)].token[i]; */
+    /*@ assert content: \forall integer k, i; 0 <= k < \at(tree_depth(*tree, s), Pre) ==>
+          0 <= i < \at(tree->fill[tree_chunk(*tree, s, k)], Pre) ==>
+          tree->tokens[tree_chunk(*tree, s, k)].token[i] ==
+            \at(tree->tokens[tree_chunk(*tree, s, k)].token[i], Pre); */
 }
 
 /*@
-  // How many of the sequences at[0 .. n) need a chunk for their next token.
-  axiomatic Needed {
-    logic integer tree_needed{L}(struct cp_tree t, int *at, integer n) reads at[0 .. n - 1];
-    axiom tree_needed_0{L}: \forall struct cp_tree t, int *at; tree_needed(t, at, 0) == 0;
-    axiom tree_needed_yes{L}: \forall struct cp_tree t, int *at, integer n; 0 <= n ==>
-      tree_needs_chunk(t, at[n]) ==> tree_needed(t, at, n + 1) == tree_needed(t, at, n) + 1;
-    axiom tree_needed_no{L}: \forall struct cp_tree t, int *at, integer n; 0 <= n ==>
-      !tree_needs_chunk(t, at[n]) ==> tree_needed(t, at, n + 1) == tree_needed(t, at, n);
-  }
-
   // Sequence s is one of at[0 .. n).
   axiomatic Among {
     predicate among{L}(int *at, integer n, integer s) reads at[0 .. n - 1];
@@ -115,6 +122,11 @@ static void append_one(struct cp_tree *tree, int s, int token) {
     tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1],
     tree->stamp.epoch;
   ensures ok: tree_ok(*tree);
+  ensures free: tree->pool.n_free ==
+    \old(tree->pool.n_free) - tree_needed(\old(*tree), sequence, n);
+  ensures epoch: counted(\old(tree->stamp.epoch), tree_needed(\old(*tree), sequence, n),
+    tree->stamp.epoch);
+  ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
   ensures longer: \forall integer i; 0 <= i < n ==>
     tree_length(*tree, sequence[i]) == tree_length(\old(*tree), sequence[i]) + 1;
   ensures others: \forall integer r; 0 <= r < tree->n_sequences ==>
@@ -126,6 +138,9 @@ static void append_all(struct cp_tree *tree, int n, const int *sequence, const i
       loop invariant ok: tree_ok(*tree);
       loop invariant free: tree->pool.n_free ==
         \at(tree->pool.n_free, Pre) - tree_needed(\at(*tree, Pre), sequence, i);
+      loop invariant epoch: counted(\at(tree->stamp.epoch, Pre),
+        tree_needed(\at(*tree, Pre), sequence, i), tree->stamp.epoch);
+      loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
       loop invariant longer: \forall integer j; 0 <= j < i ==>
         tree_length(*tree, sequence[j]) == tree_length(\at(*tree, Pre), sequence[j]) + 1;
       loop invariant kept: \forall integer r; 0 <= r < tree->n_sequences ==>
@@ -178,6 +193,7 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
       loop invariant increasing: \forall integer j, k; 0 <= j < k < i ==> sequence[j] < sequence[k];
       loop invariant depth: \forall integer j; 0 <= j < i ==>
         tree_needs_chunk(*tree, sequence[j]) ==> tree_depth(*tree, sequence[j]) < CP_MAX_DEPTH;
+      loop invariant right: append_right(*tree, sequence, i);
       loop invariant needed: needed == tree_needed(*tree, sequence, i);
       loop invariant monotone: \forall integer j; 0 <= j <= i ==>
         tree_needed(*tree, sequence, j) <= needed;
@@ -203,7 +219,19 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
     /*@ assert others: \forall integer r; (\forall integer i; 0 <= i < n ==> sequence[i] != r) ==>
           !among(sequence, n, r); */
     append_all(tree, n, sequence, token);
+    /*@ assert on_paths: \forall integer x, s; pool_used(tree->pool, x) ==>
+          tree->begin[x] <= s < tree->end[x] ==>
+          0 <= tree->depth[x] < tree_depth(*tree, s) && tree_chunk(*tree, s, tree->depth[x]) == x; */
     tree->stamp.step++;
+    /*@ assert sizes: tree_sizes(*tree); */
+    /*@ assert ranges: tree_ranges(*tree); */
+    /*@ assert private: tree_private(*tree); */
+    /*@ assert paths: tree_paths(*tree); */
+    /*@ assert cover: tree_cover(*tree); */
+    /*@ assert nested: tree_nested(*tree); */
+    /*@ assert salts: tree_salts(*tree); */
+    /*@ assert longer: \forall integer i; 0 <= i < n ==>
+          tree_length(*tree, sequence[i]) == tree_length(\at(*tree, Pre), sequence[i]) + 1; */
     /*@ assert kept: \forall integer r; 0 <= r < tree->n_sequences ==>
           !among(sequence, n, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r); */
     return CP_OK;

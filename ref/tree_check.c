@@ -2,13 +2,25 @@
 /* The executable invariant of the tree. Each clause is checked after those that make it safe to. */
 #include <stddef.h>
 
-#include "chunkproof/tree.h"
+#include "tree_internal.h"
 
-static int tree_sizes_are_valid(const struct cp_tree *tree) {
+/*@
+  requires valid: \valid_read(tree);
+  assigns \nothing;
+  ensures result: \result != 0 <==> tree_sizes(*tree);
+*/
+static int sizes_are_valid(const struct cp_tree *tree) {
     if (tree->chunk_size < 1 || tree->chunk_size > CP_MAX_CHUNK_SIZE || tree->hash_bits < 0 ||
         tree->hash_bits > 64 || tree->n_sequences < 0 || tree->n_sequences > CP_MAX_SEQUENCES) {
         return 0;
     }
+    /*@
+      loop invariant s: 0 <= s <= tree->n_sequences;
+      loop invariant rows: \forall integer r; 0 <= r < s ==>
+        0 <= tree_depth(*tree, r) <= CP_MAX_DEPTH;
+      loop assigns s;
+      loop variant tree->n_sequences - s;
+    */
     for (int s = 0; s < tree->n_sequences; s++) {
         if (tree->sequence[s].n_chunks < 0 || tree->sequence[s].n_chunks > CP_MAX_DEPTH) {
             return 0;
@@ -17,39 +29,131 @@ static int tree_sizes_are_valid(const struct cp_tree *tree) {
     return 1;
 }
 
-/* TREE-1 for a used chunk. */
-static int range_is_valid(const struct cp_tree *tree, int chunk) {
-    return 0 <= tree->begin[chunk] && tree->begin[chunk] < tree->end[chunk] &&
-           tree->end[chunk] <= tree->n_sequences && 1 <= tree->fill[chunk] &&
-           tree->fill[chunk] <= tree->chunk_size;
+/* TREE-1. */
+/*@
+  requires valid: \valid_read(tree);
+  requires pool: pool_ok(tree->pool);
+  assigns \nothing;
+  ensures result: \result != 0 <==> tree_ranges(*tree);
+*/
+static int ranges_are_valid(const struct cp_tree *tree) {
+    /*@
+      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+      loop invariant ranges: \forall integer x; pool_used(tree->pool, x) ==> tree->pool.pos[x] < i ==>
+        0 <= tree->begin[x] < tree->end[x] <= tree->n_sequences &&
+        1 <= tree->fill[x] <= tree->chunk_size;
+      loop assigns i;
+      loop variant tree->pool.capacity - i;
+    */
+    for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
+        int x = tree->pool.perm[i];
+        /*@ assert used: pool_used(tree->pool, x); */
+        if (tree->begin[x] < 0 || tree->begin[x] >= tree->end[x] ||
+            tree->end[x] > tree->n_sequences || tree->fill[x] < 1 ||
+            tree->fill[x] > tree->chunk_size) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
-/* TREE-2 for a used chunk; TREE-7, that all but the last of a path are full, follows. */
-static int partial_is_private(const struct cp_tree *tree, int chunk) {
-    int first = tree->begin[chunk];
-    return tree->fill[chunk] == tree->chunk_size ||
-           (tree->end[chunk] == first + 1 &&
-            tree->depth[chunk] == tree->sequence[first].n_chunks - 1);
-}
+/*@
+  // TREE-3, TREE-5 and TREE-14 at depth k of sequence s.
+  predicate path_at(struct cp_tree t, integer s, integer k) =
+    pool_used(t.pool, tree_chunk(t, s, k)) && t.depth[tree_chunk(t, s, k)] == k &&
+    t.begin[tree_chunk(t, s, k)] <= s < t.end[tree_chunk(t, s, k)] &&
+    (k > 0 ==> t.begin[tree_chunk(t, s, k - 1)] <= t.begin[tree_chunk(t, s, k)] &&
+      t.end[tree_chunk(t, s, k)] <= t.end[tree_chunk(t, s, k - 1)]) &&
+    t.sequence[s].salt == t.sequence[t.begin[tree_chunk(t, s, k)]].salt;
+
+  // TREE-5 for the first n chunks of sequence s.
+  predicate path_nested(struct cp_tree t, integer s, integer n) =
+    \forall integer j, k; 0 <= j <= k < n ==>
+      t.begin[tree_chunk(t, s, j)] <= t.begin[tree_chunk(t, s, k)] &&
+      t.end[tree_chunk(t, s, k)] <= t.end[tree_chunk(t, s, j)];
+*/
 
 /* TREE-3, TREE-5 and TREE-14 for one path. */
+/*@
+  requires valid: \valid_read(tree);
+  requires pool: pool_ok(tree->pool);
+  requires sizes: tree_sizes(*tree);
+  requires ranges: tree_ranges(*tree);
+  requires sequence: 0 <= s < tree->n_sequences;
+  assigns \result \from *tree, s;
+  ensures path: \result == \null <==>
+    \forall integer k; 0 <= k < tree_depth(*tree, s) ==> path_at(*tree, s, k);
+  ensures nested: \result == \null ==> path_nested(*tree, s, tree_depth(*tree, s));
+*/
 static const char *check_path(const struct cp_tree *tree, int s) {
-    const struct cp_sequence *row = &tree->sequence[s];
-    for (int k = 0; k < row->n_chunks; k++) {
-        int x = row->chunk[k];
+    /*@
+      loop invariant k: 0 <= k <= tree_depth(*tree, s);
+      loop invariant path: \forall integer j; 0 <= j < k ==> path_at(*tree, s, j);
+      loop invariant nested: path_nested(*tree, s, k);
+      loop assigns k;
+      loop variant tree_depth(*tree, s) - k;
+    */
+    for (int k = 0; k < tree->sequence[s].n_chunks; k++) {
+        int x = tree->sequence[s].chunk[k];
         if (x < 0 || x >= tree->pool.capacity || !cp_pool_is_used(&tree->pool, x) ||
             tree->depth[x] != k || s < tree->begin[x] || s >= tree->end[x]) {
             return "TREE-3";
         }
-        if (k > 0 && (tree->begin[x] < tree->begin[row->chunk[k - 1]] ||
-                      tree->end[x] > tree->end[row->chunk[k - 1]])) {
-            return "TREE-5";
+        if (k > 0) {
+            int above = tree->sequence[s].chunk[k - 1];
+            if (tree->begin[x] < tree->begin[above] || tree->end[x] > tree->end[above]) {
+                return "TREE-5";
+            }
         }
-        if (row->salt != tree->sequence[tree->begin[x]].salt) {
+        if (tree->sequence[s].salt != tree->sequence[tree->begin[x]].salt) {
             return "TREE-14";
         }
     }
     return NULL;
+}
+
+/* TREE-4 for a used chunk: each sequence that it covers has it on its path. */
+/*@
+  requires valid: \valid_read(tree);
+  requires sizes: tree_sizes(*tree);
+  requires chunk: 0 <= x < CP_MAX_CHUNKS;
+  requires range: 0 <= tree->begin[x] <= tree->end[x] <= tree->n_sequences;
+  assigns \nothing;
+  ensures result: \result != 0 <==> \forall integer s; tree->begin[x] <= s < tree->end[x] ==>
+    0 <= tree->depth[x] < tree_depth(*tree, s) && tree_chunk(*tree, s, tree->depth[x]) == x;
+*/
+static int is_on_paths(const struct cp_tree *tree, int x) {
+    int k = tree->depth[x];
+    /*@
+      loop invariant s: tree->begin[x] <= s <= tree->end[x];
+      loop invariant on: \forall integer r; tree->begin[x] <= r < s ==>
+        0 <= tree->depth[x] < tree_depth(*tree, r) && tree_chunk(*tree, r, tree->depth[x]) == x;
+      loop assigns s;
+      loop variant tree->end[x] - s;
+    */
+    for (int s = tree->begin[x]; s < tree->end[x]; s++) {
+        if (k < 0 || k >= tree->sequence[s].n_chunks || tree->sequence[s].chunk[k] != x) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* TREE-2 for a used chunk; TREE-7, that all but the last of a path are full, follows. */
+/*@
+  requires valid: \valid_read(tree);
+  requires sizes: tree_sizes(*tree);
+  requires chunk: 0 <= x < CP_MAX_CHUNKS;
+  requires range: 0 <= tree->begin[x] < tree->n_sequences && tree->fill[x] <= tree->chunk_size;
+  assigns \nothing;
+  ensures result: \result != 0 <==> (tree->fill[x] < tree->chunk_size ==>
+    tree->end[x] == tree->begin[x] + 1 &&
+    tree->depth[x] == tree_depth(*tree, tree->begin[x]) - 1);
+*/
+static int partial_is_private(const struct cp_tree *tree, int x) {
+    int first = tree->begin[x];
+    return tree->fill[x] == tree->chunk_size ||
+           (tree->end[x] == first + 1 && tree->depth[x] == tree->sequence[first].n_chunks - 1);
 }
 
 const char *cp_tree_check(const struct cp_tree *tree) {
@@ -57,44 +161,78 @@ const char *cp_tree_check(const struct cp_tree *tree) {
     if (broken != NULL) {
         return broken;
     }
-    if (!tree_sizes_are_valid(tree)) {
+    if (!sizes_are_valid(tree) || !ranges_are_valid(tree)) {
         return "TREE-1";
     }
-    long long covered = 0; /* (chunk, sequence) pairs in the ranges */
-    for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
-        int x = tree->pool.perm[i];
-        if (!range_is_valid(tree, x)) {
-            return "TREE-1";
-        }
-        covered += tree->end[x] - tree->begin[x];
-    }
-    long long listed = 0; /* ... and on the paths */
+    /*@
+      loop invariant s: 0 <= s <= tree->n_sequences;
+      loop invariant paths: \forall integer r, k; 0 <= r < s ==> 0 <= k < tree_depth(*tree, r) ==>
+        path_at(*tree, r, k);
+      loop invariant nested: \forall integer r; 0 <= r < s ==>
+        path_nested(*tree, r, tree_depth(*tree, r));
+      loop assigns s, broken;
+      loop variant tree->n_sequences - s;
+    */
     for (int s = 0; s < tree->n_sequences; s++) {
         broken = check_path(tree, s);
         if (broken != NULL) {
+            /*@ assert path: tree_ok(*tree) ==> \forall integer k;
+                  0 <= k < tree_depth(*tree, s) ==> path_at(*tree, s, k); */
             return broken;
         }
-        listed += tree->sequence[s].n_chunks;
     }
-    /* By TREE-3 each listed pair is a covered one, and no chunk is twice on a path (its depth is one
-     * number). So there are as many of each exactly when every covered pair is listed: TREE-4. */
-    if (covered != listed) {
-        return "TREE-4";
-    }
+    /* Each pair that is found on a path is another one; so this ends before it has looked at more of
+     * them than there are on the paths, however long the ranges are. */
+    /*@
+      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+      loop invariant cover: \forall integer x, s; pool_used(tree->pool, x) ==>
+        tree->pool.pos[x] < i ==> tree->begin[x] <= s < tree->end[x] ==>
+        0 <= tree->depth[x] < tree_depth(*tree, s) && tree_chunk(*tree, s, tree->depth[x]) == x;
+      loop assigns i;
+      loop variant tree->pool.capacity - i;
+    */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
+        /*@ assert used: pool_used(tree->pool, tree->pool.perm[i]); */
+        if (!is_on_paths(tree, tree->pool.perm[i])) {
+            return "TREE-4";
+        }
+    }
+    /*@
+      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+      loop invariant private: \forall integer x; pool_used(tree->pool, x) ==>
+        tree->pool.pos[x] < i ==> tree->fill[x] < tree->chunk_size ==>
+        tree->end[x] == tree->begin[x] + 1 &&
+        tree->depth[x] == tree_depth(*tree, tree->begin[x]) - 1;
+      loop assigns i;
+      loop variant tree->pool.capacity - i;
+    */
+    for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
+        /*@ assert used: pool_used(tree->pool, tree->pool.perm[i]); */
         if (!partial_is_private(tree, tree->pool.perm[i])) {
             return "TREE-2";
         }
     }
+    /*@ assert private: tree_private(*tree); */
+    /*@ assert paths: tree_paths(*tree); */
+    /*@ assert cover: tree_cover(*tree); */
+    /*@ assert nested: tree_nested(*tree); */
+    /*@ assert salts: tree_salts(*tree); */
     return NULL;
 }
 
 const char *cp_tree_check_hashes(const struct cp_tree *tree) {
+    /*@
+      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+      loop invariant hashes: \forall integer x; pool_used(tree->pool, x) ==>
+        tree->pool.pos[x] < i ==> tree->fill[x] == tree->chunk_size ==>
+        tree->hash[x] == hash_of(tree->tokens[x], tree->chunk_size, tree->hash_bits);
+      loop assigns i;
+      loop variant tree->pool.capacity - i;
+    */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         int x = tree->pool.perm[i];
-        if (tree->fill[x] == tree->chunk_size &&
-            tree->hash[x] !=
-                cp_tree_hash(tree->tokens[x].token, tree->chunk_size, tree->hash_bits)) {
+        /*@ assert used: pool_used(tree->pool, x); */
+        if (tree->fill[x] == tree->chunk_size && tree->hash[x] != cp_tree_chunk_hash(tree, x)) {
             return "TREE-15";
         }
     }

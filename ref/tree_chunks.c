@@ -67,8 +67,7 @@ int cp_tree_copy_chunk(struct cp_tree *tree, int s, int tail) {
 
 void cp_tree_hash_if_full(struct cp_tree *tree, int chunk) {
     if (tree->fill[chunk] == tree->chunk_size) {
-        tree->hash[chunk] =
-            cp_tree_hash(tree->tokens[chunk].token, tree->chunk_size, tree->hash_bits);
+        tree->hash[chunk] = cp_tree_chunk_hash(tree, chunk);
     }
 }
 

@@ -10,14 +10,19 @@
   // Chunk x is one of the first n of sequence s.
   predicate tree_on(struct cp_tree t, integer s, integer n, integer x) =
     0 <= t.depth[x] < n && tree_chunk(t, s, t.depth[x]) == x;
-
-  // TREE-11: sequence s alone has chunk x.
-  predicate tree_own(struct cp_tree t, integer x, integer s) = t.begin[x] == s && t.end[x] == s + 1;
-
-  // TREE-10: the next token of sequence s does not go into a chunk that it has.
-  predicate tree_needs_chunk(struct cp_tree t, integer s) =
-    tree_depth(t, s) == 0 || tree_last_fill(t, s) == t.chunk_size;
 */
+
+/* ---- Hashes (tree_match.c) ---- */
+
+/* The hash of the tokens of a full chunk (TREE-15). */
+/*@
+  requires valid: \valid_read(tree);
+  requires sizes: tree_sizes(*tree);
+  requires chunk: 0 <= chunk < CP_MAX_CHUNKS;
+  assigns \nothing;
+  ensures hash: \result == hash_of(tree->tokens[chunk], tree->chunk_size, tree->hash_bits);
+*/
+unsigned long long cp_tree_chunk_hash(const struct cp_tree *tree, int chunk);
 
 /* ---- Rows (tree_rows.c) ---- */
 
@@ -49,6 +54,7 @@
     tree_depth(*tree, at) == n;
   ensures path: \forall integer k; 0 <= k < n ==>
     tree_chunk(*tree, at, k) == \old(tree_chunk(*tree, from, k));
+  ensures epoch: tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1);
 */
 void cp_tree_new_row(struct cp_tree *tree, int from, int n, int at, long long id,
                      unsigned long long salt);
@@ -105,6 +111,7 @@ int cp_tree_needs_chunk(const struct cp_tree *tree, int s);
     (x == \result || pool_used(\old(tree->pool), x));
   ensures last: tree_depth(*tree, s) == \old(tree_depth(*tree, s)) + 1 &&
     tree_chunk(*tree, s, tree_depth(*tree, s) - 1) == \result && tree->fill[\result] == fill;
+  ensures own: tree_own(*tree, \result, s);
   ensures row: tree->sequence[s].id == \old(tree->sequence[s].id) &&
     tree->sequence[s].salt == \old(tree->sequence[s].salt);
   ensures path: \forall integer k; 0 <= k < \old(tree_depth(*tree, s)) ==>
@@ -130,6 +137,9 @@ int cp_tree_push_chunk(struct cp_tree *tree, int s, int fill);
   ensures new: pool_used(tree->pool, \result) && !pool_used(\old(tree->pool), \result);
   ensures last: tree_depth(*tree, s) == \old(tree_depth(*tree, s)) + 1 &&
     tree_chunk(*tree, s, tree_depth(*tree, s) - 1) == \result;
+  ensures free: tree->pool.n_free == \old(tree->pool.n_free) - 1;
+  ensures used: \forall integer x; pool_used(tree->pool, x) <==>
+    (x == \result || pool_used(\old(tree->pool), x));
   ensures fill: tree->fill[\result] == tree->fill[tail];
   ensures tokens: tree->tokens[\result] == tree->tokens[tail];
   ensures row: tree->sequence[s].id == \old(tree->sequence[s].id) &&
@@ -147,6 +157,8 @@ int cp_tree_copy_chunk(struct cp_tree *tree, int s, int tail);
   requires sizes: tree_sizes(*tree);
   requires chunk: 0 <= chunk < CP_MAX_CHUNKS;
   assigns tree->hash[chunk];
+  ensures hash: tree->fill[chunk] == tree->chunk_size ==>
+    tree->hash[chunk] == hash_of(tree->tokens[chunk], tree->chunk_size, tree->hash_bits);
 */
 void cp_tree_hash_if_full(struct cp_tree *tree, int chunk);
 

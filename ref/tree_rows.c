@@ -93,6 +93,9 @@ static void share_path(struct cp_tree *tree, int from, int n, int at) {
         int chunk = tree->sequence[from].chunk[k];
         tree->sequence[at].chunk[k] = chunk;
         tree->end[chunk] += tree->end[chunk] == at ? 1 : 0;
+        /*@ assert others: \forall integer x;
+              (\forall integer j; 0 <= j < k + 1 ==> tree_chunk(*tree, from, j) != x) ==>
+              x != chunk && (\forall integer j; 0 <= j < k ==> tree_chunk(*tree, from, j) != x); */
     }
 }
 
@@ -128,6 +131,7 @@ static void share_path(struct cp_tree *tree, int from, int n, int at) {
     tree->begin[x] == \old(tree->begin[x]) && tree->end[x] == \old(tree->end[x]);
   ensures behind: \forall integer x; pool_used(tree->pool, x) ==> \old(tree->begin[x]) >= at ==>
     tree->begin[x] == \old(tree->begin[x]) + 1 && tree->end[x] == \old(tree->end[x]) + 1;
+  ensures epoch: tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1);
 */
 static void insert_row(struct cp_tree *tree, int from, int n, int at, long long id,
                        unsigned long long salt) {

@@ -81,7 +81,7 @@ def proved_functions():
     proved = {}
     for line in (ROOT / "proofs/wp/expected.txt").read_text().splitlines():
         if line and not line.startswith("#"):
-            unit, function, _ = line.split()
+            unit, function, *_ = line.split()
             proved[function] = unit
     known, served = predicates(), collections.defaultdict(set)
     pattern = re.compile(r"(/\*(?!@)(?:(?!\*/).)*\*/)?\s*/\*@((?:(?!\*/).)*)\*/\s*"

@@ -24,6 +24,8 @@
 #include "../ref/tree_change.c"
 #include "../ref/tree_check.c"
 #include "../ref/tree_chunks.c"
+#include "../ref/tree_join.c"
+#include "../ref/tree_match.c"
 #include "../ref/tree_rows.c"
 #include "model.c"
 

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+#include "chunkproof/number.h"
 #include "chunkproof/plan.h"
 
 #ifdef __cplusplus
@@ -43,6 +44,45 @@ struct cp_attention {
     void *workspace; /* at least cp_attend_workspace() bytes, aligned for double */
     size_t workspace_size;
 };
+
+/*@
+  // PREFILL-1: the first query row of sequence s; for s = b, the number of query rows.
+  logic integer first_row{L}(int *query_begin, integer s) =
+    query_begin == \null ? s : query_begin[s];
+
+  predicate query_ranges{L}(int *query_begin, integer b) =
+    first_row(query_begin, 0) == 0 &&
+    (\forall integer s, t; 0 <= s <= t <= b ==>
+      0 <= first_row(query_begin, s) <= first_row(query_begin, t));
+
+  // The position of a query row of sequence s, which has n tokens.
+  logic integer row_position{L}(int *query_begin, integer s, integer n, integer row) =
+    n - (first_row(query_begin, s + 1) - first_row(query_begin, s)) +
+      (row - first_row(query_begin, s));
+
+  // PREFILL-2, PREFILL-3: how many keys a row at position p sees.
+  logic integer keys_seen(integer p) = \max(p + 1, 0);
+
+  // PREFILL-4: and how many of the t keys from position f on.
+  logic integer keys_seen_in(integer p, integer f, integer t) = \min(\max(p + 1 - f, 0), t);
+
+  // TPP-5: the K/V head of query head a.
+  logic integer kv_head_of(struct cp_attention a, integer head) = head / (a.n_heads / a.n_kv_heads);
+
+  // The row of K, and of V, that begins the slice of a chunk for query head `head`.
+  logic integer key_row(struct cp_attention a, integer c, integer chunk, integer head) =
+    row_at(row_at(chunk, a.n_kv_heads) + kv_head_of(a, head), c);
+
+  // The elements of K can be counted; those of Q and out.
+  predicate keys_countable(struct cp_attention a, integer c, integer capacity) =
+    row_at(row_at(row_at(capacity, a.n_kv_heads), c), a.head_dim) <= 0x7FFFFFFFFFFFFFFF;
+
+  predicate rows_countable(struct cp_attention a, integer n_rows) =
+    row_at(row_at(n_rows, a.n_heads), a.head_dim) <= 0x7FFFFFFFFFFFFFFF;
+
+  predicate attention_heads(struct cp_attention a) =
+    1 <= a.n_heads && 1 <= a.n_kv_heads && 1 <= a.head_dim && a.n_heads % a.n_kv_heads == 0;
+*/
 
 /* Bytes of workspace that cp_attend() needs for these dimensions, types, query ranges, this plan and
  * this variant; 0 when they do not fit together (cp_attend() says why). The stamp and the pointers to

@@ -24,13 +24,36 @@ double cp_fp16_to_double(uint16_t x);
  * and the first 9 bits of its payload. */
 uint16_t cp_fp16_from_double(double x);
 
+/*@ predicate known_type(integer type) = type == CP_FP16 || type == CP_FP32 || type == CP_FP64; */
+
 /* Bytes of one number, or 0 for an unknown type. */
+/*@
+  assigns \nothing;
+  ensures fp16: type == CP_FP16 ==> \result == 2;
+  ensures fp32: type == CP_FP32 ==> \result == 4;
+  ensures fp64: type == CP_FP64 ==> \result == 8;
+  ensures unknown: !known_type(type) ==> \result == 0;
+*/
 size_t cp_number_size(int type);
 
 /*@
   // The number at a place, in arrays that nothing writes to meanwhile (proofs/SOUNDNESS.md).
   axiomatic Element {
     logic real element(void *array, integer type, integer index);
+  }
+
+  // Where the row begins that has this number.
+  axiomatic Rows {
+    logic integer row_at(integer number, integer d);
+    axiom row_at_is: \forall integer number, d; row_at(number, d) == number * d;
+    lemma row_at_positive: \forall integer x, d; 0 <= x ==> 0 <= d ==> 0 <= row_at(x, d);
+    lemma row_at_ordered: \forall integer x, y, d; 0 <= x < y ==> 0 <= d ==>
+      0 <= row_at(y - x - 1, d) && row_at(x, d) + d + row_at(y - x - 1, d) == row_at(y, d);
+    lemma row_at_inside: \forall integer x, y, d; 0 <= x < y ==> 0 <= d ==>
+      row_at(x, d) + d <= row_at(y, d);
+    lemma row_at_rises: \forall integer x, y, d; 0 <= x <= y ==> 0 <= d ==>
+      row_at(x, d) <= row_at(y, d);
+    lemma row_at_counts: \forall integer x, d; 0 <= x ==> 1 <= d ==> x <= row_at(x, d);
   }
 */
 

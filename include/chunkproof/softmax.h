@@ -67,7 +67,7 @@ struct cp_state {
   predicate is_mean(real r, real o, real n) = r * n == o;
 
   // MERGE-2: either no key, and then all is zero, or the key with the largest score adds e(0) = 1.
-  predicate state_has_no_key(struct cp_state s) = s.n == 0.0 && s.m == 0.0;
+  predicate state_has_no_key(struct cp_state s) = is_zero(s.n) && is_zero(s.m);
   predicate state_has_key(struct cp_state s) = s.n >= 1.0;
   predicate state_ok{L}(struct cp_state s, double *o, integer d) =
     state_has_key(s) ||
@@ -75,15 +75,6 @@ struct cp_state {
 */
 
 /*@
-  // Where the row begins that has this number.
-  axiomatic Rows {
-    logic integer row_at(integer number, integer d);
-    axiom row_at_is: \forall integer number, d; row_at(number, d) == number * d;
-    lemma row_at_positive: \forall integer x, d; 0 <= x ==> 0 <= d ==> 0 <= row_at(x, d);
-    lemma row_at_ordered: \forall integer x, y, d; 0 <= x < y ==> 0 <= d ==>
-      0 <= row_at(y - x - 1, d) && row_at(x, d) + d + row_at(y - x - 1, d) == row_at(y, d);
-  }
-
   axiomatic Attention {
     // q . k over the first n elements of the row that begins at element `at`.
     logic real dot{L}(double *q, void *k, integer type, integer at, integer n) reads q[0 .. n - 1];
@@ -180,15 +171,15 @@ void cp_partial_attn(struct cp_state *state, double *o, const double *q, const v
   ensures merge_4_sum: \forall integer i; 0 <= i < d ==>
     state_sum(*state, o[i]) == state_sum(\old(*state), \old(o[i])) + state_sum(*part, part_o[i]);
   behavior identity_on_the_right:
-    assumes part->n == 0.0;
+    assumes is_zero(part->n);
     ensures merge_5_same: *state == \old(*state);
     ensures merge_5_same_o: \forall integer i; 0 <= i < d ==> o[i] == \old(o[i]);
   behavior identity_on_the_left:
-    assumes state->n == 0.0;
+    assumes is_zero(state->n);
     ensures merge_5_part: state->m == part->m && state->n == part->n;
     ensures merge_5_part_o: \forall integer i; 0 <= i < d ==> o[i] == part_o[i];
   behavior both:
-    assumes state->n != 0.0 && part->n != 0.0;
+    assumes !is_zero(state->n) && !is_zero(part->n);
     ensures merge_4_has_key: state_has_key(*state);
     ensures merge_4_maximum: state->m == \max(\old(state->m), part->m);
   complete behaviors;
@@ -207,10 +198,10 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
   requires ok: state_ok(*state, o, d);
   assigns out[0 .. d - 1];
   behavior no_key:
-    assumes state->n == 0.0;
+    assumes is_zero(state->n);
     ensures merge_6_zeros: \forall integer i; 0 <= i < d ==> is_zero(out[i]);
   behavior keys:
-    assumes state->n != 0.0;
+    assumes !is_zero(state->n);
     ensures merge_6_mean: \forall integer i; 0 <= i < d ==>
       is_mean(out[i], o[i], state->n);
     ensures merge_7_log: e(\result) == state_weight(*state);

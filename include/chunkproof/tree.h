@@ -18,10 +18,6 @@
 #include "chunkproof/pool.h"
 #include "chunkproof/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The tokens of one chunk; the first fill[chunk] are meaningful. */
 struct cp_tokens {
     int token[CP_MAX_CHUNK_SIZE];
@@ -70,8 +66,7 @@ struct cp_tree {
     (\forall integer s; 0 <= s < t.n_sequences ==> 0 <= tree_depth(t, s) <= CP_MAX_DEPTH);
 
   // TREE-1: a used chunk covers a non-empty contiguous range and holds at least one token.
-  predicate tree_ranges(struct cp_tree t) =
-    \forall integer x; pool_used(t.pool, x) ==>
+  predicate tree_ranges(struct cp_tree t) = \forall integer x; pool_used(t.pool, x) ==>
       0 <= t.begin[x] < t.end[x] <= t.n_sequences && 1 <= t.fill[x] <= t.chunk_size;
 
   // TREE-2: a partial chunk is private, and the last of its sequence.
@@ -105,13 +100,17 @@ struct cp_tree {
     pool_ok(t.pool) && tree_sizes(t) && tree_ranges(t) && tree_private(t) && tree_paths(t) &&
     tree_cover(t) && tree_nested(t) && tree_salts(t);
 
+  // What no operation changes.
+  predicate tree_constant(struct cp_tree a, struct cp_tree b) =
+    a.pool.capacity == b.pool.capacity && a.chunk_size == b.chunk_size &&
+    a.hash_bits == b.hash_bits && a.stamp.tree == b.stamp.tree;
+
   // Sequence s of a is sequence r of b: same name, domain, chunks and tokens. What an operation leaves
   // alone it keeps in this sense.
   predicate tree_kept(struct cp_tree a, integer s, struct cp_tree b, integer r) =
     a.sequence[s].id == b.sequence[r].id && a.sequence[s].salt == b.sequence[r].salt &&
     tree_depth(a, s) == tree_depth(b, r) &&
-    (\forall integer k; 0 <= k < tree_depth(a, s) ==>
-      tree_chunk(a, s, k) == tree_chunk(b, r, k) &&
+    (\forall integer k; 0 <= k < tree_depth(a, s) ==> tree_chunk(a, s, k) == tree_chunk(b, r, k) &&
       a.fill[tree_chunk(a, s, k)] == b.fill[tree_chunk(a, s, k)] &&
       (\forall integer i; 0 <= i < a.fill[tree_chunk(a, s, k)] ==>
         a.tokens[tree_chunk(a, s, k)].token[i] == b.tokens[tree_chunk(a, s, k)].token[i]));
@@ -122,14 +121,64 @@ struct cp_tree {
     (\forall integer i; 0 <= i < t.chunk_size ==>
       t.tokens[x].token[i] == token[k * t.chunk_size + i]);
 
+  // TREE-11: sequence s alone has chunk x.
+  predicate tree_own(struct cp_tree t, integer x, integer s) = t.begin[x] == s && t.end[x] == s + 1;
+
   // TREE-8: the first n chunks of sequence s are the prompt's.
   predicate tree_matches{L}(struct cp_tree t, integer s, int *token, integer n) =
     n <= tree_depth(t, s) &&
     (\forall integer k; 0 <= k < n ==> tree_holds(t, tree_chunk(t, s, k), token, k));
 
+  // TREE-15: the hash of the first n tokens of a chunk, before and after it is cut to `bits` bits.
+  logic integer hash_next(integer h, integer token) =
+    (unsigned long long)((h ^ (unsigned)token) * 1099511628211);
+  logic integer hash_cut(integer h, integer bits) = bits == 0 ? 0 :
+    ((unsigned long long)((unsigned long long)(h ^ (h >> 32)) * 0x9E3779B97F4A7C15)) >> (64 - bits);
+  axiomatic HashOf {
+    logic integer hash_of_first(struct cp_tokens chunk, integer n);
+    axiom hash_of_first_0: \forall struct cp_tokens chunk;
+      hash_of_first(chunk, 0) == 14695981039346656037;
+    axiom hash_of_first_next: \forall struct cp_tokens chunk, integer n; 0 <= n ==>
+      hash_of_first(chunk, n + 1) == hash_next(hash_of_first(chunk, n), chunk.token[n]);
+  }
+  logic integer hash_of(struct cp_tokens chunk, integer n, integer bits) =
+    hash_cut(hash_of_first(chunk, n), bits);
+  // TREE-15: every full chunk has its hash.
+  predicate tree_hashes(struct cp_tree t) =
+    \forall integer x; pool_used(t.pool, x) ==> t.fill[x] == t.chunk_size ==>
+      t.hash[x] == hash_of(t.tokens[x], t.chunk_size, t.hash_bits);
+
+  // h is the hash of token[first .. first + n - 1]: of any chunk that begins with these.
+  predicate hash_is{L}(integer h, int *token, integer first, integer n, integer bits) =
+    \forall struct cp_tokens chunk;
+      (\forall integer i; 0 <= i < n ==> chunk.token[i] == token[first + i]) ==>
+        h == hash_of(chunk, n, bits);
+  // hash[k] is the hash of the prompt's k-th chunk, for k < n.
+  predicate prompt_hashes{L}(struct cp_tree t, int *token, unsigned long long *hash, integer n) =
+    \forall integer k; 0 <= k < n ==>
+      hash_is(hash[k], token, k * t.chunk_size, t.chunk_size, t.hash_bits);
+  // With these hashes of the prompt's n chunks, or with none, no match is missed.
+  predicate hashes_right{L}(struct cp_tree t, int *token, unsigned long long *hash, integer n) =
+    hash == \null || (tree_hashes(t) && prompt_hashes(t, token, hash, n));
+
   // The number of tokens in the last chunk of sequence s, which has one.
   logic integer tree_last_fill(struct cp_tree t, integer s) =
     t.fill[tree_chunk(t, s, tree_depth(t, s) - 1)];
+
+  // TREE-10: the next token of sequence s does not go into a chunk that it has.
+  predicate tree_needs_chunk(struct cp_tree t, integer s) =
+    tree_depth(t, s) == 0 || tree_last_fill(t, s) == t.chunk_size;
+  logic integer tree_needs(struct cp_tree t, integer s) =
+    tree_depth(t, s) == 0 || tree_last_fill(t, s) == t.chunk_size ? 1 : 0;
+  // How many of the sequences at[0 .. n) need a chunk for their next token.
+  axiomatic Needed {
+    logic integer tree_needed{L}(struct cp_tree t, int *at, integer n) reads at[0 .. n - 1];
+    axiom tree_needed_0{L}: \forall struct cp_tree t, int *at; tree_needed(t, at, 0) == 0;
+    axiom tree_needed_yes{L}: \forall struct cp_tree t, int *at, integer n; 0 <= n ==>
+      tree_needs_chunk(t, at[n]) ==> tree_needed(t, at, n + 1) == tree_needed(t, at, n) + 1;
+    axiom tree_needed_no{L}: \forall struct cp_tree t, int *at, integer n; 0 <= n ==>
+      !tree_needs_chunk(t, at[n]) ==> tree_needed(t, at, n + 1) == tree_needed(t, at, n);
+  }
 
   // The tokens of n chunks of c tokens when the last one has `last` of them.
   axiomatic TokensIn {
@@ -213,25 +262,27 @@ struct cp_match {
     int sequence; /* a sequence that has them, or -1 when n_chunks is 0 */
 };
 
-/* The longest match over all sequences; reads only. token[0 .. n_tokens) is the prompt; hash is NULL
- * or the prompt's chunk hashes from cp_tree_hash_prompt(). n_tokens >= 0. */
+/* The longest match over all sequences, and the first that has it; reads only. token[0 .. n_tokens)
+ * is the prompt; hash is NULL or the prompt's chunk hashes from cp_tree_hash_prompt(). n_tokens >= 0. */
 /*@
   requires valid: \valid_read(tree);
   requires ok: tree_ok(*tree);
   requires tokens: 0 <= n_tokens && \valid_read(token + (0 .. n_tokens - 1));
   requires hashes: hash == \null || \valid_read(hash + (0 .. n_tokens / tree->chunk_size - 1));
   assigns \nothing;
-  ensures sizes: 0 <= \result.n_chunks && \result.n_tokens == \result.n_chunks * tree->chunk_size;
+  ensures sizes: 0 <= \result.n_chunks <= n_tokens / tree->chunk_size &&
+    \result.n_tokens == \result.n_chunks * tree->chunk_size;
   ensures prompt: \result.n_tokens <= n_tokens;
   ensures none: \result.n_chunks == 0 ==> \result.sequence == -1;
-  ensures match: \result.n_chunks > 0 ==>
-    0 <= \result.sequence < tree->n_sequences &&
+  ensures match: \result.n_chunks > 0 ==> 0 <= \result.sequence < tree->n_sequences &&
     tree->sequence[\result.sequence].salt == salt &&
     tree_matches(*tree, \result.sequence, token, \result.n_chunks);
-  ensures longest: hash == \null ==>
+  ensures longest: hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
     \forall integer s, n; 0 <= s < tree->n_sequences && tree->sequence[s].salt == salt ==>
-      \result.n_chunks < n && n * tree->chunk_size <= n_tokens ==>
-        !tree_matches(*tree, s, token, n);
+      \result.n_chunks < n <= n_tokens / tree->chunk_size ==> !tree_matches(*tree, s, token, n);
+  ensures first: hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
+    \forall integer s; 0 <= s < \result.sequence && tree->sequence[s].salt == salt ==>
+      !tree_matches(*tree, s, token, \result.n_chunks);
 */
 struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
                                unsigned long long salt, const unsigned long long *hash);
@@ -241,10 +292,21 @@ struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int
   requires tokens: 0 <= n && \valid_read(token + (0 .. n - 1));
   requires bits: 0 <= bits <= 64;
   assigns \nothing;
+  ensures hash: hash_is(\result, token, 0, n, bits);
 */
 unsigned long long cp_tree_hash(const int *token, int n, int bits);
 
 /* hash[k] = hash of the prompt's k-th full chunk, for k < n_tokens / chunk_size. */
+/*@
+  requires valid: \valid_read(tree);
+  requires sizes: tree_sizes(*tree);
+  requires tokens: 0 <= n_tokens && \valid_read(token + (0 .. n_tokens - 1));
+  requires hashes: \valid(hash + (0 .. n_tokens / tree->chunk_size - 1));
+  requires separated: \separated(hash + (0 .. n_tokens / tree->chunk_size - 1), tree,
+    token + (0 .. n_tokens - 1));
+  assigns hash[0 .. n_tokens / tree->chunk_size - 1];
+  ensures hashes: prompt_hashes(*tree, token, hash, n_tokens / tree->chunk_size);
+*/
 void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
                          unsigned long long *hash);
 
@@ -252,6 +314,13 @@ struct cp_joined {
     int sequence; /* where the new sequence is */
     int n_shared; /* leading tokens that it shares: K and V are needed only from there on */
 };
+
+/*@
+  // The chunks that n tokens take.
+  logic integer chunks_for(integer n, integer c) = n / c + (n % c > 0 ? 1 : 0);
+  // The last of the n chunks that a new sequence at index s shares, n > 0.
+  logic integer tree_last_shared(struct cp_tree t, integer s, integer n) = tree_chunk(t, s, n - 1);
+*/
 
 /* A new sequence (TREE-9). It shares the chunks of the longest match and gets chunks of its own for
  * the rest, and takes the index behind the last sequence of the deepest shared chunk, or the last
@@ -268,9 +337,22 @@ struct cp_joined {
     \separated(joined, token + (0 .. n_tokens - 1));
   assigns *tree, *joined;
   ensures ok: tree_ok(*tree);
-  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree) && *joined == \old(*joined);
+  ensures negative: \result == CP_ERROR_ARGUMENT <==> n_tokens < 0;
+  ensures too_long: \result == CP_ERROR_TOO_LONG <==>
+    n_tokens > CP_MAX_DEPTH * \old(tree->chunk_size);
+  ensures sequences: \result == CP_ERROR_SEQUENCES_FULL <==>
+    0 <= n_tokens <= CP_MAX_DEPTH * \old(tree->chunk_size) &&
+    \old(tree->n_sequences) == CP_MAX_SEQUENCES;
+  ensures pool: \result == CP_ERROR_POOL_FULL ==>
+    hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
+    \forall integer s, n; 0 <= s < tree->n_sequences && tree->sequence[s].salt == salt ==>
+      0 <= n <= n_tokens / tree->chunk_size ==> tree_matches(*tree, s, token, n) ==>
+      tree->pool.n_free < chunks_for(n_tokens, tree->chunk_size) - n;
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_SEQUENCES_FULL ||
+    \result == CP_ERROR_POOL_FULL;
   ensures one_more: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) + 1;
-  ensures at: \result == CP_OK ==> 0 <= joined->sequence <= \old(tree->n_sequences);
   ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < \old(tree->n_sequences) ==>
     tree_kept(\old(*tree), r, *tree, r < joined->sequence ? r : r + 1);
   ensures name: \result == CP_OK ==>
@@ -281,9 +363,57 @@ struct cp_joined {
     0 <= i < tree->fill[tree_chunk(*tree, joined->sequence, k)] ==>
       tree->tokens[tree_chunk(*tree, joined->sequence, k)].token[i] ==
         token[k * tree->chunk_size + i];
+  ensures n_shared: \result == CP_OK ==> 0 <= joined->n_shared <= n_tokens &&
+    joined->n_shared % tree->chunk_size == 0;
+  ensures maximal: \result == CP_OK ==>
+    hashes_right(\old(*tree), token, hash, n_tokens / tree->chunk_size) ==>
+    \forall integer s, n; 0 <= s < \old(tree->n_sequences) &&
+      \old(*tree).sequence[s].salt == salt ==>
+      joined->n_shared / tree->chunk_size < n <= n_tokens / tree->chunk_size ==>
+      !tree_matches(\old(*tree), s, token, n);
+  ensures at: \result == CP_OK ==> joined->sequence ==
+    (joined->n_shared == 0 ? \old(tree->n_sequences) :
+      \old(*tree).end[tree_last_shared(*tree, joined->sequence,
+        joined->n_shared / tree->chunk_size)]);
+  ensures shared: \result == CP_OK ==> \forall integer k;
+    0 <= k < joined->n_shared / tree->chunk_size ==>
+    tree_chunk(*tree, joined->sequence, k) == tree_chunk(\old(*tree),
+      \old(*tree).begin[tree_last_shared(*tree, joined->sequence,
+        joined->n_shared / tree->chunk_size)], k);
+  ensures first: \result == CP_OK ==> joined->n_shared > 0 ==>
+    hashes_right(\old(*tree), token, hash, n_tokens / tree->chunk_size) ==>
+    \forall integer s; \old(*tree).sequence[s].salt == salt ==> 0 <= s <
+      \old(*tree).begin[tree_last_shared(*tree, joined->sequence,
+        joined->n_shared / tree->chunk_size)] ==>
+      !tree_matches(\old(*tree), s, token, joined->n_shared / tree->chunk_size);
+  ensures private: \result == CP_OK ==> \forall integer k;
+    joined->n_shared / tree->chunk_size <= k < tree_depth(*tree, joined->sequence) ==>
+    !pool_used(\old(tree->pool), tree_chunk(*tree, joined->sequence, k)) &&
+    tree_own(*tree, tree_chunk(*tree, joined->sequence, k), joined->sequence);
+  ensures taken: \result == CP_OK ==> tree->pool.n_free == \old(tree->pool.n_free) -
+    (chunks_for(n_tokens, tree->chunk_size) - joined->n_shared / tree->chunk_size);
+  ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
+  ensures constant: tree_constant(\old(*tree), *tree);
+  ensures stamp: \result == CP_OK ==>
+    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
+    tree->stamp.step == \old(tree->stamp.step);
 */
 int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined);
+
+/*@
+  // PLAN-5: a counter has grown by n, unless it wrapped around.
+  predicate counted(integer before, integer n, integer after) =
+    before + n <= 18446744073709551615 ==> after == before + n;
+  // TREE-13: what is wrong with the i-th of the sequences in at[].
+  predicate append_misplaced{L}(struct cp_tree t, int *at, integer i) =
+    at[i] < 0 || at[i] >= t.n_sequences || (i > 0 && at[i] <= at[i - 1]);
+  predicate append_too_deep{L}(struct cp_tree t, int *at, integer i) =
+    tree_needs_chunk(t, at[i]) && tree_depth(t, at[i]) == CP_MAX_DEPTH;
+  // Nothing is, with the first n.
+  predicate append_right{L}(struct cp_tree t, int *at, integer n) =
+    \forall integer i; 0 <= i < n ==> !append_misplaced(t, at, i) && !append_too_deep(t, at, i);
+*/
 
 /* One more token for one sequence (TREE-10). A chunk is added only when the last one is full.
  * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_TOO_LONG, CP_ERROR_POOL_FULL; the tree
@@ -294,11 +424,26 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
+  ensures too_long: \result == CP_ERROR_TOO_LONG <==> 0 <= sequence < \old(tree->n_sequences) &&
+    \old(tree_needs_chunk(*tree, sequence)) && \old(tree_depth(*tree, sequence)) == CP_MAX_DEPTH;
+  ensures pool: \result == CP_ERROR_POOL_FULL <==> 0 <= sequence < \old(tree->n_sequences) &&
+    \old(tree_needs_chunk(*tree, sequence)) &&
+    \old(tree_depth(*tree, sequence)) < CP_MAX_DEPTH && \old(tree->pool.n_free) == 0;
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_POOL_FULL;
   ensures as_many: tree->n_sequences == \old(tree->n_sequences);
   ensures longer: \result == CP_OK ==>
     tree_length(*tree, sequence) == \old(tree_length(*tree, sequence)) + 1;
   ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
     r != sequence ==> tree_kept(\old(*tree), r, *tree, r);
+  ensures taken: \result == CP_OK ==> tree->pool.n_free ==
+    \old(tree->pool.n_free) - tree_needs(\old(*tree), sequence);
+  ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
+  ensures constant: tree_constant(\old(*tree), *tree);
+  ensures stamp: \result == CP_OK ==>
+    tree->stamp.step == (unsigned long long)(\old(tree->stamp.step) + 1) &&
+    counted(\old(tree->stamp.epoch), tree_needs(\old(*tree), sequence), tree->stamp.epoch);
 */
 int cp_tree_append(struct cp_tree *tree, int sequence, int token);
 
@@ -314,11 +459,31 @@ int cp_tree_append(struct cp_tree *tree, int sequence, int token);
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures misplaced: \result == CP_ERROR_ARGUMENT ==> n < 0 ||
+    \exists integer i; 0 <= i < n && append_right(\old(*tree), sequence, i) &&
+      append_misplaced(\old(*tree), sequence, i);
+  ensures too_long: \result == CP_ERROR_TOO_LONG ==>
+    \exists integer i; 0 <= i < n && append_right(\old(*tree), sequence, i) &&
+      !append_misplaced(\old(*tree), sequence, i) && append_too_deep(\old(*tree), sequence, i);
+  ensures pool: \result == CP_ERROR_POOL_FULL ==> 0 <= n &&
+    append_right(\old(*tree), sequence, n) &&
+    tree_needed(\old(*tree), sequence, n) > \old(tree->pool.n_free);
+  ensures fits: \result == CP_OK ==> 0 <= n && append_right(\old(*tree), sequence, n) &&
+    tree_needed(\old(*tree), sequence, n) <= \old(tree->pool.n_free);
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_POOL_FULL;
   ensures as_many: tree->n_sequences == \old(tree->n_sequences);
   ensures longer: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
     tree_length(*tree, sequence[i]) == \old(tree_length(*tree, sequence[i])) + 1;
   ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
     (\forall integer i; 0 <= i < n ==> sequence[i] != r) ==> tree_kept(\old(*tree), r, *tree, r);
+  ensures taken: \result == CP_OK ==> tree->pool.n_free ==
+    \old(tree->pool.n_free) - tree_needed(\old(*tree), sequence, n);
+  ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
+  ensures constant: tree_constant(\old(*tree), *tree);
+  ensures stamp: \result == CP_OK ==>
+    tree->stamp.step == (unsigned long long)(\old(tree->stamp.step) + 1) &&
+    counted(\old(tree->stamp.epoch), tree_needed(\old(*tree), sequence, n), tree->stamp.epoch);
 */
 int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token);
 
@@ -330,9 +495,21 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT;
   ensures one_less: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) - 1;
   ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
     tree_kept(\old(*tree), r < sequence ? r : r + 1, *tree, r);
+  ensures freed: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) <==>
+    (pool_used(\old(tree->pool), x) && !tree_own(\old(*tree), x, sequence));
+  ensures ranges: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) ==>
+    tree->begin[x] == \old(*tree).begin[x] - (\old(*tree).begin[x] > sequence ? 1 : 0) &&
+    tree->end[x] == \old(*tree).end[x] - (\old(*tree).end[x] > sequence ? 1 : 0);
+  ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
+  ensures constant: tree_constant(\old(*tree), *tree);
+  ensures stamp: \result == CP_OK ==>
+    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
+    tree->stamp.step == \old(tree->stamp.step);
 */
 int cp_tree_leave(struct cp_tree *tree, int sequence);
 
@@ -352,7 +529,15 @@ struct cp_forked {
   requires separated: \separated(tree, forked);
   assigns *tree, *forked;
   ensures ok: tree_ok(*tree);
-  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree) && *forked == \old(*forked);
+  ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
+  ensures sequences: \result == CP_ERROR_SEQUENCES_FULL <==>
+    0 <= sequence < \old(tree->n_sequences) && \old(tree->n_sequences) == CP_MAX_SEQUENCES;
+  ensures pool: \result == CP_ERROR_POOL_FULL <==> 0 <= sequence < \old(tree->n_sequences) &&
+    \old(tree->n_sequences) < CP_MAX_SEQUENCES && !\old(tree_needs_chunk(*tree, sequence)) &&
+    \old(tree->pool.n_free) == 0;
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_SEQUENCES_FULL || \result == CP_ERROR_POOL_FULL;
   ensures one_more: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) + 1;
   ensures at: \result == CP_OK ==> forked->sequence == sequence + 1;
   ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < \old(tree->n_sequences) ==>
@@ -365,22 +550,50 @@ struct cp_forked {
     0 <= k < tree_depth(*tree, sequence) ==> 0 <= i < tree->fill[tree_chunk(*tree, sequence, k)] ==>
       tree->tokens[tree_chunk(*tree, sequence + 1, k)].token[i] ==
         tree->tokens[tree_chunk(*tree, sequence, k)].token[i];
+  ensures shared: \result == CP_OK ==> \forall integer k;
+    0 <= k < tree_depth(*tree, sequence) - (forked->copy_from < 0 ? 0 : 1) ==>
+      tree_chunk(*tree, sequence + 1, k) == tree_chunk(*tree, sequence, k);
+  ensures nothing_to_copy: \result == CP_OK ==> \old(tree_needs_chunk(*tree, sequence)) ==>
+    forked->copy_from == -1 && forked->copy_to == -1 &&
+    tree->pool.n_free == \old(tree->pool.n_free);
+  ensures copied: \result == CP_OK ==> !\old(tree_needs_chunk(*tree, sequence)) ==>
+    forked->copy_from == tree_chunk(*tree, sequence, tree_depth(*tree, sequence) - 1) &&
+    forked->copy_to == tree_chunk(*tree, sequence + 1, tree_depth(*tree, sequence) - 1) &&
+    !pool_used(\old(tree->pool), forked->copy_to) &&
+    tree->pool.n_free == \old(tree->pool.n_free) - 1;
+  ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
+  ensures constant: tree_constant(\old(*tree), *tree);
+  ensures stamp: \result == CP_OK ==>
+    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
+    tree->stamp.step == \old(tree->stamp.step);
 */
 int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_forked *forked);
 
 /* For any content, NULL when the tree is valid, else the number of the first clause that it breaks
  * ("TREE-3", say). Linear in capacity + sequences + sum of path lengths. */
+/*@
+  requires valid: \valid_read(tree);
+  assigns \result \from *tree;
+  ensures valid: \result == \null <==> tree_ok(*tree);
+*/
 const char *cp_tree_check(const struct cp_tree *tree);
 
 /* The same for the tokens: that the hash of every full chunk is right (TREE-15). Linear in the
  * tokens stored. Needs a valid tree. */
+/*@
+  requires valid: \valid_read(tree);
+  requires ok: tree_ok(*tree);
+  assigns \result \from *tree;
+  ensures valid: \result == \null <==> tree_hashes(*tree);
+*/
 const char *cp_tree_check_hashes(const struct cp_tree *tree);
 
 /* 1 when both checks find nothing, else 0. */
+/*@
+  requires valid: \valid_read(tree);
+  assigns \nothing;
+  ensures valid: \result != 0 <==> (tree_ok(*tree) && tree_hashes(*tree));
+*/
 int cp_tree_is_valid(const struct cp_tree *tree);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -20,6 +20,10 @@ unsigned long long any_hash(const int *token, int n, int bits) {
     return __CPROVER_uninterpreted_hash(t[0], t[1], t[2]) & 3;
 }
 
+_Static_assert(CP_MAX_CHUNKS <= 7 && CP_MAX_SEQUENCES <= 6 && CP_MAX_DEPTH <= 3 &&
+                   CP_MAX_CHUNK_SIZE <= 3,
+               "the bits that any() is asked for below are enough");
+
 int any(int bits) {
 #ifdef WIDE
     (void)bits;
@@ -81,7 +85,7 @@ void any_tree(struct cp_tree *tree) {
     any_pool(&tree->pool);
     tree->chunk_size = any(2);
     tree->hash_bits = any(7);
-    tree->n_sequences = any(2);
+    tree->n_sequences = any(3);
     tree->stamp.tree = nondet_count();
     tree->stamp.epoch = nondet_count();
     tree->stamp.step = nondet_count();
@@ -291,8 +295,7 @@ void check_invariant(const struct cp_tree *tree) {
 }
 
 void check_stamp(const struct cp_tree *tree, const struct cp_tree *old, int epochs, int steps) {
-    CHECK("PLAN-5: stamp",
-          tree->stamp.tree == old->stamp.tree &&
-              tree->stamp.epoch == old->stamp.epoch + (unsigned long long)epochs &&
-              tree->stamp.step == old->stamp.step + (unsigned long long)steps);
+    CHECK("PLAN-5: stamp", tree->stamp.tree == old->stamp.tree &&
+                               tree->stamp.epoch == old->stamp.epoch + (unsigned long long)epochs &&
+                               tree->stamp.step == old->stamp.step + (unsigned long long)steps);
 }

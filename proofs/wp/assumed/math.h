@@ -24,4 +24,8 @@ double log(double x);
 double cp_assumed_infinity(void);
 #define INFINITY (cp_assumed_infinity())
 
+/* Over the reals all numbers are finite; nothing is concluded from it. */
+/*@ assigns \nothing; */
+int isfinite(double x);
+
 #endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sequences come (TREE-9). */
+#include "chunkproof/status.h"
+#include "tree_internal.h"
+
+/* Quotients of two unknowns are what the provers are worst at; here they meet them alone. */
+/*@ ghost
+  /@ requires 0 < c && 0 <= n;
+     assigns \nothing;
+     ensures 0 <= n / c <= chunks_for(n, c) <= n / c + 1 && chunks_for(n, c) <= n;
+     ensures 0 < n ==> 0 < chunks_for(n, c) && (chunks_for(n, c) - 1) * c < n;
+     ensures n <= chunks_for(n, c) * c;
+     ensures chunks_for(n, c) > CP_MAX_DEPTH <==> n > CP_MAX_DEPTH * c; @/
+  void chunks_bound(int n, int c) {
+    /@ assert n == (n / c) * c + n % c && 0 <= n % c < c; @/
+  }
+  /@ requires 0 < c && 0 <= n && 0 <= k < chunks_for(n, c);
+     assigns \nothing;
+     ensures 0 <= k * c < n;
+     ensures k + 1 < chunks_for(n, c) ==> k * c + c <= n;
+     ensures k + 1 == chunks_for(n, c) ==> n <= k * c + c; @/
+  void part_bound(int k, int c, int n) {
+    /@ assert n == (n / c) * c + n % c && 0 <= n % c < c; @/
+    /@ assert k * c <= (n / c) * c; @/
+    /@ assert k + 1 <= n / c ==> (k + 1) * c <= (n / c) * c; @/
+    /@ assert k == n / c ==> k * c == (n / c) * c; @/
+    /@ assert k + 1 == n / c ==> k * c + c == (n / c) * c; @/
+  }
+  /@ requires 0 < c && 0 <= k && n == k * c;
+     assigns \nothing;
+     ensures n / c == k && n % c == 0; @/
+  void quotient_of_product(int n, int k, int c) {
+  }
+*/
+
+/* A new last chunk for sequence s, whose chunks are all full, with these tokens. */
+/*@
+  requires valid: \valid(tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= s < tree->n_sequences;
+  requires room: tree->pool.n_free > 0 && tree_depth(*tree, s) < CP_MAX_DEPTH;
+  requires full: tree_needs_chunk(*tree, s);
+  requires size: 1 <= n <= tree->chunk_size && 0 <= first <= 2147483647 - n;
+  requires tokens: \valid_read(token + (first .. first + n - 1));
+  requires separated: \separated(tree, token + (first .. first + n - 1));
+  assigns tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+    tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+    tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+    tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[s];
+  ensures ok: tree_ok(*tree);
+  ensures free: tree->pool.n_free == \old(tree->pool.n_free) - 1;
+  ensures new: pool_used(tree->pool, \result) && !pool_used(\old(tree->pool), \result);
+  ensures used: \forall integer x; pool_used(tree->pool, x) <==>
+    (x == \result || pool_used(\old(tree->pool), x));
+  ensures last: tree_depth(*tree, s) == \old(tree_depth(*tree, s)) + 1 &&
+    tree_chunk(*tree, s, tree_depth(*tree, s) - 1) == \result && tree->fill[\result] == n;
+  ensures own: tree_own(*tree, \result, s);
+  ensures tokens: \forall integer i; 0 <= i < n ==>
+    tree->tokens[\result].token[i] == token[first + i];
+  ensures hash: n == tree->chunk_size ==>
+    tree->hash[\result] == hash_of(tree->tokens[\result], tree->chunk_size, tree->hash_bits);
+  ensures row: tree->sequence[s].id == \old(tree->sequence[s].id) &&
+    tree->sequence[s].salt == \old(tree->sequence[s].salt);
+  ensures path: \forall integer k; 0 <= k < \old(tree_depth(*tree, s)) ==>
+    tree_chunk(*tree, s, k) == \old(tree_chunk(*tree, s, k));
+  ensures others: \forall integer x; pool_used(\old(tree->pool), x) ==>
+    tree->begin[x] == \old(tree->begin[x]) && tree->end[x] == \old(tree->end[x]) &&
+    tree->fill[x] == \old(tree->fill[x]) && tree->hash[x] == \old(tree->hash[x]) &&
+    tree->tokens[x] == \old(tree->tokens[x]);
+*/
+static int put_chunk(struct cp_tree *tree, int s, const int *token, int first, int n) {
+    int chunk = cp_tree_push_chunk(tree, s, n);
+    /*@
+      loop invariant i: 0 <= i <= n;
+      loop invariant tokens: \forall integer j; 0 <= j < i ==>
+        tree->tokens[chunk].token[j] == token[first + j];
+      loop invariant others: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==> x != chunk ==>
+        tree->tokens[x] == \at(tree->tokens[x], Pre);
+      loop assigns i, tree->tokens[0 .. CP_MAX_CHUNKS - 1];
+      loop variant n - i;
+    */
+    for (int i = 0; i < n; i++) {
+        tree->tokens[chunk].token[i] = token[first + i];
+    }
+    cp_tree_hash_if_full(tree, chunk);
+    /*@ assert sizes: tree_sizes(*tree); */
+    /*@ assert ranges: tree_ranges(*tree); */
+    /*@ assert private: tree_private(*tree); */
+    /*@ assert paths: tree_paths(*tree); */
+    /*@ assert cover: tree_cover(*tree); */
+    /*@ assert nested: tree_nested(*tree); */
+    /*@ assert salts: tree_salts(*tree); */
+    return chunk;
+}
+
+/*@
+  // The chunks of sequence s from depth k on are new since p, and its own.
+  predicate tree_new_from(struct cp_tree t, integer s, integer k, struct cp_pool p) =
+    \forall integer j; k <= j < tree_depth(t, s) ==>
+      !pool_used(p, tree_chunk(t, s, j)) && tree_own(t, tree_chunk(t, s, j), s);
+
+  // n chunks were taken from a's pool. (A name, lest k in a loop become an expression in n_free.)
+  predicate pool_taken(struct cp_tree b, struct cp_tree a, integer n) =
+    b.pool.n_free == a.pool.n_free - n;
+
+  // Sequence s holds the prompt's tokens at depth j; as far as it goes.
+  predicate tree_part{L}(struct cp_tree t, integer s, integer j, int *token, integer c) =
+    \forall integer i; 0 <= i < t.fill[tree_chunk(t, s, j)] ==>
+      t.tokens[tree_chunk(t, s, j)].token[i] == token[j * c + i];
+  predicate tree_content{L}(struct cp_tree t, integer s, int *token, integer c) =
+    \forall integer j; 0 <= j < tree_depth(t, s) ==> tree_part(t, s, j, token, c);
+*/
+
+/* The prompt's chunks that sequence s, which has the first `known` of them, does not have yet. */
+/*@
+  requires valid: \valid(tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= s < tree->n_sequences;
+  requires sizes: 0 <= n_tokens && known <= n_tokens / tree->chunk_size &&
+    chunks_for(n_tokens, tree->chunk_size) <= CP_MAX_DEPTH;
+  requires room: chunks_for(n_tokens, tree->chunk_size) - known <= tree->pool.n_free;
+  requires tokens: \valid_read(token + (0 .. n_tokens - 1));
+  requires separated: \separated(tree, token + (0 .. n_tokens - 1));
+  requires known: tree_depth(*tree, s) == known && (\forall integer k; 0 <= k < known ==>
+    tree->fill[tree_chunk(*tree, s, k)] == tree->chunk_size);
+  requires content: tree_content(*tree, s, token, tree->chunk_size);
+  assigns tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+    tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+    tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+    tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[s];
+  ensures ok: tree_ok(*tree);
+  ensures free: tree->pool.n_free ==
+    \old(tree->pool.n_free) - (chunks_for(n_tokens, tree->chunk_size) - known);
+  ensures depth: tree_depth(*tree, s) == chunks_for(n_tokens, tree->chunk_size);
+  ensures length: tree_length(*tree, s) == n_tokens;
+  ensures content: tree_content(*tree, s, token, tree->chunk_size);
+  ensures path: \forall integer k; 0 <= k < known ==>
+    tree_chunk(*tree, s, k) == \old(tree_chunk(*tree, s, k));
+  ensures private: tree_new_from(*tree, s, known, \old(tree->pool));
+  ensures row: tree->sequence[s].id == \old(tree->sequence[s].id) &&
+    tree->sequence[s].salt == \old(tree->sequence[s].salt);
+  ensures used: \forall integer x; pool_used(\old(tree->pool), x) ==> pool_used(tree->pool, x);
+  ensures others: \forall integer x; pool_used(\old(tree->pool), x) ==>
+    tree->fill[x] == \old(tree->fill[x]) && tree->tokens[x] == \old(tree->tokens[x]);
+  ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
+*/
+static void put_rest(struct cp_tree *tree, int s, int known, const int *token, int n_tokens) {
+    int c = tree->chunk_size;
+    int n_chunks = n_tokens / c + (n_tokens % c > 0 ? 1 : 0);
+    /*@ ghost chunks_bound(n_tokens, c); */
+    /*@
+      loop invariant k: known <= k <= n_chunks && tree_depth(*tree, s) == k;
+      loop invariant ok: tree_ok(*tree);
+      loop invariant free: pool_taken(*tree, \at(*tree, Pre), k - known);
+      loop invariant last: 0 < k < n_chunks ==> tree_last_fill(*tree, s) == c;
+      loop invariant whole: 0 < k == n_chunks ==>
+        tokens_in(k, c, tree_last_fill(*tree, s)) == n_tokens;
+      loop invariant content: tree_content(*tree, s, token, c);
+      loop invariant path: \forall integer j; 0 <= j < known ==>
+        tree_chunk(*tree, s, j) == \at(tree_chunk(*tree, s, j), Pre);
+      loop invariant private: tree_new_from(*tree, s, known, \at(tree->pool, Pre));
+      loop invariant row: tree->sequence[s].id == \at(tree->sequence[s].id, Pre) &&
+        tree->sequence[s].salt == \at(tree->sequence[s].salt, Pre);
+      loop invariant used: \forall integer x; pool_used(\at(tree->pool, Pre), x) ==>
+        pool_used(tree->pool, x);
+      loop invariant others: \forall integer x; pool_used(\at(tree->pool, Pre), x) ==>
+        tree->fill[x] == \at(tree->fill[x], Pre) && tree->tokens[x] == \at(tree->tokens[x], Pre);
+      loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
+      loop assigns k, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+        tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+        tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+        tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[s];
+      loop variant n_chunks - k;
+    */
+    for (int k = known; k < n_chunks; k++) {
+        /*@ ghost part_bound(k, c, n_tokens); */
+        int first = k * c;
+        int n = n_tokens - first < c ? n_tokens - first : c;
+        /*@ assert last: k + 1 == n_chunks ==> n == n_tokens - first; */
+        put_chunk(tree, s, token, first, n);
+        /*@ assert fill: tree_last_fill(*tree, s) == n; */
+        /*@ assert whole: k + 1 == n_chunks ==> tokens_in(k + 1, c, n) == n_tokens; */
+        /*@ assert before: \forall integer j; 0 <= j < k ==>
+              tree_chunk(*tree, s, j) == \at(tree_chunk(*tree, s, j), LoopCurrent) &&
+              pool_used(\at(tree->pool, LoopCurrent), tree_chunk(*tree, s, j)); */
+        /*@ assert kept: \forall integer j; 0 <= j < k ==>
+              tree->fill[tree_chunk(*tree, s, j)] ==
+                \at(tree->fill[tree_chunk(*tree, s, j)], LoopCurrent); */
+        /*@ assert tokens: \forall integer j, i; 0 <= j < k ==>
+              0 <= i < tree->fill[tree_chunk(*tree, s, j)] ==>
+              tree->tokens[tree_chunk(*tree, s, j)].token[i] ==
+                \at(tree->tokens[tree_chunk(*tree, s, j)].token[i], LoopCurrent); */
+        /*@ assert parts: \forall integer j; 0 <= j < k ==> tree_part(*tree, s, j, token, c); */
+        /*@ assert new: tree_part(*tree, s, k, token, c); */
+        /*@ assert depth: tree_depth(*tree, s) == k + 1; */
+    }
+    /*@ assert none: n_chunks == 0 ==> n_tokens == 0; */
+    /*@ assert length: tokens_in(n_chunks, c, tree_last_fill(*tree, s)) == n_tokens; */
+}
+
+int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
+                 long long id, const unsigned long long *hash, struct cp_joined *joined) {
+    int c = tree->chunk_size;
+    if (n_tokens < 0) {
+        return CP_ERROR_ARGUMENT;
+    }
+    int n_chunks = n_tokens / c + (n_tokens % c > 0 ? 1 : 0);
+    /*@ ghost chunks_bound(n_tokens, c); */
+    if (n_chunks > CP_MAX_DEPTH) {
+        return CP_ERROR_TOO_LONG;
+    }
+    if (tree->n_sequences == CP_MAX_SEQUENCES) {
+        return CP_ERROR_SEQUENCES_FULL;
+    }
+    struct cp_match match = cp_tree_lookup(tree, token, n_tokens, salt, hash);
+    int n = match.n_chunks;
+    if (n_chunks - n > tree->pool.n_free) {
+        return CP_ERROR_POOL_FULL;
+    }
+
+    int from = match.sequence;
+    int at = tree->n_sequences;
+    if (n > 0) {
+        /*@ assert last: pool_used(tree->pool, tree_chunk(*tree, from, n - 1)); */
+        at = tree->end[tree->sequence[from].chunk[n - 1]];
+    }
+    /*@ ghost quotient_of_product(match.n_tokens, n, c); */
+    /*@ assert reach: \forall integer x; n > 0 ==> pool_used(tree->pool, x) ==>
+          tree_on(*tree, from, n, x) ==> tree->begin[x] < at <= tree->end[x]; */
+    /*@ assert beside: n > 0 ==> \forall integer k; 0 <= k < n ==>
+          tree_chunk(*tree, at - 1, k) == tree_chunk(*tree, from, k); */
+    /*@ assert inside: \forall integer x; pool_used(tree->pool, x) ==>
+          tree->begin[x] < at < tree->end[x] ==> n > 0 && tree_on(*tree, from, n, x); */
+    /*@ assert found: \forall integer k, i; 0 <= k < n ==> 0 <= i < c ==>
+          tree->tokens[tree_chunk(*tree, from, k)].token[i] == token[k * c + i]; */
+    cp_tree_new_row(tree, from, n, at, id, salt);
+    /*@ assert tokens: \forall integer k, i; 0 <= k < n ==> 0 <= i < c ==>
+          tree->tokens[tree_chunk(*tree, at, k)].token[i] == token[k * c + i]; */
+    /*@ assert full: \forall integer k; 0 <= k < n ==>
+          tree->fill[tree_chunk(*tree, at, k)] == c; */
+    /*@ assert parts: \forall integer k; 0 <= k < n ==> tree_part(*tree, at, k, token, c); */
+    put_rest(tree, at, n, token, n_tokens);
+    /*@ assert shared: n > 0 ==>
+          tree_chunk(*tree, at, n - 1) == tree_chunk(\at(*tree, Pre), from, n - 1); */
+    /*@ assert last_shared: n > 0 ==>
+          tree_last_shared(*tree, at, match.n_tokens / c) == tree_chunk(*tree, at, n - 1); */
+    /*@ assert some: match.n_tokens > 0 ==> n > 0; */
+    /*@ assert begin: match.n_tokens > 0 ==>
+          \at(*tree, Pre).begin[tree_last_shared(*tree, at, match.n_tokens / c)] <= from; */
+    /*@ assert first: hashes_right(\at(*tree, Pre), token, hash, n_tokens / c) ==>
+          \forall integer s; 0 <= s < from ==> \at(*tree, Pre).sequence[s].salt == salt ==>
+          !tree_matches(\at(*tree, Pre), s, token, match.n_tokens / c); */
+    joined->sequence = at;
+    joined->n_shared = match.n_tokens;
+    return CP_OK;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is already there of a prompt (TREE-8). */
+#include <limits.h>
+#include <stddef.h>
+
+#include "tree_internal.h"
+
+/* Products of two unknowns are what the provers are worst at; here they meet them alone. */
+/*@ ghost
+  /@ requires 0 < c && 0 <= n && 0 <= k < n / c;
+     assigns \nothing;
+     ensures 0 <= k * c && k * c + c <= n; @/
+  void part_bound(int k, int c, int n) {
+    /@ assert (n / c) * c <= n; @/
+    /@ assert (k + 1) * c <= (n / c) * c; @/
+  }
+*/
+
+/* FNV-1a, a token at a time, and then the low bits carried into the high ones, which are returned. */
+unsigned long long cp_tree_hash(const int *token, int n, int bits) {
+    unsigned long long h = 14695981039346656037ULL;
+    if (bits == 0) {
+        return 0;
+    }
+    /*@
+      loop invariant k: 0 <= k <= n;
+      loop invariant h: \forall struct cp_tokens chunk;
+        (\forall integer i; 0 <= i < k ==> chunk.token[i] == token[i]) ==>
+          h == hash_of_first(chunk, k);
+      loop assigns k, h;
+      loop variant n - k;
+    */
+    for (int k = 0; k < n; k++) {
+        h = (h ^ (unsigned)token[k]) * 1099511628211ULL;
+    }
+    /*@ ghost unsigned long long whole = h; */
+    /*@ assert whole: \forall struct cp_tokens chunk;
+          (\forall integer i; 0 <= i < n ==> chunk.token[i] == token[i]) ==>
+            whole == hash_of_first(chunk, n); */
+    h = (h ^ (h >> 32)) * 0x9E3779B97F4A7C15ULL;
+    /*@ assert cut: (h >> (64 - bits)) == hash_cut(whole, bits); */
+    return h >> (64 - bits);
+}
+
+unsigned long long cp_tree_chunk_hash(const struct cp_tree *tree, int chunk) {
+    return cp_tree_hash(tree->tokens[chunk].token, tree->chunk_size, tree->hash_bits);
+}
+
+void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
+                         unsigned long long *hash) {
+    /*@
+      loop invariant k: 0 <= k <= n_tokens / tree->chunk_size;
+      loop invariant hashes: prompt_hashes(*tree, token, hash, k);
+      loop assigns k, hash[0 .. n_tokens / tree->chunk_size - 1];
+      loop variant n_tokens / tree->chunk_size - k;
+    */
+    for (int k = 0; k < n_tokens / tree->chunk_size; k++) {
+        /*@ ghost part_bound(k, tree->chunk_size, n_tokens); */
+        int first = k * tree->chunk_size;
+        hash[k] = cp_tree_hash(token + first, tree->chunk_size, tree->hash_bits);
+    }
+}
+
+/* Is this chunk full, with exactly the tokens of the prompt's k-th chunk? The hash only saves the
+ * comparison of tokens when it differs (TREE-15). */
+/*@
+  requires valid: \valid_read(tree);
+  requires sizes: tree_sizes(*tree);
+  requires chunk: 0 <= chunk < CP_MAX_CHUNKS && tree->fill[chunk] <= tree->chunk_size;
+  requires k: 0 <= k && 0 <= k * tree->chunk_size <= INT_MAX - tree->chunk_size;
+  requires tokens: \valid_read(token + (0 .. k * tree->chunk_size + tree->chunk_size - 1));
+  requires hashes: hash == \null || \valid_read(hash + k);
+  assigns \nothing;
+  ensures right: \result != 0 ==> tree_holds(*tree, chunk, token, k);
+  ensures wrong: \result == 0 ==>
+    (hash != \null ==> tree->fill[chunk] == tree->chunk_size ==>
+      tree->hash[chunk] == hash_of(tree->tokens[chunk], tree->chunk_size, tree->hash_bits) &&
+      hash_is(hash[k], token, k * tree->chunk_size, tree->chunk_size, tree->hash_bits)) ==>
+    !tree_holds(*tree, chunk, token, k);
+*/
+static int chunk_matches(const struct cp_tree *tree, int chunk, const int *token, int k,
+                         const unsigned long long *hash) {
+    int first = k * tree->chunk_size;
+    if (tree->fill[chunk] < tree->chunk_size) {
+        return 0;
+    }
+    if (hash != NULL && tree->hash[chunk] != hash[k]) {
+        return 0;
+    }
+    /*@
+      loop invariant i: 0 <= i <= tree->chunk_size;
+      loop invariant equal: \forall integer j; 0 <= j < i ==>
+        tree->tokens[chunk].token[j] == token[first + j];
+      loop assigns i;
+      loop variant tree->chunk_size - i;
+    */
+    for (int i = 0; i < tree->chunk_size; i++) {
+        if (tree->tokens[chunk].token[i] != token[first + i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* How many leading chunks of the sequence match those of the prompt, when the first `known` do. */
+/*@
+  requires valid: \valid_read(tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= s < tree->n_sequences;
+  requires tokens: 0 <= n_tokens && \valid_read(token + (0 .. n_tokens - 1));
+  requires hashes: hash == \null || \valid_read(hash + (0 .. n_tokens / tree->chunk_size - 1));
+  requires known: 0 <= known <= n_tokens / tree->chunk_size &&
+    tree_matches(*tree, s, token, known);
+  assigns \nothing;
+  ensures other_salt: tree->sequence[s].salt != salt ==> \result == 0;
+  ensures sizes: 0 <= \result <= n_tokens / tree->chunk_size && \result <= tree_depth(*tree, s);
+  ensures match: tree_matches(*tree, s, token, \result);
+  ensures no_more: tree->sequence[s].salt == salt ==>
+    \result < n_tokens / tree->chunk_size ==> \result < tree_depth(*tree, s) ==>
+    hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
+    !tree_holds(*tree, tree_chunk(*tree, s, \result), token, \result);
+*/
+static int match_path(const struct cp_tree *tree, int s, int known, const int *token, int n_tokens,
+                      unsigned long long salt, const unsigned long long *hash) {
+    int k = known;
+    if (tree->sequence[s].salt != salt) {
+        return 0;
+    }
+    /*@
+      loop invariant k: known <= k <= n_tokens / tree->chunk_size && k <= tree_depth(*tree, s);
+      loop invariant match: tree_matches(*tree, s, token, k);
+      loop assigns k;
+      loop variant n_tokens / tree->chunk_size - k;
+    */
+    while (k < n_tokens / tree->chunk_size && k < tree->sequence[s].n_chunks) {
+        int chunk = tree->sequence[s].chunk[k];
+        /*@ assert used: pool_used(tree->pool, chunk); */
+        /*@ ghost part_bound(k, tree->chunk_size, n_tokens); */
+        if (!chunk_matches(tree, chunk, token, k, hash)) {
+            return k;
+        }
+        k++;
+    }
+    return k;
+}
+
+/*@
+  // No sequence of this salt before s has more than n of the prompt's chunks.
+  predicate no_longer{L}(struct cp_tree t, integer s, integer n, int *token, integer n_full,
+                         integer salt) =
+    \forall integer r, m; 0 <= r < s ==> t.sequence[r].salt == salt ==> n < m <= n_full ==>
+      !tree_matches(t, r, token, m);
+*/
+
+struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
+                               unsigned long long salt, const unsigned long long *hash) {
+    struct cp_match best = {0, 0, -1};
+    int n_full = n_tokens / tree->chunk_size;
+    int known = 0; /* leading chunks of s that the sequence before it had too, and that match */
+    int s = 0;
+    /*@
+      loop invariant s: 0 <= s <= tree->n_sequences;
+      loop invariant known: 0 <= known <= n_full;
+      loop invariant known_match: s < tree->n_sequences ==> tree_matches(*tree, s, token, known) &&
+        (known > 0 ==> tree->sequence[s].salt == salt);
+      loop invariant best: 0 <= best.n_chunks <= n_full &&
+        best.n_tokens == best.n_chunks * tree->chunk_size && 0 <= best.n_tokens <= n_tokens;
+      loop invariant none: best.n_chunks == 0 ==> best.sequence == -1;
+      loop invariant match: best.n_chunks > 0 ==>
+        0 <= best.sequence < s && tree->sequence[best.sequence].salt == salt &&
+        tree_matches(*tree, best.sequence, token, best.n_chunks);
+      loop invariant longest: hashes_right(*tree, token, hash, n_full) ==>
+        no_longer(*tree, s, best.n_chunks, token, n_full, salt);
+      loop invariant first: hashes_right(*tree, token, hash, n_full) ==> best.n_chunks > 0 ==>
+        no_longer(*tree, best.sequence, best.n_chunks - 1, token, n_full, salt);
+      loop assigns s, known, best;
+      loop variant tree->n_sequences - s;
+    */
+    while (s < tree->n_sequences && best.n_chunks < n_full) {
+        int k = match_path(tree, s, known, token, n_tokens, salt, hash);
+        if (k > best.n_chunks) {
+            /*@ ghost part_bound(k - 1, tree->chunk_size, n_tokens); */
+            best.n_chunks = k;
+            best.n_tokens = k * tree->chunk_size;
+            best.sequence = s;
+        }
+        /* All sequences on the first chunk that differs match no further: step over its range. */
+        int next = s + 1;
+        if (k < tree->sequence[s].n_chunks) {
+            int chunk = tree->sequence[s].chunk[k];
+            /*@ assert used: pool_used(tree->pool, chunk); */
+            next = tree->end[chunk];
+            /*@ assert on: \forall integer r; s <= r < next ==> k < tree_depth(*tree, r) &&
+                  tree_chunk(*tree, r, k) == chunk; */
+            /*@ assert salts: \forall integer r; s <= r < next ==>
+                  tree->sequence[r].salt == tree->sequence[s].salt; */
+        }
+        /*@ assert no_further: hashes_right(*tree, token, hash, n_full) ==>
+              \forall integer r, m; s <= r < next ==> tree->sequence[r].salt == salt ==>
+              k < m <= n_full ==> !tree_matches(*tree, r, token, m); */
+        /*@
+          loop invariant k: 0 <= k <= \at(k, LoopEntry);
+          loop assigns k;
+          loop variant k;
+        */
+        while (k > 0 && tree->end[tree->sequence[s].chunk[k - 1]] <= next) {
+            k--;
+        }
+        /*@ assert shared: next < tree->n_sequences ==> \forall integer j; 0 <= j < k ==>
+              j < tree_depth(*tree, next) && tree_chunk(*tree, next, j) == tree_chunk(*tree, s, j); */
+        s = next;
+        known = k;
+    }
+    return best;
+}
