@@ -1,0 +1,594 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes contracts executable: a copy of include/ and ref/ in which each contract is written so that E-ACSL
+translates it. proofs/eacsl/README.md lists the rules. What they do not cover is an error; a clause that
+has no value at run time is left out, with the reason."""
+import pathlib
+import re
+
+from acsl import Reader, Unknown, names, parts, read, rebuild, show, substitute
+
+ANNOTATION = re.compile(r"/\*@(.*?)\*/", re.S)
+STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.S | re.M)
+FIELD = re.compile(r"((?:struct |unsigned |long )*\w+)\s+(\w+)((?:\[\w+\])*)")
+STEPS = ("loop", "assert", "ghost", "check")  # steps of proofs
+CLAUSES = ("requires", "assigns", "ensures", "behavior", "assumes", "complete", "disjoint")
+DEFINITIONS = ("predicate", "logic", "axiomatic", "lemma")
+
+# Clauses that hold for real numbers, and for doubles up to rounding.
+REAL = {("cp_finish", "merge_6_mean"), ("rescale", "positive")}
+
+
+class NotExecutable(Exception):
+    """A clause that has no value at run time; says why."""
+
+
+class Clause:
+    def __init__(self, function, behavior, kind, name, term):
+        self.function, self.behavior, self.kind, self.name = function, behavior, kind, name
+        self.term = term
+        self.text, self.why, self.bounded = None, "", False
+
+    def label(self):
+        return f"{self.behavior}.{self.name}" if self.behavior else self.name
+
+
+def all_of(terms):
+    terms = list(terms)
+    if not terms:
+        return None
+    result = terms[-1]
+    for term in reversed(terms[:-1]):
+        result = ("and", term, result)
+    return result
+
+
+def conjuncts(e):
+    """Its parts by &&, comparisons in pairs."""
+    if e[0] == "and":
+        return conjuncts(e[1]) + conjuncts(e[2])
+    if e[0] == "chain" and len(e[2]) > 1:
+        return [("chain", e[1][i:i + 2], (operator,)) for i, operator in enumerate(e[2])]
+    return [e]
+
+
+def calls(e):
+    if e[0] == "call":
+        yield e[1], e[2]
+    for part in parts(e):
+        yield from calls(part)
+
+
+def quantified(e):
+    return e[0] in ("forall", "exists") or any(map(quantified, parts(e)))
+
+
+class Contracts:
+    """What the sources say: structures, definitions, contracts."""
+
+    def __init__(self, root, definitions, covered, internal):
+        self.root, self.covered, self.internal = root, covered, internal
+        self.structs, self.same_of = {}, {}
+        self.definitions = {}  # name: (kind, ((type, name), ...), body or None)
+        self.axioms = {}
+        self.clauses = []
+        self.chunks, self.bounded = set(), False
+        self.kept = {}  # predicate that stays a predicate: its text, or the reason why it has none
+        self.files = [path for part in ("include/chunkproof/*.h", "ref/*.h", "ref/*.c")
+                      for path in sorted(root.glob(part))]
+        for path in self.files:
+            self.read_structs(path.read_text())
+        for path in filter(self.is_covered, self.files):
+            for m in ANNOTATION.finditer(path.read_text()):
+                self.read_annotation(path, m)
+        for m in ANNOTATION.finditer(definitions.read_text()):
+            before = set(self.definitions)
+            self.read_definitions(Reader(m[1]))
+            missing = set(self.definitions) - before
+            if missing and internal:
+                raise Unknown(f"{definitions.name} defines {missing.pop()}, which nothing uses")
+
+    def is_covered(self, path):
+        return path.stem.startswith(self.covered) and (self.internal or path.parent.name != "ref")
+
+    # ---- Reading ----
+
+    def read_structs(self, text):
+        text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+        for name, body in STRUCT.findall(text):
+            fields = []
+            for declaration in filter(str.strip, body.split(";")):
+                m = FIELD.fullmatch(declaration.strip())
+                fields.append((m[1], m[2], re.findall(r"\[(\w+)\]", m[3])) if m else None)
+            self.structs[f"struct {name}"] = None if None in fields else fields
+
+    def read_annotation(self, path, m):
+        word = re.match(r"\s*(?://[^\n]*\s*)*(\w+)", m[1])
+        word = word[1] if word else ""
+        try:
+            if word in STEPS:
+                return
+            if word in DEFINITIONS:
+                self.read_definitions(Reader(m[1]))
+            elif word in CLAUSES:
+                self.read_contract(path, m)
+            else:
+                raise Unknown(f"an annotation that begins with `{word}`")
+        except Unknown as problem:
+            raise Unknown(f"{path.name}: {problem}") from None
+
+    def read_definitions(self, reader):
+        while reader.peek():
+            word = reader.next()
+            if word == "axiomatic":
+                reader.name()
+                reader.expect("{")
+            elif word == "}":
+                continue
+            elif word in ("axiom", "lemma"):
+                name = reader.name()
+                reader.labels()
+                reader.expect(":")
+                body = reader.predicate()
+                if word == "axiom":
+                    self.read_axiom(body)
+                self.axioms[name] = body
+                reader.expect(";")
+            elif word in ("predicate", "logic"):
+                kind = reader.type() if word == "logic" else "predicate"
+                name = reader.name()
+                reader.labels()
+                parameters, body = reader.parameters(), None
+                if reader.take("="):
+                    body = reader.predicate()
+                elif reader.take("reads"):
+                    while reader.peek() != ";":
+                        reader.next()
+                reader.expect(";")
+                self.definitions[name] = kind, parameters, body
+            else:
+                raise Unknown(f"a definition that begins with `{word}`")
+
+    def read_axiom(self, body):
+        """\\forall x; [condition ==>] f(x) == term (or <==>) is the definition of f."""
+        if body[0] != "forall":
+            return
+        bound, body = body[1], body[2]
+        if body[0] == "implies":
+            body = body[2]
+        if body[0] == "chain" and body[2] == ("==",):
+            left, right = body[1]
+        elif body[0] == "iff":
+            left, right = body[1:]
+        else:
+            return
+        if left[0] != "call" or left[2] != tuple(("name", name) for _, name in bound):
+            return
+        kind, parameters, old = self.definitions.get(left[1], ("", (), None))
+        if old is None and kind and left[1] not in {name for name, _ in calls(right)}:
+            self.definitions[left[1]] = kind, bound, right
+
+    def read_contract(self, path, m):
+        text = path.read_text()
+        head = re.match(r"\s*(?:static\s+)?(?P<type>[\w\s*]+?)(?P<name>\w+)\((?P<parameters>[^)]*)\)",
+                        text[m.end():])
+        if not head:
+            raise Unknown("a contract with no function behind it")
+        function, parameters = head["name"], {}
+        for parameter in head["parameters"].split(","):
+            kind = re.fullmatch(r"\s*(.*?)(\w+)\s*", parameter, re.S)
+            if kind and parameter.strip() != "void":
+                parameters[kind[2]] = " ".join(kind[1].replace("*", " * ").split())
+        contract = Contract(function, parameters, " ".join(head["type"].split()))
+        reader, behavior = Reader(m[1]), ""
+        while reader.peek():
+            word = reader.next()
+            if word == "behavior":
+                behavior = reader.name()
+                reader.expect(":")
+                continue
+            if word in ("complete", "disjoint"):
+                if reader.next() != "behaviors":
+                    raise Unknown(f"{function}: {word} what?")
+                contract.closing.append(word)
+            elif word == "assigns":
+                contract.add(Clause(function, behavior, "assigns", "assigns", self.read_places(reader)))
+            elif word in ("requires", "ensures", "assumes"):
+                name = ""
+                if reader.peek(1) == ":":
+                    name = reader.name()
+                    reader.expect(":")
+                contract.add(Clause(function, behavior, word, name, reader.predicate()))
+            else:
+                raise Unknown(f"{function}: a clause that begins with `{word}`")
+            reader.expect(";")
+        contract.place = path, m.start()
+        self.clauses.append(contract)
+
+    @staticmethod
+    def read_places(reader):
+        places = []
+        while reader.peek() != ";":
+            if reader.take(r"\nothing"):
+                continue
+            place = reader.sum()
+            if reader.take(r"\from"):
+                while reader.peek() not in (",", ";"):
+                    reader.next()
+            if place != ("result",):
+                places.append(place)
+            reader.take(",")
+        return places
+
+    # ---- Definitions in place of names ----
+
+    def is_kept(self, name):
+        """Does this predicate stay one? It must have values for parameters, and not be a mere test."""
+        kind, parameters, body = self.definitions[name]
+        if kind != "predicate" or body is None or any("*" in t for t, _ in parameters):
+            return False
+        return quantified(body) or any(self.is_kept(called) for called, _ in calls(body)
+                                       if called in self.definitions)
+
+    def keep(self, name):
+        if name not in self.kept:
+            _, parameters, body = self.definitions[name]
+            try:
+                before, self.bounded = self.bounded, False
+                types = {n: t for t, n in parameters}
+                body = self.typed(self.ranges(self.expanded(body)), types)
+                self.kept[name] = "predicate {}({}) =\n    {};".format(
+                    name, ", ".join(f"{t} {n}" for t, n in parameters), show(body))
+                self.bounded = self.bounded or before
+            except NotExecutable as problem:
+                self.kept[name] = problem
+        if isinstance(self.kept[name], NotExecutable):
+            raise self.kept[name]
+
+    def expanded(self, e):
+        if e[0] in ("forall", "exists"):
+            for called, arguments in calls(e[2]):
+                if called == "pool_used" and arguments[1][0] == "name":
+                    self.chunks.add(arguments[1][1])
+        if e[0] == "call":
+            if e[1] not in self.definitions:
+                raise Unknown(f"{e[1]}() is defined nowhere")
+            if self.is_kept(e[1]):
+                self.keep(e[1])
+            else:
+                _, parameters, body = self.definitions[e[1]]
+                if body is None:
+                    raise NotExecutable(f"{e[1]}() has axioms and no value")
+                arguments = {n: a for (_, n), a in zip(parameters, e[2])}
+                return self.expanded(substitute(body, arguments))
+        if e[0] == "builtin" and e[1] in (r"\max", r"\min"):
+            a, b = map(self.expanded, e[2])
+            return "if", ("chain", (a, b), (">=" if e[1] == r"\max" else "<=",)), a, b
+        return rebuild(e, self.expanded)
+
+    # ---- Values before and after ----
+
+    def placed(self, e, contract, old=False, bound=frozenset()):
+        """*p is p_now, \\old(*p) is p_old, and \\old is nowhere else."""
+        if e[0] == "old":
+            return self.placed(e[1], contract, True, bound)
+        if e[0] == "deref" and e[1][0] == "name" and e[1][1] in contract.pointers:
+            name = f"{e[1][1]}_{'old' if old else 'now'}"
+            contract.used.add(name)
+            return "name", name
+        if e[0] == "deref" and old:
+            raise NotExecutable("the old content of memory")
+        if e[0] == "index" and e[1][0] == "name" and old:
+            kind = contract.parameters.get(e[1][1], "")
+            if not kind.startswith("const"):
+                if names(e[2]) & bound:
+                    raise NotExecutable("the old content of an array")
+                return "old", e
+        if e[0] in ("forall", "exists", "lambda"):
+            bound = bound | {name for _, name in e[1]}
+        return rebuild(e, lambda part: self.placed(part, contract, old, bound))
+
+    # ---- Quantifiers ----
+
+    def ranges(self, e):
+        """Each quantifier over one variable, its bounds first."""
+        e = rebuild(e, self.ranges) if e[0] not in ("forall", "exists") else e
+        if e[0] not in ("forall", "exists"):
+            return e
+        if any(t != "integer" for t, _ in e[1]):
+            raise NotExecutable(f"a quantifier over all values of {e[1][0][0]}")
+        given, goal = [], self.ranges(e[2])
+        variables = [name for _, name in e[1]]
+        if e[0] == "exists":
+            return "not", self.ranged(variables, conjuncts(goal), ("name", "\\false"))
+        while goal[0] == "implies":
+            given += conjuncts(goal[1])
+            goal = goal[2]
+        return self.ranged(variables, given, goal)
+
+    def ranged(self, variables, given, goal):
+        """\\forall variables; given ==> goal. Behind the bounds stands neither ==> nor &&: E-ACSL takes what it
+        finds there for more bounds, and leaves out without a word what is none."""
+        if not variables:
+            for term in reversed(given):
+                goal = "or", ("not", term), goal
+            return goal
+        ready = [term for term in given if not names(term) & set(variables)]
+        given = [term for term in given if term not in ready]
+        known = self.comparisons(given, variables)
+        for name in variables:
+            low = next(((a, operator, term) for a, operator, b, term in known
+                        if b == ("name", name) and not names(a) & set(variables)), None)
+            high = next(((b, operator, term) for a, operator, b, term in known
+                         if a == ("name", name) and not names(b) & set(variables)), None)
+            if low and high:
+                break
+        else:
+            name = variables[0]
+            if name not in self.chunks:
+                raise Unknown(f"no bounds for {name}: "
+                              f"{show(all_of(given)) if given else 'nothing is given'}")
+            self.bounded = True
+            low = ("num", "0"), "<=", None
+            high = ("name", "CP_MAX_CHUNKS"), "<", None
+        rest = [term for term in given if term not in (low[2], high[2])]
+        limits = "chain", (low[0], ("name", name), high[0]), (low[1], high[1])
+        found = "forall", (("integer", name),), ("implies", limits, self.ranged(
+            [other for other in variables if other != name], rest, goal))
+        for term in reversed(ready):
+            found = "or", ("not", term), found
+        return found
+
+    @staticmethod
+    def comparisons(given, variables):
+        """(a, < or <=, b, the hypothesis that says so or None if it follows from several)."""
+        found = []
+        for term in given:
+            if term[0] == "chain" and term[2][0] in ("<", "<=", ">", ">="):
+                (a, b), operator = term[1], term[2][0]
+                found.append((a, operator, b, term) if operator[0] == "<" else
+                             (b, operator.replace(">", "<"), a, term))
+        for a, first, b, _ in list(found):
+            # v * c <= n where c >= 1: v <= n
+            if a[:2] == ("binary", "*") and a[2][0] == "name" and a[2][1] in variables:
+                found.append((a[2], first, b, None))
+            found += [(a, max(first, second, key=lambda o: o == "<"), c, None)
+                      for middle, second, c, _ in list(found)
+                      if middle == b and b[0] == "name" and b[1] in variables]
+        return found
+
+    # ---- Types ----
+
+    def type_of(self, e, types):
+        if e[0] == "name":
+            return types.get(e[1], "")
+        if e[0] == "result":
+            return types.get("\\result", "")
+        if e[0] == "field":
+            for kind, name, dimensions in self.structs.get(self.type_of(e[1], types)) or ():
+                if name == e[2]:
+                    return kind + "".join(f"[{n}]" for n in dimensions)
+        if e[0] == "index":
+            inside = self.type_of(e[1], types)
+            return re.sub(r"\[\w+\]", "", inside, count=1) if "[" in inside else inside.rstrip(" *")
+        return ""
+
+    def typed(self, e, types):
+        """== of structures is the predicate that compares their fields."""
+        if e[0] == "chain" and e[2] in (("==",), ("!=",)):
+            kind = self.type_of(e[1][0], types)
+            if kind.startswith("struct") and not kind.endswith("*"):
+                same = "call", self.same(kind), e[1]
+                return same if e[2] == ("==",) else ("not", same)
+        return rebuild(e, lambda part: self.typed(part, types))
+
+    def same(self, kind):
+        """The name of the predicate that compares two of these structures."""
+        name = "same_" + kind.split()[1] + "_fields"
+        if kind not in self.same_of:
+            self.same_of[kind] = name
+            if not self.structs.get(kind):
+                raise Unknown(f"{kind} is not understood")
+            for inner, _, _ in self.structs[kind]:
+                if inner.startswith("struct"):
+                    self.same(inner)
+        return name
+
+    def same_text(self, kind):
+        terms = []
+        for inner, field, dimensions in self.structs[kind]:
+            a, b = (("field", ("name", side), field) for side in "ab")
+            terms.append(self.equal(inner, dimensions, a, b))
+        return f"predicate {self.same(kind)}({kind} a, {kind} b) =\n    {show(all_of(terms))};"
+
+    def equal(self, kind, dimensions, a, b, depth=0):
+        if not dimensions:
+            return ("call", self.same(kind), (a, b)) if kind.startswith("struct") else \
+                ("chain", (a, b), ("==",))
+        index = "name", f"i_{depth}"
+        limits = "chain", (("num", "0"), index, ("name", dimensions[0])), ("<=", "<")
+        return "forall", (("integer", index[1]),), ("implies", limits, self.equal(
+            kind, dimensions[1:], ("index", a, index), ("index", b, index), depth + 1))
+
+    # ---- Frames ----
+
+    def frame(self, contract, places):
+        """What `assigns` does not name is as before; None if it names all."""
+        terms = []
+        for name in contract.pointers:
+            paths = []
+            for place in places:
+                path = self.path(place, name)
+                if path is not None:
+                    paths.append(path)
+            kind = contract.pointers[name]
+            term = self.unchanged(contract, kind, [], ("name", f"{name}_now"),
+                                  ("name", f"{name}_old"), paths)
+            if term:
+                contract.used |= {f"{name}_now", f"{name}_old"}
+                terms.append(term)
+        return all_of(terms)
+
+    @staticmethod
+    def path(place, name):
+        steps = []
+        while place[0] in ("field", "index"):
+            steps.insert(0, place[2])
+            place = place[1]
+        return steps if place == ("deref", ("name", name)) else None
+
+    def unchanged(self, contract, kind, dimensions, now, old, paths, depth=0):
+        if [] in paths:
+            return None
+        if not paths:
+            return self.equal(kind, dimensions, now, old)
+        if dimensions:
+            index = "name", f"place_{depth}"
+            ranges = {show(path[0]): path[0] for path in paths}
+            if len(ranges) > 1:
+                raise Unknown(f"{contract.function}: assigns two parts of one array")
+            rest = [path[1:] for path in paths]
+            step = self.placed(next(iter(ranges.values())), contract, old=True)
+            if step[0] == "range":
+                low, high = step[1:]
+            else:
+                low = high = step
+            every = "chain", (("num", "0"), index, ("name", dimensions[0])), ("<=", "<")
+            a, b = ("index", now, index), ("index", old, index)
+            inside = self.unchanged(contract, kind, dimensions[1:], a, b, rest, depth + 1)
+            whole = (low, high) == (("num", "0"), read(f"{dimensions[0]} - 1"))
+            outside = "or", ("chain", (index, low), ("<",)), ("chain", (index, high), (">",))
+            terms = [] if whole else [("implies", outside, self.equal(kind, dimensions[1:], a, b, depth + 1))]
+            if inside:
+                terms.append(("implies", ("chain", (low, index, high), ("<=", "<=")), inside))
+            if not terms:
+                return None
+            return "forall", (("integer", index[1]),), ("implies", every, all_of(terms))
+        terms = []
+        for inner, field, sizes in self.structs[kind]:
+            term = self.unchanged(contract, inner, sizes, ("field", now, field), ("field", old, field),
+                                  [path[1:] for path in paths if path[0] == field], depth)
+            if term:
+                terms.append(term)
+        return all_of(terms)
+
+    # ---- Writing ----
+
+    def translate(self):
+        for contract in self.clauses:
+            contract.prepare(self.structs)
+            for clause in contract.clauses:
+                try:
+                    self.bounded = False
+                    clause.text = self.translate_clause(contract, clause)
+                    clause.bounded = self.bounded
+                except NotExecutable as problem:
+                    clause.why = str(problem)
+                except Unknown as problem:
+                    clause.why = f"not understood: {problem}"
+
+    def translate_clause(self, contract, clause):
+        if (clause.function, clause.name) in REAL:
+            raise NotExecutable("true of real numbers, of doubles up to rounding")
+        contract.used = set()
+        types = dict(contract.parameters)
+        types["\\result"] = contract.returns
+        for name, kind in contract.pointers.items():
+            types[f"{name}_now"] = types[f"{name}_old"] = kind
+        if clause.kind == "assigns":
+            term = self.frame(contract, clause.term)
+            if term is None:
+                raise NotExecutable("it names all that the parameters lead to")
+        else:
+            term = self.expanded(clause.term)
+            term = self.ranges(self.placed(term, contract))
+        term = self.typed(term, types)
+        lets = ""
+        for name in sorted(contract.used):
+            pointer, _, when = name.rpartition("_")
+            value = f"*({contract.pointers[pointer]} *){pointer}"  # E-ACSL would copy to a const
+            lets += f"\\let {name} = {value if when == 'now' else f'{chr(92)}old({value})'}; "
+        return lets + show(term)
+
+    def write(self, place):
+        """The copy. Annotations are replaced one by one, in place, by as many lines."""
+        written = set()
+        for path in self.files:
+            target = place / path.relative_to(self.root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = ANNOTATION.sub(lambda m: self.replacement(path, m, written), path.read_text())
+            target.write_text(re.sub(r"\b_Alignof\b", "__alignof__", text))  # Frama-C knows only this
+
+    def replacement(self, path, m, written):
+        lines = m[0].count("\n")
+        word = re.match(r"\s*(?://[^\n]*\s*)*(\w+)", m[1])[1]
+        out = []
+        if not self.is_covered(path):
+            return "\n" * lines
+        comparing = []  # a predicate for each structure that is compared, once it is declared
+        if word in DEFINITIONS or word in CLAUSES:
+            before = re.sub(r"/\*.*?\*/", " ", path.read_text()[:m.start()], flags=re.S)
+            for name, _ in STRUCT.findall(before):
+                kind = f"struct {name}"
+                if kind in self.same_of and kind not in written:
+                    written.add(kind)
+                    comparing.append(self.same_text(kind))
+        if word in DEFINITIONS:
+            out += [self.kept[name] for name in re.findall(r"\bpredicate (\w+)", m[1])
+                    if isinstance(self.kept.get(name), str)]
+        elif word in CLAUSES:
+            contract = next(c for c in self.clauses if c.place == (path, m.start()))
+            out += contract.lines()
+        text = "".join("/*@ " + "\n".join(part) + " */" for part in (comparing, out) if part)
+        return text + "\n" * max(0, lines - text.count("\n"))
+
+
+class Contract:
+    def __init__(self, function, parameters, returns):
+        self.function, self.parameters, self.returns = function, parameters, returns
+        self.clauses, self.closing = [], []
+        self.pointers, self.used, self.place = {}, set(), None
+
+    def prepare(self, structs):
+        for name, kind in self.parameters.items():
+            m = re.fullmatch(r"(?:const )?(struct \w+) \*", kind)
+            if m and structs.get(m[1]):
+                self.pointers[name] = m[1]
+
+    def add(self, clause):
+        if not clause.name:
+            number = sum(other.kind == clause.kind for other in self.clauses)
+            clause.name = f"{clause.kind}_{number + 1}"
+        if clause.kind != "assumes" and any(
+                (o.kind, o.name, o.behavior) == (clause.kind, clause.name, clause.behavior)
+                for o in self.clauses):
+            raise Unknown(f"{self.function}: two clauses {clause.kind} {clause.label()}")
+        self.clauses.append(clause)
+
+    def lines(self):
+        """The executable contract. A behavior is written out: \\old(assumes) ==> ensures."""
+        assumed = {}
+        for clause in self.clauses:
+            if clause.kind == "assumes":
+                if clause.text is None:
+                    raise Unknown(f"{self.function}: assumes of {clause.behavior}: {clause.why}")
+                assumed.setdefault(clause.behavior, []).append(clause.text)
+        out = []
+        for clause in self.clauses:
+            if clause.kind != "assumes" and clause.text and not clause.behavior:
+                kind = "requires" if clause.kind == "requires" else "ensures"
+                out.append(f"{kind} {clause.name}: {clause.text};")
+        for behavior in dict.fromkeys(c.behavior for c in self.clauses if c.behavior):
+            out.append(f"behavior {behavior}:")
+            out += [f"assumes {text};" for text in assumed.get(behavior, [])]
+            out += [f"{'requires' if c.kind == 'requires' else 'ensures'} {c.name}: {c.text};"
+                    for c in self.clauses if c.behavior == behavior and c.text and c.kind != "assumes"]
+        return out + [f"{word} behaviors;" for word in self.closing]
+
+
+def make(root, place, definitions, covered, internal=True):
+    """The copy below `place`, with the contracts of the files whose names begin so (internal: those in ref/
+    too); the others go."""
+    contracts = Contracts(pathlib.Path(root), definitions, covered, internal)
+    contracts.translate()
+    contracts.write(pathlib.Path(place))
+    return contracts
