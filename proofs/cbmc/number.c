@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversions of numbers, for every bit pattern, against IEEE 754 arithmetic as CBMC defines it: a spec
+ * with its own types and its own rounding (spec/number.md). */
+#include "chunkproof/number.h"
+
+#include <string.h>
+
+#include "model.h"
+
+#define QUIET_16 0x0200U /* the first bit of a fraction: a quiet NaN has it */
+#define QUIET_64 0x0008000000000000ULL
+
+unsigned short nondet_half(void);
+double nondet_double(void);
+int __CPROVER_rounding_mode; /* 0 to nearest, 1 down, 2 up, 3 to zero */
+
+static _Float16 half_of(unsigned short bits) {
+    _Float16 x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static unsigned short bits_of_half(_Float16 x) {
+    unsigned short bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static unsigned long long bits_of(double x) {
+    unsigned long long bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static int is_nan(double x) {
+    return x != x;
+}
+
+/* NUM-1 */
+static void read_half(void) {
+    unsigned short bits = nondet_half();
+    double x = cp_fp16_to_double(bits);
+    unsigned long long sign = (unsigned long long)(bits >> 15) << 63;
+    unsigned long long payload = (unsigned long long)(bits & 0x03FFU) << 42;
+
+    int nan = (bits & 0x7FFFU) > 0x7C00U;
+    CHECK("NUM-1: a NaN stays one, quiet, with its sign and payload",
+          !nan || bits_of(x) == (sign | 0x7FF0000000000000ULL | payload | QUIET_64));
+    CHECK("NUM-1: the same value", nan || x == (double)half_of(bits));
+    CHECK("NUM-1: the same sign, of a zero too", nan || (bits_of(x) >> 63) == bits >> 15);
+    CHECK("NUM-1: reading and writing back changes no number",
+          nan || cp_fp16_from_double(x) == bits);
+    REACH("NaN", nan);
+    REACH("subnormal", x == 0x1p-24);
+    REACH("minus zero", bits == 0x8000U && x == 0.0);
+    REACH("largest", x == 65504.0);
+    REACH("infinity", bits == 0xFC00U);
+}
+
+/* NUM-2 */
+static void write_half(void) {
+    double x = nondet_double();
+    int mode = any(2);
+    __CPROVER_assume(0 <= mode && mode <= 3);
+    __CPROVER_rounding_mode = mode;
+    unsigned short bits = cp_fp16_from_double(x);
+    __CPROVER_rounding_mode = 0;
+    double magnitude = x < 0 ? -x : x;
+    unsigned short sign = (unsigned short)(bits_of(x) >> 63 << 15);
+
+    CHECK("NUM-2: the nearest, ties to even", is_nan(x) || bits == bits_of_half((_Float16)x));
+    CHECK("NUM-2: up to 2^-25 a zero", !(magnitude <= 0x1p-25) || bits == sign);
+    CHECK("NUM-2: from 65520 on an infinity", !(magnitude >= 65520.0) || bits == (sign | 0x7C00U));
+    CHECK("NUM-2: below 65520 no infinity", !(magnitude < 65520.0) || (bits & 0x7FFFU) < 0x7C00U);
+    CHECK("NUM-2: a NaN stays one, quiet, with its sign and the first bits of its payload",
+          !is_nan(x) || bits == (sign | 0x7C00U | QUIET_16 | (bits_of(x) >> 42 & 0x03FFU)));
+    REACH("rounded up in another mode",
+          mode == 1 && magnitude < 1.0 && x < cp_fp16_to_double(bits));
+    REACH("rounds up to infinity", x == 65520.0);
+    REACH("subnormal", bits == 0x0001U && x < 0x1p-24);
+    REACH("NaN", is_nan(x));
+    REACH("tie to even", x == 0x1.002p0 && bits == 0x3C00U);
+}
+
+/* An array of any type: the element is written and no other, and what is read is what is there. */
+static void write_element(void) {
+    union {
+        unsigned short half[4];
+        float single[4];
+        double whole[4];
+        unsigned char byte[32];
+    } array, before;
+    double x = nondet_double();
+    int type = any(2), index = any(2), other = any(5);
+    __CPROVER_assume(0 <= type && type <= 2 && 0 <= index && index < 4 && 0 <= other && other < 32);
+    before = array;
+
+    cp_number_store(&array, type, (size_t)index, x);
+
+    double y = cp_number_load(&array, type, (size_t)index);
+    double once = type == CP_FP16   ? cp_fp16_to_double(cp_fp16_from_double(x))
+                  : type == CP_FP32 ? (double)(float)x
+                                    : x;
+    size_t size = cp_number_size(type);
+    size_t begin = (size_t)index * size;
+    CHECK("NUM-2: the number, rounded once", is_nan(x) ? is_nan(y) : y == once);
+    CHECK("NUM-2: no other byte", ((size_t)other >= begin && (size_t)other < begin + size) ||
+                                      array.byte[other] == before.byte[other]);
+    CHECK("NUM-1: 2, 4 or 8 bytes", size == (size_t)2 << type);
+    REACH("half", type == CP_FP16 && index == 3);
+    REACH("single", type == CP_FP32 && y != x && !is_nan(x));
+    REACH("double", type == CP_FP64 && y == x);
+}
+
+int main(void) {
+    read_half();
+    write_half();
+    write_element();
+    return 0;
+}
