@@ -183,6 +183,14 @@ ok "more tokens than an int tells apart" wrong "ask for fewer or shorter ones" -
     --requests 20000 --output-tokens 1000000
 ok "more chunks than a pool can have" wrong "a pool has" --retain --block 1 --requests 4000
 
+# Less address space than the tree reserves: no figures, but what is lacking. A sanitizer needs more itself.
+little_memory() {
+    (ulimit -v 1000000 && "$chunkproof" --version) >/dev/null 2>&1 || return 0
+    (ulimit -v 1000000 && status 2 --requests 10) || return 1
+    grep -q "address space" "$work/err" && [ ! -s "$work/out" ]
+}
+ok "too little address space" little_memory
+
 full_disk() { # full_disk ARGUMENT...
     local found=0
     [ -w /dev/full ] || { echo "no /dev/full"; return 1; }

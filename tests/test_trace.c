@@ -98,6 +98,7 @@ struct wrong_line {
 static const struct wrong_line wrong_lines[] = {
     {"", 1, "blank line"},
     {" \t", 1, "blank line"},
+    {"\xEF\xBB\xBF{}", 1, "byte order mark"},
     {"[]", 1, "must be one JSON object, not an array"},
     {"  7", 3, "must be one JSON object, not an integer"},
     {"{\"timestamp\":5,", 15, "not JSON"},

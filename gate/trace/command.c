@@ -120,7 +120,7 @@ static int choose_capacity(const struct trace *trace, struct trace_settings *set
         return 0;
     }
     if (trace_needed_chunks(trace, settings, &needed) != 0) {
-        fputs("chunkproof trace: the system gave no memory\n", stderr);
+        fputs("chunkproof trace: not enough memory to replay this trace\n", stderr);
         return -1;
     }
     if (needed > CP_MAX_CHUNKS) {
@@ -150,6 +150,10 @@ static int replay(const struct trace *trace, struct trace_options *options, cons
     trace_replay(trace, &options->settings, &figures);
     report.seconds = seconds_now() - start;
     end_progress(&progress);
+    if (figures.end == TRACE_OUT_OF_MEMORY && figures.iterations == 0) {
+        trace_report_problem(&report, stderr); /* nothing was replayed: there is no figure */
+        return trace_exit_status(figures.end);
+    }
     if (figures.end == TRACE_POOL_FULL) {
         trace_needed_chunks(trace, &options->settings, &report.needed);
     }

@@ -39,7 +39,7 @@ __attribute__((format(printf, 4, 5))) static int refuse(struct parser *parser, c
 
 static int no_memory(struct parser *parser) {
     parser->error->line = 0;
-    snprintf(parser->error->text, sizeof parser->error->text, "not enough memory for this trace");
+    snprintf(parser->error->text, sizeof parser->error->text, "not enough memory to read it");
     return -1;
 }
 
@@ -183,6 +183,12 @@ static int refuse_syntax(struct parser *parser, const json_error_t *fault) {
 
 static int read_line(struct parser *parser) {
     json_error_t fault;
+    if (strncmp(parser->line, "\xEF\xBB\xBF", 3) == 0) {
+        parser->error->column = 1;
+        snprintf(parser->error->text, sizeof parser->error->text,
+                 "a byte order mark (EF BB BF); save the file as UTF-8 without one");
+        return -1;
+    }
     if (strspn(parser->line, " \t\r") == parser->length) {
         parser->error->column = 1;
         snprintf(parser->error->text, sizeof parser->error->text,

@@ -156,7 +156,11 @@ void trace_report_problem(const struct trace_report *report, FILE *out) {
     if (figures->end == TRACE_VIOLATION) {
         print_violation(figures, out);
     } else if (figures->end == TRACE_OUT_OF_MEMORY) {
-        fputs("chunkproof trace: the system gave no memory\n", out);
+        fprintf(out,
+                "chunkproof trace: the system gave no memory; tree and plan reserve %.1f GiB of "
+                "address "
+                "space (is it limited? see ulimit -v) and use what the trace needs\n",
+                (double)(sizeof(struct cp_tree) + sizeof(struct cp_plan)) / (1 << 30));
     } else if (figures->end == TRACE_POOL_FULL) {
         fprintf(out,
                 "chunkproof trace: iteration %lld needs more chunks than the pool of %d has; the "
