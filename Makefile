@@ -124,7 +124,7 @@ $(support): $(support_obj) tests/. gate $(wildcard gate/*/.)
 	$(AR) qcs $@ $(support_obj)
 
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
-	$(LINK) -o $@ $^ -lcmocka -ljansson -lm
+	$(LINK) -o $@ $^ -lcmocka -ljansson -lmpfr -lm
 
 # Each object depends on the command line that compiles it: other flags, other objects.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
