@@ -69,11 +69,12 @@ verify: deps                           ## the gate: all stages; TIER=quick|defau
 lint: deps                             ## layout, static analysis, layering
 	@scripts/verify.py lint
 
-prove: deps                            ## the proofs and the model checking
-	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp proofs-coq model-checking
+prove: deps                            ## all proofs, the model checking, the contracts run
+	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp-all proofs-coq model-checking contracts
 
 prove-faults: deps                     ## each seeded fault must break a proof
-	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp-faults proofs-coq-faults model-checking-faults
+	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp-faults proofs-coq-faults \
+		model-checking-faults contracts-faults
 
 coverage: deps                         ## lines and branches of ref/ that the unit tests reach: build/coverage/html
 	@scripts/coverage.py --html

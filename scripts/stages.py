@@ -4,7 +4,7 @@ stage reports what it found. To add one, add a line here.
 
 A need is the name of a command, or (what it is, a command line that shows whether it is there).
 A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead; one
-that has `tiers` belongs to these only, and runs in another when it is named.
+that has `tiers` belongs to these only (to none: ()), and runs in another when it is named.
 """
 import os
 from dataclasses import dataclass, field
@@ -45,6 +45,7 @@ MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-k
 LESS = " --except tiny --except trace_replay"
 
 WP = ("frama-c", "why3", "z3", "cvc4")
+EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o /dev/null"))
 
 
 def sanitized(compiler, tiers=TIERS):
@@ -60,8 +61,7 @@ def sanitized(compiler, tiers=TIERS):
 
 def valgrind():
     run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'")
-    return Stage("valgrind", run, ("gcc", "valgrind"),
-                 quick=run + LESS + " --except attend")
+    return Stage("valgrind", run, ("gcc", "valgrind"), tiers=("default", "deep"))
 
 
 def trace():
@@ -81,12 +81,15 @@ STAGES = (
     sanitized("clang"),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
+    Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove
     Stage("proofs-wp-faults", "proofs/wp/run --faults", WP, tiers=("deep",)),
-    Stage("proofs-coq", "proofs/coq/run", ("coqc",)),
-    Stage("proofs-coq-faults", "proofs/coq/run --faults", ("coqc",), tiers=("default", "deep")),
+    Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=("default", "deep")),
+    Stage("proofs-coq-faults", "proofs/coq/run --faults", ("coqc",), tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
-    Stage("model-checking-faults", "proofs/cbmc/run --faults", ("cbmc",), tiers=("default", "deep")),
-    Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov")),
+    Stage("model-checking-faults", "proofs/cbmc/run --faults", ("cbmc",), tiers=("deep",)),
+    Stage("contracts", "proofs/eacsl/run", EACSL, tiers=("default", "deep")),
+    Stage("contracts-faults", "proofs/eacsl/run --faults", EACSL, tiers=("deep",)),
+    Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=("default", "deep")),
     trace(),
     Stage("install", tests("gcc", "CC=gcc", "install"), ("gcc", "pkg-config")),
 )
