@@ -30,6 +30,7 @@ BELOW = {
     "softmax": "limits status number",
     "two_phase": "limits status number softmax plan attend",
     "attend": "limits status number softmax plan two_phase",
+    "tolerance": "",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
 

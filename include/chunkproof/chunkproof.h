@@ -23,6 +23,7 @@
 #include "chunkproof/pool.h"
 #include "chunkproof/softmax.h"
 #include "chunkproof/status.h"
+#include "chunkproof/tolerance.h"
 #include "chunkproof/tree.h"
 #include "chunkproof/two_phase.h"
 #include "chunkproof/version.h"
