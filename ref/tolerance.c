@@ -157,7 +157,7 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_tolera
     b->h = fmax(fabs(b->low), fabs(b->high));
 }
 
-/* (1 + u)^k (1 + v)^l - 1 */
+/* NUM-5, what sums and stores lose: (1 + u)^k (1 + v)^l - 1 */
 static double growth(double u, int k, double v, int l) {
     return expm1(k * log1p(u) + l * log1p(v));
 }
@@ -215,7 +215,7 @@ static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct c
     return b;
 }
 
-/* NUM-10 for column i, from E and o; expected is off by at most `spare`. */
+/* NUM-3 gives E, NUM-10 the bound for column i, from E and o; expected is off by at most `spare`. */
 static double with_output(const struct cp_arithmetic *a, double error, double expected,
                           double spare) {
     double size = fabs(expected) + spare;

@@ -4,6 +4,7 @@
     The theorems of a file together, for Coq takes as long for one as for all. The runner compares what
     is printed with the axioms that it allows, and these lists with the main theorems of the files. *)
 From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill Tree PlanCheck Examples.
+From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 
 Definition of_Softmax := (
   Softmax.W_additive,
@@ -124,3 +125,51 @@ Definition of_Examples := (
   Examples.figure_2_plan,
   Examples.figure_2_pairs).
 Print Assumptions of_Examples.
+
+Definition of_NumCore := (
+  NumCore.quotient_error,
+  NumCore.logarithm_error).
+Print Assumptions of_NumCore.
+
+Definition of_NumRound := (
+  NumRound.nearest_truncates,
+  NumRound.nearest_flushes,
+  NumRound.small_may_be_flushed,
+  NumRound.no_overflow,
+  NumRound.sum_error,
+  NumRound.chain_adds).
+Print Assumptions of_NumRound.
+
+Definition of_NumScore := (
+  NumScore.score_is_near).
+Print Assumptions of_NumScore.
+
+Definition of_NumInvariant := (
+  NumInvariant.weight_is_near,
+  NumInvariant.no_execution_strays_further).
+Print Assumptions of_NumInvariant.
+
+Definition of_NumTolerance := (
+  NumTolerance.quotient_holds,
+  NumTolerance.tolerance_holds,
+  NumTolerance.tolerance_excludes_overflow,
+  NumTolerance.lse_holds,
+  NumTolerance.lse_in_bits_holds,
+  NumTolerance.no_key_no_claim,
+  NumTolerance.single_key,
+  NumTolerance.exact_is_attention).
+Print Assumptions of_NumTolerance.
+
+Definition of_NumChunks := (
+  NumChunks.chunked_runs,
+  NumChunks.chunked_tolerance,
+  NumChunks.exact_execution,
+  NumChunks.no_error_no_tolerance,
+  NumChunks.two_keys_written).
+Print Assumptions of_NumChunks.
+
+Definition of_NumFormat := (
+  NumFormat.nearest_rounds,
+  NumFormat.faithful_rounds,
+  NumFormat.formats_round).
+Print Assumptions of_NumFormat.
