@@ -38,8 +38,10 @@
     0 <= i < \old(tree->fill[tree_chunk(*tree, s, k)]) ==>
       tree->tokens[tree_chunk(*tree, s, k)].token[i] ==
         \old(tree->tokens[tree_chunk(*tree, s, k)].token[i]);
+  ensures grown: tree_grown(\old(*tree), *tree, s, token);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
   ensures epoch: counted(\old(tree->stamp.epoch), tree_needs(\old(*tree), s), tree->stamp.epoch);
+  ensures same_paths: !\old(tree_needs_chunk(*tree, s)) ==> tree_same_paths(\old(*tree), *tree);
   ensures others: \forall integer r; 0 <= r < tree->n_sequences ==>
     r != s ==> tree_kept(\old(*tree), r, *tree, r);
 */
@@ -76,6 +78,10 @@ static void append_one(struct cp_tree *tree, int s, int token) {
           \at(pool_used(tree->pool, x), Pre) &&
           tree->begin[x] == \at(tree->begin[x], Pre) && tree->end[x] == \at(tree->end[x], Pre) &&
           tree->depth[x] == \at(tree->depth[x], Pre) && tree->fill[x] == \at(tree->fill[x], Pre); */
+    /*@ assert ranges: tree_ranges(*tree); */
+    /*@ assert nested: tree_nested(*tree); */
+    /*@ assert private: tree_private(*tree); */
+    /*@ assert paths: tree_paths(*tree); */
     /*@ assert tokens_kept: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==> x != chunk ==>
           tree->tokens[x] == \at(tree->tokens[x], Pre) && tree->hash[x] == \at(tree->hash[x], Pre); */
     /*@ assert hash: tree->fill[chunk] == tree->chunk_size ==>
@@ -126,9 +132,14 @@ static void append_one(struct cp_tree *tree, int s, int token) {
     \old(tree->pool.n_free) - tree_needed(\old(*tree), sequence, n);
   ensures epoch: counted(\old(tree->stamp.epoch), tree_needed(\old(*tree), sequence, n),
     tree->stamp.epoch);
+  ensures needed: 0 <= tree_needed(\old(*tree), sequence, n) <= n;
+  ensures same_paths: tree_needed(\old(*tree), sequence, n) == 0 ==>
+    tree_same_paths(\old(*tree), *tree);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
   ensures longer: \forall integer i; 0 <= i < n ==>
     tree_length(*tree, sequence[i]) == tree_length(\old(*tree), sequence[i]) + 1;
+  ensures grown: \forall integer i; 0 <= i < n ==>
+    tree_grown(\old(*tree), *tree, sequence[i], token[i]);
   ensures others: \forall integer r; 0 <= r < tree->n_sequences ==>
     !among(sequence, n, r) ==> tree_kept(\old(*tree), r, *tree, r);
 */
@@ -140,9 +151,14 @@ static void append_all(struct cp_tree *tree, int n, const int *sequence, const i
         \at(tree->pool.n_free, Pre) - tree_needed(\at(*tree, Pre), sequence, i);
       loop invariant epoch: counted(\at(tree->stamp.epoch, Pre),
         tree_needed(\at(*tree, Pre), sequence, i), tree->stamp.epoch);
+      loop invariant needed: 0 <= tree_needed(\at(*tree, Pre), sequence, i) <= i;
+      loop invariant same_paths: tree_needed(\at(*tree, Pre), sequence, i) == 0 ==>
+        tree_same_paths(\at(*tree, Pre), *tree);
       loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
       loop invariant longer: \forall integer j; 0 <= j < i ==>
         tree_length(*tree, sequence[j]) == tree_length(\at(*tree, Pre), sequence[j]) + 1;
+      loop invariant grown: \forall integer j; 0 <= j < i ==>
+        tree_grown(\at(*tree, Pre), *tree, sequence[j], token[j]);
       loop invariant kept: \forall integer r; 0 <= r < tree->n_sequences ==>
         !among(sequence, i, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r);
       loop assigns i, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
@@ -156,6 +172,9 @@ static void append_all(struct cp_tree *tree, int n, const int *sequence, const i
         int s = sequence[i];
         /*@ assert new: !among(sequence, i, s); */
         /*@ assert kept: tree_kept(\at(*tree, Pre), s, *tree, s); */
+        /*@ assert depth: tree_depth(*tree, s) == tree_depth(\at(*tree, Pre), s); */
+        /*@ assert last: 0 < tree_depth(*tree, s) ==>
+              tree_last_fill(*tree, s) == tree_last_fill(\at(*tree, Pre), s); */
         /*@ assert needs: tree_needs_chunk(*tree, s) <==> tree_needs_chunk(\at(*tree, Pre), s); */
         /*@ assert length: tree_length(*tree, s) == tree_length(\at(*tree, Pre), s); */
         /*@ assert before: \forall integer r; !among(sequence, i + 1, r) ==>
@@ -178,6 +197,31 @@ static void append_all(struct cp_tree *tree, int n, const int *sequence, const i
               0 <= k < tree_depth(*tree, r) ==> 0 <= x < tree->fill[tree_chunk(*tree, r, k)] ==>
               \at(*tree, Pre).tokens[tree_chunk(*tree, r, k)].token[x] ==
                 tree->tokens[tree_chunk(*tree, r, k)].token[x]; */
+        /*@ assert apart: \forall integer j; 0 <= j < i ==> sequence[j] != s &&
+              0 <= sequence[j] < tree->n_sequences; */
+        /*@ assert still: \forall integer j; 0 <= j < i ==>
+              tree_kept(\at(*tree, LoopCurrent), sequence[j], *tree, sequence[j]); */
+        /*@ assert grown_row: \forall integer j; 0 <= j < i ==>
+              \at(tree->sequence[sequence[j]].id, Pre) == tree->sequence[sequence[j]].id &&
+              \at(tree->sequence[sequence[j]].salt, Pre) == tree->sequence[sequence[j]].salt &&
+              0 < tree_depth(*tree, sequence[j]) &&
+              tree_depth(\at(*tree, Pre), sequence[j]) <= tree_depth(*tree, sequence[j]); */
+        /*@ assert grown_path: \forall integer j, k; 0 <= j < i ==>
+              0 <= k < tree_depth(\at(*tree, Pre), sequence[j]) ==>
+              tree_chunk(\at(*tree, Pre), sequence[j], k) == tree_chunk(*tree, sequence[j], k) &&
+              \at(*tree, Pre).fill[tree_chunk(*tree, sequence[j], k)] <=
+                \at(*tree, LoopCurrent).fill[tree_chunk(*tree, sequence[j], k)] &&
+              \at(*tree, LoopCurrent).fill[tree_chunk(*tree, sequence[j], k)] ==
+                tree->fill[tree_chunk(*tree, sequence[j], k)]; */
+        /*@ assert grown_tokens: \forall integer j, k, x; 0 <= j < i ==>
+              0 <= k < tree_depth(\at(*tree, Pre), sequence[j]) ==>
+              0 <= x < \at(*tree, Pre).fill[tree_chunk(\at(*tree, Pre), sequence[j], k)] ==>
+              tree->tokens[tree_chunk(*tree, sequence[j], k)].token[x] ==
+                \at(*tree, Pre).tokens[tree_chunk(\at(*tree, Pre), sequence[j], k)].token[x]; */
+        /*@ assert grown_last: \forall integer j; 0 <= j < i ==>
+              tree->tokens[tree_chunk(*tree, sequence[j], tree_depth(*tree, sequence[j]) - 1)]
+                .token[tree_last_fill(*tree, sequence[j]) - 1] == token[j]; */
+        /*@ assert now_grown: tree_grown(\at(*tree, Pre), *tree, s, token[i]); */
     }
 }
 
@@ -232,6 +276,8 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
     /*@ assert salts: tree_salts(*tree); */
     /*@ assert longer: \forall integer i; 0 <= i < n ==>
           tree_length(*tree, sequence[i]) == tree_length(\at(*tree, Pre), sequence[i]) + 1; */
+    /*@ assert grown: \forall integer i; 0 <= i < n ==>
+          tree_grown(\at(*tree, Pre), *tree, sequence[i], token[i]); */
     /*@ assert kept: \forall integer r; 0 <= r < tree->n_sequences ==>
           !among(sequence, n, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r); */
     return CP_OK;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clauses of spec/tree.md as predicates over a struct cp_tree, for the contracts of tree.h, which
+ * includes this below its structures. There is nothing here for a compiler. */
+#ifndef CHUNKPROOF_TREE_LOGIC_H
+#define CHUNKPROOF_TREE_LOGIC_H
+
+/*@
+  // The chunk at depth k of sequence s.
+  logic integer tree_chunk(struct cp_tree t, integer s, integer k) = t.sequence[s].chunk[k];
+
+  // How deep sequence s is.
+  logic integer tree_depth(struct cp_tree t, integer s) = t.sequence[s].n_chunks;
+
+  // Sizes are within their bounds.
+  predicate tree_sizes(struct cp_tree t) =
+    1 <= t.chunk_size <= CP_MAX_CHUNK_SIZE && 0 <= t.hash_bits <= 64 &&
+    0 <= t.n_sequences <= CP_MAX_SEQUENCES &&
+    (\forall integer s; 0 <= s < t.n_sequences ==> 0 <= tree_depth(t, s) <= CP_MAX_DEPTH);
+
+  // TREE-1: a used chunk covers a non-empty contiguous range and holds at least one token.
+  predicate tree_ranges(struct cp_tree t) = \forall integer x; pool_used(t.pool, x) ==>
+      0 <= t.begin[x] < t.end[x] <= t.n_sequences && 1 <= t.fill[x] <= t.chunk_size;
+
+  // TREE-2: a partial chunk is private, and the last of its sequence.
+  predicate tree_private(struct cp_tree t) =
+    \forall integer x; pool_used(t.pool, x) ==> t.fill[x] < t.chunk_size ==>
+      t.end[x] == t.begin[x] + 1 && t.depth[x] == tree_depth(t, t.begin[x]) - 1;
+
+  // TREE-3: every entry of a path is a used chunk, at its own depth, whose range has the sequence.
+  predicate tree_paths(struct cp_tree t) =
+    \forall integer s, k; 0 <= s < t.n_sequences ==> 0 <= k < tree_depth(t, s) ==>
+      pool_used(t.pool, tree_chunk(t, s, k)) && t.depth[tree_chunk(t, s, k)] == k &&
+      t.begin[tree_chunk(t, s, k)] <= s < t.end[tree_chunk(t, s, k)];
+
+  // TREE-4: and every sequence in the range of a used chunk has it on its path. With TREE-1: no leak.
+  predicate tree_cover(struct cp_tree t) =
+    \forall integer x, s; pool_used(t.pool, x) ==> t.begin[x] <= s < t.end[x] ==>
+      0 <= t.depth[x] < tree_depth(t, s) && tree_chunk(t, s, t.depth[x]) == x;
+
+  // TREE-5: ranges are nested along a path.
+  predicate tree_nested(struct cp_tree t) =
+    \forall integer s, j, k; 0 <= s < t.n_sequences ==> 0 <= j <= k < tree_depth(t, s) ==>
+      t.begin[tree_chunk(t, s, j)] <= t.begin[tree_chunk(t, s, k)] &&
+      t.end[tree_chunk(t, s, k)] <= t.end[tree_chunk(t, s, j)];
+
+  // TREE-14: sequences on one chunk are of one sharing domain.
+  predicate tree_salts(struct cp_tree t) =
+    \forall integer x, s; pool_used(t.pool, x) ==> t.begin[x] <= s < t.end[x] ==>
+      t.sequence[s].salt == t.sequence[t.begin[x]].salt;
+
+  predicate tree_ok(struct cp_tree t) =
+    pool_ok(t.pool) && tree_sizes(t) && tree_ranges(t) && tree_private(t) && tree_paths(t) &&
+    tree_cover(t) && tree_nested(t) && tree_salts(t);
+
+  // What no operation changes.
+  predicate tree_constant(struct cp_tree a, struct cp_tree b) =
+    a.pool.capacity == b.pool.capacity && a.chunk_size == b.chunk_size &&
+    a.hash_bits == b.hash_bits && a.stamp.tree == b.stamp.tree;
+
+  // PLAN-5: the paths and ranges of a are those of b.
+  predicate tree_same_paths(struct cp_tree a, struct cp_tree b) =
+    a.n_sequences == b.n_sequences &&
+    (\forall integer s; 0 <= s < a.n_sequences ==> tree_depth(a, s) == tree_depth(b, s)) &&
+    (\forall integer s, k; 0 <= s < a.n_sequences ==> 0 <= k < tree_depth(a, s) ==>
+      tree_chunk(a, s, k) == tree_chunk(b, s, k)) &&
+    (\forall integer x; pool_used(a.pool, x) <==> pool_used(b.pool, x)) &&
+    (\forall integer x; pool_used(a.pool, x) ==> a.begin[x] == b.begin[x] &&
+      a.end[x] == b.end[x] && a.depth[x] == b.depth[x]);
+
+  // Sequence s of a is sequence r of b: same name, domain, chunks and tokens. What an operation leaves
+  // alone it keeps in this sense.
+  predicate tree_kept(struct cp_tree a, integer s, struct cp_tree b, integer r) =
+    a.sequence[s].id == b.sequence[r].id && a.sequence[s].salt == b.sequence[r].salt &&
+    tree_depth(a, s) == tree_depth(b, r) &&
+    (\forall integer k; 0 <= k < tree_depth(a, s) ==> tree_chunk(a, s, k) == tree_chunk(b, r, k) &&
+      a.fill[tree_chunk(a, s, k)] == b.fill[tree_chunk(a, s, k)] &&
+      (\forall integer i; 0 <= i < a.fill[tree_chunk(a, s, k)] ==>
+        a.tokens[tree_chunk(a, s, k)].token[i] == b.tokens[tree_chunk(a, s, k)].token[i]));
+
+  // Chunk x is full and holds the prompt's k-th chunk.
+  predicate tree_holds{L}(struct cp_tree t, integer x, int *token, integer k) =
+    t.fill[x] == t.chunk_size &&
+    (\forall integer i; 0 <= i < t.chunk_size ==>
+      t.tokens[x].token[i] == token[k * t.chunk_size + i]);
+
+  // TREE-11: sequence s alone has chunk x.
+  predicate tree_own(struct cp_tree t, integer x, integer s) = t.begin[x] == s && t.end[x] == s + 1;
+
+  // TREE-8: the first n chunks of sequence s are the prompt's.
+  predicate tree_matches{L}(struct cp_tree t, integer s, int *token, integer n) =
+    n <= tree_depth(t, s) &&
+    (\forall integer k; 0 <= k < n ==> tree_holds(t, tree_chunk(t, s, k), token, k));
+
+  // TREE-15: the hash of the first n tokens of a chunk, before and after it is cut to `bits` bits.
+  logic integer hash_next(integer h, integer token) =
+    (unsigned long long)((h ^ (unsigned)token) * 1099511628211);
+  logic integer hash_cut(integer h, integer bits) = bits == 0 ? 0 :
+    ((unsigned long long)((unsigned long long)(h ^ (h >> 32)) * 0x9E3779B97F4A7C15)) >> (64 - bits);
+  axiomatic HashOf {
+    logic integer hash_of_first(struct cp_tokens chunk, integer n);
+    axiom hash_of_first_0: \forall struct cp_tokens chunk;
+      hash_of_first(chunk, 0) == 14695981039346656037;
+    axiom hash_of_first_next: \forall struct cp_tokens chunk, integer n; 0 <= n ==>
+      hash_of_first(chunk, n + 1) == hash_next(hash_of_first(chunk, n), chunk.token[n]);
+  }
+  logic integer hash_of(struct cp_tokens chunk, integer n, integer bits) =
+    hash_cut(hash_of_first(chunk, n), bits);
+  // TREE-15: every full chunk has its hash.
+  predicate tree_hashes(struct cp_tree t) =
+    \forall integer x; pool_used(t.pool, x) ==> t.fill[x] == t.chunk_size ==>
+      t.hash[x] == hash_of(t.tokens[x], t.chunk_size, t.hash_bits);
+
+  // h is the hash of token[first .. first + n - 1]: of any chunk that begins with these.
+  predicate hash_is{L}(integer h, int *token, integer first, integer n, integer bits) =
+    \forall struct cp_tokens chunk;
+      (\forall integer i; 0 <= i < n ==> chunk.token[i] == token[first + i]) ==>
+        h == hash_of(chunk, n, bits);
+  // hash[k] is the hash of the prompt's k-th chunk, for k < n.
+  predicate prompt_hashes{L}(struct cp_tree t, int *token, unsigned long long *hash, integer n) =
+    \forall integer k; 0 <= k < n ==>
+      hash_is(hash[k], token, k * t.chunk_size, t.chunk_size, t.hash_bits);
+  // With these hashes of the prompt's n chunks, or with none, no match is missed.
+  predicate hashes_right{L}(struct cp_tree t, int *token, unsigned long long *hash, integer n) =
+    hash == \null || (tree_hashes(t) && prompt_hashes(t, token, hash, n));
+
+  // The number of tokens in the last chunk of sequence s, which has one.
+  logic integer tree_last_fill(struct cp_tree t, integer s) =
+    t.fill[tree_chunk(t, s, tree_depth(t, s) - 1)];
+
+  // TREE-10: the next token of sequence s does not go into a chunk that it has.
+  predicate tree_needs_chunk(struct cp_tree t, integer s) =
+    tree_depth(t, s) == 0 || tree_last_fill(t, s) == t.chunk_size;
+  logic integer tree_needs(struct cp_tree t, integer s) =
+    tree_depth(t, s) == 0 || tree_last_fill(t, s) == t.chunk_size ? 1 : 0;
+  // How many of the sequences at[0 .. n) need a chunk for their next token.
+  axiomatic Needed {
+    logic integer tree_needed{L}(struct cp_tree t, int *at, integer n) reads at[0 .. n - 1];
+    axiom tree_needed_0{L}: \forall struct cp_tree t, int *at; tree_needed(t, at, 0) == 0;
+    axiom tree_needed_yes{L}: \forall struct cp_tree t, int *at, integer n; 0 <= n ==>
+      tree_needs_chunk(t, at[n]) ==> tree_needed(t, at, n + 1) == tree_needed(t, at, n) + 1;
+    axiom tree_needed_no{L}: \forall struct cp_tree t, int *at, integer n; 0 <= n ==>
+      !tree_needs_chunk(t, at[n]) ==> tree_needed(t, at, n + 1) == tree_needed(t, at, n);
+  }
+
+  // The tokens of n chunks of c tokens when the last one has `last` of them.
+  axiomatic TokensIn {
+    logic integer tokens_in(integer n, integer c, integer last);
+    axiom tokens_in_is: \forall integer n, c, last;
+      tokens_in(n, c, last) == (n == 0 ? 0 : (n - 1) * c + last);
+    lemma tokens_in_first: \forall integer c, last; tokens_in(0, c, last) == 0;
+    lemma tokens_in_full: \forall integer n, c; 0 <= n ==>
+      tokens_in(n + 1, c, 1) == tokens_in(n, c, c) + 1;
+    lemma tokens_in_partial: \forall integer n, c, last; 0 < n ==>
+      tokens_in(n, c, last + 1) == tokens_in(n, c, last) + 1;
+  }
+
+  // TREE-6: the number of tokens of sequence s, and its k-th token.
+  logic integer tree_length(struct cp_tree t, integer s) =
+    tokens_in(tree_depth(t, s), t.chunk_size, tree_last_fill(t, s));
+
+  logic integer tree_token(struct cp_tree t, integer s, integer k) =
+    t.tokens[tree_chunk(t, s, k / t.chunk_size)].token[k % t.chunk_size];
+
+  // Sequence s of a is in b with one token more; all it had stayed where it was.
+  predicate tree_grown(struct cp_tree a, struct cp_tree b, integer s, integer token) =
+    a.sequence[s].id == b.sequence[s].id && a.sequence[s].salt == b.sequence[s].salt &&
+    0 < tree_depth(b, s) && tree_depth(a, s) <= tree_depth(b, s) &&
+    (\forall integer k; 0 <= k < tree_depth(a, s) ==> tree_chunk(a, s, k) == tree_chunk(b, s, k) &&
+      a.fill[tree_chunk(a, s, k)] <= b.fill[tree_chunk(a, s, k)]) &&
+    (\forall integer k, i; 0 <= k < tree_depth(a, s) ==> 0 <= i < a.fill[tree_chunk(a, s, k)] ==>
+      b.tokens[tree_chunk(b, s, k)].token[i] == a.tokens[tree_chunk(a, s, k)].token[i]) &&
+    b.tokens[tree_chunk(b, s, tree_depth(b, s) - 1)].token[tree_last_fill(b, s) - 1] == token;
+*/
+
+#endif
