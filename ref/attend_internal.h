@@ -27,15 +27,33 @@ static inline int cp_first_row(const struct cp_attention *attention, int s) {
 
 /* Query rows that have partial results in the workspace, h each; a row counts once for each shared
  * chunk when every result is kept. The sum cannot overflow: see the assertion above. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(attention->plan);
+  requires sizes: plan_sizes(*attention->plan);
+  requires descriptors: plan_descriptors(*attention->plan, attention->plan->n_shared);
+  requires ranges: ranges_ok(*attention, *attention->plan);
+  assigns \nothing;
+  ensures tpp_4: \result == partial_rows(*attention, *attention->plan);
+*/
 static inline size_t cp_partial_rows(const struct cp_attention *attention) {
     const struct cp_plan *plan = attention->plan;
     size_t n = 0;
     if (attention->variant == CP_MERGE_AT_ONCE) {
         return (size_t)cp_first_row(attention, plan->n_sequences);
     }
+    /*@
+      loop invariant i: 0 <= i <= plan->n_shared;
+      loop invariant n: n == part_row(attention->query_begin, *plan, i);
+      loop invariant countable: 0 <= n <= i * INT_MAX;
+      loop assigns i, n;
+      loop variant plan->n_shared - i;
+    */
     for (int i = 0; i < plan->n_shared; i++) {
-        n += (size_t)(cp_first_row(attention, plan->shared[i].end) -
-                      cp_first_row(attention, plan->shared[i].begin));
+        /*@ assert descriptor: plan_descriptor(*plan, i); */
+        int begin = cp_first_row(attention, plan->shared[i].begin);
+        int end = cp_first_row(attention, plan->shared[i].end);
+        /*@ assert covered: end - begin == covered_rows(attention->query_begin, *plan, i); */
+        n += (size_t)(end - begin);
     }
     return n;
 }

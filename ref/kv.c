@@ -2,19 +2,44 @@
 #include "chunkproof/kv.h"
 
 #include <stdint.h>
-#include <string.h>
-
-#include "chunkproof/status.h"
 
 /* Bytes of K (or V), or 0 when they cannot be counted in a size_t. */
+/*@
+  requires valid: \valid_read(kv);
+  requires type: known_type(kv->type);
+  requires sizes: 1 <= kv->capacity && 1 <= kv->n_kv_heads && 1 <= kv->chunk_size &&
+    1 <= kv->head_dim;
+  assigns \nothing;
+  ensures bytes: \result != 0 ==> \result == kv_bytes(*kv);
+  ensures too_many: \result == 0 <==> kv_bytes(*kv) > SIZE_MAX;
+*/
 static size_t slab_bytes(const struct cp_kv *kv) {
     size_t bytes = cp_number_size(kv->type);
     const int factor[] = {kv->capacity, kv->n_kv_heads, kv->chunk_size, kv->head_dim};
+    /*@
+      loop invariant i: 0 <= i <= 4;
+      loop invariant positive: 1 <= bytes;
+      loop invariant first: i == 0 ==> bytes == type_size(kv->type);
+      loop invariant second: i == 1 ==> bytes == row_at(type_size(kv->type), kv->capacity);
+      loop invariant third: i == 2 ==>
+        bytes == row_at(row_at(type_size(kv->type), kv->capacity), kv->n_kv_heads);
+      loop invariant fourth: i == 3 ==> bytes ==
+        row_at(row_at(row_at(type_size(kv->type), kv->capacity), kv->n_kv_heads), kv->chunk_size);
+      loop invariant all: i == 4 ==> bytes == kv_bytes(*kv);
+      loop assigns i, bytes;
+      loop variant 4 - i;
+    */
     for (int i = 0; i < 4; i++) {
+        /*@ assert divided: row_at(SIZE_MAX / factor[i], factor[i]) <= SIZE_MAX <
+              row_at(SIZE_MAX / factor[i] + 1, factor[i]); */
         if (bytes > SIZE_MAX / (size_t)factor[i]) {
+            /*@ assert this: row_at(bytes, factor[i]) > SIZE_MAX; */
+            /*@ assert total: row_at(bytes, factor[i]) <= kv_bytes(*kv); */
             return 0;
         }
+        /*@ assert product: row_at(bytes, factor[i]) <= SIZE_MAX; */
         bytes *= (size_t)factor[i];
+        /*@ assert next: bytes == row_at(\at(bytes, LoopCurrent), factor[i]); */
     }
     return bytes;
 }
@@ -82,15 +107,93 @@ void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const
     }
 }
 
-void cp_kv_copy(const struct cp_kv *kv, int from, int to, int n_tokens) {
-    size_t size = cp_number_size(kv->type);
-    size_t bytes = (size_t)n_tokens * (size_t)kv->head_dim * size;
-    char *k = kv->k;
-    char *v = kv->v;
-    for (int g = 0; g < kv->n_kv_heads; g++) {
-        size_t source = cp_kv_row(kv, from, g, 0) * size;
-        size_t target = cp_kv_row(kv, to, g, 0) * size;
-        memcpy(k + target, k + source, bytes);
-        memcpy(v + target, v + source, bytes);
+/* The byte of K, and of V, with which the slice of a chunk and a K/V head begins. */
+/*@
+  requires valid: \valid_read(kv);
+  requires countable: kv_countable(*kv);
+  requires place: kv_place(*kv, chunk, kv_head, 0);
+  assigns \nothing;
+  ensures begin: \result == slice_at(*kv, chunk, kv_head);
+  ensures inside: 0 <= \result + rows_bytes(*kv, kv->chunk_size) <= kv_bytes(*kv);
+*/
+static size_t slice_begin(const struct cp_kv *kv, int chunk, int kv_head) {
+    /*@ assert in_chunk: slice_at(*kv, chunk, kv_head) + rows_bytes(*kv, kv->chunk_size) <=
+          slice_at(*kv, chunk + 1, 0); */
+    /*@ assert last: slice_at(*kv, chunk + 1, 0) <= slice_at(*kv, kv->capacity, 0); */
+    size_t element = cp_kv_row(kv, chunk, kv_head, 0);
+    /*@ assert element: row_at(element, type_size(kv->type)) ==
+          slice_at(*kv, chunk, kv_head); */
+    return element * cp_number_size(kv->type);
+}
+
+/* The bytes of n rows. */
+/*@
+  requires valid: \valid_read(kv);
+  requires countable: kv_countable(*kv);
+  requires n: 0 <= n <= kv->chunk_size;
+  assigns \nothing;
+  ensures bytes: \result == rows_bytes(*kv, n);
+*/
+static size_t bytes_of_rows(const struct cp_kv *kv, int n) {
+    /*@ assert slice: slice_at(*kv, 0, 0) + rows_bytes(*kv, n) <=
+          slice_at(*kv, 1, 0) <= slice_at(*kv, kv->capacity, 0); */
+    /*@ assert few: rows_bytes(*kv, n) <= kv_bytes(*kv); */
+    /*@ assert counted: 0 <= row_at(n, kv->head_dim) <= rows_bytes(*kv, n); */
+    size_t elements = (size_t)n * (size_t)kv->head_dim;
+    /*@ assert elements: elements == row_at(n, kv->head_dim); */
+    return elements * cp_number_size(kv->type);
+}
+
+/*@
+  requires valid: \valid(array + (target .. target + bytes - 1)) &&
+    \valid_read(array + (source .. source + bytes - 1));
+  requires apart: source + bytes <= target || target + bytes <= source;
+  requires countable: source + bytes <= SIZE_MAX && target + bytes <= SIZE_MAX;
+  assigns array[target .. target + bytes - 1];
+  ensures copied: \forall integer x; target <= x < target + bytes ==>
+    array[x] == \old(array[x - target + source]);
+*/
+static void copy_bytes(char *array, size_t target, size_t source, size_t bytes) {
+    /*@
+      loop invariant i: 0 <= i <= bytes;
+      loop invariant copied: \forall integer x; target <= x < target + i ==>
+        array[x] == \at(array[x - target + source], Pre);
+      loop assigns i, array[target .. target + bytes - 1];
+      loop variant bytes - i;
+    */
+    for (size_t i = 0; i < bytes; i++) {
+        array[target + i] = array[source + i];
     }
+}
+
+/* Copies in K, or in V. */
+/*@
+  requires valid: \valid_read(kv);
+  requires countable: kv_countable(*kv);
+  requires array: \valid(array + (0 .. kv_bytes(*kv) - 1));
+  requires chunks: 0 <= from < kv->capacity && 0 <= to < kv->capacity && from != to;
+  requires tokens: 0 <= n_tokens <= kv->chunk_size;
+  assigns array[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
+*/
+static void copy_rows(const struct cp_kv *kv, char *array, int from, int to, int n_tokens) {
+    /*@ assert order: (from < to ==> slice_at(*kv, from + 1, 0) <= slice_at(*kv, to, 0)) &&
+          (to < from ==> slice_at(*kv, to + 1, 0) <= slice_at(*kv, from, 0)); */
+    size_t bytes = bytes_of_rows(kv, n_tokens);
+    /*@
+      loop invariant g: 0 <= g <= kv->n_kv_heads;
+      loop assigns g, array[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
+      loop variant kv->n_kv_heads - g;
+    */
+    for (int g = 0; g < kv->n_kv_heads; g++) {
+        size_t source = slice_begin(kv, from, g);
+        size_t target = slice_begin(kv, to, g);
+        /*@ assert apart: source + bytes <= slice_at(*kv, to, 0) ||
+              slice_at(*kv, to + 1, 0) <= source; */
+        copy_bytes(array, target, source, bytes);
+    }
+}
+
+void cp_kv_copy(const struct cp_kv *kv, int from, int to, int n_tokens) {
+    copy_rows(kv, kv->k, from, to, n_tokens);
+    copy_rows(kv, kv->v, from, to, n_tokens);
 }

@@ -140,7 +140,7 @@ static struct state merge(struct state a, struct state b, int d, enum kernel ker
 /* Writes binary16; the merges are in a random order. */
 static void run_kernel(const struct problem *p, enum kernel kernel, unsigned long long *random,
                        double *out, double *lse) {
-    struct state states[MOST_KEYS];
+    struct state states[MOST_KEYS] = {{0.0F, 0.0F, {0.0F}}};
     int n_states = 0;
     for (int first = 0; first < p->n; first += CHUNK_SIZE) {
         int n = p->n - first < CHUNK_SIZE ? p->n - first : CHUNK_SIZE;

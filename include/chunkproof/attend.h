@@ -15,6 +15,7 @@
 
 #include "chunkproof/number.h"
 #include "chunkproof/plan.h"
+#include "chunkproof/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,11 +83,104 @@ struct cp_attention {
 
   predicate attention_heads(struct cp_attention a) =
     1 <= a.n_heads && 1 <= a.n_kv_heads && 1 <= a.head_dim && a.n_heads % a.n_kv_heads == 0;
+
+  predicate known_variant(struct cp_attention a) =
+    a.variant == CP_BUFFERED || a.variant == CP_MERGE_AT_ONCE;
+
+  // The query rows of the sequences that descriptor i serves, and of the first n descriptors.
+  logic integer covered_rows{L}(int *query_begin, struct cp_plan p, integer i) =
+    first_row(query_begin, p.shared[i].end) - first_row(query_begin, p.shared[i].begin);
+
+  axiomatic PartRows {
+    logic integer part_row{L}(int *query_begin, struct cp_plan p, integer n)
+      reads query_begin[0 .. p.n_sequences];
+    axiom part_row_0{L}: \forall int *query_begin, struct cp_plan p;
+      part_row(query_begin, p, 0) == 0;
+    axiom part_row_next{L}: \forall int *query_begin, struct cp_plan p, integer n; 0 <= n ==>
+      part_row(query_begin, p, n + 1) ==
+        part_row(query_begin, p, n) + covered_rows(query_begin, p, n);
+  }
+
+  // TPP-4: the query rows that have partial results, and how many of these there are.
+  logic integer partial_rows{L}(struct cp_attention a, struct cp_plan p) =
+    a.variant == CP_MERGE_AT_ONCE ? first_row(a.query_begin, p.n_sequences)
+                                  : part_row(a.query_begin, p, p.n_shared);
+
+  logic integer n_partials{L}(struct cp_attention a, struct cp_plan p) =
+    row_at(partial_rows(a, p), a.n_heads);
+
+  // The query ranges can be read and are in order.
+  predicate ranges_ok{L}(struct cp_attention a, struct cp_plan p) =
+    (a.query_begin == \null || \valid_read(a.query_begin + (0 .. p.n_sequences))) &&
+    query_ranges(a.query_begin, p.n_sequences);
+*/
+
+/*@
+  // What cp_attend() looks at before it computes, in the order of its errors. It is given a plan, ...
+  predicate attend_given{L}(struct cp_attention *a) = a != \null && a->plan != \null;
+
+  // ... which is the tree's as it is now (PLAN-5), ...
+  predicate attend_current(struct cp_attention a, struct cp_plan p) = same_stamp(p.stamp, a.stamp);
+
+  predicate aligned(void *address) = (uintptr_t)address % sizeof(double) == 0;
+
+  // ... tensors and a workspace, a scale and a variant (TPP-4); ...
+  predicate attend_arguments(struct cp_attention a) =
+    a.q != \null && a.k != \null && a.v != \null && a.out != \null && a.workspace != \null &&
+    aligned(a.workspace) && finite(a.scale) && known_variant(a);
+
+  // ... heads (TPP-5), types (NUM-1), query ranges (PREFILL-1) and sizes fit together, ...
+  predicate attend_types(struct cp_attention a) =
+    known_type(a.q_type) && known_type(a.kv_type) && known_type(a.out_type);
+
+  // An array [n][x][y][z] of elements of `size` bytes is not larger than the address space.
+  predicate array_countable(integer n, integer x, integer y, integer z, integer size) =
+    row_at(row_at(row_at(row_at(n, x), y), z), size) <= 0x7FFFFFFFFFFFFFFF;
+
+  predicate attend_tensors{L}(struct cp_attention a, struct cp_plan p) =
+    array_countable(p.capacity, a.n_kv_heads, p.chunk_size, a.head_dim, type_size(a.kv_type)) &&
+    array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, a.head_dim, 1,
+      type_size(a.q_type)) &&
+    array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, a.head_dim, 1,
+      type_size(a.out_type)) &&
+    array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, 1, 1, sizeof(double));
+
+  // Partial results, a state and d numbers each, and four rows of scratch (two_phase.h).
+  logic integer workspace_bytes{L}(struct cp_attention a, struct cp_plan p) =
+    row_at(n_partials(a, p), sizeof(double) * (2 + a.head_dim)) + 4 * sizeof(double) * a.head_dim;
+
+  predicate attend_shape{L}(struct cp_attention a, struct cp_plan p) =
+    attention_heads(a) && attend_types(a) && query_ranges(a.query_begin, p.n_sequences) &&
+    attend_tensors(a, p) && workspace_bytes(a, p) <= 0x7FFFFFFFFFFFFFFF;
+
+  // ... and the workspace is large enough.
+  predicate attend_accepted{L}(struct cp_attention *a) =
+    attend_given(a) && attend_current(*a, *a->plan) && attend_arguments(*a) &&
+    attend_shape(*a, *a->plan) && workspace_bytes(*a, *a->plan) <= a->workspace_size;
+
+  // What may be read to find that out; the plan is a valid one.
+  predicate attend_readable{L}(struct cp_attention *a) = a == \null || \valid_read(a) &&
+    (a->plan == \null || \valid_read(a->plan) && plan_ok(*a->plan) &&
+      (a->query_begin == \null || \valid_read(a->query_begin + (0 .. a->plan->n_sequences))));
 */
 
 /* Bytes of workspace that cp_attend() needs for these dimensions, types, query ranges, this plan and
  * this variant; 0 when they do not fit together (cp_attend() says why). The stamp and the pointers to
  * tensors and workspace are not looked at. Linear in the plan. */
+/*@
+  requires readable: attend_readable(attention);
+  assigns \nothing;
+  behavior fits:
+    assumes attend_given(attention) && known_variant(*attention) &&
+      attend_shape(*attention, *attention->plan);
+    ensures bytes: \result == workspace_bytes(*attention, *attention->plan) > 0;
+  behavior misfit:
+    assumes !(attend_given(attention) && known_variant(*attention) &&
+      attend_shape(*attention, *attention->plan));
+    ensures none: \result == 0;
+  complete behaviors;
+  disjoint behaviors;
+*/
 size_t cp_attend_workspace(const struct cp_attention *attention);
 
 /* Computes out and, when asked for, lse. Allocates nothing, keeps nothing. The plan is a valid one
@@ -103,6 +197,38 @@ size_t cp_attend_workspace(const struct cp_attention *attention);
  *                       query_begin does not begin at 0 or decreases, or these dimensions make a
  *                       tensor or the workspace larger than the address space
  *   CP_ERROR_WORKSPACE  workspace_size is below cp_attend_workspace() */
+/*@
+  requires readable: attend_readable(attention);
+  behavior not_given:
+    assumes !attend_given(attention);
+    assigns \nothing;
+    ensures result: \result == CP_ERROR_ARGUMENT;
+  behavior stale:
+    assumes attend_given(attention) && !attend_current(*attention, *attention->plan);
+    assigns \nothing;
+    ensures result: \result == CP_ERROR_STALE;
+  behavior argument:
+    assumes attend_given(attention) && attend_current(*attention, *attention->plan) &&
+      !attend_arguments(*attention);
+    assigns \nothing;
+    ensures result: \result == CP_ERROR_ARGUMENT;
+  behavior shape:
+    assumes attend_given(attention) && attend_current(*attention, *attention->plan) &&
+      attend_arguments(*attention) && !attend_shape(*attention, *attention->plan);
+    assigns \nothing;
+    ensures result: \result == CP_ERROR_SHAPE;
+  behavior workspace:
+    assumes attend_given(attention) && attend_current(*attention, *attention->plan) &&
+      attend_arguments(*attention) && attend_shape(*attention, *attention->plan) &&
+      attention->workspace_size < workspace_bytes(*attention, *attention->plan);
+    assigns \nothing;
+    ensures result: \result == CP_ERROR_WORKSPACE;
+  behavior accepted:
+    assumes attend_accepted(attention);
+    ensures result: \result == CP_OK;
+  complete behaviors;
+  disjoint behaviors;
+*/
 int cp_attend(const struct cp_attention *attention);
 
 #ifdef __cplusplus

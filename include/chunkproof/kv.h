@@ -9,6 +9,7 @@
 
 #include "chunkproof/memory.h"
 #include "chunkproof/number.h"
+#include "chunkproof/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,19 +34,59 @@ struct cp_kv {
   predicate kv_place(struct cp_kv kv, integer chunk, integer kv_head, integer slot) =
     0 <= chunk < kv.capacity && 0 <= kv_head < kv.n_kv_heads && 0 <= slot < kv.chunk_size;
 
+  // The bytes of K, and of V.
+  logic integer kv_bytes(struct cp_kv kv) =
+    row_at(row_at(row_at(row_at(type_size(kv.type), kv.capacity), kv.n_kv_heads),
+      kv.chunk_size), kv.head_dim);
+
   // What cp_kv_new() makes: the elements of K can be counted.
   predicate kv_sizes(struct cp_kv kv) =
     1 <= kv.capacity && 1 <= kv.n_kv_heads && 1 <= kv.chunk_size && 1 <= kv.head_dim &&
     row_at(row_at(row_at(kv.capacity, kv.n_kv_heads), kv.chunk_size), kv.head_dim) <=
       0x7FFFFFFFFFFFFFFF;
+
+  // The bytes too, ...
+  predicate kv_countable(struct cp_kv kv) =
+    kv_sizes(kv) && known_type(kv.type) && kv_bytes(kv) <= 0xFFFFFFFFFFFFFFFF;
+
+  // ... and they are there.
+  predicate kv_ok{L}(struct cp_kv kv) =
+    kv_countable(kv) && \valid((char *)kv.k + (0 .. kv_bytes(kv) - 1)) &&
+    \valid((char *)kv.v + (0 .. kv_bytes(kv) - 1));
+
+  // Arguments of cp_kv_new() that are in range.
+  predicate kv_arguments(struct cp_kv kv, integer mode) =
+    1 <= kv.capacity && 1 <= kv.n_kv_heads && 1 <= kv.chunk_size && 1 <= kv.head_dim &&
+    known_type(kv.type) && (mode == CP_ON_DEMAND || mode == CP_PREALLOCATED);
 */
 
 /* Memory for `capacity` chunks, zeroed, fixed in size until cp_kv_free() returns all of it; mode is
  * CP_ON_DEMAND or CP_PREALLOCATED (memory.h). All numbers >= 1.
  * Fails with CP_ERROR_ARGUMENT, CP_ERROR_SHAPE (the size overflows), CP_ERROR_NO_MEMORY; *kv is then
  * empty and needs no cp_kv_free(). */
+/*@
+  requires valid: \valid(kv);
+  assigns *kv;
+  ensures fields: kv->capacity == capacity && kv->n_kv_heads == n_kv_heads &&
+    kv->chunk_size == chunk_size && kv->head_dim == head_dim && kv->type == type;
+  ensures ok: \result == CP_OK ==> kv_ok(*kv);
+  ensures empty: \result != CP_OK ==> kv->k == \null && kv->v == \null;
+  ensures argument: \result == CP_ERROR_ARGUMENT <==> !kv_arguments(*kv, mode);
+  ensures shape: \result == CP_ERROR_SHAPE <==>
+    kv_arguments(*kv, mode) && kv_bytes(*kv) > 0xFFFFFFFFFFFFFFFF;
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_SHAPE || \result == CP_ERROR_NO_MEMORY;
+*/
 int cp_kv_new(struct cp_kv *kv, int capacity, int n_kv_heads, int chunk_size, int head_dim,
               int type, int mode);
+
+/*@
+  requires valid: \valid(kv);
+  requires made: kv->k == \null || kv_countable(*kv);
+  assigns kv->k, kv->v;
+  ensures empty: kv->k == \null;
+  ensures both: kv->v == (\old(kv->k) == \null ? \old(kv->v) : \null);
+*/
 void cp_kv_free(struct cp_kv *kv);
 
 /* Indices are not checked, here and below: the caller keeps them in range.
@@ -68,8 +109,49 @@ size_t cp_kv_row(const struct cp_kv *kv, int chunk, int kv_head, int slot);
 void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const double *key,
                  const double *value);
 
+/*@
+  // How many bytes n rows have, and where the slice of a chunk and a K/V head begins in the bytes of K.
+  axiomatic Slices {
+    logic integer rows_bytes(struct cp_kv kv, integer n);
+    axiom rows_bytes_is: \forall struct cp_kv kv, integer n;
+      rows_bytes(kv, n) == row_at(row_at(n, kv.head_dim), type_size(kv.type));
+    logic integer slice_at(struct cp_kv kv, integer chunk, integer kv_head);
+    axiom slice_at_is: \forall struct cp_kv kv, integer chunk, kv_head;
+      slice_at(kv, chunk, kv_head) ==
+        rows_bytes(kv, row_at(row_at(chunk, kv.n_kv_heads) + kv_head, kv.chunk_size));
+
+    lemma rows_bytes_rise: \forall struct cp_kv kv, integer m, n; kv_sizes(kv) ==>
+      0 <= m <= n ==> 0 <= rows_bytes(kv, m) <= rows_bytes(kv, n);
+    lemma rows_bytes_sum: \forall struct cp_kv kv, integer m, n, s; kv_sizes(kv) ==>
+      0 <= m ==> 0 <= n ==> m + n <= s ==>
+      rows_bytes(kv, m) + rows_bytes(kv, n) <= rows_bytes(kv, s);
+
+    // Slices follow one another, in a chunk and from chunk to chunk.
+    lemma chunks_ordered: \forall struct cp_kv kv, integer x, y; kv_sizes(kv) ==> 0 <= x <= y ==>
+      0 <= slice_at(kv, x, 0) <= slice_at(kv, y, 0);
+    lemma slices_ordered: \forall struct cp_kv kv, integer chunk, f, g, n; kv_sizes(kv) ==>
+      0 <= chunk ==> 0 <= f < g ==> 0 <= n <= kv.chunk_size ==>
+      slice_at(kv, chunk, f) + rows_bytes(kv, n) <= slice_at(kv, chunk, g);
+    lemma slice_in_chunk: \forall struct cp_kv kv, integer chunk, g, n; kv_sizes(kv) ==>
+      0 <= chunk ==> 0 <= g < kv.n_kv_heads ==> 0 <= n <= kv.chunk_size ==>
+      slice_at(kv, chunk, 0) <= slice_at(kv, chunk, g) &&
+      slice_at(kv, chunk, g) + rows_bytes(kv, n) <= slice_at(kv, chunk + 1, 0);
+    lemma slices_of_all: \forall struct cp_kv kv; slice_at(kv, kv.capacity, 0) == kv_bytes(kv);
+  }
+*/
+
 /* Copies the first n_tokens keys and values of all heads from a chunk to another: what a fork asks
  * for with copy_from and copy_to (TREE-12). */
+/*@
+  requires valid: \valid_read(kv);
+  requires ok: kv_ok(*kv);
+  requires chunks: 0 <= from < kv->capacity && 0 <= to < kv->capacity && from != to;
+  requires tokens: 0 <= n_tokens <= kv->chunk_size;
+  requires separated: \separated(kv, (char *)kv->k + (0 .. kv_bytes(*kv) - 1),
+    (char *)kv->v + (0 .. kv_bytes(*kv) - 1));
+  assigns ((char *)kv->k)[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1],
+    ((char *)kv->v)[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
+*/
 void cp_kv_copy(const struct cp_kv *kv, int from, int to, int n_tokens);
 
 #ifdef __cplusplus

@@ -14,7 +14,14 @@ extern "C" {
 
 /* Returns `bytes` > 0 zeroed bytes, aligned to a page, or NULL. The caller owns the mapping and
  * returns it with cp_memory_free(address, bytes). */
+/*@
+  requires some: 0 < bytes;
+  assigns \result \from bytes;
+  ensures valid: \result == \null || \valid((char *)\result + (0 .. bytes - 1));
+*/
 void *cp_memory_new(size_t bytes, int mode);
+
+/*@ assigns \nothing; */
 void cp_memory_free(void *address, size_t bytes);
 
 #ifdef __cplusplus

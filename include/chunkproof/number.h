@@ -24,7 +24,16 @@ double cp_fp16_to_double(uint16_t x);
  * and the first 9 bits of its payload. */
 uint16_t cp_fp16_from_double(double x);
 
-/*@ predicate known_type(integer type) = type == CP_FP16 || type == CP_FP32 || type == CP_FP64; */
+/*@
+  predicate known_type(integer type) = type == CP_FP16 || type == CP_FP32 || type == CP_FP64;
+  logic integer type_size(integer type) =
+    type == CP_FP16 ? 2 : type == CP_FP32 ? 4 : type == CP_FP64 ? 8 : 0;
+
+  // No infinity and no NaN, as isfinite() says.
+  axiomatic Finite {
+    predicate finite(real x);
+  }
+*/
 
 /* Bytes of one number, or 0 for an unknown type. */
 /*@
@@ -33,6 +42,7 @@ uint16_t cp_fp16_from_double(double x);
   ensures fp32: type == CP_FP32 ==> \result == 4;
   ensures fp64: type == CP_FP64 ==> \result == 8;
   ensures unknown: !known_type(type) ==> \result == 0;
+  ensures size: \result == type_size(type);
 */
 size_t cp_number_size(int type);
 

@@ -25,7 +25,10 @@ double cp_assumed_infinity(void);
 #define INFINITY (cp_assumed_infinity())
 
 /* Over the reals all numbers are finite; nothing is concluded from it. */
-/*@ assigns \nothing; */
+/*@
+  assigns \nothing;
+  ensures finite: \result != 0 <==> finite(x);
+*/
 int isfinite(double x);
 
 #endif
