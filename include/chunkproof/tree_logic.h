@@ -4,6 +4,8 @@
 #ifndef CHUNKPROOF_TREE_LOGIC_H
 #define CHUNKPROOF_TREE_LOGIC_H
 
+#include "chunkproof/tree.h"
+
 /*@
   // The chunk at depth k of sequence s.
   logic integer tree_chunk(struct cp_tree t, integer s, integer k) = t.sequence[s].chunk[k];
