@@ -33,9 +33,9 @@ static int multiply(size_t *x, size_t y) {
   ensures fits: \result != 0 <==> array_countable(rows, x, y, z, size);
 */
 static int array_fits(int rows, int x, int y, int z, size_t size) {
-    size_t bytes = (size_t)rows;
-    return multiply(&bytes, (size_t)x) && multiply(&bytes, (size_t)y) &&
-           multiply(&bytes, (size_t)z) && multiply(&bytes, size);
+    size_t bytes = (size_t)rows * (size_t)x; /* below 2^62: both are int */
+    /*@ assert rows: bytes == row_at(rows, x); */
+    return multiply(&bytes, (size_t)y) && multiply(&bytes, (size_t)z) && multiply(&bytes, size);
 }
 
 /* PREFILL-1: query_begin counts from 0 on and does not decrease. */
