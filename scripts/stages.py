@@ -61,7 +61,8 @@ def sanitized(compiler, tiers=TIERS):
 
 def valgrind():
     run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'")
-    return Stage("valgrind", run, ("gcc", "valgrind"), tiers=("default", "deep"))
+    return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600"},
+                 tiers=("default", "deep"))
 
 
 def trace():

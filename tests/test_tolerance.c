@@ -237,7 +237,7 @@ static double worst_of(enum kernel kernel, enum kernel declared, int family, int
     static struct problem p;
     unsigned long long random = 3;
     double worst = 0.0;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 25; i++) {
         make_problem(&p, &random, family);
         if (p.n >= fewest) {
             worst = fmax(worst, judge(&p, kernel, declared, &random).worst);
