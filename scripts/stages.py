@@ -88,7 +88,7 @@ STAGES = (
     Stage("proofs-coq-faults", "proofs/coq/run --faults", ("coqc",), tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
     Stage("model-checking-faults", "proofs/cbmc/run --faults", ("cbmc",), tiers=("deep",)),
-    Stage("contracts", "proofs/eacsl/run", EACSL, tiers=("default", "deep")),
+    Stage("contracts", "proofs/eacsl/run", EACSL, tiers=("deep",)),
     Stage("contracts-faults", "proofs/eacsl/run --faults", EACSL, tiers=("deep",)),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=("default", "deep")),
     trace(),
