@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "chunkproof/attend.h"
+
 #include <math.h>
 #include <stdint.h>
 
-#include "attend_internal.h"
+#include "attention_internal.h"
 #include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
 #include "chunkproof/two_phase.h"

@@ -4,14 +4,27 @@
 #include <string.h>
 
 /* binary16:  sign 1, exponent 5 (bias 15), fraction 10.
+ * bfloat16:  sign 1, exponent 8 (bias 127), fraction 7.
  * binary64:  sign 1, exponent 11 (bias 1023), fraction 52. */
-#define FRACTION_16     10
-#define FRACTION_64     52
-#define EXTRA           (FRACTION_64 - FRACTION_16) /* fraction bits that binary16 lacks */
-#define INFINITY_16     ((uint16_t)0x7C00)
-#define QUIET_16        ((uint16_t)0x0200) /* the first fraction bit: a quiet NaN has it */
-#define INFINITY_64     ((uint64_t)0x7FF << FRACTION_64)
-#define BIAS_DIFFERENCE (1023 - 15)
+#define FRACTION_FP16 10
+#define FRACTION_BF16 7
+#define FRACTION_64   52
+#define INFINITY_64   ((uint64_t)0x7FF << FRACTION_64)
+
+/* A format of 16 bits, by the bits of its fraction: 15 - fraction are left for the exponent. */
+static uint16_t infinity_of(int fraction) {
+    return (uint16_t)(0x8000 - (1 << fraction));
+}
+
+/* The first fraction bit: a quiet NaN has it. */
+static uint16_t quiet_of(int fraction) {
+    return (uint16_t)(1 << (fraction - 1));
+}
+
+/* How much more binary64 adds to an exponent. */
+static int bias_difference(int fraction) {
+    return 1023 - ((1 << (14 - fraction)) - 1);
+}
 
 static double double_of_bits(uint64_t bits) {
     double x;
@@ -25,19 +38,24 @@ static uint64_t bits_of_double(double x) {
     return bits;
 }
 
-double cp_fp16_to_double(uint16_t x) {
+static double to_double(uint16_t x, int fraction_bits) {
+    int extra = FRACTION_64 - fraction_bits; /* fraction bits that the format lacks */
+    uint16_t infinity = infinity_of(fraction_bits);
+    uint64_t rebias = (uint64_t)bias_difference(fraction_bits);
     uint64_t sign = (uint64_t)(x >> 15) << 63;
-    uint64_t fraction = x & 0x03FF;
-    uint64_t exponent = x >> FRACTION_16 & 0x1F;
-    if (exponent == 0x1F) { /* infinity, or a NaN, which is made quiet */
-        uint64_t quiet = fraction == 0 ? 0 : (uint64_t)QUIET_16;
-        return double_of_bits(sign | INFINITY_64 | (fraction | quiet) << EXTRA);
+    uint64_t magnitude = x & 0x7FFF;
+    uint64_t fraction = magnitude & (((uint64_t)1 << fraction_bits) - 1);
+    uint64_t exponent = magnitude >> fraction_bits;
+    if (magnitude >= infinity) { /* infinity, or a NaN, which is made quiet */
+        uint64_t quiet = fraction == 0 ? 0 : (uint64_t)quiet_of(fraction_bits);
+        return double_of_bits(sign | INFINITY_64 | (fraction | quiet) << extra);
     }
-    if (exponent == 0) { /* zero or subnormal: a multiple of 2^-24, normal in binary64 */
-        double magnitude = (double)fraction * 0x1p-24;
-        return sign == 0 ? magnitude : -magnitude;
+    if (exponent == 0) { /* zero or subnormal: a multiple of the smallest, normal in binary64 */
+        uint64_t smallest = (rebias + 1 - (uint64_t)fraction_bits) << FRACTION_64;
+        double value = (double)fraction * double_of_bits(smallest);
+        return sign == 0 ? value : -value;
     }
-    return double_of_bits(sign | (exponent + BIAS_DIFFERENCE) << FRACTION_64 | fraction << EXTRA);
+    return double_of_bits(sign | (exponent + rebias) << FRACTION_64 | fraction << extra);
 }
 
 /* x / 2^shift to the nearest integer, ties to even; 1 <= shift <= 63 and x < 2^63. */
@@ -47,25 +65,28 @@ static uint64_t shift_and_round(uint64_t x, int shift) {
     return (x + below_half + odd) >> shift;
 }
 
-uint16_t cp_fp16_from_double(double x) {
+static uint16_t from_double(double x, int fraction_bits) {
+    int extra = FRACTION_64 - fraction_bits; /* fraction bits that the format lacks */
+    int rebias = bias_difference(fraction_bits);
+    uint16_t infinity = infinity_of(fraction_bits);
     uint64_t bits = bits_of_double(x);
     uint16_t sign = (uint16_t)(bits >> 63 << 15);
     uint64_t magnitude = bits & ~((uint64_t)1 << 63);
-    int exponent =
-        (int)(magnitude >> FRACTION_64) - BIAS_DIFFERENCE; /* as binary16 would have it */
+    int exponent = (int)(magnitude >> FRACTION_64) - rebias; /* as the format would have it */
     if (magnitude > INFINITY_64) { /* NaN: the payload's leading bits, and quiet */
-        return (uint16_t)(sign | INFINITY_16 | QUIET_16 | (magnitude >> EXTRA & 0x03FF));
+        uint64_t quiet = quiet_of(fraction_bits);
+        return (uint16_t)(sign | infinity | quiet | (magnitude >> extra & (quiet - 1)));
     }
-    if (exponent >= 0x1F) { /* 2^16 and above */
-        return (uint16_t)(sign | INFINITY_16);
+    if (exponent >= infinity >> fraction_bits) { /* a power of two that the format lacks */
+        return (uint16_t)(sign | infinity);
     }
     if (exponent >= 1) { /* rounding may carry into the exponent, up to that of infinity: right */
-        uint64_t rebiased = magnitude - ((uint64_t)BIAS_DIFFERENCE << FRACTION_64);
-        return (uint16_t)(sign | shift_and_round(rebiased, EXTRA));
+        uint64_t rebiased = magnitude - ((uint64_t)rebias << FRACTION_64);
+        return (uint16_t)(sign | shift_and_round(rebiased, extra));
     }
-    /* Subnormal, in units of 2^-24: at exponent 0 that is one bit more than EXTRA up, then a bit more
-     * for each power of two. Below half a unit all is zero. */
-    int shift = EXTRA + 1 - exponent;
+    /* Subnormal, in units of the smallest: at exponent 0 that is one bit more than `extra` up, then
+     * a bit more for each power of two. Below half a unit all is zero. */
+    int shift = extra + 1 - exponent;
     if (shift > FRACTION_64 + 1) {
         return sign;
     }
@@ -74,9 +95,26 @@ uint16_t cp_fp16_from_double(double x) {
     return (uint16_t)(sign | shift_and_round(significand, shift));
 }
 
+double cp_fp16_to_double(uint16_t x) {
+    return to_double(x, FRACTION_FP16);
+}
+
+uint16_t cp_fp16_from_double(double x) {
+    return from_double(x, FRACTION_FP16);
+}
+
+double cp_bf16_to_double(uint16_t x) {
+    return to_double(x, FRACTION_BF16);
+}
+
+uint16_t cp_bf16_from_double(double x) {
+    return from_double(x, FRACTION_BF16);
+}
+
 size_t cp_number_size(int type) {
     switch (type) {
     case CP_FP16:
+    case CP_BF16:
         return sizeof(uint16_t);
     case CP_FP32:
         return sizeof(float);
@@ -93,6 +131,8 @@ double cp_number_load(const void *array, int type, size_t index) {
         return cp_fp16_to_double(((const uint16_t *)array)[index]);
     case CP_FP32:
         return (double)((const float *)array)[index];
+    case CP_BF16:
+        return cp_bf16_to_double(((const uint16_t *)array)[index]);
     default:
         return ((const double *)array)[index];
     }
@@ -105,6 +145,9 @@ void cp_number_store(void *array, int type, size_t index, double x) {
         break;
     case CP_FP32:
         ((float *)array)[index] = (float)x;
+        break;
+    case CP_BF16:
+        ((uint16_t *)array)[index] = cp_bf16_from_double(x);
         break;
     default:
         ((double *)array)[index] = x;

@@ -28,8 +28,9 @@ BELOW = {
     "tree": "limits status memory pool",
     "plan": "limits status memory tree",
     "softmax": "limits status number",
-    "two_phase": "limits status number softmax plan attend",
-    "attend": "limits status number softmax plan two_phase",
+    "attention": "limits number plan",
+    "two_phase": "limits status number softmax plan attention",
+    "attend": "limits status number softmax plan attention two_phase",
     "tolerance": "",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}

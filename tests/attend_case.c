@@ -136,10 +136,12 @@ static double quantise(double x, int type) {
     if (type == CP_FP32) {
         return (double)(float)x;
     }
-    if (type == CP_FP16 && x != 0.0) {
+    if ((type == CP_FP16 || type == CP_BF16) && x != 0.0) {
+        int bits = type == CP_FP16 ? 11 : 8;
+        int smallest = type == CP_FP16 ? -24 : -133;
         int exponent;
         frexp(x, &exponent);
-        int last = exponent - 11 > -24 ? exponent - 11 : -24; /* weight of the last bit */
+        int last = exponent - bits > smallest ? exponent - bits : smallest; /* of the last bit */
         return ldexp(nearbyint(ldexp(x, -last)), last);
     }
     return x;
@@ -179,7 +181,7 @@ static double value_value(struct attend_case *c, int x) {
     double normal = random_normal(&c->random);
     switch (c->shape.values) {
     case CASE_SUBNORMAL:
-        return normal * 0x1p-20;
+        return normal * (c->attention.kv_type == CP_BF16 ? 0x1p-130 : 0x1p-20);
     case CASE_ZERO:
         return random_bits(&c->random) % 2 ? 0.0 : -0.0;
     default:

@@ -20,7 +20,7 @@
 #define CASE_ONE_HOT   2 /* one key in seven far ahead of the others */
 #define CASE_TIES      3 /* all keys equal */
 #define CASE_LOW       4 /* all scores about -900 */
-#define CASE_SUBNORMAL 5 /* V below the smallest normal binary16 */
+#define CASE_SUBNORMAL 5 /* V below the smallest normal binary16, or bfloat16 */
 #define CASE_ZERO      6 /* Q = 0 and V of zeros of both signs */
 #define CASE_N_VALUES  7
 

@@ -114,6 +114,8 @@ double bound_rounded(int type, double expected, double bound) {
     switch (type) {
     case CP_FP16:
         return bound + fmax(0x1p-11 * size, 0x1p-25);
+    case CP_BF16:
+        return bound + fmax(0x1p-8 * size, 0x1p-134);
     case CP_FP32:
         return bound + fmax(0x1p-24 * size, 0x1p-150);
     default:

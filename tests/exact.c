@@ -113,9 +113,11 @@ struct format {
 };
 
 static struct format format_of(int type) {
-    static const struct format formats[] = {
-        [CP_FP16] = {11, -24, 16}, [CP_FP32] = {24, -149, 128}, [CP_FP64] = {53, -1074, 1024}};
-    assert(type == CP_FP16 || type == CP_FP32 || type == CP_FP64);
+    static const struct format formats[] = {[CP_FP16] = {11, -24, 16},
+                                            [CP_FP32] = {24, -149, 128},
+                                            [CP_FP64] = {53, -1074, 1024},
+                                            [CP_BF16] = {8, -133, 128}};
+    assert(CP_FP16 <= type && type <= CP_BF16);
     return formats[type];
 }
 

@@ -77,7 +77,7 @@ static void every_type_head_dimension_and_chunk_size(void **unused) {
     const int chunk_sizes[] = {1, 2, 3, 16, 64};
     unsigned long long seed = 1000;
     (void)unused;
-    for (int type = CP_FP16; type <= CP_FP64; type++) {
+    for (int type = CP_FP16; type <= CP_BF16; type++) {
         for (int i = 0; i < 25; i++) {
             struct shape shape = small;
             shape.head_dim = head_dims[i / 5];
@@ -108,11 +108,11 @@ static void every_group_of_heads(void **unused) {
 
 static void every_mixture_of_types(void **unused) {
     (void)unused;
-    for (unsigned i = 0; i < 27; i++) {
+    for (unsigned i = 0; i < 64; i++) {
         struct shape shape = small;
-        shape.q_type = (int)i % 3;
-        shape.kv_type = (int)i / 3 % 3;
-        shape.out_type = (int)i / 9;
+        shape.q_type = (int)i % 4;
+        shape.kv_type = (int)i / 4 % 4;
+        shape.out_type = (int)i / 16;
         check_shape(&shape, 3000 + i);
     }
 }
@@ -134,13 +134,13 @@ static void many_forests(void **unused) {
 static void every_kind_of_value(void **unused) {
     (void)unused;
     for (int values = 0; values < CASE_N_VALUES; values++) {
-        for (unsigned i = 0; i < 18; i++) {
+        for (unsigned i = 0; i < 32; i++) {
             struct shape shape = small;
             shape.values = values;
-            shape.kv_type = shape.q_type = (int)i % 3;
-            shape.out_type = (int)i / 3 % 3;
+            shape.kv_type = shape.q_type = (int)i % 4;
+            shape.out_type = (int)i / 4 % 4;
             shape.head_dim = 24;
-            shape.query_mode = (int)i / 9 ? CASE_DECODE : CASE_ALL;
+            shape.query_mode = (int)i / 16 ? CASE_DECODE : CASE_ALL;
             check_shape(&shape, 5000 + i);
         }
     }

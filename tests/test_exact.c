@@ -45,6 +45,7 @@ static void known_results(void **state) {
     assert_true(out_of(scores, v, 2, CP_FP64) == 0.73105857863000487925);
     assert_true(out_of(scores, v, 2, CP_FP32) == (double)0.73105857863000487925F);
     assert_true(out_of(scores, v, 2, CP_FP16) == 0x1.764p-1);
+    assert_true(out_of(scores, v, 2, CP_BF16) == 0x1.76p-1);
     assert_true(lse_of(scores, 2) == 1.31326168751822283405);
     assert_true(out_of(scores, v, 0, CP_FP64) == 0.0 && lse_of(scores, 0) == -INFINITY);
     assert_true(out_of(scores + 1, v + 1, 1, CP_FP64) == 1.0 && lse_of(scores + 1, 1) == 1.0);
@@ -60,6 +61,8 @@ static void ties_go_to_even(void **state) {
     const double tiny[] = {0.0, 0x1p-24};
     const double more[] = {0x1p-60, 0x1p-24};
     const double cancel[] = {3.0, -3.0};
+    const double coarse[] = {1.0, 1.0 + 0x1p-7};
+    const double coarse_up[] = {1.0 + 0x1p-7, 1.0 + 0x1p-6};
     assert_true(out_of(zero, down, 2, CP_FP16) == 1.0);
     assert_true(out_of(zero, up, 2, CP_FP16) == 1.0 + 0x1p-9);
     assert_true(out_of(zero, down, 2, CP_FP32) == 1.0 + 0x1p-11);
@@ -67,6 +70,9 @@ static void ties_go_to_even(void **state) {
     assert_true(out_of(zero, tiny, 2, CP_FP16) == 0.0);
     assert_true(out_of(zero, more, 2, CP_FP16) == 0x1p-24);
     assert_true(out_of(zero, cancel, 2, CP_FP16) == 0.0);
+    assert_true(out_of(zero, coarse, 2, CP_BF16) == 1.0);
+    assert_true(out_of(zero, coarse_up, 2, CP_BF16) == 1.0 + 0x1p-6);
+    assert_true(out_of(zero, coarse, 2, CP_FP16) == 1.0 + 0x1p-8);
     /* Two distinct scores, each with the same tie as its mean; and one that only looks like it. */
     const double scores[] = {0.0, 0.0, 5.0, 5.0};
     const double tie[] = {1.0, 1.0 + 0x1p-10, 1.0 + 0x1p-10, 1.0};
@@ -81,10 +87,16 @@ static void ends_of_the_format(void **state) {
     const double below[] = {65519.0, 65520.9};
     const double half[] = {65520.0, 65520.0};
     const double least[] = {-0x1p-24, -0x1p-25};
+    const double wide_below[] = {0x1.FEp127, 0x1.FFFFp127};
+    const double wide_half[] = {0x1.FFp127, 0x1.FFp127};
+    const double wide_least[] = {-0x1p-133, -0x1p-134};
     assert_true(out_of(zero, below, 2, CP_FP16) == 65504.0);
     assert_true(out_of(zero, half, 2, CP_FP16) == INFINITY);
     assert_true(out_of(zero, half, 2, CP_FP32) == 65520.0);
     assert_true(out_of(zero, least, 2, CP_FP16) == -0x1p-24);
+    assert_true(out_of(zero, wide_below, 2, CP_BF16) == 0x1.FEp127);
+    assert_true(out_of(zero, wide_half, 2, CP_BF16) == INFINITY);
+    assert_true(out_of(zero, wide_least, 2, CP_BF16) == -0x1p-133);
 }
 
 /* A weight of e^-2000 is no zero, and decides a tie. */
@@ -108,9 +120,9 @@ struct problem {
 };
 
 static double stored(double x, int type) {
-    return type == CP_FP16   ? cp_fp16_to_double(cp_fp16_from_double(x))
-           : type == CP_FP32 ? (double)(float)x
-                             : x;
+    double room;
+    cp_number_store(&room, type, 0, x);
+    return cp_number_load(&room, type, 0);
 }
 
 static const char *const families[] = {"normal", "massive", "one-hot",
@@ -136,7 +148,7 @@ static double key_of(unsigned long long *random, int family, int x) {
 }
 
 static void make_problem(struct problem *p, unsigned long long *random, int family) {
-    int type = random_below(random, 3);
+    int type = random_below(random, 4);
     p->n = 1 + random_below(random, MOST_KEYS);
     p->d = 1 + random_below(random, MOST_DIM);
     p->scale = family == 3 ? 1.0 : 1.0 / sqrt(p->d);
@@ -159,9 +171,10 @@ static void more_bits_change_nothing(void **state) {
     int most = 0;
     (void)state;
     for (int i = 0; i < 5 * N_FAMILIES; i++) {
+        int type = (i / N_FAMILIES + i) % 4;
         make_problem(&p, &random, i % N_FAMILIES);
-        int bits = exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, i % 3, 64, out[0], &lse[0]);
-        exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, i % 3, 1024, out[1], &lse[1]);
+        int bits = exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, type, 64, out[0], &lse[0]);
+        exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, type, 1024, out[1], &lse[1]);
         assert_memory_equal(out[0], out[1], (size_t)p.d * sizeof(double));
         assert_true(lse[0] == lse[1]);
         most = bits > most ? bits : most;

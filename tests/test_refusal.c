@@ -136,7 +136,7 @@ static void dimensions_that_do_not_fit(void **state) {
 static void unknown_types(void **state) {
     const struct attend_case *c = *state;
     for (int field = 0; field < 3; field++) {
-        for (int type = -1; type <= 3; type += 4) {
+        for (int type = -1; type <= 4; type += 5) {
             struct cp_attention a = c->attention;
             int *const part[] = {&a.q_type, &a.kv_type, &a.out_type};
             *part[field] = type;

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -89,11 +88,7 @@ struct state {
 };
 
 static float bf16(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    return (float)cp_bf16_to_double(cp_bf16_from_double(x));
 }
 
 static float rounded_weight(float p, enum kernel kernel) {

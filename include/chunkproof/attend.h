@@ -1,119 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention over a plan (spec/two_phase.md, spec/prefill.md): the entry point that every
- * implementation has, the reference here.
- *
- * For each query row r of sequence s, query head a and key/value head g = a / (h / h_kv):
- *   out[r][a] = sum_j softmax_j(scale * q[r][a] . K[j][g]) V[j][g]
- * over the keys j of s that r may see (SOFTMAX-2, TPP-3). Sequence s has the query rows query_begin[s] ..
- * query_begin[s+1]-1, for its last positions in order: the last row sees all n keys of s, the one
- * before n-1, and so on (causal). A row that sees no key gives zeros and log-sum-exp -infinity.
- */
+/* The entry point that every implementation of attention over a plan has (attention.h), the reference here. */
 #ifndef CHUNKPROOF_ATTEND_H
 #define CHUNKPROOF_ATTEND_H
 
 #include <stddef.h>
 
-#include "chunkproof/number.h"
-#include "chunkproof/plan.h"
+#include "chunkproof/attention.h"
 #include "chunkproof/status.h"
+#include "chunkproof/two_phase_logic.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define CP_BUFFERED      0 /* keep every partial result of the chunk-first phase (Algorithm 1) */
-#define CP_MERGE_AT_ONCE 1 /* merge each at once (section 3.3): a state per query row and head */
-
-struct cp_attention {
-    const struct cp_plan *plan;
-    struct cp_stamp stamp; /* the tree's, now: a plan with another one is refused (PLAN-5) */
-
-    int n_heads;    /* h */
-    int n_kv_heads; /* h_kv, a divisor of h (1: MQA, h: MHA, else GQA) */
-    int head_dim;   /* d */
-    double scale;   /* usually 1 / sqrt(d) */
-
-    const int *query_begin; /* b + 1 numbers from 0 on, not decreasing; NULL: one query each */
-    int q_type, kv_type, out_type; /* CP_FP16, CP_FP32 or CP_FP64 */
-    const void *q;                 /* [query rows][h][d] */
-    const void *k; /* [capacity][h_kv][c][d]; only the first n_tokens keys of a chunk are read */
-    const void *v; /* as k */
-    void *out;     /* [query rows][h][d] */
-    double *lse;   /* [query rows][h], natural logarithm; or NULL */
-
-    int variant;     /* CP_BUFFERED or CP_MERGE_AT_ONCE */
-    void *workspace; /* at least cp_attend_workspace() bytes, aligned for double */
-    size_t workspace_size;
-};
-
-/*@
-  // PREFILL-1: the first query row of sequence s; for s = b, the number of query rows.
-  logic integer first_row{L}(int *query_begin, integer s) =
-    query_begin == \null ? s : query_begin[s];
-
-  predicate query_ranges{L}(int *query_begin, integer b) =
-    first_row(query_begin, 0) == 0 &&
-    (\forall integer s, t; 0 <= s <= t <= b ==>
-      0 <= first_row(query_begin, s) <= first_row(query_begin, t));
-
-  // The position of a query row of sequence s, which has n tokens.
-  logic integer row_position{L}(int *query_begin, integer s, integer n, integer row) =
-    n - (first_row(query_begin, s + 1) - first_row(query_begin, s)) +
-      (row - first_row(query_begin, s));
-
-  // PREFILL-2, PREFILL-3: how many keys a row at position p sees.
-  logic integer keys_seen(integer p) = \max(p + 1, 0);
-
-  // PREFILL-4: and how many of the t keys from position f on.
-  logic integer keys_seen_in(integer p, integer f, integer t) = \min(\max(p + 1 - f, 0), t);
-
-  // TPP-5: the K/V head of query head a.
-  logic integer kv_head_of(struct cp_attention a, integer head) = head / (a.n_heads / a.n_kv_heads);
-
-  // The row of K, and of V, that begins the slice of a chunk for query head `head`.
-  logic integer key_row(struct cp_attention a, integer c, integer chunk, integer head) =
-    row_at(row_at(chunk, a.n_kv_heads) + kv_head_of(a, head), c);
-
-  // The elements of K can be counted; those of Q and out.
-  predicate keys_countable(struct cp_attention a, integer c, integer capacity) =
-    row_at(row_at(row_at(capacity, a.n_kv_heads), c), a.head_dim) <= 0x7FFFFFFFFFFFFFFF;
-
-  predicate rows_countable(struct cp_attention a, integer n_rows) =
-    row_at(row_at(n_rows, a.n_heads), a.head_dim) <= 0x7FFFFFFFFFFFFFFF;
-
-  predicate attention_heads(struct cp_attention a) =
-    1 <= a.n_heads && 1 <= a.n_kv_heads && 1 <= a.head_dim && a.n_heads % a.n_kv_heads == 0;
-
-  predicate known_variant(struct cp_attention a) =
-    a.variant == CP_BUFFERED || a.variant == CP_MERGE_AT_ONCE;
-
-  // The query rows of the sequences that descriptor i serves, and of the first n descriptors.
-  logic integer covered_rows{L}(int *query_begin, struct cp_plan p, integer i) =
-    first_row(query_begin, p.shared[i].end) - first_row(query_begin, p.shared[i].begin);
-
-  axiomatic PartRows {
-    logic integer part_row{L}(int *query_begin, struct cp_plan p, integer n)
-      reads query_begin[0 .. p.n_sequences];
-    axiom part_row_0{L}: \forall int *query_begin, struct cp_plan p;
-      part_row(query_begin, p, 0) == 0;
-    axiom part_row_next{L}: \forall int *query_begin, struct cp_plan p, integer n; 0 <= n ==>
-      part_row(query_begin, p, n + 1) ==
-        part_row(query_begin, p, n) + covered_rows(query_begin, p, n);
-  }
-
-  // TPP-4: the query rows that have partial results, and how many of these there are.
-  logic integer partial_rows{L}(struct cp_attention a, struct cp_plan p) =
-    a.variant == CP_MERGE_AT_ONCE ? first_row(a.query_begin, p.n_sequences)
-                                  : part_row(a.query_begin, p, p.n_shared);
-
-  logic integer n_partials{L}(struct cp_attention a, struct cp_plan p) =
-    row_at(partial_rows(a, p), a.n_heads);
-
-  // The query ranges can be read and are in order.
-  predicate ranges_ok{L}(struct cp_attention a, struct cp_plan p) =
-    (a.query_begin == \null || \valid_read(a.query_begin + (0 .. p.n_sequences))) &&
-    query_ranges(a.query_begin, p.n_sequences);
-*/
 
 /*@
   // What cp_attend() looks at before it computes, in the order of its errors. It is given a plan, ...
@@ -157,6 +55,11 @@ struct cp_attention {
   predicate attend_accepted{L}(struct cp_attention *a) =
     attend_given(a) && attend_current(*a, *a->plan) && attend_arguments(*a) &&
     attend_shape(*a, *a->plan) && workspace_bytes(*a, *a->plan) <= a->workspace_size;
+
+  // What is written then: the workspace, out and, when it is asked for, lse; apart from each other.
+  predicate attend_memory{L}(struct cp_attention a, struct cp_plan p) =
+    workspace_valid(a, p) && results_valid(a, 0, row_at(n_results(a, p), a.head_dim)) &&
+    lse_valid(a, p) && lse_apart(a, p);
 
   // What may be read to find that out; the plan is a valid one.
   predicate attend_readable{L}(struct cp_attention *a) = a == \null || \valid_read(a) &&
@@ -225,7 +128,17 @@ size_t cp_attend_workspace(const struct cp_attention *attention);
     ensures result: \result == CP_ERROR_WORKSPACE;
   behavior accepted:
     assumes attend_accepted(attention);
+    requires memory: attend_memory(*attention, *attention->plan);
+    assigns ((double *)attention->workspace)[
+        0 .. workspace_numbers(*attention, *attention->plan) - 1],
+      attention->lse[0 .. n_results(*attention, *attention->plan) - 1],
+      ((char *)attention->out)[0 .. row_at(row_at(n_results(*attention, *attention->plan),
+        attention->head_dim), type_size(attention->out_type)) - 1];
     ensures result: \result == CP_OK;
+    ensures tpp_2: out_before(*attention, *attention->plan,
+      n_results(*attention, *attention->plan));
+    ensures merge_7: lse_before(*attention, *attention->plan,
+      n_results(*attention, *attention->plan));
   complete behaviors;
   disjoint behaviors;
 */

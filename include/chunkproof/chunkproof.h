@@ -15,6 +15,7 @@
 #define CHUNKPROOF_CHUNKPROOF_H
 
 #include "chunkproof/attend.h"
+#include "chunkproof/attention.h"
 #include "chunkproof/kv.h"
 #include "chunkproof/limits.h"
 #include "chunkproof/memory.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Number formats of K, V, Q and the output (spec/number.md). binary16 is kept in uint16_t and converted exactly. */
+/* Number formats of K, V, Q and the output (spec/number.md). binary16 and bfloat16 are kept in
+ * uint16_t and converted exactly. */
 #ifndef CHUNKPROOF_NUMBER_H
 #define CHUNKPROOF_NUMBER_H
 
@@ -13,6 +14,7 @@ extern "C" {
 #define CP_FP16 0 /* IEEE 754 binary16 in uint16_t */
 #define CP_FP32 1 /* float */
 #define CP_FP64 2 /* double */
+#define CP_BF16 3 /* bfloat16 in uint16_t: the upper half of a float */
 
 /* NUM-1. Exact, for all 65,536 values: zeros keep their sign, subnormals their value. A NaN becomes a quiet
  * NaN with its sign and its payload. */
@@ -24,10 +26,19 @@ double cp_fp16_to_double(uint16_t x);
  * and the first 9 bits of its payload. */
 uint16_t cp_fp16_from_double(double x);
 
+/* NUM-1. As cp_fp16_to_double(). */
+double cp_bf16_to_double(uint16_t x);
+
+/* NUM-2. As cp_fp16_from_double(): the nearest bfloat16. An infinity from (2 - 2^-8) 2^127 on,
+ * halfway between the largest finite value and 2^128; a zero up to 2^-134. Of a NaN the first 6 bits
+ * of its payload are kept. */
+uint16_t cp_bf16_from_double(double x);
+
 /*@
-  predicate known_type(integer type) = type == CP_FP16 || type == CP_FP32 || type == CP_FP64;
+  predicate known_type(integer type) =
+    type == CP_FP16 || type == CP_FP32 || type == CP_FP64 || type == CP_BF16;
   logic integer type_size(integer type) =
-    type == CP_FP16 ? 2 : type == CP_FP32 ? 4 : type == CP_FP64 ? 8 : 0;
+    type == CP_FP16 || type == CP_BF16 ? 2 : type == CP_FP32 ? 4 : type == CP_FP64 ? 8 : 0;
 
   // No infinity and no NaN, as isfinite() says.
   axiomatic Finite {
@@ -41,6 +52,7 @@ uint16_t cp_fp16_from_double(double x);
   ensures fp16: type == CP_FP16 ==> \result == 2;
   ensures fp32: type == CP_FP32 ==> \result == 4;
   ensures fp64: type == CP_FP64 ==> \result == 8;
+  ensures bf16: type == CP_BF16 ==> \result == 2;
   ensures unknown: !known_type(type) ==> \result == 0;
   ensures size: \result == type_size(type);
 */
@@ -73,6 +85,26 @@ size_t cp_number_size(int type);
   ensures element: \result == element((void *)array, type, index);
 */
 double cp_number_load(const void *array, int type, size_t index);
+
+/*@
+  // What is stored at a place of an array, and what a number becomes there (NUM-2).
+  axiomatic Stored {
+    logic real stored{L}(char *array, integer type, integer index)
+      reads array[row_at(index, type_size(type)) .. row_at(index + 1, type_size(type)) - 1];
+    logic real rounded(integer type, real x);
+  }
+*/
+
+/*@
+  requires type: known_type(type);
+  requires valid: \valid((char *)array + (row_at(index, type_size(type)) ..
+    row_at(index, type_size(type)) + type_size(type) - 1));
+  assigns ((char *)array)[row_at(index, type_size(type)) ..
+    row_at(index, type_size(type)) + type_size(type) - 1];
+  ensures num_2: stored((char *)array, type, index) == rounded(type, x);
+  ensures others: \forall integer i; i != index ==>
+    stored((char *)array, type, i) == \old(stored((char *)array, type, i));
+*/
 void cp_number_store(void *array, int type, size_t index, double x);
 
 #ifdef __cplusplus

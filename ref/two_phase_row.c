@@ -1,3 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sequence first: what the first phase has kept for a query row, and the chunks that its sequence has alone, are
+ * merged into the state of the row (spec/two_phase.md, TPP-2). */
+#include "chunkproof/softmax.h"
+
+#include "two_phase_internal.h"
+#include "two_phase_proof.h"
+
+void cp_row_empty(const struct cp_attention *attention, const struct workspace *w,
+                  struct cp_state *state) {
+    cp_state_empty(state, w->row_o, attention->head_dim);
+    /*@ assert kept_state: \forall integer i; 0 <= i < w->n_partials ==>
+          w->state[i].m == \at(w->state[i].m, Pre) && w->state[i].n == \at(w->state[i].n, Pre); */
+    /*@ assert kept_o: \forall integer p; 0 <= p < row_at(w->n_partials, attention->head_dim) ==>
+          w->o[p] == \at(w->o[p], Pre); */
+    /*@ assert places: \forall integer i; 0 <= i < w->n_partials ==>
+          0 <= row_at(i, attention->head_dim) &&
+          row_at(i, attention->head_dim) + attention->head_dim <=
+            row_at(w->n_partials, attention->head_dim); */
+    /*@ assert kept_its_o: \forall integer i, j; 0 <= i < w->n_partials ==>
+          0 <= j < attention->head_dim ==> part_of(w->o, attention->head_dim, i)[j] ==
+            \at(part_of(w->o, attention->head_dim, i)[j], Pre); */
+}
+
+/* A partial result is merged into the state of a row, */
+/*@
+  requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires at: 0 <= at < w->n_partials;
+  requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
+    part_ok(part_at(w->state, w->o, attention->head_dim, at));
+  assigns *state, w->row_o[0 .. attention->head_dim - 1];
+  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  ensures weight: state_weight(*state) == \old(state_weight(*state)) +
+    part_weight(part_at(w->state, w->o, attention->head_dim, at));
+  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
+      part_sum(part_at(w->state, w->o, attention->head_dim, at), j);
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+*/
+static void merge_kept(const struct cp_attention *attention, const struct workspace *w, size_t at,
+                       struct cp_state *state) {
+    /*@ assert end: row_at(at, attention->head_dim) + attention->head_dim <=
+          row_at(w->n_partials, attention->head_dim); */
+    double *o = cp_part_o(w, at, attention->head_dim);
+    cp_attn_reduce(state, w->row_o, &w->state[at], o, attention->head_dim);
+    /*@ assert kept_state: \forall integer i; 0 <= i < w->n_partials ==>
+          w->state[i].m == \at(w->state[i].m, Pre) && w->state[i].n == \at(w->state[i].n, Pre); */
+    /*@ assert kept_o: \forall integer p; 0 <= p < row_at(w->n_partials, attention->head_dim) ==>
+          w->o[p] == \at(w->o[p], Pre); */
+    /*@ assert places: \forall integer i; 0 <= i < w->n_partials ==>
+          0 <= row_at(i, attention->head_dim) &&
+          row_at(i, attention->head_dim) + attention->head_dim <=
+            row_at(w->n_partials, attention->head_dim); */
+    /*@ assert kept_its_o: \forall integer i, j; 0 <= i < w->n_partials ==>
+          0 <= j < attention->head_dim ==> part_of(w->o, attention->head_dim, i)[j] ==
+            \at(part_of(w->o, attention->head_dim, i)[j], Pre); */
+}
+
+/* and so is the state of the keys that it sees of a chunk of its own. */
+/*@
+  requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires place: 0 <= row && 0 <= head < attention->n_heads;
+  requires chunk: 0 <= chunk < plan->capacity;
+  requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
+  requires countable: rows_countable(*attention, row + 1) &&
+    keys_countable(*attention, plan->chunk_size, plan->capacity);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires ok: state_ok(*state, w->row_o, attention->head_dim);
+  assigns *state, w->row_o[0 .. attention->head_dim - 1], w->q[0 .. attention->head_dim - 1],
+    w->part_o[0 .. attention->head_dim - 1];
+  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  ensures weight: state_weight(*state) == \old(state_weight(*state)) +
+    chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
+  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
+      chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, j);
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+*/
+static void merge_chunk(const struct cp_attention *attention, const struct cp_plan *plan,
+                        const struct workspace *w, int row, int head, int chunk, int n_keys,
+                        struct cp_state *state) {
+    struct cp_state part;
+    cp_attend_chunk(attention, plan, w->q, &part, w->part_o, row, head, chunk, n_keys);
+    /*@ assert before: \forall integer j; 0 <= j < attention->head_dim ==>
+          w->row_o[j] == \at(w->row_o[j], Pre); */
+    cp_attn_reduce(state, w->row_o, &part, w->part_o, attention->head_dim);
+    /*@ assert part: \forall integer j; 0 <= j < attention->head_dim ==>
+          state_sum(part, w->part_o[j]) ==
+            chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, j); */
+    /*@ assert kept_state: \forall integer i; 0 <= i < w->n_partials ==>
+          w->state[i].m == \at(w->state[i].m, Pre) && w->state[i].n == \at(w->state[i].n, Pre); */
+    /*@ assert kept_o: \forall integer p; 0 <= p < row_at(w->n_partials, attention->head_dim) ==>
+          w->o[p] == \at(w->o[p], Pre); */
+    /*@ assert places: \forall integer i; 0 <= i < w->n_partials ==>
+          0 <= row_at(i, attention->head_dim) &&
+          row_at(i, attention->head_dim) + attention->head_dim <=
+            row_at(w->n_partials, attention->head_dim); */
+    /*@ assert kept_its_o: \forall integer i, j; 0 <= i < w->n_partials ==>
+          0 <= j < attention->head_dim ==> part_of(w->o, attention->head_dim, i)[j] ==
+            \at(part_of(w->o, attention->head_dim, i)[j], Pre); */
+}
+
+void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan *plan,
+                      const struct workspace *w, int s, int row, int head, struct cp_state *state) {
+    int c = plan->chunk_size;
+    /*@ assert path: plan_row_path(*plan, s) && plan_row_length(*plan, s); */
+    /*@ assert tokens: plan->row[s].n_tokens <= key_at(CP_MAX_DEPTH, c); */
+    /*@ assert below: row + 1 <= first_row(attention->query_begin, plan->n_sequences); */
+    /*@ assert rows: row_at(row + 1, attention->n_heads) <=
+          row_at(first_row(attention->query_begin, plan->n_sequences), attention->n_heads); */
+    /*@ assert positive: 0 <= row_at(row + 1, attention->n_heads); */
+    /*@ assert elements: row_at(row_at(row + 1, attention->n_heads), attention->head_dim) <=
+          row_at(row_at(first_row(attention->query_begin, plan->n_sequences), attention->n_heads),
+            attention->head_dim); */
+    /*@ assert countable: rows_countable(*attention, row + 1); */
+    int visible = cp_visible_keys(attention, plan, s, row);
+    /*@
+      loop invariant k: plan->row[s].n_shared <= k <= plan->row[s].n_chunks;
+      loop invariant ok: state_ok(*state, w->row_o, attention->head_dim);
+      loop invariant weight: state_weight(*state) == \at(state_weight(*state), Pre) +
+        own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k);
+      loop invariant sum: \forall integer j; 0 <= j < attention->head_dim ==>
+        state_sum(*state, w->row_o[j]) == \at(state_sum(*state, w->row_o[j]), Pre) +
+          own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k, j);
+      loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
+      loop assigns k, *state, w->row_o[0 .. attention->head_dim - 1],
+        w->q[0 .. attention->head_dim - 1], w->part_o[0 .. attention->head_dim - 1];
+      loop variant plan->row[s].n_chunks - k;
+    */
+    for (int k = plan->row[s].n_shared; k < plan->row[s].n_chunks; k++) {
+        /*@ assert position: 0 <= k * c <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE &&
+              k * c == key_at(k, c); */
+        int n_keys = cp_keys_in_chunk(visible, k * c, c); /* PLAN-7: visible <= the path's tokens */
+        /*@ assert chunk: plan->row[s].chunk[k] == plan_chunk(*plan, s, k) &&
+              0 <= plan_chunk(*plan, s, k) < plan->capacity; */
+        merge_chunk(attention, plan, w, row, head, plan->row[s].chunk[k], n_keys, state);
+        /*@ assert weight: own_chunk_weight(*attention, *plan, s, k,
+              position_of(*attention, *plan, s, row), row, head) ==
+              chunk_weight(*attention, c, row, head, plan->row[s].chunk[k], n_keys); */
+        /*@ assert value: \forall integer j; own_chunk_value(*attention, *plan, s, k,
+              position_of(*attention, *plan, s, row), row, head, j) ==
+              chunk_value(*attention, c, row, head, plan->row[s].chunk[k], n_keys, j); */
+    }
+}
 
 /* Merges what is kept for a query row and head by all descriptors. */
 /*@
@@ -24,15 +171,13 @@
     0 <= j < attention->head_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
       shared_value(*attention, p, s, pos, row, head, n, j);
-  ensures kept: \forall integer i; 0 <= i < w->n_partials ==>
-    part_at{Post}(w->state, w->o, attention->head_dim, i) ==
-      part_at{Pre}(w->state, w->o, attention->head_dim, i);
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
 */
 static void merge_merged(const struct cp_attention *attention, const struct workspace *w, int row,
                          int head, struct cp_state *state) {
     /*@ assert countable: 0 <= row_at(row, attention->n_heads) &&
           row_at(w->n_partials, attention->head_dim) <= 0x7FFFFFFFFFFFFFFF; */
-    size_t at = row_begin((size_t)row, attention->n_heads) + (size_t)head;
+    size_t at = cp_row_begin((size_t)row, attention->n_heads) + (size_t)head;
     /*@ assert at: at == row_at(row, attention->n_heads) + head; */
     merge_kept(attention, w, at, state);
 }
@@ -67,9 +212,7 @@ static void merge_merged(const struct cp_attention *attention, const struct work
     0 <= j < attention->head_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
       shared_chunk_value(*attention, *plan, i, pos, row, head, j);
-  ensures kept: \forall integer i; 0 <= i < w->n_partials ==>
-    part_at{Post}(w->state, w->o, attention->head_dim, i) ==
-      part_at{Pre}(w->state, w->o, attention->head_dim, i);
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
 */
 static void merge_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
                              const struct workspace *w, int i, int row, int head, size_t first,
@@ -83,36 +226,12 @@ static void merge_descriptor(const struct cp_attention *attention, const struct 
           part_row(attention->query_begin, *plan, plan->n_shared); */
     /*@ assert inside: row_at(part_row, attention->n_heads) + attention->n_heads <=
           w->n_partials; */
-    size_t at = row_begin(part_row, attention->n_heads) + (size_t)head;
+    size_t at = cp_row_begin(part_row, attention->n_heads) + (size_t)head;
     /*@ assert at: at == place(row, rows_before(*attention, *plan, i), attention->n_heads) + head; */
     merge_kept(attention, w, at, state);
 }
 
-/* Merges what the first phase has kept for a query row of sequence s and a head (TPP-2). */
-/*@
-  requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
-    0 <= head < attention->n_heads;
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
-  requires first_phase: keeps_shared(w->state, w->o, *attention, *plan);
-  requires ok: state_ok(*state, w->row_o, attention->head_dim);
-  requires empty: state_weight(*state) == 0.0;
-  requires empty_sum: \forall integer j; 0 <= j < attention->head_dim ==>
-    state_sum(*state, w->row_o[j]) == 0.0;
-  assigns *state, w->row_o[0 .. attention->head_dim - 1];
-  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
-  ensures tpp_2_weight: state_weight(*state) == shared_weight(*attention, *plan, s,
-    position_of(*attention, *plan, s, row), row, head, plan->n_shared);
-  ensures tpp_2_sum: \forall integer j; 0 <= j < attention->head_dim ==>
-    state_sum(*state, w->row_o[j]) == shared_value(*attention, *plan, s,
-      position_of(*attention, *plan, s, row), row, head, plan->n_shared, j);
-  ensures kept: \forall integer i; 0 <= i < w->n_partials ==>
-    part_at{Post}(w->state, w->o, attention->head_dim, i) ==
-      part_at{Pre}(w->state, w->o, attention->head_dim, i);
-*/
-static void merge_shared(const struct cp_attention *attention, const struct cp_plan *plan,
+void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_plan *plan,
                          const struct workspace *w, int s, int row, int head,
                          struct cp_state *state) {
     size_t first = 0; /* this descriptor's first row of partial results, counted in rows */
@@ -142,9 +261,7 @@ static void merge_shared(const struct cp_attention *attention, const struct cp_p
       loop invariant sum: \forall integer j; 0 <= j < attention->head_dim ==>
         state_sum(*state, w->row_o[j]) == shared_value(*attention, *plan, s,
           position_of(*attention, *plan, s, row), row, head, i, j);
-      loop invariant kept: \forall integer x; 0 <= x < w->n_partials ==>
-        part_at{Here}(w->state, w->o, attention->head_dim, x) ==
-          part_at{Pre}(w->state, w->o, attention->head_dim, x);
+      loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
       loop assigns i, first, *state, w->row_o[0 .. attention->head_dim - 1];
       loop variant plan->n_shared - i;
     */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the checks (attend.c) and the phases (two_phase.c) must agree on: query rows and workspace. */
-#ifndef CHUNKPROOF_REF_ATTEND_INTERNAL_H
-#define CHUNKPROOF_REF_ATTEND_INTERNAL_H
+#ifndef CHUNKPROOF_REF_ATTENTION_INTERNAL_H
+#define CHUNKPROOF_REF_ATTENTION_INTERNAL_H
 
 #include <limits.h>
 #include <stdint.h>
 
-#include "chunkproof/attend.h"
+#include "chunkproof/attention.h"
 
 _Static_assert(SIZE_MAX / INT_MAX >= CP_MAX_CHUNKS,
                "query rows of all shared chunks are countable");

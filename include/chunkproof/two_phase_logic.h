@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two phases compute, in the logic of the proofs: the sums over the keys that a query row sees, chunk
+ * by chunk (TPP-1, TPP-2), the partial results that pass from one phase to the other, and what becomes of
+ * them in out and lse. two_phase.h says it in words. */
+#ifndef CHUNKPROOF_TWO_PHASE_LOGIC_H
+#define CHUNKPROOF_TWO_PHASE_LOGIC_H
+
+#include "chunkproof/attention.h"
+#include "chunkproof/softmax.h"
+
+/*@
+  // The score of a key, the sum of e(score) over the first n keys from row `first` of K on and that of
+  // e(score) * v_i, for the query row that begins at element `at` of Q.
+  axiomatic QuerySums {
+    logic real query_dot(void *q, integer q_type, integer at, void *k, integer type, integer k_at,
+                         integer n);
+    axiom query_dot_0: \forall void *q, *k, integer q_type, at, type, k_at;
+      query_dot(q, q_type, at, k, type, k_at, 0) == 0.0;
+    axiom query_dot_next: \forall void *q, *k, integer q_type, at, type, k_at, n; 0 <= n ==>
+      query_dot(q, q_type, at, k, type, k_at, n + 1) ==
+        sum(query_dot(q, q_type, at, k, type, k_at, n),
+          product(element(q, q_type, at + n), element(k, type, k_at + n)));
+
+    logic real query_score(void *q, integer q_type, integer at, void *k, integer type,
+                           integer first, integer d, real scale, integer j);
+    axiom query_score_is: \forall void *q, *k, integer q_type, at, type, first, d, real scale,
+      integer j; query_score(q, q_type, at, k, type, first, d, scale, j) ==
+        product(scale, query_dot(q, q_type, at, k, type, row_at(first + j, d), d));
+
+    logic real query_weight(void *q, integer q_type, integer at, void *k, integer type,
+                            integer first, integer d, real scale, integer n);
+    axiom query_weight_0: \forall void *q, *k, integer q_type, at, type, first, d, real scale;
+      query_weight(q, q_type, at, k, type, first, d, scale, 0) == 0.0;
+    axiom query_weight_next: \forall void *q, *k, integer q_type, at, type, first, d, real scale,
+      integer n; 0 <= n ==>
+      query_weight(q, q_type, at, k, type, first, d, scale, n + 1) ==
+        query_weight(q, q_type, at, k, type, first, d, scale, n) +
+        e(query_score(q, q_type, at, k, type, first, d, scale, n));
+
+    logic real query_value(void *q, integer q_type, integer at, void *k, void *v, integer type,
+                           integer first, integer d, real scale, integer n, integer i);
+    axiom query_value_0: \forall void *q, *k, *v, integer q_type, at, type, first, d, real scale,
+      integer i; query_value(q, q_type, at, k, v, type, first, d, scale, 0, i) == 0.0;
+    axiom query_value_next: \forall void *q, *k, *v, integer q_type, at, type, first, d,
+      real scale, integer n, i; 0 <= n ==>
+      query_value(q, q_type, at, k, v, type, first, d, scale, n + 1, i) ==
+        query_value(q, q_type, at, k, v, type, first, d, scale, n, i) +
+        scaled(element(v, type, row_at(first + n, d) + i),
+          query_score(q, q_type, at, k, type, first, d, scale, n));
+  }
+
+  // Where a query row and head begins in Q, and in out.
+  logic integer query_at(struct cp_attention a, integer row, integer head) =
+    row_at(row_at(row, a.n_heads) + head, a.head_dim);
+
+  // For a query row and head, the sum of e(score) over the first n keys of a chunk, and that of
+  // e(score) * v_i (TPP-5, TPP-6).
+  logic real chunk_weight(struct cp_attention a, integer c, integer row, integer head,
+                          integer chunk, integer n) =
+    query_weight((void *)a.q, a.q_type, query_at(a, row, head), (void *)a.k, a.kv_type,
+      key_row(a, c, chunk, head), a.head_dim, a.scale, n);
+  logic real chunk_value(struct cp_attention a, integer c, integer row, integer head,
+                         integer chunk, integer n, integer i) =
+    query_value((void *)a.q, a.q_type, query_at(a, row, head), (void *)a.k, (void *)a.v,
+      a.kv_type, key_row(a, c, chunk, head), a.head_dim, a.scale, n, i);
+
+  // The same over the keys that the query row, at position `pos`, sees of the chunk of descriptor i, ...
+  logic real shared_chunk_weight(struct cp_attention a, struct cp_plan p, integer i, integer pos,
+                                 integer row, integer head) =
+    chunk_weight(a, p.chunk_size, row, head, p.shared[i].chunk,
+      keys_seen_in(pos, p.shared[i].position, p.shared[i].n_tokens));
+  logic real shared_chunk_value(struct cp_attention a, struct cp_plan p, integer i, integer pos,
+                                integer row, integer head, integer j) =
+    chunk_value(a, p.chunk_size, row, head, p.shared[i].chunk,
+      keys_seen_in(pos, p.shared[i].position, p.shared[i].n_tokens), j);
+
+  // ... and of the k-th chunk of sequence s. No row of s sees beyond its keys: pos < n_tokens (PLAN-7).
+  logic real own_chunk_weight(struct cp_attention a, struct cp_plan p, integer s, integer k,
+                              integer pos, integer row, integer head) =
+    chunk_weight(a, p.chunk_size, row, head, plan_chunk(p, s, k),
+      keys_seen_in(pos, key_at(k, p.chunk_size), p.chunk_size));
+  logic real own_chunk_value(struct cp_attention a, struct cp_plan p, integer s, integer k,
+                             integer pos, integer row, integer head, integer j) =
+    chunk_value(a, p.chunk_size, row, head, plan_chunk(p, s, k),
+      keys_seen_in(pos, key_at(k, p.chunk_size), p.chunk_size), j);
+
+  // TPP-1, TPP-4: the sums over those of the first n descriptors that serve s, in the order of the plan.
+  axiomatic SharedSums {
+    logic real shared_weight(struct cp_attention a, struct cp_plan p, integer s, integer pos,
+                             integer row, integer head, integer n);
+    axiom shared_weight_0: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head; shared_weight(a, p, s, pos, row, head, 0) == 0.0;
+    axiom shared_weight_yes: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head, n; 0 <= n ==> plan_serves(p, n, s) ==>
+      shared_weight(a, p, s, pos, row, head, n + 1) ==
+        shared_weight(a, p, s, pos, row, head, n) +
+        shared_chunk_weight(a, p, n, pos, row, head);
+    axiom shared_weight_no: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head, n; 0 <= n ==> !plan_serves(p, n, s) ==>
+      shared_weight(a, p, s, pos, row, head, n + 1) == shared_weight(a, p, s, pos, row, head, n);
+
+    logic real shared_value(struct cp_attention a, struct cp_plan p, integer s, integer pos,
+                            integer row, integer head, integer n, integer j);
+    axiom shared_value_0: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head, j; shared_value(a, p, s, pos, row, head, 0, j) == 0.0;
+    axiom shared_value_yes: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head, n, j; 0 <= n ==> plan_serves(p, n, s) ==>
+      shared_value(a, p, s, pos, row, head, n + 1, j) ==
+        shared_value(a, p, s, pos, row, head, n, j) +
+        shared_chunk_value(a, p, n, pos, row, head, j);
+    axiom shared_value_no: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head, n, j; 0 <= n ==> !plan_serves(p, n, s) ==>
+      shared_value(a, p, s, pos, row, head, n + 1, j) ==
+        shared_value(a, p, s, pos, row, head, n, j);
+  }
+
+  // TPP-2: the sums over the chunks that s has alone, those before the k-th of its path.
+  axiomatic OwnSums {
+    logic real own_weight(struct cp_attention a, struct cp_plan p, integer s, integer pos,
+                          integer row, integer head, integer k);
+    axiom own_weight_0: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head; own_weight(a, p, s, pos, row, head, p.row[s].n_shared) == 0.0;
+    axiom own_weight_next: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head, k; p.row[s].n_shared <= k ==>
+      own_weight(a, p, s, pos, row, head, k + 1) ==
+        own_weight(a, p, s, pos, row, head, k) + own_chunk_weight(a, p, s, k, pos, row, head);
+
+    logic real own_value(struct cp_attention a, struct cp_plan p, integer s, integer pos,
+                         integer row, integer head, integer k, integer j);
+    axiom own_value_0: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head, j; own_value(a, p, s, pos, row, head, p.row[s].n_shared, j) == 0.0;
+    axiom own_value_next: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      head, k, j; p.row[s].n_shared <= k ==>
+      own_value(a, p, s, pos, row, head, k + 1, j) ==
+        own_value(a, p, s, pos, row, head, k, j) + own_chunk_value(a, p, s, k, pos, row, head, j);
+  }
+
+  // TPP-2: the sum of e(score) over all that a query row of sequence s sees, and that of
+  // e(score) * v_j. That this is attention over the path of s, each key of it once, is a theorem of
+  // proofs/coq (TPP-3).
+  logic real row_weight(struct cp_attention a, struct cp_plan p, integer s, integer pos,
+                        integer row, integer head) =
+    shared_weight(a, p, s, pos, row, head, p.n_shared) +
+    own_weight(a, p, s, pos, row, head, p.row[s].n_chunks);
+  logic real row_value(struct cp_attention a, struct cp_plan p, integer s, integer pos,
+                       integer row, integer head, integer j) =
+    shared_value(a, p, s, pos, row, head, p.n_shared, j) +
+    own_value(a, p, s, pos, row, head, p.row[s].n_chunks, j);
+*/
+
+/*@
+  // The o of partial result `at`, of those in o.
+  axiomatic PartOf {
+    logic double *part_of(double *o, integer d, integer at);
+    axiom part_of_is: \forall double *o, integer d, at; part_of(o, d, at) == o + row_at(at, d);
+  }
+
+  // A partial result as a value: what its m, n and o are, and so the same while these are. MERGE-1,
+  // MERGE-2: its weight and its sums, and that it is a state.
+  axiomatic Part {
+    type part;
+    logic part part_at{L}(struct cp_state *state, double *o, integer d, integer at)
+      reads state[at], part_of(o, d, at)[0 .. d - 1];
+    axiom part_at_same{L1,L2}: \forall struct cp_state *state, double *o, integer d, at;
+      \at(state[at].m, L1) == \at(state[at].m, L2) ==>
+      \at(state[at].n, L1) == \at(state[at].n, L2) ==>
+      (\forall integer j; 0 <= j < d ==>
+        \at(part_of(o, d, at)[j], L1) == \at(part_of(o, d, at)[j], L2)) ==>
+      part_at{L1}(state, o, d, at) == part_at{L2}(state, o, d, at);
+
+    logic real part_weight(part x);
+    axiom part_weight_is{L}: \forall struct cp_state *state, double *o, integer d, at;
+      part_weight(part_at(state, o, d, at)) == state_weight(state[at]);
+
+    logic real part_sum(part x, integer j);
+    axiom part_sum_is{L}: \forall struct cp_state *state, double *o, integer d, at, j; 0 <= j < d ==>
+      part_sum(part_at(state, o, d, at), j) == state_sum(state[at], part_of(o, d, at)[j]);
+
+    predicate part_ok(part x);
+    axiom part_ok_is{L}: \forall struct cp_state *state, double *o, integer d, at;
+      part_ok(part_at(state, o, d, at)) <==> state_ok(state[at], part_of(o, d, at), d);
+
+    // It is that of descriptor i for a query row and head, ...
+    predicate part_of_chunk(part x, struct cp_attention a, struct cp_plan p, integer i, integer pos,
+                            integer row, integer head);
+    axiom part_of_chunk_is: \forall part x, struct cp_attention a, struct cp_plan p, integer i, pos,
+      row, head; part_of_chunk(x, a, p, i, pos, row, head) <==>
+        part_ok(x) && part_weight(x) == shared_chunk_weight(a, p, i, pos, row, head) &&
+        (\forall integer j; 0 <= j < a.head_dim ==>
+          part_sum(x, j) == shared_chunk_value(a, p, i, pos, row, head, j));
+
+    // ... or of those of the first n descriptors that serve sequence s.
+    predicate part_of_shared(part x, struct cp_attention a, struct cp_plan p, integer s, integer pos,
+                             integer row, integer head, integer n);
+    axiom part_of_shared_is: \forall part x, struct cp_attention a, struct cp_plan p, integer s, pos,
+      row, head, n; part_of_shared(x, a, p, s, pos, row, head, n) <==>
+        part_ok(x) && part_weight(x) == shared_weight(a, p, s, pos, row, head, n) &&
+        (\forall integer j; 0 <= j < a.head_dim ==>
+          part_sum(x, j) == shared_value(a, p, s, pos, row, head, n, j));
+  }
+
+  // A query row of sequence s, and its position.
+  predicate row_of{L}(struct cp_attention a, integer s, integer row) =
+    first_row(a.query_begin, s) <= row < first_row(a.query_begin, s + 1);
+  logic integer rows_of{L}(struct cp_attention a, integer s) =
+    first_row(a.query_begin, s + 1) - first_row(a.query_begin, s);
+  axiomatic Position {
+    logic integer position_of{L}(struct cp_attention a, struct cp_plan p, integer s, integer row)
+      reads a.query_begin[s .. s + 1];
+    axiom position_of_is{L}: \forall struct cp_attention a, struct cp_plan p, integer s, row;
+      position_of(a, p, s, row) == row_position(a.query_begin, s, p.row[s].n_tokens, row);
+  }
+
+  // Where the partial results of a query row begin when those of row 0 would begin with row `by` of them.
+  axiomatic Place {
+    logic integer place(integer row, integer by, integer h);
+    axiom place_is: \forall integer row, by, h; place(row, by, h) == row_at(row + by, h);
+    lemma place_ordered: \forall integer x, y, by, h; 0 <= x + by ==> x < y ==> 0 <= h ==>
+      0 <= place(x, by, h) && place(x, by, h) + h <= place(y, by, h);
+  }
+
+  axiomatic RowsBefore {
+    logic integer rows_before{L}(struct cp_attention a, struct cp_plan p, integer i)
+      reads a.query_begin[0 .. p.n_sequences];
+    axiom rows_before_is{L}: \forall struct cp_attention a, struct cp_plan p, integer i;
+      rows_before(a, p, i) ==
+        part_row(a.query_begin, p, i) - first_row(a.query_begin, p.shared[i].begin);
+  }
+
+  axiomatic Kept {
+    // Partial result `at` is x, one of descriptor i for a query row whose places begin as `by` says; or
+    // of the first n descriptors that serve s.
+    predicate kept_chunk(part x, struct cp_attention a, struct cp_plan p, integer i, integer pos,
+                         integer row, integer by, integer at);
+    axiom kept_chunk_is: \forall part x, struct cp_attention a, struct cp_plan p, integer i, pos, row,
+      by, at; kept_chunk(x, a, p, i, pos, row, by, at) <==>
+        part_of_chunk(x, a, p, i, pos, row, at - place(row, by, a.n_heads));
+    predicate kept_shared(part x, struct cp_attention a, struct cp_plan p, integer s, integer pos,
+                          integer row, integer n, integer at);
+    axiom kept_shared_is: \forall part x, struct cp_attention a, struct cp_plan p, integer s, pos, row,
+      n, at; kept_shared(x, a, p, s, pos, row, n, at) <==>
+        part_of_shared(x, a, p, s, pos, row, at - row_at(row, a.n_heads), n);
+  }
+
+  // CP_BUFFERED (TPP-1): the partial results before place n are there: one descriptor behind the other, h
+  // for each query row in its range.
+  predicate kept_before{L}(struct cp_state *state, double *o, struct cp_attention a,
+                           struct cp_plan p, integer n) =
+    \forall integer i, s, row, at; 0 <= i < p.n_shared ==> plan_serves(p, i, s) ==>
+      row_of(a, s, row) ==> 0 <= at < n ==>
+      place(row, rows_before(a, p, i), a.n_heads) <= at <
+        place(row, rows_before(a, p, i), a.n_heads) + a.n_heads ==>
+      kept_chunk(part_at(state, o, a.head_dim, at), a, p, i, position_of(a, p, s, row), row,
+        rows_before(a, p, i), at);
+
+  // CP_MERGE_AT_ONCE (TPP-4): each query row has h partial results, in which the first i descriptors that
+  // serve it are; and descriptor i besides, as far as its places before n go.
+  predicate merged_to{L}(struct cp_state *state, double *o, struct cp_attention a,
+                         struct cp_plan p, integer i) =
+    \forall integer s, row, at; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==>
+      0 <= at < n_partials(a, p) ==>
+      row_at(row, a.n_heads) <= at < row_at(row, a.n_heads) + a.n_heads ==>
+      kept_shared(part_at(state, o, a.head_dim, at), a, p, s, position_of(a, p, s, row), row, i,
+        at);
+  predicate merged_before{L}(struct cp_state *state, double *o, struct cp_attention a,
+                             struct cp_plan p, integer i, integer n) =
+    \forall integer s, row, at; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==>
+      0 <= at < n_partials(a, p) ==>
+      row_at(row, a.n_heads) <= at < row_at(row, a.n_heads) + a.n_heads ==>
+      (plan_serves(p, i, s) && at < n ==> kept_shared(part_at(state, o, a.head_dim, at), a, p, s,
+        position_of(a, p, s, row), row, i + 1, at)) &&
+      (!(plan_serves(p, i, s) && at < n) ==> kept_shared(part_at(state, o, a.head_dim, at), a, p, s,
+        position_of(a, p, s, row), row, i, at));
+
+  // What the first phase leaves to the second.
+  predicate keeps_shared{L}(struct cp_state *state, double *o, struct cp_attention a,
+                            struct cp_plan p) =
+    (a.variant != CP_MERGE_AT_ONCE ==> kept_before(state, o, a, p, n_partials(a, p))) &&
+    (a.variant == CP_MERGE_AT_ONCE ==> merged_to(state, o, a, p, p.n_shared));
+*/
+
+/*@
+  // MERGE-6: the mean of what has this sum of e(score) v and this weight; what a query row and head gets
+  // for element j.
+  axiomatic Mean {
+    logic real mean(real o, real n);
+    axiom mean_is: \forall real r, o, n; is_mean(r, o, n) ==> !is_zero(n) ==> r == mean(o, n);
+    logic real attended(integer type, real o, real n);
+    axiom attended_keys: \forall integer type, real o, n; !is_zero(n) ==>
+      attended(type, o, n) == rounded(type, mean(o, n));
+    axiom attended_no_key: \forall integer type, real o, n; is_zero(n) ==>
+      attended(type, o, n) == rounded(type, 0.0);
+    lemma mean_of_scaled: \forall real r, o, n, m; is_mean(r, o, n) ==>
+      is_mean(r, scaled(o, m), scaled(n, m));
+    lemma scaled_is_zero: \forall real n, m; is_zero(scaled(n, m)) <==> is_zero(n);
+  }
+
+  // The bytes of out that hold elements from..to - 1.
+  predicate results_valid{L}(struct cp_attention a, integer from, integer to) =
+    \valid((char *)a.out + (row_at(from, type_size(a.out_type)) .. row_at(to, type_size(a.out_type)) - 1));
+
+  // TPP-2: what element k of out must be, one of query row `row` of sequence s and of the q-th query row
+  // and head of all; and that it is. Likewise lse.
+  axiomatic Result {
+    predicate pair_is(integer q, integer row, integer head, integer h);
+    axiom pair_is_is: \forall integer q, row, head, h;
+      pair_is(q, row, head, h) <==> q == row_at(row, h) + head;
+    logic real result(struct cp_attention a, struct cp_plan p, integer s, integer pos, integer row,
+                      integer q, integer k);
+    axiom result_is: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row, head, q, k;
+      pair_is(q, row, head, a.n_heads) ==>
+      result(a, p, s, pos, row, q, k) == attended(a.out_type,
+        row_value(a, p, s, pos, row, head, k - row_at(q, a.head_dim)),
+        row_weight(a, p, s, pos, row, head));
+  }
+  predicate result_ok{L}(struct cp_attention a, struct cp_plan p, integer s, integer row, integer q,
+                         integer k) =
+    stored((char *)a.out, a.out_type, k) == result(a, p, s, position_of(a, p, s, row), row, q, k);
+
+  predicate lse_ok{L}(struct cp_attention a, struct cp_plan p, integer s, integer row, integer q,
+                      real lse) =
+    !is_zero(row_weight(a, p, s, position_of(a, p, s, row), row, q - row_at(row, a.n_heads))) ==>
+      e(lse) == row_weight(a, p, s, position_of(a, p, s, row), row, q - row_at(row, a.n_heads));
+
+  // lse of a query row and head, by its place.
+  axiomatic LseAt {
+    logic real lse_at{L}(double *lse, integer at) reads lse[at];
+    axiom lse_at_is{L}: \forall double *lse, integer at; lse_at(lse, at) == lse[at];
+  }
+
+  // The query rows and heads before the n-th of them all have their results.
+  predicate out_before{L}(struct cp_attention a, struct cp_plan p, integer n) =
+    \forall integer s, row, q, k; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==> q < n ==>
+      row_at(row, a.n_heads) <= q < row_at(row, a.n_heads) + a.n_heads ==>
+      row_at(q, a.head_dim) <= k < row_at(q, a.head_dim) + a.head_dim ==>
+      result_ok(a, p, s, row, q, k);
+  predicate lse_before{L}(struct cp_attention a, struct cp_plan p, integer n) =
+    a.lse != \null ==>
+    \forall integer s, row, q; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==> q < n ==>
+      row_at(row, a.n_heads) <= q < row_at(row, a.n_heads) + a.n_heads ==>
+      lse_ok(a, p, s, row, q, lse_at(a.lse, q));
+
+  // How many query rows there are, with heads; out has room for them, and lse when it is asked for.
+  logic integer n_results{L}(struct cp_attention a, struct cp_plan p) =
+    row_at(first_row(a.query_begin, p.n_sequences), a.n_heads);
+  predicate lse_valid{L}(struct cp_attention a, struct cp_plan p) =
+    a.lse != \null ==> \valid(a.lse + (0 .. n_results(a, p) - 1));
+  predicate results_ok{L}(struct cp_attention a, struct cp_plan p) =
+    known_type(a.out_type) && results_valid(a, 0, row_at(n_results(a, p), a.head_dim)) &&
+    lse_valid(a, p);
+
+  // The workspace: states, two numbers each, then what is below. Where the parts begin; its length.
+  logic struct cp_state *part_states(struct cp_attention a) = (struct cp_state *)a.workspace;
+  logic double *part_sums{L}(struct cp_attention a, struct cp_plan p) =
+    (double *)((struct cp_state *)a.workspace + n_partials(a, p));
+  logic integer workspace_numbers{L}(struct cp_attention a, struct cp_plan p) =
+    2 * n_partials(a, p) + row_at(n_partials(a, p), a.head_dim) + 4 * a.head_dim;
+  predicate workspace_valid{L}(struct cp_attention a, struct cp_plan p) =
+    \valid((double *)a.workspace + (0 .. workspace_numbers(a, p) - 1)) &&
+    workspace_numbers(a, p) <= 0x7FFFFFFFFFFFFFFF;
+
+  // lse is not in the workspace.
+  predicate lse_apart{L}(struct cp_attention a, struct cp_plan p) =
+    a.lse != \null ==> \separated(a.lse + (0 .. n_results(a, p) - 1),
+      (double *)a.workspace + (0 .. workspace_numbers(a, p) - 1));
+
+  // What the phases use of a valid plan and of arguments that cp_attend() accepts.
+  predicate phases_ok{L}(struct cp_attention a, struct cp_plan p) =
+    plan_sizes(p) && plan_rows(p) && plan_descriptors(p, p.n_shared) &&
+    attention_heads(a) && ranges_ok(a, p) &&
+    rows_countable(a, first_row(a.query_begin, p.n_sequences)) &&
+    keys_countable(a, p.chunk_size, p.capacity);
+*/
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ghost code, for the proofs alone: query rows are countable and do not overlap, and neither do their partial
+ * results. Each function is a lemma, its contract the statement, its body the proof; a loop is an induction. */
+#ifndef CHUNKPROOF_REF_TWO_PHASE_PROOF_H
+#define CHUNKPROOF_REF_TWO_PHASE_PROOF_H
+
+#include "two_phase_internal.h"
+
+/* The rows of partial results of the first descriptors come before those of all. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires sizes: plan_sizes(*plan) && plan_descriptors(*plan, plan->n_shared);
+     requires ranges: ranges_ok(*attention, *plan);
+     assigns \nothing;
+     ensures rises: \forall integer i, j; 0 <= i <= j <= plan->n_shared ==>
+       0 <= part_row(attention->query_begin, *plan, i) <=
+         part_row(attention->query_begin, *plan, j);
+     ensures next: \forall integer i; 0 <= i < plan->n_shared ==>
+       0 <= covered_rows(attention->query_begin, *plan, i) &&
+       part_row(attention->query_begin, *plan, i) +
+         covered_rows(attention->query_begin, *plan, i) <=
+         part_row(attention->query_begin, *plan, plan->n_shared);
+     ensures countable: part_row(attention->query_begin, *plan, plan->n_shared) <=
+       plan->n_shared * 0x7FFFFFFF; @/
+  void part_rows_rise(const struct cp_attention *attention, const struct cp_plan *plan) {
+    /@ loop invariant n: 0 <= n <= plan->n_shared;
+       loop invariant countable:
+         0 <= part_row(attention->query_begin, *plan, n) <= n * 0x7FFFFFFF;
+       loop invariant rises: \forall integer i, j; 0 <= i <= j <= n ==>
+         0 <= part_row(attention->query_begin, *plan, i) <=
+           part_row(attention->query_begin, *plan, j);
+       loop invariant next: \forall integer i; 0 <= i < n ==>
+         0 <= covered_rows(attention->query_begin, *plan, i) &&
+         part_row(attention->query_begin, *plan, i) +
+           covered_rows(attention->query_begin, *plan, i) <=
+           part_row(attention->query_begin, *plan, n);
+       loop assigns n;
+       loop variant plan->n_shared - n; @/
+    for (int n = 0; n < plan->n_shared; n++) {
+      /@ assert descriptor: plan_descriptor(*plan, n); @/
+      /@ assert covered: 0 <= covered_rows(attention->query_begin, *plan, n) <= 0x7FFFFFFF; @/
+      /@ assert sum: part_row(attention->query_begin, *plan, n + 1) ==
+           part_row(attention->query_begin, *plan, n) +
+           covered_rows(attention->query_begin, *plan, n); @/
+    }
+  }
+*/
+
+/* A query row and head is among all, and so are its elements. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires phases: phases_ok(*attention, *plan);
+     requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
+       0 <= head < attention->n_heads;
+     assigns \nothing;
+     ensures row: 0 <= row && row + 1 <= first_row(attention->query_begin, plan->n_sequences);
+     ensures next: 0 <= row_at(row, attention->n_heads) &&
+       row_at(row, attention->n_heads) + attention->n_heads == row_at(row + 1, attention->n_heads);
+     ensures inside: row_at(row + 1, attention->n_heads) <= n_results(*attention, *plan);
+     ensures countable: rows_countable(*attention, row + 1);
+     ensures elements: 0 <= query_at(*attention, row, head) &&
+       query_at(*attention, row, head) + attention->head_dim <=
+         row_at(n_results(*attention, *plan), attention->head_dim);
+     ensures below: \forall integer q; 0 <= q < row_at(row, attention->n_heads) + head ==>
+       row_at(q, attention->head_dim) + attention->head_dim <= query_at(*attention, row, head); @/
+  void row_is_inside(const struct cp_attention *attention, const struct cp_plan *plan, int s, int row,
+                     int head) {
+    /@ assert below: row + 1 <= first_row(attention->query_begin, plan->n_sequences); @/
+    /@ assert rows: 0 <= row_at(row + 1, attention->n_heads) <= n_results(*attention, *plan); @/
+    /@ assert next: row_at(row, attention->n_heads) + attention->n_heads ==
+         row_at(row + 1, attention->n_heads); @/
+    /@ assert end: row_at(row_at(row + 1, attention->n_heads), attention->head_dim) <=
+         row_at(n_results(*attention, *plan), attention->head_dim); @/
+    /@ assert its_end: row_at(row_at(row, attention->n_heads) + head, attention->head_dim) +
+         attention->head_dim <=
+         row_at(row_at(row + 1, attention->n_heads), attention->head_dim); @/
+  }
+*/
+
+/* A place among the partial results of all query rows and heads is that of one query row (CP_MERGE_AT_ONCE);
+ * and so is a place in out, counted in rows. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires phases: phases_ok(*attention, *plan);
+     requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row);
+     requires head: 0 <= head < attention->n_heads;
+     assigns \nothing;
+     ensures one: \forall integer t, x; 0 <= t < plan->n_sequences ==> row_of(*attention, t, x) ==>
+       row_at(x, attention->n_heads) <= row_at(row, attention->n_heads) + head <
+         row_at(x, attention->n_heads) + attention->n_heads ==>
+       t == s && x == row; @/
+  void one_row(const struct cp_attention *attention, const struct cp_plan *plan, int s, int row,
+               int head) {
+    /@ assert rows: \forall integer t, x; 0 <= t < plan->n_sequences ==>
+         row_of(*attention, t, x) ==> 0 <= x; @/
+    /@ assert below: \forall integer x; 0 <= x < row ==>
+         row_at(x, attention->n_heads) + attention->n_heads <= row_at(row, attention->n_heads); @/
+    /@ assert above: \forall integer x; row < x ==>
+         row_at(row, attention->n_heads) + attention->n_heads <= row_at(x, attention->n_heads); @/
+    /@ assert row: \forall integer t, x; 0 <= t < plan->n_sequences ==>
+         row_of(*attention, t, x) ==>
+         row_at(x, attention->n_heads) <= row_at(row, attention->n_heads) + head <
+         row_at(x, attention->n_heads) + attention->n_heads ==>
+         x == row; @/
+    /@ assert sequence: \forall integer t; 0 <= t < plan->n_sequences ==>
+         row_of(*attention, t, row) ==> t == s; @/
+  }
+*/
+
+/* A place among the partial results is that of one query row and descriptor (CP_BUFFERED). */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires phases: phases_ok(*attention, *plan);
+     requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
+     requires row: row_of(*attention, s, row);
+     requires head: 0 <= head < attention->n_heads;
+     assigns \nothing;
+     ensures inside: 0 <= row + rows_before(*attention, *plan, i) &&
+       row + rows_before(*attention, *plan, i) + 1 <=
+         part_row(attention->query_begin, *plan, plan->n_shared);
+     ensures one: \forall integer j, t, x; 0 <= j < plan->n_shared ==> plan_serves(*plan, j, t) ==>
+       row_of(*attention, t, x) ==>
+       place(x, rows_before(*attention, *plan, j), attention->n_heads) <=
+           place(row, rows_before(*attention, *plan, i), attention->n_heads) + head <
+         place(x, rows_before(*attention, *plan, j), attention->n_heads) + attention->n_heads ==>
+       j == i && t == s && x == row; @/
+  void one_place(const struct cp_attention *attention, const struct cp_plan *plan, int i, int s,
+                 int row, int head) {
+    part_rows_rise(attention, plan);
+    /@ assert served: \forall integer j, t; 0 <= j < plan->n_shared ==> plan_serves(*plan, j, t) ==>
+         0 <= t < plan->n_sequences; @/
+    /@ assert next: \forall integer j; 0 <= j < plan->n_shared ==>
+         part_row(attention->query_begin, *plan, j + 1) ==
+           part_row(attention->query_begin, *plan, j) +
+           covered_rows(attention->query_begin, *plan, j); @/
+    /@ assert rows: \forall integer j, t; 0 <= j < plan->n_shared ==> plan_serves(*plan, j, t) ==>
+         first_row(attention->query_begin, plan->shared[j].begin) <=
+           first_row(attention->query_begin, t) &&
+         first_row(attention->query_begin, t + 1) <=
+           first_row(attention->query_begin, plan->shared[j].end); @/
+    /@ assert covered: \forall integer j, t, x; 0 <= j < plan->n_shared ==>
+         plan_serves(*plan, j, t) ==> row_of(*attention, t, x) ==>
+         part_row(attention->query_begin, *plan, j) <= x + rows_before(*attention, *plan, j) <
+           part_row(attention->query_begin, *plan, j + 1); @/
+    /@ assert apart: \forall integer u, v; 0 <= u < v ==>
+         row_at(u, attention->n_heads) + attention->n_heads <= row_at(v, attention->n_heads); @/
+    /@ assert number: \forall integer j, t, x; 0 <= j < plan->n_shared ==>
+         plan_serves(*plan, j, t) ==> row_of(*attention, t, x) ==>
+         place(x, rows_before(*attention, *plan, j), attention->n_heads) <=
+           place(row, rows_before(*attention, *plan, i), attention->n_heads) + head <
+           place(x, rows_before(*attention, *plan, j), attention->n_heads) + attention->n_heads ==>
+         x + rows_before(*attention, *plan, j) == row + rows_before(*attention, *plan, i); @/
+    /@ assert descriptor: \forall integer j, t, x; 0 <= j < plan->n_shared ==>
+         plan_serves(*plan, j, t) ==> row_of(*attention, t, x) ==>
+         x + rows_before(*attention, *plan, j) == row + rows_before(*attention, *plan, i) ==>
+         j == i && x == row; @/
+    /@ assert sequence: \forall integer t; 0 <= t < plan->n_sequences ==>
+         row_of(*attention, t, row) ==> t == s; @/
+  }
+*/
+
+/* The number of a query row and head. */
+/*@ ghost
+  /@ requires head: 0 <= row && 0 <= head < n_heads;
+     requires countable: row_at(row + 1, n_heads) <= 0x7FFFFFFFFFFFFFFF;
+     assigns \nothing;
+     ensures pair: \result == row_at(row, n_heads) + head; @/
+  size_t pair_at(int row, int head, int n_heads) {
+    /@ assert next: row_at(row, n_heads) + n_heads == row_at(row + 1, n_heads); @/
+    /@ assert positive: 0 <= row_at(row, n_heads); @/
+    /@ assert product: row * n_heads == row_at(row, n_heads); @/
+    return (size_t)row * (size_t)n_heads + (size_t)head;
+  }
+*/
+
+/* The places before the next one are those before this one, and this one. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+     requires others: \forall integer t, x, y; 0 <= t < plan->n_sequences ==>
+       row_of(*attention, t, x) ==> 0 <= y < n_partials(*attention, *plan) ==> y != at ==>
+       row_at(x, attention->n_heads) <= y < row_at(x, attention->n_heads) + attention->n_heads ==>
+       (plan_serves(*plan, i, t) && y < at ==>
+         kept_shared(part_at(w->state, w->o, attention->head_dim, y), *attention, *plan, t,
+           position_of(*attention, *plan, t, x), x, i + 1, y)) &&
+       (!(plan_serves(*plan, i, t) && y < at) ==>
+         kept_shared(part_at(w->state, w->o, attention->head_dim, y), *attention, *plan, t,
+           position_of(*attention, *plan, t, x), x, i, y));
+     requires this: \forall integer t, x; 0 <= t < plan->n_sequences ==>
+       row_of(*attention, t, x) ==>
+       row_at(x, attention->n_heads) <= at < row_at(x, attention->n_heads) + attention->n_heads ==>
+       plan_serves(*plan, i, t) &&
+       kept_shared(part_at(w->state, w->o, attention->head_dim, at), *attention, *plan, t,
+         position_of(*attention, *plan, t, x), x, i + 1, at);
+     assigns \nothing;
+     ensures merged: merged_before(w->state, w->o, *attention, *plan, i, at + 1); @/
+  void merged_one_more(const struct cp_attention *attention, const struct cp_plan *plan,
+                       const struct workspace *w, int i, size_t at) {
+    /@ assert next: \forall integer y; y < at + 1 <==> y < at || y == at; @/
+  }
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires others: out_before(*attention, *plan, at) && lse_before(*attention, *plan, at);
+     requires this: \forall integer t, x, k; 0 <= t < plan->n_sequences ==>
+       row_of(*attention, t, x) ==>
+       row_at(x, attention->n_heads) <= at < row_at(x, attention->n_heads) + attention->n_heads ==>
+       row_at(at, attention->head_dim) <= k <
+         row_at(at, attention->head_dim) + attention->head_dim ==>
+       result_ok(*attention, *plan, t, x, at, k);
+     requires this_lse: attention->lse != \null ==>
+       \forall integer t, x; 0 <= t < plan->n_sequences ==> row_of(*attention, t, x) ==>
+       row_at(x, attention->n_heads) <= at < row_at(x, attention->n_heads) + attention->n_heads ==>
+       lse_ok(*attention, *plan, t, x, at, lse_at(attention->lse, at));
+     assigns \nothing;
+     ensures out: out_before(*attention, *plan, at + 1);
+     ensures lse: lse_before(*attention, *plan, at + 1); @/
+  void finished_one_more(const struct cp_attention *attention, const struct cp_plan *plan,
+                         size_t at) {
+    /@ assert next: \forall integer q; q < at + 1 <==> q < at || q == at; @/
+  }
+*/
+
+/* When all query rows of the sequences that descriptor i serves have its chunk, it is merged: the others are not
+ * served by it. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+     requires phases: phases_ok(*attention, *plan);
+     requires descriptor: 0 <= i < plan->n_shared;
+     requires merged: merged_before(w->state, w->o, *attention, *plan, i,
+       row_at(first_row(attention->query_begin, plan->shared[i].end), attention->n_heads));
+     assigns \nothing;
+     ensures merged: merged_to(w->state, w->o, *attention, *plan, i + 1); @/
+  void served_all(const struct cp_attention *attention, const struct cp_plan *plan,
+                  const struct workspace *w, int i) {
+    /@ assert descriptor: plan_descriptor(*plan, i); @/
+    /@ assert served: \forall integer s, row; plan_serves(*plan, i, s) ==>
+         row_of(*attention, s, row) ==>
+         row_at(row, attention->n_heads) + attention->n_heads <=
+           row_at(first_row(attention->query_begin, plan->shared[i].end), attention->n_heads); @/
+    /@ assert others: \forall part x, integer s, pos, row, at; !plan_serves(*plan, i, s) ==>
+         kept_shared(x, *attention, *plan, s, pos, row, i, at) ==>
+         kept_shared(x, *attention, *plan, s, pos, row, i + 1, at); @/
+  }
+*/
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The emulated kernels of fuzz/tolerance: their arithmetic is MPFR's, a plain one declares what
+ * cp_arithmetic_fp32() says, right ones stay within what they declare, and wrong ones do not. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <mpfr.h>
+
+#include "fuzz/tolerance/judge.h"
+#include "fuzz/tolerance/kinds.h"
+#include "random.h"
+
+/* ---- Numbers ---- */
+
+static double random_number(unsigned long long *random, int type) {
+    double x = ldexp(random_uniform(random), random_below(random, 30) - 20);
+    return sums_round(type, x);
+}
+
+/* a b + c as MPFR rounds it to a format of `bits` bits whose smallest number is 2^(least). */
+static double by_mpfr(double a, double b, double c, int bits, int least, int most) {
+    mpfr_t x, y;
+    mpfr_exp_t low = mpfr_get_emin(), high = mpfr_get_emax();
+    mpfr_init2(x, 2000);
+    mpfr_init2(y, bits);
+    mpfr_set_d(x, a, MPFR_RNDN);
+    mpfr_mul_d(x, x, b, MPFR_RNDN);
+    mpfr_add_d(x, x, c, MPFR_RNDN); /* exact in so many bits */
+    mpfr_set_emin(least + 1);
+    mpfr_set_emax(most);
+    int ternary = mpfr_set(y, x, MPFR_RNDN);
+    ternary = mpfr_check_range(y, ternary, MPFR_RNDN);
+    mpfr_subnormalize(y, ternary, MPFR_RNDN);
+    double result = mpfr_get_d(y, MPFR_RNDN);
+    mpfr_set_emin(low);
+    mpfr_set_emax(high);
+    mpfr_clears(x, y, (mpfr_ptr)0);
+    return result;
+}
+
+static void additions_are_those_of_mpfr(void **state) {
+    struct sum fused = {SUM_SEQUENTIAL, SUM_FORWARD, 1, 1, 24, 0};
+    struct sum plain = {SUM_SEQUENTIAL, SUM_FORWARD, 0, 1, 24, 0};
+    unsigned long long random = 1;
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        double a = random_number(&random, CP_FP16), c = random_number(&random, CP_FP16);
+        double b = random_number(&random, CP_FP16), x = a, y = b;
+        assert_true(sums_products(&plain, CP_FP16, &x, NULL, 1, c, &random) ==
+                    by_mpfr(a, 1.0, c, 11, -24, 16));
+        x = a;
+        assert_true(sums_products(&fused, CP_FP16, &x, &y, 1, c, &random) ==
+                    by_mpfr(a, b, c, 11, -24, 16));
+        double p = random_number(&random, CP_FP32), s = random_number(&random, CP_FP32);
+        x = p;
+        y = p;
+        assert_true(sums_products(&fused, CP_FP32, &x, &y, 1, s, &random) ==
+                    by_mpfr(p, p, s, 24, -149, 128));
+        assert_true(sums_round(CP_BF16, p) == by_mpfr(p, 1.0, 0.0, 8, -133, 128));
+    }
+}
+
+/* 1 and 2^-23 (1 + 1/2) four times: what is kept of each is 2^-23, and all of it is in the last place. */
+static void tensor_cores_cut_off(void **state) {
+    struct sum cut = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 23, 1};
+    struct sum kept = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 40, 0};
+    double a[] = {1.5, 1.5, 1.5, 1.5}, b[] = {0x1p-23, 0x1p-23, 0x1p-23, 0x1p-23};
+    unsigned long long random = 1;
+    (void)state;
+    assert_true(sums_products(&cut, CP_FP32, a, b, 4, 1.0, &random) == 1.0 + 4.0 * 0x1p-23);
+    assert_true(sums_products(&kept, CP_FP32, a, b, 4, 1.0, &random) == 1.0 + 6.0 * 0x1p-23);
+    assert_true(sums_unit(&cut, CP_FP32, 22) == 5.0 * 0x1p-23);
+    assert_true(sums_depth(&cut, 64, 1) == 16);
+}
+
+/* ---- Classes ---- */
+
+static void a_plain_kernel_declares_the_plain_class(void **state) {
+    struct options o = kind_options(0);
+    struct cp_arithmetic a, plain;
+    struct cp_counts counts, chunks = cp_counts_of_chunks(64, 3);
+    struct problem p;
+    (void)state;
+    o.input = CP_FP32;
+    o.weights = CP_FP16;
+    o.output = CP_FP16;
+    problem_new(&p, 192, 16);
+    p.n = 192;
+    p.d = 16;
+    unsigned long long random = 1;
+    problem_fill(&p, NORMAL, &o, &random);
+    class_of(&o, &p, 4.0, &a, &counts);
+    plain = cp_arithmetic_fp32(p.d, cp_format_fp16(), cp_format_fp16());
+    assert_true(a.score.unit == plain.score.unit && a.score.depth <= plain.score.depth);
+    assert_true(fabs(a.score.term_unit / plain.score.term_unit - 1.0) < 1e-9);
+    assert_true(a.score.scale_unit <= plain.score.scale_unit && a.eps <= plain.eps);
+    assert_true(a.u_arg == plain.u_arg && a.u_ref == 0.0 && a.u_move == 0.0);
+    assert_true(a.kappa == plain.kappa && a.weights.unit == plain.weights.unit);
+    assert_true(a.u_n == plain.u_n && a.eta_n == plain.eta_n && a.u_part == 0.0);
+    assert_true(a.u_o == plain.u_o && a.eta_o == plain.eta_o && a.u_div == plain.u_div);
+    assert_true(a.output.unit == plain.output.unit && a.above == 0.0 && a.below == 0.0);
+    assert_true(counts.depth_n <= chunks.depth_n && counts.depth_o <= chunks.depth_o);
+    assert_true(counts.stores == chunks.stores && counts.changes == chunks.changes);
+    problem_free(&p);
+}
+
+static void references_apart_from_the_maximum_cost(void **state) {
+    struct options o = kind_options(1);
+    struct cp_arithmetic a;
+    struct cp_counts counts;
+    struct problem p;
+    double expected[4], bound[4], wider[4], scratch[3 * 100];
+    unsigned long long random = 1;
+    (void)state;
+    problem_new(&p, 100, 4);
+    p.n = 100;
+    p.d = 4;
+    problem_fill(&p, NORMAL, &o, &random);
+    class_of(&o, &p, 4.0, &a, &counts);
+    struct cp_tolerance_row row = {p.n, p.d, p.scale, p.q, p.k, p.v, scratch};
+    cp_tolerance(&a, &counts, &row, 0.0, expected, bound, NULL, NULL);
+    a.above = 5.0;
+    cp_tolerance(&a, &counts, &row, 0.0, expected, wider, NULL, NULL);
+    assert_true(wider[0] > bound[0]);
+    a.above = 0.0;
+    a.below = 5.0;
+    cp_tolerance(&a, &counts, &row, 0.0, expected, wider, NULL, NULL);
+    assert_true(wider[0] > bound[0]);
+    problem_free(&p);
+}
+
+/* ---- Judgement ---- */
+
+static void right_kernels_stay_within_and_wrong_ones_do_not(void **state) {
+    static struct judgement j;
+    unsigned long long random = 1;
+    struct problem p;
+    (void)state;
+    problem_new(&p, 200, 16);
+    for (int kind = 0; kind < N_KINDS; kind++) {
+        struct options right = kind_options(kind), wrong = right;
+        p.n = 200;
+        p.d = 16;
+        problem_fill(&p, NORMAL, &right, &random);
+        judge(&right, &right, &p, 1, &j);
+        assert_true(j.claimed == p.d && j.violated == 0 && !j.lse_violated && j.worst > 0.0);
+        wrong.wrong = CHUNK_DROPPED;
+        judge(&wrong, &right, &p, 1, &j);
+        assert_true(j.violated > 0 || j.lse_violated);
+    }
+    problem_free(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(additions_are_those_of_mpfr),
+        cmocka_unit_test(tensor_cores_cut_off),
+        cmocka_unit_test(a_plain_kernel_declares_the_plain_class),
+        cmocka_unit_test(references_apart_from_the_maximum_cost),
+        cmocka_unit_test(right_kernels_stay_within_and_wrong_ones_do_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
