@@ -13,6 +13,7 @@ DESTDIR =
 TIER    = default
 STRICT  = 0
 STAGES  =
+JOBS    = 1
 
 ifeq ($(origin CC),default)
 CC = gcc
@@ -28,13 +29,16 @@ version = $(shell awk '$$2 == "CP_VERSION" { gsub(/"/, "", $$3); print $$3 }' \
 soname  = libchunkproof.so.$(firstword $(subst ., ,$(version)))
 
 # What is built from what. A directory's files are all its *.c; tests/test_*.c are programs, the other
-# files of tests/ and all of gate/ but its main() are theirs to use.
+# files of tests/ and all of gate/ and fuzz/tolerance/ but what has a main() are theirs to use.
 object       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library_obj := $(call object,$(wildcard ref/*.c))
 command_obj := $(call object,$(wildcard gate/*.c gate/*/*.c))
 test_src    := $(wildcard tests/test_*.c)
+tolerance_main := $(call object,$(addprefix fuzz/tolerance/,check.c search.c table.c))
+tolerance_obj  := $(filter-out $(tolerance_main),$(call object,$(wildcard fuzz/tolerance/*.c)))
+tolerance_bin  := $(tolerance_main:$(BUILD)/obj/fuzz/%.o=$(BUILD)/%)
 support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
-	$(filter-out %/gate/main.o,$(command_obj))
+	$(filter-out %/gate/main.o,$(command_obj)) $(tolerance_obj)
 test_obj    := $(call object,$(test_src))
 test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
@@ -44,7 +48,7 @@ support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests deps deps-list test verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
@@ -63,6 +67,15 @@ test:                                  ## build and pass all tests
 	@$(MAKE) -s -j2 --no-print-directory build tests
 	@scripts/run_tests.py --build $(BUILD)
 
+tolerance-check: $(tolerance_bin)      ## emulated kernels against the certified tolerance: CHUNKPROOF_ELEMENTS, _SEED, JOBS
+	@$(BUILD)/tolerance/check --self-test
+	@$(BUILD)/tolerance/search
+	@$(BUILD)/tolerance/check -j $(JOBS)
+
+tolerance-table: $(tolerance_bin)      ## how tight it is, and other acceptance rules: build/tolerance/*.csv, .md, .svg
+	@$(BUILD)/tolerance/table
+	@fuzz/tolerance/plot.py
+
 verify: deps                           ## the gate: all stages; TIER=quick|default|deep STRICT=1 STAGES="lint ..."
 	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py $(STAGES)
 
@@ -80,7 +93,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -104,7 +117,7 @@ clean:                                 ## all that was built; unpacked tools sta
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name tools -exec rm -rf {} +
 
 help:                                  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 # Archives and the shared library depend on the directory too: it changes when a file comes or goes.
 $(static): $(library_obj) ref
@@ -119,13 +132,17 @@ $(BUILD)/chunkproof: $(command_obj) $(static)
 
 # What tests share, as an archive: each takes only what it uses and may have its own copy of the rest.
 # q: two files of different directories may have the same name.
-$(support): $(support_obj) tests/. gate $(wildcard gate/*/.)
+$(support): $(support_obj) tests/. gate $(wildcard gate/*/.) fuzz/tolerance/.
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) qcs $@ $(support_obj)
 
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
 	$(LINK) -o $@ $^ -lcmocka -ljansson -lmpfr -lm
+
+$(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(support) $(static)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -lmpfr -lm
 
 # Each object depends on the command line that compiles it: other flags, other objects.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
@@ -137,5 +154,5 @@ $(BUILD)/flags: always
 	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
 
 .PHONY: always
-.SECONDARY: $(test_obj)
--include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj))
+.SECONDARY: $(test_obj) $(tolerance_main)
+-include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj) $(tolerance_main))

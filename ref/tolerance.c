@@ -132,8 +132,8 @@ static double dot(const double *q, const double *key, int d, double *magnitude) 
 }
 
 /* Scores and their errors in the class to scratch[j] and scratch[n + j]; what follows from all of them. */
-static void compute_scores(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
-                           struct row_bounds *b) {
+static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                           const struct cp_tolerance_row *row, struct row_bounds *b) {
     struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
     double largest = -INFINITY, smallest = INFINITY;
     for (int j = 0; j < row->n_keys; j++) {
@@ -152,8 +152,9 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_tolera
         b->slack = fmax(b->slack, sigma);
     }
     b->slack *= 1.0 + SLACK;
-    b->high = largest + b->largest_z + b->slack;
-    b->low = smallest - b->largest_z - b->slack;
+    b->high = largest + b->largest_z + b->slack + a->above;
+    b->low = smallest - b->largest_z - b->slack - (counts->changes + 1.0) * a->below;
+    b->slack += a->below;
     b->h = fmax(fabs(b->low), fabs(b->high));
 }
 
@@ -201,7 +202,7 @@ static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct c
                                    const struct cp_tolerance_row *row) {
     struct row_bounds b;
     memset(&b, 0, sizeof b);
-    compute_scores(a, row, &b);
+    compute_scores(a, counts, row, &b);
     double s =
         exp(b.slack + a->u_arg * (b.high - b.low) + 2.0 * a->u_move * b.h + a->eps) + a->kappa;
     b.stretch = pow(s, counts->changes);

@@ -70,6 +70,12 @@ def trace():
     return Stage("trace", run, ("gcc",))
 
 
+def tolerance(elements="case $TIER in quick) n=2e6 ;; deep) n=1e8 ;; *) n=1e7 ;; esac"):
+    """Emulated kernels against the certified tolerance; fuzz/README.md."""
+    return f"{elements}; CHUNKPROOF_ELEMENTS=$n " + make("gcc", "tolerance-check",
+                                                         f"CC=gcc JOBS={JOBS}")
+
+
 STAGES = (
     Stage("build-gcc", built("gcc", "gcc"), ("gcc",)),
     Stage("build-clang", built("clang", "clang"), ("clang",)),
@@ -78,6 +84,8 @@ STAGES = (
     Stage("unit-clang", tests("clang", "CC=clang", "--only unit"), ("clang",)),
     Stage("command", tests("gcc", "CC=gcc", "--only shell --except install"), ("gcc",)),
     Stage("faults", "scripts/faults", ("gcc",)),
+    Stage("tolerance", tolerance(), ("gcc",)),
+    Stage("tolerance-long", tolerance("n=1e9"), ("gcc",), tiers=(), limit=4 * 3600),
     sanitized("gcc", tiers=("default", "deep")),
     sanitized("clang"),
     valgrind(),

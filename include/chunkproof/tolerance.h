@@ -36,7 +36,12 @@ struct cp_score_arithmetic {
     int scaled_before; /* 1: the query is scaled, then multiplied; 0: the sum is scaled */
 };
 
-/* NUM-7: the class. All numbers are >= 0; the names are those of the specification. */
+/* NUM-7: the class. All numbers are >= 0; the names are those of the specification. References lie
+ * between the largest computed score of the keys so far and `above` that; they are at most `below`
+ * under it, and under the reference before. 0 and 0: each is such a maximum. A maximum that is left
+ * alone until a score exceeds it by x has below = x. Where a state is divided at once (NUM-8), its
+ * reference is a log-sum-exp: above = the logarithm of the number of keys, and both what that may
+ * be off. */
 struct cp_arithmetic {
     struct cp_score_arithmetic score;
     double u_arg, u_ref, u_move; /* of the argument of the exponential */
@@ -46,6 +51,7 @@ struct cp_arithmetic {
     double u_n, eta_n, u_o, eta_o, u_part;
     double u_div, eta_div;
     struct cp_format output;
+    double above, below;
 };
 
 /* NUM-8: how much is done, on the longest way from a key and in all. */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a kernel declares, number by number (NUM-6 to NUM-8). */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "fuzz/tolerance/emulate.h"
+
+#define U       0x1p-24           /* binary32 to nearest */
+#define U_CONST (0x1p-24 * 1.001) /* a constant that is rounded from binary64 */
+#define TINY    0x1p-149
+
+static int bits_of(int type) {
+    return type == CP_FP16 ? 11 : type == CP_BF16 ? 8 : 24;
+}
+
+static struct cp_format format_of(int type) {
+    struct cp_format exact = {0.0, 0.0, FLT_MAX}; /* the number is one of binary32 already */
+    return type == CP_FP16 ? cp_format_fp16() : type == CP_BF16 ? cp_format_bf16() : exact;
+}
+
+static double largest_key(const struct problem *p) {
+    double largest = 0.0;
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)p->n * p->d; i++) {
+        largest = fmax(largest, fabs(p->k[i]));
+    }
+    return largest;
+}
+
+/* NUM-6. A scaled query has the rounding of the constant, of the product and, if it is kept in a
+ * short format, of that; a product of the dot is rounded where it has too many bits. */
+static struct cp_score_arithmetic score_class(const struct options *o, const struct problem *p) {
+    struct cp_score_arithmetic s = {.scaled_before = 0};
+    double growth = 1.0, query_tiny = 0.0;
+    int bits = bits_of(o->input), query_bits = bits;
+    if (o->scaling == SCALE_BEFORE || o->scaling == SCALE_BEFORE_16) {
+        growth = (1.0 + U_CONST) * (1.0 + U);
+        query_tiny = TINY;
+        query_bits = 24;
+        s.scaled_before = 1;
+    }
+    if (o->scaling == SCALE_BEFORE_16) {
+        growth *= 1.0 + format_of(o->input).unit;
+        query_tiny += format_of(o->input).tiny;
+        query_bits = bits;
+    }
+    if (sums_rounds_products(&o->dot, CP_FP32, query_bits + bits)) {
+        growth *= 1.0 + U;
+    }
+    s.term_unit = growth - 1.0;
+    s.term_tiny = TINY + (query_tiny > 0.0 ? query_tiny * largest_key(p) : 0.0);
+    s.unit = sums_unit(&o->dot, CP_FP32, query_bits + bits);
+    s.tiny = sums_tiny(&o->dot, CP_FP32);
+    s.depth = sums_depth(&o->dot, p->d, 0);
+    s.n_additions = p->d;
+    if (o->scaling == SCALE_AFTER) { /* the constant, and the product with it */
+        s.scale_unit = (1.0 + U_CONST) * (1.0 + U) - 1.0;
+        s.scale_tiny = TINY;
+    } else if (o->scaling == SCALE_FUSED) {
+        s.scale_unit = U_CONST;
+    }
+    return s;
+}
+
+/* NUM-7, the exponential. Its declared error and one rounding; smallest numbers, rounded or
+ * flushed. In the argument: one difference; fused, that of unscaled numbers and the product (of
+ * factors), and m * scale is rounded by itself: where weights are made, and in factors if these use
+ * it. */
+static void exponential_class(const struct options *o, struct cp_arithmetic *a) {
+    int fused = o->scaling == SCALE_FUSED;
+    a->u_arg = fused && !o->moves_apart ? 2.0 * U + U * U : U;
+    a->u_ref = fused ? U : 0.0;
+    a->u_move = o->moves_apart ? U : 0.0;
+    a->eps = -log1p(-(o->exp_error + U * (1.0 + o->exp_error) + 0x1p-40));
+    a->kappa = o->flush_exp ? 0x1p-126 : TINY;
+}
+
+/* NUM-8. c keys are summed in a chunk; each of t - 1 merges is a product and an addition on the way
+ * of a key; a state is stored unless it is the last one. */
+static void count(const struct options *o, const struct problem *p, int rounds_products,
+                  double largest_score, struct cp_counts *counts) {
+    int c = o->chunk_size < p->n ? o->chunk_size : p->n;
+    int t = (p->n + o->chunk_size - 1) / o->chunk_size;
+    int running = o->merging == MERGE_RUNNING;
+    int height = t - 1;
+    if (o->merging >= MERGE_BALANCED) {
+        int *plan = malloc(2 * (size_t)t * sizeof *plan);
+        height = plan == NULL ? t - 1 : merge_plan(o, t, plan, plan + t);
+        free(plan);
+    }
+    int in_chunk_n = sums_depth(&o->row_sum, c, running && t > 1);
+    int in_chunk_o = sums_depth(&o->value_sum, c, running && t > 1);
+    /* running: the sums go on, with a product at each change; else a product and an addition */
+    int merges_n = running ? height * (in_chunk_n + 1) : 2 * height;
+    int merges_o = running ? height * (in_chunk_o + 1) : 2 * height;
+    /* a state that is divided at once: each leaf, and each merge; by way of 1 / n it takes two
+     * roundings */
+    int divisions = o->immediate ? height + 1 : 0, each = o->reciprocal ? 2 : 1;
+    counts->depth_n = in_chunk_n + merges_n;
+    counts->depth_o = rounds_products + in_chunk_o + merges_o + each * divisions;
+    counts->stores = height;
+    counts->changes = height + divisions;
+    if (o->lazy >
+        0.0) { /* a maximum that waits rises by more than that each time, within the scores */
+        counts->changes = (int)fmin(height, floor(2.0 * largest_score / o->lazy * (1.0 + 0x1p-10)));
+    }
+    counts->operations_n = p->n + 6.0 * t;
+    counts->operations_o = 2.0 * p->n + 6.0 * t + (o->immediate ? 4.0 * t : 0.0);
+}
+
+/* NUM-7, how far references lie from the largest computed score. A maximum that waits is below by
+ * as much as it may wait. A log-sum-exp is above by ln n, and off by what its n and itself are
+ * rounded. */
+static void reference_class(const struct options *o, const struct problem *p, double largest_score,
+                            const struct cp_counts *counts, struct cp_arithmetic *a) {
+    a->below = o->lazy * (1.0 + 0x1p-20);
+    if (o->immediate) {
+        double log_n = log(p->n + 1.0);
+        double size = largest_score + 2.0 * log_n;
+        double weights = o->rounded_sum ? 2.0 * a->weights.unit : 0.0;
+        a->eps = fmax(a->eps, U_CONST * log_n);
+        a->u_move = U_CONST;
+        double off = 2.0 * a->eps + 2.0 * a->u_n * counts->depth_n + weights + 4.0 * U * size;
+        a->below = off;
+        a->above = log_n + (counts->changes + 1) * off;
+    }
+}
+
+void class_of(const struct options *o, const struct problem *p, double largest_score,
+              struct cp_arithmetic *a, struct cp_counts *counts) {
+    int product_bits = bits_of(o->weights) + bits_of(o->input);
+    int rounds = sums_rounds_products(&o->value_sum, o->accumulator, product_bits);
+    double short_unit = format_of(CP_FP16).unit, short_tiny = format_of(CP_FP16).tiny;
+    *a = (struct cp_arithmetic){.score = score_class(o, p)};
+    exponential_class(o, a);
+    a->weights = o->weights == CP_FP32 ? format_of(CP_FP32) : format_of(o->weights);
+    if (o->flush) {
+        a->weights = cp_format_flushing(a->weights);
+    }
+    a->rounded_sum = o->rounded_sum;
+    /* one number for sums, products and merges: the largest */
+    a->u_n = fmax(sums_unit(&o->row_sum, CP_FP32, bits_of(o->weights)), U);
+    a->u_o = fmax(sums_unit(&o->value_sum, o->accumulator, product_bits),
+                  o->accumulator == CP_FP16 ? short_unit : U);
+    a->eta_n = sums_tiny(&o->row_sum, CP_FP32);
+    a->eta_o = sums_tiny(&o->value_sum, o->accumulator);
+    if (o->partials == CP_FP16) {
+        a->u_part = short_unit;
+        a->eta_n = fmax(a->eta_n, short_tiny);
+        a->eta_o = fmax(a->eta_o, short_tiny);
+    }
+    if (!o->immediate) { /* else n = 1, and there is no division */
+        a->u_div = o->reciprocal ? 2.0 * U + U * U : U;
+        a->eta_div = TINY;
+    }
+    a->output = format_of(o->output);
+    count(o, p, rounds, largest_score, counts);
+    reference_class(o, p, largest_score, counts, a);
+}
+
+/* A logarithm and an addition, and the product of m and the scale where that is still to be made.
+ * */
+double lse_error(const struct options *o, const struct result *result) {
+    return (o->immediate ? 0x1p-50 : 2.1 * U) * result->lse_of;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A kernel's result against the certified tolerance of the class that it declares. */
+#ifndef CHUNKPROOF_FUZZ_JUDGE_H
+#define CHUNKPROOF_FUZZ_JUDGE_H
+
+#include "fuzz/tolerance/inputs.h"
+
+#define JUDGE_MOST_DIM 128
+
+struct judgement {
+    int claimed;       /* elements with a bound */
+    int violated;      /* elements beyond it, or not a number */
+    int lse_violated;  /* likewise */
+    int no_execution;  /* an intermediate number overflowed: nothing is claimed */
+    double worst;      /* largest error / bound; INFINITY: not a number */
+    int worst_element; /* -1: none */
+    double worst_lse;
+    double out[JUDGE_MOST_DIM], expected[JUDGE_MOST_DIM], bound[JUDGE_MOST_DIM];
+    double lse, expected_lse, lse_bound;
+};
+
+/* Runs `kernel` and judges it by the class of `declared`, most often the same. exactly: also by the
+ * ground truth of tests/exact.h. */
+void judge(const struct options *kernel, const struct options *declared,
+           const struct problem *problem, int exactly, struct judgement *judgement);
+
+/* Why a kernel strays from what it declares: if a looser class would explain it, which. */
+struct excuse {
+    const char *name; /* "partials in binary16" */
+    void (*loosen)(struct options *options);
+};
+#define N_EXCUSES 9
+extern const struct excuse excuses[N_EXCUSES];
+
+#endif
