@@ -98,13 +98,42 @@ size_t cp_kv_row(const struct cp_kv *kv, int chunk, int kv_head, int slot) {
     return row * (size_t)kv->head_dim;
 }
 
+/* d numbers from element `at` on, in K or in V. */
+/*@
+  requires type: known_type(type);
+  requires size: 0 <= d && at + d <= 0x7FFFFFFFFFFFFFFF;
+  requires valid: \valid_read(number + (0 .. d - 1)) &&
+    \valid((char *)array + (row_at(at, type_size(type)) .. row_at(at + d, type_size(type)) - 1));
+  assigns ((char *)array)[row_at(at, type_size(type)) .. row_at(at + d, type_size(type)) - 1];
+  ensures num_2: row_stored((char *)array, type, at, (double *)number, d);
+*/
+static void store_row(void *array, int type, size_t at, const double *number, int d) {
+    /*@
+      loop invariant x: 0 <= x <= d;
+      loop invariant num_2: \forall integer i; at <= i < at + x ==>
+        stored((char *)array, type, i) == rounded(type, number[i - at]);
+      loop assigns x,
+        ((char *)array)[row_at(at, type_size(type)) .. row_at(at + d, type_size(type)) - 1];
+      loop variant d - x;
+    */
+    for (int x = 0; x < d; x++) {
+        size_t place = at + (size_t)x;
+        /*@ assert place: place == at + x; */
+        /*@ assert inside: row_at(at, type_size(type)) <= row_at(place, type_size(type)) &&
+              row_at(place, type_size(type)) + type_size(type) <=
+                row_at(at + d, type_size(type)); */
+        cp_number_store(array, type, place, number[x]);
+    }
+}
+
 void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const double *key,
                  const double *value) {
     size_t row = cp_kv_row(kv, chunk, kv_head, slot);
-    for (int x = 0; x < kv->head_dim; x++) {
-        cp_number_store(kv->k, kv->type, row + (size_t)x, key[x]);
-        cp_number_store(kv->v, kv->type, row + (size_t)x, value[x]);
-    }
+    /*@ assert row: row == row_element(*kv, chunk, kv_head, slot); */
+    /*@ assert inside: 0 <= row_at(row, type_size(kv->type)) &&
+          row_at(row + kv->head_dim, type_size(kv->type)) <= kv_bytes(*kv); */
+    store_row(kv->k, kv->type, row, key, kv->head_dim);
+    store_row(kv->v, kv->type, row, value, kv->head_dim);
 }
 
 /* The byte of K, and of V, with which the slice of a chunk and a K/V head begins. */
@@ -174,6 +203,7 @@ static void copy_bytes(char *array, size_t target, size_t source, size_t bytes) 
   requires chunks: 0 <= from < kv->capacity && 0 <= to < kv->capacity && from != to;
   requires tokens: 0 <= n_tokens <= kv->chunk_size;
   assigns array[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
+  ensures tree_12: rows_copied{Pre,Post}(array, *kv, from, to, n_tokens);
 */
 static void copy_rows(const struct cp_kv *kv, char *array, int from, int to, int n_tokens) {
     /*@ assert order: (from < to ==> slice_at(*kv, from + 1, 0) <= slice_at(*kv, to, 0)) &&
@@ -181,6 +211,12 @@ static void copy_rows(const struct cp_kv *kv, char *array, int from, int to, int
     size_t bytes = bytes_of_rows(kv, n_tokens);
     /*@
       loop invariant g: 0 <= g <= kv->n_kv_heads;
+      loop invariant tree_12: \forall integer f, x; 0 <= f < g ==>
+        slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
+        array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre);
+      loop invariant others: \forall integer x; 0 <= x < kv_bytes(*kv) ==>
+        !(slice_at(*kv, to, 0) <= x < slice_at(*kv, to + 1, 0)) ==>
+        array[x] == \at(array[x], Pre);
       loop assigns g, array[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
       loop variant kv->n_kv_heads - g;
     */
@@ -189,11 +225,35 @@ static void copy_rows(const struct cp_kv *kv, char *array, int from, int to, int
         size_t target = slice_begin(kv, to, g);
         /*@ assert apart: source + bytes <= slice_at(*kv, to, 0) ||
               slice_at(*kv, to + 1, 0) <= source; */
+        /*@ assert inside: slice_at(*kv, to, 0) <= target &&
+              target + bytes <= slice_at(*kv, to + 1, 0) &&
+              0 <= source && source + bytes <= kv_bytes(*kv); */
+        /*@ assert its: \forall integer x; source <= x < source + bytes ==>
+              array[x] == \at(array[x], Pre); */
+        /*@ assert before: \forall integer f; 0 <= f < g ==>
+              slice_at(*kv, to, f) + bytes <= target; */
         copy_bytes(array, target, source, bytes);
+        /*@ assert earlier: \forall integer f, x; 0 <= f < g ==>
+              slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
+              array[x] == \at(array[x], LoopCurrent); */
+        /*@ assert now: \forall integer f, x; g <= f < g + 1 ==>
+              slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
+              array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre); */
     }
+    /*@ assert all: \forall integer f, x; 0 <= f < kv->n_kv_heads ==>
+          slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + rows_bytes(*kv, n_tokens) ==>
+          array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre); */
 }
 
 void cp_kv_copy(const struct cp_kv *kv, int from, int to, int n_tokens) {
+    /*@ assert inside: 0 <= slice_at(*kv, to, 0) && slice_at(*kv, to + 1, 0) <= kv_bytes(*kv) &&
+          0 <= slice_at(*kv, from, 0) && slice_at(*kv, from + 1, 0) <= kv_bytes(*kv); */
     copy_rows(kv, kv->k, from, to, n_tokens);
+    /*@ assert keys: rows_copied{Pre,Here}((char *)kv->k, *kv, from, to, n_tokens); */
+    /*@ assert values: \forall integer x; 0 <= x < kv_bytes(*kv) ==>
+          ((char *)kv->v)[x] == \at(((char *)kv->v)[x], Pre); */
+    /*@ assert apart: \forall integer x; slice_at(*kv, to, 0) <= x < slice_at(*kv, to + 1, 0) ==>
+          \separated((char *)kv->k + x, (char *)kv->v +
+            (slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1)); */
     copy_rows(kv, kv->v, from, to, n_tokens);
 }

@@ -105,10 +105,6 @@ void cp_kv_free(struct cp_kv *kv);
 */
 size_t cp_kv_row(const struct cp_kv *kv, int chunk, int kv_head, int slot);
 
-/* Stores the key and the value of one token and one head: d numbers each, rounded once to `type`. */
-void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const double *key,
-                 const double *value);
-
 /*@
   // How many bytes n rows have, and where the slice of a chunk and a K/V head begins in the bytes of K.
   axiomatic Slices {
@@ -119,6 +115,16 @@ void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const
     axiom slice_at_is: \forall struct cp_kv kv, integer chunk, kv_head;
       slice_at(kv, chunk, kv_head) ==
         rows_bytes(kv, row_at(row_at(chunk, kv.n_kv_heads) + kv_head, kv.chunk_size));
+
+    // The element, and the byte, of K and V with which the row of a slot begins.
+    logic integer row_element(struct cp_kv kv, integer chunk, integer kv_head, integer slot);
+    axiom row_element_is: \forall struct cp_kv kv, integer chunk, kv_head, slot;
+      row_element(kv, chunk, kv_head, slot) ==
+        row_at(kv_rows(kv, chunk, kv_head, slot), kv.head_dim);
+    logic integer row_bytes_at(struct cp_kv kv, integer chunk, integer kv_head, integer slot);
+    axiom row_bytes_at_is: \forall struct cp_kv kv, integer chunk, kv_head, slot;
+      row_bytes_at(kv, chunk, kv_head, slot) ==
+        row_at(row_element(kv, chunk, kv_head, slot), type_size(kv.type));
 
     lemma rows_bytes_rise: \forall struct cp_kv kv, integer m, n; kv_sizes(kv) ==>
       0 <= m <= n ==> 0 <= rows_bytes(kv, m) <= rows_bytes(kv, n);
@@ -140,6 +146,59 @@ void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const
   }
 */
 
+/*@
+  // NUM-2: d numbers are stored in the row that begins at element `at`. They stay while the bytes do.
+  predicate row_stored{L}(char *array, integer type, integer at, double *number, integer d) =
+    \forall integer i; at <= i < at + d ==> stored(array, type, i) == rounded(type, number[i - at]);
+
+  // TREE-12: the first n rows of all heads are what those of chunk `from` were.
+  predicate rows_copied{L1,L2}(char *array, struct cp_kv kv, integer from, integer to, integer n) =
+    \forall integer g, x; 0 <= g < kv.n_kv_heads ==>
+      slice_at(kv, to, g) <= x < slice_at(kv, to, g) + rows_bytes(kv, n) ==>
+      \at(array[x], L2) == \at(array[x - slice_at(kv, to, g) + slice_at(kv, from, g)], L1);
+
+  axiomatic RowsKept {
+    lemma row_stored_kept{L1,L2}: \forall char *array, integer type, at, double *number, integer d;
+      known_type(type) ==> row_stored{L1}(array, type, at, number, d) ==>
+      (\forall integer x; row_at(at, type_size(type)) <= x < row_at(at + d, type_size(type)) ==>
+        \at(array[x], L1) == \at(array[x], L2)) ==>
+      (\forall integer i; 0 <= i < d ==> \at(number[i], L1) == \at(number[i], L2)) ==>
+      row_stored{L2}(array, type, at, number, d);
+    lemma rows_copied_kept{L1,L2,L3}: \forall char *array, struct cp_kv kv, integer from, to, n;
+      kv_sizes(kv) ==> 0 <= to < kv.capacity ==> 0 <= n <= kv.chunk_size ==>
+      rows_copied{L1,L2}(array, kv, from, to, n) ==>
+      (\forall integer x; slice_at(kv, to, 0) <= x < slice_at(kv, to + 1, 0) ==>
+        \at(array[x], L2) == \at(array[x], L3)) ==>
+      rows_copied{L1,L3}(array, kv, from, to, n);
+    lemma rows_copied_from{L1,L2,L3}: \forall char *array, struct cp_kv kv, integer from, to, n;
+      kv_sizes(kv) ==> 0 <= from < kv.capacity ==> 0 <= n <= kv.chunk_size ==>
+      rows_copied{L2,L3}(array, kv, from, to, n) ==>
+      (\forall integer x; slice_at(kv, from, 0) <= x < slice_at(kv, from + 1, 0) ==>
+        \at(array[x], L1) == \at(array[x], L2)) ==>
+      rows_copied{L1,L3}(array, kv, from, to, n);
+  }
+*/
+
+/* Stores the key and the value of one token and one head: d numbers each, rounded once to `type`. */
+/*@
+  requires valid: \valid_read(kv) && \valid_read(key + (0 .. kv->head_dim - 1)) &&
+    \valid_read(value + (0 .. kv->head_dim - 1));
+  requires ok: kv_ok(*kv);
+  requires place: kv_place(*kv, chunk, kv_head, slot);
+  requires separated: \separated(kv, (char *)kv->k + (0 .. kv_bytes(*kv) - 1),
+    (char *)kv->v + (0 .. kv_bytes(*kv) - 1));
+  assigns ((char *)kv->k)[row_bytes_at(*kv, chunk, kv_head, slot) ..
+      row_bytes_at(*kv, chunk, kv_head, slot) + rows_bytes(*kv, 1) - 1],
+    ((char *)kv->v)[row_bytes_at(*kv, chunk, kv_head, slot) ..
+      row_bytes_at(*kv, chunk, kv_head, slot) + rows_bytes(*kv, 1) - 1];
+  ensures num_2_key: row_stored((char *)kv->k, kv->type,
+    row_element(*kv, chunk, kv_head, slot), (double *)key, kv->head_dim);
+  ensures num_2_value: row_stored((char *)kv->v, kv->type,
+    row_element(*kv, chunk, kv_head, slot), (double *)value, kv->head_dim);
+*/
+void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const double *key,
+                 const double *value);
+
 /* Copies the first n_tokens keys and values of all heads from a chunk to another: what a fork asks
  * for with copy_from and copy_to (TREE-12). */
 /*@
@@ -151,6 +210,8 @@ void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const
     (char *)kv->v + (0 .. kv_bytes(*kv) - 1));
   assigns ((char *)kv->k)[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1],
     ((char *)kv->v)[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
+  ensures tree_12_keys: rows_copied{Pre,Post}((char *)kv->k, *kv, from, to, n_tokens);
+  ensures tree_12_values: rows_copied{Pre,Post}((char *)kv->v, *kv, from, to, n_tokens);
 */
 void cp_kv_copy(const struct cp_kv *kv, int from, int to, int n_tokens);
 

@@ -91,6 +91,10 @@ double cp_number_load(const void *array, int type, size_t index);
   axiomatic Stored {
     logic real stored{L}(char *array, integer type, integer index)
       reads array[row_at(index, type_size(type)) .. row_at(index + 1, type_size(type)) - 1];
+    axiom stored_same{L1,L2}: \forall char *array, integer type, index;
+      (\forall integer x; row_at(index, type_size(type)) <= x < row_at(index + 1, type_size(type)) ==>
+        \at(array[x], L1) == \at(array[x], L2)) ==>
+      stored{L1}(array, type, index) == stored{L2}(array, type, index);
     logic real rounded(integer type, real x);
   }
 */

@@ -246,7 +246,7 @@ class Reader:
             label = self.name()
             self.expect(")")
             if label not in ("Pre", "Old"):
-                raise Unknown(f"the label {label}, in: {self.text[:300]}")
+                return "builtin", token, (inside,)  # known, with no value of its own
             return "old", inside
         if token in BUILTINS:
             return "builtin", token, self.arguments()

@@ -260,6 +260,8 @@ class Contracts:
                     raise NotExecutable(f"{e[1]}() has axioms and no value")
                 arguments = {n: a for (_, n), a in zip(parameters, e[2])}
                 return self.expanded(substitute(body, arguments))
+        if e[0] == "builtin" and e[1] == r"\at":
+            raise NotExecutable("the content of memory at another time")
         if e[0] == "builtin" and e[1] in (r"\max", r"\min"):
             a, b = map(self.expanded, e[2])
             return "if", ("chain", (a, b), (">=" if e[1] == r"\max" else "<=",)), a, b
