@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"trace", cp_command_trace, "replay a request trace through the prefix tree, checked"},
     {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},
+    {"bound", cp_command_bound, "how far a right kernel may be from attention, and why"},
 };
 
 static void print_help(FILE *out) {

@@ -25,6 +25,7 @@
 #define UNIT_64     0x1p-53
 #define SMALLEST_32 0x1p-149
 #define SMALLEST_64 0x1p-1074
+#define COLUMNS     128
 
 /* ---- Formats and classes ---- */
 
@@ -228,25 +229,51 @@ static double with_output(const struct cp_arithmetic *a, double error, double ex
     return (before + rounding) * (1.0 + SLACK) + spare;
 }
 
+/* Sums of one key for `count` columns. */
+static void add_value(double w, const double *v, int count, double *sum, double *magnitude) {
+    for (int i = 0; i < count; i++) {
+        sum[i] += w * v[i];
+        magnitude[i] += w * fabs(v[i]);
+    }
+}
+
+static void add_error(double h, double t, const double *v, int count, const double *expected,
+                      const double *spare, double *error) {
+    for (int i = 0; i < count; i++) {
+        error[i] += h * (fabs(v[i] - expected[i]) + spare[i]) + t * fabs(v[i]);
+    }
+}
+
+/* Columns first .. first + count - 1, at most COLUMNS: side by side, because they lie so in memory. */
+static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
+                       const struct row_bounds *b, int first, int count, double *expected,
+                       double *bound) {
+    int n = row->n_keys;
+    const double *w = row->scratch, *h = w + n, *t = h + n, *v = row->v + first;
+    double sum[COLUMNS] = {0.0}, magnitude[COLUMNS] = {0.0}, error[COLUMNS] = {0.0};
+    for (int j = 0; j < n; j++) {
+        add_value(w[j], v + (ptrdiff_t)j * row->head_dim, count, sum, magnitude);
+    }
+    for (int i = 0; i < count; i++) {
+        sum[i] = sum[i] / b->weights;
+        magnitude[i] = magnitude[i] / b->weights * (4.0 * b->largest_z + 0x1p-30); /* spare */
+    }
+    for (int j = 0; j < n; j++) {
+        add_error(h[j], t[j], v + (ptrdiff_t)j * row->head_dim, count, sum, magnitude, error);
+    }
+    for (int i = 0; i < count; i++) {
+        double spare = magnitude[i];
+        double all = error[i] + (b->tiny_o + (fabs(sum[i]) + spare) * b->lost_n);
+        expected[first + i] = sum[i];
+        bound[first + i] = with_output(a, all * (1.0 + SLACK) / b->left, sum[i], spare);
+    }
+}
+
 static void bound_columns(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
                           const struct row_bounds *b, double *expected, double *bound) {
-    int n = row->n_keys, d = row->head_dim;
-    const double *w = row->scratch, *h = w + n, *t = h + n;
-    for (int i = 0; i < d; i++) {
-        double sum = 0.0, magnitude = 0.0, error = 0.0;
-        for (int j = 0; j < n; j++) {
-            double v = row->v[(ptrdiff_t)j * d + i];
-            sum += w[j] * v;
-            magnitude += w[j] * fabs(v);
-        }
-        expected[i] = sum / b->weights;
-        double spare = magnitude / b->weights * (4.0 * b->largest_z + 0x1p-30);
-        for (int j = 0; j < n; j++) {
-            double v = row->v[(ptrdiff_t)j * d + i];
-            error += h[j] * (fabs(v - expected[i]) + spare) + t[j] * fabs(v);
-        }
-        error += b->tiny_o + (fabs(expected[i]) + spare) * b->lost_n;
-        bound[i] = with_output(a, error * (1.0 + SLACK) / b->left, expected[i], spare);
+    for (int first = 0; first < row->head_dim; first += COLUMNS) {
+        int rest = row->head_dim - first;
+        bound_some(a, row, b, first, rest < COLUMNS ? rest : COLUMNS, expected, bound);
     }
 }
 

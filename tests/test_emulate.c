@@ -64,7 +64,8 @@ static void additions_are_those_of_mpfr(void **state) {
     }
 }
 
-/* 1 and 2^-23 (1 + 1/2) four times: what is kept of each is 2^-23, and all of it is in the last place. */
+/* 1 and 2^-23 (1 + 1/2) four times: what is kept of each is 2^-23, and all of it is in the last
+ * place. */
 static void tensor_cores_cut_off(void **state) {
     struct sum cut = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 23, 1};
     struct sum kept = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 40, 0};

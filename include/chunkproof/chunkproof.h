@@ -25,6 +25,7 @@
 #include "chunkproof/softmax.h"
 #include "chunkproof/status.h"
 #include "chunkproof/tolerance.h"
+#include "chunkproof/tolerance_parts.h"
 #include "chunkproof/tree.h"
 #include "chunkproof/two_phase.h"
 #include "chunkproof/version.h"

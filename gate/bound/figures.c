@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "gate/bound/bound.h"
+
+const char *const bound_part_names[CP_TOLERANCE_PARTS] = {"scores", "exp",    "P",
+                                                          "sums",   "merges", "output"};
+
+const char *bound_advice(int part) {
+    static const char *const advice[CP_TOLERANCE_PARTS] = {
+        "The scores err most: shorter sums of products (--score pairwise, tensor-core, a smaller "
+        "--head-dim) or smaller scores help.",
+        "The exponential errs most: a better one helps (--exp-error), and smaller differences of "
+        "scores.",
+        "The rounding of P errs most: P in fp32 leaves it out (--weights), and where values have a "
+        "common offset a row sum of the rounded P lessens it (--rounded-sum).",
+        "The sums over the keys err most: shorter ones (--chunk, --merges balanced) and "
+        "--accumulate "
+        "fp32 help.",
+        "The merges err most, each with a factor that is an exponential: fewer of them on the way "
+        "of a "
+        "key help (--merges balanced, a larger --chunk), and --partials and --accumulate fp32.",
+        "The division and the output's format err most: a better arithmetic inside gains little.",
+    };
+    return advice[part];
+}
+
+/* ---- Numbers of the row ---- */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct bound_pair pair_of(double *numbers, int n) {
+    struct bound_pair pair = {0.0, 0.0};
+    if (n > 0) {
+        qsort(numbers, (size_t)n, sizeof *numbers, compare);
+        pair.largest = numbers[n - 1];
+        pair.median = 0.5 * (numbers[n / 2] + numbers[(n - 1) / 2]);
+    }
+    return pair;
+}
+
+/* A unit in the last place of x in this format. */
+static double ulp(int format, double x) {
+    int bits = format == CP_FP16 ? 11 : format == CP_BF16 ? 8 : 24;
+    int least = format == CP_FP16 ? -14 : -126;
+    int exponent = least;
+    if (fabs(x) >= ldexp(1.0, least)) {
+        (void)frexp(x, &exponent);
+        exponent--;
+    }
+    return ldexp(1.0, exponent - bits + 1);
+}
+
+static void largest_scores(const struct bound_options *o, const struct bound_row *row,
+                           struct bound_figures *f) {
+    double magnitude = 0.0;
+    for (int j = 0; j < row->n; j++) {
+        double sum = 0.0, sizes = 0.0;
+        for (int x = 0; x < row->d; x++) {
+            double product = row->scale * row->q[x] * row->k[(ptrdiff_t)j * row->d + x];
+            sum += product;
+            sizes += fabs(product);
+        }
+        f->largest_score = fmax(f->largest_score, fabs(sum));
+        magnitude = fmax(magnitude, sizes);
+    }
+    bound_class(o, row->n, row->d, f->largest_score, &f->arithmetic, &f->counts);
+    f->largest_sigma = cp_score_error(&f->arithmetic.score, row->scale, row->d, magnitude);
+}
+
+/* ---- Figures ---- */
+
+/* [d] each but the last. */
+struct arrays {
+    double *expected, *bound, *rms, *parts, *scratch;
+};
+
+static void add_shares(const double *bound, const double *parts, int d, struct bound_figures *f) {
+    double all = 0.0;
+    for (int i = 0; i < d; i++) {
+        const double *of = parts + (ptrdiff_t)i * CP_TOLERANCE_PARTS;
+        int most = 0;
+        for (int p = 0; p < CP_TOLERANCE_PARTS && isfinite(bound[i]); p++) {
+            f->share[p] += of[p];
+            all += of[p];
+            most = of[p] > of[most] ? p : most;
+        }
+        f->dominates[most] += isfinite(bound[i]);
+    }
+    for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+        f->share[p] = all > 0.0 ? f->share[p] / all : 0.0;
+        f->largest_part = f->share[p] > f->share[f->largest_part] ? p : f->largest_part;
+    }
+}
+
+/* Keeps the claimed elements' numbers at the front of the arrays. */
+static void summarize(const struct bound_options *o, struct arrays *a, int d,
+                      struct bound_figures *f) {
+    int n = 0;
+    double *ulps = a->parts, *sizes = a->expected;
+    add_shares(a->bound, a->parts, d, f);
+    for (int i = 0; i < d; i++) {
+        if (isfinite(a->bound[i])) {
+            double size = fabs(a->expected[i]), bound = a->bound[i], rms = a->rms[i];
+            a->bound[n] = bound;
+            a->rms[n] = rms;
+            sizes[n] = size;
+            ulps[n] = bound / ulp(o->output, size);
+            n++;
+        }
+    }
+    f->claimed = n;
+    f->bound = pair_of(a->bound, n);
+    f->rms = pair_of(a->rms, n);
+    f->size = pair_of(sizes, n);
+    f->ulps = pair_of(ulps, n);
+}
+
+/* Why an element has no bound: what NUM-10 and NUM-12 ask for, in turn. */
+static enum bound_reason find_reason(const struct bound_row *row, const struct arrays *a,
+                                     const struct bound_figures *f) {
+    double most = f->arithmetic.output.largest;
+    for (int i = 0; i < row->d; i++) {
+        double error = 0.0;
+        if (isfinite(a->bound[i])) {
+            continue;
+        }
+        for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+            error += a->parts[(ptrdiff_t)i * CP_TOLERANCE_PARTS + p];
+        }
+        return row->n < 1                                              ? REASON_NO_KEY
+               : !(f->left > 1e-6)                                     ? REASON_LEFT
+               : !(fabs(a->expected[i]) + error < most * (1.0 - 1e-6)) ? REASON_OVERFLOW
+                                                                       : REASON_SCORES;
+    }
+    return REASON_NONE;
+}
+
+int bound_figures(const struct bound_options *o, const struct bound_row *row,
+                  struct bound_figures *f) {
+    size_t d = (size_t)row->d;
+    double *numbers = malloc(((3 + CP_TOLERANCE_PARTS) * d + 3 * (size_t)row->n) * sizeof *numbers);
+    if (numbers == NULL) {
+        return -1;
+    }
+    struct arrays a = {numbers, numbers + d, numbers + 2 * d, numbers + 3 * d,
+                       numbers + (3 + CP_TOLERANCE_PARTS) * d};
+    struct cp_tolerance_row asked = {row->n, row->d, row->scale, row->q, row->k, row->v, a.scratch};
+    double lse;
+    memset(f, 0, sizeof *f);
+    f->elements = row->d;
+    largest_scores(o, row, f);
+    cp_tolerance(&f->arithmetic, &f->counts, &asked, 0.0, a.expected, a.bound, &lse, &f->lse_bound);
+    f->left = cp_tolerance_parts(&f->arithmetic, &f->counts, &asked, a.expected, a.parts, f->lost);
+    cp_tolerance_rms(&f->arithmetic, &f->counts, &asked, a.expected, a.rms);
+    f->reason = find_reason(row, &a, f);
+    summarize(o, &a, row->d, f);
+    free(numbers);
+    return 0;
+}
+
+static int largest_loss(const struct bound_figures *f) {
+    int most = 0;
+    for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+        most = f->lost[p] > f->lost[most] ? p : most;
+    }
+    return most;
+}
+
+void bound_reason_text(const struct bound_figures *f, char *text, size_t size) {
+    int part = largest_loss(f);
+    size_t used;
+    text[0] = '\0';
+    switch (f->reason) {
+    case REASON_NO_KEY:
+        snprintf(
+            text, size,
+            "There is no key: nothing is claimed (NUM-12); zeros and a log-sum-exp of -infinity "
+            "are demanded exactly.");
+        break;
+    case REASON_LEFT:
+        snprintf(text, size,
+                 "The weights may lose as much as they are: left = 1 - sum H_j - E_n = %.3g is not "
+                 "above 0 (NUM-10). Most of it by %s (%.3g of 1).",
+                 f->left, bound_part_names[part], f->lost[part]);
+        used = strlen(text);
+        if (part == CP_PART_SCORES) {
+            snprintf(text + used, size - used,
+                     " A score is uncertain by up to %.3g; ln 2 = 0.69 would be too much already.",
+                     f->largest_sigma);
+        } else {
+            snprintf(text + used, size - used, " %s", bound_advice(part));
+        }
+        break;
+    case REASON_OVERFLOW:
+        snprintf(
+            text, size,
+            "The result may exceed %.5g, the largest number of the output's format, so that an "
+            "infinity may be right (NUM-12). An output with more range helps (--output bf16, "
+            "fp32).",
+            f->arithmetic.output.largest);
+        break;
+    case REASON_SCORES:
+        snprintf(text, size,
+                 "The scores are so large (%.3g) that the bound itself cannot be computed in "
+                 "binary64: their error there exceeds 2^-30.",
+                 f->largest_score);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NUM-13. Sums of squares of bounds of single roundings; VARIANCE at the end is what a uniform distribution
+ * makes of each. */
+#include "chunkproof/tolerance_parts.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define MOST     (1 << 20) /* as in tolerance.c */
+#define VARIANCE (1.0 / 3.0)
+
+static double square(double x) {
+    return x * x;
+}
+
+/* What a sum of such terms errs, squared: each of `depth` additions on the way of a term errs with what it
+ * has added up so far. That is as large as its terms alone, where they differ in sign, or as their sum. */
+static double sum_squared(double unit, int depth, double of_terms, double sum) {
+    return square(unit) * depth * (of_terms + square(sum));
+}
+
+/* NUM-6, for a score and the squares of its terms. */
+static double score_squared(const struct cp_score_arithmetic *a, double scale, int d, double score,
+                            double of_terms) {
+    double b = a->scaled_before ? 1.0 : scale;
+    return square(a->term_unit) * of_terms + sum_squared(a->unit, a->depth, of_terms, score) +
+           square(a->scale_unit * score) + square(a->scale_tiny) +
+           square(b) * (d * square(a->term_tiny) + a->n_additions * square(a->tiny));
+}
+
+/* Scores and their squared errors to scratch[j] and scratch[n + j]; high. */
+static double scan_scores(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
+                          double *h) {
+    double largest = -INFINITY, smallest = INFINITY;
+    for (int j = 0; j < row->n_keys; j++) {
+        const double *key = row->k + (ptrdiff_t)j * row->head_dim;
+        double score = 0.0, of_terms = 0.0;
+        for (int i = 0; i < row->head_dim; i++) {
+            double term = row->scale * row->q[i] * key[i];
+            score += term;
+            of_terms += square(term);
+        }
+        row->scratch[j] = score;
+        row->scratch[row->n_keys + j] =
+            score_squared(&a->score, row->scale, row->head_dim, score, of_terms);
+        largest = fmax(largest, score);
+        smallest = fmin(smallest, score);
+    }
+    *h = fmax(fabs(largest), fabs(smallest));
+    return largest + a->above;
+}
+
+/* Squared errors of a key's weight: shared by n and o, and in o alone. */
+struct key_squared {
+    double weight, shared, alone;
+};
+
+static struct key_squared key_squared(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                                      double score, double of_score, double high, double h) {
+    double w = exp(score - high), changes = counts->changes;
+    double rounding = square(fmax(a->weights.unit * w, a->weights.tiny));
+    double stray = of_score + square(a->u_arg * (high - score)) + square(a->u_ref * h) +
+                   square(a->eps) + changes * (square(a->eps) + square(2.0 * a->u_move * h));
+    double lost = square(a->kappa) * (1.0 + changes);
+    struct key_squared key = {w, square(w) * stray + lost, 0.0};
+    *(a->rounded_sum ? &key.shared : &key.alone) += rounding;
+    return key;
+}
+
+void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                      const struct cp_tolerance_row *row, const double *expected, double *rms) {
+    int n = row->n_keys, d = row->head_dim;
+    if (n < 1 || n > MOST) {
+        for (int i = 0; i < d; i++) {
+            rms[i] = INFINITY;
+        }
+        return;
+    }
+    double h, high = scan_scores(a, row, &h);
+    double weights = 0.0, of_weights = 0.0; /* W, and the sum of squares */
+    double each = square(a->u_o) * counts->depth_o + square(a->u_part) * counts->stores;
+    for (int i = 0; i < d; i++) {
+        rms[i] = 0.0;
+    }
+    for (int j = 0; j < n; j++) {
+        struct key_squared key =
+            key_squared(a, counts, row->scratch[j], row->scratch[n + j], high, h);
+        const double *v = row->v + (ptrdiff_t)j * d;
+        double size = key.alone + each * square(key.weight);
+        for (int i = 0; i < d; i++) {
+            rms[i] += key.shared * square(v[i] - expected[i]) + size * square(v[i]);
+        }
+        weights += key.weight;
+        of_weights += square(key.weight);
+    }
+    double of_n = sum_squared(a->u_n, counts->depth_n, of_weights, weights) +
+                  sum_squared(a->u_part, counts->stores, of_weights, weights) +
+                  counts->operations_n * square(a->eta_n);
+    for (int i = 0; i < d; i++) {
+        double o = expected[i];
+        double sums = rms[i] + each * square(o * weights) +
+                      counts->operations_o * square(a->eta_o) + square(o) * of_n;
+        double last = square(a->u_div * o) + square(a->eta_div) +
+                      square(fmax(a->output.unit * fabs(o), a->output.tiny));
+        rms[i] = sqrt(VARIANCE * (sums / square(weights) + last));
+    }
+}
