@@ -15,99 +15,14 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
+#include "tolerance_internal.h"
+
+#define COLUMNS     128
 #define SLACK       0x1p-24
 #define MOST        (1 << 20)
 #define LARGEST_Z   0x1p-30
 #define LEAST_SCORE (-708.0) /* exp() of less may be subnormal */
-#define UNIT_32     0x1p-24
-#define UNIT_64     0x1p-53
-#define SMALLEST_32 0x1p-149
-#define SMALLEST_64 0x1p-1074
-#define COLUMNS     128
-
-/* ---- Formats and classes ---- */
-
-struct cp_format cp_format_fp16(void) {
-    return (struct cp_format){0x1p-11, 0x1p-25, 65504.0};
-}
-
-struct cp_format cp_format_bf16(void) {
-    return (struct cp_format){0x1p-8, 0x1p-134, 0x1.FEp127};
-}
-
-struct cp_format cp_format_fp32(void) {
-    return (struct cp_format){UNIT_32, 0x1p-150, 0x1.FFFFFEp127};
-}
-
-struct cp_format cp_format_fp64(void) {
-    return (struct cp_format){UNIT_64, SMALLEST_64, DBL_MAX}; /* half of SMALLEST_64 is no number */
-}
-
-struct cp_format cp_format_truncating(struct cp_format format) {
-    return (struct cp_format){2.0 * format.unit, 2.0 * format.tiny, format.largest};
-}
-
-/* The smallest normal number is tiny / unit: below it the error of a rounding no longer shrinks. */
-struct cp_format cp_format_flushing(struct cp_format format) {
-    return (struct cp_format){format.unit, format.tiny / format.unit, format.largest};
-}
-
-struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks) {
-    int merges = n_chunks - 1;
-    double keys = (double)chunk_size * n_chunks;
-    return (struct cp_counts){chunk_size + 2 * merges, chunk_size + 1 + 2 * merges, merges, merges,
-                              keys + 5.0 * merges,     2.0 * keys + 5.0 * merges};
-}
-
-/* `unit` and `smallest` of the format that all is computed in. An exponential within one unit in the last
- * place is within 2 unit of its value, its logarithm within 2 unit / (1 - 2 unit). */
-static struct cp_arithmetic arithmetic_of(int d, double unit, double smallest) {
-    struct cp_arithmetic a = {
-        .score = {.term_unit = unit,
-                  .term_tiny = smallest,
-                  .unit = unit,
-                  .tiny = 0.0,
-                  .depth = d,
-                  .n_additions = d,
-                  .scale_unit = 3.0 * unit, /* the scale is rounded, too */
-                  .scale_tiny = smallest,
-                  .scaled_before = 0},
-        .u_arg = unit,
-        .eps = 2.0 * unit / (1.0 - 2.0 * unit),
-        .kappa = smallest,
-        .u_n = unit,
-        .eta_n = smallest,
-        .u_o = unit,
-        .eta_o = smallest,
-        .u_div = unit,
-        .eta_div = smallest,
-    };
-    return a;
-}
-
-struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct cp_format output) {
-    struct cp_arithmetic a = arithmetic_of(d, UNIT_32, SMALLEST_32);
-    a.weights = weights;
-    a.output = output;
-    return a;
-}
-
-struct cp_arithmetic cp_arithmetic_fp64(int d) {
-    struct cp_arithmetic a = arithmetic_of(d, UNIT_64, SMALLEST_64);
-    a.output = cp_format_fp64();
-    return a;
-}
-
-double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, double magnitude) {
-    double sums = a->depth * log1p(a->unit) + log1p(a->scale_unit);
-    double b = a->scaled_before ? 1.0 : fabs(scale);
-    double tiny = d * a->term_tiny + a->n_additions * a->tiny;
-    return expm1(log1p(a->term_unit) + sums) * magnitude + b * tiny * exp(sums) + a->scale_tiny;
-}
-
-/* ---- One row ---- */
 
 /* What is the same for all columns. Sums are in the scale of exp(high): a weight is exp(s_j - high). */
 struct row_bounds {
@@ -122,35 +37,117 @@ struct row_bounds {
     double left;
 };
 
-static double dot(const double *q, const double *key, int d, double *magnitude) {
-    double sum = 0.0;
-    *magnitude = 0.0;
+/*@
+  // From the scores: what all other numbers rest on.
+  predicate references_ok(struct row_bounds b) =
+    0.0 <= b.largest_z && 0.0 <= b.slack && 0.0 <= b.h;
+  predicate growth_ok(struct row_bounds b) =
+    references_ok(b) && 0.0 <= b.stretch && 0.0 <= b.growth_n && 0.0 <= b.growth_o;
+  predicate bounds_ok(struct row_bounds b) =
+    growth_ok(b) && 0.0 < b.weights && 0.0 <= b.shared && 0.0 <= b.lost_n && 0.0 <= b.tiny_o;
+
+  predicate size_ok(struct cp_tolerance_row r) =
+    1 <= r.n_keys <= MOST && 0 <= r.head_dim <= MOST;
+  // Scratch before and after compute_weights().
+  predicate is_error{L}(double *scratch, integer n, integer j) = 0.0 <= scratch[n + j];
+  predicate weighed{L}(double *scratch, integer n, integer j) =
+    0.0 < scratch[j] && 0.0 <= scratch[n + j] && 0.0 <= scratch[2 * n + j];
+*/
+
+/*@
+  // NUM-9: X_j, Z included.
+  logic real way(struct row_bounds b, real score, real sigma, integer changes) =
+    sigma + (b.high - score + b.largest_z) + 2.0 * b.slack * (changes + 1.0);
+  logic real stray(struct cp_arithmetic a, struct row_bounds b, real score, real sigma,
+                   integer changes) =
+    sigma + a.u_arg * way(b, score, sigma, changes) + a.u_ref * b.h + a.eps +
+    changes * (a.eps + 2.0 * a.u_move * b.h);
+*/
+
+/* Where the row of a key begins in k and v. */
+/*@
+  requires size: 0 <= j < MOST && 0 <= d <= MOST;
+  assigns \nothing;
+  ensures place: \result == row_at(j, d);
+*/
+static ptrdiff_t row_begin(int j, int d) {
+    /*@ assert place: 0 <= row_at(j, d) <= row_at(MOST, d) == MOST * d; */
+    /*@ assert product: row_at(j, d) == j * d; */
+    return (ptrdiff_t)j * d;
+}
+
+struct score {
+    double sum, magnitude; /* sum |q_i k_i| */
+};
+
+/*@
+  requires valid: \valid_read(q + (0 .. d - 1)) && \valid_read(key + (0 .. d - 1));
+  requires size: 0 <= d;
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result.magnitude;
+*/
+static struct score dot(const double *q, const double *key, int d) {
+    double sum = 0.0, magnitude = 0.0;
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop invariant not_negative: 0.0 <= magnitude;
+      loop assigns i, sum, magnitude;
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
         sum += q[i] * key[i];
-        *magnitude += fabs(q[i] * key[i]);
+        magnitude += fabs(q[i] * key[i]);
     }
-    return sum;
+    return (struct score){sum, magnitude};
 }
 
 /* Scores and their errors in the class to scratch[j] and scratch[n + j]; what follows from all of them. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(b);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires apart: \separated(a, counts, row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  requires empty: b->largest_z == 0.0 && b->slack == 0.0;
+  assigns b->largest_z, b->high, b->low, b->slack, b->h, row->scratch[0 .. 2 * row->n_keys - 1];
+  ensures references: references_ok(*b);
+  ensures below: \forall integer j; 0 <= j < row->n_keys ==> row->scratch[j] <= b->high;
+  ensures errors: \forall integer j; 0 <= j < row->n_keys ==>
+    is_error(row->scratch, row->n_keys, j);
+*/
 static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts *counts,
                            const struct cp_tolerance_row *row, struct row_bounds *b) {
     struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
     double largest = -INFINITY, smallest = INFINITY;
+    /*@
+      loop invariant range: 0 <= j <= row->n_keys;
+      loop invariant not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack;
+      loop invariant below: \forall integer t; 0 <= t < j ==> row->scratch[t] <= largest;
+      loop invariant errors: \forall integer t; 0 <= t < j ==>
+        is_error(row->scratch, row->n_keys, t);
+      loop assigns j, largest, smallest, b->largest_z, b->slack,
+        row->scratch[0 .. 2 * row->n_keys - 1];
+      loop variant row->n_keys - j;
+    */
     for (int j = 0; j < row->n_keys; j++) {
-        double magnitude;
-        double product =
-            dot(row->q, row->k + (ptrdiff_t)j * row->head_dim, row->head_dim, &magnitude);
-        double score = row->scale * product;
-        magnitude *= fabs(row->scale);
+        /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
+              row_at(row->n_keys, row->head_dim); */
+        struct score product = dot(row->q, row->k + row_begin(j, row->head_dim), row->head_dim);
+        double score = row->scale * product.sum;
+        double magnitude = product.magnitude * fabs(row->scale);
         double z = cp_score_error(&here.score, row->scale, row->head_dim, magnitude);
         double sigma = cp_score_error(&a->score, row->scale, row->head_dim, magnitude);
         row->scratch[j] = score;
         row->scratch[row->n_keys + j] = sigma;
+        /*@ assert kept: \forall integer t; 0 <= t < j ==>
+              is_error(row->scratch, row->n_keys, t); */
         largest = fmax(largest, score);
+        /*@ assert larger: \at(largest, LoopCurrent) <= largest; */
+        /*@ assert below: \forall integer t; 0 <= t < j ==> row->scratch[t] <= largest; */
         smallest = fmin(smallest, score);
         b->largest_z = fmax(b->largest_z, z);
         b->slack = fmax(b->slack, sigma);
+        /*@ assert error: is_error(row->scratch, row->n_keys, j); */
     }
     b->slack *= 1.0 + SLACK;
     b->high = largest + b->largest_z + b->slack + a->above;
@@ -159,65 +156,165 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
     b->h = fmax(fabs(b->low), fabs(b->high));
 }
 
-/* NUM-5, what sums and stores lose: (1 + u)^k (1 + v)^l - 1 */
-static double growth(double u, int k, double v, int l) {
-    return expm1(k * log1p(u) + l * log1p(v));
-}
-
 /* NUM-9: X_j after so many changes of the reference. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(b);
+  requires ok: arithmetic_ok(*a) && references_ok(*b) && 0 <= changes;
+  requires scored: score <= b->high && 0.0 <= sigma;
+  assigns \nothing;
+  ensures num_9: \result == stray(*a, *b, score, sigma, changes);
+  ensures not_negative: 0.0 <= \result;
+*/
 static double strays(const struct cp_arithmetic *a, const struct row_bounds *b, double score,
                      double sigma, int changes) {
     double way = sigma + (b->high - score + b->largest_z) + 2.0 * b->slack * (changes + 1.0);
+    /*@ assert way: 0.0 <= way; */
+    /*@ assert moved: 0.0 <= 2.0 * a->u_move * b->h; */
     return sigma + a->u_arg * way + a->u_ref * b->h + a->eps +
            changes * (a->eps + 2.0 * a->u_move * b->h);
 }
 
-/* NUM-9: from a key's score and sigma in scratch to w_j, H_j, and T_j, the factor of |v_ji|:
- * P_j + (G_o - 1)(w_j + H_j + P_j). */
+/* w_j, H_j, and T_j, the factor of |v_ji|: P_j + (G_o - 1)(w_j + H_j + P_j). */
+struct key_bounds {
+    double w, h, t;
+};
+
+/* NUM-9, from the score of a key and its error. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(b);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts) && growth_ok(*b);
+  requires scored: score <= b->high && 0.0 <= sigma;
+  assigns \nothing;
+  ensures weight: 0.0 < \result.w;
+  ensures not_negative: 0.0 <= \result.h && 0.0 <= \result.t;
+*/
+static struct key_bounds weigh(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                               const struct row_bounds *b, double score, double sigma) {
+    double x = strays(a, b, score, sigma, counts->changes);
+    double first = strays(a, b, score, sigma, 0);
+    double w = score - b->high < LEAST_SCORE ? DBL_MIN : exp(score - b->high);
+    double reach =
+        ((exp(b->slack + first) + a->kappa) * (1.0 + a->weights.unit) + a->weights.tiny) *
+        b->stretch;
+    /*@ assert reach: 0.0 <= reach; */
+    double rounding = fmax(a->weights.unit * (w + a->kappa), a->weights.tiny);
+    double lost = a->kappa * counts->changes * reach;
+    /*@ assert lost: 0.0 <= lost; */
+    double both = a->kappa + lost + (a->rounded_sum ? rounding : 0.0);
+    /*@ assert both: 0.0 <= both; */
+    double grown = exp(x), gained = expm1(x);
+    /*@ ghost product_not_negative(both, grown); */
+    /*@ ghost product_not_negative(w, gained); */
+    double h = w * gained + both * grown;
+    /*@ assert h: 0.0 <= h; */
+    double p = a->rounded_sum ? 0.0 : (rounding + lost) * grown;
+    /*@ assert p: 0.0 <= p; */
+    return (struct key_bounds){w, h, p + b->growth_o * (w + h + p)};
+}
+
+/* From a key's score and sigma in scratch to w_j, H_j, T_j, for each; W and sum H_j. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(b);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires apart: \separated(a, counts, row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts) && growth_ok(*b);
+  requires empty: b->weights == 0.0 && b->shared == 0.0;
+  requires below: \forall integer j; 0 <= j < row->n_keys ==> row->scratch[j] <= b->high;
+  requires errors: \forall integer j; 0 <= j < row->n_keys ==>
+    is_error(row->scratch, row->n_keys, j);
+  assigns b->weights, b->shared, row->scratch[0 .. 3 * row->n_keys - 1];
+  ensures sums: 0.0 < b->weights && 0.0 <= b->shared;
+  ensures weighed: \forall integer j; 0 <= j < row->n_keys ==>
+    weighed(row->scratch, row->n_keys, j);
+*/
 static void compute_weights(const struct cp_arithmetic *a, const struct cp_counts *counts,
                             const struct cp_tolerance_row *row, struct row_bounds *b) {
     int n = row->n_keys;
+    /*@
+      loop invariant range: 0 <= j <= n;
+      loop invariant sums: 0.0 <= b->weights && (0 < j ==> 0.0 < b->weights) && 0.0 <= b->shared;
+      loop invariant weighed: \forall integer i; 0 <= i < j ==> weighed(row->scratch, n, i);
+      loop invariant below: \forall integer i; j <= i < n ==> row->scratch[i] <= b->high;
+      loop invariant errors: \forall integer i; j <= i < n ==> is_error(row->scratch, n, i);
+      loop assigns j, b->weights, b->shared, row->scratch[0 .. 3 * row->n_keys - 1];
+      loop variant n - j;
+    */
     for (int j = 0; j < n; j++) {
-        double score = row->scratch[j];
-        double sigma = row->scratch[n + j];
-        double x = strays(a, b, score, sigma, counts->changes);
-        double first = strays(a, b, score, sigma, 0);
-        double w = score - b->high < LEAST_SCORE ? DBL_MIN : exp(score - b->high);
-        double reach =
-            ((exp(b->slack + first) + a->kappa) * (1.0 + a->weights.unit) + a->weights.tiny) *
-            b->stretch;
-        double rounding = fmax(a->weights.unit * (w + a->kappa), a->weights.tiny);
-        double lost = a->kappa * counts->changes * reach;
-        double both = a->kappa + lost + (a->rounded_sum ? rounding : 0.0);
-        double h = w * expm1(x) + both * exp(x);
-        double p = a->rounded_sum ? 0.0 : (rounding + lost) * exp(x);
-        row->scratch[j] = w;
-        row->scratch[n + j] = h;
-        row->scratch[2 * n + j] = p + b->growth_o * (w + h + p);
-        b->weights += w;
-        b->shared += h;
+        /*@ assert error: is_error(row->scratch, n, j); */
+        struct key_bounds key = weigh(a, counts, b, row->scratch[j], row->scratch[n + j]);
+        row->scratch[j] = key.w;
+        row->scratch[n + j] = key.h;
+        row->scratch[2 * n + j] = key.t;
+        b->weights += key.w;
+        b->shared += key.h;
     }
 }
 
+/* N eta S^C G, of n or o. */
+/*@
+  requires ok: 0.0 <= operations && 0.0 <= eta && 0.0 <= stretch && 0.0 <= growth;
+  assigns \nothing;
+  ensures num_9: \result == operations * eta * stretch * (1.0 + growth);
+  ensures not_negative: 0.0 <= \result;
+*/
+static double tiny_losses(double operations, double eta, double stretch, double growth) {
+    /*@ ghost product_not_negative(operations, eta); */
+    /*@ ghost product_not_negative(operations * eta, stretch); */
+    return operations * eta * stretch * (1.0 + growth);
+}
+
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires apart: \separated(a, counts, row, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  assigns row->scratch[0 .. 3 * row->n_keys - 1];
+  ensures ok: bounds_ok(\result);
+  ensures weighed: \forall integer j; 0 <= j < row->n_keys ==>
+    weighed(row->scratch, row->n_keys, j);
+*/
 static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
                                    const struct cp_tolerance_row *row) {
-    struct row_bounds b;
-    memset(&b, 0, sizeof b);
+    struct row_bounds b = {0};
     compute_scores(a, counts, row, &b);
     double s =
         exp(b.slack + a->u_arg * (b.high - b.low) + 2.0 * a->u_move * b.h + a->eps) + a->kappa;
     b.stretch = pow(s, counts->changes);
-    b.growth_n = growth(a->u_n, counts->depth_n, a->u_part, counts->stores);
-    b.growth_o = growth(a->u_o, counts->depth_o, a->u_part, counts->stores);
+    b.growth_n = cp_tolerance_growth(a->u_n, counts->depth_n, a->u_part, counts->stores);
+    b.growth_o = cp_tolerance_growth(a->u_o, counts->depth_o, a->u_part, counts->stores);
     compute_weights(a, counts, row, &b);
+    /*@ ghost product_not_negative(b.growth_n, b.weights + b.shared); */
     b.lost_n = b.growth_n * (b.weights + b.shared) +
-               counts->operations_n * a->eta_n * b.stretch * (1.0 + b.growth_n);
-    b.tiny_o = counts->operations_o * a->eta_o * b.stretch * (1.0 + b.growth_o);
+               tiny_losses(counts->operations_n, a->eta_n, b.stretch, b.growth_n);
+    b.tiny_o = tiny_losses(counts->operations_o, a->eta_o, b.stretch, b.growth_o);
     b.left = b.weights * (1.0 - SLACK) - (b.shared + b.lost_n) * (1.0 + SLACK);
     return b;
 }
 
-/* NUM-3 gives E, NUM-10 the bound for column i, from E and o; expected is off by at most `spare`. */
+/*@
+  // NUM-10: E', and what the output's format adds.
+  logic real divided(struct cp_arithmetic a, real size, real error) =
+    error + a.u_div * (size + error) + a.eta_div;
+  logic real rounded_by(struct cp_format f, real size) = \max(f.unit * size, f.tiny);
+  // |o| at most.
+  logic real size_of(real expected, real spare) =
+    (expected >= 0.0 ? expected : -expected) + spare;
+*/
+
+/* NUM-3 gives E, NUM-10 the bound for a column, from E and o; expected is off by at most `spare`. */
+/*@
+  requires valid: \valid_read(a);
+  requires ok: arithmetic_ok(*a) && 0.0 <= spare;
+  assigns \nothing;
+  ensures num_12: size_of(expected, spare) + divided(*a, size_of(expected, spare), error) >
+    a->output.largest ==> !finite(\result);
+  ensures num_10: 0.0 <= error ==> !finite(\result) ||
+    divided(*a, size_of(expected, spare), error) +
+    rounded_by(a->output, size_of(expected, spare) +
+      divided(*a, size_of(expected, spare), error)) + spare <= \result;
+  ensures num_10_bound: 0.0 <= error ==> is_bound(\result);
+*/
 static double with_output(const struct cp_arithmetic *a, double error, double expected,
                           double spare) {
     double size = fabs(expected) + spare;
@@ -230,47 +327,155 @@ static double with_output(const struct cp_arithmetic *a, double error, double ex
 }
 
 /* Sums of one key for `count` columns. */
+/*@
+  requires size: 0 <= count <= COLUMNS && 0.0 <= w;
+  requires valid: \valid_read(v + (0 .. count - 1)) && \valid(sum + (0 .. COLUMNS - 1)) &&
+    \valid(magnitude + (0 .. COLUMNS - 1));
+  requires apart: \separated(sum + (0 .. COLUMNS - 1), magnitude + (0 .. COLUMNS - 1));
+  requires not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
+  assigns sum[0 .. count - 1], magnitude[0 .. count - 1];
+  ensures not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
+*/
 static void add_value(double w, const double *v, int count, double *sum, double *magnitude) {
+    /*@
+      loop invariant range: 0 <= i <= count;
+      loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
+      loop assigns i, sum[0 .. count - 1], magnitude[0 .. count - 1];
+      loop variant count - i;
+    */
     for (int i = 0; i < count; i++) {
+        double size = fabs(v[i]);
+        /*@ ghost product_not_negative(w, size); */
         sum[i] += w * v[i];
-        magnitude[i] += w * fabs(v[i]);
+        magnitude[i] += w * size;
     }
 }
 
+/*@
+  requires size: 0 <= count <= COLUMNS && 0.0 <= h && 0.0 <= t;
+  requires valid: \valid_read(v + (0 .. count - 1)) &&
+    \valid_read(expected + (0 .. COLUMNS - 1)) && \valid_read(spare + (0 .. COLUMNS - 1)) &&
+    \valid(error + (0 .. COLUMNS - 1));
+  requires apart: \separated(error + (0 .. COLUMNS - 1), spare + (0 .. COLUMNS - 1));
+  requires not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= spare[i] && 0.0 <= error[i];
+  assigns error[0 .. count - 1];
+  ensures not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= error[i];
+*/
 static void add_error(double h, double t, const double *v, int count, const double *expected,
                       const double *spare, double *error) {
+    /*@
+      loop invariant range: 0 <= i <= count;
+      loop invariant not_negative: \forall integer j; 0 <= j < count ==> 0.0 <= error[j];
+      loop assigns i, error[0 .. count - 1];
+      loop variant count - i;
+    */
     for (int i = 0; i < count; i++) {
-        error[i] += h * (fabs(v[i] - expected[i]) + spare[i]) + t * fabs(v[i]);
+        double distance = fabs(v[i] - expected[i]) + spare[i], size = fabs(v[i]);
+        /*@ ghost product_not_negative(h, distance); */
+        /*@ ghost product_not_negative(t, size); */
+        error[i] += h * distance + t * size;
     }
 }
 
 /* Columns first .. first + count - 1, at most COLUMNS: side by side, because they lie so in memory. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires columns: 0 <= first && 1 <= count <= COLUMNS && first + count <= row->head_dim;
+  requires valid_results: \valid(expected + (0 .. row->head_dim - 1)) &&
+    \valid(bound + (0 .. row->head_dim - 1));
+  requires apart: \separated(a, row, b, row->scratch + (0 .. 3 * row->n_keys - 1),
+    expected + (0 .. row->head_dim - 1), bound + (0 .. row->head_dim - 1));
+  requires ok: arithmetic_ok(*a) && bounds_ok(*b);
+  requires weighed: \forall integer j; 0 <= j < row->n_keys ==>
+    weighed(row->scratch, row->n_keys, j);
+  assigns expected[first .. first + count - 1], bound[first .. first + count - 1];
+  ensures num_10_bound: 0.0 < b->left ==>
+    \forall integer i; first <= i < first + count ==> is_bound(bound[i]);
+*/
 static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
                        const struct row_bounds *b, int first, int count, double *expected,
                        double *bound) {
     int n = row->n_keys;
     const double *w = row->scratch, *h = w + n, *t = h + n, *v = row->v + first;
     double sum[COLUMNS] = {0.0}, magnitude[COLUMNS] = {0.0}, error[COLUMNS] = {0.0};
+    /*@
+      loop invariant range: 0 <= j <= n;
+      loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
+      loop assigns j, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
+      loop variant n - j;
+    */
     for (int j = 0; j < n; j++) {
-        add_value(w[j], v + (ptrdiff_t)j * row->head_dim, count, sum, magnitude);
+        /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
+              row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
+        /*@ assert weighed: weighed(row->scratch, n, j); */
+        add_value(w[j], v + row_begin(j, row->head_dim), count, sum, magnitude);
     }
+    /*@
+      loop invariant range: 0 <= i <= count;
+      loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
+      loop assigns i, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
+      loop variant count - i;
+    */
     for (int i = 0; i < count; i++) {
         sum[i] = sum[i] / b->weights;
         magnitude[i] = magnitude[i] / b->weights * (4.0 * b->largest_z + 0x1p-30); /* spare */
     }
+    /*@
+      loop invariant range: 0 <= j <= n;
+      loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= error[i];
+      loop assigns j, error[0 .. COLUMNS - 1];
+      loop variant n - j;
+    */
     for (int j = 0; j < n; j++) {
-        add_error(h[j], t[j], v + (ptrdiff_t)j * row->head_dim, count, sum, magnitude, error);
+        /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
+              row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
+        /*@ assert weighed: weighed(row->scratch, n, j); */
+        add_error(h[j], t[j], v + row_begin(j, row->head_dim), count, sum, magnitude, error);
     }
+    /*@
+      loop invariant range: 0 <= i <= count;
+      loop invariant bounds: 0.0 < b->left ==>
+        \forall integer t; first <= t < first + i ==> is_bound(bound[t]);
+      loop assigns i, expected[first .. first + count - 1], bound[first .. first + count - 1];
+      loop variant count - i;
+    */
     for (int i = 0; i < count; i++) {
-        double spare = magnitude[i];
-        double all = error[i] + (b->tiny_o + (fabs(sum[i]) + spare) * b->lost_n);
+        double spare = magnitude[i], size = fabs(sum[i]) + spare;
+        /*@ assert spare: 0.0 <= spare && 0.0 <= error[i]; */
+        /*@ ghost product_not_negative(size, b->lost_n); */
+        double all = error[i] + (b->tiny_o + size * b->lost_n);
+        /*@ assert all: 0.0 <= all; */
         expected[first + i] = sum[i];
         bound[first + i] = with_output(a, all * (1.0 + SLACK) / b->left, sum[i], spare);
     }
 }
 
+/*@
+  requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires valid_results: \valid(expected + (0 .. row->head_dim - 1)) &&
+    \valid(bound + (0 .. row->head_dim - 1));
+  requires apart: \separated(a, row, b, row->scratch + (0 .. 3 * row->n_keys - 1),
+    expected + (0 .. row->head_dim - 1), bound + (0 .. row->head_dim - 1));
+  requires ok: arithmetic_ok(*a) && bounds_ok(*b);
+  requires weighed: \forall integer j; 0 <= j < row->n_keys ==>
+    weighed(row->scratch, row->n_keys, j);
+  assigns expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
+  ensures num_10_bound: 0.0 < b->left ==>
+    \forall integer i; 0 <= i < row->head_dim ==> is_bound(bound[i]);
+*/
 static void bound_columns(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
                           const struct row_bounds *b, double *expected, double *bound) {
+    /*@
+      loop invariant range: 0 <= first < row->head_dim + COLUMNS;
+      loop invariant weighed: \forall integer j; 0 <= j < row->n_keys ==>
+        weighed(row->scratch, row->n_keys, j);
+      loop invariant bounds: 0.0 < b->left ==>
+        \forall integer i; 0 <= i < first && i < row->head_dim ==> is_bound(bound[i]);
+      loop assigns first, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
+      loop variant row->head_dim - first;
+    */
     for (int first = 0; first < row->head_dim; first += COLUMNS) {
         int rest = row->head_dim - first;
         bound_some(a, row, b, first, rest < COLUMNS ? rest : COLUMNS, expected, bound);
@@ -278,36 +483,81 @@ static void bound_columns(const struct cp_arithmetic *a, const struct cp_toleran
 }
 
 /* NUM-12: no key, or too many. */
-static void claim_nothing(const struct cp_tolerance_row *row, double *expected, double *bound,
-                          double *lse, double *lse_bound) {
+/*@
+  requires size: 0 <= row->head_dim;
+  requires valid: \valid_read(row) && \valid(expected + (0 .. row->head_dim - 1)) &&
+    \valid(bound + (0 .. row->head_dim - 1));
+  requires apart: \separated(row, expected + (0 .. row->head_dim - 1),
+    bound + (0 .. row->head_dim - 1));
+  assigns expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
+  ensures num_12: \forall integer i; 0 <= i < row->head_dim ==>
+    nothing_claimed(expected[i], bound[i]);
+*/
+static void claim_nothing(const struct cp_tolerance_row *row, double *expected, double *bound) {
+    /*@
+      loop invariant range: 0 <= i <= row->head_dim;
+      loop invariant nothing: \forall integer t; 0 <= t < i ==>
+        nothing_claimed(expected[t], bound[t]);
+      loop assigns i, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
+      loop variant row->head_dim - i;
+    */
     for (int i = 0; i < row->head_dim; i++) {
         expected[i] = 0.0;
         bound[i] = INFINITY;
     }
-    if (lse != NULL) {
-        *lse = -INFINITY;
-        *lse_bound = INFINITY;
-    }
+}
+
+struct lse_bounds {
+    double lse, bound;
+};
+
+/* NUM-11 */
+/*@
+  requires valid: \valid_read(b);
+  requires ok: bounds_ok(*b) && 0.0 <= lse_error;
+  assigns \nothing;
+  ensures num_11: e(\result.lse) == product(e(b->high), b->weights);
+  ensures num_11_bound: is_bound(\result.bound);
+  ensures num_11_unsure: !sure ==> !finite(\result.bound);
+*/
+static struct lse_bounds bound_lse(const struct row_bounds *b, int sure, double lse_error) {
+    double part = (b->shared + b->lost_n) * (1.0 + SLACK) / (b->weights * (1.0 - SLACK));
+    /*@ assert part: 0.0 <= part; */
+    double logarithm = log(b->weights), lse = b->high + logarithm;
+    /*@ ghost e_of_both(b->high, logarithm); */
+    double spare = b->largest_z + 0x1p-30 + 0x1p-50 * fabs(lse);
+    return (struct lse_bounds){
+        lse, sure && part < 1.0 ? (lse_error - log1p(-part)) * (1.0 + SLACK) + spare : INFINITY};
 }
 
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                   const struct cp_tolerance_row *row, double lse_error, double *expected,
                   double *bound, double *lse, double *lse_bound) {
     if (row->n_keys < 1 || row->n_keys > MOST || row->head_dim > MOST) {
-        claim_nothing(row, expected, bound, lse, lse_bound);
+        claim_nothing(row, expected, bound);
+        if (lse != NULL) {
+            *lse = -INFINITY;
+            *lse_bound = INFINITY;
+        }
         return;
     }
     struct row_bounds b = bound_row(arithmetic, counts, row);
-    int sure = b.largest_z <= LARGEST_Z && b.left > 0.0 && isfinite(b.left);
     bound_columns(arithmetic, row, &b, expected, bound);
+    int sure = b.largest_z <= LARGEST_Z && b.left > 0.0 && isfinite(b.left);
+    /*@
+      loop invariant range: 0 <= i <= row->head_dim;
+      loop invariant bounds: \forall integer t; 0 <= t < i ==> is_bound(bound[t]);
+      loop invariant rest: \forall integer t; i <= t < row->head_dim ==>
+        0.0 < b.left ==> is_bound(bound[t]);
+      loop assigns i, bound[0 .. row->head_dim - 1];
+      loop variant row->head_dim - i;
+    */
     for (int i = 0; i < row->head_dim; i++) {
         bound[i] = sure && !isnan(bound[i]) ? bound[i] : INFINITY;
     }
     if (lse != NULL) {
-        double part = (b.shared + b.lost_n) * (1.0 + SLACK) / (b.weights * (1.0 - SLACK));
-        double spare = b.largest_z + 0x1p-30 + 0x1p-50 * fabs(b.high + log(b.weights));
-        *lse = b.high + log(b.weights);
-        *lse_bound =
-            sure && part < 1.0 ? (lse_error - log1p(-part)) * (1.0 + SLACK) + spare : INFINITY;
+        struct lse_bounds of_lse = bound_lse(&b, sure, lse_error);
+        *lse = of_lse.lse;
+        *lse_bound = of_lse.bound;
     }
 }

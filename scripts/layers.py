@@ -31,7 +31,7 @@ BELOW = {
     "attention": "limits number plan",
     "two_phase": "limits status number softmax plan attention",
     "attend": "limits status number softmax plan attention two_phase",
-    "tolerance": "",
+    "tolerance": "limits number softmax",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
 

@@ -5,6 +5,8 @@
 #ifndef CHUNKPROOF_TOLERANCE_H
 #define CHUNKPROOF_TOLERANCE_H
 
+#include "chunkproof/number.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,13 +19,48 @@ struct cp_format {
     double largest;
 };
 
+/*@
+  predicate format_ok(struct cp_format f) = 0.0 <= f.unit && 0.0 <= f.tiny;
+  predicate format_is(struct cp_format f, real unit, real tiny, real largest) =
+    f.unit == unit && f.tiny == tiny && f.largest == largest;
+*/
+
 /* Rounded to nearest; cp_format_truncating() and cp_format_flushing() weaken one. bfloat16 is known here
  * though K and V cannot be kept in it. */
+/*@
+  assigns \nothing;
+  ensures num_4: format_is(\result, 0x1p-11, 0x1p-25, 65504.0);
+*/
 struct cp_format cp_format_fp16(void);
+/*@
+  assigns \nothing;
+  ensures num_4: format_is(\result, 0x1p-8, 0x1p-134, 0x1.FEp127);
+*/
 struct cp_format cp_format_bf16(void);
+/*@
+  assigns \nothing;
+  ensures num_4: format_is(\result, 0x1p-24, 0x1p-150, 0x1.FFFFFEp127);
+*/
 struct cp_format cp_format_fp32(void);
+/*@
+  assigns \nothing;
+  ensures num_4: format_is(\result, 0x1p-53, 0x1p-1074, 0x1.FFFFFFFFFFFFFp1023);
+*/
 struct cp_format cp_format_fp64(void);
+/*@
+  requires ok: format_ok(format);
+  assigns \nothing;
+  ensures num_4: format_is(\result, 2.0 * format.unit, 2.0 * format.tiny, format.largest);
+  ensures num_4_ok: format_ok(\result);
+*/
 struct cp_format cp_format_truncating(struct cp_format format);
+/*@
+  requires ok: format_ok(format) && 0.0 < format.unit;
+  assigns \nothing;
+  ensures num_4: \result.tiny * format.unit == format.tiny;
+  ensures num_4_same: \result.unit == format.unit && \result.largest == format.largest;
+  ensures num_4_ok: format_ok(\result);
+*/
 struct cp_format cp_format_flushing(struct cp_format format); /* subnormal numbers become 0 */
 
 /* NUM-6: how a score is computed. Terms (products) with an error, their sum of `depth` additions on the
@@ -35,6 +72,12 @@ struct cp_score_arithmetic {
     double scale_unit, scale_tiny;
     int scaled_before; /* 1: the query is scaled, then multiplied; 0: the sum is scaled */
 };
+
+/*@
+  predicate score_arithmetic_ok(struct cp_score_arithmetic s) =
+    0.0 <= s.term_unit && 0.0 <= s.term_tiny && 0.0 <= s.unit && 0.0 <= s.tiny && 0 <= s.depth &&
+    0 <= s.n_additions && 0.0 <= s.scale_unit && 0.0 <= s.scale_tiny;
+*/
 
 /* NUM-7: the class. All numbers are >= 0; the names are those of the specification. References lie
  * between the largest computed score of the keys so far and `above` that; they are at most `below`
@@ -54,23 +97,93 @@ struct cp_arithmetic {
     double above, below;
 };
 
+/*@
+  predicate arithmetic_ok(struct cp_arithmetic a) =
+    score_arithmetic_ok(a.score) && 0.0 <= a.u_arg && 0.0 <= a.u_ref && 0.0 <= a.u_move &&
+    0.0 <= a.eps && 0.0 <= a.kappa && format_ok(a.weights) && 0.0 <= a.u_n && 0.0 <= a.eta_n &&
+    0.0 <= a.u_o && 0.0 <= a.eta_o && 0.0 <= a.u_part && 0.0 <= a.u_div && 0.0 <= a.eta_div &&
+    format_ok(a.output) && 0.0 <= a.above && 0.0 <= a.below;
+*/
+
 /* NUM-8: how much is done, on the longest way from a key and in all. */
 struct cp_counts {
     int depth_n, depth_o, stores, changes;
     double operations_n, operations_o;
 };
 
+/*@
+  predicate counts_ok(struct cp_counts c) =
+    0 <= c.depth_n && 0 <= c.depth_o && 0 <= c.stores && 0 <= c.changes && 0.0 <= c.operations_n &&
+    0.0 <= c.operations_o;
+*/
+
 /* Of n_chunks >= 1 chunks of at most chunk_size >= 1 keys each, merged two at a time in any order. */
+/*@
+  requires sizes: 1 <= chunk_size && 1 <= n_chunks;
+  requires small: chunk_size + 1 + 2 * (n_chunks - 1) <= INT32_MAX;
+  assigns \nothing;
+  ensures num_8_depth: \result.depth_n == chunk_size + 2 * (n_chunks - 1) &&
+    \result.depth_o == chunk_size + 1 + 2 * (n_chunks - 1);
+  ensures num_8_changes: \result.stores == n_chunks - 1 && \result.changes == n_chunks - 1;
+  ensures num_8_n: \result.operations_n == (real)chunk_size * n_chunks + 5.0 * (n_chunks - 1);
+  ensures num_8_o: \result.operations_o == 2.0 * chunk_size * n_chunks + 5.0 * (n_chunks - 1);
+  ensures num_8_ok: counts_ok(\result);
+*/
 struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks);
 
 /* A plain kernel of these formats: products and sums in binary32 to nearest, one after the other, the
  * exponential within one unit in the last place, P and the output in the formats given, d numbers per key. */
+/*@
+  requires size: 0 <= d;
+  requires ok: format_ok(weights) && format_ok(output);
+  assigns \nothing;
+  ensures num_7_ok: arithmetic_ok(\result);
+  ensures num_7_formats: \result.weights == weights && \result.output == output;
+  ensures num_6_depth: \result.score.depth == d && \result.score.n_additions == d;
+  ensures num_7_units: \result.score.unit == 0x1p-24 && \result.u_n == 0x1p-24 &&
+    \result.u_o == 0x1p-24 && \result.u_div == 0x1p-24;
+*/
 struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct cp_format output);
 
 /* All in binary64: the reference itself. */
+/*@
+  requires size: 0 <= d;
+  assigns \nothing;
+  ensures num_7_ok: arithmetic_ok(\result);
+  ensures num_6_depth: \result.score.depth == d && \result.score.n_additions == d;
+  ensures num_7_units: \result.score.unit == 0x1p-53 && \result.u_n == 0x1p-53 &&
+    \result.u_o == 0x1p-53 && \result.u_div == 0x1p-53;
+*/
 struct cp_arithmetic cp_arithmetic_fp64(int d);
 
+/*@
+  // x multiplied n times; and what k roundings of unit u and l of unit v make of a number (NUM-5).
+  axiomatic Power {
+    logic real power(real x, integer n);
+    axiom power_0: \forall real x; power(x, 0) == 1.0;
+    axiom power_next: \forall real x, integer n; 0 <= n ==> power(x, n + 1) == x * power(x, n);
+  }
+
+  // NUM-6: (1 + u)^k (1 + u'), and the error from it.
+  logic real score_sums(struct cp_score_arithmetic s) =
+    power(1.0 + s.unit, s.depth) * (1.0 + s.scale_unit);
+  logic real score_relative(struct cp_score_arithmetic s) =
+    (1.0 + s.term_unit) * score_sums(s) - 1.0;
+  logic real score_lost(struct cp_score_arithmetic s, real scale, integer d) =
+    (s.scaled_before != 0 ? 1.0 : scale >= 0.0 ? scale : -scale) *
+      (d * s.term_tiny + s.n_additions * s.tiny);
+  logic real score_error(struct cp_score_arithmetic s, real scale, integer d, real magnitude) =
+    score_relative(s) * magnitude + score_lost(s, scale, d) * score_sums(s) + s.scale_tiny;
+*/
+
 /* NUM-6: the error of a score; magnitude is |scale| sum |q_i k_i|. */
+/*@
+  requires valid: \valid_read(arithmetic);
+  requires ok: score_arithmetic_ok(*arithmetic) && 0 <= d && 0.0 <= magnitude;
+  assigns \nothing;
+  ensures num_6: \result == score_error(*arithmetic, scale, d, magnitude);
+  ensures num_6_not_negative: 0.0 <= \result;
+*/
 double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale, int d,
                       double magnitude);
 
@@ -84,6 +197,21 @@ struct cp_tolerance_row {
     double *scratch; /* 3 n_keys numbers, overwritten */
 };
 
+/*@
+  predicate row_valid{L}(struct cp_tolerance_row r) =
+    0 <= r.head_dim && \valid_read(r.q + (0 .. r.head_dim - 1)) &&
+    \valid_read(r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    \valid_read(r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    \valid(r.scratch + (0 .. 3 * r.n_keys - 1));
+  // n numbers at p overlap nothing that is read.
+  predicate apart_from_row{L}(double *p, integer n, struct cp_tolerance_row r) =
+    \separated(p + (0 .. n - 1), r.q + (0 .. r.head_dim - 1)) &&
+    \separated(p + (0 .. n - 1), r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    \separated(p + (0 .. n - 1), r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1));
+  predicate is_bound(real x) = 0.0 <= x || !finite(x);
+  predicate nothing_claimed(real x, real bound) = x == 0.0 && !finite(bound);
+*/
+
 /* NUM-10, NUM-11: expected[i] is attention up to a little, and every kernel of the class writes a number
  * within bound[i] of it: bound is B and what expected itself may lack. *lse and *lse_bound (nats) likewise,
  * for a log-sum-exp that the kernel computes with an error of at most lse_error; NULL: not asked for.
@@ -91,6 +219,36 @@ struct cp_tolerance_row {
  * too uncertain, or (NUM-12) a result that may overflow the output's format.
  *
  * Never below the exact value of the formula: tolerance.c says why. Costs about as much as attention. */
+/*@
+  requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
+  requires valid_row: row_valid(*row);
+  requires valid_expected: \valid(expected + (0 .. row->head_dim - 1));
+  requires valid_bound: \valid(bound + (0 .. row->head_dim - 1));
+  requires valid_lse: lse != \null ==> \valid(lse) && \valid(lse_bound + (0 .. 0));
+  requires apart: \separated(arithmetic, counts, row, row->scratch + (0 .. 3 * row->n_keys - 1),
+    expected + (0 .. row->head_dim - 1), bound + (0 .. row->head_dim - 1));
+  requires apart_scratch: apart_from_row(row->scratch, 3 * row->n_keys, *row);
+  requires apart_results: apart_from_row(expected, row->head_dim, *row) &&
+    apart_from_row(bound, row->head_dim, *row);
+  requires apart_lse: lse != \null ==> \separated(lse, lse_bound, arithmetic, counts, row,
+    row->scratch + (0 .. 3 * row->n_keys - 1), expected + (0 .. row->head_dim - 1),
+    bound + (0 .. row->head_dim - 1));
+  requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts) && 0.0 <= lse_error;
+  assigns row->scratch[0 .. 3 * row->n_keys - 1], expected[0 .. row->head_dim - 1],
+    bound[0 .. row->head_dim - 1], *lse, *lse_bound;
+  ensures num_10_bound: \forall integer i; 0 <= i < row->head_dim ==> is_bound(bound[i]);
+  ensures num_11_bound: lse != \null ==> is_bound(*lse_bound);
+  behavior not_asked_for_lse:
+    assumes lse == \null;
+    assigns row->scratch[0 .. 3 * row->n_keys - 1], expected[0 .. row->head_dim - 1],
+      bound[0 .. row->head_dim - 1];
+  behavior no_key:
+    assumes row->n_keys < 1;
+    assigns expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1], *lse, *lse_bound;
+    ensures num_12_zeros: \forall integer i; 0 <= i < row->head_dim ==>
+      nothing_claimed(expected[i], bound[i]);
+    ensures num_12_lse: lse != \null ==> !finite(*lse) && !finite(*lse_bound);
+*/
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                   const struct cp_tolerance_row *row, double lse_error, double *expected,
                   double *bound, double *lse, double *lse_bound);

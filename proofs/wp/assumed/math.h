@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the proofs assume of the mathematical library: the whole of it. It stands in for <math.h> while
- * Frama-C reads ref/softmax.c, over the reals; proofs/SOUNDNESS.md says what that leaves open. */
+ * Frama-C reads ref/, over the reals; proofs/SOUNDNESS.md says what that leaves open. */
 #ifndef CHUNKPROOF_PROOFS_ASSUMED_MATH_H
 #define CHUNKPROOF_PROOFS_ASSUMED_MATH_H
 
@@ -19,8 +19,12 @@ double exp(double x);
 */
 double log(double x);
 
-/* An infinity is no real number, and nothing is assumed of it. */
-/*@ assigns \nothing; */
+/* An infinity is no real number, and nothing is assumed of it but that neither it nor its opposite is
+ * finite, as isfinite() says. */
+/*@
+  assigns \nothing;
+  ensures infinite: !finite(\result) && !finite(-\result);
+*/
 double cp_assumed_infinity(void);
 #define INFINITY (cp_assumed_infinity())
 
@@ -30,5 +34,50 @@ double cp_assumed_infinity(void);
   ensures finite: \result != 0 <==> finite(x);
 */
 int isfinite(double x);
+
+/* Over the reals no number is a NaN; nothing is concluded from it. */
+/*@ assigns \nothing; */
+int isnan(double x);
+
+/*@
+  assigns \nothing;
+  ensures power: \result == e(x) - 1.0;
+  ensures not_negative: x >= 0.0 ==> \result >= 0.0;
+*/
+double expm1(double x);
+
+/*@
+  requires above: x > -1.0;
+  assigns \nothing;
+  ensures logarithm: e(\result) == 1.0 + x;
+  ensures not_negative: x >= 0.0 ==> \result >= 0.0;
+  ensures negative: x <= 0.0 ==> \result <= 0.0;
+*/
+double log1p(double x);
+
+/*@
+  requires base: x >= 0.0;
+  assigns \nothing;
+  ensures not_negative: \result >= 0.0;
+*/
+double pow(double x, double y);
+
+/*@
+  assigns \nothing;
+  ensures magnitude: \result == (x >= 0.0 ? x : -x);
+*/
+double fabs(double x);
+
+/*@
+  assigns \nothing;
+  ensures larger: \result == \max(x, y);
+*/
+double fmax(double x, double y);
+
+/*@
+  assigns \nothing;
+  ensures smaller: \result == \min(x, y);
+*/
+double fmin(double x, double y);
 
 #endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NUM-4 to NUM-8: formats, classes and counts, and the error of a score. */
+#include <float.h>
+#include <math.h>
+
+#include "tolerance_internal.h"
+
+#define UNIT_32     0x1p-24
+#define UNIT_64     0x1p-53
+#define SMALLEST_32 0x1p-149
+#define SMALLEST_64 0x1p-1074
+
+struct cp_format cp_format_fp16(void) {
+    return (struct cp_format){0x1p-11, 0x1p-25, 65504.0};
+}
+
+struct cp_format cp_format_bf16(void) {
+    return (struct cp_format){0x1p-8, 0x1p-134, 0x1.FEp127};
+}
+
+struct cp_format cp_format_fp32(void) {
+    return (struct cp_format){UNIT_32, 0x1p-150, 0x1.FFFFFEp127};
+}
+
+struct cp_format cp_format_fp64(void) {
+    return (struct cp_format){UNIT_64, SMALLEST_64, DBL_MAX}; /* half of SMALLEST_64 is no number */
+}
+
+struct cp_format cp_format_truncating(struct cp_format format) {
+    return (struct cp_format){2.0 * format.unit, 2.0 * format.tiny, format.largest};
+}
+
+/* The smallest normal number is tiny / unit: below it the error of a rounding no longer shrinks. */
+struct cp_format cp_format_flushing(struct cp_format format) {
+    return (struct cp_format){format.unit, format.tiny / format.unit, format.largest};
+}
+
+struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks) {
+    int merges = n_chunks - 1;
+    double keys = (double)chunk_size * n_chunks;
+    return (struct cp_counts){chunk_size + 2 * merges, chunk_size + 1 + 2 * merges, merges, merges,
+                              keys + 5.0 * merges,     2.0 * keys + 5.0 * merges};
+}
+
+/* `unit` and `smallest` of the format that all is computed in. An exponential within one unit in the last
+ * place is within 2 unit of its value, its logarithm within 2 unit / (1 - 2 unit). */
+/*@
+  requires size: 0 <= d;
+  requires unit: 0.0 < unit < 0.25 && 0.0 <= smallest;
+  assigns \nothing;
+  ensures ok: arithmetic_ok(\result);
+  ensures depth: \result.score.depth == d && \result.score.n_additions == d;
+  ensures units: \result.score.unit == unit && \result.u_n == unit && \result.u_o == unit &&
+    \result.u_div == unit;
+*/
+static struct cp_arithmetic arithmetic_of(int d, double unit, double smallest) {
+    struct cp_arithmetic a = {
+        .score = {.term_unit = unit,
+                  .term_tiny = smallest,
+                  .unit = unit,
+                  .tiny = 0.0,
+                  .depth = d,
+                  .n_additions = d,
+                  .scale_unit = 3.0 * unit, /* the scale is rounded, too */
+                  .scale_tiny = smallest,
+                  .scaled_before = 0},
+        .u_arg = unit,
+        .eps = 2.0 * unit / (1.0 - 2.0 * unit),
+        .kappa = smallest,
+        .u_n = unit,
+        .eta_n = smallest,
+        .u_o = unit,
+        .eta_o = smallest,
+        .u_div = unit,
+        .eta_div = smallest,
+    };
+    return a;
+}
+
+struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct cp_format output) {
+    struct cp_arithmetic a = arithmetic_of(d, UNIT_32, SMALLEST_32);
+    a.weights = weights;
+    a.output = output;
+    return a;
+}
+
+struct cp_arithmetic cp_arithmetic_fp64(int d) {
+    struct cp_arithmetic a = arithmetic_of(d, UNIT_64, SMALLEST_64);
+    a.output = cp_format_fp64();
+    return a;
+}
+
+/*@ ghost
+  /@
+    requires counts: 0 <= k;
+    requires logarithm: e(l) == x;
+    assigns \nothing;
+    ensures power: e(k * l) == power(x, k);
+  @/
+  static void power_of(double l, double x, int k) {
+      /@ assert zero: e_of_sum(0.0, 0.0) == e(0.0); @/
+      /@ assert one: e(0.0) == 1.0; @/
+      /@
+        loop invariant range: 0 <= i <= k;
+        loop invariant power: e(i * l) == power(x, i);
+        loop assigns i;
+        loop variant k - i;
+      @/
+      for (int i = 0; i < k; i++) {
+          /@ assert law: e_of_sum(l, i * l) == e((i + 1) * l); @/
+          /@ assert same: e_of_sum(l, i * l) == product(e(l), e(i * l)); @/
+          /@ assert next: power(x, i + 1) == product(x, power(x, i)); @/
+      }
+  }
+*/
+
+/* The logarithm of (1 + u)^k. */
+/*@
+  requires roundings: 0.0 <= u && 0 <= k;
+  assigns \nothing;
+  ensures power: e(\result) == power(1.0 + u, k);
+  ensures not_negative: 0.0 <= \result;
+*/
+static double compound(double u, int k) {
+    double one = log1p(u);
+    /*@ ghost power_of(one, 1.0 + u, k); */
+    return k * one;
+}
+
+/* What is lost beside the rounding of terms and sums. */
+/*@
+  requires valid: \valid_read(a);
+  requires ok: score_arithmetic_ok(*a) && 0 <= d;
+  assigns \nothing;
+  ensures lost: \result == score_lost(*a, scale, d);
+  ensures not_negative: 0.0 <= \result;
+*/
+static double lost_in_score(const struct cp_score_arithmetic *a, double scale, int d) {
+    double b = a->scaled_before ? 1.0 : fabs(scale);
+    double tiny = d * a->term_tiny + a->n_additions * a->tiny;
+    /*@ assert tiny: 0.0 <= tiny; */
+    return b * tiny;
+}
+
+double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, double magnitude) {
+    double additions = compound(a->unit, a->depth), scaling = log1p(a->scale_unit);
+    double sums = additions + scaling, terms = log1p(a->term_unit);
+    /*@ ghost e_of_both(additions, scaling); */
+    /*@ assert sums: e(sums) == product(power(1.0 + a->unit, a->depth), 1.0 + a->scale_unit); */
+    /*@ ghost e_of_both(terms, sums); */
+    /*@ assert terms: e(terms + sums) == product(1.0 + a->term_unit, score_sums(*a)); */
+    double relative = expm1(terms + sums), lost = lost_in_score(a, scale, d), grown = exp(sums);
+    /*@ assert relative: relative == score_relative(*a); */
+    /*@ assert grown: grown == score_sums(*a); */
+    /*@ assert first: 0.0 <= product(relative, magnitude) ==
+          product(score_relative(*a), magnitude); */
+    /*@ assert second: 0.0 <= product(lost, grown) ==
+          product(score_lost(*a, scale, d), score_sums(*a)); */
+    return relative * magnitude + lost * grown + a->scale_tiny;
+}
+
+double cp_tolerance_growth(double u, int k, double v, int l) {
+    double sums = compound(u, k), stores = compound(v, l);
+    /*@ ghost e_of_both(sums, stores); */
+    /*@ assert both: e(sums + stores) == product(power(1.0 + u, k), power(1.0 + v, l)); */
+    return expm1(sums + stores);
+}
