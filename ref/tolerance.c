@@ -6,9 +6,11 @@
  * the smallest normal number), a sum of n terms by 2^-33, and what is left are a few roundings of 2^-53 or, for
  * exp and expm1, 2^-52. So a factor 1 + 2^-24 on what is added, and as much of the weights taken from `left`,
  * pays for all of it. Where it is not so, `spare` below, a difference comes in:
- *   - |v_ji - o_i| with o_i computed. That is off by at most spare_i = A_i (4 Z + 2^-30), A_i = sum w_j |v_ji|:
- *     the weights are off by a factor between exp(-t) and exp(t), t = Z + 2^-32, hence the quotient by at most
- *     (exp(2t) - 1) A_i, and the sums and the division by less than 2^-31 A_i.
+ *   - |v_ji - o_i| with o_i computed. A weight is off by a factor between exp(-t) and exp(t), t = Z + 2^-53 (D + 2),
+ *     D = high - low: the score, the argument, the exponential. One whose argument is below -708 is off by no more than
+ *     what it is taken for, which is added as it is. So the quotient is off by at most (exp(2t) - 1) A_i, with
+ *     A_i = sum w_j |v_ji| over the others, and by (2n + 4) 2^-53 A_i for products, sums and the division: together by
+ *     less than `lack` A_i, lack = 4 Z + 4 (D + n + 8) 2^-53. Products that underflow lose n 2^-1074 at most.
  *   - high, low and slack are computed from scores: they are moved outwards by Z. */
 #include "chunkproof/tolerance.h"
 
@@ -23,10 +25,13 @@
 #define MOST        (1 << 20)
 #define LARGEST_Z   0x1p-30
 #define LEAST_SCORE (-708.0) /* exp() of less may be subnormal */
+#define UNIT        0x1p-53
+#define SMALLEST    0x1p-1074
 
 /* What is the same for all columns. Sums are in the scale of exp(high): a weight is exp(s_j - high). */
 struct row_bounds {
     double largest_z;           /* Z */
+    double lack;                /* of what is computed in binary64: see above */
     double high, low, slack, h; /* of the references */
     double stretch;             /* S^C */
     double growth_n, growth_o;  /* G_n - 1, G_o - 1 */
@@ -44,7 +49,8 @@ struct row_bounds {
   predicate growth_ok(struct row_bounds b) =
     references_ok(b) && 0.0 <= b.stretch && 0.0 <= b.growth_n && 0.0 <= b.growth_o;
   predicate bounds_ok(struct row_bounds b) =
-    growth_ok(b) && 0.0 < b.weights && 0.0 <= b.shared && 0.0 <= b.lost_n && 0.0 <= b.tiny_o;
+    growth_ok(b) && 0.0 < b.weights && 0.0 <= b.shared && 0.0 <= b.lost_n && 0.0 <= b.tiny_o &&
+    0.0 <= b.lack;
 
   predicate size_ok(struct cp_tolerance_row r) =
     1 <= r.n_keys <= MOST && 0 <= r.head_dim <= MOST;
@@ -278,6 +284,8 @@ static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct c
                                    const struct cp_tolerance_row *row) {
     struct row_bounds b = {0};
     compute_scores(a, counts, row, &b);
+    double span = fmin(fmax(b.high - b.low, 0.0), -LEAST_SCORE);
+    b.lack = 4.0 * b.largest_z + 4.0 * UNIT * (span + row->n_keys + 8.0);
     double s =
         exp(b.slack + a->u_arg * (b.high - b.low) + 2.0 * a->u_move * b.h + a->eps) + a->kappa;
     b.stretch = pow(s, counts->changes);
@@ -326,9 +334,9 @@ static double with_output(const struct cp_arithmetic *a, double error, double ex
     return (before + rounding) * (1.0 + SLACK) + spare;
 }
 
-/* Sums of one key for `count` columns. */
+/* Sums of one key for `count` columns, and how far its part of the sum may be off. */
 /*@
-  requires size: 0 <= count <= COLUMNS && 0.0 <= w;
+  requires size: 0 <= count <= COLUMNS && 0.0 <= w && 0.0 <= lack;
   requires valid: \valid_read(v + (0 .. count - 1)) && \valid(sum + (0 .. COLUMNS - 1)) &&
     \valid(magnitude + (0 .. COLUMNS - 1));
   requires apart: \separated(sum + (0 .. COLUMNS - 1), magnitude + (0 .. COLUMNS - 1));
@@ -336,7 +344,8 @@ static double with_output(const struct cp_arithmetic *a, double error, double ex
   assigns sum[0 .. count - 1], magnitude[0 .. count - 1];
   ensures not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
 */
-static void add_value(double w, const double *v, int count, double *sum, double *magnitude) {
+static void add_value(double w, double lack, const double *v, int count, double *sum,
+                      double *magnitude) {
     /*@
       loop invariant range: 0 <= i <= count;
       loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
@@ -346,8 +355,9 @@ static void add_value(double w, const double *v, int count, double *sum, double 
     for (int i = 0; i < count; i++) {
         double size = fabs(v[i]);
         /*@ ghost product_not_negative(w, size); */
+        /*@ ghost product_not_negative(w * size, lack); */
         sum[i] += w * v[i];
-        magnitude[i] += w * size;
+        magnitude[i] += w * size * lack;
     }
 }
 
@@ -409,7 +419,8 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
         /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
               row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
         /*@ assert weighed: weighed(row->scratch, n, j); */
-        add_value(w[j], v + row_begin(j, row->head_dim), count, sum, magnitude);
+        double lack = w[j] <= DBL_MIN ? 1.0 : b->lack;
+        add_value(w[j], lack, v + row_begin(j, row->head_dim), count, sum, magnitude);
     }
     /*@
       loop invariant range: 0 <= i <= count;
@@ -419,7 +430,7 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
     */
     for (int i = 0; i < count; i++) {
         sum[i] = sum[i] / b->weights;
-        magnitude[i] = magnitude[i] / b->weights * (4.0 * b->largest_z + 0x1p-30); /* spare */
+        magnitude[i] = magnitude[i] / b->weights + n * SMALLEST; /* spare */
     }
     /*@
       loop invariant range: 0 <= j <= n;
@@ -525,7 +536,7 @@ static struct lse_bounds bound_lse(const struct row_bounds *b, int sure, double 
     /*@ assert part: 0.0 <= part; */
     double logarithm = log(b->weights), lse = b->high + logarithm;
     /*@ ghost e_of_both(b->high, logarithm); */
-    double spare = b->largest_z + 0x1p-30 + 0x1p-50 * fabs(lse);
+    double spare = b->lack + 0x1p-50 * fabs(lse);
     return (struct lse_bounds){
         lse, sure && part < 1.0 ? (lse_error - log1p(-part)) * (1.0 + SLACK) + spare : INFINITY};
 }

@@ -291,6 +291,19 @@ static void nothing_is_claimed_without_ground(void **state) {
     assert_true(isinf(bound) && isinf(lse_bound));
 }
 
+/* A weight below the normal numbers is not computed; where its value is huge, the bound pays for it. */
+static void faint_weights_are_paid_for(void **state) {
+    const double q = 1.0, k[] = {0.0, -800.0}, v[] = {0.0, 1e300};
+    const double truth = 1e300 * exp(-400.0) * exp(-400.0);
+    double expected, bound, scratch[6];
+    struct cp_arithmetic a = cp_arithmetic_fp64(1);
+    struct cp_counts counts = cp_counts_of_chunks(2, 1);
+    struct cp_tolerance_row row = {2, 1, 1.0, &q, k, v, scratch};
+    (void)state;
+    cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, NULL, NULL);
+    assert_true(fabs(expected - truth) <= bound);
+}
+
 static void formats(void **state) {
     struct cp_format truncating = cp_format_truncating(cp_format_fp32());
     struct cp_format flushing = cp_format_flushing(cp_format_fp16());
@@ -309,6 +322,7 @@ int main(void) {
         cmocka_unit_test(others_are_seen),
         cmocka_unit_test(example_of_the_specification),
         cmocka_unit_test(nothing_is_claimed_without_ground),
+        cmocka_unit_test(faint_weights_are_paid_for),
         cmocka_unit_test(formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
