@@ -10,10 +10,10 @@
 BUILD   = build
 PREFIX  = /usr/local
 DESTDIR =
-TIER    = default
-STRICT  = 0
-STAGES  =
-JOBS    = 1
+TIER   ?= default
+STRICT ?= 0
+STAGES ?=
+JOBS   ?= 1
 
 ifeq ($(origin CC),default)
 CC = gcc

@@ -133,6 +133,16 @@ class Verify(InDirectory):
         with mock.patch.dict(os.environ, {"TIER": "slow"}), mock.patch.object(sys, "stderr"):
             self.assertEqual(verify.main([], (Stage("good", "true"),), self.directory), 2)
 
+    def test_make_takes_the_tier_before_and_after_its_name(self):
+        make = ["make", "-s", "--no-print-directory", "DEPS=skip", "STAGES=nothing", "verify"]
+        without = {name: value for name, value in os.environ.items()
+                   if name not in ("TIER", "MAKEFLAGS", "MAKEOVERRIDES")}
+        for command, environment in ((make + ["TIER=slow"], {}), (make, {"TIER": "slow"})):
+            run = subprocess.run(command, cwd=ROOT, env={**without, **environment},
+                                 capture_output=True, text=True)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("TIER=slow: it is one of", run.stderr)
+
     def test_stages_see_the_tier(self):
         _, report, _ = self.run_stages(Stage("tier", "echo $TIER"), TIER="quick")
         self.assertEqual((report["tier"], report["stages"][0]["summary"]), ("quick", "quick"))
