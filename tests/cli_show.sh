@@ -261,10 +261,10 @@ bad_script "unknown sequence" "2: no sequence is called 'b'; there are: a" "join
 bad_script "a sequence that left" "3: no sequence is called 'a'; there are: none" "join a: x" "leave a" "leave a"
 bad_script "name taken at join" "3: a sequence is called 'a' already" "join a: x" "" "join a: y"
 bad_script "name taken at fork" "2: a sequence is called 'a' already" "join a: x" "fork a as a"
-bad_script "pool full at join" "4: the pool is full: 1 of 2 chunks" "chunk-size 1" "capacity 2" "join a: x" "join b: x y z"
-bad_script "pool full at append" "4: the pool is full: 0 of 2 chunks" "chunk-size 1" "capacity 2" "join a: x y" "append a z"
-bad_script "pool full at append-all" "5: the pool is full: 1 of 3 chunks" "capacity 3" "chunk-size 1" "join a: x" "join b: y" "append-all z"
-bad_script "pool full at fork" "3: the pool is full: 0 of 1 chunks" "capacity 1" "join a: x" "fork a as b"
+bad_script "pool full at join" "4: the pool is full: this needs 2 chunks, and 1 of 2 are free; the tree is unchanged; give --capacity 3 or more" "chunk-size 1" "capacity 2" "join a: x" "join b: x y z"
+bad_script "pool full at append" "4: the pool is full: this needs 1 chunk, and 0 of 2 are free" "chunk-size 1" "capacity 2" "join a: x y" "append a z"
+bad_script "pool full at append-all" "5: the pool is full: this needs 2 chunks, and 1 of 3 are free" "capacity 3" "chunk-size 1" "join a: x" "join b: y" "append-all z"
+bad_script "pool full at fork" "3: the pool is full: this needs 1 chunk, and 0 of 1 are free; the tree is unchanged; give --capacity 2 or more" "capacity 1" "join a: x" "fork a as b"
 bad_script "unknown operation" "1: unknown operation 'jion'" "jion a: x"
 bad_script "join without a colon" "1: no colon" "join a x"
 bad_script "join without a name" "1: write: join NAME" "join : x"
@@ -305,11 +305,13 @@ test_that "capacity out of range" refused "--capacity takes a number from 1 to 1
 test_that "width out of range" refused "--width takes a number from 60 to 1000, not '59'" -w 59 a
 test_that "--source without an example" refused "--source needs --example" --source a
 
-# TREE-13: what was right is drawn step by step; a picture that would lack its end is not begun.
+# TREE-13: what was right is drawn, with --steps and without; a picture that would lack its end is not begun.
 drawn_up_to_the_error() {
     printf 'capacity 1\nchunk-size 1\njoin a: x\njoin b: y\n' >full.script
     show --script full.script --steps >steps 2>err
     [ $? -eq 2 ] && grep -q 'C0 .*S0 a' steps && grep -q '^full.script:4: the pool is full' err || return 1
+    show --script full.script >end 2>err
+    [ $? -eq 2 ] && grep -q 'C0 .*S0 a' end && grep -q '^full.script:4: the pool is full' err || return 1
     show --script full.script --steps --format svg >picture 2>err
     [ $? -eq 2 ] && [ ! -s picture ]
 }

@@ -70,15 +70,21 @@ static void tell_new_sequence(const struct change *change, int s) {
     }
 }
 
-static int apply_join(struct change *change) {
-    struct show_world *world = change->world;
-    const struct show_operation *operation = change->operation;
-    struct cp_joined joined;
+/* The tokens of the operation's words; the caller frees them. */
+static int *tokens_of(struct show_world *world, const struct show_operation *operation) {
     int *token = show_allocate(NULL, (size_t)operation->n_words, sizeof *token);
     for (int i = 0; i < operation->n_words; i++) {
         const char *word = world->script->word[operation->first_word + i];
         token[i] = show_words_token(&world->words, word);
     }
+    return token;
+}
+
+static int apply_join(struct change *change) {
+    struct show_world *world = change->world;
+    const struct show_operation *operation = change->operation;
+    struct cp_joined joined;
+    int *token = tokens_of(world, operation);
     unsigned long long salt = show_salt(world, operation->other);
     int status =
         cp_tree_join(world->tree, token, operation->n_words, salt, world->n_names, NULL, &joined);
@@ -211,15 +217,38 @@ static int check_names(const struct show_world *world, const struct show_operati
     return EXIT_RIGHT;
 }
 
-static int tell_failure(const struct show_world *world, const struct show_operation *operation,
+/* How many chunks a join takes: those of its prompt that are not there yet (TREE-8). */
+static int chunks_of_join(struct show_world *world, const struct show_operation *operation) {
+    const struct cp_tree *tree = world->tree;
+    int *token = tokens_of(world, operation);
+    struct cp_match match =
+        cp_tree_lookup(tree, token, operation->n_words, show_salt(world, operation->other), NULL);
+    free(token);
+    return (operation->n_words + tree->chunk_size - 1) / tree->chunk_size - match.n_chunks;
+}
+
+/* How many chunks appending takes: one for each sequence whose last chunk is full (TREE-10). */
+static int chunks_of_append_all(const struct cp_tree *tree) {
+    int n = 0;
+    for (int s = 0; s < tree->n_sequences; s++) {
+        n += cp_tree_length(tree, s) % tree->chunk_size == 0;
+    }
+    return n;
+}
+
+static int tell_failure(struct show_world *world, const struct show_operation *operation,
                         int status) {
     const struct cp_pool *pool = &world->tree->pool;
     if (status == CP_ERROR_POOL_FULL) {
-        return show_error(
-            operation->place,
-            "the pool is full: %d of %d chunks are free, fewer than this needs; the "
-            "tree is unchanged; give a larger --capacity, or let a sequence leave before",
-            pool->n_free, pool->capacity);
+        int needed = operation->kind == SHOW_JOIN         ? chunks_of_join(world, operation)
+                     : operation->kind == SHOW_APPEND_ALL ? chunks_of_append_all(world->tree)
+                                                          : 1;
+        return show_error(operation->place,
+                          "the pool is full: this needs %d chunk%s, and %d of %d are free; the "
+                          "tree is unchanged; give --capacity %d or more, or let a sequence leave "
+                          "before",
+                          needed, needed == 1 ? "" : "s", pool->n_free, pool->capacity,
+                          pool->capacity - pool->n_free + needed);
     }
     return show_error(operation->place, "%s", cp_status_text(status));
 }

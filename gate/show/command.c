@@ -58,7 +58,8 @@ static void draw(const struct show_options *options, struct show_svg *svg,
     }
 }
 
-/* Applies the operations one after the other, drawing as asked for. */
+/* Applies the operations one after the other, drawing as asked for. When one fails, text ends with what
+ * was right before it; a picture that would lack its end is not begun. */
 static int play(const struct show_options *options, struct show_svg *svg, struct show_world *world,
                 struct show_step *step) {
     const struct show_script *script = world->script;
@@ -67,6 +68,9 @@ static int play(const struct show_options *options, struct show_svg *svg, struct
     for (int i = 0; i < script->n_operations; i++) {
         int status = show_world_apply(world, &script->operation[i], &step[i]);
         if (status != EXIT_RIGHT) {
+            if (i > 0 && options->format == SHOW_TEXT) {
+                draw(options, svg, &view, 1);
+            }
             return status;
         }
         view.n_steps = i + 1;
