@@ -77,6 +77,15 @@ def tolerance():
                  f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), limit=4 * 3600)
 
 
+def oracle():
+    """The double-precision reference against the correctly rounded oracle, over millions of numbers."""
+    run = "CHUNKPROOF_ELEMENTS=3e6 CHUNKPROOF_SEED=2 build/gcc/tests/test_exact"
+    return Stage("oracle", make("gcc", "tests", "CC=gcc") +
+                 f" && {{ {run}; }} >build/verify/oracle.txt 2>&1; status=$?; cat build/verify/oracle.txt; "
+                 "grep '^elements' build/verify/oracle.txt; exit $status",
+                 ("gcc",), tiers=("deep",))
+
+
 STAGES = (
     Stage("build-gcc", built("gcc", "gcc"), ("gcc",)),
     Stage("build-clang", built("clang", "clang"), ("clang",)),
@@ -86,6 +95,7 @@ STAGES = (
     Stage("command", tests("gcc", "CC=gcc", "--only shell --except install"), ("gcc",)),
     Stage("faults", "scripts/faults", ("gcc",)),
     tolerance(),
+    oracle(),
     sanitized("gcc", tiers=("default", "deep")),
     sanitized("clang"),
     valgrind(),

@@ -14,6 +14,7 @@
 
 #include "chunkproof/number.h"
 #include "fuzz/tolerance/inputs.h"
+#include "fuzz/tolerance/setting.h"
 #include "gate/bound/bound.h"
 
 #define KEYS 180
@@ -105,11 +106,6 @@ static double worst_right(const struct bound_options *declared) {
         print_error("%.3f of the bound: %s\n", ratio, text);
     }
     return ratio;
-}
-
-static long setting(const char *name, long usual) {
-    const char *text = getenv(name);
-    return text == NULL ? usual : strtol(text, NULL, 10);
 }
 
 static int one_of(unsigned int *bits, int n) {

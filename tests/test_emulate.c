@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* fork, setenv */
 /* The emulated kernels of fuzz/tolerance: their arithmetic is MPFR's, a plain one declares what
  * cp_arithmetic_fp32() says, right ones stay within what they declare, and wrong ones do not. */
 #include <math.h>
@@ -6,12 +7,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <mpfr.h>
 
 #include "fuzz/tolerance/judge.h"
 #include "fuzz/tolerance/kinds.h"
+#include "fuzz/tolerance/setting.h"
 #include "random.h"
 
 /* ---- Numbers ---- */
@@ -156,6 +162,38 @@ static void right_kernels_stay_within_and_wrong_ones_do_not(void **state) {
     problem_free(&p);
 }
 
+/* ---- How much is done ---- */
+
+static long long set_to(const char *text) {
+    assert_int_equal(setenv("CHUNKPROOF_TEST_SETTING", text, 1), 0);
+    return setting("CHUNKPROOF_TEST_SETTING", 7);
+}
+
+static int exit_status_when_set_to(const char *text) {
+    int status;
+    fflush(stdout); /* else the child writes what waits there once more */
+    pid_t child = fork();
+    if (child == 0) {
+        set_to(text);
+        _exit(0);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void settings_are_whole_numbers(void **state) {
+    (void)state;
+    assert_int_equal(setting("CHUNKPROOF_TEST_SETTING", 7), 7);
+    assert_int_equal(set_to(""), 7);
+    assert_int_equal(set_to("5000"), 5000);
+    assert_int_equal(set_to("1e9"), 1000000000);
+    assert_int_equal(exit_status_when_set_to("0"), 0);
+    assert_int_equal(exit_status_when_set_to("1e9x"), 2);
+    assert_int_equal(exit_status_when_set_to("-1"), 2);
+    assert_int_equal(exit_status_when_set_to("0.5"), 2);
+    assert_int_equal(exit_status_when_set_to("nan"), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(additions_are_those_of_mpfr),
@@ -163,6 +201,7 @@ int main(void) {
         cmocka_unit_test(a_plain_kernel_declares_the_plain_class),
         cmocka_unit_test(references_apart_from_the_maximum_cost),
         cmocka_unit_test(right_kernels_stay_within_and_wrong_ones_do_not),
+        cmocka_unit_test(settings_are_whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

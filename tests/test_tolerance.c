@@ -15,6 +15,7 @@
 #include "chunkproof/number.h"
 #include "chunkproof/tolerance.h"
 #include "exact.h"
+#include "fuzz/tolerance/setting.h"
 #include "random.h"
 
 #define MOST_KEYS  192
@@ -192,11 +193,6 @@ static struct judgement judge(const struct problem *p, enum kernel kernel, enum 
     }
     judgement.worst_lse = fmax(fabs(lse - expected_lse), fabs(lse - true_lse)) / lse_bound;
     return judgement;
-}
-
-static long setting(const char *name, long usual) {
-    const char *text = getenv(name);
-    return text == NULL ? usual : strtol(text, NULL, 10);
 }
 
 static void kernels_of_the_class_stay_within(void **state) {

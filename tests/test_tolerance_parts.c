@@ -15,6 +15,7 @@
 #include "chunkproof/tolerance_parts.h"
 #include "fuzz/tolerance/inputs.h"
 #include "fuzz/tolerance/kinds.h"
+#include "fuzz/tolerance/setting.h"
 
 #define MOST_DIM 300
 
@@ -56,11 +57,6 @@ static double largest_value(const struct problem *p) {
         largest = fmax(largest, fabs(p->v[i]));
     }
     return largest;
-}
-
-static long setting(const char *name, long usual) {
-    const char *text = getenv(name);
-    return text == NULL ? usual : strtol(text, NULL, 10);
 }
 
 /* cp_tolerance() adds 2^-24 here and there, and what `expected` may lack. */

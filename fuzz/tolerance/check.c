@@ -24,6 +24,7 @@
 
 #include "fuzz/tolerance/judge.h"
 #include "fuzz/tolerance/self_test.h"
+#include "fuzz/tolerance/setting.h"
 #include "tests/random.h"
 
 #define MOST_PROCESSES 64
@@ -282,11 +283,6 @@ static int replay(unsigned long long seed) {
     }
     problem_free(&p);
     return violated;
-}
-
-static unsigned long long setting(const char *name, unsigned long long usual) {
-    const char *text = getenv(name);
-    return text == NULL || *text == '\0' ? usual : (unsigned long long)strtod(text, NULL);
 }
 
 int main(int argc, char **argv) {

@@ -18,6 +18,7 @@
 
 #include "fuzz/tolerance/judge.h"
 #include "fuzz/tolerance/kinds.h"
+#include "fuzz/tolerance/setting.h"
 #include "tests/random.h"
 
 #define MOST_KEYS 16
@@ -204,11 +205,6 @@ static void print_candidate(const struct candidate *c) {
     print_numbers("q", c->q, c->d);
     print_numbers("k", c->k, c->n * c->d);
     print_numbers("v", c->v, c->n * c->d);
-}
-
-static long setting(const char *name, long usual) {
-    const char *text = getenv(name);
-    return text == NULL || *text == '\0' ? usual : (long)strtod(text, NULL);
 }
 
 int main(void) {

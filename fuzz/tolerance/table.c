@@ -13,6 +13,7 @@
 
 #include "fuzz/tolerance/kinds.h"
 #include "fuzz/tolerance/rules.h"
+#include "fuzz/tolerance/setting.h"
 
 #define DIM        64
 #define LONG       16384 /* from here on some kinds of kernels only, and one row each */
@@ -208,11 +209,6 @@ static void write_rules(struct problem *p, int longest, unsigned long long *rand
         write_scores(csv, measured[i], "all families", "all", all);
     }
     (void)fclose(csv);
-}
-
-static long setting(const char *name, long usual) {
-    const char *text = getenv(name);
-    return text == NULL || *text == '\0' ? usual : strtol(text, NULL, 10);
 }
 
 int main(void) {
