@@ -164,6 +164,10 @@ int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
         plan->row[s].n_tokens = cp_tree_length(tree, s);
     }
     plan->stamp = tree->stamp;
+    /*@ assert rows: \forall integer s; 0 <= s < tree->n_sequences ==> plan_row_of(*plan, *tree, s); */
+    /*@ assert listed: \forall integer x; tree_shared(*tree, x) ==> plan_lists(*plan, plan->n_shared, x); */
+    /*@ assert described: \forall integer i; 0 <= i < plan->n_shared ==> plan_describes(*plan, *tree, i); */
+    /*@ assert sorted: plan_sorted(*plan, plan->n_shared); */
     /*@ ghost plan_of_is_ok(plan, tree); */
     return 0;
 }

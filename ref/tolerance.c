@@ -22,7 +22,6 @@
 
 #define COLUMNS     128
 #define SLACK       0x1p-24
-#define MOST        (1 << 20)
 #define LARGEST_Z   0x1p-30
 #define LEAST_SCORE (-708.0) /* exp() of less may be subnormal */
 #define UNIT        0x1p-53
@@ -53,7 +52,7 @@ struct row_bounds {
     0.0 <= b.lack;
 
   predicate size_ok(struct cp_tolerance_row r) =
-    1 <= r.n_keys <= MOST && 0 <= r.head_dim <= MOST;
+    1 <= r.n_keys <= CP_TOLERANCE_MOST && 0 <= r.head_dim <= CP_TOLERANCE_MOST;
   // Scratch before and after compute_weights().
   predicate is_error{L}(double *scratch, integer n, integer j) = 0.0 <= scratch[n + j];
   predicate weighed{L}(double *scratch, integer n, integer j) =
@@ -72,12 +71,12 @@ struct row_bounds {
 
 /* Where the row of a key begins in k and v. */
 /*@
-  requires size: 0 <= j < MOST && 0 <= d <= MOST;
+  requires size: 0 <= j < CP_TOLERANCE_MOST && 0 <= d <= CP_TOLERANCE_MOST;
   assigns \nothing;
   ensures place: \result == row_at(j, d);
 */
 static ptrdiff_t row_begin(int j, int d) {
-    /*@ assert place: 0 <= row_at(j, d) <= row_at(MOST, d) == MOST * d; */
+    /*@ assert place: 0 <= row_at(j, d) <= row_at(CP_TOLERANCE_MOST, d) == CP_TOLERANCE_MOST * d; */
     /*@ assert product: row_at(j, d) == j * d; */
     return (ptrdiff_t)j * d;
 }
@@ -544,7 +543,7 @@ static struct lse_bounds bound_lse(const struct row_bounds *b, int sure, double 
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                   const struct cp_tolerance_row *row, double lse_error, double *expected,
                   double *bound, double *lse, double *lse_bound) {
-    if (row->n_keys < 1 || row->n_keys > MOST || row->head_dim > MOST) {
+    if (row->n_keys < 1 || row->n_keys > CP_TOLERANCE_MOST || row->head_dim > CP_TOLERANCE_MOST) {
         claim_nothing(row, expected, bound);
         if (lse != NULL) {
             *lse = -INFINITY;

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#define MOST (1 << 20) /* as in tolerance.c */
-
 /* What follows from all keys. In the scale of exp(high), as in tolerance.c. */
 struct row_parts {
     double high, low, slack, h, stretch;
@@ -172,7 +170,7 @@ double cp_tolerance_parts(const struct cp_arithmetic *a, const struct cp_counts 
                           double *lost) {
     int n = row->n_keys, d = row->head_dim;
     struct row_parts r = {.weights = 0.0};
-    if (n < 1 || n > MOST) {
+    if (n < 1 || n > CP_TOLERANCE_MOST) {
         return claim_nothing(d, parts, lost);
     }
     for (ptrdiff_t i = 0; i < (ptrdiff_t)d * CP_TOLERANCE_PARTS; i++) {

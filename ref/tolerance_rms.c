@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#define MOST     (1 << 20) /* as in tolerance.c */
 #define VARIANCE (1.0 / 3.0)
 
 static double square(double x) {
@@ -70,7 +69,7 @@ static struct key_squared key_squared(const struct cp_arithmetic *a, const struc
 void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *counts,
                       const struct cp_tolerance_row *row, const double *expected, double *rms) {
     int n = row->n_keys, d = row->head_dim;
-    if (n < 1 || n > MOST) {
+    if (n < 1 || n > CP_TOLERANCE_MOST) {
         for (int i = 0; i < d; i++) {
             rms[i] = INFINITY;
         }

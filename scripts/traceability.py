@@ -8,7 +8,8 @@
     scripts/traceability.py --write    writes the file
 
 What counts, and is found in the sources: a contract of a function that WP proves (expected.txt), whose
-comment cites the clause or whose `ensures` has a predicate that cites it; a theorem of Coq below a
+comment cites the clause or whose `ensures` has a label of it (num_10_bound) or a predicate that cites it,
+whole or, where SOUNDNESS.md says so, in part; a theorem of Coq below a
 comment that cites it; a CHECK of a harness of CBMC that cites it; a seeded fault of this clause.
 
 Exit status: 0 all right, 1 a finding, 2 bad use.
@@ -23,13 +24,15 @@ from clauses import CLAUSE, EXPLAINS_ONLY, HEADING, ROOT
 TABLE = ROOT / "proofs" / "TRACEABILITY.md"
 SOUNDNESS = ROOT / "proofs" / "SOUNDNESS.md"
 NOT_PROVED = "### Clauses that no proof has"
+IN_PART = "### Clauses of which the contracts say a part"
 INTRODUCTION = """# What is proved by what
 
 Written by `scripts/traceability.py --write` from the sources; `make lint` fails when it is out of date.
 What a proof is worth, and what it assumes: [SOUNDNESS.md](SOUNDNESS.md).
 
 - WP: functions of ref/ whose contract says the clause and is proved at full size; `.../` stands before
-  consequences that are proved from contracts alone (proofs/wp/*_laws.c).
+  consequences that are proved from contracts alone (proofs/wp/*_laws.c). `In part:` what of the clause the
+  contracts do not say stands in SOUNDNESS.md.
 - Coq: theorems about the mathematics. CBMC: harnesses (proofs/cbmc) that check the clause for every
   content of a small tree.
 - Tests: the programs that notice a seeded fault of the clause, and the test files that cite it.
@@ -39,7 +42,21 @@ What a proof is worth, and what it assumes: [SOUNDNESS.md](SOUNDNESS.md).
 
 
 def clauses_in(text):
-    return {f"{m[1]}-{m[2]}" for m in CLAUSE.finditer(text)}
+    """The clauses that the text cites; `NUM-3 to NUM-5` are three."""
+    found = {f"{m[1]}-{m[2]}" for m in CLAUSE.finditer(text)}
+    for m in re.finditer(rf"{CLAUSE.pattern} to \1-(\d+)\b", text):
+        found |= {f"{m[1]}-{number}" for number in range(int(m[2]), int(m[3]) + 1)}
+    return found
+
+
+def labels_in(contract):
+    """The clauses that labels of the contract name: `ensures num_10_bound: ...`."""
+    return {f"{m[1].upper()}-{m[2]}" for m in re.finditer(r"ensures ([a-z]+)_(\d+)(?:_\w+)?:", contract)}
+
+
+def terms_in(text):
+    """Names of predicates and functions: what has arguments and is no field."""
+    return set(re.findall(r"(?<![\w.>])(\w+)(?:\{\w+(?:, *\w+)*\})?\(", text))
 
 
 def headings():
@@ -71,7 +88,7 @@ def predicates():
     closure = {name: set(found) for name, found in own.items()}
     for _ in own:
         for name in own:
-            for word in re.findall(r"\w+", text[name]):
+            for word in terms_in(text[name]):
                 closure[name] |= closure.get(word, set())
     return closure
 
@@ -91,8 +108,8 @@ def proved_functions():
             if function not in proved:
                 continue
             ensures = " ".join(re.findall(r"ensures(.*?);", contract, re.S))
-            found = clauses_in(comment) | clauses_in(contract)
-            for word in set(re.findall(r"\w+", ensures)):
+            found = clauses_in(comment) | clauses_in(contract) | labels_in(contract)
+            for word in terms_in(ensures):
                 found |= known.get(word, set())
             name = f".../{function}" if proved[function].endswith("_laws") else function
             for clause in found:
@@ -158,17 +175,18 @@ def faults():
     return proof, test
 
 
-def exceptions():
-    """clause -> why no proof has it."""
-    _, _, section = SOUNDNESS.read_text().partition(NOT_PROVED)
-    return dict(re.findall(r"^\| ([A-Z]+-\d+) \| (.+) \|$", section.split("\n## ")[0], re.M))
+def exceptions(heading):
+    """clause -> what SOUNDNESS.md says of it below the heading."""
+    _, _, section = SOUNDNESS.read_text().partition(heading)
+    return dict(re.findall(r"^\| ([A-Z]+-\d+) \| (.+) \|$", section.split("\n#")[0], re.M))
 
 
 def build():
     """(the text of the file, findings)."""
     wp, coq, cbmc = proved_functions(), theorems(), harnesses()
     proof_faults, test_faults = faults()
-    excused, findings, lines, chapter_before = exceptions(), [], [], None
+    excused, partly = exceptions(NOT_PROVED), exceptions(IN_PART)
+    findings, lines, chapter_before = [], [], None
     for tool, fault in proof_faults:
         if tool == "wp":
             wp[fault["clause"]].add(fault["function"])
@@ -193,8 +211,12 @@ def build():
             cells[0] = f"none: {excused[clause]}"
         elif not any(cells):
             findings.append(f"{clause}: no proof, and no reason in SOUNDNESS.md ({NOT_PROVED[4:]})")
+        elif clause in partly and not cells[0]:
+            findings.append(f"{clause}: no contract says it, not even in part as SOUNDNESS.md has it")
         elif n_proof == 0:
             findings.append(f"{clause}: no seeded fault of it that a proof must notice")
+        if clause in partly:
+            cells[0] = f"in part: {cells[0]}"
         if not tests and not any(cells):
             findings.append(f"{clause}: no test")
         lines.append(f"| {clause} {name} | {' | '.join(cells)} | {', '.join(sorted(tests))} | "

@@ -285,6 +285,13 @@ static void nothing_is_claimed_without_ground(void **state) {
     row.k = huge; /* the error of such a score is about 1 */
     cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, &lse, &lse_bound);
     assert_true(isinf(bound) && isinf(lse_bound));
+    /* in a kernel without errors: what cannot be computed well enough here is not claimed */
+    a = cp_arithmetic_fp64(1);
+    cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, &lse, &lse_bound);
+    assert_true(isinf(bound) && isinf(lse_bound));
+    row.n_keys = CP_TOLERANCE_MOST + 1; /* no key is looked at */
+    cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, &lse, &lse_bound);
+    assert_true(isinf(bound) && isinf(lse_bound));
 }
 
 /* A weight below the normal numbers is not computed; where its value is huge, the bound pays for it. */

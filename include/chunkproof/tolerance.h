@@ -25,8 +25,8 @@ struct cp_format {
     f.unit == unit && f.tiny == tiny && f.largest == largest;
 */
 
-/* Rounded to nearest; cp_format_truncating() and cp_format_flushing() weaken one. bfloat16 is known here
- * though K and V cannot be kept in it. */
+/* Rounded to nearest; cp_format_truncating() and cp_format_flushing() weaken one. The tiny of binary64 is twice
+ * that of NUM-4, which is half the smallest double and no double. */
 /*@
   assigns \nothing;
   ensures num_4: format_is(\result, 0x1p-11, 0x1p-25, 65504.0);
@@ -187,6 +187,8 @@ struct cp_arithmetic cp_arithmetic_fp64(int d);
 double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale, int d,
                       double magnitude);
 
+#define CP_TOLERANCE_MOST (1 << 20) /* keys, and numbers per key: nothing is claimed for more */
+
 /* What is asked: one query row and head. */
 struct cp_tolerance_row {
     int n_keys, head_dim;
@@ -215,8 +217,11 @@ struct cp_tolerance_row {
 /* NUM-10, NUM-11: expected[i] is attention up to a little, and every kernel of the class writes a number
  * within bound[i] of it: bound is B and what expected itself may lack. *lse and *lse_bound (nats) likewise,
  * for a log-sum-exp that the kernel computes with an error of at most lse_error; NULL: not asked for.
- * A bound is INFINITY where nothing can be claimed: no key (zeros and -infinity are demanded then), scores
- * too uncertain, or (NUM-12) a result that may overflow the output's format.
+ * A bound is INFINITY where nothing can be claimed: no key (zeros and -infinity are demanded then), weights
+ * too uncertain (`left` <= 0), or (NUM-12) a result that may overflow the output's format. Besides, where the
+ * bound itself cannot be computed: n_keys or head_dim above CP_TOLERANCE_MOST, or scores from products so large
+ * that binary64 computes one with an error above 2^-30. expected and lse mean nothing where their bound is
+ * INFINITY, but for no key.
  *
  * Never below the exact value of the formula: tolerance.c says why. Costs about as much as attention. */
 /*@
