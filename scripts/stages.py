@@ -101,7 +101,7 @@ STAGES = (
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove
-    Stage("proofs-wp-faults", "proofs/wp/run --faults", WP, tiers=("deep",)),
+    Stage("proofs-wp-faults", "proofs/wp/run --faults", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=("default", "deep")),
     Stage("proofs-coq-faults", "proofs/coq/run --faults", ("coqc",), tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),

@@ -92,6 +92,43 @@ different() { ! same "$@" || { echo "the figures are the same"; return 1; }; }
 saved() { status 0 --keys 40 --head-dim 6 --seed 3 --save "$work/case.json" && [ -s "$work/case.json" ]; }
 standard_input() { "$chunkproof" bound --case - <"$work/example.json" >"$work/out" 2>&1 && grep -q '^row  *2 keys' "$work/out"; }
 
+# no_nan ARGUMENT...: neither text nor JSON has a number that is none.
+no_nan() {
+    right "$@" && ! grep -wiE -- '-?(nan|inf)' "$work/out" || return 1
+    status 0 --json "$@" && ! grep -wiE -- '-?(nan|inf|infinity)' "$work/out"
+}
+
+# silent TEXT ARGUMENT...: the output has no such text.
+silent() {
+    local text=$1
+    shift
+    right "$@" || return 1
+    ! tr -s '\n ' ' ' <"$work/out" | grep -F -- "$text"
+}
+
+# The members of the structures that cp_tolerance() takes, in the header as in the report.
+declared() {
+    status 0 --json "$@" || return 1
+    python3 - "$work/out" include/chunkproof/tolerance.h <<'PYTHON'
+import json, re, sys
+declared = json.load(open(sys.argv[1]))["declared"]
+header = open(sys.argv[2]).read()
+def members(name):
+    body = re.search(r"\nstruct " + name + r" \{(.*?)\n\};", header, re.S).group(1)
+    body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+    return {n.split()[-1] for line in body.split(";") for n in line.split(",") if n.strip()}
+a = declared["arithmetic"]
+for name, found in (("cp_arithmetic", a), ("cp_counts", declared["counts"]), ("cp_score_arithmetic", a["score"]),
+                    ("cp_format", a["weights"]), ("cp_format", a["output"])):
+    if members(name) != set(found) or not all(isinstance(x, (int, float, dict)) for x in found.values()):
+        sys.exit(f"{name}: {sorted(members(name))} but {found}")
+PYTHON
+}
+
+not_saved() (
+    chunkproof=$(realpath "$chunkproof") && cd "$work" && wrong "--save -" --keys 4 --save - && [ ! -e ./- ]
+)
+
 full_disk() {
     [ -w /dev/full ] || { echo "no /dev/full"; return 1; }
     local found=0
@@ -117,9 +154,27 @@ file large.json '{"scale": 1, "q": [1], "k": [[1e7], [0]], "v": [[1], [2]]}'
 file huge.json '{"scale": 1, "q": [1], "k": [[1765000]], "v": [[1]]}'
 file wide.json '{"scale": 1, "q": [0, 0], "k": [[1, 1], [1, 1]], "v": [[1, 65500], [2, 65504]]}'
 
+file misspelt.json '{"scal": 4, "q": [1, 2], "k": [[1, 2]], "v": [[1, 2]]}'
+file escape.json '{"a\u001bb": 4, "q": [1], "k": [[1]], "v": [[1]]}'
+file list.json '[1, 2]'
+file plain.json '{"q": [1, 2, 1, 1], "k": [[1, 2, 0, 0]], "v": [[1, 2, 3, 4]]}'
+file half.json '{"scale": 0.5, "q": [1, 2, 1, 1], "k": [[1, 2, 0, 0]], "v": [[1, 2, 3, 4]]}'
+file query70.json '{"scale": 1, "q": [70000], "k": [[1]], "v": [[1]]}'
+file key70.json '{"scale": 1, "q": [1, 1], "k": [[1, 1], [1, -70000]], "v": [[1, 1], [1, 1]]}'
+file value70.json '{"scale": 1, "q": [1, 1], "k": [[1, 1], [1, 1]], "v": [[1, 1], [70000, 1]]}'
+file beyond.json '{"scale": 1, "q": [1e300], "k": [[1e300]], "v": [[1]]}'
+file opposite.json '{"scale": 1, "q": [1e300, 1e300], "k": [[1e300, -1e300]], "v": [[1, 1]]}'
+file far.json '{"scale": 1, "q": [1e10], "k": [[1e10]], "v": [[1]]}'
+file one.json '{"scale": 1, "q": [1], "k": [[1]], "v": [[1]]}'
+file short.json '{"scale": 1, "q": [1, 2], "k": [[1, 2]], "v": [[1]]}'
+file large1.json '{"scale": 1, "q": [1], "k": [[1e7]], "v": [[1]]}'
+printf '' >"$work/empty.json"
+printf ' \n\n' >"$work/blank.json"
+python3 -c 'print({"scale": 1, "q": [30] * 128, "k": [[30, -30] * 64], "v": [[1] * 128]})' | tr "'" '"' >"$work/alternating.json"
+
 ok "the report" says "P: 84 % of B."
 ok "its row and class" says "row 1024 keys of 128 numbers, scores up to" --family normal
-for family in normal massive one-hot ties shifted subnormal offset cancelling wide rising equal underflow; do
+for family in normal massive one-hot ties shifted subnormal offset cancelling wide rising equal underflow edges; do
     ok "family $family" json "t['family'] == '$family' and t['claimed'] == 32 and
         0 < t['rms']['largest'] < t['bound']['largest'] and 0 < t['bound']['median'] <= t['bound']['largest']" \
         --family $family --keys 100 --head-dim 32 --output fp32
@@ -142,6 +197,23 @@ ok "the same seed, the same figures" same --seed 2 -- --seed 2
 ok "the class is shown" json "t['class'] == t['class'] | {'weights': 'bf16', 'rounded_sum': True, 'merges': 'running',
     'score': 'tensor-core', 'truncate': True, 'flush': True, 'divide': 'deferred', 'chunk': 32}" \
     --weights bf16 --rounded-sum --merges running --score tensor-core --truncate --flush --chunk 32
+ok "sums by a tensor core" json "t['class']['accumulate'] == 'tensor-core' and t['claimed'] == 128 and
+    t['declared']['arithmetic']['u_o'] == 5 * 2**-23 and t['declared']['arithmetic']['eta_o'] == 2**-148 and
+    t['declared']['arithmetic']['u_n'] == 2**-24 and t['declared']['counts']['depth_o'] == 4 + 2 * 15 and
+    t['declared']['counts']['depth_n'] == 64 + 2 * 15" --accumulate tensor-core
+ok "of numbers with more bits" json "t['declared']['arithmetic']['u_o'] == 17 * 2**-25 + 2**-23" \
+    --accumulate tensor-core --weights fp32
+ok "cut off as it is, whatever else is" json "t['declared']['arithmetic']['u_o'] == 5 * 2**-23 and
+    t['declared']['arithmetic']['u_n'] == 2**-23" --accumulate tensor-core --truncate
+ok "a running state adds blocks" json "t['declared']['counts']['depth_o'] == 4 + 15 * 5 and
+    t['declared']['counts']['depth_n'] == 64 + 15 * 65" --accumulate tensor-core --merges running
+ok "sums by a tensor core, as text" says "sums of P V by tensor-core" --accumulate tensor-core
+ok "what is declared" declared --weights bf16
+ok "what is declared for one chunk" json "t['declared']['counts'] == {'depth_n': 8, 'depth_o': 9, 'stores': 0,
+    'changes': 0, 'operations_n': 8, 'operations_o': 16} and t['declared']['arithmetic']['score']['depth'] == 4 and
+    t['declared']['arithmetic']['weights'] == {'unit': 2**-8, 'tiny': 2**-134, 'largest': 255 * 2**120}" \
+    --keys 8 --head-dim 4 --weights bf16
+ok "a long class in 100 columns" right --merges balanced --divide immediate --truncate --flush --output fp32
 ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" --divide immediate
 
 ok "the example of the specification" json "abs(t['bound']['largest'] - 0.00391) < 1e-5 and t['size']['median'] == 4
@@ -150,6 +222,30 @@ ok "a case from the standard input" standard_input
 ok "a case is saved" saved
 ok "and read again" same --case "$work/case.json" --input fp16 -- --keys 40 --head-dim 6 --seed 3
 ok "a case in a shorter format" different --case "$work/case.json" -- --case "$work/case.json" --input bf16
+
+ok "a scale that is missing" same --case "$work/plain.json" -- --case "$work/half.json"
+ok "which is in the help" says "A missing scale means 1/sqrt(d)" --help
+ok "one number that is not claimed" says "No bound for 1 of 1 number." --case "$work/large1.json"
+ok "one number" says "largest of 1 number of the output" --case "$work/one.json"
+ok "one key in a chunk" says "chunks of 1 key, merges" --keys 9 --head-dim 2 --chunk 1
+ok "the order that is one state" says "or running:" --help
+ok "the sums in the help" says "by a tensor-core: blocks of 16" --help
+ok "why a family is missing" says "the fuzzer's adversarial values need a kernel" --help
+
+ok "advice leaves out what was chosen" silent "--score tensor-core" --score tensor-core --weights fp32
+ok "and names the rest" says "It is less with --score pairwise, a smaller --head-dim" --score tensor-core --weights fp32
+ok "the best choice is left with the data" says "The scores err most. It is less with a smaller --head-dim or" \
+    --score pairwise --weights fp32 --output fp32
+ok "no option that a case refuses" silent "--head-dim" --score fp16 --case "$work/example.json"
+ok "fp16 is to be left" says "leaving --score fp16 is the remedy. It is less with --score sequential, --score pairwise" \
+    --score fp16
+ok "a better exponential" says "The exponential errs most (--exp-error, and the rounding of its argument). It is less with a
+ smaller --exp-error or" --exp-error 1e-2 --chunk 1024
+ok "sums in binary32" says "The sums over the keys err most. It is less with --accumulate fp32, --accumulate tensor-core" \
+    --accumulate fp16 --chunk 1024
+ok "P in binary16" says "It is less with --weights fp16 or --weights fp32." --weights bf16 --rounded-sum
+ok "rounding to nearest" says "no --truncate" --truncate
+ok "no more than that" silent "--merges balanced" --partials fp16 --weights fp32 --merges balanced
 
 ok "no key" says "nothing is claimed (NUM-12)" --case "$work/none.json"
 ok "scores too uncertain" says "left = 1 - sum H_j - E_n =" --case "$work/large.json"
@@ -160,6 +256,19 @@ ok "overflow, of one number of two" says "No bound for 1 of 2 numbers." --case "
 ok "overflow is explained" json "t['claimed'] == 1 and 'NUM-12' in t['reason']" --case "$work/wide.json"
 ok "no overflow in bf16" json "t['claimed'] == 2 and t['reason'] is None" --case "$work/wide.json" --output bf16
 ok "scores too large for binary64" says "cannot be computed in binary64" --case "$work/huge.json" --output fp32
+ok "and which numbers are" says "products that make a score, |scale| sum |q_i k_i|, are so large (1.15e+05)" \
+    --score pairwise --case "$work/alternating.json"
+ok "also as JSON" json "t['largest_products'] == 115200 and t['largest_score'] == 0 and '1.15e+05' in t['reason']" \
+    --score pairwise --case "$work/alternating.json"
+for case in beyond opposite; do
+    ok "a score $case binary64" says "Nothing can be claimed, for a score is too large" --case "$work/$case.json"
+    ok "no number that is none: $case" no_nan --case "$work/$case.json"
+    ok "divided at once: $case" no_nan --divide immediate --case "$work/$case.json"
+done
+ok "a weight lost beyond binary64" says "Most of it by scores. A score is too large: it is uncertain by" --case "$work/far.json"
+ok "no number that is none: far" no_nan --case "$work/far.json"
+ok "merges beyond binary64" says "Most of it by merges. The merges err most" --keys 16384 --head-dim 2 --chunk 1 --exp-error 0.5
+ok "no number that is none: merges" no_nan --keys 16384 --head-dim 2 --chunk 1 --exp-error 0.5
 ok "the time of both" says "attention tolerance ratio" --time --keys 256 --head-dim 16
 
 ok "no such option" wrong "--help" --nonsense
@@ -178,6 +287,27 @@ ok "a running state is divided last" wrong "without --divide" --merges running -
 ok "P that is not rounded" wrong "--rounded-sum needs" --rounded-sum --weights fp32
 ok "a case and a family" wrong "--case brings its own row" --case "$work/example.json" --family wide
 ok "time of a case" wrong "--time measures rows of its own" --time --case "$work/example.json"
+for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "merges balanced" "accumulate fp16" \
+    "partials fp16" "divide deferred" "exp-error 0.1" "input bf16" truncate flush rounded-sum json "save $work/x"; do
+    # shellcheck disable=SC2086 # an option and its value
+    ok "time and ${option%% *}" wrong "--${option%% *} has no meaning with it" --time --keys 50 --$option
+done
+ok "a report in the place of a case" not_saved
+ok "a key that is misspelt" wrong '"scal" is not known; there are scale, q, k and v' --case "$work/misspelt.json"
+ok "a key that steers a terminal" wrong '"a?b" is not known' --case "$work/escape.json"
+ok "no object" wrong "there is no object" --case "$work/list.json"
+ok "a query that does not fit" wrong "query70.json: q[0] = 70000 does not fit in fp16 (largest 65504);" \
+    --case "$work/query70.json" --input fp16
+ok "nor a key" wrong "k[1][1] = -70000 does not fit in fp16" --case "$work/key70.json" --input fp16
+ok "nor a value" wrong "v[1][0] = 70000 does not fit in fp16" --case "$work/value70.json" --input fp16
+ok "nor in bf16" wrong "q[0] = 1e+300 does not fit in bf16 (largest 3.3895314e+38)" --case "$work/beyond.json" --input bf16
+ok "nor in fp32" wrong "q[0] = 1e+300 does not fit in fp32" --case "$work/beyond.json" --input fp32
+ok "but in a format of more range" right --case "$work/value70.json" --input bf16
+ok "a directory" wrong "$work: cannot be read: Is a directory" --case "$work"
+ok "an empty file" wrong "empty.json: the file is empty" --case "$work/empty.json"
+ok "a blank file" wrong "blank.json: the file is empty" --case "$work/blank.json"
+ok "one number of two" wrong "v[0] has 1 number, but q has 2" --case "$work/short.json"
+ok "no such sum" wrong "--accumulate bf16: not known; give fp32, fp16, tensor-core" --accumulate bf16
 ok "no such file" wrong "cannot be opened" --case "$work/nowhere.json"
 ok "a file that cannot be written" wrong "cannot be written" --save "$work/nowhere/case.json"
 ok "a row too long" wrong "k[1] has 3 numbers, but q has 2" --case "$work/long.json"

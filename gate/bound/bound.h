@@ -3,7 +3,8 @@
  *
  *   options.c  the command line       class.c    the class and counts that it declares
  *   input.c    rows of numbers        case.c     the same from and to a file
- *   figures.c  what is printed        text.c, json.c    prints it        time.c   what it costs */
+ *   figures.c  what is printed        text.c, json.c    prints it
+ *   advice.c   the same in words      time.c     what it costs */
 #ifndef CHUNKPROOF_GATE_BOUND_H
 #define CHUNKPROOF_GATE_BOUND_H
 
@@ -28,18 +29,26 @@ enum bound_family {
     BOUND_RISING,
     BOUND_EQUAL,
     BOUND_UNDERFLOW,
+    BOUND_EDGES, /* of chunks */
     BOUND_FAMILIES
 };
 
 enum bound_score { SCORE_SEQUENTIAL, SCORE_PAIRWISE, SCORE_TENSOR_CORE, SCORE_FP16, SCORE_KINDS };
+enum bound_accumulate {
+    ACCUMULATE_FP32,
+    ACCUMULATE_FP16,
+    ACCUMULATE_TENSOR_CORE,
+    ACCUMULATE_KINDS
+};
 enum bound_merges { MERGES_CHAIN, MERGES_BALANCED, MERGES_RUNNING, MERGES_KINDS };
 
 struct bound_options {
     int keys, head_dim, chunk;
     enum bound_family family;
     unsigned long long seed;
-    int input, weights, accumulate, partials, output; /* CP_FP32, CP_FP16, CP_BF16 */
+    int input, weights, partials, output; /* CP_FP32, CP_FP16, CP_BF16 */
     enum bound_score score;
+    enum bound_accumulate accumulate;
     enum bound_merges merges;
     int immediate, truncate, flush, rounded_sum;
     double exp_error;
@@ -51,6 +60,7 @@ struct bound_options {
 /* What names an option's value; NULL behind the last. */
 extern const char *const bound_family_names[];
 extern const char *const bound_score_names[];
+extern const char *const bound_accumulate_names[];
 extern const char *const bound_merges_names[];
 const char *bound_format_name(int format);
 
@@ -80,13 +90,23 @@ void bound_row_fill(struct bound_row *row, const struct bound_options *options);
 int bound_case_load(struct bound_row *row, const char *name);
 int bound_case_save(const struct bound_row *row, const char *name);
 
+/* Rounds the numbers of a case to the format. 0, or -1 after saying which number does not fit in it. */
+int bound_case_round(struct bound_row *row, const char *name, int format);
+
 /* NUM-7, NUM-8: what a kernel as described by the options declares for rows of n keys of d numbers;
  * `largest_score`: the largest magnitude of a score. */
 void bound_class(const struct bound_options *options, int n, int d, double largest_score,
                  struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
 /* Why nothing is claimed for some elements. */
-enum bound_reason { REASON_NONE, REASON_NO_KEY, REASON_LEFT, REASON_OVERFLOW, REASON_SCORES };
+enum bound_reason {
+    REASON_NONE,
+    REASON_NO_KEY,
+    REASON_INFINITE, /* the products that make a score are too large for binary64 */
+    REASON_LEFT,
+    REASON_OVERFLOW,
+    REASON_SCORES
+};
 
 struct bound_pair {
     double median, largest;
@@ -102,7 +122,9 @@ struct bound_figures {
     int largest_part;
     enum bound_reason reason;
     double left, lost[CP_TOLERANCE_PARTS];
-    double largest_score, largest_sigma, lse_bound;
+    double largest_score;    /* INFINITY: none is known */
+    double largest_products; /* |scale| sum |q_i k_i| */
+    double largest_sigma, lse_bound;
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
 };
@@ -113,9 +135,12 @@ extern const char *const bound_part_names[CP_TOLERANCE_PARTS];
 int bound_figures(const struct bound_options *options, const struct bound_row *row,
                   struct bound_figures *figures);
 
-/* In words: the part that dominates, and why nothing is claimed. */
-const char *bound_advice(int part);
-void bound_reason_text(const struct bound_figures *figures, char *text, size_t size);
+/* In words: what lessens the part that dominates, and why nothing is claimed ("" where all is). */
+#define BOUND_TEXT 1024
+void bound_advice(const struct bound_options *options, const struct bound_row *row,
+                  const struct bound_figures *figures, int part, char *text, size_t size);
+void bound_reason_text(const struct bound_options *options, const struct bound_row *row,
+                       const struct bound_figures *figures, char *text, size_t size);
 
 void bound_print_text(FILE *file, const struct bound_options *options, const struct bound_row *row,
                       const struct bound_figures *figures);

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "chunkproof/tolerance.h"
 #include "gate/bound/bound.h"
 
 /* ---- From a file ---- */
@@ -23,6 +24,14 @@ __attribute__((format(printf, 2, 3))) static int refuse(const char *file, const 
     return -1;
 }
 
+static const char *source_of(const char *name) {
+    return strcmp(name, "-") == 0 ? "<stdin>" : name;
+}
+
+static const char *plural(size_t n) {
+    return n == 1 ? "" : "s";
+}
+
 /* d numbers of an array; `name` and, unless it is -1, `j` say where it stands. */
 static int read_numbers(const char *file, const json_t *array, const char *name, int j, int d,
                         double *to) {
@@ -32,7 +41,8 @@ static int read_numbers(const char *file, const json_t *array, const char *name,
         return refuse(file, "%s is no array of numbers", place);
     }
     if (json_array_size(array) != (size_t)d) {
-        return refuse(file, "%s has %zu numbers, but q has %d", place, json_array_size(array), d);
+        return refuse(file, "%s has %zu number%s, but q has %d", place, json_array_size(array),
+                      plural(json_array_size(array)), d);
     }
     for (int x = 0; x < d; x++) {
         const json_t *number = json_array_get(array, (size_t)x);
@@ -55,9 +65,38 @@ static int read_rows(const char *file, const json_t *rows, const char *name,
     return 0;
 }
 
-static int read_case(struct bound_row *row, const char *file, const json_t *object) {
+/* A key that is misspelt would be left out without a word. */
+static int check_keys(const char *file, json_t *object) {
+    static const char *const known[] = {"scale", "q", "k", "v"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        int found = 0;
+        char shown[40];
+        size_t i = 0;
+        for (int name = 0; name < 4; name++) {
+            found |= strcmp(key, known[name]) == 0;
+        }
+        for (; key[i] != '\0' && i + 1 < sizeof shown; i++) { /* nothing that steers a terminal */
+            shown[i] = (unsigned char)key[i] < 32 || key[i] == 127 ? '?' : key[i];
+        }
+        shown[i] = '\0';
+        if (!found) {
+            return refuse(file, "the key \"%s\" is not known; there are scale, q, k and v", shown);
+        }
+    }
+    return 0;
+}
+
+static int read_case(struct bound_row *row, const char *file, json_t *object) {
     const json_t *q = json_object_get(object, "q"), *scale = json_object_get(object, "scale");
     const json_t *k = json_object_get(object, "k"), *v = json_object_get(object, "v");
+    if (!json_is_object(object)) {
+        return refuse(file, "there is no object in it");
+    }
+    if (check_keys(file, object) != 0) {
+        return -1;
+    }
     if (!json_is_array(q) || json_array_size(q) < 1 || json_array_size(q) > BOUND_MOST_DIM) {
         return refuse(file, "q is no array of 1 to %d numbers", BOUND_MOST_DIM);
     }
@@ -82,29 +121,96 @@ static int read_case(struct bound_row *row, const char *file, const json_t *obje
                : 0;
 }
 
-int bound_case_load(struct bound_row *row, const char *name) {
+/* What the JSON reader reads from. */
+struct source {
+    FILE *file;
+    int error; /* that of the system; 0: none */
+    int blank; /* nothing but spaces until now */
+};
+
+static size_t read_some(void *buffer, size_t size, void *data) {
+    struct source *source = data;
+    errno = 0;
+    size_t length = fread(buffer, 1, size, source->file);
+    if (ferror(source->file)) {
+        source->error = errno != 0 ? errno : EIO;
+        return (size_t)-1;
+    }
+    for (size_t i = 0; i < length && source->blank; i++) {
+        source->blank = strchr(" \t\r\n", ((const char *)buffer)[i]) != NULL;
+    }
+    return length;
+}
+
+static json_t *read_json(FILE *in, const char *name) {
     json_error_t error;
+    struct source source = {in, 0, 1};
+    json_t *object = json_load_callback(read_some, &source, JSON_REJECT_DUPLICATES, &error);
+    if (source.error != 0) {
+        fprintf(stderr, "%s: cannot be read: %s\n", name, strerror(source.error));
+        json_decref(object);
+        return NULL;
+    }
+    if (object == NULL && source.blank) {
+        fprintf(stderr, "%s: the file is empty\n", name);
+    } else if (object == NULL) {
+        fprintf(stderr, "%s:%d:%d: %s\n", name, error.line, error.column, error.text);
+    }
+    return object;
+}
+
+int bound_case_load(struct bound_row *row, const char *name) {
     FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "r");
-    const char *source = in == stdin ? "<stdin>" : name;
     row->q = NULL;
     if (in == NULL) {
         fprintf(stderr, "%s: cannot be opened: %s\n", name, strerror(errno));
         return -1;
     }
-    json_t *object = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
+    json_t *object = read_json(in, source_of(name));
     if (in != stdin) {
         (void)fclose(in);
     }
     if (object == NULL) {
-        fprintf(stderr, "%s:%d:%d: %s\n", source, error.line, error.column, error.text);
         return -1;
     }
-    int result = read_case(row, source, object);
+    int result = read_case(row, source_of(name), object);
     json_decref(object);
     if (result != 0) {
         bound_row_free(row);
     }
     return result;
+}
+
+static int does_not_fit(const struct bound_row *row, const char *file, ptrdiff_t i, int format) {
+    double largest = format == CP_FP16   ? cp_format_fp16().largest
+                     : format == CP_BF16 ? cp_format_bf16().largest
+                                         : cp_format_fp32().largest;
+    const char *name = bound_format_name(format);
+    char place[48];
+    ptrdiff_t keys = (ptrdiff_t)row->n * row->d, at = i - row->d;
+    if (at < 0) {
+        snprintf(place, sizeof place, "q[%td]", i);
+    } else {
+        snprintf(place, sizeof place, "%c[%td][%td]", at < keys ? 'k' : 'v', at % keys / row->d,
+                 at % row->d);
+    }
+    fprintf(stderr,
+            "%s: %s = %.8g does not fit in %s (largest %.8g); without --input, or with a format of "
+            "more range, it is taken\n",
+            source_of(file), place, row->q[i], name, largest);
+    return -1;
+}
+
+int bound_case_round(struct bound_row *row, const char *name, int format) {
+    for (ptrdiff_t i = 0; i < (2 * (ptrdiff_t)row->n + 1) * row->d;
+         i++) { /* K and V lie behind q */
+        double rounded = bound_round(format, row->q[i]);
+        if (!isfinite(rounded)) {
+            return does_not_fit(row, name, i, format);
+        }
+        row->q[i] = rounded;
+    }
+    return 0;
 }
 
 /* ---- To a file ---- */

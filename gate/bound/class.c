@@ -16,10 +16,15 @@
 #define CORE_BITS  25
 
 const char *const bound_score_names[] = {"sequential", "pairwise", "tensor-core", "fp16", NULL};
+const char *const bound_accumulate_names[] = {"fp32", "fp16", "tensor-core", NULL};
 const char *const bound_merges_names[] = {"chain", "balanced", "running", NULL};
 
 const char *bound_format_name(int format) {
     return format == CP_FP16 ? "fp16" : format == CP_BF16 ? "bf16" : "fp32";
+}
+
+static int bits_of(int type) {
+    return type == CP_FP16 ? 11 : type == CP_BF16 ? 8 : 24;
 }
 
 static int log2_up(int n) {
@@ -42,7 +47,17 @@ static struct cp_format format_of(const struct bound_options *o, int type) {
 }
 
 /* Products of two short numbers are exact in a tensor core. A block's products, and what was added
- * up before, are cut off CORE_BITS bits below the largest; so is the sum. */
+ * up before, are cut off CORE_BITS bits below the largest; so is the sum. The largest itself loses
+ * nothing, unless a product has more bits than are kept. */
+static double core_unit(int product_bits) {
+    int cut = CORE_BLOCK + (product_bits > CORE_BITS + 1);
+    return cut * ldexp(1.0, -CORE_BITS) + 2.0 * U;
+}
+
+static int core_depth(int n) {
+    return (n + CORE_BLOCK - 1) / CORE_BLOCK;
+}
+
 static void score_class(const struct bound_options *o, int d, struct cp_score_arithmetic *s) {
     switch (o->score) {
     case SCORE_PAIRWISE:
@@ -50,9 +65,9 @@ static void score_class(const struct bound_options *o, int d, struct cp_score_ar
         break;
     case SCORE_TENSOR_CORE:
         s->term_unit = o->input == CP_FP32 ? U : 0.0;
-        s->unit = CORE_BLOCK * ldexp(1.0, -CORE_BITS) + 2.0 * U;
+        s->unit = core_unit(0); /* of products that are rounded, if they have too many bits */
         s->tiny = 2.0 * TINY;
-        s->depth = (d + CORE_BLOCK - 1) / CORE_BLOCK;
+        s->depth = core_depth(d);
         break;
     case SCORE_FP16:
         s->term_unit = U_16;
@@ -90,13 +105,20 @@ static void cut_off(const struct bound_options *o, struct cp_arithmetic *a) {
     }
 }
 
+/* The sums of P V, whatever else is cut off. One number for them and for the products and additions of
+ * merges, which are done in binary32: the larger. */
+static void sum_values_by_core(const struct bound_options *o, struct cp_arithmetic *a) {
+    a->u_o = core_unit(bits_of(o->weights) + bits_of(o->input));
+    a->eta_o = fmax(a->eta_o, 2.0 * TINY);
+}
+
 static double at_least(double x, double least) {
     return x > 0.0 ? fmax(x, least) : x;
 }
 
 static void flush(const struct bound_options *o, struct cp_arithmetic *a) {
     double partial = o->partials == CP_FP16 ? NORMAL_16 : NORMAL;
-    double sum = o->accumulate == CP_FP16 ? NORMAL_16 : partial;
+    double sum = o->accumulate == ACCUMULATE_FP16 ? NORMAL_16 : partial;
     double score = o->score == SCORE_FP16 ? NORMAL_16 : NORMAL;
     a->score.term_tiny = fmax(a->score.term_tiny, score);
     a->score.tiny = fmax(a->score.tiny, score);
@@ -108,15 +130,17 @@ static void flush(const struct bound_options *o, struct cp_arithmetic *a) {
 }
 
 /* NUM-8. Where a state runs, its sums go on after each change: a product, and the additions of the
- * next chunk. A state that is divided at once is so as a leaf, too, and takes a product each time. */
+ * next chunk. A state that is divided at once is so as a leaf, too, and takes a product each time. For o a
+ * product with V comes first; a tensor core does not round it, and adds a block at a time. */
 static void count(const struct bound_options *o, int n, struct cp_counts *counts) {
     int c = o->chunk < n ? o->chunk : n;
     int t = n > 0 ? (n + o->chunk - 1) / o->chunk : 1;
     int height = o->merges == MERGES_BALANCED ? log2_up(t) : t - 1;
     int divisions = o->immediate ? height + 1 : 0;
-    int merge = o->merges == MERGES_RUNNING ? c + 1 : 2;
-    counts->depth_n = c + height * merge;
-    counts->depth_o = c + 1 + height * merge + divisions;
+    int core = o->accumulate == ACCUMULATE_TENSOR_CORE, running = o->merges == MERGES_RUNNING;
+    int in_chunk_o = core ? core_depth(c) : c;
+    counts->depth_n = c + height * (running ? c + 1 : 2);
+    counts->depth_o = !core + in_chunk_o + height * (running ? in_chunk_o + 1 : 2) + divisions;
     counts->stores = o->merges == MERGES_RUNNING ? 0 : height;
     counts->changes = height + divisions;
     counts->operations_n = n + 5.0 * (t - 1) + (o->immediate ? 2.0 * t : 0.0);
@@ -146,7 +170,7 @@ void bound_class(const struct bound_options *o, int n, int d, double largest_sco
     score_class(o, d, &a->score);
     a->eps = -log1p(-o->exp_error);
     a->rounded_sum = o->rounded_sum;
-    if (o->accumulate == CP_FP16) {
+    if (o->accumulate == ACCUMULATE_FP16) {
         a->u_o = U_16;
         a->eta_o = TINY_16;
     }
@@ -158,6 +182,9 @@ void bound_class(const struct bound_options *o, int n, int d, double largest_sco
     count(o, n, counts);
     if (o->truncate) {
         cut_off(o, a);
+    }
+    if (o->accumulate == ACCUMULATE_TENSOR_CORE) {
+        sum_values_by_core(o, a);
     }
     if (o->flush) {
         flush(o, a);

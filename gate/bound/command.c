@@ -2,8 +2,6 @@
 /* `chunkproof bound`: gets a row, computes its bound, reports. */
 #include "gate/command.h"
 
-#include <stddef.h>
-
 #include "gate/bound/bound.h"
 
 static int no_memory(void) {
@@ -22,8 +20,9 @@ static int get_row(const struct bound_options *o, struct bound_row *row) {
     if (bound_case_load(row, o->case_file) != 0) {
         return -1;
     }
-    for (ptrdiff_t i = 0; o->input_given && i < (2 * (ptrdiff_t)row->n + 1) * row->d; i++) {
-        row->q[i] = bound_round(o->input, row->q[i]); /* K and V lie behind */
+    if (o->input_given && bound_case_round(row, o->case_file, o->input) != 0) {
+        bound_row_free(row);
+        return -1;
     }
     return 0;
 }

@@ -12,25 +12,6 @@
 const char *const bound_part_names[CP_TOLERANCE_PARTS] = {"scores", "exp",    "P",
                                                           "sums",   "merges", "output"};
 
-const char *bound_advice(int part) {
-    static const char *const advice[CP_TOLERANCE_PARTS] = {
-        "The scores err most: shorter sums of products (--score pairwise, tensor-core, a smaller "
-        "--head-dim) or smaller scores help.",
-        "The exponential errs most: a better one helps (--exp-error), and smaller differences of "
-        "scores.",
-        "The rounding of P errs most: P in fp32 leaves it out (--weights), and where values have a "
-        "common offset a row sum of the rounded P lessens it (--rounded-sum).",
-        "The sums over the keys err most: shorter ones (--chunk, --merges balanced) and "
-        "--accumulate "
-        "fp32 help.",
-        "The merges err most, each with a factor that is an exponential: fewer of them on the way "
-        "of a "
-        "key help (--merges balanced, a larger --chunk), and --partials and --accumulate fp32.",
-        "The division and the output's format err most: a better arithmetic inside gains little.",
-    };
-    return advice[part];
-}
-
 /* ---- Numbers of the row ---- */
 
 static int compare(const void *a, const void *b) {
@@ -62,7 +43,6 @@ static double ulp(int format, double x) {
 
 static void largest_scores(const struct bound_options *o, const struct bound_row *row,
                            struct bound_figures *f) {
-    double magnitude = 0.0;
     for (int j = 0; j < row->n; j++) {
         double sum = 0.0, sizes = 0.0;
         for (int x = 0; x < row->d; x++) {
@@ -71,10 +51,14 @@ static void largest_scores(const struct bound_options *o, const struct bound_row
             sizes += fabs(product);
         }
         f->largest_score = fmax(f->largest_score, fabs(sum));
-        magnitude = fmax(magnitude, sizes);
+        f->largest_products = fmax(f->largest_products, sizes);
+    }
+    if (!isfinite(f->largest_products)) {
+        f->largest_score = INFINITY; /* a sum of infinities may be anything */
     }
     bound_class(o, row->n, row->d, f->largest_score, &f->arithmetic, &f->counts);
-    f->largest_sigma = cp_score_error(&f->arithmetic.score, row->scale, row->d, magnitude);
+    f->largest_sigma =
+        cp_score_error(&f->arithmetic.score, row->scale, row->d, f->largest_products);
 }
 
 /* ---- Figures ---- */
@@ -138,6 +122,7 @@ static enum bound_reason find_reason(const struct bound_row *row, const struct a
             error += a->parts[(ptrdiff_t)i * CP_TOLERANCE_PARTS + p];
         }
         return row->n < 1                                              ? REASON_NO_KEY
+               : !isfinite(f->largest_products)                        ? REASON_INFINITE
                : !(f->left > 1e-6)                                     ? REASON_LEFT
                : !(fabs(a->expected[i]) + error < most * (1.0 - 1e-6)) ? REASON_OVERFLOW
                                                                        : REASON_SCORES;
@@ -166,56 +151,4 @@ int bound_figures(const struct bound_options *o, const struct bound_row *row,
     summarize(o, &a, row->d, f);
     free(numbers);
     return 0;
-}
-
-static int largest_loss(const struct bound_figures *f) {
-    int most = 0;
-    for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
-        most = f->lost[p] > f->lost[most] ? p : most;
-    }
-    return most;
-}
-
-void bound_reason_text(const struct bound_figures *f, char *text, size_t size) {
-    int part = largest_loss(f);
-    size_t used;
-    text[0] = '\0';
-    switch (f->reason) {
-    case REASON_NO_KEY:
-        snprintf(
-            text, size,
-            "There is no key: nothing is claimed (NUM-12); zeros and a log-sum-exp of -infinity "
-            "are demanded exactly.");
-        break;
-    case REASON_LEFT:
-        snprintf(text, size,
-                 "The weights may lose as much as they are: left = 1 - sum H_j - E_n = %.3g is not "
-                 "above 0 (NUM-10). Most of it by %s (%.3g of 1).",
-                 f->left, bound_part_names[part], f->lost[part]);
-        used = strlen(text);
-        if (part == CP_PART_SCORES) {
-            snprintf(text + used, size - used,
-                     " A score is uncertain by up to %.3g; ln 2 = 0.69 would be too much already.",
-                     f->largest_sigma);
-        } else {
-            snprintf(text + used, size - used, " %s", bound_advice(part));
-        }
-        break;
-    case REASON_OVERFLOW:
-        snprintf(
-            text, size,
-            "The result may exceed %.5g, the largest number of the output's format, so that an "
-            "infinity may be right (NUM-12). An output with more range helps (--output bf16, "
-            "fp32).",
-            f->arithmetic.output.largest);
-        break;
-    case REASON_SCORES:
-        snprintf(text, size,
-                 "The scores are so large (%.3g) that the bound itself cannot be computed in "
-                 "binary64: their error there exceeds 2^-30.",
-                 f->largest_score);
-        break;
-    default:
-        break;
-    }
 }

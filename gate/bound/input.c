@@ -9,7 +9,7 @@
 
 const char *const bound_family_names[] = {"normal",    "massive",   "one-hot",    "ties", "shifted",
                                           "subnormal", "offset",    "cancelling", "wide", "rising",
-                                          "equal",     "underflow", NULL};
+                                          "equal",     "underflow", "edges",      NULL};
 
 int bound_row_new(struct bound_row *row, int n, int d) {
     size_t keys = (size_t)n * (size_t)d;
@@ -63,10 +63,17 @@ static double query(enum bound_family family, int x, struct trace_random *random
     }
 }
 
-static double key(const struct bound_row *row, enum bound_family family, int j, int x,
+/* A key at the end of the first, the middle or the last chunk of c keys. */
+static int is_edge(int n, int c, int j) {
+    int middle = n / c / 2 * c, last = (n - 1) / c * c;
+    return j == 0 || j == c - 1 || j == c || j == n - 1 || j == last || j == last - 1 ||
+           j == middle || j - middle == c - 1;
+}
+
+static double key(const struct bound_row *row, const struct bound_options *o, int j, int x,
                   struct trace_random *random) {
     double number = normal(random);
-    switch (family) {
+    switch (o->family) {
     case BOUND_MASSIVE:
         return x < 2 ? 50.0 * number : number;
     case BOUND_ONE_HOT:
@@ -83,6 +90,8 @@ static double key(const struct bound_row *row, enum bound_family family, int j, 
         return x == 0 ? 4.0 * j / row->n : 0.25 * number;
     case BOUND_UNDERFLOW: /* weights about 2^-17 */
         return x > 0 || j == 0 ? 0.0 : (0.5 * number - 12.0) / row->scale;
+    case BOUND_EDGES: /* a few keys have nearly all the weight */
+        return 0.25 * number + (is_edge(row->n, o->chunk, j) ? 2.0 * row->q[x] : 0.0);
     default:
         return number;
     }
@@ -114,7 +123,7 @@ void bound_row_fill(struct bound_row *row, const struct bound_options *options) 
     for (int j = 0; j < row->n; j++) {
         for (int x = 0; x < row->d; x++) {
             ptrdiff_t at = (ptrdiff_t)j * row->d + x;
-            row->k[at] = bound_round(options->input, key(row, options->family, j, x, &random));
+            row->k[at] = bound_round(options->input, key(row, options, j, x, &random));
             row->v[at] = bound_round(options->input, value(options->family, j, &random));
         }
     }

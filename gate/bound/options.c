@@ -95,28 +95,35 @@ void bound_options_help(FILE *file) {
         "  --family NAME         how they are distributed (normal):\n",
         file);
     print_names(file, bound_family_names);
-    fputs("  --seed N              other numbers (1)\n"
-          "  --input FORMAT        of Q, K and V: fp16 (default), bf16, fp32\n"
-          "  --case FILE           this row instead, from JSON: {\"scale\": s, \"q\": [...],\n"
-          "                        \"k\": [[...], ...], \"v\": [[...], ...]}; - is the standard "
-          "input.\n"
-          "                        Its numbers are taken as they are, or rounded to --input\n"
-          "  --save FILE           write the row there, for --case\n"
-          "\n"
-          "the kernel's class; what is not said here is done in binary32, to nearest:\n"
-          "  --score HOW           products of Q and K are added sequential (default), pairwise, "
-          "by a\n"
-          "                        tensor-core (blocks of 16, cut off at 25 bits), or in fp16\n"
-          "  --exp-error X         relative error of an exponential (2^-23 = 1.2e-7)\n"
-          "  --weights FORMAT      of P: fp16 (default), bf16, fp32\n"
-          "  --rounded-sum         the row sum takes P after it was rounded\n"
-          "  --accumulate FORMAT   of the sums of P V: fp32 (default), fp16\n",
-          file);
+    fputs(
+        "                        (edges depend on --chunk; the fuzzer's adversarial values need a "
+        "kernel)\n"
+        "  --seed N              other numbers (1)\n"
+        "  --input FORMAT        of Q, K and V: fp16 (default), bf16, fp32\n"
+        "  --case FILE           this row instead, from JSON: {\"scale\": s, \"q\": [...],\n"
+        "                        \"k\": [[...], ...], \"v\": [[...], ...]}, and no other key. A "
+        "missing scale\n"
+        "                        means 1/sqrt(d), d numbers per key. - is the standard input. "
+        "The numbers\n"
+        "                        are taken as they are, or rounded to --input\n"
+        "  --save FILE           write the row there, for --case\n"
+        "\n"
+        "the kernel's class; what is not said here is done in binary32, to nearest:\n"
+        "  --score HOW           products of Q and K are added sequential (default), pairwise, "
+        "by a\n"
+        "                        tensor-core (blocks of 16, cut off at 25 bits), or in fp16\n"
+        "  --exp-error X         relative error of an exponential (2^-23 = 1.2e-7)\n"
+        "  --weights FORMAT      of P: fp16 (default), bf16, fp32\n"
+        "  --rounded-sum         the row sum takes P after it was rounded\n"
+        "  --accumulate HOW      sums of P V in fp32 (default), in fp16, or by a tensor-core: "
+        "blocks of 16\n"
+        "                        keys, cut off at 25 bits, in fp32; the row sum stays in fp32\n",
+        file);
     fputs(
         "  --chunk N             keys that are summed before a merge (64)\n"
-        "  --merges HOW          of the chunks' states: a chain (default), balanced, or none "
-        "but one\n"
-        "                        running state that each chunk is added to\n"
+        "  --merges HOW          of the chunks' states: a chain (default), a balanced tree, or "
+        "running:\n"
+        "                        no merges, but one state that each chunk is added to\n"
         "  --partials FORMAT     of states that are stored: fp32 (default), fp16\n"
         "  --divide WHEN         deferred (default) to the end, or immediate for each state\n"
         "  --output FORMAT       fp16 (default), bf16, fp32\n"
@@ -124,10 +131,14 @@ void bound_options_help(FILE *file) {
         "  --flush               subnormal numbers become 0\n"
         "\n"
         "output:\n"
-        "  --json                one JSON object instead of the table\n"
+        "  --json                one JSON object instead of the table; its \"declared\" has the "
+        "class as the\n"
+        "                        numbers that cp_tolerance() takes\n"
         "  --time                what computing the bound costs, beside the reference's "
         "attention\n"
-        "                        (1024, 4096 and 16384 keys, or --keys)\n"
+        "                        (1024, 4096 and 16384 keys, or --keys); with --keys, "
+        "--head-dim and\n"
+        "                        --chunk only\n"
         "  -h, --help            this text\n"
         "\n"
         "exit status: 0 whatever the bound is, also where nothing can be claimed (the output says "
@@ -206,7 +217,9 @@ static int read_class(struct bound_options *o, int option, const char *name, con
     case WEIGHTS:
         return read_format(name, text, -1, &o->weights);
     case ACCUMULATE:
-        return read_format(name, text, 2, &o->accumulate);
+        i = read_name(name, text, bound_accumulate_names, -1);
+        o->accumulate = i < 0 ? o->accumulate : (enum bound_accumulate)i;
+        return i < 0 ? -1 : 0;
     case PARTIALS:
         return read_format(name, text, 2, &o->partials);
     case OUTPUT:
@@ -278,15 +291,31 @@ static int read_option(struct bound_options *o, int option, const char *name, co
     }
 }
 
-/* Options that do not go together. */
-static int check(struct bound_options *o) {
+/* The class and the row make no difference to the time. */
+static int check_time(unsigned long long given) {
+    for (int i = 0; names[i].name != NULL; i++) {
+        int value = names[i].val;
+        int known = value == KEYS || value == HEAD_DIM || value == CHUNK || value == TIME;
+        if ((given >> (value - KEYS) & 1U) != 0 && !known) {
+            return refuse("--time measures rows of its own and prints a table: --%s has no meaning "
+                          "with it, only --keys, --head-dim and --chunk have",
+                          names[i].name);
+        }
+    }
+    return 0;
+}
+
+/* Options that do not go together. `given`: a bit for each option, from KEYS on. */
+static int check(struct bound_options *o, unsigned long long given) {
+    if (o->time && check_time(given) != 0) {
+        return -1;
+    }
     if (o->case_file != NULL && (o->row_given || o->keys_given || o->dim_given)) {
         return refuse("--case brings its own row: --keys, --head-dim, --family and --seed have no "
                       "meaning with it");
     }
-    if (o->time && (o->case_file != NULL || o->save_file != NULL || o->json)) {
-        return refuse("--time measures rows of its own and prints a table: without --case, --save "
-                      "and --json");
+    if (o->save_file != NULL && strcmp(o->save_file, "-") == 0) {
+        return refuse("--save -: the standard output has the report; name a file");
     }
     if ((long long)o->keys * o->head_dim > BOUND_MOST_NUMBERS) {
         return refuse("--keys times --head-dim must be %d at most, not %lld", BOUND_MOST_NUMBERS,
@@ -310,13 +339,14 @@ static int check(struct bound_options *o) {
 int bound_options_parse(struct bound_options *o, int argc, char **argv) {
     static char program[] = "chunkproof bound"; /* for the messages of getopt_long() */
     int option, index = 0;
+    unsigned long long given = 0;
     *o = (struct bound_options){.keys = 1024,
                                 .head_dim = 128,
                                 .chunk = 64,
                                 .seed = 1,
                                 .input = CP_FP16,
                                 .weights = CP_FP16,
-                                .accumulate = CP_FP32,
+                                .accumulate = ACCUMULATE_FP32,
                                 .partials = CP_FP32,
                                 .output = CP_FP16,
                                 .exp_error = 0x1p-23};
@@ -327,9 +357,10 @@ int bound_options_parse(struct bound_options *o, int argc, char **argv) {
         if (read_option(o, option, names[index].name, optarg) != 0) {
             return -1;
         }
+        given |= 1ULL << (option - KEYS);
     }
     if (!o->help && optind < argc) {
         return refuse("it takes options only, not '%s'; a case is given with --case", argv[optind]);
     }
-    return o->help ? 0 : check(o);
+    return o->help ? 0 : check(o, given);
 }
