@@ -316,6 +316,15 @@ drawn_up_to_the_error() {
     [ $? -eq 2 ] && [ ! -s picture ]
 }
 
+# A file's name draws one word, which may be meant; it is said how the file is read.
+a_file_may_be_meant() {
+    printf 'join a: x\n' >meant.script
+    show meant.script 2>err | grep -q meant.script && grep -qF -- '--script meant.script reads it' err || return 1
+    show meant-script >out 2>err && [ ! -s err ]
+}
+
+test_that "a file's name as a prompt" a_file_may_be_meant
+
 unwritable() {
     show --example figure2 2>err >/dev/full
     [ $? -eq 2 ] && grep -q 'cannot write' err

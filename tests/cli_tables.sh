@@ -135,7 +135,7 @@ ok "everything shared" json "section['capacity']['case']['fits'] is None and
 ok "everything shared, as text" has "sequences in the former any number: all is shared" \
     --prompt 64 --shared 64 --completion 0 capacity
 
-ok "no such section" wrong "no section prefil;" prefil
+ok "no such section" wrong "no section prefil; there are prefill, decode," prefil
 ok "no such option" wrong "--help" --nonsense
 ok "no such model" wrong "the models are gpt3-175b" --model llama-8b
 ok "no number" wrong "--heads x: give a whole number from 1" --heads x

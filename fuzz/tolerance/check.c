@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* fork, mmap */
+#define _DEFAULT_SOURCE /* fork, getopt_long, mmap */
 /* Kernels of every class at random on inputs of every family: none may write a number beyond its
  * bound.
  *
@@ -11,6 +11,9 @@
  * status: 0 none, 1 a violation (or something that the self-test did not see), 2 bad use, 130
  * interrupted (what was found is printed). */
 #include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -285,28 +288,76 @@ static int replay(unsigned long long seed) {
     return violated;
 }
 
-int main(int argc, char **argv) {
-    unsigned long long elements = setting("CHUNKPROOF_ELEMENTS", 1000000);
-    unsigned long long seed = setting("CHUNKPROOF_SEED", 1);
+static void help(FILE *out) {
+    fputs(
+        "Usage: check [-j PROCESSES]    emulated kernels against their bounds\n"
+        "       check --replay SEED      one case, in words\n"
+        "       check --self-test        wrong kernels, and classes declared too strict, are seen\n"
+        "Environment: CHUNKPROOF_ELEMENTS numbers (1e6), CHUNKPROOF_SEED (1)\n"
+        "Exit status: 0 no violation; 1 a violation, or something that the self-test did not see;\n"
+        "2 bad use; 130 interrupted (what was found is printed)\n",
+        out);
+}
+
+/* Is the argument of an option a number from `least` to `most`? Else what is wrong is said. */
+static int read_number(const char *option, const char *text, unsigned long long least,
+                       unsigned long long most, unsigned long long *value) {
+    char *end;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || *value < least ||
+        *value > most) {
+        fprintf(stderr, "check: %s takes a number from %llu to %llu, not '%s'\n", option, least,
+                most, text);
+        return 0;
+    }
+    return 1;
+}
+
+static int mass_run_of_environment(int processes) {
     struct sigaction action = {.sa_handler = on_signal};
-    int processes = 1;
-    program = argv[0];
-    if (argc == 2 && strcmp(argv[1], "--self-test") == 0) {
-        return self_test();
-    }
-    if (argc == 3 && strcmp(argv[1], "--replay") == 0) {
-        return replay(strtoull(argv[2], NULL, 10));
-    }
-    if (argc == 3 && strcmp(argv[1], "-j") == 0) {
-        processes = (int)strtol(argv[2], NULL, 10);
-    }
-    if ((argc != 1 && argc != 3) || processes < 1 || processes > MOST_PROCESSES) {
-        fprintf(stderr, "usage: check [-j PROCESSES | --replay SEED | --self-test]\n");
-        return 2;
-    }
+    long long elements = setting("CHUNKPROOF_ELEMENTS", 1000000);
+    unsigned long long seed = (unsigned long long)setting("CHUNKPROOF_SEED", 1);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     (void)mkdir("build", 0777);
     (void)mkdir("build/tolerance", 0777);
-    return mass_run(seed, (long long)elements, processes);
+    return mass_run(seed, elements, processes);
+}
+
+int main(int argc, char **argv) {
+    static const struct option long_options[] = {{"replay", required_argument, NULL, 'r'},
+                                                 {"self-test", no_argument, NULL, 's'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    unsigned long long processes = 1, seed = 0;
+    int option, is_self_test = 0, is_replay = 0, is_right = 1;
+    program = argv[0];
+    while ((option = getopt_long(argc, argv, "j:h", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'j':
+            is_right &= read_number("-j", optarg, 1, MOST_PROCESSES, &processes);
+            break;
+        case 'r':
+            is_right &= read_number("--replay", optarg, 0, ULLONG_MAX, &seed);
+            is_replay = 1;
+            break;
+        case 's':
+            is_self_test = 1;
+            break;
+        case 'h':
+            help(stdout);
+            return 0;
+        default:
+            is_right = 0;
+            break;
+        }
+    }
+    if (!is_right || optind < argc) {
+        help(stderr);
+        return 2;
+    }
+    return is_self_test ? self_test()
+           : is_replay  ? replay(seed)
+                        : mass_run_of_environment((int)processes);
 }

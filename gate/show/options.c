@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* access */
 #include "gate/show/options.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gate/command.h"
 #include "gate/show/show.h"
@@ -197,6 +199,13 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
         strcmp(options->prompt[0], "-") == 0) {
         options->script = "-";
         options->n_prompts = 0;
+    }
+    if (options->n_prompts == 1 && access(options->prompt[0], F_OK) == 0) {
+        fprintf(
+            stderr,
+            "chunkproof show: %s is taken for a prompt, and a file is called so, too; --script %s "
+            "reads it\n",
+            options->prompt[0], options->prompt[0]);
     }
     return check_sources(options);
 }

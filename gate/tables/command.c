@@ -161,8 +161,11 @@ static int read_sections(struct request *request, int n, char **name) {
             section++;
         }
         if (section == CP_SECTIONS) {
-            fprintf(stderr, "chunkproof tables: no section %s; see chunkproof tables --help\n",
-                    name[i]);
+            fprintf(stderr, "chunkproof tables: no section %s; there are", name[i]);
+            for (section = 0; section < CP_SECTIONS; section++) {
+                fprintf(stderr, "%s %s", section > 0 ? "," : "", cp_section_name(section));
+            }
+            fputs("\n", stderr);
             return EXIT_BAD_USE;
         }
         request->selected[section] = 1;
