@@ -170,7 +170,7 @@ static long long set_to(const char *text) {
 }
 
 static int exit_status_when_set_to(const char *text) {
-    int status;
+    int status = 0;
     fflush(stdout); /* else the child writes what waits there once more */
     pid_t child = fork();
     if (child == 0) {
