@@ -51,10 +51,7 @@ struct row_bounds {
     growth_ok(b) && 0.0 < b.weights && 0.0 <= b.shared && 0.0 <= b.lost_n && 0.0 <= b.tiny_o &&
     0.0 <= b.lack;
 
-  predicate size_ok(struct cp_tolerance_row r) =
-    1 <= r.n_keys <= CP_TOLERANCE_MOST && 0 <= r.head_dim <= CP_TOLERANCE_MOST;
-  // Scratch before and after compute_weights().
-  predicate is_error{L}(double *scratch, integer n, integer j) = 0.0 <= scratch[n + j];
+  // Scratch after compute_weights().
   predicate weighed{L}(double *scratch, integer n, integer j) =
     0.0 < scratch[j] && 0.0 <= scratch[n + j] && 0.0 <= scratch[2 * n + j];
 */
@@ -68,18 +65,6 @@ struct row_bounds {
     sigma + a.u_arg * way(b, score, sigma, changes) + a.u_ref * b.h + a.eps +
     changes * (a.eps + 2.0 * a.u_move * b.h);
 */
-
-/* Where the row of a key begins in k and v. */
-/*@
-  requires size: 0 <= j < CP_TOLERANCE_MOST && 0 <= d <= CP_TOLERANCE_MOST;
-  assigns \nothing;
-  ensures place: \result == row_at(j, d);
-*/
-static ptrdiff_t row_begin(int j, int d) {
-    /*@ assert place: 0 <= row_at(j, d) <= row_at(CP_TOLERANCE_MOST, d) == CP_TOLERANCE_MOST * d; */
-    /*@ assert product: row_at(j, d) == j * d; */
-    return (ptrdiff_t)j * d;
-}
 
 struct score {
     double sum, magnitude; /* sum |q_i k_i| */
@@ -137,7 +122,8 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
     for (int j = 0; j < row->n_keys; j++) {
         /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
               row_at(row->n_keys, row->head_dim); */
-        struct score product = dot(row->q, row->k + row_begin(j, row->head_dim), row->head_dim);
+        struct score product =
+            dot(row->q, row->k + cp_tolerance_row_begin(j, row->head_dim), row->head_dim);
         double score = row->scale * product.sum;
         double magnitude = product.magnitude * fabs(row->scale);
         double z = cp_score_error(&here.score, row->scale, row->head_dim, magnitude);
@@ -419,7 +405,7 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
               row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
         /*@ assert weighed: weighed(row->scratch, n, j); */
         double lack = w[j] <= DBL_MIN ? 1.0 : b->lack;
-        add_value(w[j], lack, v + row_begin(j, row->head_dim), count, sum, magnitude);
+        add_value(w[j], lack, v + cp_tolerance_row_begin(j, row->head_dim), count, sum, magnitude);
     }
     /*@
       loop invariant range: 0 <= i <= count;
@@ -441,7 +427,8 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
         /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
               row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
         /*@ assert weighed: weighed(row->scratch, n, j); */
-        add_error(h[j], t[j], v + row_begin(j, row->head_dim), count, sum, magnitude, error);
+        add_error(h[j], t[j], v + cp_tolerance_row_begin(j, row->head_dim), count, sum, magnitude,
+                  error);
     }
     /*@
       loop invariant range: 0 <= i <= count;

@@ -165,3 +165,9 @@ double cp_tolerance_growth(double u, int k, double v, int l) {
     /*@ assert both: e(sums + stores) == product(power(1.0 + u, k), power(1.0 + v, l)); */
     return expm1(sums + stores);
 }
+
+ptrdiff_t cp_tolerance_row_begin(int j, int d) {
+    /*@ assert place: 0 <= row_at(j, d) <= row_at(CP_TOLERANCE_MOST, d) == CP_TOLERANCE_MOST * d; */
+    /*@ assert product: row_at(j, d) == j * d; */
+    return (ptrdiff_t)j * d;
+}

@@ -3,8 +3,25 @@
 #ifndef CHUNKPROOF_REF_TOLERANCE_INTERNAL_H
 #define CHUNKPROOF_REF_TOLERANCE_INTERNAL_H
 
+#include <stddef.h>
+
 #include "chunkproof/softmax.h" /* e and product, for the proofs */
 #include "chunkproof/tolerance.h"
+
+/*@
+  predicate size_ok(struct cp_tolerance_row r) =
+    1 <= r.n_keys <= CP_TOLERANCE_MOST && 0 <= r.head_dim <= CP_TOLERANCE_MOST;
+  // Scratch: the errors of scores stand behind the scores.
+  predicate is_error{L}(double *scratch, integer n, integer j) = 0.0 <= scratch[n + j];
+*/
+
+/* Where the row of a key begins in k and v. */
+/*@
+  requires size: 0 <= j < CP_TOLERANCE_MOST && 0 <= d <= CP_TOLERANCE_MOST;
+  assigns \nothing;
+  ensures place: \result == row_at(j, d);
+*/
+ptrdiff_t cp_tolerance_row_begin(int j, int d);
 
 /* NUM-5, what sums and stores lose: (1 + u)^k (1 + v)^l - 1 */
 /*@

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "tolerance_internal.h"
+
 /* What follows from all keys. In the scale of exp(high), as in tolerance.c. */
 struct row_parts {
     double high, low, slack, h, stretch;
@@ -23,8 +25,17 @@ struct key_parts {
     double all;                        /* w_j + H_j + P_j */
 };
 
+/*@
+  requires valid: \valid_read(parts + (0 .. CP_TOLERANCE_PARTS - 1));
+  assigns \nothing;
+*/
 static double total(const double *parts) {
     double sum = 0.0;
+    /*@
+      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+      loop assigns p, sum;
+      loop variant CP_TOLERANCE_PARTS - p;
+    */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         sum += parts[p];
     }
@@ -32,13 +43,40 @@ static double total(const double *parts) {
 }
 
 /* Scores and their errors to scratch[j] and scratch[n + j]. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(r);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires apart: \separated(a, counts, row, r, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  assigns r->high, r->low, r->slack, r->h, row->scratch[0 .. 2 * row->n_keys - 1];
+  ensures errors: \forall integer j; 0 <= j < row->n_keys ==>
+    is_error(row->scratch, row->n_keys, j);
+  ensures not_negative: 0.0 <= r->slack && 0.0 <= r->h;
+*/
 static void scan_scores(const struct cp_arithmetic *a, const struct cp_counts *counts,
                         const struct cp_tolerance_row *row, struct row_parts *r) {
     double largest = -INFINITY, smallest = INFINITY;
     r->slack = 0.0;
+    /*@
+      loop invariant range: 0 <= j <= row->n_keys;
+      loop invariant not_negative: 0.0 <= r->slack;
+      loop invariant errors: \forall integer t; 0 <= t < j ==>
+        is_error(row->scratch, row->n_keys, t);
+      loop assigns j, largest, smallest, r->slack, row->scratch[0 .. 2 * row->n_keys - 1];
+      loop variant row->n_keys - j;
+    */
     for (int j = 0; j < row->n_keys; j++) {
-        const double *key = row->k + (ptrdiff_t)j * row->head_dim;
+        /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
+              row_at(row->n_keys, row->head_dim); */
+        const double *key = row->k + cp_tolerance_row_begin(j, row->head_dim);
         double score = 0.0, magnitude = 0.0;
+        /*@
+          loop invariant range: 0 <= i <= row->head_dim;
+          loop invariant not_negative: 0.0 <= magnitude;
+          loop assigns i, score, magnitude;
+          loop variant row->head_dim - i;
+        */
         for (int i = 0; i < row->head_dim; i++) {
             score += row->scale * row->q[i] * key[i];
             magnitude += fabs(row->scale * row->q[i] * key[i]);
@@ -58,6 +96,12 @@ static void scan_scores(const struct cp_arithmetic *a, const struct cp_counts *c
 
 /* (1 + u)^k (1 + u_part)^K - 1, and which part of its logarithm is due to the stores and to two operations for
  * each change of the reference. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid(merges);
+  requires apart: \separated(a, merges) && \separated(counts, merges);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts) && 0.0 <= unit && 0 <= depth;
+  assigns *merges;
+*/
 static double growth_of(const struct cp_arithmetic *a, const struct cp_counts *counts, double unit,
                         int depth, double *merges) {
     double in_merges = fmin(depth, 2.0 * counts->changes);
@@ -68,8 +112,18 @@ static double growth_of(const struct cp_arithmetic *a, const struct cp_counts *c
 }
 
 /* X_j, the parts of it that each cause has. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(r) && \valid(x + (0 .. CP_TOLERANCE_PARTS - 1));
+  requires apart: \separated(a, r, x + (0 .. CP_TOLERANCE_PARTS - 1));
+  assigns x[0 .. CP_TOLERANCE_PARTS - 1];
+*/
 static double stray_parts(const struct cp_arithmetic *a, const struct row_parts *r, double score,
                           double sigma, int changes, double *x) {
+    /*@
+      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+      loop assigns p, x[0 .. CP_TOLERANCE_PARTS - 1];
+      loop variant CP_TOLERANCE_PARTS - p;
+    */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         x[p] = 0.0;
     }
@@ -80,6 +134,11 @@ static double stray_parts(const struct cp_arithmetic *a, const struct row_parts 
     return total(x);
 }
 
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(r);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  assigns \nothing;
+*/
 static struct key_parts parts_of_key(const struct cp_arithmetic *a, const struct cp_counts *counts,
                                      const struct row_parts *r, double score, double sigma) {
     struct key_parts key = {.weight = exp(score - r->high)};
@@ -92,14 +151,20 @@ static struct key_parts parts_of_key(const struct cp_arithmetic *a, const struct
     double rounding = fmax(a->weights.unit * (key.weight + a->kappa), a->weights.tiny);
     double lost = a->kappa * counts->changes * reach * exp(stray);
     double each = stray > 0.0 ? key.weight * expm1(stray) / stray : 0.0;
-    double *of_weights = a->rounded_sum ? key.shared : key.alone;
+    /*@
+      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+      loop assigns p, key.shared[0 .. CP_TOLERANCE_PARTS - 1];
+      loop variant CP_TOLERANCE_PARTS - p;
+    */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         key.shared[p] = each * x[p];
     }
     key.shared[CP_PART_EXP] += a->kappa * exp(stray);
     key.shared[CP_PART_MERGES] += lost;
-    of_weights[CP_PART_WEIGHTS] += rounding * exp(stray);
-    if (!a->rounded_sum) {
+    if (a->rounded_sum) {
+        key.shared[CP_PART_WEIGHTS] += rounding * exp(stray);
+    } else {
+        key.alone[CP_PART_WEIGHTS] += rounding * exp(stray);
         key.alone[CP_PART_MERGES] += lost;
     }
     key.all = key.weight + total(key.shared) + total(key.alone);
@@ -107,11 +172,30 @@ static struct key_parts parts_of_key(const struct cp_arithmetic *a, const struct
 }
 
 /* Each key's part in each column. parts[i][CP_PART_SUMS] is, until the end, sum (w_j + H_j + P_j) |v_ji|. */
+/*@
+  requires size: 0 <= d <= CP_TOLERANCE_MOST;
+  requires valid: \valid_read(key) && \valid_read(v + (0 .. d - 1)) &&
+    \valid_read(expected + (0 .. d - 1)) && \valid(parts + (0 .. CP_TOLERANCE_PARTS * d - 1));
+  requires apart: \separated(key, parts + (0 .. CP_TOLERANCE_PARTS * d - 1), v + (0 .. d - 1));
+  requires apart_expected: \separated(expected + (0 .. d - 1),
+    parts + (0 .. CP_TOLERANCE_PARTS * d - 1));
+  assigns parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+*/
 static void add_key(const struct key_parts *key, const double *v, const double *expected, int d,
                     double *parts) {
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
         double *to = parts + (ptrdiff_t)i * CP_TOLERANCE_PARTS;
         double away = fabs(v[i] - expected[i]), size = fabs(v[i]);
+        /*@
+          loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+          loop assigns p, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+          loop variant CP_TOLERANCE_PARTS - p;
+        */
         for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
             to[p] += key->shared[p] * away + key->alone[p] * size;
         }
@@ -119,12 +203,22 @@ static void add_key(const struct key_parts *key, const double *v, const double *
     }
 }
 
+/*@
+  requires valid: \valid(parts + (0 .. CP_TOLERANCE_PARTS - 1));
+  assigns parts[0 .. CP_TOLERANCE_PARTS - 1];
+*/
 static void split(double loss, double merges, double *parts) {
     parts[CP_PART_SUMS] += (1.0 - merges) * loss;
     parts[CP_PART_MERGES] += merges * loss;
 }
 
 /* NUM-10 from E's parts, in the scale of the weights; left is in the scale of 1. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(r) &&
+    \valid(parts + (0 .. CP_TOLERANCE_PARTS - 1));
+  requires apart: \separated(a, counts, r, parts + (0 .. CP_TOLERANCE_PARTS - 1));
+  assigns parts[0 .. CP_TOLERANCE_PARTS - 1];
+*/
 static void finish_column(const struct cp_arithmetic *a, const struct cp_counts *counts,
                           const struct row_parts *r, double left, double expected, double *parts) {
     double size = fabs(expected), magnitude = parts[CP_PART_SUMS];
@@ -133,6 +227,11 @@ static void finish_column(const struct cp_arithmetic *a, const struct cp_counts 
     parts[CP_PART_SUMS] = 0.0;
     split(loss, r->merges_o, parts);
     split(size * r->loss, r->merges_n, parts);
+    /*@
+      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+      loop assigns p, parts[0 .. CP_TOLERANCE_PARTS - 1];
+      loop variant CP_TOLERANCE_PARTS - p;
+    */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         parts[p] /= left * r->weights;
     }
@@ -142,12 +241,23 @@ static void finish_column(const struct cp_arithmetic *a, const struct cp_counts 
     parts[CP_PART_OUTPUT] = after - error;
 }
 
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid(r) &&
+    \valid(lost + (0 .. CP_TOLERANCE_PARTS - 1));
+  requires apart: \separated(a, counts, r, lost + (0 .. CP_TOLERANCE_PARTS - 1));
+  assigns r->loss, r->lost[0 .. CP_TOLERANCE_PARTS - 1], lost[0 .. CP_TOLERANCE_PARTS - 1];
+*/
 static double find_left(const struct cp_arithmetic *a, const struct cp_counts *counts,
                         struct row_parts *r, double *lost) {
     double shared = total(r->lost);
     r->loss = r->growth_n * (r->weights + shared) +
               counts->operations_n * a->eta_n * r->stretch * (1.0 + r->growth_n);
     split(r->loss, r->merges_n, r->lost);
+    /*@
+      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+      loop assigns p, lost[0 .. CP_TOLERANCE_PARTS - 1];
+      loop variant CP_TOLERANCE_PARTS - p;
+    */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         lost[p] = r->lost[p] / r->weights;
     }
@@ -155,47 +265,140 @@ static double find_left(const struct cp_arithmetic *a, const struct cp_counts *c
 }
 
 /* No key, or too many. */
+/*@
+  requires valid: 0 <= d && \valid(parts + (0 .. CP_TOLERANCE_PARTS * d - 1)) &&
+    \valid(lost + (0 .. CP_TOLERANCE_PARTS - 1));
+  assigns parts[0 .. CP_TOLERANCE_PARTS * d - 1], lost[0 .. CP_TOLERANCE_PARTS - 1];
+*/
 static double claim_nothing(int d, double *parts, double *lost) {
+    /*@
+      loop invariant range: 0 <= i <= CP_TOLERANCE_PARTS * d;
+      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+      loop variant CP_TOLERANCE_PARTS * d - i;
+    */
     for (ptrdiff_t i = 0; i < (ptrdiff_t)d * CP_TOLERANCE_PARTS; i++) {
         parts[i] = INFINITY;
     }
+    /*@
+      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+      loop assigns p, lost[0 .. CP_TOLERANCE_PARTS - 1];
+      loop variant CP_TOLERANCE_PARTS - p;
+    */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         lost[p] = 0.0;
     }
     return -INFINITY;
 }
 
+/* From a key's score and sigma in scratch to its parts, for each: W, sum H_j, and the columns. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(r) &&
+    \valid_read(expected + (0 .. row->head_dim - 1)) &&
+    \valid(parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1));
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires apart: \separated(a, counts, row, r,
+    parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1));
+  requires apart_read: apart_from_row(parts, CP_TOLERANCE_PARTS * row->head_dim, *row) &&
+    \separated(expected + (0 .. row->head_dim - 1),
+      parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1));
+  requires apart_scratch: \separated(row->scratch + (0 .. 3 * row->n_keys - 1), r,
+    parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1));
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  assigns r->weights, r->lost[0 .. CP_TOLERANCE_PARTS - 1],
+    parts[0 .. CP_TOLERANCE_PARTS * row->head_dim - 1];
+*/
+static void add_keys(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                     const struct cp_tolerance_row *row, const double *expected,
+                     struct row_parts *r, double *parts) {
+    int n = row->n_keys, d = row->head_dim;
+    /*@
+      loop invariant range: 0 <= j <= n;
+      loop assigns j, r->weights, r->lost[0 .. CP_TOLERANCE_PARTS - 1],
+        parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+      loop variant n - j;
+    */
+    for (int j = 0; j < n; j++) {
+        /*@ assert inside: row_at(j, d) + d <= row_at(n, d); */
+        struct key_parts key = parts_of_key(a, counts, r, row->scratch[j], row->scratch[n + j]);
+        r->weights += key.weight;
+        /*@
+          loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+          loop assigns p, r->lost[0 .. CP_TOLERANCE_PARTS - 1];
+          loop variant CP_TOLERANCE_PARTS - p;
+        */
+        for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+            r->lost[p] += key.shared[p];
+        }
+        add_key(&key, row->v + cp_tolerance_row_begin(j, d), expected, d, parts);
+    }
+}
+
+/* All parts are this. */
+/*@
+  requires valid: 0 <= d <= CP_TOLERANCE_MOST &&
+    \valid(parts + (0 .. CP_TOLERANCE_PARTS * d - 1));
+  assigns parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+*/
+static void fill(double *parts, int d, double x) {
+    /*@
+      loop invariant range: 0 <= i <= CP_TOLERANCE_PARTS * d;
+      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+      loop variant CP_TOLERANCE_PARTS * d - i;
+    */
+    for (int i = 0; i < CP_TOLERANCE_PARTS * d; i++) {
+        parts[i] = x;
+    }
+}
+
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(r);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires apart: \separated(a, counts, row, r, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  assigns *r, row->scratch[0 .. 2 * row->n_keys - 1];
+*/
+static void begin_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                      const struct cp_tolerance_row *row, struct row_parts *r) {
+    scan_scores(a, counts, row, r);
+    r->stretch = pow(
+        exp(r->slack + a->u_arg * (r->high - r->low) + 2.0 * a->u_move * r->h + a->eps) + a->kappa,
+        counts->changes);
+    r->growth_n = growth_of(a, counts, a->u_n, counts->depth_n, &r->merges_n);
+    r->growth_o = growth_of(a, counts, a->u_o, counts->depth_o, &r->merges_o);
+    r->weights = 0.0;
+    /*@
+      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+      loop assigns p, r->lost[0 .. CP_TOLERANCE_PARTS - 1];
+      loop variant CP_TOLERANCE_PARTS - p;
+    */
+    for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+        r->lost[p] = 0.0;
+    }
+}
+
 double cp_tolerance_parts(const struct cp_arithmetic *a, const struct cp_counts *counts,
                           const struct cp_tolerance_row *row, const double *expected, double *parts,
                           double *lost) {
     int n = row->n_keys, d = row->head_dim;
-    struct row_parts r = {.weights = 0.0};
-    if (n < 1 || n > CP_TOLERANCE_MOST) {
+    struct row_parts r;
+    if (n < 1 || n > CP_TOLERANCE_MOST || d > CP_TOLERANCE_MOST) {
         return claim_nothing(d, parts, lost);
     }
-    for (ptrdiff_t i = 0; i < (ptrdiff_t)d * CP_TOLERANCE_PARTS; i++) {
-        parts[i] = 0.0;
-    }
-    scan_scores(a, counts, row, &r);
-    r.stretch =
-        pow(exp(r.slack + a->u_arg * (r.high - r.low) + 2.0 * a->u_move * r.h + a->eps) + a->kappa,
-            counts->changes);
-    r.growth_n = growth_of(a, counts, a->u_n, counts->depth_n, &r.merges_n);
-    r.growth_o = growth_of(a, counts, a->u_o, counts->depth_o, &r.merges_o);
-    for (int j = 0; j < n; j++) {
-        struct key_parts key = parts_of_key(a, counts, &r, row->scratch[j], row->scratch[n + j]);
-        r.weights += key.weight;
-        for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
-            r.lost[p] += key.shared[p];
-        }
-        add_key(&key, row->v + (ptrdiff_t)j * d, expected, d, parts);
-    }
+    fill(parts, d, 0.0);
+    begin_row(a, counts, row, &r);
+    add_keys(a, counts, row, expected, &r, parts);
     double left = find_left(a, counts, &r, lost);
+    /*@
+      loop invariant range: 0 <= i <= d;
+      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+      loop variant d - i;
+    */
     for (int i = 0; i < d; i++) {
         finish_column(a, counts, &r, left, expected[i], parts + (ptrdiff_t)i * CP_TOLERANCE_PARTS);
     }
-    for (ptrdiff_t i = 0; !(left > 0.0) && i < (ptrdiff_t)d * CP_TOLERANCE_PARTS; i++) {
-        parts[i] = INFINITY;
+    if (!(left > 0.0)) {
+        fill(parts, d, INFINITY);
     }
     return left;
 }

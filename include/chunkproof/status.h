@@ -19,6 +19,10 @@ extern "C" {
 #define CP_ERROR_WORKSPACE      8 /* the workspace is smaller than cp_attend_workspace() says */
 
 /* One line of English for a status; never NULL. */
+/*@
+  assigns \nothing;
+  ensures text: \valid_read(\result);
+*/
 const char *cp_status_text(int status);
 
 #ifdef __cplusplus

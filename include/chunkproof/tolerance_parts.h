@@ -24,6 +24,24 @@ extern "C" {
  * to 1 - left; left is returned, -INFINITY where there is no key or there are too many. Where it is not above 0,
  * all parts are INFINITY. Computed in binary64 without cp_tolerance()'s care: right to some digits, and not
  * always above. */
+/*@
+  requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
+  requires valid_row: row_valid(*row);
+  requires valid_parts: \valid(parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1)) &&
+    \valid(lost + (0 .. CP_TOLERANCE_PARTS - 1)) &&
+    \valid_read(expected + (0 .. row->head_dim - 1));
+  requires apart: \separated(arithmetic, counts, row, row->scratch + (0 .. 3 * row->n_keys - 1),
+    parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1), lost + (0 .. CP_TOLERANCE_PARTS - 1));
+  requires apart_expected: \separated(expected + (0 .. row->head_dim - 1),
+    row->scratch + (0 .. 3 * row->n_keys - 1),
+    parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1),
+    lost + (0 .. CP_TOLERANCE_PARTS - 1));
+  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row) &&
+    apart_from_row(parts, CP_TOLERANCE_PARTS * row->head_dim, *row);
+  requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts);
+  assigns row->scratch[0 .. 3 * row->n_keys - 1],
+    parts[0 .. CP_TOLERANCE_PARTS * row->head_dim - 1], lost[0 .. CP_TOLERANCE_PARTS - 1];
+*/
 double cp_tolerance_parts(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                           const struct cp_tolerance_row *row, const double *expected, double *parts,
                           double *lost);
@@ -33,6 +51,20 @@ double cp_tolerance_parts(const struct cp_arithmetic *arithmetic, const struct c
  * A WARNING LEVEL ONLY: a right kernel may exceed it, and a wrong one stay below. INFINITY where there is no key
  * or there are too many; it says nothing where the bound is INFINITY, and too little where all roundings go in
  * one direction (cut off instead of rounded). */
+/*@
+  requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
+  requires valid_row: row_valid(*row);
+  requires valid_rms: \valid(rms + (0 .. row->head_dim - 1)) &&
+    \valid_read(expected + (0 .. row->head_dim - 1));
+  requires apart: \separated(arithmetic, counts, row, row->scratch + (0 .. 3 * row->n_keys - 1),
+    rms + (0 .. row->head_dim - 1));
+  requires apart_expected: \separated(expected + (0 .. row->head_dim - 1),
+    row->scratch + (0 .. 3 * row->n_keys - 1), rms + (0 .. row->head_dim - 1));
+  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row) &&
+    apart_from_row(rms, row->head_dim, *row);
+  requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts);
+  assigns row->scratch[0 .. 3 * row->n_keys - 1], rms[0 .. row->head_dim - 1];
+*/
 void cp_tolerance_rms(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                       const struct cp_tolerance_row *row, const double *expected, double *rms);
 

@@ -12,6 +12,10 @@ extern "C" {
 #define CP_VERSION       "0.1.0"
 
 /* The version of the library that was linked, e.g. "0.1.0"; compare with CP_VERSION, the headers'. */
+/*@
+  assigns \nothing;
+  ensures text: \valid_read(\result);
+*/
 const char *cp_version(void);
 
 #ifdef __cplusplus

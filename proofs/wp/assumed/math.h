@@ -64,6 +64,12 @@ double pow(double x, double y);
 
 /*@
   assigns \nothing;
+  ensures root: x >= 0.0 ==> \result * \result == x && \result >= 0.0;
+*/
+double sqrt(double x);
+
+/*@
+  assigns \nothing;
   ensures magnitude: \result == (x >= 0.0 ? x : -x);
 */
 double fabs(double x);
