@@ -18,9 +18,15 @@ JOBS   ?= 1
 ifeq ($(origin CC),default)
 CC = gcc
 endif
+# The C++ compiler that goes with it: gcc-12 has g++-12, clang has clang++.
+ifeq ($(origin CXX),default)
+CXX = $(subst gcc,g++,$(subst clang,clang++,$(CC)))
+endif
 CFLAGS   = -O2 -g
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 COMPILE  = $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) -Iinclude -I. -fPIC -MMD -MP
+COMPILE_CXX = $(CXX) -std=c++17 -ffp-contract=off -Wall -Wextra -Werror -Wshadow $(CFLAGS) $(EXTRA_CFLAGS) \
+	-Iinclude -I. -fPIC -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS)
 
 # Version macro -> library version -> soname: one number, in version.h.
@@ -42,19 +48,36 @@ support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
 test_obj    := $(call object,$(test_src))
 test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
+# The executor of CUDA kernels, and its tests: each kernel is compiled twice, as any C++ (plain), and
+# with calls at its loads and stores that the executor answers (checked; kernels/simt/README.md).
+object_cxx  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
+simt_obj   := $(call object_cxx,$(wildcard kernels/simt/*.cpp))
+simt_kernel := $(foreach way,plain checked,$(patsubst %.cu,$(BUILD)/obj/%.$(way).o,$(wildcard tests/simt/*.cu)))
+simt_test  := $(wildcard tests/test_simt*.cpp)
+simt_bin   := $(simt_test:tests/%.cpp=$(BUILD)/tests/%)
+# No counters of coverage: they too would be accesses of the kernel.
+COMPILE_CHECKED = $(filter-out --coverage,$(COMPILE_CXX)) -fno-sanitize=address -fsanitize=thread -DKERNELS=checked
+seen_calls  = $(foreach name,memcpy memmove memset,--redefine-sym $(name)=simt_$(name))
+
 static  := $(BUILD)/libchunkproof.a
 shared  := $(BUILD)/libchunkproof.so
 support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests simt deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
 command: $(command)                    ## the command alone
 
-tests: $(test_bin)                     ## the unit tests' programs
+tests: $(test_bin) $(simt_bin)         ## the unit tests' programs
+
+simt:                                  ## CUDA kernels on the CPU: build and pass its tests with gcc and clang
+	@$(MAKE) -s --no-print-directory BUILD=build/gcc CC=gcc build/gcc/tests/test_simt build/gcc/tests/test_simt_checks
+	@$(MAKE) -s --no-print-directory BUILD=build/clang CC=clang build/clang/tests/test_simt build/clang/tests/test_simt_checks
+	@scripts/run_tests.py --build build/gcc simt simt_checks
+	@scripts/run_tests.py --build build/clang simt simt_checks
 
 deps:                                  ## install what is missing; DEPS=skip leaves that out everywhere
 	@$(if $(filter skip,$(DEPS)),:,scripts/deps)
@@ -93,7 +116,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*/*.h kernels/*/*.cpp tests/simt/* tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -144,6 +167,23 @@ $(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(suppor
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -lmpfr -lm
 
+$(simt_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(simt_kernel) $(simt_obj) $(static)
+	@mkdir -p $(@D)
+	$(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lcmocka -lm
+
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE_CXX) -c -o $@ $<
+
+$(BUILD)/obj/%.plain.o: %.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE_CXX) -DKERNELS=plain -x c++ -c -o $@ $<
+
+$(BUILD)/obj/%.checked.o: %.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE_CHECKED) -x c++ -c -o $@ $<
+	@objcopy $(seen_calls) $@
+
 # Each object depends on the command line that compiles it: other flags, other objects.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -151,8 +191,10 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 
 $(BUILD)/flags: always
 	@mkdir -p $(@D)
-	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' >$@
+	@echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED)' | cmp -s - $@ || \
+		echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED)' >$@
 
 .PHONY: always
-.SECONDARY: $(test_obj) $(tolerance_main)
--include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj) $(tolerance_main))
+simt_all := $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test))
+.SECONDARY: $(test_obj) $(tolerance_main) $(simt_all)
+-include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj) $(tolerance_main) $(simt_all))

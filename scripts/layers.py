@@ -68,7 +68,8 @@ def exists_in_project(name, includer):
 
 def check_compiled(path):
     """Findings of the files that the compiler reads for this one."""
-    run = subprocess.run(["gcc", "-std=c11", "-Iinclude", "-I.", "-MM", path],
+    compiler = ["g++", "-std=c++17"] if path.endswith(".cpp") else ["gcc", "-std=c11"]
+    run = subprocess.run([*compiler, "-Iinclude", "-I.", "-MM", path],
                          capture_output=True, text=True)
     if run.returncode != 0:
         return [f"{path}: {run.stderr.strip()}"]
@@ -83,7 +84,8 @@ def main():
     umbrella = "include/chunkproof/chunkproof.h"
     stems = [path for path in glob.glob("ref/*.[ch]") + glob.glob("include/chunkproof/*.h")
              if path != umbrella]
-    units = [path for layer in MAY_SEE for path in glob.glob(f"{layer}/*.c")]
+    units = [path for layer in MAY_SEE for path in glob.glob(f"{layer}/*.c") +
+             glob.glob(f"{layer}/*/*.cpp")]
     findings = [finding for path in sorted(stems) for finding in check_text(path)]
     findings += [finding for path in sorted(units) for finding in check_compiled(path)]
     print("\n".join(findings) if findings else f"{len(stems)} files named, {len(units)} compiled")

@@ -3,7 +3,7 @@
 """Runs built test programs and shell tests, and counts what they say.
 
     scripts/run_tests.py --build build                      all of them
-    scripts/run_tests.py --build build/clang --only unit    tests/test_*.c
+    scripts/run_tests.py --build build/clang --only unit    tests/test_*.c, .cpp
     scripts/run_tests.py --build build --only shell         tests/*.sh, each with the command's path
     scripts/run_tests.py --build build pool install         these stems
     scripts/run_tests.py --build build --wrap "valgrind -q" the programs under another one
@@ -25,14 +25,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def stem(path):
-    return re.sub(r"^test_", "", os.path.basename(path).removesuffix(".sh").removesuffix(".c"))
+    return re.sub(r"^test_", "", os.path.splitext(os.path.basename(path))[0])
 
 
 def find(build, only, stems, leave_out):
     """The tests to run: (stem, argument list)."""
     command = os.path.abspath(os.path.join(build, "chunkproof"))
-    unit = [(stem(path), [os.path.join(build, "tests", os.path.basename(path).removesuffix(".c"))])
-            for path in sorted(glob.glob("tests/test_*.c"))]
+    unit = [(stem(path), [os.path.join(build, "tests", "test_" + stem(path))])
+            for path in sorted(glob.glob("tests/test_*.c") + glob.glob("tests/test_*.cpp"))]
     shell = [(stem(path), ["bash", path, command]) for path in sorted(glob.glob("tests/*.sh"))]
     chosen = {"unit": unit, "shell": shell, "all": unit + shell}[only]
     if stems:
