@@ -65,13 +65,15 @@ support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests simt deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c simt deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
 command: $(command)                    ## the command alone
 
-tests: $(test_bin) $(simt_bin)         ## the unit tests' programs
+tests: tests-c $(simt_bin)             ## the unit tests' programs
+
+tests-c: $(test_bin)                   ## those in C: all but the executor's
 
 simt:                                  ## CUDA kernels on the CPU: build and pass its tests with gcc and clang
 	@$(MAKE) -s --no-print-directory BUILD=build/gcc CC=gcc build/gcc/tests/test_simt build/gcc/tests/test_simt_checks

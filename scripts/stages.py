@@ -33,14 +33,16 @@ def built(build, compiler):
         f" && echo functions $(nm -D --defined-only build/{build}/libchunkproof.so | wc -l)"
 
 
-def tests(build, options="", arguments=""):
-    return make(build, options=options) + \
+def tests(build, options="", arguments="", target="command tests"):
+    return make(build, target, options) + \
         f" && scripts/run_tests.py --build build/{build} --jobs {JOBS} {arguments}"
 
 
 # No recovery: the first finding ends the program, which is then a failed test.
 SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible"
+# The executor of CUDA kernels looks at memory itself; it runs under a sanitizer in a stage of its own.
+IN_C = "--except simt --except simt_checks"
 # The two walks through many small worlds: most of the time of every instrumented run.
 LESS = " --except tiny --except trace_replay"
 
@@ -52,7 +54,7 @@ def sanitized(compiler, tiers=TIERS):
     """Unit tests and the command's tests; the installed library is not the sanitized one."""
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'",
-                "--except install --except scripts")
+                f"--except install --except scripts {IN_C}", "command tests-c")
     return Stage(f"asan-{compiler}", run, (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
@@ -60,7 +62,7 @@ def sanitized(compiler, tiers=TIERS):
 
 
 def valgrind():
-    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'")
+    run = tests("gcc", "CC=gcc", f"--only unit {IN_C} --wrap '{MEMCHECK}'")
     return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600"},
                  tiers=("default", "deep"))
 
@@ -75,6 +77,13 @@ def tolerance():
     run = make("gcc", "tolerance-check", f"CC=gcc JOBS={JOBS}")
     return Stage("tolerance", 'case $TIER in deep) n=1e9 ;; *) n=1e7 ;; esac; '
                  f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), limit=4 * 3600)
+
+
+def simt_asan():
+    """The executor of CUDA kernels, and those of its tests, under clang's sanitizers."""
+    run = make("asan-clang", "build tests", f"CC=clang EXTRA_CFLAGS='{SANITIZE}'")
+    return Stage("simt-asan", f"{run} && scripts/run_tests.py --build build/asan-clang simt simt_checks",
+                 ("clang", "objcopy"), tiers=("deep",))
 
 
 def oracle():
@@ -98,6 +107,7 @@ STAGES = (
     oracle(),
     sanitized("gcc", tiers=("default", "deep")),
     sanitized("clang"),
+    simt_asan(),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove
