@@ -28,14 +28,21 @@ def make(build, target="command tests", options=""):
     return f"make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
 
 
-def built(build, compiler):
-    return make(build, "build tests", f"CC={compiler}") + \
-        f" && echo functions $(nm -D --defined-only build/{build}/libchunkproof.so | wc -l)"
+def built(compiler):
+    count = f"echo functions $(nm -D --defined-only build/{compiler}/libchunkproof.so | wc -l)"
+    run, in_c = (f"{make(compiler, target, f'CC={compiler}')} && {count}"
+                 for target in ("build tests", "build tests-c"))
+    return Stage(f"build-{compiler}", run, (compiler,), quick=in_c)
 
 
 def tests(build, options="", arguments="", target="command tests"):
     return make(build, target, options) + \
         f" && scripts/run_tests.py --build build/{build} --jobs {JOBS} {arguments}"
+
+
+def unit(compiler):
+    return Stage(f"unit-{compiler}", tests(compiler, f"CC={compiler}", "--only unit"), (compiler,),
+                 quick=tests(compiler, f"CC={compiler}", f"--only unit {IN_C}", "command tests-c"))
 
 
 # No recovery: the first finding ends the program, which is then a failed test.
@@ -96,12 +103,12 @@ def oracle():
 
 
 STAGES = (
-    Stage("build-gcc", built("gcc", "gcc"), ("gcc",)),
-    Stage("build-clang", built("clang", "clang"), ("clang",)),
+    built("gcc"),
+    built("clang"),
     Stage("lint", "scripts/lint"),
-    Stage("unit-gcc", tests("gcc", "CC=gcc", "--only unit"), ("gcc",)),
-    Stage("unit-clang", tests("clang", "CC=clang", "--only unit"), ("clang",)),
-    Stage("command", tests("gcc", "CC=gcc", "--only shell --except install"), ("gcc",)),
+    unit("gcc"),
+    unit("clang"),
+    Stage("command", tests("gcc", "CC=gcc", "--only shell --except install", "command"), ("gcc",)),
     Stage("faults", "scripts/faults", ("gcc",)),
     tolerance(),
     oracle(),
@@ -120,5 +127,5 @@ STAGES = (
     Stage("contracts-faults", "proofs/eacsl/run --faults", EACSL, tiers=("deep",)),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=("default", "deep")),
     trace(),
-    Stage("install", tests("gcc", "CC=gcc", "install"), ("gcc", "pkg-config")),
+    Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config")),
 )
