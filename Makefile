@@ -65,21 +65,23 @@ support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests tests-c simt deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt simt deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
 command: $(command)                    ## the command alone
 
-tests: tests-c $(simt_bin)             ## the unit tests' programs
+tests: tests-c tests-simt              ## the unit tests' programs
 
 tests-c: $(test_bin)                   ## those in C: all but the executor's
 
+tests-simt: $(simt_bin)                ## those of the executor of CUDA kernels
+
 simt:                                  ## CUDA kernels on the CPU: build and pass its tests with gcc and clang
-	@$(MAKE) -s --no-print-directory BUILD=build/gcc CC=gcc build/gcc/tests/test_simt build/gcc/tests/test_simt_checks
-	@$(MAKE) -s --no-print-directory BUILD=build/clang CC=clang build/clang/tests/test_simt build/clang/tests/test_simt_checks
-	@scripts/run_tests.py --build build/gcc simt simt_checks
-	@scripts/run_tests.py --build build/clang simt simt_checks
+	@for compiler in gcc clang; do \
+		$(MAKE) -s --no-print-directory BUILD=build/$$compiler CC=$$compiler tests-simt && \
+		scripts/run_tests.py --build build/$$compiler --only simt || exit 1; \
+	done
 
 deps:                                  ## install what is missing; DEPS=skip leaves that out everywhere
 	@$(if $(filter skip,$(DEPS)),:,scripts/deps)

@@ -264,6 +264,22 @@ static double find_left(const struct cp_arithmetic *a, const struct cp_counts *c
     return 1.0 - total(lost);
 }
 
+/* All parts are this. */
+/*@
+  requires valid: 0 <= d && \valid(parts + (0 .. CP_TOLERANCE_PARTS * d - 1));
+  assigns parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+*/
+static void fill(double *parts, int d, double x) {
+    /*@
+      loop invariant range: 0 <= i <= CP_TOLERANCE_PARTS * d;
+      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+      loop variant CP_TOLERANCE_PARTS * d - i;
+    */
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)d * CP_TOLERANCE_PARTS; i++) {
+        parts[i] = x;
+    }
+}
+
 /* No key, or too many. */
 /*@
   requires valid: 0 <= d && \valid(parts + (0 .. CP_TOLERANCE_PARTS * d - 1)) &&
@@ -271,14 +287,7 @@ static double find_left(const struct cp_arithmetic *a, const struct cp_counts *c
   assigns parts[0 .. CP_TOLERANCE_PARTS * d - 1], lost[0 .. CP_TOLERANCE_PARTS - 1];
 */
 static double claim_nothing(int d, double *parts, double *lost) {
-    /*@
-      loop invariant range: 0 <= i <= CP_TOLERANCE_PARTS * d;
-      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-      loop variant CP_TOLERANCE_PARTS * d - i;
-    */
-    for (ptrdiff_t i = 0; i < (ptrdiff_t)d * CP_TOLERANCE_PARTS; i++) {
-        parts[i] = INFINITY;
-    }
+    fill(parts, d, INFINITY);
     /*@
       loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
       loop assigns p, lost[0 .. CP_TOLERANCE_PARTS - 1];
@@ -330,23 +339,6 @@ static void add_keys(const struct cp_arithmetic *a, const struct cp_counts *coun
             r->lost[p] += key.shared[p];
         }
         add_key(&key, row->v + cp_tolerance_row_begin(j, d), expected, d, parts);
-    }
-}
-
-/* All parts are this. */
-/*@
-  requires valid: 0 <= d <= CP_TOLERANCE_MOST &&
-    \valid(parts + (0 .. CP_TOLERANCE_PARTS * d - 1));
-  assigns parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-*/
-static void fill(double *parts, int d, double x) {
-    /*@
-      loop invariant range: 0 <= i <= CP_TOLERANCE_PARTS * d;
-      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-      loop variant CP_TOLERANCE_PARTS * d - i;
-    */
-    for (int i = 0; i < CP_TOLERANCE_PARTS * d; i++) {
-        parts[i] = x;
     }
 }
 

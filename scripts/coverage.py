@@ -39,8 +39,7 @@ def measure():
         "EXTRA_CFLAGS=-O0 --coverage", "tests-c")
     for old in glob.glob(f"{BUILD}/obj/**/*.gcda", recursive=True):
         os.remove(old)
-    run("scripts/run_tests.py", "--build", BUILD, "--only", "unit", "--except", "simt", "--except",
-        "simt_checks", "--jobs", str(jobs))
+    run("scripts/run_tests.py", "--build", BUILD, "--only", "unit", "--jobs", str(jobs))
     run("lcov", "--quiet", "--rc", branch_option(), "--capture", "--directory", f"{BUILD}/obj/ref",
         "--base-directory", ".", "--output-file", INFO)
 

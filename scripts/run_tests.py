@@ -3,7 +3,8 @@
 """Runs built test programs and shell tests, and counts what they say.
 
     scripts/run_tests.py --build build                      all of them
-    scripts/run_tests.py --build build/clang --only unit    tests/test_*.c, .cpp
+    scripts/run_tests.py --build build/clang --only unit    tests/test_*.c
+    scripts/run_tests.py --build build/clang --only simt    tests/test_*.cpp, those of the executor of kernels
     scripts/run_tests.py --build build --only shell         tests/*.sh, each with the command's path
     scripts/run_tests.py --build build pool install         these stems
     scripts/run_tests.py --build build --wrap "valgrind -q" the programs under another one
@@ -29,12 +30,14 @@ def stem(path):
 
 
 def find(build, only, stems, leave_out):
-    """The tests to run: (stem, argument list)."""
+    """The tests to run, of all kinds or of some: (stem, argument list)."""
     command = os.path.abspath(os.path.join(build, "chunkproof"))
-    unit = [(stem(path), [os.path.join(build, "tests", "test_" + stem(path))])
-            for path in sorted(glob.glob("tests/test_*.c") + glob.glob("tests/test_*.cpp"))]
+    unit, simt = ([(stem(path), [os.path.join(build, "tests", "test_" + stem(path))])
+                   for path in sorted(glob.glob(pattern))]
+                  for pattern in ("tests/test_*.c", "tests/test_*.cpp"))
     shell = [(stem(path), ["bash", path, command]) for path in sorted(glob.glob("tests/*.sh"))]
-    chosen = {"unit": unit, "shell": shell, "all": unit + shell}[only]
+    kinds = {"unit": unit, "simt": simt, "shell": shell}
+    chosen = [test for kind in only or kinds for test in kinds[kind]]
     if stems:
         unknown = set(stems) - {name for name, _ in chosen}
         if unknown:
@@ -90,7 +93,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build")
-    parser.add_argument("--only", choices=("unit", "shell", "all"), default="all")
+    parser.add_argument("--only", action="append", choices=("unit", "simt", "shell"))
     parser.add_argument("--except", dest="leave_out", action="append", default=[], metavar="STEM")
     parser.add_argument("--wrap", default="", help="a command line that each program is given to")
     parser.add_argument("--limit", type=int, default=600, help="seconds for one program")

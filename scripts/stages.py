@@ -24,32 +24,28 @@ class Stage:
     limit: int = 1800  # seconds
 
 
-def make(build, target="command tests", options=""):
+def make(build, target, options=""):
     return f"make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
 
 
 def built(compiler):
-    count = f"echo functions $(nm -D --defined-only build/{compiler}/libchunkproof.so | wc -l)"
-    run, in_c = (f"{make(compiler, target, f'CC={compiler}')} && {count}"
-                 for target in ("build tests", "build tests-c"))
-    return Stage(f"build-{compiler}", run, (compiler,), quick=in_c)
+    return Stage(f"build-{compiler}", make(compiler, "build tests-c", f"CC={compiler}") +
+                 f" && echo functions $(nm -D --defined-only build/{compiler}/libchunkproof.so | wc -l)",
+                 (compiler,))
 
 
-def tests(build, options="", arguments="", target="command tests"):
+def tests(build, options="", arguments="", target="command tests-c"):
     return make(build, target, options) + \
         f" && scripts/run_tests.py --build build/{build} --jobs {JOBS} {arguments}"
 
 
 def unit(compiler):
-    return Stage(f"unit-{compiler}", tests(compiler, f"CC={compiler}", "--only unit"), (compiler,),
-                 quick=tests(compiler, f"CC={compiler}", f"--only unit {IN_C}", "command tests-c"))
+    return Stage(f"unit-{compiler}", tests(compiler, f"CC={compiler}", "--only unit"), (compiler,))
 
 
 # No recovery: the first finding ends the program, which is then a failed test.
 SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible"
-# The executor of CUDA kernels looks at memory itself; it runs under a sanitizer in a stage of its own.
-IN_C = "--except simt --except simt_checks"
 # The two walks through many small worlds: most of the time of every instrumented run.
 LESS = " --except tiny --except trace_replay"
 
@@ -61,7 +57,7 @@ def sanitized(compiler, tiers=TIERS):
     """Unit tests and the command's tests; the installed library is not the sanitized one."""
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'",
-                f"--except install --except scripts {IN_C}", "command tests-c")
+                "--only unit --only shell --except install --except scripts")
     return Stage(f"asan-{compiler}", run, (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
@@ -69,7 +65,7 @@ def sanitized(compiler, tiers=TIERS):
 
 
 def valgrind():
-    run = tests("gcc", "CC=gcc", f"--only unit {IN_C} --wrap '{MEMCHECK}'")
+    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'")
     return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600"},
                  tiers=("default", "deep"))
 
@@ -86,17 +82,16 @@ def tolerance():
                  f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), limit=4 * 3600)
 
 
-def simt_asan():
-    """The executor of CUDA kernels, and those of its tests, under clang's sanitizers."""
-    run = make("asan-clang", "build tests", f"CC=clang EXTRA_CFLAGS='{SANITIZE}'")
-    return Stage("simt-asan", f"{run} && scripts/run_tests.py --build build/asan-clang simt simt_checks",
-                 ("clang", "objcopy"), tiers=("deep",))
+def simt(build, compiler, options="", tiers=("default", "deep")):
+    """The executor of CUDA kernels, and those of its tests."""
+    run = tests(build, f"CC={compiler} {options}", "--only simt", "tests-simt")
+    return Stage(f"simt-{build}", run, (compiler, "objcopy"), tiers=tiers)
 
 
 def oracle():
     """The double-precision reference against the correctly rounded oracle, over millions of numbers."""
     run = "CHUNKPROOF_ELEMENTS=3e6 CHUNKPROOF_SEED=2 build/gcc/tests/test_exact"
-    return Stage("oracle", make("gcc", "tests", "CC=gcc") +
+    return Stage("oracle", make("gcc", "tests-c", "CC=gcc") +
                  f" && {{ {run}; }} >build/verify/oracle.txt 2>&1; status=$?; cat build/verify/oracle.txt; "
                  "grep '^elements' build/verify/oracle.txt; exit $status",
                  ("gcc",), tiers=("deep",))
@@ -114,7 +109,9 @@ STAGES = (
     oracle(),
     sanitized("gcc", tiers=("default", "deep")),
     sanitized("clang"),
-    simt_asan(),
+    simt("gcc", "gcc"),
+    simt("clang", "clang"),
+    simt("asan-clang", "clang", f"EXTRA_CFLAGS='{SANITIZE}'", tiers=("deep",)),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove

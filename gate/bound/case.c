@@ -182,10 +182,6 @@ int bound_case_load(struct bound_row *row, const char *name) {
 }
 
 static int does_not_fit(const struct bound_row *row, const char *file, ptrdiff_t i, int format) {
-    double largest = format == CP_FP16   ? cp_format_fp16().largest
-                     : format == CP_BF16 ? cp_format_bf16().largest
-                                         : cp_format_fp32().largest;
-    const char *name = bound_format_name(format);
     char place[48];
     ptrdiff_t keys = (ptrdiff_t)row->n * row->d, at = i - row->d;
     if (at < 0) {
@@ -197,13 +193,14 @@ static int does_not_fit(const struct bound_row *row, const char *file, ptrdiff_t
     fprintf(stderr,
             "%s: %s = %.8g does not fit in %s (largest %.8g); without --input, or with a format of "
             "more range, it is taken\n",
-            source_of(file), place, row->q[i], name, largest);
+            source_of(file), place, row->q[i], bound_format_name(format),
+            bound_format(format).largest);
     return -1;
 }
 
 int bound_case_round(struct bound_row *row, const char *name, int format) {
-    for (ptrdiff_t i = 0; i < (2 * (ptrdiff_t)row->n + 1) * row->d;
-         i++) { /* K and V lie behind q */
+    ptrdiff_t numbers = (2 * (ptrdiff_t)row->n + 1) * row->d; /* K and V lie behind q */
+    for (ptrdiff_t i = 0; i < numbers; i++) {
         double rounded = bound_round(format, row->q[i]);
         if (!isfinite(rounded)) {
             return does_not_fit(row, name, i, format);

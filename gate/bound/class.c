@@ -23,6 +23,12 @@ const char *bound_format_name(int format) {
     return format == CP_FP16 ? "fp16" : format == CP_BF16 ? "bf16" : "fp32";
 }
 
+struct cp_format bound_format(int type) {
+    return type == CP_FP16   ? cp_format_fp16()
+           : type == CP_BF16 ? cp_format_bf16()
+                             : cp_format_fp32();
+}
+
 static int bits_of(int type) {
     return type == CP_FP16 ? 11 : type == CP_BF16 ? 8 : 24;
 }
@@ -41,7 +47,7 @@ static struct cp_format format_of(const struct bound_options *o, int type) {
     if (type == CP_FP32) {
         return format;
     }
-    format = type == CP_FP16 ? cp_format_fp16() : cp_format_bf16();
+    format = bound_format(type);
     format = o->truncate ? cp_format_truncating(format) : format;
     return o->flush ? cp_format_flushing(format) : format;
 }

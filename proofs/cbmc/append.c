@@ -89,7 +89,8 @@ static void reach_append(const struct flat *before, const struct batch *batch, i
     int first = batch->sequence[0];
     int ok = status == CP_OK;
     REACH("a sequence below 0", status == CP_ERROR_ARGUMENT && first < 0);
-    REACH("a sequence that is not there", status == CP_ERROR_ARGUMENT && first == before->n_sequences);
+    REACH("a sequence that is not there",
+          status == CP_ERROR_ARGUMENT && first == before->n_sequences);
     REACH("too long", status == CP_ERROR_TOO_LONG);
     REACH("pool full", status == CP_ERROR_POOL_FULL);
     REACH("first chunk of an empty sequence", ok && kinds.empty > 0);

@@ -21,7 +21,8 @@ static void reach_fork(const struct flat *before, int s, int status, int partial
     REACH("of a full tail that was private", !partial && row->n_chunks == 1 && owners == 1);
     REACH("of a full tail that was shared", !partial && row->n_chunks == 1 && owners == 2);
     REACH("others are behind it", s + 1 < before->n_sequences);
-    REACH("inside the range of a shared chunk", owners == 2 && flat_end(before, row->chunk[0]) > s + 1);
+    REACH("inside the range of a shared chunk",
+          owners == 2 && flat_end(before, row->chunk[0]) > s + 1);
     REACH("at the end of the range of a shared chunk",
           owners == 2 && flat_end(before, row->chunk[0]) == s + 1);
 #if CHUNK_SIZE > 1
@@ -63,7 +64,7 @@ void step_fork(struct cp_tree *tree) {
         int new = forked.copy_to;
         CHECK("TREE-12: copies the tail", forked.copy_from == row.chunk[row.n_chunks - 1]);
         CHECK("TREE-12: to a chunk that was free",
-              0 <= new && new < CP_MAX_CHUNKS && flat_owners(&before, new) == 0);
+              0 <= new &&new < CP_MAX_CHUNKS &&flat_owners(&before, new) == 0);
         row.chunk[row.n_chunks - 1] = new;
     } else {
         CHECK("TREE-12: nothing to copy", forked.copy_from == -1 && forked.copy_to == -1);

@@ -34,7 +34,8 @@ static int path_is_shared_then_new(const struct flat *before, const struct promp
     }
     int new = 1;
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
-        new = new && (k < n_shared || k >= path->n_chunks || flat_owners(before, path->chunk[k]) == 0);
+        new = new &&
+              (k < n_shared || k >= path->n_chunks || flat_owners(before, path->chunk[k]) == 0);
     }
     return shared && new;
 }
@@ -46,7 +47,8 @@ static int collides(const struct flat *before, const struct cp_tree *old,
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         const struct flat_sequence *row = &before->sequence[s];
         found = found || (s < before->n_sequences && row->salt == prompt->salt &&
-                          row->n_tokens >= old->chunk_size && flat_match(before, s, prompt, CHUNK_SIZE) == 0 &&
+                          row->n_tokens >= old->chunk_size &&
+                          flat_match(before, s, prompt, CHUNK_SIZE) == 0 &&
                           old->hash[row->chunk[0]] == prompt->chunk_hash[0]);
     }
     return prompt->hash != NULL && prompt->n_tokens >= old->chunk_size && found;
@@ -79,9 +81,11 @@ static void reach_join(const struct flat *before, const struct cp_tree *old, str
     REACH("an empty prompt", prompt->n_tokens == 0);
     REACH("the first sequence", before->n_sequences == 0 && n_full > 0);
     REACH("no match", n_full > 0 && n_shared == 0 && before->n_sequences == 2);
-    REACH("the whole prompt matches, no tail", n_shared > 0 && n_shared * CHUNK_SIZE == prompt->n_tokens);
+    REACH("the whole prompt matches, no tail",
+          n_shared > 0 && n_shared * CHUNK_SIZE == prompt->n_tokens);
     REACH("in front of another sequence", n_shared > 0 && at < before->n_sequences);
-    REACH("takes the last free chunk", n_free > 0 && (prompt->n_tokens + CHUNK_SIZE - 1) / CHUNK_SIZE - n_shared == n_free);
+    REACH("takes the last free chunk",
+          n_free > 0 && (prompt->n_tokens + CHUNK_SIZE - 1) / CHUNK_SIZE - n_shared == n_free);
 #if CP_MAX_DEPTH > 1
     REACH("some full chunks match, not all", 0 < n_shared && n_shared < n_full);
     REACH("inside the range of an outer chunk",

@@ -41,9 +41,9 @@ static int row_ok(const struct cp_plan *plan, const struct cp_plan_row *row) {
         row->n_shared > row->n_chunks) {
         return 0;
     }
-    int ok = row->n_chunks == 0 ? row->n_tokens == 0
-                                : (row->n_chunks - 1) * c < row->n_tokens &&
-                                      row->n_tokens <= row->n_chunks * c;
+    int ok = row->n_chunks == 0
+                 ? row->n_tokens == 0
+                 : (row->n_chunks - 1) * c < row->n_tokens && row->n_tokens <= row->n_chunks * c;
     ok = ok && row->n_shared * c <= row->n_tokens; /* no shared chunk is the partial one */
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
         ok = ok && (k >= row->n_chunks || (0 <= row->chunk[k] && row->chunk[k] < plan->capacity));

@@ -16,11 +16,13 @@ static void check_lookup(const struct cp_tree *tree, const struct flat *flat) {
     CHECK("TREE-8: the longest match",
           match.n_chunks == longest && match.n_tokens == longest * tree->chunk_size);
     CHECK("TREE-8: of a sequence that has it",
-          longest == 0 ? match.sequence == -1
-                       : 0 <= match.sequence && match.sequence < flat->n_sequences &&
-                             flat_match(flat, match.sequence, &prompt, tree->chunk_size) == longest);
+          longest == 0
+              ? match.sequence == -1
+              : 0 <= match.sequence && match.sequence < flat->n_sequences &&
+                    flat_match(flat, match.sequence, &prompt, tree->chunk_size) == longest);
     REACH("no match", longest == 0 && flat->n_sequences == CP_MAX_SEQUENCES);
-    REACH("the last sequence only", longest == CP_MAX_DEPTH && match.sequence == CP_MAX_SEQUENCES - 1);
+    REACH("the last sequence only",
+          longest == CP_MAX_DEPTH && match.sequence == CP_MAX_SEQUENCES - 1);
     REACH("the longest is neither first nor last",
           longest == CP_MAX_DEPTH && match.sequence == 1 &&
               flat_match(flat, 0, &prompt, tree->chunk_size) == longest - 1 &&

@@ -17,9 +17,9 @@ int main(void) {
     CHECK("no sequences, all chunks free", tree.n_sequences == 0 && tree.pool.n_free == capacity);
     CHECK("as asked for", tree.pool.capacity == capacity && tree.chunk_size == chunk_size &&
                               tree.hash_bits == hash_bits);
-    CHECK("PLAN-5: stamp",
-          tree.stamp.tree == 0 && tree.stamp.epoch == 0 && tree.stamp.step == 0);
+    CHECK("PLAN-5: stamp", tree.stamp.tree == 0 && tree.stamp.epoch == 0 && tree.stamp.step == 0);
     REACH("smallest", capacity == 1 && hash_bits == 0);
-    REACH("largest", capacity == CP_MAX_CHUNKS && chunk_size == CP_MAX_CHUNK_SIZE && hash_bits == 64);
+    REACH("largest",
+          capacity == CP_MAX_CHUNKS && chunk_size == CP_MAX_CHUNK_SIZE && hash_bits == 64);
     return 0;
 }

@@ -4,7 +4,8 @@
 #include "model.h"
 
 static int same_row(const struct cp_plan_row *a, const struct cp_plan_row *b) {
-    int same = a->n_tokens == b->n_tokens && a->n_chunks == b->n_chunks && a->n_shared == b->n_shared;
+    int same =
+        a->n_tokens == b->n_tokens && a->n_chunks == b->n_chunks && a->n_shared == b->n_shared;
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
         same = same && (k >= a->n_chunks || a->chunk[k] == b->chunk[k]);
     }

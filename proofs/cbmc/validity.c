@@ -29,8 +29,8 @@ static int sizes_ok(const struct cp_tree *t) {
     int ok = 1 <= t->chunk_size && t->chunk_size <= CP_MAX_CHUNK_SIZE && 0 <= t->hash_bits &&
              t->hash_bits <= 64 && 0 <= t->n_sequences && t->n_sequences <= CP_MAX_SEQUENCES;
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        ok = ok && (s >= t->n_sequences || (0 <= t->sequence[s].n_chunks &&
-                                            t->sequence[s].n_chunks <= CP_MAX_DEPTH));
+        ok = ok && (s >= t->n_sequences ||
+                    (0 <= t->sequence[s].n_chunks && t->sequence[s].n_chunks <= CP_MAX_DEPTH));
     }
     return ok;
 }
@@ -42,8 +42,7 @@ static int chunk_ok(const struct cp_tree *t, int x) {
         return 0;
     }
     return t->fill[x] == t->chunk_size ||
-           (t->end[x] == t->begin[x] + 1 &&
-            t->depth[x] == t->sequence[t->begin[x]].n_chunks - 1);
+           (t->end[x] == t->begin[x] + 1 && t->depth[x] == t->sequence[t->begin[x]].n_chunks - 1);
 }
 
 /* TREE-4 and TREE-14 for chunk x and sequence s in its range. */
