@@ -162,6 +162,36 @@ static void right_kernels_stay_within_and_wrong_ones_do_not(void **state) {
     problem_free(&p);
 }
 
+/* Two scores 0.8 nats apart are more than a bit apart: a maximum that waits for one bit changes, once. */
+static void a_wait_is_in_the_unit_of_the_scores(void **state) {
+    static struct judgement j;
+    struct options o = kind_options(5);
+    struct cp_arithmetic a;
+    struct cp_counts counts;
+    struct problem p;
+    (void)state;
+    o.input = CP_FP32;
+    o.bits = 1;
+    o.bias = BIAS_UP;
+    o.merging = MERGE_RUNNING;
+    o.chunk_size = 1;
+    o.lazy = 1.0;
+    problem_new(&p, 2, 1);
+    p.n = 2;
+    p.d = 1;
+    p.scale = 1.0;
+    p.q[0] = 1.0;
+    p.k[0] = -0.40625;
+    p.k[1] = 0.40625;
+    p.v[0] = 1.0;
+    p.v[1] = 2.0;
+    class_of(&o, &p, 0.40625, &a, &counts);
+    assert_int_equal(counts.changes, 1);
+    judge(&o, &o, &p, 1, &j);
+    assert_true(j.claimed == 1 && j.violated == 0 && !j.lse_violated && j.worst_lse > 0.5);
+    problem_free(&p);
+}
+
 /* ---- How much is done ---- */
 
 static long long set_to(const char *text) {
@@ -201,6 +231,7 @@ int main(void) {
         cmocka_unit_test(a_plain_kernel_declares_the_plain_class),
         cmocka_unit_test(references_apart_from_the_maximum_cost),
         cmocka_unit_test(right_kernels_stay_within_and_wrong_ones_do_not),
+        cmocka_unit_test(a_wait_is_in_the_unit_of_the_scores),
         cmocka_unit_test(settings_are_whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

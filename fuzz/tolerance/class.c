@@ -75,6 +75,11 @@ static void exponential_class(const struct options *o, struct cp_arithmetic *a) 
     a->kappa = o->flush_exp ? 0x1p-126 : TINY;
 }
 
+/* How long a maximum waits, in nats. */
+static double wait_of(const struct options *o) {
+    return o->bits ? o->lazy * 0x1.62E42FEFA39EFp-1 : o->lazy;
+}
+
 /* NUM-8. c keys are summed in a chunk; each of t - 1 merges is a product and an addition on the way
  * of a key; a state is stored unless it is the last one. */
 static void count(const struct options *o, const struct problem *p, int rounds_products,
@@ -100,9 +105,9 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
     counts->depth_o = rounds_products + in_chunk_o + merges_o + each * divisions;
     counts->stores = height;
     counts->changes = height + divisions;
-    if (o->lazy >
-        0.0) { /* a maximum that waits rises by more than that each time, within the scores */
-        counts->changes = (int)fmin(height, floor(2.0 * largest_score / o->lazy * (1.0 + 0x1p-10)));
+    if (o->lazy > 0.0) { /* a maximum that waits rises by more than that each time, within scores */
+        double most = 2.0 * largest_score / wait_of(o) * (1.0 + 0x1p-10);
+        counts->changes = (int)fmin(height, floor(most));
     }
     counts->operations_n = p->n + 6.0 * t;
     counts->operations_o = 2.0 * p->n + 6.0 * t + (o->immediate ? 4.0 * t : 0.0);
@@ -113,7 +118,7 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
  * rounded. */
 static void reference_class(const struct options *o, const struct problem *p, double largest_score,
                             const struct cp_counts *counts, struct cp_arithmetic *a) {
-    a->below = o->lazy * (1.0 + 0x1p-20);
+    a->below = wait_of(o) * (1.0 + 0x1p-20);
     if (o->immediate) {
         double log_n = log(p->n + 1.0);
         double size = largest_score + 2.0 * log_n;

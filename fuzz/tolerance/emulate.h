@@ -81,7 +81,7 @@ struct options {
     int partials;    /* format of n and o when a state is stored: CP_FP32 or CP_FP16 */
     enum merging merging;
     int fused_merge;
-    double lazy;    /* MERGE_RUNNING: the maximum is left alone until a score exceeds it by this */
+    double lazy;    /* running, separate: what a score may exceed the maximum by, in its unit */
     int immediate;  /* each state is divided at once: n = 1, and m becomes its log-sum-exp */
     int reciprocal; /* divided by way of 1 / n */
     int output;
