@@ -187,6 +187,7 @@ static void a_wait_is_in_the_unit_of_the_scores(void **state) {
     p.v[1] = 2.0;
     class_of(&o, &p, 0.40625, &a, &counts);
     assert_int_equal(counts.changes, 1);
+    assert_int_equal(counts.changes, 1);
     judge(&o, &o, &p, 1, &j);
     assert_true(j.claimed == 1 && j.violated == 0 && !j.lse_violated && j.worst_lse > 0.5);
     problem_free(&p);
