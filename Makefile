@@ -44,16 +44,16 @@ tolerance_main := $(call object,$(addprefix fuzz/tolerance/,check.c search.c tab
 tolerance_obj  := $(filter-out $(tolerance_main),$(call object,$(wildcard fuzz/tolerance/*.c)))
 tolerance_bin  := $(tolerance_main:$(BUILD)/obj/fuzz/%.o=$(BUILD)/%)
 support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
-	$(filter-out %/gate/main.o,$(command_obj)) $(tolerance_obj)
+	$(filter-out %/gate/main.o,$(command_obj)) $(tolerance_obj) $(call object,$(wildcard kernels/*.c))
 test_obj    := $(call object,$(test_src))
 test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
-# The executor of CUDA kernels, and its tests: each kernel is compiled twice, as any C++ (plain), and
-# with calls at its loads and stores that the executor answers (checked; kernels/simt/README.md).
+# The executor of CUDA kernels, its tests, and those of the kernels: each kernel is compiled twice, as any C++
+# (plain), and with calls at its loads and stores that the executor answers (checked; kernels/simt/README.md).
 object_cxx  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 simt_obj   := $(call object_cxx,$(wildcard kernels/simt/*.cpp))
-simt_kernel := $(foreach way,plain checked,$(patsubst %.cu,$(BUILD)/obj/%.$(way).o,$(wildcard tests/simt/*.cu)))
-simt_test  := $(wildcard tests/test_simt*.cpp)
+simt_kernel := $(foreach way,plain checked,$(patsubst %.cu,$(BUILD)/obj/%.$(way).o,$(wildcard tests/simt/*.cu tests/kernels/*.cu)))
+simt_test  := $(wildcard tests/test_*.cpp)
 simt_bin   := $(simt_test:tests/%.cpp=$(BUILD)/tests/%)
 # No counters of coverage: they too would be accesses of the kernel.
 COMPILE_CHECKED = $(filter-out --coverage,$(COMPILE_CXX)) -fno-sanitize=address -fsanitize=thread -DKERNELS=checked
@@ -120,7 +120,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*/*.h kernels/*/*.cpp tests/simt/* tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*/*.h kernels/*/*.cpp tests/simt/* tests/kernels/* tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -159,7 +159,7 @@ $(BUILD)/chunkproof: $(command_obj) $(static)
 
 # What tests share, as an archive: each takes only what it uses and may have its own copy of the rest.
 # q: two files of different directories may have the same name.
-$(support): $(support_obj) tests/. gate $(wildcard gate/*/.) fuzz/tolerance/.
+$(support): $(support_obj) tests/. kernels gate $(wildcard gate/*/.) fuzz/tolerance/.
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) qcs $@ $(support_obj)
@@ -171,7 +171,7 @@ $(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(suppor
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -lmpfr -lm
 
-$(simt_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(simt_kernel) $(simt_obj) $(static)
+$(simt_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(simt_kernel) $(simt_obj) $(support) $(static)
 	@mkdir -p $(@D)
 	$(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lcmocka -lm
 

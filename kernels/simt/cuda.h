@@ -14,6 +14,7 @@
  *   SIMT_SHARED(float, tile, [2][64]);   __shared__ float tile[2][64];
  *   SIMT_SHARED(int, flag, );            __shared__ int flag;
  *   SIMT_SHARED_DYNAMIC(float, rows);    float *rows: the bytes that the launch asked for
+ *   SIMT_UNROLL                          before a loop: its registers are known one by one
  *   simt::bar_sync(id, threads)          bar.sync: barrier 0..15, threads a multiple of 32
  *   simt::cp_async<16>(to, from)         cp.async of 4, 8 or 16 bytes from global to shared memory
  *   simt::cp_async_zfill<16>(to, from, used)   the same, the bytes from `used` on are zeros

@@ -27,6 +27,8 @@ constexpr int warpSize = 32;
 
 /* A reference to the block's array; the declaration itself, by an address of its own, tells arrays
  * apart, also those of two instances of a template. */
+#define SIMT_UNROLL
+
 #define SIMT_SHARED(TYPE, NAME, ...)                                                               \
     static const char NAME##_site = 0;                                                             \
     using NAME##_type = TYPE __VA_ARGS__;                                                          \
@@ -241,6 +243,13 @@ inline void ldmatrix_x4_trans(unsigned (&to)[4], const void *row, Where where = 
 inline void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2],
                          const float (&c)[4], Where where = Where::here()) {
     runtime::multiply_add(d, a, b, c, where);
+}
+
+/* The same in another arithmetic of 16-bit elements, which a GPU has not. */
+inline void mma_m16n8k16(unsigned (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+                         const unsigned (&c)[4], runtime::AddProduct add,
+                         Where where = Where::here()) {
+    runtime::multiply_add(d, a, b, c, add, where);
 }
 
 } // namespace simt

@@ -6,6 +6,8 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#define SIMT_UNROLL _Pragma("unroll")
+
 #define SIMT_SHARED(TYPE, NAME, ...) __shared__ TYPE NAME __VA_ARGS__
 
 #define SIMT_SHARED_DYNAMIC(TYPE, NAME)                                                            \

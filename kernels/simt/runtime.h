@@ -48,6 +48,11 @@ unsigned active_mask();
 void load_matrices(unsigned *to, int count, bool transposed, const void *row, Where where);
 void multiply_add(float *d, const unsigned *a, const unsigned *b, const float *c, Where where);
 
+/* A sum and one product more; a and b have 16 bits. */
+typedef unsigned (*AddProduct)(unsigned sum, unsigned a, unsigned b);
+void multiply_add(unsigned *d, const unsigned *a, const unsigned *b, const unsigned *c,
+                  AddProduct add, Where where);
+
 /* Asynchronous copies; `used` bytes come from the source, the rest of `bytes` is zeros. */
 void copy_async(void *to, const void *from, int bytes, int used, Where where);
 void copy_commit();

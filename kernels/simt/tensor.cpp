@@ -85,18 +85,20 @@ void load_matrices(unsigned *to, int count, bool transposed, const void *row, Wh
                        where);
 }
 
-struct MultiplyOperand {
-    float *d;
+/* T: float, for binary16 matrices; unsigned, for those of any 16-bit elements, with a sum of one's own. */
+template <class T> struct MultiplyOperand {
+    T *d;
     const unsigned *a;
     const unsigned *b;
-    const float *c;
+    const T *c;
+    AddProduct add;
 };
 
 /* The matrices of a warp, gathered from the lanes. */
-struct Fragments {
-    float a[16][16];
-    float b[16][8];
-    float c[16][8];
+template <class T> struct Fragments {
+    T a[16][16];
+    T b[16][8];
+    T c[16][8];
 };
 
 static void put_pair(unsigned pair, float &low, float &high) {
@@ -104,7 +106,12 @@ static void put_pair(unsigned pair, float &low, float &high) {
     high = half_to_float(static_cast<std::uint16_t>(pair >> 16));
 }
 
-static void gather(const MultiplyOperand &one, int lane, Fragments &m) {
+static void put_pair(unsigned pair, unsigned &low, unsigned &high) {
+    low = pair & 0xFFFFu;
+    high = pair >> 16;
+}
+
+template <class T> static void gather(const MultiplyOperand<T> &one, int lane, Fragments<T> &m) {
     int g = lane / 4;
     int t = lane % 4;
     for (int i = 0; i < 4; i++) {
@@ -119,41 +126,57 @@ static void gather(const MultiplyOperand &one, int lane, Fragments &m) {
     }
 }
 
-static void multiply(Fragments &m) {
+static float sum_of(AddProduct, float sum, float a, float b) {
+    return sum + a * b;
+}
+
+static unsigned sum_of(AddProduct add, unsigned sum, unsigned a, unsigned b) {
+    return add(sum, a, b);
+}
+
+template <class T> static void multiply(Fragments<T> &m, AddProduct add) {
     for (int row = 0; row < 16; row++) {
         for (int k = 0; k < 16; k++) {
             for (int column = 0; column < 8; column++) {
-                m.c[row][column] += m.a[row][k] * m.b[k][column];
+                m.c[row][column] = sum_of(add, m.c[row][column], m.a[row][k], m.b[k][column]);
             }
         }
     }
 }
 
-static void serve_multiply(Machine &machine, const Lanes &lanes) {
+template <class T> static void serve_multiply(Machine &machine, const Lanes &lanes) {
     if (lanes.mask != all_lanes) {
         machine.fail_text(Finding::inactive_lane,
                           "mma.m16n8k16: only lanes 0x%08x of the warp are there", lanes.mask);
     }
-    Fragments m;
+    Fragments<T> m;
     for (int lane = 0; lane < warp_size; lane++) {
-        gather(*static_cast<MultiplyOperand *>(lanes.operands[lane]), lane, m);
+        gather(*static_cast<MultiplyOperand<T> *>(lanes.operands[lane]), lane, m);
     }
-    multiply(m);
+    multiply(m, static_cast<MultiplyOperand<T> *>(lanes.operands[0])->add);
     for (int lane = 0; lane < warp_size; lane++) {
-        float *d = static_cast<MultiplyOperand *>(lanes.operands[lane])->d;
+        T *d = static_cast<MultiplyOperand<T> *>(lanes.operands[lane])->d;
         for (int i = 0; i < 4; i++) {
             d[i] = m.c[lane / 4 + 8 * (i >> 1)][2 * (lane % 4) + (i & 1)];
         }
     }
 }
 
-void multiply_add(float *d, const unsigned *a, const unsigned *b, const float *c, Where where) {
-    MultiplyOperand one = {d, a, b, c};
+template <class T> static void multiply_together(MultiplyOperand<T> one, Where where) {
     Entry entry;
     Machine &machine = entry.machine;
     bool orders = machine.config.shuffles_order_memory;
     static const char *const name = "mma.m16n8k16";
-    machine.collective({name, serve_multiply, true, orders, all_lanes, 0}, &one, where);
+    machine.collective({name, serve_multiply<T>, true, orders, all_lanes, 0}, &one, where);
+}
+
+void multiply_add(float *d, const unsigned *a, const unsigned *b, const float *c, Where where) {
+    multiply_together<float>({d, a, b, c, nullptr}, where);
+}
+
+void multiply_add(unsigned *d, const unsigned *a, const unsigned *b, const unsigned *c,
+                  AddProduct add, Where where) {
+    multiply_together<unsigned>({d, a, b, c, add}, where);
 }
 
 } // namespace runtime

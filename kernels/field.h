@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arithmetic of kernels over finite fields, in which nothing is rounded: a kernel that computes attention gives
+ * exactly what the formula gives, and one that loses a key, a rescaling or a head gives something else.
+ *
+ * Scores are in Z_q and weights in Z_p with p = 2 q + 1, both prime. w = 4 has the order q in Z_p, so that w^s stands
+ * for e^s: w^(a + b) = w^a w^b. A maximum can be any score that all agree on; it is the greatest in an order that
+ * has nothing to do with their size. Both fields fit into 16 bits, as the elements of Q, K and V do. */
+#ifndef CHUNKPROOF_KERNELS_FIELD_H
+#define CHUNKPROOF_KERNELS_FIELD_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/simt/cuda.h"
+
+namespace chunkproof {
+
+struct Field {
+    static const unsigned q = 32633;
+    static const unsigned p = 65267;
+
+    typedef std::uint16_t Key;   /* of Z_q */
+    typedef std::uint16_t Value; /* of Z_p */
+    typedef unsigned Score;      /* of Z_q, or none() */
+    typedef unsigned Weight;     /* of Z_p */
+    typedef unsigned Scale;      /* of Z_q */
+    typedef unsigned Log;        /* of Z_p: the sum of w^s itself */
+
+    static __device__ Score none() {
+        return 0xFFFFFFFFu;
+    }
+
+    static __device__ Score no_product() {
+        return 0;
+    }
+
+    static __device__ Score add_product(Score sum, Key a, Key b) {
+        return (sum + static_cast<unsigned>(a) * b % q) % q;
+    }
+
+    static __device__ Score scaled(Score sum, Scale scale) {
+        return sum * scale % q;
+    }
+
+    static __device__ Score maximum(Score a, Score b) {
+        return place(a) > place(b) ? a : b;
+    }
+
+    static __device__ Weight exponential(Score a, Score b) {
+        return a == none() ? 0 : power(4, (a + q - b) % q);
+    }
+
+    static __device__ Weight zero() {
+        return 0;
+    }
+
+    static __device__ Weight add(Weight a, Weight b) {
+        return (a + b) % p;
+    }
+
+    /* Below 2^32: p^2 is. */
+    static __device__ Weight multiply(Weight a, Weight b) {
+        return a * b % p;
+    }
+
+    static __device__ Weight add_weighted(Weight sum, Weight weight, Value v) {
+        return add(sum, multiply(weight, v));
+    }
+
+    /* 0 has no inverse; it is given 0. */
+    static __device__ void store_mean(void *out, int, std::size_t at, Weight o, Weight n) {
+        static_cast<Weight *>(out)[at] = multiply(o, power(n, p - 2));
+    }
+
+    static __device__ Log log_sum(Score m, Weight n) {
+        return m == none() ? 0 : multiply(n, power(4, m));
+    }
+
+    static __device__ Weight power(Weight x, unsigned exponent) {
+        Weight result = 1;
+        for (; exponent != 0; exponent /= 2) {
+            result = exponent % 2 == 1 ? multiply(result, x) : result;
+            x = multiply(x, x);
+        }
+        return result;
+    }
+
+#ifndef __CUDACC__
+    /* c += a b for tiles of a warp: of scores, and of weights and V. */
+    static void multiply_tiles_of_keys(Score (&c)[4], const unsigned (&a)[4],
+                                       const unsigned (&b)[2]) {
+        simt::mma_m16n8k16(
+            c, a, b, c, [](unsigned sum, unsigned x, unsigned y) { return (sum + x * y % q) % q; });
+    }
+
+    static void multiply_tiles_of_values(Weight (&c)[4], const unsigned (&a)[4],
+                                         const unsigned (&b)[2]) {
+        simt::mma_m16n8k16(
+            c, a, b, c, [](unsigned sum, unsigned x, unsigned y) { return (sum + x * y % p) % p; });
+    }
+#endif
+
+    /* Two weights as elements of a tile. */
+    static __device__ unsigned packed(Weight low, Weight high) {
+        return low | high << 16;
+    }
+
+  private:
+    /* The order of maximum(): no score is below all others. */
+    static __device__ unsigned place(Score a) {
+        return a == none() ? 0 : 1 + a * 20011u % q;
+    }
+};
+
+} // namespace chunkproof
+
+#endif

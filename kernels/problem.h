@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every kernel is given, and the index arithmetic that all versions share. A is the arithmetic: that of
+ * numbers (real.h), or of a finite field (field.h). */
+#ifndef CHUNKPROOF_KERNELS_PROBLEM_H
+#define CHUNKPROOF_KERNELS_PROBLEM_H
+
+#include <cstddef>
+
+#include "kernels/schedule.h"
+#include "kernels/simt/cuda.h"
+
+namespace chunkproof {
+
+/* Where the arrays of a schedule are (schedule.h), on the device. */
+struct Lists {
+    const cp_task *task;
+    const int *chunk;
+    const int *source_begin;
+    const int *source;
+    const int *query_begin;
+    const int *sequence;
+    const int *n_tokens;
+};
+
+inline Lists lists_of(const cp_schedule &s, const int *numbers) {
+    return {reinterpret_cast<const cp_task *>(numbers + s.task),
+            numbers + s.chunk,
+            numbers + s.source_begin,
+            numbers + s.source,
+            numbers + s.query_begin,
+            numbers + s.sequence,
+            numbers + s.n_tokens};
+}
+
+/* Passed by value. Memory is the device's; the layouts are those of chunkproof/attention.h. */
+template <class A> struct Problem {
+    Lists lists;
+    int n_heads;    /* h */
+    int n_kv_heads; /* h_kv */
+    int head_dim;   /* d */
+    int chunk_size; /* c */
+    typename A::Scale scale;
+    const typename A::Key *q;   /* [query rows][h][d] */
+    const typename A::Key *k;   /* [capacity][h_kv][c][d] */
+    const typename A::Value *v; /* as k */
+    void *out;                  /* [query rows][h][d] of out_type */
+    int out_type;
+    typename A::Log *lse; /* [query rows][h], or NULL */
+
+    typename A::Score *part_m;  /* [n_parts][h]: the state of each partial result, */
+    typename A::Weight *part_n; /* [n_parts][h] */
+    typename A::Weight *part_o; /* [n_parts][h][d] and its sum */
+};
+
+/* PREFILL-2, PREFILL-3: how many keys a query row sees. */
+__device__ static inline int visible_keys(const Lists &lists, int row) {
+    int s = lists.sequence[row];
+    int hidden = lists.query_begin[s + 1] - row - 1;
+    return max(lists.n_tokens[s] - hidden, 0);
+}
+
+/* PREFILL-4: and how many of at most n keys from `position` on. */
+__device__ static inline int keys_from(int visible, int position, int n) {
+    return min(max(visible - position, 0), n);
+}
+
+/* TPP-5 */
+template <class A> __device__ int kv_head_of(const Problem<A> &p, int head) {
+    return head / (p.n_heads / p.n_kv_heads);
+}
+
+/* The first element of slot 0 of a chunk and K/V head, and of a query row and head; the partial result of a row of
+ * these and a head. In 64 bits: pools are larger than 2^31 elements. */
+template <class A> __device__ std::size_t slice_begin(const Problem<A> &p, int chunk, int kv_head) {
+    std::size_t slice = static_cast<std::size_t>(chunk) * p.n_kv_heads + kv_head;
+    return slice * p.chunk_size * p.head_dim;
+}
+
+template <class A> __device__ std::size_t row_begin(const Problem<A> &p, int row, int head) {
+    return (static_cast<std::size_t>(row) * p.n_heads + head) * p.head_dim;
+}
+
+template <class A> __device__ std::size_t part_at(const Problem<A> &p, int part, int head) {
+    return static_cast<std::size_t>(part) * p.n_heads + head;
+}
+
+} // namespace chunkproof
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queries and keys of a task, numbered: what the tiled versions share. The queries of a task and K/V head are those
+ * of all its query rows and of all heads of the group: they have the keys in common. */
+#ifndef CHUNKPROOF_KERNELS_QUERIES_H
+#define CHUNKPROOF_KERNELS_QUERIES_H
+
+#include "kernels/problem.h"
+
+namespace chunkproof {
+
+/* Query x of a task and K/V head. */
+struct Query {
+    int row;  /* of all query rows, -1: there is none */
+    int part; /* row of partial results */
+    int head;
+};
+
+template <class A>
+__device__ Query query_of(const Problem<A> &p, const cp_task &task, int kv_head, int x) {
+    int group = p.n_heads / p.n_kv_heads;
+    int first_row = p.lists.query_begin[task.begin], end = p.lists.query_begin[task.end];
+    int row = first_row + x / group;
+    if (row >= end) {
+        return {-1, 0, 0};
+    }
+    return {row, task.first_part + row - first_row, kv_head * group + x % group};
+}
+
+template <class A> __device__ int queries_of(const Problem<A> &p, const cp_task &task) {
+    int rows = p.lists.query_begin[task.end] - p.lists.query_begin[task.begin];
+    return rows * (p.n_heads / p.n_kv_heads);
+}
+
+/* The keys that the task holds: no key of its last chunk is one of another sequence. */
+__device__ static inline int keys_of(const Lists &lists, const cp_task &task, int chunk_size) {
+    return keys_from(lists.n_tokens[task.begin], task.position, task.n_chunks * chunk_size);
+}
+
+/* The first element of key j of a task. */
+template <class A>
+__device__ std::size_t key_begin(const Problem<A> &p, const cp_task &task, int kv_head, int j) {
+    int chunk = p.lists.chunk[task.first_chunk + j / p.chunk_size];
+    std::size_t slot = j % p.chunk_size;
+    return slice_begin(p, chunk, kv_head) + slot * p.head_dim;
+}
+
+} // namespace chunkproof
+
+#endif

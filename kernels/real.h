@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arithmetic of kernels on numbers: Q, K and V in binary16, everything else in binary32 (NUM-7). */
+#ifndef CHUNKPROOF_KERNELS_REAL_H
+#define CHUNKPROOF_KERNELS_REAL_H
+
+#include <cmath>
+#include <cstddef>
+
+#include "chunkproof/number.h"
+#include "kernels/simt/cuda.h"
+
+namespace chunkproof {
+
+/* Scores are in nats. `out` holds CP_FP16 or CP_FP32. */
+struct Real {
+    typedef __half Key;
+    typedef __half Value;
+    typedef float Score;
+    typedef float Weight;
+    typedef float Scale;
+    typedef double Log;
+
+    /* The maximum of no score. */
+    static __device__ Score none() {
+        return -INFINITY;
+    }
+
+    static __device__ Score no_product() {
+        return 0.0f;
+    }
+
+    /* The product is exact in binary32, so that it does not matter whether the addition is fused with it. */
+    static __device__ Score add_product(Score sum, Key q, Key k) {
+        return sum + __half2float(q) * __half2float(k);
+    }
+
+    static Scale scale_of(double scale) {
+        return static_cast<float>(scale);
+    }
+
+    static __device__ Score scaled(Score sum, Scale scale) {
+        return scale * sum;
+    }
+
+    static __device__ Score maximum(Score a, Score b) {
+        return fmaxf(a, b);
+    }
+
+    /* e^(a - b) for a <= b; 0 for no score. */
+    static __device__ Weight exponential(Score a, Score b) {
+        return a == none() ? 0.0f : expf(a - b);
+    }
+
+    static __device__ Weight zero() {
+        return 0.0f;
+    }
+
+    static __device__ Weight add(Weight a, Weight b) {
+        return a + b;
+    }
+
+    static __device__ Weight multiply(Weight a, Weight b) {
+        return a * b;
+    }
+
+    static __device__ Weight add_weighted(Weight sum, Weight weight, Value v) {
+        return sum + weight * __half2float(v);
+    }
+
+    /* MERGE-6 */
+    static __device__ void store_mean(void *out, int out_type, std::size_t at, Weight o, Weight n) {
+        float mean = n == 0.0f ? 0.0f : o / n;
+        if (out_type == CP_FP16) {
+            static_cast<__half *>(out)[at] = __float2half_rn(mean);
+        } else {
+            static_cast<float *>(out)[at] = mean;
+        }
+    }
+
+    /* MERGE-7 */
+    static __device__ Log log_sum(Score m, Weight n) {
+        return n == 0.0f ? -INFINITY : static_cast<double>(m) + log(static_cast<double>(n));
+    }
+
+    /* c += a b for tiles of a warp: of scores, and of weights and V. */
+    static __device__ void multiply_tiles_of_keys(Score (&c)[4], const unsigned (&a)[4],
+                                                  const unsigned (&b)[2]) {
+        simt::mma_m16n8k16(c, a, b, c);
+    }
+
+    static __device__ void multiply_tiles_of_values(Weight (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned (&b)[2]) {
+        simt::mma_m16n8k16(c, a, b, c);
+    }
+
+    /* Two weights, rounded to binary16, as elements of a tile. */
+    static __device__ unsigned packed(Weight low, Weight high) {
+        return __half_as_ushort(__float2half_rn(low)) |
+               static_cast<unsigned>(__half_as_ushort(__float2half_rn(high))) << 16;
+    }
+};
+
+/* The same with scores in bits: the scale has the factor log2(e), and the exponential is a power of two. */
+struct RealInBits : Real {
+    static float scale_of(double scale) {
+        return static_cast<float>(scale * 1.4426950408889634);
+    }
+
+    static __device__ Weight exponential(Score a, Score b) {
+        return a == none() ? 0.0f : exp2f(a - b);
+    }
+
+    static __device__ double log_sum(Score m, Weight n) {
+        return n == 0.0f
+                   ? -INFINITY
+                   : static_cast<double>(m) * 0.6931471805599453 + log(static_cast<double>(n));
+    }
+};
+
+} // namespace chunkproof
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/schedule.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define NUMBERS_OF_TASK (sizeof(struct cp_task) / sizeof(int))
+
+CP_STATIC_ASSERT(sizeof(struct cp_task) == NUMBERS_OF_TASK * sizeof(int),
+                 "a task is an array of int");
+
+/* What the tasks are cut from. */
+struct problem {
+    const struct cp_plan *plan;
+    const int *query_begin;
+    int chunks_per_task;
+};
+
+/* How far the cutting has come. */
+struct cursor {
+    int descriptor; /* of the plan, the next one */
+    int sequence;   /* when all descriptors are done, */
+    int depth;      /* the next chunk of its path; below n_shared: none yet */
+    int n_chunks;   /* in all tasks so far, */
+    long long n_parts;
+};
+
+static int first_row(const struct problem *p, int s) {
+    return p->query_begin == NULL ? s : p->query_begin[s];
+}
+
+/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i? */
+static int continues(const struct cp_plan *plan, int i) {
+    const struct cp_shared_chunk *one = &plan->shared[i], *next = one + 1;
+    return i + 1 < plan->n_shared && next->begin == one->begin && next->end == one->end &&
+           next->position == one->position + plan->chunk_size;
+}
+
+static void take_shared(const struct problem *p, struct cursor *at, struct cp_task *task) {
+    const struct cp_shared_chunk *first = &p->plan->shared[at->descriptor];
+    task->n_chunks = 1;
+    while (task->n_chunks < p->chunks_per_task && continues(p->plan, at->descriptor)) {
+        task->n_chunks++;
+        at->descriptor++;
+    }
+    at->descriptor++;
+    task->position = first->position;
+    task->begin = first->begin;
+    task->end = first->end;
+}
+
+static void take_own(const struct problem *p, struct cursor *at, struct cp_task *task) {
+    int left = p->plan->row[at->sequence].n_chunks - at->depth;
+    task->n_chunks = left < p->chunks_per_task ? left : p->chunks_per_task;
+    task->position = at->depth * p->plan->chunk_size;
+    task->begin = at->sequence;
+    task->end = at->sequence + 1;
+    at->depth += task->n_chunks;
+}
+
+/* Goes to the next sequence that has a chunk of its own left, when the present one has none; 0: there is none. */
+static int find_own(const struct problem *p, struct cursor *at) {
+    while (at->sequence < p->plan->n_sequences) {
+        const struct cp_plan_row *row = &p->plan->row[at->sequence];
+        if (at->depth < row->n_shared) {
+            at->depth = row->n_shared;
+        }
+        if (at->depth < row->n_chunks) {
+            return 1;
+        }
+        at->sequence++;
+        at->depth = 0;
+    }
+    return 0;
+}
+
+/* The next task, or 0. */
+static int next_task(const struct problem *p, struct cursor *at, struct cp_task *task) {
+    task->first_chunk = at->n_chunks;
+    task->first_part = (int)at->n_parts;
+    if (at->descriptor < p->plan->n_shared) {
+        take_shared(p, at, task);
+    } else if (find_own(p, at)) {
+        take_own(p, at, task);
+    } else {
+        return 0;
+    }
+    at->n_chunks += task->n_chunks;
+    at->n_parts += first_row(p, task->end) - first_row(p, task->begin);
+    return 1;
+}
+
+static int query_ranges_are_valid(const struct problem *p) {
+    if (first_row(p, 0) != 0) {
+        return 0;
+    }
+    for (int s = 0; s < p->plan->n_sequences; s++) {
+        if (first_row(p, s + 1) < first_row(p, s)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* `n` more numbers; returns where they begin. */
+static size_t reserve(struct cp_schedule *schedule, size_t n) {
+    size_t begin = schedule->n_numbers;
+    schedule->n_numbers += n;
+    return begin;
+}
+
+int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan,
+                        const int *query_begin, int chunks_per_task) {
+    if (schedule == NULL || plan == NULL || chunks_per_task < 1) {
+        return CP_ERROR_ARGUMENT;
+    }
+    struct problem p = {plan, query_begin, chunks_per_task};
+    if (!query_ranges_are_valid(&p)) {
+        return CP_ERROR_SHAPE;
+    }
+    struct cp_schedule s = {.n_sequences = plan->n_sequences,
+                            .n_rows = first_row(&p, plan->n_sequences),
+                            .chunks_per_task = chunks_per_task};
+    struct cursor at = {0};
+    struct cp_task task;
+    size_t n_sources = 0;
+    while (next_task(&p, &at, &task)) {
+        int rows = first_row(&p, task.end) - first_row(&p, task.begin);
+        s.n_tasks++;
+        s.n_shared_tasks += task.end - task.begin >= 2;
+        s.most_rows = rows > s.most_rows ? rows : s.most_rows;
+        n_sources += (size_t)(task.end - task.begin);
+        if (at.n_parts > INT_MAX) {
+            return CP_ERROR_SHAPE;
+        }
+    }
+    s.n_parts = (int)at.n_parts;
+    s.task = reserve(&s, (size_t)s.n_tasks * NUMBERS_OF_TASK);
+    s.chunk = reserve(&s, (size_t)at.n_chunks);
+    s.source_begin = reserve(&s, (size_t)s.n_sequences + 1);
+    s.source = reserve(&s, n_sources);
+    s.query_begin = reserve(&s, (size_t)s.n_sequences + 1);
+    s.sequence = reserve(&s, (size_t)s.n_rows);
+    s.n_tokens = reserve(&s, (size_t)s.n_sequences);
+    *schedule = s;
+    return CP_OK;
+}
+
+/* The chunks of a task, as the plan has them on the path of its first sequence. */
+static void write_chunks(const struct cp_plan *plan, const struct cp_task *task, int *chunk) {
+    int depth = task->position / plan->chunk_size;
+    for (int k = 0; k < task->n_chunks; k++) {
+        chunk[task->first_chunk + k] = plan->row[task->begin].chunk[depth + k];
+    }
+}
+
+/* How many tasks each sequence has, as source_begin, from the counts that it holds one place ahead. */
+static void add_up(int *source_begin, int n_sequences) {
+    source_begin[0] = 0;
+    for (int s = 0; s < n_sequences; s++) {
+        source_begin[s + 1] += source_begin[s];
+    }
+}
+
+static void write_tasks(const struct cp_schedule *schedule, const struct problem *p, int *numbers) {
+    int *source_begin = numbers + schedule->source_begin;
+    struct cursor at = {0};
+    struct cp_task task;
+    memset(source_begin, 0, ((size_t)schedule->n_sequences + 1) * sizeof(int));
+    for (int i = 0; next_task(p, &at, &task); i++) {
+        memcpy(numbers + schedule->task + (size_t)i * NUMBERS_OF_TASK, &task, sizeof task);
+        write_chunks(p->plan, &task, numbers + schedule->chunk);
+        for (int s = task.begin; s < task.end; s++) {
+            source_begin[s + 1]++;
+        }
+    }
+    add_up(source_begin, schedule->n_sequences);
+}
+
+/* Each task's partial results, for each of its sequences. source_begin[s] runs to source_begin[s + 1] meanwhile. */
+static void write_sources(const struct cp_schedule *schedule, const struct problem *p,
+                          int *numbers) {
+    int *source_begin = numbers + schedule->source_begin;
+    int *source = numbers + schedule->source;
+    struct cursor at = {0};
+    struct cp_task task;
+    while (next_task(p, &at, &task)) {
+        for (int s = task.begin; s < task.end; s++) {
+            source[source_begin[s]++] =
+                task.first_part + first_row(p, s) - first_row(p, task.begin);
+        }
+    }
+    memmove(source_begin + 1, source_begin, (size_t)schedule->n_sequences * sizeof(int));
+    source_begin[0] = 0;
+}
+
+static void write_rows(const struct cp_schedule *schedule, const struct problem *p, int *numbers) {
+    int *query_begin = numbers + schedule->query_begin;
+    int *sequence = numbers + schedule->sequence;
+    for (int s = 0; s < schedule->n_sequences; s++) {
+        query_begin[s] = first_row(p, s);
+        for (int row = first_row(p, s); row < first_row(p, s + 1); row++) {
+            sequence[row] = s;
+        }
+    }
+    query_begin[schedule->n_sequences] = schedule->n_rows;
+}
+
+void cp_schedule_write(const struct cp_schedule *schedule, const struct cp_plan *plan,
+                       const int *query_begin, int *numbers) {
+    struct problem p = {plan, query_begin, schedule->chunks_per_task};
+    write_tasks(schedule, &p, numbers);
+    write_sources(schedule, &p, numbers);
+    write_rows(schedule, &p, numbers);
+    cp_schedule_write_lengths(schedule, plan, numbers);
+}
+
+void cp_schedule_write_lengths(const struct cp_schedule *schedule, const struct cp_plan *plan,
+                               int *numbers) {
+    for (int s = 0; s < schedule->n_sequences; s++) {
+        numbers[schedule->n_tokens + (size_t)s] = plan->row[s].n_tokens;
+    }
+}

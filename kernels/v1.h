@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Version 1, to be read first: the reference line by line (ref/two_phase.c), with a thread for each element of the
+ * output. Threads share nothing, so that nothing has to wait; each computes every score anew. Any head dimension up
+ * to 1024, any chunk size. */
+#ifndef CHUNKPROOF_KERNELS_V1_H
+#define CHUNKPROOF_KERNELS_V1_H
+
+#include "kernels/merge.h"
+
+namespace chunkproof {
+namespace v1 {
+
+/* SOFTMAX-1 */
+template <class A>
+__device__ typename A::Score score(const Problem<A> &p, const typename A::Key *q,
+                                   const typename A::Key *k) {
+    typename A::Score sum = A::no_product();
+    for (int i = 0; i < p.head_dim; i++) {
+        sum = A::add_product(sum, q[i], k[i]);
+    }
+    return A::scaled(sum, p.scale);
+}
+
+/* MERGE-3: element i of the state of the first n_keys keys of a chunk. */
+template <class A>
+__device__ State<A> partial_attn(const Problem<A> &p, int row, int head, int chunk, int n_keys,
+                                 int i) {
+    std::size_t d = p.head_dim;
+    std::size_t slice = slice_begin(p, chunk, kv_head_of(p, head));
+    const typename A::Key *q = p.q + row_begin(p, row, head);
+    const typename A::Key *k = p.k + slice;
+    const typename A::Value *v = p.v + slice;
+    State<A> state = empty_state<A>();
+    for (int j = 0; j < n_keys; j++) {
+        state.m = A::maximum(state.m, score(p, q, k + j * d));
+    }
+    for (int j = 0; j < n_keys; j++) {
+        typename A::Weight weight = A::exponential(score(p, q, k + j * d), state.m);
+        state.n = A::add(state.n, weight);
+        state.o = A::add_weighted(state.o, weight, v[j * d + i]);
+    }
+    return state;
+}
+
+/* The same for the chunks of a task, one merged after the other. */
+template <class A>
+__device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int row, int head, int i) {
+    int visible = visible_keys(p.lists, row);
+    State<A> state = empty_state<A>();
+    for (int k = 0; k < task.n_chunks; k++) {
+        int n_keys = keys_from(visible, task.position + k * p.chunk_size, p.chunk_size);
+        attn_reduce(state,
+                    partial_attn(p, row, head, p.lists.chunk[task.first_chunk + k], n_keys, i));
+    }
+    return state;
+}
+
+/* TPP-1, for the chunks that sequences share and for those that one has alone. Block (task, head, any), thread i:
+ * the partial results of the query rows of a task. */
+template <class A> __global__ void attend_tasks(Problem<A> p) {
+    const cp_task &task = p.lists.task[blockIdx.x];
+    int head = blockIdx.y, i = threadIdx.x;
+    int first_row = p.lists.query_begin[task.begin], end = p.lists.query_begin[task.end];
+    for (int row = first_row + blockIdx.z; row < end; row += gridDim.z) {
+        State<A> state = task_attn(p, task, row, head, i);
+        std::size_t at = part_at(p, task.first_part + row - first_row, head);
+        p.part_o[at * p.head_dim + i] = state.o;
+        if (i == 0) {
+            p.part_m[at] = state.m;
+            p.part_n[at] = state.n;
+        }
+    }
+}
+
+/* The two phases; launch is that of merge(). */
+template <class A, class Launch>
+void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
+    dim3 tasks(schedule.n_tasks, p.n_heads, min(schedule.most_rows, MOST_GRID_Z));
+    launch(tasks, dim3(p.head_dim), 0, attend_tasks<A>, p);
+    merge(launch, p, schedule);
+}
+
+} // namespace v1
+} // namespace chunkproof
+
+#endif

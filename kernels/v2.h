@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Version 2: a block has a tile of queries of one task and K/V head and goes through the task's keys, a tile at a
+ * time in shared memory, so that each key is read from global memory once for all queries of the tile. The queries
+ * are those of all heads of a group: they share their keys as the sequences of a range do. The state is merged in
+ * place from tile to tile; one partial result for each task leaves the block.
+ *
+ * Head dimensions that are multiples of 8; any chunk size: a tile of keys may begin and end within a chunk. */
+#ifndef CHUNKPROOF_KERNELS_V2_H
+#define CHUNKPROOF_KERNELS_V2_H
+
+#include "kernels/merge.h"
+#include "kernels/queries.h"
+
+namespace chunkproof {
+namespace v2 {
+
+const int QUERIES = 16;  /* of a tile */
+const int KEYS = 32;     /* of a tile: one for each lane of a warp */
+const int THREADS = 128; /* of a block */
+const int WARPS = THREADS / 32;
+const int PIECE = 8; /* 16-bit elements that are moved together */
+
+/* Eight elements at once. */
+template <class T> __device__ void move_piece(T *to, const T *from) {
+    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
+}
+
+template <class T> __device__ void clear_piece(T *to) {
+    *reinterpret_cast<uint4 *>(to) = make_uint4(0, 0, 0, 0);
+}
+
+/* Shared memory of a block. Rows of K are PIECE longer than they need to be, so that lanes that read the same
+ * element of neighbouring rows hit different banks. */
+template <class A, int D> struct Tiles {
+    alignas(16) typename A::Key q[QUERIES][D];
+    alignas(16) typename A::Key k[KEYS][D + PIECE];
+    alignas(16) typename A::Value v[KEYS][D];
+    typename A::Weight weight[QUERIES][KEYS];
+    typename A::Weight rescale[QUERIES];
+    Query query[QUERIES];
+    int visible[QUERIES]; /* keys of the task that the query sees */
+};
+
+template <class A, int D>
+__device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_head, int first,
+                             Tiles<A, D> &tiles) {
+    int t = threadIdx.x;
+    if (t < QUERIES) {
+        Query query = query_of(p, task, kv_head, first + t);
+        int n_keys = keys_of(p.lists, task, p.chunk_size);
+        tiles.query[t] = query;
+        tiles.visible[t] =
+            query.row < 0 ? 0 : keys_from(visible_keys(p.lists, query.row), task.position, n_keys);
+    }
+    __syncthreads();
+    for (int e = t; e < QUERIES * (D / PIECE); e += THREADS) {
+        int x = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
+        Query query = tiles.query[x];
+        if (query.row < 0) {
+            clear_piece(&tiles.q[x][i]);
+        } else {
+            move_piece(&tiles.q[x][i], &p.q[row_begin(p, query.row, query.head) + i]);
+        }
+    }
+}
+
+/* Keys first_key .. first_key + KEYS-1 of the task; zeros where there is none: what lies behind the last key of a
+ * chunk is never read. */
+template <class A, int D>
+__device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
+                          int n_keys, Tiles<A, D> &tiles) {
+    for (int e = threadIdx.x; e < KEYS * (D / PIECE); e += THREADS) {
+        int j = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
+        if (first_key + j < n_keys) {
+            std::size_t at = key_begin(p, task, kv_head, first_key + j) + i;
+            move_piece(&tiles.k[j][i], &p.k[at]);
+            move_piece(&tiles.v[j][i], &p.v[at]);
+        } else {
+            clear_piece(&tiles.k[j][i]);
+            clear_piece(&tiles.v[j][i]);
+        }
+    }
+}
+
+/* The maximum, and the sum, over the lanes of a warp; each lane gets it. */
+template <class A> __device__ typename A::Score warp_maximum(typename A::Score x) {
+    for (int other = 16; other > 0; other /= 2) {
+        x = A::maximum(x, __shfl_xor_sync(0xFFFFFFFFu, x, other));
+    }
+    return x;
+}
+
+template <class A> __device__ typename A::Weight warp_sum(typename A::Weight x) {
+    for (int other = 16; other > 0; other /= 2) {
+        x = A::add(x, __shfl_xor_sync(0xFFFFFFFFu, x, other));
+    }
+    return x;
+}
+
+/* SOFTMAX-1 for a query of the tile and this lane's key. */
+template <class A, int D>
+__device__ typename A::Score score(const Problem<A> &p, const Tiles<A, D> &tiles, int x, int j) {
+    typename A::Score sum = A::no_product();
+    for (int i = 0; i < D; i++) {
+        sum = A::add_product(sum, tiles.q[x][i], tiles.k[j][i]);
+    }
+    return A::scaled(sum, p.scale);
+}
+
+/* MERGE-3, MERGE-4 for a query of the tile: weights relative to the new maximum, and what all before is worth
+ * relative to it. A warp does it, with a key for each lane. */
+template <class A, int D>
+__device__ void weigh(const Problem<A> &p, Tiles<A, D> &tiles, int x, int first_key,
+                      typename A::Score &m, typename A::Weight &n) {
+    int j = threadIdx.x % 32;
+    bool seen = first_key + j < tiles.visible[x];
+    typename A::Score s = score(p, tiles, x, j);
+    typename A::Score m_new = A::maximum(m, warp_maximum<A>(seen ? s : A::none()));
+    typename A::Weight weight = seen ? A::exponential(s, m_new) : A::zero();
+    typename A::Weight rescale = A::exponential(m, m_new);
+    n = A::add(A::multiply(rescale, n), warp_sum<A>(weight));
+    m = m_new;
+    tiles.weight[x][j] = weight;
+    if (j == 0) {
+        tiles.rescale[x] = rescale;
+    }
+}
+
+/* Block (task, K/V head, any): the partial results of the queries of a task, a tile after the other. */
+template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
+    const int ROWS = QUERIES / WARPS;       /* queries of a warp */
+    const int SUMS = QUERIES * D / THREADS; /* elements of o of a thread */
+    typedef Tiles<A, D> Shared;
+    SIMT_SHARED(Shared, tiles, );
+    cp_task task = p.lists.task[blockIdx.x];
+    int kv_head = blockIdx.y, t = threadIdx.x, warp = t / 32;
+    int n_keys = keys_of(p.lists, task, p.chunk_size);
+    int n_queries = queries_of(p, task);
+    for (int first = blockIdx.z * QUERIES; first < n_queries; first += gridDim.z * QUERIES) {
+        typename A::Score m[ROWS];
+        typename A::Weight n[ROWS], o[SUMS];
+        for (int r = 0; r < ROWS; r++) {
+            m[r] = A::none();
+            n[r] = A::zero();
+        }
+        for (int r = 0; r < SUMS; r++) {
+            o[r] = A::zero();
+        }
+        load_queries(p, task, kv_head, first, tiles);
+        for (int first_key = 0; first_key < n_keys; first_key += KEYS) {
+            load_keys(p, task, kv_head, first_key, n_keys, tiles);
+            __syncthreads();
+            for (int r = 0; r < ROWS; r++) {
+                weigh(p, tiles, warp * ROWS + r, first_key, m[r], n[r]);
+            }
+            __syncthreads();
+            for (int r = 0; r < SUMS; r++) {
+                int x = (t + r * THREADS) / D, i = (t + r * THREADS) % D;
+                o[r] = A::multiply(tiles.rescale[x], o[r]);
+                for (int j = 0; j < KEYS; j++) {
+                    o[r] = A::add_weighted(o[r], tiles.weight[x][j], tiles.v[j][i]);
+                }
+            }
+            __syncthreads();
+        }
+        for (int r = 0; r < SUMS; r++) {
+            int x = (t + r * THREADS) / D, i = (t + r * THREADS) % D;
+            Query query = tiles.query[x];
+            if (query.row >= 0) {
+                p.part_o[part_at(p, query.part, query.head) * D + i] = o[r];
+            }
+        }
+        for (int r = 0; r < ROWS; r++) {
+            Query query = tiles.query[warp * ROWS + r];
+            if (query.row >= 0 && t % 32 == 0) {
+                std::size_t at = part_at(p, query.part, query.head);
+                p.part_m[at] = m[r];
+                p.part_n[at] = n[r];
+            }
+        }
+        __syncthreads();
+    }
+}
+
+/* The head dimensions that there are kernels for. */
+template <class A> void (*kernel_of(int head_dim))(Problem<A>) {
+    switch (head_dim) {
+    case 32:
+        return attend_tasks<A, 32>;
+    case 64:
+        return attend_tasks<A, 64>;
+    case 80:
+        return attend_tasks<A, 80>;
+    case 96:
+        return attend_tasks<A, 96>;
+    case 128:
+        return attend_tasks<A, 128>;
+    case 256:
+        return attend_tasks<A, 256>;
+    default:
+        return nullptr;
+    }
+}
+
+template <class A, class Launch>
+void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
+    int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
+    int tiles = (queries + QUERIES - 1) / QUERIES;
+    dim3 grid(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID_Z));
+    launch(grid, dim3(THREADS), 0, kernel_of<A>(p.head_dim), p);
+    merge(launch, p, schedule);
+}
+
+} // namespace v2
+} // namespace chunkproof
+
+#endif

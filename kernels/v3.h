@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Version 3: version 2 on tensor cores. A block of four warps has QUERIES = 16 MT queries; MT warps lie along the
+ * queries and 4 / MT along the keys of a tile, each with the sums of its part in registers, merged at the end. The next
+ * tile of keys is on its way to shared memory while the present one is used. Compute capability 8.0 and up; head
+ * dimensions that are multiples of 16; any chunk size.
+ *
+ * A product of tiles is mma.m16n8k16. With g = lane / 4 and t = lane % 4, a lane has of the 16 x 8 sums rows g and
+ * g + 8, columns 2 t and 2 t + 1: numbers 0, 1 in row g, and 2, 3 in row g + 8. */
+#ifndef CHUNKPROOF_KERNELS_V3_H
+#define CHUNKPROOF_KERNELS_V3_H
+
+#include "kernels/merge.h"
+#include "kernels/queries.h"
+
+namespace chunkproof {
+namespace v3 {
+
+const int WARPS = 4;
+const int THREADS = 32 * WARPS;
+const int KEYS = 64; /* of a tile */
+const int PIECE = 8; /* 16-bit elements that are copied together */
+
+/* Shared memory of a block. Rows are a piece longer than they need to be, so that the eight rows that ldmatrix reads
+ * together lie in different banks. The sums of all warps take the place of the keys when these are done. */
+template <class A, int D, int MT> struct Tiles {
+    static const int QUERIES = 16 * MT;
+    static const int ROW = D + PIECE;
+    alignas(16) typename A::Key q[QUERIES][ROW];
+    union {
+        struct {
+            alignas(16) typename A::Key k[2][KEYS][ROW];
+            alignas(16) typename A::Value v[2][KEYS][ROW];
+        };
+        struct {
+            typename A::Weight o[WARPS][16][D];
+            typename A::Weight n[WARPS][16];
+            typename A::Score m[WARPS][16];
+        };
+    };
+    Query query[QUERIES];
+    int visible[QUERIES]; /* keys of the task that the query sees */
+};
+
+template <class A, int D, int MT>
+__device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_head, int first,
+                             int n_keys, Tiles<A, D, MT> &tiles) {
+    const int QUERIES = 16 * MT;
+    int thread = threadIdx.x;
+    if (thread < QUERIES) {
+        Query query = query_of(p, task, kv_head, first + thread);
+        tiles.query[thread] = query;
+        tiles.visible[thread] =
+            query.row < 0 ? 0 : keys_from(visible_keys(p.lists, query.row), task.position, n_keys);
+    }
+    __syncthreads();
+    for (int e = thread; e < QUERIES * (D / PIECE); e += THREADS) {
+        int x = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
+        Query query = tiles.query[x];
+        const typename A::Key *from =
+            query.row < 0 ? p.q : &p.q[row_begin(p, query.row, query.head) + i];
+        simt::cp_async_zfill<16>(&tiles.q[x][i], from, query.row < 0 ? 0 : 16);
+    }
+}
+
+/* Keys first_key, first_key + 1, ... of the task into a buffer; zeros where there is none: what lies behind the last
+ * key of a chunk is never read. */
+template <class A, int D, int MT>
+__device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
+                          int n_keys, Tiles<A, D, MT> &tiles, int buffer) {
+    for (int e = threadIdx.x; e < KEYS * (D / PIECE); e += THREADS) {
+        int j = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
+        bool there = first_key + j < n_keys;
+        std::size_t at = there ? key_begin(p, task, kv_head, first_key + j) + i : 0;
+        simt::cp_async_zfill<16>(&tiles.k[buffer][j][i], &p.k[at], there ? 16 : 0);
+        simt::cp_async_zfill<16>(&tiles.v[buffer][j][i], &p.v[at], there ? 16 : 0);
+    }
+    simt::cp_async_commit();
+}
+
+/* What a warp has of its 16 queries: m and n of rows g and g + 8 (n only of this lane's columns), and o. */
+template <class A, int D> struct Sums {
+    typename A::Score m[2];
+    typename A::Weight n[2];
+    typename A::Weight o[D / 8][4];
+};
+
+template <class A, int D> __device__ void clear(Sums<A, D> &sums) {
+    for (int r = 0; r < 2; r++) {
+        sums.m[r] = A::none();
+        sums.n[r] = A::zero();
+    }
+    SIMT_UNROLL
+    for (int i = 0; i < D / 8; i++) {
+        for (int r = 0; r < 4; r++) {
+            sums.o[i][r] = A::zero();
+        }
+    }
+}
+
+/* The maximum, and the sum, over the four lanes that have a row. */
+template <class A> __device__ typename A::Score row_maximum(typename A::Score x) {
+    x = A::maximum(x, __shfl_xor_sync(0xFFFFFFFFu, x, 1));
+    return A::maximum(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
+}
+
+template <class A> __device__ typename A::Weight row_sum(typename A::Weight x) {
+    x = A::add(x, __shfl_xor_sync(0xFFFFFFFFu, x, 1));
+    return A::add(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
+}
+
+/* SOFTMAX-1 without the scale: Q K^T for 16 queries and N keys, from row `x` of q and row `j` of k. */
+template <class A, int D, int MT, int N>
+__device__ void multiply_keys(const Tiles<A, D, MT> &tiles, int buffer, int x, int j,
+                              typename A::Score (&s)[N / 8][4]) {
+    int lane = threadIdx.x % 32;
+    int q_row = x + lane % 16, q_column = lane / 16 * 8;
+    int k_row = j + lane % 8 + lane / 16 * 8, k_column = lane / 8 % 2 * 8;
+    SIMT_UNROLL
+    for (int y = 0; y < N / 8; y++) {
+        for (int r = 0; r < 4; r++) {
+            s[y][r] = A::no_product();
+        }
+    }
+    SIMT_UNROLL
+    for (int i = 0; i < D; i += 16) {
+        unsigned a[4];
+        simt::ldmatrix_x4(a, &tiles.q[q_row][i + q_column]);
+        SIMT_UNROLL
+        for (int y = 0; y < N / 8; y += 2) {
+            unsigned b[4];
+            simt::ldmatrix_x4(b, &tiles.k[buffer][k_row + 8 * y][i + k_column]);
+            A::multiply_tiles_of_keys(s[y], a, {b[0], b[1]});
+            A::multiply_tiles_of_keys(s[y + 1], a, {b[2], b[3]});
+        }
+    }
+}
+
+/* MERGE-3, MERGE-4: scores to weights relative to the new maximum, and what was before to the same. first_key is the
+ * number of the first of the N keys in the task. */
+template <class A, int D, int N>
+__device__ void weigh(const Problem<A> &p, typename A::Score (&s)[N / 8][4], int first_key,
+                      const int (&visible)[2], Sums<A, D> &sums) {
+    int column = threadIdx.x % 4 * 2;
+    typename A::Weight rescale[2];
+    SIMT_UNROLL
+    for (int r = 0; r < 2; r++) {
+        typename A::Score m = sums.m[r];
+        SIMT_UNROLL
+        for (int y = 0; y < N / 8; y++) {
+            SIMT_UNROLL
+            for (int x = 0; x < 2; x++) {
+                bool seen = first_key + 8 * y + column + x < visible[r];
+                typename A::Score &score = s[y][2 * r + x];
+                score = seen ? A::scaled(score, p.scale) : A::none();
+                m = A::maximum(m, score);
+            }
+        }
+        m = row_maximum<A>(m);
+        rescale[r] = A::exponential(sums.m[r], m);
+        sums.m[r] = m;
+        sums.n[r] = A::multiply(rescale[r], sums.n[r]);
+    }
+    SIMT_UNROLL
+    for (int i = 0; i < D / 8; i++) {
+        SIMT_UNROLL
+        for (int r = 0; r < 4; r++) {
+            sums.o[i][r] = A::multiply(rescale[r / 2], sums.o[i][r]);
+        }
+    }
+}
+
+/* The weights of 16 keys of which the scores are s[0] and s[1], as a tile to multiply with, and their sum into n. */
+template <class A, int D>
+__device__ void weights_of(const typename A::Score (&s)[2][4], Sums<A, D> &sums, unsigned (&a)[4]) {
+    SIMT_UNROLL
+    for (int y = 0; y < 2; y++) {
+        SIMT_UNROLL
+        for (int r = 0; r < 2; r++) {
+            typename A::Weight low = A::exponential(s[y][2 * r], sums.m[r]);
+            typename A::Weight high = A::exponential(s[y][2 * r + 1], sums.m[r]);
+            sums.n[r] = A::add(sums.n[r], A::add(low, high));
+            a[2 * y + r] = A::packed(low, high);
+        }
+    }
+}
+
+/* o += P V for N keys from row `j` of v on. */
+template <class A, int D, int MT, int N>
+__device__ void multiply_values(const Tiles<A, D, MT> &tiles, int buffer, int j,
+                                const typename A::Score (&s)[N / 8][4], Sums<A, D> &sums) {
+    int lane = threadIdx.x % 32;
+    int v_row = j + lane % 16, v_column = lane / 16 * 8;
+    SIMT_UNROLL
+    for (int y = 0; y < N / 8; y += 2) {
+        unsigned a[4];
+        weights_of<A, D>({{s[y][0], s[y][1], s[y][2], s[y][3]},
+                          {s[y + 1][0], s[y + 1][1], s[y + 1][2], s[y + 1][3]}},
+                         sums, a);
+        SIMT_UNROLL
+        for (int i = 0; i < D / 8; i += 2) {
+            unsigned b[4];
+            simt::ldmatrix_x4_trans(b, &tiles.v[buffer][v_row + 8 * y][8 * i + v_column]);
+            A::multiply_tiles_of_values(sums.o[i], a, {b[0], b[1]});
+            A::multiply_tiles_of_values(sums.o[i + 1], a, {b[2], b[3]});
+        }
+    }
+}
+
+/* A warp's sums to shared memory. */
+template <class A, int D, int MT> __device__ void keep(Sums<A, D> &sums, Tiles<A, D, MT> &tiles) {
+    int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    SIMT_UNROLL
+    for (int r = 0; r < 2; r++) {
+        typename A::Weight n = row_sum<A>(sums.n[r]);
+        if (t == 0) {
+            tiles.m[warp][g + 8 * r] = sums.m[r];
+            tiles.n[warp][g + 8 * r] = n;
+        }
+    }
+    SIMT_UNROLL
+    for (int i = 0; i < D / 8; i++) {
+        SIMT_UNROLL
+        for (int r = 0; r < 4; r++) {
+            tiles.o[warp][g + 8 * (r / 2)][8 * i + 2 * t + r % 2] = sums.o[i][r];
+        }
+    }
+}
+
+/* The partial results of the block's queries: those of the warps that share a query, merged. */
+template <class A, int D, int MT>
+__device__ void store(const Problem<A> &p, const Tiles<A, D, MT> &tiles) {
+    for (int e = threadIdx.x; e < 16 * MT * D; e += THREADS) {
+        int x = e / D, i = e % D;
+        Query query = tiles.query[x];
+        if (query.row >= 0) {
+            State<A> state = empty_state<A>();
+            for (int warp = x / 16; warp < WARPS; warp += MT) {
+                attn_reduce(state, State<A>{tiles.m[warp][x % 16], tiles.n[warp][x % 16],
+                                            tiles.o[warp][x % 16][i]});
+            }
+            std::size_t at = part_at(p, query.part, query.head);
+            p.part_o[at * D + i] = state.o;
+            if (i == 0) {
+                p.part_m[at] = state.m;
+                p.part_n[at] = state.n;
+            }
+        }
+    }
+}
+
+/* Block (task, K/V head, any): the partial results of the queries of a task, 16 MT at a time. */
+template <class A, int D, int MT>
+__global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
+    typedef Tiles<A, D, MT> Shared;
+    const int N = KEYS * MT / WARPS; /* keys of a tile that are a warp's */
+    const int QUERIES = 16 * MT;
+    SIMT_SHARED_DYNAMIC(Shared, shared);
+    Shared &tiles = *shared;
+    cp_task task = p.lists.task[blockIdx.x];
+    int kv_head = blockIdx.y, warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4;
+    int x = warp % MT * 16, j = warp / MT * N;
+    int n_keys = keys_of(p.lists, task, p.chunk_size);
+    int n_queries = queries_of(p, task);
+    for (int first = blockIdx.z * QUERIES; first < n_queries; first += gridDim.z * QUERIES) {
+        Sums<A, D> sums;
+        clear(sums);
+        load_queries(p, task, kv_head, first, n_keys, tiles);
+        load_keys(p, task, kv_head, 0, n_keys, tiles, 0);
+        int visible[2] = {tiles.visible[x + g], tiles.visible[x + g + 8]};
+        for (int first_key = 0, buffer = 0; first_key < n_keys; first_key += KEYS, buffer ^= 1) {
+            load_keys(p, task, kv_head, first_key + KEYS, n_keys, tiles, buffer ^ 1);
+            simt::cp_async_wait<1>();
+            __syncthreads();
+            typename A::Score s[N / 8][4];
+            multiply_keys<A, D, MT, N>(tiles, buffer, x, j, s);
+            weigh<A, D, N>(p, s, first_key + j, visible, sums);
+            multiply_values<A, D, MT, N>(tiles, buffer, j, s, sums);
+            __syncthreads();
+        }
+        simt::cp_async_wait_all();
+        __syncthreads();
+        keep(sums, tiles);
+        __syncthreads();
+        store(p, tiles);
+        __syncthreads();
+    }
+}
+
+/* How many warps lie along the queries. */
+inline int warps_of(int queries) {
+    return queries <= 16 ? 1 : queries <= 32 ? 2 : 4;
+}
+
+template <class A, int D, class Launch>
+void launch_tasks(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
+    int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
+    int along = warps_of(queries);
+    int tiles = (queries + 16 * along - 1) / (16 * along);
+    dim3 grid(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID_Z));
+    switch (along) {
+    case 1:
+        launch(grid, dim3(THREADS), sizeof(Tiles<A, D, 1>), attend_tasks<A, D, 1>, p);
+        break;
+    case 2:
+        launch(grid, dim3(THREADS), sizeof(Tiles<A, D, 2>), attend_tasks<A, D, 2>, p);
+        break;
+    default:
+        launch(grid, dim3(THREADS), sizeof(Tiles<A, D, 4>), attend_tasks<A, D, 4>, p);
+    }
+}
+
+inline bool takes(int head_dim) {
+    return head_dim == 32 || head_dim == 64 || head_dim == 80 || head_dim == 96 ||
+           head_dim == 128 || head_dim == 256;
+}
+
+template <class A, class Launch>
+void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
+    switch (p.head_dim) {
+    case 32:
+        launch_tasks<A, 32>(launch, p, schedule);
+        break;
+    case 64:
+        launch_tasks<A, 64>(launch, p, schedule);
+        break;
+    case 80:
+        launch_tasks<A, 80>(launch, p, schedule);
+        break;
+    case 96:
+        launch_tasks<A, 96>(launch, p, schedule);
+        break;
+    case 128:
+        launch_tasks<A, 128>(launch, p, schedule);
+        break;
+    default:
+        launch_tasks<A, 256>(launch, p, schedule);
+    }
+    merge(launch, p, schedule);
+}
+
+} // namespace v3
+} // namespace chunkproof
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The versions of the kernels (kernels/v1.h, ...) on the executor: within the certified tolerance in numbers, exact in
+ * finite fields, silent under the checks, the same bits in every order of threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern "C" {
+#include <cmocka.h>
+
+#include "chunkproof/tolerance.h"
+#include "tests/attend_case.h"
+}
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "tests/random.h"
+
+#define KERNELS checked
+#include "tests/kernels/versions.h"
+#undef KERNELS
+#define KERNELS plain
+#include "tests/kernels/versions.h"
+#undef KERNELS
+
+using chunkproof::Field;
+using chunkproof::Problem;
+
+/* ---- A problem and its memory ---- */
+
+struct Schedule {
+    cp_schedule of;
+    std::vector<int> numbers;
+
+    Schedule(const attend_case &c, int chunks_per_task) {
+        assert_int_equal(cp_schedule_measure(&of, c.plan, c.query_begin, chunks_per_task), CP_OK);
+        numbers.assign(of.n_numbers, -1);
+        cp_schedule_write(&of, c.plan, c.query_begin, numbers.data());
+    }
+};
+
+/* Everything a kernel writes, poisoned; and what is said of memory to the executor. */
+template <class A> struct Memory {
+    std::vector<unsigned char> out;
+    std::vector<typename A::Log> lse;
+    std::vector<typename A::Score> part_m;
+    std::vector<typename A::Weight> part_n, part_o;
+    int out_type;
+
+    Memory(const attend_case &c, const cp_schedule &schedule) {
+        std::size_t heads = c.shape.n_heads, d = c.shape.head_dim;
+        out_type = sizeof(typename A::Log) == 8 ? c.shape.out_type
+                                                : CP_FP32; /* a field's numbers have 32 bits */
+        out.resize(c.n_rows * heads * d * cp_number_size(out_type));
+        lse.resize(c.n_rows * heads);
+        part_m.resize(schedule.n_parts * heads);
+        part_n.resize(schedule.n_parts * heads);
+        part_o.resize(schedule.n_parts * heads * d);
+        poison(out);
+        poison(lse);
+        poison(part_m);
+        poison(part_n);
+        poison(part_o);
+    }
+
+    template <class T> static void poison(std::vector<T> &numbers) {
+        std::memset(static_cast<void *>(numbers.data()), 0xFF, numbers.size() * sizeof(T));
+    }
+
+    template <class T> static simt::Buffer buffer(const char *name, const std::vector<T> &numbers) {
+        return {name, numbers.data(), numbers.size() * sizeof(T), true};
+    }
+};
+
+template <class A>
+static Problem<A> problem_of(const attend_case &c, const Schedule &schedule, Memory<A> &memory) {
+    Problem<A> p = {};
+    p.lists = chunkproof::lists_of(schedule.of, schedule.numbers.data());
+    p.n_heads = c.shape.n_heads;
+    p.n_kv_heads = c.shape.n_kv_heads;
+    p.head_dim = c.shape.head_dim;
+    p.chunk_size = c.shape.chunk_size;
+    p.out = memory.out.data();
+    p.out_type = memory.out_type;
+    p.lse = memory.lse.data();
+    p.part_m = memory.part_m.data();
+    p.part_n = memory.part_n.data();
+    p.part_o = memory.part_o.data();
+    return p;
+}
+
+static std::size_t query_numbers(const attend_case &c) {
+    return static_cast<std::size_t>(c.n_rows) * c.shape.n_heads * c.shape.head_dim;
+}
+
+static std::size_t key_numbers(const attend_case &c) {
+    return static_cast<std::size_t>(c.plan->capacity) * c.shape.n_kv_heads * c.shape.chunk_size *
+           c.shape.head_dim;
+}
+
+template <class A>
+static simt::Config config_of(const attend_case &c, const Schedule &schedule, const Problem<A> &p,
+                              const Memory<A> &memory, int seed) {
+    simt::Config config;
+    config.seed = static_cast<std::uint64_t>(seed);
+    config.buffers = {
+        {"schedule", schedule.numbers.data(), schedule.numbers.size() * sizeof(int), false},
+        {"q", p.q, query_numbers(c) * sizeof *p.q, false},
+        {"k", p.k, key_numbers(c) * sizeof *p.k, false},
+        {"v", p.v, key_numbers(c) * sizeof *p.v, false},
+        Memory<A>::buffer("out", memory.out),
+        Memory<A>::buffer("lse", memory.lse),
+        Memory<A>::buffer("part_m", memory.part_m),
+        Memory<A>::buffer("part_n", memory.part_n),
+        Memory<A>::buffer("part_o", memory.part_o),
+    };
+    return config;
+}
+
+static void fail_case(const attend_case &c, int version, const char *text) {
+    case_print(&c);
+    fail_msg("version %d: %s", version, text);
+}
+
+/* ---- In numbers ---- */
+
+/* NUM-8 for a version: `keys` keys in all, at most `longest` in a task, `tasks` tasks on the path. Version 1 merges
+ * chunk after chunk; the others add key after key, and rescale once for each tile. */
+static cp_counts counts_of(int version, const attend_case &c, int keys, int tasks) {
+    int chunk = c.shape.chunk_size;
+    int chunks = (keys + chunk - 1) / chunk;
+    if (version == 1) {
+        return cp_counts_of_chunks(chunk, chunks + tasks + 1);
+    }
+    int tiles = keys / 32 + tasks + 1;
+    cp_counts counts;
+    counts.depth_n = 7 * tiles + 2 * tasks;
+    counts.depth_o = keys + 1 + tiles + 2 * tasks;
+    counts.stores = tasks;
+    counts.changes = tiles + tasks;
+    counts.operations_n = 40.0 * tiles + 5.0 * tasks;
+    counts.operations_o = 2.0 * keys + tiles + 5.0 * tasks;
+    return counts;
+}
+
+/* NUM-7 for a version. Version 3 has weights in binary16, and a scale that was rounded when it was made. */
+static cp_arithmetic arithmetic_of(int version, const attend_case &c) {
+    cp_format output = c.shape.out_type == CP_FP16 ? cp_format_fp16() : cp_format_fp32();
+    cp_format weights = version < 3 ? cp_format{0, 0, INFINITY} : cp_format_fp16();
+    cp_arithmetic arithmetic = cp_arithmetic_fp32(c.shape.head_dim, weights, output);
+    if (version == 3) {
+        arithmetic.score.scale_unit = 0x1.01p-23;
+    }
+    return arithmetic;
+}
+
+struct Row {
+    std::vector<double> k, v, scratch, expected, bound;
+    double lse, lse_bound;
+
+    /* What the kernel may give for a query row and head. */
+    Row(const attend_case &c, int version, const Schedule &schedule, int row, int head) {
+        std::size_t d = c.shape.head_dim;
+        int s = case_sequence_of(&c, row), keys = case_visible(&c, row);
+        int kv_head = head / (c.shape.n_heads / c.shape.n_kv_heads);
+        for (int j = 0; j < keys; j++) {
+            std::size_t at = case_key(&c, s, j, kv_head);
+            k.insert(k.end(), c.k + at, c.k + at + d);
+            v.insert(v.end(), c.v + at, c.v + at + d);
+        }
+        scratch.resize(3 * keys + 1);
+        expected.resize(d);
+        bound.resize(d);
+        const int *begin = schedule.numbers.data() + schedule.of.source_begin;
+        cp_counts counts = counts_of(version, c, keys, begin[s + 1] - begin[s]);
+        cp_arithmetic arithmetic = arithmetic_of(version, c);
+        cp_tolerance_row question = {
+            keys,
+            c.shape.head_dim,
+            c.attention.scale,
+            c.q + (static_cast<std::size_t>(row) * c.shape.n_heads + head) * d,
+            k.data(),
+            v.data(),
+            scratch.data()};
+        /* log() and the sum are in double; the sum itself was rounded: NUM-11 has that in its bound. */
+        cp_tolerance(&arithmetic, &counts, &question, 0x1p-50, expected.data(), bound.data(), &lse,
+                     &lse_bound);
+    }
+};
+
+/* The largest error as a part of the bound. */
+template <class A>
+static double judge(const attend_case &c, int version, const Schedule &schedule,
+                    const Memory<A> &memory) {
+    double largest = 0.0;
+    char text[200];
+    for (int row = 0; row < c.n_rows; row++) {
+        for (int head = 0; head < c.shape.n_heads; head++) {
+            Row right(c, version, schedule, row, head);
+            std::size_t at = static_cast<std::size_t>(row) * c.shape.n_heads + head;
+            bool no_key = case_visible(&c, row) == 0;
+            double lse = memory.lse[at];
+            if (no_key ? lse != -INFINITY : !(std::fabs(lse - right.lse) <= right.lse_bound)) {
+                std::snprintf(text, sizeof text, "row %d, head %d: lse %.17g, not %.17g +- %g", row,
+                              head, lse, right.lse, right.lse_bound);
+                fail_case(c, version, text);
+            }
+            for (int i = 0; i < c.shape.head_dim; i++) {
+                double x =
+                    cp_number_load(memory.out.data(), memory.out_type, at * c.shape.head_dim + i);
+                double error = std::fabs(x - right.expected[i]);
+                if (no_key ? x != 0.0 : !(error <= right.bound[i])) {
+                    std::snprintf(text, sizeof text,
+                                  "row %d, head %d, element %d: %.9g, not %.9g +- %g", row, head, i,
+                                  x, right.expected[i], right.bound[i]);
+                    fail_case(c, version, text);
+                }
+                if (!no_key && right.bound[i] > 0.0) {
+                    largest = std::fmax(largest, error / right.bound[i]);
+                }
+            }
+        }
+    }
+    return largest;
+}
+
+/* Runs a version on a case of numbers; A is the arithmetic of `checked` or `plain`. */
+template <class A>
+static Memory<A> run(const attend_case &c, int version, const Schedule &schedule, int seed) {
+    Memory<A> memory(c, schedule.of);
+    Problem<A> p = problem_of(c, schedule, memory);
+    p.scale = A::scale_of(c.attention.scale);
+    p.q = static_cast<const __half *>(c.attention.q);
+    p.k = static_cast<const __half *>(c.attention.k);
+    p.v = static_cast<const __half *>(c.attention.v);
+    simt::Report report = attend(version, config_of(c, schedule, p, memory, seed), p, schedule.of);
+    if (!report.ok()) {
+        fail_case(c, version, report.text.c_str());
+    }
+    return memory;
+}
+
+/* b, depth, c, h, h_kv, d; types; queries, values, poison */
+static const shape shapes[] = {
+    {1, 3, 16, 1, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
+    {4, 4, 16, 4, 2, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
+    {5, 3, 5, 3, 1, 80, CP_FP16, CP_FP16, CP_FP32, CASE_DECODE, CASE_MASSIVE, CASE_POISON_HUGE},
+    {3, 5, 1, 2, 2, 96, CP_FP16, CP_FP16, CP_FP16, CASE_SEVERAL, CASE_ONE_HOT, CASE_POISON_NAN},
+    {6, 4, 48, 8, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_LOW, CASE_POISON_NAN},
+    {3, 2, 64, 2, 1, 128, CP_FP16, CP_FP16, CP_FP16, CASE_MORE, CASE_NORMAL, CASE_POISON_NAN},
+    {2, 2, 64, 1, 1, 256, CP_FP16, CP_FP16, CP_FP32, CASE_ALL, CASE_TIES, CASE_POISON_HUGE},
+    {4, 3, 32, 2, 2, 32, CP_FP16, CP_FP16, CP_FP16, CASE_ALL, CASE_SUBNORMAL, CASE_POISON_NAN},
+    {0, 3, 16, 2, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
+};
+
+/* each(case, version, schedule) for every shape, version and length of tasks. */
+template <class Each> static void each_case(int n_seeds, Each each) {
+    for (const shape &s : shapes) {
+        for (int seed = 1; seed <= n_seeds; seed++) {
+            attend_case c;
+            case_make(&c, &s, static_cast<unsigned long long>(seed));
+            for (int version = 1; version <= plain::n_versions; version++) {
+                Schedule schedule(c, 1 + seed % 3);
+                each(c, version, schedule);
+            }
+            case_free(&c);
+        }
+    }
+}
+
+template <class Nats, class Bits>
+static double compare_one(const attend_case &c, int version, const Schedule &schedule, int seed) {
+    return version < 3 ? judge(c, version, schedule, run<Nats>(c, version, schedule, seed))
+                       : judge(c, version, schedule, run<Bits>(c, version, schedule, seed));
+}
+
+static void numbers_are_within_the_tolerance(void **) {
+    double largest[plain::n_versions + 1] = {};
+    each_case(3, [&](const attend_case &c, int version, const Schedule &schedule) {
+        double x = compare_one<plain::Nats, plain::Bits>(c, version, schedule, 0);
+        largest[version] = std::fmax(largest[version], x);
+    });
+    for (int version = 1; version <= plain::n_versions; version++) {
+        print_message("version %d: largest error / bound %.3f\n", version, largest[version]);
+    }
+}
+
+/* Version 1 computes every score for every element anew: under checks, small head dimensions only. */
+static void checks_find_nothing(void **) {
+    each_case(1, [&](const attend_case &c, int version, const Schedule &schedule) {
+        if (version == 1 && c.shape.head_dim > 80) {
+            return;
+        }
+        compare_one<checked::Nats, checked::Bits>(c, version, schedule, version);
+    });
+}
+
+template <class A>
+static void same_bits(const attend_case &c, int version, const Schedule &schedule) {
+    Memory<A> first = run<A>(c, version, schedule, 0);
+    for (int seed = 1; seed < 3; seed++) {
+        Memory<A> other = run<A>(c, version, schedule, seed);
+        if (first.out != other.out || first.lse != other.lse) {
+            fail_case(c, version, "another order of threads, other results");
+        }
+    }
+}
+
+static void every_order_gives_the_same_bits(void **) {
+    each_case(1, [](const attend_case &c, int version, const Schedule &schedule) {
+        if (version < 3) {
+            same_bits<plain::Nats>(c, version, schedule);
+        } else {
+            same_bits<plain::Bits>(c, version, schedule);
+        }
+    });
+}
+
+/* ---- In finite fields ---- */
+
+/* Q and K in Z_q, V in Z_p; also where no key is: whoever reads that gets something else. */
+struct FieldData {
+    std::vector<std::uint16_t> q, k, v;
+    unsigned scale;
+
+    explicit FieldData(const attend_case &c) {
+        unsigned long long random = c.seed + 1;
+        q.resize(query_numbers(c));
+        k.resize(key_numbers(c));
+        v.resize(key_numbers(c));
+        for (std::uint16_t &x : q) {
+            x = static_cast<std::uint16_t>(random_below(&random, Field::q));
+        }
+        for (std::uint16_t &x : k) {
+            x = static_cast<std::uint16_t>(random_below(&random, Field::q));
+        }
+        for (std::uint16_t &x : v) {
+            x = static_cast<std::uint16_t>(random_below(&random, Field::p));
+        }
+        scale = 1 + static_cast<unsigned>(random_below(&random, Field::q - 1));
+    }
+};
+
+/* The formula itself, over a list of keys: sum w^s v / sum w^s. No maximum, no state, no chunk. */
+static unsigned long long to_the(unsigned long long x, unsigned long long exponent,
+                                 unsigned long long p) {
+    unsigned long long result = 1;
+    while (exponent-- != 0) {
+        result = result * x % p;
+    }
+    return result;
+}
+
+struct FieldRow {
+    std::vector<unsigned long long> o;
+    unsigned long long n = 0;
+
+    FieldRow(const attend_case &c, const FieldData &data,
+             const std::vector<unsigned long long> &powers, int row, int head)
+        : o(c.shape.head_dim, 0) {
+        std::size_t d = c.shape.head_dim;
+        int s = case_sequence_of(&c, row);
+        int kv_head = head / (c.shape.n_heads / c.shape.n_kv_heads);
+        const std::uint16_t *q =
+            &data.q[(static_cast<std::size_t>(row) * c.shape.n_heads + head) * d];
+        for (int j = 0; j < case_visible(&c, row); j++) {
+            std::size_t at = case_key(&c, s, j, kv_head);
+            unsigned long long score = 0;
+            for (std::size_t i = 0; i < d; i++) {
+                score += static_cast<unsigned long long>(q[i]) * data.k[at + i];
+            }
+            unsigned long long weight = powers[score % Field::q * data.scale % Field::q];
+            n = (n + weight) % Field::p;
+            for (std::size_t i = 0; i < d; i++) {
+                o[i] = (o[i] + weight * data.v[at + i]) % Field::p;
+            }
+        }
+    }
+};
+
+template <class Exact>
+static void compare_exactly(const attend_case &c, int version, const Schedule &schedule,
+                            const std::vector<unsigned long long> &powers, int seed) {
+    FieldData data(c);
+    Memory<Exact> memory(c, schedule.of);
+    Problem<Exact> p = problem_of(c, schedule, memory);
+    p.scale = data.scale;
+    p.q = data.q.data();
+    p.k = data.k.data();
+    p.v = data.v.data();
+    simt::Report report = attend(version, config_of(c, schedule, p, memory, seed), p, schedule.of);
+    if (!report.ok()) {
+        fail_case(c, version, report.text.c_str());
+    }
+    for (int row = 0; row < c.n_rows; row++) {
+        for (int head = 0; head < c.shape.n_heads; head++) {
+            FieldRow right(c, data, powers, row, head);
+            std::size_t at = static_cast<std::size_t>(row) * c.shape.n_heads + head;
+            bool same = memory.lse[at] == right.n;
+            for (int i = 0; i < c.shape.head_dim; i++) { /* o = mean * n, without an inverse */
+                unsigned mean;
+                std::memcpy(&mean, &memory.out[(at * c.shape.head_dim + i) * sizeof mean],
+                            sizeof mean);
+                same = same && mean < Field::p &&
+                       (right.n == 0 ? mean == 0 : mean * right.n % Field::p == right.o[i]);
+            }
+            if (!same) {
+                char text[100];
+                std::snprintf(text, sizeof text, "row %d, head %d is not exact over the field", row,
+                              head);
+                fail_case(c, version, text);
+            }
+        }
+    }
+}
+
+static std::vector<unsigned long long> powers_of_w() {
+    std::vector<unsigned long long> powers(Field::q, 1);
+    for (unsigned i = 1; i < Field::q; i++) {
+        powers[i] = powers[i - 1] * 4 % Field::p;
+    }
+    return powers;
+}
+
+/* What the arithmetic rests on: 4 has the order q in Z_p, and q and p are prime. */
+static void the_fields_are_fields(void **) {
+    for (unsigned n : {Field::q + 0, Field::p + 0}) {
+        for (unsigned divisor = 2; divisor * divisor <= n; divisor++) {
+            assert_true(n % divisor != 0);
+        }
+    }
+    assert_int_equal(Field::p, 2 * Field::q + 1);
+    assert_int_equal(to_the(4, Field::q, Field::p), 1);
+    assert_true(to_the(4, 1, Field::p) != 1);
+}
+
+static void exact_over_finite_fields(void **) {
+    std::vector<unsigned long long> powers = powers_of_w();
+    each_case(3, [&](const attend_case &c, int version, const Schedule &schedule) {
+        compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
+    });
+}
+
+int main() {
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(the_fields_are_fields),
+        cmocka_unit_test(exact_over_finite_fields),
+        cmocka_unit_test(numbers_are_within_the_tolerance),
+        cmocka_unit_test(checks_find_nothing),
+        cmocka_unit_test(every_order_gives_the_same_bits),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
