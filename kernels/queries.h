@@ -6,7 +6,18 @@
 
 #include "kernels/problem.h"
 
+/* The head dimensions that the tiled versions are compiled for: ONE(32) ONE(64) ... */
+#ifndef CHUNKPROOF_HEAD_DIMS
+#define CHUNKPROOF_HEAD_DIMS(ONE) ONE(32) ONE(64) ONE(80) ONE(96) ONE(128) ONE(256)
+#endif
+
 namespace chunkproof {
+
+inline bool has_tiles(int head_dim) {
+#define IS(D) head_dim == D ||
+    return CHUNKPROOF_HEAD_DIMS(IS) false;
+#undef IS
+}
 
 /* Query x of a task and K/V head. */
 struct Query {

@@ -2,7 +2,6 @@
 #include "kernels/schedule.h"
 
 #include <limits.h>
-#include <string.h>
 
 #define NUMBERS_OF_TASK (sizeof(struct cp_task) / sizeof(int))
 
@@ -146,6 +145,15 @@ int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan
     return CP_OK;
 }
 
+static void write_task(const struct cp_task *task, int *number) {
+    number[0] = task->first_chunk;
+    number[1] = task->n_chunks;
+    number[2] = task->position;
+    number[3] = task->begin;
+    number[4] = task->end;
+    number[5] = task->first_part;
+}
+
 /* The chunks of a task, as the plan has them on the path of its first sequence. */
 static void write_chunks(const struct cp_plan *plan, const struct cp_task *task, int *chunk) {
     int depth = task->position / plan->chunk_size;
@@ -166,9 +174,11 @@ static void write_tasks(const struct cp_schedule *schedule, const struct problem
     int *source_begin = numbers + schedule->source_begin;
     struct cursor at = {0};
     struct cp_task task;
-    memset(source_begin, 0, ((size_t)schedule->n_sequences + 1) * sizeof(int));
+    for (int s = 0; s < schedule->n_sequences; s++) {
+        source_begin[s + 1] = 0;
+    }
     for (int i = 0; next_task(p, &at, &task); i++) {
-        memcpy(numbers + schedule->task + (size_t)i * NUMBERS_OF_TASK, &task, sizeof task);
+        write_task(&task, numbers + schedule->task + (size_t)i * NUMBERS_OF_TASK);
         write_chunks(p->plan, &task, numbers + schedule->chunk);
         for (int s = task.begin; s < task.end; s++) {
             source_begin[s + 1]++;
@@ -190,7 +200,9 @@ static void write_sources(const struct cp_schedule *schedule, const struct probl
                 task.first_part + first_row(p, s) - first_row(p, task.begin);
         }
     }
-    memmove(source_begin + 1, source_begin, (size_t)schedule->n_sequences * sizeof(int));
+    for (int s = schedule->n_sequences; s > 0; s--) {
+        source_begin[s] = source_begin[s - 1];
+    }
     source_begin[0] = 0;
 }
 

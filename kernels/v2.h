@@ -182,32 +182,23 @@ template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_task
     }
 }
 
-/* The head dimensions that there are kernels for. */
-template <class A> void (*kernel_of(int head_dim))(Problem<A>) {
-    switch (head_dim) {
-    case 32:
-        return attend_tasks<A, 32>;
-    case 64:
-        return attend_tasks<A, 64>;
-    case 80:
-        return attend_tasks<A, 80>;
-    case 96:
-        return attend_tasks<A, 96>;
-    case 128:
-        return attend_tasks<A, 128>;
-    case 256:
-        return attend_tasks<A, 256>;
-    default:
-        return nullptr;
-    }
-}
-
-template <class A, class Launch>
-void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
+template <class A, int D, class Launch>
+void launch_tasks(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
     int tiles = (queries + QUERIES - 1) / QUERIES;
     dim3 grid(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID_Z));
-    launch(grid, dim3(THREADS), 0, kernel_of<A>(p.head_dim), p);
+    launch(grid, dim3(THREADS), 0, attend_tasks<A, D>, p);
+}
+
+/* The two phases, for a head dimension that has tiles; launch is that of merge(). */
+template <class A, class Launch>
+void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
+#define ONE(D)                                                                                     \
+    if (p.head_dim == D) {                                                                         \
+        launch_tasks<A, D>(launch, p, schedule);                                                   \
+    }
+    CHUNKPROOF_HEAD_DIMS(ONE)
+#undef ONE
     merge(launch, p, schedule);
 }
 

@@ -309,32 +309,15 @@ void launch_tasks(const Launch &launch, const Problem<A> &p, const cp_schedule &
     }
 }
 
-inline bool takes(int head_dim) {
-    return head_dim == 32 || head_dim == 64 || head_dim == 80 || head_dim == 96 ||
-           head_dim == 128 || head_dim == 256;
-}
-
+/* The two phases, for a head dimension that has tiles; launch is that of merge(). */
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
-    switch (p.head_dim) {
-    case 32:
-        launch_tasks<A, 32>(launch, p, schedule);
-        break;
-    case 64:
-        launch_tasks<A, 64>(launch, p, schedule);
-        break;
-    case 80:
-        launch_tasks<A, 80>(launch, p, schedule);
-        break;
-    case 96:
-        launch_tasks<A, 96>(launch, p, schedule);
-        break;
-    case 128:
-        launch_tasks<A, 128>(launch, p, schedule);
-        break;
-    default:
-        launch_tasks<A, 256>(launch, p, schedule);
+#define ONE(D)                                                                                     \
+    if (p.head_dim == D) {                                                                         \
+        launch_tasks<A, D>(launch, p, schedule);                                                   \
     }
+    CHUNKPROOF_HEAD_DIMS(ONE)
+#undef ONE
     merge(launch, p, schedule);
 }
 

@@ -117,6 +117,7 @@ STAGES = (
     sanitized("clang"),
     simt("gcc", "gcc"),
     simt("clang", "clang"),
+    Stage("kernel-faults", "scripts/faults --kernels", ("gcc", "objcopy"), tiers=("deep",)),
     simt("asan-clang", "clang", f"EXTRA_CFLAGS='{SANITIZE}'", tiers=("deep",)),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
