@@ -48,7 +48,8 @@ template <class A> __global__ void merge_rows(Problem<A> p) {
 /* A grid has so many blocks in its second and third direction at most. */
 const int MOST_GRID_Z = 65535;
 
-/* launch(grid, block, bytes of dynamic shared memory, kernel, arguments...) is whatever runs kernels; a grid without blocks is none. */
+/* launch(grid, block, bytes of dynamic shared memory, kernel, arguments...) is whatever runs kernels; a grid without
+ * blocks is none. */
 template <class A, class Launch>
 void merge(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     launch(dim3(schedule.n_rows, p.n_heads), dim3(p.head_dim), 0, merge_rows<A>, p);

@@ -4,7 +4,9 @@
 #ifndef CHUNKPROOF_KERNELS_QUERIES_H
 #define CHUNKPROOF_KERNELS_QUERIES_H
 
-#include "kernels/problem.h"
+#include <type_traits>
+
+#include "kernels/merge.h"
 
 /* The head dimensions that the tiled versions are compiled for: ONE(32) ONE(64) ... */
 #ifndef CHUNKPROOF_HEAD_DIMS
@@ -13,10 +15,14 @@
 
 namespace chunkproof {
 
-inline bool has_tiles(int head_dim) {
-#define IS(D) head_dim == D ||
-    return CHUNKPROOF_HEAD_DIMS(IS) false;
-#undef IS
+/* each(std::integral_constant<int, D>) for the D that is head_dim, if there is one. */
+template <class Each> void with_head_dim(int head_dim, const Each &each) {
+#define ONE(D)                                                                                     \
+    if (head_dim == D) {                                                                           \
+        each(std::integral_constant<int, D>());                                                    \
+    }
+    CHUNKPROOF_HEAD_DIMS(ONE)
+#undef ONE
 }
 
 /* Query x of a task and K/V head. */
@@ -24,22 +30,33 @@ struct Query {
     int row;  /* of all query rows, -1: there is none */
     int part; /* row of partial results */
     int head;
+    int visible; /* keys of the task that it sees */
 };
 
 template <class A>
-__device__ Query query_of(const Problem<A> &p, const cp_task &task, int kv_head, int x) {
+__device__ Query query_of(const Problem<A> &p, const cp_task &task, int kv_head, int x,
+                          int n_keys) {
     int group = p.n_heads / p.n_kv_heads;
     int first_row = p.lists.query_begin[task.begin], end = p.lists.query_begin[task.end];
     int row = first_row + x / group;
     if (row >= end) {
-        return {-1, 0, 0};
+        return {-1, 0, 0, 0};
     }
-    return {row, task.first_part + row - first_row, kv_head * group + x % group};
+    return {row, task.first_part + row - first_row, kv_head * group + x % group,
+            keys_from(visible_keys(p.lists, row), task.position, n_keys)};
 }
 
 template <class A> __device__ int queries_of(const Problem<A> &p, const cp_task &task) {
     int rows = p.lists.query_begin[task.end] - p.lists.query_begin[task.begin];
     return rows * (p.n_heads / p.n_kv_heads);
+}
+
+/* Blocks (task, K/V head, tile of so many queries). */
+template <class A>
+dim3 grid_of_tiles(const Problem<A> &p, const cp_schedule &schedule, int queries_of_tile) {
+    int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
+    int tiles = (queries + queries_of_tile - 1) / queries_of_tile;
+    return dim3(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID_Z));
 }
 
 /* The keys that the task holds: no key of its last chunk is one of another sequence. */

@@ -78,8 +78,8 @@ struct Real {
     }
 
     /* MERGE-7 */
-    static __device__ Log log_sum(Score m, Weight n) {
-        return n == 0.0f ? -INFINITY : static_cast<double>(m) + log(static_cast<double>(n));
+    static __device__ Log log_sum(double m, Weight n) {
+        return n == 0.0f ? -INFINITY : m + log(static_cast<double>(n));
     }
 
     /* c += a b for tiles of a warp: of scores, and of weights and V. */
@@ -110,10 +110,8 @@ struct RealInBits : Real {
         return a == none() ? 0.0f : exp2f(a - b);
     }
 
-    static __device__ double log_sum(Score m, Weight n) {
-        return n == 0.0f
-                   ? -INFINITY
-                   : static_cast<double>(m) * 0.6931471805599453 + log(static_cast<double>(n));
+    static __device__ Log log_sum(double m, Weight n) {
+        return Real::log_sum(m * 0.6931471805599453, n);
     }
 };
 

@@ -8,7 +8,6 @@
 #ifndef CHUNKPROOF_KERNELS_V2_H
 #define CHUNKPROOF_KERNELS_V2_H
 
-#include "kernels/merge.h"
 #include "kernels/queries.h"
 
 namespace chunkproof {
@@ -38,19 +37,15 @@ template <class A, int D> struct Tiles {
     typename A::Weight weight[QUERIES][KEYS];
     typename A::Weight rescale[QUERIES];
     Query query[QUERIES];
-    int visible[QUERIES]; /* keys of the task that the query sees */
 };
 
 template <class A, int D>
 __device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_head, int first,
-                             Tiles<A, D> &tiles) {
+                             int n_keys, Tiles<A, D> &tiles) {
     int t = threadIdx.x;
     if (t < QUERIES) {
-        Query query = query_of(p, task, kv_head, first + t);
-        int n_keys = keys_of(p.lists, task, p.chunk_size);
+        Query query = query_of(p, task, kv_head, first + t, n_keys);
         tiles.query[t] = query;
-        tiles.visible[t] =
-            query.row < 0 ? 0 : keys_from(visible_keys(p.lists, query.row), task.position, n_keys);
     }
     __syncthreads();
     for (int e = t; e < QUERIES * (D / PIECE); e += THREADS) {
@@ -113,7 +108,7 @@ template <class A, int D>
 __device__ void weigh(const Problem<A> &p, Tiles<A, D> &tiles, int x, int first_key,
                       typename A::Score &m, typename A::Weight &n) {
     int j = threadIdx.x % 32;
-    bool seen = first_key + j < tiles.visible[x];
+    bool seen = first_key + j < tiles.query[x].visible;
     typename A::Score s = score(p, tiles, x, j);
     typename A::Score m_new = A::maximum(m, warp_maximum<A>(seen ? s : A::none()));
     typename A::Weight weight = seen ? A::exponential(s, m_new) : A::zero();
@@ -146,7 +141,7 @@ template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_task
         for (int r = 0; r < SUMS; r++) {
             o[r] = A::zero();
         }
-        load_queries(p, task, kv_head, first, tiles);
+        load_queries(p, task, kv_head, first, n_keys, tiles);
         for (int first_key = 0; first_key < n_keys; first_key += KEYS) {
             load_keys(p, task, kv_head, first_key, n_keys, tiles);
             __syncthreads();
@@ -182,23 +177,12 @@ template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_task
     }
 }
 
-template <class A, int D, class Launch>
-void launch_tasks(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
-    int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
-    int tiles = (queries + QUERIES - 1) / QUERIES;
-    dim3 grid(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID_Z));
-    launch(grid, dim3(THREADS), 0, attend_tasks<A, D>, p);
-}
-
 /* The two phases, for a head dimension that has tiles; launch is that of merge(). */
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
-#define ONE(D)                                                                                     \
-    if (p.head_dim == D) {                                                                         \
-        launch_tasks<A, D>(launch, p, schedule);                                                   \
-    }
-    CHUNKPROOF_HEAD_DIMS(ONE)
-#undef ONE
+    with_head_dim(p.head_dim, [&](auto d) {
+        launch(grid_of_tiles(p, schedule, QUERIES), dim3(THREADS), 0, attend_tasks<A, d.value>, p);
+    });
     merge(launch, p, schedule);
 }
 

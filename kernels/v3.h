@@ -9,7 +9,6 @@
 #ifndef CHUNKPROOF_KERNELS_V3_H
 #define CHUNKPROOF_KERNELS_V3_H
 
-#include "kernels/merge.h"
 #include "kernels/queries.h"
 
 namespace chunkproof {
@@ -38,19 +37,16 @@ template <class A, int D, int MT> struct Tiles {
         };
     };
     Query query[QUERIES];
-    int visible[QUERIES]; /* keys of the task that the query sees */
 };
 
 template <class A, int D, int MT>
 __device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_head, int first,
                              int n_keys, Tiles<A, D, MT> &tiles) {
-    const int QUERIES = 16 * MT;
+    const int QUERIES = Tiles<A, D, MT>::QUERIES;
     int thread = threadIdx.x;
     if (thread < QUERIES) {
-        Query query = query_of(p, task, kv_head, first + thread);
+        Query query = query_of(p, task, kv_head, first + thread, n_keys);
         tiles.query[thread] = query;
-        tiles.visible[thread] =
-            query.row < 0 ? 0 : keys_from(visible_keys(p.lists, query.row), task.position, n_keys);
     }
     __syncthreads();
     for (int e = thread; e < QUERIES * (D / PIECE); e += THREADS) {
@@ -62,12 +58,13 @@ __device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_he
     }
 }
 
-/* Keys first_key, first_key + 1, ... of the task into a buffer; zeros where there is none: what lies behind the last
- * key of a chunk is never read. */
+/* Keys first_key, first_key + 1, ... of the task into a buffer; zeros behind the last one: what lies there in its
+ * chunk is never read. Nothing at all behind the last tile, but a group of copies all the same: it is waited for by
+ * its place among the groups. */
 template <class A, int D, int MT>
 __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
                           int n_keys, Tiles<A, D, MT> &tiles, int buffer) {
-    for (int e = threadIdx.x; e < KEYS * (D / PIECE); e += THREADS) {
+    for (int e = threadIdx.x; first_key < n_keys && e < KEYS * (D / PIECE); e += THREADS) {
         int j = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
         bool there = first_key + j < n_keys;
         std::size_t at = there ? key_begin(p, task, kv_head, first_key + j) + i : 0;
@@ -229,7 +226,7 @@ template <class A, int D, int MT> __device__ void keep(Sums<A, D> &sums, Tiles<A
 /* The partial results of the block's queries: those of the warps that share a query, merged. */
 template <class A, int D, int MT>
 __device__ void store(const Problem<A> &p, const Tiles<A, D, MT> &tiles) {
-    for (int e = threadIdx.x; e < 16 * MT * D; e += THREADS) {
+    for (int e = threadIdx.x; e < tiles.QUERIES * D; e += THREADS) {
         int x = e / D, i = e % D;
         Query query = tiles.query[x];
         if (query.row >= 0) {
@@ -253,7 +250,7 @@ template <class A, int D, int MT>
 __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
     typedef Tiles<A, D, MT> Shared;
     const int N = KEYS * MT / WARPS; /* keys of a tile that are a warp's */
-    const int QUERIES = 16 * MT;
+    const int QUERIES = Shared::QUERIES;
     SIMT_SHARED_DYNAMIC(Shared, shared);
     Shared &tiles = *shared;
     cp_task task = p.lists.task[blockIdx.x];
@@ -266,7 +263,7 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
         clear(sums);
         load_queries(p, task, kv_head, first, n_keys, tiles);
         load_keys(p, task, kv_head, 0, n_keys, tiles, 0);
-        int visible[2] = {tiles.visible[x + g], tiles.visible[x + g + 8]};
+        int visible[2] = {tiles.query[x + g].visible, tiles.query[x + g + 8].visible};
         for (int first_key = 0, buffer = 0; first_key < n_keys; first_key += KEYS, buffer ^= 1) {
             load_keys(p, task, kv_head, first_key + KEYS, n_keys, tiles, buffer ^ 1);
             simt::cp_async_wait<1>();
@@ -277,8 +274,6 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
             multiply_values<A, D, MT, N>(tiles, buffer, j, s, sums);
             __syncthreads();
         }
-        simt::cp_async_wait_all();
-        __syncthreads();
         keep(sums, tiles);
         __syncthreads();
         store(p, tiles);
@@ -291,33 +286,26 @@ inline int warps_of(int queries) {
     return queries <= 16 ? 1 : queries <= 32 ? 2 : 4;
 }
 
-template <class A, int D, class Launch>
+template <class A, int D, int MT, class Launch>
 void launch_tasks(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
-    int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
-    int along = warps_of(queries);
-    int tiles = (queries + 16 * along - 1) / (16 * along);
-    dim3 grid(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID_Z));
-    switch (along) {
-    case 1:
-        launch(grid, dim3(THREADS), sizeof(Tiles<A, D, 1>), attend_tasks<A, D, 1>, p);
-        break;
-    case 2:
-        launch(grid, dim3(THREADS), sizeof(Tiles<A, D, 2>), attend_tasks<A, D, 2>, p);
-        break;
-    default:
-        launch(grid, dim3(THREADS), sizeof(Tiles<A, D, 4>), attend_tasks<A, D, 4>, p);
-    }
+    typedef Tiles<A, D, MT> Shared;
+    launch(grid_of_tiles(p, schedule, Shared::QUERIES), dim3(THREADS), sizeof(Shared),
+           attend_tasks<A, D, MT>, p);
 }
 
 /* The two phases, for a head dimension that has tiles; launch is that of merge(). */
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
-#define ONE(D)                                                                                     \
-    if (p.head_dim == D) {                                                                         \
-        launch_tasks<A, D>(launch, p, schedule);                                                   \
-    }
-    CHUNKPROOF_HEAD_DIMS(ONE)
-#undef ONE
+    int along = warps_of(schedule.most_rows * (p.n_heads / p.n_kv_heads));
+    with_head_dim(p.head_dim, [&](auto d) {
+        if (along == 1) {
+            launch_tasks<A, d.value, 1>(launch, p, schedule);
+        } else if (along == 2) {
+            launch_tasks<A, d.value, 2>(launch, p, schedule);
+        } else {
+            launch_tasks<A, d.value, 4>(launch, p, schedule);
+        }
+    });
     merge(launch, p, schedule);
 }
 

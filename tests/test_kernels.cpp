@@ -10,12 +10,12 @@ extern "C" {
 #include <cmocka.h>
 
 #include "chunkproof/tolerance.h"
+#include "fuzz/tolerance/setting.h"
 #include "tests/attend_case.h"
 }
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -129,7 +129,7 @@ static void fail_case(const attend_case &c, int version, const char *text) {
 
 /* ---- In numbers ---- */
 
-/* NUM-8 for a version: `keys` keys in all, at most `longest` in a task, `tasks` tasks on the path. Version 1 merges
+/* NUM-8 for a version: `keys` keys in all, `tasks` tasks on the path. Version 1 merges
  * chunk after chunk; the others add key after key, and rescale once for each tile. */
 static cp_counts counts_of(int version, const attend_case &c, int keys, int tasks) {
     int chunk = c.shape.chunk_size;
@@ -262,9 +262,8 @@ static const shape shapes[] = {
 
 /* To look at a part: CHUNKPROOF_VERSION=3 CHUNKPROOF_MOST_DIM=64. */
 static bool is_asked_for(int version, const shape &s) {
-    const char *one = std::getenv("CHUNKPROOF_VERSION"), *most = std::getenv("CHUNKPROOF_MOST_DIM");
-    return (one == nullptr || std::atoi(one) == version) &&
-           (most == nullptr || s.head_dim <= std::atoi(most));
+    return setting("CHUNKPROOF_VERSION", version) == version &&
+           s.head_dim <= setting("CHUNKPROOF_MOST_DIM", s.head_dim);
 }
 
 /* each(case, version, schedule) for every shape, version and length of tasks. */
