@@ -1,31 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cp_plan_check() on any content: it reads nothing out of bounds, and it says yes exactly when spec/
  * plan.md calls the plan valid. */
+#include "any_plan.h"
 #include "model.h"
 
 #include <stddef.h>
-
-static void any_plan(struct cp_plan *plan) {
-    plan->capacity = any(3);
-    plan->chunk_size = any(2);
-    plan->n_sequences = any(3);
-    plan->n_shared = any(3);
-    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
-        plan->shared[i].chunk = any(3);
-        plan->shared[i].begin = any(3);
-        plan->shared[i].end = any(3);
-        plan->shared[i].n_tokens = any(2);
-        plan->shared[i].position = any(3);
-    }
-    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        plan->row[s].n_tokens = any(3);
-        plan->row[s].n_chunks = any(2);
-        plan->row[s].n_shared = any(2);
-        for (int k = 0; k < CP_MAX_DEPTH; k++) {
-            plan->row[s].chunk[k] = any(3);
-        }
-    }
-}
 
 static int sizes_ok(const struct cp_plan *plan) {
     return 1 <= plan->capacity && plan->capacity <= CP_MAX_CHUNKS && 1 <= plan->chunk_size &&

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schedule of the kernels for any valid plan, any query ranges and any length of tasks: it writes as many numbers
+ * as it says, and its tasks have each chunk of each path once. */
+#include "kernels/schedule.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "any_plan.h"
+#include "model.h"
+
+struct case_of {
+    struct cp_plan plan;
+    int query_begin[CP_MAX_SEQUENCES + 1];
+    struct cp_schedule s;
+    int *numbers;
+};
+
+static int rows_before(const struct case_of *c, int s) {
+    return c->query_begin[s];
+}
+
+static struct cp_task task_of(const struct case_of *c, int i) {
+    const int *number = c->numbers + c->s.task + 6 * (size_t)i;
+    return (struct cp_task){number[0], number[1], number[2], number[3], number[4], number[5]};
+}
+
+/* Does task i have chunk k of sequence s? */
+static int has(const struct case_of *c, int i, int s, int k) {
+    struct cp_task task = task_of(c, i);
+    int depth = task.position / c->plan.chunk_size;
+    return task.begin <= s && s < task.end && depth <= k && k < depth + task.n_chunks;
+}
+
+/* TPP-1, TPP-2: one task has chunk k of sequence s, in its place. */
+static void check_chunk(const struct case_of *c, int s, int k) {
+    int times = 0, right = 1;
+    for (int i = 0; i < c->s.n_tasks; i++) {
+        struct cp_task task = task_of(c, i);
+        if (has(c, i, s, k)) {
+            times++;
+            int place = task.first_chunk + k - task.position / c->plan.chunk_size;
+            right = right && c->numbers[c->s.chunk + (size_t)place] == c->plan.row[s].chunk[k];
+        }
+    }
+    CHECK("TPP-1, TPP-2: each chunk of a path is in one task", times == 1);
+    CHECK("TPP-1, TPP-2: as the chunk that it is", right);
+}
+
+/* TPP-4: the x-th source of a sequence is its first row of partial results in the x-th task that has it. */
+static void check_sources(const struct case_of *c, int s) {
+    const int *begin = c->numbers + c->s.source_begin;
+    int x = begin[s], right = 1;
+    for (int i = 0; i < c->s.n_tasks; i++) {
+        struct cp_task task = task_of(c, i);
+        if (task.begin <= s && s < task.end) {
+            right = right && x < begin[s + 1] &&
+                    c->numbers[c->s.source + (size_t)x] ==
+                        task.first_part + rows_before(c, s) - rows_before(c, task.begin);
+            x++;
+        }
+    }
+    CHECK("TPP-4: the sources of a sequence are its tasks", right && x == begin[s + 1]);
+}
+
+/* TPP-4: tasks have rows of partial results of their own, one behind the other. */
+static void check_parts(const struct case_of *c) {
+    int parts = 0;
+    for (int i = 0; i < c->s.n_tasks; i++) {
+        struct cp_task task = task_of(c, i);
+        CHECK("TPP-4: no row of partial results is in two tasks", task.first_part == parts);
+        CHECK("a task is of the plan", 0 <= task.begin && task.begin < task.end &&
+                                           task.end <= c->plan.n_sequences && 1 <= task.n_chunks &&
+                                           task.n_chunks <= c->s.chunks_per_task);
+        parts += rows_before(c, task.end) - rows_before(c, task.begin);
+    }
+    CHECK("TPP-4: and there are as many as said", parts == c->s.n_parts);
+}
+
+static void any_queries(struct case_of *c) {
+    c->query_begin[0] = 0;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        int rows = any(2);
+        __CPROVER_assume(0 <= rows);
+        c->query_begin[s + 1] = c->query_begin[s] + rows;
+    }
+}
+
+int main(void) {
+    struct case_of c;
+    int chunks_per_task = any(3);
+    any_plan(&c.plan);
+    __CPROVER_assume(cp_plan_check(&c.plan) == NULL);
+    any_queries(&c);
+    int status = cp_schedule_measure(&c.s, &c.plan, c.query_begin, chunks_per_task);
+    CHECK("status", status == (chunks_per_task < 1 ? CP_ERROR_ARGUMENT : CP_OK));
+    if (status != CP_OK) {
+        return 0;
+    }
+    int numbers[64];
+    CHECK("so many numbers", c.s.n_numbers <= 64);
+    c.numbers = numbers;
+    cp_schedule_write(&c.s, &c.plan, c.query_begin, c.numbers);
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        if (s < c.plan.n_sequences) {
+            for (int k = 0; k < CP_MAX_DEPTH; k++) {
+                if (k < c.plan.row[s].n_chunks) {
+                    check_chunk(&c, s, k);
+                }
+            }
+            check_sources(&c, s);
+        }
+    }
+    check_parts(&c);
+    REACH("a shared task of two chunks", c.s.n_shared_tasks == 1 && task_of(&c, 0).n_chunks == 2);
+    REACH("two shared tasks", c.s.n_shared_tasks == 2);
+    REACH("a sequence of two tasks of its own", c.s.n_tasks == 2 && c.plan.n_sequences == 1);
+    REACH("no task", c.s.n_tasks == 0 && c.plan.n_sequences == 2);
+    REACH("a sequence without query rows", c.s.n_tasks == 2 && c.s.n_rows == 1);
+    return 0;
+}
