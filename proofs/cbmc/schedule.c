@@ -4,7 +4,6 @@
 #include "kernels/schedule.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "any_plan.h"
 #include "model.h"
