@@ -29,6 +29,11 @@ COMPILE_CXX = $(CXX) -std=c++17 -ffp-contract=off -Wall -Wextra -Werror -Wshadow
 	-Iinclude -I. -fPIC -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS)
 
+# For GPUs: machine code for 8.0 and 9.0, and for later ones what their driver compiles.
+NVCC = $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
+COMPILE_CUDA = $(NVCC) -std=c++17 -O3 -lineinfo -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
+	-gencode arch=compute_90,code=compute_90 -Werror all-warnings -Xcompiler -Wall,-Wextra,-fPIC -Xptxas -v -Iinclude -I.
+
 # Version macro -> library version -> soname: one number, in version.h.
 version = $(shell awk '$$2 == "CP_VERSION" { gsub(/"/, "", $$3); print $$3 }' \
 	include/chunkproof/version.h)
@@ -52,7 +57,8 @@ test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 # (plain), and with calls at its loads and stores that the executor answers (checked; kernels/simt/README.md).
 object_cxx  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 simt_obj   := $(call object_cxx,$(wildcard kernels/simt/*.cpp))
-simt_kernel := $(foreach way,plain checked,$(patsubst %.cu,$(BUILD)/obj/%.$(way).o,$(wildcard tests/simt/*.cu tests/kernels/*.cu)))
+simt_kernel := $(foreach way,plain checked,$(patsubst %.cu,$(BUILD)/obj/%.$(way).o,$(wildcard tests/simt/*.cu tests/kernels/*.cu))) \
+	$(BUILD)/obj/kernels/cuda.checked.o
 simt_test  := $(wildcard tests/test_*.cpp)
 simt_bin   := $(simt_test:tests/%.cpp=$(BUILD)/tests/%)
 # No counters of coverage: they too would be accesses of the kernel.
@@ -65,7 +71,7 @@ support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests tests-c tests-simt simt deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt simt cuda cuda-table deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
@@ -94,6 +100,11 @@ test:                                  ## build and pass all tests
 	@$(MAKE) -s -j2 --no-print-directory build tests
 	@scripts/run_tests.py --build $(BUILD)
 
+cuda: $(BUILD)/libchunkproof_cuda.a    ## the kernels and their launcher for GPUs; needs nvcc
+
+cuda-table: cuda                       ## write down the registers that nvcc gives each kernel: kernels/resources.csv
+	scripts/ptxas.py $(BUILD)/cuda/ptxas.log --update
+
 tolerance-check: $(tolerance_bin)      ## emulated kernels against the certified tolerance: CHUNKPROOF_ELEMENTS, _SEED, JOBS
 	@$(BUILD)/tolerance/check --self-test
 	@$(BUILD)/tolerance/search
@@ -120,7 +131,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*/*.h kernels/*/*.cpp tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*.cpp tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -188,6 +199,17 @@ $(BUILD)/obj/%.checked.o: %.cu $(BUILD)/flags
 	$(COMPILE_CHECKED) -x c++ -c -o $@ $<
 	@objcopy $(seen_calls) $@
 
+# What ptxas says of each kernel is kept beside the object.
+$(BUILD)/cuda/cuda.o: kernels/cuda.cu $(wildcard include/chunkproof/*.h kernels/*.h kernels/simt/*.h) $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(NVCC) --version >$(@D)/ptxas.log
+	@echo '$(COMPILE_CUDA) -c -o $@ $<'
+	@$(COMPILE_CUDA) -c -o $@ $< >>$(@D)/ptxas.log 2>&1 || { cat $(@D)/ptxas.log; exit 1; }
+
+$(BUILD)/libchunkproof_cuda.a: $(BUILD)/cuda/cuda.o $(BUILD)/obj/kernels/schedule.o
+	@rm -f $@
+	$(AR) rcs $@ $^
+
 # Each object depends on the command line that compiles it: other flags, other objects.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -195,8 +217,8 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 
 $(BUILD)/flags: always
 	@mkdir -p $(@D)
-	@echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED)' | cmp -s - $@ || \
-		echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED)' >$@
+	@echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED) $(COMPILE_CUDA)' | cmp -s - $@ || \
+		echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED) $(COMPILE_CUDA)' >$@
 
 .PHONY: always
 simt_all := $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test))

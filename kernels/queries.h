@@ -56,7 +56,7 @@ template <class A>
 dim3 grid_of_tiles(const Problem<A> &p, const cp_schedule &schedule, int queries_of_tile) {
     int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
     int tiles = (queries + queries_of_tile - 1) / queries_of_tile;
-    return dim3(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID_Z));
+    return dim3(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID));
 }
 
 /* The keys that the task holds: no key of its last chunk is one of another sequence. */

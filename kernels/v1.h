@@ -75,7 +75,7 @@ template <class A> __global__ void attend_tasks(Problem<A> p) {
 /* The two phases; launch is that of merge(). */
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
-    dim3 tasks(schedule.n_tasks, p.n_heads, min(schedule.most_rows, MOST_GRID_Z));
+    dim3 tasks(schedule.n_tasks, p.n_heads, min(schedule.most_rows, MOST_GRID));
     launch(tasks, dim3(p.head_dim), 0, attend_tasks<A>, p);
     merge(launch, p, schedule);
 }

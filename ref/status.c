@@ -21,7 +21,11 @@ const char *cp_status_text(int status) {
     case CP_ERROR_SHAPE:
         return "dimensions, types or query ranges do not fit together";
     case CP_ERROR_WORKSPACE:
-        return "the workspace is smaller than cp_attend_workspace() says";
+        return "the workspace is smaller than the implementation says it must be";
+    case CP_ERROR_CUDA:
+        return "a call to CUDA failed: cp_cuda_text() says which";
+    case CP_ERROR_UNSUPPORTED:
+        return "right, but not something that this implementation does";
     default:
         return "unknown status";
     }

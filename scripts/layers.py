@@ -32,6 +32,7 @@ BELOW = {
     "two_phase": "limits status number softmax plan attention",
     "attend": "limits status number softmax plan attention two_phase",
     "tolerance": "limits number softmax",
+    "cuda": "limits status plan",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
 

@@ -117,6 +117,8 @@ STAGES = (
     sanitized("clang"),
     simt("gcc", "gcc"),
     simt("clang", "clang"),
+    Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
+          (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=("default", "deep")),
     Stage("kernel-faults", "scripts/faults --kernels", ("gcc", "objcopy"), tiers=("deep",)),
     simt("asan-clang", "clang", f"EXTRA_CFLAGS='{SANITIZE}'", tiers=("deep",)),
     valgrind(),

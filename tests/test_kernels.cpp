@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The versions of the kernels (kernels/v1.h, ...) on the executor: within the certified tolerance in numbers, exact in
  * finite fields, silent under the checks, the same bits in every order of threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kernels/judge.h"
 
 extern "C" {
-#include <cmocka.h>
-
-#include "chunkproof/tolerance.h"
 #include "fuzz/tolerance/setting.h"
-#include "tests/attend_case.h"
 }
 
-#include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <vector>
 
 #include "tests/random.h"
 
@@ -32,17 +22,6 @@ using chunkproof::Field;
 using chunkproof::Problem;
 
 /* ---- A problem and its memory ---- */
-
-struct Schedule {
-    cp_schedule of;
-    std::vector<int> numbers;
-
-    Schedule(const attend_case &c, int chunks_per_task) {
-        assert_int_equal(cp_schedule_measure(&of, c.plan, c.query_begin, chunks_per_task), CP_OK);
-        numbers.assign(of.n_numbers, -1);
-        cp_schedule_write(&of, c.plan, c.query_begin, numbers.data());
-    }
-};
 
 /* Everything a kernel writes, poisoned; and what is said of memory to the executor. */
 template <class A> struct Memory {
@@ -122,112 +101,7 @@ static simt::Config config_of(const attend_case &c, const Schedule &schedule, co
     return config;
 }
 
-static void fail_case(const attend_case &c, int version, const char *text) {
-    case_print(&c);
-    fail_msg("version %d: %s", version, text);
-}
-
 /* ---- In numbers ---- */
-
-/* NUM-8 for a version: `keys` keys in all, `tasks` tasks on the path. Version 1 merges
- * chunk after chunk; the others add key after key, and rescale once for each tile. */
-static cp_counts counts_of(int version, const attend_case &c, int keys, int tasks) {
-    int chunk = c.shape.chunk_size;
-    int chunks = (keys + chunk - 1) / chunk;
-    if (version == 1) {
-        return cp_counts_of_chunks(chunk, chunks + tasks + 1);
-    }
-    int tiles = keys / 32 + tasks + 1;
-    cp_counts counts;
-    counts.depth_n = 7 * tiles + 2 * tasks;
-    counts.depth_o = keys + 1 + tiles + 2 * tasks;
-    counts.stores = tasks;
-    counts.changes = tiles + tasks;
-    counts.operations_n = 40.0 * tiles + 5.0 * tasks;
-    counts.operations_o = 2.0 * keys + tiles + 5.0 * tasks;
-    return counts;
-}
-
-/* NUM-7 for a version. Version 3 has weights in binary16, and a scale that was rounded when it was made. */
-static cp_arithmetic arithmetic_of(int version, const attend_case &c) {
-    cp_format output = c.shape.out_type == CP_FP16 ? cp_format_fp16() : cp_format_fp32();
-    cp_format weights = version < 3 ? cp_format{0, 0, INFINITY} : cp_format_fp16();
-    cp_arithmetic arithmetic = cp_arithmetic_fp32(c.shape.head_dim, weights, output);
-    if (version == 3) {
-        arithmetic.score.scale_unit = 0x1.01p-23;
-    }
-    return arithmetic;
-}
-
-struct Row {
-    std::vector<double> k, v, scratch, expected, bound;
-    double lse, lse_bound;
-
-    /* What the kernel may give for a query row and head. */
-    Row(const attend_case &c, int version, const Schedule &schedule, int row, int head) {
-        std::size_t d = c.shape.head_dim;
-        int s = case_sequence_of(&c, row), keys = case_visible(&c, row);
-        int kv_head = head / (c.shape.n_heads / c.shape.n_kv_heads);
-        for (int j = 0; j < keys; j++) {
-            std::size_t at = case_key(&c, s, j, kv_head);
-            k.insert(k.end(), c.k + at, c.k + at + d);
-            v.insert(v.end(), c.v + at, c.v + at + d);
-        }
-        scratch.resize(3 * keys + 1);
-        expected.resize(d);
-        bound.resize(d);
-        const int *begin = schedule.numbers.data() + schedule.of.source_begin;
-        cp_counts counts = counts_of(version, c, keys, begin[s + 1] - begin[s]);
-        cp_arithmetic arithmetic = arithmetic_of(version, c);
-        cp_tolerance_row question = {
-            keys,
-            c.shape.head_dim,
-            c.attention.scale,
-            c.q + (static_cast<std::size_t>(row) * c.shape.n_heads + head) * d,
-            k.data(),
-            v.data(),
-            scratch.data()};
-        /* log() and the sum are in double; the sum itself was rounded: NUM-11 has that in its bound. */
-        cp_tolerance(&arithmetic, &counts, &question, 0x1p-50, expected.data(), bound.data(), &lse,
-                     &lse_bound);
-    }
-};
-
-/* The largest error as a part of the bound. */
-template <class A>
-static double judge(const attend_case &c, int version, const Schedule &schedule,
-                    const Memory<A> &memory) {
-    double largest = 0.0;
-    char text[200];
-    for (int row = 0; row < c.n_rows; row++) {
-        for (int head = 0; head < c.shape.n_heads; head++) {
-            Row right(c, version, schedule, row, head);
-            std::size_t at = static_cast<std::size_t>(row) * c.shape.n_heads + head;
-            bool no_key = case_visible(&c, row) == 0;
-            double lse = memory.lse[at];
-            if (no_key ? lse != -INFINITY : !(std::fabs(lse - right.lse) <= right.lse_bound)) {
-                std::snprintf(text, sizeof text, "row %d, head %d: lse %.17g, not %.17g +- %g", row,
-                              head, lse, right.lse, right.lse_bound);
-                fail_case(c, version, text);
-            }
-            for (int i = 0; i < c.shape.head_dim; i++) {
-                double x =
-                    cp_number_load(memory.out.data(), memory.out_type, at * c.shape.head_dim + i);
-                double error = std::fabs(x - right.expected[i]);
-                if (no_key ? x != 0.0 : !(error <= right.bound[i])) {
-                    std::snprintf(text, sizeof text,
-                                  "row %d, head %d, element %d: %.9g, not %.9g +- %g", row, head, i,
-                                  x, right.expected[i], right.bound[i]);
-                    fail_case(c, version, text);
-                }
-                if (!no_key && right.bound[i] > 0.0) {
-                    largest = std::fmax(largest, error / right.bound[i]);
-                }
-            }
-        }
-    }
-    return largest;
-}
 
 /* Runs a version on a case of numbers; A is the arithmetic of `checked` or `plain`. */
 template <class A>
@@ -284,8 +158,11 @@ template <class Each> static void each_case(int n_seeds, Each each) {
 
 template <class Nats, class Bits>
 static double compare_one(const attend_case &c, int version, const Schedule &schedule, int seed) {
-    return version < 3 ? judge(c, version, schedule, run<Nats>(c, version, schedule, seed))
-                       : judge(c, version, schedule, run<Bits>(c, version, schedule, seed));
+    auto compare = [&](const auto &memory) {
+        return judge(c, version, schedule, memory.out.data(), memory.out_type, memory.lse.data());
+    };
+    return version < 3 ? compare(run<Nats>(c, version, schedule, seed))
+                       : compare(run<Bits>(c, version, schedule, seed));
 }
 
 static void numbers_are_within_the_tolerance(void **) {

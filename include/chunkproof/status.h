@@ -16,7 +16,9 @@ extern "C" {
 #define CP_ERROR_NO_MEMORY      5 /* the system gave no memory */
 #define CP_ERROR_STALE          6 /* the plan was built before the tree last changed */
 #define CP_ERROR_SHAPE          7 /* dimensions, types or query ranges do not fit together */
-#define CP_ERROR_WORKSPACE      8 /* the workspace is smaller than cp_attend_workspace() says */
+#define CP_ERROR_WORKSPACE      8 /* the workspace is smaller than the implementation says it must be */
+#define CP_ERROR_CUDA           9  /* a call to CUDA failed: cp_cuda_text() says which */
+#define CP_ERROR_UNSUPPORTED    10 /* right, but not something that this implementation does */
 
 /* One line of English for a status; never NULL. */
 /*@

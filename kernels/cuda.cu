@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launcher (chunkproof/cuda.h). Host code throughout: the kernels are those of v1.h, v2.h and v3.h. */
+#include "chunkproof/cuda.h"
+
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <new>
+
+#include "kernels/real.h"
+#include "kernels/schedule.h"
+#include "kernels/simt/host.h"
+#include "kernels/v1.h"
+#include "kernels/v2.h"
+#include "kernels/v3.h"
+
+using chunkproof::Problem;
+
+/* The workspace, in this order; sizes in bytes. */
+struct Layout {
+    std::size_t numbers; /* the schedule */
+    std::size_t part_m;
+    std::size_t part_n;
+    std::size_t part_o;
+    std::size_t most_numbers; /* of the schedule */
+    long long most_parts;
+    std::size_t total() const {
+        return numbers + part_m + part_n + part_o;
+    }
+};
+
+struct cp_cuda {
+    cp_cuda_limits limits;
+    Layout layout;
+    char *workspace;
+    int device;
+    int capability;          /* 80: 8.0 */
+    std::size_t most_shared; /* bytes of shared memory that a block can have */
+    int *staged;             /* the schedule in pinned memory of the host, as it was last copied; */
+    cudaEvent_t copied;      /* when this has come it may be changed */
+    bool loaded;             /* the schedule below is on the device */
+    cp_schedule schedule;
+    int chunk_size;
+    cp_stamp stamp;
+    unsigned long long generation;
+    char text[256];
+};
+
+/* ---- What was wrong ---- */
+
+[[gnu::format(printf, 3, 4)]] static int failed(cp_cuda *cuda, int status, const char *format,
+                                                ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(cuda->text, sizeof cuda->text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* The status of a call to CUDA. */
+static int checked(cp_cuda *cuda, cudaError_t error, const char *call) {
+    return error == cudaSuccess
+               ? CP_OK
+               : failed(cuda, CP_ERROR_CUDA, "%s: %s", call, cudaGetErrorString(error));
+}
+
+const char *cp_cuda_text(const cp_cuda *cuda) {
+    return cuda == nullptr ? "there is no struct cp_cuda" : cuda->text;
+}
+
+/* ---- Sizes ---- */
+
+static const std::size_t ALIGNMENT = 256;
+
+static bool is_aligned(const void *address, std::size_t alignment) {
+    return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
+}
+
+/* The name of the first limit that is out of its range, or NULL. */
+static const char *wrong_limit(const cp_cuda_limits &l) {
+    const struct {
+        const char *name;
+        int value, most;
+    } limits[] = {
+        {"n_sequences", l.n_sequences, CP_MAX_SEQUENCES},
+        {"n_rows", l.n_rows, INT_MAX},
+        {"n_chunks", l.n_chunks, CP_MAX_CHUNKS},
+        {"depth", l.depth, CP_MAX_DEPTH},
+        {"levels", l.levels, CP_MAX_DEPTH},
+        {"n_heads", l.n_heads, chunkproof::MOST_GRID},
+        {"head_dim", l.head_dim, chunkproof::MOST_BLOCK},
+        {"chunks_per_task", l.chunks_per_task, CP_MAX_DEPTH},
+    };
+    for (const auto &limit : limits) {
+        if (limit.value < 1 || limit.value > limit.most) {
+            return limit.name;
+        }
+    }
+    return nullptr;
+}
+
+static std::size_t rounded_up(std::size_t bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* The tasks on a path: of each range of sequences on it, all are full but the last. */
+static long long tasks_on_path(const cp_cuda_limits &l) {
+    long long levels = l.levels < l.depth ? l.levels : l.depth;
+    return (l.depth + levels * (l.chunks_per_task - 1)) / l.chunks_per_task;
+}
+
+/* False: a number of partial results, of queries or of bytes is too large. All fit into 64 bits. */
+static bool lay_out(const cp_cuda_limits &l, Layout *layout) {
+    long long b = l.n_sequences, rows = l.n_rows, on_path = tasks_on_path(l);
+    long long tasks = b * on_path < l.n_chunks ? b * on_path : l.n_chunks;
+    long long parts = rows * on_path;
+    if (parts > INT_MAX || rows * l.n_heads > INT_MAX - chunkproof::MOST_BLOCK) {
+        return false;
+    }
+    long long numbers_of_task = sizeof(cp_task) / sizeof(int);
+    layout->most_parts = parts;
+    layout->most_numbers = static_cast<std::size_t>(numbers_of_task * tasks + l.n_chunks +
+                                                    b * on_path + rows + 3 * b + 2);
+    std::size_t states = static_cast<std::size_t>(parts) * l.n_heads;
+    layout->numbers = rounded_up(layout->most_numbers * sizeof(int));
+    layout->part_m = rounded_up(states * sizeof(float));
+    layout->part_n = layout->part_m;
+    layout->part_o = rounded_up(states * l.head_dim * sizeof(float));
+    return true;
+}
+
+std::size_t cp_cuda_workspace(const cp_cuda_limits *limits) {
+    Layout layout;
+    bool fits = limits != nullptr && wrong_limit(*limits) == nullptr && lay_out(*limits, &layout);
+    return fits ? layout.total() : 0;
+}
+
+/* ---- Set-up ---- */
+
+static int set_up_device(cp_cuda *cuda) {
+    int major = 0, minor = 0, shared = 0, device = 0;
+    int status = checked(cuda, cudaGetDevice(&device), "cudaGetDevice");
+    const struct {
+        cudaDeviceAttr attribute;
+        int *value;
+    } attributes[] = {
+        {cudaDevAttrComputeCapabilityMajor, &major},
+        {cudaDevAttrComputeCapabilityMinor, &minor},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared},
+    };
+    for (const auto &a : attributes) {
+        if (status == CP_OK) {
+            status = checked(cuda, cudaDeviceGetAttribute(a.value, a.attribute, device),
+                             "cudaDeviceGetAttribute");
+        }
+    }
+    cuda->device = device;
+    cuda->capability = 10 * major + minor;
+    cuda->most_shared = static_cast<std::size_t>(shared);
+    return status;
+}
+
+static int set_up(cp_cuda *cuda, const cp_cuda_limits *limits, void *workspace,
+                  std::size_t workspace_size) {
+    if (limits == nullptr || workspace == nullptr) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "%s is NULL",
+                      limits == nullptr ? "limits" : "workspace");
+    }
+    const char *wrong = wrong_limit(*limits);
+    if (wrong != nullptr) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "limits.%s is out of its range", wrong);
+    }
+    if (!lay_out(*limits, &cuda->layout)) {
+        return failed(
+            cuda, CP_ERROR_ARGUMENT,
+            "the limits make more than %d partial results or queries: lower n_rows, levels, or "
+            "depth / chunks_per_task",
+            INT_MAX);
+    }
+    if (!is_aligned(workspace, ALIGNMENT)) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "workspace is not aligned to %zu bytes", ALIGNMENT);
+    }
+    if (workspace_size < cuda->layout.total()) {
+        return failed(cuda, CP_ERROR_WORKSPACE, "the workspace has %zu bytes, the limits need %zu",
+                      workspace_size, cuda->layout.total());
+    }
+    cuda->limits = *limits;
+    cuda->workspace = static_cast<char *>(workspace);
+    int status = set_up_device(cuda);
+    if (status == CP_OK) {
+        void *staged = nullptr;
+        status = checked(
+            cuda,
+            cudaHostAlloc(&staged, cuda->layout.most_numbers * sizeof(int), cudaHostAllocDefault),
+            "cudaHostAlloc");
+        cuda->staged = static_cast<int *>(staged);
+    }
+    if (status == CP_OK) {
+        status = checked(cuda, cudaEventCreateWithFlags(&cuda->copied, cudaEventDisableTiming),
+                         "cudaEventCreateWithFlags");
+    }
+    return status;
+}
+
+int cp_cuda_new(cp_cuda **cuda, const cp_cuda_limits *limits, void *workspace,
+                std::size_t workspace_size) {
+    if (cuda == nullptr) {
+        return CP_ERROR_ARGUMENT;
+    }
+    *cuda = new (std::nothrow) cp_cuda();
+    return *cuda == nullptr ? CP_ERROR_NO_MEMORY : set_up(*cuda, limits, workspace, workspace_size);
+}
+
+void cp_cuda_free(cp_cuda *cuda) {
+    if (cuda != nullptr) {
+        if (cuda->copied != nullptr) {
+            (void)cudaEventDestroy(cuda->copied);
+        }
+        if (cuda->staged != nullptr) {
+            (void)cudaFreeHost(cuda->staged);
+        }
+        delete cuda;
+    }
+}
+
+/* ---- The plan on the device ---- */
+
+static int check_device(cp_cuda *cuda) {
+    int device = -1;
+    int status = checked(cuda, cudaGetDevice(&device), "cudaGetDevice");
+    return status != CP_OK || device == cuda->device
+               ? status
+               : failed(cuda, CP_ERROR_ARGUMENT, "device %d is current, not %d as in cp_cuda_new()",
+                        device, cuda->device);
+}
+
+static int check_capture(cp_cuda *cuda, cudaStream_t stream) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    int status = checked(cuda, cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    return status != CP_OK || capture == cudaStreamCaptureStatusNone
+               ? status
+               : failed(cuda, CP_ERROR_ARGUMENT,
+                        "the stream is being captured: call cp_cuda_update() before the graph is "
+                        "launched");
+}
+
+static bool same_ranges(const cp_cuda *cuda, const int *query_begin) {
+    const int *staged = cuda->staged + cuda->schedule.query_begin;
+    for (int s = 0; s <= cuda->schedule.n_sequences; s++) {
+        if (staged[s] != (query_begin == nullptr ? s : query_begin[s])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Does the schedule on the device hold, but for the lengths? (PLAN-6) */
+static bool same_paths(const cp_cuda *cuda, const cp_plan *plan, const int *query_begin) {
+    return cuda->loaded && plan->stamp.tree == cuda->stamp.tree &&
+           plan->stamp.epoch == cuda->stamp.epoch && same_ranges(cuda, query_begin);
+}
+
+/* Waits until the copy before is done: until then what was staged may not be changed. */
+static int wait_for_copy(cp_cuda *cuda) {
+    return checked(cuda, cudaEventSynchronize(cuda->copied), "cudaEventSynchronize");
+}
+
+/* Numbers first .. first + n - 1 of the schedule. */
+static int copy(cp_cuda *cuda, std::size_t first, std::size_t n, cudaStream_t stream) {
+    int status =
+        checked(cuda,
+                cudaMemcpyAsync(cuda->workspace + first * sizeof(int), cuda->staged + first,
+                                n * sizeof(int), cudaMemcpyHostToDevice, stream),
+                "cudaMemcpyAsync");
+    return status != CP_OK
+               ? status
+               : checked(cuda, cudaEventRecord(cuda->copied, stream), "cudaEventRecord");
+}
+
+static int check_size(cp_cuda *cuda, const cp_schedule &schedule) {
+    const Layout &layout = cuda->layout;
+    const cp_cuda_limits &l = cuda->limits;
+    if (schedule.n_numbers > layout.most_numbers || schedule.n_parts > layout.most_parts ||
+        schedule.n_rows > l.n_rows) {
+        return failed(cuda, CP_ERROR_WORKSPACE,
+                      "the plan has %d sequences, %d query rows, %d tasks, %d partial results and "
+                      "%zu numbers; the "
+                      "limits allow for %d, %d, %d, %lld and %zu",
+                      schedule.n_sequences, schedule.n_rows, schedule.n_tasks, schedule.n_parts,
+                      schedule.n_numbers, l.n_sequences, l.n_rows, l.n_chunks, layout.most_parts,
+                      layout.most_numbers);
+    }
+    return CP_OK;
+}
+
+static int load(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, cudaStream_t stream) {
+    cp_schedule schedule;
+    int status = cp_schedule_measure(&schedule, plan, query_begin, cuda->limits.chunks_per_task);
+    if (status != CP_OK) {
+        return failed(cuda, status, "query_begin does not begin at 0, or decreases");
+    }
+    status = check_size(cuda, schedule);
+    if (status == CP_OK) {
+        status = wait_for_copy(cuda);
+    }
+    if (status == CP_OK) {
+        cp_schedule_write(&schedule, plan, query_begin, cuda->staged);
+        status = copy(cuda, 0, schedule.n_numbers, stream);
+    }
+    if (status == CP_OK) {
+        cuda->schedule = schedule;
+        cuda->chunk_size = plan->chunk_size;
+        cuda->generation++;
+    }
+    return status;
+}
+
+static int load_lengths(cp_cuda *cuda, const cp_plan *plan, cudaStream_t stream) {
+    int status = wait_for_copy(cuda);
+    if (status == CP_OK) {
+        cp_schedule_write_lengths(&cuda->schedule, plan, cuda->staged);
+        status = copy(cuda, cuda->schedule.n_tokens, cuda->schedule.n_sequences, stream);
+    }
+    return status;
+}
+
+int cp_cuda_update(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, void *stream) {
+    if (cuda == nullptr) {
+        return CP_ERROR_ARGUMENT;
+    }
+    if (plan == nullptr) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "plan is NULL");
+    }
+    bool paths = same_paths(cuda, plan, query_begin);
+    if (paths && plan->stamp.step == cuda->stamp.step) {
+        return CP_OK;
+    }
+    cudaStream_t on = static_cast<cudaStream_t>(stream);
+    int status = check_device(cuda);
+    if (status == CP_OK) {
+        status = check_capture(cuda, on);
+    }
+    if (status == CP_OK) {
+        status = paths ? load_lengths(cuda, plan, on) : load(cuda, plan, query_begin, on);
+    }
+    if (status == CP_OK) {
+        cuda->stamp = plan->stamp;
+        cuda->loaded = true;
+    } else if (status == CP_ERROR_CUDA) {
+        cuda->loaded = false; /* half of it may be */
+    }
+    return status;
+}
+
+unsigned long long cp_cuda_generation(const cp_cuda *cuda) {
+    return cuda->generation;
+}
+
+/* ---- Attention ---- */
+
+/* The most shared memory that a launch of attend() asks for. */
+struct Measure {
+    std::size_t *bytes;
+
+    template <class... P, class... A>
+    void operator()(dim3, dim3, std::size_t asked, void (*)(P...), const A &...) const {
+        *bytes = asked > *bytes ? asked : *bytes;
+    }
+};
+
+/* Launches until something goes wrong. */
+struct Launch {
+    cudaStream_t stream;
+    cudaError_t *error;
+
+    template <class P>
+    void operator()(dim3 grid, dim3 block, std::size_t bytes, void (*kernel)(P), const P &p) const {
+        if (*error == cudaSuccess && grid.x != 0 && grid.y != 0 && grid.z != 0) {
+            *error = simt::launch_on(stream, grid, block, bytes, kernel, p);
+        }
+    }
+};
+
+static const int N_VERSIONS = 3;
+
+/* run(problem) with what a version needs. */
+template <class A, class Run>
+static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const Run &run) {
+    const Layout &layout = cuda->layout;
+    Problem<A> p = {};
+    p.lists = chunkproof::lists_of(cuda->schedule, reinterpret_cast<const int *>(cuda->workspace));
+    p.n_heads = a->n_heads;
+    p.n_kv_heads = a->n_kv_heads;
+    p.head_dim = a->head_dim;
+    p.chunk_size = cuda->chunk_size;
+    p.scale = A::scale_of(a->scale);
+    p.q = static_cast<const __half *>(a->q);
+    p.k = static_cast<const __half *>(a->k);
+    p.v = static_cast<const __half *>(a->v);
+    p.out = a->out;
+    p.out_type = a->out_type;
+    p.lse = a->lse;
+    char *parts = cuda->workspace + layout.numbers;
+    p.part_m = reinterpret_cast<float *>(parts);
+    p.part_n = reinterpret_cast<float *>(parts + layout.part_m);
+    p.part_o = reinterpret_cast<float *>(parts + layout.part_m + layout.part_n);
+    run(p);
+}
+
+/* A version's two phases with any way to launch. */
+template <class Launcher>
+static void attend(const Launcher &launch, int version, const cp_cuda *cuda,
+                   const cp_cuda_attention *a) {
+    const cp_schedule &schedule = cuda->schedule;
+    if (version == 1) {
+        with_problem<chunkproof::Real>(
+            cuda, a, [&](const auto &p) { chunkproof::v1::attend(launch, p, schedule); });
+    } else if (version == 2) {
+        with_problem<chunkproof::Real>(
+            cuda, a, [&](const auto &p) { chunkproof::v2::attend(launch, p, schedule); });
+    } else {
+        with_problem<chunkproof::RealInBits>(
+            cuda, a, [&](const auto &p) { chunkproof::v3::attend(launch, p, schedule); });
+    }
+}
+
+/* Why a version cannot do this, or NULL. */
+static const char *obstacle(int version, const cp_cuda *cuda, const cp_cuda_attention *a) {
+    bool has_tiles = false;
+    chunkproof::with_head_dim(a->head_dim, [&](auto) { has_tiles = true; });
+    if (version > 1 && !has_tiles) {
+        return "it is compiled for other head dimensions";
+    }
+    if (version == 3 && cuda->capability < 80) {
+        return "it needs compute capability 8.0";
+    }
+    std::size_t shared = 0;
+    attend(Measure{&shared}, version, cuda, a);
+    return shared > cuda->most_shared ? "a block of this device has too little shared memory"
+                                      : nullptr;
+}
+
+static int choose_version(cp_cuda *cuda, const cp_cuda_attention *a, int *version) {
+    if (a->out_type != CP_FP16 && a->out_type != CP_FP32) {
+        return failed(cuda, CP_ERROR_UNSUPPORTED, "out_type is neither CP_FP16 nor CP_FP32");
+    }
+    if (a->version < 0 || a->version > N_VERSIONS) {
+        return failed(cuda, CP_ERROR_UNSUPPORTED, "there is no version %d: 1 to %d, or 0",
+                      a->version, N_VERSIONS);
+    }
+    *version = a->version == 0 ? N_VERSIONS : a->version;
+    while (a->version == 0 && *version > 1 && obstacle(*version, cuda, a) != nullptr) {
+        --*version;
+    }
+    const char *why = obstacle(*version, cuda, a);
+    return why == nullptr ? CP_OK
+                          : failed(cuda, CP_ERROR_UNSUPPORTED, "version %d, head_dim %d: %s",
+                                   *version, a->head_dim, why);
+}
+
+static int check_tensors(cp_cuda *cuda, const cp_cuda_attention *a) {
+    const struct {
+        const char *name;
+        const void *address;
+    } tensors[] = {{"q", a->q}, {"k", a->k}, {"v", a->v}, {"out", a->out}};
+    for (const auto &tensor : tensors) {
+        if (tensor.address == nullptr || !is_aligned(tensor.address, 16)) {
+            return failed(cuda, CP_ERROR_ARGUMENT, "%s is %s", tensor.name,
+                          tensor.address == nullptr ? "NULL" : "not aligned to 16 bytes");
+        }
+    }
+    /* Version 3 multiplies it by log2(e) < 2. */
+    return std::fabs(a->scale) <= FLT_MAX / 2
+               ? CP_OK
+               : failed(cuda, CP_ERROR_ARGUMENT, "scale is %g", a->scale);
+}
+
+static int check_shape(cp_cuda *cuda, const cp_cuda_attention *a) {
+    if (a->n_heads < 1 || a->n_kv_heads < 1 || a->head_dim < 1 || a->n_heads % a->n_kv_heads != 0) {
+        return failed(cuda, CP_ERROR_SHAPE,
+                      "n_heads %d, n_kv_heads %d, head_dim %d do not fit together", a->n_heads,
+                      a->n_kv_heads, a->head_dim);
+    }
+    if (a->n_heads > cuda->limits.n_heads || a->head_dim > cuda->limits.head_dim) {
+        return failed(cuda, CP_ERROR_WORKSPACE,
+                      "n_heads %d, head_dim %d are above the limits %d, %d", a->n_heads,
+                      a->head_dim, cuda->limits.n_heads, cuda->limits.head_dim);
+    }
+    return CP_OK;
+}
+
+static int check_stamp(cp_cuda *cuda, cp_stamp now) {
+    const cp_stamp &then = cuda->stamp;
+    return cuda->loaded && then.tree == now.tree && then.epoch == now.epoch && then.step == now.step
+               ? CP_OK
+               : failed(cuda, CP_ERROR_STALE, "%s: call cp_cuda_update() with the tree's plan",
+                        cuda->loaded ? "the plan on the device is not of the tree as it is now"
+                                     : "there is no plan on the device");
+}
+
+int cp_cuda_attend(cp_cuda *cuda, const cp_cuda_attention *attention, void *stream) {
+    if (cuda == nullptr) {
+        return CP_ERROR_ARGUMENT;
+    }
+    if (attention == nullptr) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "attention is NULL");
+    }
+    int version = 0;
+    int status = check_device(cuda);
+    status = status != CP_OK ? status : check_stamp(cuda, attention->stamp);
+    status = status != CP_OK ? status : check_tensors(cuda, attention);
+    status = status != CP_OK ? status : check_shape(cuda, attention);
+    status = status != CP_OK ? status : choose_version(cuda, attention, &version);
+    if (status != CP_OK) {
+        return status;
+    }
+    cudaError_t error = cudaSuccess;
+    attend(Launch{static_cast<cudaStream_t>(stream), &error}, version, cuda, attention);
+    return checked(cuda, error, "a kernel's launch");
+}

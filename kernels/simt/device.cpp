@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/simt/device.h"
+
+#include <cstring>
+#include <sys/mman.h>
+
+namespace simt {
+
+static thread_local Device *current = nullptr;
+
+/* What the host functions do with the device of this thread. */
+struct Host {
+    Device &device;
+
+    Host() : device(*current) {}
+
+    /* One more call; true: it is the one that fails. */
+    bool fails() const {
+        device.calls++;
+        return device.fail_at > 0 && --device.fail_at == 0;
+    }
+
+    CUstream_st *stream(cudaStream_t stream) const {
+        return stream == nullptr                   ? &device.default_stream
+               : device.streams.count(stream) == 1 ? stream
+                                                   : nullptr;
+    }
+
+    /* The whole of an area that the map has. */
+    static bool has(const std::map<char *, std::size_t> &areas, const void *from,
+                    std::size_t bytes) {
+        const char *first = static_cast<const char *>(from);
+        for (const auto &[begin, size] : areas) {
+            if (begin <= first && first + bytes <= begin + size) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    static cudaError_t add(std::map<char *, std::size_t> &areas, void **result, std::size_t bytes,
+                           int protection) {
+        void *begin = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (bytes == 0 || begin == MAP_FAILED) {
+            return cudaErrorMemoryAllocation;
+        }
+        areas[static_cast<char *>(begin)] = bytes;
+        *result = begin;
+        return cudaSuccess;
+    }
+
+    static cudaError_t remove(std::map<char *, std::size_t> &areas, void *begin) {
+        auto area = areas.find(static_cast<char *>(begin));
+        if (area == areas.end()) {
+            return cudaErrorInvalidValue;
+        }
+        munmap(begin, area->second);
+        areas.erase(area);
+        return cudaSuccess;
+    }
+
+    void protect(int protection) const {
+        for (const auto &[begin, size] : device.memory) {
+            mprotect(begin, size, protection);
+        }
+    }
+
+    cudaError_t put(cudaStream_t handle, Step step) const {
+        CUstream_st *on = stream(handle);
+        if (on == nullptr) {
+            return cudaErrorInvalidResourceHandle;
+        }
+        if (on->captured != nullptr) {
+            on->captured->steps.push_back(std::move(step));
+        } else {
+            on->steps.push_back(std::move(step));
+        }
+        return cudaSuccess;
+    }
+
+    /* Waiting is forbidden while any stream is captured: the capture is global. */
+    bool spoils_capture() const {
+        bool spoilt = false;
+        auto spoil = [&](CUstream_st &one) {
+            one.spoiled = one.spoiled || one.captured != nullptr;
+            spoilt = spoilt || one.captured != nullptr;
+        };
+        spoil(device.default_stream);
+        for (cudaStream_t one : device.streams) {
+            spoil(*one);
+        }
+        return spoilt;
+    }
+
+    cudaError_t do_one(CUstream_st &on) const {
+        Step step = std::move(on.steps.front());
+        on.steps.pop_front();
+        protect(PROT_READ | PROT_WRITE);
+        cudaError_t error = step();
+        protect(PROT_NONE);
+        return error;
+    }
+
+    cudaError_t finish(CUstream_st &on) const {
+        cudaError_t error = cudaSuccess;
+        device.waits += !on.steps.empty();
+        while (error == cudaSuccess && !on.steps.empty()) {
+            error = do_one(on);
+        }
+        return error;
+    }
+
+    cudaError_t wait(CUevent_st &event) const {
+        cudaError_t error = cudaSuccess;
+        device.waits += event.pending > 0;
+        while (error == cudaSuccess && event.pending > 0) {
+            error = do_one(*stream(event.stream));
+        }
+        return error;
+    }
+
+    template <class T> static cudaError_t make(std::set<T *> &all, T **one) {
+        *one = *all.insert(new T()).first;
+        return cudaSuccess;
+    }
+
+    template <class T> static cudaError_t destroy(std::set<T *> &all, T *one) {
+        if (all.erase(one) == 0) {
+            return cudaErrorInvalidResourceHandle;
+        }
+        delete one;
+        return cudaSuccess;
+    }
+    /* The device's collections, which are its own. */
+    auto &memory() const {
+        return device.memory;
+    }
+    auto &pinned() const {
+        return device.pinned;
+    }
+    auto &streams() const {
+        return device.streams;
+    }
+    auto &events() const {
+        return device.events;
+    }
+    auto &graphs() const {
+        return device.graphs;
+    }
+    auto &executables() const {
+        return device.executables;
+    }
+};
+
+Device::Device() : before(current) {
+    current = this;
+}
+
+Device::~Device() {
+    for (const auto &areas : {memory, pinned}) {
+        for (const auto &[begin, size] : areas) {
+            munmap(begin, size);
+        }
+    }
+    for (cudaStream_t one : streams) {
+        delete one;
+    }
+    for (cudaEvent_t one : events) {
+        delete one;
+    }
+    for (cudaGraph_t one : graphs) {
+        delete one;
+    }
+    for (cudaGraphExec_t one : executables) {
+        delete one;
+    }
+    current = before;
+}
+
+std::size_t Device::live() const {
+    return memory.size() + pinned.size() + streams.size() + events.size() + graphs.size() +
+           executables.size();
+}
+
+static cudaError_t run_kernel(const Host &host, Config config,
+                              const std::function<Report(const Config &)> &kernel) {
+    config.seed = host.device.seed;
+    for (const auto &[begin, size] : host.memory()) {
+        config.buffers.push_back({"device memory", begin, size, true});
+    }
+    Report report = kernel(config);
+    if (!report.ok() && host.device.report.ok()) {
+        host.device.report = report;
+    }
+    return report.ok() ? cudaSuccess : cudaErrorLaunchFailure;
+}
+
+cudaError_t launch_later(cudaStream_t stream, const Config &config,
+                         std::function<Report(const Config &)> kernel) {
+    Host host;
+    if (host.fails()) {
+        return cudaErrorLaunchFailure;
+    }
+    if (config.dynamic_bytes > host.device.most_shared || config.grid.y > 65535 ||
+        config.grid.z > 65535) {
+        return cudaErrorInvalidValue;
+    }
+    host.device.launches++;
+    return host.put(stream, [=] { return run_kernel(Host(), config, kernel); });
+}
+
+} // namespace simt
+
+using simt::Host;
+
+const char *cudaGetErrorString(cudaError_t error) {
+    switch (error) {
+    case cudaSuccess:
+        return "no error";
+    case cudaErrorInvalidValue:
+        return "invalid argument";
+    case cudaErrorMemoryAllocation:
+        return "out of memory";
+    case cudaErrorInvalidResourceHandle:
+        return "invalid resource handle";
+    case cudaErrorLaunchFailure:
+        return "unspecified launch failure";
+    case cudaErrorStreamCaptureUnsupported:
+        return "operation not permitted when stream is capturing";
+    case cudaErrorStreamCaptureInvalidated:
+        return "operation failed due to a previous error during capture";
+    }
+    return "unrecognized error code";
+}
+
+cudaError_t cudaGetDevice(int *device) {
+    Host host;
+    *device = host.device.number;
+    return host.fails() ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+    Host host;
+    if (host.fails() || device != host.device.number) {
+        return cudaErrorInvalidValue;
+    }
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? host.device.capability / 10
+             : attribute == cudaDevAttrComputeCapabilityMinor
+                 ? host.device.capability % 10
+                 : static_cast<int>(host.device.most_shared);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **memory, std::size_t bytes) {
+    Host host;
+    return host.fails() ? cudaErrorMemoryAllocation
+                        : Host::add(host.memory(), memory, bytes, PROT_NONE);
+}
+
+cudaError_t cudaFree(void *memory) {
+    Host host;
+    return host.fails() ? cudaErrorInvalidValue : Host::remove(host.memory(), memory);
+}
+
+cudaError_t cudaHostAlloc(void **memory, std::size_t bytes, unsigned) {
+    Host host;
+    return host.fails() ? cudaErrorMemoryAllocation
+                        : Host::add(host.pinned(), memory, bytes, PROT_READ | PROT_WRITE);
+}
+
+cudaError_t cudaFreeHost(void *memory) {
+    Host host;
+    return host.fails() ? cudaErrorInvalidValue : Host::remove(host.pinned(), memory);
+}
+
+/* From memory that is not pinned what lies there now is copied, and to such memory nothing is copied later. */
+cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+    Host host;
+    bool to_device = kind == cudaMemcpyHostToDevice;
+    if (host.fails() || !Host::has(host.memory(), to_device ? to : from, bytes)) {
+        return cudaErrorInvalidValue;
+    }
+    host.device.copies += to_device;
+    host.device.copied_bytes += to_device ? bytes : 0;
+    bool is_pinned = Host::has(host.pinned(), to_device ? from : to, bytes);
+    if (to_device && !is_pinned) {
+        host.device.pageable_copies++;
+        const char *first = static_cast<const char *>(from);
+        return host.put(stream, [=, now = std::vector<char>(first, first + bytes)] {
+            std::memcpy(to, now.data(), bytes);
+            return cudaSuccess;
+        });
+    }
+    cudaError_t error = host.put(stream, [=] {
+        std::memcpy(to, from, bytes);
+        return cudaSuccess;
+    });
+    return error != cudaSuccess || is_pinned ? error : cudaStreamSynchronize(stream);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream) {
+    Host host;
+    return host.fails() ? cudaErrorMemoryAllocation : Host::make(host.streams(), stream);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    Host host;
+    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.streams(), stream);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    Host host;
+    if (host.fails() || host.stream(stream) == nullptr) {
+        return cudaErrorInvalidResourceHandle;
+    }
+    return host.spoils_capture() ? cudaErrorStreamCaptureUnsupported
+                                 : host.finish(*host.stream(stream));
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+    Host host;
+    if (host.fails() || host.stream(stream) == nullptr) {
+        return cudaErrorInvalidResourceHandle;
+    }
+    const CUstream_st *on = host.stream(stream);
+    *status = on->captured == nullptr ? cudaStreamCaptureStatusNone
+              : on->spoiled           ? cudaStreamCaptureStatusInvalidated
+                                      : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+    Host host;
+    if (host.fails() || stream == nullptr || host.stream(stream) == nullptr ||
+        stream->captured != nullptr) {
+        return cudaErrorInvalidValue;
+    }
+    stream->captured.reset(new CUgraph_st());
+    stream->spoiled = false;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+    Host host;
+    if (host.fails() || stream == nullptr || host.stream(stream) == nullptr ||
+        stream->captured == nullptr) {
+        return cudaErrorInvalidValue;
+    }
+    cudaGraph_t made = stream->captured.release();
+    if (stream->spoiled) {
+        delete made;
+        return cudaErrorStreamCaptureInvalidated;
+    }
+    *graph = *host.graphs().insert(made).first;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
+    Host host;
+    return host.fails() ? cudaErrorMemoryAllocation : Host::make(host.events(), event);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    Host host;
+    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.events(), event);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    Host host;
+    if (host.fails() || host.events().count(event) == 0 || host.stream(stream) == nullptr) {
+        return cudaErrorInvalidResourceHandle;
+    }
+    event->pending++;
+    event->stream = stream;
+    return host.put(stream, [event] {
+        event->pending--;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    Host host;
+    if (host.fails() || host.events().count(event) == 0) {
+        return cudaErrorInvalidResourceHandle;
+    }
+    return host.spoils_capture() ? cudaErrorStreamCaptureUnsupported : host.wait(*event);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                 unsigned long long) {
+    Host host;
+    if (host.fails() || host.graphs().count(graph) == 0) {
+        return cudaErrorInvalidValue;
+    }
+    Host::make(host.executables(), executable);
+    (*executable)->steps = graph->steps;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+    Host host;
+    if (host.fails() || host.executables().count(executable) == 0) {
+        return cudaErrorInvalidValue;
+    }
+    for (const simt::Step &step : executable->steps) {
+        cudaError_t error = host.put(stream, step);
+        if (error != cudaSuccess) {
+            return error;
+        }
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+    Host host;
+    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.graphs(), graph);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+    Host host;
+    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.executables(), executable);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A device for the host functions of host.h, on the CPU, that shows what a launcher does wrong:
+ *
+ * - it is as late as it may be: what is put on a stream is done when somebody waits for it, not before, so that
+ *   memory that is changed too early is copied as it is then;
+ * - its memory cannot be touched by the host; a kernel may touch nothing else (under the checks of simt.h);
+ * - each call can be made to fail;
+ * - while a stream is captured nothing may wait, and a wait spoils the capture.
+ *
+ *     simt::Device device;          the current one of this thread of the operating system, until it is gone
+ *     device.fail_at = 3;           the third call from now on fails
+ *     ...
+ *     device.live()                 what was allocated and not freed */
+#ifndef CHUNKPROOF_KERNELS_SIMT_DEVICE_H
+#define CHUNKPROOF_KERNELS_SIMT_DEVICE_H
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/simt/host.h"
+
+namespace simt {
+
+class Device;
+
+/* What a stream does; its status then. */
+typedef std::function<cudaError_t()> Step;
+
+} // namespace simt
+
+struct CUstream_st {
+    std::deque<simt::Step> steps;
+    std::unique_ptr<CUgraph_st> captured; /* while it is captured: the steps go there */
+    bool spoiled;                         /* the capture is */
+};
+
+struct CUgraph_st {
+    std::vector<simt::Step> steps;
+};
+
+struct CUgraphExec_st {
+    std::vector<simt::Step> steps;
+};
+
+struct CUevent_st {
+    int pending;         /* records that have not come yet, */
+    cudaStream_t stream; /* the last of them in this stream */
+};
+
+namespace simt {
+
+class Device {
+  public:
+    /* What kind of device it is, and how it launches. */
+    int number = 0;
+    int capability = 90;
+    std::size_t most_shared = 227 * 1024;
+    std::uint64_t seed = 0;
+    int fail_at = 0; /* the call that fails, 1 the next; 0 none */
+
+    /* What has been done. */
+    int calls = 0;
+    int launches = 0;
+    int waits = 0;                /* that found something undone */
+    int copies = 0;               /* from host to device, and */
+    std::size_t copied_bytes = 0; /* how much */
+    int pageable_copies = 0; /* those from memory that is not pinned: they are not asynchronous */
+    Report report;           /* the first finding of a kernel */
+
+    Device();
+    ~Device();
+    Device(const Device &) = delete;
+    Device &operator=(const Device &) = delete;
+
+    std::size_t live() const;
+
+  private:
+    friend struct Host;
+
+    std::map<char *, std::size_t> memory, pinned;
+    std::set<cudaStream_t> streams;
+    std::set<cudaEvent_t> events;
+    std::set<cudaGraph_t> graphs;
+    std::set<cudaGraphExec_t> executables;
+    CUstream_st default_stream = {};
+    Device *before;
+};
+
+} // namespace simt
+
+#endif

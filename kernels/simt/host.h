@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a launcher includes in place of cuda_runtime.h: under nvcc it itself; a CPU compiler gets the functions that
+ * are named below, with CUDA's meaning, on the device of device.h.
+ *
+ * Not CUDA's, on both:
+ *   simt::launch_on(stream, grid, block, bytes, kernel, p)   kernel<<<grid, block, bytes, stream>>>(p), also with
+ *                                                            more than 48 KiB of dynamic shared memory */
+#ifndef CHUNKPROOF_KERNELS_SIMT_HOST_H
+#define CHUNKPROOF_KERNELS_SIMT_HOST_H
+
+#include <cstddef>
+
+#ifdef __CUDACC__
+
+#include <cuda_runtime.h>
+
+namespace simt {
+
+template <class P>
+cudaError_t launch_on(cudaStream_t stream, dim3 grid, dim3 block, std::size_t bytes,
+                      void (*kernel)(P), const P &p) {
+    const void *function = reinterpret_cast<const void *>(kernel);
+    if (bytes > 48 * 1024) {
+        cudaError_t error = cudaFuncSetAttribute(
+            function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+        if (error != cudaSuccess) {
+            return error;
+        }
+    }
+    void *parameters[] = {const_cast<P *>(&p)};
+    return cudaLaunchKernel(function, grid, block, parameters, bytes, stream);
+}
+
+} // namespace simt
+
+#else
+
+#include <functional>
+
+#include "kernels/simt/simt.h"
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated = 901,
+};
+
+enum cudaDeviceAttr {
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+};
+
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+
+enum cudaStreamCaptureStatus {
+    cudaStreamCaptureStatusNone = 0,
+    cudaStreamCaptureStatusActive = 1,
+    cudaStreamCaptureStatusInvalidated = 2,
+};
+
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal = 0 };
+
+const unsigned cudaHostAllocDefault = 0;
+const unsigned cudaEventDisableTiming = 2;
+
+typedef struct CUstream_st *cudaStream_t;
+typedef struct CUevent_st *cudaEvent_t;
+typedef struct CUgraph_st *cudaGraph_t;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
+
+const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+
+cudaError_t cudaMalloc(void **memory, std::size_t bytes);
+cudaError_t cudaFree(void *memory);
+cudaError_t cudaHostAlloc(void **memory, std::size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void *memory);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
+                                 unsigned long long flags = 0);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+
+namespace simt {
+
+cudaError_t launch_later(cudaStream_t stream, const Config &config,
+                         std::function<Report(const Config &)> kernel);
+
+template <class P>
+cudaError_t launch_on(cudaStream_t stream, dim3 grid, dim3 block, std::size_t bytes,
+                      void (*kernel)(P), const P &p) {
+    Config config;
+    config.grid = grid;
+    config.block = block;
+    config.dynamic_bytes = bytes;
+    return launch_later(stream, config,
+                        [=](const Config &ready) { return launch(ready, kernel, p); });
+}
+
+} // namespace simt
+
+#endif
+
+#endif

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What nvcc made of the kernels, against what was committed: registers, spills and static shared memory of each.
+
+usage: scripts/ptxas.py LOG           compare with kernels/resources.csv
+       scripts/ptxas.py LOG --update  write it anew
+
+LOG is what nvcc --version and nvcc -Xptxas -v print. A kernel may have as many registers as leave room for as many of
+its blocks on a multiprocessor (65536 registers, given out in eights) as when the table was written, no spills that it
+had not, and just its shared memory. Dynamic shared memory is the launch's and not known here. Another release of nvcc
+than the table's gives other figures: they are printed, and not compared.
+
+exit status: 0 as committed, 1 a kernel needs more, is new or is gone, 2 the log has no kernel
+"""
+import csv
+import pathlib
+import re
+import subprocess
+import sys
+
+TABLE = pathlib.Path(__file__).resolve().parent.parent / "kernels" / "resources.csv"
+COLUMNS = ("kernel", "capability", "registers", "limit", "spilled", "shared", "nvcc")
+REGISTERS = 65536  # of a multiprocessor
+MOST_REGISTERS = 255  # of a thread
+THREADS = {"v2::attend_tasks": 128, "v3::attend_tasks": 128}  # __launch_bounds__; else 1024
+
+
+def limit_of(kernel, registers):
+    """The most registers of a thread with which as many blocks fit."""
+    threads = THREADS.get(kernel.split("<")[0], 1024)
+    blocks = REGISTERS // (threads * (-(-registers // 8) * 8))
+    return min(REGISTERS // (threads * blocks) // 8 * 8, MOST_REGISTERS)
+
+
+def read_log(path):
+    """{(kernel, capability): its row}."""
+    text = subprocess.run(["c++filt"], input=path.read_text(), capture_output=True, text=True, check=True).stdout
+    release = re.search(r"release ([\d.]+)", text)
+    rows, at = {}, None
+    for line in text.splitlines():
+        found = re.search(r"Compiling entry function '(?:void )?chunkproof::([\w:]+<[^']*?>)\(.*' for 'sm_(\w+)'", line)
+        if found:
+            kernel = re.sub(r"chunkproof::|Real(InBits)?, ", "", found[1])
+            at = {"kernel": kernel, "capability": found[2], "spilled": 0, "shared": 0,
+                  "nvcc": release[1] if release else "?"}
+            rows[kernel, found[2]] = at
+        found = re.search(r"(\d+) bytes spill stores", line)
+        if found and at:
+            at["spilled"] = int(found[1])
+        found = re.search(r"Used (\d+) registers", line)
+        if found and at:
+            shared = re.search(r"(\d+) bytes smem", line)
+            at["registers"], at["shared"] = int(found[1]), int(shared[1]) if shared else 0
+            at["limit"] = limit_of(at["kernel"], at["registers"])
+    return rows
+
+
+def read_table():
+    with open(TABLE, encoding="utf-8", newline="") as file:
+        return {(row["kernel"], row["capability"]): row for row in csv.DictReader(file)}
+
+
+def write_table(rows):
+    with open(TABLE, "w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows[key] for key in sorted(rows))
+
+
+def findings_of(rows, table):
+    for kernel, capability in sorted(set(rows) ^ set(table)):
+        yield f"{kernel} for {capability}: {'not in the table' if (kernel, capability) in rows else 'gone'}"
+    for key in sorted(set(rows) & set(table)):
+        row, then = rows[key], table[key]
+        for column, most in (("registers", "limit"), ("spilled", "spilled"), ("shared", "shared")):
+            if int(row[column]) > int(then[most]):
+                yield f"{key[0]} for {key[1]}: {column} {row[column]}, the limit is {then[most]}"
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        print(__doc__.strip())
+        return 0 if len(sys.argv) == 2 else 2
+    rows = read_log(pathlib.Path(sys.argv[1]))
+    if not rows:
+        print(f"scripts/ptxas.py: {sys.argv[1]} has no kernel: is it what nvcc -Xptxas -v printed?", file=sys.stderr)
+        return 2
+    if "--update" in sys.argv:
+        write_table(rows)
+    table = read_table()
+    releases = {row["nvcc"] for one in (rows, table) for row in one.values()}
+    if len(releases) > 1:
+        for row in rows.values():
+            print(*(f"{column} {row[column]}" for column in COLUMNS), sep=", ")
+        print(f"kernels {len(rows)}, compared 0: releases {', '.join(sorted(releases))} of nvcc")
+        return 0
+    findings = list(findings_of(rows, table))
+    print("\n".join(findings + [f"kernels {len(rows)}, above their limits {len(findings)}"]))
+    if findings:
+        print("if that is meant: make cuda-table, and look at kernels/resources.csv")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
