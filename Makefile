@@ -53,6 +53,11 @@ support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
 test_obj    := $(call object,$(test_src))
 test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
+# The programs for a GPU, and the same for the CPU.
+gpu_src := $(wildcard tests/gpu/*.cu)
+gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
+simt_gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/tests/gpu/%)
+
 # The executor of CUDA kernels, its tests, and those of the kernels: each kernel is compiled twice, as any C++
 # (plain), and with calls at its loads and stores that the executor answers (checked; kernels/simt/README.md).
 object_cxx  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
@@ -69,9 +74,10 @@ static  := $(BUILD)/libchunkproof.a
 shared  := $(BUILD)/libchunkproof.so
 support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
+cuda    := $(BUILD)/libchunkproof_cuda.a
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests tests-c tests-simt simt cuda cuda-table deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt simt cuda cuda-table gpu bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
@@ -81,7 +87,7 @@ tests: tests-c tests-simt              ## the unit tests' programs
 
 tests-c: $(test_bin)                   ## those in C: all but the executor's
 
-tests-simt: $(simt_bin)                ## those of the executor of CUDA kernels
+tests-simt: $(simt_bin) $(simt_gpu_bin)  ## those of the executor of CUDA kernels
 
 simt:                                  ## CUDA kernels on the CPU: build and pass its tests with gcc and clang
 	@for compiler in gcc clang; do \
@@ -100,10 +106,16 @@ test:                                  ## build and pass all tests
 	@$(MAKE) -s -j2 --no-print-directory build tests
 	@scripts/run_tests.py --build $(BUILD)
 
-cuda: $(BUILD)/libchunkproof_cuda.a    ## the kernels and their launcher for GPUs; needs nvcc
+cuda: $(cuda)                          ## kernels and launcher for GPUs, a library of their own; needs nvcc
 
 cuda-table: cuda                       ## write down the registers that nvcc gives each kernel: kernels/resources.csv
 	scripts/ptxas.py $(BUILD)/cuda/ptxas.log --update
+
+gpu: $(gpu_bin) $(BUILD)/tests/gpu/conform  ## needs a GPU: every version on it, under its sanitizers, beside the executor
+	@scripts/gpu.py check $(BUILD)/gpu $(BUILD)/tests/gpu
+
+bench-gpu: gpu                         ## needs a GPU: latencies of all versions and of other implementations: build/bench/
+	@scripts/gpu.py bench $(BUILD)/gpu $(BUILD)/bench
 
 tolerance-check: $(tolerance_bin)      ## emulated kernels against the certified tolerance: CHUNKPROOF_ELEMENTS, _SEED, JOBS
 	@$(BUILD)/tolerance/check --self-test
@@ -131,7 +143,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*.cpp tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*.cpp tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -140,6 +152,7 @@ install: build                         ## into PREFIX=/usr/local, below DESTDIR=
 	scripts/fix-limits $(CC) $(EXTRA_CFLAGS) -Iinclude -E -x c - >$(DESTDIR)$(PREFIX)/include/chunkproof/limits.h
 	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(static) $(DESTDIR)$(PREFIX)/lib
+	$(if $(wildcard $(cuda)),install -m 644 $(cuda) $(DESTDIR)$(PREFIX)/lib)
 	install -m 755 $(shared) $(DESTDIR)$(PREFIX)/lib/libchunkproof.so.$(version)
 	ln -sf libchunkproof.so.$(version) $(DESTDIR)$(PREFIX)/lib/$(soname)
 	ln -sf $(soname) $(DESTDIR)$(PREFIX)/lib/libchunkproof.so
@@ -148,7 +161,7 @@ install: build                         ## into PREFIX=/usr/local, below DESTDIR=
 
 uninstall:                             ## what install put there, from the same PREFIX= and DESTDIR=
 	rm -rf $(DESTDIR)$(PREFIX)/include/chunkproof
-	rm -f $(DESTDIR)$(PREFIX)/bin/chunkproof $(DESTDIR)$(PREFIX)/lib/libchunkproof.* \
+	rm -f $(DESTDIR)$(PREFIX)/bin/chunkproof $(DESTDIR)$(PREFIX)/lib/libchunkproof.* $(DESTDIR)$(PREFIX)/lib/libchunkproof_cuda.a \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/chunkproof.pc
 
 clean:                                 ## all that was built; unpacked tools stay (build/tools)
@@ -186,6 +199,15 @@ $(simt_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(simt_kernel) $(simt_obj)
 	@mkdir -p $(@D)
 	$(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lcmocka -lm
 
+$(simt_gpu_bin): $(BUILD)/tests/gpu/%: $(BUILD)/obj/tests/gpu/%.plain.o $(BUILD)/obj/kernels/cuda.plain.o $(simt_obj) $(support) $(static)
+	@mkdir -p $(@D)
+	$(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lm
+
+# Of the tests' support only what needs no other library.
+$(gpu_bin): $(BUILD)/gpu/%: tests/gpu/%.cu $(cuda) $(call object,tests/attend_case.c tests/bound.c tests/oracle.c) $(static)
+	@mkdir -p $(@D)
+	$(COMPILE_CUDA) -o $@ $^ >$@.log 2>&1 || { cat $@.log; exit 1; }
+
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE_CXX) -c -o $@ $<
@@ -206,7 +228,7 @@ $(BUILD)/cuda/cuda.o: kernels/cuda.cu $(wildcard include/chunkproof/*.h kernels/
 	@echo '$(COMPILE_CUDA) -c -o $@ $<'
 	@$(COMPILE_CUDA) -c -o $@ $< >>$(@D)/ptxas.log 2>&1 || { cat $(@D)/ptxas.log; exit 1; }
 
-$(BUILD)/libchunkproof_cuda.a: $(BUILD)/cuda/cuda.o $(BUILD)/obj/kernels/schedule.o
+$(cuda): $(BUILD)/cuda/cuda.o $(BUILD)/obj/kernels/schedule.o
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -221,6 +243,6 @@ $(BUILD)/flags: always
 		echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED) $(COMPILE_CUDA)' >$@
 
 .PHONY: always
-simt_all := $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test))
+simt_all := $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test)) $(gpu_src:%.cu=$(BUILD)/obj/%.plain.o)
 .SECONDARY: $(test_obj) $(tolerance_main) $(simt_all)
 -include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj) $(tolerance_main) $(simt_all))

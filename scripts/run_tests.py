@@ -35,6 +35,10 @@ def find(build, only, stems, leave_out):
     unit, simt = ([(stem(path), [os.path.join(build, "tests", "test_" + stem(path))])
                    for path in sorted(glob.glob(pattern))]
                   for pattern in ("tests/test_*.c", "tests/test_*.cpp"))
+    programs = os.path.join(build, "tests", "gpu")
+    simt.append(("gpu_check", ["scripts/gpu.py", "check", programs, programs, "--small"]))
+    simt.append(("gpu_bench", ["scripts/gpu.py", "bench", programs, os.path.join(build, "tests", "bench"),
+                               "--small"]))
     shell = [(stem(path), ["bash", path, command]) for path in sorted(glob.glob("tests/*.sh"))]
     kinds = {"unit": unit, "simt": simt, "shell": shell}
     chosen = [test for kind in only or kinds for test in kinds[kind]]

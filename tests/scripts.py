@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the scripts themselves: what the gate reports, and that its checks can fail. Run by
 tests/scripts.sh; each test is a method."""
+import csv
 import io
 import json
 import os
@@ -313,6 +314,74 @@ class Clauses(InDirectory):
             status, said = self.run_in_copy(script, change)
             self.assertEqual(status, 1, says)
             self.assertIn(says, said)
+
+
+class Gpu(InDirectory):
+    """gpu.py with programs that are not right, and ptxas.py with other figures than the table's."""
+    csv = ("load,b,n_p,n_s,h,h_kv,kernel,chunks_per_task,median_us,p10_us,p90_us,bytes,operations,limit_us\n"
+           "table 3,32,1024,0,32,32,version 1,1,%s,40,60,1000,1000,45\n")
+
+    def program(self, place, name, text):
+        os.makedirs(os.path.join(self.directory, place), exist_ok=True)
+        path = os.path.join(self.directory, place, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o755)
+
+    def gpu(self, what, other):
+        run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "gpu.py"), what, "gpu", other, "--small"],
+                             cwd=self.directory, capture_output=True, text=True)
+        return run.returncode, run.stdout + run.stderr
+
+    def test_a_device_that_differs_is_found(self):
+        self.program("cpu", "conform", "echo shuffles 1; echo votes 2\n")
+        self.program("gpu", "grid", "echo grid: 1 passed, 0 failed\n")
+        for said, status, words in (("echo shuffles 1; echo votes 2", 0, "2 kernels, 0 differ"),
+                                    ("echo shuffles 1; echo votes 3", 1, "# device   votes 3"),
+                                    ("echo shuffles 1", 1, "not ok"),
+                                    ("echo failed: no device; exit 1", 1, "no kernel runs here: failed: no device")):
+            self.program("gpu", "conform", said + "\n")
+            self.assertEqual(self.gpu("check", "cpu")[0], status, said)
+            self.assertIn(words, self.gpu("check", "cpu")[1])
+
+    def test_a_wrong_result_is_found(self):
+        for place in ("gpu", "cpu"):
+            self.program(place, "conform", "echo votes 2\n")
+        self.program("gpu", "grid", "echo WRONG: version 3; exit 1\n")
+        status, said = self.gpu("check", "cpu")
+        self.assertEqual(status, 1)
+        self.assertIn("# WRONG: version 3", said)
+
+    def test_what_is_faster_than_the_device_is_not_believed(self):
+        for median, status in (("50", 0), ("44", 1)):
+            self.program("gpu", "bench", f"cat <<END\n{self.csv % median}END\n")
+            self.assertEqual(self.gpu("bench", "out")[0], status)
+            with open(os.path.join(self.directory, "out", "bench.md"), encoding="utf-8") as file:
+                self.assertIn(f"| {median}.0 (", file.read())
+
+    def ptxas(self, change):
+        with open(os.path.join(ROOT, "kernels", "resources.csv"), encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        change(rows)
+        log = os.path.join(self.directory, "ptxas.log")
+        with open(log, "w", encoding="utf-8") as file:
+            for row in rows:
+                file.write(f"release {row['nvcc']}, ptxas info : Compiling entry function 'void chunkproof::"
+                           f"{row['kernel']}(chunkproof::Problem<A>)' for 'sm_{row['capability']}'\n"
+                           f" 0 bytes stack frame, {row['spilled']} bytes spill stores\n"
+                           f"Used {row['registers']} registers, {row['shared']} bytes smem\n")
+        run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "ptxas.py"), log], capture_output=True, text=True)
+        return run.returncode, run.stdout + run.stderr
+
+    def test_kernels_that_need_more_are_found(self):
+        self.assertEqual(self.ptxas(lambda rows: None)[0], 0)
+        for column, says in (("registers", "registers"), ("spilled", "spilled"), ("shared", "shared")):
+            status, said = self.ptxas(lambda rows: rows[5].update({column: 10 ** 6}))
+            self.assertEqual((status, says in said), (1, True), said)
+        self.assertEqual(self.ptxas(lambda rows: rows.pop())[0], 1)
+        self.assertEqual(self.ptxas(lambda rows: rows.clear())[0], 2)
+        status, said = self.ptxas(lambda rows: [row.update({"nvcc": "1.0", "shared": 10 ** 6}) for row in rows])
+        self.assertEqual((status, "compared 0" in said), (0, True), said)
 
 
 if __name__ == "__main__":

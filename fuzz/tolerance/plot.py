@@ -8,14 +8,9 @@ import csv
 import math
 import os
 import sys
-from html import escape
 
-COLOURS = ("#1f6fb4", "#c8501e", "#2d8a4e", "#8352a8", "#a07a10", "#b02a5b", "#4a5a6a")
-GREY = "#667085"
-STYLE = ("text { font: 13px system-ui, sans-serif; fill: #1c2430 } .small { font-size: 11px; "
-         f"fill: {GREY} }} .title {{ font-size: 16px; font-weight: 600 }} "
-         ".grid { stroke: #e4e7ec } .curve { fill: none; stroke-width: 1.8 }")
-
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "scripts"))
+from draw import COLOURS, markdown, svg, text  # noqa: E402
 
 def read(directory, name):
     with open(os.path.join(directory, name), newline="", encoding="utf-8") as file:
@@ -27,23 +22,6 @@ def write(directory, name, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     print(path)
-
-
-def svg(width, height, parts):
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-                      f'width="{width}" height="{height}">', f"<style>{STYLE}</style>",
-                      f'<rect width="{width}" height="{height}" fill="#fff"/>', *parts, "</svg>\n"])
-
-
-def text(x, y, words, kind="", anchor="start", colour=""):
-    style = f' style="fill: {colour}"' if colour else ""
-    return (f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}"{style}>'
-            f"{escape(words)}</text>")
-
-
-def markdown(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" + " ---: |" * (len(head) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
 def in_order(values):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attention over a plan on a GPU: the launcher of the CUDA kernels (kernels/). All device memory is the caller's.
  *
+ * In a library of its own, libchunkproof_cuda, which `make cuda` builds where nvcc is there.
+ *
  *     struct cp_cuda *cuda;
  *     size_t size = cp_cuda_workspace(&limits);
  *     cudaMalloc(&workspace, size);

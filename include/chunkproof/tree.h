@@ -18,6 +18,10 @@
 #include "chunkproof/pool.h"
 #include "chunkproof/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The tokens of one chunk; the first fill[chunk] are meaningful. */
 struct cp_tokens {
     int token[CP_MAX_CHUNK_SIZE];
@@ -459,5 +463,9 @@ const char *cp_tree_check_hashes(const struct cp_tree *tree);
   ensures valid: \result != 0 <==> (tree_ok(*tree) && tree_hashes(*tree));
 */
 int cp_tree_is_valid(const struct cp_tree *tree);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

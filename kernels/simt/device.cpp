@@ -14,6 +14,10 @@ struct Host {
 
     Host() : device(*current) {}
 
+    static bool has_finding() {
+        return current != nullptr && !current->report.ok();
+    }
+
     /* One more call; true: it is the one that fails. */
     bool fails() const {
         device.calls++;
@@ -40,7 +44,8 @@ struct Host {
 
     static cudaError_t add(std::map<char *, std::size_t> &areas, void **result, std::size_t bytes,
                            int protection) {
-        void *begin = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *begin =
+            mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (bytes == 0 || begin == MAP_FAILED) {
             return cudaErrorMemoryAllocation;
         }
@@ -223,8 +228,9 @@ const char *cudaGetErrorString(cudaError_t error) {
         return "out of memory";
     case cudaErrorInvalidResourceHandle:
         return "invalid resource handle";
-    case cudaErrorLaunchFailure:
-        return "unspecified launch failure";
+    case cudaErrorLaunchFailure: /* the executor knows more */
+        return Host::has_finding() ? Host().device.report.text.c_str()
+                                   : "unspecified launch failure";
     case cudaErrorStreamCaptureUnsupported:
         return "operation not permitted when stream is capturing";
     case cudaErrorStreamCaptureInvalidated:
@@ -244,7 +250,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     if (host.fails() || device != host.device.number) {
         return cudaErrorInvalidValue;
     }
-    *value = attribute == cudaDevAttrComputeCapabilityMajor ? host.device.capability / 10
+    *value = attribute == cudaDevAttrMultiProcessorCount      ? host.device.multiprocessors
+             : attribute == cudaDevAttrComputeCapabilityMajor ? host.device.capability / 10
              : attribute == cudaDevAttrComputeCapabilityMinor
                  ? host.device.capability % 10
                  : static_cast<int>(host.device.most_shared);
@@ -281,6 +288,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaM
     if (host.fails() || !Host::has(host.memory(), to_device ? to : from, bytes)) {
         return cudaErrorInvalidValue;
     }
+    if (kind == cudaMemcpyDeviceToDevice) {
+        return host.put(stream, [=] {
+            std::memcpy(to, from, bytes);
+            return cudaSuccess;
+        });
+    }
     host.device.copies += to_device;
     host.device.copied_bytes += to_device ? bytes : 0;
     bool is_pinned = Host::has(host.pinned(), to_device ? from : to, bytes);
@@ -297,6 +310,15 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaM
         return cudaSuccess;
     });
     return error != cudaSuccess || is_pinned ? error : cudaStreamSynchronize(stream);
+}
+
+cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes, cudaStream_t stream) {
+    Host host;
+    return host.fails() || !Host::has(host.memory(), to, bytes) ? cudaErrorInvalidValue
+                                                                : host.put(stream, [=] {
+                                                                      std::memset(to, byte, bytes);
+                                                                      return cudaSuccess;
+                                                                  });
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
@@ -375,8 +397,19 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->stream = stream;
     return host.put(stream, [event] {
         event->pending--;
+        event->came = std::chrono::steady_clock::now();
         return cudaSuccess;
     });
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    Host host;
+    if (host.fails() || host.events().count(from) == 0 || host.events().count(to) == 0 ||
+        from->pending > 0 || to->pending > 0) {
+        return cudaErrorInvalidResourceHandle;
+    }
+    *milliseconds = std::chrono::duration<float, std::milli>(to->came - from->came).count();
+    return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -14,6 +14,7 @@
 #ifndef CHUNKPROOF_KERNELS_SIMT_DEVICE_H
 #define CHUNKPROOF_KERNELS_SIMT_DEVICE_H
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -50,6 +51,7 @@ struct CUgraphExec_st {
 struct CUevent_st {
     int pending;         /* records that have not come yet, */
     cudaStream_t stream; /* the last of them in this stream */
+    std::chrono::steady_clock::time_point came;
 };
 
 namespace simt {
@@ -59,6 +61,7 @@ class Device {
     /* What kind of device it is, and how it launches. */
     int number = 0;
     int capability = 90;
+    int multiprocessors = 1;
     std::size_t most_shared = 227 * 1024;
     std::uint64_t seed = 0;
     int fail_at = 0; /* the call that fails, 1 the next; 0 none */

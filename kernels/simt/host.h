@@ -3,12 +3,19 @@
  * are named below, with CUDA's meaning, on the device of device.h.
  *
  * Not CUDA's, on both:
- *   simt::launch_on(stream, grid, block, bytes, kernel, p)   kernel<<<grid, block, bytes, stream>>>(p), also with
- *                                                            more than 48 KiB of dynamic shared memory */
+ *   simt::launch_on(stream, grid, block, bytes, kernel, arguments...)
+ *       kernel<<<grid, block, bytes, stream>>>(arguments...), also with more than 48 KiB of dynamic shared memory */
 #ifndef CHUNKPROOF_KERNELS_SIMT_HOST_H
 #define CHUNKPROOF_KERNELS_SIMT_HOST_H
 
 #include <cstddef>
+
+namespace simt {
+
+/* T, but not to be deduced from an argument. */
+template <class T> struct Same { typedef T type; };
+
+} // namespace simt
 
 #ifdef __CUDACC__
 
@@ -16,9 +23,9 @@
 
 namespace simt {
 
-template <class P>
+template <class... P>
 cudaError_t launch_on(cudaStream_t stream, dim3 grid, dim3 block, std::size_t bytes,
-                      void (*kernel)(P), const P &p) {
+                      void (*kernel)(P...), typename Same<P>::type... arguments) {
     const void *function = reinterpret_cast<const void *>(kernel);
     if (bytes > 48 * 1024) {
         cudaError_t error = cudaFuncSetAttribute(
@@ -27,7 +34,7 @@ cudaError_t launch_on(cudaStream_t stream, dim3 grid, dim3 block, std::size_t by
             return error;
         }
     }
-    void *parameters[] = {const_cast<P *>(&p)};
+    void *parameters[] = {&arguments..., nullptr};
     return cudaLaunchKernel(function, grid, block, parameters, bytes, stream);
 }
 
@@ -53,9 +60,14 @@ enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    cudaDevAttrMultiProcessorCount = 16,
 };
 
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice = 1,
+    cudaMemcpyDeviceToHost = 2,
+    cudaMemcpyDeviceToDevice = 3
+};
 
 enum cudaStreamCaptureStatus {
     cudaStreamCaptureStatusNone = 0,
@@ -66,6 +78,7 @@ enum cudaStreamCaptureStatus {
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal = 0 };
 
 const unsigned cudaHostAllocDefault = 0;
+const unsigned cudaEventDefault = 0;
 const unsigned cudaEventDisableTiming = 2;
 
 typedef struct CUstream_st *cudaStream_t;
@@ -83,6 +96,7 @@ cudaError_t cudaHostAlloc(void **memory, std::size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes, cudaStream_t stream);
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
@@ -95,6 +109,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
                                  unsigned long long flags = 0);
@@ -107,15 +122,15 @@ namespace simt {
 cudaError_t launch_later(cudaStream_t stream, const Config &config,
                          std::function<Report(const Config &)> kernel);
 
-template <class P>
+template <class... P>
 cudaError_t launch_on(cudaStream_t stream, dim3 grid, dim3 block, std::size_t bytes,
-                      void (*kernel)(P), const P &p) {
+                      void (*kernel)(P...), typename Same<P>::type... arguments) {
     Config config;
     config.grid = grid;
     config.block = block;
     config.dynamic_bytes = bytes;
     return launch_later(stream, config,
-                        [=](const Config &ready) { return launch(ready, kernel, p); });
+                        [=](const Config &ready) { return launch(ready, kernel, arguments...); });
 }
 
 } // namespace simt

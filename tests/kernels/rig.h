@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A case, its tensors on the CPU's device, and the launcher. */
+/* A case, its tensors on a device, and the launcher. */
 #ifndef CHUNKPROOF_TESTS_KERNELS_RIG_H
 #define CHUNKPROOF_TESTS_KERNELS_RIG_H
 
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "chunkproof/cuda.h"
-#include "kernels/simt/device.h"
+#include "kernels/simt/host.h"
 
 static const int CHUNKS_PER_TASK = 2;
 static const int N_VERSIONS = 3;
@@ -25,11 +25,14 @@ static inline cp_cuda_limits limits_of(const attend_case &c, int chunks_per_task
         const cp_plan_row &row = plan.row[s];
         l.n_chunks += row.n_chunks - row.n_shared;
         l.depth = std::max(l.depth, row.n_chunks);
-        int levels = row.n_chunks > row.n_shared, end = -1;
+        int levels = row.n_chunks > row.n_shared;
+        const cp_shared_chunk *parent = nullptr;
         for (int i = 0; i < plan.n_shared; i++) {
-            if (plan.shared[i].begin <= s && s < plan.shared[i].end) {
-                levels += plan.shared[i].end != end; /* ranges on a path are nested */
-                end = plan.shared[i].end;
+            const cp_shared_chunk *one = &plan.shared[i];
+            if (one->begin <= s && s < one->end) {
+                levels +=
+                    parent == nullptr || one->begin != parent->begin || one->end != parent->end;
+                parent = one;
             }
         }
         l.levels = std::max(l.levels, levels);
@@ -38,9 +41,8 @@ static inline cp_cuda_limits limits_of(const attend_case &c, int chunks_per_task
     return l;
 }
 
-/* All of it lives as long as this does; a call that fails here ends the test. */
+/* All of it lives as long as this does. What goes wrong is thrown: std::runtime_error. */
 struct Rig {
-    simt::Device device;
     cudaStream_t stream = nullptr;
     attend_case c;
     cp_cuda *cuda = nullptr;
@@ -54,7 +56,7 @@ struct Rig {
         case_make(&c, &s, static_cast<unsigned long long>(seed));
         c.plan->stamp = {7, 1, 1};
         limits = limits_of(c, chunks_per_task);
-        assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+        must(cudaStreamCreate(&stream));
         std::size_t numbers = static_cast<std::size_t>(c.n_rows) * s.n_heads * s.head_dim;
         std::size_t keys =
             static_cast<std::size_t>(c.plan->capacity) * s.n_kv_heads * s.chunk_size * s.head_dim;
@@ -69,49 +71,61 @@ struct Rig {
         attention.k = loaded(c.attention.k, 2 * keys);
         attention.v = loaded(c.attention.v, 2 * keys);
         attention.out_type = s.out_type;
-        attention.out = loaded(nullptr, out_bytes);
-        attention.lse = static_cast<double *>(loaded(nullptr, lse_bytes));
-        workspace = loaded(nullptr, cp_cuda_workspace(&limits));
+        attention.out = poisoned(out_bytes);
+        attention.lse = static_cast<double *>(poisoned(lse_bytes));
+        workspace = poisoned(cp_cuda_workspace(&limits));
         settle();
-        device.copies = device.pageable_copies = device.waits = 0;
-        device.copied_bytes = 0;
     }
 
     ~Rig() {
         cp_cuda_free(cuda);
+        for (void *one : memory) {
+            (void)cudaFree(one);
+        }
+        (void)cudaStreamDestroy(stream);
         case_free(&c);
     }
+    Rig(const Rig &) = delete;
+    Rig &operator=(const Rig &) = delete;
 
-    /* Device memory with these bytes in it; NULL: 0xFF. */
+    void must(cudaError_t error) const {
+        if (error != cudaSuccess) {
+            throw std::runtime_error(cudaGetErrorString(error));
+        }
+    }
+
+    void must(int status) const {
+        if (status != CP_OK) {
+            throw std::runtime_error(cp_cuda_text(cuda));
+        }
+    }
+
+    /* Device memory with these bytes in it, and with 0xFF: a NaN in every type. */
     void *loaded(const void *bytes, std::size_t n) {
         void *to = nullptr;
-        std::vector<unsigned char> poison(n + 1, 0xFF);
-        assert_int_equal(cudaMalloc(&to, n + 1), cudaSuccess);
-        assert_int_equal(cudaMemcpyAsync(to, bytes == nullptr ? poison.data() : bytes, n,
-                                         cudaMemcpyHostToDevice, stream),
-                         cudaSuccess);
+        must(cudaMalloc(&to, n > 0 ? n : 1));
         memory.push_back(to);
+        must(cudaMemcpyAsync(to, bytes, n, cudaMemcpyHostToDevice, stream));
         return to;
     }
 
-    /* Everything that was started is done, and no kernel did anything wrong. */
-    void settle() {
-        cudaError_t error = cudaStreamSynchronize(stream);
-        if (!device.report.ok()) {
-            fail_case(c, attention.version, device.report.text.c_str());
-        }
-        assert_int_equal(error, cudaSuccess);
+    void *poisoned(std::size_t n) {
+        return loaded(std::vector<unsigned char>(n, 0xFF).data(), n);
     }
 
-    std::vector<unsigned char> fetch(const void *from, std::size_t n) {
+    /* Everything that was started is done. */
+    void settle() const {
+        must(cudaStreamSynchronize(stream));
+    }
+
+    std::vector<unsigned char> fetch(const void *from, std::size_t n) const {
         std::vector<unsigned char> bytes(n);
-        assert_int_equal(cudaMemcpyAsync(bytes.data(), from, n, cudaMemcpyDeviceToHost, stream),
-                         cudaSuccess);
+        must(cudaMemcpyAsync(bytes.data(), from, n, cudaMemcpyDeviceToHost, stream));
         settle();
         return bytes;
     }
 
-    std::vector<unsigned char> results() {
+    std::vector<unsigned char> results() const {
         std::vector<unsigned char> all = fetch(attention.out, out_bytes);
         std::vector<unsigned char> lse = fetch(attention.lse, lse_bytes);
         all.insert(all.end(), lse.begin(), lse.end());
@@ -130,13 +144,6 @@ struct Rig {
         return cp_cuda_attend(cuda, &attention, stream);
     }
 
-    void must(int status) {
-        if (status != CP_OK) {
-            case_print(&c);
-            fail_msg("status %d: %s", status, cp_cuda_text(cuda));
-        }
-    }
-
     void start() {
         must(make());
         must(update());
@@ -147,14 +154,45 @@ struct Rig {
         return results();
     }
 
-    /* The results of a version, by the certified tolerance. */
-    void judge_results(int version) {
+    /* The results, which are a version's, by the certified tolerance (judge.h). */
+    Judgement judged(int version, int most_rows = INT_MAX) const {
         std::vector<unsigned char> out = fetch(attention.out, out_bytes);
         std::vector<unsigned char> bytes = fetch(attention.lse, lse_bytes);
-        std::vector<double> lse(lse_bytes / sizeof(double) + 1);
+        std::vector<double> lse(lse_bytes / sizeof(double));
         std::memcpy(lse.data(), bytes.data(), lse_bytes);
-        judge(c, version, Schedule(c, limits.chunks_per_task), out.data(), c.shape.out_type,
-              lse.data());
+        return judge(c, version, Schedule(c, limits.chunks_per_task), out.data(), c.shape.out_type,
+                     lse.data(), most_rows);
+    }
+
+    /* The same chunks `by` places later in a pool that has room for them: the launcher sees the plan so, K and V are
+     * copied there, and the case stays. Update with this instead. */
+    int update_far_away(int by) {
+        std::size_t slots = static_cast<std::size_t>(c.shape.n_kv_heads) * c.shape.chunk_size;
+        std::size_t chunk = 2 * slots * c.shape.head_dim, all = c.plan->capacity * chunk;
+        for (const void **tensor : {&attention.k, &attention.v}) {
+            void *far = nullptr;
+            must(cudaMalloc(&far, by * chunk + all));
+            memory.push_back(far);
+            const void *from = tensor == &attention.k ? c.attention.k : c.attention.v;
+            must(cudaMemcpyAsync(static_cast<char *>(far) + by * chunk, from, all,
+                                 cudaMemcpyHostToDevice, stream));
+            *tensor = far;
+        }
+        move_chunks(by);
+        int status = update();
+        move_chunks(-by);
+        return status;
+    }
+
+    void move_chunks(int by) {
+        for (int i = 0; i < c.plan->n_shared; i++) {
+            c.plan->shared[i].chunk += by;
+        }
+        for (int s = 0; s < c.plan->n_sequences; s++) {
+            for (int k = 0; k < c.plan->row[s].n_chunks; k++) {
+                c.plan->row[s].chunk[k] += by;
+            }
+        }
     }
 
     /* As after an append, or before it: the sequences that have two keys of their own in their last chunk have `by`

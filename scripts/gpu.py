@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What needs a GPU: the kernels' checks there, and the benchmark.
+
+usage: scripts/gpu.py check PROGRAMS EXECUTOR [--small]   what `make gpu` does
+       scripts/gpu.py bench PROGRAMS OUT [--small]        what `make bench-gpu` does
+
+PROGRAMS has conform, grid and bench (tests/gpu/), compiled for the GPU; EXECUTOR has conform for the CPU. --small is
+what a CPU can do: PROGRAMS may then be those for the CPU, too, and nothing is asked of the sanitizers.
+
+check: conform prints the same on both; every version over the whole grid; compute-sanitizer's four tools on a part of it.
+bench: OUT/bench.csv, and from it OUT/bench.md and OUT/bench.svg. Other implementations that python3 finds (PyTorch's
+scaled_dot_product_attention and FlexAttention, FlashInfer) are measured by scripts/gpu_peers.py in the same run.
+
+exit status: 0 all passed, 1 something failed, 2 bad use
+"""
+import csv
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from draw import COLOURS, markdown, svg, text
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+
+
+# ---- Checks ----
+
+def passes(name, command):
+    """Runs it and says how it went; its output when it failed, else the last line."""
+    if shutil.which(str(command[0])) is None:
+        print(f"not ok - {name}: {command[0]} is not there", flush=True)
+        return False
+    run = subprocess.run([str(part) for part in command], capture_output=True, text=True, errors="replace")
+    lines = run.stdout.splitlines() + run.stderr.splitlines()
+    good = run.returncode == 0
+    print(f"{'ok' if good else 'not ok'} - {name}: {lines[-1] if lines else 'no output'}", flush=True)
+    if not good:
+        print("\n".join("# " + line for line in lines[-40:]), flush=True)
+    return good
+
+
+def conforms(programs, executor):
+    outputs = [subprocess.run([str(place / "conform")], capture_output=True, text=True)
+               for place in (programs, executor)]
+    lines = [output.stdout.splitlines() for output in outputs]
+    other = [(one, two) for one, two in zip(*lines) if one != two]
+    good = all(output.returncode == 0 for output in outputs) and lines[0] == lines[1] and len(lines[0]) > 0
+    print(f"{'ok' if good else 'not ok'} - the executor does what the device does: {len(lines[0])} kernels, "
+          f"{len(other)} differ", flush=True)
+    for one, two in other:
+        print(f"# device   {one}\n# executor {two}", flush=True)
+    return good
+
+
+def check(programs, executor, small):
+    probe = subprocess.run([str(programs / "conform")], capture_output=True, text=True)
+    if probe.returncode != 0:
+        print(f"gpu: no kernel runs here: {(probe.stdout + probe.stderr).strip()}", file=sys.stderr)
+        return 1
+    grid = [programs / "grid"] + (["--small"] if small else [])
+    results = [conforms(programs, executor), passes("every version over the grid", grid)]
+    if small:
+        print("ok - compute-sanitizer # SKIP nothing for it runs on a CPU")
+    else:
+        sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+        for tool in TOOLS:
+            for program in ("conform", "grid --small"):
+                results.append(passes(f"{tool} of {program}", [
+                    sanitizer, "--tool", tool, "--error-exitcode", "9", programs / program.split()[0],
+                    *program.split()[1:]]))
+    print(f"gpu: {results.count(True)} passed, {results.count(False)} failed")
+    return 0 if all(results) else 1
+
+
+# ---- The benchmark ----
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def key_of(row):
+    return tuple(row[column] for column in ("load", "b", "n_p", "n_s", "h", "h_kv"))
+
+
+def fastest(rows):
+    """{load: {kernel: its fastest row}}, in the order of the file."""
+    result = {}
+    for row in rows:
+        kernels = result.setdefault(key_of(row), {})
+        best = kernels.get(row["kernel"])
+        if best is None or float(row["median_us"]) < float(best["median_us"]):
+            kernels[row["kernel"]] = row
+    return result
+
+
+def cell(row):
+    if row is None:
+        return ""
+    spread = (float(row["p90_us"]) - float(row["p10_us"])) / float(row["median_us"])
+    return f"{float(row['median_us']):.1f} ({100 * spread:.0f} %)"
+
+
+def report(rows, device):
+    loads = fastest(rows)
+    kernels = list(dict.fromkeys(row["kernel"] for row in rows))
+    head = ["load", "b", "n_p", "n_s", "h/h_kv", "limit us", *kernels, "limit / best of ours"]
+    table = []
+    for key, by_kernel in loads.items():
+        limit = min(float(row["limit_us"]) for row in by_kernel.values() if row["limit_us"])
+        ours = min(float(row["median_us"]) for name, row in by_kernel.items() if name.startswith("version"))
+        table.append([*key[:4], f"{key[4]}/{key[5]}", f"{limit:.1f}",
+                      *(cell(by_kernel.get(kernel)) for kernel in kernels), f"{100 * limit / ours:.0f} %"])
+    return ("Latency of attention in decoding, in microseconds: the median, and in brackets the spread from the 10th\n"
+            "to the 90th percentile; of each kernel the fastest cutting of the paths. The second-level cache is\n"
+            f"overwritten before each run.\n\n{device}\n\n" + markdown(head, table))
+
+
+def picture(rows):
+    """Token rate over the tokens completed, and over the batch: the papers' figures 3 and 4."""
+    loads = fastest(rows)
+    parts = []
+    for place, (figure, column, title) in enumerate((("figure 3", 2, "context length n_p, b = 32"),
+                                                     ("figure 4", 1, "batch size b"))):
+        points = {}
+        for key, by_kernel in loads.items():
+            if key[0] == figure:
+                for kernel, row in by_kernel.items():
+                    rate = 1e6 * int(key[1]) / float(row["median_us"])
+                    points.setdefault(kernel, []).append((int(key[column]), rate))
+        parts += chart(60 + 470 * place, title, points)
+    return svg(990, 420, [text(20, 26, "Attention: tokens per second and layer, kernel by kernel", "title"), *parts])
+
+
+def chart(left, title, points):
+    if not points:
+        return []
+    width, top, height = 300, 60, 290
+    xs = [x for curve in points.values() for x, _ in curve]
+    most = max(y for curve in points.values() for _, y in curve)
+    span = max(xs) - min(xs) or 1
+    parts = [text(left + width / 2, top + height + 36, title, "small", "middle")]
+    for quarter in range(5):
+        y = top + height * (1 - quarter / 4)
+        parts += [f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>',
+                  text(left - 6, y + 4, f"{most * quarter / 4:.3g}", "small", "end")]
+    for x in sorted(set(xs)):
+        parts.append(text(left + width * (x - min(xs)) / span, top + height + 18, str(x), "small", "middle"))
+    for i, (kernel, curve) in enumerate(points.items()):
+        places = [(left + width * (x - min(xs)) / span, top + height * (1 - y / most)) for x, y in sorted(curve)]
+        colour = COLOURS[i % len(COLOURS)]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts += [f'<polyline points="{line}" class="curve" stroke="{colour}"/>',
+                  text(left + width + 6, places[-1][1] + 4, kernel, "small", "start", colour)]
+    return parts
+
+
+def bench(programs, out, small):
+    out.mkdir(parents=True, exist_ok=True)
+    run = subprocess.run([str(programs / "bench")] + (["--small"] if small else []), stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    if run.returncode != 0:
+        print(run.stderr.strip(), file=sys.stderr)
+        return 1
+    path = out / "bench.csv"
+    path.write_text(run.stdout)
+    if not small:
+        peers = subprocess.run([sys.executable, str(ROOT / "scripts" / "gpu_peers.py"), str(path)],
+                               stdout=subprocess.PIPE, text=True)
+        path.write_text(run.stdout + peers.stdout)
+    rows = read(path)
+    for name, content in (("bench.md", report(rows, "Measured: " + run.stderr.strip() + ".")),
+                          ("bench.svg", picture(rows))):
+        (out / name).write_text(content)
+    print((out / "bench.md").read_text())
+    faster = [row for row in rows if float(row["median_us"]) < float(row["limit_us"])]
+    for row in faster:
+        print("# faster than the device can be:", ",".join(row.values()))
+    print(f"{'ok' if rows and not faster else 'not ok'} - the benchmark: {len(rows)} measurements of "
+          f"{len(fastest(rows))} loads, {len(faster)} faster than the limit; {out}/bench.csv, bench.md, bench.svg")
+    return 0 if rows and not faster else 1
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--small"]
+    small = "--small" in sys.argv
+    if len(arguments) != 3 or arguments[0] not in ("check", "bench"):
+        print(__doc__.strip(), file=sys.stderr if sys.argv[1:] not in (["-h"], ["--help"]) else sys.stdout)
+        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
+    what, programs, other = arguments[0], pathlib.Path(arguments[1]), pathlib.Path(arguments[2])
+    return (check if what == "check" else bench)(programs, other, small)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every version of the kernels over the whole grid of shapes, through the launcher, against the certified tolerance: on
+ * a GPU, or on the CPU's device (make gpu, tests/cli_gpu.sh).
+ *
+ *     grid          all shapes, then large ones
+ *     grid --small  a few shapes with small head dimensions, for the sanitizers and for a CPU
+ *
+ * Exit status 0: all results are within their bounds; 1: one is not, or a call failed. */
+#include <cstdio>
+#include <cstring>
+
+#include "tests/kernels/rig.h"
+#ifndef __CUDACC__
+#include "kernels/simt/device.h"
+#endif
+
+struct Totals {
+    int run = 0, wrong = 0, left_out = 0;
+    double largest[N_VERSIONS + 1] = {};
+};
+
+static const char *const query_modes[] = {"decode", "several", "all", "more"};
+
+/* One version on one case; `far`: the chunks lie so many places behind the first one of the pool. */
+static void run(Totals &totals, const shape &s, int seed, int version, int most_rows, int far) {
+    Judgement judgement;
+    try {
+        Rig rig(s, seed, 1 + seed % 4);
+        rig.attention.version = version;
+        rig.must(rig.make());
+        rig.must(far > 0 ? rig.update_far_away(far) : rig.update());
+        int status = rig.attend();
+        if (status == CP_ERROR_UNSUPPORTED) {
+            totals.left_out++;
+            std::printf("left out: %s\n", cp_cuda_text(rig.cuda));
+            return;
+        }
+        rig.must(status);
+        judgement = rig.judged(version, most_rows);
+    } catch (const std::exception &exception) {
+        judgement.wrong = exception.what();
+    }
+    totals.run++;
+    totals.largest[version] = std::fmax(totals.largest[version], judgement.largest);
+    if (!judgement.wrong.empty()) {
+        totals.wrong++;
+        std::printf("WRONG: version %d, seed %d, b %d, depth %d, c %d, h %d, h_kv %d, d %d, %s, "
+                    "far %d: %s\n",
+                    version, seed, s.b, s.max_depth, s.chunk_size, s.n_heads, s.n_kv_heads,
+                    s.head_dim, query_modes[s.query_mode], far, judgement.wrong.c_str());
+    }
+    std::fflush(stdout);
+}
+
+static void each_version(Totals &totals, const shape &s, int seed, int most_rows = INT_MAX,
+                         int far = 0) {
+    for (int version = 1; version <= N_VERSIONS; version++) {
+        run(totals, s, seed, version, most_rows, far);
+    }
+}
+
+/* The product of what matters, everything else in turn. */
+static void grid(Totals &totals, bool small) {
+    const int heads[][2] = {{8, 8}, {8, 1}, {6, 3}, {1, 1}};
+    const int modes[] = {CASE_DECODE, CASE_SEVERAL, CASE_MORE, CASE_ALL};
+    int seed = 1;
+    for (int head_dim : {64, 80, 96, 128, 256, 48}) {
+        for (int chunk_size : {16, 64, 5}) {
+            for (const auto &h : heads) {
+                for (int mode : modes) {
+                    seed++;
+                    if (small && (head_dim > 64 || seed % 7 != 0)) {
+                        continue;
+                    }
+                    shape s = {small ? 4 : 12,
+                               small ? 3 : 6,
+                               chunk_size,
+                               h[0],
+                               h[1],
+                               head_dim,
+                               CP_FP16,
+                               CP_FP16,
+                               seed % 3 == 0 ? CP_FP32 : CP_FP16,
+                               mode,
+                               seed % CASE_N_VALUES,
+                               seed % 2 == 0 ? CASE_POISON_NAN : CASE_POISON_HUGE};
+                    each_version(totals, s, seed);
+                }
+            }
+        }
+        std::printf("d %3d: %d run, %d wrong\n", head_dim, totals.run, totals.wrong);
+    }
+}
+
+/* Many chunks, and chunks behind the 2^31st element of K and of V. */
+static void large(Totals &totals) {
+    const shape shapes[] = {
+        {32, 48, 64, 32, 4, 128, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL,
+         CASE_POISON_NAN},
+        {64, 12, 64, 32, 32, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_MASSIVE,
+         CASE_POISON_NAN},
+        {16, 20, 16, 64, 8, 128, CP_FP16, CP_FP16, CP_FP16, CASE_MORE, CASE_NORMAL,
+         CASE_POISON_NAN},
+    };
+    for (const shape &s : shapes) {
+        each_version(totals, s, 1, 200);
+    }
+    shape far = {4,       4,       64,      8,           8,           128,
+                 CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
+    int chunk = far.n_kv_heads * far.chunk_size * far.head_dim;
+    each_version(totals, far, 2, INT_MAX, INT_MAX / chunk + 1);
+    std::printf("large: %d run, %d wrong\n", totals.run, totals.wrong);
+}
+
+int main(int n, char **arguments) {
+#ifndef __CUDACC__
+    simt::Device device;
+#endif
+    bool small = n == 2 && std::strcmp(arguments[1], "--small") == 0;
+    if (n > 1 && !small) {
+        std::fprintf(stderr, "usage: %s [--small]\n", arguments[0]);
+        return 2;
+    }
+    Totals totals;
+    grid(totals, small);
+    if (!small) {
+        large(totals);
+    }
+    for (int version = 1; version <= N_VERSIONS; version++) {
+        std::printf("version %d: largest error / bound %.3f\n", version, totals.largest[version]);
+    }
+    std::printf("grid: %d passed, %d failed, %d left out\n", totals.run - totals.wrong,
+                totals.wrong, totals.left_out);
+    return totals.wrong == 0 && totals.run > 0 ? 0 : 1;
+}
