@@ -228,7 +228,7 @@ $(BUILD)/cuda/cuda.o: kernels/cuda.cu $(wildcard include/chunkproof/*.h kernels/
 	@echo '$(COMPILE_CUDA) -c -o $@ $<'
 	@$(COMPILE_CUDA) -c -o $@ $< >>$(@D)/ptxas.log 2>&1 || { cat $(@D)/ptxas.log; exit 1; }
 
-$(cuda): $(BUILD)/cuda/cuda.o $(BUILD)/obj/kernels/schedule.o
+$(cuda): $(BUILD)/cuda/cuda.o $(call object,$(wildcard kernels/*.c))
 	@rm -f $@
 	$(AR) rcs $@ $^
 

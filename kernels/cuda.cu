@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <new>
 
+#include "kernels/index.h"
+#include "kernels/layout.h"
 #include "kernels/real.h"
 #include "kernels/schedule.h"
 #include "kernels/simt/host.h"
@@ -19,22 +21,9 @@
 
 using chunkproof::Problem;
 
-/* The workspace, in this order; sizes in bytes. */
-struct Layout {
-    std::size_t numbers; /* the schedule */
-    std::size_t part_m;
-    std::size_t part_n;
-    std::size_t part_o;
-    std::size_t most_numbers; /* of the schedule */
-    long long most_parts;
-    std::size_t total() const {
-        return numbers + part_m + part_n + part_o;
-    }
-};
-
 struct cp_cuda {
     cp_cuda_limits limits;
-    Layout layout;
+    cp_layout layout;
     char *workspace;
     int device;
     int capability;          /* 80: 8.0 */
@@ -71,71 +60,15 @@ const char *cp_cuda_text(const cp_cuda *cuda) {
     return cuda == nullptr ? "there is no struct cp_cuda" : cuda->text;
 }
 
-/* ---- Sizes ---- */
-
-static const std::size_t ALIGNMENT = 256;
-
 static bool is_aligned(const void *address, std::size_t alignment) {
     return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
 }
 
-/* The name of the first limit that is out of its range, or NULL. */
-static const char *wrong_limit(const cp_cuda_limits &l) {
-    const struct {
-        const char *name;
-        int value, most;
-    } limits[] = {
-        {"n_sequences", l.n_sequences, CP_MAX_SEQUENCES},
-        {"n_rows", l.n_rows, INT_MAX},
-        {"n_chunks", l.n_chunks, CP_MAX_CHUNKS},
-        {"depth", l.depth, CP_MAX_DEPTH},
-        {"levels", l.levels, CP_MAX_DEPTH},
-        {"n_heads", l.n_heads, chunkproof::MOST_GRID},
-        {"head_dim", l.head_dim, chunkproof::MOST_BLOCK},
-        {"chunks_per_task", l.chunks_per_task, CP_MAX_DEPTH},
-    };
-    for (const auto &limit : limits) {
-        if (limit.value < 1 || limit.value > limit.most) {
-            return limit.name;
-        }
-    }
-    return nullptr;
-}
-
-static std::size_t rounded_up(std::size_t bytes) {
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-/* The tasks on a path: of each range of sequences on it, all are full but the last. */
-static long long tasks_on_path(const cp_cuda_limits &l) {
-    long long levels = l.levels < l.depth ? l.levels : l.depth;
-    return (l.depth + levels * (l.chunks_per_task - 1)) / l.chunks_per_task;
-}
-
-/* False: a number of partial results, of queries or of bytes is too large. All fit into 64 bits. */
-static bool lay_out(const cp_cuda_limits &l, Layout *layout) {
-    long long b = l.n_sequences, rows = l.n_rows, on_path = tasks_on_path(l);
-    long long tasks = b * on_path < l.n_chunks ? b * on_path : l.n_chunks;
-    long long parts = rows * on_path;
-    if (parts > INT_MAX || rows * l.n_heads > INT_MAX - chunkproof::MOST_BLOCK) {
-        return false;
-    }
-    long long numbers_of_task = sizeof(cp_task) / sizeof(int);
-    layout->most_parts = parts;
-    layout->most_numbers = static_cast<std::size_t>(numbers_of_task * tasks + l.n_chunks +
-                                                    b * on_path + rows + 3 * b + 2);
-    std::size_t states = static_cast<std::size_t>(parts) * l.n_heads;
-    layout->numbers = rounded_up(layout->most_numbers * sizeof(int));
-    layout->part_m = rounded_up(states * sizeof(float));
-    layout->part_n = layout->part_m;
-    layout->part_o = rounded_up(states * l.head_dim * sizeof(float));
-    return true;
-}
-
 std::size_t cp_cuda_workspace(const cp_cuda_limits *limits) {
-    Layout layout;
-    bool fits = limits != nullptr && wrong_limit(*limits) == nullptr && lay_out(*limits, &layout);
-    return fits ? layout.total() : 0;
+    cp_layout layout;
+    bool fits = limits != nullptr && cp_limit_out_of_range(limits) == nullptr &&
+                cp_layout_measure(&layout, limits) == CP_OK;
+    return fits ? layout.total : 0;
 }
 
 /* ---- Set-up ---- */
@@ -169,23 +102,24 @@ static int set_up(cp_cuda *cuda, const cp_cuda_limits *limits, void *workspace,
         return failed(cuda, CP_ERROR_ARGUMENT, "%s is NULL",
                       limits == nullptr ? "limits" : "workspace");
     }
-    const char *wrong = wrong_limit(*limits);
+    const char *wrong = cp_limit_out_of_range(limits);
     if (wrong != nullptr) {
         return failed(cuda, CP_ERROR_ARGUMENT, "limits.%s is out of its range", wrong);
     }
-    if (!lay_out(*limits, &cuda->layout)) {
+    if (cp_layout_measure(&cuda->layout, limits) != CP_OK) {
         return failed(
             cuda, CP_ERROR_ARGUMENT,
-            "the limits make more than %d partial results or queries: lower n_rows, levels, or "
+            "the limits make more than %d queries or %d partial results: lower n_rows, levels, or "
             "depth / chunks_per_task",
-            INT_MAX);
+            CP_MOST_QUERIES, INT_MAX);
     }
-    if (!is_aligned(workspace, ALIGNMENT)) {
-        return failed(cuda, CP_ERROR_ARGUMENT, "workspace is not aligned to %zu bytes", ALIGNMENT);
+    if (!is_aligned(workspace, CP_WORKSPACE_ALIGNMENT)) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "workspace is not aligned to %d bytes",
+                      CP_WORKSPACE_ALIGNMENT);
     }
-    if (workspace_size < cuda->layout.total()) {
+    if (workspace_size < cuda->layout.total) {
         return failed(cuda, CP_ERROR_WORKSPACE, "the workspace has %zu bytes, the limits need %zu",
-                      workspace_size, cuda->layout.total());
+                      workspace_size, cuda->layout.total);
     }
     cuda->limits = *limits;
     cuda->workspace = static_cast<char *>(workspace);
@@ -281,19 +215,16 @@ static int copy(cp_cuda *cuda, std::size_t first, std::size_t n, cudaStream_t st
 }
 
 static int check_size(cp_cuda *cuda, const cp_schedule &schedule) {
-    const Layout &layout = cuda->layout;
     const cp_cuda_limits &l = cuda->limits;
-    if (schedule.n_numbers > layout.most_numbers || schedule.n_parts > layout.most_parts ||
-        schedule.n_rows > l.n_rows) {
-        return failed(cuda, CP_ERROR_WORKSPACE,
-                      "the plan has %d sequences, %d query rows, %d tasks, %d partial results and "
-                      "%zu numbers; the "
-                      "limits allow for %d, %d, %d, %lld and %zu",
-                      schedule.n_sequences, schedule.n_rows, schedule.n_tasks, schedule.n_parts,
-                      schedule.n_numbers, l.n_sequences, l.n_rows, l.n_chunks, layout.most_parts,
-                      layout.most_numbers);
-    }
-    return CP_OK;
+    return cp_layout_has_room(&cuda->layout, &l, &schedule)
+               ? CP_OK
+               : failed(cuda, CP_ERROR_WORKSPACE,
+                        "the plan has %d sequences, %d query rows, %d tasks, %d partial results "
+                        "and %zu numbers; the "
+                        "limits allow for %d, %d, %d, %d and %zu",
+                        schedule.n_sequences, schedule.n_rows, schedule.n_tasks, schedule.n_parts,
+                        schedule.n_numbers, l.n_sequences, l.n_rows, l.n_chunks,
+                        cuda->layout.most_parts, cuda->layout.most_numbers);
 }
 
 static int load(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, cudaStream_t stream) {
@@ -389,7 +320,7 @@ static const int N_VERSIONS = 3;
 /* run(problem) with what a version needs. */
 template <class A, class Run>
 static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const Run &run) {
-    const Layout &layout = cuda->layout;
+    const cp_layout &layout = cuda->layout;
     Problem<A> p = {};
     p.lists = chunkproof::lists_of(cuda->schedule, reinterpret_cast<const int *>(cuda->workspace));
     p.n_heads = a->n_heads;

@@ -45,10 +45,6 @@ template <class A> __global__ void merge_rows(Problem<A> p) {
     }
 }
 
-/* A block has so many threads at most, and a grid so many blocks in its second and third direction. */
-const int MOST_BLOCK = 1024;
-const int MOST_GRID = 65535;
-
 /* launch(grid, block, bytes of dynamic shared memory, kernel, arguments...) is whatever runs kernels; a grid without
  * blocks is none. */
 template <class A, class Launch>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every kernel is given, and the index arithmetic that all versions share. A is the arithmetic: that of
+/* What every kernel is given, and where things of it are. A is the arithmetic: that of
  * numbers (real.h), or of a finite field (field.h). */
 #ifndef CHUNKPROOF_KERNELS_PROBLEM_H
 #define CHUNKPROOF_KERNELS_PROBLEM_H
 
 #include <cstddef>
 
+#include "kernels/index.h"
 #include "kernels/schedule.h"
 #include "kernels/simt/cuda.h"
 
@@ -52,36 +53,27 @@ template <class A> struct Problem {
     typename A::Weight *part_o; /* [n_parts][h][d] and its sum */
 };
 
-/* PREFILL-2, PREFILL-3: how many keys a query row sees. */
 __device__ static inline int visible_keys(const Lists &lists, int row) {
     int s = lists.sequence[row];
-    int hidden = lists.query_begin[s + 1] - row - 1;
-    return max(lists.n_tokens[s] - hidden, 0);
+    return cp_visible_keys(lists.n_tokens[s], lists.query_begin[s + 1] - row - 1);
 }
 
-/* PREFILL-4: and how many of at most n keys from `position` on. */
-__device__ static inline int keys_from(int visible, int position, int n) {
-    return min(max(visible - position, 0), n);
-}
-
-/* TPP-5 */
 template <class A> __device__ int kv_head_of(const Problem<A> &p, int head) {
-    return head / (p.n_heads / p.n_kv_heads);
+    return cp_kv_head_of(head, p.n_heads, p.n_kv_heads);
 }
 
-/* The first element of slot 0 of a chunk and K/V head, and of a query row and head; the partial result of a row of
- * these and a head. In 64 bits: pools are larger than 2^31 elements. */
+/* The first element of a chunk's slice, and of a query row and head; the partial result of a row of these and a head
+ * (index.h). */
 template <class A> __device__ std::size_t slice_begin(const Problem<A> &p, int chunk, int kv_head) {
-    std::size_t slice = static_cast<std::size_t>(chunk) * p.n_kv_heads + kv_head;
-    return slice * p.chunk_size * p.head_dim;
+    return cp_slice_begin(chunk, kv_head, p.n_kv_heads, p.chunk_size, p.head_dim);
 }
 
 template <class A> __device__ std::size_t row_begin(const Problem<A> &p, int row, int head) {
-    return (static_cast<std::size_t>(row) * p.n_heads + head) * p.head_dim;
+    return cp_row_begin(row, head, p.n_heads, p.head_dim);
 }
 
 template <class A> __device__ std::size_t part_at(const Problem<A> &p, int part, int head) {
-    return static_cast<std::size_t>(part) * p.n_heads + head;
+    return cp_state_at(part, head, p.n_heads);
 }
 
 } // namespace chunkproof

@@ -38,12 +38,12 @@ __device__ Query query_of(const Problem<A> &p, const cp_task &task, int kv_head,
                           int n_keys) {
     int group = p.n_heads / p.n_kv_heads;
     int first_row = p.lists.query_begin[task.begin], end = p.lists.query_begin[task.end];
-    int row = first_row + x / group;
+    int row = first_row + cp_row_of_query(x, group);
     if (row >= end) {
         return {-1, 0, 0, 0};
     }
-    return {row, task.first_part + row - first_row, kv_head * group + x % group,
-            keys_from(visible_keys(p.lists, row), task.position, n_keys)};
+    return {row, task.first_part + row - first_row, cp_head_of_query(x, group, kv_head),
+            cp_keys_from(visible_keys(p.lists, row), task.position, n_keys)};
 }
 
 template <class A> __device__ int queries_of(const Problem<A> &p, const cp_task &task) {
@@ -55,20 +55,19 @@ template <class A> __device__ int queries_of(const Problem<A> &p, const cp_task 
 template <class A>
 dim3 grid_of_tiles(const Problem<A> &p, const cp_schedule &schedule, int queries_of_tile) {
     int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
-    int tiles = (queries + queries_of_tile - 1) / queries_of_tile;
-    return dim3(schedule.n_tasks, p.n_kv_heads, min(tiles, MOST_GRID));
+    return dim3(schedule.n_tasks, p.n_kv_heads, cp_blocks_for(queries, queries_of_tile));
 }
 
 /* The keys that the task holds: no key of its last chunk is one of another sequence. */
 __device__ static inline int keys_of(const Lists &lists, const cp_task &task, int chunk_size) {
-    return keys_from(lists.n_tokens[task.begin], task.position, task.n_chunks * chunk_size);
+    return cp_keys_from(lists.n_tokens[task.begin], task.position, task.n_chunks * chunk_size);
 }
 
 /* The first element of key j of a task. */
 template <class A>
 __device__ std::size_t key_begin(const Problem<A> &p, const cp_task &task, int kv_head, int j) {
-    int chunk = p.lists.chunk[task.first_chunk + j / p.chunk_size];
-    std::size_t slot = j % p.chunk_size;
+    int chunk = p.lists.chunk[task.first_chunk + cp_chunk_of_key(j, p.chunk_size)];
+    std::size_t slot = cp_slot_of_key(j, p.chunk_size);
     return slice_begin(p, chunk, kv_head) + slot * p.head_dim;
 }
 

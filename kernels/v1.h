@@ -48,7 +48,7 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int row,
     int visible = visible_keys(p.lists, row);
     State<A> state = empty_state<A>();
     for (int k = 0; k < task.n_chunks; k++) {
-        int n_keys = keys_from(visible, task.position + k * p.chunk_size, p.chunk_size);
+        int n_keys = cp_keys_from(visible, task.position + k * p.chunk_size, p.chunk_size);
         attn_reduce(state,
                     partial_attn(p, row, head, p.lists.chunk[task.first_chunk + k], n_keys, i));
     }
@@ -61,7 +61,7 @@ template <class A> __global__ void attend_tasks(Problem<A> p) {
     const cp_task &task = p.lists.task[blockIdx.x];
     int head = blockIdx.y, i = threadIdx.x;
     int first_row = p.lists.query_begin[task.begin], end = p.lists.query_begin[task.end];
-    for (int row = first_row + blockIdx.z; row < end; row += gridDim.z) {
+    for (int row = first_row + blockIdx.z; row < end; row = cp_next_tile(row, 1, gridDim.z)) {
         State<A> state = task_attn(p, task, row, head, i);
         std::size_t at = part_at(p, task.first_part + row - first_row, head);
         p.part_o[at * p.head_dim + i] = state.o;
@@ -75,7 +75,7 @@ template <class A> __global__ void attend_tasks(Problem<A> p) {
 /* The two phases; launch is that of merge(). */
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
-    dim3 tasks(schedule.n_tasks, p.n_heads, min(schedule.most_rows, MOST_GRID));
+    dim3 tasks(schedule.n_tasks, p.n_heads, cp_blocks_for(schedule.most_rows, 1));
     launch(tasks, dim3(p.head_dim), 0, attend_tasks<A>, p);
     merge(launch, p, schedule);
 }

@@ -131,7 +131,8 @@ template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_task
     int kv_head = blockIdx.y, t = threadIdx.x, warp = t / 32;
     int n_keys = keys_of(p.lists, task, p.chunk_size);
     int n_queries = queries_of(p, task);
-    for (int first = blockIdx.z * QUERIES; first < n_queries; first += gridDim.z * QUERIES) {
+    for (int first = blockIdx.z * QUERIES; first < n_queries;
+         first = cp_next_tile(first, QUERIES, gridDim.z)) {
         typename A::Score m[ROWS];
         typename A::Weight n[ROWS], o[SUMS];
         for (int r = 0; r < ROWS; r++) {

@@ -258,7 +258,8 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
     int x = warp % MT * 16, j = warp / MT * N;
     int n_keys = keys_of(p.lists, task, p.chunk_size);
     int n_queries = queries_of(p, task);
-    for (int first = blockIdx.z * QUERIES; first < n_queries; first += gridDim.z * QUERIES) {
+    for (int first = blockIdx.z * QUERIES; first < n_queries;
+         first = cp_next_tile(first, QUERIES, gridDim.z)) {
         Sums<A, D> sums;
         clear(sums);
         load_queries(p, task, kv_head, first, n_keys, tiles);
