@@ -98,9 +98,8 @@ static int set_up_device(cp_cuda *cuda) {
 
 static int set_up(cp_cuda *cuda, const cp_cuda_limits *limits, void *workspace,
                   std::size_t workspace_size) {
-    if (limits == nullptr || workspace == nullptr) {
-        return failed(cuda, CP_ERROR_ARGUMENT, "%s is NULL",
-                      limits == nullptr ? "limits" : "workspace");
+    if (limits == nullptr) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "limits is NULL");
     }
     const char *wrong = cp_limit_out_of_range(limits);
     if (wrong != nullptr) {
@@ -113,8 +112,8 @@ static int set_up(cp_cuda *cuda, const cp_cuda_limits *limits, void *workspace,
             "depth / chunks_per_task",
             CP_MOST_QUERIES, INT_MAX);
     }
-    if (!is_aligned(workspace, CP_WORKSPACE_ALIGNMENT)) {
-        return failed(cuda, CP_ERROR_ARGUMENT, "workspace is not aligned to %d bytes",
+    if (workspace == nullptr || !is_aligned(workspace, CP_WORKSPACE_ALIGNMENT)) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "workspace is NULL, or not aligned to %d bytes",
                       CP_WORKSPACE_ALIGNMENT);
     }
     if (workspace_size < cuda->layout.total) {

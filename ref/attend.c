@@ -253,6 +253,10 @@ int cp_attend(const struct cp_attention *attention) {
     /*@ assert rows: rows_countable(*attention,
           first_row(attention->query_begin, attention->plan->n_sequences)); */
     cp_chunk_first(attention);
+    /*@ assert same: attention->scale == \at(attention->scale, Pre); */
+    /*@ assert tpp_6: queries_readable(*attention,
+          first_row(attention->query_begin, attention->plan->n_sequences)) &&
+          keys_readable(*attention, *attention->plan); */
     cp_sequence_first(attention);
     return CP_OK;
 }

@@ -55,6 +55,7 @@ static size_t row_begin(size_t first, int j, int d) {
   requires valid: \valid_read(q + (0 .. d - 1));
   requires size: 0 <= d;
   requires places: at + d <= 0x7FFFFFFFFFFFFFFF;
+  requires readable: row_readable((void *)k, type, at, d);
   assigns \nothing;
   ensures score: \result == product(scale, dot(q, (void *)k, type, at, d));
 */
@@ -97,6 +98,7 @@ void cp_state_empty(struct cp_state *state, double *o, int d) {
   requires valid: \valid(o + (0 .. d - 1));
   requires size: 0 <= d;
   requires places: at + d <= 0x7FFFFFFFFFFFFFFF;
+  requires readable: row_readable((void *)v, type, at, d);
   assigns o[0 .. d - 1];
   ensures gained: \forall integer i; 0 <= i < d ==>
     o[i] == sum(\old(o[i]), product(weight, element((void *)v, type, at + i)));

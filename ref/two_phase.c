@@ -52,6 +52,7 @@ size_t cp_row_offset(const struct cp_attention *attention, int row, int head) {
   requires valid: \valid_read(attention) && \valid(q + (0 .. attention->head_dim - 1));
   requires size: 0 <= attention->head_dim;
   requires countable: at + attention->head_dim <= 0x7FFFFFFFFFFFFFFF;
+  requires readable: row_readable((void *)attention->q, attention->q_type, at, attention->head_dim);
   requires apart: \separated(attention, q + (0 .. attention->head_dim - 1));
   assigns q[0 .. attention->head_dim - 1];
   ensures query: \forall integer i; 0 <= i < attention->head_dim ==>

@@ -16,6 +16,8 @@
   requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
   requires countable: rows_countable(*attention, row + 1) &&
     keys_countable(*attention, plan->chunk_size, plan->capacity);
+  requires query: query_readable(*attention, row, head);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires at: 0 <= at < w->n_partials;
   assigns w->state[0 .. w->n_partials - 1],
@@ -64,6 +66,8 @@ static void keep_part(const struct cp_attention *attention, const struct cp_plan
   requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
   requires countable: rows_countable(*attention, row + 1) &&
     keys_countable(*attention, plan->chunk_size, plan->capacity);
+  requires query: query_readable(*attention, row, head);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires at: 0 <= at < w->n_partials;
   requires ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
@@ -171,7 +175,7 @@ static void empty_part(const struct cp_attention *attention, const struct worksp
   assigns \nothing;
   ensures prefill_4: \result == keys_seen_in(position_of(*attention, *plan, s, row),
     plan->shared[i].position, plan->shared[i].n_tokens);
-  ensures own: 0 <= \result <= plan->chunk_size;
+  ensures own: 0 <= \result <= plan->shared[i].n_tokens <= plan->chunk_size;
 */
 static int shared_keys(const struct cp_attention *attention, const struct cp_plan *plan, int i,
                        int s, int row) {
@@ -222,6 +226,7 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
     for (int head = 0; head < attention->n_heads; head++) {
         size_t at = first + (size_t)head;
         /*@ ghost one_place(attention, plan, i, s, row, head); */
+        /*@ ghost may_be_read(attention, plan, i, s, row, head, n_keys); */
         keep_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
         /*@ assert now: kept_chunk(part_at(w->state, w->o, attention->head_dim, at), *attention, *plan, i,
               position_of(*attention, *plan, s, row), row, rows_before(*attention, *plan, i), at); */
@@ -390,6 +395,7 @@ static void merge_row(const struct cp_attention *attention, const struct cp_plan
               *plan, s, position_of(*attention, *plan, s, row), row, i, at); */
         /*@ assert was: part_of_shared(part_at(w->state, w->o, attention->head_dim, at), *attention, *plan, s,
               position_of(*attention, *plan, s, row), row, head, i); */
+        /*@ ghost may_be_read(attention, plan, i, s, row, head, n_keys); */
         merge_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
         /*@ assert now: part_of_shared(part_at(w->state, w->o, attention->head_dim, at), *attention, *plan, s,
               position_of(*attention, *plan, s, row), row, head, i + 1); */

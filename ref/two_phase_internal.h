@@ -139,6 +139,8 @@ int cp_keys_in_chunk(int visible, int position, int n_tokens);
   requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
   requires countable: rows_countable(*attention, row + 1) &&
     keys_countable(*attention, plan->chunk_size, plan->capacity);
+  requires query: query_readable(*attention, row, head);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
     q + (0 .. attention->head_dim - 1));
   assigns *state, o[0 .. attention->head_dim - 1], q[0 .. attention->head_dim - 1];

@@ -77,6 +77,26 @@
   }
 */
 
+/* A query, and the keys that it sees of a shared chunk, are numbers that the caller has put there (TPP-6). */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires phases: phases_ok(*attention, *plan);
+     requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
+       0 <= head < attention->n_heads;
+     requires descriptor: 0 <= i < plan->n_shared;
+     requires keys: n_keys <= plan->shared[i].n_tokens;
+     assigns \nothing;
+     ensures query: query_readable(*attention, row, head);
+     ensures tpp_6:
+       chunk_readable(*attention, plan->chunk_size, plan->shared[i].chunk, head, n_keys); @/
+  void may_be_read(const struct cp_attention *attention, const struct cp_plan *plan, int i, int s, int row,
+                   int head, int n_keys) {
+    row_is_inside(attention, plan, s, row, head);
+    /@ assert all: chunk_readable(*attention, plan->chunk_size, plan->shared[i].chunk, head,
+         plan->shared[i].n_tokens); @/
+  }
+*/
+
 /* A place among the partial results of all query rows and heads is that of one query row (CP_MERGE_AT_ONCE);
  * and so is a place in out, counted in rows. */
 /*@ ghost

@@ -67,6 +67,8 @@ static void merge_kept(const struct cp_attention *attention, const struct worksp
   requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
   requires countable: rows_countable(*attention, row + 1) &&
     keys_countable(*attention, plan->chunk_size, plan->capacity);
+  requires query: query_readable(*attention, row, head);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires ok: state_ok(*state, w->row_o, attention->head_dim);
   assigns *state, w->row_o[0 .. attention->head_dim - 1], w->q[0 .. attention->head_dim - 1],
@@ -116,6 +118,7 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
           row_at(row_at(first_row(attention->query_begin, plan->n_sequences), attention->n_heads),
             attention->head_dim); */
     /*@ assert countable: rows_countable(*attention, row + 1); */
+    /*@ assert query: query_readable(*attention, row, head); */
     int visible = cp_visible_keys(attention, plan, s, row);
     /*@
       loop invariant k: plan->row[s].n_shared <= k <= plan->row[s].n_chunks;
@@ -136,6 +139,7 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
         int n_keys = cp_keys_in_chunk(visible, k * c, c); /* PLAN-7: visible <= the path's tokens */
         /*@ assert chunk: plan->row[s].chunk[k] == plan_chunk(*plan, s, k) &&
               0 <= plan_chunk(*plan, s, k) < plan->capacity; */
+        /*@ assert tpp_6: chunk_readable(*attention, c, plan_chunk(*plan, s, k), head, n_keys); */
         merge_chunk(attention, plan, w, row, head, plan->row[s].chunk[k], n_keys, state);
         /*@ assert weight: own_chunk_weight(*attention, *plan, s, k,
               position_of(*attention, *plan, s, row), row, head) ==

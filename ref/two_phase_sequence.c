@@ -115,8 +115,8 @@ static void store_row(const struct cp_attention *attention, size_t at, const dou
     stored((char *)attention->out, attention->out_type, k) == attended(attention->out_type,
       \old(state_sum(*state, w->row_o[k - query_at(*attention, row, head)])),
       \old(state_weight(*state)));
-  ensures merge_7: attention->lse != \null ==> !is_zero(\old(state_weight(*state))) ==>
-    e(attention->lse[row_at(row, attention->n_heads) + head]) == \old(state_weight(*state));
+  ensures merge_7: attention->lse != \null ==>
+    is_lse(attention->lse[row_at(row, attention->n_heads) + head], \old(state_weight(*state)));
   ensures others: \forall integer k; !(query_at(*attention, row, head) <= k <
       query_at(*attention, row, head) + attention->head_dim) ==>
     stored((char *)attention->out, attention->out_type, k) ==

@@ -3,14 +3,14 @@
 """Clause by clause: what is proved by what. Writes proofs/TRACEABILITY.md.
 
     scripts/traceability.py            checks that the file is up to date, and that each clause has its
-                                       evidence: a proof, and a seeded fault that a proof notices; or
-                                       a line in SOUNDNESS.md that says why it has not
+                                       evidence: a proof that names it, and a seeded fault that a proof
+                                       notices; or a line in SOUNDNESS.md that says why it has not
     scripts/traceability.py --write    writes the file
 
-What counts, and is found in the sources: a contract of a function that WP proves (expected.txt), whose
-comment cites the clause or whose `ensures` has a label of it (num_10_bound) or a predicate that cites it,
-whole or, where SOUNDNESS.md says so, in part; a theorem of Coq below a
-comment that cites it; a CHECK of a harness of CBMC that cites it; a seeded fault of this clause.
+What names a clause, and is found in the sources: a contract of a function that WP proves (expected.txt), in its
+text, in a label (num_10_bound) or by a predicate of an `ensures` that cites the clause; weaker, the comment above
+such a contract; a theorem of Coq below a comment that cites it; a CHECK of a harness of CBMC that cites it. A
+seeded fault that a proof notices names nothing: what it breaks stands apart. So does what is about kernels/.
 
 Exit status: 0 all right, 1 a finding, 2 bad use.
 """
@@ -25,18 +25,27 @@ TABLE = ROOT / "proofs" / "TRACEABILITY.md"
 SOUNDNESS = ROOT / "proofs" / "SOUNDNESS.md"
 NOT_PROVED = "### Clauses that no proof has"
 IN_PART = "### Clauses of which the contracts say a part"
+NOT_NAMED = "### Clauses that no contract, theorem or check names"
+COLUMNS = "| clause | WP: contract | WP: comment | Coq | CBMC | by a fault alone | tests | faults | kernels |"
 INTRODUCTION = """# What is proved by what
 
 Written by `scripts/traceability.py --write` from the sources; `make lint` fails when it is out of date.
-What a proof is worth, and what it assumes: [SOUNDNESS.md](SOUNDNESS.md).
+What a proof is worth, and what it assumes: [SOUNDNESS.md](SOUNDNESS.md). The table finds names: that a contract
+says all of a clause whose number it carries is seen by reading it.
 
-- WP: functions of ref/ whose contract says the clause and is proved at full size; `.../` stands before
-  consequences that are proved from contracts alone (proofs/wp/*_laws.c). `In part:` what of the clause the
-  contracts do not say stands in SOUNDNESS.md.
-- Coq: theorems about the mathematics. CBMC: harnesses (proofs/cbmc) that check the clause for every
+- WP, contract: functions of ref/ that are proved at full size and whose contract carries the clause's number: in its
+  text, in a label of an `ensures` or `requires` (`num_10_bound`), or in a predicate of an `ensures`. `.../` stands
+  before consequences that are proved from contracts alone (proofs/wp/*_laws.c). `In part:` what of the clause
+  the contracts do not say stands in SOUNDNESS.md.
+- WP, comment: functions of which only the words above the contract say that it is this clause.
+- Coq: theorems about the mathematics. CBMC: harnesses (proofs/cbmc) with a check of the clause's number, for every
   content of a small tree.
+- By a fault alone: what a seeded fault of the clause breaks although nothing there carries the clause's number. It
+  shows that a proof notices this fault, not that it proves the clause, and does not count as a proof of it.
 - Tests: the programs that notice a seeded fault of the clause, and the test files that cite it.
 - Faults: how many seeded faults of the clause a proof (WP, Coq, CBMC) and a test must notice.
+- Kernels: the harnesses, tests and seeded faults that are about kernels/. They show nothing of the reference, and are
+  in no other column.
 
 """
 
@@ -51,7 +60,8 @@ def clauses_in(text):
 
 def labels_in(contract):
     """The clauses that labels of the contract name: `ensures num_10_bound: ...`."""
-    return {f"{m[1].upper()}-{m[2]}" for m in re.finditer(r"ensures ([a-z]+)_(\d+)(?:_\w+)?:", contract)}
+    return {f"{m[1].upper()}-{m[2]}"
+            for m in re.finditer(r"(?:ensures|requires) ([a-z]+)_(\d+)(?:_\w+)?:", contract)}
 
 
 def terms_in(text):
@@ -93,14 +103,18 @@ def predicates():
     return closure
 
 
+def wp_name(unit, function):
+    return f".../{function}" if unit.endswith("_laws") else function
+
+
 def proved_functions():
-    """clause -> functions with a contract that says it and that WP proves."""
+    """clause -> functions that WP proves: those whose contract names it; those of which a comment alone does."""
     proved = {}
     for line in (ROOT / "proofs/wp/expected.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             unit, function, *_ = line.split()
             proved[function] = unit
-    known, served = predicates(), collections.defaultdict(set)
+    known, named, commented = predicates(), collections.defaultdict(set), collections.defaultdict(set)
     pattern = re.compile(r"(/\*(?!@)(?:(?!\*/).)*\*/)?\s*/\*@((?:(?!\*/).)*)\*/\s*"
                          r"(?:static |inline |const |unsigned |long |struct )*\w+ \**(\w+)\(", re.S)
     for path in sources():
@@ -108,13 +122,15 @@ def proved_functions():
             if function not in proved:
                 continue
             ensures = " ".join(re.findall(r"ensures(.*?);", contract, re.S))
-            found = clauses_in(comment) | clauses_in(contract) | labels_in(contract)
+            found = clauses_in(contract) | labels_in(contract)
             for word in terms_in(ensures):
                 found |= known.get(word, set())
-            name = f".../{function}" if proved[function].endswith("_laws") else function
+            name = wp_name(proved[function], function)
             for clause in found:
-                served[clause].add(name)
-    return served
+                named[clause].add(name)
+            for clause in clauses_in(comment) - found:
+                commented[clause].add(name)
+    return named, commented
 
 
 def theorems():
@@ -136,21 +152,34 @@ def theorems():
     return served
 
 
+def is_about_kernels(path):
+    return '#include "kernels/' in path.read_text()
+
+
+def checks_of(path, shared):
+    """The clauses of the CHECKs in a file of proofs/cbmc, and of the functions of model.c that it calls."""
+    text = path.read_text()
+    called = [body for name, body in shared.items() if re.search(rf"\b{name}\(", text)]
+    return clauses_in(" ".join(check for part in [text, *called] for check in re.findall(r'CHECK\("([^"]*)"', part)))
+
+
 def harnesses():
-    """clause -> harnesses of CBMC."""
-    served, uses = collections.defaultdict(set), collections.defaultdict(set)
-    for line in (ROOT / "proofs/cbmc/harnesses").read_text().splitlines():
+    """harness of CBMC -> the clauses that it checks by name; those that stand for others with the same file; those
+    that are about kernels/."""
+    folder = ROOT / "proofs/cbmc"
+    shared = dict(re.findall(r"^void (check_\w+)\(.*?\{$(.*?)^\}$", (folder / "model.c").read_text(), re.M | re.S))
+    clauses, by_files, of_kernels = {}, collections.defaultdict(list), set()
+    for line in (folder / "harnesses").read_text().splitlines():
         if line and not line.startswith("#"):
             _, name, runs, files = line.split()[:4]
-            if "properties" in runs:
-                for stem in files.split(":"):
-                    uses[stem].add(name)
-    uses["model"] = uses["one_step"]
-    for path in sorted((ROOT / "proofs/cbmc").glob("*.c")):
-        for text in re.findall(r'CHECK\("([^"]*)"', path.read_text()):
-            for clause in clauses_in(text):
-                served[clause] |= {min(uses[path.stem], key=lambda name: (len(name), name))} if uses[path.stem] else set()
-    return served
+            paths = [folder / f"{stem}.c" for stem in files.split(":")]
+            clauses[name] = set().union(*(checks_of(path, shared) for path in paths)) if "properties" in runs else set()
+            if clauses[name]:
+                by_files[files].append(name)
+            if any(map(is_about_kernels, paths)):
+                of_kernels.add(name)
+    first = {min(names, key=lambda name: (len(name), name)) for names in by_files.values()}
+    return clauses, first, of_kernels
 
 
 def fields(path):
@@ -159,70 +188,129 @@ def fields(path):
 
 
 def faults():
-    """Lists of (clause, who notices it): by proofs, by tests."""
+    """Lists of faults: (tool, fault) that a proof must notice, those that a test must, those in kernels/."""
     proof, test = [], []
-    for tool in ("wp", "coq", "cbmc"):
+    for tool, name in (("wp", "WP"), ("coq", "Coq"), ("cbmc", "CBMC")):
         for path in sorted((ROOT / f"proofs/{tool}/faults").glob("*.fault")):
-            proof.append((tool, fields(path)))
+            proof.append((name, fields(path)))
     listed = ROOT / "proofs/cbmc/faults/from-tests"
     for line in listed.read_text().splitlines():
         if line and not line.startswith("#"):
             name, harness = line.split()
             found = fields(ROOT / f"tests/faults/{name}.fault")
-            proof.append(("cbmc", {**found, "harness": harness}))
+            proof.append(("CBMC", {**found, "harness": harness}))
     for path in sorted((ROOT / "tests/faults").glob("*.fault")):
         test.append(fields(path))
-    return proof, test
+    places = "tests/faults", "tests/kernels/faults", "proofs/cbmc/faults"
+    every = [fields(path) for place in places for path in sorted((ROOT / place).glob("*.fault"))]
+    return ([(name, fault) for name, fault in proof if not is_in_kernels(fault)],
+            [fault for fault in test if not is_in_kernels(fault)],
+            [fault for fault in every if is_in_kernels(fault)])
+
+
+def is_in_kernels(fault):
+    return fault["file"].startswith("kernels/")
 
 
 def exceptions(heading):
     """clause -> what SOUNDNESS.md says of it below the heading."""
-    _, _, section = SOUNDNESS.read_text().partition(heading)
-    return dict(re.findall(r"^\| ([A-Z]+-\d+) \| (.+) \|$", section.split("\n#")[0], re.M))
+    _, _, section = SOUNDNESS.read_text().partition(f"\n{heading}\n")
+    rows = re.findall(r"^\|([^|]*)\|(.*)\|$", section.split("\n#")[0], re.M)
+    return {clause.strip(): words.strip() for clause, words in rows[2:]}
+
+
+class Evidence:
+    """clause -> names, for each kind of evidence."""
+
+    def __init__(self):
+        self.contract, self.comment = proved_functions()
+        self.coq = theorems()
+        checked, first, of_kernels = harnesses()
+        self.cbmc, self.kernels = collections.defaultdict(set), collections.defaultdict(set)
+        for harness in first:
+            for clause in checked[harness]:
+                if harness in of_kernels:
+                    self.kernels[clause].add(f"{harness} (CBMC)")
+                else:
+                    self.cbmc[clause].add(harness)
+        self.proof_faults, self.test_faults, self.kernel_faults = faults()
+        self.by_fault = collections.defaultdict(set)
+        for tool, fault in self.proof_faults:
+            clause = fault["clause"]
+            name = (wp_name(fault["unit"], fault["function"]) if tool == "WP" else
+                    fault["theorem"] if tool == "Coq" else fault["harness"])
+            is_named = (name in self.contract[clause] | self.comment[clause] if tool == "WP" else
+                        name in self.coq[clause] if tool == "Coq" else clause in checked.get(name, ()))
+            if not is_named:
+                self.by_fault[clause].add(f"{name} ({tool})")
+        self.tests = collections.defaultdict(set)
+        for path in sorted((ROOT / "tests").glob("test_*.c")):
+            served = self.kernels if is_about_kernels(path) else self.tests
+            for clause in clauses_in(path.read_text()):
+                served[clause].add(path.stem)
+        for fault in self.test_faults:
+            self.tests[fault["clause"]].add(fault["test"])
+
+    def cells(self, clause):
+        """Columns 2 to 6: what names it, and what a fault alone breaks."""
+        kinds = self.contract, self.comment, self.coq, self.cbmc, self.by_fault
+        return [", ".join(sorted(served[clause])) for served in kinds]
+
+    def n_faults(self, clause):
+        """That a proof must notice, that a test must, and in kernels/."""
+        lists = [fault for _, fault in self.proof_faults], self.test_faults, self.kernel_faults
+        return [sum(fault["clause"] == clause for fault in of) for of in lists]
+
+
+def finding(clause, evidence, excused, partly, unnamed):
+    """What is wrong with its evidence, or None."""
+    *named, by_fault = evidence.cells(clause)
+    n_proof, *_ = evidence.n_faults(clause)
+    if clause in excused:
+        return "has a proof, but SOUNDNESS.md excuses it" if any(named) or by_fault else None
+    if clause in unnamed:
+        return ("is named, but SOUNDNESS.md says that it is not" if any(named) else
+                None if by_fault else "nothing notices a fault of it: it is one that no proof has")
+    if not any(named):
+        return (f"only faults of it are noticed, and no reason in SOUNDNESS.md ({NOT_NAMED[4:]})" if by_fault else
+                f"no proof, and no reason in SOUNDNESS.md ({NOT_PROVED[4:]})")
+    if clause in partly and not any(named[:2]):
+        return "no contract says it, not even in part as SOUNDNESS.md has it"
+    return None if n_proof else "no seeded fault of it that a proof must notice"
+
+
+def row(clause, name, evidence, excused, partly):
+    cells = evidence.cells(clause)
+    if clause in excused:
+        cells[0] = f"none: {excused[clause]}"
+    elif clause in partly:
+        at = 0 if cells[0] else 1
+        cells[at] = f"in part: {cells[at]}"
+    n_proof, n_test, n_kernel = evidence.n_faults(clause)
+    about = sorted(evidence.kernels[clause])
+    if n_kernel > 0:
+        about.append(f"{n_kernel} fault{'s' if n_kernel > 1 else ''}")
+    cells += [", ".join(sorted(evidence.tests[clause])), f"{n_proof} + {n_test}", ", ".join(about)]
+    return f"| {clause} {name} | {' | '.join(cells)} |"
 
 
 def build():
     """(the text of the file, findings)."""
-    wp, coq, cbmc = proved_functions(), theorems(), harnesses()
-    proof_faults, test_faults = faults()
-    excused, partly = exceptions(NOT_PROVED), exceptions(IN_PART)
-    findings, lines, chapter_before = [], [], None
-    for tool, fault in proof_faults:
-        if tool == "wp":
-            wp[fault["clause"]].add(fault["function"])
-        elif tool == "cbmc":
-            cbmc[fault["clause"]].add(fault["harness"])
-        elif not coq[fault["clause"]]:
-            coq[fault["clause"]].add(fault["theorem"])
+    evidence, findings, lines, chapter_before = Evidence(), [], [], None
+    known = {clause for clause, *_ in headings()}
+    excused, partly, unnamed = tables = [exceptions(heading) for heading in (NOT_PROVED, IN_PART, NOT_NAMED)]
+    for clause in sorted({clause for table in tables for clause in table} - known):
+        findings.append(f"SOUNDNESS.md: no clause {clause}")
     for clause, name, chapter in headings():
         if chapter != chapter_before:
-            lines += ["", f"## [{chapter}.md](../spec/{chapter}.md)", "",
-                      "| clause | WP | Coq | CBMC | tests | faults |", "|---|---|---|---|---|---|"]
+            lines += ["", f"## [{chapter}.md](../spec/{chapter}.md)", "", COLUMNS, "|---" * COLUMNS.count(" |") + "|"]
             chapter_before = chapter
-        tests = {fault["test"] for fault in test_faults if fault["clause"] == clause}
-        tests |= {path.stem for path in (ROOT / "tests").glob("test_*.c")
-                  if clause in clauses_in(path.read_text())}
-        n_proof = sum(fault["clause"] == clause for _, fault in proof_faults)
-        n_test = sum(fault["clause"] == clause for fault in test_faults)
-        cells = [", ".join(sorted(served[clause])) for served in (wp, coq, cbmc)]
-        if clause in excused:
-            if any(cells):
-                findings.append(f"{clause}: has a proof, but SOUNDNESS.md excuses it")
-            cells[0] = f"none: {excused[clause]}"
-        elif not any(cells):
-            findings.append(f"{clause}: no proof, and no reason in SOUNDNESS.md ({NOT_PROVED[4:]})")
-        elif clause in partly and not cells[0]:
-            findings.append(f"{clause}: no contract says it, not even in part as SOUNDNESS.md has it")
-        elif n_proof == 0:
-            findings.append(f"{clause}: no seeded fault of it that a proof must notice")
-        if clause in partly:
-            cells[0] = f"in part: {cells[0]}"
-        if not tests and not any(cells):
-            findings.append(f"{clause}: no test")
-        lines.append(f"| {clause} {name} | {' | '.join(cells)} | {', '.join(sorted(tests))} | "
-                     f"{n_proof} + {n_test} |")
-    total = f"\n{len(proof_faults)} seeded faults must be noticed by proofs, " \
-            f"{len(test_faults)} by tests.\n"
+        wrong = finding(clause, evidence, excused, partly, unnamed)
+        if wrong:
+            findings.append(f"{clause}: {wrong}")
+        lines.append(row(clause, name, evidence, excused, partly))
+    total = f"\n{len(evidence.proof_faults)} seeded faults must be noticed by proofs, {len(evidence.test_faults)} by " \
+            f"tests; {len(evidence.kernel_faults)} are in kernels/.\n"
     return INTRODUCTION.rstrip() + "\n" + "\n".join(lines) + "\n" + total, findings
 
 

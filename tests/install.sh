@@ -139,6 +139,28 @@ example() {
 step example
 report $? "the example computes attention"
 
+# Without CUDA's header, with one that declares what the example uses of it.
+cuda=/usr/local/cuda/include
+if [ ! -f "$cuda/cuda_runtime_api.h" ]; then
+    cuda=$work/cuda
+    mkdir "$cuda"
+    cat >"$cuda/cuda_runtime_api.h" <<'END'
+#include <stddef.h>
+typedef enum { cudaSuccess } cudaError_t;
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+cudaError_t cudaMalloc(void **memory, size_t bytes);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+const char *cudaGetErrorString(cudaError_t error);
+END
+fi
+cuda_example() {
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror -isystem "$cuda" $(pkg-config --cflags chunkproof) \
+        -fsyntax-only tests/example/decode_cuda.c
+}
+step cuda_example
+report $? "the example for a GPU compiles"
+
 installed_command() { [ "$("$prefix/bin/chunkproof" --version)" = "chunkproof $version" ]; }
 step installed_command
 report $? "the installed command is of that version"

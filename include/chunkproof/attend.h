@@ -56,10 +56,12 @@ extern "C" {
     attend_given(a) && attend_current(*a, *a->plan) && attend_arguments(*a) &&
     attend_shape(*a, *a->plan) && workspace_bytes(*a, *a->plan) <= a->workspace_size;
 
-  // What is written then: the workspace, out and, when it is asked for, lse; apart from each other.
+  // What is written then: the workspace, out and, when it is asked for, lse; apart from each other. And what
+  // is read: Q and, of K and V, the keys that the plan has (TPP-6).
   predicate attend_memory{L}(struct cp_attention a, struct cp_plan p) =
     workspace_valid(a, p) && results_valid(a, 0, row_at(n_results(a, p), a.head_dim)) &&
-    lse_valid(a, p) && lse_apart(a, p);
+    lse_valid(a, p) && lse_apart(a, p) &&
+    queries_readable(a, first_row(a.query_begin, p.n_sequences)) && keys_readable(a, p);
 
   // What may be read to find that out; the plan is a valid one.
   predicate attend_readable{L}(struct cp_attention *a) = a == \null || \valid_read(a) &&
@@ -129,6 +131,8 @@ size_t cp_attend_workspace(const struct cp_attention *attention);
   behavior accepted:
     assumes attend_accepted(attention);
     requires memory: attend_memory(*attention, *attention->plan);
+    requires apart: \separated(attention, (double *)attention->workspace +
+      (0 .. workspace_numbers(*attention, *attention->plan) - 1));
     assigns ((double *)attention->workspace)[
         0 .. workspace_numbers(*attention, *attention->plan) - 1],
       attention->lse[0 .. n_results(*attention, *attention->plan) - 1],

@@ -62,6 +62,9 @@ size_t cp_number_size(int type);
   // The number at a place, in arrays that nothing writes to meanwhile (proofs/SOUNDNESS.md).
   axiomatic Element {
     logic real element(void *array, integer type, integer index);
+
+    // That it may be read: the caller has put a number there.
+    predicate readable(void *array, integer type, integer index);
   }
 
   // Where the row begins that has this number.
@@ -77,10 +80,17 @@ size_t cp_number_size(int type);
       row_at(x, d) <= row_at(y, d);
     lemma row_at_counts: \forall integer x, d; 0 <= x ==> 1 <= d ==> x <= row_at(x, d);
   }
+
+  // The d numbers from element `at` on, and the rows first .. first + n - 1, may be read.
+  predicate row_readable(void *array, integer type, integer at, integer d) =
+    \forall integer i; at <= i < at + d ==> readable(array, type, i);
+  predicate rows_readable(void *array, integer type, integer first, integer n, integer d) =
+    \forall integer j; first <= j < first + n ==> row_readable(array, type, row_at(j, d), d);
 */
 
 /* Element `index` of an array of a known type. Loading is exact (NUM-1); storing rounds once (NUM-2), to nearest, ties to even. */
 /*@
+  requires readable: readable((void *)array, type, index);
   assigns \nothing;
   ensures element: \result == element((void *)array, type, index);
 */

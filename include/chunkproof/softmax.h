@@ -63,8 +63,17 @@ struct cp_state {
   logic real state_weight(struct cp_state s) = scaled(s.n, s.m);
   logic real state_sum(struct cp_state s, real o_i) = scaled(o_i, s.m);
 
+  // What math.h has as -INFINITY: no real number, and nothing more is known of it (proofs/SOUNDNESS.md).
+  axiomatic Infinity {
+    predicate minus_infinity(real x);
+  }
+
   predicate is_zero(real x) = x == 0.0;
   predicate is_mean(real r, real o, real n) = r * n == o;
+
+  // MERGE-7: the log-sum-exp of what has this weight.
+  predicate is_lse(real lse, real weight) =
+    (is_zero(weight) ==> minus_infinity(lse)) && (!is_zero(weight) ==> e(lse) == weight);
 
   // MERGE-2: either no key, and then all is zero, or the key with the largest score adds e(0) = 1.
   predicate state_has_no_key(struct cp_state s) = is_zero(s.n) && is_zero(s.m);
@@ -116,6 +125,7 @@ struct cp_state {
 /*@
   requires valid: \valid_read(q + (0 .. d - 1));
   requires size: 0 <= d;
+  requires readable: row_readable((void *)k, CP_FP64, 0, d);
   assigns \nothing;
   ensures softmax_1: \result == scale * dot(q, (void *)k, CP_FP64, 0, d);
 */
@@ -142,11 +152,17 @@ void cp_state_empty(struct cp_state *state, double *o, int d);
   requires size: 0 <= d && 0 <= n_keys <= CP_MAX_CHUNK_SIZE;
   requires places: first + n_keys <= 0x7FFFFFFFFFFFFFFF &&
     row_at(first + n_keys, d) <= 0x7FFFFFFFFFFFFFFF;
+  requires tpp_6: rows_readable((void *)k, type, first, n_keys, d) &&
+    rows_readable((void *)v, type, first, n_keys, d);
   requires apart: \separated(state, o + (0 .. d - 1), q + (0 .. d - 1));
   assigns *state, o[0 .. d - 1];
   ensures merge_2_ok: state_ok(*state, o, d);
   ensures merge_2_no_key: n_keys == 0 ==> state_has_no_key(*state);
   ensures merge_2_has_key: n_keys > 0 ==> state_has_key(*state);
+  ensures merge_3_maximum: \forall integer j; 0 <= j < n_keys ==>
+    score{Pre}(q, (void *)k, type, first, d, scale, j) <= state->m;
+  ensures merge_3_attained: n_keys > 0 ==> \exists integer j; 0 <= j < n_keys &&
+    score{Pre}(q, (void *)k, type, first, d, scale, j) == state->m;
   ensures merge_3_weight: state_weight(*state) ==
     weight_sum{Pre}(q, (void *)k, type, first, d, scale, n_keys);
   ensures merge_3_sum: \forall integer i; 0 <= i < d ==> state_sum(*state, o[i]) ==
@@ -200,6 +216,7 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
   behavior no_key:
     assumes is_zero(state->n);
     ensures merge_6_zeros: \forall integer i; 0 <= i < d ==> is_zero(out[i]);
+    ensures merge_7_nothing: minus_infinity(\result);
   behavior keys:
     assumes !is_zero(state->n);
     ensures merge_6_mean: \forall integer i; 0 <= i < d ==>

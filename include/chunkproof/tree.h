@@ -78,6 +78,9 @@ void cp_tree_free(struct cp_tree *tree);
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures empty: tree->n_sequences == 0 && tree->pool.n_free == capacity;
+  ensures as_asked: tree->pool.capacity == capacity && tree->chunk_size == chunk_size &&
+    tree->hash_bits == hash_bits;
+  ensures stamp: tree->stamp.tree == 0 && tree->stamp.epoch == 0 && tree->stamp.step == 0;
 */
 void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits);
 

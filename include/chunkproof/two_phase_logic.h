@@ -64,6 +64,35 @@
     query_value((void *)a.q, a.q_type, query_at(a, row, head), (void *)a.k, (void *)a.v,
       a.kv_type, key_row(a, c, chunk, head), a.head_dim, a.scale, n, i);
 
+  // TPP-6: the first n keys of a chunk may be read, in K and in V; those of the plan: of a shared chunk its
+  // n_tokens, of an own chunk what its sequence has there. And Q, of n_rows query rows.
+  axiomatic Readable {
+    predicate query_readable(struct cp_attention a, integer row, integer head);
+    axiom query_readable_is: \forall struct cp_attention a, integer row, head;
+      query_readable(a, row, head) <==>
+        row_readable((void *)a.q, a.q_type, query_at(a, row, head), a.head_dim);
+    predicate chunk_readable(struct cp_attention a, integer c, integer chunk, integer head, integer n);
+    axiom chunk_readable_is: \forall struct cp_attention a, integer c, chunk, head, n;
+      chunk_readable(a, c, chunk, head, n) <==>
+        rows_readable((void *)a.k, a.kv_type, key_row(a, c, chunk, head), n, a.head_dim) &&
+        rows_readable((void *)a.v, a.kv_type, key_row(a, c, chunk, head), n, a.head_dim);
+  }
+  axiomatic PlanReadable {
+    predicate keys_readable(struct cp_attention a, struct cp_plan p);
+    axiom keys_readable_is: \forall struct cp_attention a, struct cp_plan p; keys_readable(a, p) <==>
+      (\forall integer i, head; 0 <= i < p.n_shared ==> 0 <= head < a.n_heads ==>
+        chunk_readable(a, p.chunk_size, p.shared[i].chunk, head, p.shared[i].n_tokens)) &&
+      (\forall integer s, k, head, n; 0 <= s < p.n_sequences ==> 0 <= k < p.row[s].n_chunks ==>
+        0 <= head < a.n_heads ==> n <= p.chunk_size ==>
+        key_at(k, p.chunk_size) + n <= p.row[s].n_tokens ==>
+        chunk_readable(a, p.chunk_size, plan_chunk(p, s, k), head, n));
+    predicate queries_readable(struct cp_attention a, integer n_rows);
+    axiom queries_readable_is: \forall struct cp_attention a, integer n_rows;
+      queries_readable(a, n_rows) <==>
+      (\forall integer row, head; 0 <= row < n_rows ==> 0 <= head < a.n_heads ==>
+        query_readable(a, row, head));
+  }
+
   // The same over the keys that the query row, at position `pos`, sees of the chunk of descriptor i, ...
   logic real shared_chunk_weight(struct cp_attention a, struct cp_plan p, integer i, integer pos,
                                  integer row, integer head) =
@@ -319,8 +348,7 @@
 
   predicate lse_ok{L}(struct cp_attention a, struct cp_plan p, integer s, integer row, integer q,
                       real lse) =
-    !is_zero(row_weight(a, p, s, position_of(a, p, s, row), row, q - row_at(row, a.n_heads))) ==>
-      e(lse) == row_weight(a, p, s, position_of(a, p, s, row), row, q - row_at(row, a.n_heads));
+    is_lse(lse, row_weight(a, p, s, position_of(a, p, s, row), row, q - row_at(row, a.n_heads)));
 
   // lse of a query row and head, by its place.
   axiomatic LseAt {
@@ -369,7 +397,8 @@
     plan_sizes(p) && plan_rows(p) && plan_descriptors(p, p.n_shared) &&
     attention_heads(a) && ranges_ok(a, p) &&
     rows_countable(a, first_row(a.query_begin, p.n_sequences)) &&
-    keys_countable(a, p.chunk_size, p.capacity);
+    keys_countable(a, p.chunk_size, p.capacity) &&
+    queries_readable(a, first_row(a.query_begin, p.n_sequences)) && keys_readable(a, p);
 */
 
 #endif

@@ -20,10 +20,11 @@ double exp(double x);
 double log(double x);
 
 /* An infinity is no real number, and nothing is assumed of it but that neither it nor its opposite is
- * finite, as isfinite() says. */
+ * finite, as isfinite() says, and that the opposite alone is what the contracts call minus infinity. */
 /*@
   assigns \nothing;
   ensures infinite: !finite(\result) && !finite(-\result);
+  ensures opposite: minus_infinity(-\result) && !minus_infinity(\result);
 */
 double cp_assumed_infinity(void);
 #define INFINITY (cp_assumed_infinity())

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The index arithmetic of the kernels at the real sizes: pools of 2^20 chunks, 2^30 queries. For each chunk size and
+ * head dimension in turn, and all else any. */
+#include "kernels/index.h"
+
+#include <limits.h>
+
+#include "kernels/layout.h"
+#include "model.h"
+
+#define MOST_CHUNKS (1 << 20)
+#define MOST_DEPTH  2048
+#define MOST_HEADS  128
+
+static int between(int low, int high) {
+    int x = nondet_int();
+    __CPROVER_assume(low <= x && x <= high);
+    return x;
+}
+
+/* POOL-7: the slices of a pool lie one behind the other, chunk by chunk and head by head, and within it. */
+static void check_slices(int chunk_size, int head_dim, int n_kv_heads) {
+    int chunk = between(0, MOST_CHUNKS - 1), kv_head = between(0, MOST_HEADS - 1);
+    __CPROVER_assume(kv_head < n_kv_heads);
+    size_t of_slice = (size_t)chunk_size * (size_t)head_dim;
+    size_t begin = cp_slice_begin(chunk, kv_head, n_kv_heads, chunk_size, head_dim);
+    int last = kv_head == n_kv_heads - 1;
+    size_t next = cp_slice_begin(last ? chunk + 1 : chunk, last ? 0 : kv_head + 1, n_kv_heads,
+                                 chunk_size, head_dim);
+    CHECK("POOL-7: the first slice begins the pool", chunk + kv_head > 0 || begin == 0);
+    CHECK("POOL-7: the next one is behind it", next == begin + of_slice);
+    REACH("elements beyond 2^31", begin > (size_t)INT_MAX);
+    REACH("the next chunk", last && kv_head > 0);
+}
+
+/* PREFILL-1: the same for query rows and heads, and for partial results. */
+static void check_rows(int head_dim, int n_heads) {
+    int row = between(0, CP_MOST_QUERIES - 1), head = between(0, MOST_HEADS - 1);
+    __CPROVER_assume(head < n_heads);
+    int last = head == n_heads - 1;
+    int next_row = last ? row + 1 : row, next_head = last ? 0 : head + 1;
+    CHECK("PREFILL-1: states one behind the other",
+          cp_state_at(next_row, next_head, n_heads) == cp_state_at(row, head, n_heads) + 1);
+    CHECK("PREFILL-1: rows one behind the other",
+          cp_row_begin(next_row, next_head, n_heads, head_dim) ==
+              cp_row_begin(row, head, n_heads, head_dim) + (size_t)head_dim);
+}
+
+/* TPP-1: the keys of a task, counted, are the slots of its chunks in turn: each once. */
+static void check_keys(int chunk_size) {
+    int n_chunks = between(1, MOST_DEPTH);
+    int n_keys = n_chunks * chunk_size, j = between(0, MOST_DEPTH * 512 - 1);
+    __CPROVER_assume(j < n_keys);
+    int chunk = cp_chunk_of_key(j, chunk_size), slot = cp_slot_of_key(j, chunk_size);
+    CHECK("TPP-1: a key is in a chunk of the task", 0 <= chunk && chunk < n_chunks);
+    CHECK("TPP-1: in one of its slots", 0 <= slot && slot < chunk_size);
+    CHECK("TPP-1: no other key is there", j == chunk * chunk_size + slot);
+    REACH("the last key of the longest task", j == MOST_DEPTH * 512 - 1);
+}
+
+/* PREFILL-2, PREFILL-4: key `position + j` of a sequence is seen exactly if it is not behind the query's own. */
+static void check_visible(void) {
+    int n_tokens = between(0, 1 << 30), later = between(0, CP_MOST_QUERIES);
+    int position = between(0, 1 << 30), n = between(0, 1 << 20), j = between(0, 1 << 20);
+    int visible = cp_visible_keys(n_tokens, later);
+    int keys = cp_keys_from(visible, position, n);
+    CHECK("PREFILL-4: of so many keys", 0 <= keys && keys <= n);
+    CHECK("PREFILL-2, PREFILL-4: exactly those that are not hidden",
+          j >= n || (j < keys) == (position + j < n_tokens - later));
+    REACH("a row that sees no key", visible == 0 && n_tokens > 0);
+    REACH("a chunk seen in part", 0 < keys && keys < n);
+}
+
+/* TPP-5: the queries of a task and K/V head are its rows' heads of that group, each once. */
+static void check_queries(int group) {
+    int n_kv_heads = between(1, MOST_HEADS), kv_head = between(0, MOST_HEADS - 1);
+    int rows = between(0, CP_MOST_QUERIES), x = between(0, CP_MOST_QUERIES - 1);
+    __CPROVER_assume(kv_head < n_kv_heads && (long long)rows * group <= CP_MOST_QUERIES);
+    __CPROVER_assume(x < rows * group);
+    int row = cp_row_of_query(x, group), head = cp_head_of_query(x, group, kv_head);
+    CHECK("TPP-5: a row of the task", 0 <= row && row < rows);
+    CHECK("TPP-5: a head of the group",
+          0 <= head && head < n_kv_heads * group &&
+              cp_kv_head_of(head, n_kv_heads * group, n_kv_heads) == kv_head);
+    CHECK("TPP-5: no other query is this", x == row * group + (head - kv_head * group));
+}
+
+/* TPP-1: the tiles of a grid's blocks are all tiles, each one block's: block i takes tile i, i + blocks, ... */
+static void check_tiles(int of_tile) {
+    int things = between(0, CP_MOST_QUERIES), first = between(0, CP_MOST_QUERIES);
+    int blocks = cp_blocks_for(things, of_tile);
+    CHECK("TPP-1: a grid that a device takes", 0 <= blocks && blocks <= CP_MOST_GRID);
+    CHECK("TPP-1: a block for the first tile", things == 0 || blocks > 0);
+    CHECK("TPP-1: a tile of each block or blocks enough",
+          blocks == CP_MOST_GRID || things <= blocks * of_tile);
+    __CPROVER_assume(first < things && first % of_tile == 0);
+    int next = cp_next_tile(first, of_tile, blocks);
+    CHECK("TPP-1: the same block's next tile", next - first == of_tile * blocks && next > first);
+    REACH("more tiles than blocks", next < things);
+}
+
+/* TPP-4: the layout of any limits with these heads and this cutting: nothing overflows, and there is room. */
+static void check_layout(int n_heads, int head_dim, int chunks_per_task) {
+    struct cp_cuda_limits l = {nondet_int(), nondet_int(), nondet_int(), nondet_int(),
+                               nondet_int(), n_heads,      head_dim,     chunks_per_task};
+    struct cp_layout layout;
+    if (cp_limit_out_of_range(&l) == NULL && cp_layout_measure(&layout, &l) == CP_OK) {
+        size_t states = (size_t)layout.most_parts * (size_t)n_heads;
+        CHECK("TPP-4: room for the schedule", layout.numbers >= layout.most_numbers * sizeof(int));
+        CHECK("TPP-4: and for the states, m and n of each",
+              layout.part_m >= states * sizeof(float) && layout.part_n >= states * sizeof(float));
+        CHECK("TPP-4: and for their sums",
+              layout.part_o >= states * (size_t)head_dim * sizeof(float));
+        CHECK("TPP-4: aligned", layout.numbers % CP_WORKSPACE_ALIGNMENT == 0 &&
+                                    layout.part_m % CP_WORKSPACE_ALIGNMENT == 0 &&
+                                    layout.part_n % CP_WORKSPACE_ALIGNMENT == 0);
+        CHECK("TPP-4: and no more",
+              layout.total == layout.numbers + layout.part_m + layout.part_n + layout.part_o);
+        REACH("a workspace beyond 2^40 bytes", layout.total > (size_t)1 << 40);
+    }
+}
+
+int main(void) {
+    static const int chunk_sizes[] = {5, 16, 64, 512};
+    static const int head_dims[] = {64, 80, 128};
+    static const int heads[] = {1, 5, 8, 32};
+    for (int c = 0; c < 4; c++) {
+        check_keys(chunk_sizes[c]);
+        for (int d = 0; d < 3; d++) {
+            check_slices(chunk_sizes[c], head_dims[d], heads[(c + d) % 4]);
+        }
+    }
+    for (int h = 0; h < 4; h++) {
+        check_queries(heads[h]);
+        check_slices(64, 128, heads[h]);
+        check_rows(128, heads[h]);
+        check_rows(80, heads[h]);
+    }
+    check_visible();
+    check_tiles(1);
+    check_tiles(16);
+    check_tiles(32);
+    check_tiles(64);
+    check_layout(32, 128, 8);
+    check_layout(128, 1024, 1);
+    return 0;
+}
