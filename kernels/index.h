@@ -19,36 +19,43 @@
 #define CP_MOST_BLOCK 1024
 #define CP_MOST_GRID  65535
 
+struct cp_dims {
+    int n_heads;    /* h */
+    int n_kv_heads; /* h_kv */
+    int head_dim;   /* d */
+    int chunk_size; /* c */
+};
+
 /* PREFILL-2, PREFILL-3: how many of its sequence's n_tokens keys a query row sees that has `later` rows behind it. */
 CP_INDEX int cp_visible_keys(int n_tokens, int later) {
-    return n_tokens > later ? n_tokens - later : 0;
+    int visible = n_tokens - later;
+    return visible > 0 ? visible : 0;
 }
 
 /* PREFILL-4: and how many of at most n keys from `position` on. */
 CP_INDEX int cp_keys_from(int visible, int position, int n) {
-    int keys = visible > position ? visible - position : 0;
+    int rest = visible - position, keys = rest > 0 ? rest : 0;
     return keys < n ? keys : n;
 }
 
 /* TPP-5: the K/V head of a query head. */
-CP_INDEX int cp_kv_head_of(int head, int n_heads, int n_kv_heads) {
-    return head / (n_heads / n_kv_heads);
+CP_INDEX int cp_kv_head_of(const struct cp_dims *p, int head) {
+    return head / (p->n_heads / p->n_kv_heads);
 }
 
 /* POOL-7: the first element of slot 0 of a chunk and K/V head. */
-CP_INDEX size_t cp_slice_begin(int chunk, int kv_head, int n_kv_heads, int chunk_size,
-                               int head_dim) {
-    size_t slice = (size_t)chunk * (size_t)n_kv_heads + (size_t)kv_head;
-    return slice * ((size_t)chunk_size * (size_t)head_dim);
+CP_INDEX size_t cp_slice_begin(const struct cp_dims *p, int chunk, int kv_head) {
+    size_t slice = (size_t)chunk * (size_t)p->n_kv_heads + (size_t)kv_head;
+    return slice * (size_t)p->chunk_size * (size_t)p->head_dim;
 }
 
 /* A row of partial results, or of queries, and a head: number of its state; the first of its elements. */
-CP_INDEX size_t cp_state_at(int row, int head, int n_heads) {
-    return (size_t)row * (size_t)n_heads + (size_t)head;
+CP_INDEX size_t cp_state_at(const struct cp_dims *p, int row, int head) {
+    return (size_t)row * (size_t)p->n_heads + (size_t)head;
 }
 
-CP_INDEX size_t cp_row_begin(int row, int head, int n_heads, int head_dim) {
-    return cp_state_at(row, head, n_heads) * (size_t)head_dim;
+CP_INDEX size_t cp_row_begin(const struct cp_dims *p, int row, int head) {
+    return cp_state_at(p, row, head) * (size_t)p->head_dim;
 }
 
 /* Key j of a task is in this chunk of its chunks, in this slot. */

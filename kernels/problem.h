@@ -34,12 +34,8 @@ inline Lists lists_of(const cp_schedule &s, const int *numbers) {
 }
 
 /* Passed by value. Memory is the device's; the layouts are those of chunkproof/attention.h. */
-template <class A> struct Problem {
+template <class A> struct Problem : cp_dims {
     Lists lists;
-    int n_heads;    /* h */
-    int n_kv_heads; /* h_kv */
-    int head_dim;   /* d */
-    int chunk_size; /* c */
     typename A::Scale scale;
     const typename A::Key *q;   /* [query rows][h][d] */
     const typename A::Key *k;   /* [capacity][h_kv][c][d] */
@@ -59,21 +55,21 @@ __device__ static inline int visible_keys(const Lists &lists, int row) {
 }
 
 template <class A> __device__ int kv_head_of(const Problem<A> &p, int head) {
-    return cp_kv_head_of(head, p.n_heads, p.n_kv_heads);
+    return cp_kv_head_of(&p, head);
 }
 
 /* The first element of a chunk's slice, and of a query row and head; the partial result of a row of these and a head
  * (index.h). */
 template <class A> __device__ std::size_t slice_begin(const Problem<A> &p, int chunk, int kv_head) {
-    return cp_slice_begin(chunk, kv_head, p.n_kv_heads, p.chunk_size, p.head_dim);
+    return cp_slice_begin(&p, chunk, kv_head);
 }
 
 template <class A> __device__ std::size_t row_begin(const Problem<A> &p, int row, int head) {
-    return cp_row_begin(row, head, p.n_heads, p.head_dim);
+    return cp_row_begin(&p, row, head);
 }
 
 template <class A> __device__ std::size_t part_at(const Problem<A> &p, int part, int head) {
-    return cp_state_at(part, head, p.n_heads);
+    return cp_state_at(&p, part, head);
 }
 
 } // namespace chunkproof

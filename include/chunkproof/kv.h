@@ -97,7 +97,7 @@ void cp_kv_free(struct cp_kv *kv);
   requires sizes: kv_sizes(*kv);
   requires place: kv_place(*kv, chunk, kv_head, slot);
   assigns \nothing;
-  ensures row: \result == row_at(kv_rows(*kv, chunk, kv_head, slot), kv->head_dim);
+  ensures pool_7_row: \result == row_at(kv_rows(*kv, chunk, kv_head, slot), kv->head_dim);
   ensures inside: \result + kv->head_dim <=
     row_at(row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size), kv->head_dim);
   ensures inside_all: \result + kv->head_dim <=

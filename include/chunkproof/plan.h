@@ -211,11 +211,11 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree);
   ensures ok: plan_ok(*plan);
   behavior rebuilt:
     assumes plan->stamp.tree != tree->stamp.tree || plan->stamp.epoch != tree->stamp.epoch;
-    ensures result: \result == 1;
+    ensures plan_6_rebuilt: \result == 1;
   behavior refreshed:
     assumes plan->stamp.tree == tree->stamp.tree && plan->stamp.epoch == tree->stamp.epoch;
     assigns plan->row[0 .. CP_MAX_SEQUENCES - 1].n_tokens, plan->stamp;
-    ensures result: \result == 0;
+    ensures plan_6_refreshed: \result == 0;
     ensures sizes: plan->capacity == \old(plan->capacity) &&
       plan->chunk_size == \old(plan->chunk_size) &&
       plan->n_sequences == \old(plan->n_sequences) && plan->n_shared == \old(plan->n_shared);

@@ -65,8 +65,8 @@ void cp_pool_init(struct cp_pool *pool, int capacity);
   ensures result: -1 <= \result < pool->capacity;
   behavior full:
     assumes pool->n_free == 0;
-    ensures fails: \result == -1;
-    ensures unchanged: *pool == \old(*pool);
+    ensures pool_5_fails: \result == -1;
+    ensures pool_5_unchanged: *pool == \old(*pool);
   behavior free:
     assumes pool->n_free > 0;
     ensures fewer: pool->n_free == \old(pool->n_free) - 1;
@@ -89,8 +89,8 @@ int cp_pool_take(struct cp_pool *pool);
   ensures ok: pool_ok(*pool);
   ensures capacity: pool->capacity == \old(pool->capacity);
   ensures more: pool->n_free == \old(pool->n_free) + 1;
-  ensures free_now: !pool_used(*pool, chunk);
-  ensures next: pool->perm[pool->n_free - 1] == chunk;
+  ensures pool_4_free: !pool_used(*pool, chunk);
+  ensures pool_4_next: pool->perm[pool->n_free - 1] == chunk;
   ensures order: \forall integer i; 0 <= i < \old(pool->n_free) ==>
     pool->perm[i] == \old(pool->perm[i]);
   ensures others: \forall integer x; x != chunk ==>

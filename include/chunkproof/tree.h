@@ -200,7 +200,7 @@ struct cp_joined {
     \separated(joined, token + (0 .. n_tokens - 1));
   assigns *tree, *joined;
   ensures ok: tree_ok(*tree);
-  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree) && *joined == \old(*joined);
+  ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree) && *joined == \old(*joined);
   ensures negative: \result == CP_ERROR_ARGUMENT <==> n_tokens < 0;
   ensures too_long: \result == CP_ERROR_TOO_LONG <==>
     n_tokens > CP_MAX_DEPTH * \old(tree->chunk_size);
@@ -228,7 +228,7 @@ struct cp_joined {
         token[k * tree->chunk_size + i];
   ensures n_shared: \result == CP_OK ==> 0 <= joined->n_shared <= n_tokens &&
     joined->n_shared % tree->chunk_size == 0;
-  ensures maximal: \result == CP_OK ==>
+  ensures tree_9_maximal: \result == CP_OK ==>
     hashes_right(\old(*tree), token, hash, n_tokens / tree->chunk_size) ==>
     \forall integer s, n; 0 <= s < \old(tree->n_sequences) &&
       \old(*tree).sequence[s].salt == salt ==>
@@ -286,7 +286,7 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
   requires ok: tree_ok(*tree);
   assigns *tree;
   ensures ok: tree_ok(*tree);
-  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
   ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
   ensures too_long: \result == CP_ERROR_TOO_LONG <==> 0 <= sequence < \old(tree->n_sequences) &&
     \old(tree_needs_chunk(*tree, sequence)) && \old(tree_depth(*tree, sequence)) == CP_MAX_DEPTH;
@@ -298,7 +298,7 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
   ensures as_many: tree->n_sequences == \old(tree->n_sequences);
   ensures longer: \result == CP_OK ==>
     tree_length(*tree, sequence) == \old(tree_length(*tree, sequence)) + 1;
-  ensures grown: \result == CP_OK ==> tree_grown(\old(*tree), *tree, sequence, token);
+  ensures tree_10_grown: \result == CP_OK ==> tree_grown(\old(*tree), *tree, sequence, token);
   ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
     r != sequence ==> tree_kept(\old(*tree), r, *tree, r);
   ensures taken: \result == CP_OK ==> tree->pool.n_free ==
@@ -324,7 +324,7 @@ int cp_tree_append(struct cp_tree *tree, int sequence, int token);
   requires separated: \separated(tree, sequence + (0 .. n - 1), token + (0 .. n - 1));
   assigns *tree;
   ensures ok: tree_ok(*tree);
-  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
   ensures misplaced: \result == CP_ERROR_ARGUMENT ==> n < 0 ||
     \exists integer i; 0 <= i < n && append_right(\old(*tree), sequence, i) &&
       append_misplaced(\old(*tree), sequence, i);
@@ -341,7 +341,7 @@ int cp_tree_append(struct cp_tree *tree, int sequence, int token);
   ensures as_many: tree->n_sequences == \old(tree->n_sequences);
   ensures longer: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
     tree_length(*tree, sequence[i]) == \old(tree_length(*tree, sequence[i])) + 1;
-  ensures grown: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
+  ensures tree_10_grown: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
     tree_grown(\old(*tree), *tree, sequence[i], token[i]);
   ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
     (\forall integer i; 0 <= i < n ==> sequence[i] != r) ==> tree_kept(\old(*tree), r, *tree, r);
@@ -365,13 +365,13 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
   requires ok: tree_ok(*tree);
   assigns *tree;
   ensures ok: tree_ok(*tree);
-  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree);
+  ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
   ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
   ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT;
   ensures one_less: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) - 1;
   ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
     tree_kept(\old(*tree), r < sequence ? r : r + 1, *tree, r);
-  ensures freed: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) <==>
+  ensures tree_11_freed: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) <==>
     (pool_used(\old(tree->pool), x) && !tree_own(\old(*tree), x, sequence));
   ensures ranges: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) ==>
     tree->begin[x] == \old(*tree).begin[x] - (\old(*tree).begin[x] > sequence ? 1 : 0) &&
@@ -400,7 +400,7 @@ struct cp_forked {
   requires separated: \separated(tree, forked);
   assigns *tree, *forked;
   ensures ok: tree_ok(*tree);
-  ensures unchanged: \result != CP_OK ==> *tree == \old(*tree) && *forked == \old(*forked);
+  ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree) && *forked == \old(*forked);
   ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
   ensures sequences: \result == CP_ERROR_SEQUENCES_FULL <==>
     0 <= sequence < \old(tree->n_sequences) && \old(tree->n_sequences) == CP_MAX_SEQUENCES;
@@ -421,7 +421,7 @@ struct cp_forked {
     0 <= k < tree_depth(*tree, sequence) ==> 0 <= i < tree->fill[tree_chunk(*tree, sequence, k)] ==>
       tree->tokens[tree_chunk(*tree, sequence + 1, k)].token[i] ==
         tree->tokens[tree_chunk(*tree, sequence, k)].token[i];
-  ensures shared: \result == CP_OK ==> \forall integer k;
+  ensures tree_12_shared: \result == CP_OK ==> \forall integer k;
     0 <= k < tree_depth(*tree, sequence) - (forked->copy_from < 0 ? 0 : 1) ==>
       tree_chunk(*tree, sequence + 1, k) == tree_chunk(*tree, sequence, k);
   ensures nothing_to_copy: \result == CP_OK ==> \old(tree_needs_chunk(*tree, sequence)) ==>

@@ -22,11 +22,11 @@ static int between(int low, int high) {
 static void check_slices(int chunk_size, int head_dim, int n_kv_heads) {
     int chunk = between(0, MOST_CHUNKS - 1), kv_head = between(0, MOST_HEADS - 1);
     __CPROVER_assume(kv_head < n_kv_heads);
+    struct cp_dims p = {n_kv_heads, n_kv_heads, head_dim, chunk_size};
     size_t of_slice = (size_t)chunk_size * (size_t)head_dim;
-    size_t begin = cp_slice_begin(chunk, kv_head, n_kv_heads, chunk_size, head_dim);
+    size_t begin = cp_slice_begin(&p, chunk, kv_head);
     int last = kv_head == n_kv_heads - 1;
-    size_t next = cp_slice_begin(last ? chunk + 1 : chunk, last ? 0 : kv_head + 1, n_kv_heads,
-                                 chunk_size, head_dim);
+    size_t next = cp_slice_begin(&p, last ? chunk + 1 : chunk, last ? 0 : kv_head + 1);
     CHECK("POOL-7: the first slice begins the pool", chunk + kv_head > 0 || begin == 0);
     CHECK("POOL-7: the next one is behind it", next == begin + of_slice);
     REACH("elements beyond 2^31", begin > (size_t)INT_MAX);
@@ -38,12 +38,12 @@ static void check_rows(int head_dim, int n_heads) {
     int row = between(0, CP_MOST_QUERIES - 1), head = between(0, MOST_HEADS - 1);
     __CPROVER_assume(head < n_heads);
     int last = head == n_heads - 1;
+    struct cp_dims p = {n_heads, 1, head_dim, 1};
     int next_row = last ? row + 1 : row, next_head = last ? 0 : head + 1;
     CHECK("PREFILL-1: states one behind the other",
-          cp_state_at(next_row, next_head, n_heads) == cp_state_at(row, head, n_heads) + 1);
+          cp_state_at(&p, next_row, next_head) == cp_state_at(&p, row, head) + 1);
     CHECK("PREFILL-1: rows one behind the other",
-          cp_row_begin(next_row, next_head, n_heads, head_dim) ==
-              cp_row_begin(row, head, n_heads, head_dim) + (size_t)head_dim);
+          cp_row_begin(&p, next_row, next_head) == cp_row_begin(&p, row, head) + (size_t)head_dim);
 }
 
 /* TPP-1: the keys of a task, counted, are the slots of its chunks in turn: each once. */
@@ -77,11 +77,11 @@ static void check_queries(int group) {
     int rows = between(0, CP_MOST_QUERIES), x = between(0, CP_MOST_QUERIES - 1);
     __CPROVER_assume(kv_head < n_kv_heads && (long long)rows * group <= CP_MOST_QUERIES);
     __CPROVER_assume(x < rows * group);
+    struct cp_dims p = {n_kv_heads * group, n_kv_heads, 1, 1};
     int row = cp_row_of_query(x, group), head = cp_head_of_query(x, group, kv_head);
     CHECK("TPP-5: a row of the task", 0 <= row && row < rows);
     CHECK("TPP-5: a head of the group",
-          0 <= head && head < n_kv_heads * group &&
-              cp_kv_head_of(head, n_kv_heads * group, n_kv_heads) == kv_head);
+          0 <= head && head < n_kv_heads * group && cp_kv_head_of(&p, head) == kv_head);
     CHECK("TPP-5: no other query is this", x == row * group + (head - kv_head * group));
 }
 
