@@ -204,9 +204,10 @@ $(simt_gpu_bin): $(BUILD)/tests/gpu/%: $(BUILD)/obj/tests/gpu/%.plain.o $(BUILD)
 	$(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lm
 
 # Of the tests' support only what needs no other library.
-$(gpu_bin): $(BUILD)/gpu/%: tests/gpu/%.cu $(cuda) $(call object,tests/attend_case.c tests/bound.c tests/oracle.c) $(static)
+$(gpu_bin): $(BUILD)/gpu/%: tests/gpu/%.cu $(cuda) $(call object,tests/attend_case.c tests/bound.c tests/oracle.c) $(static) \
+		$(wildcard tests/gpu/*.h tests/kernels/*.h tests/simt/*)
 	@mkdir -p $(@D)
-	$(COMPILE_CUDA) -o $@ $^ >$@.log 2>&1 || { cat $@.log; exit 1; }
+	$(COMPILE_CUDA) -o $@ $(filter-out tests/simt/%,$(filter %.cu %.o %.a,$^)) >$@.log 2>&1 || { cat $@.log; exit 1; }
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -243,6 +244,7 @@ $(BUILD)/flags: always
 		echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED) $(COMPILE_CUDA)' >$@
 
 .PHONY: always
-simt_all := $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test)) $(gpu_src:%.cu=$(BUILD)/obj/%.plain.o)
+simt_all := $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test)) $(gpu_src:%.cu=$(BUILD)/obj/%.plain.o) \
+	$(BUILD)/obj/kernels/cuda.plain.o
 .SECONDARY: $(test_obj) $(tolerance_main) $(simt_all)
 -include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj) $(tolerance_main) $(simt_all))

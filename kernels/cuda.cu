@@ -382,10 +382,10 @@ static int choose_version(cp_cuda *cuda, const cp_cuda_attention *a, int *versio
                       a->version, N_VERSIONS);
     }
     *version = a->version == 0 ? N_VERSIONS : a->version;
-    while (a->version == 0 && *version > 1 && obstacle(*version, cuda, a) != nullptr) {
-        --*version;
-    }
     const char *why = obstacle(*version, cuda, a);
+    while (a->version == 0 && *version > 1 && why != nullptr) {
+        why = obstacle(--*version, cuda, a);
+    }
     return why == nullptr ? CP_OK
                           : failed(cuda, CP_ERROR_UNSUPPORTED, "version %d, head_dim %d: %s",
                                    *version, a->head_dim, why);

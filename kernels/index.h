@@ -19,6 +19,7 @@
 #define CP_MOST_BLOCK 1024
 #define CP_MOST_GRID  65535
 
+/* What places depend on. */
 struct cp_dims {
     int n_heads;    /* h */
     int n_kv_heads; /* h_kv */

@@ -42,9 +42,12 @@ def passes(name, command):
     return good
 
 
-def conforms(programs, executor):
-    outputs = [subprocess.run([str(place / "conform")], capture_output=True, text=True)
-               for place in (programs, executor)]
+def conform(place):
+    return subprocess.run([str(place / "conform")], capture_output=True, text=True)
+
+
+def conforms(outputs):
+    """Of the device and of the executor."""
     lines = [output.stdout.splitlines() for output in outputs]
     other = [(one, two) for one, two in zip(*lines) if one != two]
     good = all(output.returncode == 0 for output in outputs) and lines[0] == lines[1] and len(lines[0]) > 0
@@ -56,12 +59,12 @@ def conforms(programs, executor):
 
 
 def check(programs, executor, small):
-    probe = subprocess.run([str(programs / "conform")], capture_output=True, text=True)
-    if probe.returncode != 0:
-        print(f"gpu: no kernel runs here: {(probe.stdout + probe.stderr).strip()}", file=sys.stderr)
+    device = conform(programs)
+    if device.returncode != 0:
+        print(f"gpu: no kernel runs here: {(device.stdout + device.stderr).strip()}", file=sys.stderr)
         return 1
     grid = [programs / "grid"] + (["--small"] if small else [])
-    results = [conforms(programs, executor), passes("every version over the grid", grid)]
+    results = [conforms((device, conform(executor))), passes("every version over the grid", grid)]
     if small:
         print("ok - compute-sanitizer # SKIP nothing for it runs on a CPU")
     else:

@@ -136,25 +136,6 @@ struct Host {
         delete one;
         return cudaSuccess;
     }
-    /* The device's collections, which are its own. */
-    auto &memory() const {
-        return device.memory;
-    }
-    auto &pinned() const {
-        return device.pinned;
-    }
-    auto &streams() const {
-        return device.streams;
-    }
-    auto &events() const {
-        return device.events;
-    }
-    auto &graphs() const {
-        return device.graphs;
-    }
-    auto &executables() const {
-        return device.executables;
-    }
 };
 
 Device::Device() : before(current) {
@@ -190,7 +171,7 @@ std::size_t Device::live() const {
 static cudaError_t run_kernel(const Host &host, Config config,
                               const std::function<Report(const Config &)> &kernel) {
     config.seed = host.device.seed;
-    for (const auto &[begin, size] : host.memory()) {
+    for (const auto &[begin, size] : host.device.memory) {
         config.buffers.push_back({"device memory", begin, size, true});
     }
     Report report = kernel(config);
@@ -261,23 +242,23 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaMalloc(void **memory, std::size_t bytes) {
     Host host;
     return host.fails() ? cudaErrorMemoryAllocation
-                        : Host::add(host.memory(), memory, bytes, PROT_NONE);
+                        : Host::add(host.device.memory, memory, bytes, PROT_NONE);
 }
 
 cudaError_t cudaFree(void *memory) {
     Host host;
-    return host.fails() ? cudaErrorInvalidValue : Host::remove(host.memory(), memory);
+    return host.fails() ? cudaErrorInvalidValue : Host::remove(host.device.memory, memory);
 }
 
 cudaError_t cudaHostAlloc(void **memory, std::size_t bytes, unsigned) {
     Host host;
     return host.fails() ? cudaErrorMemoryAllocation
-                        : Host::add(host.pinned(), memory, bytes, PROT_READ | PROT_WRITE);
+                        : Host::add(host.device.pinned, memory, bytes, PROT_READ | PROT_WRITE);
 }
 
 cudaError_t cudaFreeHost(void *memory) {
     Host host;
-    return host.fails() ? cudaErrorInvalidValue : Host::remove(host.pinned(), memory);
+    return host.fails() ? cudaErrorInvalidValue : Host::remove(host.device.pinned, memory);
 }
 
 /* From memory that is not pinned what lies there now is copied, and to such memory nothing is copied later. */
@@ -285,7 +266,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaM
                             cudaStream_t stream) {
     Host host;
     bool to_device = kind == cudaMemcpyHostToDevice;
-    if (host.fails() || !Host::has(host.memory(), to_device ? to : from, bytes)) {
+    if (host.fails() || !Host::has(host.device.memory, to_device ? to : from, bytes)) {
         return cudaErrorInvalidValue;
     }
     if (kind == cudaMemcpyDeviceToDevice) {
@@ -296,7 +277,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaM
     }
     host.device.copies += to_device;
     host.device.copied_bytes += to_device ? bytes : 0;
-    bool is_pinned = Host::has(host.pinned(), to_device ? from : to, bytes);
+    bool is_pinned = Host::has(host.device.pinned, to_device ? from : to, bytes);
     if (to_device && !is_pinned) {
         host.device.pageable_copies++;
         const char *first = static_cast<const char *>(from);
@@ -314,21 +295,22 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaM
 
 cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes, cudaStream_t stream) {
     Host host;
-    return host.fails() || !Host::has(host.memory(), to, bytes) ? cudaErrorInvalidValue
-                                                                : host.put(stream, [=] {
-                                                                      std::memset(to, byte, bytes);
-                                                                      return cudaSuccess;
-                                                                  });
+    return host.fails() || !Host::has(host.device.memory, to, bytes)
+               ? cudaErrorInvalidValue
+               : host.put(stream, [=] {
+                     std::memset(to, byte, bytes);
+                     return cudaSuccess;
+                 });
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
     Host host;
-    return host.fails() ? cudaErrorMemoryAllocation : Host::make(host.streams(), stream);
+    return host.fails() ? cudaErrorMemoryAllocation : Host::make(host.device.streams, stream);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     Host host;
-    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.streams(), stream);
+    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.device.streams, stream);
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
@@ -374,23 +356,23 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
         delete made;
         return cudaErrorStreamCaptureInvalidated;
     }
-    *graph = *host.graphs().insert(made).first;
+    *graph = *host.device.graphs.insert(made).first;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
     Host host;
-    return host.fails() ? cudaErrorMemoryAllocation : Host::make(host.events(), event);
+    return host.fails() ? cudaErrorMemoryAllocation : Host::make(host.device.events, event);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     Host host;
-    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.events(), event);
+    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.device.events, event);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     Host host;
-    if (host.fails() || host.events().count(event) == 0 || host.stream(stream) == nullptr) {
+    if (host.fails() || host.device.events.count(event) == 0 || host.stream(stream) == nullptr) {
         return cudaErrorInvalidResourceHandle;
     }
     event->pending++;
@@ -404,7 +386,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
     Host host;
-    if (host.fails() || host.events().count(from) == 0 || host.events().count(to) == 0 ||
+    if (host.fails() || host.device.events.count(from) == 0 || host.device.events.count(to) == 0 ||
         from->pending > 0 || to->pending > 0) {
         return cudaErrorInvalidResourceHandle;
     }
@@ -414,7 +396,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEven
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     Host host;
-    if (host.fails() || host.events().count(event) == 0) {
+    if (host.fails() || host.device.events.count(event) == 0) {
         return cudaErrorInvalidResourceHandle;
     }
     return host.spoils_capture() ? cudaErrorStreamCaptureUnsupported : host.wait(*event);
@@ -423,17 +405,17 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
                                  unsigned long long) {
     Host host;
-    if (host.fails() || host.graphs().count(graph) == 0) {
+    if (host.fails() || host.device.graphs.count(graph) == 0) {
         return cudaErrorInvalidValue;
     }
-    Host::make(host.executables(), executable);
+    Host::make(host.device.executables, executable);
     (*executable)->steps = graph->steps;
     return cudaSuccess;
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     Host host;
-    if (host.fails() || host.executables().count(executable) == 0) {
+    if (host.fails() || host.device.executables.count(executable) == 0) {
         return cudaErrorInvalidValue;
     }
     for (const simt::Step &step : executable->steps) {
@@ -447,10 +429,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
     Host host;
-    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.graphs(), graph);
+    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.device.graphs, graph);
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
     Host host;
-    return host.fails() ? cudaErrorInvalidValue : Host::destroy(host.executables(), executable);
+    return host.fails() ? cudaErrorInvalidValue
+                        : Host::destroy(host.device.executables, executable);
 }

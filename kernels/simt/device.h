@@ -27,8 +27,6 @@
 
 namespace simt {
 
-class Device;
-
 /* What a stream does; its status then. */
 typedef std::function<cudaError_t()> Step;
 
@@ -56,8 +54,7 @@ struct CUevent_st {
 
 namespace simt {
 
-class Device {
-  public:
+struct Device {
     /* What kind of device it is, and how it launches. */
     int number = 0;
     int capability = 90;
@@ -82,9 +79,7 @@ class Device {
 
     std::size_t live() const;
 
-  private:
-    friend struct Host;
-
+    /* The host functions' own. */
     std::map<char *, std::size_t> memory, pinned;
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;

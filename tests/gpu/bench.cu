@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,9 +21,7 @@
 #include "chunkproof/plan.h"
 #include "kernels/simt/cuda.h"
 #include "kernels/simt/host.h"
-#ifndef __CUDACC__
-#include "kernels/simt/device.h"
-#endif
+#include "tests/gpu/program.h"
 
 /* b sequences of n tokens each. Level l of the tree: `tokens` that n_groups groups of neighbours share. */
 struct Level {
@@ -252,7 +249,8 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
                                  chunks_per_task};
         Memory workspace(cp_cuda_workspace(&limits));
         cp_cuda *cuda = nullptr;
-        must(cp_cuda_new(&cuda, &limits, workspace.address, workspace.bytes), cp_cuda_text(cuda));
+        int status = cp_cuda_new(&cuda, &limits, workspace.address, workspace.bytes);
+        must(status, cp_cuda_text(cuda));
         must(cp_cuda_update(cuda, planned.plan, nullptr, clock.stream), cp_cuda_text(cuda));
         for (int version = 1; version <= N_VERSIONS; version++) {
             cp_cuda_attention attention = {
@@ -300,22 +298,15 @@ static std::vector<Load> loads() {
 }
 
 int main(int n, char **arguments) {
-#ifndef __CUDACC__
-    simt::Device device;
-#endif
-    bool small = n == 2 && std::strcmp(arguments[1], "--small") == 0;
-    if (n > 1 && !small) {
-        std::fprintf(stderr, "usage: %s [--small]\n", arguments[0]);
-        return 2;
-    }
+    Program program(n, arguments);
     try {
-        Clock clock(small);
+        Clock clock(program.small);
         double bandwidth = bytes_per_us(clock), rate = operations_per_us(clock);
         std::fprintf(stderr, "copy %.1f GB/s, mma.m16n8k16 %.1f TFLOP/s\n", bandwidth * 1e-3,
                      rate * 1e-6);
         std::printf("load,b,n_p,n_s,h,h_kv,kernel,chunks_per_task,median_us,p10_us,p90_us,bytes,"
                     "operations,limit_us\n");
-        if (small) {
+        if (program.small) {
             run(clock, {"small", 3, 130, 2, 1, {{1, 64}}}, bandwidth, rate);
         } else {
             for (const Load &load : loads()) {

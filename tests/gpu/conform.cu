@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "kernels/simt/host.h"
-#ifndef __CUDACC__
-#include "kernels/simt/device.h"
-#endif
+#include "tests/gpu/program.h"
 
 #define KERNELS plain
 #include "tests/simt/right.cu"
@@ -70,7 +68,7 @@ static void show(const char *name, dim3 grid, dim3 block, std::size_t dynamic, v
     std::printf("\n");
 }
 
-/* Small integers in binary16 are their place times two to a power: 0, 1, ..., 15 by a table. */
+/* x % 16 in binary16. */
 static unsigned half_of(unsigned x) {
     const unsigned bits[16] = {0x0000, 0x3C00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700,
                                0x4800, 0x4880, 0x4900, 0x4980, 0x4A00, 0x4A80, 0x4B00, 0x4B80};
@@ -119,10 +117,9 @@ static void load_matrices() {
     show("load_matrices", 1, 32, 0, plain::load_matrices, Array(in), filled(768, ~0u));
 }
 
-int main() {
-#ifndef __CUDACC__
-    simt::Device device;
-#endif
+int main(int n, char **arguments) {
+    Program program(n, arguments);
+    (void)program;
     show("indices", dim3(3, 2, 1), dim3(4, 3, 2), 0, plain::indices, filled(144, ~0u));
     show("shuffles", 1, 32, 0, plain::shuffles, filled(288, -1));
     show("shuffles_of_types", 1, 32, 0, plain::shuffles_of_types, filled(32, -1.0f),

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every version of the kernels over the whole grid of shapes, through the launcher, against the certified tolerance: on
- * a GPU, or on the CPU's device (make gpu, tests/cli_gpu.sh).
+ * a GPU, or on the CPU's device (make gpu, make simt).
  *
  *     grid          all shapes, then large ones
  *     grid --small  a few shapes with small head dimensions, for the sanitizers and for a CPU
  *
  * Exit status 0: all results are within their bounds; 1: one is not, or a call failed. */
 #include <cstdio>
-#include <cstring>
 
+#include "tests/gpu/program.h"
 #include "tests/kernels/rig.h"
-#ifndef __CUDACC__
-#include "kernels/simt/device.h"
-#endif
 
 struct Totals {
     int run = 0, wrong = 0, left_out = 0;
@@ -113,17 +110,10 @@ static void large(Totals &totals) {
 }
 
 int main(int n, char **arguments) {
-#ifndef __CUDACC__
-    simt::Device device;
-#endif
-    bool small = n == 2 && std::strcmp(arguments[1], "--small") == 0;
-    if (n > 1 && !small) {
-        std::fprintf(stderr, "usage: %s [--small]\n", arguments[0]);
-        return 2;
-    }
+    Program program(n, arguments);
     Totals totals;
-    grid(totals, small);
-    if (!small) {
+    grid(totals, program.small);
+    if (!program.small) {
         large(totals);
     }
     for (int version = 1; version <= N_VERSIONS; version++) {
