@@ -33,8 +33,9 @@ const char *cp_limit_out_of_range(const struct cp_cuda_limits *limits);
  *   CP_ERROR_ARGUMENT  together they allow more than CP_MOST_QUERIES queries or INT_MAX partial results */
 int cp_layout_measure(struct cp_layout *layout, const struct cp_cuda_limits *limits);
 
-/* 1 when a schedule is within the limits. One is that is of a plan with at most so many sequences, query rows, chunks,
- * chunks on a path and ranges on a path, and was cut with the same chunks_per_task. */
+/* 1 when a schedule is within the limits. One is that is of a plan with at most so many sequences, query rows, chunks
+ * (shared ones once, and each sequence's own), chunks on a path and ranges on a path, and was cut with the same
+ * chunks_per_task: model-checked, proofs/cbmc/schedule.c. */
 int cp_layout_has_room(const struct cp_layout *layout, const struct cp_cuda_limits *limits,
                        const struct cp_schedule *schedule);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The schedule of the kernels for any valid plan, any query ranges and any length of tasks: it writes as many numbers
- * as it says, and its tasks have each chunk of each path once. */
+ * as it says, its tasks have each chunk of each path once, and limits that the plan keeps have room for it. */
 #include "kernels/schedule.h"
 
 #include <stddef.h>
 
 #include "any_plan.h"
+#include "kernels/layout.h"
 #include "model.h"
 
 struct case_of {
@@ -76,6 +77,59 @@ static void check_parts(const struct case_of *c) {
     CHECK("TPP-4: and there are as many as said", parts == c->s.n_parts);
 }
 
+/* Where the range begins of the sequences that share chunk k of sequence s, and where it ends. */
+struct range {
+    int begin, end;
+};
+
+static struct range range_of(const struct cp_plan *plan, int s, int k) {
+    struct range range = {s, s + 1};
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        const struct cp_shared_chunk *shared = &plan->shared[i];
+        if (i < plan->n_shared && shared->begin <= s && s < shared->end &&
+            shared->position == k * plan->chunk_size) {
+            range = (struct range){shared->begin, shared->end};
+        }
+    }
+    return range;
+}
+
+/* Is chunk k of sequence s the first one of a range? */
+static int begins_level(const struct cp_plan *plan, int s, int k) {
+    struct range before = range_of(plan, s, k - 1), now = range_of(plan, s, k);
+    return k == 0 || before.begin != now.begin || before.end != now.end;
+}
+
+/* Shared ones once, and each sequence's own: in the plan of a tree, the chunks in use. */
+static int chunks_of(const struct cp_plan *plan) {
+    int n = plan->n_shared;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        n += s < plan->n_sequences ? plan->row[s].n_chunks - plan->row[s].n_shared : 0;
+    }
+    return n;
+}
+
+/* TPP-4: the launcher's memory has room for the schedule of a plan that keeps its limits, whichever they are. */
+static void check_limits(const struct case_of *c) {
+    struct cp_cuda_limits l = {any(3), any(4), any(3), any(2), any(2), 1, 1, c->s.chunks_per_task};
+    __CPROVER_assume(cp_limit_out_of_range(&l) == NULL);
+    int kept = c->plan.n_sequences <= l.n_sequences && c->s.n_rows <= l.n_rows &&
+               chunks_of(&c->plan) <= l.n_chunks;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        int levels = 0, depth = s < c->plan.n_sequences ? c->plan.row[s].n_chunks : 0;
+        for (int k = 0; k < CP_MAX_DEPTH; k++) {
+            levels += k < depth && begins_level(&c->plan, s, k);
+        }
+        kept = kept && depth <= l.depth && levels <= l.levels;
+    }
+    struct cp_layout layout;
+    CHECK("TPP-4: such limits have a layout", cp_layout_measure(&layout, &l) == CP_OK);
+    CHECK("TPP-4: limits that are kept have room", !kept || cp_layout_has_room(&layout, &l, &c->s));
+    REACH("limits that are just kept",
+          kept && l.n_rows == c->s.n_rows && c->s.n_parts == layout.most_parts);
+    REACH("limits that are not", !cp_layout_has_room(&layout, &l, &c->s));
+}
+
 static void any_queries(struct case_of *c) {
     c->query_begin[0] = 0;
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
@@ -111,6 +165,7 @@ int main(void) {
         }
     }
     check_parts(&c);
+    check_limits(&c);
     REACH("a shared task of two chunks", c.s.n_shared_tasks == 1 && task_of(&c, 0).n_chunks == 2);
     REACH("two shared tasks", c.s.n_shared_tasks == 2);
     REACH("a sequence of two tasks of its own", c.s.n_tasks == 2 && c.plan.n_sequences == 1);
