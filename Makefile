@@ -53,6 +53,9 @@ support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
 test_obj    := $(call object,$(test_src))
 test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
+# Kernels that the gate's tests and its example give it: shared objects.
+gate_kernel := $(patsubst %.c,$(BUILD)/tests/%.so,$(patsubst tests/%,%,$(wildcard tests/gate/*.c tests/example/*_kernel.c)))
+
 # The programs for a GPU, and the same for the CPU.
 gpu_src := $(wildcard tests/gpu/*.cu)
 gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
@@ -85,7 +88,7 @@ command: $(command)                    ## the command alone
 
 tests: tests-c tests-simt              ## the unit tests' programs
 
-tests-c: $(test_bin)                   ## those in C: all but the executor's
+tests-c: $(test_bin) $(gate_kernel)    ## those in C: all but the executor's
 
 tests-simt: $(simt_bin) $(simt_gpu_bin)  ## those of the executor of CUDA kernels
 
@@ -191,6 +194,14 @@ $(support): $(support_obj) tests/. kernels gate $(wildcard gate/*/.) fuzz/tolera
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
 	$(LINK) -o $@ $^ -lcmocka -ljansson -lmpfr -lm
 
+# These start the command and give it kernels.
+$(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_kernel)
+
+# A kernel sees the public headers and the library.
+$(gate_kernel): $(BUILD)/tests/%.so: $(BUILD)/obj/tests/%.o $(static)
+	@mkdir -p $(@D)
+	$(LINK) -shared -o $@ $^ -lm
+
 $(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(support) $(static)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -lmpfr -lm
@@ -246,5 +257,6 @@ $(BUILD)/flags: always
 .PHONY: always
 simt_all := $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test)) $(gpu_src:%.cu=$(BUILD)/obj/%.plain.o) \
 	$(BUILD)/obj/kernels/cuda.plain.o
-.SECONDARY: $(test_obj) $(tolerance_main) $(simt_all)
--include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj) $(tolerance_main) $(simt_all))
+gate_obj := $(gate_kernel:$(BUILD)/tests/%.so=$(BUILD)/obj/tests/%.o)
+.SECONDARY: $(test_obj) $(gate_obj) $(tolerance_main) $(simt_all)
+-include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(test_obj) $(gate_obj) $(tolerance_main) $(simt_all))

@@ -13,5 +13,6 @@ int cp_command_trace(int argc, char **argv);
 int cp_command_show(int argc, char **argv);
 int cp_command_tables(int argc, char **argv);
 int cp_command_bound(int argc, char **argv);
+int cp_command_gate(int argc, char **argv);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "chunkproof/version.h"
 #include "gate/command.h"
+#include "gate/gate/runner.h"
 
 struct command {
     const char *name;
@@ -13,6 +14,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+    {"gate", cp_command_gate, "decide whether a kernel of yours computes attention"},
     {"trace", cp_command_trace, "replay a request trace through the prefix tree, checked"},
     {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},
@@ -67,6 +69,9 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             return commands[i].run(argc - 1, argv + 1);
         }
+    }
+    if (strcmp(argv[1], "--run-kernel") == 0) {
+        return runner_child(argc - 1, argv + 1); /* `chunkproof gate` starts itself so */
     }
     fprintf(stderr, "chunkproof: unknown %s '%s'; `chunkproof --help` lists the commands\n",
             argv[1][0] == '-' ? "option" : "command", argv[1]);

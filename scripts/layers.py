@@ -33,6 +33,7 @@ BELOW = {
     "attend": "limits status number softmax plan attention two_phase",
     "tolerance": "limits number softmax",
     "cuda": "limits status plan",
+    "kernel": "number plan",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
 

@@ -100,6 +100,12 @@ int bound_case_round(struct bound_row *row, const char *name, int format);
 void bound_class(const struct bound_options *options, int n, int d, double largest_score,
                  struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
+/* The parts of it, for who counts otherwise: all that is not counted; and what changes where a state is divided
+ * at once. */
+void bound_arithmetic(const struct bound_options *options, int d, struct cp_arithmetic *arithmetic);
+void bound_divide_at_once(int n, double largest_score, const struct cp_counts *counts,
+                          struct cp_arithmetic *arithmetic);
+
 /* Why nothing is claimed for some elements. */
 enum bound_reason {
     REASON_NONE,

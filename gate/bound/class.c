@@ -155,8 +155,8 @@ static void count(const struct bound_options *o, int n, struct cp_counts *counts
 
 /* A reference that is a log-sum-exp is above the largest score by ln n at most, and off by what its n
  * and itself are rounded. */
-static void divide_at_once(int n, double largest_score, const struct cp_counts *counts,
-                           struct cp_arithmetic *a) {
+void bound_divide_at_once(int n, double largest_score, const struct cp_counts *counts,
+                          struct cp_arithmetic *a) {
     double log_n = log(n + 1.0);
     double size = largest_score + 2.0 * log_n;
     double weights = a->rounded_sum ? 2.0 * a->weights.unit : 0.0;
@@ -170,8 +170,7 @@ static void divide_at_once(int n, double largest_score, const struct cp_counts *
     a->eta_div = 0.0;
 }
 
-void bound_class(const struct bound_options *o, int n, int d, double largest_score,
-                 struct cp_arithmetic *a, struct cp_counts *counts) {
+void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic *a) {
     *a = cp_arithmetic_fp32(d, format_of(o, o->weights), format_of(o, o->output));
     score_class(o, d, &a->score);
     a->eps = -log1p(-o->exp_error);
@@ -185,7 +184,6 @@ void bound_class(const struct bound_options *o, int n, int d, double largest_sco
         a->eta_n = TINY_16;
         a->eta_o = TINY_16;
     }
-    count(o, n, counts);
     if (o->truncate) {
         cut_off(o, a);
     }
@@ -195,7 +193,13 @@ void bound_class(const struct bound_options *o, int n, int d, double largest_sco
     if (o->flush) {
         flush(o, a);
     }
+}
+
+void bound_class(const struct bound_options *o, int n, int d, double largest_score,
+                 struct cp_arithmetic *a, struct cp_counts *counts) {
+    bound_arithmetic(o, d, a);
+    count(o, n, counts);
     if (o->immediate) {
-        divide_at_once(n, largest_score, counts, a);
+        bound_divide_at_once(n, largest_score, counts, a);
     }
 }

@@ -5,7 +5,7 @@
 
 #include "chunkproof/number.h"
 #include "gate/bound/bound.h"
-#include "gate/trace/random.h"
+#include "gate/random.h"
 
 const char *const bound_family_names[] = {"normal",    "massive",   "one-hot",    "ties", "shifted",
                                           "subnormal", "offset",    "cancelling", "wide", "rising",
@@ -40,15 +40,15 @@ double bound_round(int format, double x) {
 }
 
 /* Mean 0, variance 1, nearly normal: the sum of twelve numbers of variance 1/12 each. */
-static double normal(struct trace_random *random) {
+static double normal(struct gate_random *random) {
     double sum = -6.0;
     for (int i = 0; i < 12; i++) {
-        sum += (double)(trace_random_next(random) >> 11) * 0x1p-53;
+        sum += (double)(gate_random_next(random) >> 11) * 0x1p-53;
     }
     return sum;
 }
 
-static double query(enum bound_family family, int x, struct trace_random *random) {
+static double query(enum bound_family family, int x, struct gate_random *random) {
     double number = normal(random);
     switch (family) {
     case BOUND_EQUAL:
@@ -71,7 +71,7 @@ static int is_edge(int n, int c, int j) {
 }
 
 static double key(const struct bound_row *row, const struct bound_options *o, int j, int x,
-                  struct trace_random *random) {
+                  struct gate_random *random) {
     double number = normal(random);
     switch (o->family) {
     case BOUND_MASSIVE:
@@ -79,13 +79,13 @@ static double key(const struct bound_row *row, const struct bound_options *o, in
     case BOUND_ONE_HOT:
         return j == row->n / 3 ? 6.0 * row->q[x] : number;
     case BOUND_TIES:
-        return x == 0 ? trace_random_below(random, 3) - 1.0 : 0.25 * (x % 5);
+        return x == 0 ? gate_random_below(random, 3) - 1.0 : 0.25 * (x % 5);
     case BOUND_SHIFTED:
         return x == 0 ? -100.0 / row->scale : number;
     case BOUND_SUBNORMAL:
         return 0x1p-20 * number;
     case BOUND_WIDE:
-        return ldexp(number, trace_random_below(random, 8) - 6);
+        return ldexp(number, gate_random_below(random, 8) - 6);
     case BOUND_RISING:
         return x == 0 ? 4.0 * j / row->n : 0.25 * number;
     case BOUND_UNDERFLOW: /* weights about 2^-17 */
@@ -97,7 +97,7 @@ static double key(const struct bound_row *row, const struct bound_options *o, in
     }
 }
 
-static double value(enum bound_family family, int j, struct trace_random *random) {
+static double value(enum bound_family family, int j, struct gate_random *random) {
     double number = normal(random);
     switch (family) {
     case BOUND_SUBNORMAL:
@@ -107,7 +107,7 @@ static double value(enum bound_family family, int j, struct trace_random *random
     case BOUND_CANCELLING:
         return (j % 2 == 0 ? 1.0 : -1.0) * (3.0 + 0.001 * number);
     case BOUND_WIDE:
-        return ldexp(number, trace_random_below(random, 24) - 14);
+        return ldexp(number, gate_random_below(random, 24) - 14);
     case BOUND_UNDERFLOW:
         return j == 0 ? 0.0 : ldexp(number, 12);
     default:
@@ -116,7 +116,7 @@ static double value(enum bound_family family, int j, struct trace_random *random
 }
 
 void bound_row_fill(struct bound_row *row, const struct bound_options *options) {
-    struct trace_random random = {options->seed};
+    struct gate_random random = {options->seed};
     for (int x = 0; x < row->d; x++) {
         row->q[x] = bound_round(options->input, query(options->family, x, &random));
     }

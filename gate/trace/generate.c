@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "chunkproof/limits.h"
-#include "gate/trace/random.h"
+#include "gate/random.h"
 
 /* Conversations are picked among this many requests before, so that they are likely to be alive. */
 #define RECENT 64
@@ -18,13 +18,13 @@ struct system_prompt {
 struct generation {
     struct trace *trace;
     const struct trace_generator *generator;
-    struct trace_random random;
+    struct gate_random random;
     struct system_prompt *prompt;
     int *block; /* of the request at hand; CP_MAX_DEPTH of them */
 };
 
 static int draw_length(struct generation *g, int mean, int most) {
-    long long length = trace_random_exponential(&g->random, mean);
+    long long length = gate_random_exponential(&g->random, mean);
     return length > most ? most : (int)length;
 }
 
@@ -62,8 +62,8 @@ static int add_request(struct generation *g, long long arrival) {
     int output = draw_length(g, from->output_tokens, most / 4);
     int question = draw_length(g, from->question_tokens, most / 4);
     int recent = r < RECENT ? r : RECENT;
-    int goes_on = trace_random_below(&g->random, 100) < from->continue_percent && recent > 0;
-    int pick = trace_random_below(&g->random, goes_on ? recent : from->prompts);
+    int goes_on = gate_random_below(&g->random, 100) < from->continue_percent && recent > 0;
+    int pick = gate_random_below(&g->random, goes_on ? recent : from->prompts);
     int length;
     int n;
 
@@ -101,7 +101,7 @@ int trace_generate(struct trace *trace, const struct trace_generator *generator)
         }
     }
     for (int r = 0; r < generator->requests && result == TRACE_OK; r++) {
-        now += trace_random_exponential(&g.random, generator->gap);
+        now += gate_random_exponential(&g.random, generator->gap);
         result = add_request(&g, now / 1000);
     }
     free(g.prompt);

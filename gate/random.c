@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gate/trace/random.h"
+#include "gate/random.h"
 
-unsigned long long trace_random_next(struct trace_random *random) {
+unsigned long long gate_random_next(struct gate_random *random) {
     random->state += 0x9E3779B97F4A7C15ULL;
     unsigned long long x = random->state;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -9,14 +9,14 @@ unsigned long long trace_random_next(struct trace_random *random) {
     return x ^ (x >> 31);
 }
 
-int trace_random_below(struct trace_random *random, int n) {
-    return (int)(((trace_random_next(random) >> 32) * (unsigned long long)n) >> 32);
+int gate_random_below(struct gate_random *random, int n) {
+    return (int)(((gate_random_next(random) >> 32) * (unsigned long long)n) >> 32);
 }
 
 /* The binary logarithm digit by digit: squaring doubles the logarithm, and whether the square passes
  * 2 is its next digit. With y = 1.f in 31 bits, each squaring loses less than 2^-31, so that 24 digits
  * are off by less than one unit; cutting them off and the product with ln 2 cost one each. */
-unsigned long long trace_minus_log(unsigned long long x) {
+unsigned long long gate_minus_log(unsigned long long x) {
     unsigned long long halvings = 1; /* x / 2^64 = 2^-halvings * y, 1 <= y < 2 */
     while (!(x >> 63)) {
         x <<= 1;
@@ -35,8 +35,8 @@ unsigned long long trace_minus_log(unsigned long long x) {
     return (((halvings << 24) - log2_y) * 744261118ULL) >> 30; /* ln 2 = 744261118 / 2^30 */
 }
 
-long long trace_random_exponential(struct trace_random *random, long long mean) {
-    unsigned long long x = trace_random_next(random);
-    unsigned long long scaled = trace_minus_log(x == 0 ? 1 : x); /* at most 45 * 2^24 */
+long long gate_random_exponential(struct gate_random *random, long long mean) {
+    unsigned long long x = gate_random_next(random);
+    unsigned long long scaled = gate_minus_log(x == 0 ? 1 : x); /* at most 45 * 2^24 */
     return (long long)((scaled * (unsigned long long)mean) >> 24);
 }

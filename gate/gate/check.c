@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
+ * begins there, with different bytes in the results before: the answers must be the same, complete, and attention within
+ * the certified tolerance. Now and then an earlier case is run once more: the answer must be the earlier one. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gate/gate/gate.h"
+
+#define ATTEMPTS   3000 /* to find sizes that the kernel takes */
+#define AGAIN      6    /* every so manyth case the one before the last is run again */
+#define HANGS      3    /* after so many nothing more is asked */
+#define MOST_PAIRS 96   /* rows and heads that are judged in a long case: */
+#define LONG_PAIRS 6
+#define LONG_KEYS  8192
+
+const char *const gate_verdict_names[GATE_VERDICTS] = {
+    "right",      "wrong",     "not-a-number", "unwritten",     "wrote-between",
+    "other-bits", "remembers", "failed",       "out-of-bounds", "wrote-input",
+    "wrote-late", "crashed",   "exited",       "hangs"};
+
+static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
+static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
+
+/* One gate run. */
+struct checking {
+    const struct gate_options *options;
+    struct runner *runner;
+    struct gate_result *result;
+    struct gate_recipe earlier; /* a case that was right, */
+    unsigned long long digest;  /* and its answer */
+    int has_earlier;
+};
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- Runs ---- */
+
+static enum gate_verdict verdict_of(enum run_outcome outcome) {
+    static const enum gate_verdict verdicts[RUN_OUTCOMES] = {
+        [RUN_DONE] = GATE_RIGHT,
+        [RUN_RETURNED] = GATE_FAILED,
+        [RUN_OUT_OF_BOUNDS] = GATE_OUT_OF_BOUNDS,
+        [RUN_WROTE_INPUT] = GATE_WROTE_INPUT,
+        [RUN_WROTE_BESIDE] = GATE_OUT_OF_BOUNDS,
+        [RUN_WROTE_LATE] = GATE_WROTE_LATE,
+        [RUN_SIGNAL] = GATE_CRASHED,
+        [RUN_EXITED] = GATE_EXITED,
+        [RUN_TIMED_OUT] = GATE_HANGS,
+    };
+    return verdicts[outcome];
+}
+
+static int no_verdict(const char *text) {
+    fprintf(stderr, "chunkproof gate: %s\n", text);
+    return -1;
+}
+
+static void take(const struct run_report *report, struct gate_finding *finding) {
+    *finding = gate_no_finding;
+    finding->verdict = verdict_of(report->outcome);
+    (void)snprintf(finding->text, sizeof finding->text, "%s", report->text);
+}
+
+static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsigned char poison,
+               struct gate_finding *finding) {
+    struct run_report report;
+    arrays->run.at_end = at_end;
+    arrays->run.poison = poison;
+    c->result->runs++;
+    if (runner_run(c->runner, &arrays->run, &report) != 0) {
+        return no_verdict(report.text);
+    }
+    take(&report, finding);
+    return 0;
+}
+
+/* ---- A recipe that the kernel takes ---- */
+
+/* 1 it does, 0 it does not, -1 no verdict. Misbehaving when asked is a finding. */
+static int ask(struct checking *c, const struct gate_problem *problem, size_t *workspace,
+               struct gate_finding *finding) {
+    struct cp_kernel_call call;
+    struct run_report report;
+    char reason[256];
+    gate_call_sizes(&call, problem);
+    *finding = gate_no_finding;
+    if (runner_ask(c->runner, &call, reason, workspace, &report) != 0) {
+        take(&report, finding);
+        return 1;
+    }
+    if (reason[0] != '\0') {
+        (void)snprintf(c->result->refusal, sizeof c->result->refusal, "%s", reason);
+    }
+    return reason[0] == '\0';
+}
+
+/* As a problem of this recipe might be: made without a tree, to ask quickly. */
+static struct gate_problem guess(const struct gate_recipe *recipe, const struct cp_kernel *kernel) {
+    struct gate_problem p;
+    memset(&p, 0, sizeof p);
+    p.recipe = *recipe;
+    p.q_type = kernel->q_type;
+    p.kv_type = kernel->kv_type;
+    p.out_type = kernel->out_type;
+    p.lse_type = kernel->lse_type;
+    p.b = p.n_rows = recipe->n_ops;
+    p.capacity = p.table_width = 4 * recipe->n_ops;
+    p.scale = 1.0 / sqrt(recipe->head_dim);
+    return p;
+}
+
+/* 1 found one, 0 there is none, -1 no verdict. */
+static int find_recipe(struct checking *c, long long index, struct gate_recipe *recipe) {
+    long long work = tier_work[c->options->tier];
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        gate_recipe_make(recipe, c->options->seed, index, attempt, work);
+        struct gate_problem p = guess(recipe, runner_kernel(c->runner));
+        struct gate_finding finding;
+        size_t workspace;
+        int takes = ask(c, &p, &workspace, &finding);
+        if (takes != 0) {
+            return takes;
+        }
+    }
+    return 0;
+}
+
+/* ---- A case ---- */
+
+/* Of all bytes of the results. */
+static unsigned long long digest_of(const struct gate_arrays *arrays) {
+    unsigned long long digest = 0xCBF29CE484222325ULL;
+    for (int buffer = RUN_OUT; buffer <= RUN_LSE; buffer++) {
+        for (size_t i = 0; i < arrays->run.bytes[buffer]; i++) {
+            digest = (digest ^ arrays->memory[buffer][i]) * 0x100000001B3ULL;
+        }
+    }
+    return digest;
+}
+
+static int most_pairs(const struct gate_problem *p) {
+    for (int s = 0; s < p->b; s++) {
+        if (p->n_tokens[s] >= LONG_KEYS) {
+            return LONG_PAIRS;
+        }
+    }
+    return MOST_PAIRS;
+}
+
+/* Twice, and compared; the verdict is on the first thing that is wrong. */
+static int run_twice(struct checking *c, const struct gate_problem *p, struct gate_arrays *one,
+                     struct gate_arrays *other, struct gate_finding *f) {
+    if (run(c, one, 1, 0xFF, f) != 0) {
+        return -1;
+    }
+    if (f->verdict == GATE_RIGHT && run(c, other, 0, 0xA5, f) != 0) {
+        return -1;
+    }
+    if (f->verdict != GATE_RIGHT) {
+        return 0;
+    }
+    struct gate_finding writes;
+    const struct cp_kernel *kernel = runner_kernel(c->runner);
+    if (gate_judge_writes(p, one, other, &writes) != 0 ||
+        gate_judge(p, one, kernel, most_pairs(p), f) != 0) {
+        return no_verdict("not enough memory to judge a result");
+    }
+    if (writes.verdict != GATE_RIGHT) { /* it says more than that numbers are wrong */
+        *f = writes;
+    }
+    return 0;
+}
+
+static int run_problem(struct checking *c, struct gate_problem *p, size_t workspace,
+                       struct gate_finding *f, unsigned long long *digest) {
+    struct gate_arrays one, other;
+    gate_values_fill(p);
+    if (gate_arrays_new(&one, p) != 0) {
+        return no_verdict("not enough memory for a case");
+    }
+    one.run.bytes[RUN_WORKSPACE] = one.run.call.workspace_size = workspace;
+    if (gate_arrays_again(&other, &one) != 0) {
+        gate_arrays_free(&one);
+        return no_verdict("not enough memory for a case");
+    }
+    int result = run_twice(c, p, &one, &other, f);
+    *digest = digest_of(&one);
+    gate_arrays_free_again(&other);
+    gate_arrays_free(&one);
+    return result;
+}
+
+/* 1: done, 0: the kernel does not take it after all, -1. */
+static int run_recipe(struct checking *c, const struct gate_recipe *recipe, struct gate_finding *f,
+                      unsigned long long *digest) {
+    struct gate_problem p;
+    size_t workspace = 0;
+    if (gate_problem_new(&p, recipe, runner_kernel(c->runner)) != 0) {
+        return no_verdict("not enough memory for a case");
+    }
+    int takes = ask(c, &p, &workspace, f);
+    if (takes > 0 && f->verdict == GATE_RIGHT) {
+        takes = run_problem(c, &p, workspace, f, digest) == 0 ? 1 : -1;
+    }
+    gate_problem_free(&p);
+    return takes;
+}
+
+/* The case before once more: others have come in between. */
+static int run_earlier(struct checking *c, struct gate_finding *f) {
+    unsigned long long digest = 0;
+    if (run_recipe(c, &c->earlier, f, &digest) < 0) {
+        return -1;
+    }
+    if (f->verdict == GATE_RIGHT && digest != c->digest) {
+        f->verdict = GATE_REMEMBERS;
+        (void)snprintf(f->text, sizeof f->text,
+                       "an earlier case, run again after others, has another result than before");
+    }
+    return 0;
+}
+
+/* ---- All cases ---- */
+
+static long long work_of(const struct gate_recipe *r) {
+    long long tokens = 1;
+    for (int i = 0; i < r->n_ops; i++) {
+        tokens += r->op[i].tokens + r->op[i].own;
+    }
+    return tokens * r->head_dim * r->n_heads;
+}
+
+static void record(struct checking *c, long long index, const struct gate_recipe *recipe,
+                   const struct gate_finding *f) {
+    struct gate_tally *tally = &c->result->tally[recipe->values];
+    struct gate_found *found = &c->result->found[f->verdict];
+    long long work = work_of(recipe);
+    tally->compared += f->compared;
+    tally->unclaimed += f->unclaimed;
+    tally->largest = fmax(tally->largest, f->largest);
+    if (f->verdict != GATE_RIGHT) {
+        tally->wrong_cases++;
+        if (c->result->verdicts[f->verdict] == 0 || work < found->work) {
+            *found = (struct gate_found){index, work, *recipe, *f};
+        }
+    }
+    c->result->verdicts[f->verdict]++;
+}
+
+static int check_case(struct checking *c, long long index) {
+    struct gate_recipe recipe;
+    struct gate_finding f;
+    unsigned long long digest;
+    int taken = find_recipe(c, index, &recipe);
+    taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
+    if (taken <= 0) {
+        c->result->refused += taken == 0;
+        return taken;
+    }
+    c->result->cases++;
+    c->result->tally[recipe.values].cases++;
+    record(c, index, &recipe, &f);
+    if (c->has_earlier && index % AGAIN == 0) {
+        if (run_earlier(c, &f) != 0) {
+            return -1;
+        }
+        if (f.verdict == GATE_REMEMBERS) {
+            record(c, index, &c->earlier, &f);
+        }
+        c->has_earlier = 0;
+    } else if (f.verdict == GATE_RIGHT && (!c->has_earlier || index % AGAIN == 2)) {
+        c->earlier = recipe;
+        c->digest = digest;
+        c->has_earlier = 1;
+    }
+    return 0;
+}
+
+int gate_check(const struct gate_options *options, struct runner *runner,
+               struct gate_result *result, const volatile int *stop) {
+    struct checking c = {.options = options, .runner = runner, .result = result};
+    long long cases = options->cases > 0 ? options->cases : tier_cases[options->tier];
+    long long first = options->only >= 0 ? options->only : 0;
+    long long end = options->only >= 0 ? options->only + 1 : cases;
+    double start = seconds_now();
+    memset(result, 0, sizeof *result);
+    for (long long i = first; i < end && !*stop && result->verdicts[GATE_HANGS] < HANGS; i++) {
+        if (check_case(&c, i) < 0) {
+            return -1;
+        }
+    }
+    result->interrupted = *stop;
+    result->seconds = seconds_now() - start;
+    return 0;
+}

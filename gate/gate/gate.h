@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command `chunkproof gate`: a kernel in, a verdict out.
+ *
+ *   options.c  the command line           recipe.c   which problems there are to solve
+ *   problem.c  a recipe's tree and plan   values.c   its numbers
+ *   layout.c   its arrays as a kernel gets them
+ *   runner*.c  a kernel in its own process
+ *   class.c    what a kernel declares     judge.c    its results against the certified tolerance
+ *   check.c    what is asked of a kernel, and how its answers are compared
+ *   report.c   what is printed            command.c  the order of it all
+ *
+ * A recipe is small and says everything: the same recipe makes the same problem on every machine. */
+#ifndef CHUNKPROOF_GATE_GATE_H
+#define CHUNKPROOF_GATE_GATE_H
+
+#include <stdio.h>
+
+#include "chunkproof/tolerance.h"
+#include "gate/gate/runner.h"
+
+/* ---- Recipes ---- */
+
+/* What is done to the tree, one thing after the other. Sequences are counted as they lie in the tree at that time; a
+ * number that is too large is taken modulo how many there are. */
+enum gate_op_kind {
+    GATE_JOIN,   /* first `tokens` tokens of sequence `sequence` (0 of none), then `own` new ones */
+    GATE_APPEND, /* `tokens` new tokens for a sequence, one at a time */
+    GATE_LEAVE,
+    GATE_FORK,
+    GATE_OPS
+};
+
+struct gate_op {
+    enum gate_op_kind kind;
+    int sequence, tokens, own;
+};
+
+#define GATE_MOST_OPS 64
+
+/* How the numbers are made. */
+enum gate_values {
+    GATE_COUNT, /* all weights equal, each number of V in few keys: a key too many or too few shows */
+    GATE_SELECT, /* a query chooses few keys by their address, all others weigh nothing: another key shows */
+    GATE_NORMAL,    /* mean 0, variance 1 */
+    GATE_MASSIVE,   /* few channels 50 times as large */
+    GATE_ONE_HOT,   /* one key in seven far ahead */
+    GATE_LOW,       /* all scores about -900 */
+    GATE_RISING,    /* each key a new maximum; */
+    GATE_FALLING,   /* the first one the maximum */
+    GATE_OFFSET,    /* V far from 0 and close together */
+    GATE_SUBNORMAL, /* V below the smallest normal number */
+    GATE_ZERO,      /* Q and V of zeros of both signs */
+    GATE_VALUES
+};
+
+extern const char *const gate_values_names[GATE_VALUES + 1]; /* NULL behind the last */
+
+/* Query rows. */
+enum gate_queries {
+    GATE_DECODE,  /* one for each sequence */
+    GATE_SEVERAL, /* 0 to 4, but not more than keys */
+    GATE_MORE,    /* up to 3 more than keys: rows that see none */
+    GATE_QUERIES
+};
+
+/* Where elements lie: bits that are set at will. */
+#define GATE_SLOTS_FIRST 1 /* K: [chunk][slot][head] instead of [chunk][head][slot] */
+#define GATE_V_OTHERWISE 2 /* V the other way round than K */
+#define GATE_HEADS_FIRST 4 /* Q and out: [head][row] */
+#define GATE_SPREAD      8 /* numbers of nobody behind each d, and behind each chunk */
+#define GATE_LAYOUTS     16
+
+/* What lies where no key is. */
+enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };
+
+struct gate_recipe {
+    int n_heads, n_kv_heads, head_dim, chunk_size;
+    enum gate_values values;
+    enum gate_queries queries;
+    int layout;
+    enum gate_padding padding;
+    unsigned long long seed; /* of numbers, and of how many queries there are */
+    int n_ops;
+    struct gate_op op[GATE_MOST_OPS];
+};
+
+/* Recipe `index` of a seed, with about `work` products q_i k_i at most, but for the few that are long. A kernel may
+ * refuse its sizes: attempt 1, 2, ... has others, with the same kind of values. */
+void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long long index,
+                      int attempt, long long work);
+
+/* In one line, for people. */
+#define GATE_LINE 160
+void gate_recipe_print(const struct gate_recipe *recipe, char *line);
+
+/* ---- Problems ---- */
+
+/* All that there is to know of one. */
+struct gate_problem {
+    struct gate_recipe recipe;
+    int q_type, kv_type, out_type, lse_type; /* the kernel's */
+    int b, n_rows, capacity;
+    int *n_tokens, *query_begin, *table, *n_shared_chunks;
+    int table_width;
+    int n_shared;
+    struct cp_shared_chunk *shared;
+    double scale;
+    double *q, *k,
+        *v; /* the numbers in them: [rows][h][d], [capacity][h_kv][c][d]; NaN where no key is */
+};
+
+/* All but the numbers, which are gate_values_fill()'s. 0, or -1: no memory. */
+int gate_problem_new(struct gate_problem *problem, const struct gate_recipe *recipe,
+                     const struct cp_kernel *kernel);
+void gate_problem_free(struct gate_problem *problem);
+
+/* Q, K and V by the recipe's kind of values; every number is one of its type. */
+void gate_values_fill(struct gate_problem *problem);
+
+/* The nearest number of a type. */
+double gate_round(int type, double x);
+
+/* Element 0 of a key, in k and v. */
+size_t gate_key_at(const struct gate_problem *problem, int sequence, int j, int kv_head);
+int gate_sequence_of(const struct gate_problem *problem, int row);
+int gate_visible(const struct gate_problem *problem, int row);
+
+/* The same as a kernel gets it. All arrays are this's own. */
+struct gate_arrays {
+    struct run_call run;
+    unsigned char *memory[RUN_BUFFERS];
+};
+
+/* The call without its arrays: sizes and strides. */
+void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *problem);
+
+/* 0, or -1: no memory. */
+int gate_arrays_new(struct gate_arrays *arrays, const struct gate_problem *problem);
+void gate_arrays_free(struct gate_arrays *arrays);
+
+/* The same inputs, with results of its own: `one` lives longer. 0, or -1: no memory. */
+int gate_arrays_again(struct gate_arrays *again, const struct gate_arrays *one);
+void gate_arrays_free_again(struct gate_arrays *again);
+
+/* Number i of a row and head of the results. */
+double gate_out_at(const struct gate_arrays *arrays, const struct gate_problem *problem, int row,
+                   int head, int i);
+double gate_lse_at(const struct gate_arrays *arrays, const struct gate_problem *problem, int row,
+                   int head);
+
+/* ---- Verdicts ---- */
+
+/* NUM-7, NUM-8 for a row of n keys of d numbers, of which no score is larger in magnitude: what the kernel declares. */
+void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
+                double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts);
+
+/* What its logarithm and its format make of a log-sum-exp. */
+double gate_lse_error(const struct cp_kernel *kernel, int n, double largest_score);
+
+enum gate_verdict {
+    GATE_RIGHT,
+    GATE_WRONG,         /* outside of the certified tolerance */
+    GATE_NOT_A_NUMBER,  /* a NaN */
+    GATE_UNWRITTEN,     /* an element of out or lse was left as it was */
+    GATE_WROTE_BETWEEN, /* elements of out that are no result's */
+    GATE_OTHER_BITS,    /* not the same result for the same call */
+    GATE_REMEMBERS,     /* ... when others came in between */
+    GATE_FAILED,        /* attend() says so */
+    GATE_OUT_OF_BOUNDS,
+    GATE_WROTE_INPUT,
+    GATE_WROTE_LATE,
+    GATE_CRASHED,
+    GATE_EXITED,
+    GATE_HANGS,
+    GATE_VERDICTS
+};
+
+extern const char *const gate_verdict_names[GATE_VERDICTS];
+
+struct gate_finding {
+    enum gate_verdict verdict;
+    const char *clause;     /* what it breaks, "" for none */
+    int row, head, element; /* the first that is wrong; -1 where that has no meaning */
+    double got, expected, bound;
+    long long wrong, compared,
+        unclaimed;  /* elements; of the last nothing can be claimed (NUM-12) */
+    double largest; /* error / bound, of all that were compared and are right */
+    char text[320];
+};
+
+/* GATE_RIGHT, with nothing compared. */
+extern const struct gate_finding gate_no_finding;
+
+/* Compares the results with attention, for at most `most` pairs (row, head), spread evenly. 0, or -1: no memory. */
+int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arrays,
+               const struct cp_kernel *kernel, int most, struct gate_finding *finding);
+
+/* Whether all of out and lse was written, nothing between the rows, and the same bits: two runs of one call, with
+ * different poison. 0, or -1: no memory. */
+int gate_judge_writes(const struct gate_problem *problem, const struct gate_arrays *one,
+                      const struct gate_arrays *other, struct gate_finding *finding);
+
+/* ---- Checking ---- */
+
+enum gate_tier { GATE_QUICK, GATE_FULL, GATE_DEEP, GATE_TIERS };
+
+struct gate_options {
+    const char *kernel, *json; /* files */
+    enum gate_tier tier;
+    unsigned long long seed;
+    long long cases; /* 0: the tier's */
+    long long only;  /* this case alone; -1: all */
+    double seconds;  /* for one call */
+    int help;
+};
+
+/* 0, or -1 after saying what is wrong. */
+int gate_options_parse(struct gate_options *options, int argc, char **argv);
+void gate_options_help(FILE *file);
+extern const char *const gate_tier_names[GATE_TIERS + 1];
+
+/* What came of all cases with one kind of values. */
+struct gate_tally {
+    long long cases, wrong_cases, compared, unclaimed;
+    double largest;
+};
+
+struct gate_result {
+    struct gate_tally tally[GATE_VALUES];
+    long long cases, refused, runs; /* taken; asked for and not taken; calls of the kernel */
+    long long verdicts[GATE_VERDICTS];
+    struct gate_found { /* the smallest case of each verdict */
+        long long index, work;
+        struct gate_recipe recipe;
+        struct gate_finding finding;
+    } found[GATE_VERDICTS];
+    char refusal[256]; /* why, the last time */
+    int interrupted;
+    double seconds;
+};
+
+/* All cases of the options. `stop` becomes not 0 when it is to end early. 0, or -1 after saying why there is no
+ * verdict. */
+int gate_check(const struct gate_options *options, struct runner *runner,
+               struct gate_result *result, const volatile int *stop);
+
+void gate_print_text(FILE *file, const struct gate_options *options, const struct cp_kernel *kernel,
+                     const struct gate_result *result);
+/* 0, or -1: it could not be written. */
+int gate_print_json(const char *file, const struct gate_options *options,
+                    const struct cp_kernel *kernel, const struct gate_result *result);
+
+#endif

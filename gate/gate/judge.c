@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results against attention, each number within its certified tolerance (NUM-10, NUM-11). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "gate/gate/gate.h"
+
+const struct gate_finding gate_no_finding = {
+    .verdict = GATE_RIGHT, .clause = "", .row = -1, .head = -1, .element = -1};
+
+/* Room for one row. */
+struct room {
+    double *k, *v, *scratch, *expected, *bound;
+};
+
+static int room_new(struct room *room, const struct gate_problem *p) {
+    size_t d = (size_t)p->recipe.head_dim, n = 0;
+    for (int s = 0; s < p->b; s++) {
+        n = (size_t)p->n_tokens[s] > n ? (size_t)p->n_tokens[s] : n;
+    }
+    room->k = malloc((n * d + 1) * sizeof(double));
+    room->v = malloc((n * d + 1) * sizeof(double));
+    room->scratch = malloc((3 * n + 1) * sizeof(double));
+    room->expected = malloc(d * sizeof(double));
+    room->bound = malloc(d * sizeof(double));
+    return room->k != NULL && room->v != NULL && room->scratch != NULL && room->expected != NULL &&
+                   room->bound != NULL
+               ? 0
+               : -1;
+}
+
+static void room_free(struct room *room) {
+    free(room->k);
+    free(room->v);
+    free(room->scratch);
+    free(room->expected);
+    free(room->bound);
+}
+
+/* A row and head that is judged. */
+struct pair {
+    int row, head, n_keys;
+    const double *q;
+    double lse, lse_bound;
+};
+
+static double gather(const struct gate_problem *p, const struct pair *pair, struct room *room) {
+    size_t d = (size_t)p->recipe.head_dim;
+    int s = gate_sequence_of(p, pair->row);
+    int g = pair->head / (p->recipe.n_heads / p->recipe.n_kv_heads);
+    double largest = 0.0;
+    for (int j = 0; j < pair->n_keys; j++) {
+        const double *k = p->k + gate_key_at(p, s, j, g);
+        double sum = 0.0;
+        for (size_t i = 0; i < d; i++) {
+            sum += pair->q[i] * k[i];
+        }
+        largest = fmax(largest, fabs(p->scale * sum));
+        memcpy(room->k + (size_t)j * d, k, d * sizeof(double));
+        memcpy(room->v + (size_t)j * d, p->v + gate_key_at(p, s, j, g), d * sizeof(double));
+    }
+    return largest;
+}
+
+static void certify(const struct gate_problem *p, const struct cp_kernel *kernel, struct pair *pair,
+                    struct room *room) {
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+    double largest = gather(p, pair, room);
+    struct cp_tolerance_row row = {pair->n_keys, p->recipe.head_dim, p->scale, pair->q, room->k,
+                                   room->v,      room->scratch};
+    gate_class(kernel, &p->recipe, pair->n_keys, largest, &arithmetic, &counts);
+    cp_tolerance(&arithmetic, &counts, &row, gate_lse_error(kernel, pair->n_keys, largest),
+                 room->expected, room->bound, &pair->lse, &pair->lse_bound);
+}
+
+/* One number; element -1 is the log-sum-exp. */
+static void compare(struct gate_finding *f, const struct pair *pair, int element, double got,
+                    double expected, double bound) {
+    int no_key = pair->n_keys == 0;
+    double error = fabs(got - expected);
+    int right = no_key ? got == expected : error <= bound;
+    if (!no_key && isinf(bound)) { /* NUM-12: nothing is claimed */
+        f->unclaimed++;
+        return;
+    }
+    f->compared++;
+    if (right) {
+        f->largest = !no_key && bound > 0.0 ? fmax(f->largest, error / bound) : f->largest;
+        return;
+    }
+    f->wrong++;
+    if (f->verdict == GATE_RIGHT) {
+        f->verdict = isnan(got) ? GATE_NOT_A_NUMBER : GATE_WRONG;
+        f->clause = no_key ? "PREFILL-3" : element < 0 ? "NUM-11" : "NUM-10";
+        f->row = pair->row;
+        f->head = pair->head;
+        f->element = element;
+        f->got = got;
+        f->expected = expected;
+        f->bound = no_key ? 0.0 : bound;
+    }
+}
+
+static void compare_pair(const struct gate_problem *p, const struct gate_arrays *arrays,
+                         const struct pair *pair, const struct room *room, struct gate_finding *f) {
+    for (int i = 0; i < p->recipe.head_dim; i++) {
+        compare(f, pair, i, gate_out_at(arrays, p, pair->row, pair->head, i), room->expected[i],
+                room->bound[i]);
+    }
+    if (arrays->run.call.lse != NULL) {
+        compare(f, pair, -1, gate_lse_at(arrays, p, pair->row, pair->head), pair->lse,
+                pair->lse_bound);
+    }
+}
+
+static void say(const struct gate_problem *p, struct gate_finding *f) {
+    char where[64], within[64];
+    if (f->verdict == GATE_RIGHT) {
+        return;
+    }
+    (void)snprintf(where, sizeof where, f->element < 0 ? "lse" : "out, element %d", f->element);
+    (void)snprintf(within, sizeof within, f->bound > 0.0 ? " within %.3g" : " exactly", f->bound);
+    (void)snprintf(f->text, sizeof f->text,
+                   "%s of row %d (sequence %d), head %d is %.9g and must be %.9g%s; %lld of %lld "
+                   "numbers are wrong",
+                   where, f->row, gate_sequence_of(p, f->row), f->head, f->got, f->expected, within,
+                   f->wrong, f->compared);
+}
+
+int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
+               const struct cp_kernel *kernel, int most, struct gate_finding *f) {
+    struct room room;
+    int d = p->recipe.head_dim, h = p->recipe.n_heads, n = p->n_rows * h;
+    int step = (n + most - 1) / most;
+    *f = gate_no_finding;
+    if (room_new(&room, p) != 0) {
+        room_free(&room);
+        return -1;
+    }
+    for (int x = 0; x < n; x += step) {
+        struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d,
+                            0.0,   0.0};
+        certify(p, kernel, &pair, &room);
+        compare_pair(p, arrays, &pair, &room, f);
+    }
+    room_free(&room);
+    say(p, f);
+    return 0;
+}
+
+/* ---- What was written ---- */
+
+/* Marks the bytes of results in `is_result`; the others are nobody's. */
+static void mark(const struct gate_problem *p, const struct gate_arrays *a, enum run_buffer buffer,
+                 unsigned char *is_result) {
+    const struct cp_kernel_call *c = &a->run.call;
+    int of_out = buffer == RUN_OUT;
+    size_t size = cp_number_size(of_out ? p->out_type : p->lse_type);
+    size_t width = size * (of_out ? (size_t)p->recipe.head_dim : 1);
+    for (long long row = 0; row < p->n_rows; row++) {
+        for (long long head = 0; head < p->recipe.n_heads; head++) {
+            long long at = of_out ? row * c->out_row + head * c->out_head
+                                  : row * c->lse_row + head * c->lse_head;
+            memset(is_result + (size_t)at * size, 1, width);
+        }
+    }
+}
+
+static void judge_bytes(const struct gate_arrays *one, const struct gate_arrays *other,
+                        enum run_buffer buffer, size_t size, const unsigned char *is_result,
+                        struct gate_finding *f) {
+    const unsigned char *a = one->memory[buffer], *b = other->memory[buffer];
+    for (size_t at = 0; at < one->run.bytes[buffer] && f->verdict == GATE_RIGHT; at += size) {
+        size_t left = 0; /* bytes that are as they were, in both */
+        int same = memcmp(a + at, b + at, size) == 0;
+        for (size_t i = 0; i < size; i++) {
+            left += a[at + i] == one->run.poison && b[at + i] == other->run.poison;
+        }
+        if (is_result[at] ? left == size : left != size) {
+            f->verdict = is_result[at] ? GATE_UNWRITTEN : GATE_WROTE_BETWEEN;
+            (void)snprintf(f->text, sizeof f->text,
+                           is_result[at] ? "%s, element %zu was not written"
+                                         : "%s, element %zu was written: it is between the rows, "
+                                           "and nobody's",
+                           run_buffer_names[buffer], at / size);
+        } else if (is_result[at] && !same) {
+            f->verdict = GATE_OTHER_BITS;
+            (void)snprintf(f->text, sizeof f->text,
+                           "%s, element %zu differs between two runs of the same call",
+                           run_buffer_names[buffer], at / size);
+        }
+    }
+}
+
+int gate_judge_writes(const struct gate_problem *p, const struct gate_arrays *one,
+                      const struct gate_arrays *other, struct gate_finding *f) {
+    *f = gate_no_finding;
+    for (int buffer = RUN_OUT; buffer <= RUN_LSE; buffer++) {
+        size_t size = buffer == RUN_OUT ? cp_number_size(p->out_type) : cp_number_size(p->lse_type);
+        if (one->run.bytes[buffer] == 0) {
+            continue;
+        }
+        unsigned char *is_result = calloc(one->run.bytes[buffer], 1);
+        if (is_result == NULL) {
+            return -1;
+        }
+        mark(p, one, (enum run_buffer)buffer, is_result);
+        judge_bytes(one, other, (enum run_buffer)buffer, size, is_result, f);
+        free(is_result);
+    }
+    return 0;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A problem as arrays of a kernel's types, with strides, and something in the places where no number is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "gate/gate/gate.h"
+#include "gate/random.h"
+
+#define SPREAD 16 /* elements behind a row of d */
+
+/* Strides of an array with three indices before that of the number: x outermost. */
+struct strides {
+    long long x, y, z;
+    long long elements; /* of the whole array */
+};
+
+static struct strides strides_of(long long n_x, long long n_y, long long n_z, long long d,
+                                 int swapped, int spread) {
+    long long width = d + (spread ? SPREAD : 0);
+    struct strides s = {n_y * n_z * width, swapped ? width : n_z * width,
+                        swapped ? n_y * width : width, 0};
+    s.x += spread ? 3 * SPREAD : 0;
+    s.elements = n_x * s.x;
+    return s;
+}
+
+static struct strides strides_of_keys(const struct gate_problem *p, int slots_first) {
+    const struct gate_recipe *r = &p->recipe;
+    return strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim, slots_first,
+                      (r->layout & GATE_SPREAD) != 0);
+}
+
+/* Of rows and heads: x is not there. */
+static struct strides strides_of_rows(const struct gate_problem *p, long long d) {
+    const struct gate_recipe *r = &p->recipe;
+    return strides_of(1, p->n_rows, r->n_heads, d, (r->layout & GATE_HEADS_FIRST) != 0,
+                      (r->layout & GATE_SPREAD) != 0);
+}
+
+/* ---- Filling ---- */
+
+/* What is no key's: a NaN, a number beyond all others, or what could be a key of someone else. */
+static double padding_number(const struct gate_problem *p, struct gate_random *random) {
+    switch (p->recipe.padding) {
+    case GATE_NANS:
+        return NAN;
+    case GATE_HUGE:
+        return 60000.0;
+    default:
+        return 40.0 * ((double)(gate_random_next(random) >> 32) * 0x1p-32 - 0.25);
+    }
+}
+
+static void fill_padding(const struct gate_problem *p, void *array, int type, size_t n,
+                         unsigned long long which) {
+    struct gate_random random = {p->recipe.seed ^ which};
+    for (size_t i = 0; i < n; i++) {
+        cp_number_store(array, type, i, padding_number(p, &random));
+    }
+}
+
+static void put_keys(const struct gate_problem *p, const double *from, void *to, struct strides s) {
+    const struct gate_recipe *r = &p->recipe;
+    size_t at = 0;
+    for (long long chunk = 0; chunk < p->capacity; chunk++) {
+        for (long long head = 0; head < r->n_kv_heads; head++) {
+            for (long long slot = 0; slot < r->chunk_size; slot++) {
+                size_t begin = (size_t)(chunk * s.x + head * s.y + slot * s.z);
+                for (size_t i = 0; i < (size_t)r->head_dim; i++, at++) {
+                    if (!isnan(from[at])) {
+                        cp_number_store(to, p->kv_type, begin + i, from[at]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+static void put_queries(const struct gate_problem *p, void *to, struct strides s) {
+    const struct gate_recipe *r = &p->recipe;
+    size_t at = 0;
+    for (long long row = 0; row < p->n_rows; row++) {
+        for (long long head = 0; head < r->n_heads; head++) {
+            for (size_t i = 0; i < (size_t)r->head_dim; i++, at++) {
+                cp_number_store(to, p->q_type, (size_t)(row * s.y + head * s.z) + i, p->q[at]);
+            }
+        }
+    }
+}
+
+/* ---- The arrays ---- */
+
+static int allocate(struct gate_arrays *a, enum run_buffer buffer, size_t bytes) {
+    a->run.bytes[buffer] = bytes;
+    a->memory[buffer] = calloc(bytes + 1, 1);
+    return a->memory[buffer] == NULL ? -1 : 0;
+}
+
+static int copy(struct gate_arrays *a, enum run_buffer buffer, const void *from, size_t bytes) {
+    if (allocate(a, buffer, bytes) != 0) {
+        return -1;
+    }
+    memcpy(a->memory[buffer], from, bytes);
+    return 0;
+}
+
+static int make_lists(struct gate_arrays *a, const struct gate_problem *p) {
+    size_t b = (size_t)p->b, size = sizeof(int);
+    return copy(a, RUN_N_TOKENS, p->n_tokens, b * size) == 0 &&
+                   copy(a, RUN_QUERY_BEGIN, p->query_begin, (b + 1) * size) == 0 &&
+                   copy(a, RUN_TABLE, p->table, b * (size_t)p->table_width * size) == 0 &&
+                   copy(a, RUN_SHARED, p->shared, (size_t)p->n_shared * sizeof *p->shared) == 0 &&
+                   copy(a, RUN_N_SHARED_CHUNKS, p->n_shared_chunks, b * size) == 0
+               ? 0
+               : -1;
+}
+
+static int make_numbers(struct gate_arrays *a, const struct gate_problem *p, struct strides q,
+                        struct strides k, struct strides v, struct strides lse) {
+    size_t n_q = (size_t)q.elements, n_k = (size_t)k.elements, n_v = (size_t)v.elements;
+    size_t lse_bytes =
+        p->lse_type == CP_NO_LSE ? 0 : (size_t)lse.elements * cp_number_size(p->lse_type);
+    if (allocate(a, RUN_Q, n_q * cp_number_size(p->q_type)) != 0 ||
+        allocate(a, RUN_K, n_k * cp_number_size(p->kv_type)) != 0 ||
+        allocate(a, RUN_V, n_v * cp_number_size(p->kv_type)) != 0 ||
+        allocate(a, RUN_OUT, n_q * cp_number_size(p->out_type)) != 0 ||
+        allocate(a, RUN_LSE, lse_bytes) != 0) {
+        return -1;
+    }
+    fill_padding(p, a->memory[RUN_Q], p->q_type, n_q, 1);
+    fill_padding(p, a->memory[RUN_K], p->kv_type, n_k, 2);
+    fill_padding(p, a->memory[RUN_V], p->kv_type, n_v, 3);
+    put_queries(p, a->memory[RUN_Q], q);
+    put_keys(p, p->k, a->memory[RUN_K], k);
+    put_keys(p, p->v, a->memory[RUN_V], v);
+    return 0;
+}
+
+static void point(struct gate_arrays *a) {
+    struct cp_kernel_call *c = &a->run.call;
+    c->n_tokens = (const int *)(const void *)a->memory[RUN_N_TOKENS];
+    c->query_begin = (const int *)(const void *)a->memory[RUN_QUERY_BEGIN];
+    c->table = (const int *)(const void *)a->memory[RUN_TABLE];
+    c->shared = (const struct cp_shared_chunk *)(const void *)a->memory[RUN_SHARED];
+    c->n_shared_chunks = (const int *)(const void *)a->memory[RUN_N_SHARED_CHUNKS];
+    c->q = a->memory[RUN_Q];
+    c->k = a->memory[RUN_K];
+    c->v = a->memory[RUN_V];
+    c->out = a->memory[RUN_OUT];
+    c->lse = a->run.bytes[RUN_LSE] > 0 ? a->memory[RUN_LSE] : NULL;
+}
+
+/* ... of K, of V, of Q and out, of lse. */
+struct all_strides {
+    struct strides k, v, q, lse;
+};
+
+static struct all_strides all_strides_of(const struct gate_problem *p) {
+    int slots_first = (p->recipe.layout & GATE_SLOTS_FIRST) != 0;
+    int v_slots_first = slots_first ^ ((p->recipe.layout & GATE_V_OTHERWISE) != 0);
+    return (struct all_strides){strides_of_keys(p, slots_first), strides_of_keys(p, v_slots_first),
+                                strides_of_rows(p, p->recipe.head_dim), strides_of_rows(p, 1)};
+}
+
+void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) {
+    const struct gate_recipe *r = &p->recipe;
+    struct all_strides s = all_strides_of(p);
+    *call = (struct cp_kernel_call){.n_sequences = p->b,
+                                    .n_rows = p->n_rows,
+                                    .n_heads = r->n_heads,
+                                    .n_kv_heads = r->n_kv_heads,
+                                    .head_dim = r->head_dim,
+                                    .chunk_size = r->chunk_size,
+                                    .capacity = p->capacity,
+                                    .scale = p->scale,
+                                    .table_width = p->table_width,
+                                    .n_shared = p->n_shared,
+                                    .q_row = s.q.y,
+                                    .q_head = s.q.z,
+                                    .k_chunk = s.k.x,
+                                    .k_head = s.k.y,
+                                    .k_slot = s.k.z,
+                                    .v_chunk = s.v.x,
+                                    .v_head = s.v.y,
+                                    .v_slot = s.v.z,
+                                    .out_row = s.q.y,
+                                    .out_head = s.q.z,
+                                    .lse_row = s.lse.y,
+                                    .lse_head = s.lse.z};
+}
+
+int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
+    struct all_strides s = all_strides_of(p);
+    memset(a, 0, sizeof *a);
+    gate_call_sizes(&a->run.call, p);
+    if (make_lists(a, p) != 0 || make_numbers(a, p, s.q, s.k, s.v, s.lse) != 0) {
+        gate_arrays_free(a);
+        return -1;
+    }
+    point(a);
+    return 0;
+}
+
+int gate_arrays_again(struct gate_arrays *again, const struct gate_arrays *one) {
+    *again = *one;
+    if (allocate(again, RUN_LSE, one->run.bytes[RUN_LSE]) != 0) {
+        return -1;
+    }
+    if (allocate(again, RUN_OUT, one->run.bytes[RUN_OUT]) != 0) {
+        free(again->memory[RUN_LSE]);
+        return -1;
+    }
+    point(again);
+    return 0;
+}
+
+void gate_arrays_free_again(struct gate_arrays *again) {
+    free(again->memory[RUN_OUT]);
+    free(again->memory[RUN_LSE]);
+}
+
+void gate_arrays_free(struct gate_arrays *a) {
+    for (int i = 0; i < RUN_BUFFERS; i++) {
+        free(a->memory[i]);
+        a->memory[i] = NULL;
+    }
+}
+
+double gate_out_at(const struct gate_arrays *a, const struct gate_problem *p, int row, int head,
+                   int i) {
+    const struct cp_kernel_call *c = &a->run.call;
+    size_t at = (size_t)(row * c->out_row + head * c->out_head + i);
+    return cp_number_load(c->out, p->out_type, at);
+}
+
+double gate_lse_at(const struct gate_arrays *a, const struct gate_problem *p, int row, int head) {
+    const struct cp_kernel_call *c = &a->run.call;
+    return cp_number_load(c->lse, p->lse_type, (size_t)(row * c->lse_row + head * c->lse_head));
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* getopt_long */
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/gate/gate.h"
+
+enum option_value { KERNEL = 1000, TIER, SEED, CASES, CASE, SECONDS, JSON, HELP };
+
+static const struct option names[] = {
+    {"kernel", required_argument, NULL, KERNEL},
+    {"tier", required_argument, NULL, TIER},
+    {"seed", required_argument, NULL, SEED},
+    {"cases", required_argument, NULL, CASES},
+    {"case", required_argument, NULL, CASE},
+    {"seconds", required_argument, NULL, SECONDS},
+    {"json", required_argument, NULL, JSON},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
+
+void gate_options_help(FILE *file) {
+    fputs("usage: chunkproof gate --kernel FILE.so [OPTION]...\n"
+          "\n"
+          "Decides whether an attention kernel computes attention: a shared object with the "
+          "interface of\n"
+          "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
+          "and each of\n"
+          "its results must be within the certified tolerance of the arithmetic that it declares\n"
+          "(spec/tolerance.md).\n"
+          "\n"
+          "  --kernel FILE         the kernel\n"
+          "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
+          "  --seed N              other cases (1); the same number, the same cases\n"
+          "  --cases N             so many instead of the tier's\n"
+          "  --case I              case I alone\n"
+          "  --seconds X           that one call may take (10)\n"
+          "  --json FILE           write the report there, too\n"
+          "\n"
+          "exit status:\n"
+          "  0    right: nothing was found in any case\n"
+          "  1    wrong: what, and the smallest case of each kind, is printed\n"
+          "  2    bad use: the kernel cannot be loaded, takes no case, or there is no memory; no "
+          "verdict\n"
+          "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
+          "was\n",
+          file);
+}
+
+static int refuse(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("chunkproof gate: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputs("\n", stderr);
+    va_end(arguments);
+    return -1;
+}
+
+static int read_count(const char *option, const char *text, long long least, long long *count) {
+    char *end;
+    errno = 0;
+    long long x = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || x < least) {
+        return refuse("--%s must be a whole number, %lld or more, not '%s'", option, least, text);
+    }
+    *count = x;
+    return 0;
+}
+
+static int read_seed(const char *text, unsigned long long *seed) {
+    char *end;
+    errno = 0;
+    unsigned long long x = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || strchr(text, '-') != NULL) {
+        return refuse("--seed must be a whole number from 0 to %llu, not '%s'", ULLONG_MAX, text);
+    }
+    *seed = x;
+    return 0;
+}
+
+static int read_seconds(const char *text, double *seconds) {
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(x) || x <= 0.0 || x > 86400.0) {
+        return refuse("--seconds must be more than 0, and 86400 at most, not '%s'", text);
+    }
+    *seconds = x;
+    return 0;
+}
+
+static int read_tier(const char *text, enum gate_tier *tier) {
+    for (int i = 0; i < GATE_TIERS; i++) {
+        if (strcmp(text, gate_tier_names[i]) == 0) {
+            *tier = (enum gate_tier)i;
+            return 0;
+        }
+    }
+    return refuse("--tier must be quick, full or deep, not '%s'", text);
+}
+
+static int read_option(struct gate_options *o, int option, const char *text) {
+    switch (option) {
+    case KERNEL:
+        o->kernel = text;
+        return 0;
+    case TIER:
+        return read_tier(text, &o->tier);
+    case SEED:
+        return read_seed(text, &o->seed);
+    case CASES:
+        return read_count("cases", text, 1, &o->cases);
+    case CASE:
+        return read_count("case", text, 0, &o->only);
+    case SECONDS:
+        return read_seconds(text, &o->seconds);
+    case JSON:
+        o->json = text;
+        return 0;
+    case HELP:
+        o->help = 1;
+        return 0;
+    default: /* getopt_long() said what is wrong */
+        fputs("see `chunkproof gate --help`\n", stderr);
+        return -1;
+    }
+}
+
+int gate_options_parse(struct gate_options *o, int argc, char **argv) {
+    int option;
+    *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1, .seconds = 10.0};
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        if (read_option(o, option, optarg) != 0) {
+            return -1;
+        }
+    }
+    if (optind < argc) {
+        return refuse("what is '%s'? A kernel is given with --kernel %s", argv[optind],
+                      argv[optind]);
+    }
+    if (!o->help && o->kernel == NULL) {
+        return refuse(
+            "--kernel FILE is missing: the shared object to check; `chunkproof gate --help`");
+    }
+    if (o->only >= 0 && o->cases > 0) {
+        return refuse("--case is one case, --cases so many: one of them");
+    }
+    return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "gate/gate/gate.h"
+#include "gate/random.h"
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+#define LONG_EVERY 64    /* one recipe in so many has */
+#define LONG       16384 /* keys and more */
+
+const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
+                                                        "one-hot", "low",       "rising", "falling",
+                                                        "offset",  "subnormal", "zero",   NULL};
+
+/* Addresses first: they show more than numbers at random do. */
+static const enum gate_values turns[] = {GATE_COUNT,  GATE_SELECT,  GATE_NORMAL, GATE_SELECT,
+                                         GATE_LOW,    GATE_COUNT,   GATE_SELECT, GATE_MASSIVE,
+                                         GATE_RISING, GATE_COUNT,   GATE_SELECT, GATE_ONE_HOT,
+                                         GATE_OFFSET, GATE_FALLING, GATE_ZERO,   GATE_SUBNORMAL};
+
+static int one_of(struct gate_random *random, const int *choice, int n) {
+    return choice[gate_random_below(random, n)];
+}
+
+/* A number of tokens up to `most`, mostly near a chunk's edge. */
+static int tokens_near(struct gate_random *random, int c, int most) {
+    int chunks = gate_random_below(random, most / c + 1);
+    int tokens = gate_random_below(random, 4) == 0 ? gate_random_below(random, most + 1)
+                                                   : chunks * c + gate_random_below(random, 3) - 1;
+    return tokens < 0 ? 0 : tokens > most ? most : tokens;
+}
+
+static struct gate_op any_op(struct gate_random *random, int i, int c, int most) {
+    struct gate_op op = {GATE_JOIN, gate_random_below(random, 64), 0, 0};
+    int kind = i == 0 ? 0 : gate_random_below(random, 10);
+    if (kind < 6) {
+        int all = gate_random_below(random, 4) == 0; /* of the other sequence's tokens */
+        op.tokens = i == 0 ? 0 : all ? most : tokens_near(random, c, most);
+        op.own = tokens_near(random, c, most - (op.tokens < most ? op.tokens : most));
+    } else if (kind < 8) {
+        op.kind = GATE_APPEND;
+        op.tokens = 1 + gate_random_below(random, c + 1 < most ? c + 1 : most);
+    } else {
+        op.kind = kind == 8 ? GATE_FORK : GATE_LEAVE;
+    }
+    return op;
+}
+
+/* How many tokens a path may have so that n_ops sequences of one row each stay within `work`. */
+static int most_tokens(const struct gate_recipe *r, int n_ops, long long work) {
+    int rows = r->queries == GATE_DECODE ? 1 : 4;
+    long long most = work / ((long long)n_ops * rows * r->n_heads * r->head_dim);
+    int longest = 12 * r->chunk_size + 40;
+    return most < 4 ? 4 : most > longest ? longest : (int)most;
+}
+
+/* Many keys: few sequences, one of which forks off on the way. */
+static void make_long(struct gate_recipe *r, struct gate_random *random) {
+    static const int chunk_sizes[] = {16, 64, 128, 17};
+    int more = gate_random_below(random, 200);
+    r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
+    r->n_heads = r->n_kv_heads = 1;
+    r->queries = GATE_DECODE;
+    r->n_ops = 2;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, LONG + more};
+    r->op[1] = (struct gate_op){GATE_JOIN, 0, LONG - gate_random_below(random, 200),
+                                gate_random_below(random, 100)};
+}
+
+void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long index, int attempt,
+                      long long work) {
+    static const int head_dims[] = {64, 128, 32, 80, 96, 256, 16, 128, 64};
+    static const int chunk_sizes[] = {16, 64, 1, 2, 3, 5, 17, 32, 128, 4};
+    static const int groups[] = {1, 2, 4, 8, 1, 3, 7};
+    static const int kv_heads[] = {1, 2, 3, 1, 4};
+    struct gate_random random = {seed ^ (unsigned long long)index * 0xD1342543DE82EF95ULL};
+    random.state += (unsigned long long)attempt * 0x8CB92BA72F3D8DD7ULL;
+    memset(r, 0, sizeof *r);
+    r->seed = gate_random_next(&random);
+    r->values = turns[index % COUNT_OF(turns)];
+    r->head_dim = one_of(&random, head_dims, COUNT_OF(head_dims));
+    r->chunk_size = one_of(&random, chunk_sizes, COUNT_OF(chunk_sizes));
+    r->n_kv_heads = one_of(&random, kv_heads, COUNT_OF(kv_heads));
+    r->n_heads = r->n_kv_heads * one_of(&random, groups, COUNT_OF(groups));
+    r->queries = (enum gate_queries)(gate_random_below(&random, 5) % GATE_QUERIES);
+    r->layout = gate_random_below(&random, 2) == 0 ? 0 : gate_random_below(&random, GATE_LAYOUTS);
+    r->padding = (enum gate_padding)gate_random_below(&random, GATE_PADDINGS);
+    if (index % LONG_EVERY ==
+        LONG_EVERY / 2 + index / LONG_EVERY % 8) { /* with other values each time */
+        make_long(r, &random);
+        return;
+    }
+    r->n_ops = 1 + gate_random_below(&random, 12);
+    int most = most_tokens(r, r->n_ops, work);
+    for (int i = 0; i < r->n_ops; i++) {
+        r->op[i] = any_op(&random, i, r->chunk_size, most);
+    }
+}
+
+void gate_recipe_print(const struct gate_recipe *r, char *line) {
+    static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
+                                          "more query rows than keys"};
+    int joins = 0, n = 0;
+    for (int i = 0; i < r->n_ops; i++) {
+        joins += r->op[i].kind == GATE_JOIN;
+    }
+    n = snprintf(line, GATE_LINE,
+                 "%s values, h %d, h_kv %d, d %d, c %d, %d operations (%d joins), %s",
+                 gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim,
+                 r->chunk_size, r->n_ops, joins, queries[r->queries]);
+    if (r->layout != 0 && n > 0 && n < GATE_LINE) {
+        (void)snprintf(line + n, GATE_LINE - (size_t)n, ", strides %d", r->layout);
+    }
+}

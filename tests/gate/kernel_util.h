@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the numbers of a call are, for the kernels here: index arithmetic and nothing of the algorithm. */
+#ifndef CHUNKPROOF_TESTS_GATE_KERNEL_UTIL_H
+#define CHUNKPROOF_TESTS_GATE_KERNEL_UTIL_H
+
+#include "chunkproof/kernel.h"
+
+/* A relative error that the C library's expf() stays below: it is within one unit in the last place. */
+#define EXPF_ERROR 0x1p-22
+
+/* How many keys of sequence s its query row `row` sees; none is 0. */
+static inline int keys_seen(const struct cp_kernel_call *call, int s, int row) {
+    int seen = call->n_tokens[s] - (call->query_begin[s + 1] - 1 - row);
+    return seen > 0 ? seen : 0;
+}
+
+static inline int group_size(const struct cp_kernel_call *call) {
+    return call->n_heads / call->n_kv_heads;
+}
+
+/* The chunk of the table that has key j of sequence s. */
+static inline int chunk_of(const struct cp_kernel_call *call, int s, int j) {
+    return call->table[(long long)s * call->table_width + j / call->chunk_size];
+}
+
+/* The first of the d elements of a row, as an index into its array. */
+static inline long long q_at(const struct cp_kernel_call *call, int row, int head) {
+    return row * call->q_row + head * call->q_head;
+}
+
+static inline long long k_at(const struct cp_kernel_call *call, int chunk, int kv_head, int slot) {
+    return chunk * call->k_chunk + kv_head * call->k_head + slot * call->k_slot;
+}
+
+static inline long long v_at(const struct cp_kernel_call *call, int chunk, int kv_head, int slot) {
+    return chunk * call->v_chunk + kv_head * call->v_head + slot * call->v_slot;
+}
+
+static inline long long out_at(const struct cp_kernel_call *call, int row, int head) {
+    return row * call->out_row + head * call->out_head;
+}
+
+static inline long long lse_at(const struct cp_kernel_call *call, int row, int head) {
+    return row * call->lse_row + head * call->lse_head;
+}
+
+/* Binary16 and bfloat16 are binary32 numbers: exact. Not for CP_FP64. */
+static inline float load(const void *array, int type, long long at) {
+    return (float)cp_number_load(array, type, (size_t)at);
+}
+
+static inline void store(void *array, int type, long long at, float x) {
+    cp_number_store(array, type, (size_t)at, x);
+}
+
+#endif

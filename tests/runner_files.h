@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For tests of the gate: the files that are built beside their programs. Needs readlink(). */
+#ifndef CHUNKPROOF_TESTS_RUNNER_FILES_H
+#define CHUNKPROOF_TESTS_RUNNER_FILES_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* build/tests/NAME, into a path of at least 4200 bytes. */
+static inline const char *beside(char path[4200], const char *name) {
+    ssize_t length = readlink("/proc/self/exe", path, 4096);
+    path[length > 0 ? length : 0] = '\0';
+    char *end = strrchr(path, '/');
+    if (end == NULL) {
+        abort();
+    }
+    snprintf(end + 1, 100, "%s", name);
+    return path;
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the gate's runner says of files that are no kernel, and of kernels whose description cannot be. */
+#define _GNU_SOURCE /* setenv, readlink, link */
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gate/gate/runner_words.h"
+#include "tests/runner_files.h"
+
+static const struct run_limits limits = {1.0, 100000, (size_t)64 << 20};
+
+static void expect_error_of(const char *program, const char *file, const char *text) {
+    struct runner *runner;
+    char error[256] = "";
+    assert_int_equal(runner_new(&runner, program, file, &limits, error), -1);
+    assert_null(runner);
+    if (strstr(error, text) == NULL) {
+        fail_msg("%s: %s; not ...%s...", file, error, text);
+    }
+}
+
+static void expect_error(const char *name, const char *text) {
+    char program[4200], file[4200];
+    expect_error_of(beside(program, "../chunkproof"), beside(file, name), text);
+}
+
+static void refuses_what_is_no_kernel(void **state) {
+    (void)state;
+    expect_error("gate/no_such_file.so", "No such file or directory; give the path of");
+    expect_error("gate", "cannot read file data: Is a directory; build it as a shared object");
+    expect_error("../../Makefile-is-not-here", "No such file or directory");
+    expect_error("../chunkproof", "; build it as a shared object: cc -shared -fPIC");
+    expect_error("../../Makefile-is-not-here", "No such file or directory");
+    expect_error("gate/undefined.so", "undefined symbol: nobody_has_this; link it with");
+    expect_error("gate/no_symbol.so", "it has no symbol cp_kernel; define `const struct");
+    expect_error("gate/wrong_abi.so",
+                 "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
+    expect_error("gate/wrong_abi.so", "; compile it anew, with .abi = CP_KERNEL_ABI");
+    expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
+    expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it is to be the function");
+}
+
+static void survives_constructors(void **state) {
+    (void)state;
+    setenv("CONSTRUCTOR", "crash", 1);
+    expect_error("gate/constructor.so", "loading it failed: one of its constructors wrote address");
+    setenv("CONSTRUCTOR", "exit", 1);
+    expect_error("gate/constructor.so", "one of its constructors ended the process: exit(4)");
+    setenv("CONSTRUCTOR", "hang", 1);
+    expect_error("gate/constructor.so", "loading it had not ended after 5 s: one of its constr");
+    unsetenv("CONSTRUCTOR");
+    expect_error("gate/constructor.so", "it has no symbol cp_kernel");
+}
+
+static void needs_its_program(void **state) {
+    char file[4200];
+    (void)state;
+    beside(file, "gate/misbehaves.so");
+    expect_error_of("/no/such/program", file, "/no/such/program cannot be started: No such file");
+    expect_error_of("/bin/true", file, "is the program this chunkproof");
+}
+
+/* The file may go while it is used: what needs a new process then has no verdict. */
+static void kernel_disappears(void **state) {
+    char program[4200], file[4200], gone[4200], text[256] = "";
+    struct cp_kernel_call call;
+    struct runner *runner;
+    struct run_report report;
+    size_t workspace;
+    (void)state;
+    memset(&call, 0, sizeof call);
+    call.scale = -1.0;
+    setenv("MISBEHAVE", "refuses", 1);
+    beside(file, "gate/misbehaves.so");
+    unlink(beside(gone, "gate/gone.so"));
+    assert_int_equal(link(file, gone), 0);
+    int failed = runner_new(&runner, beside(program, "../chunkproof"), gone, &limits, text);
+    unlink(gone);
+    assert_int_equal(failed, 0);
+    assert_int_equal(runner_ask(runner, &call, text, &workspace, &report), -1);
+    assert_int_equal(report.outcome, RUN_OUT_OF_BOUNDS);
+    assert_int_equal(runner_ask(runner, &call, text, &workspace, &report), -1);
+    assert_int_equal(report.outcome, RUN_DONE);
+    assert_non_null(strstr(report.text, "gone.so: cannot open shared object file"));
+    runner_free(runner);
+}
+
+static int attend(const struct cp_kernel_call *call) {
+    return call->n_rows;
+}
+
+static struct cp_kernel good_kernel(void) {
+    struct cp_kernel kernel;
+    memset(&kernel, 0, sizeof kernel);
+    kernel.abi = CP_KERNEL_ABI;
+    kernel.name = "good";
+    kernel.lse_type = CP_NO_LSE;
+    kernel.arithmetic.weights = CP_FP32;
+    kernel.arithmetic.partials = CP_FP32;
+    kernel.attend = attend;
+    return kernel;
+}
+
+static void names_the_wrong_field(void **state) {
+    struct cp_kernel kernel = good_kernel();
+    char text[256];
+    struct {
+        int *field;
+        int bad, good;
+        const char *text;
+    } fields[] = {
+        {&kernel.q_type, 4, CP_BF16,
+         "q_type is 4; it may be CP_FP16 (0), CP_FP32 (1), CP_FP64 (2)"},
+        {&kernel.kv_type, -1, CP_FP64, "kv_type is -1; it may be"},
+        {&kernel.out_type, 1000, CP_FP32, "out_type is 1000; it may be"},
+        {&kernel.lse_type, CP_FP16, CP_FP64, "lse_type is 0; it may be CP_NO_LSE (-1), CP_FP32"},
+        {&kernel.lse_type, -2, CP_NO_LSE, "lse_type is -2; it may be"},
+        {&kernel.arithmetic.score, 4, CP_SUM_FP64, "arithmetic.score is 4; it may be CP_SUM_FP32"},
+        {&kernel.arithmetic.weights, CP_FP64, CP_BF16, "weights is 2; it may be CP_FP32 (1: not"},
+        {&kernel.arithmetic.values, -1, CP_SUM_FP16, "arithmetic.values is -1; it may be"},
+        {&kernel.arithmetic.partials, CP_BF16, CP_FP16, "arithmetic.partials is 3; it may be"},
+        {&kernel.arithmetic.rounded_sum, 2, 1, "arithmetic.rounded_sum is 2; it may be 0 or 1"},
+        {&kernel.arithmetic.divides, -1, 1, "arithmetic.divides is -1; it may be 0 or 1"},
+        {&kernel.arithmetic.in_bits, 2, 1, "arithmetic.in_bits is 2; it may be 0 or 1"},
+        {&kernel.arithmetic.truncates, 7, 1, "arithmetic.truncates is 7; it may be 0 or 1"},
+        {&kernel.arithmetic.flushes, 2, 1, "arithmetic.flushes is 2; it may be 0 or 1"},
+        {&kernel.arithmetic.step, -1, 64, "arithmetic.step is -1; it may be 0 (a chunk), 1 (key"},
+    };
+    static const double errors[] = {-1e-300, 0x1.0001p-6, NAN, INFINITY};
+    (void)state;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        *fields[i].field = fields[i].bad;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+        assert_non_null(strstr(text, fields[i].text));
+        assert_int_equal(strncmp(text, "mine.so: cp_kernel.", 19), 0);
+        *fields[i].field = fields[i].good;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        kernel.arithmetic.exp_error = errors[i];
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+        assert_non_null(strstr(text, "; it may be from 0 to 0x1p-6 (0.015625)"));
+    }
+    kernel.arithmetic.exp_error = 0x1p-6;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_what_is_no_kernel), cmocka_unit_test(survives_constructors),
+        cmocka_unit_test(needs_its_program),         cmocka_unit_test(kernel_disappears),
+        cmocka_unit_test(names_the_wrong_field),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
