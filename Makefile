@@ -13,6 +13,7 @@ DESTDIR =
 TIER   ?= default
 STRICT ?= 0
 STAGES ?=
+KERNEL ?=
 JOBS   ?= 1
 
 ifeq ($(origin CC),default)
@@ -80,7 +81,7 @@ command := $(if $(command_obj),$(BUILD)/chunkproof)
 cuda    := $(BUILD)/libchunkproof_cuda.a
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests tests-c tests-simt simt cuda cuda-table gpu bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
@@ -89,6 +90,8 @@ command: $(command)                    ## the command alone
 tests: tests-c tests-simt              ## the unit tests' programs
 
 tests-c: $(test_bin) $(gate_kernel)    ## those in C: all but the executor's
+
+gate-kernels: $(gate_kernel)           ## the kernels that the gate is tried on
 
 tests-simt: $(simt_bin) $(simt_gpu_bin)  ## those of the executor of CUDA kernels
 
@@ -129,8 +132,8 @@ tolerance-table: $(tolerance_bin)      ## how tight it is, and other acceptance 
 	@$(BUILD)/tolerance/table
 	@fuzz/tolerance/plot.py
 
-verify: deps                           ## the gate: all stages; TIER=quick|default|deep STRICT=1 STAGES="lint ..."
-	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py $(STAGES)
+verify: deps                           ## the gate: all stages; TIER=quick|default|deep STRICT=1 STAGES="lint ..." KERNEL=mine.so
+	@TIER=$(TIER) STRICT=$(STRICT) KERNEL=$(abspath $(KERNEL)) scripts/verify.py $(if $(KERNEL),gate,$(STAGES))
 
 lint: deps                             ## layout, static analysis, layering
 	@scripts/verify.py lint

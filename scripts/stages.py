@@ -45,8 +45,13 @@ def unit(compiler):
 
 def command():
     """The command's tests; quickly, without those of the gate's own scripts, which take the longest."""
-    run = tests("gcc", "CC=gcc", "--only shell --except install", "command")
+    run = tests("gcc", "CC=gcc", "--only shell --except install", "command gate-kernels")
     return Stage("command", run, ("gcc",), quick=run + " --except scripts")
+
+
+def gate():
+    """The gate, on the kernels that come with it or on the one that KERNEL names."""
+    return Stage("gate", make("gcc", "command gate-kernels", "CC=gcc") + " && scripts/gate build/gcc", ("gcc",))
 
 
 # No recovery: the first finding ends the program, which is then a failed test.
@@ -117,6 +122,8 @@ STAGES = (
     sanitized("clang"),
     simt("gcc", "gcc"),
     simt("clang", "clang"),
+    gate(),
+    Stage("gate-faults", "scripts/faults --gate", ("gcc",), tiers=("default", "deep")),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=("default", "deep")),
     Stage("kernel-faults", "scripts/faults --kernels", ("gcc", "objcopy"), tiers=("deep",)),

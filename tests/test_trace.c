@@ -16,11 +16,11 @@
 #include <cmocka.h>
 
 #include "chunkproof/limits.h"
+#include "gate/random.h"
 #include "gate/trace/column.h"
 #include "gate/trace/generate.h"
 #include "gate/trace/map.h"
 #include "gate/trace/parse.h"
-#include "gate/random.h"
 
 /* ---- Parsing ---- */
 

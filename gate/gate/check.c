@@ -95,7 +95,7 @@ static int ask(struct checking *c, const struct gate_problem *problem, size_t *w
     *finding = gate_no_finding;
     if (runner_ask(c->runner, &call, reason, workspace, &report) != 0) {
         take(&report, finding);
-        return 1;
+        return finding->verdict == GATE_RIGHT ? no_verdict(report.text) : 1;
     }
     if (reason[0] != '\0') {
         (void)snprintf(c->result->refusal, sizeof c->result->refusal, "%s", reason);
@@ -259,7 +259,7 @@ static void record(struct checking *c, long long index, const struct gate_recipe
 static int check_case(struct checking *c, long long index) {
     struct gate_recipe recipe;
     struct gate_finding f;
-    unsigned long long digest;
+    unsigned long long digest = 0;
     int taken = find_recipe(c, index, &recipe);
     taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
     if (taken <= 0) {
@@ -285,6 +285,10 @@ static int check_case(struct checking *c, long long index) {
     return 0;
 }
 
+static int is_enough(const struct gate_options *o, const struct gate_result *r) {
+    return r->verdicts[GATE_HANGS] >= HANGS || (o->first && r->verdicts[GATE_RIGHT] < r->cases);
+}
+
 int gate_check(const struct gate_options *options, struct runner *runner,
                struct gate_result *result, const volatile int *stop) {
     struct checking c = {.options = options, .runner = runner, .result = result};
@@ -293,7 +297,7 @@ int gate_check(const struct gate_options *options, struct runner *runner,
     long long end = options->only >= 0 ? options->only + 1 : cases;
     double start = seconds_now();
     memset(result, 0, sizeof *result);
-    for (long long i = first; i < end && !*stop && result->verdicts[GATE_HANGS] < HANGS; i++) {
+    for (long long i = first; i < end && !*stop && !is_enough(options, result); i++) {
         if (check_case(&c, i) < 0) {
             return -1;
         }

@@ -211,6 +211,7 @@ struct gate_options {
     long long cases; /* 0: the tier's */
     long long only;  /* this case alone; -1: all */
     double seconds;  /* for one call */
+    int first;       /* stop at the first finding */
     int help;
 };
 

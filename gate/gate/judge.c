@@ -200,7 +200,7 @@ int gate_judge_writes(const struct gate_problem *p, const struct gate_arrays *on
     *f = gate_no_finding;
     for (int buffer = RUN_OUT; buffer <= RUN_LSE; buffer++) {
         size_t size = buffer == RUN_OUT ? cp_number_size(p->out_type) : cp_number_size(p->lse_type);
-        if (one->run.bytes[buffer] == 0) {
+        if (one->run.bytes[buffer] == 0 || size == 0) {
             continue;
         }
         unsigned char *is_result = calloc(one->run.bytes[buffer], 1);

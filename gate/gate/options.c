@@ -11,18 +11,14 @@
 
 #include "gate/gate/gate.h"
 
-enum option_value { KERNEL = 1000, TIER, SEED, CASES, CASE, SECONDS, JSON, HELP };
+enum option_value { KERNEL = 1000, TIER, SEED, CASES, CASE, SECONDS, FIRST, JSON, HELP };
 
 static const struct option names[] = {
-    {"kernel", required_argument, NULL, KERNEL},
-    {"tier", required_argument, NULL, TIER},
-    {"seed", required_argument, NULL, SEED},
-    {"cases", required_argument, NULL, CASES},
-    {"case", required_argument, NULL, CASE},
-    {"seconds", required_argument, NULL, SECONDS},
-    {"json", required_argument, NULL, JSON},
-    {"help", no_argument, NULL, HELP},
-    {NULL, 0, NULL, 0},
+    {"kernel", required_argument, NULL, KERNEL}, {"tier", required_argument, NULL, TIER},
+    {"seed", required_argument, NULL, SEED},     {"cases", required_argument, NULL, CASES},
+    {"case", required_argument, NULL, CASE},     {"seconds", required_argument, NULL, SECONDS},
+    {"first", no_argument, NULL, FIRST},         {"json", required_argument, NULL, JSON},
+    {"help", no_argument, NULL, HELP},           {NULL, 0, NULL, 0},
 };
 
 const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
@@ -43,6 +39,7 @@ void gate_options_help(FILE *file) {
           "  --cases N             so many instead of the tier's\n"
           "  --case I              case I alone\n"
           "  --seconds X           that one call may take (10)\n"
+          "  --first               stop at the first finding\n"
           "  --json FILE           write the report there, too\n"
           "\n"
           "exit status:\n"
@@ -122,6 +119,9 @@ static int read_option(struct gate_options *o, int option, const char *text) {
         return read_count("case", text, 0, &o->only);
     case SECONDS:
         return read_seconds(text, &o->seconds);
+    case FIRST:
+        o->first = 1;
+        return 0;
     case JSON:
         o->json = text;
         return 0;

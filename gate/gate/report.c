@@ -112,17 +112,19 @@ static json_t *tallies_json(const struct gate_result *r) {
 
 static json_t *recipe_json(const struct gate_recipe *r) {
     static const char *const op_names[] = {"join", "append", "leave", "fork"};
+    char seed[32]; /* 64 bits without a sign are more than a number of JSON has */
     json_t *ops = json_array();
     for (int i = 0; i < r->n_ops; i++) {
         const struct gate_op *op = &r->op[i];
         json_array_append_new(
             ops, json_pack("[s,i,i,i]", op_names[op->kind], op->sequence, op->tokens, op->own));
     }
-    return json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:I,s:o}", "values",
+    (void)snprintf(seed, sizeof seed, "%llu", r->seed);
+    return json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:s,s:o}", "values",
                      gate_values_names[r->values], "n_heads", r->n_heads, "n_kv_heads",
                      r->n_kv_heads, "head_dim", r->head_dim, "chunk_size", r->chunk_size, "queries",
-                     (int)r->queries, "layout", r->layout, "padding", (int)r->padding, "seed",
-                     (json_int_t)r->seed, "operations", ops);
+                     (int)r->queries, "layout", r->layout, "padding", (int)r->padding, "seed", seed,
+                     "operations", ops);
 }
 
 static json_t *found_json(const struct gate_result *r) {
@@ -145,9 +147,11 @@ static json_t *found_json(const struct gate_result *r) {
 
 int gate_print_json(const char *file, const struct gate_options *o, const struct cp_kernel *kernel,
                     const struct gate_result *r) {
-    json_t *report = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:b,s:o,s:o}", "chunkproof",
+    char seed[32];
+    (void)snprintf(seed, sizeof seed, "%llu", o->seed);
+    json_t *report = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:b,s:o,s:o}", "chunkproof",
                                cp_version(), "kernel", kernel->name, "file", o->kernel, "tier",
-                               gate_tier_names[o->tier], "seed", (json_int_t)o->seed, "verdict",
+                               gate_tier_names[o->tier], "seed", seed, "verdict",
                                wrong_cases(r) > 0 ? "wrong"
                                : r->cases == 0    ? "none"
                                                   : "right",

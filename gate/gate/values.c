@@ -17,7 +17,7 @@
 #include "gate/random.h"
 
 #define APART     130.0 /* e^-130 is nothing beside 1 in binary32, and 2^-187 */
-#define IN_COLUMN 32
+#define IN_COLUMN 16
 
 double gate_round(int type, double x) {
     union {
@@ -117,7 +117,7 @@ static double counted(const struct gate_problem *p, const struct key *key, int i
                       struct gate_random *random) {
     int begin, window = window_of(p, &begin);
     int in = begin <= key->position && key->position < begin + window;
-    int size = 1 + gate_random_below(random, 7);
+    int size = 1 + gate_random_below(random, 3);
     return in && key->position % p->recipe.head_dim == i ? size : 0.0;
 }
 

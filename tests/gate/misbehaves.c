@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel for tests of the gate's runner. With a scale that is not negative it computes something simple of all its
- * inputs; with a negative one it does what the environment says:
+ * inputs; with a negative one, or with MISBEHAVE_ALWAYS, it does what the environment says:
  *
  *     MISBEHAVE="read|write BUFFER begin|end DISTANCE"    a byte, as far from there
  *     MISBEHAVE=WORD                                      one of the words below */
@@ -285,9 +285,13 @@ static int misbehave(const struct cp_kernel_call *call, const char *word) {
     return 0;
 }
 
+static int is_asked(const struct cp_kernel_call *call) {
+    return call->scale < 0.0 || getenv("MISBEHAVE_ALWAYS") != NULL;
+}
+
 static int attend(const struct cp_kernel_call *call) {
     const char *word = getenv("MISBEHAVE");
-    if (call->scale < 0.0 && word != NULL) {
+    if (is_asked(call) && word != NULL) {
         return misbehave(call, word);
     }
     compute(call);
@@ -296,7 +300,7 @@ static int attend(const struct cp_kernel_call *call) {
 
 static const char *refuses(const struct cp_kernel_call *call) {
     const char *word = getenv("MISBEHAVE");
-    if (call->scale < 0.0 && word != NULL && strcmp(word, "refuses") == 0) {
+    if (is_asked(call) && word != NULL && strcmp(word, "refuses") == 0) {
         *byte_at(8) = 1;
     }
     return call->head_dim == 13 ? "a head of 13 is unlucky" : NULL;
@@ -304,7 +308,7 @@ static const char *refuses(const struct cp_kernel_call *call) {
 
 static size_t workspace(const struct cp_kernel_call *call) {
     const char *word = getenv("MISBEHAVE");
-    if (call->scale < 0.0 && word != NULL && strcmp(word, "workspace") == 0) {
+    if (is_asked(call) && word != NULL && strcmp(word, "workspace") == 0) {
         hang();
     }
     return (size_t)call->n_rows * 64;

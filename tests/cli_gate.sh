@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `chunkproof gate` from outside: verdicts, exit statuses, messages, the report as JSON.
+#   tests/cli_gate.sh [COMMAND]     COMMAND: the binary, default build/chunkproof; its kernels are in tests/ beside it
+set -u
+chunkproof=$(realpath "${1:-build/chunkproof}")
+kernels=$(dirname "$chunkproof")/tests
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# ok NAME COMMAND...: one line of the result; what the command printed when it failed.
+ok() {
+    local name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        echo "ok - $name"
+    else
+        echo "not ok - $name"
+        sed 's/^/# /' "$work/log"
+        failed=1
+    fi
+}
+
+# status N ARGUMENT...: the command ends with that status; its output is in $work/out and $work/err.
+status() {
+    local wanted=$1 found=0
+    shift
+    "$chunkproof" gate "$@" >"$work/out" 2>"$work/err" || found=$?
+    [ "$found" = "$wanted" ] || { echo "status $found, not $wanted: gate $*"; cat "$work/out" "$work/err"; return 1; }
+}
+
+# wrong TEXT ARGUMENT...: bad use: status 2, nothing on standard output, TEXT in the message.
+wrong() {
+    local text=$1
+    shift
+    status 2 "$@" || return 1
+    [ ! -s "$work/out" ] || { echo "output in spite of bad use"; return 1; }
+    grep -qF -- "$text" "$work/err" || { echo "no '$text' in:"; cat "$work/err"; return 1; }
+}
+
+# has TEXT: the output of the last command has it.
+has() {
+    grep -qF -- "$1" "$work/out" || { echo "no '$1' in:"; cat "$work/out"; return 1; }
+}
+
+right() {
+    status 0 --kernel "$kernels/$1.so" --cases 120 && has "right: 0 of 120 cases wrong"
+}
+
+# misbehaves HOW VERDICT: exit status 1, with that verdict, and the gate goes on to the end.
+misbehaves() {
+    MISBEHAVE_ALWAYS=1 MISBEHAVE=$1 status 1 --kernel "$kernels/gate/misbehaves.so" --cases 12 --seconds 1 || return 1
+    has "$2" && has "WRONG: "
+}
+
+json() {
+    MISBEHAVE_ALWAYS=1 MISBEHAVE=returns status 1 --kernel "$kernels/gate/misbehaves.so" --cases 6 --json "$work/report.json" || return 1
+    python3 - "$work/report.json" <<'END'
+import json
+import sys
+report = json.load(open(sys.argv[1]))
+assert report["verdict"] == "wrong", report
+assert report["cases"] == 6 and report["findings"], report
+found = report["findings"][0]
+assert found["verdict"] == "failed" and found["cases"] == 6, found
+assert found["recipe"]["operations"], found
+END
+}
+
+# The same seed has the same cases: but for the times, and the least of them for the number of runs.
+repeatable() {
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 7 && sed 's/, [0-9.]* s$//' "$work/out" >"$work/first" &&
+        status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 7 && sed 's/, [0-9.]* s$//' "$work/out" >"$work/second" &&
+        diff "$work/first" "$work/second" || return 1
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 8 && ! diff -q "$work/first" "$work/out" >/dev/null
+}
+
+# A case that was found is found again, alone.
+again() {
+    MISBEHAVE_ALWAYS=1 MISBEHAVE='write q begin 0' status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 || return 1
+    local line
+    line=$(sed -n 's/^  again: chunkproof gate //p' "$work/out")
+    [ -n "$line" ] || { echo "no line to run it again"; return 1; }
+    # shellcheck disable=SC2086 # words
+    MISBEHAVE_ALWAYS=1 MISBEHAVE='write q begin 0' status 1 $line && has "1 of 1 cases wrong"
+}
+
+interrupt() {
+    "$chunkproof" gate --kernel "$kernels/gate/reversed.so" --tier deep >"$work/out" 2>"$work/err" &
+    local process=$! found=0
+    sleep 1
+    kill -INT $process
+    wait $process || found=$?
+    [ "$found" = 130 ] || { echo "status $found"; return 1; }
+    has ", interrupted"
+}
+
+for kernel in example/paged_kernel gate/reference gate/reversed gate/two_phase gate/tree_merged gate/short_weights \
+    gate/bfloat; do
+    ok "$kernel is right" right $kernel
+done
+ok "a kernel that fails" misbehaves returns failed
+ok "a kernel that crashes" misbehaves divide crashed
+ok "a kernel that exits" misbehaves exit exited
+ok "a kernel that never ends: the gate stops asking" misbehaves hang hangs
+ok "a kernel that reads on" misbehaves 'read k end 0' out-of-bounds
+ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input
+ok "the report as JSON" json
+ok "the same seed, the same cases" repeatable
+ok "a case again" again
+ok "Ctrl-C ends it with what was found" interrupt
+ok "help" status 0 --help
+ok "no kernel" wrong "--kernel FILE is missing"
+ok "no such kernel" wrong "No such file" --kernel "$work/none.so"
+ok "not a kernel" wrong "cp_kernel" --kernel "$kernels/gate/no_symbol.so"
+ok "no such tier" wrong "--tier must be quick, full or deep" --kernel x --tier slow
+ok "no such option" wrong "chunkproof gate --help" --kernels x
+ok "a kernel without its option" wrong "A kernel is given with --kernel" x.so
+ok "not a number" wrong "--cases must be a whole number" --kernel x --cases 1.5
+ok "seconds" wrong "--seconds must be more than 0" --kernel x --seconds 0
+ok "a report that cannot be written" status 2 --kernel "$kernels/gate/reversed.so" --cases 2 --json "$work/none/report.json"
+exit $failed

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cases of the gate, and its verdicts on results that were made by hand (gate/gate/). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chunkproof/number.h"
+#include "chunkproof/plan.h"
+#include "gate/bound/bound.h"
+#include "gate/gate/gate.h"
+#include "oracle.h"
+
+#define CASES 160
+#define WORK  200000
+
+/* The plainest declaration: key by key in binary32. */
+static const struct cp_kernel plain = {.abi = CP_KERNEL_ABI,
+                                       .name = "plain",
+                                       .q_type = CP_FP16,
+                                       .kv_type = CP_FP16,
+                                       .out_type = CP_FP16,
+                                       .lse_type = CP_FP32,
+                                       .arithmetic = {.score = CP_SUM_FP32,
+                                                      .weights = CP_FP32,
+                                                      .values = CP_SUM_FP32,
+                                                      .partials = CP_FP32,
+                                                      .exp_error = 0x1p-22,
+                                                      .step = 1}};
+
+static void make(struct gate_problem *p, long long index, const struct cp_kernel *kernel) {
+    struct gate_recipe recipe;
+    gate_recipe_make(&recipe, 1, index, 0, WORK);
+    assert_int_equal(gate_problem_new(p, &recipe, kernel), 0);
+    gate_values_fill(p);
+}
+
+/* ---- Cases ---- */
+
+static void cases_follow_from_the_seed(void **state) {
+    int different = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_recipe one, same, other_seed, other_attempt;
+        gate_recipe_make(&one, 1, i, 0, WORK);
+        gate_recipe_make(&same, 1, i, 0, WORK);
+        gate_recipe_make(&other_seed, 2, i, 0, WORK);
+        gate_recipe_make(&other_attempt, 1, i, 1, WORK);
+        assert_memory_equal(&one, &same, sizeof one);
+        assert_int_equal(one.values, other_attempt.values);
+        different += one.seed != other_seed.seed && one.seed != other_attempt.seed;
+    }
+    assert_int_equal(different, CASES);
+}
+
+static void problems_follow_from_recipes(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p, same;
+        make(&p, i, &plain);
+        make(&same, i, &plain);
+        size_t n = (size_t)p.capacity * (size_t)p.recipe.n_kv_heads * (size_t)p.recipe.chunk_size *
+                   (size_t)p.recipe.head_dim;
+        assert_int_equal(p.n_rows, same.n_rows);
+        assert_int_equal(p.capacity, same.capacity);
+        assert_memory_equal(p.k, same.k, n * sizeof *p.k);
+        assert_memory_equal(p.v, same.v, n * sizeof *p.v);
+        gate_problem_free(&p);
+        gate_problem_free(&same);
+    }
+}
+
+/* PLAN-1 to PLAN-4 of what a kernel is given, by the reference's own check. */
+static void problems_have_valid_plans(void **state) {
+    struct cp_plan *plan;
+    int shared = 0, empty = 0, forks = 0;
+    (void)state;
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p;
+        make(&p, i, &plain);
+        plan->capacity = p.capacity;
+        plan->chunk_size = p.recipe.chunk_size;
+        plan->n_sequences = p.b;
+        plan->n_shared = p.n_shared;
+        memcpy(plan->shared, p.shared, (size_t)p.n_shared * sizeof *p.shared);
+        for (int s = 0; s < p.b; s++) {
+            struct cp_plan_row *row = &plan->row[s];
+            row->n_tokens = p.n_tokens[s];
+            row->n_shared = p.n_shared_chunks[s];
+            row->n_chunks = 0;
+            while (p.table[s * p.table_width + row->n_chunks] >= 0) {
+                row->chunk[row->n_chunks] = p.table[s * p.table_width + row->n_chunks];
+                row->n_chunks++;
+            }
+            empty += row->n_tokens == 0;
+            forks += s > 0 && p.n_tokens[s] > 0 && p.n_tokens[s] == p.n_tokens[s - 1];
+        }
+        assert_null(cp_plan_check(plan));
+        shared += p.n_shared > 0;
+        gate_problem_free(&p);
+    }
+    cp_plan_free(plan);
+    assert_true(shared > CASES / 4); /* there are trees to walk, */
+    assert_true(empty > 0);          /* sequences without a token, */
+    assert_true(forks > 0);          /* and equal ones */
+}
+
+/* Every kind of queries, layout and padding, and many keys. */
+static void all_kinds_come_up(void **state) {
+    int queries[GATE_QUERIES] = {0}, layouts[GATE_LAYOUTS] = {0}, paddings[GATE_PADDINGS] = {0};
+    int values[GATE_VALUES] = {0}, longest = 0;
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        struct gate_recipe r;
+        gate_recipe_make(&r, 1, i, 0, WORK);
+        queries[r.queries]++;
+        layouts[r.layout]++;
+        paddings[r.padding]++;
+        values[r.values]++;
+        longest = r.op[0].own > longest ? r.op[0].own : longest;
+    }
+    for (int i = 0; i < GATE_QUERIES; i++) {
+        assert_true(queries[i] > 0);
+    }
+    for (int i = 0; i < GATE_LAYOUTS; i++) {
+        assert_true(layouts[i] > 0);
+    }
+    for (int i = 0; i < GATE_PADDINGS; i++) {
+        assert_true(paddings[i] > 0);
+    }
+    for (int i = 0; i < GATE_VALUES; i++) {
+        assert_true(values[i] >= 20);
+    }
+    assert_true(longest >= 16384);
+}
+
+/* ---- What the values show ---- */
+
+/* A row and head with its keys, side by side, and what a plain kernel may give. */
+struct row {
+    int n, d;
+    double *k, *v, *q, *scratch, *expected, *bound;
+};
+
+static void row_new(struct row *r, const struct gate_problem *p, int row, int head) {
+    int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads), s = gate_sequence_of(p, row);
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+    r->n = gate_visible(p, row);
+    r->d = p->recipe.head_dim;
+    size_t d = (size_t)r->d, n = (size_t)r->n * d;
+    r->k = malloc((2 * n + 3 * (size_t)r->n + 2 * d + 1) * sizeof(double));
+    assert_non_null(r->k);
+    r->v = r->k + n;
+    r->scratch = r->v + n;
+    r->expected = r->scratch + 3 * r->n;
+    r->bound = r->expected + d;
+    r->q = p->q + ((size_t)row * (size_t)p->recipe.n_heads + (size_t)head) * d;
+    for (int j = 0; j < r->n; j++) {
+        memcpy(r->k + (size_t)j * d, p->k + gate_key_at(p, s, j, g), d * sizeof(double));
+        memcpy(r->v + (size_t)j * d, p->v + gate_key_at(p, s, j, g), d * sizeof(double));
+    }
+    struct cp_tolerance_row row_of = {r->n, r->d, p->scale, r->q, r->k, r->v, r->scratch};
+    gate_class(&plain, &p->recipe, r->n, 1e4, &arithmetic, &counts);
+    cp_tolerance(&arithmetic, &counts, &row_of, 0.0, r->expected, r->bound, NULL, NULL);
+}
+
+/* Another result would be noticed, whatever the kernel that computes it rounds. */
+static int is_apart(const struct row *r, const double *other) {
+    for (int i = 0; i < r->d; i++) {
+        if (fabs(other[i] - r->expected[i]) > 2.0 * r->bound[i]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static double score(const struct gate_problem *p, const struct row *r, int j) {
+    double sum = 0.0;
+    for (int i = 0; i < r->d; i++) {
+        sum += r->q[i] * r->k[(ptrdiff_t)j * r->d + i];
+    }
+    return p->scale * sum;
+}
+
+/* The chosen keys alone count, and any other key in the place of one of them would show. */
+static void check_selection(const struct gate_problem *p, const struct row *r) {
+    double best = -INFINITY, *other = malloc((size_t)r->d * sizeof(double));
+    int chosen = 0;
+    assert_non_null(other);
+    for (int j = 0; j < r->n; j++) {
+        best = fmax(best, score(p, r, j));
+    }
+    for (int j = 0; j < r->n; j++) {
+        double below = best - score(p, r, j);
+        assert_true(below == 0.0 || below >= 130.0);
+        chosen += below == 0.0;
+    }
+    for (int j = 0; chosen == 1 && j < r->n; j++) {
+        if (score(p, r, j) < best) {
+            assert_true(is_apart(r, r->v + (ptrdiff_t)j * r->d));
+        }
+    }
+    free(other);
+}
+
+static void a_selected_key_is_seen(void **state) {
+    int rows = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p;
+        make(&p, i, &plain);
+        for (int row = 0; p.recipe.values == GATE_SELECT && row < p.n_rows; row++) {
+            struct row r;
+            row_new(&r, &p, row, row % p.recipe.n_heads);
+            check_selection(&p, &r);
+            rows += r.n > 1;
+            free(r.k);
+        }
+        gate_problem_free(&p);
+    }
+    assert_true(rows > 50);
+}
+
+/* Key j left out, or counted twice: a part of the keys near both ends and in between. */
+static void check_count(const struct gate_problem *p, const struct row *r) {
+    double *other = malloc((size_t)r->d * sizeof(double));
+    int step = r->n / 40 + 1;
+    assert_non_null(other);
+    for (int j = 0; j < r->n; j += step) {
+        int counted = 0;
+        for (int i = 0; i < r->d; i++) {
+            counted = counted || r->v[(ptrdiff_t)j * r->d + i] != 0.0;
+        }
+        for (int times = 0; counted && times <= 2; times += 2) {
+            int n = r->n - 1 + times;
+            for (int i = 0; i < r->d; i++) {
+                double sum = r->expected[i] * r->n + (times - 1) * r->v[(ptrdiff_t)j * r->d + i];
+                other[i] = n > 0 ? sum / n : 0.0;
+            }
+            assert_true((times == 2 && r->n == 1) || is_apart(r, other));
+        }
+    }
+    (void)p;
+    free(other);
+}
+
+static void a_key_more_or_less_is_seen(void **state) {
+    int rows = 0, keys = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p;
+        make(&p, i, &plain);
+        for (int row = 0; p.recipe.values == GATE_COUNT && row < p.n_rows; row++) {
+            struct row r;
+            row_new(&r, &p, row, row % p.recipe.n_heads);
+            check_count(&p, &r);
+            rows++;
+            keys = r.n > keys ? r.n : keys;
+            free(r.k);
+        }
+        gate_problem_free(&p);
+    }
+    assert_true(rows > 50);
+    assert_true(keys > 16000);
+}
+
+/* ---- Verdicts ---- */
+
+/* Right results: what the oracle says, rounded. */
+static void answer(const struct gate_problem *p, struct gate_arrays *a) {
+    struct cp_kernel_call *c = &a->run.call;
+    double *out = malloc((size_t)p->recipe.head_dim * sizeof(double));
+    assert_non_null(out);
+    memset(a->memory[RUN_OUT], a->run.poison, a->run.bytes[RUN_OUT]);
+    memset(a->memory[RUN_LSE], a->run.poison, a->run.bytes[RUN_LSE]);
+    for (int row = 0; row < p->n_rows; row++) {
+        for (int head = 0; head < p->recipe.n_heads; head++) {
+            struct row r;
+            row_new(&r, p, row, head);
+            double lse = oracle_attention(r.q, r.k, r.v, r.n, r.d, p->scale, out);
+            for (int i = 0; i < r.d; i++) {
+                cp_number_store(c->out, p->out_type,
+                                (size_t)(row * c->out_row + head * c->out_head + i), out[i]);
+            }
+            cp_number_store(c->lse, p->lse_type, (size_t)(row * c->lse_row + head * c->lse_head),
+                            lse);
+            free(r.k);
+        }
+    }
+    free(out);
+}
+
+static void arrays_of(const struct gate_problem *p, struct gate_arrays *a, unsigned char poison) {
+    assert_int_equal(gate_arrays_new(a, p), 0);
+    a->run.poison = poison;
+    answer(p, a);
+}
+
+static enum gate_verdict judged(const struct gate_problem *p, const struct gate_arrays *a) {
+    struct gate_finding f;
+    assert_int_equal(gate_judge(p, a, &plain, 100000, &f), 0);
+    return f.verdict;
+}
+
+static enum gate_verdict writes_of(const struct gate_problem *p, const struct gate_arrays *a,
+                                   const struct gate_arrays *b) {
+    struct gate_finding f;
+    assert_int_equal(gate_judge_writes(p, a, b, &f), 0);
+    return f.verdict;
+}
+
+/* One number of out or lse is changed: always a finding; and back. */
+static void spoil(const struct gate_problem *p, struct gate_arrays *a, int row, int head) {
+    struct cp_kernel_call *c = &a->run.call;
+    struct row r;
+    row_new(&r, p, row, head);
+    size_t at = (size_t)(row * c->out_row + head * c->out_head + r.d - 1);
+    size_t at_lse = (size_t)(row * c->lse_row + head * c->lse_head);
+    double out = cp_number_load(c->out, p->out_type, at),
+           lse = cp_number_load(c->lse, p->lse_type, at_lse);
+    double off = r.n == 0 ? 0x1p-20 : 2.01 * r.bound[r.d - 1] + 0x1p-24;
+    assert_int_equal(judged(p, a), GATE_RIGHT);
+    cp_number_store(c->out, p->out_type, at, out + off + fabs(out) * 0x1p-10);
+    assert_int_equal(judged(p, a), GATE_WRONG);
+    cp_number_store(c->out, p->out_type, at, NAN);
+    assert_int_equal(judged(p, a), GATE_NOT_A_NUMBER);
+    cp_number_store(c->out, p->out_type, at, out);
+    cp_number_store(c->lse, p->lse_type, at_lse, r.n == 0 ? 0.0 : lse + 1.0 + fabs(lse) * 0.01);
+    assert_int_equal(judged(p, a), GATE_WRONG);
+    cp_number_store(c->lse, p->lse_type, at_lse, lse);
+    free(r.k);
+}
+
+static void wrong_numbers_are_found(void **state) {
+    int no_key = 0, n = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p;
+        struct gate_arrays a;
+        make(&p, i, &plain);
+        if (p.n_rows > 0 && p.n_rows * p.recipe.n_heads < 40 && p.n_tokens[0] < 500) {
+            arrays_of(&p, &a, 0xFF);
+            spoil(&p, &a, 0, p.recipe.n_heads - 1);
+            spoil(&p, &a, p.n_rows - 1, 0);
+            no_key += gate_visible(&p, 0) == 0;
+            n++;
+            gate_arrays_free(&a);
+        }
+        gate_problem_free(&p);
+    }
+    assert_true(n > CASES / 4);
+    assert_true(no_key > 0);
+}
+
+static void wrong_writes_are_found(void **state) {
+    int between = 0;
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        struct gate_problem p;
+        struct gate_arrays a, b;
+        make(&p, i, &plain);
+        if (p.n_rows > 0 && p.n_tokens[0] < 500) {
+            arrays_of(&p, &a, 0xFF);
+            arrays_of(&p, &b, 0xA5);
+            assert_int_equal(writes_of(&p, &a, &b), GATE_RIGHT);
+            b.memory[RUN_LSE][0] ^= 1; /* of row 0 and head 0 */
+            assert_int_equal(writes_of(&p, &a, &b), GATE_OTHER_BITS);
+            memset(a.memory[RUN_LSE], 0xFF, sizeof(float));
+            memset(b.memory[RUN_LSE], 0xA5, sizeof(float));
+            assert_int_equal(writes_of(&p, &a, &b), GATE_UNWRITTEN);
+            memset(a.memory[RUN_LSE], 0, sizeof(float));
+            memset(b.memory[RUN_LSE], 0, sizeof(float));
+            if ((p.recipe.layout & GATE_SPREAD) != 0) {
+                size_t width = (size_t)p.recipe.head_dim * cp_number_size(p.out_type);
+                b.memory[RUN_OUT][width] = 0;
+                assert_int_equal(writes_of(&p, &a, &b), GATE_WROTE_BETWEEN);
+                between++;
+            }
+            gate_arrays_free(&a);
+            gate_arrays_free(&b);
+        }
+        gate_problem_free(&p);
+    }
+    assert_true(between > 0);
+}
+
+/* NUM-8: no order of work that the declaration allows has larger counts than the gate takes. */
+static void counts_are_of_any_order(void **state) {
+    (void)state;
+    for (int c = 1; c <= 128; c = 2 * c + 1) {
+        for (int n = c; n < 1000;
+             n += c * (1 + n / 4 / c)) { /* those of the others are for full chunks */
+            struct gate_recipe r = {.chunk_size = c, .head_dim = 64};
+            struct cp_kernel kernel = plain;
+            struct cp_arithmetic a;
+            struct cp_counts gate, chunks = cp_counts_of_chunks(c, (n + c - 1) / c);
+            kernel.arithmetic.step = 0;
+            gate_class(&kernel, &r, n, 1.0, &a, &gate);
+            struct bound_options o = {.chunk = c,
+                                      .input = CP_FP16,
+                                      .output = CP_FP16,
+                                      .weights = CP_FP32,
+                                      .partials = CP_FP32,
+                                      .exp_error = 0x1p-22,
+                                      .merges = MERGES_RUNNING};
+            struct cp_counts running;
+            bound_class(&o, n, 64, 1.0, &a, &running);
+            assert_true(gate.changes >= chunks.changes && gate.changes >= running.changes);
+            assert_true(gate.depth_n >= running.depth_n && gate.depth_o >= running.depth_o);
+            assert_true(gate.stores >= chunks.stores);
+            assert_true(gate.operations_n >= running.operations_n &&
+                        gate.operations_o >= running.operations_o);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cases_follow_from_the_seed),
+        cmocka_unit_test(problems_follow_from_recipes),
+        cmocka_unit_test(problems_have_valid_plans),
+        cmocka_unit_test(all_kinds_come_up),
+        cmocka_unit_test(a_selected_key_is_seen),
+        cmocka_unit_test(a_key_more_or_less_is_seen),
+        cmocka_unit_test(wrong_numbers_are_found),
+        cmocka_unit_test(wrong_writes_are_found),
+        cmocka_unit_test(counts_are_of_any_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
