@@ -86,6 +86,25 @@ again() {
     MISBEHAVE_ALWAYS=1 MISBEHAVE='write q begin 0' status 1 $line && has "1 of 1 cases wrong"
 }
 
+# What is kept is small, fails again, and is right with a right kernel; and back from its file it is the same.
+replayed() {
+    local file="$work/cases/wrong.json"
+    status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 --save "$work/cases" || return 1
+    has "chunkproof replay $file" || return 1
+    "$chunkproof" replay "$file" --kernel "$kernels/gate/misbehaves.so" >"$work/out" 2>&1
+    [ $? = 1 ] && has "wrong; breaks NUM-10: count values, h 1, h_kv 1, d 1" || return 1
+    "$chunkproof" replay "$file" --kernel "$kernels/gate/tree_merged.so" >"$work/out" 2>&1
+    [ $? = 0 ] && has "right: count values"
+}
+
+# unreadable TEXT CONTENT: such a file is no case, and the message says why.
+unreadable() {
+    local found=0
+    echo "$2" >"$work/bad.json"
+    "$chunkproof" replay "$work/bad.json" --kernel "$kernels/gate/reversed.so" >"$work/out" 2>"$work/err" || found=$?
+    [ "$found" = 2 ] && grep -qF -- "$1" "$work/err" || { echo "status $found, no '$1' in:"; cat "$work/err"; return 1; }
+}
+
 interrupt() {
     "$chunkproof" gate --kernel "$kernels/gate/reversed.so" --tier deep >"$work/out" 2>"$work/err" &
     local process=$! found=0
@@ -109,6 +128,13 @@ ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input
 ok "the report as JSON" json
 ok "the same seed, the same cases" repeatable
 ok "a case again" again
+ok "the smallest case is kept, and replayed" replayed
+ok "a case that is not JSON" unreadable "bad.json:1:" 'x'
+ok "a file that is no case" unreadable '"format" must be' '{"format": "something"}'
+ok "a case with a wrong number" unreadable "recipe.n_kv_heads must be a whole number from 1 to 1024" \
+    '{"format": "chunkproof case 1", "recipe": {"values": "count", "queries": "decode", "padding": "nan", "n_kv_heads": 0}}'
+ok "a case with a wrong name" unreadable "recipe.values must be one of count select" \
+    '{"format": "chunkproof case 1", "recipe": {"values": "all"}}'
 ok "Ctrl-C ends it with what was found" interrupt
 ok "help" status 0 --help
 ok "no kernel" wrong "--kernel FILE is missing"

@@ -215,6 +215,14 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
     return takes;
 }
 
+int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
+                      struct gate_finding *finding) {
+    struct gate_result result;
+    struct checking c = {.runner = runner, .result = &result};
+    unsigned long long digest;
+    return run_recipe(&c, recipe, finding, &digest);
+}
+
 /* The case before once more: others have come in between. */
 static int run_earlier(struct checking *c, struct gate_finding *f) {
     unsigned long long digest = 0;
@@ -250,7 +258,8 @@ static void record(struct checking *c, long long index, const struct gate_recipe
     if (f->verdict != GATE_RIGHT) {
         tally->wrong_cases++;
         if (c->result->verdicts[f->verdict] == 0 || work < found->work) {
-            *found = (struct gate_found){index, work, *recipe, *f};
+            *found =
+                (struct gate_found){.index = index, .work = work, .recipe = *recipe, .finding = *f};
         }
     }
     c->result->verdicts[f->verdict]++;

@@ -4,13 +4,16 @@
 
 #include "gate/command.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "gate/gate/gate.h"
 
-#define MOST_BYTES ((size_t)2 << 30) /* of the buffers of a call, */
-#define MOST_HEAP  ((size_t)1 << 30) /* and of what a kernel allocates */
+#define MOST_BYTES     ((size_t)2 << 30) /* of the buffers of a call, */
+#define SHRINK_SECONDS 10.0              /* for each kind of finding */
+#define MOST_HEAP      ((size_t)1 << 30) /* and of what a kernel allocates */
 
 static volatile sig_atomic_t interrupted;
 
@@ -40,6 +43,34 @@ static int status_of(const struct gate_result *r) {
     return r->cases > 0 ? EXIT_RIGHT : EXIT_BAD_USE;
 }
 
+static int make_directory(const char *name) {
+    if (mkdir(name, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "chunkproof gate: --save %s: the directory cannot be made: %s\n", name,
+                strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+/* The smallest case of each verdict, made smaller and kept. */
+static int save(const struct gate_options *o, struct runner *runner, struct gate_result *r) {
+    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
+        struct gate_found *found = &r->found[i];
+        if (r->verdicts[i] == 0) {
+            continue;
+        }
+        if (gate_shrink(runner, found, SHRINK_SECONDS, &interrupted) < 0) {
+            return -1;
+        }
+        (void)snprintf(found->file, sizeof found->file, "%s/%s.json", o->save,
+                       gate_verdict_names[i]);
+        if (gate_case_save(found->file, found, runner_kernel(runner)) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int check(const struct gate_options *o) {
     struct run_limits limits = {o->seconds, MOST_BYTES, MOST_HEAP};
     struct gate_result result;
@@ -51,7 +82,8 @@ static int check(const struct gate_options *o) {
     }
     catch_interrupt();
     int status = EXIT_BAD_USE;
-    if (gate_check(o, runner, &result, &interrupted) == 0) {
+    if (gate_check(o, runner, &result, &interrupted) == 0 &&
+        (o->save == NULL || (make_directory(o->save) == 0 && save(o, runner, &result) == 0))) {
         status = status_of(&result);
         gate_print_text(stdout, o, runner_kernel(runner), &result);
         if (o->json != NULL && gate_print_json(o->json, o, runner_kernel(runner), &result) != 0) {
@@ -75,6 +107,56 @@ int cp_command_gate(int argc, char **argv) {
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("chunkproof gate: the output could not be written\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    return status;
+}
+
+/* ---- chunkproof replay ---- */
+
+static int replay(const struct gate_options *o) {
+    struct run_limits limits = {o->seconds, MOST_BYTES, MOST_HEAP};
+    struct gate_found found;
+    struct runner *runner;
+    char error[256], line[GATE_LINE];
+    memset(&found, 0, sizeof found);
+    if (gate_case_load(o->replay, &found.recipe) != 0) {
+        return EXIT_BAD_USE;
+    }
+    if (runner_new(&runner, "/proc/self/exe", o->kernel, &limits, error) != 0) {
+        fprintf(stderr, "chunkproof replay: %s: %s\n", o->kernel, error);
+        return EXIT_BAD_USE;
+    }
+    int ran = gate_check_recipe(runner, &found.recipe, &found.finding);
+    gate_recipe_print(&found.recipe, line);
+    if (ran == 0) {
+        fprintf(stderr, "chunkproof replay: the kernel does not take this case: %s\n", line);
+    } else if (ran > 0) {
+        int right = found.finding.verdict == GATE_RIGHT;
+        printf("%s%s%s: %s\n", gate_verdict_names[found.finding.verdict],
+               found.finding.clause[0] != '\0' ? "; breaks " : "", found.finding.clause, line);
+        printf("%s%s", right ? "" : "  ", found.finding.text);
+        fputs(right ? "" : "\n", stdout);
+    }
+    runner_free(runner);
+    return ran <= 0                              ? EXIT_BAD_USE
+           : found.finding.verdict == GATE_RIGHT ? EXIT_RIGHT
+                                                 : EXIT_FINDING;
+}
+
+int cp_command_replay(int argc, char **argv) {
+    struct gate_options options;
+    if (gate_replay_parse(&options, argc, argv) != 0) {
+        return EXIT_BAD_USE;
+    }
+    int status = EXIT_RIGHT;
+    if (options.help) {
+        gate_replay_help(stdout);
+    } else {
+        status = replay(&options);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("chunkproof replay: the output could not be written\n", stderr);
         return EXIT_BAD_USE;
     }
     return status;

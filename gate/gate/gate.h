@@ -7,6 +7,7 @@
  *   runner*.c  a kernel in its own process
  *   class.c    what a kernel declares     judge.c    its results against the certified tolerance
  *   check.c    what is asked of a kernel, and how its answers are compared
+ *   shrink.c   makes a case smaller       case.c     keeps it in a file
  *   report.c   what is printed            command.c  the order of it all
  *
  * A recipe is small and says everything: the same recipe makes the same problem on every machine. */
@@ -205,7 +206,8 @@ int gate_judge_writes(const struct gate_problem *problem, const struct gate_arra
 enum gate_tier { GATE_QUICK, GATE_FULL, GATE_DEEP, GATE_TIERS };
 
 struct gate_options {
-    const char *kernel, *json; /* files */
+    const char *kernel, *json, *save; /* files, and a directory */
+    const char *replay;               /* of `chunkproof replay`: a case's file */
     enum gate_tier tier;
     unsigned long long seed;
     long long cases; /* 0: the tier's */
@@ -218,6 +220,8 @@ struct gate_options {
 /* 0, or -1 after saying what is wrong. */
 int gate_options_parse(struct gate_options *options, int argc, char **argv);
 void gate_options_help(FILE *file);
+int gate_replay_parse(struct gate_options *options, int argc, char **argv);
+void gate_replay_help(FILE *file);
 extern const char *const gate_tier_names[GATE_TIERS + 1];
 
 /* What came of all cases with one kind of values. */
@@ -226,16 +230,21 @@ struct gate_tally {
     double largest;
 };
 
+/* A case and what was found in it. */
+struct gate_found {
+    long long index, work; /* which case; about how large */
+    struct gate_recipe recipe;
+    struct gate_finding finding;
+    int tried;      /* cases to make it smaller */
+    char file[256]; /* where it was saved; "" nowhere */
+};
+
 struct gate_result {
     struct gate_tally tally[GATE_VALUES];
     long long cases, refused, runs; /* taken; asked for and not taken; calls of the kernel */
     long long verdicts[GATE_VERDICTS];
-    struct gate_found { /* the smallest case of each verdict */
-        long long index, work;
-        struct gate_recipe recipe;
-        struct gate_finding finding;
-    } found[GATE_VERDICTS];
-    char refusal[256]; /* why, the last time */
+    struct gate_found found[GATE_VERDICTS]; /* the smallest case of each verdict */
+    char refusal[256];                      /* why, the last time */
     int interrupted;
     double seconds;
 };
@@ -244,6 +253,20 @@ struct gate_result {
  * verdict. */
 int gate_check(const struct gate_options *options, struct runner *runner,
                struct gate_result *result, const volatile int *stop);
+
+/* One case: 1 it was run, and this came of it; 0 the kernel does not take it; -1 no verdict, said why. */
+int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
+                      struct gate_finding *finding);
+
+/* Makes the case that was found smaller while the verdict stays, for at most so many seconds: fewer operations, shorter
+ * sequences, fewer heads, smaller d, plainer layouts and values. Returns how many cases it tried; -1 as above. */
+int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
+                const volatile int *stop);
+
+/* A case as a file: JSON, a few lines. 0, or -1 after saying what is wrong, and where. */
+int gate_case_save(const char *file, const struct gate_found *found,
+                   const struct cp_kernel *kernel);
+int gate_case_load(const char *file, struct gate_recipe *recipe);
 
 void gate_print_text(FILE *file, const struct gate_options *options, const struct cp_kernel *kernel,
                      const struct gate_result *result);

@@ -11,14 +11,20 @@
 
 #include "gate/gate/gate.h"
 
-enum option_value { KERNEL = 1000, TIER, SEED, CASES, CASE, SECONDS, FIRST, JSON, HELP };
+enum option_value { KERNEL = 1000, TIER, SEED, CASES, CASE, SECONDS, FIRST, SAVE, JSON, HELP };
 
 static const struct option names[] = {
-    {"kernel", required_argument, NULL, KERNEL}, {"tier", required_argument, NULL, TIER},
-    {"seed", required_argument, NULL, SEED},     {"cases", required_argument, NULL, CASES},
-    {"case", required_argument, NULL, CASE},     {"seconds", required_argument, NULL, SECONDS},
-    {"first", no_argument, NULL, FIRST},         {"json", required_argument, NULL, JSON},
-    {"help", no_argument, NULL, HELP},           {NULL, 0, NULL, 0},
+    {"kernel", required_argument, NULL, KERNEL},
+    {"tier", required_argument, NULL, TIER},
+    {"seed", required_argument, NULL, SEED},
+    {"cases", required_argument, NULL, CASES},
+    {"case", required_argument, NULL, CASE},
+    {"seconds", required_argument, NULL, SECONDS},
+    {"first", no_argument, NULL, FIRST},
+    {"save", required_argument, NULL, SAVE},
+    {"json", required_argument, NULL, JSON},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
 };
 
 const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
@@ -40,6 +46,8 @@ void gate_options_help(FILE *file) {
           "  --case I              case I alone\n"
           "  --seconds X           that one call may take (10)\n"
           "  --first               stop at the first finding\n"
+          "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
+          "`chunkproof replay`\n"
           "  --json FILE           write the report there, too\n"
           "\n"
           "exit status:\n"
@@ -122,6 +130,9 @@ static int read_option(struct gate_options *o, int option, const char *text) {
     case FIRST:
         o->first = 1;
         return 0;
+    case SAVE:
+        o->save = text;
+        return 0;
     case JSON:
         o->json = text;
         return 0;
@@ -154,5 +165,39 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     if (o->only >= 0 && o->cases > 0) {
         return refuse("--case is one case, --cases so many: one of them");
     }
+    return 0;
+}
+
+/* ---- chunkproof replay ---- */
+
+void gate_replay_help(FILE *file) {
+    fputs("usage: chunkproof replay CASE.json --kernel FILE.so [--seconds X]\n"
+          "\n"
+          "Runs one case that `chunkproof gate --save` kept, on the same kernel or another one.\n"
+          "\n"
+          "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
+          file);
+}
+
+int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
+    static const struct option replay_names[] = {{"kernel", required_argument, NULL, KERNEL},
+                                                 {"seconds", required_argument, NULL, SECONDS},
+                                                 {"help", no_argument, NULL, HELP},
+                                                 {NULL, 0, NULL, 0}};
+    int option;
+    *o = (struct gate_options){.only = -1, .seconds = 10.0};
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
+        if (read_option(o, option, optarg) != 0) {
+            return -1;
+        }
+    }
+    if (!o->help && (optind + 1 != argc || o->kernel == NULL)) {
+        fputs("chunkproof replay: give one case and one kernel: chunkproof replay CASE.json "
+              "--kernel FILE.so\n",
+              stderr);
+        return -1;
+    }
+    o->replay = optind < argc ? argv[optind] : NULL;
     return 0;
 }

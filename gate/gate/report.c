@@ -5,7 +5,7 @@
 
 #include "chunkproof/number.h"
 #include "chunkproof/version.h"
-#include "gate/gate/gate.h"
+#include "gate/gate/case.h"
 
 static const char *type_name(int type) {
     static const char *const type_names[] = {"fp16", "fp32", "fp64", "bf16"};
@@ -54,6 +54,15 @@ static void print_tallies(FILE *file, const struct gate_result *r) {
     }
 }
 
+static void print_again(FILE *file, const struct gate_options *o, const struct gate_found *found) {
+    if (found->file[0] != '\0') {
+        fprintf(file, "  again: chunkproof replay %s --kernel %s\n", found->file, o->kernel);
+    } else {
+        fprintf(file, "  again: chunkproof gate --kernel %s --tier %s --seed %llu --case %lld\n",
+                o->kernel, gate_tier_names[o->tier], o->seed, found->index);
+    }
+}
+
 static void print_found(FILE *file, const struct gate_options *o, const struct gate_result *r) {
     for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
         const struct gate_found *found = &r->found[i];
@@ -68,8 +77,7 @@ static void print_found(FILE *file, const struct gate_options *o, const struct g
                 found->finding.clause);
         fprintf(file, "  %s\n", found->finding.text);
         fprintf(file, "  smallest case: %s\n", line);
-        fprintf(file, "  again: chunkproof gate --kernel %s --tier %s --seed %llu --case %lld\n",
-                o->kernel, gate_tier_names[o->tier], o->seed, found->index);
+        print_again(file, o, found);
     }
 }
 
@@ -110,23 +118,6 @@ static json_t *tallies_json(const struct gate_result *r) {
     return all;
 }
 
-static json_t *recipe_json(const struct gate_recipe *r) {
-    static const char *const op_names[] = {"join", "append", "leave", "fork"};
-    char seed[32]; /* 64 bits without a sign are more than a number of JSON has */
-    json_t *ops = json_array();
-    for (int i = 0; i < r->n_ops; i++) {
-        const struct gate_op *op = &r->op[i];
-        json_array_append_new(
-            ops, json_pack("[s,i,i,i]", op_names[op->kind], op->sequence, op->tokens, op->own));
-    }
-    (void)snprintf(seed, sizeof seed, "%llu", r->seed);
-    return json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:s,s:o}", "values",
-                     gate_values_names[r->values], "n_heads", r->n_heads, "n_kv_heads",
-                     r->n_kv_heads, "head_dim", r->head_dim, "chunk_size", r->chunk_size, "queries",
-                     (int)r->queries, "layout", r->layout, "padding", (int)r->padding, "seed", seed,
-                     "operations", ops);
-}
-
 static json_t *found_json(const struct gate_result *r) {
     json_t *all = json_array();
     for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
@@ -139,7 +130,7 @@ static json_t *found_json(const struct gate_result *r) {
                                (json_int_t)found->index, "clause", f->clause, "text", f->text,
                                "row", f->row, "head", f->head, "element", f->element, "got",
                                number(f->got), "expected", number(f->expected), "bound",
-                               number(f->bound), "recipe", recipe_json(&found->recipe)));
+                               number(f->bound), "recipe", gate_recipe_json(&found->recipe)));
         }
     }
     return all;

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A smaller case with the same verdict: one change after the other, kept when the verdict stays, until none helps. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include <string.h>
+#include <time.h>
+
+#include "gate/gate/gate.h"
+
+/* One attempt to make a case smaller. */
+struct attempt {
+    struct runner *runner;
+    struct gate_found *found;
+    double end;
+    const volatile int *stop;
+    int tried, failed; /* failed: there is no verdict any more */
+};
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* 1 and the case is `recipe` now, if that, another one, has the same verdict. */
+static int keep(struct attempt *a, const struct gate_recipe *recipe) {
+    struct gate_finding finding;
+    if (a->failed || *a->stop || seconds_now() > a->end) {
+        return 0;
+    }
+    a->tried++;
+    int ran = gate_check_recipe(a->runner, recipe, &finding);
+    a->failed = ran < 0;
+    if (ran <= 0 || finding.verdict != a->found->finding.verdict) {
+        return 0;
+    }
+    a->found->recipe = *recipe;
+    a->found->finding = finding;
+    return 1;
+}
+
+static int drop_operations(struct attempt *a) {
+    int smaller = 0;
+    for (int i = a->found->recipe.n_ops - 1; i >= 0; i--) {
+        struct gate_recipe r = a->found->recipe;
+        r.n_ops--;
+        memmove(&r.op[i], &r.op[i + 1], (size_t)(r.n_ops - i) * sizeof r.op[0]);
+        memset(&r.op[r.n_ops], 0, sizeof r.op[0]);
+        smaller |= r.n_ops > 0 && keep(a, &r);
+    }
+    return smaller;
+}
+
+/* 0, then half, then a quarter less, ..., then one less. */
+static int lower(struct attempt *a, int i, int own) {
+    int smaller = 0;
+    for (int less = own ? a->found->recipe.op[i].own : a->found->recipe.op[i].tokens; less > 0;) {
+        struct gate_recipe r = a->found->recipe;
+        int *number = own ? &r.op[i].own : &r.op[i].tokens;
+        *number -= less < *number ? less : *number;
+        if (keep(a, &r)) {
+            smaller = 1;
+            number = own ? &a->found->recipe.op[i].own : &a->found->recipe.op[i].tokens;
+            less = less < *number ? less : *number;
+        } else {
+            less /= 2;
+        }
+    }
+    return smaller;
+}
+
+static int lower_all(struct attempt *a) {
+    int smaller = 0;
+    for (int i = 0; i < a->found->recipe.n_ops; i++) {
+        smaller |= lower(a, i, 0);
+        smaller |= lower(a, i, 1);
+        if (a->found->recipe.op[i].sequence != 0) {
+            struct gate_recipe r = a->found->recipe;
+            r.op[i].sequence = 0;
+            smaller |= keep(a, &r);
+        }
+    }
+    return smaller;
+}
+
+static int fewer_heads(struct attempt *a) {
+    static const int kv_heads[] = {1, 2, 3}, groups[] = {1, 2, 3, 4, 7};
+    const struct gate_recipe *now = &a->found->recipe;
+    int smaller = 0;
+    for (int i = 0; i < 3; i++) {
+        struct gate_recipe r = *now;
+        r.n_kv_heads = kv_heads[i];
+        r.n_heads = kv_heads[i] * (now->n_heads / now->n_kv_heads);
+        smaller |= kv_heads[i] < now->n_kv_heads && keep(a, &r);
+    }
+    for (int i = 0; i < 5; i++) {
+        struct gate_recipe r = *now;
+        r.n_heads = r.n_kv_heads * groups[i];
+        smaller |= r.n_heads < now->n_heads && keep(a, &r);
+    }
+    return smaller;
+}
+
+static int smaller_sizes(struct attempt *a) {
+    static const int head_dims[] = {1, 2, 4, 8, 16, 32, 64, 80, 96, 128};
+    static const int chunk_sizes[] = {1, 2, 3, 4, 5, 16, 17, 32, 64};
+    int smaller = fewer_heads(a);
+    for (int i = 0; i < (int)(sizeof head_dims / sizeof head_dims[0]); i++) {
+        struct gate_recipe r = a->found->recipe;
+        r.head_dim = head_dims[i];
+        smaller |= head_dims[i] < a->found->recipe.head_dim && keep(a, &r);
+    }
+    for (int i = 0; i < (int)(sizeof chunk_sizes / sizeof chunk_sizes[0]); i++) {
+        struct gate_recipe r = a->found->recipe;
+        r.chunk_size = chunk_sizes[i];
+        smaller |= chunk_sizes[i] < a->found->recipe.chunk_size && keep(a, &r);
+    }
+    return smaller;
+}
+
+/* A kind of values that says more, contiguous arrays, one query row each. */
+static int plainer(struct attempt *a) {
+    int smaller = 0;
+    for (int values = 0; values < (int)a->found->recipe.values; values++) {
+        struct gate_recipe r = a->found->recipe;
+        r.values = (enum gate_values)values;
+        smaller |= keep(a, &r);
+    }
+    for (int bit = 1; bit < GATE_LAYOUTS; bit *= 2) {
+        struct gate_recipe r = a->found->recipe;
+        r.layout &= ~bit;
+        smaller |= r.layout != a->found->recipe.layout && keep(a, &r);
+    }
+    for (int queries = 0; queries < (int)a->found->recipe.queries; queries++) {
+        struct gate_recipe r = a->found->recipe;
+        r.queries = (enum gate_queries)queries;
+        smaller |= keep(a, &r);
+    }
+    return smaller;
+}
+
+int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
+                const volatile int *stop) {
+    struct attempt a = {runner, found, seconds_now() + seconds, stop, 0, 0};
+    int smaller = 1;
+    while (smaller && !a.failed) {
+        smaller = drop_operations(&a);
+        smaller |= lower_all(&a);
+        smaller |= plainer(&a);
+        smaller |= smaller_sizes(&a);
+    }
+    found->tried = a.tried;
+    return a.failed ? -1 : a.tried;
+}
