@@ -17,7 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE, PROOF, TEST = ("include", "ref"), ("proofs",), ("tests",)
 OTHERS = ("spec", "gate", "opt", "kernels", "fuzz")
-FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM"
+FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE"
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one
@@ -73,6 +73,8 @@ def main():
         return 2
     clauses = defined()
     code, proof, test, others = map(cited, (CODE, PROOF, TEST, OTHERS))
+    for clause in [clause for clause in others if clause[0] == "GATE"]:
+        code[clause] |= {path for path in others[clause] if path.startswith("gate/")}
     if sys.argv[1:]:
         table(clauses, code, proof, test)
         return 0

@@ -43,6 +43,7 @@ static void make(struct gate_problem *p, long long index, const struct cp_kernel
 
 /* ---- Cases ---- */
 
+/* GATE-7 */
 static void cases_follow_from_the_seed(void **state) {
     int different = 0;
     (void)state;
@@ -190,7 +191,7 @@ static double score(const struct gate_problem *p, const struct row *r, int j) {
     return p->scale * sum;
 }
 
-/* The chosen keys alone count, and any other key in the place of one of them would show. */
+/* GATE-5: the chosen keys alone count, and any other key in the place of one of them would show. */
 static void check_selection(const struct gate_problem *p, const struct row *r) {
     double best = -INFINITY, *other = malloc((size_t)r->d * sizeof(double));
     int chosen = 0;
@@ -229,7 +230,7 @@ static void a_selected_key_is_seen(void **state) {
     assert_true(rows > 50);
 }
 
-/* Key j left out, or counted twice: a part of the keys near both ends and in between. */
+/* GATE-6: key j left out, or counted twice: a part of the keys near both ends and in between. */
 static void check_count(const struct gate_problem *p, const struct row *r) {
     double *other = malloc((size_t)r->d * sizeof(double));
     int step = r->n / 40 + 1;
@@ -339,6 +340,7 @@ static void spoil(const struct gate_problem *p, struct gate_arrays *a, int row, 
     free(r.k);
 }
 
+/* GATE-1 */
 static void wrong_numbers_are_found(void **state) {
     int no_key = 0, n = 0;
     (void)state;
@@ -360,6 +362,7 @@ static void wrong_numbers_are_found(void **state) {
     assert_true(no_key > 0);
 }
 
+/* GATE-3, GATE-4 */
 static void wrong_writes_are_found(void **state) {
     int between = 0;
     (void)state;
@@ -392,7 +395,7 @@ static void wrong_writes_are_found(void **state) {
     assert_true(between > 0);
 }
 
-/* NUM-8: no order of work that the declaration allows has larger counts than the gate takes. */
+/* GATE-2, NUM-8: no order of work that the declaration allows has larger counts than the gate takes. */
 static void counts_are_of_any_order(void **state) {
     (void)state;
     for (int c = 1; c <= 128; c = 2 * c + 1) {

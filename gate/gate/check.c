@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
+/* GATE-1, GATE-3, GATE-4: what is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
  * begins there, with different bytes in the results before: the answers must be the same, complete, and attention within
  * the certified tolerance. Now and then an earlier case is run once more: the answer must be the earlier one. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */

@@ -70,7 +70,7 @@ static int steps_of(int n, int chunk_size, int step) {
     return n / chunk_size * full + (rest + of_step - 1) / of_step;
 }
 
-/* Whatever the order: a key's weight is changed when the maximum of its own part changes, which is once for each step of
+/* GATE-2. Whatever the order: a key's weight is changed when the maximum of its own part changes, which is once for each step of
  * it at most, and when parts are merged, of which there are not more than steps; each change is a product and an
  * addition. Additions come one after the other at worst. */
 static void count(const struct cp_kernel *kernel, const struct gate_recipe *r, int n,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results against attention, each number within its certified tolerance (NUM-10, NUM-11). */
+/* GATE-1: results against attention, each number within its certified tolerance (NUM-10, NUM-11). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +151,7 @@ int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
     return 0;
 }
 
-/* ---- What was written ---- */
+/* ---- What was written (GATE-3, GATE-4) ---- */
 
 /* Marks the bytes of results in `is_result`; the others are nobody's. */
 static void mark(const struct gate_problem *p, const struct gate_arrays *a, enum run_buffer buffer,

@@ -4,6 +4,7 @@
 #include "gate/gate/gate.h"
 #include "gate/random.h"
 
+/* GATE-7: in integers. */
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 #define LONG_EVERY 64    /* one recipe in so many has */

@@ -2,12 +2,12 @@
 /* The numbers of a problem. Integer arithmetic makes them, so that they are the same on every machine; each
  * key's follow from its place in the pool, so that sequences that share a chunk share them.
  *
- * GATE_SELECT: each key of each K/V head has an address, its place in the pool, and K has +A or -A for each bit of it.
+ * GATE_SELECT (GATE-5): each key of each K/V head has an address, its place in the pool, and K has +A or -A for each bit of it.
  * A query with the address of a key has a score that is larger by 2 A^2 scale for each bit than that of any other key:
  * these then weigh less than e^-130. Where a query has 0 for a bit, keys that differ in it alone are chosen with equal
  * weights. Each key has small integers in V: which keys were taken can be read from the result.
  *
- * GATE_COUNT: all weights are 1/n, and column i of V is 0 but for every d-th key: a key that is missing or counted twice
+ * GATE_COUNT (GATE-6): all weights are 1/n, and column i of V is 0 but for every d-th key: a key that is missing or counted twice
  * changes a column by a good part, also where there are many. Columns of more than IN_COLUMN keys are
  * avoided: keys outside of a window have 0 everywhere. */
 #include <math.h>
