@@ -55,7 +55,7 @@ test_obj    := $(call object,$(test_src))
 test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
 # Kernels that the gate's tests and its example give it: shared objects.
-gate_kernel := $(patsubst %.c,$(BUILD)/tests/%.so,$(patsubst tests/%,%,$(wildcard tests/gate/*.c tests/example/*_kernel.c)))
+gate_kernel := $(patsubst %.c,$(BUILD)/tests/%.so,$(patsubst tests/%,%,$(wildcard tests/gate/*.c tests/gate/cheats/*.c tests/example/*_kernel.c)))
 
 # The programs for a GPU, and the same for the CPU.
 gpu_src := $(wildcard tests/gpu/*.cu)

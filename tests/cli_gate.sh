@@ -105,6 +105,8 @@ unreadable() {
     [ "$found" = 2 ] && grep -qF -- "$1" "$work/err" || { echo "status $found, no '$1' in:"; cat "$work/err"; return 1; }
 }
 
+echo "int attend(" >"$work/bad.c"
+
 interrupt() {
     "$chunkproof" gate --kernel "$kernels/gate/reversed.so" --tier deep >"$work/out" 2>"$work/err" &
     local process=$! found=0
@@ -118,6 +120,10 @@ interrupt() {
 for kernel in example/paged_kernel gate/reference gate/reversed gate/two_phase gate/tree_merged gate/short_weights \
     gate/bfloat; do
     ok "$kernel is right" right $kernel
+done
+for source in tests/gate/cheats/*.c; do
+    name=$(basename "$source" .c)
+    ok "a cheat: $name" status 1 --kernel "$kernels/gate/cheats/$name.so" --first
 done
 ok "a kernel that fails" misbehaves returns failed
 ok "a kernel that crashes" misbehaves divide crashed
@@ -137,6 +143,9 @@ ok "a case with a wrong name" unreadable "recipe.values must be one of count sel
     '{"format": "chunkproof case 1", "recipe": {"values": "all"}}'
 ok "Ctrl-C ends it with what was found" interrupt
 ok "help" status 0 --help
+ok "a kernel as source" status 0 --kernel tests/example/paged_kernel.c --cases 20
+ok "a source that does not compile" wrong "it does not compile" --kernel "$work/bad.c"
+ok "a source in CUDA" wrong "cannot be compiled here" --kernel kernels/cuda.cu
 ok "no kernel" wrong "--kernel FILE is missing"
 ok "no such kernel" wrong "No such file" --kernel "$work/none.so"
 ok "not a kernel" wrong "cp_kernel" --kernel "$kernels/gate/no_symbol.so"

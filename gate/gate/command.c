@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "gate/gate/compile.h"
 #include "gate/gate/gate.h"
 
 #define MOST_BYTES     ((size_t)2 << 30) /* of the buffers of a call, */
@@ -71,13 +72,27 @@ static int save(const struct gate_options *o, struct runner *runner, struct gate
     return 0;
 }
 
-static int check(const struct gate_options *o) {
+/* The kernel, compiled if it is a source, in its process. 0, or -1 after saying what is wrong. */
+static int start(const struct gate_options *o, struct gate_object *object, struct runner **runner) {
     struct run_limits limits = {o->seconds, MOST_BYTES, MOST_HEAP};
+    const char *file = o->kernel;
+    char error[256];
+    if (gate_object_new(object, &file) != 0) {
+        return -1;
+    }
+    if (runner_new(runner, "/proc/self/exe", file, &limits, error) != 0) {
+        fprintf(stderr, "chunkproof gate: %s: %s\n", o->kernel, error);
+        gate_object_free(object);
+        return -1;
+    }
+    return 0;
+}
+
+static int check(const struct gate_options *o) {
+    struct gate_object object;
     struct gate_result result;
     struct runner *runner;
-    char error[256];
-    if (runner_new(&runner, "/proc/self/exe", o->kernel, &limits, error) != 0) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", o->kernel, error);
+    if (start(o, &object, &runner) != 0) {
         return EXIT_BAD_USE;
     }
     catch_interrupt();
@@ -91,6 +106,7 @@ static int check(const struct gate_options *o) {
         }
     }
     runner_free(runner);
+    gate_object_free(&object);
     return status;
 }
 
@@ -115,16 +131,15 @@ int cp_command_gate(int argc, char **argv) {
 /* ---- chunkproof replay ---- */
 
 static int replay(const struct gate_options *o) {
-    struct run_limits limits = {o->seconds, MOST_BYTES, MOST_HEAP};
+    struct gate_object object;
     struct gate_found found;
     struct runner *runner;
-    char error[256], line[GATE_LINE];
+    char line[GATE_LINE];
     memset(&found, 0, sizeof found);
     if (gate_case_load(o->replay, &found.recipe) != 0) {
         return EXIT_BAD_USE;
     }
-    if (runner_new(&runner, "/proc/self/exe", o->kernel, &limits, error) != 0) {
-        fprintf(stderr, "chunkproof replay: %s: %s\n", o->kernel, error);
+    if (start(o, &object, &runner) != 0) {
         return EXIT_BAD_USE;
     }
     int ran = gate_check_recipe(runner, &found.recipe, &found.finding);
@@ -139,6 +154,7 @@ static int replay(const struct gate_options *o) {
         fputs(right ? "" : "\n", stdout);
     }
     runner_free(runner);
+    gate_object_free(&object);
     return ran <= 0                              ? EXIT_BAD_USE
            : found.finding.verdict == GATE_RIGHT ? EXIT_RIGHT
                                                  : EXIT_FINDING;

@@ -4,7 +4,7 @@
  *   options.c  the command line           recipe.c   which problems there are to solve
  *   problem.c  a recipe's tree and plan   values.c   its numbers
  *   layout.c   its arrays as a kernel gets them
- *   runner*.c  a kernel in its own process
+ *   runner*.c  a kernel in its own process  compile.c  a kernel that is given as source
  *   class.c    what a kernel declares     judge.c    its results against the certified tolerance
  *   check.c    what is asked of a kernel, and how its answers are compared
  *   shrink.c   makes a case smaller       case.c     keeps it in a file

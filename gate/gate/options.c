@@ -30,7 +30,7 @@ static const struct option names[] = {
 const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
 
 void gate_options_help(FILE *file) {
-    fputs("usage: chunkproof gate --kernel FILE.so [OPTION]...\n"
+    fputs("usage: chunkproof gate --kernel FILE [OPTION]...\n"
           "\n"
           "Decides whether an attention kernel computes attention: a shared object with the "
           "interface of\n"
@@ -39,7 +39,8 @@ void gate_options_help(FILE *file) {
           "its results must be within the certified tolerance of the arithmetic that it declares\n"
           "(spec/tolerance.md).\n"
           "\n"
-          "  --kernel FILE         the kernel\n"
+          "  --kernel FILE         the kernel: a shared object, or its source in C, which $CC "
+          "compiles\n"
           "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
           "  --seed N              other cases (1); the same number, the same cases\n"
           "  --cases N             so many instead of the tier's\n"
