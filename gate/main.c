@@ -16,6 +16,7 @@ struct command {
 static const struct command commands[] = {
     {"gate", cp_command_gate, "decide whether a kernel of yours computes attention"},
     {"replay", cp_command_replay, "run a case that the gate kept"},
+    {"explain", cp_command_explain, "the same, and say which mistake a wrong result comes from"},
     {"trace", cp_command_trace, "replay a request trace through the prefix tree, checked"},
     {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},

@@ -97,6 +97,15 @@ replayed() {
     [ $? = 0 ] && has "right: count values"
 }
 
+# explained FILE RIGHT WRONG TEXT: the example with RIGHT replaced by WRONG is found, and explained by that.
+explained() {
+    sed "s/$1/$2/" tests/example/paged_kernel.c >"$work/wrong.c"
+    ! cmp -s tests/example/paged_kernel.c "$work/wrong.c" || { echo "nothing was replaced"; return 1; }
+    status 1 --kernel "$work/wrong.c" --first --save "$work/explain" || return 1
+    "$chunkproof" explain "$work/explain/wrong.json" --kernel "$work/wrong.c" >"$work/out" 2>&1
+    [ $? = 1 ] && has "$3"
+}
+
 # unreadable TEXT CONTENT: such a file is no case, and the message says why.
 unreadable() {
     local found=0
@@ -135,6 +144,14 @@ ok "the report as JSON" json
 ok "the same seed, the same cases" repeatable
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
+ok "explained: a key too few" explained 'int j = 0; j < n_keys' 'int j = 1; j < n_keys' "had been left out (TPP-1)"
+ok "explained: a key too many" explained 'int n_keys = call->n_tokens\[s\] - ' 'int n_keys = call->n_tokens[s] + 0 * ' \
+    "those behind its own position, too (PREFILL-2)"
+ok "explained: another head" explained 'kv_head = head . (call->n_heads . call->n_kv_heads)' 'kv_head = head % call->n_kv_heads' \
+    "it had taken K and V of K/V head"
+ok "explained: no scale" explained 'dot \* (float)call->scale' 'dot' "the scores had not been scaled (SOFTMAX-1)"
+ok "explained: no rescaling" explained 'n \* rescale' 'n' "the sum of weights had not been rescaled"
+ok "explained: no division" explained 'o\[i\] . n :' 'o[i] :' "had not been divided by the sum of weights"
 ok "a case that is not JSON" unreadable "bad.json:1:" 'x'
 ok "a file that is no case" unreadable '"format" must be' '{"format": "something"}'
 ok "a case with a wrong number" unreadable "recipe.n_kv_heads must be a whole number from 1 to 1024" \

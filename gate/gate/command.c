@@ -128,52 +128,88 @@ int cp_command_gate(int argc, char **argv) {
     return status;
 }
 
-/* ---- chunkproof replay ---- */
+/* ---- chunkproof replay, chunkproof explain ---- */
 
-static int replay(const struct gate_options *o) {
-    struct gate_object object;
-    struct gate_found found;
-    struct runner *runner;
-    char line[GATE_LINE];
-    memset(&found, 0, sizeof found);
-    if (gate_case_load(o->replay, &found.recipe) != 0) {
-        return EXIT_BAD_USE;
-    }
-    if (start(o, &object, &runner) != 0) {
-        return EXIT_BAD_USE;
-    }
-    int ran = gate_check_recipe(runner, &found.recipe, &found.finding);
-    gate_recipe_print(&found.recipe, line);
-    if (ran == 0) {
-        fprintf(stderr, "chunkproof replay: the kernel does not take this case: %s\n", line);
-    } else if (ran > 0) {
-        int right = found.finding.verdict == GATE_RIGHT;
-        printf("%s%s%s: %s\n", gate_verdict_names[found.finding.verdict],
-               found.finding.clause[0] != '\0' ? "; breaks " : "", found.finding.clause, line);
-        printf("%s%s", right ? "" : "  ", found.finding.text);
-        fputs(right ? "" : "\n", stdout);
-    }
-    runner_free(runner);
-    gate_object_free(&object);
-    return ran <= 0                              ? EXIT_BAD_USE
-           : found.finding.verdict == GATE_RIGHT ? EXIT_RIGHT
-                                                 : EXIT_FINDING;
+/* The kernel whose results are explained. */
+struct explaining {
+    const struct cp_kernel *kernel;
+};
+
+static void explain(void *context, const struct gate_problem *problem,
+                    const struct gate_arrays *arrays) {
+    const struct explaining *explaining = context;
+    gate_explain(stdout, explaining->kernel, problem, arrays);
 }
 
-int cp_command_replay(int argc, char **argv) {
+static void print_finding(const struct gate_recipe *recipe, const struct gate_finding *f) {
+    char line[GATE_LINE];
+    gate_recipe_print(recipe, line);
+    printf("%s%s%s: %s\n", gate_verdict_names[f->verdict], f->clause[0] != '\0' ? "; breaks " : "",
+           f->clause, line);
+    if (f->verdict != GATE_RIGHT) {
+        printf("  %s\n", f->text);
+    }
+}
+
+/* What came of it: an exit status. A result that is wrong is explained after the verdict, by a second run. */
+static int run_case(const struct gate_options *o, struct runner *runner,
+                    const struct gate_recipe *recipe) {
+    struct gate_finding finding, again;
+    struct explaining explaining = {runner_kernel(runner)};
+    int ran = gate_check_recipe(runner, recipe, &finding);
+    if (ran == 0) {
+        char line[GATE_LINE];
+        gate_recipe_print(recipe, line);
+        fprintf(stderr, "chunkproof %s: the kernel does not take this case: %s\n", o->command,
+                line);
+    }
+    if (ran <= 0) {
+        return EXIT_BAD_USE;
+    }
+    print_finding(recipe, &finding);
+    int computed = finding.verdict == GATE_WRONG || finding.verdict == GATE_NOT_A_NUMBER;
+    if (o->explain && computed && gate_look(runner, recipe, &again, explain, &explaining) < 0) {
+        return EXIT_BAD_USE;
+    }
+    return finding.verdict == GATE_RIGHT ? EXIT_RIGHT : EXIT_FINDING;
+}
+
+static int replay(const struct gate_options *o) {
+    struct gate_recipe recipe;
+    struct gate_object object;
+    struct runner *runner;
+    if (gate_case_load(o->replay, &recipe) != 0 || start(o, &object, &runner) != 0) {
+        return EXIT_BAD_USE;
+    }
+    int status = run_case(o, runner, &recipe);
+    runner_free(runner);
+    gate_object_free(&object);
+    return status;
+}
+
+static int replay_command(int argc, char **argv, int explains) {
     struct gate_options options;
     if (gate_replay_parse(&options, argc, argv) != 0) {
         return EXIT_BAD_USE;
     }
     int status = EXIT_RIGHT;
+    options.explain = explains;
     if (options.help) {
         gate_replay_help(stdout);
     } else {
         status = replay(&options);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("chunkproof replay: the output could not be written\n", stderr);
+        fprintf(stderr, "chunkproof %s: the output could not be written\n", options.command);
         return EXIT_BAD_USE;
     }
     return status;
+}
+
+int cp_command_replay(int argc, char **argv) {
+    return replay_command(argc, argv, 0);
+}
+
+int cp_command_explain(int argc, char **argv) {
+    return replay_command(argc, argv, 1);
 }

@@ -8,6 +8,7 @@
  *   class.c    what a kernel declares     judge.c    its results against the certified tolerance
  *   check.c    what is asked of a kernel, and how its answers are compared
  *   shrink.c   makes a case smaller       case.c     keeps it in a file
+ *   explain.c  what a wrong result is the result of
  *   report.c   what is printed            command.c  the order of it all
  *
  * A recipe is small and says everything: the same recipe makes the same problem on every machine. */
@@ -210,10 +211,12 @@ struct gate_options {
     const char *replay;               /* of `chunkproof replay`: a case's file */
     enum gate_tier tier;
     unsigned long long seed;
-    long long cases; /* 0: the tier's */
-    long long only;  /* this case alone; -1: all */
-    double seconds;  /* for one call */
-    int first;       /* stop at the first finding */
+    long long cases;     /* 0: the tier's */
+    long long only;      /* this case alone; -1: all */
+    double seconds;      /* for one call */
+    int first;           /* stop at the first finding */
+    int explain;         /* of replay: what wrong results are the results of */
+    const char *command; /* its name */
     int help;
 };
 
@@ -257,6 +260,16 @@ int gate_check(const struct gate_options *options, struct runner *runner,
 /* One case: 1 it was run, and this came of it; 0 the kernel does not take it; -1 no verdict, said why. */
 int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
                       struct gate_finding *finding);
+
+/* The same, and shows the problem and the results of the first run to `look`. */
+typedef void gate_looker(void *context, const struct gate_problem *problem,
+                         const struct gate_arrays *arrays);
+int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct gate_finding *finding,
+              gate_looker *look, void *context);
+
+/* What could have been computed instead of attention, of the rows that are wrong; and the tree. */
+void gate_explain(FILE *file, const struct cp_kernel *kernel, const struct gate_problem *problem,
+                  const struct gate_arrays *arrays);
 
 /* Makes the case that was found smaller while the verdict stays, for at most so many seconds: fewer operations, shorter
  * sequences, fewer heads, smaller d, plainer layouts and values. Returns how many cases it tried; -1 as above. */

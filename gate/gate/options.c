@@ -169,15 +169,20 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     return 0;
 }
 
-/* ---- chunkproof replay ---- */
+/* ---- chunkproof replay, chunkproof explain ---- */
 
 void gate_replay_help(FILE *file) {
-    fputs("usage: chunkproof replay CASE.json --kernel FILE.so [--seconds X]\n"
-          "\n"
-          "Runs one case that `chunkproof gate --save` kept, on the same kernel or another one.\n"
-          "\n"
-          "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
-          file);
+    fputs(
+        "usage: chunkproof replay  CASE.json --kernel FILE [--seconds X]\n"
+        "       chunkproof explain CASE.json --kernel FILE [--seconds X]\n"
+        "\n"
+        "Runs one case that `chunkproof gate --save` kept, on the same kernel or another one. "
+        "explain "
+        "draws\n"
+        "its sequences, and says of results that are wrong which single mistake would give them.\n"
+        "\n"
+        "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
+        file);
 }
 
 int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
@@ -186,7 +191,7 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
                                                  {"help", no_argument, NULL, HELP},
                                                  {NULL, 0, NULL, 0}};
     int option;
-    *o = (struct gate_options){.only = -1, .seconds = 10.0};
+    *o = (struct gate_options){.command = argv[0], .only = -1, .seconds = 10.0};
     optind = 1;
     while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
@@ -194,9 +199,10 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
         }
     }
     if (!o->help && (optind + 1 != argc || o->kernel == NULL)) {
-        fputs("chunkproof replay: give one case and one kernel: chunkproof replay CASE.json "
-              "--kernel FILE.so\n",
-              stderr);
+        fprintf(
+            stderr,
+            "chunkproof %s: give one case and one kernel: chunkproof %s CASE.json --kernel FILE\n",
+            argv[0], argv[0]);
         return -1;
     }
     o->replay = optind < argc ? argv[optind] : NULL;

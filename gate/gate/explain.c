@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a wrong result is the result of: attention is computed as if some mistake had been made, one mistake after the
+ * other, and those are named that give the kernel's result, within the certified tolerance of that wrong problem. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/gate/gate.h"
+
+#define MOST_ROWS    3 /* that are explained */
+#define MOST_REASONS 4 /* for a row */
+#define FEW_KEYS                                                                                   \
+    64 /* any range of so many is tried; of more, those of whole chunks and single keys */
+
+/* One row and head that is wrong, and room for a wrong problem. */
+struct mystery {
+    FILE *file;
+    const struct gate_problem *p;
+    const struct gate_arrays *arrays;
+    const struct cp_kernel *kernel;
+    int s, row, head, g, n; /* n keys are seen */
+    int reasons;
+    int m; /* keys of the wrong problem */
+    double *q, *k, *v, *scratch, *expected, *bound;
+};
+
+/* ---- Comparing ---- */
+
+static int is_the_answer(const struct mystery *x) {
+    for (int i = 0; i < x->p->recipe.head_dim; i++) {
+        double got = gate_out_at(x->arrays, x->p, x->row, x->head, i);
+        if (!(fabs(got - x->expected[i]) <= x->bound[i]) || isinf(x->bound[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Attention of the keys that were put together, times `factor` on the scores. */
+static int would_give(struct mystery *x, double factor) {
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+    struct cp_tolerance_row row = {
+        x->m, x->p->recipe.head_dim, x->p->scale * factor, x->q, x->k, x->v, x->scratch};
+    int n = x->m > x->n ? x->m : x->n;
+    gate_class(x->kernel, &x->p->recipe, n, 1e3, &arithmetic, &counts);
+    cp_tolerance(&arithmetic, &counts, &row, 0.0, x->expected, x->bound, NULL, NULL);
+    return x->m > 0 && is_the_answer(x);
+}
+
+__attribute__((format(printf, 3, 4))) static void reason(struct mystery *x, const char *clause,
+                                                         const char *format, ...) {
+    va_list arguments;
+    if (x->reasons++ >= MOST_REASONS) {
+        return;
+    }
+    va_start(arguments, format);
+    fputs("    as if ", x->file);
+    vfprintf(x->file, format, arguments);
+    fprintf(x->file, " (%s)\n", clause);
+    va_end(arguments);
+}
+
+/* ---- Putting a wrong problem together ---- */
+
+static void take_query(struct mystery *x, int row, int head) {
+    size_t d = (size_t)x->p->recipe.head_dim;
+    memcpy(x->q, x->p->q + ((size_t)row * (size_t)x->p->recipe.n_heads + (size_t)head) * d,
+           d * sizeof(double));
+}
+
+static void take_key(struct mystery *x, int s, int j, int g_of_k, int g_of_v) {
+    size_t d = (size_t)x->p->recipe.head_dim;
+    memcpy(x->k + (size_t)x->m * d, x->p->k + gate_key_at(x->p, s, j, g_of_k), d * sizeof(double));
+    memcpy(x->v + (size_t)x->m * d, x->p->v + gate_key_at(x->p, s, j, g_of_v), d * sizeof(double));
+    x->m++;
+}
+
+static void take_keys(struct mystery *x, int s, int n, int g_of_k, int g_of_v) {
+    x->m = 0;
+    for (int j = 0; j < n; j++) {
+        take_key(x, s, j, g_of_k, g_of_v);
+    }
+}
+
+/* Keys begin .. end-1 so many times, the others once. */
+static void take_range(struct mystery *x, int begin, int end, int times) {
+    x->m = 0;
+    for (int j = 0; j < x->n; j++) {
+        for (int t = begin <= j && j < end ? times : 1; t > 0; t--) {
+            take_key(x, x->s, j, x->g, x->g);
+        }
+    }
+}
+
+/* ---- Mistakes ---- */
+
+static void print_range(char *text, size_t size, int begin, int end, int c) {
+    if (end - begin == 1) {
+        (void)snprintf(text, size, "key %d (chunk %d of the path, slot %d)", begin, begin / c,
+                       begin % c);
+    } else {
+        (void)snprintf(text, size, "keys %d to %d", begin, end - 1);
+    }
+}
+
+static void try_range(struct mystery *x, int begin, int end) {
+    char range[80];
+    print_range(range, sizeof range, begin, end, x->p->recipe.chunk_size);
+    take_range(x, begin, end, 0);
+    if (would_give(x, 1.0)) {
+        reason(x, "TPP-1", "%s of %d had been left out", range, x->n);
+    }
+    take_range(x, begin, end, 2);
+    if (would_give(x, 1.0)) {
+        reason(x, "TPP-1", "%s of %d had been counted twice", range, x->n);
+    }
+}
+
+static void try_ranges(struct mystery *x) {
+    int c = x->p->recipe.chunk_size;
+    if (x->n <= FEW_KEYS) {
+        for (int length = 1; length <= x->n && x->reasons == 0; length++) {
+            for (int begin = 0; begin + length <= x->n; begin++) {
+                try_range(x, begin, begin + length);
+            }
+        }
+        return;
+    }
+    for (int begin = 0; begin < x->n && x->reasons == 0;
+         begin += c) { /* a chunk, all from there, all to there */
+        int end = begin + c < x->n ? begin + c : x->n;
+        try_range(x, begin, end);
+        try_range(x, end, x->n);
+        try_range(x, 0, begin);
+        try_range(x, end - 1, end);
+        try_range(x, begin, begin + 1);
+    }
+}
+
+static void try_lengths(struct mystery *x) {
+    for (int n = x->n + 1; n <= x->p->n_tokens[x->s] && n <= x->n + FEW_KEYS; n++) {
+        take_keys(x, x->s, n, x->g, x->g);
+        if (would_give(x, 1.0)) {
+            reason(x, "PREFILL-2", "it saw %d keys, not %d: those behind its own position, too", n,
+                   x->n);
+        }
+    }
+}
+
+static void try_sequences(struct mystery *x) {
+    for (int s = 0; s < x->p->b; s++) {
+        if (s != x->s) {
+            take_keys(x, s, x->p->n_tokens[s], x->g, x->g);
+            if (would_give(x, 1.0)) {
+                reason(x, "TPP-2", "it had seen the keys of sequence %d", s);
+            }
+        }
+        for (int k = 0; s != x->s && k * x->p->recipe.chunk_size < x->n;
+             k++) { /* one chunk of it */
+            int c = x->p->recipe.chunk_size, at = k * c;
+            x->m = 0;
+            for (int j = 0; j < x->n; j++) {
+                int other = at <= j && j < at + c && j < x->p->n_tokens[s];
+                take_key(x, other ? s : x->s, j, x->g, x->g);
+            }
+            if (would_give(x, 1.0)) {
+                reason(x, "PLAN-2", "chunk %d of the path had been that of sequence %d", k, s);
+            }
+        }
+    }
+}
+
+static void try_heads(struct mystery *x) {
+    int n_kv = x->p->recipe.n_kv_heads;
+    for (int g = 0; g < n_kv; g++) {
+        static const char *const what[] = {"K and V", "K", "V"};
+        for (int kind = 0; g != x->g && kind < 3; kind++) {
+            take_keys(x, x->s, x->n, kind == 2 ? x->g : g, kind == 1 ? x->g : g);
+            if (would_give(x, 1.0)) {
+                reason(x, "TPP-5", "it had taken %s of K/V head %d, not %d", what[kind], g, x->g);
+            }
+        }
+    }
+    take_keys(x, x->s, x->n, x->g, x->g);
+    for (int other = 0; other < x->p->n_rows * x->p->recipe.n_heads; other++) {
+        int row = other / x->p->recipe.n_heads, head = other % x->p->recipe.n_heads;
+        take_query(x, row, head);
+        if ((row != x->row || head != x->head) && x->reasons < MOST_REASONS && would_give(x, 1.0)) {
+            reason(x, "PREFILL-1", "it had been given the query of row %d and head %d", row, head);
+        }
+    }
+    take_query(x, x->row, x->head);
+}
+
+static void try_scales(struct mystery *x) {
+    const double factors[] = {1.0 / x->p->scale, x->p->scale, 1.4426950408889634,
+                              0.6931471805599453};
+    static const char *const words[] = {
+        "the scores had not been scaled", "the scores had been scaled twice",
+        "the scores had been multiplied by log2(e)", "the scores had been multiplied by ln 2"};
+    take_keys(x, x->s, x->n, x->g, x->g);
+    for (int i = 0; i < 4; i++) {
+        if (would_give(x, factors[i])) {
+            reason(x, "SOFTMAX-1", "%s", words[i]);
+        }
+    }
+}
+
+/* ---- Sums that went wrong: computed key by key, or chunk by chunk ---- */
+
+static double score_of(const struct mystery *x, int j) {
+    double sum = 0.0;
+    int d = x->p->recipe.head_dim;
+    for (int i = 0; i < d; i++) {
+        sum += x->q[i] * x->k[(ptrdiff_t)j * d + i];
+    }
+    return x->p->scale * sum;
+}
+
+/* Which of the sums are changed when the maximum grows. */
+struct way {
+    int rescales_n, rescales_o, divides;
+    double m; /* where the maximum begins */
+    const char *clause, *words;
+};
+
+static void sum_up(struct mystery *x, const struct way *way, int step) {
+    int d = x->p->recipe.head_dim;
+    double m = way->m, n = 0.0;
+    memset(x->expected, 0, (size_t)d * sizeof(double));
+    for (int first = 0; first < x->n; first += step) {
+        int end = first + step < x->n ? first + step : x->n;
+        double largest = m;
+        for (int j = first; j < end; j++) {
+            largest = fmax(largest, score_of(x, j));
+        }
+        double factor = m == -INFINITY ? 0.0 : exp(m - largest);
+        n *= way->rescales_n ? factor : 1.0;
+        for (int i = 0; i < d; i++) {
+            x->expected[i] *= way->rescales_o ? factor : 1.0;
+        }
+        m = largest;
+        for (int j = first; j < end; j++) {
+            double weight = exp(score_of(x, j) - m);
+            n += weight;
+            for (int i = 0; i < d; i++) {
+                x->expected[i] += weight * x->v[(ptrdiff_t)j * d + i];
+            }
+        }
+    }
+    for (int i = 0; i < d; i++) {
+        x->expected[i] /= way->divides ? n : 1.0;
+        x->bound[i] = fabs(x->expected[i]) * 0x1p-8; /* nothing is certified of a wrong sum */
+    }
+}
+
+/* Forward, and from the last key to the first. */
+static void try_way(struct mystery *x, const struct way *way) {
+    const int steps[] = {1, x->p->recipe.chunk_size, 16, 32, 64};
+    for (int backwards = 0; backwards < 2; backwards++) {
+        x->m = 0;
+        for (int j = 0; j < x->n; j++) {
+            take_key(x, x->s, backwards ? x->n - 1 - j : j, x->g, x->g);
+        }
+        for (int i = 0; i < 5; i++) {
+            sum_up(x, way, steps[i]);
+            if (is_the_answer(x)) {
+                reason(x, way->clause, "%s, in steps of %d %s%s", way->words, steps[i],
+                       steps[i] == 1 ? "key" : "keys", backwards ? " from the last one on" : "");
+                return;
+            }
+        }
+    }
+}
+
+static void try_sums(struct mystery *x) {
+    static const struct way ways[] = {
+        {1, 0, 1, -INFINITY, "MERGE-4",
+         "the sum of weighted values had not been rescaled when the maximum grew"},
+        {0, 1, 1, -INFINITY, "MERGE-4",
+         "the sum of weights had not been rescaled when the maximum grew"},
+        {0, 0, 1, -INFINITY, "MERGE-4", "neither sum had been rescaled when the maximum grew"},
+        {1, 1, 0, -INFINITY, "MERGE-6", "the sum had not been divided by the sum of weights"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        try_way(x, &ways[i]);
+    }
+}
+
+static void try_constants(struct mystery *x) {
+    int d = x->p->recipe.head_dim, same = 1;
+    double first = gate_out_at(x->arrays, x->p, x->row, x->head, 0);
+    for (int i = 0; i < d; i++) {
+        same = same && gate_out_at(x->arrays, x->p, x->row, x->head, i) == first;
+    }
+    if (same && d > 1) {
+        reason(x, "GATE-1", "there had been nothing to compute: every element is %.9g", first);
+    }
+}
+
+/* ---- A row ---- */
+
+static int room_for(struct mystery *x) {
+    size_t d = (size_t)x->p->recipe.head_dim, n = 0;
+    for (int s = 0; s < x->p->b; s++) {
+        n = (size_t)x->p->n_tokens[s] > n ? (size_t)x->p->n_tokens[s] : n;
+    }
+    n = 2 * n + 1;
+    x->q = malloc((3 * d + 2 * n * d + 3 * n) * sizeof(double));
+    if (x->q == NULL) {
+        return -1;
+    }
+    x->expected = x->q + d;
+    x->bound = x->expected + d;
+    x->k = x->bound + d;
+    x->v = x->k + n * d;
+    x->scratch = x->v + n * d;
+    return 0;
+}
+
+static int is_right(struct mystery *x) {
+    int right = 1;
+    take_query(x, x->row, x->head);
+    take_keys(x, x->s, x->n, x->g, x->g);
+    if (x->n == 0) {
+        for (int i = 0; i < x->p->recipe.head_dim; i++) {
+            right = right && gate_out_at(x->arrays, x->p, x->row, x->head, i) == 0.0;
+        }
+        return right;
+    }
+    return would_give(x, 1.0);
+}
+
+static void explain_row(struct mystery *x) {
+    fprintf(x->file, "  row %d, head %d (sequence %d, %d %s, K/V head %d):\n", x->row, x->head,
+            x->s, x->n, x->n == 1 ? "key" : "keys", x->g);
+    x->reasons = 0;
+    try_ranges(x);
+    try_lengths(x);
+    try_sequences(x);
+    try_heads(x);
+    try_scales(x);
+    try_sums(x);
+    try_constants(x);
+    if (x->reasons == 0) {
+        fputs("    no single mistake that is known here gives this result\n", x->file);
+    } else if (x->reasons > MOST_REASONS) {
+        fprintf(x->file, "    and %d more\n", x->reasons - MOST_REASONS);
+    }
+}
+
+/* ---- The tree ---- */
+
+static void print_tree(FILE *file, const struct gate_problem *p) {
+    fputs("\n  the sequences, with their chunks (* shared) and how many keys are in each:\n", file);
+    for (int s = 0; s < p->b && s < 12; s++) {
+        fprintf(file, "    S%d ", s);
+        for (int k = 0; k * p->recipe.chunk_size < p->n_tokens[s] && k < 10; k++) {
+            int left = p->n_tokens[s] - k * p->recipe.chunk_size;
+            fprintf(file, " C%d%s:%d", p->table[s * p->table_width + k],
+                    k < p->n_shared_chunks[s] ? "*" : "",
+                    left < p->recipe.chunk_size ? left : p->recipe.chunk_size);
+        }
+        fprintf(file, "%s  %d keys, rows %d to %d\n",
+                p->n_tokens[s] > 10 * p->recipe.chunk_size ? " ..." : "", p->n_tokens[s],
+                p->query_begin[s], p->query_begin[s + 1] - 1);
+    }
+    fputs(p->b > 12 ? "    ...\n" : "", file);
+}
+
+void gate_explain(FILE *file, const struct cp_kernel *kernel, const struct gate_problem *p,
+                  const struct gate_arrays *arrays) {
+    struct mystery x = {.file = file, .p = p, .arrays = arrays, .kernel = kernel};
+    int wrong = 0, pairs = p->n_rows * p->recipe.n_heads,
+        group = p->recipe.n_heads / p->recipe.n_kv_heads;
+    print_tree(file, p);
+    if (room_for(&x) != 0) {
+        fputs("  not enough memory to explain more\n", file);
+        return;
+    }
+    fputs("\n", file);
+    for (int pair = 0; pair < pairs; pair++) {
+        x.row = pair / p->recipe.n_heads;
+        x.head = pair % p->recipe.n_heads;
+        x.s = gate_sequence_of(p, x.row);
+        x.g = x.head / group;
+        x.n = gate_visible(p, x.row);
+        if (!is_right(&x) && wrong++ < MOST_ROWS) {
+            explain_row(&x);
+        }
+    }
+    fprintf(file, "  out is wrong in %d of %d rows and heads\n", wrong, pairs);
+    free(x.q);
+}
