@@ -11,7 +11,8 @@
 #define FORMAT "chunkproof case 1"
 
 static const char *const op_names[GATE_OPS + 1] = {"join", "append", "leave", "fork", NULL};
-static const char *const queries_names[GATE_QUERIES + 1] = {"decode", "several", "more", NULL};
+static const char *const queries_names[GATE_QUERIES + 1] = {"decode", "several", "more", "many",
+                                                            NULL};
 static const char *const padding_names[GATE_PADDINGS + 1] = {"nan", "huge", "stale", NULL};
 
 json_t *gate_recipe_json(const struct gate_recipe *r) {
@@ -23,11 +24,12 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
         json_array_append_new(
             ops, json_pack("[s,i,i,i]", op_names[op->kind], op->sequence, op->tokens, op->own));
     }
-    return json_pack("{s:s,s:i,s:i,s:i,s:i,s:s,s:i,s:s,s:s,s:o}", "values",
+    return json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b,s:s,s:i,s:s,s:s,s:o}", "values",
                      gate_values_names[r->values], "n_heads", r->n_heads, "n_kv_heads",
-                     r->n_kv_heads, "head_dim", r->head_dim, "chunk_size", r->chunk_size, "queries",
-                     queries_names[r->queries], "layout", r->layout, "padding",
-                     padding_names[r->padding], "seed", seed, "operations", ops);
+                     r->n_kv_heads, "head_dim", r->head_dim, "chunk_size", r->chunk_size,
+                     "scale_percent", r->scale, "without_lse", r->without_lse, "renewed",
+                     r->renewed, "queries", queries_names[r->queries], "layout", r->layout,
+                     "padding", padding_names[r->padding], "seed", seed, "operations", ops);
 }
 
 int gate_case_save(const char *file, const struct gate_found *found,
@@ -124,6 +126,9 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->n_heads = number(in, "n_heads", 1, 1024);
     r->head_dim = number(in, "head_dim", 1, 4096);
     r->chunk_size = number(in, "chunk_size", 1, CP_MAX_CHUNK_SIZE);
+    r->scale = number(in, "scale_percent", 1, 1000);
+    r->without_lse = json_is_true(json_object_get(in->recipe, "without_lse"));
+    r->renewed = json_is_true(json_object_get(in->recipe, "renewed"));
     r->layout = number(in, "layout", 0, GATE_LAYOUTS - 1);
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");

@@ -113,10 +113,10 @@ static struct gate_problem guess(const struct gate_recipe *recipe, const struct 
     p.q_type = kernel->q_type;
     p.kv_type = kernel->kv_type;
     p.out_type = kernel->out_type;
-    p.lse_type = kernel->lse_type;
+    p.lse_type = recipe->without_lse ? CP_NO_LSE : kernel->lse_type;
     p.b = p.n_rows = recipe->n_ops;
     p.capacity = p.table_width = 4 * recipe->n_ops;
-    p.scale = 1.0 / sqrt(recipe->head_dim);
+    p.scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
     return p;
 }
 
@@ -204,6 +204,28 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
     return result;
 }
 
+/* The case once more with other numbers and other chunks: the sizes are the same, and so are the addresses. */
+static int run_renewed(struct checking *c, const struct gate_recipe *recipe, size_t workspace,
+                       struct gate_finding *f) {
+    struct gate_problem p;
+    unsigned long long digest;
+    if (gate_problem_renew(&p, recipe, runner_kernel(c->runner)) != 0) {
+        return no_verdict("not enough memory for a case");
+    }
+    int result = run_problem(c, &p, workspace, f, &digest);
+    if (f->verdict == GATE_WRONG) {
+        char text[sizeof f->text];
+        f->verdict = GATE_REMEMBERS;
+        f->clause = "GATE-4";
+        (void)snprintf(text, sizeof text,
+                       "right at first, but with other numbers of the same sizes after it %.200s",
+                       f->text);
+        memcpy(f->text, text, sizeof text);
+    }
+    gate_problem_free(&p);
+    return result;
+}
+
 /* 1: done, 0: the kernel does not take it after all, -1. */
 static int run_recipe(struct checking *c, const struct gate_recipe *recipe, struct gate_finding *f,
                       unsigned long long *digest) {
@@ -215,6 +237,9 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
     int takes = ask(c, &p, &workspace, f);
     if (takes > 0 && f->verdict == GATE_RIGHT) {
         takes = run_problem(c, &p, workspace, f, digest) == 0 ? 1 : -1;
+        if (takes > 0 && recipe->renewed && f->verdict == GATE_RIGHT) {
+            takes = run_renewed(c, recipe, workspace, f) == 0 ? 1 : -1;
+        }
     }
     gate_problem_free(&p);
     return takes;

@@ -46,7 +46,7 @@ enum gate_values {
     GATE_NORMAL,    /* mean 0, variance 1 */
     GATE_MASSIVE,   /* few channels 50 times as large */
     GATE_ONE_HOT,   /* one key in seven far ahead */
-    GATE_LOW,       /* all scores about -900 */
+    GATE_LOW,       /* all scores about -900, or -70,000 */
     GATE_RISING,    /* each key a new maximum; */
     GATE_FALLING,   /* the first one the maximum */
     GATE_OFFSET,    /* V far from 0 and close together */
@@ -62,15 +62,17 @@ enum gate_queries {
     GATE_DECODE,  /* one for each sequence */
     GATE_SEVERAL, /* 0 to 4, but not more than keys */
     GATE_MORE,    /* up to 3 more than keys: rows that see none */
+    GATE_MANY,    /* up to 40, but not more than keys */
     GATE_QUERIES
 };
 
 /* Where elements lie: bits that are set at will. */
-#define GATE_SLOTS_FIRST 1 /* K: [chunk][slot][head] instead of [chunk][head][slot] */
-#define GATE_V_OTHERWISE 2 /* V the other way round than K */
-#define GATE_HEADS_FIRST 4 /* Q and out: [head][row] */
-#define GATE_SPREAD      8 /* numbers of nobody behind each d, and behind each chunk */
-#define GATE_LAYOUTS     16
+#define GATE_SLOTS_FIRST   1  /* K: [chunk][slot][head] instead of [chunk][head][slot] */
+#define GATE_V_OTHERWISE   2  /* V the other way round than K */
+#define GATE_HEADS_FIRST   4  /* Q and out: [head][row] */
+#define GATE_SPREAD        8  /* numbers of nobody behind each d, and behind each chunk */
+#define GATE_OUT_OTHERWISE 16 /* out the other way round than Q */
+#define GATE_LAYOUTS       32
 
 /* What lies where no key is. */
 enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };
@@ -81,6 +83,9 @@ struct gate_recipe {
     enum gate_queries queries;
     int layout;
     enum gate_padding padding;
+    int scale;       /* in percent of 1 / sqrt(d) */
+    int without_lse; /* 1: it is not asked for, though the kernel has it */
+    int renewed; /* 1: run once more with other numbers and other chunks of the same sizes, in the same memory */
     unsigned long long seed; /* of numbers, and of how many queries there are */
     int n_ops;
     struct gate_op op[GATE_MOST_OPS];
@@ -107,14 +112,20 @@ struct gate_problem {
     int n_shared;
     struct cp_shared_chunk *shared;
     double scale;
-    double *q, *k,
-        *v; /* the numbers in them: [rows][h][d], [capacity][h_kv][c][d]; NaN where no key is */
+    unsigned long long
+        seed; /* the recipe's, or another one when renewed: of numbers, and of which chunks there are */
+    double *q;     /* the numbers in them: [rows][h][d] */
+    double *k, *v; /* [capacity][h_kv][c][d]; NaN where no key is */
 };
 
 /* All but the numbers, which are gate_values_fill()'s. 0, or -1: no memory. */
 int gate_problem_new(struct gate_problem *problem, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel);
 void gate_problem_free(struct gate_problem *problem);
+
+/* The same sizes, and other numbers and chunks. 0, or -1: no memory. */
+int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *recipe,
+                       const struct cp_kernel *kernel);
 
 /* Q, K and V by the recipe's kind of values; every number is one of its type. */
 void gate_values_fill(struct gate_problem *problem);

@@ -18,25 +18,46 @@ struct strides {
 
 static struct strides strides_of(long long n_x, long long n_y, long long n_z, long long d,
                                  int swapped, int spread) {
-    long long width = d + (spread ? SPREAD : 0);
+    long long width = d + spread;
     struct strides s = {n_y * n_z * width, swapped ? width : n_z * width,
                         swapped ? n_y * width : width, 0};
-    s.x += spread ? 3 * SPREAD : 0;
+    s.x += 3 * spread;
     s.elements = n_x * s.x;
     return s;
 }
 
-static struct strides strides_of_keys(const struct gate_problem *p, int slots_first) {
+static int spread_of(const struct gate_problem *p) {
+    return (p->recipe.layout & GATE_SPREAD) != 0 ? SPREAD : 0;
+}
+
+static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int spread) {
     const struct gate_recipe *r = &p->recipe;
-    return strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim, slots_first,
-                      (r->layout & GATE_SPREAD) != 0);
+    return strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim, slots_first, spread);
 }
 
 /* Of rows and heads: x is not there. */
-static struct strides strides_of_rows(const struct gate_problem *p, long long d) {
-    const struct gate_recipe *r = &p->recipe;
-    return strides_of(1, p->n_rows, r->n_heads, d, (r->layout & GATE_HEADS_FIRST) != 0,
-                      (r->layout & GATE_SPREAD) != 0);
+static struct strides strides_of_rows(const struct gate_problem *p, long long d, int heads_first,
+                                      int spread) {
+    return strides_of(1, p->n_rows, p->recipe.n_heads, d, heads_first, spread);
+}
+
+/* ... of K, of V, of Q, of out and of lse. What is spread is so in its own way. */
+struct all_strides {
+    struct strides k, v, q, out, lse;
+};
+
+static struct all_strides all_strides_of(const struct gate_problem *p) {
+    int layout = p->recipe.layout, spread = spread_of(p);
+    int slots_first = (layout & GATE_SLOTS_FIRST) != 0,
+        heads_first = (layout & GATE_HEADS_FIRST) != 0;
+    int v_slots_first = slots_first ^ ((layout & GATE_V_OTHERWISE) != 0);
+    int out_heads_first = heads_first ^ ((layout & GATE_OUT_OTHERWISE) != 0);
+    int d = p->recipe.head_dim;
+    return (struct all_strides){strides_of_keys(p, slots_first, spread),
+                                strides_of_keys(p, v_slots_first, 2 * spread),
+                                strides_of_rows(p, d, heads_first, spread),
+                                strides_of_rows(p, d, out_heads_first, 3 * spread),
+                                strides_of_rows(p, 1, out_heads_first, spread)};
 }
 
 /* ---- Filling ---- */
@@ -55,7 +76,7 @@ static double padding_number(const struct gate_problem *p, struct gate_random *r
 
 static void fill_padding(const struct gate_problem *p, void *array, int type, size_t n,
                          unsigned long long which) {
-    struct gate_random random = {p->recipe.seed ^ which};
+    struct gate_random random = {p->seed ^ which};
     for (size_t i = 0; i < n; i++) {
         cp_number_store(array, type, i, padding_number(p, &random));
     }
@@ -117,24 +138,23 @@ static int make_lists(struct gate_arrays *a, const struct gate_problem *p) {
                : -1;
 }
 
-static int make_numbers(struct gate_arrays *a, const struct gate_problem *p, struct strides q,
-                        struct strides k, struct strides v, struct strides lse) {
-    size_t n_q = (size_t)q.elements, n_k = (size_t)k.elements, n_v = (size_t)v.elements;
-    size_t lse_bytes =
-        p->lse_type == CP_NO_LSE ? 0 : (size_t)lse.elements * cp_number_size(p->lse_type);
+static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
+                        const struct all_strides *s) {
+    size_t n_q = (size_t)s->q.elements, n_k = (size_t)s->k.elements, n_v = (size_t)s->v.elements;
+    size_t of_lse = p->lse_type == CP_NO_LSE ? 0 : cp_number_size(p->lse_type);
     if (allocate(a, RUN_Q, n_q * cp_number_size(p->q_type)) != 0 ||
         allocate(a, RUN_K, n_k * cp_number_size(p->kv_type)) != 0 ||
         allocate(a, RUN_V, n_v * cp_number_size(p->kv_type)) != 0 ||
-        allocate(a, RUN_OUT, n_q * cp_number_size(p->out_type)) != 0 ||
-        allocate(a, RUN_LSE, lse_bytes) != 0) {
+        allocate(a, RUN_OUT, (size_t)s->out.elements * cp_number_size(p->out_type)) != 0 ||
+        allocate(a, RUN_LSE, (size_t)s->lse.elements * of_lse) != 0) {
         return -1;
     }
     fill_padding(p, a->memory[RUN_Q], p->q_type, n_q, 1);
     fill_padding(p, a->memory[RUN_K], p->kv_type, n_k, 2);
     fill_padding(p, a->memory[RUN_V], p->kv_type, n_v, 3);
-    put_queries(p, a->memory[RUN_Q], q);
-    put_keys(p, p->k, a->memory[RUN_K], k);
-    put_keys(p, p->v, a->memory[RUN_V], v);
+    put_queries(p, a->memory[RUN_Q], s->q);
+    put_keys(p, p->k, a->memory[RUN_K], s->k);
+    put_keys(p, p->v, a->memory[RUN_V], s->v);
     return 0;
 }
 
@@ -150,18 +170,6 @@ static void point(struct gate_arrays *a) {
     c->v = a->memory[RUN_V];
     c->out = a->memory[RUN_OUT];
     c->lse = a->run.bytes[RUN_LSE] > 0 ? a->memory[RUN_LSE] : NULL;
-}
-
-/* ... of K, of V, of Q and out, of lse. */
-struct all_strides {
-    struct strides k, v, q, lse;
-};
-
-static struct all_strides all_strides_of(const struct gate_problem *p) {
-    int slots_first = (p->recipe.layout & GATE_SLOTS_FIRST) != 0;
-    int v_slots_first = slots_first ^ ((p->recipe.layout & GATE_V_OTHERWISE) != 0);
-    return (struct all_strides){strides_of_keys(p, slots_first), strides_of_keys(p, v_slots_first),
-                                strides_of_rows(p, p->recipe.head_dim), strides_of_rows(p, 1)};
 }
 
 void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) {
@@ -185,8 +193,8 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
                                     .v_chunk = s.v.x,
                                     .v_head = s.v.y,
                                     .v_slot = s.v.z,
-                                    .out_row = s.q.y,
-                                    .out_head = s.q.z,
+                                    .out_row = s.out.y,
+                                    .out_head = s.out.z,
                                     .lse_row = s.lse.y,
                                     .lse_head = s.lse.z};
 }
@@ -195,7 +203,7 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     struct all_strides s = all_strides_of(p);
     memset(a, 0, sizeof *a);
     gate_call_sizes(&a->run.call, p);
-    if (make_lists(a, p) != 0 || make_numbers(a, p, s.q, s.k, s.v, s.lse) != 0) {
+    if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0) {
         gate_arrays_free(a);
         return -1;
     }

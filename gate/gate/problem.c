@@ -100,7 +100,7 @@ static void *allocate(size_t n, size_t size) {
  * long. */
 static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
     int *number = allocate((size_t)plan->capacity, sizeof(int)), n = 0;
-    struct gate_random random = {p->recipe.seed ^ 0x5CA77E2ULL};
+    struct gate_random random = {p->seed ^ 0x5CA77E2ULL};
     if (number == NULL) {
         return NULL;
     }
@@ -135,8 +135,11 @@ static int queries_of(struct gate_random *random, enum gate_queries kind, int n_
     if (kind == GATE_DECODE) {
         return 1;
     }
-    return kind == GATE_SEVERAL ? (several < n_tokens ? several : n_tokens)
-                                : (n_tokens < 5 ? n_tokens : 5) + several % 4;
+    if (kind == GATE_MORE) {
+        return (n_tokens < 5 ? n_tokens : 5) + several % 4;
+    }
+    int rows = kind == GATE_MANY ? 10 * several : several;
+    return rows < n_tokens ? rows : n_tokens;
 }
 
 static int allocate_plan(struct gate_problem *p, const struct cp_plan *plan) {
@@ -205,23 +208,33 @@ static int allocate_numbers(struct gate_problem *p) {
     return p->q != NULL && p->k != NULL && p->v != NULL ? 0 : -1;
 }
 
-int gate_problem_new(struct gate_problem *p, const struct gate_recipe *recipe,
-                     const struct cp_kernel *kernel) {
+static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe,
+                        const struct cp_kernel *kernel, unsigned long long seed) {
     struct cp_tree *tree = make_tree(recipe);
     memset(p, 0, sizeof *p);
     p->recipe = *recipe;
+    p->seed = seed;
     p->q_type = kernel->q_type;
     p->kv_type = kernel->kv_type;
     p->out_type = kernel->out_type;
-    p->lse_type = kernel->lse_type;
-    p->scale = 1.0 / sqrt(recipe->head_dim);
+    p->lse_type = recipe->without_lse ? CP_NO_LSE : kernel->lse_type;
+    p->scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
     int result = tree != NULL && make_plan(p, tree) == 0 && allocate_numbers(p) == 0 ? 0 : -1;
     cp_tree_free(tree);
     if (result != 0) {
         gate_problem_free(p);
-        return -1;
     }
-    return 0;
+    return result;
+}
+
+int gate_problem_new(struct gate_problem *p, const struct gate_recipe *recipe,
+                     const struct cp_kernel *kernel) {
+    return make_problem(p, recipe, kernel, recipe->seed);
+}
+
+int gate_problem_renew(struct gate_problem *p, const struct gate_recipe *recipe,
+                       const struct cp_kernel *kernel) {
+    return make_problem(p, recipe, kernel, recipe->seed ^ 0x9E6C63D0876A9A47ULL);
 }
 
 void gate_problem_free(struct gate_problem *p) {

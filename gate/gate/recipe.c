@@ -8,6 +8,8 @@
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 #define LONG_EVERY 64    /* one recipe in so many has */
+#define LONGER     33000 /* in one of four of these, */
+#define DEEP_EVERY 40
 #define LONG       16384 /* keys and more */
 
 const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
@@ -50,31 +52,44 @@ static struct gate_op any_op(struct gate_random *random, int i, int c, int most)
 
 /* How many tokens a path may have so that n_ops sequences of one row each stay within `work`. */
 static int most_tokens(const struct gate_recipe *r, int n_ops, long long work) {
-    int rows = r->queries == GATE_DECODE ? 1 : 4;
+    int rows = r->queries == GATE_DECODE ? 1 : r->queries == GATE_MANY ? 20 : 4;
     long long most = work / ((long long)n_ops * rows * r->n_heads * r->head_dim);
     int longest = 12 * r->chunk_size + 40;
     return most < 4 ? 4 : most > longest ? longest : (int)most;
 }
 
 /* Many keys: few sequences, one of which forks off on the way. */
-static void make_long(struct gate_recipe *r, struct gate_random *random) {
+static void make_long(struct gate_recipe *r, struct gate_random *random, int longer) {
     static const int chunk_sizes[] = {16, 64, 128, 17};
-    int more = gate_random_below(random, 200);
+    int keys = (longer ? LONGER : LONG) + gate_random_below(random, 200);
     r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
     r->n_heads = r->n_kv_heads = 1;
     r->queries = GATE_DECODE;
     r->n_ops = 2;
-    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, LONG + more};
-    r->op[1] = (struct gate_op){GATE_JOIN, 0, LONG - gate_random_below(random, 200),
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
+    r->op[1] = (struct gate_op){GATE_JOIN, 0, keys - 200 + gate_random_below(random, 200),
                                 gate_random_below(random, 100)};
+    r->head_dim = longer ? 16 + gate_random_below(random, 2) * 48 : r->head_dim;
+}
+
+/* Paths of several hundred chunks. */
+static void make_deep(struct gate_recipe *r, struct gate_random *random) {
+    int tokens = 300 + gate_random_below(random, 400);
+    r->chunk_size = 1 + gate_random_below(random, 3);
+    r->n_heads = r->n_kv_heads = 1;
+    r->queries = GATE_SEVERAL;
+    r->n_ops = 2;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, tokens};
+    r->op[1] = (struct gate_op){GATE_JOIN, 0, gate_random_below(random, tokens), 20};
 }
 
 void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long index, int attempt,
                       long long work) {
-    static const int head_dims[] = {64, 128, 32, 80, 96, 256, 16, 128, 64};
-    static const int chunk_sizes[] = {16, 64, 1, 2, 3, 5, 17, 32, 128, 4};
-    static const int groups[] = {1, 2, 4, 8, 1, 3, 7};
-    static const int kv_heads[] = {1, 2, 3, 1, 4};
+    static const int head_dims[] = {64, 128, 32, 80, 96, 256, 16, 128, 64, 40, 100, 320};
+    static const int chunk_sizes[] = {16, 64, 1, 2, 3, 5, 17, 32, 128, 4, 256, 512};
+    static const int groups[] = {1, 2, 4, 8, 1, 3, 7, 16};
+    static const int kv_heads[] = {1, 2, 3, 1, 4, 8};
+    static const int scales[] = {100, 100, 100, 50, 170};
     struct gate_random random = {seed ^ (unsigned long long)index * 0xD1342543DE82EF95ULL};
     random.state += (unsigned long long)attempt * 0x8CB92BA72F3D8DD7ULL;
     memset(r, 0, sizeof *r);
@@ -84,15 +99,22 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     r->chunk_size = one_of(&random, chunk_sizes, COUNT_OF(chunk_sizes));
     r->n_kv_heads = one_of(&random, kv_heads, COUNT_OF(kv_heads));
     r->n_heads = r->n_kv_heads * one_of(&random, groups, COUNT_OF(groups));
-    r->queries = (enum gate_queries)(gate_random_below(&random, 5) % GATE_QUERIES);
+    r->queries = (enum gate_queries)(gate_random_below(&random, 6) % GATE_QUERIES);
     r->layout = gate_random_below(&random, 2) == 0 ? 0 : gate_random_below(&random, GATE_LAYOUTS);
     r->padding = (enum gate_padding)gate_random_below(&random, GATE_PADDINGS);
+    r->scale = one_of(&random, scales, COUNT_OF(scales));
+    r->without_lse = gate_random_below(&random, 6) == 0;
+    r->renewed = gate_random_below(&random, 3) == 0;
     if (index % LONG_EVERY ==
-        LONG_EVERY / 2 + index / LONG_EVERY % 8) { /* with other values each time */
-        make_long(r, &random);
+        LONG_EVERY / 2 + index / LONG_EVERY % 8) { /* other values each time */
+        make_long(r, &random, index / LONG_EVERY % 4 == 3);
         return;
     }
-    r->n_ops = 1 + gate_random_below(&random, 12);
+    if (index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {
+        make_deep(r, &random);
+        return;
+    }
+    r->n_ops = 1 + gate_random_below(&random, gate_random_below(&random, 8) == 0 ? 40 : 12);
     int most = most_tokens(r, r->n_ops, work);
     for (int i = 0; i < r->n_ops; i++) {
         r->op[i] = any_op(&random, i, r->chunk_size, most);
@@ -101,7 +123,7 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
 
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
     static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
-                                          "more query rows than keys"};
+                                          "more query rows than keys", "up to 40 query rows each"};
     int joins = 0, n = 0;
     for (int i = 0; i < r->n_ops; i++) {
         joins += r->op[i].kind == GATE_JOIN;
@@ -111,6 +133,9 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
                  gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim,
                  r->chunk_size, r->n_ops, joins, queries[r->queries]);
     if (r->layout != 0 && n > 0 && n < GATE_LINE) {
-        (void)snprintf(line + n, GATE_LINE - (size_t)n, ", strides %d", r->layout);
+        n += snprintf(line + n, GATE_LINE - (size_t)n, ", strides %d", r->layout);
+    }
+    if (r->renewed && n > 0 && n < GATE_LINE) {
+        (void)snprintf(line + n, GATE_LINE - (size_t)n, ", twice");
     }
 }

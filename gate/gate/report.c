@@ -85,6 +85,15 @@ void gate_print_text(FILE *file, const struct gate_options *o, const struct cp_k
                      const struct gate_result *r) {
     print_kernel(file, o, kernel);
     print_tallies(file, r);
+    long long unclaimed = 0;
+    for (int i = 0; i < GATE_VALUES; i++) {
+        unclaimed += r->tally[i].unclaimed;
+    }
+    if (unclaimed > 0) {
+        fprintf(file,
+                "\nof %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)\n",
+                unclaimed);
+    }
     if (r->refused > 0) {
         fprintf(
             file,

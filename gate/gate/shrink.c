@@ -131,6 +131,12 @@ static int plainer(struct attempt *a) {
         r.layout &= ~bit;
         smaller |= r.layout != a->found->recipe.layout && keep(a, &r);
     }
+    struct gate_recipe once = a->found->recipe;
+    once.renewed = 0;
+    smaller |= a->found->recipe.renewed && keep(a, &once);
+    struct gate_recipe usual = a->found->recipe;
+    usual.scale = 100;
+    smaller |= a->found->recipe.scale != 100 && keep(a, &usual);
     for (int queries = 0; queries < (int)a->found->recipe.queries; queries++) {
         struct gate_recipe r = a->found->recipe;
         r.queries = (enum gate_queries)queries;
