@@ -158,13 +158,14 @@ static int most_pairs(const struct gate_problem *p) {
     return MOST_PAIRS;
 }
 
-/* Twice, and compared; the verdict is on the first thing that is wrong. */
+/* Twice, and compared; the verdict is on the first thing that is wrong. Memory ends where nobody may read on in the first
+ * run (at_end: 1) or in the second. */
 static int run_twice(struct checking *c, const struct gate_problem *p, struct gate_arrays *one,
-                     struct gate_arrays *other, struct gate_finding *f) {
-    if (run(c, one, 1, 0xFF, f) != 0) {
+                     struct gate_arrays *other, int at_end, struct gate_finding *f) {
+    if (run(c, one, at_end, 0xFF, f) != 0) {
         return -1;
     }
-    if (f->verdict == GATE_RIGHT && run(c, other, 0, 0xA5, f) != 0) {
+    if (f->verdict == GATE_RIGHT && run(c, other, !at_end, 0xA5, f) != 0) {
         return -1;
     }
     if (f->verdict != GATE_RIGHT) {
@@ -182,7 +183,7 @@ static int run_twice(struct checking *c, const struct gate_problem *p, struct ga
     return 0;
 }
 
-static int run_problem(struct checking *c, struct gate_problem *p, size_t workspace,
+static int run_problem(struct checking *c, struct gate_problem *p, size_t workspace, int at_end,
                        struct gate_finding *f, unsigned long long *digest) {
     struct gate_arrays one, other;
     gate_values_fill(p);
@@ -194,7 +195,7 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
         gate_arrays_free(&one);
         return no_verdict("not enough memory for a case");
     }
-    int result = run_twice(c, p, &one, &other, f);
+    int result = run_twice(c, p, &one, &other, at_end, f);
     if (c->look != NULL && result == 0) {
         c->look(c->context, p, &one);
     }
@@ -204,7 +205,8 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
     return result;
 }
 
-/* The case once more with other numbers and other chunks: the sizes are the same, and so are the addresses. */
+/* The case once more with other numbers and other chunks: the sizes are the same, and so are the addresses of
+ * the call before. */
 static int run_renewed(struct checking *c, const struct gate_recipe *recipe, size_t workspace,
                        struct gate_finding *f) {
     struct gate_problem p;
@@ -212,7 +214,7 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
     if (gate_problem_renew(&p, recipe, runner_kernel(c->runner)) != 0) {
         return no_verdict("not enough memory for a case");
     }
-    int result = run_problem(c, &p, workspace, f, &digest);
+    int result = run_problem(c, &p, workspace, 0, f, &digest);
     if (f->verdict == GATE_WRONG) {
         char text[sizeof f->text];
         f->verdict = GATE_REMEMBERS;
@@ -236,7 +238,7 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
     }
     int takes = ask(c, &p, &workspace, f);
     if (takes > 0 && f->verdict == GATE_RIGHT) {
-        takes = run_problem(c, &p, workspace, f, digest) == 0 ? 1 : -1;
+        takes = run_problem(c, &p, workspace, 1, f, digest) == 0 ? 1 : -1;
         if (takes > 0 && recipe->renewed && f->verdict == GATE_RIGHT) {
             takes = run_renewed(c, recipe, workspace, f) == 0 ? 1 : -1;
         }

@@ -7,10 +7,9 @@
 /* GATE-7: in integers. */
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-#define LONG_EVERY 64    /* one recipe in so many has */
-#define LONGER     33000 /* in one of four of these, */
+#define LONG_EVERY 64 /* one recipe in so many has */
 #define DEEP_EVERY 40
-#define LONG       16384 /* keys and more */
+#define LONG       16384 /* keys and more, up to four times as many */
 
 const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
                                                         "one-hot", "low",       "rising", "falling",
@@ -59,17 +58,20 @@ static int most_tokens(const struct gate_recipe *r, int n_ops, long long work) {
 }
 
 /* Many keys: few sequences, one of which forks off on the way. */
-static void make_long(struct gate_recipe *r, struct gate_random *random, int longer) {
+static void make_long(struct gate_recipe *r, struct gate_random *random, int longest) {
     static const int chunk_sizes[] = {16, 64, 128, 17};
-    int keys = (longer ? LONGER : LONG) + gate_random_below(random, 200);
+    int keys = longest + gate_random_below(random, 200);
     r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
-    r->n_heads = r->n_kv_heads = 1;
+    r->n_kv_heads = 1;
+    r->n_heads = longest > LONG ? 2 : 4;
     r->queries = GATE_DECODE;
     r->n_ops = 2;
     r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
     r->op[1] = (struct gate_op){GATE_JOIN, 0, keys - 200 + gate_random_below(random, 200),
                                 gate_random_below(random, 100)};
-    r->head_dim = longer ? 16 + gate_random_below(random, 2) * 48 : r->head_dim;
+    r->head_dim = longest > 2 * LONG                                    ? 16
+                  : longest > LONG || gate_random_below(random, 2) == 0 ? 64
+                                                                        : r->head_dim;
 }
 
 /* Paths of several hundred chunks. */
@@ -89,6 +91,7 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     static const int chunk_sizes[] = {16, 64, 1, 2, 3, 5, 17, 32, 128, 4, 256, 512};
     static const int groups[] = {1, 2, 4, 8, 1, 3, 7, 16};
     static const int kv_heads[] = {1, 2, 3, 1, 4, 8};
+    static const int longest[] = {LONG, 2 * LONG, LONG, LONG, 4 * LONG, LONG, 2 * LONG, LONG};
     static const int scales[] = {100, 100, 100, 50, 170};
     struct gate_random random = {seed ^ (unsigned long long)index * 0xD1342543DE82EF95ULL};
     random.state += (unsigned long long)attempt * 0x8CB92BA72F3D8DD7ULL;
@@ -102,12 +105,16 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     r->queries = (enum gate_queries)(gate_random_below(&random, 6) % GATE_QUERIES);
     r->layout = gate_random_below(&random, 2) == 0 ? 0 : gate_random_below(&random, GATE_LAYOUTS);
     r->padding = (enum gate_padding)gate_random_below(&random, GATE_PADDINGS);
+    if (r->values == GATE_LOW && attempt == 0 && index / COUNT_OF(turns) % 2 == 0) {
+        r->head_dim = 16; /* for the lowest scores */
+    }
     r->scale = one_of(&random, scales, COUNT_OF(scales));
     r->without_lse = gate_random_below(&random, 6) == 0;
     r->renewed = gate_random_below(&random, 3) == 0;
     if (index % LONG_EVERY ==
         LONG_EVERY / 2 + index / LONG_EVERY % 8) { /* other values each time */
-        make_long(r, &random, index / LONG_EVERY % 4 == 3);
+        r->values = index / LONG_EVERY % 3 == 0 ? GATE_COUNT : GATE_SELECT;
+        make_long(r, &random, longest[index / LONG_EVERY % COUNT_OF(longest)]);
         return;
     }
     if (index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {

@@ -4,7 +4,8 @@
  *
  * GATE_SELECT (GATE-5): each key of each K/V head has an address, its place in the pool, and K has +A or -A for each bit of it.
  * A query with the address of a key has a score that is larger by 2 A^2 scale for each bit than that of any other key:
- * these then weigh less than e^-130. Where a query has 0 for a bit, keys that differ in it alone are chosen with equal
+ * these then weigh less than
+ * e^-32. Where a query has 0 for a bit, keys that differ in it alone are chosen with equal
  * weights. Each key has small integers in V: which keys were taken can be read from the result.
  *
  * GATE_COUNT (GATE-6): all weights are 1/n, and column i of V is 0 but for every d-th key: a key that is missing or counted twice
@@ -16,7 +17,7 @@
 #include "gate/gate/gate.h"
 #include "gate/random.h"
 
-#define APART     130.0 /* e^-130 is nothing beside 1 in binary32, and 2^-187 */
+#define APART     32.0 /* e^-32 is 2^-46: nothing beside 1, for 2^16 keys */
 #define IN_COLUMN 8
 
 double gate_round(int type, double x) {
@@ -71,7 +72,7 @@ static int address_bits(const struct gate_problem *p) {
 static double amplitude(const struct gate_problem *p) {
     double a = 1.0;
     while (2.0 * a * a * p->scale < APART) {
-        a *= 2.0;
+        a += 1.0;
     }
     return a;
 }
@@ -83,7 +84,7 @@ static int ties(const struct gate_problem *p) {
 /* Below what binary32 can rescale from 0; and below bounds on scores that a kernel may have put in, where d is so small
  * that something can still be claimed of sums as large. */
 static double low(const struct gate_problem *p) {
-    return p->recipe.head_dim <= 32 && (p->seed >> 8 & 1) ? -70000.0 : -900.0;
+    return p->recipe.head_dim <= 16 && (p->seed >> 8 & 1) ? -70000.0 : -900.0;
 }
 
 static double key_number(const struct gate_problem *p, const struct key *key, int i,
@@ -115,7 +116,9 @@ static int window_of(const struct gate_problem *p, int *begin) {
     for (int s = 0; s < p->b; s++) {
         longest = p->n_tokens[s] > longest ? p->n_tokens[s] : longest;
     }
-    *begin = longest > window ? (int)(p->seed % (unsigned)(longest - window + 1)) : 0;
+    *begin = longest <= window         ? 0
+             : (p->seed >> 9 & 1) != 0 ? longest - window
+                                       : (int)(p->seed % (unsigned)(longest - window + 1));
     return window;
 }
 
