@@ -62,8 +62,8 @@ import sys
 report = json.load(open(sys.argv[1]))
 assert report["verdict"] == "wrong", report
 assert report["cases"] == 6 and report["findings"], report
-found = report["findings"][0]
-assert found["verdict"] == "failed" and found["cases"] == 6, found
+found, = (found for found in report["findings"] if found["verdict"] == "failed")
+assert found["cases"] >= 5 and found["text"] == "returned 5", found
 assert found["recipe"]["operations"], found
 END
 }
@@ -144,7 +144,7 @@ ok "the report as JSON" json
 ok "the same seed, the same cases" repeatable
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
-ok "explained: a key too few" explained 'int j = 0; j < n_keys' 'int j = 1; j < n_keys' "had been left out (TPP-1)"
+ok "explained: a key too few" explained 'int j = 0; j < n_keys' 'int j = n_keys > 1; j < n_keys' "had been left out (TPP-1)"
 ok "explained: a key too many" explained 'int n_keys = call->n_tokens\[s\] - ' 'int n_keys = call->n_tokens[s] + 0 * ' \
     "those behind its own position, too (PREFILL-2)"
 ok "explained: another head" explained 'kv_head = head . (call->n_heads . call->n_kv_heads)' 'kv_head = head % call->n_kv_heads' \

@@ -154,8 +154,12 @@ int gate_case_load(const char *file, struct gate_recipe *recipe) {
     const char *format = json_string_value(json_object_get(json, "format"));
     struct reading in = {file, json_object_get(json, "recipe"), 0};
     if (json == NULL) {
-        fprintf(stderr, "chunkproof replay: %s:%d:%d: %s\n", file, error.line, error.column,
-                error.text);
+        if (error.line > 0) {
+            fprintf(stderr, "chunkproof replay: %s:%d:%d: %s\n", file, error.line, error.column,
+                    error.text);
+        } else {
+            fprintf(stderr, "chunkproof replay: %s\n", error.text);
+        }
         return -1;
     }
     if (format == NULL || strcmp(format, FORMAT) != 0) {

@@ -2,19 +2,21 @@
 /* GATE-1, GATE-3, GATE-4: what is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
  * begins there, with different bytes in the results before: the answers must be the same, complete, and attention within
  * the certified tolerance. Now and then an earlier case is run once more: the answer must be the earlier one. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "gate/gate/gate.h"
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
 #define AGAIN      6    /* every so manyth case the one before the last is run again */
 #define HANGS      3    /* after so many nothing more is asked */
-#define MOST_PAIRS 96   /* rows and heads that are judged in a long case: */
+#define REFUSALS   3 /* cases without sizes that it takes, before any that it takes: it takes none */
+#define MOST_PAIRS 96 /* rows and heads that are judged in a long case: */
 #define LONG_PAIRS 6
 #define LONG_KEYS  8192
 
@@ -34,6 +36,7 @@ struct checking {
     struct gate_recipe earlier; /* a case that was right, */
     unsigned long long digest;  /* and its answer */
     int has_earlier;
+    double next_progress;
     gate_looker *look; /* NULL: nobody looks at results */
     void *context;
 };
@@ -332,8 +335,23 @@ static int check_case(struct checking *c, long long index) {
     return 0;
 }
 
+/* On a terminal, a line over the one before; none of no case. */
+static void show_progress(struct checking *c, long long done, long long all) {
+    if (!isatty(STDERR_FILENO) || (all > 0 && seconds_now() < c->next_progress)) {
+        return;
+    }
+    c->next_progress = seconds_now() + 0.2;
+    fputs("\r\033[K", stderr);
+    if (all > 0) {
+        fprintf(stderr, "%lld of %lld cases, %lld wrong", done, all,
+                c->result->cases - c->result->verdicts[GATE_RIGHT]);
+    }
+    fflush(stderr);
+}
+
 static int is_enough(const struct gate_options *o, const struct gate_result *r) {
-    return r->verdicts[GATE_HANGS] >= HANGS || (o->first && r->verdicts[GATE_RIGHT] < r->cases);
+    return r->verdicts[GATE_HANGS] >= HANGS || (r->cases == 0 && r->refused >= REFUSALS) ||
+           (o->first && r->verdicts[GATE_RIGHT] < r->cases);
 }
 
 int gate_check(const struct gate_options *options, struct runner *runner,
@@ -348,7 +366,9 @@ int gate_check(const struct gate_options *options, struct runner *runner,
         if (check_case(&c, i) < 0) {
             return -1;
         }
+        show_progress(&c, i + 1 - first, end - first);
     }
+    show_progress(&c, 0, 0);
     result->interrupted = *stop;
     result->seconds = seconds_now() - start;
     return 0;

@@ -53,15 +53,42 @@ static int make_directory(const char *name) {
     return 0;
 }
 
+/* In a process that has run nothing before: 1 the same verdict, 0 another one, -1 after saying what is wrong. */
+static int happens_alone(const struct gate_options *o, const char *file,
+                         const struct gate_found *found) {
+    struct run_limits limits = {o->seconds, MOST_BYTES, MOST_HEAP};
+    struct gate_finding finding;
+    struct runner *runner;
+    char error[256];
+    if (runner_new(&runner, "/proc/self/exe", file, &limits, error) != 0) {
+        fprintf(stderr, "chunkproof gate: %s: %s\n", o->kernel, error);
+        return -1;
+    }
+    int ran = gate_check_recipe(runner, &found->recipe, &finding);
+    runner_free(runner);
+    return ran <= 0 ? ran : finding.verdict == found->finding.verdict;
+}
+
 /* The smallest case of each verdict, made smaller and kept. */
-static int save(const struct gate_options *o, struct runner *runner, struct gate_result *r) {
+static int save(const struct gate_options *o, const char *file, struct runner *runner,
+                struct gate_result *r) {
     for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
         struct gate_found *found = &r->found[i];
         if (r->verdicts[i] == 0) {
             continue;
         }
+        struct gate_found original = *found;
         if (gate_shrink(runner, found, SHRINK_SECONDS, &interrupted) < 0) {
             return -1;
+        }
+        int alone = happens_alone(o, file, found);
+        if (alone < 0) {
+            return -1;
+        }
+        if (alone == 0) { /* a case that needs the calls before it is no use as a file */
+            found->recipe = original.recipe;
+            found->finding = original.finding;
+            continue;
         }
         (void)snprintf(found->file, sizeof found->file, "%s/%s.json", o->save,
                        gate_verdict_names[i]);
@@ -98,7 +125,9 @@ static int check(const struct gate_options *o) {
     catch_interrupt();
     int status = EXIT_BAD_USE;
     if (gate_check(o, runner, &result, &interrupted) == 0 &&
-        (o->save == NULL || (make_directory(o->save) == 0 && save(o, runner, &result) == 0))) {
+        (o->save == NULL ||
+         (make_directory(o->save) == 0 &&
+          save(o, object.directory[0] != '\0' ? object.file : o->kernel, runner, &result) == 0))) {
         status = status_of(&result);
         gate_print_text(stdout, o, runner_kernel(runner), &result);
         if (o->json != NULL && gate_print_json(o->json, o, runner_kernel(runner), &result) != 0) {

@@ -21,7 +21,7 @@ static struct strides strides_of(long long n_x, long long n_y, long long n_z, lo
     long long width = d + spread;
     struct strides s = {n_y * n_z * width, swapped ? width : n_z * width,
                         swapped ? n_y * width : width, 0};
-    s.x += 3 * spread;
+    s.x += 3LL * spread;
     s.elements = n_x * s.x;
     return s;
 }

@@ -58,8 +58,10 @@ static void print_again(FILE *file, const struct gate_options *o, const struct g
     if (found->file[0] != '\0') {
         fprintf(file, "  again: chunkproof replay %s --kernel %s\n", found->file, o->kernel);
     } else {
-        fprintf(file, "  again: chunkproof gate --kernel %s --tier %s --seed %llu --case %lld\n",
-                o->kernel, gate_tier_names[o->tier], o->seed, found->index);
+        fprintf(file, "  again: chunkproof gate --kernel %s --tier %s --seed %llu %s %lld%s\n",
+                o->kernel, gate_tier_names[o->tier], o->seed,
+                o->save != NULL ? "--cases" : "--case", found->index + (o->save != NULL),
+                o->save != NULL ? " (it needs the cases before it)" : "");
     }
 }
 

@@ -22,7 +22,7 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* 1 and the case is `recipe` now, if that, another one, has the same verdict. */
+/* 1 and the case is `recipe` now, if that, another one, has the same verdict by the same clause. */
 static int keep(struct attempt *a, const struct gate_recipe *recipe) {
     struct gate_finding finding;
     if (a->failed || *a->stop || seconds_now() > a->end) {
@@ -31,7 +31,8 @@ static int keep(struct attempt *a, const struct gate_recipe *recipe) {
     a->tried++;
     int ran = gate_check_recipe(a->runner, recipe, &finding);
     a->failed = ran < 0;
-    if (ran <= 0 || finding.verdict != a->found->finding.verdict) {
+    if (ran <= 0 || finding.verdict != a->found->finding.verdict ||
+        strcmp(finding.clause, a->found->finding.clause) != 0) {
         return 0;
     }
     a->found->recipe = *recipe;

@@ -118,7 +118,7 @@ struct cp_kernel_class {
     double exp_error;
 
     /* How many keys are weighed against one maximum before it may change: 1, key by key; 64, tiles of 64; 0, a
-     * chunk. Where a chunk or a path ends, or is cut for several partial results, the last one may be shorter. */
+     * chunk. More than c counts as c, also one maximum for all keys. Where a chunk or a path ends, or is cut for several partial results, the last one may be shorter. */
     int step;
 };
 
