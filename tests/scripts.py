@@ -254,7 +254,7 @@ class Clauses(InDirectory):
     def run_in_copy(self, script, change):
         """Exit status and output of a script in a copy of the tree, after change(path of the copy)."""
         copy = os.path.join(self.directory, "copy")
-        for part in ("spec", "include", "ref", "proofs", "tests", "scripts"):
+        for part in ("spec", "include", "ref", "gate", "proofs", "tests", "scripts"):
             shutil.copytree(os.path.join(ROOT, part), os.path.join(copy, part))
         change(copy)
         run = subprocess.run([sys.executable, os.path.join(copy, "scripts", script)],
