@@ -81,7 +81,7 @@ command := $(if $(command_obj),$(BUILD)/chunkproof)
 cuda    := $(BUILD)/libchunkproof_cuda.a
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
@@ -117,8 +117,11 @@ cuda: $(cuda)                          ## kernels and launcher for GPUs, a libra
 cuda-table: cuda                       ## write down the registers that nvcc gives each kernel: kernels/resources.csv
 	scripts/ptxas.py $(BUILD)/cuda/ptxas.log --update
 
-gpu: $(gpu_bin) $(BUILD)/tests/gpu/conform  ## needs a GPU: every version on it, under its sanitizers, beside the executor
+gpu: gpu-here $(gpu_bin) $(BUILD)/tests/gpu/conform  ## needs a GPU: every version on it, under its sanitizers, beside the executor
 	@scripts/gpu.py check $(BUILD)/gpu $(BUILD)/tests/gpu
+
+gpu-here:
+	@[ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { echo "make gpu needs an NVIDIA GPU, and here is none: there is no /dev/nvidiactl" >&2; exit 2; }
 
 bench-gpu: gpu                         ## needs a GPU: latencies of all versions and of other implementations: build/bench/
 	@scripts/gpu.py bench $(BUILD)/gpu $(BUILD)/bench

@@ -359,13 +359,13 @@ static void attend(const Launcher &launch, int version, const cp_cuda *cuda,
 
 /* Why a version cannot do this, or NULL. */
 static const char *obstacle(int version, const cp_cuda *cuda, const cp_cuda_attention *a) {
+    if (cuda->capability < 80) {
+        return "it is compiled for compute capability 8.0 and up";
+    }
     bool has_tiles = false;
     chunkproof::with_head_dim(a->head_dim, [&](auto) { has_tiles = true; });
     if (version > 1 && !has_tiles) {
         return "it is compiled for other head dimensions";
-    }
-    if (version == 3 && cuda->capability < 80) {
-        return "it needs compute capability 8.0";
     }
     std::size_t shared = 0;
     attend(Measure{&shared}, version, cuda, a);

@@ -106,6 +106,12 @@ explained() {
     [ $? = 1 ] && has "$3"
 }
 
+# What it declares must mean something: else there is no verdict.
+wide() {
+    sed 's/= CP_SUM_FP32/= CP_SUM_FP16/; s/exp_error = 0x1p-22/exp_error = 0x1p-6/' tests/example/paged_kernel.c >"$work/wide.c"
+    status 2 --kernel "$work/wide.c" --cases 100 && has "NO VERDICT" && has "too many for a verdict"
+}
+
 # unreadable TEXT CONTENT: such a file is no case, and the message says why.
 unreadable() {
     local found=0
@@ -161,6 +167,7 @@ ok "a case with a wrong name" unreadable "recipe.values must be one of count sel
 ok "Ctrl-C ends it with what was found" interrupt
 ok "help" status 0 --help
 ok "a kernel as source" status 0 --kernel tests/example/paged_kernel.c --cases 20
+ok "an arithmetic so wide that nothing can be claimed" wide
 ok "a source that does not compile" wrong "it does not compile" --kernel "$work/bad.c"
 ok "a source in CUDA" wrong "cannot be compiled here" --kernel kernels/cuda.cu
 ok "no kernel" wrong "--kernel FILE is missing"

@@ -41,7 +41,7 @@ static int status_of(const struct gate_result *r) {
     if (r->interrupted) {
         return EXIT_INTERRUPTED;
     }
-    return r->cases > 0 ? EXIT_RIGHT : EXIT_BAD_USE;
+    return r->cases > 0 && !gate_claims_too_little(r) ? EXIT_RIGHT : EXIT_BAD_USE;
 }
 
 static int make_directory(const char *name) {

@@ -263,6 +263,10 @@ struct gate_result {
     double seconds;
 };
 
+/* Of how many numbers nothing could be claimed; and whether these are too many for a verdict. */
+long long gate_unclaimed(const struct gate_result *result);
+int gate_claims_too_little(const struct gate_result *result);
+
 /* All cases of the options. `stop` becomes not 0 when it is to end early. 0, or -1 after saying why there is no
  * verdict. */
 int gate_check(const struct gate_options *options, struct runner *runner,

@@ -54,7 +54,8 @@ void gate_options_help(FILE *file) {
           "exit status:\n"
           "  0    right: nothing was found in any case\n"
           "  1    wrong: what, and the smallest case of each kind, is printed\n"
-          "  2    bad use: the kernel cannot be loaded, takes no case, or there is no memory; no "
+          "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
+          "little that nothing can be claimed of its numbers; no "
           "verdict\n"
           "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
           "was\n",

@@ -21,6 +21,28 @@ static long long wrong_cases(const struct gate_result *r) {
     return r->cases - r->verdicts[GATE_RIGHT];
 }
 
+long long gate_unclaimed(const struct gate_result *r) {
+    long long unclaimed = 0;
+    for (int i = 0; i < GATE_VALUES; i++) {
+        unclaimed += r->tally[i].unclaimed;
+    }
+    return unclaimed;
+}
+
+int gate_claims_too_little(const struct gate_result *r) {
+    long long compared = 0;
+    for (int i = 0; i < GATE_VALUES; i++) {
+        compared += r->tally[i].compared;
+    }
+    return 10 * gate_unclaimed(r) > compared;
+}
+
+static const char *verdict_of(const struct gate_result *r) {
+    return wrong_cases(r) > 0                           ? "wrong"
+           : r->cases == 0 || gate_claims_too_little(r) ? "none"
+                                                        : "right";
+}
+
 /* ---- Text ---- */
 
 static void print_kernel(FILE *file, const struct gate_options *o, const struct cp_kernel *kernel) {
@@ -87,10 +109,7 @@ void gate_print_text(FILE *file, const struct gate_options *o, const struct cp_k
                      const struct gate_result *r) {
     print_kernel(file, o, kernel);
     print_tallies(file, r);
-    long long unclaimed = 0;
-    for (int i = 0; i < GATE_VALUES; i++) {
-        unclaimed += r->tally[i].unclaimed;
-    }
+    long long unclaimed = gate_unclaimed(r);
     if (unclaimed > 0) {
         fprintf(file,
                 "\nof %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)\n",
@@ -103,10 +122,11 @@ void gate_print_text(FILE *file, const struct gate_options *o, const struct cp_k
             r->refused, r->refusal);
     }
     print_found(file, o, r);
+    const char *verdict = verdict_of(r);
     fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s\n",
-            wrong_cases(r) > 0 ? "WRONG"
-            : r->cases == 0    ? "NO VERDICT"
-                               : "right",
+            strcmp(verdict, "wrong") == 0  ? "WRONG"
+            : strcmp(verdict, "none") == 0 ? "NO VERDICT"
+                                           : verdict,
             wrong_cases(r), r->cases, r->runs, r->seconds, r->interrupted ? ", interrupted" : "");
 }
 
@@ -151,15 +171,12 @@ int gate_print_json(const char *file, const struct gate_options *o, const struct
                     const struct gate_result *r) {
     char seed[32];
     (void)snprintf(seed, sizeof seed, "%llu", o->seed);
-    json_t *report = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:b,s:o,s:o}", "chunkproof",
-                               cp_version(), "kernel", kernel->name, "file", o->kernel, "tier",
-                               gate_tier_names[o->tier], "seed", seed, "verdict",
-                               wrong_cases(r) > 0 ? "wrong"
-                               : r->cases == 0    ? "none"
-                                                  : "right",
-                               "cases", (json_int_t)r->cases, "refused", (json_int_t)r->refused,
-                               "runs", (json_int_t)r->runs, "interrupted", r->interrupted,
-                               "tallies", tallies_json(r), "findings", found_json(r));
+    json_t *report =
+        json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:b,s:o,s:o}", "chunkproof", cp_version(),
+                  "kernel", kernel->name, "file", o->kernel, "tier", gate_tier_names[o->tier],
+                  "seed", seed, "verdict", verdict_of(r), "cases", (json_int_t)r->cases, "refused",
+                  (json_int_t)r->refused, "runs", (json_int_t)r->runs, "interrupted",
+                  r->interrupted, "tallies", tallies_json(r), "findings", found_json(r));
     int result = report == NULL ? -1 : json_dump_file(report, file, JSON_INDENT(2));
     json_decref(report);
     if (result != 0) {

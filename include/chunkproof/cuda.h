@@ -29,6 +29,9 @@
  * each, to that of copy_to: cudaMemcpyAsync() in the same stream, before attention. cp_kv_write() and cp_kv_copy() are
  * for memory of the host.
  *
+ * Devices of compute capability 8.0 and up; on others attention is refused. Not there: K and V in other types than
+ * binary16 or in other layouts than POOL-7's, sliding windows, caps of scores.
+ *
  * The arithmetic is NUM-7's: Q, K and V in binary16, sums in binary32. Results do not depend on when and where
  * threads run; they depend on the version and on chunks_per_task, in their last bits. */
 #ifndef CHUNKPROOF_CUDA_H
@@ -117,7 +120,8 @@ int cp_cuda_update(struct cp_cuda *cuda, const struct cp_plan *plan, const int *
 /* +1 for each update that copied everything; cuda is not NULL. A graph that has captured cp_cuda_attend() may be
  * launched as long as this number stays: it walks the lengths that are on the device when it runs. Nothing checks a
  * stamp then, as cp_cuda_attend() does: a launch walks whatever plan is there. So in each step call cp_cuda_update()
- * in the same stream before the launch, and when this number has changed capture anew. */
+ * in the same stream before the launch, and when this number has changed capture anew, or do without a graph in that
+ * step. A sequence that gets a new chunk changes it: with b sequences, that is about every c / b steps. */
 unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
 
 /* Starts the kernels that compute out and, when asked for, lse. Can be captured in a graph. Out, lse and the workspace
