@@ -112,8 +112,10 @@ void gate_print_text(FILE *file, const struct gate_options *o, const struct cp_k
     long long unclaimed = gate_unclaimed(r);
     if (unclaimed > 0) {
         fprintf(file,
-                "\nof %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)\n",
-                unclaimed);
+                "\nof %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)%s\n",
+                unclaimed,
+                gate_claims_too_little(r) ? ": too many for a verdict; declare what the kernel does"
+                                          : "");
     }
     if (r->refused > 0) {
         fprintf(
