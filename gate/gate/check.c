@@ -36,8 +36,8 @@ struct checking {
     struct gate_recipe earlier; /* a case that was right, */
     unsigned long long digest;  /* and its answer */
     int has_earlier;
-    double next_progress;
-    gate_looker *look; /* NULL: nobody looks at results */
+    double next_progress; /* when it is shown again */
+    gate_looker *look;    /* NULL: nobody looks at results */
     void *context;
 };
 
@@ -108,27 +108,12 @@ static int ask(struct checking *c, const struct gate_problem *problem, size_t *w
     return reason[0] == '\0';
 }
 
-/* As a problem of this recipe might be: made without a tree, to ask quickly. */
-static struct gate_problem guess(const struct gate_recipe *recipe, const struct cp_kernel *kernel) {
-    struct gate_problem p;
-    memset(&p, 0, sizeof p);
-    p.recipe = *recipe;
-    p.q_type = kernel->q_type;
-    p.kv_type = kernel->kv_type;
-    p.out_type = kernel->out_type;
-    p.lse_type = recipe->without_lse ? CP_NO_LSE : kernel->lse_type;
-    p.b = p.n_rows = recipe->n_ops;
-    p.capacity = p.table_width = 4 * recipe->n_ops;
-    p.scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
-    return p;
-}
-
 /* 1 found one, 0 there is none, -1 no verdict. */
 static int find_recipe(struct checking *c, long long index, struct gate_recipe *recipe) {
     long long work = tier_work[c->options->tier];
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         gate_recipe_make(recipe, c->options->seed, index, attempt, work);
-        struct gate_problem p = guess(recipe, runner_kernel(c->runner));
+        struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
         struct gate_finding finding;
         size_t workspace;
         int takes = ask(c, &p, &workspace, &finding);
@@ -270,8 +255,9 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
     if (run_recipe(c, &c->earlier, f, &digest) < 0) {
         return -1;
     }
-    if (f->verdict == GATE_RIGHT && digest != c->digest) {
+    if (f->verdict == GATE_WRONG || (f->verdict == GATE_RIGHT && digest != c->digest)) {
         f->verdict = GATE_REMEMBERS;
+        f->clause = "GATE-4";
         (void)snprintf(f->text, sizeof f->text,
                        "an earlier case, run again after others, has another result than before");
     }
@@ -293,6 +279,8 @@ static void record(struct checking *c, long long index, const struct gate_recipe
     struct gate_tally *tally = &c->result->tally[recipe->values];
     struct gate_found *found = &c->result->found[f->verdict];
     long long work = work_of(recipe);
+    c->result->cases++;
+    tally->cases++;
     tally->compared += f->compared;
     tally->unclaimed += f->unclaimed;
     tally->largest = fmax(tally->largest, f->largest);
@@ -316,14 +304,12 @@ static int check_case(struct checking *c, long long index) {
         c->result->refused += taken == 0;
         return taken;
     }
-    c->result->cases++;
-    c->result->tally[recipe.values].cases++;
     record(c, index, &recipe, &f);
     if (c->has_earlier && index % AGAIN == 0) {
         if (run_earlier(c, &f) != 0) {
             return -1;
         }
-        if (f.verdict == GATE_REMEMBERS) {
+        if (f.verdict != GATE_RIGHT) { /* a case more, and a wrong one: it was right before */
             record(c, index, &c->earlier, &f);
         }
         c->has_earlier = 0;

@@ -237,13 +237,12 @@ static int is_much_nearer(const struct mystery *x) {
 /* Which of the sums are changed when the maximum grows. */
 struct way {
     int rescales_n, rescales_o, divides;
-    double m; /* where the maximum begins */
     const char *clause, *words;
 };
 
 static void sum_up(struct mystery *x, const struct way *way, int step) {
     int d = x->p->recipe.head_dim;
-    double m = way->m, n = 0.0;
+    double m = -INFINITY, n = 0.0;
     memset(x->expected, 0, (size_t)d * sizeof(double));
     for (int first = 0; first < x->n; first += step) {
         int end = first + step < x->n ? first + step : x->n;
@@ -291,12 +290,11 @@ static void try_way(struct mystery *x, const struct way *way) {
 
 static void try_sums(struct mystery *x) {
     static const struct way ways[] = {
-        {1, 0, 1, -INFINITY, "MERGE-4",
+        {1, 0, 1, "MERGE-4",
          "the sum of weighted values had not been rescaled when the maximum grew"},
-        {0, 1, 1, -INFINITY, "MERGE-4",
-         "the sum of weights had not been rescaled when the maximum grew"},
-        {0, 0, 1, -INFINITY, "MERGE-4", "neither sum had been rescaled when the maximum grew"},
-        {1, 1, 0, -INFINITY, "MERGE-6", "the sum had not been divided by the sum of weights"},
+        {0, 1, 1, "MERGE-4", "the sum of weights had not been rescaled when the maximum grew"},
+        {0, 0, 1, "MERGE-4", "neither sum had been rescaled when the maximum grew"},
+        {1, 1, 0, "MERGE-6", "the sum had not been divided by the sum of weights"},
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         try_way(x, &ways[i]);

@@ -123,6 +123,10 @@ int gate_problem_new(struct gate_problem *problem, const struct gate_recipe *rec
                      const struct cp_kernel *kernel);
 void gate_problem_free(struct gate_problem *problem);
 
+/* Sizes as it might have, made without a tree, to ask a kernel quickly. Nothing to free. */
+struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
+                                       const struct cp_kernel *kernel);
+
 /* The same sizes, and other numbers and chunks. 0, or -1: no memory. */
 int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel);
@@ -249,7 +253,6 @@ struct gate_found {
     long long index, work; /* which case; about how large */
     struct gate_recipe recipe;
     struct gate_finding finding;
-    int tried;      /* cases to make it smaller */
     char file[256]; /* where it was saved; "" nowhere */
 };
 

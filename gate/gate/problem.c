@@ -208,9 +208,9 @@ static int allocate_numbers(struct gate_problem *p) {
     return p->q != NULL && p->k != NULL && p->v != NULL ? 0 : -1;
 }
 
-static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe,
-                        const struct cp_kernel *kernel, unsigned long long seed) {
-    struct cp_tree *tree = make_tree(recipe);
+/* All that follows without a tree. */
+static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
+                     const struct cp_kernel *kernel, unsigned long long seed) {
     memset(p, 0, sizeof *p);
     p->recipe = *recipe;
     p->seed = seed;
@@ -219,6 +219,21 @@ static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe
     p->out_type = kernel->out_type;
     p->lse_type = recipe->without_lse ? CP_NO_LSE : kernel->lse_type;
     p->scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
+}
+
+struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
+                                       const struct cp_kernel *kernel) {
+    struct gate_problem p;
+    describe(&p, recipe, kernel, recipe->seed);
+    p.b = p.n_rows = recipe->n_ops;
+    p.capacity = p.table_width = 4 * recipe->n_ops;
+    return p;
+}
+
+static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe,
+                        const struct cp_kernel *kernel, unsigned long long seed) {
+    struct cp_tree *tree = make_tree(recipe);
+    describe(p, recipe, kernel, seed);
     int result = tree != NULL && make_plan(p, tree) == 0 && allocate_numbers(p) == 0 ? 0 : -1;
     cp_tree_free(tree);
     if (result != 0) {

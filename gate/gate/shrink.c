@@ -156,6 +156,5 @@ int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
         smaller |= plainer(&a);
         smaller |= smaller_sizes(&a);
     }
-    found->tried = a.tried;
     return a.failed ? -1 : a.tried;
 }
