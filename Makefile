@@ -56,6 +56,9 @@ test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
 # Kernels that the gate's tests and its example give it: shared objects.
 gate_kernel := $(patsubst %.c,$(BUILD)/tests/%.so,$(patsubst tests/%,%,$(wildcard tests/gate/*.c tests/gate/cheats/*.c tests/example/*_kernel.c)))
+# The CUDA kernels, on the executor.
+gate_cuda   := $(foreach version,1 2 3,$(BUILD)/tests/gate/cuda_v$(version).so) $(BUILD)/tests/gate/cuda_misbehaves.so
+cuda_so      = -Wl,--whole-archive $(simt) -Wl,--no-whole-archive $(static) -lm
 
 # The programs for a GPU, and the same for the CPU.
 gpu_src := $(wildcard tests/gpu/*.cu)
@@ -79,19 +82,20 @@ shared  := $(BUILD)/libchunkproof.so
 support := $(BUILD)/tests/libsupport.a
 command := $(if $(command_obj),$(BUILD)/chunkproof)
 cuda    := $(BUILD)/libchunkproof_cuda.a
+simt    := $(BUILD)/libchunkproof_simt.a
 
 .DEFAULT_GOAL := build
 .PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
 
-build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
+build: $(static) $(shared) $(simt) $(command)  ## the libraries and the command (the default)
 
-command: $(command)                    ## the command alone
+command: $(command) $(simt)            ## the command alone, and what it links CUDA kernels with
 
-tests: tests-c tests-simt              ## the unit tests' programs
+tests: tests-c tests-simt gate-kernels ## the unit tests' programs
 
 tests-c: $(test_bin) $(gate_kernel)    ## those in C: all but the executor's
 
-gate-kernels: $(gate_kernel)           ## the kernels that the gate is tried on
+gate-kernels: $(gate_kernel) $(gate_cuda)  ## the kernels that the gate is tried on
 
 tests-simt: $(simt_bin) $(simt_gpu_bin)  ## those of the executor of CUDA kernels
 
@@ -152,15 +156,18 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*.cpp tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 include/chunkproof/*.h $(DESTDIR)$(PREFIX)/include/chunkproof
+	install -d $(DESTDIR)$(PREFIX)/include/chunkproof/kernels/simt/as_cuda
+	install -m 644 kernels/simt/*.h $(DESTDIR)$(PREFIX)/include/chunkproof/kernels/simt
+	install -m 644 kernels/simt/as_cuda/*.h $(DESTDIR)$(PREFIX)/include/chunkproof/kernels/simt/as_cuda
 	scripts/fix-limits $(CC) $(EXTRA_CFLAGS) -Iinclude -E -x c - >$(DESTDIR)$(PREFIX)/include/chunkproof/limits.h
 	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(static) $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(static) $(simt) $(DESTDIR)$(PREFIX)/lib
 	$(if $(wildcard $(cuda)),install -m 644 $(cuda) $(DESTDIR)$(PREFIX)/lib)
 	install -m 755 $(shared) $(DESTDIR)$(PREFIX)/lib/libchunkproof.so.$(version)
 	ln -sf libchunkproof.so.$(version) $(DESTDIR)$(PREFIX)/lib/$(soname)
@@ -187,6 +194,11 @@ $(static): $(library_obj) ref
 $(shared): $(library_obj) ref
 	$(LINK) -shared -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $(library_obj) -lm
 
+# The executor of CUDA kernels, which the gate links with those that it is given as source.
+$(simt): $(simt_obj) kernels/simt
+	@rm -f $@
+	$(AR) rcs $@ $(simt_obj)
+
 $(BUILD)/chunkproof: $(command_obj) $(static)
 	$(LINK) -o $@ $^ -ljansson -lm
 
@@ -207,6 +219,14 @@ $(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_
 $(gate_kernel): $(BUILD)/tests/%.so: $(BUILD)/obj/tests/%.o $(static)
 	@mkdir -p $(@D)
 	$(LINK) -shared -o $@ $^ -lm
+
+$(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(BUILD)/obj/kernels/cuda.checked.o $(call object,$(wildcard kernels/*.c)) $(simt) $(static)
+	@mkdir -p $(@D)
+	$(COMPILE_CXX) -shared -pthread -DCHUNKPROOF_VERSION=$* -o $@ -x c++ $< -x none $(filter %.o,$^) $(cuda_so)
+
+$(BUILD)/tests/gate/cuda_misbehaves.so: $(BUILD)/obj/tests/gate/cuda_misbehaves.checked.o $(simt) $(static)
+	@mkdir -p $(@D)
+	$(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -shared -pthread -o $@ $< $(cuda_so)
 
 $(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(support) $(static)
 	@mkdir -p $(@D)

@@ -13,6 +13,7 @@
 #include "gate/gate/gate.h"
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
+#define SIMULATED  8    /* so many times smaller are cases for the executor of CUDA kernels */
 #define AGAIN      6    /* every so manyth case the one before the last is run again */
 #define HANGS      3    /* after so many nothing more is asked */
 #define REFUSALS   3 /* cases without sizes that it takes, before any that it takes: it takes none */
@@ -21,9 +22,9 @@
 #define LONG_KEYS  8192
 
 const char *const gate_verdict_names[GATE_VERDICTS] = {
-    "right",      "wrong",     "not-a-number", "unwritten",     "wrote-between",
-    "other-bits", "remembers", "failed",       "out-of-bounds", "wrote-input",
-    "wrote-late", "crashed",   "exited",       "hangs"};
+    "right",     "wrong",  "not-a-number",  "unwritten",   "wrote-between", "other-bits",
+    "remembers", "failed", "out-of-bounds", "wrote-input", "wrote-late",    "crashed",
+    "exited",    "hangs",  "races",         "undefined"};
 
 static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
 static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
@@ -60,6 +61,8 @@ static enum gate_verdict verdict_of(enum run_outcome outcome) {
         [RUN_SIGNAL] = GATE_CRASHED,
         [RUN_EXITED] = GATE_EXITED,
         [RUN_TIMED_OUT] = GATE_HANGS,
+        [RUN_RACED] = GATE_RACES,
+        [RUN_UNDEFINED] = GATE_UNDEFINED,
     };
     return verdicts[outcome];
 }
@@ -110,7 +113,7 @@ static int ask(struct checking *c, const struct gate_problem *problem, size_t *w
 
 /* 1 found one, 0 there is none, -1 no verdict. */
 static int find_recipe(struct checking *c, long long index, struct gate_recipe *recipe) {
-    long long work = tier_work[c->options->tier];
+    long long work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         gate_recipe_make(recipe, c->options->seed, index, attempt, work);
         struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));

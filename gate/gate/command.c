@@ -12,9 +12,11 @@
 #include "gate/gate/compile.h"
 #include "gate/gate/gate.h"
 
-#define MOST_BYTES     ((size_t)2 << 30) /* of the buffers of a call, */
-#define SHRINK_SECONDS 10.0              /* for each kind of finding */
-#define MOST_HEAP      ((size_t)1 << 30) /* and of what a kernel allocates */
+#define MOST_BYTES        ((size_t)2 << 30) /* of the buffers of a call, */
+#define SECONDS           10.0              /* of a call, */
+#define SIMULATED_SECONDS 100.0             /* and of one on the executor of CUDA kernels */
+#define SHRINK_SECONDS    10.0              /* for each kind of finding */
+#define MOST_HEAP         ((size_t)1 << 30) /* and of what a kernel allocates */
 
 static volatile sig_atomic_t interrupted;
 
@@ -53,10 +55,16 @@ static int make_directory(const char *name) {
     return 0;
 }
 
+static struct run_limits limits_of(const struct gate_options *o) {
+    double seconds = o->seconds > 0.0 ? o->seconds : SECONDS;
+    double simulated = o->seconds > 0.0 ? o->seconds : SIMULATED_SECONDS;
+    return (struct run_limits){seconds, simulated, MOST_BYTES, MOST_HEAP};
+}
+
 /* In a process that has run nothing before: 1 the same verdict, 0 another one, -1 after saying what is wrong. */
 static int happens_alone(const struct gate_options *o, const char *file,
                          const struct gate_found *found) {
-    struct run_limits limits = {o->seconds, MOST_BYTES, MOST_HEAP};
+    struct run_limits limits = limits_of(o);
     struct gate_finding finding;
     struct runner *runner;
     char error[256];
@@ -101,10 +109,10 @@ static int save(const struct gate_options *o, const char *file, struct runner *r
 
 /* The kernel, compiled if it is a source, in its process. 0, or -1 after saying what is wrong. */
 static int start(const struct gate_options *o, struct gate_object *object, struct runner **runner) {
-    struct run_limits limits = {o->seconds, MOST_BYTES, MOST_HEAP};
+    struct run_limits limits = limits_of(o);
     const char *file = o->kernel;
     char error[256];
-    if (gate_object_new(object, &file) != 0) {
+    if (gate_object_new(object, &file, o->place) != 0) {
         return -1;
     }
     if (runner_new(runner, "/proc/self/exe", file, &limits, error) != 0) {

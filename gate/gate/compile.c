@@ -4,8 +4,8 @@
 #include "gate/gate/compile.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,48 +14,38 @@
 
 extern char **environ;
 
-/* The directory that has chunkproof/kernel.h: beside bin/ where this program is installed, and one or two above a build
- * directory. */
-static int find_include(char *path, size_t size) {
-    static const char *const places[] = {"/../include", "/../../include"};
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    char *end = strrchr(program, '/');
-    for (size_t i = 0; end != NULL && i < 2; i++) {
-        char header[PATH_MAX + 64];
-        *end = '\0';
-        (void)snprintf(path, size, "-I%s%s", program, places[i]);
-        (void)snprintf(header, sizeof header, "%s/chunkproof/kernel.h", path + 2);
-        if (access(header, R_OK) == 0) {
-            return 0;
+/* ---- Commands ---- */
+
+void gate_words_add(struct gate_words *words, const char *format, ...) {
+    size_t left = sizeof words->text - words->used;
+    char *at = words->text + words->used;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(at, left, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && (size_t)length < left && words->n + 1 < GATE_MOST_WORDS) {
+        words->word[words->n++] = at;
+        words->used += (size_t)length + 1;
+    }
+}
+
+void gate_words_split(struct gate_words *words, const char *text) {
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        if (length > 0) {
+            gate_words_add(words, "%.*s", (int)length, text);
         }
+        text += length + strspn(text + length, " ");
     }
-    fputs("chunkproof gate: <chunkproof/kernel.h> is nowhere near this program: compile the kernel "
-          "yourself, with cc -shared -fPIC\n",
-          stderr);
-    return -1;
 }
 
-/* Words are separated by spaces; `text` is cut at them. */
-static size_t split(char *text, char **word, size_t most) {
-    size_t n = 0;
-    char *rest = text;
-    for (char *next = strtok_r(text, " ", &rest); next != NULL && n < most;
-         next = strtok_r(NULL, " ", &rest)) {
-        word[n++] = next;
-    }
-    return n;
-}
-
-/* The compiler's exit status, -1 when it cannot be started; it says itself what is wrong with the source. */
-static int run(char **arguments) {
+int gate_words_run(struct gate_words *words) {
     pid_t process;
     int status;
-    int error = posix_spawnp(&process, arguments[0], NULL, NULL, arguments, environ);
+    words->word[words->n] = NULL;
+    int error = posix_spawnp(&process, words->word[0], NULL, NULL, words->word, environ);
     if (error != 0) {
-        fprintf(stderr, "chunkproof gate: %s: %s; set CC to a C compiler\n", arguments[0],
-                strerror(error));
+        fprintf(stderr, "chunkproof gate: %s: %s\n", words->word[0], strerror(error));
         return -1;
     }
     while (waitpid(process, &status, 0) < 0) {
@@ -66,43 +56,79 @@ static int run(char **arguments) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int compile(const char *source, char *object) {
-    enum { MOST_WORDS = 40 };
-    const char *cc = getenv("CC"), *flags = getenv("CFLAGS");
-    char include[PATH_MAX + 32], name[PATH_MAX], words[1024];
-    char *argument[MOST_WORDS + 16];
-    if (find_include(include, sizeof include) != 0) {
-        return -1;
+/* The first of these that is there, from the directory of this program. */
+static int find(char path[GATE_MOST_PATH], const char *const *place, size_t n) {
+    char program[GATE_MOST_PATH];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    char *end = strrchr(program, '/');
+    if (end != NULL) {
+        *end = '\0';
     }
-    (void)snprintf(words, sizeof words, "%s %s", cc != NULL ? cc : "cc",
-                   flags != NULL ? flags : "-O2");
-    (void)snprintf(name, sizeof name, "%s", source);
-    size_t n = split(words, argument, MOST_WORDS);
-    char *const rest[] = {"-shared", "-fPIC", include, "-o", object, name, "-lm", NULL};
-    memcpy(&argument[n], rest, sizeof rest);
-    if (run(argument) != 0) {
-        fprintf(stderr, "chunkproof gate: %s: it does not compile\n", source);
-        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (snprintf(path, GATE_MOST_PATH, "%s/%s", program, place[i]) < GATE_MOST_PATH &&
+            access(path, R_OK) == 0) {
+            return 0;
+        }
     }
-    return 0;
+    fprintf(
+        stderr,
+        "chunkproof gate: %s is nowhere near this program: give the kernel as a shared object\n",
+        place[n - 1]);
+    return -1;
 }
+
+int gate_find(char path[GATE_MOST_PATH], const char *installed, const char *in_tree) {
+    char places[3][96];
+    (void)snprintf(places[0], sizeof places[0], "../%s", installed);
+    (void)snprintf(places[1], sizeof places[1], "../../%s", in_tree);
+    (void)snprintf(places[2], sizeof places[2], "../%s", in_tree);
+    return find(path, (const char *const[]){places[0], places[1], places[2]}, 3);
+}
+
+int gate_find_built(char path[GATE_MOST_PATH], const char *name) {
+    char installed[96];
+    (void)snprintf(installed, sizeof installed, "../lib/%s", name);
+    return find(path, (const char *const[]){installed, name}, 2);
+}
+
+/* ---- C ---- */
+
+static int compile_c(const struct gate_object *object, const char *source) {
+    const char *cc = getenv("CC"), *flags = getenv("CFLAGS");
+    struct gate_words words = {.n = 0};
+    char include[GATE_MOST_PATH];
+    if (gate_find(include, "include/chunkproof/kernel.h", "include/chunkproof/kernel.h") != 0) {
+        return -1;
+    }
+    *strstr(include, "/chunkproof/kernel.h") = '\0';
+    gate_words_split(&words, cc != NULL ? cc : "cc");
+    gate_words_split(&words, flags != NULL ? flags : "-O2");
+    gate_words_split(&words, "-shared -fPIC");
+    gate_words_add(&words, "-I%s", include);
+    gate_words_add(&words, "-o");
+    gate_words_add(&words, "%s", object->file);
+    gate_words_add(&words, "%s", source);
+    gate_words_add(&words, "-lm");
+    return gate_words_run(&words);
+}
+
+/* ---- The object ---- */
 
 static int ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
-int gate_object_new(struct gate_object *object, const char **file) {
+int gate_object_new(struct gate_object *object, const char **file, enum gate_place place) {
+    int is_cuda = ends_with(*file, ".cu");
     memset(object, 0, sizeof *object);
-    if (ends_with(*file, ".cu")) {
-        fprintf(stderr,
-                "chunkproof gate: %s: a kernel in CUDA cannot be compiled here: give a C source, "
-                "or a shared object that works on the host\n",
-                *file);
-        return -1;
-    }
-    if (!ends_with(*file, ".c")) {
+    if (!is_cuda && !ends_with(*file, ".c")) {
         return 0;
+    }
+    if (access(*file, R_OK) != 0) {
+        fprintf(stderr, "chunkproof gate: %s: %s\n", *file, strerror(errno));
+        return -1;
     }
     (void)snprintf(object->directory, sizeof object->directory, "/tmp/chunkproof-XXXXXX");
     if (mkdtemp(object->directory) == NULL) {
@@ -112,7 +138,9 @@ int gate_object_new(struct gate_object *object, const char **file) {
         return -1;
     }
     (void)snprintf(object->file, sizeof object->file, "%s/kernel.so", object->directory);
-    if (compile(*file, object->file) != 0) {
+    int status = is_cuda ? gate_compile_cuda(object, *file, place) : compile_c(object, *file);
+    if (status != 0) {
+        fprintf(stderr, "chunkproof gate: %s: it does not compile\n", *file);
         gate_object_free(object);
         return -1;
     }
@@ -121,8 +149,13 @@ int gate_object_new(struct gate_object *object, const char **file) {
 }
 
 void gate_object_free(struct gate_object *object) {
+    static const char *const files[] = {"kernel.so", "kernel.o", "kernel.cpp"};
     if (object->directory[0] != '\0') {
-        (void)unlink(object->file);
+        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+            char name[sizeof object->directory + 16];
+            (void)snprintf(name, sizeof name, "%s/%s", object->directory, files[i]);
+            (void)unlink(name);
+        }
         (void)rmdir(object->directory);
         object->directory[0] = '\0';
     }

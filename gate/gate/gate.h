@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "chunkproof/tolerance.h"
+#include "gate/gate/compile.h"
 #include "gate/gate/runner.h"
 
 /* ---- Recipes ---- */
@@ -189,6 +190,8 @@ enum gate_verdict {
     GATE_CRASHED,
     GATE_EXITED,
     GATE_HANGS,
+    GATE_RACES,     /* on a device: threads that nothing orders */
+    GATE_UNDEFINED, /* on a device: what CUDA does not define */
     GATE_VERDICTS
 };
 
@@ -225,10 +228,11 @@ struct gate_options {
     const char *kernel, *json, *save; /* files, and a directory */
     const char *replay;               /* of `chunkproof replay`: a case's file */
     enum gate_tier tier;
+    enum gate_place place;
     unsigned long long seed;
     long long cases;     /* 0: the tier's */
     long long only;      /* this case alone; -1: all */
-    double seconds;      /* for one call */
+    double seconds;      /* for one call; 0: as usual */
     int first;           /* stop at the first finding */
     int explain;         /* of replay: what wrong results are the results of */
     const char *command; /* its name */

@@ -11,10 +11,11 @@
 
 #include "gate/gate/gate.h"
 
-enum option_value { KERNEL = 1000, TIER, SEED, CASES, CASE, SECONDS, FIRST, SAVE, JSON, HELP };
+enum option_value { KERNEL = 1000, ON, TIER, SEED, CASES, CASE, SECONDS, FIRST, SAVE, JSON, HELP };
 
 static const struct option names[] = {
     {"kernel", required_argument, NULL, KERNEL},
+    {"on", required_argument, NULL, ON},
     {"tier", required_argument, NULL, TIER},
     {"seed", required_argument, NULL, SEED},
     {"cases", required_argument, NULL, CASES},
@@ -30,36 +31,38 @@ static const struct option names[] = {
 const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
 
 void gate_options_help(FILE *file) {
-    fputs("usage: chunkproof gate --kernel FILE [OPTION]...\n"
-          "\n"
-          "Decides whether an attention kernel computes attention: a shared object with the "
-          "interface of\n"
-          "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
-          "and each of\n"
-          "its results must be within the certified tolerance of the arithmetic that it declares\n"
-          "(spec/tolerance.md).\n"
-          "\n"
-          "  --kernel FILE         the kernel: a shared object, or its source in C, which $CC "
-          "compiles\n"
-          "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
-          "  --seed N              other cases (1); the same number, the same cases\n"
-          "  --cases N             so many instead of the tier's\n"
-          "  --case I              case I alone\n"
-          "  --seconds X           that one call may take (10)\n"
-          "  --first               stop at the first finding\n"
-          "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
-          "`chunkproof replay`\n"
-          "  --json FILE           write the report there, too\n"
-          "\n"
-          "exit status:\n"
-          "  0    right: nothing was found in any case\n"
-          "  1    wrong: what, and the smallest case of each kind, is printed\n"
-          "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
-          "little that nothing can be claimed of its numbers; no "
-          "verdict\n"
-          "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
-          "was\n",
-          file);
+    fputs(
+        "usage: chunkproof gate --kernel FILE [OPTION]...\n"
+        "\n"
+        "Decides whether an attention kernel computes attention: a shared object with the "
+        "interface of\n"
+        "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
+        "and each of\n"
+        "its results must be within the certified tolerance of the arithmetic that it declares\n"
+        "(spec/tolerance.md).\n"
+        "\n"
+        "  --kernel FILE         the kernel: a shared object, or its source in C, which $CC "
+        "compiles\n"
+        "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
+        "  --seed N              other cases (1); the same number, the same cases\n"
+        "  --cases N             so many instead of the tier's\n"
+        "  --case I              case I alone\n"
+        "  --seconds X           that one call may take (10; 100 where there is no GPU for a CUDA "
+        "kernel)\n"
+        "  --first               stop at the first finding\n"
+        "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
+        "`chunkproof replay`\n"
+        "  --json FILE           write the report there, too\n"
+        "\n"
+        "exit status:\n"
+        "  0    right: nothing was found in any case\n"
+        "  1    wrong: what, and the smallest case of each kind, is printed\n"
+        "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
+        "little that nothing can be claimed of its numbers; no "
+        "verdict\n"
+        "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
+        "was\n",
+        file);
 }
 
 static int refuse(const char *format, ...) {
@@ -114,11 +117,21 @@ static int read_tier(const char *text, enum gate_tier *tier) {
     return refuse("--tier must be quick, full or deep, not '%s'", text);
 }
 
+static int read_place(const char *text, enum gate_place *place) {
+    if (strcmp(text, "gpu") != 0 && strcmp(text, "executor") != 0) {
+        return refuse("--on must be gpu or executor, not '%s'", text);
+    }
+    *place = strcmp(text, "gpu") == 0 ? GATE_ON_GPU : GATE_ON_EXECUTOR;
+    return 0;
+}
+
 static int read_option(struct gate_options *o, int option, const char *text) {
     switch (option) {
     case KERNEL:
         o->kernel = text;
         return 0;
+    case ON:
+        return read_place(text, &o->place);
     case TIER:
         return read_tier(text, &o->tier);
     case SEED:
@@ -149,7 +162,7 @@ static int read_option(struct gate_options *o, int option, const char *text) {
 
 int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     int option;
-    *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1, .seconds = 10.0};
+    *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1};
     optind = 1;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
@@ -188,11 +201,12 @@ void gate_replay_help(FILE *file) {
 
 int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
     static const struct option replay_names[] = {{"kernel", required_argument, NULL, KERNEL},
+                                                 {"on", required_argument, NULL, ON},
                                                  {"seconds", required_argument, NULL, SECONDS},
                                                  {"help", no_argument, NULL, HELP},
                                                  {NULL, 0, NULL, 0}};
     int option;
-    *o = (struct gate_options){.command = argv[0], .only = -1, .seconds = 10.0};
+    *o = (struct gate_options){.command = argv[0], .only = -1};
     optind = 1;
     while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {

@@ -9,7 +9,8 @@
 
 #define LONG_EVERY 64 /* one recipe in so many has */
 #define DEEP_EVERY 40
-#define LONG       16384 /* keys and more, up to four times as many */
+#define LITTLE     100000 /* work that leaves room for one head of many keys alone */
+#define LONG       16384  /* keys and more, up to four times as many */
 
 const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
                                                         "one-hot", "low",       "rising", "falling",
@@ -58,7 +59,8 @@ static int most_tokens(const struct gate_recipe *r, int n_ops, long long work) {
 }
 
 /* Many keys: few sequences, one of which forks off on the way. */
-static void make_long(struct gate_recipe *r, struct gate_random *random, int longest) {
+static void make_long(struct gate_recipe *r, struct gate_random *random, int longest,
+                      long long work) {
     static const int chunk_sizes[] = {16, 64, 128, 17};
     int keys = longest + gate_random_below(random, 200);
     r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
@@ -69,6 +71,11 @@ static void make_long(struct gate_recipe *r, struct gate_random *random, int lon
     r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
     r->op[1] = (struct gate_op){GATE_JOIN, 0, keys - 200 + gate_random_below(random, 200),
                                 gate_random_below(random, 100)};
+    if (work < LITTLE) {
+        r->n_heads = 1;
+        r->head_dim = 16 << gate_random_below(random, 3);
+        return;
+    }
     r->head_dim = longest > 2 * LONG                                    ? 16
                   : longest > LONG || gate_random_below(random, 2) == 0 ? 64
                                                                         : r->head_dim;
@@ -114,7 +121,7 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     if (index % LONG_EVERY ==
         LONG_EVERY / 2 + index / LONG_EVERY % 8) { /* other values each time */
         r->values = index / LONG_EVERY % 3 == 0 ? GATE_COUNT : GATE_SELECT;
-        make_long(r, &random, longest[index / LONG_EVERY % COUNT_OF(longest)]);
+        make_long(r, &random, longest[index / LONG_EVERY % COUNT_OF(longest)], work);
         return;
     }
     if (index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {

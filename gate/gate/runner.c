@@ -26,6 +26,7 @@ struct runner {
 
     struct cp_kernel kernel; /* as the first process told it */
     char name[RUN_TEXT];
+    int simulated;
 
     /* What the last call left in out, lse and workspace; none when there was none in this process. */
     int called;
@@ -60,6 +61,9 @@ static int start(struct runner *runner, char text[RUN_TEXT]) {
         run_process_free(process);
         return -1;
     }
+    if (process->control->simulated) {
+        runner->limits.seconds = runner->limits.simulated;
+    }
     process->control->limits = runner->limits;
     return 0;
 }
@@ -69,6 +73,7 @@ static void keep_kernel(struct runner *runner) {
     snprintf(runner->name, sizeof runner->name, "%.255s", control->name);
     runner->kernel = control->kernel;
     runner->kernel.name = runner->name;
+    runner->simulated = control->simulated;
     runner->kernel.refuses = NULL;
     runner->kernel.workspace = NULL;
     runner->kernel.attend = NULL;
@@ -120,6 +125,10 @@ void runner_free(struct runner *runner) {
 
 const struct cp_kernel *runner_kernel(const struct runner *runner) {
     return &runner->kernel;
+}
+
+int runner_is_simulated(const struct runner *runner) {
+    return runner->simulated;
 }
 
 int runner_processes(const struct runner *runner) {
@@ -219,6 +228,7 @@ static int prepare(struct runner *runner, const struct run_call *call, struct ru
     }
     run_layout_fill(&control->layout, process->arena, call);
     control->asked = call->call;
+    control->poison = call->poison;
     return 0;
 }
 
@@ -230,6 +240,9 @@ static void judge(const struct run_process *process, const struct run_call *call
     report->seconds = control->seconds;
     if (run_layout_changed(&control->layout, process->arena, call, &spot) == 0) {
         run_explain_change(&spot, report);
+    } else if (control->outcome != RUN_DONE) {
+        report->outcome = control->outcome;
+        snprintf(report->text, sizeof report->text, "%.255s", control->text);
     } else if (control->seconds > control->limits.seconds) {
         run_explain(process, RUN_NOT_IN_TIME, report);
     } else if (control->status != 0) {
@@ -258,8 +271,7 @@ static int run(struct runner *runner, const struct run_call *call, struct run_re
     }
     if (request(runner, RUN_REQUEST_ATTEND, report) == 0) {
         if (process->control->no_memory) {
-            snprintf(report->text, sizeof report->text,
-                     "the system does not protect so many pieces of memory");
+            snprintf(report->text, sizeof report->text, "%.255s", process->control->text);
             run_process_end(process);
             return -1;
         }

@@ -41,6 +41,8 @@ enum run_outcome {
     RUN_SIGNAL,       /* died of any other signal */
     RUN_EXITED,       /* ended the process */
     RUN_TIMED_OUT,
+    RUN_RACED,     /* on a device: threads that nothing orders touched the same bytes */
+    RUN_UNDEFINED, /* on a device: what CUDA does not define, or an error of it */
     RUN_OUTCOMES
 };
 
@@ -48,9 +50,10 @@ extern const char
     *const run_outcome_names[RUN_OUTCOMES]; /* "done", "returned", "out-of-bounds", ... */
 
 struct run_limits {
-    double seconds; /* of one call */
-    size_t bytes;   /* of all buffers of a call */
-    size_t heap;    /* that the kernel may allocate itself */
+    double seconds;   /* of one call, */
+    double simulated; /* and of one on the executor of CUDA kernels */
+    size_t bytes;     /* of all buffers of a call */
+    size_t heap;      /* that the kernel may allocate itself */
 };
 
 /* The pointers of `call` are the caller's memory, of bytes[] bytes: contents of inputs, and where the results go (out
@@ -61,7 +64,9 @@ struct run_call {
     size_t bytes[RUN_BUFFERS];
     int at_end; /* 1: buffers end where the page that nobody may touch begins (up to alignment to 64 bytes at
                              their beginning), so that reading on is seen; 0: they begin there */
-    unsigned char poison; /* each byte of out, lse, workspace and of the gaps */
+    unsigned char
+        poison; /* each byte of out, lse, workspace and of the gaps; and the order in which a
+                             device that has no order of its own runs threads and blocks */
 };
 
 struct run_report {
@@ -82,6 +87,9 @@ void runner_free(struct runner *runner); /* takes NULL; ends the process */
 
 /* What the kernel says of itself; name is a copy, the functions are NULL. */
 const struct cp_kernel *runner_kernel(const struct runner *runner);
+
+/* Does it run on the executor of CUDA kernels (kernels/simt), and not on a device? */
+int runner_is_simulated(const struct runner *runner);
 
 /* Asks refuses(), and workspace() when it is not refused, with the sizes of `call` (arrays are NULL). Returns 0 and
  * writes the reason ("" when the call is taken; at most 256 bytes) and the size; or -1: it misbehaved, see report. */

@@ -22,6 +22,10 @@ int run_read_only(int buffer) {
     return buffer < RUN_OUT;
 }
 
+int run_is_list(int buffer) {
+    return buffer < RUN_Q;
+}
+
 static size_t round_up(size_t n, size_t multiple) {
     return (n + multiple - 1) / multiple * multiple;
 }
@@ -82,6 +86,10 @@ void run_layout_point(const struct run_layout *layout, unsigned char *arena,
         int none = arena == NULL || layout->place[b].absent;
         pointer[b] = none ? NULL : arena + layout->place[b].begin;
     }
+    run_layout_set(pointer, call);
+}
+
+void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *call) {
     call->n_tokens = pointer[RUN_N_TOKENS];
     call->query_begin = pointer[RUN_QUERY_BEGIN];
     call->table = pointer[RUN_TABLE];

@@ -65,6 +65,12 @@ uint64_t run_place_hash(const struct run_place *place, const unsigned char *aren
 void run_layout_point(const struct run_layout *layout, unsigned char *arena,
                       struct cp_kernel_call *call);
 
+/* The pointers of a call, in the order of the buffers. */
+void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *call);
+
+/* Is it a list of the plan, or of the pages: what a launcher may look at? */
+int run_is_list(int buffer);
+
 /* The buffer that is nearest to a place of the arena. Touches nothing else, so that a signal handler may call it. */
 struct run_spot run_layout_nearest(const struct run_layout *layout, size_t at);
 

@@ -45,6 +45,7 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"out_type", kernel->out_type, TYPES, TYPE_NAMES},
         {"lse_type", kernel->lse_type, BIT(CP_NO_LSE) | BIT(CP_FP32) | BIT(CP_FP64),
          "CP_NO_LSE (-1), CP_FP32 (1) or CP_FP64 (2)"},
+        {"memory", kernel->memory, yes_or_no, "CP_HOST_MEMORY (0) or CP_DEVICE_MEMORY (1)"},
         {"arithmetic.score", a->score, SUMS, SUM_NAMES},
         {"arithmetic.weights", a->weights, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
@@ -129,6 +130,9 @@ static int not_loaded(const struct run_control *control, const char *path, char 
         snprintf(text, RUN_TEXT, "%s: %.90s; %s", file, words, how_to_mend(words));
         return -1;
     }
+    case RUN_NO_DEVICE:
+        snprintf(text, RUN_TEXT, "%s: %.170s", file, control->text);
+        return -1;
     case RUN_NO_SYMBOL:
         snprintf(text, RUN_TEXT,
                  "%s: it has no symbol cp_kernel; define `const struct cp_kernel cp_kernel` as "

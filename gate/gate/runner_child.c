@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "gate/command.h"
+#include "gate/gate/runner_device.h"
 #include "gate/gate/runner_fault.h"
 
 /* Of a thread's stack, and of this one's. */
@@ -39,6 +40,7 @@ struct child {
     struct run_control *control;
     unsigned char *arena;
     ino_t socket; /* the file behind RUN_SOCKET */
+    struct run_device device;
 };
 
 /* ---- Getting ready ---- */
@@ -208,7 +210,25 @@ static void copy_text(struct run_control *control, char to[RUN_TEXT], const char
     run_control_close(control);
 }
 
-static enum run_load load_kernel(struct run_control *control, const char *file) {
+static enum run_load find_device(struct child *child, void *object) {
+    struct run_control *control = child->control;
+    char text[RUN_TEXT];
+    if (run_device_open(&child->device, object, text) != 0) {
+        copy_text(control, control->text, text);
+        return RUN_NO_DEVICE;
+    }
+    if (child->device.begin !=
+        NULL) { /* its memory, and what is known of each byte of it, would count */
+        limit(RLIMIT_DATA, RLIM_INFINITY);
+    }
+    run_control_open(control);
+    control->simulated = child->device.begin != NULL;
+    run_control_close(control);
+    return RUN_LOADED;
+}
+
+static enum run_load load_kernel(struct child *child, const char *file) {
+    struct run_control *control = child->control;
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL) {
         const char *why = dlerror();
@@ -233,14 +253,14 @@ static enum run_load load_kernel(struct run_control *control, const char *file) 
     if (copy.name != NULL) {
         copy_text(control, control->name, copy.name);
     }
-    return RUN_LOADED;
+    return copy.memory == CP_DEVICE_MEMORY ? find_device(child, object) : RUN_LOADED;
 }
 
-static void load(const struct child *child, const char *file) {
+static void load(struct child *child, const char *file) {
     struct run_control *control = child->control;
     enter(control, RUN_LOADING);
     run_fault_arm();
-    enum run_load result = load_kernel(control, file);
+    enum run_load result = load_kernel(child, file);
     leave(control);
     run_control_open(control);
     control->load = result;
@@ -271,6 +291,7 @@ static void take_request(const struct child *child) {
     control->call = control->asked;
     control->status = 0;
     control->no_memory = 0;
+    control->outcome = RUN_DONE;
     control->text[0] = '\0';
     control->workspace = 0;
 }
@@ -299,13 +320,14 @@ static void serve_ask(const struct child *child) {
     run_control_close(control);
 }
 
-/* Lets the kernel have the buffers, and nothing beside them. */
-static int open_arena(const struct child *child, const struct run_layout *layout) {
+/* Lets the kernel have the buffers, and nothing beside them; all, or the lists alone. */
+static int open_arena(const struct child *child, const struct run_layout *layout, int all) {
     for (int b = 0; b < RUN_BUFFERS; b++) {
         const struct run_place *place = &layout->place[b];
         size_t bytes = place->pages_end - place->pages_begin;
         int access = run_read_only(b) ? PROT_READ : PROT_READ | PROT_WRITE;
-        if (bytes > 0 && mprotect(child->arena + place->pages_begin, bytes, access) != 0) {
+        if (bytes > 0 && (all || run_is_list(b)) &&
+            mprotect(child->arena + place->pages_begin, bytes, access) != 0) {
             return -1;
         }
     }
@@ -334,29 +356,87 @@ static void give_time_to_late_threads(int before) {
     }
 }
 
-static void serve_attend(const struct child *child) {
+/* The kernel itself: what it returns, and how long that took. */
+static int attend(const struct child *child, double *seconds) {
+    double start = run_now();
+    int status = child->control->kernel.attend(&child->control->call);
+    *seconds = run_now() - start;
+    return status;
+}
+
+/* The kernel's arrays are on the device, and of the arena it may see the lists alone. The report's text is written to
+ * `text`. */
+static enum run_outcome attend_on_device(struct child *child, int *status, double *seconds,
+                                         char *text) {
     struct run_control *control = child->control;
-    int threads = count_threads();
+    const struct run_layout *layout = &control->current;
+    double start = run_now();
+    *status = attend(child, seconds);
+    enter(control, RUN_ON_DEVICE);
+    enum run_outcome outcome = run_device_wait(&child->device, text), after = RUN_DONE;
+    *seconds = run_now() - start;
+    if (outcome == RUN_DONE && open_arena(child, layout, 1) == 0) {
+        after = run_device_leave(&child->device, layout, child->arena, control->poison, text);
+    }
+    return outcome == RUN_DONE ? after : outcome;
+}
+
+/* Gets the arena ready, or the device. 0, or -1 after writing why there is no verdict. The report may be written to. */
+static int prepare(struct child *child, char *text) {
+    struct run_control *control = child->control;
+    const struct run_layout *layout = &control->current;
+    int on_device = control->kernel.memory == CP_DEVICE_MEMORY;
+    run_layout_point(layout, child->arena, &control->call);
+    (void)snprintf(text, RUN_TEXT, "the system does not protect so many pieces of memory");
+    if (open_arena(child, layout, 1) != 0) {
+        return -1;
+    }
+    if (!on_device) {
+        return 0;
+    }
+    control->on_host = control->call;
+    control->on_host.q = control->on_host.k = control->on_host.v = NULL;
+    control->on_host.out = control->on_host.lse = control->on_host.workspace = NULL;
+    control->call.on_host = &control->on_host;
+    if (run_device_enter(&child->device, layout, child->arena, control->poison, &control->call,
+                         text) != 0) {
+        return -1;
+    }
+    for (int b = 0; b < RUN_BUFFERS; b++) {
+        control->on_device[b] = (uintptr_t)child->device.memory[b];
+    }
+    return close_arena(child) == 0 && open_arena(child, layout, 0) == 0 ? 0 : -1;
+}
+
+static void serve_attend(struct child *child) {
+    struct run_control *control = child->control;
+    char text[RUN_TEXT] = "";
+    double seconds = 0.0;
+    int threads = count_threads(), status = 0;
+    enum run_outcome outcome = RUN_DONE;
     run_control_open(control);
     take_request(child);
     control->current = control->layout;
-    run_layout_point(&control->current, child->arena, &control->call);
-    control->no_memory = open_arena(child, &control->current) != 0;
+    control->no_memory = prepare(child, control->text) != 0;
     control->phase = control->no_memory ? RUN_RETURNED_FROM : RUN_IN_ATTEND;
     run_control_close(control);
     if (control->no_memory) {
         close_arena(child);
         return;
     }
-    double start = run_now();
-    int status = control->kernel.attend(&control->call);
-    double seconds = run_now() - start;
+    if (control->kernel.memory == CP_DEVICE_MEMORY) {
+        outcome = attend_on_device(child, &status, &seconds, text);
+    } else {
+        status = attend(child, &seconds);
+    }
     leave(control);
     int failed = close_arena(child) != 0;
     run_control_open(control);
     control->status = status;
     control->seconds = seconds;
     control->no_memory = failed;
+    control->outcome = outcome;
+    memcpy(control->text, text, sizeof text);
     run_control_close(control);
     give_time_to_late_threads(threads);
 }

@@ -39,9 +39,21 @@ static enum run_access access_of(const ucontext_t *context) {
 #endif
 }
 
+static int is_on_device(const struct run_control *control, struct run_fault *fault) {
+    for (int b = 0; b < RUN_BUFFERS; b++) {
+        unsigned long long from = control->on_device[b];
+        size_t bytes = control->current.place[b].bytes;
+        if (from != 0 && fault->address - from < bytes) {
+            fault->spot = (struct run_spot){b, (long long)(fault->address - from), bytes};
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void locate(const struct run_control *control, struct run_fault *fault) {
     unsigned long long call = (uintptr_t)&control->call, address = fault->address;
-    fault->where = RUN_ELSEWHERE;
+    fault->where = is_on_device(control, fault) ? RUN_IN_DEVICE : RUN_ELSEWHERE;
     if (address - control->arena < control->arena_size) {
         fault->spot = run_layout_nearest(&control->current, (size_t)(address - control->arena));
         fault->where = fault->spot.buffer >= 0 ? RUN_IN_ARENA : RUN_ELSEWHERE;

@@ -33,16 +33,23 @@ enum run_phase {
     RUN_IN_REFUSES,
     RUN_IN_WORKSPACE,
     RUN_IN_ATTEND,
+    RUN_ON_DEVICE,     /* it has returned; what it started is waited for */
     RUN_RETURNED_FROM, /* one of these: no code of the kernel ought to run */
     RUN_PHASES
 };
 
-enum run_load { RUN_LOADED, RUN_NOT_OPENED, RUN_NO_SYMBOL, RUN_OTHER_ABI };
+enum run_load { RUN_LOADED, RUN_NOT_OPENED, RUN_NO_SYMBOL, RUN_OTHER_ABI, RUN_NO_DEVICE };
 
 enum run_access { RUN_TOUCHED, RUN_READ, RUN_WROTE, RUN_JUMPED };
 
 /* Where an address is that is not of the arena. */
-enum run_where { RUN_IN_ARENA, RUN_IN_CALL, RUN_BELOW_STACK, RUN_ELSEWHERE };
+enum run_where {
+    RUN_IN_ARENA,
+    RUN_IN_CALL,
+    RUN_BELOW_STACK,
+    RUN_IN_DEVICE, /* touched by the host */
+    RUN_ELSEWHERE
+};
 
 /* What a signal handler found. */
 struct run_fault {
@@ -64,13 +71,16 @@ struct run_control {
     unsigned number; /* of the request; 0 is loading, which needs no doorbell */
     enum run_request request;
     struct cp_kernel_call asked; /* its pointers mean nothing */
+    unsigned char poison;
     struct run_layout layout;
 
     /* Written by the other process, for itself. */
     pid_t pid;
     unsigned long long arena, stack, stack_size; /* addresses: where the stack begins */
+    unsigned long long on_device[RUN_BUFFERS];   /* addresses of buffers there; 0: none */
     struct run_layout current;                   /* of the last request */
-    struct cp_kernel_call call;                  /* what the kernel sees */
+    struct cp_kernel_call call;                  /* what the kernel sees, */
+    struct cp_kernel_call on_host;               /* and what its launcher does */
 
     /* Written by the other process, for the asking one. */
     enum run_phase phase;
@@ -79,11 +89,13 @@ struct run_control {
     enum run_load load;
     struct cp_kernel kernel; /* name and functions: the other process' addresses */
     char name[RUN_TEXT];
-    char text[RUN_TEXT]; /* of the loader, or of refuses() */
-    int status;          /* what attend() returned */
-    double seconds;      /* that it took */
+    char text[RUN_TEXT];      /* of the loader, of refuses(), or of the device: */
+    enum run_outcome outcome; /* RUN_DONE, or what was found there */
+    int simulated;            /* it is the executor */
+    int status;               /* what attend() returned */
+    double seconds;           /* that it took */
     size_t workspace;
-    int no_memory;     /* the system did not protect memory: there is no verdict */
+    int no_memory; /* the system did not protect memory, or there is too little on the device: no verdict */
     int socket_closed; /* the kernel closed it */
     struct run_fault fault;
 };

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 
 const char *const run_outcome_names[RUN_OUTCOMES] = {
-    "done",       "returned", "out-of-bounds", "wrote-input", "wrote-beside",
-    "wrote-late", "signal",   "exited",        "timed-out",
+    "done",   "returned", "out-of-bounds", "wrote-input", "wrote-beside", "wrote-late",
+    "signal", "exited",   "timed-out",     "raced",       "undefined",
 };
 
 const char *run_short_name(const char *file) {
@@ -132,6 +132,11 @@ static void explain_fault(const struct run_control *control, struct run_report *
     } else if (fault->where == RUN_IN_CALL) {
         report->outcome = RUN_WROTE_INPUT;
         add(report->text, "wrote to the call itself (struct cp_kernel_call): it is read-only");
+    } else if (fault->where == RUN_IN_DEVICE && fault->spot.buffer >= 0 &&
+               fault->spot.buffer < RUN_BUFFERS) {
+        add(report->text, "%s ", verb_of(fault));
+        add_spot(report->text, &fault->spot);
+        add(report->text, ", on the host: it is in the device's memory");
     } else if (fault->where == RUN_BELOW_STACK) {
         report->outcome = RUN_SIGNAL;
         add(report->text,

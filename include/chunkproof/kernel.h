@@ -25,7 +25,10 @@
  * kernel declares (NUM-10), and nothing else.
  *
  * Where the keys are is said twice, and a kernel may use either: as a plan (shared[], then each sequence's own
- * chunks: what two-phase partition walks), or paged (the whole table: what a paged kernel walks). */
+ * chunks: what two-phase partition walks), or paged (the whole table: what a paged kernel walks).
+ *
+ * A kernel for a GPU says so (memory), gets arrays in the device's memory and starts its work on `stream`; a whole one
+ * is tests/example/paged_kernel.cu. `chunkproof gate --kernel mine.cu` also runs it where there is no GPU. */
 #ifndef CHUNKPROOF_KERNEL_H
 #define CHUNKPROOF_KERNEL_H
 
@@ -39,7 +42,7 @@ extern "C" {
 #endif
 
 /* Of this file, with the sizes of what both sides see: a kernel that was compiled with another one is not loaded. */
-#define CP_KERNEL_VERSION 1
+#define CP_KERNEL_VERSION 2
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -91,7 +94,11 @@ struct cp_kernel_call {
 
     void *workspace; /* as many bytes as workspace() said; what is in it is not defined */
     size_t workspace_size;
-    void *stream; /* NULL on the host */
+
+    /* Device memory: a cudaStream_t, and this call once more with the lists from n_tokens to n_shared_chunks in memory
+     * of the host, for what a launcher must know; its other arrays are NULL. On the host both are NULL. */
+    void *stream;
+    const struct cp_kernel_call *on_host;
 };
 
 /* How a sum of products is added up. */
@@ -124,11 +131,16 @@ struct cp_kernel_class {
 
 #define CP_NO_LSE (-1)
 
+/* Where a kernel's arrays are. */
+#define CP_HOST_MEMORY   0
+#define CP_DEVICE_MEMORY 1 /* of the current CUDA device: the struct of the call is the host's */
+
 struct cp_kernel {
     int abi;                       /* CP_KERNEL_ABI */
     const char *name;              /* for reports */
     int q_type, kv_type, out_type; /* CP_FP16, CP_BF16, CP_FP32 or CP_FP64 */
     int lse_type;                  /* CP_FP32, CP_FP64, or CP_NO_LSE: it gives none */
+    int memory;                    /* CP_HOST_MEMORY or CP_DEVICE_MEMORY */
     struct cp_kernel_class arithmetic;
 
     /* NULL: it takes every call; else a sentence for a call that it does not take, and NULL for one that it does.
@@ -139,7 +151,8 @@ struct cp_kernel {
     size_t (*workspace)(const struct cp_kernel_call *call);
 
     /* 0, or any other number when it failed, which is a finding. When it returns all is written, and nothing works
-     * on in the background. Results must not depend on earlier calls. */
+     * on in the background; with device memory, when all that it put on its stream is done. Results must not depend on
+     * earlier calls. */
     int (*attend)(const struct cp_kernel_call *call);
 };
 

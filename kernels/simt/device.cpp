@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <sys/mman.h>
+#include <utility>
 
 namespace simt {
 
@@ -171,8 +172,12 @@ std::size_t Device::live() const {
 static cudaError_t run_kernel(const Host &host, Config config,
                               const std::function<Report(const Config &)> &kernel) {
     config.seed = host.device.seed;
+    config.step_limit = host.device.step_limit;
     for (const auto &[begin, size] : host.device.memory) {
-        config.buffers.push_back({"device memory", begin, size, true});
+        const auto known = host.device.declared.find(begin);
+        config.buffers.push_back(known != host.device.declared.end()
+                                     ? known->second
+                                     : Buffer{"device memory", begin, size, true});
     }
     Report report = kernel(config);
     if (!report.ok() && host.device.report.ok()) {
@@ -181,18 +186,39 @@ static cudaError_t run_kernel(const Host &host, Config config,
     return report.ok() ? cudaSuccess : cudaErrorLaunchFailure;
 }
 
+cudaError_t allow_shared(const void *kernel, int bytes) {
+    Host host;
+    if (host.fails() || bytes < 0 || static_cast<std::size_t>(bytes) > host.device.most_shared) {
+        return cudaErrorInvalidValue;
+    }
+    host.device.allowed_shared[kernel] = static_cast<std::size_t>(bytes);
+    return cudaSuccess;
+}
+
+bool may_use_shared(const void *kernel, std::size_t bytes) {
+    Host host;
+    const auto allowed = host.device.allowed_shared.find(kernel);
+    bool may = bytes <= 48 * 1024 ||
+               (allowed != host.device.allowed_shared.end() && bytes <= allowed->second);
+    host.device.last_error = may ? host.device.last_error : cudaErrorInvalidValue;
+    return may;
+}
+
 cudaError_t launch_later(cudaStream_t stream, const Config &config,
                          std::function<Report(const Config &)> kernel) {
     Host host;
+    cudaError_t error = cudaSuccess;
     if (host.fails()) {
-        return cudaErrorLaunchFailure;
+        error = cudaErrorLaunchFailure;
+    } else if (config.dynamic_bytes > host.device.most_shared || config.grid.y > 65535 ||
+               config.grid.z > 65535) {
+        error = cudaErrorInvalidValue;
+    } else {
+        host.device.launches++;
+        error = host.put(stream, [=] { return run_kernel(Host(), config, kernel); });
     }
-    if (config.dynamic_bytes > host.device.most_shared || config.grid.y > 65535 ||
-        config.grid.z > 65535) {
-        return cudaErrorInvalidValue;
-    }
-    host.device.launches++;
-    return host.put(stream, [=] { return run_kernel(Host(), config, kernel); });
+    host.device.last_error = error != cudaSuccess ? error : host.device.last_error;
+    return error;
 }
 
 } // namespace simt
@@ -247,6 +273,7 @@ cudaError_t cudaMalloc(void **memory, std::size_t bytes) {
 
 cudaError_t cudaFree(void *memory) {
     Host host;
+    host.device.declared.erase(static_cast<char *>(memory));
     return host.fails() ? cudaErrorInvalidValue : Host::remove(host.device.memory, memory);
 }
 
@@ -303,6 +330,15 @@ cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes, cudaStream_t 
                  });
 }
 
+cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) {
+    cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+    return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
+}
+
+cudaError_t cudaMemset(void *to, int byte, std::size_t bytes) {
+    return cudaMemsetAsync(to, byte, bytes, nullptr);
+}
+
 cudaError_t cudaStreamCreate(cudaStream_t *stream) {
     Host host;
     return host.fails() ? cudaErrorMemoryAllocation : Host::make(host.device.streams, stream);
@@ -320,6 +356,27 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     }
     return host.spoils_capture() ? cudaErrorStreamCaptureUnsupported
                                  : host.finish(*host.stream(stream));
+}
+
+/* Each stream to its end, the default one first: they do not wait for each other here. */
+cudaError_t cudaDeviceSynchronize() {
+    Host host;
+    if (host.fails()) {
+        return cudaErrorLaunchFailure;
+    }
+    if (host.spoils_capture()) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    cudaError_t error = host.finish(host.device.default_stream);
+    for (cudaStream_t one : host.device.streams) {
+        error = error != cudaSuccess ? error : host.finish(*one);
+    }
+    return error;
+}
+
+cudaError_t cudaGetLastError() {
+    Host host;
+    return std::exchange(host.device.last_error, cudaSuccess);
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {

@@ -61,6 +61,7 @@ struct Device {
     int multiprocessors = 1;
     std::size_t most_shared = 227 * 1024;
     std::uint64_t seed = 0;
+    std::uint64_t step_limit = Config().step_limit;
     int fail_at = 0; /* the call that fails, 1 the next; 0 none */
 
     /* What has been done. */
@@ -71,6 +72,7 @@ struct Device {
     std::size_t copied_bytes = 0; /* how much */
     int pageable_copies = 0; /* those from memory that is not pinned: they are not asynchronous */
     Report report;           /* the first finding of a kernel */
+    cudaError_t last_error = cudaSuccess; /* of a launch that was refused, until it is asked for */
 
     Device();
     ~Device();
@@ -81,6 +83,9 @@ struct Device {
 
     /* The host functions' own. */
     std::map<char *, std::size_t> memory, pinned;
+    std::map<const void *, std::size_t> allowed_shared; /* of each kernel, beyond 48 KiB */
+    std::map<char *, Buffer>
+        declared; /* what there is in some of the memory; the rest is an array each */
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;
     std::set<cudaGraph_t> graphs;

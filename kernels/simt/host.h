@@ -86,7 +86,10 @@ typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 
+extern "C" { /* as CUDA's own are */
+
 const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError();
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 
@@ -97,6 +100,9 @@ cudaError_t cudaFreeHost(void *memory);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *to, int byte, std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemset(void *to, int byte, std::size_t bytes);
+cudaError_t cudaDeviceSynchronize();
 
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
@@ -117,7 +123,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 
+} /* extern "C" */
+
 namespace simt {
+
+/* What a kernel may have of dynamic shared memory beyond 48 KiB is said before it is launched. */
+cudaError_t allow_shared(const void *kernel, int bytes);
+/* No: the launch fails, and cudaGetLastError() says so. */
+bool may_use_shared(const void *kernel, std::size_t bytes);
 
 cudaError_t launch_later(cudaStream_t stream, const Config &config,
                          std::function<Report(const Config &)> kernel);

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `chunkproof gate` with kernels in CUDA, on the executor (GATE-8): a right one, wrong ones, and what is no kernel.
+#   tests/cli_gate_cuda.sh [COMMAND]
+set -u
+here=$(realpath "$(dirname "$0")")
+. "$here/cli.bash" gate "${1:-}"
+kernels=$(dirname "$chunkproof")/tests/gate
+example=$here/example/paged_kernel.cu
+
+# misbehaves HOW VERDICT TEXT: that verdict in each case, with that text; and the gate goes on to the end.
+misbehaves() {
+    MISBEHAVE=$1 status 1 --kernel "$kernels/cuda_misbehaves.so" --cases 3 --seconds 20 &&
+        has "$2, 3 cases" && has "$3" && has "WRONG: 3 of 3 cases wrong"
+}
+
+endless() {
+    MISBEHAVE=endless status 1 --kernel "$kernels/cuda_misbehaves.so" --cases 1 --seconds 1 &&
+        has "hangs, 1 case" && has "had not returned after 1 s"
+}
+
+right() {
+    status 0 --kernel "$example" --on executor --cases 25 && has "right: 0 of 25 cases wrong"
+}
+
+right_version() {
+    status 0 --kernel "$kernels/cuda_v$1.so" --cases 12 && has "right: 0 of 12 cases wrong"
+}
+
+# fault FROM TO VERDICT: the example with that replaced, in one line, is found to be wrong, and the case is kept.
+fault() {
+    sed "s|$1|$2|" "$example" >"$work/wrong.cu"
+    cmp -s "$example" "$work/wrong.cu" && { echo "nothing is replaced by $1"; return 1; }
+    status 1 --kernel "$work/wrong.cu" --on executor --cases 40 --first && has "$3, 1 case"
+}
+
+# The second name is no kernel's, so that the message has the line of the user's file.
+refused() {
+    printf '%b' "$1" >"$work/bad.cu"
+    status 2 --kernel "$work/bad.cu" --on executor && says "$2"
+}
+
+replayed() {
+    sed 's|o\[i\] = o\[i\] \* rescale|o[i] = o[i]|' "$example" >"$work/wrong.cu"
+    status 1 --kernel "$work/wrong.cu" --on executor --cases 12 --save "$work/cases" || return 1
+    subcommand=replay status 1 "$work/cases/wrong.json" --kernel "$work/wrong.cu" --on executor &&
+        has "wrong; breaks NUM-10" &&
+        subcommand=replay status 0 "$work/cases/wrong.json" --kernel "$example" --on executor && has "right: " &&
+        subcommand=explain status 1 "$work/cases/wrong.json" --kernel "$work/wrong.cu" --on executor &&
+        has "had not been rescaled when the maximum grew"
+}
+
+ok "gate, CUDA: the example is right on the executor" right
+for version in 1 2 3; do
+    ok "gate, CUDA: version $version of the kernels is right" right_version $version
+done
+ok "gate, CUDA: a case is kept, replayed and explained" replayed
+
+misbehaving() {
+    ok "gate, CUDA: $1" misbehaves "$@"
+}
+misbehaving zeros wrong "and must be"
+misbehaving reads-behind-k out-of-bounds "reads outside of the declared buffers: 2 bytes at k+"
+misbehaving reads-before-q out-of-bounds "2 bytes at q-2"
+misbehaving writes-behind-out out-of-bounds "writes outside of the declared buffers: 2 bytes at out+"
+misbehaving writes-workspace out-of-bounds "1 bytes at workspace+64 (64 bytes)"
+misbehaving reads-freed out-of-bounds "reads outside of the declared buffers"
+misbehaving writes-k wrote-input "writes to a buffer declared as read only: 2 bytes at k+0"
+misbehaving races-shared races "race_shared: "
+misbehaving races-blocks races "race_global: "
+misbehaving diverges undefined "barrier_divergence: "
+misbehaving uninitialized undefined "uninitialized_shared: "
+misbehaving other-stream wrote-late "started work on another stream than call->stream"
+misbehaving too-much-shared failed "returned 1"
+misbehaving host-reads-k out-of-bounds "on the host: it is in the device's memory"
+ok "gate, CUDA: endless" endless
+
+ok "gate, CUDA: a key too few" fault 'j < n_keys' 'j < n_keys - 1' not-a-number
+ok "gate, CUDA: a lane that is not added" fault 'int other = 16' 'int other = 8' wrong
+ok "gate, CUDA: a mask without the last lane" fault 'ALL_LANES 0xFFFFFFFFu' 'ALL_LANES 0x7FFFFFFFu' undefined
+ok "gate, CUDA: an element too many" fault 'i < call.head_dim; i += 32) {$' 'i <= call.head_dim; i += 32) {' out-of-bounds
+ok "gate, CUDA: the wrong K/V head" fault 'head / (call.n_heads / call.n_kv_heads)' 'head % call.n_kv_heads' wrong
+ok "gate, CUDA: too little shared memory" fault 'call->head_dim \* sizeof(float)' '4' out-of-bounds
+ok "gate, CUDA: the default stream" fault '(cudaStream_t)call->stream' '0' wrote-late
+ok "gate, CUDA: the maximum of the last key alone" fault 'fmaxf(m, score)' 'score' not-a-number
+
+ok "gate, CUDA: C++ that does not compile" refused 'int a;\nint b = c;\n' "bad.cu:2:"
+ok "gate, CUDA: shared memory outside of a kernel" refused '\n__shared__ int a[3];\n' "bad.cu:2: __shared__ outside"
+ok "gate, CUDA: no such file" status 2 --kernel "$work/none.cu"
+ok "gate, CUDA: no such place" status 2 --kernel "$example" --on gpus
+exit $failed

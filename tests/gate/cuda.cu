@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The project's own CUDA kernels, through their launcher (chunkproof/cuda.h): CHUNKPROOF_VERSION 1 to 3. */
+#include <algorithm>
+#include <cstdlib>
+
+#include "chunkproof/cuda.h"
+#include "chunkproof/kernel.h"
+#include "kernels/simt/host.h"
+
+static const int VERSION = CHUNKPROOF_VERSION;
+static const int CHUNKS_PER_TASK = 3;
+static const std::size_t MOST_WORKSPACE = std::size_t{256} << 20;
+
+/* ---- Sizes ---- */
+
+static cp_cuda_limits limits_of(const cp_kernel_call *call) {
+    int depth = std::max(call->table_width, 1);
+    return {call->n_sequences,
+            std::max(call->n_rows, 1),
+            call->capacity,
+            depth,
+            std::min(call->n_shared + 1, depth),
+            call->n_heads,
+            call->head_dim,
+            CHUNKS_PER_TASK};
+}
+
+static std::size_t workspace(const cp_kernel_call *call) {
+    const cp_cuda_limits limits = limits_of(call);
+    return cp_cuda_workspace(&limits);
+}
+
+static const char *refuses(const cp_kernel_call *call) {
+    static const int dimensions[] = {32, 64, 80, 96, 128, 256};
+    const long long d = call->head_dim, c = call->chunk_size, row = call->n_heads * d;
+    const int *end = dimensions + sizeof dimensions / sizeof dimensions[0];
+    if (VERSION == 1 && d > 32 && call->table_width * c > 2048) {
+        return "each element of the output has all scores computed anew: too slow for so many keys";
+    }
+    if (VERSION == 1 ? d > 1024 : std::find(dimensions, end, d) == end) {
+        return "it is compiled for other head dimensions";
+    }
+    if (call->k_slot != d || call->k_head != c * d || call->k_chunk != call->n_kv_heads * c * d ||
+        call->v_slot != d || call->v_head != c * d || call->v_chunk != call->n_kv_heads * c * d) {
+        return "K and V are to lie as POOL-7 says";
+    }
+    if (call->q_head != d || call->q_row != row || call->out_head != d || call->out_row != row ||
+        call->lse_head != 1 || call->lse_row != call->n_heads) {
+        return "rows are to lie one after the other, and so are their heads";
+    }
+    std::size_t bytes = workspace(call);
+    return bytes == 0 || bytes > MOST_WORKSPACE ? "its partial results would be too large"
+                                                : nullptr;
+}
+
+/* ---- The plan ---- */
+
+static void fill_row(cp_plan_row &row, const cp_kernel_call &lists, int s) {
+    const int *table = lists.table + static_cast<long long>(s) * lists.table_width;
+    row.n_tokens = lists.n_tokens[s];
+    row.n_chunks = (row.n_tokens + lists.chunk_size - 1) / lists.chunk_size;
+    row.n_shared = lists.n_shared_chunks[s];
+    std::copy(table, table + row.n_chunks, row.chunk);
+}
+
+static void fill(cp_plan *plan, const cp_kernel_call &lists) {
+    plan->stamp = {1, 1, 1};
+    plan->capacity = lists.capacity;
+    plan->chunk_size = lists.chunk_size;
+    plan->n_sequences = lists.n_sequences;
+    plan->n_shared = lists.n_shared;
+    std::copy(lists.shared, lists.shared + lists.n_shared, plan->shared);
+    for (int s = 0; s < lists.n_sequences; s++) {
+        fill_row(plan->row[s], lists, s);
+    }
+}
+
+/* ---- A call ---- */
+
+static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call) {
+    cp_cuda_attention attention = {};
+    attention.stamp = plan->stamp;
+    attention.version = VERSION;
+    attention.n_heads = call->n_heads;
+    attention.n_kv_heads = call->n_kv_heads;
+    attention.head_dim = call->head_dim;
+    attention.scale = call->scale;
+    attention.q = call->q;
+    attention.k = call->k;
+    attention.v = call->v;
+    attention.out_type = CP_FP16;
+    attention.out = call->out;
+    attention.lse = static_cast<double *>(call->lse);
+    int status = cp_cuda_update(cuda, plan, call->on_host->query_begin, call->stream);
+    return status != CP_OK ? status : cp_cuda_attend(cuda, &attention, call->stream);
+}
+
+static int attend(const cp_kernel_call *call) {
+    const cp_cuda_limits limits = limits_of(call);
+    cp_cuda *cuda = nullptr;
+    cp_plan *plan = static_cast<cp_plan *>(std::calloc(1, sizeof *plan));
+    int status = plan == nullptr ? CP_ERROR_NO_MEMORY : CP_OK;
+    if (status == CP_OK) {
+        fill(plan, *call->on_host);
+        status = cp_cuda_new(&cuda, &limits, call->workspace, call->workspace_size);
+    }
+    if (status == CP_OK) {
+        status = start(cuda, plan, call);
+    }
+    (void)cudaStreamSynchronize(static_cast<cudaStream_t>(call->stream)); /* before it is freed */
+    cp_cuda_free(cuda);
+    std::free(plan);
+    return status;
+}
+
+static struct cp_kernel describe() {
+    static char name[] = "chunkproof CUDA v0";
+    struct cp_kernel kernel = {};
+    name[sizeof name - 2] = static_cast<char>('0' + VERSION);
+    kernel.abi = CP_KERNEL_ABI;
+    kernel.name = name;
+    kernel.memory = CP_DEVICE_MEMORY;
+    kernel.q_type = kernel.kv_type = kernel.out_type = CP_FP16;
+    kernel.lse_type = CP_FP64;
+    kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
+    kernel.arithmetic.values = kernel.arithmetic.score;
+    kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : CP_FP16;
+    kernel.arithmetic.partials = CP_FP32;
+    kernel.arithmetic.in_bits = VERSION == 3;
+    kernel.arithmetic.exp_error = 0x1p-22;
+    kernel.arithmetic.step = VERSION == 1 ? 0 : VERSION == 2 ? 32 : 64; /* keys of a tile */
+    kernel.refuses = refuses;
+    kernel.workspace = workspace;
+    kernel.attend = attend;
+    return kernel;
+}
+
+extern "C" const struct cp_kernel cp_kernel = describe();
