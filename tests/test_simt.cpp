@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "chunkproof/number.h"
+#include "kernels/simt/as_cuda/cuda_bf16.h"
 #include "kernels/simt/cuda_half.h"
 #include "tests/random.h"
 
@@ -212,6 +213,23 @@ static void halves(void **) {
         assert_true(static_cast<double>(out[64 + t]) == b);
         assert_true(static_cast<double>(out[96 + t]) == rounded(a + b));
         assert_true(static_cast<double>(out[128 + t]) == rounded(a * b));
+    }
+}
+
+/* As the project's, for all values; and rounded as those, at and around each tie. */
+static void bfloats(void **) {
+    for (unsigned bits = 0; bits < 0x10000; bits++) {
+        __nv_bfloat16 number = __ushort_as_bfloat16(static_cast<unsigned short>(bits));
+        float expected = static_cast<float>(cp_bf16_to_double(static_cast<std::uint16_t>(bits)));
+        float converted = __bfloat162float(number);
+        assert_true(converted == expected || (converted != converted && expected != expected));
+        for (unsigned more : {0u, 1u, 0x7FFFu, 0x8000u, 0x8001u, 0xFFFFu}) {
+            float between = __uint_as_float(bits << 16 | more);
+            unsigned short rounded = __bfloat16_as_ushort(__float2bfloat16(between));
+            assert_true(between != between
+                            ? (rounded & 0x7FFF) > 0x7F80
+                            : rounded == cp_bf16_from_double(static_cast<double>(between)));
+        }
     }
 }
 
@@ -494,6 +512,7 @@ int main() {
         cmocka_unit_test(order_is_the_seeds),
         cmocka_unit_test(arrays_of_instances),
         cmocka_unit_test(halves),
+        cmocka_unit_test(bfloats),
         cmocka_unit_test(async_copies),
         cmocka_unit_test(matrices_are_loaded),
         cmocka_unit_test(product_of_each_place),
