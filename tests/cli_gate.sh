@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof gate` from outside: verdicts, exit statuses, messages, the report as JSON.
+# `chunkproof gate` from outside: verdicts, exit statuses, messages. Its reports: tests/gate_reports.py.
 #   tests/cli_gate.sh [COMMAND]     COMMAND: the binary, default build/chunkproof; its kernels are in tests/ beside it
 set -u
 chunkproof=$(realpath "${1:-build/chunkproof}")
@@ -52,20 +52,6 @@ right() {
 misbehaves() {
     MISBEHAVE_ALWAYS=1 MISBEHAVE=$1 status 1 --kernel "$kernels/gate/misbehaves.so" --cases 12 --seconds 1 || return 1
     has "$2" && has "WRONG: "
-}
-
-json() {
-    MISBEHAVE_ALWAYS=1 MISBEHAVE=returns status 1 --kernel "$kernels/gate/misbehaves.so" --cases 6 --json "$work/report.json" || return 1
-    python3 - "$work/report.json" <<'END'
-import json
-import sys
-report = json.load(open(sys.argv[1]))
-assert report["verdict"] == "wrong", report
-assert report["cases"] == 6 and report["findings"], report
-found, = (found for found in report["findings"] if found["verdict"] == "failed")
-assert found["cases"] >= 5 and found["text"] == "returned 5", found
-assert found["recipe"]["operations"], found
-END
 }
 
 # The same seed has the same cases: but for the times, and the least of them for the number of runs.
@@ -146,7 +132,6 @@ ok "a kernel that exits" misbehaves exit exited
 ok "a kernel that never ends: the gate stops asking" misbehaves hang hangs
 ok "a kernel that reads on" misbehaves 'read k end 0' out-of-bounds
 ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input
-ok "the report as JSON" json
 ok "the same seed, the same cases" repeatable
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
@@ -178,5 +163,4 @@ ok "no such option" wrong "chunkproof gate --help" --kernels x
 ok "a kernel without its option" wrong "A kernel is given with --kernel" x.so
 ok "not a number" wrong "--cases must be a whole number" --kernel x --cases 1.5
 ok "seconds" wrong "--seconds must be more than 0" --kernel x --seconds 0
-ok "a report that cannot be written" status 2 --kernel "$kernels/gate/reversed.so" --cases 2 --json "$work/none/report.json"
 exit $failed

@@ -11,7 +11,20 @@
 
 #include "gate/gate/gate.h"
 
-enum option_value { KERNEL = 1000, TIER, SEED, CASES, CASE, SECONDS, FIRST, SAVE, JSON, HELP };
+enum option_value {
+    KERNEL = 1000,
+    TIER,
+    SEED,
+    CASES,
+    CASE,
+    SECONDS,
+    FIRST,
+    SAVE,
+    JSON,
+    JUNIT,
+    HTML,
+    HELP
+};
 
 static const struct option names[] = {
     {"kernel", required_argument, NULL, KERNEL},
@@ -23,6 +36,8 @@ static const struct option names[] = {
     {"first", no_argument, NULL, FIRST},
     {"save", required_argument, NULL, SAVE},
     {"json", required_argument, NULL, JSON},
+    {"junit", required_argument, NULL, JUNIT},
+    {"html", required_argument, NULL, HTML},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -49,7 +64,9 @@ void gate_options_help(FILE *file) {
           "  --first               stop at the first finding\n"
           "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
           "`chunkproof replay`\n"
-          "  --json FILE           write the report there, too\n"
+          "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
+          "  --junit FILE          and as JUnit XML, one test case for each kind of values\n"
+          "  --html FILE           and as a page with plots, and the tree of each smallest case\n"
           "\n"
           "exit status:\n"
           "  0    right: nothing was found in any case\n"
@@ -138,6 +155,12 @@ static int read_option(struct gate_options *o, int option, const char *text) {
     case JSON:
         o->json = text;
         return 0;
+    case JUNIT:
+        o->junit = text;
+        return 0;
+    case HTML:
+        o->html = text;
+        return 0;
     case HELP:
         o->help = 1;
         return 0;
@@ -149,7 +172,7 @@ static int read_option(struct gate_options *o, int option, const char *text) {
 
 int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     int option;
-    *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1, .seconds = 10.0};
+    *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1, .seconds = GATE_SECONDS};
     optind = 1;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
@@ -192,7 +215,7 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
                                                  {"help", no_argument, NULL, HELP},
                                                  {NULL, 0, NULL, 0}};
     int option;
-    *o = (struct gate_options){.command = argv[0], .only = -1, .seconds = 10.0};
+    *o = (struct gate_options){.command = argv[0], .only = -1, .seconds = GATE_SECONDS};
     optind = 1;
     while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
