@@ -33,6 +33,10 @@ REFUSES = ("const struct cp_kernel cp_kernel = {",
 WIDE = (("= CP_SUM_FP32", "= CP_SUM_FP16"), ("exp_error = 0x1p-22", "exp_error = 0x1p-6"))
 FAILS = ("static int attend(const struct cp_kernel_call *call) {",
          "static int attend(const struct cp_kernel_call *call) {\n    if (call->n_heads > 0) {\n        return 5;\n    }")
+SHARED = (FAILS[0], FAILS[1].replace("n_heads > 0", "n_shared > 2"))
+TIRES = ((FAILS[0], FAILS[0] + "\n    calls++;"),
+         ("dot * (float)call->scale", "dot * (float)(calls > 26 ? 2.0 : call->scale)"),
+         ("#include <math.h>", "#include <math.h>\n\nstatic int calls;"))
 STRANGE = ('.name = "paged"', '.name = "a<b> & \\"c\\" ]]> \\x1b[31m \\x07 \\xff \\xc3\\xa9"')
 CLEAN = 'a<b> & "c" ]]> \\x1B[31m \\x07 \\xFF \u00e9'
 
@@ -74,7 +78,12 @@ class Reports(unittest.TestCase):
         with open(files[0], encoding="utf-8") as file:
             report = json.load(file)
         self.assertEqual(breaches("gate-report", report), [])
-        return report, xml.parse(files[1]).getroot(), xml.parse(files[2]).getroot(), run.stdout.decode()
+        suite, page = (xml.parse(file).getroot() for file in files[1:])
+        found = list(outcomes(suite).values())
+        self.assertEqual(tuple(outcomes(suite)), VALUES)
+        self.assertEqual([int(suite.get(name)) for name in ("tests", "failures", "errors", "skipped")],
+                         [len(found), found.count("failure"), found.count("error"), found.count("skipped")])
+        return report, suite, page, run.stdout.decode()
 
     def again(self, command, status=1):
         """A command of a report, run as it stands."""
@@ -152,6 +161,21 @@ class Json(Reports):
         self.assertEqual([(found["file"], found["why"]) for found in report["findings"]],
                          [(None, None)] * len(report["findings"]))
         self.assertIn("1 of 1 cases wrong", self.again(report["findings"][0]["again"]))
+
+    # It is right at first: alone, a case shows nothing.
+    def test_a_case_that_needs_others(self):
+        kernel = self.kernel(*TIRES)
+        for arguments in ((), ("--save", self.path("cases"))):
+            report, suite, _, text = self.run_gate(1, kernel, "--cases", "30", *arguments)
+            needs = [found for found in report["findings"] if found["needs_others"]]
+            self.assertGreater(len(needs), 0)
+            self.assertIn("(it needs the cases before it)", text)
+            for found in needs:
+                self.assertEqual((found["file"], found["why"]), (None, None))
+                self.assertIn(f"{found['verdict']}, ", self.again(found["again"]))
+            if arguments:
+                self.assertEqual(needs, report["findings"])
+                self.assertIn("again, with the cases before it: ", "".join(suite.itertext()))
 
     def test_refused_runs(self):
         report, suite, page, text = self.run_gate(2, self.kernel(REFUSES))
@@ -232,20 +256,12 @@ class Json(Reports):
 
 
 class JUnit(Reports):
-    def counts(self, suite):
-        found = list(outcomes(suite).values())
-        self.assertEqual([int(suite.get(name)) for name in ("tests", "failures", "errors", "skipped")],
-                         [len(found), found.count("failure"), found.count("error"), found.count("skipped")])
-        self.assertEqual(tuple(outcomes(suite)), VALUES)
-        return found
-
     def test_a_right_run_passes(self):
-        found = self.counts(self.run_gate(0, EXAMPLE, "--cases", "3")[1])
-        self.assertEqual(found, ["passed"] * 3 + ["skipped"] * 8)
+        suite = self.run_gate(0, EXAMPLE, "--cases", "3")[1]
+        self.assertEqual(list(outcomes(suite).values()), ["passed"] * 3 + ["skipped"] * 8)
 
     def test_failures(self):
         report, suite, _, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "100", "--save", self.path("cases"))
-        self.counts(suite)
         for tally in report["tallies"]:
             case, = (case for case in suite.iter("testcase") if case.get("name") == tally["values"])
             failure = case.find("failure")
@@ -263,7 +279,7 @@ class JUnit(Reports):
 
     def test_other_verdicts(self):
         _, suite, page, _ = self.run_gate(1, self.kernel(FAILS), "--cases", "16")
-        self.assertEqual(set(self.counts(suite)), {"failure"})
+        self.assertEqual(set(outcomes(suite).values()), {"failure"})
         failure = suite.find("testcase/failure")
         self.assertEqual((failure.get("type"), failure.get("message")), ("failed", "returned 5"))
         self.assertIn("breaks GATE-1; failed 1 of 1 cases", suite.find("testcase[@name='low']/failure").text)
@@ -293,13 +309,14 @@ class Page(Reports):
 
     # What the drawing of trees uses, too: the page has a style of its own for it.
     def test_every_class_has_a_style(self):
-        _, _, page, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "60", "--save", self.path("cases"))
-        style = page.find(f".//{HTML}style").text
-        used = {name for part in page.iter() if part.tag in (SVG + "rect", SVG + "line", SVG + "circle")
-                for name in part.get("class", "").split()}
-        self.assertLessEqual({"bar", "within", "outside", "mark", "grid", "one", "own", "slot", "row"}, used)
+        used = set()
+        for kernel in self.kernel(RESCALE), self.kernel(SHARED, name="shared.c"):
+            page = self.run_gate(1, kernel, "--cases", "60", "--save", self.path("cases"))[2]
+            used |= {name for part in page.iter() if part.tag in (SVG + "rect", SVG + "line", SVG + "circle")
+                     for name in part.get("class", "").split()}
+        self.assertLessEqual({"bar", "within", "outside", "mark", "grid", "one", "own", "shared", "slot", "row"}, used)
         for name in used - {"bar"}:
-            self.assertIn(f".{name} {{", style)
+            self.assertIn(f".{name} {{", page.find(f".//{HTML}style").text)
 
     def cells(self, page, table):
         body = page.findall(f".//{HTML}table[@class='{table}']/{HTML}tr")
@@ -338,18 +355,18 @@ class Page(Reports):
             self.assertLessEqual(sum(count.values()), report["cases"])  # some have no query rows
             self.assertGreater(sum(count.values()), 0.9 * report["cases"])
 
-    # A kernel that fails for two sequences that share a chunk: their range is in the plan's table.
+    # Each shared chunk is a box of the drawing, and a row of the plan with the same range.
     def test_the_plan_is_that_of_the_tree(self):
-        fails = (FAILS[0], FAILS[1].replace("n_heads > 0", "n_shared > 0"))
-        _, _, page, _ = self.run_gate(1, self.kernel(fails), "--cases", "60", "--save", self.path("cases"))
+        page = self.run_gate(1, self.kernel(SHARED), "--cases", "60", "--save", self.path("cases"))[2]
         article, = page.findall(f".//{HTML}article")
-        shared = [[cell.text for cell in row.findall(HTML + "td")]
-                  for row in article.findall(f".//{HTML}table")[0].findall(HTML + "tr")][1:]
-        boxes = article.findall(f".//{SVG}rect[@class='shared']")
-        self.assertEqual(len(shared), len(boxes))
-        self.assertEqual((shared[0][2], shared[0][3][:4]), ("[0, 2)", "0 to"))
-        labels = [text.text for text in article.findall(f".//{SVG}text[@class='bold']")]
-        self.assertTrue(any(label.startswith(f"{shared[0][0]} [0,2)") for label in labels), labels)
+        rows = [[cell.text for cell in row.findall(HTML + "td")]
+                for row in article.find(f".//{HTML}table").findall(HTML + "tr")][1:]
+        self.assertEqual(len(article.findall(f".//{SVG}rect[@class='shared']")), len(rows))
+        self.assertGreaterEqual(len(rows), 3)
+        drawn = re.findall(r"(C\d+) \[(\d+),(\d+)\)", "".join(article.find(f".//{SVG}svg[@class='tree']").itertext()))
+        self.assertEqual([(row[0], row[2]) for row in rows],
+                         [(chunk, f"[{i}, {j})") for chunk, i, j in drawn if int(j) - int(i) > 1])
+        self.assertEqual(len({row[1] for row in rows}), len(rows))
 
 
 class Files(Reports):

@@ -323,6 +323,9 @@ static enum gate_verdict writes_of(const struct gate_problem *p, const struct ga
                                    const struct gate_arrays *b) {
     struct gate_finding f;
     assert_int_equal(gate_judge_writes(p, a, b, &f), 0);
+    assert_string_equal(f.clause, f.verdict == GATE_RIGHT        ? ""
+                                  : f.verdict == GATE_OTHER_BITS ? "GATE-4"
+                                                                 : "GATE-3");
     return f.verdict;
 }
 
