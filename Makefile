@@ -24,8 +24,10 @@ ifeq ($(origin CXX),default)
 CXX = $(subst gcc,g++,$(subst clang,clang++,$(CC)))
 endif
 CFLAGS   = -O2 -g
+XML_CFLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+XML_LIBS   := $(shell pkg-config --libs libxml-2.0 2>/dev/null)
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-COMPILE  = $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) -Iinclude -I. -fPIC -MMD -MP
+COMPILE  = $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) -Iinclude -I. $(XML_CFLAGS) -fPIC -MMD -MP
 COMPILE_CXX = $(CXX) -std=c++17 -ffp-contract=off -Wall -Wextra -Werror -Wshadow $(CFLAGS) $(EXTRA_CFLAGS) \
 	-Iinclude -I. -fPIC -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS)
@@ -200,7 +202,7 @@ $(simt): $(simt_obj) kernels/simt
 	$(AR) rcs $@ $(simt_obj)
 
 $(BUILD)/chunkproof: $(command_obj) $(static)
-	$(LINK) -o $@ $^ -ljansson -lm
+	$(LINK) -o $@ $^ -ljansson $(XML_LIBS) -lm
 
 # What tests share, as an archive: each takes only what it uses and may have its own copy of the rest.
 # q: two files of different directories may have the same name.
@@ -210,7 +212,7 @@ $(support): $(support_obj) tests/. kernels gate $(wildcard gate/*/.) fuzz/tolera
 	$(AR) qcs $@ $(support_obj)
 
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
-	$(LINK) -o $@ $^ -lcmocka -ljansson -lmpfr -lm
+	$(LINK) -o $@ $^ -lcmocka -ljansson $(XML_LIBS) -lmpfr -lm
 
 # These start the command and give it kernels.
 $(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_kernel)

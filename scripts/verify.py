@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The correctness gate: runs the stages of scripts/stages.py, ends with a table and writes
-build/verify/report.json (scripts/report-schema.json), junit.xml and logs/STAGE.log.
+build/verify/report.json (scripts/report-schema.json), junit.xml and logs/STAGE.log; with KERNEL=FILE
+the gate adds gate.json, gate.xml and gate.html (scripts/gate).
 
     scripts/verify.py               all stages
     scripts/verify.py lint install  only these
@@ -149,6 +150,12 @@ def choose(stages, names, tier):
             if stage.name in names or (not names and tier in stage.tiers)]
 
 
+def written(directory):
+    """The reports that are there: those of the run, and what the gate said of a kernel."""
+    names = ("report.json", "junit.xml", "gate.json", "gate.xml", "gate.html")
+    return ", ".join(name for name in names if os.path.exists(os.path.join(directory, name)))
+
+
 def gate(stages, report, directory, out):
     """Runs the stages, writes and prints the report, also when a signal ends the run early."""
     logs = os.path.join(directory, "logs")
@@ -174,7 +181,7 @@ def gate(stages, report, directory, out):
     paper.close(report, time.monotonic() - began)
     paper.write(report, directory)
     print(paper.table(report), file=out)
-    print(f"{paper.totals(report)}; {directory}/report.json, junit.xml", file=out)
+    print(f"{paper.totals(report)}; {directory}/{written(directory)}", file=out)
     if signum is not None:
         return 128 + signum
     return 1 if report["failed"] else 0

@@ -168,6 +168,28 @@ class Verify(InDirectory):
         self.assertEqual([[child.tag for child in case][0] for case in suite],
                          ["system-out", "failure", "skipped"])
 
+    def test_what_the_gate_wrote_is_said(self):
+        for names, said in ((("gate.json", "gate.html"), "report.json, junit.xml, gate.json, gate.html\n"),
+                            ((), "report.json, junit.xml\n")):
+            write = " && ".join(["true", *(f"touch {os.path.join(self.directory, name)}" for name in names)])
+            self.assertIn(f"{self.directory}/{said}", self.run_stages(Stage("gate", write))[2])
+
+    def test_a_kernel_of_yours_is_reported(self):
+        copy = os.path.join(self.directory, "copy")
+        shutil.copytree(SCRIPTS, os.path.join(copy, "scripts"))
+        for name, status, last in (("right", 0, "kernels 1/1"), ("wrong", 1, "kernels 0/1")):
+            binary = os.path.join(copy, "build", "chunkproof")
+            os.makedirs(os.path.dirname(binary), exist_ok=True)
+            with open(binary, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\necho \"$@\" >build/arguments\nexit {status}\n")
+            os.chmod(binary, 0o755)
+            run = subprocess.run([os.path.join(copy, "scripts", "gate")], capture_output=True, text=True,
+                                 env={**os.environ, "KERNEL": "it's mine.so", "TIER": "default"})
+            self.assertEqual((run.returncode, run.stdout.splitlines()[-1]), (status, last), name)
+            with open(os.path.join(copy, "build", "arguments"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), "gate --kernel it's mine.so --tier quick --json build/verify/gate.json --junit "
+                                 "build/verify/gate.xml --html build/verify/gate.html --save build/verify/cases\n")
+
     def test_an_interrupt_still_reports(self):
         program = ("import sys, verify; from stages import Stage; "
                    "sys.exit(verify.main([], (Stage('good', 'true'), Stage('slow', 'sleep 60'), "

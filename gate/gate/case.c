@@ -7,6 +7,7 @@
 #include "chunkproof/limits.h"
 #include "chunkproof/version.h"
 #include "gate/gate/case.h"
+#include "gate/gate/report.h"
 
 #define FORMAT "chunkproof case 1"
 
@@ -34,13 +35,15 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
 
 int gate_case_save(const char *file, const struct gate_found *found,
                    const struct cp_kernel *kernel) {
+    char *name = gate_clean(kernel->name);
     json_t *json =
         json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:o}", "format", FORMAT, "chunkproof", cp_version(),
-                  "kernel", kernel->name, "verdict", gate_verdict_names[found->finding.verdict],
-                  "clause", found->finding.clause, "text", found->finding.text, "recipe",
+                  "kernel", name, "verdict", gate_verdict_names[found->finding.verdict], "clause",
+                  found->finding.clause, "text", found->finding.text, "recipe",
                   gate_recipe_json(&found->recipe));
     int result = json == NULL ? -1 : json_dump_file(json, file, JSON_INDENT(2));
     json_decref(json);
+    free(name);
     if (result != 0) {
         fprintf(stderr, "chunkproof gate: %s: the case could not be written: %s\n", file,
                 strerror(errno));

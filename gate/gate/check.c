@@ -37,6 +37,7 @@ struct checking {
     struct gate_recipe earlier; /* a case that was right, */
     unsigned long long digest;  /* and its answer */
     int has_earlier;
+    double recorded;      /* when the last case was */
     double next_progress; /* when it is shown again */
     gate_looker *look;    /* NULL: nobody looks at results */
     void *context;
@@ -72,9 +73,19 @@ static int no_verdict(const char *text) {
     return -1;
 }
 
+/* GATE-3 is about memory, GATE-1 wants attend() to return 0. */
+static const char *clause_of(enum run_outcome outcome) {
+    return outcome == RUN_DONE ? ""
+           : outcome == RUN_OUT_OF_BOUNDS || outcome == RUN_WROTE_INPUT ||
+                   outcome == RUN_WROTE_BESIDE || outcome == RUN_WROTE_LATE
+               ? "GATE-3"
+               : "GATE-1";
+}
+
 static void take(const struct run_report *report, struct gate_finding *finding) {
     *finding = gate_no_finding;
     finding->verdict = verdict_of(report->outcome);
+    finding->clause = clause_of(report->outcome);
     (void)snprintf(finding->text, sizeof finding->text, "%s", report->text);
 }
 
@@ -277,24 +288,52 @@ static long long work_of(const struct gate_recipe *r) {
     return tokens * r->head_dim * r->n_heads;
 }
 
+int gate_ratio_interval(double ratio) {
+    double at = ratio > 0.0 ? ceil(2.0 * log2(ratio)) + GATE_RATIO_ONE : 0.0;
+    return at <= 0.0 ? 0 : at < GATE_RATIOS - 1 ? (int)at : GATE_RATIOS - 1;
+}
+
+int gate_keys_interval(int keys) {
+    int at = 0;
+    for (; keys > 0 && at < GATE_KEYS - 1; keys /= 2) {
+        at++;
+    }
+    return at;
+}
+
+/* `found` becomes this case if there was none (n is 0), or a larger one. */
+static void keep_smaller(struct gate_found *found, long long n, const struct gate_found *this) {
+    if (n == 0 || this->work < found->work) {
+        *found = *this;
+    }
+}
+
+/* Case `index`; of another recipe than its own when it showed that an earlier one is wrong. */
 static void record(struct checking *c, long long index, const struct gate_recipe *recipe,
                    const struct gate_finding *f) {
     struct gate_tally *tally = &c->result->tally[recipe->values];
-    struct gate_found *found = &c->result->found[f->verdict];
-    long long work = work_of(recipe);
+    double now = seconds_now();
+    if (f->verdict != GATE_RIGHT) {
+        struct gate_found this = {.index = index,
+                                  .work = work_of(recipe),
+                                  .needs_others = recipe == &c->earlier,
+                                  .recipe = *recipe,
+                                  .finding = *f};
+        keep_smaller(&c->result->found[f->verdict], c->result->verdicts[f->verdict], &this);
+        keep_smaller(&tally->smallest, tally->cases - tally->verdicts[GATE_RIGHT], &this);
+    }
     c->result->cases++;
+    c->result->verdicts[f->verdict]++;
     tally->cases++;
+    tally->verdicts[f->verdict]++;
     tally->compared += f->compared;
     tally->unclaimed += f->unclaimed;
     tally->largest = fmax(tally->largest, f->largest);
-    if (f->verdict != GATE_RIGHT) {
-        tally->wrong_cases++;
-        if (c->result->verdicts[f->verdict] == 0 || work < found->work) {
-            *found =
-                (struct gate_found){.index = index, .work = work, .recipe = *recipe, .finding = *f};
-        }
+    tally->seconds += now - c->recorded;
+    c->recorded = now;
+    if (f->compared > 0) {
+        tally->spread[gate_keys_interval(f->keys)][gate_ratio_interval(f->largest)]++;
     }
-    c->result->verdicts[f->verdict]++;
 }
 
 static int check_case(struct checking *c, long long index) {
@@ -349,7 +388,7 @@ int gate_check(const struct gate_options *options, struct runner *runner,
     long long cases = options->cases > 0 ? options->cases : tier_cases[options->tier];
     long long first = options->only >= 0 ? options->only : 0;
     long long end = options->only >= 0 ? options->only + 1 : cases;
-    double start = seconds_now();
+    double start = c.recorded = seconds_now();
     memset(result, 0, sizeof *result);
     for (long long i = first; i < end && !*stop && !is_enough(options, result); i++) {
         if (check_case(&c, i) < 0) {

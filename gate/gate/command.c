@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof gate`: starts the kernel, checks it, reports. */
-#define _POSIX_C_SOURCE 200809L /* sigaction */
+#define _POSIX_C_SOURCE 200809L /* sigaction, access */
 
 #include "gate/command.h"
 
@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gate/gate/compile.h"
 #include "gate/gate/gate.h"
@@ -17,6 +18,8 @@
 #define SIMULATED_SECONDS 100.0             /* and of one on the executor of CUDA kernels */
 #define SHRINK_SECONDS    10.0              /* for each kind of finding */
 #define MOST_HEAP         ((size_t)1 << 30) /* and of what a kernel allocates */
+
+#define LONGEST_CASE_NAME 32 /* of a file in the directory of --save */
 
 static volatile sig_atomic_t interrupted;
 
@@ -46,9 +49,14 @@ static int status_of(const struct gate_result *r) {
     return r->cases > 0 && !gate_claims_too_little(r) ? EXIT_RIGHT : EXIT_BAD_USE;
 }
 
+/* The directory of --save, before anything is checked. 0, or -1 after saying what is wrong. */
 static int make_directory(const char *name) {
-    if (mkdir(name, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "chunkproof gate: --save %s: the directory cannot be made: %s\n", name,
+    if (strlen(name) + LONGEST_CASE_NAME > sizeof((struct gate_found *)0)->file) {
+        fprintf(stderr, "chunkproof gate: --save %s: this name is too long\n", name);
+        return -1;
+    }
+    if ((mkdir(name, 0777) != 0 && errno != EEXIST) || access(name, W_OK | X_OK) != 0) {
+        fprintf(stderr, "chunkproof gate: --save %s: no file can be written there: %s\n", name,
                 strerror(errno));
         return -1;
     }
@@ -123,25 +131,34 @@ static int start(const struct gate_options *o, struct gate_object *object, struc
     return 0;
 }
 
-static int check(const struct gate_options *o) {
-    struct gate_object object;
+/* An exit status. Without a verdict nothing is written. */
+static int check_with(const struct gate_options *o, struct gate_files *files,
+                      struct gate_object *object, struct runner *runner) {
+    const char *file = object->directory[0] != '\0' ? object->file : o->kernel;
     struct gate_result result;
+    struct gate_report report = {o, runner_kernel(runner), &result};
+    if (gate_check(o, runner, &result, &interrupted) != 0 ||
+        (o->save != NULL && save(o, file, runner, &result) != 0)) {
+        gate_files_remove(files);
+        return EXIT_BAD_USE;
+    }
+    gate_print_text(stdout, &report);
+    return gate_files_write(files, &report) != 0 ? EXIT_BAD_USE : status_of(&result);
+}
+
+static int check(const struct gate_options *o) {
+    struct gate_files files;
+    struct gate_object object;
     struct runner *runner;
+    if ((o->save != NULL && make_directory(o->save) != 0) || gate_files_open(&files, o) != 0) {
+        return EXIT_BAD_USE;
+    }
     if (start(o, &object, &runner) != 0) {
+        gate_files_remove(&files);
         return EXIT_BAD_USE;
     }
     catch_interrupt();
-    int status = EXIT_BAD_USE;
-    if (gate_check(o, runner, &result, &interrupted) == 0 &&
-        (o->save == NULL ||
-         (make_directory(o->save) == 0 &&
-          save(o, object.directory[0] != '\0' ? object.file : o->kernel, runner, &result) == 0))) {
-        status = status_of(&result);
-        gate_print_text(stdout, o, runner_kernel(runner), &result);
-        if (o->json != NULL && gate_print_json(o->json, o, runner_kernel(runner), &result) != 0) {
-            status = EXIT_BAD_USE;
-        }
-    }
+    int status = check_with(o, &files, &object, runner);
     runner_free(runner);
     gate_object_free(&object);
     return status;

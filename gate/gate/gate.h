@@ -9,7 +9,8 @@
  *   check.c    what is asked of a kernel, and how its answers are compared
  *   shrink.c   makes a case smaller       case.c     keeps it in a file
  *   explain.c  what a wrong result is the result of
- *   report.c   what is printed            command.c  the order of it all
+ *   report*.c  what is said of it all: text, JSON, JUnit XML, HTML
+ *   markup.c   XML and HTML, escaped     command.c  the order of it all
  *
  * A recipe is small and says everything: the same recipe makes the same problem on every machine. */
 #ifndef CHUNKPROOF_GATE_GATE_H
@@ -57,6 +58,7 @@ enum gate_values {
 };
 
 extern const char *const gate_values_names[GATE_VALUES + 1]; /* NULL behind the last */
+extern const char *const gate_values_words[GATE_VALUES];     /* what they show */
 
 /* Query rows. */
 enum gate_queries {
@@ -98,7 +100,7 @@ void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long 
                       int attempt, long long work);
 
 /* In one line, for people. */
-#define GATE_LINE 160
+#define GATE_LINE 200
 void gate_recipe_print(const struct gate_recipe *recipe, char *line);
 
 /* ---- Problems ---- */
@@ -118,6 +120,9 @@ struct gate_problem {
     double *q;     /* the numbers in them: [rows][h][d] */
     double *k, *v; /* [capacity][h_kv][c][d]; NaN where no key is */
 };
+
+/* What the operations make, for cp_tree_free(); NULL: no memory. */
+struct cp_tree *gate_tree_new(const struct gate_recipe *recipe);
 
 /* All but the numbers, which are gate_values_fill()'s. 0, or -1: no memory. */
 int gate_problem_new(struct gate_problem *problem, const struct gate_recipe *recipe,
@@ -204,7 +209,8 @@ struct gate_finding {
     double got, expected, bound;
     long long wrong, compared,
         unclaimed;  /* elements; of the last nothing can be claimed (NUM-12) */
-    double largest; /* error / bound, of all that were compared and are right */
+    double largest; /* error / bound, of all that were compared; infinite for a NaN */
+    int keys;       /* that its row sees */
     char text[320];
 };
 
@@ -225,8 +231,8 @@ int gate_judge_writes(const struct gate_problem *problem, const struct gate_arra
 enum gate_tier { GATE_QUICK, GATE_FULL, GATE_DEEP, GATE_TIERS };
 
 struct gate_options {
-    const char *kernel, *json, *save; /* files, and a directory */
-    const char *replay;               /* of `chunkproof replay`: a case's file */
+    const char *kernel, *json, *junit, *html, *save; /* files, and a directory */
+    const char *replay;                              /* of `chunkproof replay`: a case's file */
     enum gate_tier tier;
     enum gate_place place;
     unsigned long long seed;
@@ -246,18 +252,32 @@ int gate_replay_parse(struct gate_options *options, int argc, char **argv);
 void gate_replay_help(FILE *file);
 extern const char *const gate_tier_names[GATE_TIERS + 1];
 
-/* What came of all cases with one kind of values. */
-struct gate_tally {
-    long long cases, wrong_cases, compared, unclaimed;
-    double largest;
-};
-
 /* A case and what was found in it. */
 struct gate_found {
     long long index, work; /* which case; about how large */
+    int needs_others;      /* 1: an earlier case, found when it was run again after this one */
     struct gate_recipe recipe;
     struct gate_finding finding;
     char file[256]; /* where it was saved; "" nowhere */
+};
+
+/* Intervals of error / bound: 0 is up to 2^-12, GATE_RATIO_ONE ends at 1, what is not right is behind it; each but the
+ * first and the last is a factor of sqrt(2) wide. And of numbers of keys: 0 is none, i is 2^(i-1) and more. */
+#define GATE_RATIOS    50
+#define GATE_RATIO_ONE 24
+#define GATE_KEYS      18
+
+int gate_ratio_interval(double ratio);
+int gate_keys_interval(int keys);
+
+/* What came of all cases with one kind of values. */
+struct gate_tally {
+    long long cases, compared, unclaimed;
+    long long verdicts[GATE_VERDICTS];
+    double largest, seconds;
+    int spread[GATE_KEYS]
+              [GATE_RATIOS];    /* cases, by the largest error / bound of each and its keys */
+    struct gate_found smallest; /* the smallest case that is not right, if one is */
 };
 
 struct gate_result {
@@ -303,10 +323,31 @@ int gate_case_save(const char *file, const struct gate_found *found,
                    const struct cp_kernel *kernel);
 int gate_case_load(const char *file, struct gate_recipe *recipe);
 
-void gate_print_text(FILE *file, const struct gate_options *options, const struct cp_kernel *kernel,
-                     const struct gate_result *result);
-/* 0, or -1: it could not be written. */
-int gate_print_json(const char *file, const struct gate_options *options,
-                    const struct cp_kernel *kernel, const struct gate_result *result);
+/* ---- Reports ---- */
+
+/* What each of them is of. */
+struct gate_report {
+    const struct gate_options *options;
+    const struct cp_kernel *kernel;
+    const struct gate_result *result;
+};
+
+void gate_print_text(FILE *file, const struct gate_report *report);
+
+/* The files that the options ask for, open before anything is checked: one that cannot be written is to cost nobody an
+ * hour. */
+enum gate_format { GATE_JSON, GATE_JUNIT, GATE_HTML, GATE_FORMATS };
+
+struct gate_files {
+    const char *name[GATE_FORMATS]; /* NULL: it is not asked for */
+    FILE *file[GATE_FORMATS];
+};
+
+/* Each: 0, or -1 after saying what is wrong. Files that were opened are to be written or removed. */
+int gate_files_open(struct gate_files *files, const struct gate_options *options);
+int gate_files_write(struct gate_files *files, const struct gate_report *report);
+
+/* There is nothing to report. */
+void gate_files_remove(struct gate_files *files);
 
 #endif

@@ -11,7 +11,21 @@
 
 #include "gate/gate/gate.h"
 
-enum option_value { KERNEL = 1000, ON, TIER, SEED, CASES, CASE, SECONDS, FIRST, SAVE, JSON, HELP };
+enum option_value {
+    KERNEL = 1000,
+    ON,
+    TIER,
+    SEED,
+    CASES,
+    CASE,
+    SECONDS,
+    FIRST,
+    SAVE,
+    JSON,
+    JUNIT,
+    HTML,
+    HELP
+};
 
 static const struct option names[] = {
     {"kernel", required_argument, NULL, KERNEL},
@@ -24,6 +38,8 @@ static const struct option names[] = {
     {"first", no_argument, NULL, FIRST},
     {"save", required_argument, NULL, SAVE},
     {"json", required_argument, NULL, JSON},
+    {"junit", required_argument, NULL, JUNIT},
+    {"html", required_argument, NULL, HTML},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -31,38 +47,42 @@ static const struct option names[] = {
 const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
 
 void gate_options_help(FILE *file) {
-    fputs(
-        "usage: chunkproof gate --kernel FILE [OPTION]...\n"
-        "\n"
-        "Decides whether an attention kernel computes attention: a shared object with the "
-        "interface of\n"
-        "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
-        "and each of\n"
-        "its results must be within the certified tolerance of the arithmetic that it declares\n"
-        "(spec/tolerance.md).\n"
-        "\n"
-        "  --kernel FILE         the kernel: a shared object, or its source in C, which $CC "
-        "compiles\n"
-        "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
-        "  --seed N              other cases (1); the same number, the same cases\n"
-        "  --cases N             so many instead of the tier's\n"
-        "  --case I              case I alone\n"
-        "  --seconds X           that one call may take (10; 100 where there is no GPU for a CUDA "
-        "kernel)\n"
-        "  --first               stop at the first finding\n"
-        "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
-        "`chunkproof replay`\n"
-        "  --json FILE           write the report there, too\n"
-        "\n"
-        "exit status:\n"
-        "  0    right: nothing was found in any case\n"
-        "  1    wrong: what, and the smallest case of each kind, is printed\n"
-        "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
-        "little that nothing can be claimed of its numbers; no "
-        "verdict\n"
-        "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
-        "was\n",
-        file);
+    fputs("usage: chunkproof gate --kernel FILE [OPTION]...\n"
+          "\n"
+          "Decides whether an attention kernel computes attention: a shared object with the "
+          "interface of\n"
+          "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
+          "and each of\n"
+          "its results must be within the certified tolerance of the arithmetic that it declares\n"
+          "(spec/tolerance.md).\n"
+          "\n"
+          "  --kernel FILE         the kernel: a shared object, or its source in C (*.c) or CUDA "
+          "(*.cu)\n"
+          "  --on gpu|executor     where a source in CUDA runs: on a GPU, compiled by nvcc; or on "
+          "the CPU, on an\n"
+          "                        executor that sees races, too. Without: on a GPU where there is "
+          "one\n"
+          "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
+          "  --seed N              other cases (1); the same number, the same cases\n"
+          "  --cases N             so many instead of the tier's\n"
+          "  --case I              case I alone\n"
+          "  --seconds X           that one call may take (10; on the executor 100)\n"
+          "  --first               stop at the first finding\n"
+          "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
+          "`chunkproof replay`\n"
+          "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
+          "  --junit FILE          and as JUnit XML, one test case for each kind of values\n"
+          "  --html FILE           and as a page with plots, and the tree of each smallest case\n"
+          "\n"
+          "exit status:\n"
+          "  0    right: nothing was found in any case\n"
+          "  1    wrong: what, and the smallest case of each kind, is printed\n"
+          "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
+          "little that nothing can be claimed of its numbers; no "
+          "verdict\n"
+          "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
+          "was\n",
+          file);
 }
 
 static int refuse(const char *format, ...) {
@@ -150,6 +170,12 @@ static int read_option(struct gate_options *o, int option, const char *text) {
         return 0;
     case JSON:
         o->json = text;
+        return 0;
+    case JUNIT:
+        o->junit = text;
+        return 0;
+    case HTML:
+        o->html = text;
         return 0;
     case HELP:
         o->help = 1;

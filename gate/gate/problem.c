@@ -72,7 +72,7 @@ static void grow(struct growth *g, const struct gate_op *op) {
     }
 }
 
-static struct cp_tree *make_tree(const struct gate_recipe *r) {
+struct cp_tree *gate_tree_new(const struct gate_recipe *r) {
     int longest, chunks;
     measure(r, &longest, &chunks);
     struct growth g = {NULL, NULL, 1, 1};
@@ -232,7 +232,7 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
 
 static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe,
                         const struct cp_kernel *kernel, unsigned long long seed) {
-    struct cp_tree *tree = make_tree(recipe);
+    struct cp_tree *tree = gate_tree_new(recipe);
     describe(p, recipe, kernel, seed);
     int result = tree != NULL && make_plan(p, tree) == 0 && allocate_numbers(p) == 0 ? 0 : -1;
     cp_tree_free(tree);

@@ -16,6 +16,18 @@ const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    
                                                         "one-hot", "low",       "rising", "falling",
                                                         "offset",  "subnormal", "zero",   NULL};
 
+const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
+                                                    "the right keys, each at its place",
+                                                    "numbers at random",
+                                                    "few channels 50 times as large",
+                                                    "one key in seven far ahead",
+                                                    "all scores far below 0",
+                                                    "each key a new maximum",
+                                                    "the first key the maximum",
+                                                    "V far from 0 and close together",
+                                                    "V below the smallest normal number",
+                                                    "zeros of both signs"};
+
 /* Addresses first: they show more than numbers at random do. */
 static const enum gate_values turns[] = {GATE_COUNT,  GATE_SELECT,  GATE_NORMAL, GATE_SELECT,
                                          GATE_LOW,    GATE_COUNT,   GATE_SELECT, GATE_MASSIVE,
@@ -142,10 +154,10 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
     for (int i = 0; i < r->n_ops; i++) {
         joins += r->op[i].kind == GATE_JOIN;
     }
-    n = snprintf(line, GATE_LINE,
-                 "%s values, h %d, h_kv %d, d %d, c %d, %d operations (%d joins), %s",
-                 gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim,
-                 r->chunk_size, r->n_ops, joins, queries[r->queries]);
+    n = snprintf(
+        line, GATE_LINE, "%s values, h %d, h_kv %d, d %d, c %d, %d operation%s (%d join%s), %s",
+        gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim, r->chunk_size,
+        r->n_ops, r->n_ops == 1 ? "" : "s", joins, joins == 1 ? "" : "s", queries[r->queries]);
     if (r->layout != 0 && n > 0 && n < GATE_LINE) {
         n += snprintf(line + n, GATE_LINE - (size_t)n, ", strides %d", r->layout);
     }

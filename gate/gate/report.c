@@ -1,24 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <jansson.h>
-#include <math.h>
+/* What all reports say in the same words, and their files. */
+#define _POSIX_C_SOURCE 200809L /* fileno */
+
+#include "gate/gate/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "chunkproof/number.h"
-#include "chunkproof/version.h"
-#include "gate/gate/case.h"
+#include "gate/show/util.h"
 
-static const char *type_name(int type) {
+const char *gate_type_name(int type) {
     static const char *const type_names[] = {"fp16", "fp32", "fp64", "bf16"};
     return type == CP_NO_LSE ? "none" : type_names[type];
 }
 
-static const char *sum_name(int sum) {
+const char *gate_sum_name(int sum) {
     static const char *const sum_names[] = {"fp32", "tensor-core", "fp16", "fp64"};
     return sum_names[sum];
 }
 
-static long long wrong_cases(const struct gate_result *r) {
+static int is_plain(long character) {
+    return character >= 0x20 && !(character >= 0x7F && character < 0xA0) &&
+           (character & 0xFFFE) != 0xFFFE;
+}
+
+char *gate_clean(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    char *clean;
+    size_t size;
+    FILE *out = show_open_text(&clean, &size);
+    while (*at != '\0') {
+        const unsigned char *from = at;
+        int plain = is_plain(show_next_character(&at));
+        for (; from < at; from++) {
+            fprintf(out, plain ? "%c" : "\\x%02X", *from);
+        }
+    }
+    show_close_text(out);
+    return clean;
+}
+
+char *gate_declares(const struct cp_kernel *kernel) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    char *text;
+    size_t size;
+    FILE *out = show_open_text(&text, &size);
+    fprintf(out, "sums of scores %s, P %s, sums of values %s, exponential within %.2g",
+            gate_sum_name(a->score), gate_type_name(a->weights), gate_sum_name(a->values),
+            a->exp_error);
+    if (a->step > 1) {
+        fprintf(out, ", %d keys at a time", a->step);
+    } else {
+        fputs(a->step == 1 ? ", key by key" : ", a chunk at a time", out);
+    }
+    fputs(a->partials == CP_FP16 ? ", partial results fp16" : "", out);
+    fputs(a->rounded_sum ? ", sums of rounded P" : "", out);
+    fputs(a->divides ? ", partial results divided" : "", out);
+    fputs(a->in_bits ? ", scores in bits" : "", out);
+    fputs(a->truncates ? ", cut off" : "", out);
+    fputs(a->flushes ? ", subnormals flushed" : "", out);
+    show_close_text(out);
+    return text;
+}
+
+/* ---- Verdicts ---- */
+
+long long gate_wrong_cases(const struct gate_result *r) {
     return r->cases - r->verdicts[GATE_RIGHT];
+}
+
+long long gate_wrong_cases_of(const struct gate_tally *t) {
+    return t->cases - t->verdicts[GATE_RIGHT];
 }
 
 long long gate_unclaimed(const struct gate_result *r) {
@@ -37,152 +92,177 @@ int gate_claims_too_little(const struct gate_result *r) {
     return 10 * gate_unclaimed(r) > compared;
 }
 
-static const char *verdict_of(const struct gate_result *r) {
-    return wrong_cases(r) > 0                           ? "wrong"
+const char *gate_answer(const struct gate_result *r) {
+    return gate_wrong_cases(r) > 0                      ? "wrong"
            : r->cases == 0 || gate_claims_too_little(r) ? "none"
                                                         : "right";
 }
 
-/* ---- Text ---- */
-
-static void print_kernel(FILE *file, const struct gate_options *o, const struct cp_kernel *kernel) {
-    const struct cp_kernel_class *a = &kernel->arithmetic;
-    fprintf(file, "kernel     %s (%s)\n", kernel->name, o->kernel);
-    fprintf(file, "takes      Q %s, K and V %s; gives out %s, lse %s\n", type_name(kernel->q_type),
-            type_name(kernel->kv_type), type_name(kernel->out_type), type_name(kernel->lse_type));
-    fprintf(file, "declares   sums of scores %s, P %s, sums of values %s, exponential within %.2g",
-            sum_name(a->score), type_name(a->weights), sum_name(a->values), a->exp_error);
-    if (a->step > 0) {
-        fprintf(file, ", steps of %d keys", a->step);
-    } else {
-        fputs(", a chunk at a time", file);
+char *gate_no_answer(const struct gate_result *r) {
+    char *text;
+    size_t size;
+    if (strcmp(gate_answer(r), "none") != 0) {
+        return NULL;
     }
-    fputs(a->rounded_sum ? ", sums of rounded P" : "", file);
-    fputs(a->divides ? ", partial results divided" : "", file);
-    fputs(a->in_bits ? ", scores in bits" : "", file);
-    fputs(a->truncates ? ", cut off" : "", file);
-    fputs(a->flushes ? ", subnormals flushed" : "", file);
-    fprintf(file, "\ncases      tier %s, seed %llu\n\n", gate_tier_names[o->tier], o->seed);
+    FILE *out = show_open_text(&text, &size);
+    if (r->cases > 0) {
+        fprintf(out,
+                "nothing can be claimed of %lld numbers for such an arithmetic (NUM-12), which is "
+                "too many for a verdict; declare what the kernel does",
+                gate_unclaimed(r));
+    } else if (r->refused > 0) {
+        fprintf(out, "the kernel takes none of the sizes that it was asked for; the last time: %s",
+                r->refusal);
+    } else {
+        fputs("no case was run", out);
+    }
+    show_close_text(out);
+    return text;
 }
 
-static void print_tallies(FILE *file, const struct gate_result *r) {
-    fputs("values       cases   wrong      numbers   largest error / bound\n", file);
-    for (int i = 0; i < GATE_VALUES; i++) {
-        const struct gate_tally *t = &r->tally[i];
-        if (t->cases > 0) {
-            fprintf(file, "%-10s %7lld %7lld %12lld   %.3f\n", gate_values_names[i], t->cases,
-                    t->wrong_cases, t->compared, t->largest);
+/* ---- Commands ---- */
+
+/* A word of a shell's command line. */
+static void put_word(FILE *out, const char *word) {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:+@%=-";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word != '\0'; word++) {
+        if (*word == '\'') {
+            fputs("'\\''", out);
+        } else {
+            fputc(*word, out);
         }
     }
+    fputc('\'', out);
 }
 
-static void print_again(FILE *file, const struct gate_options *o, const struct gate_found *found) {
-    if (found->file[0] != '\0') {
-        fprintf(file, "  again: chunkproof replay %s --kernel %s\n", found->file, o->kernel);
-    } else {
-        fprintf(file, "  again: chunkproof gate --kernel %s --tier %s --seed %llu %s %lld%s\n",
-                o->kernel, gate_tier_names[o->tier], o->seed,
-                o->save != NULL ? "--cases" : "--case", found->index + (o->save != NULL),
-                o->save != NULL ? " (it needs the cases before it)" : "");
+static void put_gate(FILE *out, const struct gate_options *o) {
+    fputs("chunkproof gate --kernel ", out);
+    put_word(out, o->kernel);
+    fprintf(out, " --tier %s --seed %llu", gate_tier_names[o->tier], o->seed);
+    if (o->place != GATE_ANYWHERE) {
+        fprintf(out, " --on %s", o->place == GATE_ON_GPU ? "gpu" : "executor");
+    }
+    if (o->seconds > 0.0) {
+        fprintf(out, " --seconds %g", o->seconds);
     }
 }
 
-static void print_found(FILE *file, const struct gate_options *o, const struct gate_result *r) {
-    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
-        const struct gate_found *found = &r->found[i];
-        char line[GATE_LINE];
-        if (r->verdicts[i] == 0) {
+char *gate_run_again(const struct gate_report *report) {
+    const struct gate_options *o = report->options;
+    char *text;
+    size_t size;
+    FILE *out = show_open_text(&text, &size);
+    put_gate(out, o);
+    if (o->only >= 0 || o->cases > 0) {
+        fprintf(out, " %s %lld", o->only >= 0 ? "--case" : "--cases",
+                o->only >= 0 ? o->only : o->cases);
+    }
+    fputs(o->first ? " --first" : "", out);
+    show_close_text(out);
+    return text;
+}
+
+/* What was not kept in spite of --save does not happen alone. */
+int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found) {
+    const struct gate_found *kept = &report->result->found[found->finding.verdict];
+    return found->file[0] == '\0' &&
+           (found->needs_others || (report->options->save != NULL && kept->file[0] == '\0'));
+}
+
+static char *with_file(const struct gate_report *report, const struct gate_found *found,
+                       const char *command) {
+    char *text;
+    size_t size;
+    FILE *out = show_open_text(&text, &size);
+    fprintf(out, "chunkproof %s ", command);
+    put_word(out, found->file);
+    fputs(" --kernel ", out);
+    put_word(out, report->options->kernel);
+    show_close_text(out);
+    return text;
+}
+
+char *gate_case_again(const struct gate_report *report, const struct gate_found *found) {
+    int others = gate_case_needs_others(report, found);
+    char *text;
+    size_t size;
+    if (found->file[0] != '\0') {
+        return with_file(report, found, "replay");
+    }
+    FILE *out = show_open_text(&text, &size);
+    put_gate(out, report->options);
+    fprintf(out, " %s %lld", others ? "--cases" : "--case", found->index + others);
+    show_close_text(out);
+    return text;
+}
+
+char *gate_case_why(const struct gate_report *report, const struct gate_found *found) {
+    int computed =
+        found->finding.verdict == GATE_WRONG || found->finding.verdict == GATE_NOT_A_NUMBER;
+    return found->file[0] != '\0' && computed ? with_file(report, found, "explain") : NULL;
+}
+
+/* ---- Files ---- */
+
+static const struct {
+    const char *option;
+    int (*print)(FILE *file, const struct gate_report *report);
+} formats[GATE_FORMATS] = {
+    [GATE_JSON] = {"--json", gate_print_json},
+    [GATE_JUNIT] = {"--junit", gate_print_junit},
+    [GATE_HTML] = {"--html", gate_print_html},
+};
+
+static int cannot(const struct gate_files *files, int format) {
+    fprintf(stderr, "chunkproof gate: %s %s: the report cannot be written: %s\n",
+            formats[format].option, files->name[format],
+            errno != 0 ? strerror(errno) : "not enough memory");
+    return -1;
+}
+
+int gate_files_open(struct gate_files *files, const struct gate_options *o) {
+    *files = (struct gate_files){.name = {o->json, o->junit, o->html}};
+    for (int i = 0; i < GATE_FORMATS; i++) {
+        files->file[i] = files->name[i] != NULL ? fopen(files->name[i], "w") : NULL;
+        if (files->name[i] != NULL && files->file[i] == NULL) {
+            int result = cannot(files, i);
+            gate_files_remove(files);
+            return result;
+        }
+    }
+    return 0;
+}
+
+int gate_files_write(struct gate_files *files, const struct gate_report *report) {
+    int result = 0;
+    for (int i = 0; i < GATE_FORMATS; i++) {
+        if (files->file[i] == NULL) {
             continue;
         }
-        gate_recipe_print(&found->recipe, line);
-        fprintf(file, "\n%s, %lld %s", gate_verdict_names[i], r->verdicts[i],
-                r->verdicts[i] == 1 ? "case" : "cases");
-        fprintf(file, "%s%s\n", found->finding.clause[0] != '\0' ? "; breaks " : "",
-                found->finding.clause);
-        fprintf(file, "  %s\n", found->finding.text);
-        fprintf(file, "  smallest case: %s\n", line);
-        print_again(file, o, found);
-    }
-}
-
-void gate_print_text(FILE *file, const struct gate_options *o, const struct cp_kernel *kernel,
-                     const struct gate_result *r) {
-    print_kernel(file, o, kernel);
-    print_tallies(file, r);
-    long long unclaimed = gate_unclaimed(r);
-    if (unclaimed > 0) {
-        fprintf(file,
-                "\nof %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)%s\n",
-                unclaimed,
-                gate_claims_too_little(r) ? ": too many for a verdict; declare what the kernel does"
-                                          : "");
-    }
-    if (r->refused > 0) {
-        fprintf(
-            file,
-            "\nnot taken: %lld cases, none of whose sizes the kernel takes; the last time: %s\n",
-            r->refused, r->refusal);
-    }
-    print_found(file, o, r);
-    const char *verdict = verdict_of(r);
-    fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s\n",
-            strcmp(verdict, "wrong") == 0  ? "WRONG"
-            : strcmp(verdict, "none") == 0 ? "NO VERDICT"
-                                           : verdict,
-            wrong_cases(r), r->cases, r->runs, r->seconds, r->interrupted ? ", interrupted" : "");
-}
-
-/* ---- JSON ---- */
-
-static json_t *number(double x) {
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *tallies_json(const struct gate_result *r) {
-    json_t *all = json_array();
-    for (int i = 0; i < GATE_VALUES; i++) {
-        const struct gate_tally *t = &r->tally[i];
-        json_array_append_new(
-            all, json_pack("{s:s,s:I,s:I,s:I,s:I,s:o}", "values", gate_values_names[i], "cases",
-                           (json_int_t)t->cases, "wrong", (json_int_t)t->wrong_cases, "numbers",
-                           (json_int_t)t->compared, "unclaimed", (json_int_t)t->unclaimed,
-                           "largest", number(t->largest)));
-    }
-    return all;
-}
-
-static json_t *found_json(const struct gate_result *r) {
-    json_t *all = json_array();
-    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
-        const struct gate_found *found = &r->found[i];
-        const struct gate_finding *f = &found->finding;
-        if (r->verdicts[i] > 0) {
-            json_array_append_new(
-                all, json_pack("{s:s,s:I,s:I,s:s,s:s,s:i,s:i,s:i,s:o,s:o,s:o,s:o}", "verdict",
-                               gate_verdict_names[i], "cases", (json_int_t)r->verdicts[i], "case",
-                               (json_int_t)found->index, "clause", f->clause, "text", f->text,
-                               "row", f->row, "head", f->head, "element", f->element, "got",
-                               number(f->got), "expected", number(f->expected), "bound",
-                               number(f->bound), "recipe", gate_recipe_json(&found->recipe)));
-        }
-    }
-    return all;
-}
-
-int gate_print_json(const char *file, const struct gate_options *o, const struct cp_kernel *kernel,
-                    const struct gate_result *r) {
-    char seed[32];
-    (void)snprintf(seed, sizeof seed, "%llu", o->seed);
-    json_t *report =
-        json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:b,s:o,s:o}", "chunkproof", cp_version(),
-                  "kernel", kernel->name, "file", o->kernel, "tier", gate_tier_names[o->tier],
-                  "seed", seed, "verdict", verdict_of(r), "cases", (json_int_t)r->cases, "refused",
-                  (json_int_t)r->refused, "runs", (json_int_t)r->runs, "interrupted",
-                  r->interrupted, "tallies", tallies_json(r), "findings", found_json(r));
-    int result = report == NULL ? -1 : json_dump_file(report, file, JSON_INDENT(2));
-    json_decref(report);
-    if (result != 0) {
-        fprintf(stderr, "chunkproof gate: %s: the report could not be written\n", file);
+        errno = 0;
+        int failed = formats[i].print(files->file[i], report) != 0 || ferror(files->file[i]);
+        failed |= fclose(files->file[i]) != 0;
+        result = failed ? cannot(files, i) : result;
     }
     return result;
+}
+
+/* A pipe or a device stays. */
+void gate_files_remove(struct gate_files *files) {
+    for (int i = 0; i < GATE_FORMATS; i++) {
+        struct stat about;
+        if (files->file[i] == NULL) {
+            continue;
+        }
+        if (fstat(fileno(files->file[i]), &about) == 0 && S_ISREG(about.st_mode)) {
+            (void)remove(files->name[i]);
+        }
+        (void)fclose(files->file[i]);
+    }
 }

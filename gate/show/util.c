@@ -55,9 +55,7 @@ int show_error(struct show_place place, const char *format, ...) {
 
 /* ---- UTF-8 ---- */
 
-/* Decodes one character at *text and steps over it; -1, stepping over one byte, when there is none:
- * a stray byte, an overlong form, a surrogate, more than U+10FFFF. */
-static long next_character(const unsigned char **text) {
+long show_next_character(const unsigned char **text) {
     static const long smallest[] = {0, 0x80, 0x800, 0x10000};
     const unsigned char *at = *text;
     int more = at[0] < 0x80 ? 0 : at[0] < 0xC0 ? -1 : at[0] < 0xE0 ? 1 : at[0] < 0xF0 ? 2 : 3;
@@ -83,7 +81,7 @@ static long next_character(const unsigned char **text) {
 int show_is_text(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     while (*at != '\0') {
-        long character = next_character(&at);
+        long character = show_next_character(&at);
         int blank = character >= '\t' && character <= '\r';
         if ((character < 0x20 && !blank) || (character >= 0x7F && character < 0xA0) ||
             (character & 0xFFFE) == 0xFFFE) {
@@ -116,7 +114,7 @@ int show_columns(const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     int columns = 0;
     while (*at != '\0') {
-        columns += character_columns(next_character(&at));
+        columns += character_columns(show_next_character(&at));
     }
     return columns;
 }
@@ -127,7 +125,7 @@ char *show_cut(const char *text, int columns, const char *mark) {
     int room = cut ? columns - show_columns(mark) : columns;
     size_t length = 0;
     while (*at != '\0') {
-        room -= character_columns(next_character(&at));
+        room -= character_columns(show_next_character(&at));
         if (room < 0) {
             break;
         }

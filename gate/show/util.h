@@ -18,6 +18,10 @@ void show_close_text(FILE *out);
 int show_error(struct show_place place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Decodes one character at *text and steps over it; -1, stepping over one byte, when there is none: a stray byte, an
+ * overlong form, a surrogate, more than U+10FFFF. */
+long show_next_character(const unsigned char **text);
+
 /* 1 when the text is UTF-8 without control characters (blanks and line ends excepted) and without
  * what XML cannot hold; else 0. */
 int show_is_text(const char *text);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the reports of `chunkproof gate` have in common, and each of them (report_*.c). */
+#ifndef CHUNKPROOF_GATE_REPORT_H
+#define CHUNKPROOF_GATE_REPORT_H
+
+#include "gate/gate/gate.h"
+
+/* ---- Words ---- */
+
+const char *gate_type_name(int type); /* "fp16", ...; "none" of CP_NO_LSE */
+const char *gate_sum_name(int sum);   /* "fp32", "tensor-core", ... */
+
+/* All that follow are the caller's to free. */
+
+/* A text of somebody else's, fit for a terminal, JSON and XML: what is not UTF-8, and each control character, becomes
+ * \xNN. */
+char *gate_clean(const char *text);
+
+/* What the kernel declares, in a sentence. */
+char *gate_declares(const struct cp_kernel *kernel);
+
+/* Commands as a shell takes them: for the whole run, for one case, and for why it is wrong; the last is NULL where no
+ * file has the case. */
+char *gate_run_again(const struct gate_report *report);
+char *gate_case_again(const struct gate_report *report, const struct gate_found *found);
+char *gate_case_why(const struct gate_report *report, const struct gate_found *found);
+
+/* ---- Verdicts ---- */
+
+/* "right", "wrong" or "none". */
+const char *gate_answer(const struct gate_result *result);
+
+/* Why there is none; NULL where there is one. */
+char *gate_no_answer(const struct gate_result *result);
+
+/* 1: the command for the case runs those before it, too. */
+int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found);
+
+/* Cases that are not right: of all, or with one kind of values. */
+long long gate_wrong_cases(const struct gate_result *result);
+long long gate_wrong_cases_of(const struct gate_tally *tally);
+
+/* ---- Formats: 0, or -1: no memory, or it could not be written ---- */
+
+int gate_print_json(FILE *file, const struct gate_report *report);
+int gate_print_junit(FILE *file, const struct gate_report *report);
+int gate_print_html(FILE *file, const struct gate_report *report);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/gate/report.h"
+
+static void put_clean(FILE *file, const char *text) {
+    char *clean = gate_clean(text);
+    fputs(clean, file);
+    free(clean);
+}
+
+/* A line that ends with a text that is freed. */
+static void put_line(FILE *file, const char *head, char *text, const char *end) {
+    fputs(head, file);
+    put_clean(file, text);
+    fputs(end, file);
+    free(text);
+}
+
+static void print_kernel(FILE *file, const struct gate_report *report) {
+    const struct cp_kernel *kernel = report->kernel;
+    fputs("kernel     ", file);
+    put_clean(file, kernel->name);
+    fputs(" (", file);
+    put_clean(file, report->options->kernel);
+    fprintf(file, ")\ntakes      Q %s, K and V %s; gives out %s, lse %s\n",
+            gate_type_name(kernel->q_type), gate_type_name(kernel->kv_type),
+            gate_type_name(kernel->out_type), gate_type_name(kernel->lse_type));
+    put_line(file, "declares   ", gate_declares(kernel), "\n");
+    fprintf(file, "cases      tier %s, seed %llu\n\n", gate_tier_names[report->options->tier],
+            report->options->seed);
+}
+
+static void print_tallies(FILE *file, const struct gate_result *r) {
+    fputs("values       cases   wrong      numbers   largest error/bound   what they show\n", file);
+    for (int i = 0; i < GATE_VALUES; i++) {
+        const struct gate_tally *t = &r->tally[i];
+        if (t->cases > 0) {
+            fprintf(file,
+                    t->largest < 100.0 ? "%-10s %7lld %7lld %12lld   %19.3f   %s\n"
+                                       : "%-10s %7lld %7lld %12lld   %19.3g   %s\n",
+                    gate_values_names[i], t->cases, gate_wrong_cases_of(t), t->compared, t->largest,
+                    gate_values_words[i]);
+        }
+    }
+}
+
+static void print_found(FILE *file, const struct gate_report *report,
+                        const struct gate_found *found) {
+    const struct gate_finding *f = &found->finding;
+    long long cases = report->result->verdicts[f->verdict];
+    char *why = gate_case_why(report, found), line[GATE_LINE];
+    gate_recipe_print(&found->recipe, line);
+    fprintf(file, "\n%s, %lld %s; breaks %s\n  ", gate_verdict_names[f->verdict], cases,
+            cases == 1 ? "case" : "cases", f->clause);
+    put_clean(file, f->text);
+    fprintf(file, "\n  smallest case: %s\n", line);
+    put_line(file, "  again: ", gate_case_again(report, found),
+             gate_case_needs_others(report, found) ? " (it needs the cases before it)\n" : "\n");
+    if (why != NULL) {
+        put_line(file, "  why:   ", why, "\n");
+    }
+}
+
+static void print_all_found(FILE *file, const struct gate_report *report) {
+    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
+        if (report->result->verdicts[i] > 0) {
+            print_found(file, report, &report->result->found[i]);
+        }
+    }
+    if (gate_wrong_cases(report->result) > 0 && report->options->save == NULL) {
+        fputs("\n--save DIRECTORY makes the smallest cases smaller, for `chunkproof explain`\n",
+              file);
+    }
+}
+
+static void print_not_judged(FILE *file, const struct gate_result *r) {
+    long long unclaimed = gate_unclaimed(r);
+    char *why = gate_no_answer(r);
+    if (unclaimed > 0 && why == NULL) {
+        fprintf(file,
+                "\nof %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)\n",
+                unclaimed);
+    }
+    if (r->refused > 0 && r->cases > 0) {
+        fprintf(file,
+                "\nnot taken: %lld cases, none of whose sizes the kernel takes; the last "
+                "time: ",
+                r->refused);
+        put_clean(file, r->refusal);
+        fputs("\n", file);
+    }
+    if (why != NULL) {
+        put_line(file, r->cases > 0 ? "\n" : "", why, "\n");
+    }
+}
+
+void gate_print_text(FILE *file, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    const char *answer = gate_answer(r);
+    print_kernel(file, report);
+    if (r->cases > 0) {
+        print_tallies(file, r);
+    }
+    print_all_found(file, report);
+    print_not_judged(file, r);
+    fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s\n",
+            strcmp(answer, "wrong") == 0  ? "WRONG"
+            : strcmp(answer, "none") == 0 ? "NO VERDICT"
+                                          : answer,
+            gate_wrong_cases(r), r->cases, r->runs, r->seconds,
+            r->interrupted ? ", interrupted" : "");
+}
