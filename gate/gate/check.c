@@ -199,7 +199,7 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
     }
     int result = run_twice(c, p, &one, &other, at_end, f);
     if (c->look != NULL && result == 0) {
-        c->look(c->context, p, &one);
+        c->look(c->context, p, &one, f);
     }
     *digest = digest_of(&one);
     gate_arrays_free_again(&other);

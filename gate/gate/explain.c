@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/gate/gate.h"
+#include "gate/gate/explain.h"
 
 #define MOST_ROWS    3 /* that are explained */
 #define MOST_REASONS 4 /* for a row */
@@ -21,8 +21,9 @@ struct mystery {
     const struct gate_arrays *arrays;
     const struct cp_kernel *kernel;
     int s, row, head, g, n; /* n keys are seen */
-    int reasons;
-    int m; /* keys of the wrong problem */
+    int reasons, lse_reasons;
+    int with_lse; /* 1: a mistake is to give the log-sum-exp as well */
+    int m;        /* keys of the wrong problem */
     double *q, *k, *v, *scratch, *expected, *bound;
     double *right, lse, lse_bound; /* attention itself */
 };
@@ -36,7 +37,8 @@ static int is_the_answer(const struct mystery *x) {
             return 0;
         }
     }
-    return 1;
+    return !x->with_lse ||
+           fabs(gate_lse_at(x->arrays, x->p, x->row, x->head) - x->lse) <= 2.0 * x->lse_bound;
 }
 
 /* Attention of the keys that were put together, times `factor` on the scores. */
@@ -132,6 +134,12 @@ static void try_ranges(struct mystery *x) {
         }
         return;
     }
+    for (int begin = 1 << 20; begin >= FEW_KEYS && x->reasons == 0; begin /= 2) {
+        if (begin < x->n) {
+            try_range(x, begin, x->n);
+            try_range(x, begin - 1, x->n);
+        }
+    }
     for (int begin = 0; begin < x->n && x->reasons == 0;
          begin += c) { /* a chunk, all from there, all to there */
         int end = begin + c < x->n ? begin + c : x->n;
@@ -140,6 +148,41 @@ static void try_ranges(struct mystery *x) {
         try_range(x, 0, begin);
         try_range(x, end - 1, end);
         try_range(x, begin, begin + 1);
+    }
+}
+
+/* Elements from `d` on are 0 in the keys, or in the values. */
+static void cut_elements(struct mystery *x, double *array, int from) {
+    int d = x->p->recipe.head_dim;
+    for (int j = 0; j < x->m; j++) {
+        for (int i = from; i < d; i++) {
+            array[(ptrdiff_t)j * d + i] = 0.0;
+        }
+    }
+}
+
+static void try_dimensions(struct mystery *x) {
+    int d = x->p->recipe.head_dim;
+    for (int i = 0; d >> i > 0; i++) {
+        int half = d - (d >> i),
+            power = 1 << i; /* all but a half, a quarter, ...; and powers of two */
+        for (int way = 0; way < 2; way++) {
+            int from = way == 0 ? half : power;
+            if (from <= 0 || from >= d || (way == 0 && (from & (from - 1)) == 0)) {
+                continue;
+            }
+            take_keys(x, x->s, x->n, x->g, x->g);
+            cut_elements(x, x->k, from);
+            if (would_give(x, 1.0)) {
+                reason(x, "SOFTMAX-1", "elements %d to %d of Q and K had been left out", from,
+                       d - 1);
+            }
+            take_keys(x, x->s, x->n, x->g, x->g);
+            cut_elements(x, x->v, from);
+            if (would_give(x, 1.0)) {
+                reason(x, "SOFTMAX-2", "elements %d to %d of V had been left out", from, d - 1);
+            }
+        }
     }
 }
 
@@ -228,6 +271,9 @@ static int is_much_nearer(const struct mystery *x) {
     double off = 0.0, off_right = 0.0;
     for (int i = 0; i < x->p->recipe.head_dim; i++) {
         double got = gate_out_at(x->arrays, x->p, x->row, x->head, i);
+        if (!isfinite(got)) {
+            return 0;
+        }
         off = fmax(off, fabs(got - x->expected[i]));
         off_right = fmax(off_right, fabs(got - x->right[i]));
     }
@@ -307,7 +353,9 @@ static void try_constants(struct mystery *x) {
     for (int i = 0; i < d; i++) {
         same = same && gate_out_at(x->arrays, x->p, x->row, x->head, i) == first;
     }
-    if (same && d > 1) {
+    if (same && first == 0.0) {
+        reason(x, "GATE-1", "it had seen no key: every element is 0");
+    } else if (same && d > 1) {
         reason(x, "GATE-1", "there had been nothing to compute: every element is %.9g", first);
     }
 }
@@ -359,8 +407,9 @@ static void explain_lse(struct mystery *x) {
                 {lse / x->p->scale, "the scores had not been scaled"}};
     fprintf(x->file, "    lse is %.9g, not %.9g", got, lse);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        if (x->m > 0 && fabs(got - ways[i].value) <= fabs(got - lse) / NEARER) {
+        if (x->m > 0 && isfinite(got) && fabs(got - ways[i].value) <= fabs(got - lse) / NEARER) {
             fprintf(x->file, ": as if %s", ways[i].words);
+            x->lse_reasons++;
         }
     }
     fputs(" (MERGE-7)\n", x->file);
@@ -379,6 +428,7 @@ static struct rightness rightness_of(struct mystery *x) {
     right.out = x->n == 0 || would_give(x, 1.0);
     for (int i = 0; i < x->p->recipe.head_dim; i++) {
         x->right[i] = x->n == 0 ? 0.0 : x->expected[i];
+        x->bound[i] = x->n == 0 ? 0.0 : x->bound[i];
         right.out =
             right.out && (x->n > 0 || gate_out_at(x->arrays, x->p, x->row, x->head, i) == 0.0);
     }
@@ -390,16 +440,58 @@ static struct rightness rightness_of(struct mystery *x) {
     return right;
 }
 
-static void explain_out(struct mystery *x) {
-    x->reasons = 0;
+/* Attention's numbers are in right[] and their bounds in bound[]: which elements are wrong, and by how much. */
+static void print_elements(struct mystery *x) {
+    int first = -1, last = -1, wrong = 0, worst = -1, d = x->p->recipe.head_dim;
+    double most = 0.0;
+    for (int i = 0; i < d; i++) {
+        double off = fabs(gate_out_at(x->arrays, x->p, x->row, x->head, i) - x->right[i]);
+        if (off <= x->bound[i]) {
+            continue;
+        }
+        first = first < 0 ? i : first;
+        last = i;
+        wrong++;
+        double bounds = x->bound[i] > 0.0 ? off / x->bound[i] : INFINITY;
+        if (worst < 0 || !(bounds <= most)) {
+            worst = i;
+            most = bounds;
+        }
+    }
+    if (wrong == 0) {
+        return;
+    }
+    double got = gate_out_at(x->arrays, x->p, x->row, x->head, worst);
+    fprintf(x->file, "    %d of %d elements are wrong, from %d to %d; ", wrong, d, first, last);
+    if (isnan(got)) {
+        fprintf(x->file, "element %d is not a number, and must be %.9g\n", worst, x->right[worst]);
+    } else {
+        fprintf(x->file, "element %d most: it is %.9g and must be %.9g, %.3g bounds away\n", worst,
+                got, x->right[worst], most);
+    }
+}
+
+static void try_all(struct mystery *x) {
     try_ranges(x);
     try_lengths(x);
     try_sequences(x);
     try_heads(x);
     try_scales(x);
-    try_sums(x);
-    try_constants(x);
-    if (x->reasons == 0) {
+    try_dimensions(x);
+}
+
+/* What gives both results; else what gives out. */
+static void explain_out(struct mystery *x, struct rightness right) {
+    x->reasons = 0;
+    x->with_lse = x->arrays->run.call.lse != NULL && x->lse_reasons == 0;
+    try_all(x);
+    if (!right.out && x->reasons == 0) {
+        x->with_lse = 0;
+        try_all(x);
+        try_sums(x);
+        try_constants(x);
+    }
+    if (x->reasons == 0 && x->lse_reasons == 0) {
         fputs("    no single mistake that is known here gives this result\n", x->file);
     } else if (x->reasons > MOST_REASONS) {
         fprintf(x->file, "    and %d more\n", x->reasons - MOST_REASONS);
@@ -409,55 +501,52 @@ static void explain_out(struct mystery *x) {
 static void explain_row(struct mystery *x, struct rightness right) {
     fprintf(x->file, "  row %d, head %d (sequence %d, %d %s, K/V head %d):\n", x->row, x->head,
             x->s, x->n, x->n == 1 ? "key" : "keys", x->g);
+    x->lse_reasons = 0;
+    if (!right.out) {
+        print_elements(x);
+    }
     if (!right.lse) {
         explain_lse(x);
     }
-    if (!right.out) {
-        explain_out(x);
+    if (!right.out || x->lse_reasons == 0) {
+        explain_out(x, right);
     }
 }
 
-/* ---- The tree ---- */
-
-static void print_tree(FILE *file, const struct gate_problem *p) {
-    fputs("\n  the sequences, with their chunks (* shared) and how many keys are in each:\n", file);
-    for (int s = 0; s < p->b && s < 12; s++) {
-        fprintf(file, "    S%d ", s);
-        for (int k = 0; k * p->recipe.chunk_size < p->n_tokens[s] && k < 10; k++) {
-            int left = p->n_tokens[s] - k * p->recipe.chunk_size;
-            fprintf(file, " C%d%s:%d", p->table[s * p->table_width + k],
-                    k < p->n_shared_chunks[s] ? "*" : "",
-                    left < p->recipe.chunk_size ? left : p->recipe.chunk_size);
+/* All pairs of a row and a head: the first wrong ones are explained. Returns how many are wrong. */
+static int explain_rows(struct mystery *x, char *is_wrong) {
+    const struct gate_problem *p = x->p;
+    int wrong = 0;
+    for (int pair = 0; pair < p->n_rows * p->recipe.n_heads; pair++) {
+        x->row = pair / p->recipe.n_heads;
+        x->head = pair % p->recipe.n_heads;
+        x->s = gate_sequence_of(p, x->row);
+        x->g = x->head / (p->recipe.n_heads / p->recipe.n_kv_heads);
+        x->n = gate_visible(p, x->row);
+        struct rightness right = rightness_of(x);
+        is_wrong[pair] = !(right.out && right.lse);
+        if (is_wrong[pair] && wrong++ < MOST_ROWS) {
+            explain_row(x, right);
         }
-        fprintf(file, "%s  %d keys, rows %d to %d\n",
-                p->n_tokens[s] > 10 * p->recipe.chunk_size ? " ..." : "", p->n_tokens[s],
-                p->query_begin[s], p->query_begin[s + 1] - 1);
     }
-    fputs(p->b > 12 ? "    ...\n" : "", file);
+    return wrong;
 }
 
 void gate_explain(FILE *file, const struct cp_kernel *kernel, const struct gate_problem *p,
                   const struct gate_arrays *arrays) {
     struct mystery x = {.file = file, .p = p, .arrays = arrays, .kernel = kernel};
-    int wrong = 0, pairs = p->n_rows * p->recipe.n_heads,
-        group = p->recipe.n_heads / p->recipe.n_kv_heads;
-    print_tree(file, p);
-    if (room_for(&x) != 0) {
+    int pairs = p->n_rows * p->recipe.n_heads;
+    char *is_wrong = calloc((size_t)pairs + 1, 1);
+    gate_explain_tree(file, p);
+    if (is_wrong == NULL || room_for(&x) != 0) {
         fputs("  not enough memory to explain more\n", file);
+        free(is_wrong);
         return;
     }
     fputs("\n", file);
-    for (int pair = 0; pair < pairs; pair++) {
-        x.row = pair / p->recipe.n_heads;
-        x.head = pair % p->recipe.n_heads;
-        x.s = gate_sequence_of(p, x.row);
-        x.g = x.head / group;
-        x.n = gate_visible(p, x.row);
-        struct rightness right = rightness_of(&x);
-        if (!(right.out && right.lse) && wrong++ < MOST_ROWS) {
-            explain_row(&x, right);
-        }
-    }
+    int wrong = explain_rows(&x, is_wrong);
     fprintf(file, "  wrong in %d of %d rows and heads\n", wrong, pairs);
+    gate_explain_where(file, p, is_wrong);
     free(x.q);
+    free(is_wrong);
 }

@@ -8,7 +8,7 @@
  *   class.c    what a kernel declares     judge.c    its results against the certified tolerance
  *   check.c    what is asked of a kernel, and how its answers are compared
  *   shrink.c   makes a case smaller       case.c     keeps it in a file
- *   explain.c  what a wrong result is the result of
+ *   explain*.c what a wrong result is the result of
  *   report*.c  what is said of it all: text, JSON, JUnit XML, HTML
  *   markup.c   XML and HTML, escaped     command.c  the order of it all
  *
@@ -305,7 +305,7 @@ int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
 
 /* The same, and shows the problem and the results of the first run to `look`. */
 typedef void gate_looker(void *context, const struct gate_problem *problem,
-                         const struct gate_arrays *arrays);
+                         const struct gate_arrays *arrays, const struct gate_finding *finding);
 int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct gate_finding *finding,
               gate_looker *look, void *context);
 

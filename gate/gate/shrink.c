@@ -2,16 +2,20 @@
 /* A smaller case with the same verdict: one change after the other, kept when the verdict stays, until none helps. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "gate/gate/gate.h"
 
+/* Times the bound: a result that is wrong by so much stays so, for by how much says what of. */
+#define CLEARLY 16.0
+
 /* One attempt to make a case smaller. */
 struct attempt {
     struct runner *runner;
     struct gate_found *found;
-    double end;
+    double end, least; /* seconds of the clock; error / bound that is to stay */
     const volatile int *stop;
     int tried, failed; /* failed: there is no verdict any more */
 };
@@ -31,7 +35,7 @@ static int keep(struct attempt *a, const struct gate_recipe *recipe) {
     a->tried++;
     int ran = gate_check_recipe(a->runner, recipe, &finding);
     a->failed = ran < 0;
-    if (ran <= 0 || finding.verdict != a->found->finding.verdict ||
+    if (ran <= 0 || finding.verdict != a->found->finding.verdict || finding.largest < a->least ||
         strcmp(finding.clause, a->found->finding.clause) != 0) {
         return 0;
     }
@@ -102,14 +106,19 @@ static int fewer_heads(struct attempt *a) {
     return smaller;
 }
 
+/* Values by which keys are told apart need some room: with a single element all keys look the same. */
+static int least_dim(enum gate_values values) {
+    return values == GATE_COUNT || values == GATE_SELECT ? 16 : 1;
+}
+
 static int smaller_sizes(struct attempt *a) {
     static const int head_dims[] = {1, 2, 4, 8, 16, 32, 64, 80, 96, 128};
     static const int chunk_sizes[] = {1, 2, 3, 4, 5, 16, 17, 32, 64};
-    int smaller = fewer_heads(a);
+    int smaller = fewer_heads(a), least = least_dim(a->found->recipe.values);
     for (int i = 0; i < (int)(sizeof head_dims / sizeof head_dims[0]); i++) {
         struct gate_recipe r = a->found->recipe;
         r.head_dim = head_dims[i];
-        smaller |= head_dims[i] < a->found->recipe.head_dim && keep(a, &r);
+        smaller |= head_dims[i] >= least && head_dims[i] < a->found->recipe.head_dim && keep(a, &r);
     }
     for (int i = 0; i < (int)(sizeof chunk_sizes / sizeof chunk_sizes[0]); i++) {
         struct gate_recipe r = a->found->recipe;
@@ -148,7 +157,8 @@ static int plainer(struct attempt *a) {
 
 int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
                 const volatile int *stop) {
-    struct attempt a = {runner, found, seconds_now() + seconds, stop, 0, 0};
+    double least = fmin(0.5 * found->finding.largest, CLEARLY);
+    struct attempt a = {runner, found, seconds_now() + seconds, least, stop, 0, 0};
     int smaller = 1;
     while (smaller && !a.failed) {
         smaller = drop_operations(&a);
