@@ -250,10 +250,12 @@ $(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(suppor
 
 $(addprefix $(BUILD)/fuzz/,$(fuzz_operations)): $(call object,fuzz/operations.c fuzz/format.c fuzz/world.c)
 $(addprefix $(BUILD)/fuzz/,$(fuzz_text)): $(call object,fuzz/text.c fuzz/parse.c)
-# The executor is not guided by its own edges: comparing them would take most of the time.
+# What an engine looks at: edges and operands of comparisons of the parsers, edges of the library and of the targets,
+# nothing of the executor and of the judges in tests/. Else most of the time went there.
 ifneq ($(LIB_FUZZING_ENGINE),)
 $(simt_obj): override CXX := $(subst afl-clang-fast++,clang++,$(CXX))
-$(simt_obj): override EXTRA_CFLAGS += -fno-sanitize=fuzzer-no-link
+$(simt_obj) $(filter $(BUILD)/obj/tests/%,$(support_obj)): override EXTRA_CFLAGS += -fno-sanitize=fuzzer-no-link
+$(library_obj) $(fuzz_obj) $(BUILD)/obj/kernels/%.o: override EXTRA_CFLAGS += -fno-sanitize-coverage=trace-cmp
 endif
 $(BUILD)/fuzz/kernels: $(simt_obj) $(BUILD)/obj/kernels/cuda.checked.o $(call object,fuzz/edges.c)
 

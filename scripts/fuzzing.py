@@ -19,7 +19,7 @@ SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-saniti
 OPERATIONS = ("tree", "plan", "attention", "schedule", "kernels")
 TARGETS = OPERATIONS + ("trace", "script", "gate_case", "bound_case", "options")
 # Runs of the smoke test: some seconds each.
-SMOKE = {"tree": 2500, "plan": 2500, "attention": 1500, "schedule": 4000, "kernels": 100, "trace": 15000, "script": 1500,
+SMOKE = {"tree": 6000, "plan": 5000, "attention": 3000, "schedule": 6000, "kernels": 100, "trace": 15000, "script": 1500,
          "gate_case": 20000, "bound_case": 15000, "options": 150000}
 PIECE, HEAD = 8, 16  # bytes of an operation and of the problem before them (fuzz/format.h)
 
@@ -72,6 +72,11 @@ class LibFuzzer:
         return match and f"runs {match[1]}, edges {match[2]}, inputs {match[3]}, {match[4]}/s"
 
     @staticmethod
+    def final(directory):
+        """What the engine has written of its progress."""
+        return ""
+
+    @staticmethod
     def found(directory):
         return sorted(p for p in directory.iterdir() if re.match(r"(crash|leak|timeout|oom)-", p.name))
 
@@ -104,12 +109,19 @@ class Afl:
 
     @staticmethod
     def state(line):
-        match = re.search(r"(\d+) total execs, ([\d.]+) avg/s|Fuzzing test case #(\d+)", line)
-        return match and (f"runs {match[1]}, {match[2]}/s" if match[1] else f"input {match[3]}")
+        match = re.search(r"Fuzzing test case #(\d+)", line)
+        return match and f"input {match[1]}"
+
+    @staticmethod
+    def final(directory):
+        stats = directory / "default" / "fuzzer_stats"
+        pairs = dict(re.findall(r"^(\w+) *: (\S+)", stats.read_text(), re.M)) if stats.exists() else {}
+        return pairs and f"runs {pairs['execs_done']}, edges {pairs['edges_found']}, inputs {pairs['corpus_count']}, " \
+            f"{pairs['execs_per_sec']}/s"
 
     @staticmethod
     def found(directory):
-        return sorted(p for p in directory.glob("default/crashes/id*"))
+        return sorted(p for p in directory.glob("default/*/id*") if p.parent.name in ("crashes", "hangs"))
 
 
 ENGINES = {engine.name: engine for engine in (LibFuzzer, Afl)}
@@ -226,7 +238,7 @@ def fuzz(engine, target, seconds, show):
     new = engine.found(found)
     if status != 0 and not new and time.monotonic() - began < seconds:
         return state, [f"FOUND in {target}: the engine ended with status {status}\n{log}"]
-    return state, [keep(engine, target, path) for path in new]
+    return engine.final(found) or state, [keep(engine, target, path) for path in new]
 
 
 def replay(program, corpus):
