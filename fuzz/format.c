@@ -97,14 +97,16 @@ void format_decode(struct format_input *input, const uint8_t *data, size_t size)
         input->n = (int)((size - FORMAT_PROBLEM + FORMAT_OPERATION - 1) / FORMAT_OPERATION);
     }
     for (int i = 0; i < input->n; i++) {
-        input->operation[i] = decode_operation(byte + FORMAT_PROBLEM + i * FORMAT_OPERATION);
+        input->operation[i] =
+            decode_operation(byte + FORMAT_PROBLEM + (ptrdiff_t)i * FORMAT_OPERATION);
     }
 }
 
 size_t format_encode(const struct format_input *input, uint8_t *bytes) {
     encode_problem(input->problem, bytes);
     for (int i = 0; i < input->n; i++) {
-        encode_operation(&input->operation[i], bytes + FORMAT_PROBLEM + i * FORMAT_OPERATION);
+        encode_operation(&input->operation[i],
+                         bytes + FORMAT_PROBLEM + (ptrdiff_t)i * FORMAT_OPERATION);
     }
     return FORMAT_PROBLEM + (size_t)input->n * FORMAT_OPERATION;
 }

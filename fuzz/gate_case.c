@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parser of files of cases (gate/gate/case.c): no crash, no leak; what it accepts is in the ranges of gate/gate/gate.h
  * and the same again when it is saved and loaded, and a small one becomes a problem with its numbers. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
+#include "gate/gate/case.h"
 #include "gate/gate/gate.h"
 
 #define MOST_TOKENS  256 /* of a problem that is made */
@@ -62,10 +60,15 @@ static void check_round_trip(const struct gate_recipe *recipe) {
     struct gate_recipe again;
     struct parse_file file;
     parse_file_new(&file, "", 0);
-    if (gate_case_save(file.path, &found, &kernel) != 0 || load(&again, file.path) != 0 ||
-        memcmp(recipe, &again, sizeof again) != 0) {
+    if (gate_case_save(file.path, &found, &kernel) != 0 || load(&again, file.path) != 0) {
+        fuzz_fail("a case that is saved cannot be loaded");
+    }
+    json_t *one = gate_recipe_json(recipe), *other = gate_recipe_json(&again);
+    if (!json_equal(one, other)) {
         fuzz_fail("a case that is saved is another one");
     }
+    json_decref(one);
+    json_decref(other);
     parse_file_free(&file);
 }
 

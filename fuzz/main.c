@@ -39,19 +39,18 @@ static int is_visible(const struct dirent *entry) {
 /* The number of inputs that were run, or -1. */
 static int run(const char *path) {
     struct dirent **entry;
-    int n = scandir(path, &entry, is_visible, alphasort), done = 0;
+    int n = scandir(path, &entry, is_visible, alphasort), failed = 0;
     if (n < 0) {
         return run_file(path) == 0 ? 1 : -1;
     }
     for (int i = 0; i < n; i++) {
         char name[4096];
         (void)snprintf(name, sizeof name, "%s/%s", path, entry[i]->d_name);
-        int more = done < 0 ? -1 : run(name);
-        done = more < 0 ? -1 : done + more;
+        failed = failed || run_file(name) != 0;
         free(entry[i]);
     }
     free(entry);
-    return done;
+    return failed ? -1 : n;
 }
 
 int main(int argc, char **argv) {

@@ -8,17 +8,22 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-n=0
+n=0 failed=0
 
 ok() { # ok WHAT STATUS
     n=$((n + 1))
-    [ "$2" = 0 ] && echo "ok $n $1" || { echo "not ok $n $1"; cat "$work/log"; }
+    if [ "$2" = 0 ]; then
+        echo "ok $n $1"
+    else
+        failed=$((failed + 1))
+        echo "not ok $n $1"
+        cat "$work/log"
+    fi
 }
 
 if ! command -v clang >/dev/null; then
-    echo "ok 1 # SKIP clang is missing"
-    echo "1..1"
-    exit 0
+    echo "clang is missing"
+    exit 77
 fi
 
 mkdir "$work/out"
@@ -37,4 +42,5 @@ for dictionary in fuzz/dictionaries/*; do
     cmp "$dictionary" "$work/out/$(basename "$dictionary")" >"$work/log" 2>&1
     ok "$(basename "$dictionary") is there" $?
 done
-echo "1..$n"
+echo "$((n - failed)) passed, $failed failed"
+[ "$failed" = 0 ]
