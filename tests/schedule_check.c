@@ -117,8 +117,12 @@ static const char *check_sources(const struct cut *cut, int s, int *owner) {
             if (x >= begin[s + 1] || source[x] != task->first_part + before) {
                 return "a sequence has not the partial results of its tasks";
             }
-            for (int row = first_row(cut->c, s); row < first_row(cut->c, s + 1); row++) {
-                owner[source[x] + row - first_row(cut->c, s)]++;
+            int rows = first_row(cut->c, s + 1) - first_row(cut->c, s);
+            if (source[x] < 0 || source[x] > cut->s.n_parts - rows) {
+                return "a partial result that is not there";
+            }
+            for (int row = 0; row < rows; row++) {
+                owner[source[x] + row]++;
             }
             x++;
         }
