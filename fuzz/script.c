@@ -13,14 +13,14 @@
 
 #define MOST_OPERATIONS 48 /* that are played */
 
-static int load(struct show_script *script, const void *bytes, size_t size) {
-    struct parse_file file;
+/* The file is to be freed after the script, which has its name. */
+static int load(struct show_script *script, struct parse_file *file, const void *bytes,
+                size_t size) {
     struct parse_said said;
-    parse_file_new(&file, bytes, size);
+    parse_file_new(file, bytes, size);
     parse_listen(&said);
-    int status = show_script_from_file(script, file.path);
+    int status = show_script_from_file(script, file->path);
     parse_heard(&said, status != EXIT_RIGHT);
-    parse_file_free(&file);
     if (status != EXIT_RIGHT && status != EXIT_BAD_USE) {
         fuzz_fail("a script is read with status %d", status);
     }
@@ -53,6 +53,7 @@ static int is_same(const char *a, const char *b) {
 
 static void check_round_trip(const struct show_script *script) {
     struct show_script again;
+    struct parse_file file;
     char *text;
     size_t size;
     FILE *out = open_text(&text, &size);
@@ -62,7 +63,8 @@ static void check_round_trip(const struct show_script *script) {
         free(title);
     }
     (void)fclose(out);
-    if (load(&again, text, size) != EXIT_RIGHT || again.n_operations != script->n_operations) {
+    if (load(&again, &file, text, size) != EXIT_RIGHT ||
+        again.n_operations != script->n_operations) {
         fuzz_fail("a script that is written is another one:\n%s", text);
     }
     for (int i = 0; i < script->n_operations; i++) {
@@ -77,6 +79,7 @@ static void check_round_trip(const struct show_script *script) {
         }
     }
     show_script_free(&again);
+    parse_file_free(&file);
     free(text);
 }
 
@@ -130,7 +133,8 @@ static void play(const struct show_script *script) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct show_script script;
-    if (load(&script, data, size) == EXIT_RIGHT) {
+    struct parse_file file;
+    if (load(&script, &file, data, size) == EXIT_RIGHT) {
         if (script.chunk_size < 0 || script.chunk_size > SHOW_MAX_CHUNK_SIZE ||
             script.capacity < 0 || script.capacity > SHOW_MAX_CHUNKS) {
             fuzz_fail("the sizes of a script");
@@ -144,5 +148,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
     }
     show_script_free(&script);
+    parse_file_free(&file);
     return 0;
 }
