@@ -222,7 +222,7 @@ def follow(engine, target, command, show, environment=None):
     log = []
     try:
         for line in child.stdout:
-            log = (log + [line])[-40:]
+            log = (log + [line])[-300:]
             state = engine.state(line) or state
             show(target, state)
     except KeyboardInterrupt:  # the engine has been interrupted, too, and ends by itself
