@@ -15,6 +15,8 @@ STRICT ?= 0
 STAGES ?=
 KERNEL ?=
 JOBS   ?= 1
+TIME   ?= 60
+TARGETS ?=
 
 ifeq ($(origin CC),default)
 CC = gcc
@@ -37,6 +39,15 @@ NVCC = $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 COMPILE_CUDA = $(NVCC) -std=c++17 -O3 -lineinfo -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
 	-gencode arch=compute_90,code=compute_90 -Werror all-warnings -Xcompiler -Wall,-Wextra,-fPIC -Xptxas -v -Iinclude -I.
 
+# An engine for the fuzz targets: -fsanitize=fuzzer, or OSS-Fuzz's. With one, trees are so small that each bound of
+# limits.h is near, and kernels have few head dimensions; without, the targets only run files (fuzz/main.c).
+LIB_FUZZING_ENGINE =
+FUZZ_LIBS = -ljansson -lm
+ifneq ($(LIB_FUZZING_ENGINE),)
+override EXTRA_CFLAGS += -DCP_MAX_CHUNKS=1024 -DCP_MAX_SEQUENCES=16 -DCP_MAX_DEPTH=16
+override EXTRA_CFLAGS += "-DCHUNKPROOF_HEAD_DIMS(ONE)=ONE(32) ONE(64)"
+endif
+
 # Version macro -> library version -> soname: one number, in version.h.
 version = $(shell awk '$$2 == "CP_VERSION" { gsub(/"/, "", $$3); print $$3 }' \
 	include/chunkproof/version.h)
@@ -52,7 +63,7 @@ tolerance_main := $(call object,$(addprefix fuzz/tolerance/,check.c search.c tab
 tolerance_obj  := $(filter-out $(tolerance_main),$(call object,$(wildcard fuzz/tolerance/*.c)))
 tolerance_bin  := $(tolerance_main:$(BUILD)/obj/fuzz/%.o=$(BUILD)/%)
 support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
-	$(filter-out %/gate/main.o,$(command_obj)) $(tolerance_obj) $(call object,$(wildcard kernels/*.c))
+	$(filter-out %/gate/main.o,$(command_obj)) $(tolerance_obj) $(call object,$(wildcard kernels/*.c) fuzz/format.c)
 test_obj    := $(call object,$(test_src))
 test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
@@ -67,6 +78,14 @@ gpu_src := $(wildcard tests/gpu/*.cu)
 gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
 simt_gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/tests/gpu/%)
 
+# Fuzz targets: inputs are operations (fuzz/format.h), or text.
+fuzz_operations := tree plan attention schedule kernels
+fuzz_text   := trace script gate_case bound_case options
+fuzz_bin    := $(addprefix $(BUILD)/fuzz/,$(fuzz_operations) $(fuzz_text))
+fuzz_obj    := $(call object,$(wildcard fuzz/*.c)) $(BUILD)/obj/fuzz/kernels.o
+fuzz_common := $(call object,fuzz/target.c) $(if $(LIB_FUZZING_ENGINE),,$(call object,fuzz/main.c))
+fuzz_mutator := $(BUILD)/fuzz/mutator.so
+
 # The executor of CUDA kernels, its tests, and those of the kernels: each kernel is compiled twice, as any C++
 # (plain), and with calls at its loads and stores that the executor answers (checked; kernels/simt/README.md).
 object_cxx  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
@@ -76,8 +95,11 @@ simt_kernel := $(foreach way,plain checked,$(patsubst %.cu,$(BUILD)/obj/%.$(way)
 simt_test  := $(wildcard tests/test_*.cpp)
 simt_bin   := $(simt_test:tests/%.cpp=$(BUILD)/tests/%)
 # No counters of coverage: they too would be accesses of the kernel.
-COMPILE_CHECKED = $(filter-out --coverage,$(COMPILE_CXX)) -fno-sanitize=address -fsanitize=thread -DKERNELS=checked
-seen_calls  = $(foreach name,memcpy memmove memset,--redefine-sym $(name)=simt_$(name))
+comma := ,
+COMPILE_CHECKED = $(subst afl-clang-fast++,clang++,$(filter-out --coverage,$(COMPILE_CXX))) -fno-sanitize=address -fsanitize=thread \
+	$(if $(LIB_FUZZING_ENGINE),-fno-sanitize=fuzzer-no-link$(comma)function -fsanitize-coverage=trace-pc) -DKERNELS=checked
+seen_calls  = $(foreach name,memcpy memmove memset,--redefine-sym $(name)=simt_$(name)) \
+	--redefine-sym __sanitizer_cov_trace_pc=fuzz_edge
 
 static  := $(BUILD)/libchunkproof.a
 shared  := $(BUILD)/libchunkproof.so
@@ -87,7 +109,7 @@ cuda    := $(BUILD)/libchunkproof_cuda.a
 simt    := $(BUILD)/libchunkproof_simt.a
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults coverage install uninstall clean help
 
 build: $(static) $(shared) $(simt) $(command)  ## the libraries and the command (the default)
 
@@ -132,6 +154,20 @@ gpu-here:
 bench-gpu: gpu                         ## needs a GPU: latencies of all versions and of other implementations: build/bench/
 	@scripts/gpu.py bench $(BUILD)/gpu $(BUILD)/bench
 
+fuzz:                                  ## search for inputs that break a claim: TIME=60 seconds each of TARGETS="tree plan"; needs clang
+	@scripts/fuzz --time $(TIME) $(TARGETS)
+
+fuzz-afl:                              ## the same with AFL++
+	@scripts/fuzz --engine afl --time $(TIME) $(TARGETS)
+
+fuzz-smoke:                            ## the committed inputs, and some thousand others that are the same each time
+	@scripts/fuzz --smoke $(TARGETS)
+
+fuzz-faults:                           ## each seeded fault of fuzz/faults.list must be found
+	@scripts/fuzz --faults
+
+fuzz-targets: $(fuzz_bin)              ## the fuzz targets, to run files: build/fuzz/TARGET FILE|DIRECTORY...
+
 tolerance-check: $(tolerance_bin)      ## emulated kernels against the certified tolerance: CHUNKPROOF_ELEMENTS, _SEED, JOBS
 	@$(BUILD)/tolerance/check --self-test
 	@$(BUILD)/tolerance/search
@@ -158,7 +194,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -234,6 +270,27 @@ $(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(suppor
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -lmpfr -lm
 
+$(addprefix $(BUILD)/fuzz/,$(fuzz_operations)): $(call object,fuzz/operations.c fuzz/format.c fuzz/world.c)
+$(addprefix $(BUILD)/fuzz/,$(fuzz_text)): $(call object,fuzz/text.c fuzz/parse.c)
+# What an engine looks at: edges and operands of comparisons of the parsers, edges of the library and of the targets,
+# nothing of the executor and of the judges in tests/. Else most of the time went there.
+ifneq ($(LIB_FUZZING_ENGINE),)
+$(simt_obj): override CXX := $(subst afl-clang-fast++,clang++,$(CXX))
+$(simt_obj) $(filter $(BUILD)/obj/tests/%,$(support_obj)): override EXTRA_CFLAGS += -fno-sanitize=fuzzer-no-link
+$(library_obj) $(fuzz_obj) $(BUILD)/obj/kernels/%.o: override EXTRA_CFLAGS += -fno-sanitize-coverage=trace-cmp
+endif
+$(BUILD)/fuzz/kernels: $(simt_obj) $(BUILD)/obj/kernels/cuda.checked.o $(call object,fuzz/edges.c)
+
+# An engine is C++ in part. The archives come last.
+$(fuzz_bin): $(BUILD)/fuzz/%: $(BUILD)/obj/fuzz/%.o $(fuzz_common) $(support) $(static)
+	@mkdir -p $(@D)
+	$(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_FUZZING_ENGINE) $(FUZZ_LIBS)
+
+# What AFL++ takes the changes of operations from: loaded into it, so without its instrumentation.
+$(fuzz_mutator): fuzz/operations.c fuzz/format.c
+	@mkdir -p $(@D)
+	gcc -std=c11 -O2 $(WARNINGS) -Iinclude -I. -fPIC -shared -o $@ $^
+
 $(simt_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(simt_kernel) $(simt_obj) $(support) $(static)
 	@mkdir -p $(@D)
 	$(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lcmocka -lm
@@ -283,7 +340,7 @@ $(BUILD)/flags: always
 		echo '$(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED) $(COMPILE_CUDA)' >$@
 
 .PHONY: always
-simt_all := $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test)) $(gpu_src:%.cu=$(BUILD)/obj/%.plain.o) \
+simt_all := $(fuzz_obj) $(simt_obj) $(simt_kernel) $(call object_cxx,$(simt_test)) $(gpu_src:%.cu=$(BUILD)/obj/%.plain.o) \
 	$(BUILD)/obj/kernels/cuda.plain.o
 gate_obj := $(gate_kernel:$(BUILD)/tests/%.so=$(BUILD)/obj/tests/%.o)
 .SECONDARY: $(test_obj) $(gate_obj) $(tolerance_main) $(simt_all)

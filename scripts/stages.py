@@ -108,6 +108,13 @@ def oracle():
                  ("gcc",), tiers=("deep",))
 
 
+def fuzz(name, arguments, tiers=("default", "deep"), limit=1800):
+    """Fuzzing with clang's engine (fuzz/README.md)."""
+    probe = "echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | " \
+            "clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null"
+    return Stage(name, arguments, ("clang", "objcopy", ("libFuzzer of clang", probe)), tiers=tiers, limit=limit)
+
+
 STAGES = (
     built("gcc"),
     built("clang"),
@@ -123,6 +130,11 @@ STAGES = (
     simt("gcc", "gcc"),
     simt("clang", "clang"),
     gate(),
+    Stage("fuzz-corpus", make("gcc", "fuzz-targets", "CC=gcc") + " && scripts/fuzz --replay build/gcc",
+          ("gcc", "objcopy"), tiers=("default", "deep")),
+    fuzz("fuzz", "scripts/fuzz --smoke"),
+    fuzz("fuzz-faults", "scripts/fuzz --faults", ("deep",)),
+    fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --gate", ("gcc",), tiers=("default", "deep")),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=("default", "deep")),

@@ -246,12 +246,9 @@ static void make_workspace(struct attend_case *c) {
     a->workspace = allocate((size[0] > size[1] ? size[0] : size[1]) + CANARY, 1);
 }
 
-void case_make(struct attend_case *c, const struct shape *shape, unsigned long long seed) {
-    memset(c, 0, sizeof *c);
-    c->shape = *shape;
-    c->seed = seed;
-    c->random = seed;
-    make_plan(c);
+/* All but the plan, which is there. */
+static void finish(struct attend_case *c) {
+    const struct shape *shape = &c->shape;
     c->query_begin = make_queries(c);
     c->attention = (struct cp_attention){.plan = c->plan,
                                          .stamp = c->plan->stamp,
@@ -265,6 +262,31 @@ void case_make(struct attend_case *c, const struct shape *shape, unsigned long l
                                          .out_type = shape->out_type};
     make_tensors(c);
     make_workspace(c);
+}
+
+void case_make(struct attend_case *c, const struct shape *shape, unsigned long long seed) {
+    memset(c, 0, sizeof *c);
+    c->shape = *shape;
+    c->seed = seed;
+    c->random = seed;
+    make_plan(c);
+    finish(c);
+}
+
+void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_plan *plan,
+                  unsigned long long seed) {
+    memset(c, 0, sizeof *c);
+    c->shape = *shape;
+    c->shape.b = plan->n_sequences;
+    c->shape.max_depth = 0;
+    for (int s = 0; s < plan->n_sequences; s++) {
+        int n = plan->row[s].n_chunks;
+        c->shape.max_depth = n > c->shape.max_depth ? n : c->shape.max_depth;
+    }
+    c->seed = seed;
+    c->random = seed;
+    c->plan = plan;
+    finish(c);
 }
 
 void case_free(struct attend_case *c) {

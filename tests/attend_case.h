@@ -62,6 +62,9 @@ struct attend_case {
 
 /* The same seed makes the same case but for the poison. Ends the program when memory is out. */
 void case_make(struct attend_case *c, const struct shape *shape, unsigned long long seed);
+/* The same over a plan that is there: b and max_depth are its own, chunk_size must be. The case frees it. */
+void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_plan *plan,
+                  unsigned long long seed);
 void case_free(struct attend_case *c);
 
 /* Fills out, lse and workspace with 0xFF, a NaN in every type, and runs cp_attend(). Returns its

@@ -147,6 +147,9 @@ ok "a case that is not JSON" unreadable "bad.json:1:" 'x'
 ok "a file that is no case" unreadable '"format" must be' '{"format": "something"}'
 ok "a case with a wrong number" unreadable "recipe.n_kv_heads must be a whole number from 1 to 1024" \
     '{"format": "chunkproof case 1", "recipe": {"values": "count", "queries": "decode", "padding": "nan", "n_kv_heads": 0}}'
+ok "a case with a seed of letters" unreadable "recipe.seed must be a string of digits, below 2^64" \
+    '{"format": "chunkproof case 1", "recipe": {"values": "count", "queries": "decode", "padding": "nan", "n_kv_heads": 1, "n_heads": 1, "head_dim": 1, "chunk_size": 1, "scale_percent": 100, "layout": 0, "seed": "7x"}}'
+ok "a case with bytes that steer a terminal" unreadable "near '?'" $'{"format": \x1b}'
 ok "a case with a wrong name" unreadable "recipe.values must be one of count select" \
     '{"format": "chunkproof case 1", "recipe": {"values": "all"}}'
 ok "Ctrl-C ends it with what was found" interrupt

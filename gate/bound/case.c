@@ -10,6 +10,7 @@
 
 #include "chunkproof/tolerance.h"
 #include "gate/bound/bound.h"
+#include "gate/printable.h"
 
 /* ---- From a file ---- */
 
@@ -73,16 +74,13 @@ static int check_keys(const char *file, json_t *object) {
     json_object_foreach(object, key, value) {
         int found = 0;
         char shown[40];
-        size_t i = 0;
         for (int name = 0; name < 4; name++) {
             found |= strcmp(key, known[name]) == 0;
         }
-        for (; key[i] != '\0' && i + 1 < sizeof shown; i++) { /* nothing that steers a terminal */
-            shown[i] = (unsigned char)key[i] < 32 || key[i] == 127 ? '?' : key[i];
-        }
-        shown[i] = '\0';
+        snprintf(shown, sizeof shown, "%s", key);
         if (!found) {
-            return refuse(file, "the key \"%s\" is not known; there are scale, q, k and v", shown);
+            return refuse(file, "the key \"%s\" is not known; there are scale, q, k and v",
+                          printable(shown));
         }
     }
     return 0;
@@ -154,7 +152,7 @@ static json_t *read_json(FILE *in, const char *name) {
     if (object == NULL && source.blank) {
         fprintf(stderr, "%s: the file is empty\n", name);
     } else if (object == NULL) {
-        fprintf(stderr, "%s:%d:%d: %s\n", name, error.line, error.column, error.text);
+        fprintf(stderr, "%s:%d:%d: %s\n", name, error.line, error.column, printable(error.text));
     }
     return object;
 }
@@ -214,7 +212,12 @@ int bound_case_round(struct bound_row *row, const char *name, int format) {
 
 static void write_numbers(FILE *file, const double *numbers, int d) {
     for (int x = 0; x < d; x++) {
-        fprintf(file, "%s%.17g", x == 0 ? "[" : ", ", numbers[x]);
+        fputs(x == 0 ? "[" : ", ", file);
+        if (numbers[x] == 0.0 && signbit(numbers[x])) {
+            fputs("-0.0", file); /* -0 is an integer to a reader: it loses the sign */
+        } else {
+            fprintf(file, "%.17g", numbers[x]);
+        }
     }
     fputs("]", file);
 }

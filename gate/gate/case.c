@@ -7,7 +7,8 @@
 #include "chunkproof/limits.h"
 #include "chunkproof/version.h"
 #include "gate/gate/case.h"
-#include "gate/gate/report.h"
+#include "gate/gate/clean.h"
+#include "gate/printable.h"
 
 #define FORMAT "chunkproof case 1"
 
@@ -118,6 +119,13 @@ static void read_operation(struct reading *r, const json_t *json, struct gate_op
     *op = (struct gate_op){(enum gate_op_kind)kind, (int)number[0], (int)number[1], (int)number[2]};
 }
 
+static int read_seed(const char *text, unsigned long long *seed) {
+    size_t digits = strspn(text, "0123456789");
+    errno = 0;
+    *seed = strtoull(text, NULL, 10);
+    return digits == 0 || text[digits] != '\0' || errno != 0 ? -1 : 0;
+}
+
 static void read_recipe(struct reading *in, struct gate_recipe *r) {
     const json_t *ops = json_object_get(in->recipe, "operations");
     const char *seed = json_string_value(json_object_get(in->recipe, "seed"));
@@ -136,11 +144,10 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");
     }
-    if (seed == NULL) {
-        refuse(in, "seed", "a string of digits");
+    if (seed == NULL || read_seed(seed, &r->seed) != 0) {
+        refuse(in, "seed", "a string of digits, below 2^64");
         return;
     }
-    r->seed = strtoull(seed, NULL, 10);
     if (!json_is_array(ops) || json_array_size(ops) > GATE_MOST_OPS) {
         refuse(in, "operations", "a list of at most 64 operations");
         return;
@@ -159,7 +166,7 @@ int gate_case_load(const char *file, struct gate_recipe *recipe) {
     if (json == NULL) {
         if (error.line > 0) {
             fprintf(stderr, "chunkproof replay: %s:%d:%d: %s\n", file, error.line, error.column,
-                    error.text);
+                    printable(error.text));
         } else {
             fprintf(stderr, "chunkproof replay: %s\n", error.text);
         }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/gate/report.h"
+#include "gate/gate/clean.h"
 #include "gate/show/util.h"
 
 static void did(struct markup *m, int result) {

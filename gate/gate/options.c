@@ -189,7 +189,7 @@ static int read_option(struct gate_options *o, int option, const char *text) {
 int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     int option;
     *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1};
-    optind = 1;
+    optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
             return -1;
@@ -233,7 +233,7 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
                                                  {NULL, 0, NULL, 0}};
     int option;
     *o = (struct gate_options){.command = argv[0], .only = -1};
-    optind = 1;
+    optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
             return -1;

@@ -3,6 +3,7 @@
 #ifndef CHUNKPROOF_GATE_REPORT_H
 #define CHUNKPROOF_GATE_REPORT_H
 
+#include "gate/gate/clean.h"
 #include "gate/gate/gate.h"
 
 /* ---- Words ---- */
@@ -11,10 +12,6 @@ const char *gate_type_name(int type); /* "fp16", ...; "none" of CP_NO_LSE */
 const char *gate_sum_name(int sum);   /* "fp32", "tensor-core", ... */
 
 /* All that follow are the caller's to free. */
-
-/* A text of somebody else's, fit for a terminal, JSON and XML: what is not UTF-8, and each control character, becomes
- * \xNN. */
-char *gate_clean(const char *text);
 
 /* What the kernel declares, in a sentence. */
 char *gate_declares(const struct cp_kernel *kernel);

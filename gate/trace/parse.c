@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "chunkproof/limits.h"
+#include "gate/printable.h"
 #include "gate/trace/column.h"
 #include "gate/trace/map.h"
 
@@ -168,16 +169,11 @@ static int read_request(struct parser *parser, const json_t *object) {
     }
 }
 
-/* A fault of the syntax, with what the JSON reader says; it may quote the input, so that bytes which
- * would steer a terminal are replaced. */
+/* A fault of the syntax, with what the JSON reader says, which may quote the input. */
 static int refuse_syntax(struct parser *parser, const json_error_t *fault) {
     parser->error->column = fault->column > 0 ? fault->column : 1;
     snprintf(parser->error->text, sizeof parser->error->text, "not JSON: %s", fault->text);
-    for (char *c = parser->error->text; *c != 0; c++) {
-        if ((unsigned char)*c < 32 || *c == 127) {
-            *c = '?';
-        }
-    }
+    (void)printable(parser->error->text);
     return -1;
 }
 

@@ -288,6 +288,13 @@ cudaError_t cudaFreeHost(void *memory) {
     return host.fails() ? cudaErrorInvalidValue : Host::remove(host.device.pinned, memory);
 }
 
+/* No bytes have no address: memcpy() must not see that. */
+static void copy(void *to, const void *from, std::size_t bytes) {
+    if (bytes > 0) {
+        std::memcpy(to, from, bytes);
+    }
+}
+
 /* From memory that is not pinned what lies there now is copied, and to such memory nothing is copied later. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
@@ -298,7 +305,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaM
     }
     if (kind == cudaMemcpyDeviceToDevice) {
         return host.put(stream, [=] {
-            std::memcpy(to, from, bytes);
+            copy(to, from, bytes);
             return cudaSuccess;
         });
     }
@@ -309,12 +316,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaM
         host.device.pageable_copies++;
         const char *first = static_cast<const char *>(from);
         return host.put(stream, [=, now = std::vector<char>(first, first + bytes)] {
-            std::memcpy(to, now.data(), bytes);
+            copy(to, now.data(), bytes);
             return cudaSuccess;
         });
     }
     cudaError_t error = host.put(stream, [=] {
-        std::memcpy(to, from, bytes);
+        copy(to, from, bytes);
         return cudaSuccess;
     });
     return error != cudaSuccess || is_pinned ? error : cudaStreamSynchronize(stream);

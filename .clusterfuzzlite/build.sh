@@ -1,0 +1,3 @@
+#!/bin/bash -eu
+# SPDX-License-Identifier: Apache-2.0
+exec bash fuzz/oss-fuzz/build.sh

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reference's attention over the plan of a tree that operations have grown: both variants against the oracle,
+ * within the derived bound (tests/bound.h), for any heads, types, query ranges and values; and refused with a byte too
+ * little of workspace (spec/two_phase.md, spec/prefill.md). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/target.h"
+#include "fuzz/world.h"
+
+static void run(struct attend_case *c, int variant) {
+    int status = case_run(c, variant);
+    if (status != CP_OK) {
+        fuzz_fail("variant %d: %s", variant,
+                  status < 0 ? "it writes behind its workspace" : cp_status_text(status));
+    }
+    struct verdict verdict = case_compare(c, CASE_RIGHT);
+    if (verdict.wrong > 0) {
+        case_print(c);
+        fuzz_fail("variant %d: %d of %d rows are not the oracle's", variant, verdict.wrong,
+                  verdict.rows);
+    }
+}
+
+static int is_untouched(const unsigned char *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] != 0x5A) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A byte less than it says it needs: refused, and nothing is written. */
+static void refuse(struct attend_case *c) {
+    struct cp_attention a = c->attention;
+    a.workspace_size = cp_attend_workspace(&a);
+    if (a.workspace_size == 0) {
+        return;
+    }
+    a.workspace_size--;
+    memset(a.out, 0x5A, case_out_bytes(c));
+    int status = cp_attend(&a);
+    if (status != CP_ERROR_WORKSPACE || !is_untouched(a.out, case_out_bytes(c))) {
+        fuzz_fail("a workspace that is too small: %s", cp_status_text(status));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct format_input input;
+    struct world world;
+    struct attend_case c;
+    format_decode(&input, data, size);
+    world_grow(&world, &input);
+    struct shape shape = world_shape(&input.problem);
+    case_make_of(&c, &shape, world_plan(&world), (unsigned)input.problem.seed);
+    run(&c, CP_BUFFERED);
+    run(&c, CP_MERGE_AT_ONCE);
+    refuse(&c);
+    case_free(&c);
+    world_free(&world);
+    return 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parser of files of cases (gate/gate/case.c): no crash, no leak; what it accepts is in the ranges of gate/gate/gate.h
+ * and the same again when it is saved and loaded, and a small one becomes a problem with its numbers. */
+#include "chunkproof/limits.h"
+#include "chunkproof/number.h"
+#include "fuzz/parse.h"
+#include "fuzz/target.h"
+#include "gate/gate/case.h"
+#include "gate/gate/gate.h"
+
+#define MOST_TOKENS  256 /* of a problem that is made */
+#define MOST_NUMBERS 256 /* of a key's heads */
+
+static const struct cp_kernel kernel = {.abi = CP_KERNEL_ABI,
+                                        .name = "fuzz",
+                                        .q_type = CP_FP16,
+                                        .kv_type = CP_FP16,
+                                        .out_type = CP_FP16,
+                                        .lse_type = CP_FP32,
+                                        .arithmetic = {.score = CP_SUM_FP32,
+                                                       .weights = CP_FP32,
+                                                       .values = CP_SUM_FP32,
+                                                       .partials = CP_FP32,
+                                                       .exp_error = 0x1p-22,
+                                                       .step = 1}};
+
+static int load(struct gate_recipe *recipe, const char *path) {
+    struct parse_said said;
+    parse_listen(&said);
+    int result = gate_case_load(path, recipe);
+    parse_heard(&said, result != 0);
+    return result;
+}
+
+static int is_within(long long x, long long least, long long most) {
+    return least <= x && x <= most;
+}
+
+static void check_recipe(const struct gate_recipe *r) {
+    int right =
+        is_within(r->n_kv_heads, 1, 1024) && is_within(r->n_heads, 1, 1024) &&
+        r->n_heads % r->n_kv_heads == 0 && is_within(r->head_dim, 1, 4096) &&
+        is_within(r->chunk_size, 1, CP_MAX_CHUNK_SIZE) && is_within(r->scale, 1, 1000) &&
+        is_within(r->layout, 0, GATE_LAYOUTS - 1) && is_within(r->values, 0, GATE_VALUES - 1) &&
+        is_within(r->queries, 0, GATE_QUERIES - 1) && is_within(r->padding, 0, GATE_PADDINGS - 1) &&
+        is_within(r->n_ops, 0, GATE_MOST_OPS);
+    for (int i = 0; i < r->n_ops; i++) {
+        const struct gate_op *op = &r->op[i];
+        right = right && is_within(op->kind, 0, GATE_OPS - 1) && op->sequence >= 0 &&
+                op->tokens >= 0 && op->own >= 0;
+    }
+    if (!right) {
+        fuzz_fail("a recipe is accepted that is out of its ranges");
+    }
+}
+
+/* Saved and loaded, it is the same. */
+static void check_round_trip(const struct gate_recipe *recipe) {
+    struct gate_found found = {.recipe = *recipe, .finding = gate_no_finding};
+    struct gate_recipe again;
+    struct parse_file file;
+    parse_file_new(&file, "", 0);
+    if (gate_case_save(file.path, &found, &kernel) != 0 || load(&again, file.path) != 0) {
+        fuzz_fail("a case that is saved cannot be loaded");
+    }
+    json_t *one = gate_recipe_json(recipe), *other = gate_recipe_json(&again);
+    if (!json_equal(one, other)) {
+        fuzz_fail("a case that is saved is another one");
+    }
+    json_decref(one);
+    json_decref(other);
+    parse_file_free(&file);
+}
+
+static void make(const struct gate_recipe *recipe) {
+    struct gate_problem problem;
+    struct gate_arrays arrays;
+    long long tokens = 0;
+    for (int i = 0; i < recipe->n_ops; i++) {
+        tokens += recipe->op[i].tokens + recipe->op[i].own;
+    }
+    if (tokens > MOST_TOKENS || recipe->n_heads * recipe->head_dim > MOST_NUMBERS) {
+        return;
+    }
+    if (gate_problem_new(&problem, recipe, &kernel) != 0) {
+        fuzz_fail("no memory for a small problem");
+    }
+    gate_values_fill(&problem);
+    if (gate_arrays_new(&arrays, &problem) != 0) {
+        fuzz_fail("no memory for a small problem's arrays");
+    }
+    gate_arrays_free(&arrays);
+    gate_problem_free(&problem);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct gate_recipe recipe;
+    struct parse_file file;
+    parse_file_new(&file, data, size);
+    if (load(&recipe, file.path) == 0) {
+        char line[GATE_LINE];
+        check_recipe(&recipe);
+        check_round_trip(&recipe);
+        gate_recipe_print(&recipe, line);
+        make(&recipe);
+    }
+    parse_file_free(&file);
+    return 0;
+}

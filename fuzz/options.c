@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+/* The command lines of trace, show, bound, gate and replay: the first line of an input names the command, each further
+ * line is an argument. No crash, no leak; a refusal says why; what is accepted is in its ranges. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/limits.h"
+#include "fuzz/target.h"
+#include "gate/bound/bound.h"
+#include "gate/command.h"
+#include "gate/gate/gate.h"
+#include "gate/show/options.h"
+#include "gate/show/show.h"
+#include "gate/trace/options.h"
+
+#define MOST_ARGUMENTS 32
+#define MOST_BYTES     2048
+
+static int is_within(long long x, long long least, long long most) {
+    return least <= x && x <= most;
+}
+
+/* Each returns -1 when it refuses the line, else whether what it has read is in its ranges. */
+
+static int read_trace(int argc, char **argv) {
+    struct trace_options o;
+    if (trace_options_parse(&o, argc, argv) != 0) {
+        return -1;
+    }
+    return is_within(o.block_size, 1, CP_MAX_CHUNK_SIZE) && o.settings.ms_per_token >= 1 &&
+           is_within(o.settings.capacity, 0, CP_MAX_CHUNKS) &&
+           is_within(o.settings.hash_bits, 0, 64) &&
+           is_within(o.settings.check, TRACE_CHECK_NONE, TRACE_CHECK_EVERY) &&
+           o.generator.requests >= 1 && is_within(o.generator.gap, 0, 1LL << 32) &&
+           o.generator.prompts >= 1 && o.generator.prompt_tokens >= 0 &&
+           o.generator.question_tokens >= 0 && o.generator.output_tokens >= 0 &&
+           is_within(o.generator.continue_percent, 0, 100);
+}
+
+static int read_show(int argc, char **argv) {
+    struct show_options o;
+    if (show_read_options(&o, argc, argv) != EXIT_RIGHT) {
+        return -1;
+    }
+    int sources = (o.n_prompts > 0) + (o.script != NULL) + (o.example != NULL);
+    return o.help || (is_within(o.chunk_size, 0, SHOW_MAX_CHUNK_SIZE) &&
+                      is_within(o.capacity, 0, SHOW_MAX_CHUNKS) && is_within(o.width, 60, 1000) &&
+                      sources == 1 && (o.example == NULL || show_example(o.example) != NULL));
+}
+
+static int read_bound(int argc, char **argv) {
+    struct bound_options o;
+    if (bound_options_parse(&o, argc, argv) != 0) {
+        return -1;
+    }
+    return is_within(o.keys, 1, BOUND_MOST_KEYS) && is_within(o.head_dim, 1, BOUND_MOST_DIM) &&
+           is_within(o.chunk, 1, BOUND_MOST_KEYS) && is_within(o.family, 0, BOUND_FAMILIES - 1) &&
+           is_within(o.score, 0, SCORE_KINDS - 1) &&
+           is_within(o.accumulate, 0, ACCUMULATE_KINDS - 1) &&
+           is_within(o.merges, 0, MERGES_KINDS - 1) && isfinite(o.exp_error) &&
+           o.exp_error >= 0.0 && (o.help || (long long)o.keys * o.head_dim <= BOUND_MOST_NUMBERS);
+}
+
+static int check_gate(const struct gate_options *o) {
+    return is_within(o->tier, 0, GATE_TIERS - 1) && o->cases >= 0 && o->only >= -1 &&
+           o->seconds > 0.0 && o->seconds <= 86400.0 && (o->help || o->kernel != NULL);
+}
+
+static int read_gate(int argc, char **argv) {
+    struct gate_options o;
+    return gate_options_parse(&o, argc, argv) != 0 ? -1 : check_gate(&o);
+}
+
+static int read_replay(int argc, char **argv) {
+    struct gate_options o;
+    if (gate_replay_parse(&o, argc, argv) != 0) {
+        return -1;
+    }
+    return check_gate(&o) && (o.help || o.replay != NULL);
+}
+
+static const struct command {
+    const char *name;
+    int (*read)(int argc, char **argv);
+} commands[] = {{"trace", read_trace},
+                {"show", read_show},
+                {"bound", read_bound},
+                {"gate", read_gate},
+                {"replay", read_replay}};
+
+/* The lines of a text, in place. */
+static int split(char *text, char **argv) {
+    int argc = 0;
+    for (char *line = text; line != NULL && argc < MOST_ARGUMENTS; argc++) {
+        char *end = strchr(line, '\n');
+        argv[argc] = line;
+        if (end != NULL) {
+            *end++ = '\0';
+        }
+        line = end == NULL || *end == '\0' ? NULL : end;
+    }
+    argv[argc] = NULL;
+    return argc;
+}
+
+static void run(const struct command *command, int argc, char **argv) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *before = stderr, *said = open_memstream(&text, &size);
+    if (said == NULL) {
+        fuzz_fail("no memory to keep what is said");
+    }
+    stderr = said; /* the C library lets it be another stream; an argument may be quoted as it is */
+    int right = command->read(argc, argv);
+    stderr = before;
+    (void)fclose(said);
+    if (right == 0) {
+        fuzz_fail("%s: options are accepted that are out of their ranges", command->name);
+    }
+    if (right < 0 && size == 0) {
+        fuzz_fail("%s: refused, and not said why", command->name);
+    }
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char *argv[MOST_ARGUMENTS + 1];
+    size = size < MOST_BYTES ? size : MOST_BYTES;
+    char *text = calloc(size + 1, 1);
+    if (text == NULL) {
+        return 0;
+    }
+    if (size > 0) {
+        memcpy(text, data, size);
+    }
+    int argc = split(text, argv);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(argv[0], commands[i].name) == 0) {
+            run(&commands[i], argc, argv);
+        }
+    }
+    free(text);
+    return 0;
+}
