@@ -308,7 +308,7 @@ static void arrays_of(const struct gate_problem *p, struct gate_arrays *a, unsig
 
 static enum gate_verdict judged(const struct gate_problem *p, const struct gate_arrays *a) {
     struct gate_finding f;
-    assert_int_equal(gate_judge(p, a, &plain, 100000, &f), 0);
+    assert_int_equal(gate_judge(p, a, &plain, 100000, &f, NULL), 0);
     return f.verdict;
 }
 

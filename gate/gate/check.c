@@ -37,7 +37,11 @@ struct checking {
     unsigned long long digest;  /* and its answer */
     int has_earlier;
     double next_progress; /* when it is shown again */
-    gate_looker *look;    /* NULL: nobody looks at results */
+    double case_began;
+    int rules;         /* those of others judge, too: */
+    int judged;        /* whether they did in this case, */
+    unsigned rejected; /* and which do not accept it */
+    gate_looker *look; /* NULL: nobody looks at results */
     void *context;
 };
 
@@ -146,6 +150,20 @@ static int most_pairs(const struct gate_problem *p) {
     return MOST_PAIRS;
 }
 
+static int judge(struct checking *c, const struct gate_problem *p, const struct gate_arrays *arrays,
+                 struct gate_finding *f) {
+    struct gate_tensor tensor = {.beyond = 0};
+    if (gate_judge(p, arrays, runner_kernel(c->runner), most_pairs(p), f,
+                   c->rules ? &tensor : NULL) != 0) {
+        return -1;
+    }
+    if (c->rules && f->compared + f->unclaimed > 0) {
+        c->judged = 1;
+        c->rejected |= gate_tensor_rejected(&tensor);
+    }
+    return 0;
+}
+
 /* Twice, and compared; the verdict is on the first thing that is wrong. Memory ends where nobody may read on in the first
  * run (at_end: 1) or in the second. */
 static int run_twice(struct checking *c, const struct gate_problem *p, struct gate_arrays *one,
@@ -160,9 +178,7 @@ static int run_twice(struct checking *c, const struct gate_problem *p, struct ga
         return 0;
     }
     struct gate_finding writes;
-    const struct cp_kernel *kernel = runner_kernel(c->runner);
-    if (gate_judge_writes(p, one, other, &writes) != 0 ||
-        gate_judge(p, one, kernel, most_pairs(p), f) != 0) {
+    if (gate_judge_writes(p, one, other, &writes) != 0 || judge(c, p, one, f) != 0) {
         return no_verdict("not enough memory to judge a result");
     }
     if (writes.verdict != GATE_RIGHT) { /* it says more than that numbers are wrong */
@@ -274,8 +290,29 @@ static long long work_of(const struct gate_recipe *r) {
     return tokens * r->head_dim * r->n_heads;
 }
 
-static void record(struct checking *c, long long index, const struct gate_recipe *recipe,
-                   const struct gate_finding *f) {
+/* A call that failed, or did not come back, is noticed by every test. */
+static int is_loud(enum gate_verdict verdict) {
+    return verdict == GATE_FAILED || verdict == GATE_CRASHED || verdict == GATE_EXITED ||
+           verdict == GATE_HANGS;
+}
+
+/* By the rules of others; nothing when they were not asked. */
+static int note(struct checking *c, struct gate_log *log, long long index,
+                const struct gate_recipe *recipe, const struct gate_finding *f) {
+    struct gate_entry entry = {.index = index, .values = recipe->values, .verdict = f->verdict};
+    entry.judged = c->judged || is_loud(f->verdict);
+    entry.rejected = is_loud(f->verdict) ? GATE_ALL_RULES : c->rejected;
+    entry.seconds = seconds_now() - c->case_began;
+    c->judged = 0;
+    c->rejected = 0;
+    c->case_began = seconds_now();
+    return !c->rules || gate_log_add(log, &entry) == 0
+               ? 0
+               : no_verdict("not enough memory for so many cases");
+}
+
+static int record(struct checking *c, long long index, const struct gate_recipe *recipe,
+                  const struct gate_finding *f) {
     struct gate_tally *tally = &c->result->tally[recipe->values];
     struct gate_found *found = &c->result->found[f->verdict];
     long long work = work_of(recipe);
@@ -292,6 +329,7 @@ static void record(struct checking *c, long long index, const struct gate_recipe
         }
     }
     c->result->verdicts[f->verdict]++;
+    return note(c, &c->result->each, index, recipe, f);
 }
 
 static int check_case(struct checking *c, long long index) {
@@ -304,13 +342,16 @@ static int check_case(struct checking *c, long long index) {
         c->result->refused += taken == 0;
         return taken;
     }
-    record(c, index, &recipe, &f);
+    if (record(c, index, &recipe, &f) != 0) {
+        return -1;
+    }
     if (c->has_earlier && index % AGAIN == 0) {
         if (run_earlier(c, &f) != 0) {
             return -1;
         }
-        if (f.verdict != GATE_RIGHT) { /* a case more, and a wrong one: it was right before */
-            record(c, index, &c->earlier, &f);
+        if (f.verdict != GATE_RIGHT && /* a case more, and a wrong one: it was right before */
+            record(c, index, &c->earlier, &f) != 0) {
+            return -1;
         }
         c->has_earlier = 0;
     } else if (f.verdict == GATE_RIGHT && (!c->has_earlier || index % AGAIN == 2)) {
@@ -340,13 +381,37 @@ static int is_enough(const struct gate_options *o, const struct gate_result *r) 
            (o->first && r->verdicts[GATE_RIGHT] < r->cases);
 }
 
+/* Beside the cases, and after them. */
+static int run_usual(struct checking *c) {
+    for (int i = 0; i < GATE_USUAL && c->result->verdicts[GATE_HANGS] < HANGS; i++) {
+        struct gate_recipe recipe;
+        struct gate_finding f;
+        unsigned long long digest;
+        gate_usual_recipe(i, &recipe);
+        c->judged = 0;
+        c->rejected = 0;
+        int taken = run_recipe(c, &recipe, &f, &digest);
+        if (taken < 0 || (taken > 0 && note(c, &c->result->usual, i, &recipe, &f) != 0)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void gate_result_free(struct gate_result *result) {
+    free(result->each.entry);
+    free(result->usual.entry);
+}
+
 int gate_check(const struct gate_options *options, struct runner *runner,
                struct gate_result *result, const volatile int *stop) {
-    struct checking c = {.options = options, .runner = runner, .result = result};
+    struct checking c = {
+        .options = options, .runner = runner, .result = result, .rules = options->rules};
     long long cases = options->cases > 0 ? options->cases : tier_cases[options->tier];
     long long first = options->only >= 0 ? options->only : 0;
     long long end = options->only >= 0 ? options->only + 1 : cases;
     double start = seconds_now();
+    c.case_began = start;
     memset(result, 0, sizeof *result);
     for (long long i = first; i < end && !*stop && !is_enough(options, result); i++) {
         if (check_case(&c, i) < 0) {
@@ -355,6 +420,9 @@ int gate_check(const struct gate_options *options, struct runner *runner,
         show_progress(&c, i + 1 - first, end - first);
     }
     show_progress(&c, 0, 0);
+    if (options->rules && !*stop && run_usual(&c) != 0) {
+        return -1;
+    }
     result->interrupted = *stop;
     result->seconds = seconds_now() - start;
     return 0;

@@ -134,6 +134,7 @@ static int check(const struct gate_options *o) {
             status = EXIT_BAD_USE;
         }
     }
+    gate_result_free(&result);
     runner_free(runner);
     gate_object_free(&object);
     return status;

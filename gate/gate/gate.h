@@ -7,6 +7,7 @@
  *   runner*.c  a kernel in its own process  compile.c  a kernel that is given as source
  *   class.c    what a kernel declares     judge.c    its results against the certified tolerance
  *   check.c    what is asked of a kernel, and how its answers are compared
+ *   rules.c    the same results by the rules of others, usual.c their usual test, log.c each case with that
  *   shrink.c   makes a case smaller       case.c     keeps it in a file
  *   explain.c  what a wrong result is the result of
  *   report.c   what is printed            command.c  the order of it all
@@ -18,7 +19,10 @@
 #include <stdio.h>
 
 #include "chunkproof/tolerance.h"
+#include "gate/gate/rules.h"
 #include "gate/gate/runner.h"
+
+struct json_t; /* of jansson */
 
 /* ---- Recipes ---- */
 
@@ -208,9 +212,11 @@ struct gate_finding {
 /* GATE_RIGHT, with nothing compared. */
 extern const struct gate_finding gate_no_finding;
 
-/* Compares the results with attention, for at most `most` pairs (row, head), spread evenly. 0, or -1: no memory. */
+/* Compares the results with attention, for at most `most` pairs (row, head), spread evenly; and shows them to a tensor,
+ * unless it is NULL. 0, or -1: no memory. */
 int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arrays,
-               const struct cp_kernel *kernel, int most, struct gate_finding *finding);
+               const struct cp_kernel *kernel, int most, struct gate_finding *finding,
+               struct gate_tensor *tensor);
 
 /* Whether all of out and lse was written, nothing between the rows, and the same bits: two runs of one call, with
  * different poison. 0, or -1: no memory. */
@@ -230,6 +236,7 @@ struct gate_options {
     long long only;      /* this case alone; -1: all */
     double seconds;      /* for one call */
     int first;           /* stop at the first finding */
+    int rules;           /* judge by the rules of others as well, and report each case */
     int explain;         /* of replay: what wrong results are the results of */
     const char *command; /* its name */
     int help;
@@ -256,12 +263,28 @@ struct gate_found {
     char file[256]; /* where it was saved; "" nowhere */
 };
 
+/* A case by the rules of others. */
+struct gate_entry {
+    long long index;
+    enum gate_values values;
+    enum gate_verdict verdict;
+    int judged;        /* 0: it gave no numbers, and did not end where anybody would notice it */
+    unsigned rejected; /* bits of rules; all where it did not end as it should */
+    double seconds;    /* that the case took */
+};
+
+struct gate_log {
+    struct gate_entry *entry; /* in the order in which they were run */
+    long long n, room;
+};
+
 struct gate_result {
     struct gate_tally tally[GATE_VALUES];
     long long cases, refused, runs; /* taken; asked for and not taken; calls of the kernel */
     long long verdicts[GATE_VERDICTS];
     struct gate_found found[GATE_VERDICTS]; /* the smallest case of each verdict */
     char refusal[256];                      /* why, the last time */
+    struct gate_log each, usual;            /* cases, and those of the usual test; when asked for */
     int interrupted;
     double seconds;
 };
@@ -271,9 +294,14 @@ long long gate_unclaimed(const struct gate_result *result);
 int gate_claims_too_little(const struct gate_result *result);
 
 /* All cases of the options. `stop` becomes not 0 when it is to end early. 0, or -1 after saying why there is no
- * verdict. */
+ * verdict. The result is to be freed in either case. */
 int gate_check(const struct gate_options *options, struct runner *runner,
                struct gate_result *result, const volatile int *stop);
+void gate_result_free(struct gate_result *result);
+
+/* The usual test of an attention kernel: normal values, one query for each sequence, and the plainest layout. */
+#define GATE_USUAL 4
+void gate_usual_recipe(int i, struct gate_recipe *recipe);
 
 /* One case: 1 it was run, and this came of it; 0 the kernel does not take it; -1 no verdict, said why. */
 int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
@@ -301,6 +329,12 @@ int gate_case_load(const char *file, struct gate_recipe *recipe);
 
 void gate_print_text(FILE *file, const struct gate_options *options, const struct cp_kernel *kernel,
                      const struct gate_result *result);
+
+/* What the rules of others say of the cases: lines of a report, and members of one in JSON. */
+int gate_log_add(struct gate_log *log, const struct gate_entry *entry); /* 0, or -1: no memory */
+void gate_log_print(FILE *file, const struct gate_result *result);
+void gate_log_json(struct json_t *report, const struct gate_result *result);
+
 /* 0, or -1: it could not be written. */
 int gate_print_json(const char *file, const struct gate_options *options,
                     const struct cp_kernel *kernel, const struct gate_result *result);

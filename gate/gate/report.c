@@ -124,6 +124,9 @@ void gate_print_text(FILE *file, const struct gate_options *o, const struct cp_k
             r->refused, r->refusal);
     }
     print_found(file, o, r);
+    if (o->rules) {
+        gate_log_print(file, r);
+    }
     const char *verdict = verdict_of(r);
     fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s\n",
             strcmp(verdict, "wrong") == 0  ? "WRONG"
@@ -179,6 +182,9 @@ int gate_print_json(const char *file, const struct gate_options *o, const struct
                   "seed", seed, "verdict", verdict_of(r), "cases", (json_int_t)r->cases, "refused",
                   (json_int_t)r->refused, "runs", (json_int_t)r->runs, "interrupted",
                   r->interrupted, "tallies", tallies_json(r), "findings", found_json(r));
+    if (report != NULL && o->rules) {
+        gate_log_json(report, r);
+    }
     int result = report == NULL ? -1 : json_dump_file(report, file, JSON_INDENT(2));
     json_decref(report);
     if (result != 0) {
