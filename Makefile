@@ -81,7 +81,7 @@ command := $(if $(command_obj),$(BUILD)/chunkproof)
 cuda    := $(BUILD)/libchunkproof_cuda.a
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table verify lint format prove prove-faults mutants coverage install uninstall clean help
 
 build: $(static) $(shared) $(command)  ## the library, static and shared, and the command (the default)
 
@@ -147,6 +147,9 @@ prove: deps                            ## all proofs, the model checking, the co
 prove-faults: deps                     ## each seeded fault must break a proof
 	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp-faults proofs-coq-faults \
 		model-checking-faults contracts-faults
+
+mutants:                               ## each seeded fault of the gate's kernels must be killed, by what: build/mutants; MATRIX=1 all cases
+	@scripts/mutants $(if $(MATRIX),--matrix)
 
 coverage: deps                         ## lines and branches of ref/ that the unit tests reach: build/coverage/html
 	@scripts/coverage.py --html

@@ -381,9 +381,9 @@ static int is_enough(const struct gate_options *o, const struct gate_result *r) 
            (o->first && r->verdicts[GATE_RIGHT] < r->cases);
 }
 
-/* Beside the cases, and after them. */
+/* Beside the cases, and before them: nothing has run yet. */
 static int run_usual(struct checking *c) {
-    for (int i = 0; i < GATE_USUAL && c->result->verdicts[GATE_HANGS] < HANGS; i++) {
+    for (int i = 0; i < GATE_USUAL; i++) {
         struct gate_recipe recipe;
         struct gate_finding f;
         unsigned long long digest;
@@ -413,6 +413,9 @@ int gate_check(const struct gate_options *options, struct runner *runner,
     double start = seconds_now();
     c.case_began = start;
     memset(result, 0, sizeof *result);
+    if (options->rules && run_usual(&c) != 0) {
+        return -1;
+    }
     for (long long i = first; i < end && !*stop && !is_enough(options, result); i++) {
         if (check_case(&c, i) < 0) {
             return -1;
@@ -420,9 +423,6 @@ int gate_check(const struct gate_options *options, struct runner *runner,
         show_progress(&c, i + 1 - first, end - first);
     }
     show_progress(&c, 0, 0);
-    if (options->rules && !*stop && run_usual(&c) != 0) {
-        return -1;
-    }
     result->interrupted = *stop;
     result->seconds = seconds_now() - start;
     return 0;
