@@ -8,14 +8,14 @@ fault when it rejects a result in a case in which it accepts the right kernel's:
 import csv
 from dataclasses import asdict, dataclass, field
 
-VALUES = ("count", "select", "normal", "massive", "one-hot", "offset", "low", "rising", "falling", "subnormal", "zero")
+VALUES = ("count", "select", "normal", "massive", "one-hot", "offset", "shifted", "rising", "falling", "subnormal", "zero")
 
 # letter, class, its kinds of evidence
 CLASSES = (
     ("c", "count", ("count",)),
     ("s", "select", ("select",)),
     ("r", "random", ("normal", "massive", "one-hot", "offset")),
-    ("e", "extreme scores", ("low", "rising", "falling")),
+    ("e", "extreme scores", ("shifted", "rising", "falling")),
     ("t", "tiny", ("subnormal", "zero")),
     ("N", "no number", ("not-a-number",)),
     ("w", "writes", ("unwritten", "wrote-between")),

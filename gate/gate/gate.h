@@ -47,13 +47,13 @@ struct gate_op {
 enum gate_values {
     GATE_COUNT, /* all weights equal, each number of V in few keys: a key too many or too few shows */
     GATE_SELECT, /* a query chooses few keys by their address, all others weigh nothing: another key shows */
-    GATE_NORMAL,    /* mean 0, variance 1 */
-    GATE_MASSIVE,   /* few channels 50 times as large */
-    GATE_ONE_HOT,   /* one key in seven far ahead */
-    GATE_LOW,       /* all scores about -900, or -70,000 */
-    GATE_RISING,    /* each key a new maximum; */
-    GATE_FALLING,   /* the first one the maximum */
-    GATE_OFFSET,    /* V far from 0 and close together */
+    GATE_NORMAL,  /* mean 0, variance 1 */
+    GATE_MASSIVE, /* few channels 50 times as large */
+    GATE_ONE_HOT, /* one key in seven far ahead */
+    GATE_SHIFTED, /* all scores about -900 or 900, or -70,000 or 70,000 */
+    GATE_RISING,  /* each key a new maximum; */
+    GATE_FALLING, /* the first one the maximum; of both at times keys of small weight alone count */
+    GATE_OFFSET,  /* V far from 0 and close together */
     GATE_SUBNORMAL, /* V below the smallest normal number */
     GATE_ZERO,      /* Q and V of zeros of both signs */
     GATE_VALUES
@@ -74,9 +74,10 @@ enum gate_queries {
 #define GATE_SLOTS_FIRST   1  /* K: [chunk][slot][head] instead of [chunk][head][slot] */
 #define GATE_V_OTHERWISE   2  /* V the other way round than K */
 #define GATE_HEADS_FIRST   4  /* Q and out: [head][row] */
-#define GATE_SPREAD        8  /* numbers of nobody behind each d, and behind each chunk */
+#define GATE_SPREAD        8  /* numbers of nobody behind each d, */
 #define GATE_OUT_OTHERWISE 16 /* out the other way round than Q */
-#define GATE_LAYOUTS       32
+#define GATE_SPREAD_CHUNKS 32 /* and behind each chunk */
+#define GATE_LAYOUTS       64
 
 /* What lies where no key is. */
 enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };

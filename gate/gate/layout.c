@@ -8,7 +8,8 @@
 #include "gate/gate/gate.h"
 #include "gate/random.h"
 
-#define SPREAD 16 /* elements behind a row of d */
+#define SPREAD        16 /* elements behind a row of d, */
+#define SPREAD_CHUNKS 48 /* and behind a chunk */
 
 /* Strides of an array with three indices before that of the number: x outermost. */
 struct strides {
@@ -17,48 +18,55 @@ struct strides {
     long long elements; /* of the whole array */
 };
 
+/* How far numbers are spread: behind each d, and behind each x. */
+struct spread {
+    int rows, chunks;
+};
+
 static struct strides strides_of(long long n_x, long long n_y, long long n_z, long long d,
-                                 int swapped, int spread) {
-    long long width = d + spread;
+                                 int swapped, struct spread spread) {
+    long long width = d + spread.rows;
     struct strides s = {n_y * n_z * width, swapped ? width : n_z * width,
                         swapped ? n_y * width : width, width, 0};
-    s.x += 3LL * spread;
+    s.x += spread.chunks;
     s.elements = n_x * s.x;
     return s;
 }
 
-static int spread_of(const struct gate_problem *p) {
-    return (p->recipe.layout & GATE_SPREAD) != 0 ? SPREAD : 0;
+/* What is spread is so in its own way in each array: `times` as far. */
+static struct spread spread_of(const struct gate_problem *p, int times) {
+    int layout = p->recipe.layout;
+    return (struct spread){(layout & GATE_SPREAD) != 0 ? times * SPREAD : 0,
+                           (layout & GATE_SPREAD_CHUNKS) != 0 ? times * SPREAD_CHUNKS : 0};
 }
 
-static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int spread) {
+static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int times) {
     const struct gate_recipe *r = &p->recipe;
-    return strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim, slots_first, spread);
+    return strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim, slots_first,
+                      spread_of(p, times));
 }
 
 /* Of rows and heads: x is not there. */
 static struct strides strides_of_rows(const struct gate_problem *p, long long d, int heads_first,
-                                      int spread) {
-    return strides_of(1, p->n_rows, p->recipe.n_heads, d, heads_first, spread);
+                                      int times) {
+    return strides_of(1, p->n_rows, p->recipe.n_heads, d, heads_first, spread_of(p, times));
 }
 
-/* ... of K, of V, of Q, of out and of lse. What is spread is so in its own way. */
+/* ... of K, of V, of Q, of out and of lse. */
 struct all_strides {
     struct strides k, v, q, out, lse;
 };
 
 static struct all_strides all_strides_of(const struct gate_problem *p) {
-    int layout = p->recipe.layout, spread = spread_of(p);
+    int layout = p->recipe.layout, d = p->recipe.head_dim;
     int slots_first = (layout & GATE_SLOTS_FIRST) != 0,
         heads_first = (layout & GATE_HEADS_FIRST) != 0;
     int v_slots_first = slots_first ^ ((layout & GATE_V_OTHERWISE) != 0);
     int out_heads_first = heads_first ^ ((layout & GATE_OUT_OTHERWISE) != 0);
-    int d = p->recipe.head_dim;
-    return (struct all_strides){strides_of_keys(p, slots_first, spread),
-                                strides_of_keys(p, v_slots_first, 2 * spread),
-                                strides_of_rows(p, d, heads_first, spread),
-                                strides_of_rows(p, d, out_heads_first, 3 * spread),
-                                strides_of_rows(p, 1, out_heads_first, spread)};
+    return (struct all_strides){
+        strides_of_keys(p, slots_first, 1), strides_of_keys(p, v_slots_first, 2),
+        strides_of_rows(p, d, heads_first, 1), strides_of_rows(p, d, out_heads_first, 3),
+        strides_of_rows(p, 1, out_heads_first, 1)};
 }
 
 /* ---- Filling ---- */

@@ -9,16 +9,23 @@
  * weights. Each key has small integers in V: which keys were taken can be read from the result.
  *
  * GATE_COUNT (GATE-6): all weights are 1/n, and column i of V is 0 but for every d-th key: a key that is missing or counted twice
- * changes a column by a good part, also where there are many. Columns of more than IN_COLUMN keys are
- * avoided: keys outside of a window have 0 everywhere. */
+ * changes a column by a good part, also where there are many. Columns of more than 8 keys are
+ * avoided, of fewer where there are more than IN_ALL / 8: keys outside of a window have 0 everywhere. */
 #include <math.h>
 
 #include "chunkproof/number.h"
 #include "gate/gate/gate.h"
 #include "gate/random.h"
 
-#define APART     32.0 /* e^-32 is 2^-46: nothing beside 1, for 2^16 keys */
-#define IN_COLUMN 8
+#define APART  32.0 /* e^-32 is 2^-46: nothing beside 1, for 2^16 keys */
+#define IN_ALL (8 * 20000)
+
+/* Rising and falling scores: SLOPE STEEP scale from key to key, of a number of K and of Q. */
+#define SLOPE         0.25
+#define STEEP         4.0
+#define LIGHT_OCTAVES 7 /* below the largest: a light key */
+#define MOST_OCTAVES                                                                               \
+    10 /* 2^10 times a normal number is in reach of binary16, and 2^-10 of its weights */
 
 double gate_round(int type, double x) {
     union {
@@ -81,10 +88,11 @@ static int ties(const struct gate_problem *p) {
     return (int)(p->seed >> 7 & 1);
 }
 
-/* Below what binary32 can rescale from 0; and below bounds on scores that a kernel may have put in, where d is so small
- * that something can still be claimed of sums as large. */
-static double low(const struct gate_problem *p) {
-    return p->recipe.head_dim <= 16 && (p->seed >> 8 & 1) ? -70000.0 : -900.0;
+/* Of all scores. Further from 0 than binary32 can rescale; where d is so small that something can still be claimed of
+ * sums as large, further than binary16 goes and than bounds on scores that a kernel may have put in. */
+static double shift(const struct gate_problem *p) {
+    double far = p->recipe.head_dim <= 16 ? 70000.0 : 900.0;
+    return (p->seed >> 8 & 1) != 0 ? far : -far;
 }
 
 /* What all keys of a problem have in common. */
@@ -92,24 +100,54 @@ struct making {
     int bits;         /* of an address */
     double amplitude; /* of each */
     int begin, end;   /* keys with numbers in V when they are counted */
+    int longest;      /* keys of a sequence */
+    double octaves; /* by which weights rise or fall with each key, when light ones count; else 0 */
 };
+
+/* GATE-8: rising and falling scores of one product each, whose sum rounds nothing, and V such that light keys count: what is left
+ * is the exponential, the scale, and how maxima change. */
+static int weighs_light(const struct gate_problem *p) {
+    return (int)(p->seed >> 10 & 1);
+}
 
 /* When they are counted: a window of the longest sequence's keys. */
 static void place_window(const struct gate_problem *p, struct making *m) {
-    int window = IN_COLUMN * p->recipe.head_dim, longest = 0;
-    for (int s = 0; s < p->b; s++) {
-        longest = p->n_tokens[s] > longest ? p->n_tokens[s] : longest;
+    int in_column = 8;
+    while (in_column > 2 && in_column * m->longest > IN_ALL) {
+        in_column /= 2;
     }
-    m->begin = longest <= window         ? 0
-               : (p->seed >> 9 & 1) != 0 ? longest - window
-                                         : (int)(p->seed % (unsigned)(longest - window + 1));
+    int window = in_column * p->recipe.head_dim;
+    m->begin = m->longest <= window      ? 0
+               : (p->seed >> 9 & 1) != 0 ? m->longest - window
+                                         : (int)(p->seed % (unsigned)(m->longest - window + 1));
     m->end = m->begin + window;
 }
 
 static struct making making_of(const struct gate_problem *p) {
     struct making m = {.bits = address_bits(p), .amplitude = amplitude(p)};
+    for (int s = 0; s < p->b; s++) {
+        m.longest = p->n_tokens[s] > m.longest ? p->n_tokens[s] : m.longest;
+    }
     place_window(p, &m);
+    m.octaves = weighs_light(p) ? SLOPE * STEEP * p->scale * 0x1.715476p0 : 0.0;
     return m;
+}
+
+/* What V is multiplied with, so that light keys alone count: 0 for heavy ones, else a power of two, for it changes no
+ * digit. What is wrong with a score shows in proportion to how far the score is below the largest. */
+static double counterweight(const struct gate_problem *p, const struct making *m, int position) {
+    int behind = p->recipe.values == GATE_RISING ? m->longest - 1 - position : position;
+    double octaves = m->octaves * behind, factor = 1.0;
+    if (m->octaves == 0.0) {
+        return 1.0;
+    }
+    if (octaves < LIGHT_OCTAVES && behind < m->longest / 2) {
+        return 0.0;
+    }
+    for (int i = 1; i <= MOST_OCTAVES && i <= octaves; i++) {
+        factor *= 2.0;
+    }
+    return factor;
 }
 
 static void make_normal(double *x, int d, struct gate_random *random) {
@@ -155,10 +193,10 @@ static void make_k(const struct gate_problem *p, const struct making *m, const s
         multiply(k, d, 16, 50.0);
     } else if (p->recipe.values == GATE_ONE_HOT && key->position % 7 == 3) {
         multiply(k, d, 1, 20.0);
-    } else if (p->recipe.values == GATE_LOW) {
-        k[0] = low(p) / (64.0 * p->scale);
+    } else if (p->recipe.values == GATE_SHIFTED) {
+        k[0] = shift(p) / (64.0 * p->scale);
     } else if (p->recipe.values == GATE_RISING || p->recipe.values == GATE_FALLING) {
-        k[0] = (p->recipe.values == GATE_RISING ? 0.25 : -0.25) * key->position;
+        k[0] = (p->recipe.values == GATE_RISING ? SLOPE : -SLOPE) * key->position;
     }
     round_all(p->kv_type, k, d);
 }
@@ -198,6 +236,11 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
         multiply(v, d, 16, 50.0);
     } else if (values == GATE_SUBNORMAL) {
         multiply(v, d, 1, p->kv_type == CP_FP16 ? 0x1p-20 : 0x1p-130);
+    } else if (values == GATE_RISING || values == GATE_FALLING) {
+        multiply(v, d, 1, counterweight(p, m, key->position));
+        for (int i = 0; i < d && m->octaves != 0.0; i++) { /* none makes up for another */
+            v[i] = fabs(v[i]);
+        }
     } else if (values == GATE_OFFSET) {
         for (int i = 0; i < d; i++) {
             v[i] = 8.0 + 0.02 * v[i];
@@ -267,11 +310,11 @@ static double query_number(const struct gate_problem *p, int i, struct gate_rand
         return ties(p) ? x : 0.0;
     case GATE_MASSIVE:
         return i % 16 == 0 ? 50.0 * x : x;
-    case GATE_LOW:
+    case GATE_SHIFTED:
         return i == 0 ? 64.0 : x;
     case GATE_RISING:
     case GATE_FALLING:
-        return i == 0 ? 4.0 : x;
+        return i == 0 ? STEEP : weighs_light(p) ? 0.0 : x;
     case GATE_ZERO:
         return x < 0.0 ? -0.0 : 0.0;
     default:
