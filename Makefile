@@ -109,7 +109,7 @@ cuda    := $(BUILD)/libchunkproof_cuda.a
 simt    := $(BUILD)/libchunkproof_simt.a
 
 .DEFAULT_GOAL := build
-.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean help
 
 build: $(static) $(shared) $(simt) $(command)  ## the libraries and the command (the default)
 
@@ -189,6 +189,9 @@ prove: deps                            ## all proofs, the model checking, the co
 prove-faults: deps                     ## each seeded fault must break a proof
 	@TIER=$(TIER) STRICT=$(STRICT) scripts/verify.py proofs-wp-faults proofs-coq-faults \
 		model-checking-faults contracts-faults
+
+mutants:                               ## each seeded fault of the gate's kernels must be killed, by what: build/mutants; MATRIX=1 all cases
+	@scripts/mutants $(if $(MATRIX),--matrix)
 
 coverage: deps                         ## lines and branches of ref/ that the unit tests reach: build/coverage/html
 	@scripts/coverage.py --html

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/random.h"
 
-unsigned long long gate_random_next(struct gate_random *random) {
-    random->state += 0x9E3779B97F4A7C15ULL;
-    unsigned long long x = random->state;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-    return x ^ (x >> 31);
-}
-
-int gate_random_below(struct gate_random *random, int n) {
-    return (int)(((gate_random_next(random) >> 32) * (unsigned long long)n) >> 32);
-}
-
 /* The binary logarithm digit by digit: squaring doubles the logarithm, and whether the square passes
  * 2 is its next digit. With y = 1.f in 31 bits, each squaring loses less than 2^-31, so that 24 digits
  * are off by less than one unit; cutting them off and the product with ln 2 cost one each. */

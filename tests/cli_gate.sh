@@ -54,6 +54,30 @@ misbehaves() {
     grep -q "^$2, .*; breaks $3$" "$work/out" && has "WRONG: "
 }
 
+# What the rules of others say, of a right kernel and of one that is wrong by what most of them let pass.
+rules() {
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --rules --json "$work/right.json" && has "rule of others" || return 1
+    sed 's/float rescale = expf(m - largest)/float rescale = expf(m - largest) * 0.9995F/' tests/example/paged_kernel.c >"$work/wrong.c"
+    status 1 --kernel "$work/wrong.c" --cases 40 --rules --json "$work/wrong.json" || return 1
+    python3 - "$work/right.json" "$work/wrong.json" <<'END'
+import json
+import sys
+right, wrong = (json.load(open(name)) for name in sys.argv[1:])
+for report in right, wrong:
+    assert [entry["case"] for entry in report["each"]] == list(range(40)), report["each"]
+    assert [entry["values"] for entry in report["usual"]] == ["normal"] * 4, report["usual"]
+    for rule in report["rules"]:
+        rejected = [entry for entry in report["each"] if rule["rule"] in entry["rejected"]]
+        assert rule["rejected"] == len(rejected), rule
+        assert rule["rejected_right"] == sum(entry["verdict"] == "right" for entry in rejected), rule
+        assert rule["accepted_wrong"] == sum(entry["verdict"] != "right" and entry not in rejected
+                                             for entry in report["each"]), rule
+assert all(rule["accepted_wrong"] == 0 and rule["usual_rejected"] == 0 for rule in right["rules"]), right["rules"]
+assert any(rule["rejected"] > rule["rejected_right"] for rule in wrong["rules"]), wrong["rules"]
+assert any(rule["accepted_wrong"] > 20 and rule["usual_rejected"] == 0 for rule in wrong["rules"]), wrong["rules"]
+END
+}
+
 # The same seed has the same cases: but for the times, and the least of them for the number of runs.
 repeatable() {
     status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 7 && sed 's/, [0-9.]* s$//' "$work/out" >"$work/first" &&
@@ -132,6 +156,7 @@ ok "a kernel that exits" misbehaves exit exited GATE-1
 ok "a kernel that never ends: the gate stops asking" misbehaves hang hangs GATE-1
 ok "a kernel that reads on" misbehaves 'read k end 0' out-of-bounds GATE-3
 ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input GATE-3
+ok "the rules of others" rules
 ok "the same seed, the same cases" repeatable
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed

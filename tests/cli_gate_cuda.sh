@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof gate` with kernels in CUDA, on the executor (GATE-8): a right one, wrong ones, and what is no kernel.
+# `chunkproof gate` with kernels in CUDA, on the executor (GATE-9): a right one, wrong ones, and what is no kernel.
 #   tests/cli_gate_cuda.sh [COMMAND]
 set -u
 here=$(realpath "$(dirname "$0")")

@@ -19,9 +19,11 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 SCRIPTS = os.path.join(ROOT, "scripts")
 sys.path.insert(0, SCRIPTS)
 
+import mutant_kills as kills  # noqa: E402
 import report as paper  # noqa: E402
 import run_tests  # noqa: E402
 import verify  # noqa: E402
+from mutant_page import page  # noqa: E402
 from stages import STAGES, Stage  # noqa: E402
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
@@ -426,6 +428,78 @@ class Gpu(InDirectory):
         self.assertEqual(self.ptxas(lambda rows: rows.clear())[0], 2)
         status, said = self.ptxas(lambda rows: [row.update({"nvcc": "1.0", "shared": 10 ** 6}) for row in rows])
         self.assertEqual((status, "compared 0" in said), (0, True), said)
+
+
+class Mutants(InDirectory):
+    """What follows from the gate's reports on a kernel, right and with a fault."""
+
+    @staticmethod
+    def entry(case, verdict="right", values="count", rejected=()):
+        return {"case": case, "values": values, "verdict": verdict, "judged": True, "rejected": list(rejected),
+                "seconds": 0.5}
+
+    def row(self, *each, right=(), usual=(), fault="one"):
+        findings = [{"verdict": "wrong", "case": 1, "text": "element <0> is & must not be"}]
+        return kills.row_of(fault, "MERGE-4", "kernel", {"each": list(each), "usual": list(usual), "findings": findings},
+                            {"each": list(right), "usual": [self.entry(0)]})
+
+    def test_evidence_is_the_values_of_wrong_numbers_or_the_verdict(self):
+        row = self.row(self.entry(0), self.entry(1, "wrong", "select"), self.entry(2, "hangs", "normal"),
+                       self.entry(3, "wrong", "zero"), self.entry(4, "wrong", "select"))
+        self.assertEqual((row.cases, row.killed, row.seconds), (5, 4, 1.0))
+        self.assertEqual(row.first, {"case": 1, "values": "select", "verdict": "wrong",
+                                     "text": "element <0> is & must not be"})
+        self.assertEqual(row.evidence, {"select": {"cases": 2, "first": 1}, "hangs": {"cases": 1, "first": 2},
+                                        "zero": {"cases": 1, "first": 3}})
+        self.assertEqual((kills.classes_of(row), kills.marks(row)), ("stf", ".s..t....f"))
+
+    def test_every_kind_of_evidence_has_one_class(self):
+        with open(os.path.join(ROOT, "gate", "gate", "recipe.c"), encoding="utf-8") as file:
+            names = file.read().split("gate_values_names", 1)[1].split("{", 1)[1].split("}", 1)[0]
+        with open(os.path.join(ROOT, "gate", "gate", "check.c"), encoding="utf-8") as file:
+            verdicts = file.read().split("gate_verdict_names", 1)[1].split("{", 1)[1].split("}", 1)[0]
+        known = {name.strip().strip('"') for name in (names + "," + verdicts).split(",")} - {"NULL", "right", "wrong", ""}
+        self.assertEqual(sorted(kills.KINDS), sorted(known))
+
+    def test_a_rule_that_rejects_the_right_kernel_too_tells_nothing(self):
+        row = self.row(self.entry(0, "wrong", rejected=["allclose 1e-2", "cosine > 0.99"]),
+                       self.entry(1, "wrong", rejected=["allclose 1e-2"]),
+                       right=[self.entry(0, rejected=["cosine > 0.99"]), self.entry(1)],
+                       usual=[self.entry(0, "wrong", rejected=["allclose 1e-3"])])
+        self.assertEqual({rule: n for rule, n in row.told.items() if n}, {"allclose 1e-2": 2})
+        self.assertEqual((kills.rule_marks(row.told), kills.rule_marks(row.usual)), ("2....", ".3..."))
+
+    def test_the_summary_counts_survivors_and_what_one_class_alone_kills(self):
+        rows = [self.row(self.entry(0, "wrong"), fault="counted"), self.row(self.entry(0), fault="alive"),
+                self.row(self.entry(0, "wrong"), self.entry(1, "unwritten"), fault="both"),
+                self.row(*(self.entry(i, "hangs", rejected=["cosine > 0.99"]) for i in range(5)), fault="often")]
+        summary = kills.summary_of(rows)
+        self.assertEqual((summary["faults"], summary["killed"], summary["survivors"]), (4, 3, ["alive"]))
+        self.assertEqual({name: faults for name, faults in summary["only"].items() if faults},
+                         {"count": ["counted"], "failure": ["often"]})
+        self.assertEqual(summary["few"], ["counted", "both"])
+        self.assertEqual(summary["rules"]["cosine > 0.99"]["lets_through"], ["counted", "alive", "both"])
+        self.assertEqual(len(summary["rules"]["allclose 1e-2"]["usual_lets_through"]), 4)
+        lines = kills.summary_lines(summary, True)
+        self.assertIn("survives: alive", lines)
+        self.assertEqual(lines[-1], "faults 3/4")
+        self.assertIn("SURVIVES", kills.line_of(rows[1]))
+
+    def test_the_page_escapes_and_needs_nothing_else(self):
+        rows = [self.row(self.entry(1, "wrong"), fault="<b>&")]
+        text = page(rows, kills.summary_of(rows), True)
+        self.assertIn("&lt;b&gt;&amp;", text)
+        self.assertIn("element &lt;0&gt; is &amp; must not be", text)
+        for outside in ("<b>", "http", "<script", "src=", "@import"):
+            self.assertNotIn(outside, text)
+
+    def test_the_csv_has_a_column_for_each_kind_and_rule(self):
+        out = io.StringIO()
+        kills.write_csv(out, [self.row(self.entry(0, "wrong"), self.entry(2, "crashed")), self.row(self.entry(0))])
+        killed, alive = csv.DictReader(io.StringIO(out.getvalue()))
+        self.assertEqual((killed["count"], killed["crashed"], killed["zero"], killed["first case"]), ("1", "1", "0", "0"))
+        self.assertEqual((alive["killed"], alive["first case"]), ("0", ""))
+        self.assertTrue({"cosine > 0.99", "usual: cosine > 0.99"} <= killed.keys())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA in the executor's words (gate/gate/cuda_source.h): text in, text out. GATE-8's kernels get there by it. */
+/* CUDA in the executor's words (gate/gate/cuda_source.h): text in, text out. GATE-9's kernels get there by it. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, dup */
 
 #include <fcntl.h>

@@ -117,7 +117,7 @@ static void problems_have_valid_plans(void **state) {
 /* Every kind of queries, layout and padding, and many keys. */
 static void all_kinds_come_up(void **state) {
     int queries[GATE_QUERIES] = {0}, layouts[GATE_LAYOUTS] = {0}, paddings[GATE_PADDINGS] = {0};
-    int values[GATE_VALUES] = {0}, longest = 0;
+    int values[GATE_VALUES] = {0}, longest = 0, many[GATE_VALUES] = {0};
     (void)state;
     for (int i = 0; i < 400; i++) {
         struct gate_recipe r;
@@ -127,12 +127,19 @@ static void all_kinds_come_up(void **state) {
         paddings[r.padding]++;
         values[r.values]++;
         longest = r.op[0].own > longest ? r.op[0].own : longest;
+        many[r.values] += r.op[0].own > 32768;
     }
     for (int i = 0; i < GATE_QUERIES; i++) {
         assert_true(queries[i] > 0);
     }
-    for (int i = 0; i < GATE_LAYOUTS; i++) {
-        assert_true(layouts[i] > 0);
+    for (int one = 1; one < GATE_LAYOUTS; one *= 2) {
+        for (int other = 1; other < one; other *= 2) { /* either, both, and none */
+            int seen[4] = {0};
+            for (int i = 0; i < GATE_LAYOUTS; i++) {
+                seen[2 * ((i & one) != 0) + ((i & other) != 0)] += layouts[i];
+            }
+            assert_true(seen[0] > 0 && seen[1] > 10 && seen[2] > 10 && seen[3] > 10);
+        }
     }
     for (int i = 0; i < GATE_PADDINGS; i++) {
         assert_true(paddings[i] > 0);
@@ -140,7 +147,8 @@ static void all_kinds_come_up(void **state) {
     for (int i = 0; i < GATE_VALUES; i++) {
         assert_true(values[i] >= 20);
     }
-    assert_true(longest >= 16384);
+    assert_true(longest >= 65536);
+    assert_true(many[GATE_COUNT] > 1 && many[GATE_SELECT] > 1);
 }
 
 /* ---- What the values show ---- */
@@ -274,6 +282,46 @@ static void a_key_more_or_less_is_seen(void **state) {
     assert_true(keys > 16000);
 }
 
+/* GATE-8: nothing comes of the heaviest keys, and something of keys that weigh 2^-7 or less of what they do. */
+static int is_light(const struct gate_problem *p, const struct row *r) {
+    double best = -INFINITY, light = 0.0;
+    for (int j = 0; j < r->n; j++) {
+        best = fmax(best, score(p, r, j));
+    }
+    for (int j = 0; j < r->n; j++) {
+        double below = best - score(p, r, j), v = r->v[(ptrdiff_t)j * r->d];
+        assert_true(v >= 0.0);
+        assert_true(below > 0.5 || v == 0.0 || r->n <= 2);
+        light += v != 0.0 && below >= 7.0 * 0.6931471805599453;
+    }
+    return light > 0.0;
+}
+
+static void light_keys_count_alone(void **state) {
+    int rows = 0, light = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p;
+        make(&p, i, &plain);
+        int kind = p.recipe.values == GATE_RISING || p.recipe.values == GATE_FALLING;
+        int longest = 0; /* of which the others see the beginning alone */
+        for (int s = 1; s < p.b; s++) {
+            longest = p.n_tokens[s] > p.n_tokens[longest] ? s : longest;
+        }
+        int row = p.query_begin[longest + 1] - 1;
+        if (kind && row >= p.query_begin[longest] && p.q[1] == 0.0 && p.n_tokens[longest] > 40) {
+            struct row r;
+            row_new(&r, &p, row, 0);
+            light += is_light(&p, &r);
+            rows++;
+            free(r.k);
+        }
+        gate_problem_free(&p);
+    }
+    assert_true(rows >= 4);
+    assert_true(light >= 2);
+}
+
 /* ---- Verdicts ---- */
 
 /* Right results: what the oracle says, rounded. */
@@ -309,7 +357,7 @@ static void arrays_of(const struct gate_problem *p, struct gate_arrays *a, unsig
 /* The largest error / bound is above 1 if and only if a number is wrong. */
 static enum gate_verdict judged(const struct gate_problem *p, const struct gate_arrays *a) {
     struct gate_finding f;
-    assert_int_equal(gate_judge(p, a, &plain, 100000, &f), 0);
+    assert_int_equal(gate_judge(p, a, &plain, 100000, &f, NULL), 0);
     assert_int_equal(f.largest > 1.0, f.verdict != GATE_RIGHT);
     assert_int_equal(f.clause[0] != '\0', f.verdict != GATE_RIGHT);
     if (f.verdict == GATE_NOT_A_NUMBER) {
@@ -541,6 +589,7 @@ int main(void) {
         cmocka_unit_test(all_kinds_come_up),
         cmocka_unit_test(a_selected_key_is_seen),
         cmocka_unit_test(a_key_more_or_less_is_seen),
+        cmocka_unit_test(light_keys_count_alone),
         cmocka_unit_test(wrong_numbers_are_found),
         cmocka_unit_test(wrong_writes_are_found),
         cmocka_unit_test(counts_are_of_any_order),

@@ -39,7 +39,11 @@ struct checking {
     int has_earlier;
     double recorded;      /* when the last case was */
     double next_progress; /* when it is shown again */
-    gate_looker *look;    /* NULL: nobody looks at results */
+    double case_began;
+    int rules;         /* those of others judge, too: */
+    int judged;        /* whether they did in this case, */
+    unsigned rejected; /* and which do not accept it */
+    gate_looker *look; /* NULL: nobody looks at results */
     void *context;
 };
 
@@ -160,6 +164,20 @@ static int most_pairs(const struct gate_problem *p) {
     return MOST_PAIRS;
 }
 
+static int judge(struct checking *c, const struct gate_problem *p, const struct gate_arrays *arrays,
+                 struct gate_finding *f) {
+    struct gate_tensor tensor = {.beyond = 0};
+    if (gate_judge(p, arrays, runner_kernel(c->runner), most_pairs(p), f,
+                   c->rules ? &tensor : NULL) != 0) {
+        return -1;
+    }
+    if (c->rules && f->compared + f->unclaimed > 0) {
+        c->judged = 1;
+        c->rejected |= gate_tensor_rejected(&tensor);
+    }
+    return 0;
+}
+
 /* Twice, and compared; the verdict is on the first thing that is wrong. Memory ends where nobody may read on in the first
  * run (at_end: 1) or in the second. */
 static int run_twice(struct checking *c, const struct gate_problem *p, struct gate_arrays *one,
@@ -174,9 +192,7 @@ static int run_twice(struct checking *c, const struct gate_problem *p, struct ga
         return 0;
     }
     struct gate_finding writes;
-    const struct cp_kernel *kernel = runner_kernel(c->runner);
-    if (gate_judge_writes(p, one, other, &writes) != 0 ||
-        gate_judge(p, one, kernel, most_pairs(p), f) != 0) {
+    if (gate_judge_writes(p, one, other, &writes) != 0 || judge(c, p, one, f) != 0) {
         return no_verdict("not enough memory to judge a result");
     }
     if (writes.verdict != GATE_RIGHT) { /* it says more than that numbers are wrong */
@@ -308,9 +324,30 @@ static void keep_smaller(struct gate_found *found, long long n, const struct gat
     }
 }
 
+/* A call that failed, or did not come back, is noticed by every test. */
+static int is_loud(enum gate_verdict verdict) {
+    return verdict == GATE_FAILED || verdict == GATE_CRASHED || verdict == GATE_EXITED ||
+           verdict == GATE_HANGS;
+}
+
+/* By the rules of others; nothing when they were not asked. */
+static int note(struct checking *c, struct gate_log *log, long long index,
+                const struct gate_recipe *recipe, const struct gate_finding *f) {
+    struct gate_entry entry = {.index = index, .values = recipe->values, .verdict = f->verdict};
+    entry.judged = c->judged || is_loud(f->verdict);
+    entry.rejected = is_loud(f->verdict) ? GATE_ALL_RULES : c->rejected;
+    entry.seconds = seconds_now() - c->case_began;
+    c->judged = 0;
+    c->rejected = 0;
+    c->case_began = seconds_now();
+    return !c->rules || gate_log_add(log, &entry) == 0
+               ? 0
+               : no_verdict("not enough memory for so many cases");
+}
+
 /* Case `index`; of another recipe than its own when it showed that an earlier one is wrong. */
-static void record(struct checking *c, long long index, const struct gate_recipe *recipe,
-                   const struct gate_finding *f) {
+static int record(struct checking *c, long long index, const struct gate_recipe *recipe,
+                  const struct gate_finding *f) {
     struct gate_tally *tally = &c->result->tally[recipe->values];
     double now = seconds_now();
     if (f->verdict != GATE_RIGHT) {
@@ -334,6 +371,7 @@ static void record(struct checking *c, long long index, const struct gate_recipe
     if (f->compared > 0) {
         tally->spread[gate_keys_interval(f->keys)][gate_ratio_interval(f->largest)]++;
     }
+    return note(c, &c->result->each, index, recipe, f);
 }
 
 static int check_case(struct checking *c, long long index) {
@@ -346,13 +384,16 @@ static int check_case(struct checking *c, long long index) {
         c->result->refused += taken == 0;
         return taken;
     }
-    record(c, index, &recipe, &f);
+    if (record(c, index, &recipe, &f) != 0) {
+        return -1;
+    }
     if (c->has_earlier && index % AGAIN == 0) {
         if (run_earlier(c, &f) != 0) {
             return -1;
         }
-        if (f.verdict != GATE_RIGHT) { /* a case more, and a wrong one: it was right before */
-            record(c, index, &c->earlier, &f);
+        if (f.verdict != GATE_RIGHT && /* a case more, and a wrong one: it was right before */
+            record(c, index, &c->earlier, &f) != 0) {
+            return -1;
         }
         c->has_earlier = 0;
     } else if (f.verdict == GATE_RIGHT && (!c->has_earlier || index % AGAIN == 2)) {
@@ -382,14 +423,40 @@ static int is_enough(const struct gate_options *o, const struct gate_result *r) 
            (o->first && r->verdicts[GATE_RIGHT] < r->cases);
 }
 
+/* Beside the cases, and before them: nothing has run yet. */
+static int run_usual(struct checking *c) {
+    for (int i = 0; i < GATE_USUAL; i++) {
+        struct gate_recipe recipe;
+        struct gate_finding f;
+        unsigned long long digest;
+        gate_usual_recipe(i, &recipe);
+        c->judged = 0;
+        c->rejected = 0;
+        int taken = run_recipe(c, &recipe, &f, &digest);
+        if (taken < 0 || (taken > 0 && note(c, &c->result->usual, i, &recipe, &f) != 0)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void gate_result_free(struct gate_result *result) {
+    free(result->each.entry);
+    free(result->usual.entry);
+}
+
 int gate_check(const struct gate_options *options, struct runner *runner,
                struct gate_result *result, const volatile int *stop) {
-    struct checking c = {.options = options, .runner = runner, .result = result};
+    struct checking c = {
+        .options = options, .runner = runner, .result = result, .rules = options->rules};
     long long cases = options->cases > 0 ? options->cases : tier_cases[options->tier];
     long long first = options->only >= 0 ? options->only : 0;
     long long end = options->only >= 0 ? options->only + 1 : cases;
-    double start = c.recorded = seconds_now();
+    double start = c.recorded = c.case_began = seconds_now();
     memset(result, 0, sizeof *result);
+    if (options->rules && run_usual(&c) != 0) {
+        return -1;
+    }
     for (long long i = first; i < end && !*stop && !is_enough(options, result); i++) {
         if (check_case(&c, i) < 0) {
             return -1;

@@ -139,13 +139,16 @@ static int check_with(const struct gate_options *o, struct gate_files *files,
     const char *file = object->directory[0] != '\0' ? object->file : o->kernel;
     struct gate_result result;
     struct gate_report report = {o, runner_kernel(runner), &result};
+    int status = EXIT_BAD_USE;
     if (gate_check(o, runner, &result, &interrupted) != 0 ||
         (o->save != NULL && save(o, file, runner, &result) != 0)) {
         gate_files_remove(files);
-        return EXIT_BAD_USE;
+    } else {
+        gate_print_text(stdout, &report);
+        status = gate_files_write(files, &report) != 0 ? EXIT_BAD_USE : status_of(&result);
     }
-    gate_print_text(stdout, &report);
-    return gate_files_write(files, &report) != 0 ? EXIT_BAD_USE : status_of(&result);
+    gate_result_free(&result);
+    return status;
 }
 
 static int check(const struct gate_options *o) {

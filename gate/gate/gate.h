@@ -7,6 +7,7 @@
  *   runner*.c  a kernel in its own process  compile.c  a kernel that is given as source
  *   class.c    what a kernel declares     judge.c    its results against the certified tolerance
  *   check.c    what is asked of a kernel, and how its answers are compared
+ *   rules.c    the same results by the rules of others, usual.c their usual test, log.c each case with that
  *   shrink.c   makes a case smaller       case.c     keeps it in a file
  *   explain*.c what a wrong result is the result of
  *   report*.c  what is said of it all: text, JSON, JUnit XML, HTML
@@ -20,7 +21,10 @@
 
 #include "chunkproof/tolerance.h"
 #include "gate/gate/compile.h"
+#include "gate/gate/rules.h"
 #include "gate/gate/runner.h"
+
+struct json_t; /* of jansson */
 
 /* ---- Recipes ---- */
 
@@ -45,13 +49,13 @@ struct gate_op {
 enum gate_values {
     GATE_COUNT, /* all weights equal, each number of V in few keys: a key too many or too few shows */
     GATE_SELECT, /* a query chooses few keys by their address, all others weigh nothing: another key shows */
-    GATE_NORMAL,    /* mean 0, variance 1 */
-    GATE_MASSIVE,   /* few channels 50 times as large */
-    GATE_ONE_HOT,   /* one key in seven far ahead */
-    GATE_LOW,       /* all scores about -900, or -70,000 */
-    GATE_RISING,    /* each key a new maximum; */
-    GATE_FALLING,   /* the first one the maximum */
-    GATE_OFFSET,    /* V far from 0 and close together */
+    GATE_NORMAL,  /* mean 0, variance 1 */
+    GATE_MASSIVE, /* few channels 50 times as large */
+    GATE_ONE_HOT, /* one key in seven far ahead */
+    GATE_SHIFTED, /* all scores about -900 or 900, or -70,000 or 70,000 */
+    GATE_RISING,  /* each key a new maximum; */
+    GATE_FALLING, /* the first one the maximum; of both at times keys of small weight alone count */
+    GATE_OFFSET,  /* V far from 0 and close together */
     GATE_SUBNORMAL, /* V below the smallest normal number */
     GATE_ZERO,      /* Q and V of zeros of both signs */
     GATE_VALUES
@@ -73,9 +77,10 @@ enum gate_queries {
 #define GATE_SLOTS_FIRST   1  /* K: [chunk][slot][head] instead of [chunk][head][slot] */
 #define GATE_V_OTHERWISE   2  /* V the other way round than K */
 #define GATE_HEADS_FIRST   4  /* Q and out: [head][row] */
-#define GATE_SPREAD        8  /* numbers of nobody behind each d, and behind each chunk */
+#define GATE_SPREAD        8  /* numbers of nobody behind each d, */
 #define GATE_OUT_OTHERWISE 16 /* out the other way round than Q */
-#define GATE_LAYOUTS       32
+#define GATE_SPREAD_CHUNKS 32 /* and behind each chunk */
+#define GATE_LAYOUTS       64
 
 /* What lies where no key is. */
 enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };
@@ -217,9 +222,11 @@ struct gate_finding {
 /* GATE_RIGHT, with nothing compared. */
 extern const struct gate_finding gate_no_finding;
 
-/* Compares the results with attention, for at most `most` pairs (row, head), spread evenly. 0, or -1: no memory. */
+/* Compares the results with attention, for at most `most` pairs (row, head), spread evenly; and shows them to a tensor,
+ * unless it is NULL. 0, or -1: no memory. */
 int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arrays,
-               const struct cp_kernel *kernel, int most, struct gate_finding *finding);
+               const struct cp_kernel *kernel, int most, struct gate_finding *finding,
+               struct gate_tensor *tensor);
 
 /* Whether all of out and lse was written, nothing between the rows, and the same bits: two runs of one call, with
  * different poison. 0, or -1: no memory. */
@@ -240,6 +247,7 @@ struct gate_options {
     long long only;      /* this case alone; -1: all */
     double seconds;      /* for one call; 0: as usual */
     int first;           /* stop at the first finding */
+    int rules;           /* judge by the rules of others as well, and report each case */
     int explain;         /* of replay: what wrong results are the results of */
     const char *command; /* its name */
     int help;
@@ -280,12 +288,28 @@ struct gate_tally {
     struct gate_found smallest; /* the smallest case that is not right, if one is */
 };
 
+/* A case by the rules of others. */
+struct gate_entry {
+    long long index;
+    enum gate_values values;
+    enum gate_verdict verdict;
+    int judged;        /* 0: it gave no numbers, and did not end where anybody would notice it */
+    unsigned rejected; /* bits of rules; all where it did not end as it should */
+    double seconds;    /* that the case took */
+};
+
+struct gate_log {
+    struct gate_entry *entry; /* in the order in which they were run */
+    long long n, room;
+};
+
 struct gate_result {
     struct gate_tally tally[GATE_VALUES];
     long long cases, refused, runs; /* taken; asked for and not taken; calls of the kernel */
     long long verdicts[GATE_VERDICTS];
     struct gate_found found[GATE_VERDICTS]; /* the smallest case of each verdict */
     char refusal[256];                      /* why, the last time */
+    struct gate_log each, usual;            /* cases, and those of the usual test; when asked for */
     int interrupted;
     double seconds;
 };
@@ -295,9 +319,14 @@ long long gate_unclaimed(const struct gate_result *result);
 int gate_claims_too_little(const struct gate_result *result);
 
 /* All cases of the options. `stop` becomes not 0 when it is to end early. 0, or -1 after saying why there is no
- * verdict. */
+ * verdict. The result is to be freed in either case. */
 int gate_check(const struct gate_options *options, struct runner *runner,
                struct gate_result *result, const volatile int *stop);
+void gate_result_free(struct gate_result *result);
+
+/* The usual test of an attention kernel: normal values, one query for each sequence, and the plainest layout. */
+#define GATE_USUAL 4
+void gate_usual_recipe(int i, struct gate_recipe *recipe);
 
 /* One case: 1 it was run, and this came of it; 0 the kernel does not take it; -1 no verdict, said why. */
 int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
@@ -349,5 +378,10 @@ int gate_files_write(struct gate_files *files, const struct gate_report *report)
 
 /* There is nothing to report. */
 void gate_files_remove(struct gate_files *files);
+
+/* What the rules of others say of the cases: lines of a report, and members of one in JSON. */
+int gate_log_add(struct gate_log *log, const struct gate_entry *entry); /* 0, or -1: no memory */
+void gate_log_print(FILE *file, const struct gate_result *result);
+void gate_log_json(struct json_t *report, const struct gate_result *result);
 
 #endif

@@ -13,7 +13,7 @@ const struct gate_finding gate_no_finding = {
 
 /* Room for one row. */
 struct room {
-    double *k, *v, *scratch, *expected, *bound;
+    double *k, *v, *scratch, *expected, *bound, *out;
 };
 
 static int room_new(struct room *room, const struct gate_problem *p) {
@@ -26,8 +26,9 @@ static int room_new(struct room *room, const struct gate_problem *p) {
     room->scratch = malloc((3 * n + 1) * sizeof(double));
     room->expected = malloc(d * sizeof(double));
     room->bound = malloc(d * sizeof(double));
+    room->out = malloc(d * sizeof(double));
     return room->k != NULL && room->v != NULL && room->scratch != NULL && room->expected != NULL &&
-                   room->bound != NULL
+                   room->bound != NULL && room->out != NULL
                ? 0
                : -1;
 }
@@ -38,6 +39,7 @@ static void room_free(struct room *room) {
     free(room->scratch);
     free(room->expected);
     free(room->bound);
+    free(room->out);
 }
 
 /* A row and head that is judged. */
@@ -118,13 +120,25 @@ static void compare(struct gate_finding *f, const struct pair *pair, int element
 static void compare_pair(const struct gate_problem *p, const struct gate_arrays *arrays,
                          const struct pair *pair, const struct room *room, struct gate_finding *f) {
     for (int i = 0; i < p->recipe.head_dim; i++) {
-        compare(f, pair, i, gate_out_at(arrays, p, pair->row, pair->head, i), room->expected[i],
-                room->bound[i]);
+        room->out[i] = gate_out_at(arrays, p, pair->row, pair->head, i);
+        compare(f, pair, i, room->out[i], room->expected[i], room->bound[i]);
     }
     if (arrays->run.call.lse != NULL) {
         compare(f, pair, -1, gate_lse_at(arrays, p, pair->row, pair->head), pair->lse,
                 pair->lse_bound);
     }
+}
+
+/* The row as the rules of others see it. */
+static int show(const struct gate_problem *p, const struct pair *pair, const struct room *room,
+                struct gate_tensor *tensor) {
+    struct gate_plain_row row = {p->kv_type, pair->n_keys, p->recipe.head_dim, p->scale, pair->q,
+                                 room->k,    room->v};
+    if (tensor == NULL) {
+        return 0;
+    }
+    gate_tensor_add(tensor, room->out, room->expected, p->recipe.head_dim);
+    return gate_tensor_plain(tensor, &row, room->expected);
 }
 
 static void say(const struct gate_problem *p, struct gate_finding *f) {
@@ -142,24 +156,26 @@ static void say(const struct gate_problem *p, struct gate_finding *f) {
 }
 
 int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
-               const struct cp_kernel *kernel, int most, struct gate_finding *f) {
+               const struct cp_kernel *kernel, int most, struct gate_finding *f,
+               struct gate_tensor *tensor) {
     struct room room;
     int d = p->recipe.head_dim, h = p->recipe.n_heads, n = p->n_rows * h;
-    int step = (n + most - 1) / most;
+    int step = (n + most - 1) / most, result = 0;
     *f = gate_no_finding;
     if (room_new(&room, p) != 0) {
         room_free(&room);
         return -1;
     }
-    for (int x = 0; x < n; x += step) {
+    for (int x = 0; x < n && result == 0; x += step) {
         struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d,
                             0.0,   0.0};
         certify(p, kernel, &pair, &room);
         compare_pair(p, arrays, &pair, &room, f);
+        result = show(p, &pair, &room, tensor);
     }
     room_free(&room);
     say(p, f);
-    return 0;
+    return result;
 }
 
 /* ---- What was written (GATE-3, GATE-4) ---- */

@@ -8,56 +8,65 @@
 #include "gate/gate/gate.h"
 #include "gate/random.h"
 
-#define SPREAD 16 /* elements behind a row of d */
+#define SPREAD        16 /* elements behind a row of d, */
+#define SPREAD_CHUNKS 48 /* and behind a chunk */
 
 /* Strides of an array with three indices before that of the number: x outermost. */
 struct strides {
     long long x, y, z;
+    long long width;    /* a row of d, and what is spread behind it */
     long long elements; /* of the whole array */
 };
 
+/* How far numbers are spread: behind each d, and behind each x. */
+struct spread {
+    int rows, chunks;
+};
+
 static struct strides strides_of(long long n_x, long long n_y, long long n_z, long long d,
-                                 int swapped, int spread) {
-    long long width = d + spread;
+                                 int swapped, struct spread spread) {
+    long long width = d + spread.rows;
     struct strides s = {n_y * n_z * width, swapped ? width : n_z * width,
-                        swapped ? n_y * width : width, 0};
-    s.x += 3LL * spread;
+                        swapped ? n_y * width : width, width, 0};
+    s.x += spread.chunks;
     s.elements = n_x * s.x;
     return s;
 }
 
-static int spread_of(const struct gate_problem *p) {
-    return (p->recipe.layout & GATE_SPREAD) != 0 ? SPREAD : 0;
+/* What is spread is so in its own way in each array: `times` as far. */
+static struct spread spread_of(const struct gate_problem *p, int times) {
+    int layout = p->recipe.layout;
+    return (struct spread){(layout & GATE_SPREAD) != 0 ? times * SPREAD : 0,
+                           (layout & GATE_SPREAD_CHUNKS) != 0 ? times * SPREAD_CHUNKS : 0};
 }
 
-static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int spread) {
+static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int times) {
     const struct gate_recipe *r = &p->recipe;
-    return strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim, slots_first, spread);
+    return strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim, slots_first,
+                      spread_of(p, times));
 }
 
 /* Of rows and heads: x is not there. */
 static struct strides strides_of_rows(const struct gate_problem *p, long long d, int heads_first,
-                                      int spread) {
-    return strides_of(1, p->n_rows, p->recipe.n_heads, d, heads_first, spread);
+                                      int times) {
+    return strides_of(1, p->n_rows, p->recipe.n_heads, d, heads_first, spread_of(p, times));
 }
 
-/* ... of K, of V, of Q, of out and of lse. What is spread is so in its own way. */
+/* ... of K, of V, of Q, of out and of lse. */
 struct all_strides {
     struct strides k, v, q, out, lse;
 };
 
 static struct all_strides all_strides_of(const struct gate_problem *p) {
-    int layout = p->recipe.layout, spread = spread_of(p);
+    int layout = p->recipe.layout, d = p->recipe.head_dim;
     int slots_first = (layout & GATE_SLOTS_FIRST) != 0,
         heads_first = (layout & GATE_HEADS_FIRST) != 0;
     int v_slots_first = slots_first ^ ((layout & GATE_V_OTHERWISE) != 0);
     int out_heads_first = heads_first ^ ((layout & GATE_OUT_OTHERWISE) != 0);
-    int d = p->recipe.head_dim;
-    return (struct all_strides){strides_of_keys(p, slots_first, spread),
-                                strides_of_keys(p, v_slots_first, 2 * spread),
-                                strides_of_rows(p, d, heads_first, spread),
-                                strides_of_rows(p, d, out_heads_first, 3 * spread),
-                                strides_of_rows(p, 1, out_heads_first, spread)};
+    return (struct all_strides){
+        strides_of_keys(p, slots_first, 1), strides_of_keys(p, v_slots_first, 2),
+        strides_of_rows(p, d, heads_first, 1), strides_of_rows(p, d, out_heads_first, 3),
+        strides_of_rows(p, 1, out_heads_first, 1)};
 }
 
 /* ---- Filling ---- */
@@ -74,41 +83,74 @@ static double padding_number(const struct gate_problem *p, struct gate_random *r
     }
 }
 
-static void fill_padding(const struct gate_problem *p, void *array, int type, size_t n,
-                         unsigned long long which) {
-    struct gate_random random = {p->seed ^ which};
-    for (size_t i = 0; i < n; i++) {
-        cp_number_store(array, type, i, padding_number(p, &random));
+/* An array that is being filled, and what lies in it where no number is: that of an element follows from its index. */
+struct filling {
+    const struct gate_problem *problem;
+    void *array;
+    int type;
+    unsigned long long which;
+};
+
+/* Bytes from `done` on as those before them, over and over. */
+static void repeat(unsigned char *bytes, size_t done, size_t all) {
+    for (size_t n; done < all; done += n) {
+        n = done < all - done ? done : all - done;
+        memcpy(bytes + done, bytes, n);
     }
 }
 
-static void put_keys(const struct gate_problem *p, const double *from, void *to, struct strides s) {
-    const struct gate_recipe *r = &p->recipe;
-    size_t at = 0;
-    for (long long chunk = 0; chunk < p->capacity; chunk++) {
+static void pad(const struct filling *f, long long begin, long long end) {
+    struct gate_random random = {f->problem->seed ^ f->which};
+    size_t size = cp_number_size(f->type);
+    int differ = f->problem->recipe.padding == GATE_STALE;
+    if (begin == end) {
+        return;
+    }
+    gate_random_skip(&random, (unsigned long long)begin);
+    for (long long i = begin; i < (differ ? end : begin + 1); i++) {
+        cp_number_store(f->array, f->type, (size_t)i, padding_number(f->problem, &random));
+    }
+    if (!differ) {
+        repeat((unsigned char *)f->array + (size_t)begin * size, size,
+               (size_t)(end - begin) * size);
+    }
+}
+
+/* A row of d numbers and what is spread behind it; a NaN is none, and then none of them is. */
+static void put_row(const struct filling *f, long long at, const double *from,
+                    const struct strides *s) {
+    long long d = f->problem->recipe.head_dim;
+    if (isnan(from[0])) {
+        pad(f, at, at + s->width);
+        return;
+    }
+    for (long long i = 0; i < d; i++) {
+        cp_number_store(f->array, f->type, (size_t)(at + i), from[i]);
+    }
+    pad(f, at + d, at + s->width);
+}
+
+static void put_keys(const struct filling *f, const double *from, const struct strides *s) {
+    const struct gate_recipe *r = &f->problem->recipe;
+    for (long long chunk = 0; chunk < f->problem->capacity; chunk++) {
         for (long long head = 0; head < r->n_kv_heads; head++) {
-            for (long long slot = 0; slot < r->chunk_size; slot++) {
-                size_t begin = (size_t)(chunk * s.x + head * s.y + slot * s.z);
-                for (size_t i = 0; i < (size_t)r->head_dim; i++, at++) {
-                    if (!isnan(from[at])) {
-                        cp_number_store(to, p->kv_type, begin + i, from[at]);
-                    }
-                }
+            for (long long slot = 0; slot < r->chunk_size; slot++, from += r->head_dim) {
+                put_row(f, chunk * s->x + head * s->y + slot * s->z, from, s);
             }
         }
+        pad(f, chunk * s->x + (long long)r->n_kv_heads * r->chunk_size * s->width,
+            (chunk + 1) * s->x);
     }
 }
 
-static void put_queries(const struct gate_problem *p, void *to, struct strides s) {
-    const struct gate_recipe *r = &p->recipe;
-    size_t at = 0;
-    for (long long row = 0; row < p->n_rows; row++) {
-        for (long long head = 0; head < r->n_heads; head++) {
-            for (size_t i = 0; i < (size_t)r->head_dim; i++, at++) {
-                cp_number_store(to, p->q_type, (size_t)(row * s.y + head * s.z) + i, p->q[at]);
-            }
+static void put_queries(const struct filling *f, const double *from, const struct strides *s) {
+    const struct gate_recipe *r = &f->problem->recipe;
+    for (long long row = 0; row < f->problem->n_rows; row++) {
+        for (long long head = 0; head < r->n_heads; head++, from += r->head_dim) {
+            put_row(f, row * s->y + head * s->z, from, s);
         }
     }
+    pad(f, (long long)f->problem->n_rows * r->n_heads * s->width, s->elements);
 }
 
 /* ---- The arrays ---- */
@@ -149,12 +191,9 @@ static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
         allocate(a, RUN_LSE, (size_t)s->lse.elements * of_lse) != 0) {
         return -1;
     }
-    fill_padding(p, a->memory[RUN_Q], p->q_type, n_q, 1);
-    fill_padding(p, a->memory[RUN_K], p->kv_type, n_k, 2);
-    fill_padding(p, a->memory[RUN_V], p->kv_type, n_v, 3);
-    put_queries(p, a->memory[RUN_Q], s->q);
-    put_keys(p, p->k, a->memory[RUN_K], s->k);
-    put_keys(p, p->v, a->memory[RUN_V], s->v);
+    put_queries(&(struct filling){p, a->memory[RUN_Q], p->q_type, 1}, p->q, &s->q);
+    put_keys(&(struct filling){p, a->memory[RUN_K], p->kv_type, 2}, p->k, &s->k);
+    put_keys(&(struct filling){p, a->memory[RUN_V], p->kv_type, 3}, p->v, &s->v);
     return 0;
 }
 

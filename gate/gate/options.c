@@ -20,6 +20,7 @@ enum option_value {
     CASE,
     SECONDS,
     FIRST,
+    RULES,
     SAVE,
     JSON,
     JUNIT,
@@ -36,6 +37,7 @@ static const struct option names[] = {
     {"case", required_argument, NULL, CASE},
     {"seconds", required_argument, NULL, SECONDS},
     {"first", no_argument, NULL, FIRST},
+    {"rules", no_argument, NULL, RULES}, /* of others */
     {"save", required_argument, NULL, SAVE},
     {"json", required_argument, NULL, JSON},
     {"junit", required_argument, NULL, JUNIT},
@@ -68,6 +70,7 @@ void gate_options_help(FILE *file) {
           "  --case I              case I alone\n"
           "  --seconds X           that one call may take (10; on the executor 100)\n"
           "  --first               stop at the first finding\n"
+          "  --rules               say what the rules of others make of the results, too\n"
           "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
           "`chunkproof replay`\n"
           "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
@@ -164,6 +167,9 @@ static int read_option(struct gate_options *o, int option, const char *text) {
         return read_seconds(text, &o->seconds);
     case FIRST:
         o->first = 1;
+        return 0;
+    case RULES:
+        o->rules = 1;
         return 0;
     case SAVE:
         o->save = text;

@@ -7,13 +7,12 @@
 /* GATE-7: in integers. */
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-#define LONG_EVERY 64 /* one recipe in so many has */
+#define LONG_EVERY 32 /* one recipe in so many has */
 #define DEEP_EVERY 40
 #define LITTLE     100000 /* work that leaves room for one head of many keys alone */
-#define LONG       16384  /* keys and more, up to four times as many */
 
 const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
-                                                        "one-hot", "low",       "rising", "falling",
+                                                        "one-hot", "shifted",   "rising", "falling",
                                                         "offset",  "subnormal", "zero",   NULL};
 
 const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
@@ -21,7 +20,7 @@ const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
                                                     "numbers at random",
                                                     "few channels 50 times as large",
                                                     "one key in seven far ahead",
-                                                    "all scores far below 0",
+                                                    "all scores far from 0",
                                                     "each key a new maximum",
                                                     "the first key the maximum",
                                                     "V far from 0 and close together",
@@ -29,10 +28,10 @@ const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
                                                     "zeros of both signs"};
 
 /* Addresses first: they show more than numbers at random do. */
-static const enum gate_values turns[] = {GATE_COUNT,  GATE_SELECT,  GATE_NORMAL, GATE_SELECT,
-                                         GATE_LOW,    GATE_COUNT,   GATE_SELECT, GATE_MASSIVE,
-                                         GATE_RISING, GATE_COUNT,   GATE_SELECT, GATE_ONE_HOT,
-                                         GATE_OFFSET, GATE_FALLING, GATE_ZERO,   GATE_SUBNORMAL};
+static const enum gate_values turns[] = {GATE_COUNT,   GATE_SELECT,  GATE_NORMAL, GATE_SELECT,
+                                         GATE_SHIFTED, GATE_COUNT,   GATE_SELECT, GATE_MASSIVE,
+                                         GATE_RISING,  GATE_COUNT,   GATE_SELECT, GATE_ONE_HOT,
+                                         GATE_OFFSET,  GATE_FALLING, GATE_ZERO,   GATE_SUBNORMAL};
 
 static int one_of(struct gate_random *random, const int *choice, int n) {
     return choice[gate_random_below(random, n)];
@@ -70,6 +69,36 @@ static int most_tokens(const struct gate_recipe *r, int n_ops, long long work) {
     return most < 4 ? 4 : most > longest ? longest : (int)most;
 }
 
+/* Makes the rest smaller until a path may have two chunks and more: chunks that no path fills show little of what is wrong
+ * at their ends. */
+static void make_room(struct gate_recipe *r, long long work) {
+    while (most_tokens(r, r->n_ops, work) < 2 * r->chunk_size + 2) {
+        if (r->n_heads > r->n_kv_heads) {
+            r->n_heads = r->n_kv_heads;
+        } else if (r->queries != GATE_DECODE) {
+            r->queries = GATE_DECODE;
+        } else if (r->n_kv_heads > 1) {
+            r->n_kv_heads = r->n_heads = 1;
+        } else if (r->n_ops > 3) {
+            r->n_ops = 3;
+        } else {
+            return;
+        }
+    }
+}
+
+/* How many keys a long recipe has, and its values. Of many selected keys nothing can be claimed where a kernel divides
+ * each partial result; of counted ones it can. */
+struct many {
+    int keys;
+    enum gate_values values;
+};
+
+/* A good part of those that are counted are behind 2^14 and 2^15, the last ones behind 2^16. */
+static const struct many all_many[] = {
+    {18000, GATE_COUNT}, {32768, GATE_SELECT}, {18000, GATE_SELECT}, {65536, GATE_COUNT},
+    {36000, GATE_COUNT}, {65536, GATE_SELECT}, {18000, GATE_COUNT},  {18000, GATE_SELECT}};
+
 /* Many keys: few sequences, one of which forks off on the way. */
 static void make_long(struct gate_recipe *r, struct gate_random *random, int longest,
                       long long work) {
@@ -77,7 +106,7 @@ static void make_long(struct gate_recipe *r, struct gate_random *random, int lon
     int keys = longest + gate_random_below(random, 200);
     r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
     r->n_kv_heads = 1;
-    r->n_heads = longest > LONG ? 2 : 4;
+    r->n_heads = longest > 20000 ? 2 : 4;
     r->queries = GATE_DECODE;
     r->n_ops = 2;
     r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
@@ -86,11 +115,9 @@ static void make_long(struct gate_recipe *r, struct gate_random *random, int lon
     if (work < LITTLE) {
         r->n_heads = 1;
         r->head_dim = 16 << gate_random_below(random, 3);
-        return;
+    } else if (longest > 20000 || gate_random_below(random, 2) == 0) {
+        r->head_dim = longest > 40000 ? 16 : 64;
     }
-    r->head_dim = longest > 2 * LONG                                    ? 16
-                  : longest > LONG || gate_random_below(random, 2) == 0 ? 64
-                                                                        : r->head_dim;
 }
 
 /* Paths of several hundred chunks. */
@@ -110,7 +137,6 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     static const int chunk_sizes[] = {16, 64, 1, 2, 3, 5, 17, 32, 128, 4, 256, 512};
     static const int groups[] = {1, 2, 4, 8, 1, 3, 7, 16};
     static const int kv_heads[] = {1, 2, 3, 1, 4, 8};
-    static const int longest[] = {LONG, 2 * LONG, LONG, LONG, 4 * LONG, LONG, 2 * LONG, LONG};
     static const int scales[] = {100, 100, 100, 50, 170};
     struct gate_random random = {seed ^ (unsigned long long)index * 0xD1342543DE82EF95ULL};
     random.state += (unsigned long long)attempt * 0x8CB92BA72F3D8DD7ULL;
@@ -124,16 +150,17 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     r->queries = (enum gate_queries)(gate_random_below(&random, 6) % GATE_QUERIES);
     r->layout = gate_random_below(&random, 2) == 0 ? 0 : gate_random_below(&random, GATE_LAYOUTS);
     r->padding = (enum gate_padding)gate_random_below(&random, GATE_PADDINGS);
-    if (r->values == GATE_LOW && attempt == 0 && index / COUNT_OF(turns) % 2 == 0) {
-        r->head_dim = 16; /* for the lowest scores */
+    if (r->values == GATE_SHIFTED && attempt == 0 && index / COUNT_OF(turns) % 2 == 0) {
+        r->head_dim = 16; /* for the scores furthest from 0 */
     }
     r->scale = one_of(&random, scales, COUNT_OF(scales));
     r->without_lse = gate_random_below(&random, 6) == 0;
     r->renewed = gate_random_below(&random, 3) == 0;
     if (index % LONG_EVERY ==
         LONG_EVERY / 2 + index / LONG_EVERY % 8) { /* other values each time */
-        r->values = index / LONG_EVERY % 3 == 0 ? GATE_COUNT : GATE_SELECT;
-        make_long(r, &random, longest[index / LONG_EVERY % COUNT_OF(longest)], work);
+        const struct many *many = &all_many[index / LONG_EVERY % COUNT_OF(all_many)];
+        r->values = many->values;
+        make_long(r, &random, many->keys, work);
         return;
     }
     if (index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {
@@ -141,6 +168,9 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
         return;
     }
     r->n_ops = 1 + gate_random_below(&random, gate_random_below(&random, 8) == 0 ? 40 : 12);
+    if (gate_random_below(&random, 2) == 0) {
+        make_room(r, work);
+    }
     int most = most_tokens(r, r->n_ops, work);
     for (int i = 0; i < r->n_ops; i++) {
         r->op[i] = any_op(&random, i, r->chunk_size, most);

@@ -119,6 +119,9 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         (json_int_t)r->refused, "refusal", r->refusal[0] != '\0' ? string(r->refusal) : json_null(),
         "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "verdicts",
         verdicts_json(r->verdicts), "tallies", tallies_json(r), "findings", all_found_json(report));
+    if (json != NULL && report->options->rules) {
+        gate_log_json(json, r);
+    }
     int result = json == NULL || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);
     return fputc('\n', file) == EOF ? -1 : result;

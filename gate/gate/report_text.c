@@ -105,6 +105,9 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
     }
     print_all_found(file, report);
     print_not_judged(file, r);
+    if (report->options->rules) {
+        gate_log_print(file, r);
+    }
     fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s\n",
             strcmp(answer, "wrong") == 0  ? "WRONG"
             : strcmp(answer, "none") == 0 ? "NO VERDICT"

@@ -156,7 +156,7 @@ static enum run_outcome found_by_executor(const struct run_device *d, char *text
     return is_simulated(d) ? outcomes[d->found(text, RUN_TEXT)] : RUN_DONE;
 }
 
-/* GATE-8 */
+/* GATE-9 */
 enum run_outcome run_device_wait(const struct run_device *d, char *text) {
     int error = d->wait(d->stream);
     enum run_outcome outcome = found_by_executor(d, text);

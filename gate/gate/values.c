@@ -9,16 +9,23 @@
  * weights. Each key has small integers in V: which keys were taken can be read from the result.
  *
  * GATE_COUNT (GATE-6): all weights are 1/n, and column i of V is 0 but for every d-th key: a key that is missing or counted twice
- * changes a column by a good part, also where there are many. Columns of more than IN_COLUMN keys are
- * avoided: keys outside of a window have 0 everywhere. */
+ * changes a column by a good part, also where there are many. Columns of more than 8 keys are
+ * avoided, of fewer where there are more than IN_ALL / 8: keys outside of a window have 0 everywhere. */
 #include <math.h>
 
 #include "chunkproof/number.h"
 #include "gate/gate/gate.h"
 #include "gate/random.h"
 
-#define APART     32.0 /* e^-32 is 2^-46: nothing beside 1, for 2^16 keys */
-#define IN_COLUMN 8
+#define APART  32.0 /* e^-32 is 2^-46: nothing beside 1, for 2^16 keys */
+#define IN_ALL (8 * 20000)
+
+/* Rising and falling scores: SLOPE STEEP scale from key to key, of a number of K and of Q. */
+#define SLOPE         0.25
+#define STEEP         4.0
+#define LIGHT_OCTAVES 7 /* below the largest: a light key */
+#define MOST_OCTAVES                                                                               \
+    10 /* 2^10 times a normal number is in reach of binary16, and 2^-10 of its weights */
 
 double gate_round(int type, double x) {
     union {
@@ -32,11 +39,11 @@ double gate_round(int type, double x) {
 
 /* Mean 0, variance 1, nearly normal: the sum of twelve numbers of variance 1/12. */
 static double normal(struct gate_random *random) {
-    double sum = -6.0;
+    unsigned long long sum = 0;
     for (int i = 0; i < 12; i++) {
-        sum += (double)(gate_random_next(random) >> 32) * 0x1p-32;
+        sum += gate_random_next(random) >> 32;
     }
-    return sum;
+    return (double)sum * 0x1p-32 - 6.0;
 }
 
 static struct gate_random random_of(const struct gate_problem *p, unsigned long long what,
@@ -81,87 +88,175 @@ static int ties(const struct gate_problem *p) {
     return (int)(p->seed >> 7 & 1);
 }
 
-/* Below what binary32 can rescale from 0; and below bounds on scores that a kernel may have put in, where d is so small
- * that something can still be claimed of sums as large. */
-static double low(const struct gate_problem *p) {
-    return p->recipe.head_dim <= 16 && (p->seed >> 8 & 1) ? -70000.0 : -900.0;
+/* Of all scores. Further from 0 than binary32 can rescale; where d is so small that something can still be claimed of
+ * sums as large, further than binary16 goes and than bounds on scores that a kernel may have put in. */
+static double shift(const struct gate_problem *p) {
+    double far = p->recipe.head_dim <= 16 ? 70000.0 : 900.0;
+    return (p->seed >> 8 & 1) != 0 ? far : -far;
 }
 
-static double key_number(const struct gate_problem *p, const struct key *key, int i,
-                         struct gate_random *random) {
-    double x = normal(random);
-    switch (p->recipe.values) {
-    case GATE_COUNT: /* q = 0, or all keys alike */
-        return ties(p) ? 1.0 - 0.25 * (i % 5) : x;
-    case GATE_SELECT:
-        return i < address_bits(p) ? sign_of(key->address, i) * amplitude(p) : 0.0;
-    case GATE_MASSIVE:
-        return i % 16 == 0 ? 50.0 * x : x;
-    case GATE_ONE_HOT:
-        return key->position % 7 == 3 ? 20.0 * x : x;
-    case GATE_LOW:
-        return i == 0 ? low(p) / (64.0 * p->scale) : x;
-    case GATE_RISING:
-        return i == 0 ? 0.25 * key->position : x;
-    case GATE_FALLING:
-        return i == 0 ? -0.25 * key->position : x;
-    default:
-        return x;
+/* What all keys of a problem have in common. */
+struct making {
+    int bits;         /* of an address */
+    double amplitude; /* of each */
+    int begin, end;   /* keys with numbers in V when they are counted */
+    int longest;      /* keys of a sequence */
+    double octaves; /* by which weights rise or fall with each key, when light ones count; else 0 */
+};
+
+/* GATE-8: rising and falling scores of one product each, whose sum rounds nothing, and V such that light keys count: what is left
+ * is the exponential, the scale, and how maxima change. */
+static int weighs_light(const struct gate_problem *p) {
+    return (int)(p->seed >> 10 & 1);
+}
+
+/* When they are counted: a window of the longest sequence's keys. */
+static void place_window(const struct gate_problem *p, struct making *m) {
+    int in_column = 8;
+    while (in_column > 2 && in_column * m->longest > IN_ALL) {
+        in_column /= 2;
     }
+    int window = in_column * p->recipe.head_dim;
+    m->begin = m->longest <= window      ? 0
+               : (p->seed >> 9 & 1) != 0 ? m->longest - window
+                                         : (int)(p->seed % (unsigned)(m->longest - window + 1));
+    m->end = m->begin + window;
 }
 
-/* Keys begin, begin + 1, ... have numbers in V when they are counted. */
-static int window_of(const struct gate_problem *p, int *begin) {
-    int window = IN_COLUMN * p->recipe.head_dim, longest = 0;
+static struct making making_of(const struct gate_problem *p) {
+    struct making m = {.bits = address_bits(p), .amplitude = amplitude(p)};
     for (int s = 0; s < p->b; s++) {
-        longest = p->n_tokens[s] > longest ? p->n_tokens[s] : longest;
+        m.longest = p->n_tokens[s] > m.longest ? p->n_tokens[s] : m.longest;
     }
-    *begin = longest <= window         ? 0
-             : (p->seed >> 9 & 1) != 0 ? longest - window
-                                       : (int)(p->seed % (unsigned)(longest - window + 1));
-    return window;
+    place_window(p, &m);
+    m.octaves = weighs_light(p) ? SLOPE * STEEP * p->scale * 0x1.715476p0 : 0.0;
+    return m;
 }
 
-static double counted(const struct gate_problem *p, const struct key *key, int i,
-                      struct gate_random *random) {
-    int begin, window = window_of(p, &begin);
-    int in = begin <= key->position && key->position < begin + window;
-    int size = 1 + gate_random_below(random, 2);
-    return in && key->position % p->recipe.head_dim == i ? size : 0.0;
+/* What V is multiplied with, so that light keys alone count: 0 for heavy ones, else a power of two, for it changes no
+ * digit. What is wrong with a score shows in proportion to how far the score is below the largest. */
+static double counterweight(const struct gate_problem *p, const struct making *m, int position) {
+    int behind = p->recipe.values == GATE_RISING ? m->longest - 1 - position : position;
+    double octaves = m->octaves * behind, factor = 1.0;
+    if (m->octaves == 0.0) {
+        return 1.0;
+    }
+    if (octaves < LIGHT_OCTAVES && behind < m->longest / 2) {
+        return 0.0;
+    }
+    for (int i = 1; i <= MOST_OCTAVES && i <= octaves; i++) {
+        factor *= 2.0;
+    }
+    return factor;
 }
 
-static double value_number(const struct gate_problem *p, const struct key *key, int i,
-                           struct gate_random *random) {
-    switch (p->recipe.values) {
-    case GATE_COUNT:
-        return counted(p, key, i, random);
-    case GATE_SELECT:
-        return 1 + gate_random_below(random, 61);
-    case GATE_MASSIVE:
-        return (i % 16 == 0 ? 50.0 : 1.0) * normal(random);
-    case GATE_OFFSET:
-        return 8.0 + 0.02 * normal(random);
-    case GATE_SUBNORMAL:
-        return normal(random) * (p->kv_type == CP_FP16 ? 0x1p-20 : 0x1p-130);
-    case GATE_ZERO:
-        return gate_random_below(random, 2) ? 0.0 : -0.0;
-    default:
-        return normal(random);
+static void make_normal(double *x, int d, struct gate_random *random) {
+    for (int i = 0; i < d; i++) {
+        x[i] = normal(random);
     }
 }
 
-static void fill_key(struct gate_problem *p, int s, int j, int kv_head) {
-    size_t at = gate_key_at(p, s, j, kv_head), d = (size_t)p->recipe.head_dim;
-    struct key key = {j, at / d};
-    struct gate_random for_k = random_of(p, 1, key.address);
-    struct gate_random for_v = random_of(p, 2, key.address);
-    for (size_t i = 0; i < d; i++) {
-        p->k[at + i] = gate_round(p->kv_type, key_number(p, &key, (int)i, &for_k));
-        p->v[at + i] = gate_round(p->kv_type, value_number(p, &key, (int)i, &for_v));
+static void multiply(double *x, int d, int step, double factor) {
+    for (int i = 0; i < d; i += step) {
+        x[i] *= factor;
     }
 }
 
-static void fill_keys(struct gate_problem *p) {
+static void round_all(int type, double *x, int d) {
+    for (int i = 0; i < d; i++) {
+        x[i] = gate_round(type, x[i]);
+    }
+}
+
+static void make_address(const struct making *m, unsigned long long address, double *x, int d) {
+    for (int i = 0; i < d; i++) {
+        x[i] = i < m->bits ? sign_of(address, i) * m->amplitude : 0.0;
+    }
+}
+
+static void make_k(const struct gate_problem *p, const struct making *m, const struct key *key,
+                   double *k) {
+    int d = p->recipe.head_dim;
+    struct gate_random random = random_of(p, 1, key->address);
+    if (p->recipe.values == GATE_SELECT) { /* integers: nothing to round */
+        make_address(m, key->address, k, d);
+        return;
+    }
+    if (p->recipe.values == GATE_COUNT && ties(p)) { /* all keys alike; else q = 0 */
+        for (int i = 0; i < d; i++) {
+            k[i] = 1.0 - 0.25 * (i % 5);
+        }
+        return;
+    }
+    make_normal(k, d, &random);
+    if (p->recipe.values == GATE_MASSIVE) {
+        multiply(k, d, 16, 50.0);
+    } else if (p->recipe.values == GATE_ONE_HOT && key->position % 7 == 3) {
+        multiply(k, d, 1, 20.0);
+    } else if (p->recipe.values == GATE_SHIFTED) {
+        k[0] = shift(p) / (64.0 * p->scale);
+    } else if (p->recipe.values == GATE_RISING || p->recipe.values == GATE_FALLING) {
+        k[0] = (p->recipe.values == GATE_RISING ? SLOPE : -SLOPE) * key->position;
+    }
+    round_all(p->kv_type, k, d);
+}
+
+/* One number of V for each key in the window. */
+static void make_counted(const struct making *m, const struct key *key, double *v, int d,
+                         struct gate_random *random) {
+    int at = key->position % d;
+    for (int i = 0; i < d; i++) {
+        v[i] = 0.0;
+    }
+    if (m->begin <= key->position && key->position < m->end) {
+        gate_random_skip(random, (unsigned long long)at);
+        v[at] = 1 + gate_random_below(random, 2);
+    }
+}
+
+static void make_v(const struct gate_problem *p, const struct making *m, const struct key *key,
+                   double *v) {
+    int d = p->recipe.head_dim;
+    enum gate_values values = p->recipe.values;
+    struct gate_random random = random_of(p, 2, key->address);
+    if (values == GATE_COUNT) {
+        make_counted(m, key, v, d, &random);
+        return;
+    }
+    if (values == GATE_SELECT || values == GATE_ZERO) {
+        for (int i = 0; i < d; i++) {
+            v[i] = values == GATE_SELECT           ? 1 + gate_random_below(&random, 61)
+                   : gate_random_below(&random, 2) ? 0.0
+                                                   : -0.0;
+        }
+        return;
+    }
+    make_normal(v, d, &random);
+    if (values == GATE_MASSIVE) {
+        multiply(v, d, 16, 50.0);
+    } else if (values == GATE_SUBNORMAL) {
+        multiply(v, d, 1, p->kv_type == CP_FP16 ? 0x1p-20 : 0x1p-130);
+    } else if (values == GATE_RISING || values == GATE_FALLING) {
+        multiply(v, d, 1, counterweight(p, m, key->position));
+        for (int i = 0; i < d && m->octaves != 0.0; i++) { /* none makes up for another */
+            v[i] = fabs(v[i]);
+        }
+    } else if (values == GATE_OFFSET) {
+        for (int i = 0; i < d; i++) {
+            v[i] = 8.0 + 0.02 * v[i];
+        }
+    }
+    round_all(p->kv_type, v, d);
+}
+
+static void fill_key(struct gate_problem *p, const struct making *m, int s, int j, int kv_head) {
+    size_t at = gate_key_at(p, s, j, kv_head);
+    struct key key = {j, at / (size_t)p->recipe.head_dim};
+    make_k(p, m, &key, p->k + at);
+    make_v(p, m, &key, p->v + at);
+}
+
+static void fill_keys(struct gate_problem *p, const struct making *m) {
     const struct gate_recipe *r = &p->recipe;
     size_t n =
         (size_t)p->capacity * (size_t)r->n_kv_heads * (size_t)r->chunk_size * (size_t)r->head_dim;
@@ -172,7 +267,7 @@ static void fill_keys(struct gate_problem *p) {
     for (int s = 0; s < p->b; s++) {
         for (int j = 0; j < p->n_tokens[s]; j++) {
             for (int g = 0; g < r->n_kv_heads && isnan(p->k[gate_key_at(p, s, j, g)]); g++) {
-                fill_key(p, s, j, g);
+                fill_key(p, m, s, j, g);
             }
         }
     }
@@ -197,16 +292,14 @@ static unsigned long long target(const struct gate_problem *p, int row, int head
     return gate_key_at(p, s, j, g) / (size_t)p->recipe.head_dim;
 }
 
-static void fill_selecting(struct gate_problem *p, int row, int head, double *q) {
+static void fill_selecting(struct gate_problem *p, const struct making *m, int row, int head,
+                           double *q) {
     struct gate_random random = random_of(
         p, 3, (unsigned long long)row * (unsigned long long)p->recipe.n_heads + (unsigned)head);
     unsigned long long address = target(p, row, head, &random);
-    int bits = address_bits(p), open = gate_random_below(&random, 4);
-    for (int i = 0; i < p->recipe.head_dim; i++) {
-        q[i] = i < bits ? sign_of(address, i) * amplitude(p) : 0.0;
-    }
-    for (; open > 0; open--) {
-        q[gate_random_below(&random, bits)] = 0.0;
+    make_address(m, address, q, p->recipe.head_dim);
+    for (int open = gate_random_below(&random, 4); open > 0; open--) {
+        q[gate_random_below(&random, m->bits)] = 0.0;
     }
 }
 
@@ -217,11 +310,11 @@ static double query_number(const struct gate_problem *p, int i, struct gate_rand
         return ties(p) ? x : 0.0;
     case GATE_MASSIVE:
         return i % 16 == 0 ? 50.0 * x : x;
-    case GATE_LOW:
+    case GATE_SHIFTED:
         return i == 0 ? 64.0 : x;
     case GATE_RISING:
     case GATE_FALLING:
-        return i == 0 ? 4.0 : x;
+        return i == 0 ? STEEP : weighs_light(p) ? 0.0 : x;
     case GATE_ZERO:
         return x < 0.0 ? -0.0 : 0.0;
     default:
@@ -229,14 +322,14 @@ static double query_number(const struct gate_problem *p, int i, struct gate_rand
     }
 }
 
-static void fill_queries(struct gate_problem *p) {
+static void fill_queries(struct gate_problem *p, const struct making *m) {
     int d = p->recipe.head_dim;
     struct gate_random random = random_of(p, 4, 0);
     for (int row = 0; row < p->n_rows; row++) {
         for (int head = 0; head < p->recipe.n_heads; head++) {
             double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
             if (p->recipe.values == GATE_SELECT) {
-                fill_selecting(p, row, head, q);
+                fill_selecting(p, m, row, head, q);
                 continue;
             }
             for (int i = 0; i < d; i++) {
@@ -247,6 +340,7 @@ static void fill_queries(struct gate_problem *p) {
 }
 
 void gate_values_fill(struct gate_problem *p) {
-    fill_keys(p);
-    fill_queries(p);
+    struct making m = making_of(p);
+    fill_keys(p, &m);
+    fill_queries(p, &m);
 }

@@ -5,12 +5,16 @@
  *   chunkproof gate --kernel paged_kernel.so */
 #include <chunkproof/kernel.h>
 #include <math.h>
+#include <string.h>
 
+/* Exponent and fraction are put where binary32 has them; its exponents are counted from 127, not from 15. */
 static float from_half(uint16_t half) {
-    int exponent = half >> 10 & 31, fraction = half & 1023;
-    float x = exponent == 0 ? ldexpf(fraction, -24) : ldexpf(1024 + fraction, exponent - 25);
-    if (exponent == 31) {
-        x = fraction == 0 ? INFINITY : NAN;
+    uint32_t bits = (uint32_t)(half & 0x7FFF) << 13;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    x *= 0x1p112F;
+    if ((half & 0x7C00) == 0x7C00) {
+        x = (half & 0x03FF) == 0 ? INFINITY : NAN;
     }
     return half >> 15 ? -x : x;
 }
