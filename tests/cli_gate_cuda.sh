@@ -8,10 +8,10 @@ here=$(realpath "$(dirname "$0")")
 kernels=$(dirname "$chunkproof")/tests/gate
 example=$here/example/paged_kernel.cu
 
-# misbehaves HOW VERDICT TEXT: that verdict in each case, with that text; and the gate goes on to the end.
+# misbehaves HOW VERDICT TEXT: that verdict, with that text; and the gate goes on to the end.
 misbehaves() {
     MISBEHAVE=$1 status 1 --kernel "$kernels/cuda_misbehaves.so" --cases 3 --seconds 20 &&
-        has "$2, 3 cases" && has "$3" && has "WRONG: 3 of 3 cases wrong"
+        grep -q "^$2, [1-3] case" "$work/out" && has "$3" && has " of 3 cases wrong"
 }
 
 endless() {
