@@ -241,7 +241,7 @@ $(simt): $(simt_obj) kernels/simt
 	$(AR) rcs $@ $(simt_obj)
 
 $(BUILD)/chunkproof: $(command_obj) $(static)
-	$(LINK) -o $@ $^ -ljansson $(XML_LIBS) -lm
+	$(LINK) -pthread -o $@ $^ -ljansson $(XML_LIBS) -lm
 
 # What tests share, as an archive: each takes only what it uses and may have its own copy of the rest.
 # q: two files of different directories may have the same name.
@@ -251,7 +251,7 @@ $(support): $(support_obj) tests/. kernels gate $(wildcard gate/*/.) fuzz/tolera
 	$(AR) qcs $@ $(support_obj)
 
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
-	$(LINK) -o $@ $^ -lcmocka -ljansson $(XML_LIBS) -lmpfr -lm
+	$(LINK) -pthread -o $@ $^ -lcmocka -ljansson $(XML_LIBS) -lmpfr -lm
 
 # These start the command and give it kernels.
 $(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_kernel)

@@ -36,7 +36,7 @@ static const struct cp_kernel plain = {.abi = CP_KERNEL_ABI,
 
 static void make(struct gate_problem *p, long long index, const struct cp_kernel *kernel) {
     struct gate_recipe recipe;
-    gate_recipe_make(&recipe, 1, index, 0, WORK);
+    gate_recipe_make(&recipe, 1, index, 0, WORK, NULL);
     recipe.without_lse = 0;
     assert_int_equal(gate_problem_new(p, &recipe, kernel), 0);
     gate_values_fill(p);
@@ -50,10 +50,10 @@ static void cases_follow_from_the_seed(void **state) {
     (void)state;
     for (int i = 0; i < CASES; i++) {
         struct gate_recipe one, same, other_seed, other_attempt;
-        gate_recipe_make(&one, 1, i, 0, WORK);
-        gate_recipe_make(&same, 1, i, 0, WORK);
-        gate_recipe_make(&other_seed, 2, i, 0, WORK);
-        gate_recipe_make(&other_attempt, 1, i, 1, WORK);
+        gate_recipe_make(&one, 1, i, 0, WORK, NULL);
+        gate_recipe_make(&same, 1, i, 0, WORK, NULL);
+        gate_recipe_make(&other_seed, 2, i, 0, WORK, NULL);
+        gate_recipe_make(&other_attempt, 1, i, 1, WORK, NULL);
         assert_memory_equal(&one, &same, sizeof one);
         assert_int_equal(one.values, other_attempt.values);
         different += one.seed != other_seed.seed && one.seed != other_attempt.seed;
@@ -121,7 +121,7 @@ static void all_kinds_come_up(void **state) {
     (void)state;
     for (int i = 0; i < 400; i++) {
         struct gate_recipe r;
-        gate_recipe_make(&r, 1, i, 0, WORK);
+        gate_recipe_make(&r, 1, i, 0, WORK, NULL);
         queries[r.queries]++;
         layouts[r.layout]++;
         paddings[r.padding]++;
@@ -540,7 +540,7 @@ static void strange_result(struct gate_result *r) {
     found.finding.bound = INFINITY;
     (void)snprintf(found.finding.text, sizeof found.finding.text, "out is \xff\x01");
     (void)snprintf(found.file, sizeof found.file, "a b\xfe.json");
-    gate_recipe_make(&found.recipe, 1, 0, 0, WORK);
+    gate_recipe_make(&found.recipe, 1, 0, 0, WORK, NULL);
     r->cases = r->verdicts[GATE_WRONG] = 1;
     r->found[GATE_WRONG] = found;
     r->tally[found.recipe.values].cases = r->tally[found.recipe.values].verdicts[GATE_WRONG] = 1;

@@ -37,8 +37,7 @@ struct checking {
     struct gate_recipe earlier; /* a case that was right, */
     unsigned long long digest;  /* and its answer */
     int has_earlier;
-    double recorded;      /* when the last case was */
-    double next_progress; /* when it is shown again */
+    double recorded; /* when the last case was */
     double case_began;
     int rules;         /* those of others judge, too: */
     int judged;        /* whether they did in this case, */
@@ -130,7 +129,7 @@ static int ask(struct checking *c, const struct gate_problem *problem, size_t *w
 static int find_recipe(struct checking *c, long long index, struct gate_recipe *recipe) {
     long long work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        gate_recipe_make(recipe, c->options->seed, index, attempt, work);
+        gate_recipe_make(recipe, c->options->seed, index, attempt, work, &c->options->shape);
         struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
         struct gate_finding finding;
         size_t workspace;
@@ -404,20 +403,6 @@ static int check_case(struct checking *c, long long index) {
     return 0;
 }
 
-/* On a terminal, a line over the one before; none of no case. */
-static void show_progress(struct checking *c, long long done, long long all) {
-    if (!isatty(STDERR_FILENO) || (all > 0 && seconds_now() < c->next_progress)) {
-        return;
-    }
-    c->next_progress = seconds_now() + 0.2;
-    fputs("\r\033[K", stderr);
-    if (all > 0) {
-        fprintf(stderr, "%lld of %lld cases, %lld wrong", done, all,
-                c->result->cases - c->result->verdicts[GATE_RIGHT]);
-    }
-    fflush(stderr);
-}
-
 static int is_enough(const struct gate_options *o, const struct gate_result *r) {
     return r->verdicts[GATE_HANGS] >= HANGS || (r->cases == 0 && r->refused >= REFUSALS) ||
            (o->first && r->verdicts[GATE_RIGHT] < r->cases);
@@ -445,26 +430,27 @@ void gate_result_free(struct gate_result *result) {
     free(result->usual.entry);
 }
 
-int gate_check(const struct gate_options *options, struct runner *runner,
-               struct gate_result *result, const volatile int *stop) {
+long long gate_cases(const struct gate_options *o) {
+    return o->cases > 0 ? o->cases : tier_cases[o->tier];
+}
+
+int gate_check_block(const struct gate_options *options, struct runner *runner,
+                     const struct gate_block *block, struct gate_result *result) {
     struct checking c = {
         .options = options, .runner = runner, .result = result, .rules = options->rules};
-    long long cases = options->cases > 0 ? options->cases : tier_cases[options->tier];
-    long long first = options->only >= 0 ? options->only : 0;
-    long long end = options->only >= 0 ? options->only + 1 : cases;
+    int stop = 0;
     double start = c.recorded = c.case_began = seconds_now();
     memset(result, 0, sizeof *result);
-    if (options->rules && run_usual(&c) != 0) {
+    if (options->rules && block->is_first && run_usual(&c) != 0) {
         return -1;
     }
-    for (long long i = first; i < end && !*stop && !is_enough(options, result); i++) {
+    for (long long i = block->first; i < block->end && !stop && !is_enough(options, result); i++) {
         if (check_case(&c, i) < 0) {
             return -1;
         }
-        show_progress(&c, i + 1 - first, end - first);
+        stop = block->done(block->context, result);
     }
-    show_progress(&c, 0, 0);
-    result->interrupted = *stop;
+    result->interrupted = stop;
     result->seconds = seconds_now() - start;
     return 0;
 }

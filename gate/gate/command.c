@@ -133,14 +133,32 @@ static int start(const struct gate_options *o, struct gate_object *object, struc
     return 0;
 }
 
+/* What each process is started with. */
+struct starting {
+    const struct gate_options *o;
+    const char *file;
+};
+
+static struct runner *start_one_more(void *context) {
+    const struct starting *s = context;
+    struct run_limits limits = limits_of(s->o);
+    struct runner *runner = NULL;
+    char error[256];
+    if (runner_new(&runner, "/proc/self/exe", s->file, &limits, error) != 0) {
+        fprintf(stderr, "chunkproof gate: %s: %s\n", s->o->kernel, error);
+    }
+    return runner;
+}
+
 /* An exit status. Without a verdict nothing is written. */
 static int check_with(const struct gate_options *o, struct gate_files *files,
                       struct gate_object *object, struct runner *runner) {
     const char *file = object->directory[0] != '\0' ? object->file : o->kernel;
     struct gate_result result;
     struct gate_report report = {o, runner_kernel(runner), &result};
+    struct starting starting = {o, file};
     int status = EXIT_BAD_USE;
-    if (gate_check(o, runner, &result, &interrupted) != 0 ||
+    if (gate_check(o, runner, start_one_more, &starting, &result, &interrupted) != 0 ||
         (o->save != NULL && save(o, file, runner, &result) != 0)) {
         gate_files_remove(files);
     } else {

@@ -7,6 +7,7 @@
  *   runner*.c  a kernel in its own process  compile.c  a kernel that is given as source
  *   class.c    what a kernel declares     judge.c    its results against the certified tolerance
  *   check.c    what is asked of a kernel, and how its answers are compared
+ *   crew.c     many cases, by several threads; state.c  how far they came, in a file
  *   rules.c    the same results by the rules of others, usual.c their usual test, log.c each case with that
  *   shrink.c   makes a case smaller       case.c     keeps it in a file
  *   explain*.c what a wrong result is the result of
@@ -99,10 +100,15 @@ struct gate_recipe {
     struct gate_op op[GATE_MOST_OPS];
 };
 
+/* Sizes that are wanted; 0: any. */
+struct gate_shape {
+    int n_heads, n_kv_heads, head_dim, chunk_size;
+};
+
 /* Recipe `index` of a seed, with about `work` products q_i k_i at most, but for the few that are long. A kernel may
  * refuse its sizes: attempt 1, 2, ... has others, with the same kind of values. */
 void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long long index,
-                      int attempt, long long work);
+                      int attempt, long long work, const struct gate_shape *shape);
 
 /* In one line, for people. */
 #define GATE_LINE 200
@@ -243,9 +249,12 @@ struct gate_options {
     enum gate_tier tier;
     enum gate_place place;
     unsigned long long seed;
-    long long cases;     /* 0: the tier's */
-    long long only;      /* this case alone; -1: all */
-    double seconds;      /* for one call; 0: as usual */
+    long long cases; /* 0: the tier's */
+    long long only;  /* this case alone; -1: all */
+    double seconds;  /* for one call; 0: as usual */
+    struct gate_shape shape;
+    int jobs;            /* kernels that are checked side by side */
+    const char *state;   /* a file that keeps how far it came; NULL: none */
     int first;           /* stop at the first finding */
     int rules;           /* judge by the rules of others as well, and report each case */
     int explain;         /* of replay: what wrong results are the results of */
@@ -318,10 +327,28 @@ struct gate_result {
 long long gate_unclaimed(const struct gate_result *result);
 int gate_claims_too_little(const struct gate_result *result);
 
-/* All cases of the options. `stop` becomes not 0 when it is to end early. 0, or -1 after saying why there is no
- * verdict. The result is to be freed in either case. */
-int gate_check(const struct gate_options *options, struct runner *runner,
-               struct gate_result *result, const volatile int *stop);
+/* How many cases the options ask for. */
+long long gate_cases(const struct gate_options *options);
+
+/* Cases first .. end-1, one after the other. After each done() is told what has been found in this block: not 0 ends
+ * it. `is_first`: nothing of the options was run before. 0, or -1 after saying why there is no verdict. */
+struct gate_block {
+    long long first, end;
+    int is_first;
+    int (*done)(void *context, const struct gate_result *result);
+    void *context;
+};
+int gate_check_block(const struct gate_options *options, struct runner *runner,
+                     const struct gate_block *block, struct gate_result *result);
+
+/* Starts one more process with the kernel; NULL after saying what is wrong. In the thread that uses it. */
+typedef struct runner *gate_starter(void *context);
+
+/* All cases of the options, options->jobs at once: the first with `runner`, the others with what start() gives. `stop`
+ * becomes not 0 when it is to end early. 0, or -1 after saying why there is no verdict. The result is to be freed in
+ * either case. */
+int gate_check(const struct gate_options *options, struct runner *runner, gate_starter *start,
+               void *context, struct gate_result *result, const volatile int *stop);
 void gate_result_free(struct gate_result *result);
 
 /* The usual test of an attention kernel: normal values, one query for each sequence, and the plainest layout. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
+#define _GNU_SOURCE /* getopt_long, getsubopt */
 
 #include <errno.h>
 #include <getopt.h>
@@ -8,7 +8,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "chunkproof/limits.h"
 #include "gate/gate/gate.h"
 
 enum option_value {
@@ -25,6 +27,9 @@ enum option_value {
     JSON,
     JUNIT,
     HTML,
+    SHAPE,
+    JOBS,
+    STATE,
     HELP
 };
 
@@ -42,6 +47,9 @@ static const struct option names[] = {
     {"json", required_argument, NULL, JSON},
     {"junit", required_argument, NULL, JUNIT},
     {"html", required_argument, NULL, HTML},
+    {"shape", required_argument, NULL, SHAPE},
+    {"jobs", required_argument, NULL, JOBS},
+    {"state", required_argument, NULL, STATE},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -68,6 +76,12 @@ void gate_options_help(FILE *file) {
           "  --seed N              other cases (1); the same number, the same cases\n"
           "  --cases N             so many instead of the tier's\n"
           "  --case I              case I alone\n"
+          "  --shape h=32,h_kv=8,d=128,c=16\n"
+          "                        these sizes alone, or some of them\n"
+          "  --jobs N              kernels side by side (1; of tier deep as many as there are "
+          "processors)\n"
+          "  --state FILE          keep there how far it came, every few seconds; the same command "
+          "goes on from there\n"
           "  --seconds X           that one call may take (10; on the executor 100)\n"
           "  --first               stop at the first finding\n"
           "  --rules               say what the rules of others make of the results, too\n"
@@ -148,6 +162,48 @@ static int read_place(const char *text, enum gate_place *place) {
     return 0;
 }
 
+static int read_size(const char *name, const char *text, int most, int *size) {
+    long long n = 0;
+    if (text == NULL) {
+        return refuse("--shape: %s has no number: %s=N", name, name);
+    }
+    if (read_count("shape", text, 1, &n) != 0) {
+        return -1;
+    }
+    if (n > most) {
+        return refuse("--shape: %s may be %d at most, not %lld", name, most, n);
+    }
+    *size = (int)n;
+    return 0;
+}
+
+/* Cut at the commas: a copy. */
+static int read_shape(const char *text, struct gate_shape *shape) {
+    static char h[] = "h", h_kv[] = "h_kv", d[] = "d", c[] = "c";
+    char *const sizes[] = {h, h_kv, d, c, NULL};
+    const int most[] = {1024, 1024, 4096, CP_MAX_CHUNK_SIZE};
+    int *const to[] = {&shape->n_heads, &shape->n_kv_heads, &shape->head_dim, &shape->chunk_size};
+    char copy[128], *rest = copy, *value;
+    if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy) {
+        return refuse("--shape is too long");
+    }
+    while (*rest != '\0') {
+        int which = getsubopt(&rest, sizes, &value);
+        if (which < 0) {
+            return refuse(
+                "--shape: the sizes are h, h_kv, d and c, as in h=32,h_kv=8; what is '%s'?", value);
+        }
+        if (read_size(sizes[which], value, most[which], to[which]) != 0) {
+            return -1;
+        }
+    }
+    if (shape->n_heads > 0 && shape->n_kv_heads > 0 && shape->n_heads % shape->n_kv_heads != 0) {
+        return refuse("--shape: h must be a multiple of h_kv, and %d is none of %d", shape->n_heads,
+                      shape->n_kv_heads);
+    }
+    return 0;
+}
+
 static int read_option(struct gate_options *o, int option, const char *text) {
     switch (option) {
     case KERNEL:
@@ -183,6 +239,19 @@ static int read_option(struct gate_options *o, int option, const char *text) {
     case HTML:
         o->html = text;
         return 0;
+    case SHAPE:
+        return read_shape(text, &o->shape);
+    case JOBS: {
+        long long jobs;
+        if (read_count("jobs", text, 1, &jobs) != 0) {
+            return -1;
+        }
+        o->jobs = jobs < 1024 ? (int)jobs : 1024;
+        return 0;
+    }
+    case STATE:
+        o->state = text;
+        return 0;
     case HELP:
         o->help = 1;
         return 0;
@@ -208,6 +277,13 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     if (!o->help && o->kernel == NULL) {
         return refuse(
             "--kernel FILE is missing: the shared object to check; `chunkproof gate --help`");
+    }
+    if (o->state != NULL && (o->only >= 0 || o->rules || o->first)) {
+        return refuse("--state is of all cases: without --case, --first and --rules");
+    }
+    if (o->jobs == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        o->jobs = o->tier == GATE_DEEP && processors > 1 ? (int)processors : 1;
     }
     if (o->only >= 0 && o->cases > 0) {
         return refuse("--case is one case, --cases so many: one of them");

@@ -131,8 +131,27 @@ static void make_deep(struct gate_recipe *r, struct gate_random *random) {
     r->op[1] = (struct gate_op){GATE_JOIN, 0, gate_random_below(random, tokens), 20};
 }
 
+/* Query heads are a multiple of K/V heads, also where one of the two is wanted. */
+static void apply(struct gate_recipe *r, const struct gate_shape *shape) {
+    int group = r->n_heads / r->n_kv_heads;
+    r->head_dim = shape->head_dim > 0 ? shape->head_dim : r->head_dim;
+    r->chunk_size = shape->chunk_size > 0 ? shape->chunk_size : r->chunk_size;
+    if (shape->n_kv_heads > 0) {
+        r->n_kv_heads = shape->n_kv_heads;
+        r->n_heads = shape->n_kv_heads * group;
+    }
+    if (shape->n_heads > 0) {
+        r->n_heads = shape->n_heads;
+        while (r->n_heads % r->n_kv_heads != 0) {
+            r->n_kv_heads--;
+        }
+    }
+}
+
 void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long index, int attempt,
-                      long long work) {
+                      long long work, const struct gate_shape *shape) {
+    static const struct gate_shape any = {0, 0, 0, 0};
+    const struct gate_shape *wanted = shape != NULL ? shape : &any;
     static const int head_dims[] = {64, 128, 32, 80, 96, 256, 16, 128, 64, 40, 100, 320};
     static const int chunk_sizes[] = {16, 64, 1, 2, 3, 5, 17, 32, 128, 4, 256, 512};
     static const int groups[] = {1, 2, 4, 8, 1, 3, 7, 16};
@@ -161,15 +180,19 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
         const struct many *many = &all_many[index / LONG_EVERY % COUNT_OF(all_many)];
         r->values = many->values;
         make_long(r, &random, many->keys, work);
+        apply(r, wanted);
         return;
     }
     if (index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {
         make_deep(r, &random);
+        apply(r, wanted);
         return;
     }
     r->n_ops = 1 + gate_random_below(&random, gate_random_below(&random, 8) == 0 ? 40 : 12);
+    apply(r, wanted);
     if (gate_random_below(&random, 2) == 0) {
         make_room(r, work);
+        apply(r, wanted);
     }
     int most = most_tokens(r, r->n_ops, work);
     for (int i = 0; i < r->n_ops; i++) {

@@ -127,6 +127,14 @@ static void put_gate(FILE *out, const struct gate_options *o) {
     if (o->place != GATE_ANYWHERE) {
         fprintf(out, " --on %s", o->place == GATE_ON_GPU ? "gpu" : "executor");
     }
+    static const char *const sizes[] = {"h", "h_kv", "d", "c"};
+    const int shape[] = {o->shape.n_heads, o->shape.n_kv_heads, o->shape.head_dim,
+                         o->shape.chunk_size};
+    for (int i = 0, n = 0; i < 4; i++) {
+        if (shape[i] > 0) {
+            fprintf(out, "%s%s=%d", n++ == 0 ? " --shape " : ",", sizes[i], shape[i]);
+        }
+    }
     if (o->seconds > 0.0) {
         fprintf(out, " --seconds %g", o->seconds);
     }
