@@ -88,9 +88,9 @@ static const struct many all_many[] = {
 
 /* Many keys: few sequences, one of which forks off on the way. */
 static void make_long(struct gate_recipe *r, struct gate_random *random, int longest) {
-    static const int chunk_sizes[] = {16, 64, 128, 17};
+    static const int chunk_sizes[] = {64, 128, 16, 17}; /* a path has CP_MAX_DEPTH chunks */
     int keys = longest + gate_random_below(random, 200);
-    r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
+    r->chunk_size = one_of(random, chunk_sizes, longest > 20000 ? 2 : COUNT_OF(chunk_sizes));
     r->n_kv_heads = 1;
     r->n_heads = longest > 20000 ? 2 : 4;
     r->queries = GATE_DECODE;
