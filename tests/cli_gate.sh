@@ -78,6 +78,58 @@ assert any(rule["accepted_wrong"] > 20 and rule["usual_rejected"] == 0 for rule 
 END
 }
 
+# same A B: two reports say the same, but for times.
+same() {
+    python3 - "$1" "$2" <<'END'
+import json
+import sys
+one, other = (json.load(open(name)) for name in sys.argv[1:])
+for report in one, other:
+    report.pop("seconds")
+    for tally in report["tallies"]:
+        tally.pop("seconds")
+assert one == other, [key for key in one if one[key] != other[key]]
+END
+}
+
+any_jobs() {
+    sed 's/o\[i\] = o\[i\] \* rescale/o[i] = o[i]/' tests/example/paged_kernel.c >"$work/wrong.c"
+    for jobs in 1 3; do
+        status 1 --kernel "$work/wrong.c" --cases 200 --jobs $jobs --json "$work/$jobs.json" || return 1
+    done
+    same "$work/1.json" "$work/3.json"
+}
+
+# Killed after a while, the same command ends what is left; then nothing is left, and the report is still there.
+gone_on_with() {
+    local one=(--kernel "$kernels/gate/tree_merged.so" --cases 300 --seed 3)
+    status 0 "${one[@]}" --json "$work/whole.json" || return 1
+    timeout -s INT 0.7 "$chunkproof" gate "${one[@]}" --state "$work/state" >"$work/out" 2>&1
+    [ -s "$work/state" ] || { echo "no state"; return 1; }
+    status 0 "${one[@]}" --jobs 2 --state "$work/state" --json "$work/rest.json" && same "$work/whole.json" "$work/rest.json" &&
+        status 0 "${one[@]}" --state "$work/state" --json "$work/again.json" && same "$work/whole.json" "$work/again.json"
+}
+
+state_of_another() {
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/other" &&
+        status 2 --kernel "$kernels/gate/reversed.so" --cases 51 --state "$work/other" &&
+        grep -q "it is of another kernel, of other options" "$work/err" &&
+        head -c 600 "$work/other" >"$work/part" &&
+        status 2 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/part" &&
+        grep -q "it is not whole" "$work/err" &&
+        echo something >"$work/text" &&
+        status 2 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/text" &&
+        grep -q "it is no state of a check" "$work/err" && grep -q something "$work/text"
+}
+
+# What is refused otherwise is taken, and no other size is asked for.
+shaped() {
+    sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\n    return c->n_heads == 32 \&\& c->n_kv_heads == 8 \&\& c->head_dim == 72 \&\& c->chunk_size == 24 ? 0 : "no";\n}\n\n&/; s/    .workspace = workspace,/    .refuses = refuses,\n&/' \
+        tests/example/paged_kernel.c >"$work/one.c"
+    status 2 --kernel "$work/one.c" --cases 3 && status 0 --kernel "$work/one.c" --cases 20 --shape h=32,h_kv=8,d=72,c=24 &&
+        has "right: 0 of 20 cases wrong"
+}
+
 # The same seed has the same cases: but for the times, and the least of them for the number of runs.
 repeatable() {
     status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 7 && sed 's/, [0-9.]* s$//' "$work/out" >"$work/first" &&
@@ -158,6 +210,14 @@ ok "a kernel that reads on" misbehaves 'read k end 0' out-of-bounds GATE-3
 ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input GATE-3
 ok "the rules of others" rules
 ok "the same seed, the same cases" repeatable
+ok "the same verdicts with any number of jobs" any_jobs
+ok "interrupted, and gone on with" gone_on_with
+ok "a state of something else" state_of_another
+ok "sizes that are asked for" shaped
+ok "sizes that fit nothing" wrong "h must be a multiple of h_kv" --kernel "$kernels/gate/reversed.so" --shape h=6,h_kv=4
+ok "a size that is none" wrong "what is 'b=1'" --kernel "$kernels/gate/reversed.so" --shape b=1
+ok "a size without a number" wrong "d has no number" --kernel "$kernels/gate/reversed.so" --shape d
+ok "a size that is too large" wrong "c may be 512 at most" --kernel "$kernels/gate/reversed.so" --shape c=513
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
 ok "explained: a key too few" explained 'int j = 0; j < n_keys' 'int j = n_keys > 1; j < n_keys' "had been left out (TPP-1)"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "chunkproof/limits.h"
 #include "gate/gate/gate.h"
 #include "gate/random.h"
 
@@ -102,9 +103,9 @@ static const struct many all_many[] = {
 /* Many keys: few sequences, one of which forks off on the way. */
 static void make_long(struct gate_recipe *r, struct gate_random *random, int longest,
                       long long work) {
-    static const int chunk_sizes[] = {16, 64, 128, 17};
+    static const int chunk_sizes[] = {64, 128, 16, 17}; /* a path has CP_MAX_DEPTH chunks */
     int keys = longest + gate_random_below(random, 200);
-    r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
+    r->chunk_size = one_of(random, chunk_sizes, longest > 20000 ? 2 : COUNT_OF(chunk_sizes));
     r->n_kv_heads = 1;
     r->n_heads = longest > 20000 ? 2 : 4;
     r->queries = GATE_DECODE;
@@ -148,6 +149,14 @@ static void apply(struct gate_recipe *r, const struct gate_shape *shape) {
     }
 }
 
+/* A path has CP_MAX_DEPTH chunks at most; what else is joined is a few keys. */
+static void shorten(struct gate_recipe *r) {
+    int most = CP_MAX_DEPTH * r->chunk_size - 100;
+    most = most > 4 ? most : 4;
+    r->op[0].own = r->op[0].own < most ? r->op[0].own : most;
+    r->op[1].tokens = r->op[1].tokens < most ? r->op[1].tokens : most;
+}
+
 void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long index, int attempt,
                       long long work, const struct gate_shape *shape) {
     static const struct gate_shape any = {0, 0, 0, 0};
@@ -181,6 +190,7 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
         r->values = many->values;
         make_long(r, &random, many->keys, work);
         apply(r, wanted);
+        shorten(r);
         return;
     }
     if (index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {
