@@ -88,7 +88,7 @@ static const char *clause_of(enum run_outcome outcome) {
 static void take(const struct run_report *report, struct gate_finding *finding) {
     *finding = gate_no_finding;
     finding->verdict = verdict_of(report->outcome);
-    finding->clause = clause_of(report->outcome);
+    gate_finding_breaks(finding, clause_of(report->outcome));
     (void)snprintf(finding->text, sizeof finding->text, "%s", report->text);
 }
 
@@ -125,11 +125,12 @@ static int ask(struct checking *c, const struct gate_problem *problem, size_t *w
     return reason[0] == '\0';
 }
 
-/* 1 found one, 0 there is none, -1 no verdict. */
-static int find_recipe(struct checking *c, long long index, struct gate_recipe *recipe) {
+/* From an attempt on: 1 found one, 0 there is none, -1 no verdict. */
+static int find_recipe(struct checking *c, long long index, int *attempt,
+                       struct gate_recipe *recipe) {
     long long work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        gate_recipe_make(recipe, c->options->seed, index, attempt, work, &c->options->shape);
+    while (*attempt < ATTEMPTS) {
+        gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, work, &c->options->shape);
         struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
         struct gate_finding finding;
         size_t workspace;
@@ -235,7 +236,7 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
     if (f->verdict == GATE_WRONG) {
         char text[sizeof f->text];
         f->verdict = GATE_REMEMBERS;
-        f->clause = "GATE-4";
+        gate_finding_breaks(f, "GATE-4");
         (void)snprintf(text, sizeof text,
                        "right at first, but with other numbers of the same sizes after it %.200s",
                        f->text);
@@ -286,7 +287,7 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
     }
     if (f->verdict == GATE_WRONG || (f->verdict == GATE_RIGHT && digest != c->digest)) {
         f->verdict = GATE_REMEMBERS;
-        f->clause = "GATE-4";
+        gate_finding_breaks(f, "GATE-4");
         (void)snprintf(f->text, sizeof f->text,
                        "an earlier case, run again after others, has another result than before");
     }
@@ -377,8 +378,12 @@ static int check_case(struct checking *c, long long index) {
     struct gate_recipe recipe;
     struct gate_finding f;
     unsigned long long digest = 0;
-    int taken = find_recipe(c, index, &recipe);
-    taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
+    int taken = 0, attempt = 0;
+    while (taken == 0 &&
+           attempt < ATTEMPTS) { /* what it seemed to take it may not take after all */
+        taken = find_recipe(c, index, &attempt, &recipe);
+        taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
+    }
     if (taken <= 0) {
         c->result->refused += taken == 0;
         return taken;

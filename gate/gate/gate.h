@@ -215,7 +215,7 @@ extern const char *const gate_verdict_names[GATE_VERDICTS];
 
 struct gate_finding {
     enum gate_verdict verdict;
-    const char *clause;     /* what it breaks, "" for none */
+    char clause[16];        /* what it breaks, "" for none */
     int row, head, element; /* the first that is wrong; -1 where that has no meaning */
     double got, expected, bound;
     long long wrong, compared,
@@ -224,6 +224,9 @@ struct gate_finding {
     int keys;       /* that its row sees */
     char text[320];
 };
+
+/* Notes which clause is broken. */
+void gate_finding_breaks(struct gate_finding *finding, const char *clause);
 
 /* GATE_RIGHT, with nothing compared. */
 extern const struct gate_finding gate_no_finding;

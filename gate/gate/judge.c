@@ -11,6 +11,10 @@
 const struct gate_finding gate_no_finding = {
     .verdict = GATE_RIGHT, .clause = "", .row = -1, .head = -1, .element = -1};
 
+void gate_finding_breaks(struct gate_finding *finding, const char *clause) {
+    (void)snprintf(finding->clause, sizeof finding->clause, "%s", clause);
+}
+
 /* Room for one row. */
 struct room {
     double *k, *v, *scratch, *expected, *bound, *out;
@@ -107,7 +111,7 @@ static void compare(struct gate_finding *f, const struct pair *pair, int element
     f->wrong++;
     if (f->verdict == GATE_RIGHT) {
         f->verdict = isnan(got) ? GATE_NOT_A_NUMBER : GATE_WRONG;
-        f->clause = no_key ? "PREFILL-3" : element < 0 ? "NUM-11" : "NUM-10";
+        gate_finding_breaks(f, no_key ? "PREFILL-3" : element < 0 ? "NUM-11" : "NUM-10");
         f->row = pair->row;
         f->head = pair->head;
         f->element = element;
@@ -208,7 +212,7 @@ static void judge_bytes(const struct gate_arrays *one, const struct gate_arrays 
         }
         if (is_result[at] ? left == size : left != size) {
             f->verdict = is_result[at] ? GATE_UNWRITTEN : GATE_WROTE_BETWEEN;
-            f->clause = "GATE-3";
+            gate_finding_breaks(f, "GATE-3");
             (void)snprintf(f->text, sizeof f->text,
                            is_result[at] ? "%s, element %zu was not written"
                                          : "%s, element %zu was written: it is between the rows, "
@@ -216,7 +220,7 @@ static void judge_bytes(const struct gate_arrays *one, const struct gate_arrays 
                            run_buffer_names[buffer], at / size);
         } else if (is_result[at] && !same) {
             f->verdict = GATE_OTHER_BITS;
-            f->clause = "GATE-4";
+            gate_finding_breaks(f, "GATE-4");
             (void)snprintf(f->text, sizeof f->text,
                            "%s, element %zu differs between two runs of the same call",
                            run_buffer_names[buffer], at / size);

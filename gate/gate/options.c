@@ -242,7 +242,7 @@ static int read_option(struct gate_options *o, int option, const char *text) {
     case SHAPE:
         return read_shape(text, &o->shape);
     case JOBS: {
-        long long jobs;
+        long long jobs = 0;
         if (read_count("jobs", text, 1, &jobs) != 0) {
             return -1;
         }

@@ -34,7 +34,8 @@ static const char *refuses(const cp_kernel_call *call) {
     static const int dimensions[] = {32, 64, 80, 96, 128, 256};
     const long long d = call->head_dim, c = call->chunk_size, row = call->n_heads * d;
     const int *end = dimensions + sizeof dimensions / sizeof dimensions[0];
-    if (VERSION == 1 && d > 32 && call->table_width * c > 2048) {
+    double products = 1.0 * call->n_rows * row * d * call->table_width * c;
+    if (VERSION == 1 && products > 6e6) {
         return "each element of the output has all scores computed anew: too slow for so many keys";
     }
     if (VERSION == 1 ? d > 1024 : std::find(dimensions, end, d) == end) {
