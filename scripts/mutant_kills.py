@@ -19,9 +19,9 @@ CLASSES = (
     ("t", "tiny", ("subnormal", "zero")),
     ("N", "no number", ("not-a-number",)),
     ("w", "writes", ("unwritten", "wrote-between")),
-    ("b", "bits", ("other-bits", "remembers")),
+    ("b", "bits", ("other-bits", "remembers", "races")),
     ("m", "memory", ("out-of-bounds", "wrote-input", "wrote-late")),
-    ("f", "failure", ("failed", "crashed", "exited", "hangs")),
+    ("f", "failure", ("failed", "crashed", "exited", "hangs", "undefined")),
 )
 KINDS = tuple(kind for _, _, kinds in CLASSES for kind in kinds)
 

@@ -189,7 +189,7 @@ class Verify(InDirectory):
                                  env={**os.environ, "KERNEL": "it's mine.so", "TIER": "default"})
             self.assertEqual((run.returncode, run.stdout.splitlines()[-1]), (status, last), name)
             with open(os.path.join(copy, "build", "arguments"), encoding="utf-8") as file:
-                self.assertEqual(file.read(), "gate --kernel it's mine.so --tier quick --json build/verify/gate.json --junit "
+                self.assertEqual(file.read(), f"gate --kernel it's mine.so --tier quick --jobs {len(os.sched_getaffinity(0))} --json build/verify/gate.json --junit "
                                  "build/verify/gate.xml --html build/verify/gate.html --save build/verify/cases\n")
 
     def test_an_interrupt_still_reports(self):
