@@ -47,7 +47,7 @@ class Row:
 
 
 def kind_of(entry):
-    return entry["values"] if entry["verdict"] == "wrong" else entry["verdict"]
+    return entry["values"] if entry["verdict"] in ("wrong", "depends-on-others") else entry["verdict"]
 
 
 def told_by(entries, right):

@@ -54,6 +54,23 @@ misbehaves() {
     grep -q "^$2, .*; breaks $3$" "$work/out" && has "WRONG: "
 }
 
+# All sequences get the chunks of the first one: right for any that is alone.
+among_others() {
+    sed 's/(long long)s \* call->table_width/0/' tests/example/paged_kernel.c >"$work/others.c"
+    status 1 --kernel "$work/others.c" --cases 60 --save "$work/others" &&
+        grep -q "^depends-on-others, .*; breaks NUM-10" "$work/out" && has "right for this sequence alone, but among the others" || return 1
+    "$chunkproof" explain "$work/others/depends-on-others.json" --kernel "$work/others.c" >"$work/out"
+    has "it had seen the keys of sequence"
+}
+
+# It looks at lengths again when there are more or fewer sequences, as if a plan were made anew then alone.
+keeps_lengths() {
+    sed 's/^static int attend(const struct cp_kernel_call \*call) {/static int attend(const struct cp_kernel_call *now) {\n    static int kept[64], b;\n    struct cp_kernel_call copy = *now, *call = \&copy;\n    for (int s = 0; now->n_sequences != b \&\& s < now->n_sequences; s++) {\n        kept[s] = now->n_tokens[s];\n    }\n    b = now->n_sequences;\n    copy.n_tokens = kept;/' \
+        tests/example/paged_kernel.c >"$work/keeps.c"
+    status 1 --kernel "$work/keeps.c" --cases 100 && grep -q "^remembers, .*; breaks GATE-4" "$work/out" &&
+        has "right at first, but with a key more for each sequence after it"
+}
+
 # What the rules of others say, of a right kernel and of one that is wrong by what most of them let pass.
 rules() {
     status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --rules --json "$work/right.json" && has "rule of others" || return 1
@@ -210,6 +227,8 @@ ok "a kernel that never ends: the gate stops asking" misbehaves hang hangs GATE-
 ok "a kernel that reads on" misbehaves 'read k end 0' out-of-bounds GATE-3
 ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input GATE-3
 ok "the rules of others" rules
+ok "a sequence that is wrong among others alone" among_others
+ok "a kernel that keeps lengths" keeps_lengths
 ok "the same seed, the same cases" repeatable
 ok "the same verdicts with any number of jobs" any_jobs
 ok "interrupted, and gone on with" gone_on_with

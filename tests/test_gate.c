@@ -115,6 +115,68 @@ static void problems_have_valid_plans(void **state) {
 }
 
 /* Every kind of queries, layout and padding, and many keys. */
+/* One sequence of a problem has the same rows and the same keys without the others. */
+static void check_alone(const struct gate_problem *p, int s) {
+    struct gate_problem alone;
+    size_t row = (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
+    assert_int_equal(gate_problem_alone(&alone, p, s), 0);
+    assert_int_equal(alone.b, 1);
+    assert_int_equal(alone.n_shared + alone.n_shared_chunks[0], 0);
+    assert_int_equal(alone.n_rows, p->query_begin[s + 1] - p->query_begin[s]);
+    for (int r = 0; r < alone.n_rows; r++) {
+        assert_int_equal(gate_visible(&alone, r), gate_visible(p, p->query_begin[s] + r));
+    }
+    for (int j = 0; j < p->n_tokens[s]; j++) {
+        assert_int_equal(gate_key_at(&alone, 0, j, 0), gate_key_at(p, s, j, 0));
+    }
+    if (alone.n_rows > 0) {
+        assert_memory_equal(alone.q, p->q + (size_t)p->query_begin[s] * row,
+                            (size_t)alone.n_rows * row * sizeof(double));
+    }
+    gate_problem_free_alone(&alone);
+}
+
+static void a_sequence_can_be_alone(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i += 7) {
+        struct gate_problem p;
+        make(&p, i, &plain);
+        for (int s = 0; s < p.b; s++) {
+            check_alone(&p, s);
+        }
+        gate_problem_free(&p);
+    }
+}
+
+/* PLAN-6: a key more where there is room for it, in a last chunk of one's own, and nowhere else. */
+static void lengths_grow_where_there_is_room(void **state) {
+    int grown = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i += 3) {
+        struct gate_problem p, before;
+        make(&p, i, &plain);
+        make(&before, i, &plain);
+        int said = gate_problem_grow(&p), any = 0;
+        for (int s = 0; s < p.b; s++) {
+            int c = p.recipe.chunk_size, n = before.n_tokens[s];
+            int own = (n + c - 1) / c > before.n_shared_chunks[s];
+            assert_int_equal(p.n_tokens[s], n + (own && n % c != 0));
+            any |= p.n_tokens[s] != n;
+        }
+        assert_int_equal(said, any);
+        grown += any;
+        gate_values_fill(&p);
+        for (int s = 0; s < p.b; s++) {
+            for (int j = 0; j < p.n_tokens[s]; j++) {
+                assert_false(isnan(p.k[gate_key_at(&p, s, j, 0)]));
+            }
+        }
+        gate_problem_free(&p);
+        gate_problem_free(&before);
+    }
+    assert_true(grown > CASES / 9);
+}
+
 static void all_kinds_come_up(void **state) {
     int queries[GATE_QUERIES] = {0}, layouts[GATE_LAYOUTS] = {0}, paddings[GATE_PADDINGS] = {0};
     int values[GATE_VALUES] = {0}, longest = 0, many[GATE_VALUES] = {0};
@@ -498,6 +560,8 @@ int main(void) {
         cmocka_unit_test(cases_follow_from_the_seed),
         cmocka_unit_test(problems_follow_from_recipes),
         cmocka_unit_test(problems_have_valid_plans),
+        cmocka_unit_test(a_sequence_can_be_alone),
+        cmocka_unit_test(lengths_grow_where_there_is_room),
         cmocka_unit_test(all_kinds_come_up),
         cmocka_unit_test(a_selected_key_is_seen),
         cmocka_unit_test(a_key_more_or_less_is_seen),

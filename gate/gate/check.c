@@ -22,9 +22,10 @@
 #define LONG_KEYS  8192
 
 const char *const gate_verdict_names[GATE_VERDICTS] = {
-    "right",     "wrong",  "not-a-number",  "unwritten",   "wrote-between", "other-bits",
-    "remembers", "failed", "out-of-bounds", "wrote-input", "wrote-late",    "crashed",
-    "exited",    "hangs",  "races",         "undefined"};
+    "right",         "wrong",      "depends-on-others", "not-a-number", "unwritten",
+    "wrote-between", "other-bits", "remembers",         "failed",       "out-of-bounds",
+    "wrote-input",   "wrote-late", "crashed",           "exited",       "hangs",
+    "races",         "undefined"};
 
 static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
 static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
@@ -204,7 +205,6 @@ static int run_twice(struct checking *c, const struct gate_problem *p, struct ga
 static int run_problem(struct checking *c, struct gate_problem *p, size_t workspace, int at_end,
                        struct gate_finding *f, unsigned long long *digest) {
     struct gate_arrays one, other;
-    gate_values_fill(p);
     if (gate_arrays_new(&one, p) != 0) {
         return no_verdict("not enough memory for a case");
     }
@@ -223,26 +223,82 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
     return result;
 }
 
-/* The case once more with other numbers and other chunks: the sizes are the same, and so are the addresses of
- * the call before. */
+/* Says what came before a finding's own text. */
+static void put_before(struct gate_finding *f, const char *words) {
+    char text[sizeof f->text];
+    (void)snprintf(text, sizeof text, "%s%.200s", words, f->text);
+    memcpy(f->text, text, sizeof text);
+}
+
+/* A problem after another one of the same sizes, at the same addresses, which was right. If it is wrong, it is so in a new
+ * process, too; or the kernel has kept something. */
+static int run_next(struct checking *c, struct gate_problem *p, size_t workspace, const char *words,
+                    struct gate_finding *f) {
+    unsigned long long digest;
+    struct gate_finding first;
+    gate_values_fill(p);
+    if (run_problem(c, p, workspace, 0, f, &digest) != 0) {
+        return -1;
+    }
+    if (f->verdict != GATE_WRONG) {
+        return 0;
+    }
+    gate_looker *look = c->look;
+    c->look = NULL;
+    runner_restart(c->runner);
+    int result = run_problem(c, p, workspace, 0, &first, &digest);
+    c->look = look;
+    if (result != 0) {
+        return -1;
+    }
+    if (first.verdict == GATE_RIGHT) {
+        f->verdict = GATE_REMEMBERS;
+        gate_finding_breaks(f, "GATE-4");
+        put_before(f, words);
+    }
+    return 0;
+}
+
+/* The case once more with other numbers and other chunks of the same sizes; then with a key more for each sequence, as
+ * in the next step of decoding. */
 static int run_renewed(struct checking *c, const struct gate_recipe *recipe, size_t workspace,
                        struct gate_finding *f) {
     struct gate_problem p;
-    unsigned long long digest;
     if (gate_problem_renew(&p, recipe, runner_kernel(c->runner)) != 0) {
         return no_verdict("not enough memory for a case");
     }
-    int result = run_problem(c, &p, workspace, 0, f, &digest);
-    if (f->verdict == GATE_WRONG) {
-        char text[sizeof f->text];
-        f->verdict = GATE_REMEMBERS;
-        gate_finding_breaks(f, "GATE-4");
-        (void)snprintf(text, sizeof text,
-                       "right at first, but with other numbers of the same sizes after it %.200s",
-                       f->text);
-        memcpy(f->text, text, sizeof text);
+    int result = run_next(c, &p, workspace,
+                          "right at first, but with other numbers of the same sizes after it ", f);
+    if (result == 0 && f->verdict == GATE_RIGHT && gate_problem_grow(&p)) {
+        result = run_next(c, &p, workspace,
+                          "right at first, but with a key more for each sequence after it ", f);
     }
     gate_problem_free(&p);
+    return result;
+}
+
+/* GATE-1: the sequence that is wrong without the others. A kernel that does not take it says nothing by that. */
+static int run_alone(struct checking *c, const struct gate_problem *whole, struct gate_finding *f) {
+    struct gate_problem p;
+    struct gate_finding alone;
+    unsigned long long digest;
+    size_t workspace = 0;
+    gate_looker *look = c->look;
+    if (gate_problem_alone(&p, whole, gate_sequence_of(whole, f->row)) != 0) {
+        return no_verdict("not enough memory for a case");
+    }
+    c->look = NULL;
+    int takes = ask(c, &p, &workspace, &alone);
+    int result = takes < 0 ? -1 : 0;
+    if (takes > 0 && alone.verdict == GATE_RIGHT) {
+        result = run_problem(c, &p, workspace, 1, &alone, &digest);
+        if (result == 0 && alone.verdict == GATE_RIGHT) {
+            f->verdict = GATE_DEPENDS;
+            put_before(f, "right for this sequence alone, but among the others ");
+        }
+    }
+    c->look = look;
+    gate_problem_free_alone(&p);
     return result;
 }
 
@@ -256,7 +312,11 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
     }
     int takes = ask(c, &p, &workspace, f);
     if (takes > 0 && f->verdict == GATE_RIGHT) {
+        gate_values_fill(&p);
         takes = run_problem(c, &p, workspace, 1, f, digest) == 0 ? 1 : -1;
+        if (takes > 0 && f->verdict == GATE_WRONG && p.b > 1 && run_alone(c, &p, f) != 0) {
+            takes = -1;
+        }
         if (takes > 0 && recipe->renewed && f->verdict == GATE_RIGHT) {
             takes = run_renewed(c, recipe, workspace, f) == 0 ? 1 : -1;
         }
@@ -285,7 +345,8 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
     if (run_recipe(c, &c->earlier, f, &digest) < 0) {
         return -1;
     }
-    if (f->verdict == GATE_WRONG || (f->verdict == GATE_RIGHT && digest != c->digest)) {
+    if (f->verdict == GATE_WRONG || f->verdict == GATE_DEPENDS ||
+        (f->verdict == GATE_RIGHT && digest != c->digest)) {
         f->verdict = GATE_REMEMBERS;
         gate_finding_breaks(f, "GATE-4");
         (void)snprintf(f->text, sizeof f->text,

@@ -148,6 +148,15 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
 int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel);
 
+/* Each sequence has a key more that has room for it in a last chunk of its own: only lengths change (PLAN-6). Numbers are
+ * to be filled in anew. Returns whether any has. */
+int gate_problem_grow(struct gate_problem *problem);
+
+/* One sequence of it without the others, paged: nothing is shared. K and V are the whole's, which lives longer. 0, or
+ * -1: no memory. */
+int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence);
+void gate_problem_free_alone(struct gate_problem *alone);
+
 /* Q, K and V by the recipe's kind of values; every number is one of its type. */
 void gate_values_fill(struct gate_problem *problem);
 
@@ -194,6 +203,7 @@ double gate_lse_error(const struct cp_kernel *kernel, int n, double largest_scor
 enum gate_verdict {
     GATE_RIGHT,
     GATE_WRONG,         /* outside of the certified tolerance */
+    GATE_DEPENDS,       /* the same, and right for that sequence without the others */
     GATE_NOT_A_NUMBER,  /* a NaN */
     GATE_UNWRITTEN,     /* an element of out or lse was left as it was */
     GATE_WROTE_BETWEEN, /* elements of out that are no result's */

@@ -261,6 +261,58 @@ void gate_problem_free(struct gate_problem *p) {
     memset(p, 0, sizeof *p);
 }
 
+/* ---- The same, but for ... ---- */
+
+int gate_problem_grow(struct gate_problem *p) {
+    int c = p->recipe.chunk_size, grown = 0;
+    for (int s = 0; s < p->b; s++) {
+        int chunks = (p->n_tokens[s] + c - 1) / c;
+        if (p->n_tokens[s] % c != 0 && chunks > p->n_shared_chunks[s]) {
+            p->n_tokens[s]++;
+            grown = 1;
+        }
+    }
+    return grown;
+}
+
+static void fill_alone(struct gate_problem *alone, const struct gate_problem *p, int s) {
+    size_t row = (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
+    alone->n_tokens[0] = p->n_tokens[s];
+    alone->query_begin[1] = alone->n_rows;
+    for (int i = 0; i < p->table_width; i++) {
+        alone->table[i] = p->table[s * p->table_width + i];
+    }
+    for (size_t i = 0; i < (size_t)alone->n_rows * row; i++) {
+        alone->q[i] = p->q[(size_t)p->query_begin[s] * row + i];
+    }
+}
+
+int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *p, int s) {
+    *alone = *p;
+    alone->b = 1;
+    alone->n_rows = p->query_begin[s + 1] - p->query_begin[s];
+    alone->n_shared = 0;
+    size_t numbers = (size_t)alone->n_rows * (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
+    alone->n_tokens = allocate(1, sizeof(int));
+    alone->query_begin = allocate(2, sizeof(int));
+    alone->n_shared_chunks = allocate(1, sizeof(int));
+    alone->table = allocate((size_t)p->table_width, sizeof(int));
+    alone->shared = allocate(1, sizeof *alone->shared);
+    alone->q = allocate(numbers, sizeof(double));
+    if (alone->n_tokens == NULL || alone->query_begin == NULL || alone->n_shared_chunks == NULL ||
+        alone->table == NULL || alone->shared == NULL || alone->q == NULL) {
+        gate_problem_free_alone(alone);
+        return -1;
+    }
+    fill_alone(alone, p, s);
+    return 0;
+}
+
+void gate_problem_free_alone(struct gate_problem *alone) {
+    alone->k = alone->v = NULL; /* the whole's */
+    gate_problem_free(alone);
+}
+
 /* ---- Places ---- */
 
 size_t gate_key_at(const struct gate_problem *p, int sequence, int j, int kv_head) {

@@ -190,8 +190,8 @@ char *gate_case_again(const struct gate_report *report, const struct gate_found 
 }
 
 char *gate_case_why(const struct gate_report *report, const struct gate_found *found) {
-    int computed =
-        found->finding.verdict == GATE_WRONG || found->finding.verdict == GATE_NOT_A_NUMBER;
+    int computed = found->finding.verdict == GATE_WRONG || found->finding.verdict == GATE_DEPENDS ||
+                   found->finding.verdict == GATE_NOT_A_NUMBER;
     return found->file[0] != '\0' && computed ? with_file(report, found, "explain") : NULL;
 }
 

@@ -131,6 +131,11 @@ int runner_is_simulated(const struct runner *runner) {
     return runner->simulated;
 }
 
+void runner_restart(struct runner *runner) {
+    run_process_end(&runner->process);
+    runner->called = 0;
+}
+
 int runner_processes(const struct runner *runner) {
     return runner->processes;
 }

@@ -101,6 +101,9 @@ int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *r
  * says which. The results are copied out whatever the outcome. */
 int runner_run(struct runner *runner, const struct run_call *call, struct run_report *report);
 
+/* The next call is the first of a new process. */
+void runner_restart(struct runner *runner);
+
 /* How many processes were started so far. */
 int runner_processes(const struct runner *runner);
 
