@@ -78,7 +78,7 @@ static int read_replay(int argc, char **argv) {
     if (gate_replay_parse(&o, argc, argv) != 0) {
         return -1;
     }
-    return check_gate(&o) && (o.help || o.replay != NULL);
+    return check_gate(&o) && (o.help || o.n_replay > 0);
 }
 
 static const struct command {

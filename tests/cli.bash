@@ -38,3 +38,12 @@ has() {
 says() {
     grep -qF -- "$1" "$work/err" || { echo "no '$1' in:"; cat "$work/err"; return 1; }
 }
+
+# wrong TEXT ARGUMENT...: bad use: status 2, nothing on standard output, TEXT in the message.
+wrong() {
+    local text=$1
+    shift
+    status 2 "$@" || return 1
+    [ ! -s "$work/out" ] || { echo "output in spite of bad use"; return 1; }
+    grep -qF -- "$text" "$work/err" || { echo "no '$text' in:"; cat "$work/err"; return 1; }
+}

@@ -3,31 +3,7 @@
 # `chunkproof bound` from outside: the report as text and JSON, cases in files, bounds of infinity, bad use.
 #   tests/cli_bound.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
 set -u
-chunkproof=${1:-build/chunkproof}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-# ok NAME COMMAND...: one line of the result; what the command printed when it failed.
-ok() {
-    local name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        echo "ok - $name"
-    else
-        echo "not ok - $name"
-        sed 's/^/# /' "$work/log"
-        failed=1
-    fi
-}
-
-# status N ARGUMENT...: the command ends with that status; its output is in $work/out and $work/err.
-status() {
-    local wanted=$1 found=0
-    shift
-    "$chunkproof" bound "$@" >"$work/out" 2>"$work/err" </dev/null || found=$?
-    [ "$found" = "$wanted" ] || { echo "status $found, not $wanted: bound $*"; cat "$work/err"; return 1; }
-}
+. "$(dirname "$0")/cli.bash" bound "${1:-}"
 
 # right ARGUMENT...: status 0, nothing on standard error, at most 100 columns, no spaces at line ends.
 right() {
@@ -35,15 +11,6 @@ right() {
     [ -s "$work/out" ] && [ ! -s "$work/err" ] || { echo "no output, or errors"; return 1; }
     ! awk 'length > 100 { print "too long: " $0; n++ } END { exit n == 0 }' "$work/out" || return 1
     ! grep -n ' $' "$work/out"
-}
-
-# wrong TEXT ARGUMENT...: bad use: status 2, nothing on standard output, TEXT in the message.
-wrong() {
-    local text=$1
-    shift
-    status 2 "$@" || return 1
-    [ ! -s "$work/out" ] || { echo "output in spite of bad use"; return 1; }
-    grep -qF -- "$text" "$work/err" || { echo "no '$text' in:"; cat "$work/err"; return 1; }
 }
 
 # says TEXT ARGUMENT...: the output, as one line, has TEXT.

@@ -3,46 +3,8 @@
 # `chunkproof gate` from outside: verdicts, exit statuses, messages. Its reports: tests/gate_reports.py.
 #   tests/cli_gate.sh [COMMAND]     COMMAND: the binary, default build/chunkproof; its kernels are in tests/ beside it
 set -u
-chunkproof=$(realpath "${1:-build/chunkproof}")
+. "$(dirname "$0")/cli.bash" gate "${1:-}"
 kernels=$(dirname "$chunkproof")/tests
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-# ok NAME COMMAND...: one line of the result; what the command printed when it failed.
-ok() {
-    local name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        echo "ok - $name"
-    else
-        echo "not ok - $name"
-        sed 's/^/# /' "$work/log"
-        failed=1
-    fi
-}
-
-# status N ARGUMENT...: the command ends with that status; its output is in $work/out and $work/err.
-status() {
-    local wanted=$1 found=0
-    shift
-    "$chunkproof" gate "$@" >"$work/out" 2>"$work/err" || found=$?
-    [ "$found" = "$wanted" ] || { echo "status $found, not $wanted: gate $*"; cat "$work/out" "$work/err"; return 1; }
-}
-
-# wrong TEXT ARGUMENT...: bad use: status 2, nothing on standard output, TEXT in the message.
-wrong() {
-    local text=$1
-    shift
-    status 2 "$@" || return 1
-    [ ! -s "$work/out" ] || { echo "output in spite of bad use"; return 1; }
-    grep -qF -- "$text" "$work/err" || { echo "no '$text' in:"; cat "$work/err"; return 1; }
-}
-
-# has TEXT: the output of the last command has it.
-has() {
-    grep -qF -- "$1" "$work/out" || { echo "no '$1' in:"; cat "$work/out"; return 1; }
-}
 
 right() {
     status 0 --kernel "$kernels/$1.so" --cases 120 && has "right: 0 of 120 cases wrong"

@@ -183,7 +183,7 @@ class Verify(InDirectory):
             binary = os.path.join(copy, "build", "chunkproof")
             os.makedirs(os.path.dirname(binary), exist_ok=True)
             with open(binary, "w", encoding="utf-8") as file:
-                file.write(f"#!/bin/sh\necho \"$@\" >build/arguments\nexit {status}\n")
+                file.write(f"#!/bin/sh\n[ $1 = replay ] || echo \"$@\" >build/arguments\nexit {status}\n")
             os.chmod(binary, 0o755)
             run = subprocess.run([os.path.join(copy, "scripts", "gate")], capture_output=True, text=True,
                                  env={**os.environ, "KERNEL": "it's mine.so", "TIER": "default"})

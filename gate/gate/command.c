@@ -252,41 +252,70 @@ static int explain_nan(struct runner *runner, const struct gate_recipe *recipe) 
     return 0;
 }
 
-/* What came of it: an exit status. */
-static int run_case(const struct gate_options *o, struct runner *runner,
-                    const struct gate_recipe *recipe) {
+/* What came of a case; NOT_TAKEN: the kernel does not take it, NO_VERDICT: said why. */
+enum came_of_it { RIGHT, WRONG, NOT_TAKEN, NO_VERDICT };
+
+static enum came_of_it run_case(const struct gate_options *o, struct runner *runner,
+                                const struct gate_recipe *recipe, const char *file) {
     struct gate_finding finding;
     char *text = NULL;
     size_t size = 0;
     struct explaining explaining = {runner_kernel(runner), show_open_text(&text, &size)};
     int ran = gate_look(runner, recipe, &finding, o->explain ? explain : NULL, &explaining);
     show_close_text(explaining.out);
-    if (ran == 0) {
+    if (ran > 0 && (finding.verdict != GATE_RIGHT || o->n_replay == 1)) {
+        if (o->n_replay > 1) {
+            printf("%s: ", file);
+        }
+        print_finding(recipe, &finding);
+        fputs(text, stdout);
+        if (o->explain && finding.verdict == GATE_NOT_A_NUMBER) {
+            ran = explain_nan(runner, recipe) == 0 ? ran : -1;
+        }
+    }
+    free(text);
+    return ran < 0                         ? NO_VERDICT
+           : ran == 0                      ? NOT_TAKEN
+           : finding.verdict == GATE_RIGHT ? RIGHT
+                                           : WRONG;
+}
+
+/* One after the other: an exit status. */
+static int run_cases(const struct gate_options *o, struct runner *runner,
+                     const struct gate_recipe *recipe) {
+    int n[NO_VERDICT + 1] = {0};
+    for (int i = 0; i < o->n_replay && n[NO_VERDICT] == 0; i++) {
+        n[run_case(o, runner, &recipe[i], o->replay[i])]++;
+    }
+    if (n[NO_VERDICT] > 0) {
+        return EXIT_BAD_USE;
+    }
+    if (o->n_replay > 1) {
+        printf("%d of %d cases right, %d wrong, %d not taken\n", n[RIGHT], o->n_replay, n[WRONG],
+               n[NOT_TAKEN]);
+    } else if (n[NOT_TAKEN] > 0) {
         char line[GATE_LINE];
         gate_recipe_print(recipe, line);
         fprintf(stderr, "chunkproof %s: the kernel does not take this case: %s\n", o->command,
                 line);
-    } else if (ran > 0) {
-        print_finding(recipe, &finding);
-        fputs(text, stdout);
-        ran = o->explain && finding.verdict == GATE_NOT_A_NUMBER && explain_nan(runner, recipe) != 0
-                  ? -1
-                  : 1;
     }
-    free(text);
-    return ran <= 0 ? EXIT_BAD_USE : finding.verdict == GATE_RIGHT ? EXIT_RIGHT : EXIT_FINDING;
+    return n[WRONG] > 0 ? EXIT_FINDING : n[RIGHT] > 0 ? EXIT_RIGHT : EXIT_BAD_USE;
 }
 
 static int replay(const struct gate_options *o) {
-    struct gate_recipe recipe;
+    struct gate_recipe *recipe = calloc((size_t)o->n_replay, sizeof *recipe);
     struct gate_object object;
     struct runner *runner;
-    if (gate_case_load(o->replay, &recipe) != 0 || start(o, &object, &runner) != 0) {
-        return EXIT_BAD_USE;
+    int status = EXIT_BAD_USE, loaded = recipe != NULL;
+    for (int i = 0; loaded && i < o->n_replay; i++) {
+        loaded = gate_case_load(o->replay[i], &recipe[i]) == 0;
     }
-    int status = run_case(o, runner, &recipe);
-    runner_free(runner);
-    gate_object_free(&object);
+    if (loaded && start(o, &object, &runner) == 0) {
+        status = run_cases(o, runner, recipe);
+        runner_free(runner);
+        gate_object_free(&object);
+    }
+    free(recipe);
     return status;
 }
 

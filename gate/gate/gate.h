@@ -258,7 +258,8 @@ enum gate_tier { GATE_QUICK, GATE_FULL, GATE_DEEP, GATE_TIERS };
 
 struct gate_options {
     const char *kernel, *json, *junit, *html, *save; /* files, and a directory */
-    const char *replay;                              /* of `chunkproof replay`: a case's file */
+    char *const *replay;                             /* of `chunkproof replay`: files of cases, */
+    int n_replay;                                    /* so many */
     enum gate_tier tier;
     enum gate_place place;
     unsigned long long seed;

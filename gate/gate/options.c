@@ -295,10 +295,10 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
 
 void gate_replay_help(FILE *file) {
     fputs(
-        "usage: chunkproof replay  CASE.json --kernel FILE [--seconds X]\n"
-        "       chunkproof explain CASE.json --kernel FILE [--seconds X]\n"
+        "usage: chunkproof replay  CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
+        "       chunkproof explain CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
         "\n"
-        "Runs one case that `chunkproof gate --save` kept, on the same kernel or another one. "
+        "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. "
         "explain "
         "draws\n"
         "its sequences, and says of results that are wrong which single mistake would give them.\n"
@@ -321,13 +321,13 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
             return -1;
         }
     }
-    if (!o->help && (optind + 1 != argc || o->kernel == NULL)) {
-        fprintf(
-            stderr,
-            "chunkproof %s: give one case and one kernel: chunkproof %s CASE.json --kernel FILE\n",
-            argv[0], argv[0]);
+    if (!o->help && (optind >= argc || o->kernel == NULL)) {
+        fprintf(stderr,
+                "chunkproof %s: give a case and a kernel: chunkproof %s CASE.json --kernel FILE\n",
+                argv[0], argv[0]);
         return -1;
     }
-    o->replay = optind < argc ? argv[optind] : NULL;
+    o->replay = argv + optind;
+    o->n_replay = argc - optind;
     return 0;
 }
