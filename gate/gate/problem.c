@@ -287,7 +287,9 @@ static void fill_alone(struct gate_problem *alone, const struct gate_problem *p,
     }
 }
 
-int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *p, int s) {
+int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence) {
+    const struct gate_problem *p = whole;
+    int s = sequence;
     *alone = *p;
     alone->b = 1;
     alone->n_rows = p->query_begin[s + 1] - p->query_begin[s];
