@@ -218,7 +218,7 @@ install: build                         ## into PREFIX=/usr/local, below DESTDIR=
 
 uninstall:                             ## what install put there, from the same PREFIX= and DESTDIR=
 	rm -rf $(DESTDIR)$(PREFIX)/include/chunkproof
-	rm -f $(DESTDIR)$(PREFIX)/bin/chunkproof $(DESTDIR)$(PREFIX)/lib/libchunkproof.* $(DESTDIR)$(PREFIX)/lib/libchunkproof_cuda.a \
+	rm -f $(DESTDIR)$(PREFIX)/bin/chunkproof $(DESTDIR)$(PREFIX)/lib/libchunkproof.* $(DESTDIR)$(PREFIX)/lib/libchunkproof_cuda.a $(DESTDIR)$(PREFIX)/lib/libchunkproof_simt.a \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig/chunkproof.pc
 
 clean:                                 ## all that was built; unpacked tools stay (build/tools)

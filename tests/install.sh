@@ -34,7 +34,10 @@ step make_ install PREFIX="$prefix"
 report $? "install"
 [ $failed = 0 ] || exit 1
 
-same_headers() { diff -r -x limits.h include/chunkproof "$prefix/include/chunkproof"; }
+same_headers() {
+    diff -r -x limits.h -x kernels include/chunkproof "$prefix/include/chunkproof" &&
+        diff -r -x '*.cpp' -x README.md kernels/simt "$prefix/include/chunkproof/kernels/simt"
+}
 step same_headers
 report $? "the headers are there, all of them"
 
@@ -164,6 +167,16 @@ report $? "the example for a GPU compiles"
 installed_command() { [ "$("$prefix/bin/chunkproof" --version)" = "chunkproof $version" ]; }
 step installed_command
 report $? "the installed command is of that version"
+
+# With what is installed alone: its headers and its libraries.
+installed_gate() {
+    cp tests/example/paged_kernel.{c,cu} "$work" &&
+        (cd "$work" && for kernel in paged_kernel.c paged_kernel.cu; do
+            "$prefix/bin/chunkproof" gate --kernel $kernel --on executor --cases 3 || exit 1
+        done)
+}
+step installed_gate
+report $? "the installed gate compiles kernels in C and in CUDA"
 
 nm -D --defined-only "$library.so" | awk '{ print $NF }' | sort -u >"$work/shared.names"
 nm -g --defined-only "$library.a" | awk 'NF == 3 { print $3 }' | sort -u >"$work/static.names"
