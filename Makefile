@@ -109,6 +109,7 @@ cuda    := $(BUILD)/libchunkproof_cuda.a
 simt    := $(BUILD)/libchunkproof_simt.a
 
 .DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
 .PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean help
 
 build: $(static) $(shared) $(simt) $(command)  ## the libraries and the command (the default)

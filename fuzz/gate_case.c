@@ -7,22 +7,10 @@
 #include "fuzz/target.h"
 #include "gate/gate/case.h"
 #include "gate/gate/gate.h"
+#include "tests/plain_kernel.h"
 
 #define MOST_TOKENS  256 /* of a problem that is made */
 #define MOST_NUMBERS 256 /* of a key's heads */
-
-static const struct cp_kernel kernel = {.abi = CP_KERNEL_ABI,
-                                        .name = "fuzz",
-                                        .q_type = CP_FP16,
-                                        .kv_type = CP_FP16,
-                                        .out_type = CP_FP16,
-                                        .lse_type = CP_FP32,
-                                        .arithmetic = {.score = CP_SUM_FP32,
-                                                       .weights = CP_FP32,
-                                                       .values = CP_SUM_FP32,
-                                                       .partials = CP_FP32,
-                                                       .exp_error = 0x1p-22,
-                                                       .step = 1}};
 
 static int load(struct gate_recipe *recipe, const char *path) {
     struct parse_said said;
@@ -60,7 +48,7 @@ static void check_round_trip(const struct gate_recipe *recipe) {
     struct gate_recipe again;
     struct parse_file file;
     parse_file_new(&file, "", 0);
-    if (gate_case_save(file.path, &found, &kernel) != 0 || load(&again, file.path) != 0) {
+    if (gate_case_save(file.path, &found, &plain) != 0 || load(&again, file.path) != 0) {
         fuzz_fail("a case that is saved cannot be loaded");
     }
     json_t *one = gate_recipe_json(recipe), *other = gate_recipe_json(&again);
@@ -82,7 +70,7 @@ static void make(const struct gate_recipe *recipe) {
     if (tokens > MOST_TOKENS || recipe->n_heads * recipe->head_dim > MOST_NUMBERS) {
         return;
     }
-    if (gate_problem_new(&problem, recipe, &kernel) != 0) {
+    if (gate_problem_new(&problem, recipe, &plain) != 0) {
         fuzz_fail("no memory for a small problem");
     }
     gate_values_fill(&problem);

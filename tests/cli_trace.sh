@@ -3,34 +3,7 @@
 # `chunkproof trace` from outside: small traces with figures counted by hand, bad input, exit statuses.
 #   tests/cli_trace.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
 set -u
-chunkproof=${1:-build/chunkproof}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-# ok NAME COMMAND...: one line of the result; what the command printed when it failed.
-ok() {
-    local name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        echo "ok - $name"
-    else
-        echo "not ok - $name"
-        head -c 4000 "$work/log" | sed 's/^/# /'
-        failed=1
-    fi
-}
-
-# status N ARGUMENT...: the command ends with that status; its output is in $work/out and $work/err.
-status() {
-    local wanted=$1 found=0
-    shift
-    "$chunkproof" trace "$@" >"$work/out" 2>"$work/err" || found=$?
-    [ "$found" = "$wanted" ] && return
-    echo "status $found, not $wanted: trace $*"
-    head -c 4000 "$work/out" "$work/err"
-    return 1
-}
+. "$(dirname "$0")/cli.bash" trace "${1:-}"
 
 # json STATUS EXPRESSION ARGUMENT...: the output is one JSON object, t, and the Python expression holds.
 json() {
@@ -42,15 +15,6 @@ t = json.load(open(sys.argv[1]))
 if not eval("(" + sys.argv[2] + ")"):
     sys.exit("false: " + sys.argv[2] + "\n" + json.dumps(t, indent=2))
 PYTHON
-}
-
-# wrong TEXT ARGUMENT...: status 2, nothing on standard output, a line TEXT... on standard error.
-wrong() {
-    local text=$1
-    shift
-    status 2 "$@" </dev/null || return 1
-    [ ! -s "$work/out" ] || { echo "output in spite of bad use"; return 1; }
-    grep -qF -- "$text" "$work/err" || { echo "no '$text' in:"; cat "$work/err"; return 1; }
 }
 
 # wrong_line LINE:COLUMN TEXT: that is where a fault is found in $work/wrong, with that message.

@@ -16,23 +16,10 @@
 #include "gate/bound/bound.h"
 #include "gate/gate/report.h"
 #include "oracle.h"
+#include "tests/plain_kernel.h"
 
 #define CASES 240
 #define WORK  200000
-
-/* The plainest declaration: key by key in binary32. */
-static const struct cp_kernel plain = {.abi = CP_KERNEL_ABI,
-                                       .name = "plain",
-                                       .q_type = CP_FP16,
-                                       .kv_type = CP_FP16,
-                                       .out_type = CP_FP16,
-                                       .lse_type = CP_FP32,
-                                       .arithmetic = {.score = CP_SUM_FP32,
-                                                      .weights = CP_FP32,
-                                                      .values = CP_SUM_FP32,
-                                                      .partials = CP_FP32,
-                                                      .exp_error = 0x1p-22,
-                                                      .step = 1}};
 
 static void make(struct gate_problem *p, long long index, const struct cp_kernel *kernel) {
     struct gate_recipe recipe;

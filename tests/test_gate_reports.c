@@ -12,22 +12,9 @@
 #include <cmocka.h>
 
 #include "gate/gate/report.h"
+#include "tests/plain_kernel.h"
 
 #define WORK 200000
-
-/* The plainest declaration: key by key in binary32. */
-static const struct cp_kernel plain = {.abi = CP_KERNEL_ABI,
-                                       .name = "plain",
-                                       .q_type = CP_FP16,
-                                       .kv_type = CP_FP16,
-                                       .out_type = CP_FP16,
-                                       .lse_type = CP_FP32,
-                                       .arithmetic = {.score = CP_SUM_FP32,
-                                                      .weights = CP_FP32,
-                                                      .values = CP_SUM_FP32,
-                                                      .partials = CP_FP32,
-                                                      .exp_error = 0x1p-22,
-                                                      .step = 1}};
 
 /* An interval ends where the next one begins, and 1 is within the bound. */
 static void intervals_have_no_gaps(void **state) {

@@ -2,14 +2,11 @@
 /* GATE-1, GATE-3, GATE-4: what is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
  * begins there, with different bytes in the results before: the answers must be the same, complete, and attention within
  * the certified tolerance. Now and then an earlier case is run once more: the answer must be the earlier one. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "gate/clock.h"
 #include "gate/gate/gate.h"
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
@@ -46,12 +43,6 @@ struct checking {
     gate_looker *look; /* NULL: nobody looks at results */
     void *context;
 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- Runs ---- */
 
@@ -469,7 +460,7 @@ static int check_case(struct checking *c, long long index) {
     return 0;
 }
 
-static int is_enough(const struct gate_options *o, const struct gate_result *r) {
+int gate_is_enough(const struct gate_options *o, const struct gate_result *r) {
     return r->verdicts[GATE_HANGS] >= HANGS || (r->cases == 0 && r->refused >= REFUSALS) ||
            (o->first && r->verdicts[GATE_RIGHT] < r->cases);
 }
@@ -510,7 +501,8 @@ int gate_check_block(const struct gate_options *options, struct runner *runner,
     if (options->rules && block->is_first && run_usual(&c) != 0) {
         return -1;
     }
-    for (long long i = block->first; i < block->end && !stop && !is_enough(options, result); i++) {
+    for (long long i = block->first; i < block->end && !stop && !gate_is_enough(options, result);
+         i++) {
         if (check_case(&c, i) < 0) {
             return -1;
         }

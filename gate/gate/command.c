@@ -71,15 +71,23 @@ static struct run_limits limits_of(const struct gate_options *o) {
     return (struct run_limits){seconds, simulated, MOST_BYTES, MOST_HEAP};
 }
 
-/* In a process that has run nothing before: 1 the same verdict, 0 another one, -1 after saying what is wrong. */
-static int happens_alone(const struct gate_options *o, const char *file,
-                         const struct gate_found *found) {
+/* The object in a process of its own; NULL after saying what is wrong. */
+static struct runner *start_file(const struct gate_options *o, const char *file) {
     struct run_limits limits = limits_of(o);
-    struct gate_finding finding;
-    struct runner *runner;
+    struct runner *runner = NULL;
     char error[256];
     if (runner_new(&runner, "/proc/self/exe", file, &limits, error) != 0) {
         fprintf(stderr, "chunkproof gate: %s: %s\n", o->kernel, error);
+    }
+    return runner;
+}
+
+/* In a process that has run nothing before: 1 the same verdict, 0 another one, -1 after saying what is wrong. */
+static int happens_alone(const struct gate_options *o, const char *file,
+                         const struct gate_found *found) {
+    struct gate_finding finding;
+    struct runner *runner = start_file(o, file);
+    if (runner == NULL) {
         return -1;
     }
     int ran = gate_check_recipe(runner, &found->recipe, &finding);
@@ -119,18 +127,15 @@ static int save(const struct gate_options *o, const char *file, struct runner *r
 
 /* The kernel, compiled if it is a source, in its process. 0, or -1 after saying what is wrong. */
 static int start(const struct gate_options *o, struct gate_object *object, struct runner **runner) {
-    struct run_limits limits = limits_of(o);
     const char *file = o->kernel;
-    char error[256];
     if (gate_object_new(object, &file, o->place) != 0) {
         return -1;
     }
-    if (runner_new(runner, "/proc/self/exe", file, &limits, error) != 0) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", o->kernel, error);
+    *runner = start_file(o, file);
+    if (*runner == NULL) {
         gate_object_free(object);
-        return -1;
     }
-    return 0;
+    return *runner != NULL ? 0 : -1;
 }
 
 /* What each process is started with. */
@@ -141,13 +146,7 @@ struct starting {
 
 static struct runner *start_one_more(void *context) {
     const struct starting *s = context;
-    struct run_limits limits = limits_of(s->o);
-    struct runner *runner = NULL;
-    char error[256];
-    if (runner_new(&runner, "/proc/self/exe", s->file, &limits, error) != 0) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", s->o->kernel, error);
-    }
-    return runner;
+    return start_file(s->o, s->file);
 }
 
 /* An exit status. Without a verdict nothing is written. */

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All cases: in blocks, each with a beginning of its own, so that it does not matter who runs which block, nor when. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, fileno */
+#define _POSIX_C_SOURCE 200809L /* isatty */
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "gate/clock.h"
 #include "gate/gate/state.h"
 
 #define BLOCK        48  /* cases */
 #define SAVE_SECONDS 5.0 /* between two states in the file */
-#define HANGS        3   /* after so many nothing more is asked */
 
 struct crew {
     const struct gate_options *options;
@@ -26,15 +25,9 @@ struct crew {
     struct gate_result partial; /* of blocks that were not ended */
     long long next;             /* block that nobody has yet */
     long long cases, wrong;     /* that were run, also of blocks that are under way */
-    int halted, interrupted, failed;
+    int interrupted, failed;
     double began, next_progress, next_save;
 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- Adding up ---- */
 
@@ -108,19 +101,15 @@ static void show_progress(struct crew *c, int last) {
     fflush(stderr);
 }
 
-static int is_enough(const struct crew *c) {
-    const struct gate_result *r = &c->state.result;
-    return r->verdicts[GATE_HANGS] >= HANGS || (r->cases == 0 && r->refused > 0) ||
-           (c->options->first && c->wrong > 0);
-}
-
 /* A block that nobody has, and that is not done; -1: there is none, or nothing more is to be asked. */
 static long long take_block(struct crew *c) {
     pthread_mutex_lock(&c->lock);
     while (c->next < c->state.blocks && c->state.done[c->next]) {
         c->next++;
     }
-    int go_on = c->next < c->state.blocks && !c->halted && !c->failed && !is_enough(c);
+    int go_on = c->next < c->state.blocks && !c->interrupted && !c->failed &&
+                !(c->options->first && c->wrong > 0) &&
+                !gate_is_enough(c->options, &c->state.result);
     long long block = go_on ? c->next++ : -1;
     pthread_mutex_unlock(&c->lock);
     return block;
@@ -133,7 +122,7 @@ static void save_now_and_then(struct crew *c, int now) {
     }
 }
 
-/* What a block came to; `ended`: all of its cases were run, or as many as were to be. */
+/* What a block came to. */
 static void hand_in(struct crew *c, long long block, struct gate_result *result, int failed) {
     pthread_mutex_lock(&c->lock);
     struct gate_result *to = &c->state.result;
@@ -171,7 +160,6 @@ static int done(void *context, const struct gate_result *result) {
     w->cases = result->cases;
     w->wrong = wrong;
     c->interrupted = c->interrupted || *c->stop != 0;
-    c->halted = c->halted || c->interrupted || c->failed || (c->options->first && c->wrong > 0);
     int stop = c->interrupted || c->failed;
     show_progress(c, 0);
     pthread_mutex_unlock(&c->lock);

@@ -341,6 +341,9 @@ struct gate_result {
 long long gate_unclaimed(const struct gate_result *result);
 int gate_claims_too_little(const struct gate_result *result);
 
+/* Nothing more is to be asked: it hangs, it takes nothing, or one finding was wanted. */
+int gate_is_enough(const struct gate_options *options, const struct gate_result *result);
+
 /* How many cases the options ask for. */
 long long gate_cases(const struct gate_options *options);
 

@@ -190,11 +190,11 @@ static enum ready get_ready(struct runner *runner, struct run_report *report) {
 /* Makes the request. 0: it was answered; else the process was ended, and the report says why. */
 static int request(struct runner *runner, enum run_request kind, struct run_report *report) {
     struct run_process *process = &runner->process;
-    double began = run_now();
+    double began = seconds_now();
     process->control->request = kind;
     run_process_ask(process);
     enum run_answer answer = run_process_await(process, runner->limits.seconds + RUN_LATE_SECONDS);
-    report->seconds = run_now() - began;
+    report->seconds = seconds_now() - began;
     if (answer != RUN_ANSWERED) {
         run_process_end(process);
         run_explain(process, answer, report);

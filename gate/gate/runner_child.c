@@ -350,17 +350,17 @@ static int count_threads(void) {
 static void give_time_to_late_threads(int before) {
     int now = count_threads();
     double wait = now > before ? RUN_LATE_SECONDS : now > 1 ? KNOWN_THREADS_SECONDS : 0.0;
-    double end = run_now() + wait;
-    while (wait > 0.0 && run_now() < end && count_threads() > (now > before ? before : 1)) {
+    double end = seconds_now() + wait;
+    while (wait > 0.0 && seconds_now() < end && count_threads() > (now > before ? before : 1)) {
         run_sleep(0.0001);
     }
 }
 
 /* The kernel itself: what it returns, and how long that took. */
 static int attend(const struct child *child, double *seconds) {
-    double start = run_now();
+    double start = seconds_now();
     int status = child->control->kernel.attend(&child->control->call);
-    *seconds = run_now() - start;
+    *seconds = seconds_now() - start;
     return status;
 }
 
@@ -370,11 +370,11 @@ static enum run_outcome attend_on_device(struct child *child, int *status, doubl
                                          char *text) {
     struct run_control *control = child->control;
     const struct run_layout *layout = &control->current;
-    double start = run_now();
+    double start = seconds_now();
     *status = attend(child, seconds);
     enter(control, RUN_ON_DEVICE);
     enum run_outcome outcome = run_device_wait(&child->device, text), after = RUN_DONE;
-    *seconds = run_now() - start;
+    *seconds = seconds_now() - start;
     if (outcome == RUN_DONE && open_arena(child, layout, 1) == 0) {
         after = run_device_leave(&child->device, layout, child->arena, control->poison, text);
     }

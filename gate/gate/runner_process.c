@@ -215,11 +215,11 @@ static void wait_a_slice(const struct run_process *process, int open, double sec
 }
 
 enum run_answer run_process_await(struct run_process *process, double seconds) {
-    double deadline = run_now() + seconds;
+    double deadline = seconds_now() + seconds;
     enum run_answer answer = RUN_NOT_IN_TIME;
     int open = 1;
     for (;;) {
-        double left = deadline - run_now();
+        double left = deadline - seconds_now();
         int ended = has_ended(process->pid); /* before the look: it may answer and then end */
         if (look(process, &open, &answer)) {
             return answer;
@@ -234,13 +234,13 @@ enum run_answer run_process_await(struct run_process *process, double seconds) {
 /* ---- Ending ---- */
 
 void run_process_end(struct run_process *process) {
-    double deadline = run_now() + END_SECONDS;
+    double deadline = seconds_now() + END_SECONDS;
     pid_t got = 0;
     if (process->pid > 0) {
         kill(-process->pid, SIGKILL); /* the group; first, while the number is still its own */
         kill(process->pid, SIGKILL);
         process->status = 0;
-        while (got == 0 && run_now() < deadline) {
+        while (got == 0 && seconds_now() < deadline) {
             got = waitpid(process->pid, &process->status, WNOHANG);
             if (got < 0 && errno == EINTR) {
                 got = 0;

@@ -10,12 +10,6 @@ size_t run_control_size(void) {
     return (sizeof(struct run_control) + page - 1) / page * page;
 }
 
-double run_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* At most a second. */
 void run_sleep(double seconds) {
     struct timespec time = {0, (long)(1e9 * (seconds < 1.0 ? seconds : 0.999999999))};

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "gate/clock.h"
 #include "gate/gate/runner.h"
 #include "gate/gate/runner_arena.h"
 
@@ -102,9 +103,6 @@ struct run_control {
 
 /* Bytes before the arena: whole pages. */
 size_t run_control_size(void);
-
-/* Seconds of a clock that goes on steadily. */
-double run_now(void);
 
 void run_sleep(double seconds);
 

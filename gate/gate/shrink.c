@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A smaller case with the same verdict: one change after the other, kept when the verdict stays, until none helps. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "gate/clock.h"
 #include "gate/gate/gate.h"
 
 /* Times the bound: a result that is wrong by so much stays so, for by how much says what of. */
@@ -19,12 +17,6 @@ struct attempt {
     const volatile int *stop;
     int tried, failed; /* failed: there is no verdict any more */
 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* 1 and the case is `recipe` now, if that, another one, has the same verdict by the same clause. */
 static int keep(struct attempt *a, const struct gate_recipe *recipe) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "chunkproof/limits.h"
+#include "gate/clock.h"
 #include "gate/command.h"
 #include "gate/trace/options.h"
 #include "gate/trace/parse.h"
@@ -31,12 +32,6 @@ static void catch_interrupt(void) {
     sigemptyset(&action.sa_mask);
     interrupted = 0;
     sigaction(SIGINT, &action, NULL);
-}
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* ---- Progress ---- */

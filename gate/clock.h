@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CHUNKPROOF_GATE_CLOCK_H
+#define CHUNKPROOF_GATE_CLOCK_H
+
+/* Seconds of a clock that goes on steadily. */
+double seconds_now(void);
+
+#endif
