@@ -154,6 +154,50 @@ wide() {
     status 2 --kernel "$work/wide.c" --cases 100 && has "NO VERDICT" && has "too many for a verdict"
 }
 
+# A declaration that is wider than it need be is right, and said; the example's own is not said to be.
+closer() {
+    sed 's/exp_error = 0x1p-22/exp_error = 0x1p-10/' tests/example/paged_kernel.c >"$work/wide.c"
+    status 0 --kernel "$work/wide.c" --cases 100 && has ".exp_error = 0x1p-22 would do as well" &&
+        status 0 --kernel "$kernels/gate/short_weights.so" --cases 100 || return 1
+    ! grep "would do" "$work/out"
+}
+
+# Wide heads have many keys, too: what is wrong with both together is found; and of what had few keys it is said.
+wide_heads() {
+    sed 's/j < n_keys/j < n_keys - (n_keys > 128 \&\& call->head_dim >= 256)/' tests/example/paged_kernel.c >"$work/wrong.c"
+    ! cmp -s tests/example/paged_kernel.c "$work/wrong.c" && status 1 --kernel "$work/wrong.c" --cases 100 &&
+        status 0 --kernel "$kernels/gate/reversed.so" --cases 3 && has "keys       at most, by d: " && has "few keys with some d"
+}
+
+in_time() {
+    status 0 --kernel "$kernels/gate/reversed.so" --tier deep --time 1 && has "--time ended it after" &&
+        has "of 1000000 cases" && has "right: 0 of "
+}
+
+# Too large is not taken, and said with its size; by chunkproof replay, too.
+memory() {
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --memory 0.001 || return 1
+    status 2 --kernel "$kernels/gate/reversed.so" --cases 3 --memory 0.00001 && has "NO VERDICT" &&
+        has "GiB of memory, and --memory is 1e-05" || return 1
+    status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 --save "$work/one/after/another" || return 1
+    subcommand=replay status 2 "$work/one/after/another/wrong.json" --kernel "$kernels/gate/reversed.so" --memory 0.0000001 &&
+        says "chunkproof replay: this case is not taken: count values" && says "and --memory is 1e-07"
+}
+
+# Nothing is left in /tmp.
+interrupt_early() {
+    printf '#!/bin/sh\nsleep 1\nexit 1\n' >"$work/cc"
+    chmod +x "$work/cc"
+    mkdir "$work/tmp"
+    CC="$work/cc" TMPDIR="$work/tmp" "$chunkproof" gate --kernel tests/example/paged_kernel.c >"$work/out" 2>"$work/err" &
+    local process=$! found=0
+    sleep 0.4
+    [ -n "$(ls "$work/tmp")" ] || { echo "it compiles elsewhere"; return 1; }
+    kill -INT $process
+    wait $process || found=$?
+    [ "$found" = 130 ] && [ -z "$(ls "$work/tmp")" ] || { echo "status $found"; ls "$work/tmp"; return 1; }
+}
+
 # unreadable TEXT CONTENT: such a file is no case, and the message says why.
 unreadable() {
     local found=0
@@ -199,6 +243,7 @@ ok "sizes that are asked for" shaped
 ok "sizes that fit nothing" wrong "h must be a multiple of h_kv" --kernel "$kernels/gate/reversed.so" --shape h=6,h_kv=4
 ok "a size that is none" wrong "what is 'b=1'" --kernel "$kernels/gate/reversed.so" --shape b=1
 ok "a size without a number" wrong "d has no number" --kernel "$kernels/gate/reversed.so" --shape d
+ok "a size of 0" wrong "--shape c must be a whole number, 1 or more, not '0'" --kernel "$kernels/gate/reversed.so" --shape c=0
 ok "a size that is too large" wrong "c may be 512 at most" --kernel "$kernels/gate/reversed.so" --shape c=513
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
@@ -220,6 +265,14 @@ ok "a case with bytes that steer a terminal" unreadable "near '?'" $'{"format": 
 ok "a case with a wrong name" unreadable "recipe.values must be one of count select" \
     '{"format": "chunkproof case 1", "recipe": {"values": "all"}}'
 ok "Ctrl-C ends it with what was found" interrupt
+ok "Ctrl-C while it compiles leaves nothing behind" interrupt_early
+ok "wide heads with many keys" wide_heads
+ok "a closer declaration would do" closer
+ok "no more than so many seconds" in_time
+ok "no more than so much memory" memory
+ok "a place for what has only one" wrong "--on is for a source in CUDA (*.cu); this one runs on the CPU" \
+    --kernel tests/example/paged_kernel.c --on executor
+ok "a place for a shared object" wrong "a shared object runs where it was made for" --kernel "$kernels/gate/reversed.so" --on gpu
 ok "help" status 0 --help
 ok "a kernel as source" status 0 --kernel tests/example/paged_kernel.c --cases 20
 ok "an arithmetic so wide that nothing can be claimed" wide
@@ -232,4 +285,6 @@ ok "no such option" wrong "chunkproof gate --help" --kernels x
 ok "a kernel without its option" wrong "A kernel is given with --kernel" x.so
 ok "not a number" wrong "--cases must be a whole number" --kernel x --cases 1.5
 ok "seconds" wrong "--seconds must be more than 0" --kernel x --seconds 0
+ok "time" wrong "--time must be more than 0" --kernel x --time -1
+ok "memory" wrong "--memory must be more than 0, and 65536 at most, not 'much'" --kernel x --memory much
 exit $failed

@@ -172,7 +172,7 @@ report $? "the installed command is of that version"
 installed_gate() {
     cp tests/example/paged_kernel.{c,cu} "$work" &&
         (cd "$work" && for kernel in paged_kernel.c paged_kernel.cu; do
-            "$prefix/bin/chunkproof" gate --kernel $kernel --on executor --cases 3 || exit 1
+            "$prefix/bin/chunkproof" gate --kernel $kernel $([[ $kernel != *.cu ]] || echo --on executor) --cases 3 || exit 1
         done)
 }
 step installed_gate

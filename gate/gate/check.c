@@ -2,16 +2,18 @@
 /* GATE-1, GATE-3, GATE-4: what is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
  * begins there, with different bytes in the results before: the answers must be the same, complete, and attention within
  * the certified tolerance. Now and then an earlier case is run once more: the answer must be the earlier one. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gate/clock.h"
-#include "gate/gate/gate.h"
+#include "gate/gate/budget.h"
+#include "gate/gate/closer.h"
+#include "gate/gate/tally.h"
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
 #define SIMULATED  8    /* so many times smaller are cases for the executor of CUDA kernels */
 #define AGAIN      6    /* every so manyth case the one before the last is run again */
+#define CLOSER     3    /* every so manyth case is held to closer declarations, too */
 #define HANGS      3    /* after so many nothing more is asked */
 #define REFUSALS   3 /* cases without sizes that it takes, before any that it takes: it takes none */
 #define MOST_PAIRS 96 /* rows and heads that are judged in a long case: */
@@ -31,16 +33,18 @@ static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
 struct checking {
     const struct gate_options *options;
     struct runner *runner;
+    struct gate_budget *budget;
     struct gate_result *result;
     struct gate_recipe earlier; /* a case that was right, */
     unsigned long long digest;  /* and its answer */
     int has_earlier;
     double recorded; /* when the last case was */
     double case_began;
-    int rules;         /* those of others judge, too: */
-    int judged;        /* whether they did in this case, */
-    unsigned rejected; /* and which do not accept it */
-    gate_looker *look; /* NULL: nobody looks at results */
+    struct gate_covered covers; /* this case */
+    int rules;                  /* those of others judge, too: */
+    int judged;                 /* whether they did in this case, */
+    unsigned rejected;          /* and which do not accept it */
+    gate_looker *look;          /* NULL: nobody looks at results */
     void *context;
 };
 
@@ -99,6 +103,11 @@ static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsig
 
 /* ---- A recipe that the kernel takes ---- */
 
+static void refuse(struct checking *c, const char *reason, struct gate_finding *finding) {
+    (void)snprintf(finding->text, sizeof finding->text, "%s", reason);
+    (void)snprintf(c->result->refusal, sizeof c->result->refusal, "%s", reason);
+}
+
 /* 1 it does, 0 it does not, -1 no verdict. Misbehaving when asked is a finding. */
 static int ask(struct checking *c, const struct gate_problem *problem, size_t *workspace,
                struct gate_finding *finding) {
@@ -112,9 +121,22 @@ static int ask(struct checking *c, const struct gate_problem *problem, size_t *w
         return finding->verdict == GATE_RIGHT ? no_verdict(report.text) : 1;
     }
     if (reason[0] != '\0') {
-        (void)snprintf(c->result->refusal, sizeof c->result->refusal, "%s", reason);
+        refuse(c, reason, finding);
     }
     return reason[0] == '\0';
+}
+
+/* Has the case more bytes than it may have? */
+static int is_too_large(struct checking *c, double bytes, struct gate_finding *finding) {
+    char reason[128];
+    double most = runner_memory(c->runner);
+    if (bytes > most) {
+        (void)snprintf(reason, sizeof reason,
+                       "it would take %.2g GiB of memory, and --memory is %.2g", bytes * 0x1p-30,
+                       most * 0x1p-30);
+        refuse(c, reason, finding);
+    }
+    return bytes > most;
 }
 
 /* From an attempt on: 1 found one, 0 there is none, -1 no verdict. */
@@ -156,6 +178,25 @@ static int most_pairs(const struct gate_problem *p) {
     return MOST_PAIRS;
 }
 
+/* Would the results be right by closer declarations, too? */
+static int try_closer(struct checking *c, const struct gate_problem *p,
+                      const struct gate_arrays *arrays) {
+    struct cp_kernel closer;
+    struct gate_finding f;
+    for (enum gate_closer i = 0; i < GATE_CLOSERS; i++) {
+        if ((c->result->needed >> i & 1) != 0 ||
+            !gate_closer(runner_kernel(c->runner), i, &closer)) {
+            continue;
+        }
+        if (gate_judge(p, arrays, &closer, most_pairs(p), &f, NULL) != 0) {
+            return -1;
+        }
+        c->result->needed |= (unsigned)(f.verdict != GATE_RIGHT) << i;
+    }
+    c->result->tried_closer++;
+    return 0;
+}
+
 static int judge(struct checking *c, const struct gate_problem *p, const struct gate_arrays *arrays,
                  struct gate_finding *f) {
     struct gate_tensor tensor = {.beyond = 0};
@@ -166,6 +207,9 @@ static int judge(struct checking *c, const struct gate_problem *p, const struct 
     if (c->rules && f->compared + f->unclaimed > 0) {
         c->judged = 1;
         c->rejected |= gate_tensor_rejected(&tensor);
+    }
+    if (f->verdict == GATE_RIGHT && c->result->cases % CLOSER == 0) {
+        return try_closer(c, p, arrays);
     }
     return 0;
 }
@@ -302,7 +346,13 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
         return no_verdict("not enough memory for a case");
     }
     int takes = ask(c, &p, &workspace, f);
+    double bytes = gate_case_bytes(&p, workspace);
+    c->covers = gate_covers(&p);
+    if (takes > 0 && is_too_large(c, bytes, f)) {
+        takes = 0;
+    }
     if (takes > 0 && f->verdict == GATE_RIGHT) {
+        gate_budget_take(c->budget, bytes);
         gate_values_fill(&p);
         takes = run_problem(c, &p, workspace, 1, f, digest) == 0 ? 1 : -1;
         if (takes > 0 && f->verdict == GATE_WRONG && p.b > 1 && run_alone(c, &p, f) != 0) {
@@ -311,6 +361,7 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
         if (takes > 0 && recipe->renewed && f->verdict == GATE_RIGHT) {
             takes = run_renewed(c, recipe, workspace, f) == 0 ? 1 : -1;
         }
+        gate_budget_give(c->budget, bytes);
     }
     gate_problem_free(&p);
     return takes;
@@ -348,34 +399,6 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
 
 /* ---- All cases ---- */
 
-static long long work_of(const struct gate_recipe *r) {
-    long long tokens = 1;
-    for (int i = 0; i < r->n_ops; i++) {
-        tokens += r->op[i].tokens + r->op[i].own;
-    }
-    return tokens * r->head_dim * r->n_heads;
-}
-
-int gate_ratio_interval(double ratio) {
-    double at = ratio > 0.0 ? ceil(2.0 * log2(ratio)) + GATE_RATIO_ONE : 0.0;
-    return at <= 0.0 ? 0 : at < GATE_RATIOS - 1 ? (int)at : GATE_RATIOS - 1;
-}
-
-int gate_keys_interval(int keys) {
-    int at = 0;
-    for (; keys > 0 && at < GATE_KEYS - 1; keys /= 2) {
-        at++;
-    }
-    return at;
-}
-
-/* `found` becomes this case if there was none (n is 0), or a larger one. */
-static void keep_smaller(struct gate_found *found, long long n, const struct gate_found *this) {
-    if (n == 0 || this->work < found->work) {
-        *found = *this;
-    }
-}
-
 /* A call that failed, or did not come back, is noticed by every test. */
 static int is_loud(enum gate_verdict verdict) {
     return verdict == GATE_FAILED || verdict == GATE_CRASHED || verdict == GATE_EXITED ||
@@ -400,29 +423,14 @@ static int note(struct checking *c, struct gate_log *log, long long index,
 /* Case `index`; of another recipe than its own when it showed that an earlier one is wrong. */
 static int record(struct checking *c, long long index, const struct gate_recipe *recipe,
                   const struct gate_finding *f) {
-    struct gate_tally *tally = &c->result->tally[recipe->values];
     double now = seconds_now();
-    if (f->verdict != GATE_RIGHT) {
-        struct gate_found this = {.index = index,
-                                  .work = work_of(recipe),
-                                  .needs_others = recipe == &c->earlier,
-                                  .recipe = *recipe,
-                                  .finding = *f};
-        keep_smaller(&c->result->found[f->verdict], c->result->verdicts[f->verdict], &this);
-        keep_smaller(&tally->smallest, tally->cases - tally->verdicts[GATE_RIGHT], &this);
-    }
-    c->result->cases++;
-    c->result->verdicts[f->verdict]++;
-    tally->cases++;
-    tally->verdicts[f->verdict]++;
-    tally->compared += f->compared;
-    tally->unclaimed += f->unclaimed;
-    tally->largest = fmax(tally->largest, f->largest);
-    tally->seconds += now - c->recorded;
+    struct gate_found this = {.index = index,
+                              .work = gate_work_of(recipe),
+                              .needs_others = recipe == &c->earlier,
+                              .recipe = *recipe,
+                              .finding = *f};
+    gate_result_count(c->result, &this, &c->covers, now - c->recorded);
     c->recorded = now;
-    if (f->compared > 0) {
-        tally->spread[gate_keys_interval(f->keys)][gate_ratio_interval(f->largest)]++;
-    }
     return note(c, &c->result->each, index, recipe, f);
 }
 
@@ -493,8 +501,11 @@ long long gate_cases(const struct gate_options *o) {
 
 int gate_check_block(const struct gate_options *options, struct runner *runner,
                      const struct gate_block *block, struct gate_result *result) {
-    struct checking c = {
-        .options = options, .runner = runner, .result = result, .rules = options->rules};
+    struct checking c = {.options = options,
+                         .runner = runner,
+                         .budget = block->budget,
+                         .result = result,
+                         .rules = options->rules};
     int stop = 0;
     double start = c.recorded = c.case_began = seconds_now();
     memset(result, 0, sizeof *result);

@@ -15,7 +15,6 @@
 #include "gate/gate/gate.h"
 #include "gate/show/util.h"
 
-#define MOST_BYTES        ((size_t)2 << 30) /* of the buffers of a call, */
 #define SECONDS           10.0              /* of a call, */
 #define SIMULATED_SECONDS 100.0             /* and of one on the executor of CUDA kernels */
 #define SHRINK_SECONDS    10.0              /* for each kind of finding */
@@ -30,7 +29,7 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
-/* The first Ctrl-C ends the checking and prints what was found, a second one ends the process. */
+/* The first Ctrl-C (or SIGTERM) ends the checking and prints what was found, a second one ends the process. */
 static void catch_interrupt(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -39,6 +38,7 @@ static void catch_interrupt(void) {
     sigemptyset(&action.sa_mask);
     interrupted = 0;
     sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
 static int status_of(const struct gate_result *r) {
@@ -51,13 +51,27 @@ static int status_of(const struct gate_result *r) {
     return r->cases > 0 && !gate_claims_too_little(r) ? EXIT_RIGHT : EXIT_BAD_USE;
 }
 
+/* With those above it. */
+static int make_directories(const char *name) {
+    char path[sizeof((struct gate_found *)0)->file];
+    for (size_t i = 1; name[i - 1] != '\0'; i++) {
+        if (name[i] == '/' || name[i] == '\0') {
+            (void)snprintf(path, sizeof path, "%.*s", (int)i, name);
+            if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+                return -1;
+            }
+        }
+    }
+    return access(name, W_OK | X_OK);
+}
+
 /* The directory of --save, before anything is checked. 0, or -1 after saying what is wrong. */
 static int make_directory(const char *name) {
     if (strlen(name) + LONGEST_CASE_NAME > sizeof((struct gate_found *)0)->file) {
         fprintf(stderr, "chunkproof gate: --save %s: this name is too long\n", name);
         return -1;
     }
-    if ((mkdir(name, 0777) != 0 && errno != EEXIST) || access(name, W_OK | X_OK) != 0) {
+    if (make_directories(name) != 0) {
         fprintf(stderr, "chunkproof gate: --save %s: no file can be written there: %s\n", name,
                 strerror(errno));
         return -1;
@@ -68,7 +82,7 @@ static int make_directory(const char *name) {
 static struct run_limits limits_of(const struct gate_options *o) {
     double seconds = o->seconds > 0.0 ? o->seconds : SECONDS;
     double simulated = o->seconds > 0.0 ? o->seconds : SIMULATED_SECONDS;
-    return (struct run_limits){seconds, simulated, MOST_BYTES, MOST_HEAP};
+    return (struct run_limits){seconds, simulated, (size_t)o->memory, MOST_HEAP};
 }
 
 /* The object in a process of its own; NULL after saying what is wrong. */
@@ -175,11 +189,11 @@ static int check(const struct gate_options *o) {
     if ((o->save != NULL && make_directory(o->save) != 0) || gate_files_open(&files, o) != 0) {
         return EXIT_BAD_USE;
     }
+    catch_interrupt(); /* before there is anything to remove */
     if (start(o, &object, &runner) != 0) {
         gate_files_remove(&files);
-        return EXIT_BAD_USE;
+        return interrupted ? EXIT_INTERRUPTED : EXIT_BAD_USE;
     }
-    catch_interrupt();
     int status = check_with(o, &files, &object, runner);
     runner_free(runner);
     gate_object_free(&object);
@@ -273,6 +287,12 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
         }
     }
     free(text);
+    if (ran == 0 && o->n_replay == 1) {
+        char line[GATE_LINE];
+        gate_recipe_print(recipe, line);
+        fprintf(stderr, "chunkproof %s: this case is not taken: %s: %s\n", o->command, line,
+                finding.text);
+    }
     return ran < 0                         ? NO_VERDICT
            : ran == 0                      ? NOT_TAKEN
            : finding.verdict == GATE_RIGHT ? RIGHT
@@ -292,11 +312,6 @@ static int run_cases(const struct gate_options *o, struct runner *runner,
     if (o->n_replay > 1) {
         printf("%d of %d cases right, %d wrong, %d not taken\n", n[RIGHT], o->n_replay, n[WRONG],
                n[NOT_TAKEN]);
-    } else if (n[NOT_TAKEN] > 0) {
-        char line[GATE_LINE];
-        gate_recipe_print(recipe, line);
-        fprintf(stderr, "chunkproof %s: the kernel does not take this case: %s\n", o->command,
-                line);
     }
     return n[WRONG] > 0 ? EXIT_FINDING : n[RIGHT] > 0 ? EXIT_RIGHT : EXIT_BAD_USE;
 }

@@ -53,6 +53,10 @@ int gate_words_run(struct gate_words *words) {
             return -1;
         }
     }
+    if (WIFSIGNALED(status)) {
+        fprintf(stderr, "chunkproof gate: %s was ended by a signal: %s\n", words->word[0],
+                strsignal(WTERMSIG(status)));
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -123,6 +127,12 @@ static int ends_with(const char *text, const char *end) {
 int gate_object_new(struct gate_object *object, const char **file, enum gate_place place) {
     int is_cuda = ends_with(*file, ".cu");
     memset(object, 0, sizeof *object);
+    if (!is_cuda && place != GATE_ANYWHERE) {
+        fprintf(stderr, "chunkproof gate: %s: --on is for a source in CUDA (*.cu); %s\n", *file,
+                ends_with(*file, ".c") ? "this one runs on the CPU"
+                                       : "a shared object runs where it was made for");
+        return -1;
+    }
     if (!is_cuda && !ends_with(*file, ".c")) {
         return 0;
     }
@@ -130,10 +140,14 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
         fprintf(stderr, "chunkproof gate: %s: %s\n", *file, strerror(errno));
         return -1;
     }
-    (void)snprintf(object->directory, sizeof object->directory, "/tmp/chunkproof-XXXXXX");
-    if (mkdtemp(object->directory) == NULL) {
-        fprintf(stderr, "chunkproof gate: /tmp: no directory can be made there: %s\n",
-                strerror(errno));
+    const char *tmp = getenv("TMPDIR");
+    int length = snprintf(object->directory, sizeof object->directory, "%s/chunkproof-XXXXXX",
+                          tmp != NULL && tmp[0] != '\0' ? tmp : "/tmp");
+    errno = ENAMETOOLONG;
+    if (length >= (int)sizeof object->directory || mkdtemp(object->directory) == NULL) {
+        fprintf(stderr,
+                "chunkproof gate: %s: no such directory can be made ($TMPDIR says where): %s\n",
+                object->directory, strerror(errno));
         object->directory[0] = '\0';
         return -1;
     }

@@ -8,8 +8,8 @@
 #define GATE_MOST_PATH 4096 /* bytes of a path, with its end */
 
 struct gate_object {
-    char directory[64]; /* "": there is nothing to remove */
-    char file[96];      /* the shared object */
+    char directory[1024]; /* "": there is nothing to remove */
+    char file[1056];      /* the shared object */
 };
 
 /* Where a kernel's arrays are to be when its source leaves that open. */
@@ -19,7 +19,7 @@ enum gate_place {
     GATE_ON_EXECUTOR
 };
 
-/* A file named *.c is compiled by $CC (cc) with $CFLAGS (-O2); one named *.cu by nvcc, or for the executor by $CXX (g++)
+/* The directory is in $TMPDIR, or /tmp. A file named *.c is compiled by $CC (cc) with $CFLAGS (-O2); one named *.cu by nvcc, or for the executor by $CXX (g++)
  * with $CXXFLAGS (-O2); any other is taken as it is: object->file is its name. 0, or -1 after saying what is wrong. */
 int gate_object_new(struct gate_object *object, const char **file, enum gate_place place);
 void gate_object_free(struct gate_object *object);

@@ -45,6 +45,13 @@ static int has_gpu(void) {
 
 static int compile_for_gpu(const struct gate_object *object, const char *source) {
     struct gate_words words = {.n = 0};
+    if (!has_gpu()) {
+        fprintf(stderr,
+                "chunkproof gate: %s: there is no GPU here: without --on gpu, the executor "
+                "on the CPU takes it\n",
+                source);
+        return -1;
+    }
     gate_words_add(&words, "%s", nvcc());
     gate_words_split(&words, "-O3 -std=c++17 -arch=native -cudart shared -shared -Xcompiler -fPIC");
     if (add_includes(&words) != 0) {

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "gate/clock.h"
+#include "gate/gate/budget.h"
 #include "gate/gate/state.h"
+#include "gate/gate/tally.h"
 
 #define BLOCK        48  /* cases */
 #define SAVE_SECONDS 5.0 /* between two states in the file */
@@ -19,72 +21,16 @@ struct crew {
     void *context;
     const volatile int *stop;
     long long first, end; /* cases */
+    struct gate_budget budget;
 
     pthread_mutex_t lock; /* of all that follows */
     struct gate_state state;
     struct gate_result partial; /* of blocks that were not ended */
     long long next;             /* block that nobody has yet */
     long long cases, wrong;     /* that were run, also of blocks that are under way */
-    int interrupted, failed;
+    int interrupted, failed, is_late;
     double began, next_progress, next_save;
 };
-
-/* ---- Adding up ---- */
-
-static void add_found(struct gate_found *all, long long n, const struct gate_found *one,
-                      long long more) {
-    int smaller = one->work < all->work || (one->work == all->work && one->index < all->index);
-    if (more > 0 && (n == 0 || smaller)) {
-        *all = *one;
-    }
-}
-
-static void add_tally(struct gate_tally *all, const struct gate_tally *one) {
-    add_found(&all->smallest, all->cases - all->verdicts[GATE_RIGHT], &one->smallest,
-              one->cases - one->verdicts[GATE_RIGHT]);
-    all->cases += one->cases;
-    all->compared += one->compared;
-    all->unclaimed += one->unclaimed;
-    all->seconds += one->seconds;
-    all->largest = one->largest > all->largest ? one->largest : all->largest;
-    for (int i = 0; i < GATE_VERDICTS; i++) {
-        all->verdicts[i] += one->verdicts[i];
-    }
-    for (int i = 0; i < GATE_KEYS; i++) {
-        for (int j = 0; j < GATE_RATIOS; j++) {
-            all->spread[i][j] += one->spread[i][j];
-        }
-    }
-}
-
-/* Logs are taken over whole: whoever asks for them asks for one block after the other. */
-static int add_log(struct gate_log *all, struct gate_log *one) {
-    int result = 0;
-    for (long long i = 0; i < one->n && result == 0; i++) {
-        result = gate_log_add(all, &one->entry[i]);
-    }
-    free(one->entry);
-    memset(one, 0, sizeof *one);
-    return result;
-}
-
-static int add(struct gate_result *all, struct gate_result *one) {
-    for (int i = 0; i < GATE_VALUES; i++) {
-        add_tally(&all->tally[i], &one->tally[i]);
-    }
-    for (int i = 0; i < GATE_VERDICTS; i++) {
-        add_found(&all->found[i], all->verdicts[i], &one->found[i], one->verdicts[i]);
-        all->verdicts[i] += one->verdicts[i];
-    }
-    all->cases += one->cases;
-    all->refused += one->refused;
-    all->runs += one->runs;
-    if (one->refusal[0] != '\0') {
-        memcpy(all->refusal, one->refusal, sizeof all->refusal);
-    }
-    int result = add_log(&all->each, &one->each);
-    return add_log(&all->usual, &one->usual) != 0 ? -1 : result;
-}
 
 /* ---- Under the lock ---- */
 
@@ -107,7 +53,7 @@ static long long take_block(struct crew *c) {
     while (c->next < c->state.blocks && c->state.done[c->next]) {
         c->next++;
     }
-    int go_on = c->next < c->state.blocks && !c->interrupted && !c->failed &&
+    int go_on = c->next < c->state.blocks && !c->interrupted && !c->failed && !c->is_late &&
                 !(c->options->first && c->wrong > 0) &&
                 !gate_is_enough(c->options, &c->state.result);
     long long block = go_on ? c->next++ : -1;
@@ -131,7 +77,7 @@ static void hand_in(struct crew *c, long long block, struct gate_result *result,
     } else {
         c->state.done[block] = 1;
     }
-    if (add(to, result) != 0) {
+    if (gate_result_add(to, result) != 0) {
         fputs("chunkproof gate: not enough memory for so many cases\n", stderr);
         failed = 1;
     }
@@ -159,8 +105,13 @@ static int done(void *context, const struct gate_result *result) {
     c->wrong += wrong - w->wrong;
     w->cases = result->cases;
     w->wrong = wrong;
-    c->interrupted = c->interrupted || *c->stop != 0;
-    int stop = c->interrupted || c->failed;
+    if (*c->stop != 0 && !c->interrupted) { /* other calls may go on for long */
+        c->interrupted = 1;
+        save_now_and_then(c, 1);
+    }
+    c->is_late =
+        c->is_late || (c->options->time > 0.0 && seconds_now() - c->began > c->options->time);
+    int stop = c->interrupted || c->failed || c->is_late;
     show_progress(c, 0);
     pthread_mutex_unlock(&c->lock);
     return stop;
@@ -172,7 +123,8 @@ static void work(struct worker *w) {
     long long block;
     while (result != NULL && (block = take_block(c)) >= 0) {
         long long first = c->first + block * BLOCK, end = first + BLOCK;
-        struct gate_block of = {first, end < c->end ? end : c->end, block == 0, done, w};
+        struct gate_block of = {first, end < c->end ? end : c->end, block == 0, &c->budget, done,
+                                w};
         w->cases = w->wrong = 0;
         int failed = gate_check_block(c->options, w->runner, &of, result) != 0;
         hand_in(c, block, result, failed);
@@ -226,6 +178,7 @@ int gate_check(const struct gate_options *o, struct runner *runner, gate_starter
     c.end = o->only >= 0 ? o->only + 1 : gate_cases(o);
     c.began = seconds_now();
     pthread_mutex_init(&c.lock, NULL);
+    gate_budget_init(&c.budget, o->memory);
     int opened = gate_state_open(&c.state, o, runner_is_simulated(runner),
                                  (c.end - c.first + BLOCK - 1) / BLOCK) == 0;
     c.cases = c.state.result.cases;
@@ -237,11 +190,14 @@ int gate_check(const struct gate_options *o, struct runner *runner, gate_starter
         save_now_and_then(&c, 1);
         show_progress(&c, 1);
     }
-    int failed = !opened || worker == NULL || c.failed || add(&c.state.result, &c.partial) != 0;
+    int failed =
+        !opened || worker == NULL || c.failed || gate_result_add(&c.state.result, &c.partial) != 0;
     *result = c.state.result;
     result->interrupted = c.interrupted;
+    result->is_late = c.is_late;
     free(worker);
     gate_state_free(&c.state);
+    gate_budget_free(&c.budget);
     pthread_mutex_destroy(&c.lock);
     return failed ? -1 : 0;
 }

@@ -177,6 +177,9 @@ struct gate_arrays {
 /* The call without its arrays: sizes and strides. */
 void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *problem);
 
+/* Bytes that a case takes, about, with a workspace of that size: here, and where the kernel is. */
+double gate_case_bytes(const struct gate_problem *problem, size_t workspace);
+
 /* 0, or -1: no memory. */
 int gate_arrays_new(struct gate_arrays *arrays, const struct gate_problem *problem);
 void gate_arrays_free(struct gate_arrays *arrays);
@@ -256,6 +259,8 @@ int gate_judge_writes(const struct gate_problem *problem, const struct gate_arra
 
 enum gate_tier { GATE_QUICK, GATE_FULL, GATE_DEEP, GATE_TIERS };
 
+#define GATE_MEMORY 0x1p32 /* bytes, when nothing else is said */
+
 struct gate_options {
     const char *kernel, *json, *junit, *html, *save; /* files, and a directory */
     char *const *replay;                             /* of `chunkproof replay`: files of cases, */
@@ -266,6 +271,8 @@ struct gate_options {
     long long cases; /* 0: the tier's */
     long long only;  /* this case alone; -1: all */
     double seconds;  /* for one call; 0: as usual */
+    double time;     /* for all; 0: as long as it takes */
+    double memory;   /* bytes for the cases that run side by side */
     struct gate_shape shape;
     int jobs;            /* kernels that are checked side by side */
     const char *state;   /* a file that keeps how far it came; NULL: none */
@@ -311,6 +318,14 @@ struct gate_tally {
     struct gate_found smallest; /* the smallest case that is not right, if one is */
 };
 
+/* Cases of one head_dim, and the keys of the longest sequence among them. */
+#define GATE_HEAD_DIMS 24 /* more than recipes have */
+struct gate_covered {
+    int head_dim;
+    long long cases;
+    int keys;
+};
+
 /* A case by the rules of others. */
 struct gate_entry {
     long long index;
@@ -332,8 +347,12 @@ struct gate_result {
     long long verdicts[GATE_VERDICTS];
     struct gate_found found[GATE_VERDICTS]; /* the smallest case of each verdict */
     char refusal[256];                      /* why, the last time */
-    struct gate_log each, usual;            /* cases, and those of the usual test; when asked for */
-    int interrupted;
+    long long tried_closer; /* results that were held to closer declarations, too: */
+    unsigned needed;        /* a bit for each enum gate_closer by which one was wrong */
+    struct gate_covered covered[GATE_HEAD_DIMS]; /* by head_dim; n_covered of them */
+    int n_covered;
+    struct gate_log each, usual; /* cases, and those of the usual test; when asked for */
+    int interrupted, is_late;    /* it was not to go on: a signal; --time */
     double seconds;
 };
 
@@ -352,6 +371,7 @@ long long gate_cases(const struct gate_options *options);
 struct gate_block {
     long long first, end;
     int is_first;
+    struct gate_budget *budget; /* of memory, with other blocks; NULL: none */
     int (*done)(void *context, const struct gate_result *result);
     void *context;
 };

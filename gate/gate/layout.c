@@ -238,6 +238,21 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
                                     .lse_head = s.lse.z};
 }
 
+/* Numbers as doubles, twice for a case that is run again with others; arrays here, there, and of the second results. Then
+ * what is computed of one row. */
+double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
+    struct all_strides s = all_strides_of(p);
+    double keys = (double)s.k.elements + (double)s.v.elements, rows = (double)s.q.elements;
+    double results = (double)s.out.elements * (double)cp_number_size(p->out_type) +
+                     (double)s.lse.elements * sizeof(double);
+    double arrays = keys * (double)cp_number_size(p->kv_type) +
+                    rows * (double)cp_number_size(p->q_type) + results;
+    double of_a_row =
+        (double)p->table_width * p->recipe.chunk_size * (2.0 * p->recipe.head_dim + 3.0);
+    return 2.0 * (keys + rows) * sizeof(double) + 2.0 * arrays + 2.0 * results +
+           of_a_row * sizeof(double) + (double)workspace;
+}
+
 int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     struct all_strides s = all_strides_of(p);
     memset(a, 0, sizeof *a);

@@ -13,6 +13,10 @@
 #include "chunkproof/limits.h"
 #include "gate/gate/gate.h"
 
+#define MOST_SECONDS 86400.0 /* of a call, */
+#define MOST_TIME    1e9     /* and of all */
+#define MOST_GIB     65536.0
+
 enum option_value {
     KERNEL = 1000,
     ON,
@@ -21,6 +25,8 @@ enum option_value {
     CASES,
     CASE,
     SECONDS,
+    TIME,
+    MEMORY,
     FIRST,
     RULES,
     SAVE,
@@ -41,6 +47,8 @@ static const struct option names[] = {
     {"cases", required_argument, NULL, CASES},
     {"case", required_argument, NULL, CASE},
     {"seconds", required_argument, NULL, SECONDS},
+    {"time", required_argument, NULL, TIME},
+    {"memory", required_argument, NULL, MEMORY},
     {"first", no_argument, NULL, FIRST},
     {"rules", no_argument, NULL, RULES}, /* of others */
     {"save", required_argument, NULL, SAVE},
@@ -68,7 +76,8 @@ void gate_options_help(FILE *file) {
           "\n"
           "  --kernel FILE         the kernel: a shared object, or its source in C (*.c) or CUDA "
           "(*.cu)\n"
-          "  --on gpu|executor     where a source in CUDA runs: on a GPU, compiled by nvcc; or on "
+          "  --on gpu|executor     where a source in CUDA (*.cu) runs: on a GPU, compiled by nvcc; "
+          "or on "
           "the CPU, on an\n"
           "                        executor that sees races, too. Without: on a GPU where there is "
           "one\n"
@@ -83,6 +92,9 @@ void gate_options_help(FILE *file) {
           "  --state FILE          keep there how far it came, every few seconds; the same command "
           "goes on from there\n"
           "  --seconds X           that one call may take (10; on the executor 100)\n"
+          "  --time X              seconds for all cases: those that come later are left out\n"
+          "  --memory X            GiB for all cases that run side by side (4), without what the "
+          "kernel allocates itself\n"
           "  --first               stop at the first finding\n"
           "  --rules               say what the rules of others make of the results, too\n"
           "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
@@ -134,13 +146,23 @@ static int read_seed(const char *text, unsigned long long *seed) {
     return 0;
 }
 
-static int read_seconds(const char *text, double *seconds) {
+static int read_number(const char *option, const char *text, double most, double *number) {
     char *end;
     double x = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(x) || x <= 0.0 || x > 86400.0) {
-        return refuse("--seconds must be more than 0, and 86400 at most, not '%s'", text);
+    if (end == text || *end != '\0' || !isfinite(x) || x <= 0.0 || x > most) {
+        return refuse("--%s must be more than 0, and %g at most, not '%s'", option, most, text);
     }
-    *seconds = x;
+    *number = x;
+    return 0;
+}
+
+/* What a user says in GiB. */
+static int read_memory(const char *text, double *bytes) {
+    double gib = 0.0;
+    if (read_number("memory", text, MOST_GIB, &gib) != 0) {
+        return -1;
+    }
+    *bytes = gib * 0x1p30;
     return 0;
 }
 
@@ -164,10 +186,12 @@ static int read_place(const char *text, enum gate_place *place) {
 
 static int read_size(const char *name, const char *text, int most, int *size) {
     long long n = 0;
+    char option[32];
     if (text == NULL) {
         return refuse("--shape: %s has no number: %s=N", name, name);
     }
-    if (read_count("shape", text, 1, &n) != 0) {
+    (void)snprintf(option, sizeof option, "shape %s", name);
+    if (read_count(option, text, 1, &n) != 0) {
         return -1;
     }
     if (n > most) {
@@ -220,7 +244,11 @@ static int read_option(struct gate_options *o, int option, const char *text) {
     case CASE:
         return read_count("case", text, 0, &o->only);
     case SECONDS:
-        return read_seconds(text, &o->seconds);
+        return read_number("seconds", text, MOST_SECONDS, &o->seconds);
+    case TIME:
+        return read_number("time", text, MOST_TIME, &o->time);
+    case MEMORY:
+        return read_memory(text, &o->memory);
     case FIRST:
         o->first = 1;
         return 0;
@@ -263,7 +291,7 @@ static int read_option(struct gate_options *o, int option, const char *text) {
 
 int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     int option;
-    *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1};
+    *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1, .memory = GATE_MEMORY};
     optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
@@ -311,10 +339,11 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
     static const struct option replay_names[] = {{"kernel", required_argument, NULL, KERNEL},
                                                  {"on", required_argument, NULL, ON},
                                                  {"seconds", required_argument, NULL, SECONDS},
+                                                 {"memory", required_argument, NULL, MEMORY},
                                                  {"help", no_argument, NULL, HELP},
                                                  {NULL, 0, NULL, 0}};
     int option;
-    *o = (struct gate_options){.command = argv[0], .only = -1};
+    *o = (struct gate_options){.command = argv[0], .only = -1, .memory = GATE_MEMORY};
     optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {

@@ -10,6 +10,8 @@
 
 #define LONG_EVERY 32 /* one recipe in so many has */
 #define DEEP_EVERY 40
+#define WIDE_EVERY 24
+#define WIDE_FIRST 8      /* attempts with wide heads, before a kernel is taken not to have them */
 #define LITTLE     100000 /* work that leaves room for one head of many keys alone */
 
 const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
@@ -132,6 +134,23 @@ static void make_deep(struct gate_recipe *r, struct gate_random *random) {
     r->op[1] = (struct gate_op){GATE_JOIN, 0, gate_random_below(random, tokens), 20};
 }
 
+/* Wide heads with more keys than a kernel takes at a time: otherwise the wider they are, the fewer keys there are. */
+static void make_wide(struct gate_recipe *r, struct gate_random *random, int attempt) {
+    static const int head_dims[] = {256, 128, 320, 192, 100};
+    static const int chunk_sizes[] = {16, 64, 17, 32, 128, 5};
+    int keys = 140 + gate_random_below(random, 200);
+    int wide = one_of(random, head_dims, COUNT_OF(head_dims));
+    r->head_dim = attempt < WIDE_FIRST ? wide : r->head_dim;
+    r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
+    r->n_kv_heads = 1;
+    r->n_heads = 1 + gate_random_below(random, 2);
+    r->queries = GATE_DECODE;
+    r->n_ops = 2;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
+    r->op[1] = (struct gate_op){GATE_JOIN, 0, gate_random_below(random, keys),
+                                gate_random_below(random, 40)};
+}
+
 /* Query heads are a multiple of K/V heads, also where one of the two is wanted. */
 static void apply(struct gate_recipe *r, const struct gate_shape *shape) {
     int group = r->n_heads / r->n_kv_heads;
@@ -196,6 +215,12 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     if (index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {
         make_deep(r, &random);
         apply(r, wanted);
+        return;
+    }
+    if (index % WIDE_EVERY == WIDE_EVERY / 2 + index / WIDE_EVERY % 8) {
+        make_wide(r, &random, attempt);
+        apply(r, wanted);
+        shorten(r);
         return;
     }
     r->n_ops = 1 + gate_random_below(&random, gate_random_below(&random, 8) == 0 ? 40 : 12);

@@ -12,6 +12,8 @@
 #include "chunkproof/number.h"
 #include "gate/show/util.h"
 
+#define FEW_CASES 100 /* one kind of values may be more of them than it would be of many */
+
 const char *gate_type_name(int type) {
     static const char *const type_names[] = {"fp16", "fp32", "fp64", "bf16"};
     return type == CP_NO_LSE ? "none" : type_names[type];
@@ -87,8 +89,8 @@ char *gate_no_answer(const struct gate_result *r) {
     if (r->cases > 0) {
         fprintf(out,
                 "nothing can be claimed of %lld numbers for such an arithmetic (NUM-12), which is "
-                "too many for a verdict; declare what the kernel does",
-                gate_unclaimed(r));
+                "too many for a verdict; declare what the kernel does%s",
+                gate_unclaimed(r), r->cases < FEW_CASES ? ", or ask for more cases" : "");
     } else if (r->refused > 0) {
         fprintf(out, "the kernel takes none of the sizes that it was asked for; the last time: %s",
                 r->refusal);
@@ -137,6 +139,9 @@ static void put_gate(FILE *out, const struct gate_options *o) {
     }
     if (o->seconds > 0.0) {
         fprintf(out, " --seconds %g", o->seconds);
+    }
+    if (o->memory != GATE_MEMORY) {
+        fprintf(out, " --memory %g", o->memory * 0x1p-30);
     }
 }
 

@@ -30,6 +30,10 @@ const char *gate_answer(const struct gate_result *result);
 /* Why there is none; NULL where there is one. */
 char *gate_no_answer(const struct gate_result *result);
 
+/* Note i of GATE_NOTES, beside the verdict; "" where there is nothing to be said. */
+#define GATE_NOTES 5
+char *gate_note(const struct gate_report *report, int i);
+
 /* 1: the command for the case runs those before it, too. */
 int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found);
 

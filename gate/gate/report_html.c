@@ -154,7 +154,18 @@ static void put_headings(struct markup *m, const char *const *heading, int n) {
     close_line(m);
 }
 
-static void put_evidence(struct markup *m, const struct gate_result *r) {
+static void put_covered(struct markup *m, const struct gate_result *r) {
+    open_of(m, "p", "note");
+    markup_text(m, "Keys at most, by d:");
+    for (int i = 0; i < r->n_covered; i++) {
+        markup_text(m, "%s %d: %d", i > 0 ? "," : "", r->covered[i].head_dim, r->covered[i].keys);
+    }
+    markup_close(m);
+    markup_newline(m);
+}
+
+static void put_evidence(struct markup *m, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
     static const char *const heading[] = {
         "values",      "what they show",     "cases", "wrong", "numbers",
         "not claimed", "largest error/bound"};
@@ -177,10 +188,13 @@ static void put_evidence(struct markup *m, const struct gate_result *r) {
     }
     markup_close(m);
     close_line(m);
-    if (r->refused > 0) {
-        markup_element(m, "p", "note",
-                       "Of %lld cases more the kernel takes none of the sizes; the last time: %s",
-                       r->refused, r->refusal);
+    put_covered(m, r);
+    for (int i = 0; i < GATE_NOTES; i++) {
+        char *note = gate_note(report, i);
+        if (note[0] != '\0') {
+            markup_element(m, "p", "note", "%s", note);
+        }
+        free(note);
     }
 }
 
@@ -309,7 +323,7 @@ int gate_print_html(FILE *file, const struct gate_report *report) {
     put_answer(&m, report);
     put_kernel(&m, report);
     put_all_found(&m, report);
-    put_evidence(&m, report->result);
+    put_evidence(&m, report);
     put_matrix(&m, report->result);
     put_plots(&m, report->result);
     put_footer(&m, report);

@@ -107,18 +107,40 @@ static json_t *all_found_json(const struct gate_report *report) {
     return all;
 }
 
+/* Keys of the longest sequence with each head_dim. */
+static json_t *covered_json(const struct gate_result *r) {
+    json_t *all = json_array();
+    for (int i = 0; i < r->n_covered; i++) {
+        const struct gate_covered *one = &r->covered[i];
+        all = with(all, json_pack("{s:i,s:I,s:i}", "head_dim", one->head_dim, "cases",
+                                  (json_int_t)one->cases, "keys", one->keys));
+    }
+    return all;
+}
+
+static json_t *notes_json(const struct gate_report *report) {
+    json_t *all = json_array();
+    for (int i = 0; i < GATE_NOTES; i++) {
+        char *note = gate_note(report, i);
+        all = note[0] != '\0' ? with(all, string(note)) : all;
+        free(note);
+    }
+    return all;
+}
+
 int gate_print_json(FILE *file, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     json_t *json = json_pack(
-        "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:o,s:o,s:o}", "format",
-        FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "tier",
+        "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o}",
+        "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "tier",
         gate_tier_names[report->options->tier], "seed", seed_json(report->options->seed), "again",
         own_string(gate_run_again(report)), "verdict", gate_answer(r), "no_verdict",
         own_string(gate_no_answer(r)), "interrupted", r->interrupted, "seconds", r->seconds,
         "cases", (json_int_t)r->cases, "wrong", (json_int_t)gate_wrong_cases(r), "refused",
         (json_int_t)r->refused, "refusal", r->refusal[0] != '\0' ? string(r->refusal) : json_null(),
         "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "verdicts",
-        verdicts_json(r->verdicts), "tallies", tallies_json(r), "findings", all_found_json(report));
+        verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "notes",
+        notes_json(report), "findings", all_found_json(report));
     if (json != NULL && report->options->rules) {
         gate_log_json(json, r);
     }

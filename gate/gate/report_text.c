@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,11 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
             report->options->seed);
 }
 
+/* To three digits, and never to 1 what is not. */
+static double rounded(double ratio) {
+    return ratio <= 1.0 ? floor(1000.0 * ratio) / 1000.0 : ceil(1000.0 * ratio) / 1000.0;
+}
+
 static void print_tallies(FILE *file, const struct gate_result *r) {
     fputs("values       cases   wrong      numbers   largest error/bound   what they show\n", file);
     for (int i = 0; i < GATE_VALUES; i++) {
@@ -40,10 +46,18 @@ static void print_tallies(FILE *file, const struct gate_result *r) {
             fprintf(file,
                     t->largest < 100.0 ? "%-10s %7lld %7lld %12lld   %19.3f   %s\n"
                                        : "%-10s %7lld %7lld %12lld   %19.3g   %s\n",
-                    gate_values_names[i], t->cases, gate_wrong_cases_of(t), t->compared, t->largest,
-                    gate_values_words[i]);
+                    gate_values_names[i], t->cases, gate_wrong_cases_of(t), t->compared,
+                    rounded(t->largest), gate_values_words[i]);
         }
     }
+}
+
+static void print_covered(FILE *file, const struct gate_result *r) {
+    fputs("\nkeys       at most, by d:", file);
+    for (int i = 0; i < r->n_covered; i++) {
+        fprintf(file, "%s %d: %d", i > 0 ? "," : "", r->covered[i].head_dim, r->covered[i].keys);
+    }
+    fputs("\n", file);
 }
 
 static void print_found(FILE *file, const struct gate_report *report,
@@ -75,24 +89,18 @@ static void print_all_found(FILE *file, const struct gate_report *report) {
     }
 }
 
-static void print_not_judged(FILE *file, const struct gate_result *r) {
-    long long unclaimed = gate_unclaimed(r);
-    char *why = gate_no_answer(r);
-    if (unclaimed > 0 && why == NULL) {
-        fprintf(file,
-                "\nof %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)\n",
-                unclaimed);
-    }
-    if (r->refused > 0 && r->cases > 0) {
-        fprintf(file,
-                "\nnot taken: %lld cases, none of whose sizes the kernel takes; the last "
-                "time: ",
-                r->refused);
-        put_clean(file, r->refusal);
-        fputs("\n", file);
+static void print_notes(FILE *file, const struct gate_report *report) {
+    char *why = gate_no_answer(report->result);
+    for (int i = 0; i < GATE_NOTES; i++) {
+        char *note = gate_note(report, i);
+        if (note[0] != '\0') {
+            put_line(file, "\n", note, "\n");
+        } else {
+            free(note);
+        }
     }
     if (why != NULL) {
-        put_line(file, r->cases > 0 ? "\n" : "", why, "\n");
+        put_line(file, report->result->cases > 0 ? "\n" : "", why, "\n");
     }
 }
 
@@ -102,9 +110,10 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
     print_kernel(file, report);
     if (r->cases > 0) {
         print_tallies(file, r);
+        print_covered(file, r);
     }
     print_all_found(file, report);
-    print_not_judged(file, r);
+    print_notes(file, report);
     if (report->options->rules) {
         gate_log_print(file, r);
     }
@@ -113,5 +122,8 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
             : strcmp(answer, "none") == 0 ? "NO VERDICT"
                                           : answer,
             gate_wrong_cases(r), r->cases, r->runs, r->seconds,
-            r->interrupted ? ", interrupted" : "");
+            !r->interrupted ? ""
+            : gate_wrong_cases(r) > 0 && report->options->save != NULL
+                ? ", interrupted: cases may not be as small as they can be"
+                : ", interrupted");
 }

@@ -127,6 +127,10 @@ const struct cp_kernel *runner_kernel(const struct runner *runner) {
     return &runner->kernel;
 }
 
+double runner_memory(const struct runner *runner) {
+    return (double)runner->limits.bytes;
+}
+
 int runner_is_simulated(const struct runner *runner) {
     return runner->simulated;
 }

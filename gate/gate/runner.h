@@ -91,6 +91,9 @@ const struct cp_kernel *runner_kernel(const struct runner *runner);
 /* Does it run on the executor of CUDA kernels (kernels/simt), and not on a device? */
 int runner_is_simulated(const struct runner *runner);
 
+/* Bytes of a case, as the limits say. */
+double runner_memory(const struct runner *runner);
+
 /* Asks refuses(), and workspace() when it is not refused, with the sizes of `call` (arrays are NULL). Returns 0 and
  * writes the reason ("" when the call is taken; at most 256 bytes) and the size; or -1: it misbehaved, see report. */
 int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *reason,

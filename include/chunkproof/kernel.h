@@ -69,7 +69,7 @@ struct cp_kernel_call {
     const int *table; /* [b][table_width] */
 
     /* As a plan (PLAN-1 to PLAN-4): the chunks that two or more sequences share, each once with its range, parents
-     * before children. They are the first n_shared_chunks[s] of sequence s's chunks; the others are its own. */
+     * before children (struct cp_shared_chunk: plan.h). They are the first n_shared_chunks[s] of sequence s's chunks; the others are its own. */
     int n_shared;
     const struct cp_shared_chunk *shared; /* [n_shared] */
     const int *n_shared_chunks;           /* [b] */
@@ -116,10 +116,11 @@ struct cp_kernel_class {
     int values;  /* how P V is added up: CP_SUM_... */
     int partials;    /* type in which n and o are kept between steps: CP_FP32 or CP_FP16 */
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before they were rounded */
-    int divides;     /* 1: each partial result is divided by its n: o / n and its log-sum-exp */
-    int in_bits;     /* 1: scores are multiplied by log2(e), and weights are powers of two */
-    int truncates;   /* 1: results are cut off, not rounded to nearest */
-    int flushes;     /* 1: subnormal numbers become 0 */
+    int divides; /* 1: each partial result is divided by its n, and merged as o / n and its log-sum-exp; 0: o is divided
+                    once, at the end */
+    int in_bits; /* 1: scores are multiplied by log2(e), and weights are powers of two */
+    int truncates; /* 1: results are cut off, not rounded to nearest */
+    int flushes;   /* 1: subnormal numbers become 0 */
 
     /* Relative error of the exponential, from 0 to 2^-6; 2^-22 holds for expf() and for exp2f() on a GPU. */
     double exp_error;
@@ -150,9 +151,9 @@ struct cp_kernel {
     /* NULL: it needs none; else bytes that a call needs. As above. */
     size_t (*workspace)(const struct cp_kernel_call *call);
 
-    /* 0, or any other number when it failed, which is a finding. When it returns all is written, and nothing works
-     * on in the background; with device memory, when all that it put on its stream is done. Results must not depend on
-     * earlier calls. */
+    /* 0, or any other number when it failed, which is a finding. When it returns all is written, and nothing works on
+     * in the background. With device memory it need not wait: this holds once all that it put on its stream is done.
+     * Results must not depend on earlier calls. */
     int (*attend)(const struct cp_kernel_call *call);
 };
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a report says beside the verdict: what was not judged, and what could be asked better. */
+#include "gate/gate/closer.h"
+#include "gate/gate/report.h"
+#include "gate/show/util.h"
+
+#define FEW_KEYS 128 /* or two steps of the kernel, whichever is more */
+#define ENOUGH   30  /* results, to say that a closer declaration would do */
+
+static void note_unclaimed(FILE *out, const struct gate_report *report) {
+    long long unclaimed = gate_unclaimed(report->result);
+    if (unclaimed > 0 && !gate_claims_too_little(report->result)) {
+        fprintf(out, "of %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)",
+                unclaimed);
+    }
+}
+
+static void note_refused(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    if (r->refused > 0 && r->cases > 0) {
+        fprintf(out,
+                "not taken: %lld cases, none of whose sizes the kernel takes; the last time: %s",
+                r->refused, r->refusal);
+    }
+}
+
+static void note_late(FILE *out, const struct gate_report *report) {
+    if (report->result->is_late) {
+        fprintf(out, "--time ended it after %lld of %lld cases", report->result->cases,
+                report->options->only >= 0 ? 1 : gate_cases(report->options));
+    }
+}
+
+/* What a kernel does with its second block of keys does not show where no sequence has one. */
+static void note_few_keys(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    int step = report->kernel->arithmetic.step;
+    int few = 2 * step > FEW_KEYS ? 2 * step : FEW_KEYS, last = 0, n = 0;
+    for (int i = 0; i < r->n_covered && report->options->only < 0; i++) {
+        if (r->covered[i].keys <= few) {
+            fprintf(out, "%s %d (%d)", n++ == 0 ? "few keys with some d, at most: d" : ",",
+                    r->covered[i].head_dim, r->covered[i].keys);
+            last = r->covered[i].head_dim;
+        }
+    }
+    if (n > 0) {
+        fprintf(out, "; more cases have more, and --shape d=%d has no other", last);
+    }
+}
+
+/* A declaration as wide as that lets wrong kernels pass. */
+static void note_wide(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    struct cp_kernel closer;
+    int n = 0;
+    for (enum gate_closer i = 0; i < GATE_CLOSERS && r->tried_closer >= ENOUGH; i++) {
+        if ((r->needed >> i & 1) == 0 && gate_closer(report->kernel, i, &closer)) {
+            fprintf(out, "%s%s", n++ > 0 ? " or " : "", gate_closer_names[i]);
+        }
+    }
+    if (n > 0) {
+        fprintf(
+            out,
+            " would do as well: %lld results are right by that, too; what is declared wider than "
+            "it is lets errors through",
+            r->tried_closer);
+    }
+}
+
+char *gate_note(const struct gate_report *report, int i) {
+    static void (*const notes[GATE_NOTES])(FILE *, const struct gate_report *) = {
+        note_late, note_unclaimed, note_refused, note_few_keys, note_wide};
+    char *text;
+    size_t size;
+    FILE *out = show_open_text(&text, &size);
+    notes[i](out, report);
+    show_close_text(out);
+    return text;
+}
