@@ -443,9 +443,9 @@ int gate_files_write(struct gate_files *files, const struct gate_report *report)
 /* There is nothing to report. */
 void gate_files_remove(struct gate_files *files);
 
-/* What the rules of others say of the cases: lines of a report, and members of one in JSON. */
+/* What the rules of others say of the cases: lines of a report, and members of one in JSON (0, or -1: no memory). */
 int gate_log_add(struct gate_log *log, const struct gate_entry *entry); /* 0, or -1: no memory */
 void gate_log_print(FILE *file, const struct gate_result *result);
-void gate_log_json(struct json_t *report, const struct gate_result *result);
+int gate_log_json(struct json_t *report, const struct gate_result *result);
 
 #endif

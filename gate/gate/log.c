@@ -47,11 +47,20 @@ void gate_log_print(FILE *file, const struct gate_result *r) {
     }
 }
 
+/* The array with one more; NULL if either is. */
+static json_t *with(json_t *array, json_t *item) {
+    if (json_array_append_new(array, item) != 0) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
 static json_t *rejected_json(unsigned rejected) {
     json_t *rules = json_array();
     for (int rule = 0; rule < GATE_RULES; rule++) {
         if ((rejected >> rule & 1) != 0) {
-            json_array_append_new(rules, json_string(gate_rule_names[rule]));
+            rules = with(rules, json_string(gate_rule_names[rule]));
         }
     }
     return rules;
@@ -61,27 +70,28 @@ static json_t *entries_json(const struct gate_log *log) {
     json_t *all = json_array();
     for (long long i = 0; i < log->n; i++) {
         const struct gate_entry *e = &log->entry[i];
-        json_array_append_new(
-            all, json_pack("{s:I,s:s,s:s,s:b,s:o,s:f}", "case", (json_int_t)e->index, "values",
-                           gate_values_names[e->values], "verdict", gate_verdict_names[e->verdict],
-                           "judged", e->judged, "rejected", rejected_json(e->rejected), "seconds",
-                           e->seconds));
+        all = with(all, json_pack("{s:I,s:s,s:s,s:b,s:o,s:f}", "case", (json_int_t)e->index,
+                                  "values", gate_values_names[e->values], "verdict",
+                                  gate_verdict_names[e->verdict], "judged", e->judged, "rejected",
+                                  rejected_json(e->rejected), "seconds", e->seconds));
     }
     return all;
 }
 
-void gate_log_json(json_t *report, const struct gate_result *r) {
+int gate_log_json(json_t *report, const struct gate_result *r) {
     json_t *rules = json_array();
     for (int rule = 0; rule < GATE_RULES; rule++) {
         struct count n = count(&r->each, rule), usual = count(&r->usual, rule);
-        json_array_append_new(
+        rules = with(
             rules, json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "rule", gate_rule_names[rule],
                              "cases", (json_int_t)n.judged, "rejected", (json_int_t)n.rejected,
                              "accepted_wrong", (json_int_t)n.accepted_wrong, "rejected_right",
                              (json_int_t)n.rejected_right, "usual_cases", (json_int_t)usual.judged,
                              "usual_rejected", (json_int_t)usual.rejected));
     }
-    json_object_set_new(report, "rules", rules);
-    json_object_set_new(report, "each", entries_json(&r->each));
-    json_object_set_new(report, "usual", entries_json(&r->usual));
+    return json_object_set_new(report, "rules", rules) == 0 &&
+                   json_object_set_new(report, "each", entries_json(&r->each)) == 0 &&
+                   json_object_set_new(report, "usual", entries_json(&r->usual)) == 0
+               ? 0
+               : -1;
 }

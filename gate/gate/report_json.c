@@ -141,10 +141,8 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "verdicts",
         verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "notes",
         notes_json(report), "findings", all_found_json(report));
-    if (json != NULL && report->options->rules) {
-        gate_log_json(json, r);
-    }
-    int result = json == NULL || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
+    int logged = json != NULL && (!report->options->rules || gate_log_json(json, r) == 0);
+    int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);
     return fputc('\n', file) == EOF ? -1 : result;
 }
