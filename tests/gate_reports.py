@@ -172,10 +172,9 @@ class Json(Reports):
             for found in needs:
                 self.assertEqual((found["file"], found["why"]), (None, None))
                 self.assertIn(f"{found['verdict']}, ", self.again(found["again"]))
-            if arguments:
-                self.assertGreater(len(needs), 0)
-                self.assertEqual(needs, report["findings"])
-                self.assertIn("again, with the cases before it: ", "".join(suite.itertext()))
+            self.assertGreater(len(needs), 0)
+            self.assertEqual(needs, report["findings"])
+            self.assertIn("again, with the cases before it: ", "".join(suite.itertext()))
 
     def test_refused_runs(self):
         report, suite, page, text = self.run_gate(2, self.kernel(REFUSES))

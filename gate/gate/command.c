@@ -109,30 +109,42 @@ static int happens_alone(const struct gate_options *o, const char *file,
     return ran <= 0 ? ran : finding.verdict == found->finding.verdict;
 }
 
-/* The smallest case of each verdict, made smaller and kept. */
+/* Makes it smaller and keeps it in a file, if it happens alone there: a case that needs the calls before it is no use as
+ * one. 0, or -1 after saying what is wrong. */
 static int save(const struct gate_options *o, const char *file, struct runner *runner,
-                struct gate_result *r) {
+                struct gate_found *found) {
+    struct gate_found original = *found;
+    if (gate_shrink(runner, found, SHRINK_SECONDS, &interrupted) < 0) {
+        return -1;
+    }
+    int alone = happens_alone(o, file, found);
+    if (alone > 0) {
+        (void)snprintf(found->file, sizeof found->file, "%s/%s.json", o->save,
+                       gate_verdict_names[found->finding.verdict]);
+        return gate_case_save(found->file, found, runner_kernel(runner));
+    }
+    *found = original;
+    found->needs_others = 1;
+    return alone;
+}
+
+/* The smallest case of each verdict: kept, or just looked at, whether it happens without the calls before it. A call that
+ * hangs takes its time. */
+static int save_all(const struct gate_options *o, const char *file, struct runner *runner,
+                    struct gate_result *r) {
     for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
         struct gate_found *found = &r->found[i];
+        int alone = 1, saved = 0;
         if (r->verdicts[i] == 0) {
             continue;
         }
-        struct gate_found original = *found;
-        if (gate_shrink(runner, found, SHRINK_SECONDS, &interrupted) < 0) {
-            return -1;
+        if (o->save != NULL) {
+            saved = save(o, file, runner, found);
+        } else if (i != GATE_HANGS && !interrupted) {
+            alone = happens_alone(o, file, found);
+            found->needs_others = found->needs_others || alone == 0;
         }
-        int alone = happens_alone(o, file, found);
-        if (alone < 0) {
-            return -1;
-        }
-        if (alone == 0) { /* a case that needs the calls before it is no use as a file */
-            found->recipe = original.recipe;
-            found->finding = original.finding;
-            continue;
-        }
-        (void)snprintf(found->file, sizeof found->file, "%s/%s.json", o->save,
-                       gate_verdict_names[i]);
-        if (gate_case_save(found->file, found, runner_kernel(runner)) != 0) {
+        if (saved != 0 || alone < 0) {
             return -1;
         }
     }
@@ -172,7 +184,7 @@ static int check_with(const struct gate_options *o, struct gate_files *files,
     struct starting starting = {o, file};
     int status = EXIT_BAD_USE;
     if (gate_check(o, runner, start_one_more, &starting, &result, &interrupted) != 0 ||
-        (o->save != NULL && save(o, file, runner, &result) != 0)) {
+        save_all(o, file, runner, &result) != 0) {
         gate_files_remove(files);
     } else {
         gate_print_text(stdout, &report);

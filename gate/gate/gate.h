@@ -293,7 +293,7 @@ extern const char *const gate_tier_names[GATE_TIERS + 1];
 /* A case and what was found in it. */
 struct gate_found {
     long long index, work; /* which case; about how large */
-    int needs_others;      /* 1: an earlier case, found when it was run again after this one */
+    int needs_others;      /* 1: not wrong without the cases before it */
     struct gate_recipe recipe;
     struct gate_finding finding;
     char file[256]; /* where it was saved; "" nowhere */

@@ -160,11 +160,10 @@ char *gate_run_again(const struct gate_report *report) {
     return text;
 }
 
-/* What was not kept in spite of --save does not happen alone. */
+/* One of the same verdict tells for it. */
 int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found) {
     const struct gate_found *kept = &report->result->found[found->finding.verdict];
-    return found->file[0] == '\0' &&
-           (found->needs_others || (report->options->save != NULL && kept->file[0] == '\0'));
+    return found->file[0] == '\0' && (found->needs_others || kept->needs_others);
 }
 
 static char *with_file(const struct gate_report *report, const struct gate_found *found,
