@@ -15,7 +15,7 @@
 static int load(struct gate_recipe *recipe, const char *path) {
     struct parse_said said;
     parse_listen(&said);
-    int result = gate_case_load(path, recipe);
+    int result = gate_case_load(path, "replay", recipe);
     parse_heard(&said, result != 0);
     return result;
 }

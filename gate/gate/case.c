@@ -56,14 +56,15 @@ int gate_case_save(const char *file, const struct gate_found *found,
 
 /* What a member of the file may be; the first that is not is said. */
 struct reading {
-    const char *file;
+    const char *file, *command;
     const json_t *recipe;
     int failed;
 };
 
 static void refuse(struct reading *r, const char *name, const char *what) {
     if (!r->failed) {
-        fprintf(stderr, "chunkproof replay: %s: recipe.%s must be %s\n", r->file, name, what);
+        fprintf(stderr, "chunkproof %s: %s: recipe.%s must be %s\n", r->command, r->file, name,
+                what);
     }
     r->failed = 1;
 }
@@ -158,25 +159,25 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     }
 }
 
-int gate_case_load(const char *file, struct gate_recipe *recipe) {
+int gate_case_load(const char *file, const char *command, struct gate_recipe *recipe) {
     json_error_t error;
     json_t *json = json_load_file(file, JSON_REJECT_DUPLICATES, &error);
     const char *format = json_string_value(json_object_get(json, "format"));
-    struct reading in = {file, json_object_get(json, "recipe"), 0};
+    struct reading in = {file, command, json_object_get(json, "recipe"), 0};
     if (json == NULL) {
         if (error.line > 0) {
-            fprintf(stderr, "chunkproof replay: %s:%d:%d: %s\n", file, error.line, error.column,
-                    printable(error.text));
+            fprintf(stderr, "chunkproof %s: %s:%d:%d: %s\n", command, file, error.line,
+                    error.column, printable(error.text));
         } else {
-            fprintf(stderr, "chunkproof replay: %s\n", error.text);
+            fprintf(stderr, "chunkproof %s: %s\n", command, error.text);
         }
         return -1;
     }
     if (format == NULL || strcmp(format, FORMAT) != 0) {
         fprintf(stderr,
-                "chunkproof replay: %s: \"format\" must be \"%s\": is it a case that "
+                "chunkproof %s: %s: \"format\" must be \"%s\": is it a case that "
                 "`chunkproof gate --save` wrote?\n",
-                file, FORMAT);
+                command, file, FORMAT);
         in.failed = 1;
     } else {
         read_recipe(&in, recipe);

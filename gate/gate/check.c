@@ -250,7 +250,7 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
     }
     int result = run_twice(c, p, &one, &other, at_end, f);
     if (c->look != NULL && result == 0) {
-        c->look(c->context, p, &one, f);
+        c->look(c->context, p, &one, &other, f);
     }
     *digest = digest_of(&one);
     gate_arrays_free_again(&other);

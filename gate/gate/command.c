@@ -91,7 +91,10 @@ static struct runner *start_file(const struct gate_options *o, const char *file)
     struct runner *runner = NULL;
     char error[256];
     if (runner_new(&runner, "/proc/self/exe", file, &limits, error) != 0) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", o->kernel, error);
+        const char *slash = strrchr(o->kernel, '/');
+        int is_named = strstr(error, slash != NULL ? slash + 1 : o->kernel) != NULL;
+        fprintf(stderr, "chunkproof %s: %s%s%s\n", o->command, is_named ? "" : o->kernel,
+                is_named ? "" : ": ", error);
     }
     return runner;
 }
@@ -154,7 +157,7 @@ static int save_all(const struct gate_options *o, const char *file, struct runne
 /* The kernel, compiled if it is a source, in its process. 0, or -1 after saying what is wrong. */
 static int start(const struct gate_options *o, struct gate_object *object, struct runner **runner) {
     const char *file = o->kernel;
-    if (gate_object_new(object, &file, o->place) != 0) {
+    if (gate_object_new(object, &file, o->place, o->command) != 0) {
         return -1;
     }
     *runner = start_file(o, file);
@@ -232,21 +235,6 @@ int cp_command_gate(int argc, char **argv) {
 
 /* ---- chunkproof replay, chunkproof explain ---- */
 
-/* Whose results are explained, and where to. */
-struct explaining {
-    const struct cp_kernel *kernel;
-    FILE *out;
-};
-
-/* Nothing is to be explained of results that are right. */
-static void explain(void *context, const struct gate_problem *problem,
-                    const struct gate_arrays *arrays, const struct gate_finding *finding) {
-    const struct explaining *explaining = context;
-    if (finding->verdict == GATE_WRONG || finding->verdict == GATE_NOT_A_NUMBER) {
-        gate_explain(explaining->out, explaining->kernel, problem, arrays);
-    }
-}
-
 static void print_finding(const struct gate_recipe *recipe, const struct gate_finding *f) {
     char line[GATE_LINE];
     gate_recipe_print(recipe, line);
@@ -257,26 +245,6 @@ static void print_finding(const struct gate_recipe *recipe, const struct gate_fi
     }
 }
 
-/* A NaN that is gone when something else lies where no key is came from there. */
-static int explain_nan(struct runner *runner, const struct gate_recipe *recipe) {
-    struct gate_recipe other = *recipe;
-    struct gate_finding finding;
-    other.padding = GATE_STALE;
-    if (recipe->padding != GATE_NANS) {
-        return 0;
-    }
-    if (gate_check_recipe(runner, &other, &finding) < 0) {
-        return -1;
-    }
-    if (finding.verdict != GATE_NOT_A_NUMBER) {
-        printf("  the NaN comes from where no key is, behind a sequence's last one or between "
-               "rows: with other "
-               "numbers\n  there the verdict is '%s' (GATE-3)\n",
-               gate_verdict_names[finding.verdict]);
-    }
-    return 0;
-}
-
 /* What came of a case; NOT_TAKEN: the kernel does not take it, NO_VERDICT: said why. */
 enum came_of_it { RIGHT, WRONG, NOT_TAKEN, NO_VERDICT };
 
@@ -285,18 +253,16 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
     struct gate_finding finding;
     char *text = NULL;
     size_t size = 0;
-    struct explaining explaining = {runner_kernel(runner), show_open_text(&text, &size)};
-    int ran = gate_look(runner, recipe, &finding, o->explain ? explain : NULL, &explaining);
-    show_close_text(explaining.out);
+    FILE *out = show_open_text(&text, &size);
+    int ran = o->explain ? gate_explain(out, runner, recipe, &finding)
+                         : gate_check_recipe(runner, recipe, &finding);
+    show_close_text(out);
     if (ran > 0 && (finding.verdict != GATE_RIGHT || o->n_replay == 1)) {
         if (o->n_replay > 1) {
             printf("%s: ", file);
         }
         print_finding(recipe, &finding);
         fputs(text, stdout);
-        if (o->explain && finding.verdict == GATE_NOT_A_NUMBER) {
-            ran = explain_nan(runner, recipe) == 0 ? ran : -1;
-        }
     }
     free(text);
     if (ran == 0 && o->n_replay == 1) {
@@ -334,7 +300,7 @@ static int replay(const struct gate_options *o) {
     struct runner *runner;
     int status = EXIT_BAD_USE, loaded = recipe != NULL;
     for (int i = 0; loaded && i < o->n_replay; i++) {
-        loaded = gate_case_load(o->replay[i], &recipe[i]) == 0;
+        loaded = gate_case_load(o->replay[i], o->command, &recipe[i]) == 0;
     }
     if (loaded && start(o, &object, &runner) == 0) {
         status = run_cases(o, runner, recipe);

@@ -124,11 +124,13 @@ static int ends_with(const char *text, const char *end) {
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
-int gate_object_new(struct gate_object *object, const char **file, enum gate_place place) {
+int gate_object_new(struct gate_object *object, const char **file, enum gate_place place,
+                    const char *command) {
     int is_cuda = ends_with(*file, ".cu");
     memset(object, 0, sizeof *object);
     if (!is_cuda && place != GATE_ANYWHERE) {
-        fprintf(stderr, "chunkproof gate: %s: --on is for a source in CUDA (*.cu); %s\n", *file,
+        fprintf(stderr, "chunkproof %s: %s: --on is for a source in CUDA (*.cu); %s\n", command,
+                *file,
                 ends_with(*file, ".c") ? "this one runs on the CPU"
                                        : "a shared object runs where it was made for");
         return -1;
@@ -137,7 +139,7 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
         return 0;
     }
     if (access(*file, R_OK) != 0) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", *file, strerror(errno));
+        fprintf(stderr, "chunkproof %s: %s: %s\n", command, *file, strerror(errno));
         return -1;
     }
     const char *tmp = getenv("TMPDIR");
@@ -146,15 +148,15 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
     errno = ENAMETOOLONG;
     if (length >= (int)sizeof object->directory || mkdtemp(object->directory) == NULL) {
         fprintf(stderr,
-                "chunkproof gate: %s: no such directory can be made ($TMPDIR says where): %s\n",
-                object->directory, strerror(errno));
+                "chunkproof %s: %s: no such directory can be made ($TMPDIR says where): %s\n",
+                command, object->directory, strerror(errno));
         object->directory[0] = '\0';
         return -1;
     }
     (void)snprintf(object->file, sizeof object->file, "%s/kernel.so", object->directory);
     int status = is_cuda ? gate_compile_cuda(object, *file, place) : compile_c(object, *file);
     if (status != 0) {
-        fprintf(stderr, "chunkproof gate: %s: it does not compile\n", *file);
+        fprintf(stderr, "chunkproof %s: %s: it does not compile\n", command, *file);
         gate_object_free(object);
         return -1;
     }

@@ -98,31 +98,35 @@ static void widen(struct range *range, int value) {
 }
 
 /* The values of a property; whether a right one has the value that all wrong ones have. */
-static int look(const struct property *property, const struct gate_problem *p, const char *wrong,
+static int look(const struct property *property, const struct explain_run *runs, int n_runs,
                 struct range *of_wrong, struct range *of_right) {
     int shared = 0;
     *of_wrong = *of_right = (struct range){INT_MAX, INT_MIN, 0};
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < p->n_rows * p->recipe.n_heads; i++) {
-            struct place at = {p, 0, i / p->recipe.n_heads, i % p->recipe.n_heads};
+    for (int i = 0; i < 2 * n_runs; i++) { /* the wrong ones of all, then the right ones */
+        const struct gate_problem *p = &runs[i % n_runs].problem;
+        for (int pair = 0; pair < runs[i % n_runs].pairs; pair++) {
+            int wrong = explain_is_wrong(&runs[i % n_runs], pair);
+            struct place at = {p, 0, pair / p->recipe.n_heads, pair % p->recipe.n_heads};
+            if (wrong != (i < n_runs)) {
+                continue;
+            }
             at.s = gate_sequence_of(p, at.row);
             int value = property->of(&at);
-            if (pass == 0) {
-                widen(wrong[i] ? of_wrong : of_right, value);
-            } else if (!wrong[i] && value == of_wrong->least) {
-                shared = 1;
-            }
+            widen(wrong ? of_wrong : of_right, value);
+            shared |= !wrong && value == of_wrong->least;
         }
     }
     return shared;
 }
 
 /* 1: it tells the wrong ones from the right ones, and that was said. */
-static int say(FILE *file, const struct property *property, const struct gate_problem *p,
-               const char *wrong, int said) {
+static int say(FILE *file, const struct property *property, const struct explain_run *runs,
+               int n_runs, int said) {
     struct range bad, good;
-    const char *begin = said == 0 ? "  wrong are exactly those with" : "  or, which is the same,";
-    int shared = look(property, p, wrong, &bad, &good);
+    const char *begin = said > 0      ? "  or, which is the same,"
+                        : n_runs == 1 ? "  wrong are exactly those with"
+                                      : "  wrong, of these cases, are exactly those rows with";
+    int shared = look(property, runs, n_runs, &bad, &good);
     if (bad.n == 0 || good.n == 0) {
         return 0;
     }
@@ -143,11 +147,12 @@ static int say(FILE *file, const struct property *property, const struct gate_pr
     return 0;
 }
 
-void gate_explain_where(FILE *file, const struct gate_problem *p, const char *wrong) {
+int explain_where(FILE *file, const struct explain_run *runs, int n_runs) {
     int said = 0;
     for (size_t i = 0; i < sizeof properties / sizeof properties[0] && said < MOST_SAID; i++) {
-        said += say(file, &properties[i], p, wrong, said);
+        said += say(file, &properties[i], runs, n_runs, said);
     }
+    return said;
 }
 
 /* ---- The tree ---- */
@@ -168,7 +173,7 @@ static void print_sequence(FILE *file, const struct gate_problem *p, int s) {
     }
 }
 
-void gate_explain_tree(FILE *file, const struct gate_problem *p) {
+void explain_tree(FILE *file, const struct gate_problem *p) {
     fputs("\n  the sequences, with their chunks (* shared) and how many keys are in each:\n", file);
     for (int s = 0; s < p->b && s < MOST_SEQUENCES; s++) {
         print_sequence(file, p, s);

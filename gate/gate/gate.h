@@ -244,6 +244,26 @@ void gate_finding_breaks(struct gate_finding *finding, const char *clause);
 /* GATE_RIGHT, with nothing compared. */
 extern const struct gate_finding gate_no_finding;
 
+/* What a row and head is to be, number by number: its elements, and last the log-sum-exp. */
+struct gate_numbers {
+    double *expected, *bound; /* [d + 1] */
+};
+
+/* Attention of a row, and how far a kernel of this class that weighs n keys may be from it. */
+void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
+                  const struct cp_tolerance_row *row, const struct gate_numbers *numbers);
+
+/* The same of rows of a problem, one after the other. NULL: no memory; free takes NULL. */
+struct gate_row;
+struct gate_row *gate_row_new(const struct gate_problem *problem);
+void gate_row_certify(struct gate_row *room, const struct cp_kernel *kernel, int row, int head,
+                      const struct gate_numbers *numbers);
+void gate_row_free(struct gate_row *room);
+
+/* GATE-1 for one number of a row that sees so many keys. */
+enum gate_rightness { GATE_NUMBER_RIGHT, GATE_NUMBER_WRONG, GATE_NUMBER_UNCLAIMED };
+enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound);
+
 /* Compares the results with attention, for at most `most` pairs (row, head), spread evenly; and shows them to a tensor,
  * unless it is NULL. 0, or -1: no memory. */
 int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arrays,
@@ -396,25 +416,27 @@ void gate_usual_recipe(int i, struct gate_recipe *recipe);
 int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
                       struct gate_finding *finding);
 
-/* The same, and shows the problem and the results of the first run to `look`. */
+/* The same, and shows the problem and the results of both runs to `look`. */
 typedef void gate_looker(void *context, const struct gate_problem *problem,
-                         const struct gate_arrays *arrays, const struct gate_finding *finding);
+                         const struct gate_arrays *one, const struct gate_arrays *other,
+                         const struct gate_finding *finding);
 int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct gate_finding *finding,
               gate_looker *look, void *context);
 
-/* What could have been computed instead of attention, of the rows that are wrong; and the tree. */
-void gate_explain(FILE *file, const struct cp_kernel *kernel, const struct gate_problem *problem,
-                  const struct gate_arrays *arrays);
+/* The same as gate_check_recipe(), and what could have been computed instead of attention where it is wrong, which may take
+ * more runs of cases like it. */
+int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
+                 struct gate_finding *finding);
 
 /* Makes the case that was found smaller while the verdict stays, for at most so many seconds: fewer operations, shorter
  * sequences, fewer heads, smaller d, plainer layouts and values. Returns how many cases it tried; -1 as above. */
 int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
                 const volatile int *stop);
 
-/* A case as a file: JSON, a few lines. 0, or -1 after saying what is wrong, and where. */
+/* A case as a file: JSON, a few lines. 0, or -1 after saying what is wrong, and where; `command` says it. */
 int gate_case_save(const char *file, const struct gate_found *found,
                    const struct cp_kernel *kernel);
-int gate_case_load(const char *file, struct gate_recipe *recipe);
+int gate_case_load(const char *file, const char *command, struct gate_recipe *recipe);
 
 /* ---- Reports ---- */
 

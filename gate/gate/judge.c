@@ -16,71 +16,105 @@ void gate_finding_breaks(struct gate_finding *finding, const char *clause) {
 }
 
 /* Room for one row. */
-struct room {
-    double *k, *v, *scratch, *expected, *bound, *out;
+struct gate_row {
+    const struct gate_problem *problem;
+    double *k, *v, *scratch, *out;
+    struct gate_numbers numbers;
 };
 
-static int room_new(struct room *room, const struct gate_problem *p) {
+void gate_row_free(struct gate_row *room) {
+    if (room != NULL) {
+        free(room->k);
+        free(room->v);
+        free(room->scratch);
+        free(room->out);
+        free(room->numbers.expected);
+        free(room->numbers.bound);
+        free(room);
+    }
+}
+
+struct gate_row *gate_row_new(const struct gate_problem *p) {
     size_t d = (size_t)p->recipe.head_dim, n = 0;
+    struct gate_row *row = calloc(1, sizeof *row);
+    if (row == NULL) {
+        return NULL;
+    }
     for (int s = 0; s < p->b; s++) {
         n = (size_t)p->n_tokens[s] > n ? (size_t)p->n_tokens[s] : n;
     }
-    room->k = malloc((n * d + 1) * sizeof(double));
-    room->v = malloc((n * d + 1) * sizeof(double));
-    room->scratch = malloc((3 * n + 1) * sizeof(double));
-    room->expected = malloc(d * sizeof(double));
-    room->bound = malloc(d * sizeof(double));
-    room->out = malloc(d * sizeof(double));
-    return room->k != NULL && room->v != NULL && room->scratch != NULL && room->expected != NULL &&
-                   room->bound != NULL && room->out != NULL
-               ? 0
-               : -1;
-}
-
-static void room_free(struct room *room) {
-    free(room->k);
-    free(room->v);
-    free(room->scratch);
-    free(room->expected);
-    free(room->bound);
-    free(room->out);
+    row->problem = p;
+    row->k = malloc((n * d + 1) * sizeof(double));
+    row->v = malloc((n * d + 1) * sizeof(double));
+    row->scratch = malloc((3 * n + 1) * sizeof(double));
+    row->out = malloc(d * sizeof(double));
+    row->numbers.expected = malloc((d + 1) * sizeof(double));
+    row->numbers.bound = malloc((d + 1) * sizeof(double));
+    if (row->k == NULL || row->v == NULL || row->scratch == NULL || row->out == NULL ||
+        row->numbers.expected == NULL || row->numbers.bound == NULL) {
+        gate_row_free(row);
+        return NULL;
+    }
+    return row;
 }
 
 /* A row and head that is judged. */
 struct pair {
     int row, head, n_keys;
     const double *q;
-    double lse, lse_bound;
 };
 
-static double gather(const struct gate_problem *p, const struct pair *pair, struct room *room) {
+static void gather(struct gate_row *room, int s, int g, int n_keys) {
+    const struct gate_problem *p = room->problem;
     size_t d = (size_t)p->recipe.head_dim;
-    int s = gate_sequence_of(p, pair->row);
-    int g = pair->head / (p->recipe.n_heads / p->recipe.n_kv_heads);
+    for (int j = 0; j < n_keys; j++) {
+        size_t at = gate_key_at(p, s, j, g);
+        memcpy(room->k + (size_t)j * d, p->k + at, d * sizeof(double));
+        memcpy(room->v + (size_t)j * d, p->v + at, d * sizeof(double));
+    }
+}
+
+static double largest_score(const struct cp_tolerance_row *row) {
     double largest = 0.0;
-    for (int j = 0; j < pair->n_keys; j++) {
-        const double *k = p->k + gate_key_at(p, s, j, g);
+    for (int j = 0; j < row->n_keys; j++) {
+        const double *k = row->k + (ptrdiff_t)j * row->head_dim;
         double sum = 0.0;
-        for (size_t i = 0; i < d; i++) {
-            sum += pair->q[i] * k[i];
+        for (int i = 0; i < row->head_dim; i++) {
+            sum += row->q[i] * k[i];
         }
-        largest = fmax(largest, fabs(p->scale * sum));
-        memcpy(room->k + (size_t)j * d, k, d * sizeof(double));
-        memcpy(room->v + (size_t)j * d, p->v + gate_key_at(p, s, j, g), d * sizeof(double));
+        largest = fmax(largest, fabs(row->scale * sum));
     }
     return largest;
 }
 
-static void certify(const struct gate_problem *p, const struct cp_kernel *kernel, struct pair *pair,
-                    struct room *room) {
+void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
+                  const struct cp_tolerance_row *row, const struct gate_numbers *numbers) {
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
-    double largest = gather(p, pair, room);
-    struct cp_tolerance_row row = {pair->n_keys, p->recipe.head_dim, p->scale, pair->q, room->k,
-                                   room->v,      room->scratch};
-    gate_class(kernel, &p->recipe, pair->n_keys, largest, &arithmetic, &counts);
-    cp_tolerance(&arithmetic, &counts, &row, gate_lse_error(kernel, pair->n_keys, largest),
-                 room->expected, room->bound, &pair->lse, &pair->lse_bound);
+    double largest = largest_score(row);
+    int d = row->head_dim;
+    gate_class(kernel, recipe, n, largest, &arithmetic, &counts);
+    cp_tolerance(&arithmetic, &counts, row, gate_lse_error(kernel, n, largest), numbers->expected,
+                 numbers->bound, &numbers->expected[d], &numbers->bound[d]);
+}
+
+void gate_row_certify(struct gate_row *room, const struct cp_kernel *kernel, int row, int head,
+                      const struct gate_numbers *numbers) {
+    const struct gate_problem *p = room->problem;
+    int d = p->recipe.head_dim, n = gate_visible(p, row);
+    const double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
+    struct cp_tolerance_row keys = {n, d, p->scale, q, room->k, room->v, room->scratch};
+    gather(room, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads), n);
+    gate_certify(kernel, &p->recipe, n, &keys, numbers);
+}
+
+enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound) {
+    if (n_keys == 0) {
+        return got == expected ? GATE_NUMBER_RIGHT : GATE_NUMBER_WRONG;
+    }
+    return isinf(bound)                    ? GATE_NUMBER_UNCLAIMED /* NUM-12 */
+           : fabs(got - expected) <= bound ? GATE_NUMBER_RIGHT
+                                           : GATE_NUMBER_WRONG;
 }
 
 /* Above 1 for whatever is not right. */
@@ -93,13 +127,14 @@ static double ratio_of(double error, double bound, int right) {
 static void compare(struct gate_finding *f, const struct pair *pair, int element, double got,
                     double expected, double bound) {
     int no_key = pair->n_keys == 0;
-    double error = fabs(got - expected);
-    int right = no_key ? got == expected : error <= bound;
-    if (!no_key && isinf(bound)) { /* NUM-12: nothing is claimed */
+    enum gate_rightness rightness = gate_judge_number(pair->n_keys, got, expected, bound);
+    int right = rightness == GATE_NUMBER_RIGHT;
+    if (rightness == GATE_NUMBER_UNCLAIMED) {
         f->unclaimed++;
         return;
     }
-    double ratio = right && no_key ? 0.0 : ratio_of(error, no_key ? 0.0 : bound, right);
+    double ratio =
+        right && no_key ? 0.0 : ratio_of(fabs(got - expected), no_key ? 0.0 : bound, right);
     if (f->compared == 0 || ratio > f->largest) {
         f->largest = ratio;
         f->keys = pair->n_keys;
@@ -122,27 +157,29 @@ static void compare(struct gate_finding *f, const struct pair *pair, int element
 }
 
 static void compare_pair(const struct gate_problem *p, const struct gate_arrays *arrays,
-                         const struct pair *pair, const struct room *room, struct gate_finding *f) {
-    for (int i = 0; i < p->recipe.head_dim; i++) {
+                         const struct pair *pair, const struct gate_row *room,
+                         struct gate_finding *f) {
+    int d = p->recipe.head_dim;
+    const double *expected = room->numbers.expected, *bound = room->numbers.bound;
+    for (int i = 0; i < d; i++) {
         room->out[i] = gate_out_at(arrays, p, pair->row, pair->head, i);
-        compare(f, pair, i, room->out[i], room->expected[i], room->bound[i]);
+        compare(f, pair, i, room->out[i], expected[i], bound[i]);
     }
     if (arrays->run.call.lse != NULL) {
-        compare(f, pair, -1, gate_lse_at(arrays, p, pair->row, pair->head), pair->lse,
-                pair->lse_bound);
+        compare(f, pair, -1, gate_lse_at(arrays, p, pair->row, pair->head), expected[d], bound[d]);
     }
 }
 
 /* The row as the rules of others see it. */
-static int show(const struct gate_problem *p, const struct pair *pair, const struct room *room,
+static int show(const struct gate_problem *p, const struct pair *pair, const struct gate_row *room,
                 struct gate_tensor *tensor) {
     struct gate_plain_row row = {p->kv_type, pair->n_keys, p->recipe.head_dim, p->scale, pair->q,
                                  room->k,    room->v};
     if (tensor == NULL) {
         return 0;
     }
-    gate_tensor_add(tensor, room->out, room->expected, p->recipe.head_dim);
-    return gate_tensor_plain(tensor, &row, room->expected);
+    gate_tensor_add(tensor, room->out, room->numbers.expected, p->recipe.head_dim);
+    return gate_tensor_plain(tensor, &row, room->numbers.expected);
 }
 
 static void say(const struct gate_problem *p, struct gate_finding *f) {
@@ -162,22 +199,20 @@ static void say(const struct gate_problem *p, struct gate_finding *f) {
 int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
                const struct cp_kernel *kernel, int most, struct gate_finding *f,
                struct gate_tensor *tensor) {
-    struct room room;
+    struct gate_row *room = gate_row_new(p);
     int d = p->recipe.head_dim, h = p->recipe.n_heads, n = p->n_rows * h;
     int step = (n + most - 1) / most, result = 0;
     *f = gate_no_finding;
-    if (room_new(&room, p) != 0) {
-        room_free(&room);
+    if (room == NULL) {
         return -1;
     }
     for (int x = 0; x < n && result == 0; x += step) {
-        struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d,
-                            0.0,   0.0};
-        certify(p, kernel, &pair, &room);
-        compare_pair(p, arrays, &pair, &room, f);
-        result = show(p, &pair, &room, tensor);
+        struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d};
+        gate_row_certify(room, kernel, pair.row, pair.head, &room->numbers);
+        compare_pair(p, arrays, &pair, room, f);
+        result = show(p, &pair, room, tensor);
     }
-    room_free(&room);
+    gate_row_free(room);
     say(p, f);
     return result;
 }

@@ -291,7 +291,8 @@ static int read_option(struct gate_options *o, int option, const char *text) {
 
 int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     int option;
-    *o = (struct gate_options){.tier = GATE_QUICK, .seed = 1, .only = -1, .memory = GATE_MEMORY};
+    *o = (struct gate_options){
+        .command = "gate", .tier = GATE_QUICK, .seed = 1, .only = -1, .memory = GATE_MEMORY};
     optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {

@@ -194,9 +194,10 @@ char *gate_case_again(const struct gate_report *report, const struct gate_found 
 }
 
 char *gate_case_why(const struct gate_report *report, const struct gate_found *found) {
-    int computed = found->finding.verdict == GATE_WRONG || found->finding.verdict == GATE_DEPENDS ||
-                   found->finding.verdict == GATE_NOT_A_NUMBER;
-    return found->file[0] != '\0' && computed ? with_file(report, found, "explain") : NULL;
+    enum gate_verdict verdict = found->finding.verdict;
+    int explained = verdict == GATE_WRONG || verdict == GATE_DEPENDS ||
+                    verdict == GATE_NOT_A_NUMBER || verdict == GATE_OTHER_BITS;
+    return found->file[0] != '\0' && explained ? with_file(report, found, "explain") : NULL;
 }
 
 /* ---- Files ---- */

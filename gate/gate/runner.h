@@ -67,6 +67,7 @@ struct run_call {
     unsigned char
         poison; /* each byte of out, lse, workspace and of the gaps; and the order in which a
                              device that has no order of its own runs threads and blocks */
+    unsigned char other_workspace; /* on the host each byte of workspace is poison ^ this */
 };
 
 struct run_report {

@@ -148,7 +148,8 @@ void run_layout_fill(const struct run_layout *layout, unsigned char *arena,
         if (run_read_only(b)) {
             copy(arena + place->begin, pointer[b], place->bytes);
         } else {
-            memset(arena + place->begin, call->poison, place->bytes);
+            int other = b == RUN_WORKSPACE ? call->other_workspace : 0;
+            memset(arena + place->begin, call->poison ^ other, place->bytes);
         }
     }
 }

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results that would be right if the kernel had declared a wider arithmetic: which field it is, or which two. That one case
+ * would be right says little; so does it of some cases of every kind of values. */
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "gate/gate/explain.h"
+
+#define CASES           33 /* beside the one that is explained, */
+#define SIMULATED_CASES 6  /* and on the executor of CUDA kernels */
+#define CASE_WORK       30000
+#define SIMULATED_WORK  3000
+#define SEED            7
+#define MOST_SAID       4
+#define ENOUGH          3  /* numbers that are wrong now: less say little */
+#define CLAIMED         10 /* of 11 numbers something must be claimed for a verdict (GATE-1) */
+
+/* A field, by its name in chunkproof/kernel.h, and what might be declared. */
+static const struct wider {
+    size_t at; /* of an int; exp_error otherwise */
+    int value;
+    double exp_error;
+    const char *words;
+} wider[] = {
+#define FIELD(name, value)                                                                         \
+    { offsetof(struct cp_kernel_class, name), value, 0.0, "`" #name "` as " #value }
+    FIELD(score, CP_SUM_TENSOR_CORE),
+    FIELD(score, CP_SUM_FP16),
+    FIELD(values, CP_SUM_TENSOR_CORE),
+    FIELD(values, CP_SUM_FP16),
+    FIELD(weights, CP_FP16),
+    FIELD(weights, CP_BF16),
+    FIELD(partials, CP_FP16),
+    FIELD(rounded_sum, 0),
+    FIELD(rounded_sum, 1),
+    FIELD(divides, 1),
+    FIELD(in_bits, 1),
+    FIELD(truncates, 1),
+    FIELD(flushes, 1),
+    FIELD(step, 1),
+#undef FIELD
+    {0, 0, 0x1p-20, "`exp_error` as 0x1p-20"},
+    {0, 0, 0x1p-18, "`exp_error` as 0x1p-18"},
+    {0, 0, 0x1p-16, "`exp_error` as 0x1p-16"},
+    {0, 0, 0x1p-14, "`exp_error` as 0x1p-14"},
+    {0, 0, 0x1p-12, "`exp_error` as 0x1p-12"},
+    {0, 0, 0x1p-10, "`exp_error` as 0x1p-10"},
+    {0, 0, 0x1p-8, "`exp_error` as 0x1p-8"},
+    {0, 0, 0x1p-6, "`exp_error` as 0x1p-6"},
+};
+
+#define WIDER ((int)(sizeof wider / sizeof wider[0]))
+
+/* One declaration: field i, and j unless it is -1; and what came of it. */
+struct declaration {
+    int i, j, is_fp32; /* 1: all in binary32, of a kernel that declares binary64 */
+    int wrong;         /* rows and heads */
+    long long compared, unclaimed,
+        mended;     /* numbers; of the last the kernel's own declaration says that they are wrong */
+    double largest; /* error / bound of these */
+};
+
+#define DECLARATIONS (WIDER * WIDER / 2 + 1)
+
+struct trying {
+    const struct cp_kernel *kernel;
+    struct declaration declaration[DECLARATIONS];
+    int n, cases, right; /* of the cases so many are right as it is declared */
+    int no_memory;
+};
+
+static int *field_of(struct cp_kernel_class *class, size_t at) {
+    return (int *)(void *)((char *)class + at);
+}
+
+static int is_exp(int i) {
+    return wider[i].exp_error > 0.0;
+}
+
+static int is_same_field(int i, int j) {
+    return is_exp(i) ? is_exp(j) : !is_exp(j) && wider[i].at == wider[j].at;
+}
+
+/* 1: it is another declaration than the kernel's, and no narrower exponential. */
+static int changes(const struct cp_kernel *kernel, int i) {
+    struct cp_kernel_class class = kernel->arithmetic;
+    return is_exp(i) ? wider[i].exp_error > class.exp_error
+                     : *field_of(&class, wider[i].at) != wider[i].value;
+}
+
+static void declare(struct cp_kernel_class *class, int i) {
+    if (i < 0) {
+        return;
+    }
+    if (is_exp(i)) {
+        class->exp_error = wider[i].exp_error;
+    } else {
+        *field_of(class, wider[i].at) = wider[i].value;
+    }
+}
+
+static struct cp_kernel declared(const struct cp_kernel *kernel, const struct declaration *d) {
+    struct cp_kernel other = *kernel;
+    if (d->is_fp32) {
+        other.arithmetic.score = other.arithmetic.values = CP_SUM_FP32;
+        other.arithmetic.weights = other.arithmetic.partials = CP_FP32;
+        other.arithmetic.exp_error = fmax(other.arithmetic.exp_error, 0x1p-22);
+        return other;
+    }
+    declare(&other.arithmetic, d->i);
+    declare(&other.arithmetic, d->j);
+    return other;
+}
+
+static void add(struct trying *t, int i, int j, int is_fp32) {
+    t->declaration[t->n++] = (struct declaration){.i = i, .j = j, .is_fp32 = is_fp32};
+}
+
+static void add_all(struct trying *t, int pairs) {
+    t->n = 0;
+    if (t->kernel->arithmetic.score == CP_SUM_FP64) {
+        add(t, -1, -1, 1);
+        return;
+    }
+    for (int i = 0; i < WIDER; i++) {
+        if (!pairs && changes(t->kernel, i)) {
+            add(t, i, -1, 0);
+        }
+        for (int j = i + 1; pairs && j < WIDER; j++) {
+            if (changes(t->kernel, i) && changes(t->kernel, j) && !is_same_field(i, j)) {
+                add(t, i, j, 0);
+            }
+        }
+    }
+}
+
+/* ---- Cases ---- */
+
+/* What a row and head is given, and must be by a declaration. */
+struct judging {
+    const struct gate_problem *p;
+    const struct gate_arrays *arrays;
+    struct gate_row *room;
+    struct gate_numbers numbers;
+    unsigned char *is_wrong; /* as it is declared; [d + 1] */
+};
+
+static void judge_pair(struct judging *j, const struct cp_kernel *kernel, int pair,
+                       struct declaration *d) {
+    const struct gate_problem *p = j->p;
+    int row = pair / p->recipe.n_heads, head = pair % p->recipe.n_heads;
+    int numbers = p->recipe.head_dim + (p->lse_type != CP_NO_LSE), wrong = 0;
+    gate_row_certify(j->room, kernel, row, head, &j->numbers);
+    for (int i = 0; i < numbers; i++) {
+        double got = i < p->recipe.head_dim ? gate_out_at(j->arrays, p, row, head, i)
+                                            : gate_lse_at(j->arrays, p, row, head);
+        double expected = j->numbers.expected[i], bound = j->numbers.bound[i];
+        enum gate_rightness right = gate_judge_number(gate_visible(p, row), got, expected, bound);
+        if (d == NULL) {
+            j->is_wrong[i] = right == GATE_NUMBER_WRONG;
+            continue;
+        }
+        wrong += right == GATE_NUMBER_WRONG;
+        d->compared += right == GATE_NUMBER_RIGHT;
+        d->unclaimed += right == GATE_NUMBER_UNCLAIMED;
+        if (j->is_wrong[i] && right == GATE_NUMBER_RIGHT) {
+            d->mended++;
+            d->largest = fmax(d->largest, bound > 0.0 ? fabs(got - expected) / bound : 0.0);
+        }
+    }
+    if (d != NULL) {
+        d->wrong += wrong > 0;
+    }
+}
+
+/* The judge's verdict on the same numbers, for each declaration that is right up to here. */
+static void judge_all(void *context, const struct gate_problem *problem,
+                      const struct gate_arrays *one, const struct gate_arrays *other,
+                      const struct gate_finding *finding) {
+    struct trying *t = context;
+    size_t width = (size_t)problem->recipe.head_dim + 1;
+    struct judging j = {.p = problem, .arrays = one, .room = gate_row_new(problem)};
+    (void)other;
+    t->cases++;
+    t->right += finding->verdict == GATE_RIGHT;
+    j.numbers.expected = malloc(width * sizeof(double));
+    j.numbers.bound = malloc(width * sizeof(double));
+    j.is_wrong = malloc(width);
+    t->no_memory |= j.room == NULL || j.numbers.expected == NULL || j.numbers.bound == NULL ||
+                    j.is_wrong == NULL;
+    for (int pair = 0; !t->no_memory && pair < problem->n_rows * problem->recipe.n_heads; pair++) {
+        judge_pair(&j, t->kernel, pair, NULL);
+        for (int i = 0; i < t->n; i++) {
+            struct cp_kernel kernel = declared(t->kernel, &t->declaration[i]);
+            if (t->declaration[i].wrong == 0) {
+                judge_pair(&j, &kernel, pair, &t->declaration[i]);
+            }
+        }
+    }
+    free(j.numbers.expected);
+    free(j.numbers.bound);
+    free(j.is_wrong);
+    gate_row_free(j.room);
+}
+
+static int has_any(const struct trying *t) {
+    for (int i = 0; i < t->n; i++) {
+        if (t->declaration[i].wrong == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* One of the gate's cases, of its own sizes or else of those that are known to be taken. */
+static int run_case(struct trying *t, struct runner *runner, const struct gate_recipe *recipe,
+                    long long index) {
+    struct gate_shape shape = {recipe->n_heads, recipe->n_kv_heads, recipe->head_dim,
+                               recipe->chunk_size};
+    long long work = runner_is_simulated(runner) ? SIMULATED_WORK : CASE_WORK;
+    struct gate_finding finding;
+    int ran = 0;
+    for (int own = 1; own >= 0 && ran == 0; own--) {
+        struct gate_recipe other;
+        gate_recipe_make(&other, SEED, index, 0, work, own ? NULL : &shape);
+        other.renewed = 0;
+        ran = gate_look(runner, &other, &finding, judge_all, t);
+    }
+    return ran < 0 ? -1 : 0;
+}
+
+/* 0, or -1: no verdict. */
+static int run_all(struct trying *t, struct runner *runner, const struct gate_recipe *recipe) {
+    int cases = runner_is_simulated(runner) ? SIMULATED_CASES : CASES;
+    struct gate_recipe own = *recipe;
+    struct gate_finding finding;
+    own.renewed = 0;
+    t->cases = t->right = 0;
+    if (gate_look(runner, &own, &finding, judge_all, t) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < cases && has_any(t) && !t->no_memory; i++) {
+        if (run_case(t, runner, recipe, i) != 0) {
+            return -1;
+        }
+    }
+    return t->no_memory ? -1 : 0;
+}
+
+/* ---- What is said ---- */
+
+/* The narrowest of those that are left, one of each field: the error comes nearest to its bound. */
+static struct declaration *narrowest(struct trying *t) {
+    struct declaration *best = NULL;
+    for (int i = 0; i < t->n; i++) {
+        struct declaration *d = &t->declaration[i];
+        if (d->wrong == 0 && d->mended >= ENOUGH && (best == NULL || d->largest > best->largest)) {
+            best = d;
+        }
+    }
+    return best;
+}
+
+static int same_fields(const struct declaration *a, const struct declaration *b) {
+    return is_same_field(a->i, b->i) &&
+           (a->j < 0 ? b->j < 0 : b->j >= 0 && is_same_field(a->j, b->j));
+}
+
+static void say_declaration(FILE *file, const struct trying *t, const struct declaration *d,
+                            int said) {
+    fputs(said == 0 ? "  its results would be right if it declared " : "  or ", file);
+    if (d->is_fp32) {
+        fputs("`score` and `values` as CP_SUM_FP32, `weights` and `partials` as CP_FP32 and "
+              "`exp_error` as 0x1p-22",
+              file);
+    } else {
+        fputs(wider[d->i].words, file);
+        if (d->j >= 0) {
+            fprintf(file, " and %s", wider[d->j].words);
+        }
+    }
+    if (said == 0) {
+        fprintf(file, " (NUM-7):\n      in this case and in %d of %d others,", t->cases - 1,
+                t->cases - 1);
+        fprintf(file, " of which %d are right as it is declared;\n     ", t->right);
+    } else {
+        fputs(":", file);
+    }
+    fprintf(file, " it allows %lld numbers that are wrong now, by %.2g of their bound at most\n",
+            d->mended, d->largest);
+    if (d->compared < CLAIMED * d->unclaimed) {
+        fprintf(
+            file,
+            "      (of %lld of %lld numbers nothing can be claimed then: too many for a verdict)\n",
+            d->unclaimed, d->compared + d->unclaimed);
+    }
+}
+
+int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *recipe) {
+    struct trying t = {.kernel = runner_kernel(runner)};
+    int said = 0;
+    for (int pairs = 0; pairs < 2 && said == 0; pairs++) {
+        add_all(&t, pairs);
+        if (run_all(&t, runner, recipe) != 0) {
+            return 0;
+        }
+        for (struct declaration *d; said < MOST_SAID && (d = narrowest(&t)) != NULL; said++) {
+            say_declaration(file, &t, d, said);
+            struct declaration best = *d;
+            for (int i = 0; i < t.n; i++) {
+                t.declaration[i].wrong += best.is_fp32 || same_fields(&best, &t.declaration[i]);
+            }
+        }
+    }
+    return said > 0;
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention over other keys than a row sees: too few, too many, somebody else's, or what lies elsewhere in memory. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/gate/explain.h"
+
+#define ANY_RANGE   256 /* any range of so many keys is tried; of more, those of whole chunks */
+#define FEW         16  /* of anything that is tried one by one */
+#define TESTED      4   /* numbers that a range must give before it is tried */
+#define LONG_RANGES 24  /* that are tried for a row */
+
+/* ---- A wrong problem ---- */
+
+void explain_take_query(struct explain *x, int row, int head) {
+    long long at = row * x->at->call.q_row + head * x->at->call.q_head;
+    if (row < 0 || head < 0 || at + x->d > x->at->n_q) {
+        x->outside = 1;
+        return;
+    }
+    memcpy(x->q, x->at->q + at, (size_t)x->d * sizeof(double));
+}
+
+/* A key of the wrong problem from anywhere in K and V. */
+static void take_from(struct explain *x, long long k, long long v) {
+    size_t d = (size_t)x->d;
+    if (x->m == x->room || k < 0 || v < 0 || k + x->d > x->at->n_k || v + x->d > x->at->n_v) {
+        x->outside = 1;
+        return;
+    }
+    memcpy(x->k + (size_t)x->m * d, x->at->k + k, d * sizeof(double));
+    memcpy(x->v + (size_t)x->m * d, x->at->v + v, d * sizeof(double));
+    x->m++;
+}
+
+void explain_take_slot(struct explain *x, int chunk, int slot, int g_of_k, int g_of_v) {
+    const struct cp_kernel_call *c = &x->at->call;
+    if (chunk < 0) {
+        x->outside = 1;
+        return;
+    }
+    take_from(x, chunk * c->k_chunk + g_of_k * c->k_head + slot * c->k_slot,
+              chunk * c->v_chunk + g_of_v * c->v_head + slot * c->v_slot);
+}
+
+/* Chunk `i` of a path, -1 behind its end. */
+static int chunk_of(const struct explain *x, int s, int i) {
+    const struct gate_problem *p = &x->at->problem;
+    return s >= 0 && s < p->b && i >= 0 && i < p->table_width ? p->table[s * p->table_width + i]
+                                                              : -1;
+}
+
+void explain_take_key(struct explain *x, int s, int j, int g_of_k, int g_of_v) {
+    explain_take_slot(x, chunk_of(x, s, j / x->c), j % x->c, g_of_k, g_of_v);
+}
+
+void explain_take_all(struct explain *x) {
+    x->m = 0;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < x->n; j++) {
+        explain_take_key(x, x->s, j, x->g, x->g);
+    }
+}
+
+static int has_nan(const double *numbers, ptrdiff_t n) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        if (!isfinite(numbers[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int explain_attend(struct explain *x, double factor) {
+    const struct gate_problem *p = &x->at->problem;
+    struct cp_tolerance_row row = {x->m, x->d, p->scale * factor, x->q, x->k, x->v, x->scratch};
+    if (x->outside) {
+        return 0;
+    }
+    if (has_nan(x->k, (ptrdiff_t)x->m * x->d) || has_nan(x->v, (ptrdiff_t)x->m * x->d) ||
+        has_nan(x->q, x->d)) {
+        for (int i = 0; i <= x->d; i++) {
+            x->numbers.expected[i] = x->numbers.bound[i] = NAN;
+        }
+        return 1;
+    }
+    gate_certify(x->kernel, &p->recipe, x->m > x->n ? x->m : x->n, &row, &x->numbers);
+    for (int i = 0; x->m == 0 && i <= x->d; i++) {
+        x->numbers.expected[i] = i < x->d ? 0.0 : -INFINITY;
+        x->numbers.bound[i] = EXPLAIN_NOTHING;
+    }
+    return 1;
+}
+
+/* ---- Too few keys, or some twice ---- */
+
+enum range { AT, FROM_END, CHUNK, LAST_CHUNK, SHARED, OWN, EVERY };
+
+/* a: which; two numbers of it; how often they are counted. */
+static int is_in_range(const struct explain *x, const int *a, int j) {
+    int shared = x->at->problem.n_shared_chunks[x->s] * x->c;
+    switch ((enum range)a[0]) {
+    case AT:
+        return a[1] <= j && j < a[2];
+    case FROM_END:
+        return x->n - a[1] <= j && j < x->n - a[2];
+    case CHUNK:
+        return j / x->c == a[1];
+    case LAST_CHUNK:
+        return j / x->c == (x->n - 1) / x->c;
+    case SHARED:
+        return j < shared;
+    case OWN:
+        return j >= shared;
+    default:
+        return j % a[1] == a[2];
+    }
+}
+
+static int count_range(struct explain *x, const int *a) {
+    x->m = 0;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < x->n; j++) {
+        for (int t = is_in_range(x, a, j) ? a[3] : 1; t > 0; t--) {
+            explain_take_key(x, x->s, j, x->g, x->g);
+        }
+    }
+    return explain_attend(x, 1.0);
+}
+
+static void try_range(struct explain *x, enum range which, int one, int two, int rank,
+                      const char *words) {
+    for (int times = 0; times <= 2; times += 2) {
+        const int a[EXPLAIN_NUMBERS] = {(int)which, one, two, times};
+        explain_try(x, count_range, a, rank, "as if %s had been %s (TPP-1)", words,
+                    times == 0 ? "left out" : "counted twice");
+    }
+}
+
+static void try_keys_at(struct explain *x, int begin, int end, int rank) {
+    char words[120];
+    if (end - begin == 1) {
+        (void)snprintf(words, sizeof words, "key %d (chunk %d of the path, slot %d)", begin,
+                       begin / x->c, begin % x->c);
+    } else {
+        (void)snprintf(words, sizeof words, "keys %d to %d", begin, end - 1);
+    }
+    try_range(x, AT, begin, end, rank, words);
+    if (end == x->n) {
+        (void)snprintf(words, sizeof words, "the last %d keys", end - begin);
+        try_range(x, FROM_END, end - begin, 0, rank - 1, end - begin == 1 ? "the last key" : words);
+    } else if (end == x->n - 1 && end - begin == 1) {
+        try_range(x, FROM_END, 2, 1, rank, "the last key but one");
+    }
+}
+
+/* Sums over the first keys: of weights, and of weighted values in some elements that are wrong. */
+struct sums {
+    int n, element[TESTED];
+    double got[TESTED], allowed[TESTED];
+};
+
+static void add_up(struct explain *x, struct sums *s) {
+    const double *got = x->at->got + (size_t)x->pair * (size_t)x->at->width;
+    const double *bound = x->at->bound + (size_t)x->pair * (size_t)x->at->width;
+    double largest = -INFINITY, scale = x->at->problem.scale;
+    s->n = 0;
+    for (int i = 0; i < x->d && s->n < TESTED; i++) {
+        if (x->at->rightness[(size_t)x->pair * (size_t)x->at->width + (size_t)i] ==
+                GATE_NUMBER_WRONG &&
+            isfinite(got[i])) {
+            s->element[s->n] = i;
+            s->got[s->n] = got[i];
+            s->allowed[s->n++] = 16.0 * bound[i] + 1e-9 * fabs(got[i]);
+        }
+    }
+    explain_take_all(x);
+    for (int j = 0; j < x->m; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < x->d; i++) {
+            sum += x->q[i] * x->k[(ptrdiff_t)j * x->d + i];
+        }
+        x->scratch[j] = scale * sum;
+        largest = fmax(largest, scale * sum);
+    }
+    memset(x->prefix, 0, (TESTED + 1) * sizeof(double));
+    for (int j = 0; j < x->m; j++) {
+        double *before = x->prefix + (ptrdiff_t)j * (TESTED + 1), *now = before + TESTED + 1;
+        double weight = exp(x->scratch[j] - largest);
+        now[TESTED] = before[TESTED] + weight;
+        for (int t = 0; t < s->n; t++) {
+            now[t] = before[t] + weight * x->v[(ptrdiff_t)j * x->d + s->element[t]];
+        }
+    }
+    x->work -= (long long)x->n * x->d;
+}
+
+/* 1: counted `times` times, these keys might give the elements. */
+static int might_give(const struct explain *x, const struct sums *s, int begin, int end,
+                      int times) {
+    const double *from = x->prefix + (ptrdiff_t)begin * (TESTED + 1);
+    const double *to = x->prefix + (ptrdiff_t)end * (TESTED + 1);
+    const double *all = x->prefix + (ptrdiff_t)x->n * (TESTED + 1);
+    double n = all[TESTED] + (times - 1) * (to[TESTED] - from[TESTED]);
+    for (int t = 0; t < s->n; t++) {
+        double o = all[t] + (times - 1) * (to[t] - from[t]);
+        if (!(fabs(o / n - s->got[t]) <= s->allowed[t])) {
+            return 0;
+        }
+    }
+    return s->n > 0;
+}
+
+/* Short ones first. */
+static void try_any_range(struct explain *x) {
+    struct sums s;
+    int tried = 0, unit = x->n <= ANY_RANGE ? 1 : x->c;
+    add_up(x, &s);
+    for (int length = 1; length <= x->n && tried < LONG_RANGES;
+         length += length < unit ? 1 : unit) {
+        for (int end = x->n; end >= length && tried < LONG_RANGES; end--) {
+            int begin = end - length;
+            if ((end == x->n || begin == 0 || length <= 1 || unit == 1 || begin % unit == 0) &&
+                (might_give(x, &s, begin, end, 0) || might_give(x, &s, begin, end, 2))) {
+                try_keys_at(x, begin, end, 20);
+                tried++;
+            }
+        }
+    }
+}
+
+static void try_ranges(struct explain *x) {
+    char words[80];
+    try_keys_at(x, x->n - 1, x->n, 12);
+    try_keys_at(x, 0, 1, 12);
+    try_range(x, LAST_CHUNK, 0, 0, 11, "the last chunk of each path, as far as it is seen,");
+    try_range(x, SHARED, 0, 0, 11, "the shared chunks");
+    try_range(x, OWN, 0, 0, 11, "the sequence's own chunks");
+    for (int i = 0; i * x->c < x->n && i < FEW; i++) {
+        (void)snprintf(words, sizeof words, "chunk %d of the path", i);
+        try_range(x, CHUNK, i, 0, 13, words);
+    }
+    for (int step = 2; step <= 64 && step < x->n; step *= 2) {
+        for (int rest = 0; rest < step && rest < FEW / 2; rest++) {
+            (void)snprintf(words, sizeof words, "every key %d, %d, ...", rest, rest + step);
+            try_range(x, EVERY, step, rest, 30, words);
+        }
+    }
+    try_any_range(x);
+}
+
+/* ---- Too many, or another number of them ---- */
+
+enum length { MORE, MORE_IN_SEQUENCE, FROM_FIRST, WHOLE_CHUNK };
+
+static int take_other_length(struct explain *x, const int *a) {
+    const struct gate_problem *p = &x->at->problem;
+    int all = p->n_tokens[x->s], m = x->n + a[1];
+    if (a[0] == MORE_IN_SEQUENCE) {
+        m = a[1] > all - x->n ? all : m;
+    } else if (a[0] == FROM_FIRST) {
+        m = x->row - p->query_begin[x->s] + 1;
+    } else if (a[0] == WHOLE_CHUNK) {
+        m = (x->n + x->c - 1) / x->c * x->c;
+    }
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < m; j++) {
+        explain_take_key(x, x->s, j, x->g, x->g);
+    }
+    return m != x->n && m >= 0 && explain_attend(x, 1.0);
+}
+
+static void try_lengths(struct explain *x) {
+    const int whole[EXPLAIN_NUMBERS] = {WHOLE_CHUNK}, first[EXPLAIN_NUMBERS] = {FROM_FIRST};
+    const int all[EXPLAIN_NUMBERS] = {MORE_IN_SEQUENCE, 1 << 20};
+    int n_tokens = x->at->problem.n_tokens[x->s];
+    explain_try(x, take_other_length, all, 10,
+                "as if each row saw all keys of its sequence: those behind its own position, too "
+                "(PREFILL-2)");
+    for (int more = 1; more <= FEW; more++) {
+        const int in_sequence[EXPLAIN_NUMBERS] = {MORE_IN_SEQUENCE, more};
+        const int anywhere[EXPLAIN_NUMBERS] = {MORE, more};
+        int j = x->n + more - 1;
+        explain_try(x, take_other_length, in_sequence, 11 + more,
+                    "as if it saw %d %s more, where the sequence has them: those behind its own "
+                    "position, too (PREFILL-2)",
+                    more, more == 1 ? "key" : "keys");
+        if (j >= n_tokens && chunk_of(x, x->s, j / x->c) >= 0) {
+            explain_try(x, take_other_length, anywhere, 12 + more,
+                        "as if it read %d %s behind the last key's, where no key is (GATE-3)", more,
+                        more == 1 ? "slot" : "slots");
+        }
+    }
+    explain_try(x, take_other_length, whole, 11,
+                "as if it took the last chunk to its end, where no key is (GATE-3)");
+    explain_try(x, take_other_length, first, 11,
+                "as if the first row of a sequence saw one key, the next one two, ...: rows are "
+                "counted from the first key, not from the last (PREFILL-2)");
+}
+
+/* ---- Somebody else's ---- */
+
+/* a: another sequence; 1: by its own length. */
+static int take_sequence(struct explain *x, const int *a) {
+    const struct gate_problem *p = &x->at->problem;
+    int n = a[0] < p->b ? (a[1] ? p->n_tokens[a[0]] : x->n) : 0;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < n; j++) {
+        explain_take_key(x, a[0], j, x->g, x->g);
+    }
+    return a[0] != x->s && a[0] < p->b && explain_attend(x, 1.0);
+}
+
+static void try_sequences(struct explain *x) {
+    for (int s = 0; s < x->at->problem.b && s < FEW; s++) {
+        const int keys[EXPLAIN_NUMBERS] = {s, 0}, length[EXPLAIN_NUMBERS] = {s, 1};
+        explain_try(x, take_sequence, keys, 13, "as if it had seen the keys of sequence %d (TPP-2)",
+                    s);
+        explain_try(x, take_sequence, length, 14,
+                    "as if it had seen the keys of sequence %d, and as many (TPP-2)", s);
+    }
+}
+
+enum table { POOL, SHIFTED, PATH, ANY_CHUNK };
+
+/* a: how; which chunk of the path, or by how many it is shifted; which it is taken for. */
+static int take_other_chunks(struct explain *x, const int *a) {
+    int changed = 0;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < x->n; j++) {
+        int i = j / x->c, own = chunk_of(x, x->s, i), chunk = own;
+        if (a[0] == POOL) {
+            chunk = i < x->at->problem.capacity ? i : -1;
+        } else if (a[0] == SHIFTED) {
+            chunk = chunk_of(x, x->s, i + a[1]);
+        } else if (i == a[1]) {
+            chunk = a[0] == PATH ? chunk_of(x, x->s, a[2]) : a[2];
+        }
+        changed |= chunk != own;
+        explain_take_slot(x, chunk, j % x->c, x->g, x->g);
+    }
+    return changed && explain_attend(x, 1.0);
+}
+
+/* Whose a chunk of the pool is. */
+static void name_owner(const struct explain *x, int chunk, char *text, size_t size) {
+    const struct gate_problem *p = &x->at->problem;
+    (void)snprintf(text, size, "which is nobody's");
+    for (int s = p->b - 1; s >= 0; s--) {
+        for (int i = 0; i * x->c < p->n_tokens[s]; i++) {
+            if (p->table[s * p->table_width + i] == chunk) {
+                (void)snprintf(text, size, "chunk %d of sequence %d", i, s);
+            }
+        }
+    }
+}
+
+static void try_chunks(struct explain *x) {
+    const int pool[EXPLAIN_NUMBERS] = {POOL};
+    int chunks = (x->n + x->c - 1) / x->c, capacity = x->at->problem.capacity;
+    char owner[80];
+    explain_try(x, take_other_chunks, pool, 11,
+                "as if chunk i of a path were chunk i of the pool: the table were not read "
+                "(PLAN-2)");
+    for (int by = -1; by <= 1; by += 2) {
+        const int shifted[EXPLAIN_NUMBERS] = {SHIFTED, by};
+        explain_try(x, take_other_chunks, shifted, 11,
+                    "as if chunk i of a path were chunk i %s 1 of it (PLAN-2)", by < 0 ? "-" : "+");
+    }
+    for (int i = chunks - 1; i >= 0 && i >= chunks - FEW; i--) {
+        for (int other = 0; other < chunks && other < FEW; other++) {
+            const int path[EXPLAIN_NUMBERS] = {PATH, i, other};
+            explain_try(x, take_other_chunks, path, 14,
+                        "as if chunk %d of the path had been chunk %d of it (PLAN-2)", i, other);
+        }
+        for (int other = 0; other < capacity && other < 4 * FEW; other++) {
+            const int any[EXPLAIN_NUMBERS] = {ANY_CHUNK, i, other};
+            name_owner(x, other, owner, sizeof owner);
+            explain_try(x, take_other_chunks, any, 16,
+                        "as if chunk %d of the path had been chunk %d of the pool, %s (PLAN-2)", i,
+                        other, owner);
+        }
+    }
+}
+
+/* ---- Other heads ---- */
+
+enum head_rule { MODULO, PART_OF_KV, FIRST, LAST, NEXT, THIS };
+
+static int head_by(const struct explain *x, int rule, int number) {
+    int n_kv = x->at->problem.recipe.n_kv_heads;
+    return rule == MODULO       ? x->head % n_kv
+           : rule == PART_OF_KV ? (x->head / n_kv < n_kv ? x->head / n_kv : -1)
+           : rule == FIRST      ? 0
+           : rule == LAST       ? n_kv - 1
+           : rule == NEXT       ? (x->g + 1) % n_kv
+           : number < n_kv      ? number
+                                : -1;
+}
+
+/* a: rule, its number; 1: K, 2: V, 3: both. */
+static int take_other_head(struct explain *x, const int *a) {
+    int g = head_by(x, a[0], a[1]);
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; g >= 0 && j < x->n; j++) {
+        explain_take_key(x, x->s, j, a[2] & 1 ? g : x->g, a[2] & 2 ? g : x->g);
+    }
+    return g >= 0 && g != x->g && explain_attend(x, 1.0);
+}
+
+static void try_heads(struct explain *x) {
+    static const char *const what[] = {"", "K", "V", "K and V"};
+    static const char *const words[] = {"head % h_kv, not head / (h / h_kv)",
+                                        "head / h_kv, not head / (h / h_kv)", "0, always",
+                                        "h_kv - 1, always", "the one after its own"};
+    for (int kind = 3; kind > 0; kind--) {
+        for (int rule = MODULO; rule < THIS; rule++) {
+            const int a[EXPLAIN_NUMBERS] = {rule, 0, kind};
+            explain_try(x, take_other_head, a, 11 + (rule == NEXT),
+                        "as if it had taken %s of K/V head %s (TPP-5)", what[kind], words[rule]);
+        }
+        for (int g = 0; g < x->at->problem.recipe.n_kv_heads && g < FEW; g++) {
+            const int a[EXPLAIN_NUMBERS] = {THIS, g, kind};
+            explain_try(x, take_other_head, a, 14,
+                        "as if it had taken %s of K/V head %d, not %d (TPP-5)", what[kind], g,
+                        x->g);
+        }
+    }
+}
+
+/* ---- Elsewhere in memory ---- */
+
+enum place { SWAPPED, OF_THE_OTHER, HEADS_FIRST, SLOTS_FIRST };
+
+static long long address(const struct explain *x, int how, int of_v, int chunk, int slot) {
+    const struct cp_kernel_call *c = &x->at->call;
+    long long strides[2][3] = {{c->k_chunk, c->k_head, c->k_slot},
+                               {c->v_chunk, c->v_head, c->v_slot}};
+    const long long *s = strides[how == OF_THE_OTHER ? !of_v : of_v];
+    long long n_kv = x->at->problem.recipe.n_kv_heads, d = x->d;
+    switch ((enum place)how) {
+    case SWAPPED:
+        return chunk * s[0] + x->g * s[2] + slot * s[1];
+    case HEADS_FIRST:
+        return ((chunk * n_kv + x->g) * x->c + slot) * d;
+    case SLOTS_FIRST:
+        return (((long long)chunk * x->c + slot) * n_kv + x->g) * d;
+    default:
+        return chunk * s[0] + x->g * s[1] + slot * s[2];
+    }
+}
+
+/* a: how; 1: K, 2: V, 3: both. */
+static int take_elsewhere(struct explain *x, const int *a) {
+    const struct cp_kernel_call *c = &x->at->call;
+    int changed = 0;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < x->n; j++) {
+        int chunk = chunk_of(x, x->s, j / x->c), slot = j % x->c;
+        long long k = chunk * c->k_chunk + x->g * c->k_head + slot * c->k_slot;
+        long long v = chunk * c->v_chunk + x->g * c->v_head + slot * c->v_slot;
+        long long other_k = a[1] & 1 ? address(x, a[0], 0, chunk, slot) : k;
+        long long other_v = a[1] & 2 ? address(x, a[0], 1, chunk, slot) : v;
+        changed |= other_k != k || other_v != v;
+        take_from(x, other_k, other_v);
+    }
+    return changed && explain_attend(x, 1.0);
+}
+
+/* a: V is that of so many keys further; or K and V are swapped. */
+static int take_askew(struct explain *x, const int *a) {
+    const struct cp_kernel_call *c = &x->at->call;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < x->n; j++) {
+        int other = j + a[0] < 0 ? 0 : j + a[0];
+        int chunk = chunk_of(x, x->s, j / x->c), of_v = chunk_of(x, x->s, other / x->c);
+        if (of_v < 0) {
+            return 0;
+        }
+        take_from(x, chunk * c->k_chunk + x->g * c->k_head + j % x->c * c->k_slot,
+                  of_v * c->v_chunk + x->g * c->v_head + other % x->c * c->v_slot);
+    }
+    return explain_attend(x, 1.0);
+}
+
+static int swap_k_and_v(struct explain *x, const int *a) {
+    double *k = x->k;
+    explain_take_all(x);
+    if (a[0] == 0 || a[0] == 1) { /* K twice, or V twice */
+        memcpy(a[0] == 0 ? x->v : x->k, a[0] == 0 ? x->k : x->v,
+               (size_t)x->m * (size_t)x->d * sizeof(double));
+        return explain_attend(x, 1.0);
+    }
+    x->k = x->v;
+    x->v = k;
+    int says = explain_attend(x, 1.0);
+    x->v = x->k;
+    x->k = k;
+    return says;
+}
+
+static void try_memory(struct explain *x) {
+    static const char *const what[] = {"", "K", "V", "K and V"};
+    static const char *const words[] = {"with the strides of head and slot swapped",
+                                        "with the strides of the other of K and V",
+                                        "as if it lay in one piece, [chunk][head][slot]",
+                                        "as if it lay in one piece, [chunk][slot][head]"};
+    static const char *const swaps[] = {"K had been taken for V", "V had been taken for K",
+                                        "K and V had been swapped"};
+    for (int how = SWAPPED; how <= SLOTS_FIRST; how++) {
+        for (int kind = 3; kind > 0; kind--) {
+            const int a[EXPLAIN_NUMBERS] = {how, kind};
+            explain_try(x, take_elsewhere, a, 12, "as if %s had been read %s (GATE-3)", what[kind],
+                        words[how]);
+        }
+    }
+    for (int by = -1; by <= 1; by += 2) {
+        const int a[EXPLAIN_NUMBERS] = {by};
+        explain_try(x, take_askew, a, 13, "as if V had been that of the key %s (TPP-1)",
+                    by < 0 ? "before" : "after");
+    }
+    for (int swap = 0; swap < 3; swap++) {
+        const int a[EXPLAIN_NUMBERS] = {swap};
+        explain_try(x, swap_k_and_v, a, 12, "as if %s (SOFTMAX-2)", swaps[swap]);
+    }
+}
+
+void explain_try_keys(struct explain *x) {
+    try_lengths(x);
+    try_heads(x);
+    try_memory(x);
+    try_sequences(x);
+    if (x->n > 0) {
+        try_ranges(x);
+        try_chunks(x);
+    }
+}

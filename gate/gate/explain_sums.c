@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums that went wrong: in what steps keys were weighed, which sum was not rescaled when the maximum grew, how parts
+ * were merged. Nothing is certified of a wrong sum: it is allowed what attention is, in proportion to its size. */
+#include <math.h>
+#include <string.h>
+
+#include "gate/gate/explain.h"
+
+/* What is done with the sums when the maximum grows, and at the end. */
+struct way {
+    int rescales_n, rescales_o, divides, upside_down;
+    const char *words;
+};
+
+static const struct way ways[] = {
+    {1, 0, 1, 0,
+     "the sum of weighted values had not been rescaled when the maximum grew (MERGE-4)"},
+    {0, 1, 1, 0, "the sum of weights had not been rescaled when the maximum grew (MERGE-4)"},
+    {0, 0, 1, 0, "neither sum had been rescaled when the maximum grew (MERGE-4)"},
+    {1, 1, 1, 1, "the sums had been rescaled by exp(new - old), not exp(old - new) (MERGE-4)"},
+    {1, 1, 0, 0, "the sum had not been divided by the sum of weights (MERGE-6)"},
+    {1, 1, 2, 0, "the sum had been divided by the number of keys (MERGE-6)"},
+    {1, 1, 3, 0, "the sum had been divided by the sum of weights twice (MERGE-6)"},
+};
+
+/* A state as it runs. Of o the magnitude is kept as well: what may be lost is in proportion to it. */
+struct state {
+    double m, n;
+    double *o, *size;
+};
+
+static double score_of(const struct explain *x, int j) {
+    double sum = 0.0;
+    for (int i = 0; i < x->d; i++) {
+        sum += x->q[i] * x->k[(ptrdiff_t)j * x->d + i];
+    }
+    return x->at->problem.scale * sum;
+}
+
+/* Scores to scratch. */
+static void compute_scores(struct explain *x) {
+    explain_take_all(x);
+    for (int j = 0; j < x->m; j++) {
+        x->scratch[j] = score_of(x, j);
+    }
+}
+
+static void begin(const struct explain *x, struct state *s) {
+    s->m = -INFINITY;
+    s->n = 0.0;
+    memset(s->o, 0, (size_t)x->d * sizeof(double));
+    memset(s->size, 0, (size_t)x->d * sizeof(double));
+}
+
+static void add_key(const struct explain *x, struct state *s, int j) {
+    double weight = exp(x->scratch[j] - s->m);
+    const double *v = x->v + (ptrdiff_t)j * x->d;
+    s->n += weight;
+    for (int i = 0; i < x->d; i++) {
+        s->o[i] += weight * v[i];
+        s->size[i] += weight * fabs(v[i]);
+    }
+}
+
+/* Room for a state, behind the scores: two of them. */
+static void place(const struct explain *x, struct state *s, int which) {
+    s->o = x->prefix + (ptrdiff_t)2 * which * x->d;
+    s->size = s->o + x->d;
+}
+
+/* What the numbers would be, with the size of what was added up for each. 0: no numbers. */
+static int finish(struct explain *x, const struct state *s, double divisor) {
+    size_t at = (size_t)x->pair * (size_t)x->at->width;
+    const double *expected = x->at->expected + at, *bound = x->at->bound + at;
+    struct state right;
+    place(x, &right, 1);
+    begin(x, &right);
+    for (int j = 0; j < x->m; j++) {
+        right.m = fmax(right.m, x->scratch[j]);
+    }
+    for (int j = 0; j < x->m; j++) {
+        add_key(x, &right, j);
+    }
+    for (int i = 0; i < x->d; i++) {
+        double size = right.size[i] > 0.0 ? s->size[i] / divisor / (right.size[i] / right.n) : 1.0;
+        x->numbers.expected[i] = s->o[i] / divisor;
+        x->numbers.bound[i] = bound[i] * fmax(1.0, fabs(size));
+        if (!isfinite(x->numbers.expected[i]) || !isfinite(x->numbers.bound[i])) {
+            x->numbers.expected[i] = 0.0;
+            x->numbers.bound[i] = INFINITY;
+        }
+    }
+    double lse = s->m + log(s->n);
+    x->numbers.expected[x->d] = isfinite(lse) ? lse : 0.0;
+    x->numbers.bound[x->d] =
+        isfinite(lse) ? bound[x->d] * fmax(1.0, fabs(lse) / fmax(fabs(expected[x->d]), 1.0))
+                      : INFINITY;
+    return 1;
+}
+
+/* ---- One after the other ---- */
+
+static void weigh_step(const struct explain *x, const struct way *way, struct state *s, int first,
+                       int end, int backwards) {
+    double largest = s->m;
+    for (int j = first; j < end; j++) {
+        largest = fmax(largest, x->scratch[backwards ? x->m - 1 - j : j]);
+    }
+    double factor = s->m == -INFINITY  ? 0.0
+                    : way->upside_down ? exp(largest - s->m)
+                                       : exp(s->m - largest);
+    s->n *= way->rescales_n ? factor : 1.0;
+    for (int i = 0; i < x->d; i++) {
+        s->o[i] *= way->rescales_o ? factor : 1.0;
+        s->size[i] *= way->rescales_o ? factor : 1.0;
+    }
+    s->m = largest;
+    for (int j = first; j < end; j++) {
+        add_key(x, s, backwards ? x->m - 1 - j : j);
+    }
+}
+
+/* a: way, step, 1 from the last key on. */
+static int sum_up(struct explain *x, const int *a) {
+    const struct way *way = &ways[a[0]];
+    struct state s;
+    compute_scores(x);
+    if (x->outside || x->m == 0) {
+        return 0;
+    }
+    place(x, &s, 0);
+    begin(x, &s);
+    for (int first = 0; first < x->m; first += a[1]) {
+        weigh_step(x, way, &s, first, first + a[1] < x->m ? first + a[1] : x->m, a[2]);
+    }
+    double divisors[] = {1.0, s.n, x->m, s.n * s.n};
+    return finish(x, &s, divisors[way->divides]);
+}
+
+static void try_way(struct explain *x, int way) {
+    const int steps[] = {1, x->c, 8, 16, 32, 64, 128};
+    int simple = ways[way].rescales_n && ways[way].rescales_o && !ways[way].upside_down;
+    for (int backwards = 0; backwards < (simple ? 1 : 2); backwards++) {
+        for (int i = 0; i < (simple ? 1 : 7); i++) {
+            const int a[EXPLAIN_NUMBERS] = {way, steps[i], backwards};
+            if (simple) {
+                explain_try(x, sum_up, a, 40, "as if %s", ways[way].words);
+            } else if (i == 0 || (steps[i] < x->n && steps[i] > 1)) {
+                explain_try(x, sum_up, a, 40 + i + 8 * backwards, "as if %s, in steps of %d %s%s",
+                            ways[way].words, steps[i], steps[i] == 1 ? "key" : "keys",
+                            backwards ? " from the last one on" : "");
+            }
+        }
+    }
+}
+
+/* ---- Parts, and merged ---- */
+
+enum split { SHARED, HALVES, CHUNKS };
+enum merge { AVERAGED, BY_OWN_WEIGHTS, FIRST_PART, LAST_PART };
+
+static int is_end(const struct explain *x, int split, int j) {
+    int shared = x->at->problem.n_shared_chunks[x->s] * x->c;
+    return j == x->m || (split == SHARED   ? j == shared
+                         : split == HALVES ? j == (x->m + 1) / 2
+                                           : j % x->c == 0);
+}
+
+/* A part that was weighed by itself, into the whole. */
+static void merge(const struct explain *x, struct state *whole, const struct state *part, int how,
+                  int parts) {
+    double factor = how == BY_OWN_WEIGHTS ? 1.0
+                    : how == AVERAGED     ? 1.0 / part->n
+                                          : (how == LAST_PART || parts == 0 ? 1.0 : 0.0);
+    if (how == LAST_PART) {
+        begin(x, whole);
+    }
+    whole->n += how == AVERAGED ? 1.0 : factor * part->n;
+    whole->m = factor > 0.0 ? part->m : whole->m;
+    for (int i = 0; i < x->d; i++) {
+        whole->o[i] += factor * part->o[i];
+        whole->size[i] += factor * part->size[i];
+    }
+}
+
+/* a: split, merge. */
+static int merge_parts(struct explain *x, const int *a) {
+    struct state whole, part;
+    int parts = 0;
+    compute_scores(x);
+    if (x->outside || x->m == 0) {
+        return 0;
+    }
+    place(x, &whole, 0);
+    place(x, &part, 1);
+    begin(x, &whole);
+    for (int from = 0, end; from < x->m; from = end) {
+        begin(x, &part);
+        for (end = from + 1; !is_end(x, a[0], end); end++) {
+        }
+        for (int j = from; j < end; j++) {
+            part.m = fmax(part.m, x->scratch[j]);
+        }
+        for (int j = from; j < end; j++) {
+            add_key(x, &part, j);
+        }
+        merge(x, &whole, &part, a[1], parts++);
+    }
+    if (!finish(x, &whole, whole.n) || parts < 2) {
+        return 0;
+    }
+    x->numbers.bound[x->d] =
+        a[1] == BY_OWN_WEIGHTS || a[1] == AVERAGED ? INFINITY : x->numbers.bound[x->d];
+    return 1;
+}
+
+static void try_merges(struct explain *x) {
+    static const char *const splits[] = {"the shared chunks and the sequence's own",
+                                         "both halves of the keys", "the chunks"};
+    static const char *const merges[] = {"had been averaged, each counting the same",
+                                         "had been merged without rescaling them to one maximum",
+                                         "had not been merged: the first part alone",
+                                         "had not been merged: the last part alone"};
+    for (int split = SHARED; split <= CHUNKS; split++) {
+        for (int how = AVERAGED; how <= LAST_PART; how++) {
+            const int a[EXPLAIN_NUMBERS] = {split, how};
+            explain_try(x, merge_parts, a, 45, "as if the results of %s %s (MERGE-4)",
+                        splits[split], merges[how]);
+        }
+    }
+}
+
+void explain_try_sums(struct explain *x) {
+    for (int i = 0; i < (int)(sizeof ways / sizeof ways[0]); i++) {
+        try_way(x, i);
+    }
+    try_merges(x);
+}

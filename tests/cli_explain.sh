@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `chunkproof explain` from outside: kernels with one mistake each, and what is said of it.
+#   tests/cli_explain.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
+set -u
+. "$(dirname "$0")/cli.bash" explain "${1:-}"
+
+# kernel SED...: the example with these replacements, each of which must replace something.
+kernel() {
+    cp tests/example/paged_kernel.c "$work/wrong.c"
+    for replacement in "$@"; do
+        cp "$work/wrong.c" "$work/before.c"
+        sed -i "$replacement" "$work/wrong.c"
+        ! cmp -s "$work/before.c" "$work/wrong.c" || { echo "nothing was replaced by $replacement"; return 1; }
+    done
+}
+
+# explain VERDICT: the case of this verdict that the gate keeps is explained; any: of whichever it is.
+explain() {
+    rm -rf "$work/cases"
+    "$chunkproof" gate --kernel "$work/wrong.c" --first --save "$work/cases" >"$work/gate" 2>&1
+    [ "$1" != any ] || mv "$work/cases"/*.json "$work/cases/any.json"
+    [ -f "$work/cases/$1.json" ] || { echo "no such verdict:"; cat "$work/gate"; return 1; }
+    status 1 "$work/cases/$1.json" --kernel "$work/wrong.c"
+}
+
+# shellcheck disable=SC2016 # names of fields in backquotes
+
+# gives_all: what is said first gives all wrong numbers that are looked at, and they are several.
+gives_all() {
+    python3 - "$work/out" <<'END' || { cat "$work/out"; return 1; }
+import re
+import sys
+first = re.search(r"gives (\d+) of (\d+) wrong numbers, (\d+) different ones", open(sys.argv[1]).read())
+assert first and first[1] == first[2] and int(first[3]) >= 3, first
+END
+}
+
+# hasnt TEXT: the output of the last command does not have it.
+hasnt() {
+    ! grep -qF -- "$1" "$work/out" || { echo "'$1' in:"; cat "$work/out"; return 1; }
+}
+
+# mistake TEXT SED...: it is said, gives all wrong numbers, and nothing else is said before it.
+mistake() {
+    local text=$1
+    shift
+    kernel "$@" && explain any && has "$text" && gives_all &&
+        grep -m1 "^  as if\|^  lse is as if" "$work/out" >"$work/first" && { grep -qF -- "$text" "$work/first" ||
+        { echo "said first:"; cat "$work/first"; return 1; }; }
+}
+
+# says_too TEXT SED...: it is said, also when another mistake gives the same numbers.
+says_too() {
+    local text=$1
+    shift
+    kernel "$@" && explain any && has "$text" && gives_all
+}
+
+# declares TEXT SED...: of a kernel that computes more coarsely than it declares.
+declares() {
+    local text=$1
+    shift
+    kernel "$@" && explain any && has "its results would be right if it declared" && has "$text" &&
+        has "in this case and in 33 of 33 others"
+}
+
+# The log-sum-exp, which the example does not give: this expression of m and n.
+gives_lse() {
+    lse=('s/CP_NO_LSE/CP_FP32/'
+        "s|out\[i\] = to_half(n_keys > 0 .*|&\n        if (i == 0 \&\& call->lse != NULL) {\n            ((float *)call->lse)[row * call->lse_row + head * call->lse_head] = n_keys > 0 ? $1 : -INFINITY;\n        }|")
+}
+
+in_some_elements() {
+    mistake "the sum of weighted values had not been rescaled when the maximum grew" 's/o\[i\] = o\[i\] \* rescale/o[i] = o[i] * (i < 8 || i >= 24 ? rescale : 1.0F)/' &&
+        has "of these rows are right, and would not be" && grep -q "in elements 8 to 1[0-9]* alone\|in elements 8 to 2[0-9]* alone" "$work/out"
+}
+
+# A NaN that becomes 0 is no row that saw no key.
+swallowed() {
+    kernel 's/int n_keys = call->n_tokens\[s\] - .*;/int n_keys = (call->n_tokens[s] + 3) \/ 4 * 4 - (call->query_begin[s + 1] - 1 - row);/' \
+        's/to_half(n_keys > 0 . o\[i\] . n : 0.0F)/to_half(n_keys > 0 \&\& !isnan(o[i] \/ n) ? o[i] \/ n : 0.0F)/' &&
+        explain wrong && has "K is read where no key is: slots" && has "V is read where no key is: slots" && has "behind the last key of sequence" &&
+        has "as if it took the last chunk to its end, where no key is (GATE-3)" && hasnt "it had seen no key"
+}
+
+# V of a slot behind the last key, times 0.
+times_nothing() {
+    kernel 's/j < n_keys; j++/j < n_keys + (n_keys % call->chunk_size != 0); j++/' 's/float weight = expf(score - largest)/float weight = j < n_keys ? expf(score - largest) : 0.0F/' \
+        's/float score = dot \* (float)call->scale/float score = j < n_keys ? dot * (float)call->scale : -INFINITY/' &&
+        explain not-a-number && has "V is read where no key is: slot" && hasnt "K is read where no key is"
+}
+
+workspace() {
+    kernel 's/o\[i\] = 0.0F;/if (i % 2 == 0) o[i] = 0.0F;/' && explain other-bits &&
+        has "elements differ between two runs, 1" && has "it depends on the bytes that were in the workspace before" && has "(GATE-4)"
+}
+
+out_before() {
+    kernel 's/out\[i\] = to_half(n_keys > 0 . o\[i\] . n : 0.0F);/out[i] = to_half(n_keys > 0 ? o[i] \/ n : 0.0F) ^ (out[i] \& 2);/' && explain other-bits &&
+        has "it depends on the bytes that were in out or lse before"
+}
+
+# The judge allows so much of a log-sum-exp, and explain no more.
+as_the_judge() {
+    gives_lse 'm + logf(n) + 2e-6F'
+    kernel "${lse[@]}" && explain wrong && hasnt "wrong in 0 of" && has "lse is"
+}
+
+# A mistake that is not known: nothing is claimed.
+unknown() {
+    kernel 's/float weight = expf(score - largest)/float weight = expf(score - largest) * (1.0F + 0.3F * sinf(3.0F * score + (float)j))/' && explain wrong &&
+        has "no mistake that is known here" && hasnt "as if" && hasnt "would be right if"
+}
+
+messages() {
+    kernel 's/n \* rescale/n/' && explain wrong || return 1
+    local case=$work/cases/wrong.json
+    wrong "chunkproof explain: unable to open" "$work/none.json" --kernel "$work/wrong.c" &&
+        wrong "chunkproof explain: $work/none.so: No such file" "$case" --kernel "$work/none.so" &&
+        wrong "chunkproof explain: $work/none.c: No such file" "$case" --kernel "$work/none.c" || return 1
+    echo '{"format": "x"}' >"$work/bad.json"
+    wrong "chunkproof explain: $work/bad.json: \"format\" must be" "$work/bad.json" --kernel "$work/wrong.c" &&
+        status 2 "$case" --kernel "$work/none.so" && [ "$(grep -o none.so "$work/err" | wc -l)" = 1 ]
+}
+
+values_fp16='s/o\[i\] = o\[i\] \* rescale + weight \* from_half(v\[i\])/o[i] = from_half(to_half(from_half(to_half(o[i] * rescale)) + from_half(to_half(weight * from_half(v[i])))))/'
+score_fp16='s/dot += from_half(q\[i\]) \* from_half(k\[i\])/dot = from_half(to_half(dot + from_half(to_half(from_half(q[i]) * from_half(k[i])))))/'
+weight_fp16='s/float weight = expf(score - largest);/float weight = from_half(to_half(expf(score - largest)));/'
+weight_bf16='s/float weight = expf(score - largest);/&\n        uint32_t bits;\n        memcpy(\&bits, \&weight, 4);\n        bits = (bits + 0x8000) \& 0xFFFF0000;\n        memcpy(\&weight, \&bits, 4);/'
+partials='s/m = largest;/&\n        n = from_half(to_half(n));\n        for (int i = 0; i < call->head_dim; i++) {\n            o[i] = from_half(to_half(o[i]));\n        }/'
+
+ok "a sum of values in binary16" declares '`values` as CP_SUM_FP16' "$values_fp16"
+ok "a sum of scores in binary16" declares '`score` as CP_SUM_FP16' "$score_fp16"
+ok "weights in binary16" declares '`weights` as CP_FP16' "$weight_fp16"
+ok "weights in bfloat16" declares '`weights` as CP_BF16' "$weight_bf16"
+ok "partial results in binary16" declares '`partials` as CP_FP16' "$partials"
+ok "a coarse exponential" declares '`exp_error` as 0x1p-1' 's/float weight = expf(score - largest);/float weight = expf(score - largest) * (1.0F + 0x1p-13F * (float)(j % 3));/'
+ok "an output that is cut off" declares '`truncates` as 1' 's/rintf(ldexpf/truncf(ldexpf/'
+ok "in some elements alone" in_some_elements
+ok "a NaN that was swallowed" swallowed
+ok "a number behind the last key, times 0" times_nothing
+ok "bytes that were in the workspace" workspace
+ok "bytes that were in out" out_before
+ok "what the judge allows" as_the_judge
+ok "a mistake that is not known" unknown
+ok "messages" messages
+for base in 'm + logf(n)) * 1.44269504F@it were in bits' 'm)@it were the largest score alone' '-(m + logf(n)))@its sign were wrong' 'logf(n))@the largest score had not been added'; do
+    gives_lse "(${base%@*}"
+    ok "a log-sum-exp: ${base#*@}" mistake "lse is as if ${base#*@}" "${lse[@]}"
+done
+ok "the last key" mistake "the last key had been left out" 's/j < n_keys; j++/j < n_keys - (n_keys > 1); j++/'
+ok "rows counted from the first key" mistake "rows are counted from the first key, not from the last" \
+    's/int n_keys = call->n_tokens\[s\] - .*;/int n_keys = row - call->query_begin[s] + 1;/'
+ok "a table that is not read" mistake "the table were not read" 's/int chunk = table\[j . call->chunk_size\]/int chunk = j \/ call->chunk_size/'
+ok "the shared chunks" mistake "the shared chunks had been left out" 's/int j = 0; j < n_keys/int j = call->n_shared_chunks[s] * call->chunk_size; j < n_keys/'
+ok "V with the strides of K" mistake "V had been read with the strides of the other of K and V" 's/chunk \* call->v_chunk/chunk * call->k_chunk/; s/kv_head \* call->v_head + slot \* call->v_slot/kv_head * call->k_head + slot * call->k_slot/'
+ok "the sign of the scores" mistake "the scores had the wrong sign" 's/float score = dot/float score = -dot/'
+ok "a scale of its own" says_too "the scale were 1 / sqrt(d), not the call's" 's/(float)call->scale/(1.0F \/ sqrtf((float)call->head_dim))/'
+exit $failed
