@@ -95,6 +95,10 @@ static int make_like(const struct explain *x, const struct gate_recipe *recipe, 
         like->values = GATE_NORMAL;
         lengthen(like, 2);
         return 1;
+    case 4:
+        like->values = GATE_RISING;
+        lengthen(like, 4);
+        return 1;
     default:
         lengthen(like, 3);
         return 1;

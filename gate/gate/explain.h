@@ -70,7 +70,7 @@ struct explain_reason {
     double largest;       /* error / bound of what it gives */
 };
 
-#define EXPLAIN_RUNS    6
+#define EXPLAIN_RUNS    7
 #define EXPLAIN_REASONS 160
 #define EXPLAIN_PAIRS   24 /* that are looked at; and so many that are right */
 
@@ -114,7 +114,7 @@ void explain_try(struct explain *x, explain_mistake *mistake, const int *a, int 
 void explain_weigh(struct explain *x);
 void explain_say(struct explain *x);
 
-/* 1: some reason that was weighed gives all wrong numbers, and they are enough. */
+/* 1: some reason that was weighed gives all wrong numbers of the case and most of the others, and they are enough. */
 int explain_is_found(const struct explain *x);
 
 /* What is tried on the pair x is at. */

@@ -13,7 +13,7 @@
 #define SIMULATED_WORK  3000
 #define SEED            7
 #define MOST_SAID       4
-#define ENOUGH          3  /* numbers that are wrong now: less say little */
+#define ENOUGH          3  /* cases that are wrong now: less say little */
 #define CLAIMED         10 /* of 11 numbers something must be claimed for a verdict (GATE-1) */
 
 /* A field, by its name in chunkproof/kernel.h, and what might be declared. */
@@ -57,8 +57,9 @@ struct declaration {
     int i, j, is_fp32; /* 1: all in binary32, of a kernel that declares binary64 */
     int wrong;         /* rows and heads */
     long long compared, unclaimed,
-        mended;     /* numbers; of the last the kernel's own declaration says that they are wrong */
-    double largest; /* error / bound of these */
+        mended; /* numbers; of the last the kernel's own declaration says that they are wrong */
+    int mended_cases, last; /* with such numbers; the last of them */
+    double largest;         /* error / bound of these */
 };
 
 #define DECLARATIONS (WIDER * WIDER / 2 + 1)
@@ -144,6 +145,7 @@ struct judging {
     struct gate_row *room;
     struct gate_numbers numbers;
     unsigned char *is_wrong; /* as it is declared; [d + 1] */
+    int index;               /* of the case, from 1 on */
 };
 
 static void judge_pair(struct judging *j, const struct cp_kernel *kernel, int pair,
@@ -166,6 +168,8 @@ static void judge_pair(struct judging *j, const struct cp_kernel *kernel, int pa
         d->unclaimed += right == GATE_NUMBER_UNCLAIMED;
         if (j->is_wrong[i] && right == GATE_NUMBER_RIGHT) {
             d->mended++;
+            d->mended_cases += d->last != j->index;
+            d->last = j->index;
             d->largest = fmax(d->largest, bound > 0.0 ? fabs(got - expected) / bound : 0.0);
         }
     }
@@ -184,6 +188,7 @@ static void judge_all(void *context, const struct gate_problem *problem,
     (void)other;
     t->cases++;
     t->right += finding->verdict == GATE_RIGHT;
+    j.index = t->cases;
     j.numbers.expected = malloc(width * sizeof(double));
     j.numbers.bound = malloc(width * sizeof(double));
     j.is_wrong = malloc(width);
@@ -255,7 +260,9 @@ static struct declaration *narrowest(struct trying *t) {
     struct declaration *best = NULL;
     for (int i = 0; i < t->n; i++) {
         struct declaration *d = &t->declaration[i];
-        if (d->wrong == 0 && d->mended >= ENOUGH && (best == NULL || d->largest > best->largest)) {
+        if (d->wrong == 0 && d->mended_cases >= ENOUGH &&
+            (d->j < 0 || d->compared >= CLAIMED * d->unclaimed) &&
+            (best == NULL || d->largest > best->largest)) {
             best = d;
         }
     }

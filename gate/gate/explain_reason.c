@@ -206,10 +206,20 @@ static int gives_more(const struct explain *x, const struct explain_reason *r,
     return n;
 }
 
+/* How many wrong numbers are of the case itself; and how many of these a mistake gives. */
+static int of_case(const struct explain *x, const unsigned char *gives) {
+    int n = 0;
+    for (int w = 0; w < x->n_wrong; w++) {
+        n += x->wrong[w].run == 0 && (gives == NULL || gives[w]);
+    }
+    return n;
+}
+
 int explain_is_found(const struct explain *x) {
     for (int i = 0; i < x->n_reasons; i++) {
         const struct explain_reason *r = &x->reason[i];
-        if (r->rank < NO_REASON && r->n == x->n_wrong && r->different >= ENOUGH) {
+        if (r->rank < NO_REASON && r->gives != NULL && r->different >= ENOUGH &&
+            2 * r->n >= x->n_wrong && of_case(x, r->gives) == of_case(x, NULL)) {
             return 1;
         }
     }

@@ -2,6 +2,7 @@
 /* The right keys by another formula: other scales, elements left out, another query; and right results in the wrong
  * place. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gate/gate/explain.h"
@@ -146,6 +147,21 @@ static int take_other_result(struct explain *x, const int *a) {
     return 1;
 }
 
+/* So many rows and heads away from row r and head a. */
+static void name_place(int row, int head, char from[60], char to[60]) {
+    if (row == 0) {
+        (void)snprintf(from, 60, "head a %c %d", head < 0 ? '-' : '+', abs(head));
+        (void)snprintf(to, 60, "head a");
+    } else if (head == 0) {
+        (void)snprintf(from, 60, "row r %c %d", row < 0 ? '-' : '+', abs(row));
+        (void)snprintf(to, 60, "row r");
+    } else {
+        (void)snprintf(from, 60, "row r %c %d, head a %c %d", row < 0 ? '-' : '+', abs(row),
+                       head < 0 ? '-' : '+', abs(head));
+        (void)snprintf(to, 60, "row r, head a");
+    }
+}
+
 static void try_places(struct explain *x) {
     const int swapped[EXPLAIN_NUMBERS] = {0, 0, 1};
     explain_try(x, take_other_query, swapped, 12,
@@ -155,18 +171,16 @@ static void try_places(struct explain *x) {
     for (int row = -FEW; row <= FEW; row++) {
         for (int head = -FEW; head <= FEW; head++) {
             const int a[EXPLAIN_NUMBERS] = {row, head, 0};
+            char from[60], to[60];
             int rank = 13 + (row != 0) + (head != 0) + (row != 0 && head != 0);
             if (row != 0 && head != 0 && row * row + head * head > FEW) {
                 continue;
             }
+            name_place(row, head, from, to);
             explain_try(x, take_other_query, a, rank,
-                        "as if it had been given the query of row r%+d, head a%+d for row r, head "
-                        "a (PREFILL-1)",
-                        row, head);
+                        "as if the query of %s had been taken for %s (PREFILL-1)", from, to);
             explain_try(x, take_other_result, a, rank + 1,
-                        "as if the result of row r%+d, head a%+d had been written for row r, head "
-                        "a (GATE-3)",
-                        row, head);
+                        "as if the result of %s had been written for %s (GATE-3)", from, to);
         }
     }
 }

@@ -323,17 +323,20 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
 /* ---- chunkproof replay, chunkproof explain ---- */
 
 void gate_replay_help(FILE *file) {
-    fputs(
-        "usage: chunkproof replay  CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
-        "       chunkproof explain CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
-        "\n"
-        "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. "
-        "explain "
-        "draws\n"
-        "its sequences, and says of results that are wrong which single mistake would give them.\n"
-        "\n"
-        "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
-        file);
+    fputs("usage: chunkproof replay  CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
+          "       chunkproof explain CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
+          "\n"
+          "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. "
+          "explain\n"
+          "draws their sequences and says where results are wrong and which mistakes would give "
+          "them:\n"
+          "of each how many wrong numbers it gives, in the case and in a few like it that it runs "
+          "as\n"
+          "well; which wider arithmetic would make them right; which bytes that are nobody's "
+          "matter.\n"
+          "\n"
+          "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
+          file);
 }
 
 int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
