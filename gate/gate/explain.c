@@ -316,8 +316,9 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     x->work = MOST_WORK;
     sample(x);
     explain_weigh(x);
-    int is_wider = !explain_is_found(x) && explain_class(x->file, runner, recipe);
-    if (!is_wider) {
+    enum explain_found found = explain_find(x);
+    int least = found == EXPLAIN_NOT_FOUND ? 1 : EXPLAIN_ENOUGH_CASES;
+    if (found == EXPLAIN_FOUND || !explain_class(x->file, runner, recipe, least)) {
         explain_say(x);
     }
     if (x->work <= 0) {

@@ -114,8 +114,10 @@ void explain_try(struct explain *x, explain_mistake *mistake, const int *a, int 
 void explain_weigh(struct explain *x);
 void explain_say(struct explain *x);
 
-/* 1: some reason that was weighed gives all wrong numbers of the case and most of the others, and they are enough. */
-int explain_is_found(const struct explain *x);
+/* Whether a reason that was weighed gives all wrong numbers of the case; found: and most of the others, and they are
+ * enough. */
+enum explain_found { EXPLAIN_NOT_FOUND, EXPLAIN_PERHAPS, EXPLAIN_FOUND };
+enum explain_found explain_find(const struct explain *x);
 
 /* What is tried on the pair x is at. */
 void explain_try_keys(struct explain *x);
@@ -139,8 +141,10 @@ int explain_attend(struct explain *x, double factor);
 
 /* ---- Beside that ---- */
 
-/* Says which wider arithmetic would make the results right, of this case and of others. Returns whether any does. */
-int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *recipe);
+/* Says which wider arithmetic would make the results right, of this case and of others. `least`: cases that are wrong now
+ * it must do so for. Returns whether any does. */
+int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *recipe, int least);
+#define EXPLAIN_ENOUGH_CASES 3
 
 /* Says which numbers differ between two runs of the same call, and what makes them differ. */
 void explain_other_bits(FILE *file, struct runner *runner, const struct gate_recipe *recipe,

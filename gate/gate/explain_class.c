@@ -9,11 +9,10 @@
 
 #define CASES           33 /* beside the one that is explained, */
 #define SIMULATED_CASES 6  /* and on the executor of CUDA kernels */
-#define CASE_WORK       30000
+#define CASE_WORK       15000
 #define SIMULATED_WORK  3000
 #define SEED            7
 #define MOST_SAID       4
-#define ENOUGH          3  /* cases that are wrong now: less say little */
 #define CLAIMED         10 /* of 11 numbers something must be claimed for a verdict (GATE-1) */
 
 /* A field, by its name in chunkproof/kernel.h, and what might be declared. */
@@ -256,11 +255,11 @@ static int run_all(struct trying *t, struct runner *runner, const struct gate_re
 /* ---- What is said ---- */
 
 /* The narrowest of those that are left, one of each field: the error comes nearest to its bound. */
-static struct declaration *narrowest(struct trying *t) {
+static struct declaration *narrowest(struct trying *t, int least) {
     struct declaration *best = NULL;
     for (int i = 0; i < t->n; i++) {
         struct declaration *d = &t->declaration[i];
-        if (d->wrong == 0 && d->mended_cases >= ENOUGH &&
+        if (d->wrong == 0 && d->mended_cases >= least &&
             (d->j < 0 || d->compared >= CLAIMED * d->unclaimed) &&
             (best == NULL || d->largest > best->largest)) {
             best = d;
@@ -294,8 +293,9 @@ static void say_declaration(FILE *file, const struct trying *t, const struct dec
     } else {
         fputs(":", file);
     }
-    fprintf(file, " it allows %lld numbers that are wrong now, by %.2g of their bound at most\n",
-            d->mended, d->largest);
+    fprintf(file, " it allows %lld numbers that are wrong now, by %.2g of their bound at most%s\n",
+            d->mended, d->largest,
+            d->mended_cases < EXPLAIN_ENOUGH_CASES ? ": too few cases to be sure" : "");
     if (d->compared < CLAIMED * d->unclaimed) {
         fprintf(
             file,
@@ -304,7 +304,7 @@ static void say_declaration(FILE *file, const struct trying *t, const struct dec
     }
 }
 
-int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *recipe) {
+int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *recipe, int least) {
     struct trying t = {.kernel = runner_kernel(runner)};
     int said = 0;
     for (int pairs = 0; pairs < 2 && said == 0; pairs++) {
@@ -312,7 +312,8 @@ int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *r
         if (run_all(&t, runner, recipe) != 0) {
             return 0;
         }
-        for (struct declaration *d; said < MOST_SAID && (d = narrowest(&t)) != NULL; said++) {
+        for (struct declaration *d; said < MOST_SAID && (d = narrowest(&t, least)) != NULL;
+             said++) {
             say_declaration(file, &t, d, said);
             struct declaration best = *d;
             for (int i = 0; i < t.n; i++) {

@@ -215,21 +215,27 @@ static int of_case(const struct explain *x, const unsigned char *gives) {
     return n;
 }
 
-int explain_is_found(const struct explain *x) {
-    for (int i = 0; i < x->n_reasons; i++) {
-        const struct explain_reason *r = &x->reason[i];
-        if (r->rank < NO_REASON && r->gives != NULL && r->different >= ENOUGH &&
-            2 * r->n >= x->n_wrong && of_case(x, r->gives) == of_case(x, NULL)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Less than that may be chance: but all there is, that is said to be so. A mistake that would make right numbers wrong
  * was made in some elements alone, if it was made. */
 static int is_worth_saying(const struct explain *x, const struct explain_reason *r) {
-    return r->n > 0 && (r->different >= ENOUGH || (r->n == x->n_wrong && r->against == 0));
+    return r->n > 0 && r->gives != NULL &&
+           (r->different >= ENOUGH || (r->n == x->n_wrong && r->against == 0 && r->refuted == 0));
+}
+
+enum explain_found explain_find(const struct explain *x) {
+    enum explain_found found = EXPLAIN_NOT_FOUND;
+    for (int i = 0; i < x->n_reasons; i++) {
+        const struct explain_reason *r = &x->reason[i];
+        if (r->rank >= NO_REASON || !is_worth_saying(x, r) ||
+            of_case(x, r->gives) < of_case(x, NULL)) {
+            continue;
+        }
+        if (r->different >= ENOUGH && 2 * r->n >= x->n_wrong) {
+            return EXPLAIN_FOUND;
+        }
+        found = EXPLAIN_PERHAPS;
+    }
+    return found;
 }
 
 static int is_better(const struct explain_reason *a, int a_more, const struct explain_reason *b,

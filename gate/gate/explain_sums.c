@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums that went wrong: in what steps keys were weighed, which sum was not rescaled when the maximum grew, how parts
- * were merged. Nothing is certified of a wrong sum: it is allowed what attention is, in proportion to its size. */
+ * were merged. Nothing is certified of a wrong sum: it is allowed what attention is, in proportion to its size,
+ * and the rounding of the output. */
 #include <math.h>
 #include <string.h>
 
@@ -72,7 +73,10 @@ static void place(const struct explain *x, struct state *s, int which) {
 static int finish(struct explain *x, const struct state *s, double divisor) {
     size_t at = (size_t)x->pair * (size_t)x->at->width;
     const double *expected = x->at->expected + at, *bound = x->at->bound + at;
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
     struct state right;
+    gate_class(x->kernel, &x->at->problem.recipe, x->n, 0.0, &arithmetic, &counts);
     place(x, &right, 1);
     begin(x, &right);
     for (int j = 0; j < x->m; j++) {
@@ -84,7 +88,8 @@ static int finish(struct explain *x, const struct state *s, double divisor) {
     for (int i = 0; i < x->d; i++) {
         double size = right.size[i] > 0.0 ? s->size[i] / divisor / (right.size[i] / right.n) : 1.0;
         x->numbers.expected[i] = s->o[i] / divisor;
-        x->numbers.bound[i] = bound[i] * fmax(1.0, fabs(size));
+        x->numbers.bound[i] = bound[i] * fmax(1.0, fabs(size)) +
+                              arithmetic.output.unit * fabs(x->numbers.expected[i]);
         if (!isfinite(x->numbers.expected[i]) || !isfinite(x->numbers.bound[i])) {
             x->numbers.expected[i] = 0.0;
             x->numbers.bound[i] = INFINITY;
