@@ -137,6 +137,7 @@ ok "weights in bfloat16" declares '`weights` as CP_BF16' "$weight_bf16"
 ok "partial results in binary16" declares '`partials` as CP_FP16' "$partials"
 ok "a coarse exponential" declares '`exp_error` as 0x1p-1' 's/float weight = expf(score - largest);/float weight = expf(score - largest) * (1.0F + 0x1p-13F * (float)(j % 3));/'
 ok "an output that is cut off" declares '`truncates` as 1' 's/rintf(ldexpf/truncf(ldexpf/'
+ok "a sum of weights in binary16" declares '`partials` as CP_FP16' 's/n = n \* rescale + weight/n = from_half(to_half(n * rescale + weight))/'
 ok "subnormal numbers that become 0" declares '`flushes` as 1' 's/if (size >= 0x1p-14F) {/if (size < 0x1p-14F) {\n        return (uint16_t)sign;\n    }\n&/'
 ok "in some elements alone" in_some_elements
 ok "a NaN that was swallowed" swallowed

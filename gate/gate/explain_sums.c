@@ -7,6 +7,9 @@
 
 #include "gate/gate/explain.h"
 
+#define NEARER                                                                                     \
+    4.0 /* times nearer to the kernel's number than attention, for no bound is certified */
+
 /* What is done with the sums when the maximum grows, and at the end. */
 struct way {
     int rescales_n, rescales_o, divides, upside_down;
@@ -90,6 +93,10 @@ static int finish(struct explain *x, const struct state *s, double divisor) {
         x->numbers.expected[i] = s->o[i] / divisor;
         x->numbers.bound[i] = bound[i] * fmax(1.0, fabs(size)) +
                               arithmetic.output.unit * fabs(x->numbers.expected[i]);
+        double off = fabs(x->at->got[at + (size_t)i] - expected[i]);
+        if (x->at->rightness[at + (size_t)i] == GATE_NUMBER_WRONG && isfinite(off)) {
+            x->numbers.bound[i] = fmin(x->numbers.bound[i], off / NEARER);
+        }
         if (!isfinite(x->numbers.expected[i]) || !isfinite(x->numbers.bound[i])) {
             x->numbers.expected[i] = 0.0;
             x->numbers.bound[i] = INFINITY;
