@@ -5,8 +5,16 @@
 
 #include <time.h>
 
-double seconds_now(void) {
+static double read_clock(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double seconds_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double seconds_worked(void) {
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -5,4 +5,7 @@
 /* Seconds of a clock that goes on steadily. */
 double seconds_now(void);
 
+/* Seconds that processors worked for this process. */
+double seconds_worked(void);
+
 #endif

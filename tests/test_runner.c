@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -406,6 +408,41 @@ static void takes_too_long(void **state) {
     }
 }
 
+/* Works on the first processor until it is told to stop. */
+static void *keep_busy(void *context) {
+    const volatile int *stop = context;
+    cpu_set_t all, first;
+    int cpu = 0;
+    sched_getaffinity(0, sizeof all, &all);
+    while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &all)) {
+        cpu++;
+    }
+    CPU_ZERO(&first);
+    CPU_SET(cpu, &first);
+    sched_setaffinity(0, sizeof first, &first);
+    while (!*stop) {
+    }
+    return NULL;
+}
+
+/* That the machine is busy with something else is nobody's fault. */
+static void gets_no_processor(void **state) {
+    (void)state;
+    setenv("MISBEHAVE", "starve", 1);
+    struct runner *runner = new_runner(0.5, 100000);
+    volatile int stop = 0;
+    pthread_t busy;
+    assert_int_equal(pthread_create(&busy, NULL, keep_busy, (void *)&stop), 0);
+    struct run_report report = run_wrong(runner, 0);
+    stop = 1;
+    pthread_join(busy, NULL);
+    runner_free(runner);
+    if (report.outcome != RUN_DONE) {
+        fail_msg("%s: %s", run_outcome_names[report.outcome], report.text);
+    }
+    assert_true(report.seconds > 0.5);
+}
+
 static void files_of_others(void **state) {
     (void)state;
     expect("close-files", RUN_EXITED, "closed file descriptors that are not its own");
@@ -490,6 +527,7 @@ int main(void) {
         cmocka_unit_test(memory_of_nobody),
         cmocka_unit_test(ends_of_the_process),
         cmocka_unit_test(takes_too_long),
+        cmocka_unit_test(gets_no_processor),
         cmocka_unit_test(files_of_others),
         cmocka_unit_test(output_is_undisturbed),
         cmocka_unit_test(works_on_in_the_background),

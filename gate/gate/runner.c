@@ -252,7 +252,8 @@ static void judge(const struct run_process *process, const struct run_call *call
     } else if (control->outcome != RUN_DONE) {
         report->outcome = control->outcome;
         snprintf(report->text, sizeof report->text, "%.255s", control->text);
-    } else if (control->seconds > control->limits.seconds) {
+    } else if (control->seconds > control->limits.seconds &&
+               control->worked > control->limits.seconds) {
         run_explain(process, RUN_NOT_IN_TIME, report);
     } else if (control->status != 0) {
         report->outcome = RUN_RETURNED;

@@ -424,16 +424,19 @@ static void serve_attend(struct child *child) {
         close_arena(child);
         return;
     }
+    double worked = seconds_worked();
     if (control->kernel.memory == CP_DEVICE_MEMORY) {
         outcome = attend_on_device(child, &status, &seconds, text);
     } else {
         status = attend(child, &seconds);
     }
+    worked = seconds_worked() - worked;
     leave(control);
     int failed = close_arena(child) != 0;
     run_control_open(control);
     control->status = status;
     control->seconds = seconds;
+    control->worked = worked;
     control->no_memory = failed;
     control->outcome = outcome;
     memcpy(control->text, text, sizeof text);

@@ -3,6 +3,7 @@
 
 #include "gate/gate/runner_process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,11 +15,18 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The end of a process is looked for this often: its socket shows it at once, but not when something that it started
  * has the socket, too. */
 #define SLICE 0.02
+
+/* What lasts longer than that was no waiting: this process itself had no processor, or was stopped. */
+#define LONGEST_SLICE 0.1
+
+/* A process that would work but gets no processor has so many times as long. */
+#define PATIENCE 20.0
 
 /* A process that the system cannot end (it waits inside a driver) is left behind after so many seconds. */
 #define END_SECONDS 10.0
@@ -214,20 +222,69 @@ static void wait_a_slice(const struct run_process *process, int open, double sec
     }
 }
 
+/* Seconds that processors worked for it so far; -1: nobody knows. */
+static double worked(const struct run_process *process) {
+    struct timespec time;
+    clockid_t clock;
+    return clock_getcpuclockid(process->pid, &clock) == 0 && clock_gettime(clock, &time) == 0
+               ? (double)time.tv_sec + 1e-9 * (double)time.tv_nsec
+               : -1.0;
+}
+
+/* The state of a thread: the character behind its name, which may have brackets itself. */
+static char state_of(const char *file) {
+    char text[512];
+    FILE *stat = fopen(file, "r");
+    size_t n = stat != NULL ? fread(text, 1, sizeof text - 1, stat) : 0;
+    if (stat != NULL) {
+        (void)fclose(stat);
+    }
+    text[n] = '\0';
+    const char *end = strrchr(text, ')');
+    return end != NULL && strlen(end) > 2 ? end[2] : '?';
+}
+
+/* Has it a thread that works, or would? */
+static int wants_to_work(const struct run_process *process) {
+    char name[300];
+    int wants = 0;
+    (void)snprintf(name, sizeof name, "/proc/%d/task", (int)process->pid);
+    DIR *threads = opendir(name);
+    const struct dirent *thread;
+    while (threads != NULL && !wants && (thread = readdir(threads)) != NULL) {
+        (void)snprintf(name, sizeof name, "/proc/%d/task/%.20s/stat", (int)process->pid,
+                       thread->d_name);
+        wants = thread->d_name[0] != '.' && state_of(name) == 'R';
+    }
+    if (threads != NULL) {
+        (void)closedir(threads);
+    }
+    return wants;
+}
+
+/* On a busy machine time passes in which it gets no processor. That is not its fault. */
+static int is_starved(const struct run_process *process, double before, double seconds) {
+    double now = worked(process);
+    return before >= 0.0 && now >= 0.0 && now - before < seconds && wants_to_work(process);
+}
+
 enum run_answer run_process_await(struct run_process *process, double seconds) {
-    double deadline = seconds_now() + seconds;
+    double before = worked(process), waited = 0.0;
     enum run_answer answer = RUN_NOT_IN_TIME;
     int open = 1;
     for (;;) {
-        double left = deadline - seconds_now();
+        double began = seconds_now(), left = seconds - waited;
         int ended = has_ended(process->pid); /* before the look: it may answer and then end */
         if (look(process, &open, &answer)) {
             return answer;
         }
-        if (ended || left <= 0.0) {
+        if (ended || (left <= 0.0 &&
+                      (waited > PATIENCE * seconds || !is_starved(process, before, seconds)))) {
             return ended ? RUN_ENDED : RUN_NOT_IN_TIME;
         }
-        wait_a_slice(process, open, left < SLICE ? left : SLICE);
+        wait_a_slice(process, open, left > 0.0 && left < SLICE ? left : SLICE);
+        double took = seconds_now() - began;
+        waited += took < LONGEST_SLICE ? took : LONGEST_SLICE;
     }
 }
 

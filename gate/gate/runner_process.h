@@ -42,6 +42,8 @@ int run_process_disturbed(struct run_process *process);
 
 /* Sends the request that control says. That the process has ended is found by waiting for its answer. */
 void run_process_ask(struct run_process *process);
+
+/* Not in time: when it has worked for so long, or waits for something else than a processor. */
 enum run_answer run_process_await(struct run_process *process, double seconds);
 
 /* Ends it with all that it started itself; status is that of its own end if it had ended. */

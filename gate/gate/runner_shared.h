@@ -94,7 +94,8 @@ struct run_control {
     enum run_outcome outcome; /* RUN_DONE, or what was found there */
     int simulated;            /* it is the executor */
     int status;               /* what attend() returned */
-    double seconds;           /* that it took */
+    double seconds;           /* that it took, */
+    double worked;            /* and in which processors worked for it */
     size_t workspace;
     int no_memory; /* the system did not protect memory, or there is too little on the device: no verdict */
     int socket_closed; /* the kernel closed it */

@@ -7,12 +7,15 @@
 #define _GNU_SOURCE /* usleep, MAP_ANONYMOUS */
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "chunkproof/kernel.h"
@@ -108,6 +111,26 @@ static int touch(const struct cp_kernel_call *call, const char *words) {
 static void hang(void) {
     volatile int on = 1;
     while (on) {
+    }
+}
+
+/* Works for a fifth of a second, on the first processor, where others have precedence. */
+static void starve(void) {
+    cpu_set_t all, first;
+    int cpu = 0;
+    struct timespec now;
+    sched_getaffinity(0, sizeof all, &all);
+    while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &all)) {
+        cpu++;
+    }
+    CPU_ZERO(&first);
+    CPU_SET(cpu, &first);
+    sched_setaffinity(0, sizeof first, &first);
+    setpriority(PRIO_PROCESS, 0, 10);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    for (double end = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec + 0.2;
+         (double)now.tv_sec + 1e-9 * (double)now.tv_nsec < end;) {
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     }
 }
 
@@ -263,6 +286,8 @@ static int misbehave(const struct cp_kernel_call *call, const char *word) {
         raise(SIGSEGV);
     } else if (strcmp(word, "hang") == 0) {
         hang();
+    } else if (strcmp(word, "starve") == 0) {
+        starve();
     } else if (strcmp(word, "stop") == 0) {
         raise(SIGSTOP);
     } else if (strcmp(word, "close-and-hang") == 0) {
