@@ -84,6 +84,60 @@ ok "gate, CUDA: too little shared memory" fault 'call->head_dim \* sizeof(float)
 ok "gate, CUDA: the default stream" fault '(cudaStream_t)call->stream' '0' wrote-late
 ok "gate, CUDA: the maximum of the last key alone" fault 'fmaxf(m, score)' 'score' not-a-number
 
+# two_warps MACRO VERDICT PATTERN: of one case, the text that has the pattern; on one line.
+two_warps() {
+    CXXFLAGS="-O2 -D$1" status 1 --kernel "$here/gate/two_warps.cu" --on executor --cases 1 &&
+        grep -q "^$2, 1 case" "$work/out" && grep "$3" "$work/out" >"$work/found"
+}
+
+# lines_are FILE MARK...: a verdict in $work/found names these lines of tests/gate/FILE, by what their comments say, and
+# no other ones but those of the collectives before.
+lines_are() {
+    grep -o "\(in\|places,\|and\) [^ ]*$1:[0-9]*" "$work/found" | sed 's/.*://' | sort >"$work/lines"
+    for mark in "${@:2}"; do
+        grep -n "/\* $mark \*/" "$here/gate/$1" | cut -d: -f1
+    done | sort >"$work/expected"
+    [ -s "$work/expected" ] && cmp "$work/lines" "$work/expected"
+}
+
+race_lines() {
+    two_warps NO_BARRIER races "race_shared: " && lines_are two_warps.cu "the scores are written" "the scores are read"
+}
+
+divergence_lines() {
+    two_warps DIVERGE undefined "barrier_divergence: " &&
+        lines_are two_warps.cu "the lower half waits" "the upper half waits"
+}
+
+right_with_barriers() {
+    status 0 --kernel "$here/gate/two_warps.cu" --on executor --cases 12 && has "right: 0 of 12 cases wrong"
+}
+
+no_lines() {
+    two_warps "NO_BARRIER -g0" races "race_shared: .* in code+0x[0-9a-f]*, .* in code+0x[0-9a-f]*, and"
+}
+
+# misbehaves_in HOW VERDICT MARK: that verdict, on the line with that comment.
+misbehaves_in() {
+    misbehaves "$1" "$2" "cuda_misbehaves.cu:" && grep "cuda_misbehaves.cu:" "$work/out" >"$work/found" &&
+        lines_are cuda_misbehaves.cu "$3"
+}
+
+# The example's first access to what it has too little of.
+outside_line() {
+    fault 'call->head_dim \* sizeof(float)' '4' out-of-bounds &&
+        has "in $work/wrong.cu:$(grep -n 'o\[i\] = 0.0f' "$example" | cut -d: -f1), after its start"
+}
+
+ok "gate, CUDA: two warps with their barriers are right" right_with_barriers
+ok "gate, CUDA: a race names both lines" race_lines
+ok "gate, CUDA: divergence names both lines" divergence_lines
+ok "gate, CUDA: outside of shared memory, a line" outside_line
+ok "gate, CUDA: shared memory that nobody wrote, a line" misbehaves_in uninitialized undefined "nobody wrote it"
+ok "gate, CUDA: outside of an array, a line" misbehaves_in reads-behind-k out-of-bounds "behind k"
+ok "gate, CUDA: a write to an input, a line" misbehaves_in writes-k wrote-input "an input"
+ok "gate, CUDA: places in the object where lines are not known" no_lines
+
 ok "gate, CUDA: C++ that does not compile" refused 'int a;\nint b = c;\n' "bad.cu:2:"
 ok "gate, CUDA: shared memory outside of a kernel" refused '\n__shared__ int a[3];\n' "bad.cu:2: __shared__ outside"
 ok "gate, CUDA: no such file" status 2 --kernel "$work/none.cu"

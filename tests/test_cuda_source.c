@@ -149,6 +149,12 @@ static void all_else_stays(void **state) {
 static void lines_stay_where_they_are(void **state) {
     becomes(*state, "void f() {\n__shared__ float\n  x[4],\n  y;\nint z;\n}",
             "void f() {\nSIMT_SHARED(float, x, [4]); SIMT_SHARED(float, y, ); \n\n\nint z;\n}");
+    becomes(*state, "void f() { __shared__ float x[4 * // four\n  2]; }\nint z;",
+            "void f() { SIMT_SHARED(float, x, [4 *     2]); \n }\nint z;");
+    becomes(*state, "k<<<\n  1 /* one */ / 1,\n  32>>>(\n  x);\nint z;",
+            "simt::launch_plain(nullptr, 1   / 1, 32, 0, k, \n\n\n  x);\nint z;");
+    becomes(*state, "void f() {\n#define X __shared__ float x \\\n  [4];\n}",
+            "void f() {\n#define X SIMT_SHARED(float, x  , [4]); \\\n\n}");
     char text[4096];
     const struct files *f = *state;
     assert_int_equal(translate(f, "x"), 0);

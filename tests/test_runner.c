@@ -116,7 +116,7 @@ static void check_results(const struct example *e) {
 
 static struct runner *new_runner(double seconds, size_t bytes) {
     const struct run_limits limits = {seconds, seconds, bytes, (size_t)64 << 20};
-    char program[4200], file[4200], error[256] = "";
+    char program[4200], file[4200], error[RUN_TEXT] = "";
     struct runner *runner;
     if (runner_new(&runner, beside(program, "../chunkproof"), beside(file, "gate/misbehaves.so"),
                    &limits, error) != 0) {
@@ -238,7 +238,7 @@ static void asks_what_it_takes(void **state) {
     struct runner *runner = runner_that("refuses");
     struct example e;
     struct run_report report;
-    char reason[256];
+    char reason[RUN_TEXT];
     size_t workspace;
     (void)state;
     make(&e, 1);

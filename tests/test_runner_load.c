@@ -17,7 +17,7 @@ static const struct run_limits limits = {1.0, 1.0, 100000, (size_t)64 << 20};
 
 static void expect_error_of(const char *program, const char *file, const char *text) {
     struct runner *runner;
-    char error[256] = "";
+    char error[RUN_TEXT] = "";
     assert_int_equal(runner_new(&runner, program, file, &limits, error), -1);
     assert_null(runner);
     if (strstr(error, text) == NULL) {
@@ -68,7 +68,7 @@ static void needs_its_program(void **state) {
 
 /* The file may go while it is used: what needs a new process then has no verdict. */
 static void kernel_disappears(void **state) {
-    char program[4200], file[4200], gone[4200], text[256] = "";
+    char program[4200], file[4200], gone[4200], text[RUN_TEXT] = "";
     struct cp_kernel_call call;
     struct runner *runner;
     struct run_report report;
@@ -109,7 +109,7 @@ static struct cp_kernel good_kernel(void) {
 
 static void names_the_wrong_field(void **state) {
     struct cp_kernel kernel = good_kernel();
-    char text[256];
+    char text[RUN_TEXT];
     struct {
         int *field;
         int bad, good;

@@ -113,7 +113,7 @@ static int ask(struct checking *c, const struct gate_problem *problem, size_t *w
                struct gate_finding *finding) {
     struct cp_kernel_call call;
     struct run_report report;
-    char reason[256];
+    char reason[RUN_TEXT];
     gate_call_sizes(&call, problem);
     *finding = gate_no_finding;
     if (runner_ask(c->runner, &call, reason, workspace, &report) != 0) {
@@ -429,7 +429,7 @@ static int record(struct checking *c, long long index, const struct gate_recipe 
                               .needs_others = recipe == &c->earlier,
                               .recipe = *recipe,
                               .finding = *f};
-    gate_result_count(c->result, &this, &c->covers, now - c->recorded);
+    gate_result_count(c->result, runner_file(c->runner), &this, &c->covers, now - c->recorded);
     c->recorded = now;
     return note(c, &c->result->each, index, recipe, f);
 }

@@ -13,6 +13,7 @@
 
 #include "gate/gate/compile.h"
 #include "gate/gate/gate.h"
+#include "gate/gate/lines.h"
 #include "gate/show/util.h"
 
 #define SECONDS           10.0              /* of a call, */
@@ -89,7 +90,7 @@ static struct run_limits limits_of(const struct gate_options *o) {
 static struct runner *start_file(const struct gate_options *o, const char *file) {
     struct run_limits limits = limits_of(o);
     struct runner *runner = NULL;
-    char error[256];
+    char error[RUN_TEXT];
     if (runner_new(&runner, "/proc/self/exe", file, &limits, error) != 0) {
         const char *slash = strrchr(o->kernel, '/');
         int is_named = strstr(error, slash != NULL ? slash + 1 : o->kernel) != NULL;
@@ -261,6 +262,7 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
         if (o->n_replay > 1) {
             printf("%s: ", file);
         }
+        gate_name_lines(runner_file(runner), finding.text, sizeof finding.text);
         print_finding(recipe, &finding);
         fputs(text, stdout);
     }

@@ -4,6 +4,7 @@
 #include "gate/gate/compile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,15 +40,9 @@ void gate_words_split(struct gate_words *words, const char *text) {
     }
 }
 
-int gate_words_run(struct gate_words *words) {
-    pid_t process;
+/* Its exit status, or -1; says which signal ended it. */
+static int wait_for(const struct gate_words *words, pid_t process) {
     int status;
-    words->word[words->n] = NULL;
-    int error = posix_spawnp(&process, words->word[0], NULL, NULL, words->word, environ);
-    if (error != 0) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", words->word[0], strerror(error));
-        return -1;
-    }
     while (waitpid(process, &status, 0) < 0) {
         if (errno != EINTR) {
             return -1;
@@ -58,6 +53,56 @@ int gate_words_run(struct gate_words *words) {
                 strsignal(WTERMSIG(status)));
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int gate_words_run(struct gate_words *words) {
+    pid_t process;
+    words->word[words->n] = NULL;
+    int error = posix_spawnp(&process, words->word[0], NULL, NULL, words->word, environ);
+    if (error != 0) {
+        fprintf(stderr, "chunkproof gate: %s: %s\n", words->word[0], strerror(error));
+        return -1;
+    }
+    return wait_for(words, process);
+}
+
+/* All that comes, so that who writes it is not held up. */
+static void read_all(int fd, char *text, size_t size) {
+    char rest[256];
+    size_t n = 0;
+    ssize_t got;
+    do {
+        got = n + 1 < size ? read(fd, text + n, size - 1 - n) : read(fd, rest, sizeof rest);
+        n += got > 0 && n + 1 < size ? (size_t)got : 0;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    text[n] = '\0';
+}
+
+int gate_words_read(struct gate_words *words, char *text, size_t size) {
+    posix_spawn_file_actions_t files;
+    int ends[2], status = -1;
+    pid_t process;
+    text[0] = '\0';
+    words->word[words->n] = NULL;
+    if (pipe(ends) != 0) {
+        return -1;
+    }
+    int error = posix_spawn_file_actions_init(&files);
+    if (error == 0) {
+        error = posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO) != 0 ||
+                posix_spawn_file_actions_addclose(&files, ends[0]) != 0 ||
+                posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) !=
+                    0 ||
+                posix_spawnp(&process, words->word[0], &files, NULL, words->word, environ) != 0;
+        posix_spawn_file_actions_destroy(&files);
+    }
+    close(ends[1]);
+    if (error == 0) {
+        read_all(ends[0], text, size);
+        status = wait_for(words, process);
+    }
+    close(ends[0]);
+    return status;
 }
 
 /* The first of these that is there, from the directory of this program. */

@@ -26,7 +26,7 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
                     const char *command);
 void gate_object_free(struct gate_object *object);
 
-/* ---- Of compile.c, for compile_cuda.c ---- */
+/* ---- Of compile.c, for compile_cuda.c and lines.c ---- */
 
 /* The words of a command. */
 #define GATE_MOST_WORDS 80
@@ -46,6 +46,10 @@ void gate_words_split(struct gate_words *words, const char *text);
 
 /* Runs the command: its exit status, or -1 after saying that it cannot be started; it says itself what else is wrong. */
 int gate_words_run(struct gate_words *words);
+
+/* Runs the command and keeps the first size - 1 bytes that it writes to standard output; what it says of errors goes
+ * nowhere. Its exit status, or -1. */
+int gate_words_read(struct gate_words *words, char *text, size_t size);
 
 /* A file or directory of this installation: beside bin/ where this program is installed, or one or two above a build
  * directory. 0, or -1: it is not there. */

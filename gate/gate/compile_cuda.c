@@ -70,6 +70,7 @@ static int compile_checked(const struct gate_object *object, const char *source)
     struct gate_words words = {.n = 0};
     gate_words_split(&words, cxx != NULL ? cxx : "g++");
     gate_words_split(&words, "-std=c++17 -ffp-contract=off");
+    gate_words_split(&words, "-g1"); /* lines, for lines.c; flags may ask for more */
     gate_words_split(&words, flags != NULL ? flags : "-O2");
     gate_words_split(&words, "-fsanitize=thread -fPIC -c");
     if (add_includes(&words) != 0) {

@@ -48,15 +48,11 @@ static void put_text(struct writing *w, const char *text) {
     put(w, text, strlen(text));
 }
 
-static void put_piece(struct writing *w, struct piece piece) {
-    put(w, piece.at, piece.length);
-}
-
-/* So that all behind it stays in its line. */
+/* The ends of lines there, so that all behind it stays in its line; in a macro's definition, too. */
 static void put_lines_of(struct writing *w, const char *from, const char *to) {
-    for (; from < to; from++) {
-        if (*from == '\n') {
-            put(w, "\n", 1);
+    for (const char *at = from; at < to; at++) {
+        if (*at == '\n') {
+            put_text(w, at > from && at[-1] == '\\' ? "\\\n" : "\n");
         }
     }
 }
@@ -157,6 +153,24 @@ static struct piece trimmed(const char *from, const char *to) {
         to--;
     }
     return (struct piece){from, (size_t)(to - from)};
+}
+
+/* In one line, without comments: put_lines_of() is for its lines. */
+static void put_piece(struct writing *w, struct piece piece) {
+    const char *at = piece.at, *end = at + piece.length;
+    while (at < end) {
+        const char *behind = skip_dead(at);
+        int is_space = *at == '\n' || (at[0] == '\\' && at[1] == '\n');
+        if (behind == at) {
+            behind = at + 1 + (is_space && *at == '\\');
+        }
+        if (is_space || *at == '/') {
+            put(w, behind == at + 1 && *at == '/' ? "/" : " ", 1);
+        } else {
+            put(w, at, (size_t)(behind - at));
+        }
+        at = behind;
+    }
 }
 
 /* ---- Shared memory ---- */
@@ -324,6 +338,7 @@ static void translate_launch(struct writing *w) {
     put(w, kernel, length);
     free(kernel);
     put_text(w, *skip_space(open + 1) == ')' ? "" : ", ");
+    put_lines_of(w, w->at, open + 1);
     w->at = open + 1; /* the arguments follow as they are, with their bracket */
 }
 

@@ -235,7 +235,7 @@ struct gate_finding {
         unclaimed;  /* elements; of the last nothing can be claimed (NUM-12) */
     double largest; /* error / bound, of all that were compared; infinite for a NaN */
     int keys;       /* that its row sees */
-    char text[320];
+    char text[768];
 };
 
 /* Notes which clause is broken. */
@@ -366,7 +366,7 @@ struct gate_result {
     long long cases, refused, runs; /* taken; asked for and not taken; calls of the kernel */
     long long verdicts[GATE_VERDICTS];
     struct gate_found found[GATE_VERDICTS]; /* the smallest case of each verdict */
-    char refusal[256];                      /* why, the last time */
+    char refusal[RUN_TEXT];                 /* why, the last time */
     long long tried_closer; /* results that were held to closer declarations, too: */
     unsigned needed;        /* a bit for each enum gate_closer by which one was wrong */
     struct gate_covered covered[GATE_HEAD_DIMS]; /* by head_dim; n_covered of them */

@@ -131,6 +131,10 @@ double runner_memory(const struct runner *runner) {
     return (double)runner->limits.bytes;
 }
 
+const char *runner_file(const struct runner *runner) {
+    return runner->file;
+}
+
 int runner_is_simulated(const struct runner *runner) {
     return runner->simulated;
 }

@@ -70,16 +70,19 @@ struct run_call {
     unsigned char other_workspace; /* on the host each byte of workspace is poison ^ this */
 };
 
+/* Bytes of a text, with its end. */
+#define RUN_TEXT 512
+
 struct run_report {
     enum run_outcome outcome;
     double seconds;
     char text
-        [256]; /* what happened, in a sentence: "wrote 4 bytes behind the end of out, at byte 4096 of 4096" */
+        [RUN_TEXT]; /* what happened, in a sentence: "wrote 4 bytes behind the end of out, at byte 4096 of 4096" */
 };
 
 struct runner;
 
-/* Starts the process, which loads the kernel. Returns 0, or -1 after writing into error (at most 256 bytes) what is
+/* Starts the process, which loads the kernel. Returns 0, or -1 after writing into error (at most RUN_TEXT bytes) what is
  * wrong and how to mend it: no such file, not a shared object (dlerror's own words), no symbol cp_kernel, another ABI,
  * a type that is none, attend is NULL, ... `program` is the path of this program ("/proc/self/exe" of the command). */
 int runner_new(struct runner **runner, const char *program, const char *kernel_file,
@@ -89,6 +92,9 @@ void runner_free(struct runner *runner); /* takes NULL; ends the process */
 /* What the kernel says of itself; name is a copy, the functions are NULL. */
 const struct cp_kernel *runner_kernel(const struct runner *runner);
 
+/* The file that it is in. */
+const char *runner_file(const struct runner *runner);
+
 /* Does it run on the executor of CUDA kernels (kernels/simt), and not on a device? */
 int runner_is_simulated(const struct runner *runner);
 
@@ -96,7 +102,7 @@ int runner_is_simulated(const struct runner *runner);
 double runner_memory(const struct runner *runner);
 
 /* Asks refuses(), and workspace() when it is not refused, with the sizes of `call` (arrays are NULL). Returns 0 and
- * writes the reason ("" when the call is taken; at most 256 bytes) and the size; or -1: it misbehaved, see report. */
+ * writes the reason ("" when the call is taken; at most RUN_TEXT bytes) and the size; or -1: it misbehaved, see report. */
 int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *reason,
                size_t *workspace, struct run_report *report);
 

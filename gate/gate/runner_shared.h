@@ -19,9 +19,6 @@
 #define RUN_SOCKET 3
 #define RUN_MEMORY 4 /* closed again before the kernel is loaded */
 
-/* Bytes of a text, with its end: as in runner.h. */
-#define RUN_TEXT 256
-
 /* Seconds that threads which attend() started and left behind are given to show themselves. */
 #define RUN_LATE_SECONDS 0.2
 

@@ -5,6 +5,7 @@
 
 #include "gate/clock.h"
 #include "gate/gate/gate.h"
+#include "gate/gate/lines.h"
 
 /* Times the bound: a result that is wrong by so much stays so, for by how much says what of. */
 #define CLEARLY 16.0
@@ -158,5 +159,6 @@ int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
         smaller |= plainer(&a);
         smaller |= smaller_sizes(&a);
     }
+    gate_name_lines(runner_file(runner), found->finding.text, sizeof found->finding.text);
     return a.failed ? -1 : a.tried;
 }

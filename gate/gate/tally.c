@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/gate/lines.h"
+
 /* ---- What was covered ---- */
 
 struct gate_covered gate_covers(const struct gate_problem *p) {
@@ -58,19 +60,21 @@ int gate_keys_interval(int keys) {
 }
 
 /* `found` becomes this case if there was none (n is 0), or a larger one. */
-static void keep_smaller(struct gate_found *found, long long n, const struct gate_found *this) {
+static void keep_smaller(struct gate_found *found, long long n, const char *object,
+                         const struct gate_found *this) {
     if (n == 0 || this->work < found->work) {
         *found = *this;
+        gate_name_lines(object, found->finding.text, sizeof found->finding.text);
     }
 }
 
-void gate_result_count(struct gate_result *r, const struct gate_found *this,
+void gate_result_count(struct gate_result *r, const char *object, const struct gate_found *this,
                        const struct gate_covered *covers, double seconds) {
     const struct gate_finding *f = &this->finding;
     struct gate_tally *tally = &r->tally[this->recipe.values];
     if (f->verdict != GATE_RIGHT) {
-        keep_smaller(&r->found[f->verdict], r->verdicts[f->verdict], this);
-        keep_smaller(&tally->smallest, tally->cases - tally->verdicts[GATE_RIGHT], this);
+        keep_smaller(&r->found[f->verdict], r->verdicts[f->verdict], object, this);
+        keep_smaller(&tally->smallest, tally->cases - tally->verdicts[GATE_RIGHT], object, this);
     }
     r->cases++;
     r->verdicts[f->verdict]++;

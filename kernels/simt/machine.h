@@ -28,6 +28,7 @@ struct Copy {
     int bytes;
     int used;
     unsigned group; /* the number of the commit that closes it */
+    const void *code;
 };
 
 /* Where a thread is: at the collective `name` of that source line; before the first, nowhere. */
@@ -175,6 +176,8 @@ class Machine {
     std::string thread_name(uint3 in_block, int thread) const;
     std::string place_name(const Place &place) const;
     std::string memory_name(const void *address) const;
+    std::string code_name(const void *code) const;
+    const void *whole(Code code) const;
     std::string who_waits() const;
 
     Call call;

@@ -103,6 +103,10 @@ void Machine::access(const void *address, std::size_t bytes, bool write, bool at
     }
 }
 
+static Code lower_half(const void *code) {
+    return static_cast<Code>(reinterpret_cast<std::uintptr_t>(code));
+}
+
 void Machine::access_shared(std::size_t offset, std::size_t bytes, bool write, bool atomic,
                             int thread, const void *code) {
     const char *address = arena->memory + offset;
@@ -123,7 +127,8 @@ void Machine::access_shared(std::size_t offset, std::size_t bytes, bool write, b
                         "reads shared memory that nobody wrote", address, bytes, thread, code);
     }
     Conflict conflict;
-    if (arena->shadow.access(offset, bytes, write, now(thread, atomic), clocks, false, conflict)) {
+    if (arena->shadow.access(offset, bytes, write, now(thread, atomic), lower_half(code), clocks,
+                             false, conflict)) {
         fail_race(true, address, bytes, write, thread, conflict, code);
     }
     if (write) {
@@ -158,8 +163,8 @@ void Machine::access_global(const char *address, std::size_t bytes, bool write, 
         std::size_t offset =
             static_cast<std::size_t>(address - static_cast<const char *>(buffer.data));
         Conflict conflict;
-        if (global.shadow.access(offset, bytes, write, now(thread, atomic), clocks,
-                                 config.blocks_race, conflict)) {
+        if (global.shadow.access(offset, bytes, write, now(thread, atomic), lower_half(code),
+                                 clocks, config.blocks_race, conflict)) {
             fail_race(false, address, bytes, write, thread, conflict, code);
         }
         return;
@@ -176,15 +181,15 @@ void Machine::copy_async(const Copy &copy) {
     if (!arena->contains(copy.to)) {
         fail_access(Finding::out_of_bounds_shared,
                     "copies asynchronously to what is not shared memory", copy.to, bytes, running,
-                    nullptr);
+                    copy.code);
     }
     if (reinterpret_cast<std::uintptr_t>(copy.to) % bytes != 0 ||
         (copy.used > 0 && reinterpret_cast<std::uintptr_t>(copy.from) % bytes != 0)) {
         fail_access(Finding::misaligned, "copies asynchronously from or to a misaligned address",
-                    copy.to, bytes, running, nullptr);
+                    copy.to, bytes, running, copy.code);
     }
-    access(copy.from, static_cast<std::size_t>(copy.used), false, false, running, nullptr);
-    access(copy.to, bytes, true, false, running, nullptr);
+    access(copy.from, static_cast<std::size_t>(copy.used), false, false, running, copy.code);
+    access(copy.to, bytes, true, false, running, copy.code);
     std::size_t offset = static_cast<std::size_t>(copy.to - arena->memory);
     arena->mark(offset, bytes, Arena::flying, Arena::written);
     std::memset(copy.to, poison, bytes);
@@ -195,8 +200,8 @@ void Machine::finish_copy(const Copy &copy) {
     std::size_t bytes = static_cast<std::size_t>(copy.bytes);
     std::size_t used = static_cast<std::size_t>(copy.used);
     arena->mark(static_cast<std::size_t>(copy.to - arena->memory), bytes, 0, Arena::flying);
-    access(copy.from, used, false, false, running, nullptr);
-    access(copy.to, bytes, true, false, running, nullptr);
+    access(copy.from, used, false, false, running, copy.code);
+    access(copy.to, bytes, true, false, running, copy.code);
     std::memcpy(copy.to, copy.from, used);
     std::memset(copy.to + used, 0, bytes - used);
 }

@@ -3,6 +3,7 @@
  * found it leaves its stack. */
 #include <cstdarg>
 #include <cstdio>
+#include <dlfcn.h>
 
 #include "kernels/simt/arena.h"
 #include "kernels/simt/machine.h"
@@ -86,6 +87,29 @@ std::string Machine::memory_name(const void *address) const {
     return name;
 }
 
+/* The code is in the kernel's object, as is the function that calls the kernel. */
+const void *Machine::whole(Code code) const {
+    std::uintptr_t near = reinterpret_cast<std::uintptr_t>(call.invoke);
+    auto away = static_cast<std::int32_t>(code - static_cast<Code>(near));
+    return code == 0 ? nullptr
+                     : reinterpret_cast<const void *>(
+                           near + static_cast<std::uintptr_t>(static_cast<std::intptr_t>(away)));
+}
+
+/* " in code+0x1a2b": where its object has the instruction before it, for addr2line. */
+std::string Machine::code_name(const void *code) const {
+    Dl_info object;
+    char text[32];
+    if (code == nullptr || dladdr(code, &object) == 0) {
+        return "";
+    }
+    std::snprintf(text, sizeof text, " in code+0x%zx",
+                  static_cast<std::size_t>(static_cast<const char *>(code) -
+                                           static_cast<const char *>(object.dli_fbase)) -
+                      1);
+    return text;
+}
+
 void Machine::fail_text(Finding finding, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -107,8 +131,8 @@ void Machine::describe_access(Report &to, Finding finding, const char *what, con
     to.size = bytes;
     to.code = code;
     to.text = std::string(finding_name(finding)) + ": " + thread_name(block, thread) + " " + what +
-              ": " + std::to_string(bytes) + " bytes at " + memory_name(address) + ", after " +
-              place_name(threads[thread].place);
+              ": " + std::to_string(bytes) + " bytes at " + memory_name(address) + code_name(code) +
+              ", after " + place_name(threads[thread].place);
 }
 
 void Machine::fail_access(Finding finding, const char *what, const void *address, std::size_t bytes,
@@ -140,12 +164,14 @@ void Machine::fail_race(bool shared, const void *address, std::size_t bytes, boo
     report.address = address;
     report.size = bytes;
     report.code = code;
+    report.other_code = whole(conflict.other_code);
     report.text = std::string(finding_name(finding)) + ": " + thread_name(block, thread) +
                   (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes at " +
-                  memory_name(address) + ", after " + place_name(threads[thread].place) + "; " +
+                  memory_name(address) + code_name(code) + ", after " +
+                  place_name(threads[thread].place) + "; " +
                   thread_name(report.other_block, report.other_thread) +
-                  (conflict.other_writes ? " wrote" : " read") +
-                  " there, and nothing orders the two";
+                  (conflict.other_writes ? " wrote" : " read") + " there" +
+                  code_name(report.other_code) + ", and nothing orders the two";
     fail(finding);
 }
 

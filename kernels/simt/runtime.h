@@ -58,8 +58,8 @@ void copy_async(void *to, const void *from, int bytes, int used, Where where);
 void copy_commit();
 void copy_wait(int groups); /* until at most so many of the latest groups are under way; -1: all */
 
-/* An access that is not made by instrumented code; and an atomic one. Does not return when it is wrong. */
-void check_atomic(const void *address, std::size_t bytes);
+/* An atomic access, which no instrumented code makes; `code` is behind its call. Does not return when it is wrong. */
+void check_atomic(const void *address, std::size_t bytes, const void *code);
 
 } // namespace runtime
 } // namespace simt

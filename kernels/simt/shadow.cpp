@@ -8,6 +8,7 @@ namespace simt {
 /* Judges accesses of one thread now. */
 struct Shadow::Judge {
     Access who;
+    Code code;
     const Clocks &clocks;
     bool across_blocks;
 
@@ -28,22 +29,23 @@ struct Shadow::Judge {
     }
 
     /* `slot` says so from now on; bytes that the same thread touched in the same epoch stay in. */
-    void enter(Access &slot, unsigned bytes) const {
+    void enter(Access &slot, Code &slot_code, unsigned bytes) const {
         unsigned kept = (slot.word ^ who.word) >> 2 == 0 ? slot.bytes() : 0;
         slot.word = who.word | kept | bytes;
+        slot_code = code;
     }
 
     void enter_read(Cell &cell, unsigned bytes) const {
         if (cell.reads[0].word == 0 || cell.reads[0].same_thread(who) || ordered(cell.reads[0])) {
-            enter(cell.reads[0], bytes);
+            enter(cell.reads[0], cell.read_codes[0], bytes);
         } else {
-            enter(cell.reads[1], bytes);
+            enter(cell.reads[1], cell.read_codes[1], bytes);
         }
     }
 
     bool read(Cell &cell, unsigned bytes, Conflict &found) const {
         if (races(cell.write, bytes)) {
-            found = {cell.write, true};
+            found = {cell.write, true, cell.write_code};
             return true;
         }
         enter_read(cell, bytes);
@@ -51,13 +53,17 @@ struct Shadow::Judge {
     }
 
     bool write(Cell &cell, unsigned bytes, Conflict &found) const {
-        for (Access earlier : {cell.write, cell.reads[0], cell.reads[1]}) {
-            if (races(earlier, bytes)) {
-                found = {earlier, earlier.word == cell.write.word};
+        if (races(cell.write, bytes)) {
+            found = {cell.write, true, cell.write_code};
+            return true;
+        }
+        for (int i = 0; i < 2; i++) {
+            if (races(cell.reads[i], bytes)) {
+                found = {cell.reads[i], false, cell.read_codes[i]};
                 return true;
             }
         }
-        enter(cell.write, bytes);
+        enter(cell.write, cell.write_code, bytes);
         if (bytes == 3) {
             cell.reads[0] = cell.reads[1] = {};
         }
@@ -80,9 +86,9 @@ static unsigned bytes_of(std::uintptr_t cell, std::uintptr_t first, std::uintptr
     return (2 * cell >= first ? 1u : 0u) | (2 * cell + 1 < end ? 2u : 0u);
 }
 
-bool Shadow::access(std::size_t offset, std::size_t count, bool write, Access who,
+bool Shadow::access(std::size_t offset, std::size_t count, bool write, Access who, Code code,
                     const Clocks &clocks, bool across_blocks, Conflict &found) {
-    Judge judge = {who, clocks, across_blocks};
+    Judge judge = {who, code, clocks, across_blocks};
     std::uintptr_t first = base + offset;
     std::uintptr_t end = first + count;
     for (std::uintptr_t place = first >> 1; place <= (end - 1) >> 1; place++) {

@@ -44,10 +44,14 @@ struct Access {
     }
 };
 
+/* The lower half of a code address, 0 for none: what else there is of the object is near. */
+using Code = std::uint32_t;
+
 /* What a race is with. */
 struct Conflict {
     Access other;
     bool other_writes;
+    Code other_code;
 };
 
 class Shadow {
@@ -58,14 +62,16 @@ class Shadow {
     /* Forgets who touched these bytes. */
     void forget(std::size_t offset, std::size_t count);
 
-    /* An access by a thread whose block is at `clocks`; true when it races, then with `found`. */
-    bool access(std::size_t offset, std::size_t count, bool write, Access who, const Clocks &clocks,
-                bool across_blocks, Conflict &found);
+    /* An access, made at `code`, by a thread whose block is at `clocks`; true when it races, then with `found`. */
+    bool access(std::size_t offset, std::size_t count, bool write, Access who, Code code,
+                const Clocks &clocks, bool across_blocks, Conflict &found);
 
   private:
     struct Cell {
         Access write;
         Access reads[2]; /* of two threads when there were more: they are all still unordered */
+        Code write_code; /* where each was made, the last time */
+        Code read_codes[2];
     };
     struct Judge;
 

@@ -77,11 +77,12 @@ struct Report {
     int thread = -1;               /* linear in the block, -1: none */
     uint3 other_block = {0, 0, 0}; /* and who else is in a race */
     int other_thread = -1;
-    const void *address = nullptr; /* of the access, */
-    std::size_t size = 0;          /* in bytes */
-    const void *code = nullptr;    /* the instruction after it, for addr2line, when known */
-    std::uint64_t steps = 0;       /* checked accesses and collectives */
-    std::uint64_t switches = 0;    /* how often a thread was resumed */
+    const void *address = nullptr;    /* of the access, */
+    std::size_t size = 0;             /* in bytes */
+    const void *code = nullptr;       /* the instruction after it, when known, */
+    const void *other_code = nullptr; /* and after the other access */
+    std::uint64_t steps = 0;          /* checked accesses and collectives */
+    std::uint64_t switches = 0;       /* how often a thread was resumed */
 
     bool ok() const {
         return finding == Finding::none;

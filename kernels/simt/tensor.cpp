@@ -34,6 +34,7 @@ struct LoadOperand {
     int count;
     bool transposed;
     const char *row;
+    const void *code; /* behind the call */
 };
 
 /* Reads the rows of one matrix, each on behalf of the lane that points there. */
@@ -46,13 +47,13 @@ static void read_rows(Machine &machine, const Lanes &lanes, int matrix,
                               "ldmatrix: lane %d, which gives row %d of matrix %d, has ended", lane,
                               r, matrix);
         }
-        const char *row = static_cast<const LoadOperand *>(lanes.operands[lane])->row;
-        if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) {
-            machine.fail_access(Finding::misaligned, "gives ldmatrix a misaligned row", row, 16,
-                                lanes.first + lane, nullptr);
+        const LoadOperand &one = *static_cast<const LoadOperand *>(lanes.operands[lane]);
+        if (reinterpret_cast<std::uintptr_t>(one.row) % 16 != 0) {
+            machine.fail_access(Finding::misaligned, "gives ldmatrix a misaligned row", one.row, 16,
+                                lanes.first + lane, one.code);
         }
-        machine.access(row, 16, false, false, lanes.first + lane, nullptr);
-        std::memcpy(element[r], row, 16);
+        machine.access(one.row, 16, false, false, lanes.first + lane, one.code);
+        std::memcpy(element[r], one.row, 16);
     }
 }
 
@@ -77,7 +78,8 @@ void load_matrices(unsigned *to, int count, bool transposed, const void *row, Wh
     static const char *const names[2][3] = {
         {"ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4"},
         {"ldmatrix.x1.trans", "ldmatrix.x2.trans", "ldmatrix.x4.trans"}};
-    LoadOperand one = {to, count, transposed, static_cast<const char *>(row)};
+    LoadOperand one = {to, count, transposed, static_cast<const char *>(row),
+                       __builtin_return_address(0)};
     Entry entry;
     Machine &machine = entry.machine;
     bool orders = machine.config.shuffles_order_memory;

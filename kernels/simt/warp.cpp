@@ -158,8 +158,8 @@ void copy_async(void *to, const void *from, int bytes, int used, Where where) {
                           "cp_async at %s:%d: %d of %d bytes; it takes 4, 8 or 16", where.file,
                           where.line, used, bytes);
     }
-    machine.copy_async(
-        {static_cast<char *>(to), static_cast<const char *>(from), bytes, used, thread.committed});
+    machine.copy_async({static_cast<char *>(to), static_cast<const char *>(from), bytes, used,
+                        thread.committed, __builtin_return_address(0)});
 }
 
 void copy_commit() {
@@ -179,16 +179,16 @@ void copy_wait(int groups) {
     machine.finish_copies(thread, thread.committed > latest ? thread.committed - latest : 0);
 }
 
-void check_atomic(const void *address, std::size_t bytes) {
+void check_atomic(const void *address, std::size_t bytes, const void *code) {
     Entry entry;
     Machine &machine = entry.machine;
     machine.turn();
     machine.step();
     if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0) {
         machine.fail_access(Finding::misaligned, "makes an atomic access to a misaligned address",
-                            address, bytes, machine.running, nullptr);
+                            address, bytes, machine.running, code);
     }
-    machine.access(address, bytes, true, true, machine.running, nullptr);
+    machine.access(address, bytes, true, true, machine.running, code);
 }
 
 } // namespace runtime

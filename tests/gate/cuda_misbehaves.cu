@@ -47,7 +47,7 @@ __global__ void work(cp_kernel_call call, int what, sizes n) {
         tile[t] = t;
         sum = tile[63 - t]; /* no barrier before */
     } else if (what == UNINITIALIZED) {
-        sum = tile[t];
+        sum = tile[t]; /* nobody wrote it */
     } else if (what == DIVERGES) {
         if (t % 2 == 0) {
             __syncthreads();
@@ -59,7 +59,7 @@ __global__ void work(cp_kernel_call call, int what, sizes n) {
     } else if (what == WRITES_WORKSPACE && first) {
         bytes[call.workspace_size] = 1;
     } else if (what == READS_BEHIND_K && first) {
-        sum = __half_as_ushort(k[n.k]);
+        sum = __half_as_ushort(k[n.k]); /* behind k */
     } else if (what == READS_BEFORE_Q && first) {
         sum = __half_as_ushort(q[-1]);
     } else if (what == READS_FREED && first) {
@@ -67,7 +67,7 @@ __global__ void work(cp_kernel_call call, int what, sizes n) {
     } else if (what == WRITES_BEHIND_OUT && first) {
         out[n.out] = q[0];
     } else if (what == WRITES_K && first) {
-        const_cast<__half *>(k)[0] = q[0];
+        const_cast<__half *>(k)[0] = q[0]; /* an input */
     }
     while (what == ENDLESS && bytes[1] != 0) {
         sum++;
