@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The regression corpus of the gate: for each seeded fault the smallest case that shows it.
 
-usage: scripts/keep_cases.py [NAME...]    of tests/gate/faults/*.fault, or of the named ones
+usage: scripts/keep_cases.py [NAME...]    of tests/gate/faults/*.fault, or of the named ones; of those in kernels in C
 
 Writes tests/gate/cases/NAME.json with the program of `make BUILD=build/gcc CC=gcc`. A fault that needs the calls before it
 leaves none, nor one whose case another fault has left already. `scripts/gate` replays them all.
@@ -26,7 +26,9 @@ BUILD, CASES = ROOT / "build" / "gcc", ROOT / "tests" / "gate" / "cases"
 
 def smallest(path):
     """(name, text of the case), or None."""
-    _, source = read_fault(path, ("clause", "file"))
+    fields, source = read_fault(path, ("clause", "file"))
+    if not fields["file"].endswith(".c"):
+        return None
     with tempfile.TemporaryDirectory() as work:
         kernel, saved = pathlib.Path(work, "kernel.c"), pathlib.Path(work, "cases")
         kernel.write_text(source)

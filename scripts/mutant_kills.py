@@ -43,7 +43,7 @@ class Row:
     first: dict = field(default_factory=dict)    # that case: case, values, verdict, text
     evidence: dict = field(default_factory=dict) # kind: {"cases", "first"}
     told: dict = field(default_factory=dict)     # rule: cases in which it tells the fault
-    usual: dict = field(default_factory=dict)    # the same of the usual test
+    usual: dict = field(default_factory=dict)    # the same of the usual test; empty: it was not run
 
 
 def kind_of(entry):
@@ -76,7 +76,7 @@ def row_of(fault, clause, kernel, report, right):
             row.first = {"case": entry["case"], "values": entry["values"], "verdict": entry["verdict"],
                          "text": texts.get(entry["verdict"], "")}
     row.told = told_by(report["each"], right["each"])
-    row.usual = told_by(report["usual"], right["usual"])
+    row.usual = told_by(report["usual"], right["usual"]) if report["usual"] else {}
     return row
 
 
@@ -91,7 +91,7 @@ def marks(row):
 
 
 def rule_marks(told):
-    return "".join(letter if told[rule] else "." for letter, rule in RULES)
+    return "".join(letter if told[rule] else "." for letter, rule in RULES) if told else "-" * len(RULES)
 
 
 def line_of(row):
@@ -115,8 +115,9 @@ def summary_of(rows):
         "only": {name: [row.fault for row in killed if classes_of(row) == letter] for letter, name, _ in CLASSES},
         "few": [row.fault for row in killed if row.killed <= FEW],
         "rules": {rule: {"lets_through": [row.fault for row in rows if not row.told[rule]],
-                         "usual_lets_through": [row.fault for row in rows if not row.usual[rule]]}
+                         "usual_lets_through": [row.fault for row in rows if row.usual and not row.usual[rule]]}
                   for _, rule in RULES},
+        "usual": sum(bool(row.usual) for row in rows),
     }
 
 
@@ -135,7 +136,7 @@ def summary_lines(summary, whole):
     for _, rule in RULES:
         through = summary["rules"][rule]
         lines.append(f"{rule:28} lets {len(through['lets_through']):3} of {summary['faults']} through {cases}, "
-                     f"{len(through['usual_lets_through']):3} in the usual test")
+                     f"{len(through['usual_lets_through']):3} of {summary['usual']} in the usual test")
     lines += [f"survives: {fault}" for fault in summary["survivors"]]
     lines.append(f"faults {summary['killed']}/{summary['faults']}")
     return lines
@@ -150,7 +151,7 @@ def write_csv(file, rows):
         first = [row.first["case"], row.first["verdict"]] if row.first else ["", ""]
         writer.writerow([row.fault, row.clause, row.kernel, row.cases, row.killed, f"{row.seconds:.3f}", *first,
                          *(row.evidence.get(kind, {"cases": 0})["cases"] for kind in KINDS),
-                         *(row.told[rule] for rule in rules), *(row.usual[rule] for rule in rules)])
+                         *(row.told[rule] for rule in rules), *(row.usual.get(rule, "") for rule in rules)])
 
 
 def json_of(rows, summary, alarms, whole):

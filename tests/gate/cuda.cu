@@ -5,6 +5,7 @@
 
 #include "chunkproof/cuda.h"
 #include "chunkproof/kernel.h"
+#include "kernels/queries.h"
 #include "kernels/simt/host.h"
 
 static const int VERSION = CHUNKPROOF_VERSION;
@@ -31,7 +32,9 @@ static std::size_t workspace(const cp_kernel_call *call) {
 }
 
 static const char *refuses(const cp_kernel_call *call) {
-    static const int dimensions[] = {32, 64, 80, 96, 128, 256};
+#define ONE(D) D,
+    static const int dimensions[] = {CHUNKPROOF_HEAD_DIMS(ONE)};
+#undef ONE
     const long long d = call->head_dim, c = call->chunk_size, row = call->n_heads * d;
     const int *end = dimensions + sizeof dimensions / sizeof dimensions[0];
     double products = 1.0 * call->n_rows * row * d * call->table_width * c;

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How scripts/mutants makes a kernel of a source with a fault in it, and what it asks of the gate then. There are
+kernels in C, in plain CUDA, which the gate compiles itself, and versions of kernels/ behind tests/gate/cuda.cu; CUDA runs
+on the executor of kernels/simt, in its first cases alone: it takes its time.
+"""
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "gcc"
+OBJECTS = [BUILD / "obj" / "kernels" / (file.stem + ".o") for file in sorted((ROOT / "kernels").glob("*.c"))]
+SECONDS = "2"             # for one call: the longest of the kernels in C take a tenth of it,
+EXECUTOR_SECONDS = "20"   # and of those in CUDA
+EXECUTOR_CASES = "16"
+DIMENSIONS = "ONE(32) ONE(64)"  # of the versions: fewer than they have, for the compiler's sake
+
+
+def kernel_of(fields):
+    """What a fault is in: one name for each kernel that is to be right without it."""
+    return f"cuda_v{fields['version']}" if "version" in fields else fields["file"]
+
+
+def is_cuda(fields):
+    return "version" in fields or fields["file"].endswith(".cu")
+
+
+def fields_of(kernel):
+    """The other way round, of a kernel as it is."""
+    version = kernel.removeprefix("cuda_v")
+    return {"file": "kernels/merge.h", "version": version} if version != kernel else {"file": kernel}
+
+
+def build(place, fields, source):
+    """(commands, the kernel for the gate, its options)"""
+    on_executor = ["--on", "executor", "--cases", EXECUTOR_CASES, "--seconds", EXECUTOR_SECONDS]
+    if "version" in fields:
+        return version_commands(place, fields, source), place / "kernel.so", on_executor
+    if is_cuda(fields):
+        (place / "kernel.cu").write_text(source)
+        return [], place / "kernel.cu", on_executor
+    (place / "kernel.c").write_text(source)
+    return [["gcc", "-std=c11", "-O1", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT}/include", f"-I{ROOT}/tests/gate",
+             place / "kernel.c", BUILD / "libchunkproof.a", "-o", place / "kernel.so", "-lm"]], \
+        place / "kernel.so", ["--seconds", SECONDS]
+
+
+def version_commands(place, fields, source):
+    """The header with the fault is found before the one without."""
+    header = place / fields["file"]
+    header.parent.mkdir(parents=True)
+    header.write_text(source)
+    compile_cuda = ["g++", "-std=c++17", "-O1", "-ffp-contract=off", f"-I{place}", f"-I{ROOT}/include", f"-I{ROOT}", "-fPIC",
+                    f"-DCHUNKPROOF_HEAD_DIMS(ONE)={DIMENSIONS}"]
+    return [
+        [*compile_cuda, "-fsanitize=thread", "-x", "c++", "-c", ROOT / "kernels" / "cuda.cu", "-o", place / "kernel.o"],
+        ["objcopy", *(f"--redefine-sym={name}=simt_{name}" for name in ("memcpy", "memmove", "memset")), place / "kernel.o"],
+        [*compile_cuda, f"-DCHUNKPROOF_VERSION={fields['version']}", "-shared", "-pthread", "-o", place / "kernel.so",
+         "-x", "c++", ROOT / "tests" / "gate" / "cuda.cu", "-x", "none", place / "kernel.o", *OBJECTS,
+         "-Wl,--whole-archive", BUILD / "libchunkproof_simt.a", "-Wl,--no-whole-archive", BUILD / "libchunkproof.a", "-lm"],
+    ]
