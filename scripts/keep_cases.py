@@ -3,9 +3,11 @@
 """The regression corpus of the gate: for each seeded fault the smallest case that shows it.
 
 usage: scripts/keep_cases.py [NAME...]    of tests/gate/faults/*.fault, or of the named ones; of those in kernels in C
+       scripts/keep_cases.py --small      print the files of those that are small enough for the executor
 
 Writes tests/gate/cases/NAME.json with the program of `make BUILD=build/gcc CC=gcc`. A fault that needs the calls before it
-leaves none, nor one whose case another fault has left already. `scripts/gate` replays them all.
+leaves none, nor one whose case another fault has left already. `scripts/gate` replays them all; on CUDA kernels
+the small ones.
 
 exit status: 0 written, 2 bad use
 """
@@ -40,7 +42,23 @@ def smallest(path):
         return (path.stem, found[0].read_text()) if found else None
 
 
+MOST_WORK = 50000  # elements of keys, for all heads: more takes minutes on the executor
+
+
+def work(recipe):
+    """About what a case costs."""
+    return sum(1 + tokens + own for _, _, tokens, own in recipe["operations"]) * recipe["head_dim"] * recipe["n_heads"]
+
+
+def small():
+    """Files, in the order of their names."""
+    return [file for file in sorted(CASES.glob("*.json")) if work(json.loads(file.read_text())["recipe"]) <= MOST_WORK]
+
+
 def main():
+    if sys.argv[1:] == ["--small"]:
+        print("\n".join(str(file.relative_to(ROOT)) for file in small()))
+        return 0
     if any(name.startswith("-") for name in sys.argv[1:]):
         print(__doc__.strip())
         return 0 if sys.argv[1] in ("-h", "--help") else 2

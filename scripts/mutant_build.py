@@ -10,8 +10,14 @@ BUILD = ROOT / "build" / "gcc"
 OBJECTS = [BUILD / "obj" / "kernels" / (file.stem + ".o") for file in sorted((ROOT / "kernels").glob("*.c"))]
 SECONDS = "2"             # for one call: the longest of the kernels in C take a tenth of it,
 EXECUTOR_SECONDS = "20"   # and of those in CUDA
-EXECUTOR_CASES = "16"
+EXECUTOR_CASES = 16       # which are small;
+DEEP_CASES = 40           # of versions: those behind have more keys
 DIMENSIONS = "ONE(32) ONE(64)"  # of the versions: fewer than they have, for the compiler's sake
+
+# Of the faults in versions of our own, one of each kind.
+SAMPLE = ("v2-no-barrier-before-values", "v2-unseen-key-weighs", "v3-does-not-wait-for-keys", "v3-halves-of-keys-swapped",
+          "v3-keys-of-the-other-buffer", "v3-one-warp-of-four-merged", "v3-row-sum-of-one-lane",
+          "v3-waits-for-the-group-before")
 
 
 def kernel_of(fields):
@@ -29,14 +35,15 @@ def fields_of(kernel):
     return {"file": "kernels/merge.h", "version": version} if version != kernel else {"file": kernel}
 
 
-def build(place, fields, source):
+def build(place, fields, source, deep):
     """(commands, the kernel for the gate, its options)"""
-    on_executor = ["--on", "executor", "--cases", EXECUTOR_CASES, "--seconds", EXECUTOR_SECONDS]
+    cases = DEEP_CASES if deep and "version" in fields else EXECUTOR_CASES
+    few = ["--cases", str(cases), "--seconds", EXECUTOR_SECONDS]
     if "version" in fields:
-        return version_commands(place, fields, source), place / "kernel.so", on_executor
+        return version_commands(place, fields, source), place / "kernel.so", few
     if is_cuda(fields):
         (place / "kernel.cu").write_text(source)
-        return [], place / "kernel.cu", on_executor
+        return [], place / "kernel.cu", ["--on", "executor", *few]
     (place / "kernel.c").write_text(source)
     return [["gcc", "-std=c11", "-O1", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT}/include", f"-I{ROOT}/tests/gate",
              place / "kernel.c", BUILD / "libchunkproof.a", "-o", place / "kernel.so", "-lm"]], \

@@ -135,7 +135,7 @@ STAGES = (
     fuzz("fuzz", "scripts/fuzz --smoke"),
     fuzz("fuzz-faults", "scripts/fuzz --faults", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
-    Stage("gate-faults", "scripts/mutants", ("gcc",), tiers=("default", "deep")),
+    Stage("gate-faults", "scripts/mutants", ("gcc", "objcopy"), tiers=("default", "deep")),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=("default", "deep")),
     Stage("kernel-faults", "scripts/faults --kernels", ("gcc", "objcopy"), tiers=("deep",)),

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the scripts themselves: what the gate reports, and that its checks can fail. Run by
 tests/scripts.sh; each test is a method."""
+import collections
 import csv
 import io
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -19,10 +21,13 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 SCRIPTS = os.path.join(ROOT, "scripts")
 sys.path.insert(0, SCRIPTS)
 
+import keep_cases  # noqa: E402
+import mutant_build  # noqa: E402
 import mutant_kills as kills  # noqa: E402
 import report as paper  # noqa: E402
 import run_tests  # noqa: E402
 import verify  # noqa: E402
+from fault_file import read_fault  # noqa: E402
 from mutant_page import page  # noqa: E402
 from stages import STAGES, Stage  # noqa: E402
 
@@ -438,7 +443,8 @@ class Mutants(InDirectory):
         return {"case": case, "values": values, "verdict": verdict, "judged": True, "rejected": list(rejected),
                 "seconds": 0.5}
 
-    def row(self, *each, right=(), usual=(), fault="one"):
+    def row(self, *each, right=(), usual=None, fault="one"):
+        usual = [self.entry(0)] if usual is None else usual
         findings = [{"verdict": "wrong", "case": 1, "text": "element <0> is & must not be"}]
         return kills.row_of(fault, "MERGE-4", "kernel", {"each": list(each), "usual": list(usual), "findings": findings},
                             {"each": list(right), "usual": [self.entry(0)]})
@@ -484,6 +490,46 @@ class Mutants(InDirectory):
         self.assertIn("survives: alive", lines)
         self.assertEqual(lines[-1], "faults 3/4")
         self.assertIn("SURVIVES", kills.line_of(rows[1]))
+
+    def test_where_there_was_no_usual_test_nothing_is_said_of_it(self):
+        rows = [self.row(self.entry(0, "wrong"), usual=[], fault="cuda"), self.row(self.entry(0, "wrong"), fault="host")]
+        summary = kills.summary_of(rows)
+        self.assertEqual((kills.rule_marks(rows[0].usual), kills.rule_marks(rows[1].usual)), ("-----", "....."))
+        self.assertEqual(summary["rules"]["allclose 1e-2"]["usual_lets_through"], ["host"])
+        self.assertTrue(any(line.endswith("  1 of 1 in the usual test") for line in kills.summary_lines(summary, True)))
+        self.assertIn("cuda", page(rows, summary, True))
+        out = io.StringIO()
+        kills.write_csv(out, rows)
+        self.assertEqual([line["usual: cosine > 0.99"] for line in csv.DictReader(io.StringIO(out.getvalue()))], ["", "0"])
+
+    def test_each_fault_has_a_kernel_that_is_to_be_right_without_it(self):
+        faults = pathlib.Path(ROOT, "tests", "gate", "faults"), pathlib.Path(ROOT, "tests", "kernels", "faults")
+        names = collections.Counter(path.stem for place in faults for path in place.glob("*.fault"))
+        self.assertEqual([name for name, n in names.items() if n > 1], [])
+        for path in [*faults[0].glob("*.fault"), *(faults[1] / (name + ".fault") for name in mutant_build.SAMPLE)]:
+            fields, _ = read_fault(path, ("clause", "file"))
+            right = mutant_build.fields_of(mutant_build.kernel_of(fields))
+            self.assertEqual(mutant_build.kernel_of(right), mutant_build.kernel_of(fields))
+            self.assertEqual(right.get("version"), fields.get("version"))
+            self.assertTrue(os.path.exists(os.path.join(ROOT, right["file"])), right)
+
+    def test_kernels_in_cuda_get_few_cases_and_versions_more_in_the_deep_tier(self):
+        def cases(fields, deep):
+            with tempfile.TemporaryDirectory() as place:
+                options = mutant_build.build(pathlib.Path(place), fields, "", deep)[2]
+                return options[options.index("--cases") + 1] if "--cases" in options else None
+        version, plain = {"file": "kernels/v1.h", "version": "1"}, {"file": "tests/example/paged_kernel.cu"}
+        self.assertEqual([cases(version, False), cases(version, True)], ["16", "40"])
+        self.assertEqual([cases(plain, False), cases(plain, True)], ["16", "16"])
+        self.assertIsNone(cases({"file": "tests/example/paged_kernel.c"}, True))
+
+    def test_small_cases_are_most_of_the_corpus_and_no_large_one(self):
+        small = set(keep_cases.small())
+        large = set(keep_cases.CASES.glob("*.json")) - small
+        self.assertGreater(len(small), 10 * len(large))
+        self.assertGreater(len(large), 0)
+        for file in large:
+            self.assertGreater(keep_cases.work(json.loads(file.read_text())["recipe"]), keep_cases.MOST_WORK)
 
     def test_the_page_escapes_and_needs_nothing_else(self):
         rows = [self.row(self.entry(1, "wrong"), fault="<b>&")]

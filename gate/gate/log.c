@@ -42,8 +42,10 @@ void gate_log_print(FILE *file, const struct gate_result *r) {
             "accepts wrong", "rejects right");
     for (int rule = 0; rule < GATE_RULES; rule++) {
         struct count n = count(&r->each, rule), usual = count(&r->usual, rule);
-        fprintf(file, "%-28s %8lld %15lld %14lld   rejects %lld of %lld\n", gate_rule_names[rule],
-                n.rejected, n.accepted_wrong, n.rejected_right, usual.rejected, r->usual.n);
+        fprintf(file, "%-28s %8lld %15lld %14lld   ", gate_rule_names[rule], n.rejected,
+                n.accepted_wrong, n.rejected_right);
+        fprintf(file, r->usual.n > 0 ? "rejects %lld of %lld\n" : "not run\n", usual.rejected,
+                r->usual.n);
     }
 }
 
