@@ -56,7 +56,7 @@ soname  = libchunkproof.so.$(firstword $(subst ., ,$(version)))
 # What is built from what. A directory's files are all its *.c; tests/test_*.c are programs, the other
 # files of tests/ and all of gate/ and fuzz/tolerance/ but what has a main() are theirs to use.
 object       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-library_obj := $(call object,$(wildcard ref/*.c))
+library_obj := $(call object,$(wildcard ref/*.c opt/*.c))
 command_obj := $(call object,$(wildcard gate/*.c gate/*/*.c))
 test_src    := $(wildcard tests/test_*.c)
 tolerance_main := $(call object,$(addprefix fuzz/tolerance/,check.c search.c table.c))
@@ -229,11 +229,12 @@ help:                                  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 # Archives and the shared library depend on the directory too: it changes when a file comes or goes.
-$(static): $(library_obj) ref
+# q: ref/ and opt/ have files of the same name.
+$(static): $(library_obj) ref opt
 	@rm -f $@
-	$(AR) rcs $@ $(library_obj)
+	$(AR) qcs $@ $(library_obj)
 
-$(shared): $(library_obj) ref
+$(shared): $(library_obj) ref opt
 	$(LINK) -shared -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $(library_obj) -lm
 
 # The executor of CUDA kernels, which the gate links with those that it is given as source.

@@ -32,6 +32,8 @@ BELOW = {
     "two_phase": "limits status number softmax plan attention",
     "attend": "limits status number softmax plan attention two_phase",
     "tolerance": "limits number softmax",
+    "opt_tree": "limits status memory pool tree",
+    "opt_plan": "limits status memory tree plan opt_tree",
     "cuda": "limits status plan",
     "kernel": "number plan",
 }

@@ -20,6 +20,8 @@
 #include "chunkproof/limits.h"
 #include "chunkproof/memory.h"
 #include "chunkproof/number.h"
+#include "chunkproof/opt_plan.h"
+#include "chunkproof/opt_tree.h"
 #include "chunkproof/plan.h"
 #include "chunkproof/pool.h"
 #include "chunkproof/softmax.h"

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chunkproof/opt_plan.h"
+
+#include <string.h>
+
+#include "chunkproof/status.h"
+#include "tree_internal.h"
+
+/* PLAN-1, PLAN-4: the shared chunks that begin at sequence s, which has index i, from the root down; then the ends of
+ * those that it is the last one of. Ranges nest: where one above neither begins nor ends here, none above does. */
+static void list_shared(struct cp_opt_plan *plan, const struct cp_opt_tree *tree, int s, int i) {
+    const int *path = path_of(tree, s);
+    int n_shared = tree->sequence[s].n_shared, k = n_shared;
+    while (k > 0 && tree->chunk[path[k - 1]].first == s) {
+        k--;
+    }
+    for (; k < n_shared; k++) {
+        plan->open[k] = plan->n_shared;
+        plan->shared[plan->n_shared++] = (struct cp_shared_chunk){
+            path[k], i, i, tree->sizes.chunk_size, k * tree->sizes.chunk_size};
+    }
+    for (k = n_shared; k > 0 && tree->chunk[path[k - 1]].last == s; k--) {
+        plan->shared[plan->open[k - 1]].end = i + 1;
+    }
+}
+
+/* Order and descriptors. A sequence with the same deepest shared chunk as both its neighbours neither begins nor ends
+ * one: its path need not be looked at. */
+static void list_all(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
+    const struct cp_opt_sequence *sequence = tree->sequence;
+    int i = 0, before = -1;
+    plan->n_shared = 0;
+    for (int s = tree->first; s >= 0; s = sequence[s].next, i++) {
+        int next = sequence[s].next, joint = sequence[s].joint;
+        plan->sequence[i] = s;
+        if (joint >= 0 && (joint != before || next < 0 || sequence[next].joint != joint)) {
+            list_shared(plan, tree, s, i);
+        }
+        before = joint;
+    }
+    plan->n_sequences = i;
+}
+
+static void list_rows(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
+    for (int i = 0; i < plan->n_sequences; i++) {
+        const struct cp_opt_sequence *one = &tree->sequence[plan->sequence[i]];
+        plan->n_tokens[i] = one->n_chunks * tree->sizes.chunk_size - one->room;
+        plan->n_chunks[i] = one->n_chunks;
+        plan->n_shared_chunks[i] = one->n_shared;
+    }
+}
+
+int cp_opt_plan_update(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
+    int other = plan->stamp.tree != tree->stamp.tree;
+    int changed = other || plan->stamp.epoch != tree->stamp.epoch;
+    if (other || plan->shape != tree->shape) {
+        list_all(plan, tree);
+    }
+    if (changed || plan->stamp.step != tree->stamp.step) {
+        list_rows(plan, tree);
+    }
+    plan->stamp = tree->stamp;
+    plan->shape = tree->shape;
+    plan->capacity = tree->sizes.capacity;
+    plan->chunk_size = tree->sizes.chunk_size;
+    plan->table = tree->path;
+    plan->table_width = tree->sizes.max_depth;
+    return changed;
+}
+
+static int fits(const struct cp_opt_plan *plan) {
+    for (int i = 0; i < plan->n_sequences && i < CP_MAX_SEQUENCES; i++) {
+        if (plan->n_chunks[i] > CP_MAX_DEPTH) {
+            return 0;
+        }
+    }
+    return plan->n_sequences <= CP_MAX_SEQUENCES && plan->capacity <= CP_MAX_CHUNKS &&
+           plan->chunk_size <= CP_MAX_CHUNK_SIZE;
+}
+
+int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to) {
+    int same = to->stamp.tree == plan->stamp.tree && to->stamp.epoch == plan->stamp.epoch;
+    if (!fits(plan)) {
+        return CP_ERROR_SHAPE;
+    }
+    to->stamp = plan->stamp;
+    to->capacity = plan->capacity;
+    to->chunk_size = plan->chunk_size;
+    to->n_sequences = plan->n_sequences;
+    to->n_shared = plan->n_shared;
+    for (int i = 0; i < plan->n_sequences; i++) {
+        struct cp_plan_row *row = &to->row[i];
+        row->n_tokens = plan->n_tokens[i];
+        if (!same) {
+            const int *path = plan->table + (size_t)plan->sequence[i] * (size_t)plan->table_width;
+            row->n_chunks = plan->n_chunks[i];
+            row->n_shared = plan->n_shared_chunks[i];
+            memcpy(row->chunk, path, (size_t)row->n_chunks * sizeof *path);
+        }
+    }
+    if (!same) {
+        memcpy(to->shared, plan->shared, (size_t)plan->n_shared * sizeof *to->shared);
+    }
+    return CP_OK;
+}

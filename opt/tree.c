@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chunkproof/opt_tree.h"
+
+#include "tree_internal.h"
+
+void cp_opt_tree_init(struct cp_opt_tree *tree) {
+    unsigned long long state = tree->sizes.seed;
+    tree->stamp.epoch = 0;
+    tree->stamp.step = 0;
+    tree->shape = 0;
+    tree->n_free = tree->sizes.capacity;
+    tree->n_sequences = 0;
+    tree->free_chunk = tree->free_sequence = -1;
+    tree->fresh_chunk = tree->fresh_sequence = 0;
+    tree->first = tree->last = tree->root = -1;
+    /* SplitMix64: the keys need no more than to be unknown. */
+    for (int i = 0; i < tree->sizes.chunk_size + tree->sizes.chunk_size % 2; i++) {
+        state += 0x9E3779B97F4A7C15ULL;
+        unsigned long long z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ULL;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+        tree->key[i] = z ^ (z >> 31);
+    }
+}
+
+int cp_opt_tree_is_alive(const struct cp_opt_tree *tree, int sequence) {
+    return 0 <= sequence && sequence < tree->fresh_sequence && tree->sequence[sequence].size != 0;
+}
+
+int cp_opt_tree_length(const struct cp_opt_tree *tree, int sequence) {
+    const struct cp_opt_sequence *one = &tree->sequence[sequence];
+    return one->n_chunks * tree->sizes.chunk_size - one->room;
+}
+
+int cp_opt_tree_token(const struct cp_opt_tree *tree, int sequence, int k) {
+    int c = tree->sizes.chunk_size;
+    return tokens_of(tree, path_of(tree, sequence)[k / c])[k % c];
+}
+
+const int *cp_opt_tree_path(const struct cp_opt_tree *tree, int sequence) {
+    return path_of(tree, sequence);
+}

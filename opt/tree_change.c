@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sequences come, grow and go (TREE-8 to TREE-13). */
+#include <string.h>
+
+#include "chunkproof/status.h"
+#include "tree_internal.h"
+
+/* ---- Lookup ---- */
+
+/* Is the range of chunk a before that of b? They cover no sequence in common. */
+static int is_before(const struct cp_opt_tree *tree, int a, int b) {
+    return cp_opt_tree_index(tree, tree->chunk[a].first) <
+           cp_opt_tree_index(tree, tree->chunk[b].first);
+}
+
+/* The k-th chunk of sequence s, if it is full, has these tokens and no twin, else -1: then nothing else can be meant. */
+static int guess(const struct cp_opt_tree *tree, int s, int k, const int *token) {
+    const struct cp_opt_sequence *sequence = &tree->sequence[s];
+    const int *path = path_of(tree, s);
+    int n_full = sequence->n_chunks - (sequence->room > 0);
+    if (k >= n_full) {
+        return -1;
+    }
+    if (k + 3 < n_full) {
+        PREFETCH(&tree->chunk[path[k + 3]]);
+        PREFETCH(tokens_of(tree, path[k + 3]));
+    }
+    size_t bytes = (size_t)tree->sizes.chunk_size * sizeof *token;
+    return !tree->chunk[path[k]].has_twin && memcmp(tokens_of(tree, path[k]), token, bytes) == 0
+               ? path[k]
+               : -1;
+}
+
+/* A full child of `at`, or a root for -1, with these tokens, or -1. */
+static int find_child(const struct cp_opt_tree *tree, int at, unsigned long long salt,
+                      const int *token) {
+    unsigned long long hash = cp_opt_hash(tree, token);
+    int head = tree->bucket[cp_opt_bucket(tree, at, salt, hash)] - 1;
+    return cp_opt_find(tree, head, at, salt, hash, token);
+}
+
+/* Another one, behind `at` in its bucket, with the same parent and tokens, or -1. */
+static int find_twin(const struct cp_opt_tree *tree, int at, unsigned long long salt,
+                     const int *token) {
+    const struct cp_opt_chunk *chunk = &tree->chunk[at];
+    return chunk->has_twin ? cp_opt_find(tree, chunk->next, chunk->parent, salt, chunk->hash, token)
+                           : -1;
+}
+
+/* The last chunk of the longest match, and how long that is: depth first over all chunks that match, of which there is
+ * one at each depth but for twins. A prompt that has a chunk of some sequence mostly goes on with the next one of that
+ * sequence, which is faster to find than by its hash. */
+static int longest_match(const struct cp_opt_tree *tree, const int *token, int n_full,
+                         unsigned long long salt, int *n_chunks) {
+    size_t c = (size_t)tree->sizes.chunk_size;
+    int best = -1, at = -1, k = 0;
+    *n_chunks = 0;
+    do {
+        for (; k < n_full; k++) {
+            int child = at < 0 ? -1 : guess(tree, tree->chunk[at].first, k, token + (size_t)k * c);
+            if (child < 0) {
+                child = find_child(tree, at, salt, token + (size_t)k * c);
+            }
+            if (child < 0) {
+                break;
+            }
+            at = child;
+        }
+        if (k > *n_chunks || (k > 0 && k == *n_chunks && is_before(tree, at, best))) {
+            best = at;
+            *n_chunks = k;
+        }
+        int twin = -1;
+        while (at >= 0 && twin < 0) {
+            twin = find_twin(tree, at, salt, token + (size_t)(k - 1) * c);
+            at = twin >= 0 ? twin : tree->chunk[at].parent;
+            k -= twin < 0;
+        }
+    } while (at >= 0);
+    return best;
+}
+
+struct cp_match cp_opt_tree_lookup(const struct cp_opt_tree *tree, const int *token, int n_tokens,
+                                   unsigned long long salt) {
+    struct cp_match match = {0, 0, -1};
+    int c = tree->sizes.chunk_size;
+    int chunk = longest_match(tree, token, n_tokens / c, salt, &match.n_chunks);
+    if (chunk >= 0) {
+        match.n_tokens = match.n_chunks * c;
+        match.sequence = tree->chunk[chunk].first;
+    }
+    return match;
+}
+
+/* ---- Parts ---- */
+
+/* A handle for a new sequence right behind another one, with the first n chunks of that, which are full. From depth n
+ * on, `behind` is the last one of each chunk on its path. Without any sequence it is -1, and n is 0. */
+static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long id,
+                        unsigned long long salt) {
+    struct cp_opt_sequence *sequence = tree->sequence;
+    int s = tree->free_sequence;
+    if (s >= 0) {
+        tree->free_sequence = sequence[s].next;
+    } else {
+        s = tree->fresh_sequence++;
+    }
+    int *path = path_of(tree, s);
+    int joint = -1;
+    if (n > 0) {
+        memcpy(path, path_of(tree, behind), (size_t)n * sizeof *path);
+        joint = path[n - 1];
+        if (tree->chunk[joint].first == tree->chunk[joint].last) { /* private until now */
+            sequence[behind].n_shared = n;
+            sequence[behind].joint = joint;
+        }
+        /* Ranges nest: where one goes on behind it, all above do. */
+        for (int k = n - 1; k >= 0 && tree->chunk[path[k]].last == behind; k--) {
+            tree->chunk[path[k]].last = s;
+        }
+    }
+    cp_opt_insert(tree, s, behind);
+    sequence[s].id = id;
+    sequence[s].salt = salt;
+    sequence[s].n_chunks = n;
+    sequence[s].room = 0;
+    sequence[s].n_shared = n;
+    sequence[s].joint = joint;
+    sequence[s].tail = joint;
+    sequence[s].marked = 0;
+    tree->n_sequences++;
+    tree->stamp.epoch++;
+    tree->shape++;
+    return s;
+}
+
+/* A new last chunk for sequence s, whose chunks are full, with n >= 1 tokens; one that is full is still to be listed.
+ * There is a free one. */
+static int push_chunk(struct cp_opt_tree *tree, int s, const int *token, int n) {
+    struct cp_opt_sequence *sequence = &tree->sequence[s];
+    int x = tree->free_chunk;
+    if (x >= 0) {
+        tree->free_chunk = tree->chunk[x].next;
+    } else {
+        x = tree->fresh_chunk++;
+    }
+    tree->n_free--;
+    struct cp_opt_chunk *chunk = &tree->chunk[x];
+    chunk->parent = sequence->n_chunks > 0 ? sequence->tail : -1;
+    chunk->first = chunk->last = s;
+    chunk->depth = (unsigned)sequence->n_chunks;
+    chunk->has_twin = 0;
+    chunk->next = chunk->previous = -1;
+    memcpy(tokens_of(tree, x), token, (size_t)n * sizeof *token);
+    path_of(tree, s)[sequence->n_chunks++] = x;
+    sequence->tail = x;
+    sequence->room = tree->sizes.chunk_size - n;
+    if (sequence->room == 0) {
+        cp_opt_hash_chunk(tree, x, sequence->salt);
+    }
+    return x;
+}
+
+/* ---- Operations ---- */
+
+int cp_opt_tree_join(struct cp_opt_tree *tree, const int *token, int n_tokens,
+                     unsigned long long salt, long long id, struct cp_joined *joined) {
+    int c = tree->sizes.chunk_size, n;
+    CHECK_TREE(tree);
+    if (n_tokens < 0) {
+        return CP_ERROR_ARGUMENT;
+    }
+    int n_chunks = chunks_for(tree, n_tokens);
+    if (n_chunks > tree->sizes.max_depth) {
+        return CP_ERROR_TOO_LONG;
+    }
+    if (tree->n_sequences == tree->sizes.max_sequences) {
+        return CP_ERROR_SEQUENCES_FULL;
+    }
+    int chunk = longest_match(tree, token, n_tokens / c, salt, &n);
+    if (n_chunks - n > tree->n_free) {
+        return CP_ERROR_POOL_FULL;
+    }
+    int s = new_sequence(tree, n > 0 ? tree->chunk[chunk].last : tree->last, n, id, salt);
+    for (int k = n; k < n_chunks; k++) {
+        int at = k * c;
+        push_chunk(tree, s, token + at, n_tokens - at < c ? n_tokens - at : c);
+    }
+    for (int k = n; k < n_tokens / c; k++) {
+        cp_opt_list(tree, path_of(tree, s)[k]);
+    }
+    joined->sequence = s;
+    joined->n_shared = n * c;
+    CHECK_TREE(tree);
+    return CP_OK;
+}
+
+static void append_one(struct cp_opt_tree *tree, int s, int token) {
+    struct cp_opt_sequence *sequence = &tree->sequence[s];
+    if (sequence->room == 0) {
+        push_chunk(tree, s, &token, 1);
+        tree->stamp.epoch++;
+    } else {
+        tokens_of(tree, sequence->tail)[tree->sizes.chunk_size - sequence->room] = token;
+        sequence->room--;
+        if (sequence->room == 0) {
+            cp_opt_hash_chunk(tree, sequence->tail, sequence->salt);
+        }
+    }
+    if (sequence->room == 0) {
+        cp_opt_list(tree, sequence->tail);
+    }
+}
+
+/* Counts the chunks that a token for each of the sequences takes, and marks those looked at, *n_marked. */
+static int count_needed(struct cp_opt_tree *tree, int n, const int *sequence, int *n_marked,
+                        int *needed) {
+    for (int i = 0; i < n; i++) {
+        if (!cp_opt_tree_is_alive(tree, sequence[i]) || tree->sequence[sequence[i]].marked) {
+            return CP_ERROR_ARGUMENT;
+        }
+        struct cp_opt_sequence *one = &tree->sequence[sequence[i]];
+        one->marked = 1;
+        *n_marked = i + 1;
+        if (one->room == 0) {
+            if (one->n_chunks == tree->sizes.max_depth) {
+                return CP_ERROR_TOO_LONG;
+            }
+            ++*needed;
+        }
+    }
+    return *needed > tree->n_free ? CP_ERROR_POOL_FULL : CP_OK;
+}
+
+int cp_opt_tree_append_each(struct cp_opt_tree *tree, int n, const int *sequence,
+                            const int *token) {
+    int n_marked = 0, needed = 0;
+    CHECK_TREE(tree);
+    if (n < 0) {
+        return CP_ERROR_ARGUMENT;
+    }
+    int status = count_needed(tree, n, sequence, &n_marked, &needed);
+    for (int i = 0; i < n_marked; i++) {
+        tree->sequence[sequence[i]].marked = 0;
+        if (status == CP_OK) {
+            append_one(tree, sequence[i], token[i]);
+        }
+    }
+    tree->stamp.step += status == CP_OK;
+    CHECK_TREE(tree);
+    return status;
+}
+
+int cp_opt_tree_append(struct cp_opt_tree *tree, int sequence, int token) {
+    return cp_opt_tree_append_each(tree, 1, &sequence, &token);
+}
+
+/* The last chunk first, so that the first one is the next to be taken: as in the reference. */
+static void release_own(struct cp_opt_tree *tree, int s) {
+    const struct cp_opt_sequence *sequence = &tree->sequence[s];
+    const int *path = path_of(tree, s);
+    for (int k = sequence->n_chunks - 1; k >= sequence->n_shared; k--) {
+        struct cp_opt_chunk *chunk = &tree->chunk[path[k]];
+        if (chunk->previous != -1) {
+            cp_opt_unlist(tree, path[k]);
+        }
+        chunk->first = -1;
+        chunk->next = tree->free_chunk;
+        tree->free_chunk = path[k];
+        tree->n_free++;
+    }
+}
+
+int cp_opt_tree_leave(struct cp_opt_tree *tree, int s) {
+    struct cp_opt_sequence *sequence = tree->sequence;
+    CHECK_TREE(tree);
+    if (!cp_opt_tree_is_alive(tree, s)) {
+        return CP_ERROR_ARGUMENT;
+    }
+    const int *path = path_of(tree, s);
+    release_own(tree, s);
+    for (int k = sequence[s].n_shared - 1; k >= 0; k--) {
+        struct cp_opt_chunk *chunk = &tree->chunk[path[k]];
+        if (chunk->first == s) {
+            chunk->first = sequence[s].next;
+        } else if (chunk->last == s) {
+            chunk->last = sequence[s].previous;
+        } else {
+            break; /* inside of its range, and inside of all above */
+        }
+        if (chunk->first ==
+            chunk->last) { /* private now; whose it is, is the same at each such k */
+            sequence[chunk->first].n_shared = k;
+            sequence[chunk->first].joint = k > 0 ? path[k - 1] : -1;
+        }
+    }
+    cp_opt_remove(tree, s);
+    sequence[s].next = tree->free_sequence;
+    tree->free_sequence = s;
+    tree->n_sequences--;
+    tree->stamp.epoch++;
+    tree->shape++;
+    CHECK_TREE(tree);
+    return CP_OK;
+}
+
+int cp_opt_tree_fork(struct cp_opt_tree *tree, int s, long long id, struct cp_forked *forked) {
+    CHECK_TREE(tree);
+    if (!cp_opt_tree_is_alive(tree, s)) {
+        return CP_ERROR_ARGUMENT;
+    }
+    if (tree->n_sequences == tree->sizes.max_sequences) {
+        return CP_ERROR_SEQUENCES_FULL;
+    }
+    int partial = tree->sequence[s].room > 0;
+    if (partial && tree->n_free == 0) {
+        return CP_ERROR_POOL_FULL;
+    }
+    forked->copy_from = forked->copy_to = -1;
+    forked->sequence =
+        new_sequence(tree, s, tree->sequence[s].n_chunks - partial, id, tree->sequence[s].salt);
+    if (partial) {
+        forked->copy_from = tree->sequence[s].tail;
+        forked->copy_to = push_chunk(tree, forked->sequence, tokens_of(tree, forked->copy_from),
+                                     tree->sizes.chunk_size - tree->sequence[s].room);
+    }
+    CHECK_TREE(tree);
+    return CP_OK;
+}

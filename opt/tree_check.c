@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The executable invariant. Each clause is checked after those that make it safe to. */
+#include <stddef.h>
+
+#include "tree_internal.h"
+
+static int is_used(const struct cp_opt_tree *tree, int x) {
+    return 0 <= x && x < tree->fresh_chunk && tree->chunk[x].first != -1;
+}
+
+/* POOL-1, POOL-2: the list of free chunks ends, so it has none twice; it has as many as are free and not fresh, so it
+ * has all. */
+static int pool_is_valid(const struct cp_opt_tree *tree) {
+    int listed = 0, not_used = 0;
+    if (tree->fresh_chunk < 0 || tree->fresh_chunk > tree->sizes.capacity) {
+        return 0;
+    }
+    for (int x = 0; x < tree->fresh_chunk; x++) {
+        not_used += tree->chunk[x].first == -1;
+    }
+    for (int x = tree->free_chunk; x != -1; x = tree->chunk[x].next, listed++) {
+        if (listed == not_used || x < 0 || x >= tree->fresh_chunk || tree->chunk[x].first != -1) {
+            return 0;
+        }
+    }
+    return listed == not_used &&
+           tree->n_free == not_used + tree->sizes.capacity - tree->fresh_chunk;
+}
+
+/* Handles alike. */
+static int handles_are_valid(const struct cp_opt_tree *tree) {
+    int listed = 0, not_used = 0;
+    if (tree->fresh_sequence < 0 || tree->fresh_sequence > tree->sizes.max_sequences) {
+        return 0;
+    }
+    for (int s = 0; s < tree->fresh_sequence; s++) {
+        not_used += tree->sequence[s].size == 0;
+    }
+    for (int s = tree->free_sequence; s != -1; s = tree->sequence[s].next, listed++) {
+        if (listed == not_used || s < 0 || s >= tree->fresh_sequence ||
+            tree->sequence[s].size != 0) {
+            return 0;
+        }
+    }
+    return listed == not_used;
+}
+
+static int has_at(const struct cp_opt_tree *tree, int s, int k, int chunk) {
+    return s >= 0 && k < tree->sequence[s].n_chunks && path_of(tree, s)[k] == chunk;
+}
+
+/* Numbers of each sequence, before those of others are looked at. */
+static int sequence_is_valid(const struct cp_opt_tree *tree, int s) {
+    const struct cp_opt_sequence *one = &tree->sequence[s];
+    const int *path = path_of(tree, s);
+    return 0 <= one->n_chunks && one->n_chunks <= tree->sizes.max_depth && 0 <= one->n_shared &&
+           one->n_shared <= one->n_chunks && 0 <= one->room && one->room < tree->sizes.chunk_size &&
+           one->joint == (one->n_shared > 0 ? path[one->n_shared - 1] : -1) &&
+           (one->n_chunks > 0 ? one->tail == path[one->n_chunks - 1] : one->room == 0) &&
+           one->marked == 0;
+}
+
+/* TREE-1 and TREE-4 for a used chunk: there are sequences at both ends of its range, and the first has it. What is
+ * between them follows from TREE-3: who has it is the first, or stands behind one that has it; alike with the last. */
+static const char *check_chunk(const struct cp_opt_tree *tree, int x) {
+    const struct cp_opt_chunk *chunk = &tree->chunk[x];
+    if (!cp_opt_tree_is_alive(tree, chunk->first) || !cp_opt_tree_is_alive(tree, chunk->last)) {
+        return "TREE-1";
+    }
+    return has_at(tree, chunk->first, (int)chunk->depth, x) ? NULL : "TREE-4";
+}
+
+static const char *check_path(const struct cp_opt_tree *tree, int s) {
+    const struct cp_opt_sequence *one = &tree->sequence[s];
+    const int *path = path_of(tree, s);
+    if (one->room > 0 && one->n_shared == one->n_chunks) {
+        return "TREE-2";
+    }
+    for (int k = 0; k < one->n_chunks; k++) {
+        if (!is_used(tree, path[k])) {
+            return "TREE-3";
+        }
+        const struct cp_opt_chunk *chunk = &tree->chunk[path[k]];
+        if ((int)chunk->depth != k || chunk->parent != (k > 0 ? path[k - 1] : -1) ||
+            (chunk->first != s && !has_at(tree, one->previous, k, path[k])) ||
+            (chunk->last != s && !has_at(tree, one->next, k, path[k]))) {
+            return "TREE-3";
+        }
+        if ((k < one->n_shared) != (chunk->first != chunk->last)) {
+            return "TREE-5";
+        }
+        if (chunk->first != s && tree->sequence[one->previous].salt != one->salt) {
+            return "TREE-14";
+        }
+    }
+    return NULL;
+}
+
+static int is_full(const struct cp_opt_tree *tree, int x) {
+    const struct cp_opt_sequence *first = &tree->sequence[tree->chunk[x].first];
+    return first->tail != x || first->room == 0;
+}
+
+/* Twins know of it; not of each other, but of one. */
+static int twins_are_valid(const struct cp_opt_tree *tree, int x) {
+    const struct cp_opt_chunk *chunk = &tree->chunk[x];
+    int twin = cp_opt_find(tree, chunk->next, chunk->parent, tree->sequence[chunk->first].salt,
+                           chunk->hash, tokens_of(tree, x));
+    return twin < 0 || (chunk->has_twin && tree->chunk[twin].has_twin);
+}
+
+/* The buckets have each full chunk, where it belongs, and no other. No chunk has two before it, so the lists end. */
+static int buckets_are_valid(const struct cp_opt_tree *tree) {
+    int listed = 0, full = 0;
+    for (int b = 0; b < tree->n_buckets; b++) {
+        int previous = -2 - b;
+        for (int x = tree->bucket[b] - 1; x != -1;
+             previous = x, x = tree->chunk[x].next, listed++) {
+            if (!is_used(tree, x) || !is_full(tree, x) || tree->chunk[x].previous != previous ||
+                cp_opt_bucket(tree, tree->chunk[x].parent,
+                              tree->sequence[tree->chunk[x].first].salt,
+                              tree->chunk[x].hash) != b) {
+                return 0;
+            }
+        }
+    }
+    for (int x = 0; x < tree->fresh_chunk; x++) {
+        if (tree->chunk[x].first != -1) {
+            int is_listed = tree->chunk[x].previous != -1;
+            if (is_listed != is_full(tree, x)) {
+                return 0;
+            }
+            full += is_listed;
+        }
+    }
+    for (int x = 0; x < tree->fresh_chunk; x++) {
+        if (tree->chunk[x].first != -1 && is_full(tree, x) && !twins_are_valid(tree, x)) {
+            return 0;
+        }
+    }
+    return listed == full;
+}
+
+const char *cp_opt_tree_check(const struct cp_opt_tree *tree) {
+    if (!pool_is_valid(tree)) {
+        return "POOL-2";
+    }
+    if (!handles_are_valid(tree)) {
+        return "TREE-1";
+    }
+    const char *broken = cp_opt_check_order(tree);
+    for (int s = tree->first; broken == NULL && s >= 0; s = tree->sequence[s].next) {
+        broken = sequence_is_valid(tree, s) ? NULL : "TREE-1";
+    }
+    for (int x = 0; broken == NULL && x < tree->fresh_chunk; x++) {
+        broken = tree->chunk[x].first == -1 ? NULL : check_chunk(tree, x);
+    }
+    for (int s = tree->first; broken == NULL && s >= 0; s = tree->sequence[s].next) {
+        broken = check_path(tree, s);
+    }
+    if (broken == NULL && !buckets_are_valid(tree)) {
+        broken = "TREE-8";
+    }
+    return broken;
+}
+
+const char *cp_opt_tree_check_hashes(const struct cp_opt_tree *tree) {
+    for (int x = 0; x < tree->fresh_chunk; x++) {
+        if (tree->chunk[x].first != -1 && is_full(tree, x) &&
+            tree->chunk[x].hash != cp_opt_hash(tree, tokens_of(tree, x))) {
+            return "TREE-15";
+        }
+    }
+    return NULL;
+}
+
+int cp_opt_tree_is_valid(const struct cp_opt_tree *tree) {
+    return cp_opt_tree_check(tree) == NULL && cp_opt_tree_check_hashes(tree) == NULL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of which the operations are made. Indices are in range: the callers see to it. */
+#ifndef CHUNKPROOF_OPT_TREE_INTERNAL_H
+#define CHUNKPROOF_OPT_TREE_INTERNAL_H
+
+#include "chunkproof/opt_tree.h"
+
+#ifdef CHUNKPROOF_CHECKED
+#include <assert.h>
+#define CHECK_TREE(tree) assert(cp_opt_tree_is_valid(tree))
+#else
+#define CHECK_TREE(tree) ((void)0)
+#endif
+
+#ifdef __GNUC__
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)0)
+#endif
+
+static inline int *path_of(const struct cp_opt_tree *tree, int sequence) {
+    return tree->path + (size_t)sequence * (size_t)tree->sizes.max_depth;
+}
+
+static inline int *tokens_of(const struct cp_opt_tree *tree, int chunk) {
+    return tree->token + (size_t)chunk * (size_t)tree->sizes.chunk_size;
+}
+
+/* How many chunks n tokens take. */
+static inline int chunks_for(const struct cp_opt_tree *tree, int n) {
+    return n / tree->sizes.chunk_size + (n % tree->sizes.chunk_size > 0);
+}
+
+/* ---- Memory (tree_new.c) ---- */
+
+int cp_opt_sizes_are_valid(const struct cp_opt_sizes *sizes);
+
+/* Room for n elements behind `bytes`, from the next line of the cache on; returns where it begins. */
+size_t cp_opt_put(size_t *bytes, size_t n, size_t element);
+
+/* ---- Buckets of full chunks (tree_bucket.c) ---- */
+
+/* The hash of c tokens (TREE-15). */
+unsigned long long cp_opt_hash(const struct cp_opt_tree *tree, const int *token);
+
+/* Where chunks with this parent and hash are; without a parent, the salt stands for it. */
+int cp_opt_bucket(const struct cp_opt_tree *tree, int parent, unsigned long long salt,
+                  unsigned long long hash);
+
+/* The next chunk in the bucket of `chunk`, from this one on, with that parent (and salt), hash and tokens; -1: none. */
+int cp_opt_find(const struct cp_opt_tree *tree, int chunk, int parent, unsigned long long salt,
+                unsigned long long hash, const int *token);
+
+/* Enters a chunk that has just become full, in two steps: what the first asks of memory is there for the second, if
+ * something else is done meanwhile. Takes a full one out. */
+void cp_opt_hash_chunk(struct cp_opt_tree *tree, int chunk, unsigned long long salt);
+void cp_opt_list(struct cp_opt_tree *tree, int chunk);
+void cp_opt_unlist(struct cp_opt_tree *tree, int chunk);
+
+/* ---- The order of sequences (tree_order.c) ---- */
+
+/* Puts a sequence behind another one, which is -1 when there is none. */
+void cp_opt_insert(struct cp_opt_tree *tree, int sequence, int behind);
+void cp_opt_remove(struct cp_opt_tree *tree, int sequence);
+
+/* The higher one is nearer to the root of the search tree: a number without pattern for each handle, so that the tree
+ * is as deep as a random one whatever comes and goes. */
+int cp_opt_is_higher(const struct cp_opt_tree *tree, int a, int b);
+
+/* NULL, or the clause that the order breaks. */
+const char *cp_opt_check_order(const struct cp_opt_tree *tree);
+
+#endif
