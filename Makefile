@@ -79,7 +79,7 @@ gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
 simt_gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/tests/gpu/%)
 
 # Fuzz targets: inputs are operations (fuzz/format.h), or text.
-fuzz_operations := tree plan attention schedule kernels
+fuzz_operations := tree plan opt_tree attention schedule kernels
 fuzz_text   := trace script gate_case bound_case options
 fuzz_bin    := $(addprefix $(BUILD)/fuzz/,$(fuzz_operations) $(fuzz_text))
 fuzz_obj    := $(call object,$(wildcard fuzz/*.c)) $(BUILD)/obj/fuzz/kernels.o

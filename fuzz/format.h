@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes <-> operations: the format of the inputs of tree, plan, attention, schedule and kernels.
+/* Bytes <-> operations: the format of the inputs of tree, plan, opt_tree, attention, schedule and kernels.
  *
  * An input is 16 bytes that describe a problem and then 8 bytes for each operation. What is missing is 0; what is
  * behind the last operation that counts is ignored; each byte is taken modulo the values that there are. So every

@@ -31,7 +31,7 @@ static int read_trace(int argc, char **argv) {
     }
     return is_within(o.block_size, 1, CP_MAX_CHUNK_SIZE) && o.settings.ms_per_token >= 1 &&
            is_within(o.settings.capacity, 0, CP_MAX_CHUNKS) &&
-           is_within(o.settings.hash_bits, 0, 64) &&
+           is_within(o.settings.hash_bits, 0, 64) && is_within(o.settings.opt, 0, 1) &&
            is_within(o.settings.check, TRACE_CHECK_NONE, TRACE_CHECK_EVERY) &&
            o.generator.requests >= 1 && is_within(o.generator.gap, 0, 1LL << 32) &&
            o.generator.prompts >= 1 && o.generator.prompt_tokens >= 0 &&

@@ -52,6 +52,21 @@ ok "decoding, figures by hand" json 0 "$decoded and t['invariant_checks'] == 4 +
     t['check'] == 'sampled'" "${small[@]}"
 ok "every operation checked" json 0 "$decoded and t['invariant_checks'] == 4 + 3 + 4 + 1" \
     --check every "${small[@]}"
+ok "the other tree" json 0 "$decoded and t['invariant_checks'] == 5 and t['tree'] == 'opt'" --tree opt "${small[@]}"
+ok "the other tree, every operation checked" json 0 "$decoded and t['invariant_checks'] == 4 + 3 + 4 + 1" \
+    --tree opt --check every "${small[@]}"
+ok "the other tree, no check" json 0 "$decoded and t['invariant_checks'] == 0" --tree opt --check none "${small[@]}"
+ok "the other tree, hashes that always collide" json 0 "$decoded" --tree opt --hash-bits 0 "${small[@]}"
+same_figures() { # same_figures ARGUMENT...: of both trees
+    for tree in ref opt; do
+        status 0 --json --tree $tree "$@" || return 1
+        sed -E 's/"(invariant_checks|seconds|tree)": [^,}]*//g' "$work/out" >"$work/$tree"
+    done
+    diff "$work/ref" "$work/opt"
+}
+ok "the other tree, the same figures" same_figures --requests 200
+ok "... also when nobody leaves" same_figures --requests 100 --retain
+ok "... and when not all have room" same_figures --requests 300 --capacity 200
 ok "no check" json 0 "$decoded and t['invariant_checks'] == 0" --check none "${small[@]}"
 # At the peak, iteration 1: 4 + 3 chunks on paths, 6 in use; 2 x 4 of 13 + 9 tokens are shared.
 ok "sharing at the peak" json 0 "abs(t['sharing_at_peak']['r'] - 8 / 22) < 1e-12 and
@@ -142,6 +157,7 @@ ok "no such check" wrong "--check needs every, sampled or none, not 'all'" --che
 ok "two files" wrong "one FILE at most" "$work/small" "$work/small"
 ok "a file and a generator" wrong "--generate makes a trace of its own" --generate "$work/small"
 ok "a file and a seed" wrong "--seed is about the synthetic trace" --seed 3 "$work/small"
+ok "no such tree" wrong "--tree needs ref or opt, not 'fast'" --tree fast
 ok "generate and a check" wrong "--check is about a replay" --generate --check none
 ok "more tokens than an int tells apart" wrong "ask for fewer or shorter ones" --generate \
     --requests 20000 --output-tokens 1000000

@@ -92,6 +92,21 @@ static void handles_stay_and_indices_move(void **unused) {
     cp_opt_tree_free(tree);
 }
 
+/* Of 64 domains many share the few buckets (TREE-14). */
+static void sharing_domains_are_apart_in_one_bucket(void **unused) {
+    struct cp_opt_tree *tree = new_tree(2, 4);
+    (void)unused;
+    int a = join(tree, "1122", 0, 1);
+    assert_in_range(tree->n_buckets, 1, 4);
+    for (unsigned long long salt = 0; salt < 64; salt++) {
+        struct cp_match match = cp_opt_tree_lookup(tree, (int[]){1, 1, 2, 2}, 4, salt);
+        assert_int_equal(match.n_chunks, salt == 0 ? 2 : 0);
+        assert_int_equal(match.n_tokens, salt == 0 ? 4 : 0);
+        assert_int_equal(match.sequence, salt == 0 ? a : -1);
+    }
+    cp_opt_tree_free(tree);
+}
+
 static void a_batch_has_any_order_and_each_once(void **unused) {
     struct cp_opt_tree *tree = new_tree(8, 4);
     (void)unused;
@@ -515,6 +530,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_out_of_range_are_refused),
         cmocka_unit_test(handles_stay_and_indices_move),
+        cmocka_unit_test(sharing_domains_are_apart_in_one_bucket),
         cmocka_unit_test(a_batch_has_any_order_and_each_once),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(the_check_names_the_broken_clause),

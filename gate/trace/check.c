@@ -8,12 +8,11 @@
 
 #include "chunkproof/status.h"
 
-int trace_checker_init(struct trace_checker *checker, const struct trace *trace,
-                       const struct trace_model *model, const struct cp_tree *tree) {
+static int init(struct trace_checker *checker, const struct trace *trace,
+                const struct trace_model *model) {
     memset(checker, 0, sizeof *checker);
     checker->trace = trace;
     checker->model = model;
-    checker->tree = tree;
     checker->structure_changed = 1; /* a new plan is of no tree */
     checker->seen = calloc((size_t)trace->n_requests + 1, sizeof *checker->seen);
     if (checker->seen == NULL || cp_plan_new(&checker->plan) != CP_OK) {
@@ -23,9 +22,30 @@ int trace_checker_init(struct trace_checker *checker, const struct trace *trace,
     return 0;
 }
 
+int trace_checker_init(struct trace_checker *checker, const struct trace *trace,
+                       const struct trace_model *model, const struct cp_tree *tree) {
+    int result = init(checker, trace, model);
+    checker->tree = tree;
+    checker->capacity = tree->pool.capacity;
+    return result;
+}
+
+int trace_checker_init_opt(struct trace_checker *checker, const struct trace *trace,
+                           const struct trace_model *model, const struct cp_opt_tree *tree,
+                           const int *handle, int *token) {
+    int result = init(checker, trace, model);
+    checker->opt_tree = tree;
+    checker->capacity = tree->sizes.capacity;
+    checker->handle = handle;
+    checker->token = token;
+    return result == 0 && cp_opt_plan_new(&checker->opt_plan, &tree->sizes) == CP_OK ? 0 : -1;
+}
+
 void trace_checker_free(struct trace_checker *checker) {
     free(checker->seen);
     cp_plan_free(checker->plan);
+    cp_opt_plan_free(checker->opt_plan);
+    checker->opt_plan = NULL;
     checker->seen = NULL;
     checker->plan = NULL;
 }
@@ -42,7 +62,7 @@ int trace_violate(struct trace_checker *checker, const char *clause, int request
 }
 
 static long long free_chunks(const struct trace_checker *checker) {
-    return checker->tree->pool.capacity - trace_model_used(checker->model);
+    return checker->capacity - trace_model_used(checker->model);
 }
 
 int trace_expect_join(const struct trace_checker *checker, int r) {
@@ -181,9 +201,9 @@ static int check_rows(struct trace_checker *checker) {
     return 0;
 }
 
-/* PLAN-3: the pairs that the plan covers are as many as there are chunks on paths, the shared ones as
- * many as the model has. That none is covered twice is what cp_plan_check() looks at. */
-static int check_coverage(struct trace_checker *checker) {
+/* As many as there are chunks on paths, the shared ones as many as the model has. That none is covered twice is what
+ * cp_plan_check() looks at. */
+int trace_check_coverage(struct trace_checker *checker) {
     const struct cp_plan *plan = checker->plan;
     long long shared_pairs = 0;
     long long own = 0;
@@ -226,7 +246,7 @@ static int check_plan(struct trace_checker *checker) {
     if (check_rows(checker) != 0) {
         return -1;
     }
-    return check_coverage(checker);
+    return trace_check_coverage(checker);
 }
 
 int trace_check_all(struct trace_checker *checker) {

@@ -4,6 +4,7 @@
 #ifndef CHUNKPROOF_GATE_TRACE_CHECK_H
 #define CHUNKPROOF_GATE_TRACE_CHECK_H
 
+#include "chunkproof/opt_plan.h"
 #include "chunkproof/plan.h"
 #include "chunkproof/tree.h"
 #include "gate/trace/data.h"
@@ -20,16 +21,24 @@ struct trace_checker {
     const struct trace_model *model;
     const struct cp_tree *tree; /* the id of a sequence is its request's number */
     struct cp_plan *plan;
-    int structure_changed; /* since the plan was brought up to date */
-    int turn;              /* sequence whose content is compared next */
-    int *seen;             /* per request: the check that met it last */
-    int n_checks;          /* of all that is linear in the tree */
+    const struct cp_opt_tree *opt_tree; /* or this one, then `tree` is NULL; */
+    struct cp_opt_plan *opt_plan;       /* its plan, which is exported to `plan` */
+    const int *handle;                  /* per request */
+    int *token;                         /* room for all of a request */
+    int capacity;                       /* of the pool */
+    int structure_changed;              /* since the plan was brought up to date */
+    int turn;                           /* sequence whose content is compared next */
+    int *seen;                          /* per request: the check that met it last */
+    int n_checks;                       /* of all that is linear in the tree */
     struct trace_violation violation;
 };
 
 /* Returns 0, or -1 when there is no memory. */
 int trace_checker_init(struct trace_checker *checker, const struct trace *trace,
                        const struct trace_model *model, const struct cp_tree *tree);
+int trace_checker_init_opt(struct trace_checker *checker, const struct trace *trace,
+                           const struct trace_model *model, const struct cp_opt_tree *tree,
+                           const int *handle, int *token);
 void trace_checker_free(struct trace_checker *checker);
 
 /* Writes the violation. Returns -1. */
@@ -61,5 +70,17 @@ int trace_check_all(struct trace_checker *checker);
 /* The content of every sequence and the hash of every chunk: linear in the tokens. Only after
  * trace_check_all() has found nothing. */
 int trace_check_contents(struct trace_checker *checker);
+
+/* The pairs that checker->plan covers are as many as the model has (PLAN-1, PLAN-3). */
+int trace_check_coverage(struct trace_checker *checker);
+
+/* The same of the tree of opt/ (opt_check.c). token[] has the prompt of r. */
+int trace_check_opt_joined(struct trace_checker *checker, int r, int matched,
+                           const struct cp_joined *joined, const int *token);
+int trace_check_opt_unchanged(struct trace_checker *checker, int r, struct cp_stamp stamp,
+                              int n_free);
+int trace_check_opt_counts(struct trace_checker *checker, const char *clause, int r);
+int trace_check_opt_all(struct trace_checker *checker);
+int trace_check_opt_contents(struct trace_checker *checker);
 
 #endif

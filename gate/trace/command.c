@@ -57,7 +57,7 @@ static int watch(void *context, struct trace_replay *replay) {
         progress->next = seconds_now() + progress->interval;
         fprintf(stderr, "%s%d of %d requests, %d alive, %lld iterations, %lld chunks in use%s",
                 progress->in_place ? "\r\033[K" : "", figures->requests, replay->trace->n_requests,
-                replay->tree->n_sequences, figures->iterations, figures->now.used,
+                replay->schedule.n_live, figures->iterations, figures->now.used,
                 progress->in_place ? "" : "\n");
         fflush(stderr);
     }

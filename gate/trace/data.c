@@ -97,3 +97,21 @@ int trace_token(const struct trace *trace, int r, int k) {
     }
     return (int)(-1 - (request->first_output + (k - request->input_length)));
 }
+
+void trace_tokens(const struct trace *trace, int r, int n, int *token) {
+    const struct trace_request *request = &trace->request[r];
+    const int *block = trace_blocks(trace, r);
+    int size = trace->block_size, k = 0;
+    while (k < n && k < request->input_length) {
+        int first = block[k / size] * size;
+        int end = n - k < size ? n - k : size;
+        end = request->input_length - k < end ? request->input_length - k : end;
+        for (int i = 0; i < end; i++) {
+            token[k + i] = first + i;
+        }
+        k += end;
+    }
+    for (; k < n; k++) {
+        token[k] = trace_token(trace, r, k);
+    }
+}

@@ -58,4 +58,7 @@ int trace_full_blocks(const struct trace *trace, int r);
 /* Token number k of request r: of its prompt for k < input_length, else of its completion. */
 int trace_token(const struct trace *trace, int r, int k);
 
+/* The first n of them, all at once. */
+void trace_tokens(const struct trace *trace, int r, int n, int *token);
+
 #endif

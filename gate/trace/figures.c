@@ -22,6 +22,21 @@ void trace_count_sequence(struct trace_figures *figures, const struct cp_tree *t
     now->tokens += with * cp_tree_length(tree, s);
 }
 
+void trace_count_opt_sequence(struct trace_figures *figures, const struct cp_opt_tree *tree, int s,
+                              int sign) {
+    const struct cp_opt_sequence *sequence = &tree->sequence[s];
+    const int *path = cp_opt_tree_path(tree, s);
+    struct trace_moment *now = &figures->now;
+    int pairs = sequence->n_shared;
+    for (int k = 0; k < sequence->n_shared; k++) {
+        const struct cp_opt_chunk *chunk = &tree->chunk[path[k]];
+        pairs += tree->sequence[chunk->first].next == chunk->last; /* a partner has it, too */
+    }
+    now->paths += sign * sequence->n_chunks;
+    now->shared_pairs += sign * pairs;
+    now->tokens += sign * cp_opt_tree_length(tree, s);
+}
+
 void trace_count_step(struct trace_figures *figures, int n, int taken) {
     figures->iterations++;
     figures->output_tokens += n;
@@ -34,8 +49,7 @@ void trace_count_step(struct trace_figures *figures, int n, int taken) {
     figures->sum.tokens += figures->now.tokens;
 }
 
-void trace_count_chunks(struct trace_figures *figures, const struct cp_tree *tree, int before) {
-    int used = tree->pool.capacity - tree->pool.n_free;
+void trace_count_chunks(struct trace_figures *figures, int used, int n_sequences, int before) {
     figures->allocated_chunks += used > before ? used - before : 0;
     figures->now.used = used;
     if (figures->now.paths > figures->paths_peak) {
@@ -44,8 +58,8 @@ void trace_count_chunks(struct trace_figures *figures, const struct cp_tree *tre
     if (used > figures->peak.used) {
         figures->peak = figures->now;
     }
-    if (tree->n_sequences > figures->live_peak) {
-        figures->live_peak = tree->n_sequences;
+    if (n_sequences > figures->live_peak) {
+        figures->live_peak = n_sequences;
     }
 }
 

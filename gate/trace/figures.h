@@ -3,6 +3,7 @@
 #ifndef CHUNKPROOF_GATE_TRACE_FIGURES_H
 #define CHUNKPROOF_GATE_TRACE_FIGURES_H
 
+#include "chunkproof/opt_tree.h"
 #include "chunkproof/tree.h"
 #include "gate/trace/check.h"
 #include "gate/trace/schedule.h"
@@ -43,15 +44,19 @@ struct trace_figures {
     struct trace_violation violation;
 };
 
-/* Sequence s has come (sign 1) or is about to go (sign -1). */
+/* Sequence s has come (sign 1) or is about to go (sign -1); of the reference, or of the tree of opt/, where it is a
+ * handle. */
 void trace_count_sequence(struct trace_figures *figures, const struct cp_tree *tree, int s,
                           int sign);
+void trace_count_opt_sequence(struct trace_figures *figures, const struct cp_opt_tree *tree, int s,
+                              int sign);
 
 /* A decoding step has given n sequences a token, and taken `taken` chunks for them. */
 void trace_count_step(struct trace_figures *figures, int n, int taken);
 
-/* After each operation, when chunks in use were `before` it: what was taken, and the peaks. */
-void trace_count_chunks(struct trace_figures *figures, const struct cp_tree *tree, int before);
+/* After each operation, when chunks in use were `before` it, and are `used` now by so many sequences: what was taken,
+ * and the peaks. */
+void trace_count_chunks(struct trace_figures *figures, int used, int n_sequences, int before);
 
 /* The papers' sharing ratio r: the part of the tokens of all sequences that is shared; 0 when there
  * are none. */

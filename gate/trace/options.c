@@ -36,6 +36,7 @@ enum {
     CHECK,
     CAPACITY,
     HASH_BITS,
+    TREE,
     JSON,
     REQUESTS,
     SEED,
@@ -57,6 +58,7 @@ static const struct option names[] = {
     {"check", required_argument, NULL, CHECK},
     {"capacity", required_argument, NULL, CAPACITY},
     {"hash-bits", required_argument, NULL, HASH_BITS},
+    {"tree", required_argument, NULL, TREE},
     {"json", no_argument, NULL, JSON},
     {"requests", required_argument, NULL, REQUESTS},
     {"seed", required_argument, NULL, SEED},
@@ -96,6 +98,11 @@ void trace_options_help(void) {
         "                        each %dth iteration (sampled, the default), or not at all (none)\n"
         "  --capacity N          chunks in the pool (as many as the trace needs; 1 to %d)\n"
         "  --hash-bits N         width of the chunk hashes, 0 for none (64)\n"
+        "  --tree ref|opt        the reference (ref, the default), or the tree for serving "
+        "engines; with\n"
+        "                        it sampled is: each join, and all the rest at operations 1, 2, 4, "
+        "8,\n"
+        "                        ..., each %dth, and at the end\n"
         "  --json                print one JSON object instead of the table\n"
         "  --progress            show progress even if standard error is no terminal\n"
         "\n"
@@ -122,7 +129,7 @@ void trace_options_help(void) {
         "  2    bad use, a malformed trace (FILE:LINE:COLUMN: message), a pool that was too small\n"
         "       to go on, or no memory\n"
         "  130  interrupted with Ctrl-C; the report covers what was replayed until then\n",
-        CP_MAX_CHUNK_SIZE, TRACE_SAMPLE, CP_MAX_CHUNKS);
+        CP_MAX_CHUNK_SIZE, TRACE_SAMPLE, CP_MAX_CHUNKS, TRACE_OPT_SAMPLE);
 }
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...) {
@@ -174,6 +181,11 @@ static int read_check(const char *text, int *check) {
     return refuse("--check needs every, sampled or none, not '%s'", text);
 }
 
+static int read_tree(const char *text, int *opt) {
+    *opt = strcmp(text, "opt") == 0;
+    return *opt || strcmp(text, "ref") == 0 ? 0 : refuse("--tree needs ref or opt, not '%s'", text);
+}
+
 static int read_option(struct trace_options *options, int option, const char *name,
                        const char *text) {
     struct trace_settings *settings = &options->settings;
@@ -202,6 +214,8 @@ static int read_option(struct trace_options *options, int option, const char *na
         return read_int(name, text, 1, CP_MAX_CHUNKS, &settings->capacity);
     case HASH_BITS:
         return read_int(name, text, 0, 64, &settings->hash_bits);
+    case TREE:
+        return read_tree(text, &settings->opt);
     case JSON:
         options->json = 1;
         return 0;

@@ -51,8 +51,8 @@ void trace_report_text(const struct trace_report *report, FILE *out) {
     if (!settings->retain) {
         fprintf(out, "one token per %lld ms", settings->ms_per_token);
     }
-    fprintf(out, ", chunks of %d tokens, a pool of %d, checks: %s\n", block, settings->capacity,
-            trace_check_name(settings->check));
+    fprintf(out, ", chunks of %d tokens, a pool of %d, checks: %s%s\n", block, settings->capacity,
+            trace_check_name(settings->check), settings->opt ? ", the tree of opt/" : "");
     fprintf(out, "end        %s\n\n", end_names[figures->end]);
 
     fprintf(out, "requests                       %12d of %d\n", figures->requests,
@@ -122,10 +122,10 @@ static json_t *json_figures(const struct trace_report *report) {
 int trace_report_json(const struct trace_report *report, FILE *out) {
     const struct trace_settings *settings = report->settings;
     json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:i, s:i}", "command", "trace", "version",
-        cp_version(), "source", report->source, "mode", settings->retain ? "retain" : "decode",
-        "check", trace_check_name(settings->check), "end", end_names[report->figures->end], "block",
-        report->trace->block_size, "ms_per_token",
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:i, s:i}", "command", "trace", "version",
+        cp_version(), "tree", settings->opt ? "opt" : "ref", "source", report->source, "mode",
+        settings->retain ? "retain" : "decode", "check", trace_check_name(settings->check), "end",
+        end_names[report->figures->end], "block", report->trace->block_size, "ms_per_token",
         settings->retain ? json_null() : json_integer(settings->ms_per_token), "hash_bits",
         settings->hash_bits, "capacity", settings->capacity);
     json_t *figures = json_figures(report);
