@@ -4,7 +4,6 @@
 #include "tree_internal.h"
 
 void cp_opt_tree_init(struct cp_opt_tree *tree) {
-    unsigned long long state = tree->sizes.seed;
     tree->stamp.epoch = 0;
     tree->stamp.step = 0;
     tree->shape = 0;
@@ -13,13 +12,7 @@ void cp_opt_tree_init(struct cp_opt_tree *tree) {
     tree->free_chunk = tree->free_sequence = -1;
     tree->fresh_chunk = tree->fresh_sequence = 0;
     tree->first = tree->last = tree->root = -1;
-    /* SplitMix64: the keys need no more than to be unknown. */
-    for (int i = 0; i < tree->sizes.chunk_size + tree->sizes.chunk_size % 2; i++) {
-        state += 0x9E3779B97F4A7C15ULL;
-        unsigned long long z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ULL;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-        tree->key[i] = z ^ (z >> 31);
-    }
+    cp_opt_make_keys(tree);
 }
 
 int cp_opt_tree_is_alive(const struct cp_opt_tree *tree, int sequence) {

@@ -4,6 +4,17 @@
 
 #include "tree_internal.h"
 
+/* SplitMix64: the keys need no more than to be unknown. */
+void cp_opt_make_keys(struct cp_opt_tree *tree) {
+    unsigned long long state = tree->sizes.seed;
+    for (int i = 0; i < tree->sizes.chunk_size + tree->sizes.chunk_size % 2; i++) {
+        state += 0x9E3779B97F4A7C15ULL;
+        unsigned long long z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ULL;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+        tree->key[i] = z ^ (z >> 31);
+    }
+}
+
 /* sum of (key[2i] + token[2i]) (key[2i+1] + token[2i+1]) mod 2^64: whoever does not know the keys makes two different
  * chunks agree in the upper 32 bits with probability 2^-32 (multilinear-HM of Lemire and Kaser, Strongly universal
  * string hashing is fast, 2014). No product waits for another one, unlike those of FNV in the reference. */

@@ -40,6 +40,9 @@ size_t cp_opt_put(size_t *bytes, size_t n, size_t element);
 
 /* ---- Buckets of full chunks (tree_bucket.c) ---- */
 
+/* Fills key[] from the seed. */
+void cp_opt_make_keys(struct cp_opt_tree *tree);
+
 /* The hash of c tokens (TREE-15). */
 unsigned long long cp_opt_hash(const struct cp_opt_tree *tree, const int *token);
 

@@ -52,15 +52,27 @@ static void rotate_up(struct cp_opt_tree *tree, int s) {
         1 + size_of(tree, sequence[parent].left) + size_of(tree, sequence[parent].right);
 }
 
+/* In the list, b comes right behind a; -1 stands for what is before the first and behind the last. */
+static void link_list(struct cp_opt_tree *tree, int a, int b) {
+    if (a < 0) {
+        tree->first = b;
+    } else {
+        tree->sequence[a].next = b;
+    }
+    if (b < 0) {
+        tree->last = a;
+    } else {
+        tree->sequence[b].previous = a;
+    }
+}
+
 void cp_opt_insert(struct cp_opt_tree *tree, int s, int behind) {
     struct cp_opt_sequence *sequence = tree->sequence;
     int next = behind < 0 ? -1 : sequence[behind].next;
-    sequence[s].previous = behind;
-    sequence[s].next = next;
+    link_list(tree, behind, s);
+    link_list(tree, s, next);
     sequence[s].left = sequence[s].right = sequence[s].up = -1;
     sequence[s].size = 1;
-    *(behind < 0 ? &tree->first : &sequence[behind].next) = s;
-    *(next < 0 ? &tree->last : &sequence[next].previous) = s;
     if (behind < 0) {
         tree->root = s;
     } else if (sequence[behind].right < 0) {
@@ -89,9 +101,7 @@ void cp_opt_remove(struct cp_opt_tree *tree, int s) {
         sequence[up].size--;
     }
     sequence[s].size = 0;
-    int previous = sequence[s].previous, next = sequence[s].next;
-    *(previous < 0 ? &tree->first : &sequence[previous].next) = next;
-    *(next < 0 ? &tree->last : &sequence[next].previous) = previous;
+    link_list(tree, sequence[s].previous, sequence[s].next);
 }
 
 int cp_opt_tree_index(const struct cp_opt_tree *tree, int s) {
