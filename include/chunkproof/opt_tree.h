@@ -10,7 +10,8 @@
  * - The sequences of one append may come in any order, each once. They get new chunks in that order.
  *
  * Users read the fields as they like and change them only through the functions below. Cost: m chunks are looked up,
- * copied or released, b sequences are alive. Hash tables are had to be even, which a secret seed makes sure of.
+ * copied or released, b sequences are alive; where chunks are spread over the buckets as if at random, which a seed that
+ * nobody knows makes them, and heights of the search tree are.
  */
 #ifndef CHUNKPROOF_OPT_TREE_H
 #define CHUNKPROOF_OPT_TREE_H
