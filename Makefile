@@ -56,7 +56,7 @@ soname  = libchunkproof.so.$(firstword $(subst ., ,$(version)))
 # What is built from what. A directory's files are all its *.c; tests/test_*.c are programs, the other
 # files of tests/ and all of gate/ and fuzz/tolerance/ but what has a main() are theirs to use.
 object       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-library_obj := $(call object,$(wildcard ref/*.c))
+library_obj := $(call object,$(wildcard ref/*.c opt/*.c))
 command_obj := $(call object,$(wildcard gate/*.c gate/*/*.c))
 test_src    := $(wildcard tests/test_*.c)
 tolerance_main := $(call object,$(addprefix fuzz/tolerance/,check.c search.c table.c))
@@ -198,7 +198,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] opt/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -229,12 +229,12 @@ help:                                  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 # Archives and the shared library depend on the directory too: it changes when a file comes or goes.
-$(static): $(library_obj) ref
+$(static): $(library_obj) ref opt
 	@rm -f $@
 	$(AR) rcs $@ $(library_obj)
 
-$(shared): $(library_obj) ref
-	$(LINK) -shared -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $(library_obj) -lm
+$(shared): $(library_obj) ref opt
+	$(LINK) -shared -pthread -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $(library_obj) -lm
 
 # The executor of CUDA kernels, which the gate links with those that it is given as source.
 $(simt): $(simt_obj) kernels/simt
@@ -260,7 +260,7 @@ $(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_
 # A kernel sees the public headers and the library.
 $(gate_kernel): $(BUILD)/tests/%.so: $(BUILD)/obj/tests/%.o $(static)
 	@mkdir -p $(@D)
-	$(LINK) -shared -o $@ $^ -lm
+	$(LINK) -shared -pthread -o $@ $^ -lm
 
 $(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(BUILD)/obj/kernels/cuda.checked.o $(call object,$(wildcard kernels/*.c)) $(simt) $(static)
 	@mkdir -p $(@D)

@@ -34,6 +34,7 @@ BELOW = {
     "tolerance": "limits number softmax",
     "cuda": "limits status plan",
     "kernel": "number plan",
+    "opt": "limits status attention kernel",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
 

@@ -20,6 +20,7 @@
 #include "chunkproof/limits.h"
 #include "chunkproof/memory.h"
 #include "chunkproof/number.h"
+#include "chunkproof/opt.h"
 #include "chunkproof/plan.h"
 #include "chunkproof/pool.h"
 #include "chunkproof/softmax.h"
