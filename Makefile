@@ -69,6 +69,8 @@ test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
 # Kernels that the gate's tests and its example give it: shared objects.
 gate_kernel := $(patsubst %.c,$(BUILD)/tests/%.so,$(patsubst tests/%,%,$(wildcard tests/gate/*.c tests/gate/cheats/*.c tests/example/*_kernel.c)))
+# Attention of opt/: each version, and each type of K and V.
+gate_opt    := $(foreach name,portable avx2 avx512 bfloat float,$(BUILD)/tests/gate/opt_$(name).so)
 # The CUDA kernels, on the executor.
 gate_cuda   := $(foreach version,1 2 3,$(BUILD)/tests/gate/cuda_v$(version).so) $(BUILD)/tests/gate/cuda_misbehaves.so
 cuda_so      = -Wl,--whole-archive $(simt) -Wl,--no-whole-archive $(static) -lm
@@ -120,7 +122,7 @@ tests: tests-c tests-simt gate-kernels ## the unit tests' programs
 
 tests-c: $(test_bin) $(gate_kernel)    ## those in C: all but the executor's
 
-gate-kernels: $(gate_kernel) $(gate_cuda)  ## the kernels that the gate is tried on
+gate-kernels: $(gate_kernel) $(gate_opt) $(gate_cuda)  ## the kernels that the gate is tried on
 
 tests-simt: $(simt_bin) $(simt_gpu_bin)  ## those of the executor of CUDA kernels
 
@@ -261,6 +263,10 @@ $(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_
 $(gate_kernel): $(BUILD)/tests/%.so: $(BUILD)/obj/tests/%.o $(static)
 	@mkdir -p $(@D)
 	$(LINK) -shared -pthread -o $@ $^ -lm
+
+$(BUILD)/tests/gate/opt_%.so: tests/gate/opt.c $(static)
+	@mkdir -p $(@D)
+	$(filter-out -MMD -MP,$(COMPILE)) -DOPT_$* -shared -pthread -o $@ $< $(static) $(LDFLAGS) -lm
 
 $(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(BUILD)/obj/kernels/cuda.checked.o $(call object,$(wildcard kernels/*.c)) $(simt) $(static)
 	@mkdir -p $(@D)

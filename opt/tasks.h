@@ -21,9 +21,10 @@
 struct opt_task {
     int begin, end;
     int depth, n_chunks;
-    int n_blocks; /* of rows (query rows with the heads of a group), CP_OPT_ROWS or fewer each */
-    int width;    /* room for the rows of a block: padded, but for a single one */
-    int n_head_blocks; /* of K/V heads, that all their rows together are CP_OPT_ROWS or fewer */
+    long long
+        n_blocks;      /* of rows: query rows with the heads of a group, CP_OPT_ROWS at most each */
+    int width;         /* room for the rows of a block: padded, but for a single one */
+    int n_head_blocks; /* of K/V heads, that all their rows together are CP_OPT_ROWS at most */
     size_t first_part;
     size_t first_unit;
 };

@@ -34,7 +34,7 @@ extern "C" {
 
 /* NUM-7: the arithmetic class of every version, for the certified tolerance (struct cp_kernel_class). The exponential
  * is off by at most that much of every result that is a normal number; tests/test_opt_exp.c computes all of them. */
-#define CP_OPT_EXP_ERROR 0x1p-23
+#define CP_OPT_EXP_ERROR 0x1.9p-24
 #define CP_OPT_ARITHMETIC                                                                          \
     {                                                                                              \
         .score = CP_SUM_FP32, .weights = CP_FP32, .values = CP_SUM_FP32, .partials = CP_FP32,      \
