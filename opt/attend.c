@@ -18,7 +18,7 @@ static struct opt_scratch scratch_of(const struct opt_call *call, int thread) {
     s.q_columns = s.q + rows;
     s.o = s.q_columns + rows;
     s.tile = s.o + rows;
-    s.score = s.tile + CP_OPT_KEYS * call->sizes.stride;
+    s.score = s.tile + opt_tile_size(call->sizes.stride);
     s.m = s.score + (size_t)CP_OPT_ROWS * CP_OPT_KEYS;
     s.n = s.m + CP_OPT_ROWS;
     s.factor = s.n + CP_OPT_ROWS;

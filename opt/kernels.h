@@ -44,8 +44,10 @@ struct cp_opt_kernels {
     int few; /* rows: above, scores lie key by key */
     int direct; /* 1: dots_of_one() and values_of_one() are there, for a single row and K, V as they are */
 
-    /* to[n][stride] = from[n][d], a type but CP_FP64, zeros behind the d numbers. */
-    void (*widen)(float *to, size_t stride, const void *from, int type, int n, int d);
+    /* to[n][stride] = from[n][d], a type but CP_FP64, zeros behind the d numbers; the rows of `from` begin from_row
+     * numbers one behind the other. */
+    void (*widen)(float *to, size_t stride, const void *from, size_t from_row, int type, int n,
+                  int d);
 
     /* score[i][j] = q[i] . k[j], both with `stride` numbers. */
     void (*dots)(float *score, const float *q, int rows, const float *k, int keys, size_t stride);

@@ -26,14 +26,14 @@ static float load(const void *from, int type, size_t at) {
     return float_of((half & 0x8000U) << 16 | (half & 0x7FFFU) << 13 | infinite) * 0x1p112F;
 }
 
-static void widen(float *to, size_t stride, const void *from, int type, int n, int d) {
-    for (int j = 0; j < n; j++) {
-        for (int i = 0; i < d; i++) {
-            to[(size_t)j * stride + (size_t)i] =
-                load(from, type, (size_t)j * (size_t)d + (size_t)i);
+static void widen(float *to, size_t stride, const void *from, size_t from_row, int type, int n,
+                  int d) {
+    for (int j = 0; j < n; j++, to += stride) {
+        for (size_t i = 0; i < (size_t)d; i++) {
+            to[i] = load(from, type, (size_t)j * from_row + i);
         }
         for (size_t i = (size_t)d; i < stride; i++) {
-            to[(size_t)j * stride + i] = 0.0F;
+            to[i] = 0.0F;
         }
     }
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "chunkproof/attention.h"
+#include "opt/kernels.h"
 
 /* Chunks depth .. depth + n_chunks - 1 of the paths of sequences begin .. end-1. Their query rows have the partial
  * results first_part, first_part + 1, ... */
@@ -54,6 +55,18 @@ struct opt_work {
 /* The first query row of sequence s; for s = b, the number of query rows (PREFILL-1). */
 static inline int opt_first_row(const struct cp_attention *attention, int s) {
     return attention->query_begin == NULL ? s : attention->query_begin[s];
+}
+
+/* Keys, and numbers of all values of a tile, that are made binary32 at once. */
+#define OPT_AT_ONCE 16
+#define OPT_PANEL   64
+
+CP_STATIC_ASSERT(OPT_PANEL % CP_OPT_PAD == 0 && OPT_AT_ONCE <= CP_OPT_KEYS, "they fit the tile");
+
+/* Floats of either; of strides up to INT_MAX, which does not overflow. */
+static inline size_t opt_tile_size(size_t stride) {
+    size_t k = OPT_AT_ONCE * stride, v = (size_t)CP_OPT_KEYS * OPT_PANEL;
+    return k > v ? k : v;
 }
 
 /* Of a valid problem. */

@@ -4,6 +4,8 @@
 
 #include "opt/attend.h"
 
+#define LINE 64 /* bytes of a cache line */
+
 /* Where a unit is. */
 struct unit {
     const struct opt_call *call;
@@ -24,6 +26,8 @@ struct head {
     const struct unit *unit;
     int g;
     struct opt_scratch at;
+    int next_g,
+        next_tile; /* what comes after a tile: the same one of the next head, or the next of the first */
 };
 
 /* A run of keys that lie one behind the other, of a tile. */
@@ -39,7 +43,7 @@ static int group_of(const struct cp_attention *a) {
 /* The x-th K/V head of the unit. */
 static struct head head_of(const struct unit *u, int x) {
     size_t rows = (size_t)x * (size_t)u->task->width, stride = u->call->sizes.stride;
-    struct head h = {u, u->first_head + x, *u->at};
+    struct head h = {u, u->first_head + x, *u->at, 0, 0};
     h.at.q += rows * stride;
     h.at.q_columns += rows * stride;
     h.at.o += rows * stride;
@@ -105,7 +109,7 @@ static void gather_queries(const struct head *h) {
     size_t first_row = (size_t)opt_first_row(a, u->task->begin);
     for (int i = 0; i < u->rows; i++) {
         const char *q = (const char *)a->q + place(h, i, first_row) * bytes;
-        u->kernels->widen(h->at.q + (size_t)i * stride, stride, q, a->q_type, 1, a->head_dim);
+        u->kernels->widen(h->at.q + (size_t)i * stride, stride, q, d, a->q_type, 1, a->head_dim);
     }
     for (size_t x = 0; x < d && u->many; x++) {
         float *column = h->at.q_columns + x * (size_t)u->padded_rows;
@@ -149,12 +153,11 @@ static void begin(struct unit *u, const struct opt_call *call, size_t number,
 }
 
 /* The run that begins at a key of the path; the tile, which ends before key `end`, begins at key `tile`. */
-static struct run run_at(const struct head *h, int key, int tile, int end) {
-    const struct unit *u = h->unit;
+static struct run run_at(const struct unit *u, int g, int key, int tile, int end) {
     const struct cp_attention *a = u->call->attention;
     int c = a->plan->chunk_size, slot = key % c, n = c - slot < end - key ? c - slot : end - key;
     size_t chunk = (size_t)u->chunk[key / c];
-    size_t at = (chunk * (size_t)a->n_kv_heads + (size_t)h->g) * (size_t)c + (size_t)slot;
+    size_t at = (chunk * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
     size_t byte = at * (size_t)a->head_dim * cp_number_size(a->kv_type);
     return (struct run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
 }
@@ -192,7 +195,7 @@ static void tile_of_one(const struct head *h, int tile, int keys) {
     const struct cp_opt_kernels *kernels = h->unit->kernels;
     struct opt_states states = states_of(h);
     for (int key = tile; key < tile + keys;) {
-        struct run run = run_at(h, key, tile, tile + keys);
+        struct run run = run_at(h->unit, h->g, key, tile, tile + keys);
         kernels->dots_of_one(h->at.score + run.first, h->at.q, run.k, a->kv_type, run.n,
                              a->head_dim);
         key += run.n;
@@ -200,30 +203,63 @@ static void tile_of_one(const struct head *h, int tile, int keys) {
     kernels->weigh_rows(h->at.score, 1, (float)a->scale, &states);
     rescale(h);
     for (int key = tile; key < tile + keys;) {
-        struct run run = run_at(h, key, tile, tile + keys);
+        struct run run = run_at(h->unit, h->g, key, tile, tile + keys);
         kernels->values_of_one(h->at.o, h->at.score + run.first, run.v, a->kv_type, run.n,
                                a->head_dim);
         key += run.n;
     }
 }
 
-/* The tile's keys, or its values, in binary32. */
-static void widen_tile(const struct head *h, int tile, int keys, int values) {
-    const struct cp_attention *a = h->unit->call->attention;
-    size_t stride = h->unit->call->sizes.stride;
-    for (int key = tile; key < tile + keys;) {
-        struct run run = run_at(h, key, tile, tile + keys);
-        h->unit->kernels->widen(h->at.tile + (size_t)run.first * stride, stride,
-                                values ? run.v : run.k, a->kv_type, run.n, a->head_dim);
+/* Keys first .. end-1 of the next tile, or their values, are on their way then. */
+static void fetch_next(const struct head *h, int first, int end, int values) {
+    const struct unit *u = h->unit;
+    const struct cp_attention *a = u->call->attention;
+    size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
+    end += h->next_tile;
+    end = end < u->end ? end : u->end;
+    for (int key = h->next_tile + first; key < end;) {
+        struct run run = run_at(u, h->next_g, key, key, end);
+        const char *from = values ? run.v : run.k;
+        for (size_t x = 0; x < (size_t)run.n * bytes; x += LINE) {
+            __builtin_prefetch(from + x, 0, 2);
+        }
         key += run.n;
     }
 }
 
-/* Runs of rows that see the same keys: no number of a key that a row does not see is multiplied, even by 0. */
-static void add_values(const struct head *h, int all, int keys) {
+/* Keys first .. end-1 of the path in binary32. */
+static void widen_keys(const struct head *h, int first, int end) {
+    const struct cp_attention *a = h->unit->call->attention;
+    size_t stride = h->unit->call->sizes.stride;
+    for (int key = first; key < end;) {
+        struct run run = run_at(h->unit, h->g, key, first, end);
+        h->unit->kernels->widen(h->at.tile + (size_t)run.first * stride, stride, run.k,
+                                (size_t)a->head_dim, a->kv_type, run.n, a->head_dim);
+        key += run.n;
+    }
+}
+
+/* Numbers x .. x + OPT_PANEL - 1 of their values. */
+static void widen_values(const struct head *h, int first, int end, int x) {
+    const struct cp_attention *a = h->unit->call->attention;
+    size_t away = (size_t)x * cp_number_size(a->kv_type);
+    int n = a->head_dim - x < OPT_PANEL ? a->head_dim - x : OPT_PANEL;
+    for (int key = first; key < end;) {
+        struct run run = run_at(h->unit, h->g, key, first, end);
+        h->unit->kernels->widen(h->at.tile + (size_t)run.first * OPT_PANEL, OPT_PANEL,
+                                (const char *)run.v + away, (size_t)a->head_dim, a->kv_type, run.n,
+                                n);
+        key += run.n;
+    }
+}
+
+/* To numbers x, x + 1, ... of o. Runs of rows that see the same keys: no number of a key that a row does not see is
+ * multiplied, even by 0. */
+static void add_values(const struct head *h, int all, int keys, int x) {
     const struct unit *u = h->unit;
     size_t stride = u->call->sizes.stride;
     size_t row = u->many ? 1 : CP_OPT_KEYS, column = u->many ? (size_t)u->padded_rows : 1;
+    int width = (int)stride - x < OPT_PANEL ? (int)stride - x : OPT_PANEL;
     for (int i = 0, n; i < u->rows; i += n) {
         int seen = all ? keys : (int)h->at.seen[i];
         n = all ? u->rows : 1;
@@ -232,31 +268,50 @@ static void add_values(const struct head *h, int all, int keys) {
         }
         struct opt_matrix weight = {h->at.score + (size_t)i * row, row, column};
         if (seen > 0) {
-            u->kernels->product(h->at.o + (size_t)i * stride, stride, weight, h->at.tile, stride, n,
-                                (int)stride, seen, 1);
+            u->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight, h->at.tile,
+                                OPT_PANEL, n, width, seen, 1);
         }
     }
 }
 
+/* Scores of keys first .. end-1 of the tile at key `tile`. */
+static void score_keys(const struct head *h, int tile, int first, int end) {
+    const struct unit *u = h->unit;
+    const struct opt_scratch *at = &h->at;
+    size_t stride = u->call->sizes.stride, padded = (size_t)u->padded_rows;
+    size_t of_tile = (size_t)(first - tile);
+    widen_keys(h, first, end);
+    if (u->many) {
+        struct opt_matrix k = {at->tile, stride, 1};
+        u->kernels->product(at->score + of_tile * padded, padded, k, at->q_columns, padded,
+                            end - first, u->padded_rows, u->call->attention->head_dim, 0);
+    } else {
+        u->kernels->dots(at->score + of_tile, at->q, u->rows, at->tile, end - first, stride);
+    }
+}
+
+/* Few keys at a time, then few numbers of all values: what was made of them is used while it is near. */
 static void tile_of_rows(const struct head *h, int tile, int keys, int all) {
     const struct unit *u = h->unit;
     const struct cp_attention *a = u->call->attention;
-    const struct opt_scratch *at = &h->at;
     struct opt_states states = states_of(h);
-    size_t stride = u->call->sizes.stride, padded = (size_t)u->padded_rows;
-    widen_tile(h, tile, keys, 0);
+    for (int key = 0; key < keys; key += OPT_AT_ONCE) {
+        int end = keys - key < OPT_AT_ONCE ? keys : key + OPT_AT_ONCE;
+        fetch_next(h, key, end, 0);
+        score_keys(h, tile, tile + key, tile + end);
+    }
     if (u->many) {
-        struct opt_matrix k = {at->tile, stride, 1};
-        u->kernels->product(at->score, padded, k, at->q_columns, padded, keys, u->padded_rows,
-                            a->head_dim, 0);
-        u->kernels->weigh_columns(at->score, keys, u->padded_rows, (float)a->scale, &states);
+        u->kernels->weigh_columns(h->at.score, keys, u->padded_rows, (float)a->scale, &states);
     } else {
-        u->kernels->dots(at->score, at->q, u->rows, at->tile, keys, stride);
-        u->kernels->weigh_rows(at->score, u->rows, (float)a->scale, &states);
+        u->kernels->weigh_rows(h->at.score, u->rows, (float)a->scale, &states);
     }
     rescale(h);
-    widen_tile(h, tile, keys, 1);
-    add_values(h, all, keys);
+    for (int x = 0; x < a->head_dim; x += OPT_PANEL) {
+        fetch_next(h, (int)((long long)keys * x / a->head_dim),
+                   (int)((long long)keys * (x + OPT_PANEL) / a->head_dim), 1);
+        widen_values(h, tile, tile + keys, x);
+        add_values(h, all, keys, x);
+    }
 }
 
 static void keep(const struct head *h) {
@@ -283,6 +338,8 @@ void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_sc
         int all = see(&u, tile, keys);
         for (int x = 0; x < u.n_heads; x++) {
             struct head h = head_of(&u, x);
+            h.next_g = u.first_head + (x + 1) % u.n_heads;
+            h.next_tile = x + 1 < u.n_heads ? tile : tile + CP_OPT_KEYS;
             if (u.rows == 1 && u.kernels->direct) {
                 tile_of_one(&h, tile, keys);
             } else {

@@ -31,21 +31,6 @@ static inline vec load_some(const void *from, int type, size_t at, int n) {
     return load_typed(room, type, 0);
 }
 
-static inline size_t row_bytes(int type, int d) {
-    return (size_t)d * (type == CP_FP32 ? sizeof(float) : sizeof(uint16_t));
-}
-
-/* K and V are read from one end to the other: what lies this far ahead is on its way then. It may be behind the end of
- * an array, which a prefetch does not mind; it is no pointer, so that none points there. */
-#define AHEAD 4096
-
-static inline void fetch(const void *from, size_t at, size_t bytes) {
-    uintptr_t begin = (uintptr_t)from + at + AHEAD;
-    for (size_t x = 0; x < bytes; x += 64) {
-        __builtin_prefetch((const void *)(begin + x));
-    }
-}
-
 static inline void widen_row(float *to, size_t stride, const void *from, int type, size_t at,
                              int d) {
     int i = 0;
@@ -61,10 +46,10 @@ static inline void widen_row(float *to, size_t stride, const void *from, int typ
     }
 }
 
-static void widen(float *to, size_t stride, const void *from, int type, int n, int d) {
+static void widen(float *to, size_t stride, const void *from, size_t from_row, int type, int n,
+                  int d) {
     for (int j = 0; j < n; j++, to += stride) {
-        size_t at = (size_t)j * (size_t)d;
-        fetch(from, (size_t)j * row_bytes(type, d), row_bytes(type, d));
+        size_t at = (size_t)j * from_row;
         if (type == CP_FP16) { /* the type is a constant in each */
             widen_row(to, stride, from, CP_FP16, at, d);
         } else if (type == CP_BF16) {
@@ -187,6 +172,21 @@ static void dots(float *score, const float *q, int rows, const float *k, int key
 }
 
 /* ---- A single row, K and V as they are ---- */
+
+static inline size_t row_bytes(int type, int d) {
+    return (size_t)d * (type == CP_FP32 ? sizeof(float) : sizeof(uint16_t));
+}
+
+/* K and V are read from one end to the other: what lies this far ahead is on its way then. It may be behind the end of
+ * an array, which a prefetch does not mind; it is no pointer, so that none points there. */
+#define AHEAD 8192
+
+static inline void fetch(const void *from, size_t at, size_t bytes) {
+    uintptr_t begin = (uintptr_t)from + at + AHEAD;
+    for (size_t x = 0; x < bytes; x += 64) {
+        __builtin_prefetch((const void *)(begin + x), 0, 1);
+    }
+}
 
 /* Four keys; `one`: the same one four times. */
 static inline void dots_of_4(float *score, const float *q, const void *k, int type, size_t at,
