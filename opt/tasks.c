@@ -8,7 +8,7 @@
 /* A problem is cut into this many units or more when its tasks can be long enough, this many keys: so that many
  * threads have work, and partial results are little beside K and V. */
 #define UNITS_WANTED   128
-#define KEYS_OF_A_TASK 256
+#define KEYS_OF_A_TASK 512
 
 /* Bytes of K, and of V, that are read in one go, if there are heads enough. */
 #define STRETCH 524288
@@ -133,9 +133,9 @@ static size_t lines(size_t n, size_t size) {
 /* Queries twice (as they are and, for many rows, transposed), keys or values, o, scores, and the four arrays of struct
  * opt_states. */
 static size_t scratch_of(size_t stride) {
-    size_t rows = multiply(stride, 3 * CP_OPT_ROWS);
+    size_t rows = multiply(stride, 3 * (size_t)CP_OPT_ROWS);
     return add(add(rows, opt_tile_size(stride)),
-               (size_t)CP_OPT_ROWS * CP_OPT_KEYS + 4 * (size_t)CP_OPT_ROWS);
+               (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 4);
 }
 
 static size_t bytes_of(const struct cp_attention *a, const struct opt_sizes *s, size_t n_threads) {

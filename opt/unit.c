@@ -221,7 +221,7 @@ static void fetch_next(const struct head *h, int first, int end, int values) {
         struct run run = run_at(u, h->next_g, key, key, end);
         const char *from = values ? run.v : run.k;
         for (size_t x = 0; x < (size_t)run.n * bytes; x += LINE) {
-            __builtin_prefetch(from + x, 0, 2);
+            __builtin_prefetch(from + x, 0, 1);
         }
         key += run.n;
     }
