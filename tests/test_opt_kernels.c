@@ -219,7 +219,7 @@ static void dots_of_every_number_of_keys(void **unused) {
 
 /* Weights, sums and maxima by row and by column are those of plain C. */
 static void weighing_by_row_and_by_column(void **unused) {
-    float m[3][16], n[3][16], factor[3][16], seen[16];
+    float m[3][16], n[3][16], factor[3][16] = {{0}}, seen[16];
     float rows[2][16 * CP_OPT_KEYS], columns[CP_OPT_KEYS * 16];
     (void)unused;
     for (int i = 1, version; (version = opt_case_version(i)) != 0; i++) {
