@@ -21,6 +21,8 @@
 #define CP_OPT_ROWS 64
 #define CP_OPT_PAD  16
 
+#define CP_OPT_LEAST_FEW 4 /* rows that are few for every version */
+
 CP_STATIC_ASSERT(CP_OPT_KEYS % CP_OPT_PAD == 0 && CP_OPT_ROWS % CP_OPT_PAD == 0,
                  "a tile needs no padding of its own");
 

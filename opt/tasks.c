@@ -81,7 +81,9 @@ static void divide_task(const struct cp_attention *a, int query_rows, struct opt
     long long rows = (long long)query_rows * (a->n_heads / a->n_kv_heads);
     task->n_blocks = (rows + CP_OPT_ROWS - 1) / CP_OPT_ROWS;
     int largest = (int)((rows + task->n_blocks - 1) / task->n_blocks);
-    task->width = largest == 1 ? 1 : (largest + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+    task->width = largest <= CP_OPT_LEAST_FEW
+                      ? largest
+                      : (largest + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
     double slice = (double)cp_number_size(a->kv_type) * a->plan->chunk_size * a->head_dim;
     int most = CP_OPT_ROWS / task->width;
     int heads = slice * most <= STRETCH ? most : (int)(STRETCH / slice) + 1;

@@ -24,7 +24,7 @@ struct opt_task {
     int depth, n_chunks;
     long long
         n_blocks;      /* of rows: query rows with the heads of a group, CP_OPT_ROWS at most each */
-    int width;         /* room for the rows of a block: padded, but for a single one */
+    int width;         /* room for the rows of a block: padded, but for very few */
     int n_head_blocks; /* of K/V heads, that all their rows together are CP_OPT_ROWS at most */
     size_t first_part;
     size_t first_unit;

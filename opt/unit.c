@@ -26,8 +26,7 @@ struct head {
     const struct unit *unit;
     int g;
     struct opt_scratch at;
-    int next_g,
-        next_tile; /* what comes after a tile: the same one of the next head, or the next of the first */
+    int next_g, next_tile; /* what comes then: the same tile of the next head, or the next one */
 };
 
 /* A run of keys that lie one behind the other, of a tile. */
