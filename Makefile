@@ -69,6 +69,8 @@ test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
 # Kernels that the gate's tests and its example give it: shared objects.
 gate_kernel := $(patsubst %.c,$(BUILD)/tests/%.so,$(patsubst tests/%,%,$(wildcard tests/gate/*.c tests/gate/cheats/*.c tests/example/*_kernel.c)))
+# Attention of opt/: each version, and each type of K and V.
+gate_opt    := $(foreach name,portable avx2 avx512 bfloat float,$(BUILD)/tests/gate/opt_$(name).so)
 # The CUDA kernels, on the executor.
 gate_cuda   := $(foreach version,1 2 3,$(BUILD)/tests/gate/cuda_v$(version).so) $(BUILD)/tests/gate/cuda_misbehaves.so
 cuda_so      = -Wl,--whole-archive $(simt) -Wl,--no-whole-archive $(static) -lm
@@ -120,7 +122,7 @@ tests: tests-c tests-simt gate-kernels ## the unit tests' programs
 
 tests-c: $(test_bin) $(gate_kernel)    ## those in C: all but the executor's
 
-gate-kernels: $(gate_kernel) $(gate_cuda)  ## the kernels that the gate is tried on
+gate-kernels: $(gate_kernel) $(gate_opt) $(gate_cuda)  ## the kernels that the gate is tried on
 
 tests-simt: $(simt_bin) $(simt_gpu_bin)  ## those of the executor of CUDA kernels
 
@@ -198,7 +200,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] opt/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -235,7 +237,7 @@ $(static): $(library_obj) ref opt
 	$(AR) qcs $@ $(library_obj)
 
 $(shared): $(library_obj) ref opt
-	$(LINK) -shared -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $(library_obj) -lm
+	$(LINK) -shared -pthread -Wl,-soname,$(soname) -Wl,--no-undefined -o $@ $(library_obj) -lm
 
 # The executor of CUDA kernels, which the gate links with those that it is given as source.
 $(simt): $(simt_obj) kernels/simt
@@ -261,7 +263,11 @@ $(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_
 # A kernel sees the public headers and the library.
 $(gate_kernel): $(BUILD)/tests/%.so: $(BUILD)/obj/tests/%.o $(static)
 	@mkdir -p $(@D)
-	$(LINK) -shared -o $@ $^ -lm
+	$(LINK) -shared -pthread -o $@ $^ -lm
+
+$(BUILD)/tests/gate/opt_%.so: tests/gate/opt.c $(static)
+	@mkdir -p $(@D)
+	$(filter-out -MMD -MP,$(COMPILE)) -DOPT_$* -shared -pthread -o $@ $< $(static) $(LDFLAGS) -lm
 
 $(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(BUILD)/obj/kernels/cuda.checked.o $(call object,$(wildcard kernels/*.c)) $(simt) $(static)
 	@mkdir -p $(@D)

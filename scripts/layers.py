@@ -36,6 +36,7 @@ BELOW = {
     "opt_plan": "limits status memory tree plan opt_tree",
     "cuda": "limits status plan",
     "kernel": "number plan",
+    "opt": "limits status attention kernel",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
 

@@ -20,6 +20,7 @@
 #include "chunkproof/limits.h"
 #include "chunkproof/memory.h"
 #include "chunkproof/number.h"
+#include "chunkproof/opt.h"
 #include "chunkproof/opt_plan.h"
 #include "chunkproof/opt_tree.h"
 #include "chunkproof/plan.h"

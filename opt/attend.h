@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A call, as the threads that work on it see it. */
+#ifndef CHUNKPROOF_OPT_ATTEND_H
+#define CHUNKPROOF_OPT_ATTEND_H
+
+#include <stdatomic.h>
+
+#include "chunkproof/attention.h"
+#include "opt/kernels.h"
+#include "opt/tasks.h"
+#include "opt/team.h"
+
+struct opt_call {
+    const struct cp_attention *attention;
+    const struct cp_opt_kernels *kernels;
+    struct opt_team *team;
+    struct opt_sizes sizes;
+    struct opt_work work;
+    atomic_size_t next_unit;   /* the first that no thread has taken */
+    atomic_size_t next_result; /* pairs of a query row and a head: the same */
+};
+
+/* An opt_work_function of a struct opt_call: units, partial results, and when all are there, results. */
+void cp_opt_work(void *of, int thread);
+
+/* A thread's scratch. */
+struct opt_scratch {
+    float *q;         /* [rows][stride] */
+    float *q_columns; /* [d][padded rows], for many rows */
+    float *tile;      /* [OPT_AT_ONCE][stride] of K, then [keys][OPT_PANEL] of V */
+    float *o;         /* [rows][stride] */
+    float *score;     /* [rows][CP_OPT_KEYS] or [keys][padded rows] */
+    float *m, *n, *factor, *seen;
+};
+
+/* One unit: its partial results. */
+void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_scratch *scratch);
+
+/* One query row and head: its result, from its partial results. */
+void cp_opt_result(const struct opt_call *call, int s, int row, int head,
+                   const struct opt_scratch *scratch);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain C: what each of the loops is to compute, one number after the other. The other versions are faced with it. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "opt/exponential.h"
+#include "opt/kernels.h"
+
+static float float_of(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Exact. A binary16 number has its exponent counted from 15, not from 127; 31 is that of infinity and NaN. */
+static float load(const void *from, int type, size_t at) {
+    if (type == CP_FP32) {
+        return ((const float *)from)[at];
+    }
+    uint32_t half = ((const uint16_t *)from)[at];
+    if (type == CP_BF16) {
+        return float_of(half << 16);
+    }
+    uint32_t infinite = (half & 0x7C00U) == 0x7C00U ? 0x7F800000U : 0U;
+    return float_of((half & 0x8000U) << 16 | (half & 0x7FFFU) << 13 | infinite) * 0x1p112F;
+}
+
+static void widen(float *to, size_t stride, const void *from, size_t from_row, int type, int n,
+                  int d) {
+    for (int j = 0; j < n; j++, to += stride) {
+        for (size_t i = 0; i < (size_t)d; i++) {
+            to[i] = load(from, type, (size_t)j * from_row + i);
+        }
+        for (size_t i = (size_t)d; i < stride; i++) {
+            to[i] = 0.0F;
+        }
+    }
+}
+
+static void dots(float *score, const float *q, int rows, const float *k, int keys, size_t stride) {
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < keys; j++) {
+            float sum = 0.0F;
+            for (size_t x = 0; x < stride; x++) {
+                sum += q[(size_t)i * stride + x] * k[(size_t)j * stride + x];
+            }
+            score[(size_t)i * CP_OPT_KEYS + (size_t)j] = sum;
+        }
+    }
+}
+
+static void product(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
+                    int m, int n, int k, int add) {
+    for (int i = 0; i < m; i++) {
+        float *row = c + (size_t)i * c_row;
+        for (int x = 0; x < n && !add; x++) {
+            row[x] = 0.0F;
+        }
+        for (int j = 0; j < k; j++) {
+            float factor = a.at[(size_t)i * a.row + (size_t)j * a.column];
+            for (int x = 0; x < n; x++) {
+                row[x] += factor * b[(size_t)j * b_row + (size_t)x];
+            }
+        }
+    }
+}
+
+/* 2^n, for a normal number. */
+static float power_of_2(int n) {
+    return float_of((uint32_t)(n + 127) << 23);
+}
+
+/* The last product alone rounds, and only below the normal numbers: the others are by powers of two. */
+static float exponential(float x) {
+    x = EXP_LOWEST > x ? EXP_LOWEST : x; /* a NaN stays */
+    float shifted = x * EXP_LOG2_E + EXP_ROUNDER, n = shifted - EXP_ROUNDER;
+    float r = (x - n * EXP_LN_2) - n * EXP_LN_2_LO;
+    float p = EXP_C2 + r * (EXP_C3 + r * (EXP_C4 + r * (EXP_C5 + r * EXP_C6)));
+    int power = isnan(x) ? 0 : (int)n, half = power / 2;
+    return (1.0F + (r + r * r * p)) * power_of_2(half) * power_of_2(power - half);
+}
+
+static void exponentials(float *to, const float *from, int n) {
+    for (int i = 0; i < n; i++) {
+        to[i] = exponential(from[i]);
+    }
+}
+
+static void weigh_row(float *score, int seen, float scale, float *m, float *n, float *factor) {
+    float largest = *m, sum = 0.0F;
+    for (int j = 0; j < seen; j++) {
+        score[j] *= scale;
+        largest = score[j] > largest ? score[j] : largest;
+    }
+    for (int j = 0; j < seen; j++) {
+        score[j] = exponential(score[j] - largest);
+        sum += score[j];
+    }
+    for (int j = seen; j < CP_OPT_KEYS; j++) {
+        score[j] = 0.0F;
+    }
+    *factor = exponential(*m - largest);
+    *n = *n * *factor + sum;
+    *m = largest;
+}
+
+static void weigh_rows(float *score, int rows, float scale, const struct opt_states *states) {
+    for (int i = 0; i < rows; i++) {
+        weigh_row(score + (size_t)i * CP_OPT_KEYS, (int)states->seen[i], scale, &states->m[i],
+                  &states->n[i], &states->factor[i]);
+    }
+}
+
+static void scale_by(float *to, const float *from, float x, int n) {
+    for (int i = 0; i < n; i++) {
+        to[i] = from[i] * x;
+    }
+}
+
+static void add(float *to, const float *from, float x, int n) {
+    for (int i = 0; i < n; i++) {
+        to[i] += from[i] * x;
+    }
+}
+
+static void divide(float *to, const float *from, float x, int n) {
+    for (int i = 0; i < n; i++) {
+        to[i] = from[i] / x;
+    }
+}
+
+static void store(void *to, int type, size_t at, const float *from, int n) {
+    for (int i = 0; i < n; i++) {
+        cp_number_store(to, type, at + (size_t)i, (double)from[i]);
+    }
+}
+
+struct cp_opt_kernels cp_opt_portable(void) {
+    return (struct cp_opt_kernels){.few = CP_OPT_ROWS,
+                                   .widen = widen,
+                                   .dots = dots,
+                                   .product = product,
+                                   .weigh_rows = weigh_rows,
+                                   .scale = scale_by,
+                                   .add = add,
+                                   .divide = divide,
+                                   .store = store,
+                                   .exponentials = exponentials};
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "opt/tasks.h"
+
+#include <stdint.h>
+
+#include "opt/kernels.h"
+
+/* A problem is cut into this many units or more when its tasks can be long enough, this many keys: so that many
+ * threads have work, and partial results are little beside K and V. */
+#define UNITS_WANTED   128
+#define KEYS_OF_A_TASK 512
+
+/* Bytes of K, and of V, that are read in one go, if there are heads enough. */
+#define STRETCH 524288
+
+#define LINE 64 /* bytes of a cache line: what threads write lies apart */
+
+/* How far the cutting has come. */
+struct cursor {
+    const struct cp_attention *attention;
+    int chunks_per_task;
+    int descriptor; /* of the plan, the next one */
+    int sequence;   /* when all descriptors are done, */
+    int depth;      /* the next chunk of its path; below n_shared: none yet */
+    size_t n_parts, n_units;
+};
+
+static size_t add(size_t x, size_t y) {
+    return x > SIZE_MAX - y ? SIZE_MAX : x + y;
+}
+
+static size_t multiply(size_t x, size_t y) {
+    return y != 0 && x > SIZE_MAX / y ? SIZE_MAX : x * y;
+}
+
+/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i? */
+static int continues(const struct cp_plan *plan, int i) {
+    const struct cp_shared_chunk *one = &plan->shared[i], *next = one + 1;
+    return i + 1 < plan->n_shared && next->begin == one->begin && next->end == one->end &&
+           next->position == one->position + plan->chunk_size;
+}
+
+static void take_shared(struct cursor *at, struct opt_task *task) {
+    const struct cp_plan *plan = at->attention->plan;
+    const struct cp_shared_chunk *first = &plan->shared[at->descriptor];
+    task->begin = first->begin;
+    task->end = first->end;
+    task->depth = first->position / plan->chunk_size;
+    task->n_chunks = 1;
+    while (task->n_chunks < at->chunks_per_task && continues(plan, at->descriptor)) {
+        task->n_chunks++;
+        at->descriptor++;
+    }
+    at->descriptor++;
+}
+
+/* Goes to the next sequence that has a chunk of its own left, when the present one has none; 0: there is none. */
+static int find_own(struct cursor *at) {
+    const struct cp_plan *plan = at->attention->plan;
+    for (; at->sequence < plan->n_sequences; at->sequence++, at->depth = 0) {
+        const struct cp_plan_row *row = &plan->row[at->sequence];
+        at->depth = at->depth < row->n_shared ? row->n_shared : at->depth;
+        if (at->depth < row->n_chunks) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void take_own(struct cursor *at, struct opt_task *task) {
+    int left = at->attention->plan->row[at->sequence].n_chunks - at->depth;
+    task->begin = at->sequence;
+    task->end = at->sequence + 1;
+    task->depth = at->depth;
+    task->n_chunks = left < at->chunks_per_task ? left : at->chunks_per_task;
+    at->depth += task->n_chunks;
+}
+
+/* Into blocks of rows and of heads. */
+static void divide_task(const struct cp_attention *a, int query_rows, struct opt_task *task) {
+    long long rows = (long long)query_rows * (a->n_heads / a->n_kv_heads);
+    task->n_blocks = (rows + CP_OPT_ROWS - 1) / CP_OPT_ROWS;
+    int largest = (int)((rows + task->n_blocks - 1) / task->n_blocks);
+    task->width = largest <= CP_OPT_LEAST_FEW
+                      ? largest
+                      : (largest + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+    double slice = (double)cp_number_size(a->kv_type) * a->plan->chunk_size * a->head_dim;
+    int most = CP_OPT_ROWS / task->width;
+    int heads = slice * most <= STRETCH ? most : (int)(STRETCH / slice) + 1;
+    heads = heads < most ? heads : most;
+    task->n_head_blocks = (a->n_kv_heads + heads - 1) / heads;
+}
+
+/* The next task that has query rows, or 0. */
+static int next_task(struct cursor *at, struct opt_task *task) {
+    const struct cp_attention *a = at->attention;
+    int rows = 0;
+    while (rows == 0) {
+        if (at->descriptor < a->plan->n_shared) {
+            take_shared(at, task);
+        } else if (find_own(at)) {
+            take_own(at, task);
+        } else {
+            return 0;
+        }
+        rows = opt_first_row(a, task->end) - opt_first_row(a, task->begin);
+    }
+    divide_task(a, rows, task);
+    task->first_part = at->n_parts;
+    task->first_unit = at->n_units;
+    at->n_parts = add(at->n_parts, (size_t)rows);
+    at->n_units = add(at->n_units, multiply((size_t)task->n_blocks, (size_t)task->n_head_blocks));
+    return 1;
+}
+
+/* Tasks of so many chunks: as few as make all units that are wanted, if they are not too short then. */
+static int chunks_of_a_task(const struct cp_attention *a) {
+    struct cursor at = {.attention = a, .chunks_per_task = CP_MAX_DEPTH};
+    struct opt_task task;
+    double keys = 0.0; /* of all units */
+    double c = a->plan->chunk_size;
+    while (next_task(&at, &task)) {
+        keys += (double)task.n_chunks * c * (double)task.n_blocks * task.n_head_blocks;
+    }
+    double wanted = keys / UNITS_WANTED;
+    wanted = wanted < KEYS_OF_A_TASK ? KEYS_OF_A_TASK : wanted;
+    return wanted >= CP_MAX_DEPTH * c ? CP_MAX_DEPTH : (int)((wanted + c - 1.0) / c);
+}
+
+static size_t lines(size_t n, size_t size) {
+    size_t bytes = multiply(n, size);
+    return add(bytes, (LINE - bytes % LINE) % LINE);
+}
+
+/* Queries twice (as they are and, for many rows, transposed), keys or values, o, scores, and the four arrays of struct
+ * opt_states. */
+static size_t scratch_of(size_t stride) {
+    size_t rows = multiply(stride, 3 * (size_t)CP_OPT_ROWS);
+    return add(add(rows, opt_tile_size(stride)),
+               (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 4);
+}
+
+static size_t bytes_of(const struct cp_attention *a, const struct opt_sizes *s, size_t n_threads) {
+    size_t b = (size_t)a->plan->n_sequences, h = (size_t)a->n_heads;
+    size_t n = LINE - 1; /* to begin at a line */
+    n = add(n, lines(s->n_tasks, sizeof(struct opt_task)));
+    n = add(n, lines(b + 1, sizeof(size_t)));
+    n = add(n, lines(s->n_sources, sizeof(size_t)));
+    n = add(n, lines(multiply(multiply(s->n_parts, h), 2), sizeof(float)));
+    n = add(n, lines(multiply(multiply(s->n_parts, h), s->stride), sizeof(float)));
+    n = add(n, lines(multiply(n_threads, s->scratch), sizeof(float)));
+    return n > PTRDIFF_MAX ? 0 : n;
+}
+
+struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads) {
+    struct opt_sizes s = {0};
+    struct opt_task task;
+    struct cursor at = {.attention = attention, .chunks_per_task = chunks_of_a_task(attention)};
+    while (next_task(&at, &task)) {
+        s.n_tasks++;
+        s.n_sources += (size_t)(task.end - task.begin);
+    }
+    s.n_rows = opt_first_row(attention, attention->plan->n_sequences);
+    s.chunks_per_task = at.chunks_per_task;
+    s.n_parts = at.n_parts;
+    s.n_units = at.n_units;
+    s.stride = ((size_t)attention->head_dim + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+    s.scratch = scratch_of(s.stride);
+    s.bytes = bytes_of(attention, &s, (size_t)n_threads);
+    return s;
+}
+
+/* n bytes from *at on, which then is behind them. */
+static void *part(char **at, size_t n, size_t size) {
+    void *begin = *at;
+    *at += lines(n, size);
+    return begin;
+}
+
+static struct opt_work divide(const struct cp_attention *a, const struct opt_sizes *s) {
+    char *at = a->workspace;
+    struct opt_work w;
+    at += (LINE - (uintptr_t)at % LINE) % LINE;
+    w.task = part(&at, s->n_tasks, sizeof(struct opt_task));
+    w.source_begin = part(&at, (size_t)a->plan->n_sequences + 1, sizeof(size_t));
+    w.source = part(&at, s->n_sources, sizeof(size_t));
+    w.state = part(&at, s->n_parts * (size_t)a->n_heads * 2, sizeof(float));
+    w.o = part(&at, s->n_parts * (size_t)a->n_heads * s->stride, sizeof(float));
+    w.scratch = (float *)(void *)at;
+    return w;
+}
+
+/* Counts in source_begin, one place ahead; added up; each source put where source_begin runs to; and back. */
+static void write_sources(const struct cp_attention *a, const struct opt_sizes *s,
+                          struct opt_work *w) {
+    int b = a->plan->n_sequences;
+    for (int i = 0; i <= b; i++) {
+        w->source_begin[i] = 0;
+    }
+    for (const struct opt_task *t = w->task; t < w->task + s->n_tasks; t++) {
+        for (int i = t->begin; i < t->end; i++) {
+            w->source_begin[i + 1]++;
+        }
+    }
+    for (int i = 0; i < b; i++) {
+        w->source_begin[i + 1] += w->source_begin[i];
+    }
+    for (const struct opt_task *t = w->task; t < w->task + s->n_tasks; t++) {
+        size_t first = (size_t)opt_first_row(a, t->begin);
+        for (int i = t->begin; i < t->end; i++) {
+            w->source[w->source_begin[i]++] = t->first_part + (size_t)opt_first_row(a, i) - first;
+        }
+    }
+    for (int i = b; i > 0; i--) {
+        w->source_begin[i] = w->source_begin[i - 1];
+    }
+    w->source_begin[0] = 0;
+}
+
+struct opt_work cp_opt_prepare(const struct cp_attention *attention,
+                               const struct opt_sizes *sizes) {
+    struct opt_work work = divide(attention, sizes);
+    struct cursor at = {.attention = attention, .chunks_per_task = sizes->chunks_per_task};
+    for (size_t i = 0; i < sizes->n_tasks; i++) {
+        (void)next_task(&at, &work.task[i]);
+    }
+    write_sources(attention, sizes, &work);
+    return work;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For kernels that go over a struct cp_plan with contiguous tensors: a call's tensors without gaps, and its plan. */
+#ifndef CHUNKPROOF_TESTS_GATE_CONTIGUOUS_H
+#define CHUNKPROOF_TESTS_GATE_CONTIGUOUS_H
+
+#include <string.h>
+
+#include "chunkproof/plan.h"
+#include "kernel_util.h"
+
+static inline int is_contiguous(const struct cp_kernel_call *call, long long chunk, long long head,
+                                long long slot) {
+    return slot == call->head_dim && head == slot * call->chunk_size &&
+           chunk == head * call->n_kv_heads;
+}
+
+/* [n_rows][h][d] numbers of `size` bytes. */
+static inline void gather_rows(const struct cp_kernel_call *call, size_t size, void *to) {
+    size_t row_bytes = (size_t)call->head_dim * size;
+    char *at = to;
+    for (int row = 0; row < call->n_rows; row++) {
+        for (int head = 0; head < call->n_heads; head++, at += row_bytes) {
+            memcpy(at, (const char *)call->q + (size_t)q_at(call, row, head) * size, row_bytes);
+        }
+    }
+}
+
+/* The whole pool, [capacity][h_kv][c][d]; what is nobody's is copied, but nobody calculates with it. */
+static inline void gather_pool(const struct cp_kernel_call *call, size_t size, const void *from,
+                               long long chunk, long long head, long long slot, void *to) {
+    size_t row_bytes = (size_t)call->head_dim * size;
+    char *at = to;
+    for (int x = 0; x < call->capacity; x++) {
+        for (int g = 0; g < call->n_kv_heads; g++) {
+            for (int t = 0; t < call->chunk_size; t++, at += row_bytes) {
+                size_t first = (size_t)(x * chunk + g * head + t * slot);
+                memcpy(at, (const char *)from + first * size, row_bytes);
+            }
+        }
+    }
+}
+
+/* Only the pages of the plan that have something to say are touched. */
+static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *plan) {
+    plan->capacity = call->capacity;
+    plan->chunk_size = call->chunk_size;
+    plan->n_sequences = call->n_sequences;
+    plan->n_shared = call->n_shared;
+    for (int i = 0; i < call->n_shared; i++) {
+        plan->shared[i] = call->shared[i];
+    }
+    for (int s = 0; s < call->n_sequences; s++) {
+        struct cp_plan_row *row = &plan->row[s];
+        row->n_tokens = call->n_tokens[s];
+        row->n_shared = call->n_shared_chunks[s];
+        row->n_chunks = (int)(((long long)row->n_tokens + call->chunk_size - 1) / call->chunk_size);
+        for (int k = 0; k < row->n_chunks; k++) {
+            row->chunk[k] = call->table[(long long)s * call->table_width + k];
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cp_opt_attend() as a kernel, on two threads: tensors without gaps, copied, and the plan. The Makefile makes one of each
+ * version, and of each type of K and V; without any of its macros it is the best version with binary16. */
+#include <stdlib.h>
+
+#include "chunkproof/opt.h"
+#include "chunkproof/status.h"
+#include "contiguous.h"
+
+#if defined(OPT_portable)
+#define VERSION CP_OPT_PORTABLE
+#elif defined(OPT_avx2)
+#define VERSION CP_OPT_AVX2
+#elif defined(OPT_avx512)
+#define VERSION CP_OPT_AVX512
+#else
+#define VERSION CP_OPT_BEST
+#endif
+
+#if defined(OPT_bfloat)
+#define TYPE CP_BF16
+#define SIZE sizeof(uint16_t)
+#elif defined(OPT_float)
+#define TYPE CP_FP32
+#define SIZE sizeof(float)
+#else
+#define TYPE CP_FP16
+#define SIZE sizeof(uint16_t)
+#endif
+
+/* The workspace: bytes of each part, in this order, so that each is aligned. */
+struct parts {
+    size_t lse;  /* double [n_rows][h] */
+    size_t q;    /* [n_rows][h][d], and out, too */
+    size_t k, v; /* [capacity][h_kv][c][d] */
+};
+
+static size_t lines(size_t n, size_t size) {
+    return (n * size + 63) / 64 * 64;
+}
+
+static struct parts parts_of(const struct cp_kernel_call *call) {
+    size_t d = (size_t)call->head_dim, results = (size_t)call->n_rows * (size_t)call->n_heads;
+    size_t pool = (size_t)call->capacity * (size_t)call->n_kv_heads * (size_t)call->chunk_size * d;
+    return (struct parts){lines(results, sizeof(double)), lines(results * d, SIZE),
+                          lines(pool, SIZE), lines(pool, SIZE)};
+}
+
+static size_t workspace(const struct cp_kernel_call *call) {
+    struct parts p = parts_of(call);
+    return p.lse + 2 * p.q + p.k + p.v;
+}
+
+static const char *refuses(const struct cp_kernel_call *call) {
+    struct cp_opt *opt;
+    int status = cp_opt_new(&opt, 1, VERSION);
+    cp_opt_free(opt);
+    return status == CP_ERROR_UNSUPPORTED ? "this machine cannot run this version"
+           : call->n_sequences > CP_MAX_SEQUENCES || call->table_width > CP_MAX_DEPTH ||
+                   call->chunk_size > CP_MAX_CHUNK_SIZE || call->capacity > CP_MAX_CHUNKS
+               ? "the library is built for fewer sequences, chunks or tokens in a chunk"
+               : NULL;
+}
+
+static void scatter_results(const struct cp_kernel_call *call, const char *out, const double *lse) {
+    size_t row_bytes = (size_t)call->head_dim * SIZE;
+    for (int row = 0; row < call->n_rows; row++) {
+        for (int head = 0; head < call->n_heads; head++, out += row_bytes, lse++) {
+            memcpy((char *)call->out + (size_t)out_at(call, row, head) * SIZE, out, row_bytes);
+            if (call->lse != NULL) {
+                ((double *)call->lse)[lse_at(call, row, head)] = *lse;
+            }
+        }
+    }
+}
+
+/* The workspace of cp_opt_attend() depends on the plan, so it is none of the call's. */
+static int attend_in(struct cp_opt *opt, struct cp_attention *attention) {
+    attention->workspace_size = cp_opt_workspace(opt, attention);
+    attention->workspace = malloc(attention->workspace_size + 1);
+    int status = attention->workspace == NULL ? CP_ERROR_NO_MEMORY : cp_opt_attend(opt, attention);
+    free(attention->workspace);
+    return status;
+}
+
+static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *plan,
+                       struct cp_opt *opt) {
+    struct parts p = parts_of(call);
+    char *lse = call->workspace, *q = lse + p.lse, *out = q + p.q, *k = out + p.q, *v = k + p.k;
+    struct cp_attention attention = {
+        .plan = plan,
+        .stamp = plan->stamp,
+        .n_heads = call->n_heads,
+        .n_kv_heads = call->n_kv_heads,
+        .head_dim = call->head_dim,
+        .scale = call->scale,
+        .query_begin = call->query_begin,
+        .q_type = TYPE,
+        .kv_type = TYPE,
+        .out_type = TYPE,
+        .q = q,
+        .k = k,
+        .v = v,
+        .out = out,
+        .lse = (double *)(void *)lse,
+    };
+    gather_rows(call, SIZE, q);
+    gather_pool(call, SIZE, call->k, call->k_chunk, call->k_head, call->k_slot, k);
+    gather_pool(call, SIZE, call->v, call->v_chunk, call->v_head, call->v_slot, v);
+    int status = attend_in(opt, &attention);
+    if (status == CP_OK) {
+        scatter_results(call, out, attention.lse);
+    }
+    return status;
+}
+
+/* Refuses a plan that is none: then whoever called made a mistake. */
+static int attend(const struct cp_kernel_call *call) {
+    struct cp_plan *plan;
+    struct cp_opt *opt = NULL;
+    int status = cp_plan_new(&plan);
+    if (status != CP_OK) {
+        return status;
+    }
+    fill_plan(call, plan);
+    status = cp_plan_is_valid(plan) ? cp_opt_new(&opt, 2, VERSION) : CP_ERROR_ARGUMENT;
+    status = status == CP_OK ? attend_plan(call, plan, opt) : status;
+    cp_opt_free(opt);
+    cp_plan_free(plan);
+    return status;
+}
+
+const struct cp_kernel cp_kernel = {
+    .abi = CP_KERNEL_ABI,
+    .name = "opt",
+    .q_type = TYPE,
+    .kv_type = TYPE,
+    .out_type = TYPE,
+    .lse_type = CP_FP64,
+    .arithmetic = CP_OPT_ARITHMETIC,
+    .refuses = refuses,
+    .workspace = workspace,
+    .attend = attend,
+};

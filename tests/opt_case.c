@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "opt_case.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/status.h"
+#include "chunkproof/tolerance.h"
+#include "gate/gate/gate.h"
+
+#define CANARY 256 /* bytes behind the workspace */
+
+static void *allocate(size_t n, size_t size) {
+    void *memory = calloc(n + 1, size);
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+int opt_case_version(int i) {
+    for (int version = CP_OPT_PORTABLE; version <= CP_OPT_AVX512; version++) {
+        struct cp_opt *opt;
+        int status = cp_opt_new(&opt, 1, version);
+        cp_opt_free(opt);
+        if (status == CP_OK && i-- == 0) {
+            return version;
+        }
+    }
+    return 0;
+}
+
+int opt_case_run(struct cp_opt *opt, struct attend_case *c, int shift) {
+    struct cp_attention a = c->attention;
+    size_t away = (size_t)shift * sizeof(double);
+    a.variant = shift % 2;
+    a.workspace_size = cp_opt_workspace(opt, &a);
+    char *memory = aligned_alloc(64, (away + a.workspace_size + CANARY + 63) / 64 * 64);
+    if (memory == NULL) {
+        abort();
+    }
+    a.workspace = memory + away;
+    memset(a.out, 0xFF, case_out_bytes(c));
+    memset(a.lse, 0xFF, case_lse_bytes(c));
+    memset(memory, 0xFF, away + a.workspace_size + CANARY);
+    int status = cp_opt_attend(opt, &a);
+    for (size_t i = 0; i < away + CANARY; i++) {
+        size_t at = i < away ? i : a.workspace_size + i;
+        status = (unsigned char)memory[at] == 0xFF ? status : -1;
+    }
+    free(memory);
+    return status;
+}
+
+/* ---- The verdict ---- */
+
+struct room {
+    double *k, *v, *scratch, *expected, *bound;
+};
+
+/* The keys that a row sees; returns the largest score. */
+static double gather(const struct attend_case *c, int row, int head, const struct room *room) {
+    const struct cp_attention *a = &c->attention;
+    size_t d = (size_t)a->head_dim;
+    const double *q = c->q + ((size_t)row * (size_t)a->n_heads + (size_t)head) * d;
+    int s = case_sequence_of(c, row);
+    double largest = 0.0;
+    for (int j = 0; j < case_visible(c, row); j++) {
+        size_t at = case_key(c, s, j, head / (a->n_heads / a->n_kv_heads));
+        double sum = 0.0;
+        for (size_t x = 0; x < d; x++) {
+            sum += q[x] * c->k[at + x];
+        }
+        largest = fmax(largest, fabs(sum * a->scale));
+        memcpy(room->k + (size_t)j * d, c->k + at, d * sizeof(double));
+        memcpy(room->v + (size_t)j * d, c->v + at, d * sizeof(double));
+    }
+    return largest;
+}
+
+/* 1 when it is wrong. */
+static int compare(double got, double expected, double bound, int no_key, double *largest) {
+    if (no_key) {
+        return got != expected;
+    }
+    double error = fabs(got - expected);
+    if (isinf(bound)) { /* NUM-12 */
+        return 0;
+    }
+    if (bound > 0.0 && !(error / bound <= *largest)) {
+        *largest = error / bound;
+    }
+    return !(error <= bound);
+}
+
+static int row_is_wrong(const struct attend_case *c, int row, int head, const struct room *room,
+                        double *largest) {
+    const struct cp_attention *a = &c->attention;
+    const struct cp_kernel kernel = {.q_type = a->q_type,
+                                     .kv_type = a->kv_type,
+                                     .out_type = a->out_type,
+                                     .lse_type = CP_FP64,
+                                     .arithmetic = CP_OPT_ARITHMETIC};
+    struct gate_recipe recipe = {.head_dim = a->head_dim, .chunk_size = c->shape.chunk_size};
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+    size_t d = (size_t)a->head_dim, at = (size_t)row * (size_t)a->n_heads + (size_t)head;
+    int n = case_visible(c, row), wrong = 0;
+    double score = gather(c, row, head, room), lse = -INFINITY, lse_bound = 0.0;
+    struct cp_tolerance_row question = {n,       a->head_dim, a->scale,     c->q + at * d,
+                                        room->k, room->v,     room->scratch};
+    gate_class(&kernel, &recipe, n, score, &arithmetic, &counts);
+    cp_tolerance(&arithmetic, &counts, &question, gate_lse_error(&kernel, n, score), room->expected,
+                 room->bound, &lse, &lse_bound);
+    for (size_t x = 0; x < d; x++) {
+        double got = cp_number_load(a->out, a->out_type, at * d + x);
+        if (compare(got, room->expected[x], room->bound[x], n == 0, largest) && wrong++ == 0) {
+            fprintf(stderr, "row %d, head %d, element %zu: %.9g, not %.9g +- %g\n", row, head, x,
+                    got, room->expected[x], room->bound[x]);
+        }
+    }
+    if (compare(a->lse[at], lse, lse_bound, n == 0, largest)) {
+        fprintf(stderr, "row %d, head %d: lse %.9g, not %.9g +- %g\n", row, head, a->lse[at], lse,
+                lse_bound);
+        wrong++;
+    }
+    return wrong;
+}
+
+int opt_case_wrong(const struct attend_case *c, int most, double *largest) {
+    size_t d = (size_t)c->shape.head_dim;
+    size_t n = (size_t)c->shape.max_depth * (size_t)c->shape.chunk_size + 1;
+    struct room room = {allocate(n * d, sizeof(double)), allocate(n * d, sizeof(double)),
+                        allocate(3 * n, sizeof(double)), allocate(d, sizeof(double)),
+                        allocate(d, sizeof(double))};
+    int pairs = c->n_rows * c->shape.n_heads, wrong = 0, step = pairs / most + 1;
+    for (int x = 0; x < pairs; x += step) {
+        wrong += row_is_wrong(c, x / c->shape.n_heads, x % c->shape.n_heads, &room, largest);
+    }
+    free(room.k);
+    free(room.v);
+    free(room.scratch);
+    free(room.expected);
+    free(room.bound);
+    return wrong;
+}
+
+/* ---- Results ---- */
+
+static void *copy_of(const void *from, size_t bytes) {
+    void *copy = allocate(bytes, 1);
+    memcpy(copy, from, bytes);
+    return copy;
+}
+
+struct opt_results opt_results_of(const struct attend_case *c) {
+    return (struct opt_results){copy_of(c->attention.out, case_out_bytes(c)),
+                                copy_of(c->attention.lse, case_lse_bytes(c))};
+}
+
+void opt_results_free(struct opt_results *results) {
+    free(results->out);
+    free(results->lse);
+}
+
+int opt_results_same(const struct attend_case *c, const struct opt_results *results) {
+    return memcmp(c->attention.out, results->out, case_out_bytes(c)) == 0 &&
+           memcmp(c->attention.lse, results->lse, case_lse_bytes(c)) == 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loops of each version (opt/kernels.h) beside those of plain C: exactly the same where nothing is rounded or a
+ * rounding is demanded, else within the roundings of one sum in any order; nothing behind the ends is written. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chunkproof/number.h"
+#include "opt/kernels.h"
+#include "opt_case.h"
+#include "random.h"
+
+#define MOST 4096 /* numbers of an array here */
+
+static const int types[] = {CP_FP16, CP_BF16, CP_FP32};
+
+static struct cp_opt_kernels kernels_of(int version) {
+    return version == CP_OPT_AVX512 ? cp_opt_avx512()
+           : version == CP_OPT_AVX2 ? cp_opt_avx2()
+                                    : cp_opt_portable();
+}
+
+static int same(float x, float y) {
+    return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
+}
+
+static void *allocate(size_t n, size_t size) {
+    void *memory = calloc(n, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+static void fill(float *to, int n, unsigned long long seed) {
+    for (int i = 0; i < n; i++) {
+        to[i] = (float)random_normal(&seed);
+    }
+}
+
+/* All 65,536 numbers of each short type; at any place in a vector. */
+static void every_number_is_widened_exactly(void **unused) {
+    uint16_t *from = allocate(65536, sizeof *from);
+    float *to = allocate(65536, sizeof *to);
+    (void)unused;
+    for (int i = 0; i < 65536; i++) {
+        from[i] = (uint16_t)i;
+    }
+    for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
+        struct cp_opt_kernels kernels = kernels_of(version);
+        for (int type = 0; type < 2; type++) {
+            kernels.widen(to, 256, from, 256, types[type], 256, 256);
+            for (int x = 0; x < 65536; x++) {
+                assert_true(same(to[x], (float)cp_number_load(from, types[type], (size_t)x)));
+            }
+        }
+    }
+    free(from);
+    free(to);
+}
+
+/* Every length of a row; zeros behind it, nothing behind these; not a byte behind the array is read (sanitizers). */
+static void rows_of_every_length(void **unused) {
+    float to[3 * 48 + 1];
+    (void)unused;
+    for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
+        struct cp_opt_kernels kernels = kernels_of(version);
+        for (int d = 1; d <= 40; d++) {
+            size_t stride = (size_t)(d + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+            for (int type = 0; type < 3; type++) {
+                size_t size = cp_number_size(types[type]), n = 3 * (size_t)d;
+                void *from = allocate(n, size);
+                for (size_t x = 0; x < n; x++) {
+                    cp_number_store(from, types[type], x, (double)(x + 1));
+                }
+                for (size_t x = 0; x <= 3 * stride; x++) {
+                    to[x] = -5.0F;
+                }
+                kernels.widen(to, stride, from, (size_t)d, types[type], 3, d);
+                for (size_t x = 0; x < 3 * stride; x++) {
+                    size_t at = x / stride * (size_t)d + x % stride;
+                    float right = x % stride < (size_t)d
+                                      ? (float)cp_number_load(from, types[type], at)
+                                      : 0.0F;
+                    assert_true(to[x] == right);
+                }
+                assert_true(to[3 * stride] == -5.0F);
+                free(from);
+            }
+        }
+    }
+}
+
+/* Numbers halfway between two of the type, next to those, too large, too small, and none. */
+static void storing_rounds_as_demanded(void **unused) {
+    float *from = allocate(MOST, sizeof *from);
+    double to[MOST + 2], right[MOST + 2];
+    unsigned long long random = 1;
+    (void)unused;
+    for (int i = 0; i < MOST; i++) {
+        uint32_t bits = (uint32_t)random_bits(&random);
+        bits = i % 3 == 0 ? (bits & 0xFFFFE000U) | 0x1000U : i % 3 == 1 ? bits & 0xFFFF8000U : bits;
+        bits = i % 2 ? (bits & 0x8FFFFFFFU) | 0x30000000U : bits; /* near 1, or anywhere */
+        memcpy(&from[i], &bits, sizeof bits);
+    }
+    from[5] = NAN;
+    from[6] = INFINITY;
+    from[7] = -0.0F;
+    from[8] = 65520.0F;
+    from[9] = 0x1p-25F;
+    for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
+        struct cp_opt_kernels kernels = kernels_of(version);
+        for (int type = CP_FP16; type <= CP_BF16; type++) {
+            for (int n = MOST - 20; n <= MOST; n++) {
+                memset(to, 0x5A, sizeof to);
+                memset(right, 0x5A, sizeof right);
+                for (int x = 0; x < n; x++) {
+                    cp_number_store(right, type, (size_t)x + 1, (double)from[x]);
+                }
+                kernels.store(to, type, 1, from, n);
+                size_t size = cp_number_size(type);
+                for (size_t x = 0; x < (size_t)n + 2; x++) {
+                    int nan = x > 0 && x <= (size_t)n && isnan(from[x - 1]);
+                    assert_true(
+                        nan ? isnan(cp_number_load(to, type, x))
+                            : memcmp((char *)to + x * size, (char *)right + x * size, size) == 0);
+                }
+            }
+        }
+    }
+    free(from);
+}
+
+/* How far two sums of k terms may be apart, each in binary32 and in any order; magnitude: the sum of the terms' own. */
+static double sum_bound(int k, double magnitude) {
+    return 2.0 * (k + 1) * 0x1.01p-24 * magnitude;
+}
+
+/* A copy without signs. */
+static float *magnitudes_of(const float *from, int n) {
+    float *to = allocate((size_t)n, sizeof *to);
+    for (int i = 0; i < n; i++) {
+        to[i] = fabsf(from[i]);
+    }
+    return to;
+}
+
+static void products_of_every_size(void **unused) {
+    float *a = allocate(MOST, sizeof *a), *b = allocate(MOST, sizeof *b);
+    float c[24 * 64], right[24 * 64], magnitude[24 * 64];
+    (void)unused;
+    fill(a, MOST, 2);
+    fill(b, MOST, 3);
+    float *a_size = magnitudes_of(a, MOST), *b_size = magnitudes_of(b, MOST);
+    for (int i = 1, version; (version = opt_case_version(i)) != 0; i++) {
+        struct cp_opt_kernels plain = cp_opt_portable(), kernels = kernels_of(version);
+        for (int m = 1; m <= 23; m++) {
+            for (int x = 0; x < 12; x++) {
+                int n = 16 * (1 + x % 4), k = 1 + x * 5, add = x % 2;
+                struct opt_matrix of =
+                    x % 3 ? (struct opt_matrix){a, 60, 1} : (struct opt_matrix){a, 1, 25};
+                struct opt_matrix sizes = {a_size, of.row, of.column};
+                fill(c, 24 * 64, 4);
+                memcpy(right, c, sizeof c);
+                for (int at = 0; at < 24 * 64; at++) {
+                    magnitude[at] = fabsf(c[at]);
+                }
+                plain.product(right, 64, of, b, 64, m, n, k, add);
+                plain.product(magnitude, 64, sizes, b_size, 64, m, n, k, add);
+                kernels.product(c, 64, of, b, 64, m, n, k, add);
+                for (int at = 0; at < 24 * 64; at++) {
+                    int inside = at / 64 < m && at % 64 < n;
+                    double bound = inside ? sum_bound(k + 1, magnitude[at]) : 0.0;
+                    assert_true(fabs((double)c[at] - (double)right[at]) <= bound);
+                }
+            }
+        }
+    }
+    free(a);
+    free(b);
+    free(a_size);
+    free(b_size);
+}
+
+static void dots_of_every_number_of_keys(void **unused) {
+    float *q = allocate(MOST, sizeof *q), *k = allocate(MOST, sizeof *k);
+    float score[8 * CP_OPT_KEYS], right[8 * CP_OPT_KEYS], one[CP_OPT_KEYS];
+    float magnitude[8 * CP_OPT_KEYS];
+    (void)unused;
+    fill(q, MOST, 5);
+    fill(k, MOST, 6);
+    float *q_size = magnitudes_of(q, MOST), *k_size = magnitudes_of(k, MOST);
+    for (int i = 1, version; (version = opt_case_version(i)) != 0; i++) {
+        struct cp_opt_kernels plain = cp_opt_portable(), kernels = kernels_of(version);
+        for (int keys = 1; keys <= CP_OPT_KEYS; keys++) {
+            int rows = 1 + keys % 8;
+            size_t stride = 16 * (size_t)(1 + keys % 3);
+            plain.dots(right, q, rows, k, keys, stride);
+            plain.dots(magnitude, q_size, rows, k_size, keys, stride);
+            kernels.dots(score, q, rows, k, keys, stride);
+            kernels.dots_of_one(one, q, k, CP_FP32, keys, (int)stride);
+            for (int at = 0; at < rows * keys; at++) {
+                int place = at / keys * CP_OPT_KEYS + at % keys;
+                double bound = sum_bound((int)stride, magnitude[place]);
+                assert_true(fabs((double)score[place] - (double)right[place]) <= bound);
+                assert_true(at >= keys || fabs((double)one[at] - (double)right[at]) <= bound);
+            }
+        }
+    }
+    free(q);
+    free(k);
+    free(q_size);
+    free(k_size);
+}
+
+/* Weights, sums and maxima by row and by column are those of plain C. */
+static void weighing_by_row_and_by_column(void **unused) {
+    float m[3][16], n[3][16], factor[3][16] = {{0}}, seen[16];
+    float rows[2][16 * CP_OPT_KEYS], columns[CP_OPT_KEYS * 16];
+    (void)unused;
+    for (int i = 1, version; (version = opt_case_version(i)) != 0; i++) {
+        struct cp_opt_kernels plain = cp_opt_portable(), kernels = kernels_of(version);
+        for (int keys = 1; keys <= CP_OPT_KEYS; keys++) {
+            fill(rows[0], 16 * CP_OPT_KEYS, 7 + (unsigned)keys);
+            memcpy(rows[1], rows[0], sizeof rows[0]);
+            for (int at = 0; at < 16 * CP_OPT_KEYS; at++) {
+                columns[at % CP_OPT_KEYS * 16 + at / CP_OPT_KEYS] = rows[0][at];
+            }
+            for (int r = 0; r < 16; r++) {
+                seen[r] = (float)(keys % 3 ? keys : (keys * r + 7) % (keys + 1));
+                for (int way = 0; way < 3; way++) {
+                    m[way][r] = r % 4 ? (float)r - 8.0F : CP_OPT_NO_SCORE;
+                    n[way][r] = r % 4 ? 1.5F : 0.0F;
+                }
+            }
+            struct opt_states states[3] = {{m[0], n[0], factor[0], seen},
+                                           {m[1], n[1], factor[1], seen},
+                                           {m[2], n[2], factor[2], seen}};
+            plain.weigh_rows(rows[0], 16, 3.0F, &states[0]);
+            kernels.weigh_rows(rows[1], 16, 3.0F, &states[1]);
+            kernels.weigh_columns(columns, keys, 16, 3.0F, &states[2]);
+            for (int r = 0; r < 16; r++) {
+                for (int way = 1; way < 3; way++) {
+                    assert_true(m[way][r] == m[0][r]);
+                    assert_true(fabsf(n[way][r] - n[0][r]) <= 70.0F * 0x1p-23F * n[0][r]);
+                    assert_true(fabsf(factor[way][r] - factor[0][r]) <= 0x1p-22F);
+                }
+                for (int j = 0; j < keys; j++) {
+                    float right = rows[0][r * CP_OPT_KEYS + j];
+                    assert_true(fabsf(rows[1][r * CP_OPT_KEYS + j] - right) <= right * 0x1p-22F);
+                    assert_true(fabsf(columns[j * 16 + r] - right) <= right * 0x1p-22F);
+                    assert_true((float)j < seen[r] || right == 0.0F);
+                }
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_is_widened_exactly),
+        cmocka_unit_test(rows_of_every_length),
+        cmocka_unit_test(storing_rounds_as_demanded),
+        cmocka_unit_test(products_of_every_size),
+        cmocka_unit_test(dots_of_every_number_of_keys),
+        cmocka_unit_test(weighing_by_row_and_by_column),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
