@@ -27,14 +27,14 @@ void trace_count_opt_sequence(struct trace_figures *figures, const struct cp_opt
     const struct cp_opt_sequence *sequence = &tree->sequence[s];
     const int *path = cp_opt_tree_path(tree, s);
     struct trace_moment *now = &figures->now;
-    int pairs = sequence->n_shared;
+    long long with = sign, pairs = sequence->n_shared;
     for (int k = 0; k < sequence->n_shared; k++) {
         const struct cp_opt_chunk *chunk = &tree->chunk[path[k]];
         pairs += tree->sequence[chunk->first].next == chunk->last; /* a partner has it, too */
     }
-    now->paths += sign * sequence->n_chunks;
-    now->shared_pairs += sign * pairs;
-    now->tokens += sign * cp_opt_tree_length(tree, s);
+    now->paths += with * sequence->n_chunks;
+    now->shared_pairs += with * pairs;
+    now->tokens += with * cp_opt_tree_length(tree, s);
 }
 
 void trace_count_step(struct trace_figures *figures, int n, int taken) {
