@@ -280,7 +280,7 @@ static int read_option(struct simulate_options *options, struct cp_dims *given, 
     case BATCH:
         return read_int(name, text, 1, CP_MAX_SEQUENCES, &options->settings.batch);
     case MEMORY:
-        return read_number(name, text, 1e-6, SIMULATE_MOST_GIB, &options->memory);
+        return read_number(name, text, 1e-9, SIMULATE_MOST_GIB, &options->memory);
     case CHUNK:
         return read_int(name, text, 1, CP_MAX_CHUNK_SIZE, &options->settings.chunk);
     case COST:
