@@ -157,6 +157,7 @@ static void memory_is_waited_for(void **state) {
     static const struct expected shared[] = {{0, 10, 20}, {0, 10, 20}, {20, 30, 40}};
     struct simulate_load load = simulate_case_load(2);
     struct simulate_run run;
+    struct simulate_summary summary;
     (void)state;
     simulate_case_add(&load, 0, 2, 2, ab);
     simulate_case_add(&load, 0, 4, 2, ab);
@@ -179,6 +180,8 @@ static void memory_is_waited_for(void **state) {
         assert_int_equal(run.record[3].finished, -1);
         assert_true(run.in_system == (sharing ? 80000.0 : 120000.0)); /* of the others alone */
         assert_int_equal(run.prompt_tokens, 8);
+        assert_int_equal(simulate_summarise(&load.trace, &settings, &run, &summary), 0);
+        assert_near(summary.requests_per_second * (sharing ? 40e-6 : 60e-6), 3.0, 1e-9);
         simulate_run_free(&run);
     }
     simulate_load_free(&load);
@@ -240,6 +243,7 @@ static void nothing_to_do(void **state) {
     check(&load, &settings, expected, &run);
     assert_int_equal(simulate_summarise(&load.trace, &settings, &run, &summary), 0);
     assert_true(summary.latency.mean == 0.0 && summary.latency.p99 == 0.0);
+    assert_near(summary.requests_per_second * 10e-6, 1.0, 1e-9); /* the time begins at 7 */
     assert_int_equal(run.peak_chunks, 0);
     simulate_run_free(&run);
     simulate_load_free(&load);
@@ -307,8 +311,10 @@ static void durations_have_bounds(void **state) {
     cost = (struct simulate_cost){.bytes_per_second = 1e9};
     settings.model = *cp_dims_find("llama-7b"); /* 2 * 32 * 32 * 128 * 2 bytes per token */
     assert_int_equal(simulate_duration(&cost, &settings.model, &work), 3 * 524288);
-    cost = (struct simulate_cost){.flops_per_second = 1e9}; /* 4 * 32 * 32 * 128 per pair */
-    assert_int_equal(simulate_duration(&cost, &settings.model, &work), 3 * 524288);
+    settings.model = *cp_dims_find("llama-70b"); /* 2 * 80 * 8 * 128 * 2 */
+    assert_int_equal(simulate_duration(&cost, &settings.model, &work), 3 * 327680);
+    cost = (struct simulate_cost){.flops_per_second = 1e9}; /* 4 * 80 * 64 * 128 per pair */
+    assert_int_equal(simulate_duration(&cost, &settings.model, &work), 3 * 2621440);
 }
 
 /* The data sheets' figures, to three digits: spec/simulate.md. */
