@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-/* The command lines of trace, show, bound, gate and replay: the first line of an input names the command, each further
- * line is an argument. No crash, no leak; a refusal says why; what is accepted is in its ranges. */
+/* The command lines of trace, simulate, show, bound, gate and replay: the first line of an input names the command, each
+ * further line is an argument. No crash, no leak; a refusal says why; what is accepted is in its ranges. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "gate/gate/gate.h"
 #include "gate/show/options.h"
 #include "gate/show/show.h"
+#include "gate/simulate/options.h"
 #include "gate/trace/options.h"
 
 #define MOST_ARGUMENTS 32
@@ -37,6 +38,34 @@ static int read_trace(int argc, char **argv) {
            o.generator.prompts >= 1 && o.generator.prompt_tokens >= 0 &&
            o.generator.question_tokens >= 0 && o.generator.output_tokens >= 0 &&
            is_within(o.generator.continue_percent, 0, 100);
+}
+
+static int check_rates(const struct simulate_options *o) {
+    for (int i = 0; i < o->n_rates; i++) {
+        if (!(o->rate[i] >= SIMULATE_LEAST_RATE && o->rate[i] <= SIMULATE_MOST_RATE)) {
+            return 0;
+        }
+    }
+    return is_within(o->n_rates, 1, SIMULATE_RATES);
+}
+
+static int read_simulate(int argc, char **argv) {
+    struct simulate_options o;
+    if (simulate_options_parse(&o, argc, argv) != 0) {
+        return -1;
+    }
+    const struct cp_dims *model = &o.settings.model;
+    return o.help ||
+           (is_within(o.block, 1, CP_MAX_CHUNK_SIZE) && o.speed > 0.0 && isfinite(o.speed) &&
+            check_rates(&o) && is_within(o.poisson.requests, 1, SIMULATE_MOST_REQUESTS) &&
+            is_within(o.poisson.prompt, 0, SIMULATE_MOST_TOKENS) &&
+            is_within(o.poisson.shared, 0, o.poisson.prompt) &&
+            is_within(o.poisson.completion, 1, SIMULATE_MOST_TOKENS) &&
+            is_within(o.settings.batch, 1, CP_MAX_SEQUENCES) &&
+            is_within(o.settings.chunk, 1, CP_MAX_CHUNK_SIZE) &&
+            is_within(o.settings.capacity, o.memory > 0.0, (long long)1e18) && model->layers >= 1 &&
+            model->head_dim >= 1 && model->kv_heads >= 1 && model->heads % model->kv_heads == 0 &&
+            is_within(model->number_bytes, 1, 16) && !(o.table4 && o.file != NULL));
 }
 
 static int read_show(int argc, char **argv) {
@@ -85,11 +114,8 @@ static int read_replay(int argc, char **argv) {
 static const struct command {
     const char *name;
     int (*read)(int argc, char **argv);
-} commands[] = {{"trace", read_trace},
-                {"show", read_show},
-                {"bound", read_bound},
-                {"gate", read_gate},
-                {"replay", read_replay}};
+} commands[] = {{"trace", read_trace}, {"simulate", read_simulate}, {"show", read_show},
+                {"bound", read_bound}, {"gate", read_gate},         {"replay", read_replay}};
 
 /* The lines of a text, in place. */
 static int split(char *text, char **argv) {

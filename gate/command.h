@@ -10,6 +10,7 @@
 #define EXIT_INTERRUPTED 130 /* Ctrl-C: what was found so far has been printed */
 
 int cp_command_trace(int argc, char **argv);
+int cp_command_simulate(int argc, char **argv);
 int cp_command_show(int argc, char **argv);
 int cp_command_tables(int argc, char **argv);
 int cp_command_bound(int argc, char **argv);

@@ -18,6 +18,8 @@ static const struct command commands[] = {
     {"replay", cp_command_replay, "run a case that the gate kept"},
     {"explain", cp_command_explain, "the same, and say which mistake a wrong result comes from"},
     {"trace", cp_command_trace, "replay a request trace through the prefix tree, checked"},
+    {"simulate", cp_command_simulate,
+     "a server's latency and K/V memory, with and without sharing"},
     {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},
     {"bound", cp_command_bound, "how far a right kernel may be from attention, and why"},

@@ -72,7 +72,8 @@ struct cp_ratio_claim {
 extern const struct cp_ratio_claim cp_ratio_claims[];
 extern const int cp_n_ratio_claims;
 
-/* ACL Table 4: peak KV memory, a measurement that the peak batch bounds. */
+/* ACL Table 4: peak KV memory, a measurement that the peak batch bounds. vLLM and ChunkLlama take
+ * turns: two rows for one load. */
 struct cp_peak_row {
     const char *system;
     int n_prompt;
@@ -80,6 +81,8 @@ struct cp_peak_row {
     int n_completion;
     int peak_batch;
     const char *published; /* GB, read as GiB */
+    double rate;           /* requests per second */
+    double latency;        /* ms per token */
 };
 
 extern const struct cp_peak_row cp_peak_rows[];

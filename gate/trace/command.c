@@ -2,7 +2,6 @@
 /* `chunkproof trace`: gets a trace, replays it, reports. */
 #define _POSIX_C_SOURCE 200809L /* sigaction, clock_gettime, isatty */
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +11,8 @@
 #include "chunkproof/limits.h"
 #include "gate/clock.h"
 #include "gate/command.h"
+#include "gate/trace/load.h"
 #include "gate/trace/options.h"
-#include "gate/trace/parse.h"
 #include "gate/trace/report.h"
 
 static volatile sig_atomic_t interrupted;
@@ -85,25 +84,6 @@ static int generate(struct trace *trace, const struct trace_options *options) {
               stderr);
         return -1;
     }
-}
-
-static int load(struct trace *trace, const char *file, const char *source) {
-    struct trace_error error;
-    FILE *in = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
-    if (in == NULL) {
-        fprintf(stderr, "%s: cannot be opened: %s\n", source, strerror(errno));
-        return -1;
-    }
-    int result = trace_parse(trace, in, &error);
-    if (in != stdin) {
-        fclose(in);
-    }
-    if (result != 0 && error.line > 0) {
-        fprintf(stderr, "%s:%ld:%d: %s\n", source, error.line, error.column, error.text);
-    } else if (result != 0) {
-        fprintf(stderr, "%s: %s\n", source, error.text);
-    }
-    return result;
 }
 
 /* ---- The pool ---- */
@@ -179,10 +159,9 @@ int cp_command_trace(int argc, char **argv) {
     trace_init(&trace, options.block_size);
     snprintf(generated, sizeof generated, "generated, seed %llu", options.generator.seed);
     if (options.file != NULL) {
-        source = strcmp(options.file, "-") == 0 ? "<stdin>" : options.file;
+        source = trace_source(options.file);
     }
-    int got =
-        options.file == NULL ? generate(&trace, &options) : load(&trace, options.file, source);
+    int got = options.file == NULL ? generate(&trace, &options) : trace_load(&trace, options.file);
     if (got == 0 && options.generate) {
         trace_print(&trace, stdout);
         status = EXIT_RIGHT;
