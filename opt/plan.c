@@ -69,13 +69,16 @@ int cp_opt_plan_update(struct cp_opt_plan *plan, const struct cp_opt_tree *tree)
 }
 
 static int fits(const struct cp_opt_plan *plan) {
-    for (int i = 0; i < plan->n_sequences && i < CP_MAX_SEQUENCES; i++) {
+    if (plan->n_sequences > CP_MAX_SEQUENCES || plan->capacity > CP_MAX_CHUNKS ||
+        plan->chunk_size > CP_MAX_CHUNK_SIZE) {
+        return 0;
+    }
+    for (int i = 0; i < plan->n_sequences; i++) {
         if (plan->n_chunks[i] > CP_MAX_DEPTH) {
             return 0;
         }
     }
-    return plan->n_sequences <= CP_MAX_SEQUENCES && plan->capacity <= CP_MAX_CHUNKS &&
-           plan->chunk_size <= CP_MAX_CHUNK_SIZE;
+    return 1;
 }
 
 int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to) {

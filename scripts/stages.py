@@ -68,7 +68,10 @@ def sanitized(compiler, tiers=TIERS):
     """Unit tests and, but for the quick tier, the command's; the installed library is not the sanitized one."""
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
-    return Stage(f"asan-{compiler}", run + " --only shell --except install --except scripts --except cli_gate_cuda",
+    shell = " --only shell --except install --except scripts --except cli_gate_cuda"
+    if tiers != TIERS:  # those of the gate take minutes: with one compiler
+        shell += " --except cli_gate --except cli_explain --except gate_reports"
+    return Stage(f"asan-{compiler}", run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},

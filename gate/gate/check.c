@@ -135,6 +135,7 @@ static int is_too_large(struct checking *c, double bytes, struct gate_finding *f
                        "it would take %.2g GiB of memory, and --memory is %.2g", bytes * 0x1p-30,
                        most * 0x1p-30);
         refuse(c, reason, finding);
+        c->result->too_large++;
     }
     return bytes > most;
 }

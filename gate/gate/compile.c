@@ -146,8 +146,9 @@ int gate_find_built(char path[GATE_MOST_PATH], const char *name) {
 static int compile_c(const struct gate_object *object, const char *source) {
     const char *cc = getenv("CC"), *flags = getenv("CFLAGS");
     struct gate_words words = {.n = 0};
-    char include[GATE_MOST_PATH];
-    if (gate_find(include, "include/chunkproof/kernel.h", "include/chunkproof/kernel.h") != 0) {
+    char include[GATE_MOST_PATH], library[GATE_MOST_PATH];
+    if (gate_find(include, "include/chunkproof/kernel.h", "include/chunkproof/kernel.h") != 0 ||
+        gate_find_built(library, "libchunkproof.a") != 0) {
         return -1;
     }
     *strstr(include, "/chunkproof/kernel.h") = '\0';
@@ -158,6 +159,7 @@ static int compile_c(const struct gate_object *object, const char *source) {
     gate_words_add(&words, "-o");
     gate_words_add(&words, "%s", object->file);
     gate_words_add(&words, "%s", source);
+    gate_words_add(&words, "%s", library);
     gate_words_add(&words, "-lm");
     return gate_words_run(&words);
 }
@@ -201,7 +203,10 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
     (void)snprintf(object->file, sizeof object->file, "%s/kernel.so", object->directory);
     int status = is_cuda ? gate_compile_cuda(object, *file, place) : compile_c(object, *file);
     if (status != 0) {
-        fprintf(stderr, "chunkproof %s: %s: it does not compile\n", command, *file);
+        if (status > 0) { /* else it was not tried, and said why */
+            fprintf(stderr, "chunkproof %s: %s: it does not compile (%s)\n", command, *file,
+                    is_cuda ? "by $CXX with $CXXFLAGS, or nvcc" : "by $CC with $CFLAGS");
+        }
         gate_object_free(object);
         return -1;
     }

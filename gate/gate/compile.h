@@ -19,7 +19,7 @@ enum gate_place {
     GATE_ON_EXECUTOR
 };
 
-/* The directory is in $TMPDIR, or /tmp. A file named *.c is compiled by $CC (cc) with $CFLAGS (-O2); one named *.cu by nvcc, or for the executor by $CXX (g++)
+/* The directory is in $TMPDIR, or /tmp. A file named *.c is compiled by $CC (cc) with $CFLAGS (-O2), with this library; one named *.cu by nvcc, or for the executor by $CXX (g++)
  * with $CXXFLAGS (-O2); any other is taken as it is: object->file is its name. 0, or -1 after saying what is wrong, as this
  * command. */
 int gate_object_new(struct gate_object *object, const char **file, enum gate_place place,

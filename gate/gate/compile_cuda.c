@@ -72,7 +72,7 @@ static int compile_checked(const struct gate_object *object, const char *source)
     gate_words_split(&words, "-std=c++17 -ffp-contract=off");
     gate_words_split(&words, "-g1"); /* lines, for lines.c; flags may ask for more */
     gate_words_split(&words, flags != NULL ? flags : "-O2");
-    gate_words_split(&words, "-fsanitize=thread -fPIC -c");
+    gate_words_split(&words, "-fsanitize=thread -fno-threadsafe-statics -fPIC -c");
     if (add_includes(&words) != 0) {
         return -1;
     }
@@ -119,7 +119,7 @@ static int compile_for_executor(const struct gate_object *object, const char *so
     return gate_cuda_source(source, copy) == 0 && compile_checked(object, source) == 0 &&
                    redirect_copies(object) == 0
                ? link_checked(object)
-               : -1;
+               : 1;
 }
 
 int gate_compile_cuda(const struct gate_object *object, const char *source, enum gate_place place) {

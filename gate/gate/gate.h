@@ -367,6 +367,7 @@ struct gate_result {
     long long verdicts[GATE_VERDICTS];
     struct gate_found found[GATE_VERDICTS]; /* the smallest case of each verdict */
     char refusal[RUN_TEXT];                 /* why, the last time */
+    long long too_large;                    /* attempts that --memory has no room for */
     long long tried_closer; /* results that were held to closer declarations, too: */
     unsigned needed;        /* a bit for each enum gate_closer by which one was wrong */
     struct gate_covered covered[GATE_HEAD_DIMS]; /* by head_dim; n_covered of them */

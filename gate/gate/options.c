@@ -65,53 +65,55 @@ static const struct option names[] = {
 const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
 
 void gate_options_help(FILE *file) {
-    fputs("usage: chunkproof gate --kernel FILE [OPTION]...\n"
-          "\n"
-          "Decides whether an attention kernel computes attention: a shared object with the "
-          "interface of\n"
-          "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
-          "and each of\n"
-          "its results must be within the certified tolerance of the arithmetic that it declares\n"
-          "(spec/tolerance.md).\n"
-          "\n"
-          "  --kernel FILE         the kernel: a shared object, or its source in C (*.c) or CUDA "
-          "(*.cu)\n"
-          "  --on gpu|executor     where a source in CUDA (*.cu) runs: on a GPU, compiled by nvcc; "
-          "or on "
-          "the CPU, on an\n"
-          "                        executor that sees races, too. Without: on a GPU where there is "
-          "one\n"
-          "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
-          "  --seed N              other cases (1); the same number, the same cases\n"
-          "  --cases N             so many instead of the tier's\n"
-          "  --case I              case I alone\n"
-          "  --shape h=32,h_kv=8,d=128,c=16\n"
-          "                        these sizes alone, or some of them\n"
-          "  --jobs N              kernels side by side (1; of tier deep as many as there are "
-          "processors)\n"
-          "  --state FILE          keep there how far it came, every few seconds; the same command "
-          "goes on from there\n"
-          "  --seconds X           that one call may take (10; on the executor 100)\n"
-          "  --time X              seconds for all cases: those that come later are left out\n"
-          "  --memory X            GiB for all cases that run side by side (4), without what the "
-          "kernel allocates itself\n"
-          "  --first               stop at the first finding\n"
-          "  --rules               say what the rules of others make of the results, too\n"
-          "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
-          "`chunkproof replay`\n"
-          "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
-          "  --junit FILE          and as JUnit XML, one test case for each kind of values\n"
-          "  --html FILE           and as a page with plots, and the tree of each smallest case\n"
-          "\n"
-          "exit status:\n"
-          "  0    right: nothing was found in any case\n"
-          "  1    wrong: what, and the smallest case of each kind, is printed\n"
-          "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
-          "little that nothing can be claimed of its numbers; no "
-          "verdict\n"
-          "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
-          "was\n",
-          file);
+    fputs(
+        "usage: chunkproof gate --kernel FILE [OPTION]...\n"
+        "\n"
+        "Decides whether an attention kernel computes attention: a shared object with the "
+        "interface of\n"
+        "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
+        "and each of\n"
+        "its results must be within the certified tolerance of the arithmetic that it declares\n"
+        "(spec/tolerance.md).\n"
+        "\n"
+        "  --kernel FILE         the kernel: a shared object, or its source in C (*.c: $CC -O2, or "
+        "$CFLAGS) or\n"
+        "                        CUDA (*.cu: nvcc; for the executor $CXX -O2, or $CXXFLAGS)\n"
+        "  --on gpu|executor     where a source in CUDA (*.cu) runs: on a GPU, compiled by nvcc; "
+        "or on "
+        "the CPU, on an\n"
+        "                        executor that sees races, too. Without: on a GPU where there is "
+        "one\n"
+        "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
+        "  --seed N              other cases (1); the same number, the same cases\n"
+        "  --cases N             so many instead of the tier's\n"
+        "  --case I              case I alone\n"
+        "  --shape h=32,h_kv=8,d=128,c=16\n"
+        "                        these sizes alone, or some of them\n"
+        "  --jobs N              kernels side by side (1; of tier deep as many as there are "
+        "processors)\n"
+        "  --state FILE          keep there how far it came, every few seconds; the same command "
+        "goes on from there\n"
+        "  --seconds X           that one call may take (10; on the executor 100)\n"
+        "  --time X              seconds for all cases: those that come later are left out\n"
+        "  --memory X            GiB for all cases that run side by side (4), without what the "
+        "kernel allocates itself\n"
+        "  --first               stop at the first finding\n"
+        "  --rules               say what the rules of others make of the results, too\n"
+        "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
+        "`chunkproof replay`\n"
+        "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
+        "  --junit FILE          and as JUnit XML, one test case for each kind of values\n"
+        "  --html FILE           and as a page with plots, and the tree of each smallest case\n"
+        "\n"
+        "exit status:\n"
+        "  0    right: nothing was found in any case that was run (--time ends it early)\n"
+        "  1    wrong: what, and the smallest case of each kind, is printed\n"
+        "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
+        "little that nothing can be claimed of its numbers; no "
+        "verdict\n"
+        "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
+        "was\n",
+        file);
 }
 
 static int refuse(const char *format, ...) {
@@ -304,8 +306,8 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
                       argv[optind]);
     }
     if (!o->help && o->kernel == NULL) {
-        return refuse(
-            "--kernel FILE is missing: the shared object to check; `chunkproof gate --help`");
+        return refuse("--kernel FILE is missing: the shared object, or source, to check; "
+                      "`chunkproof gate --help`");
     }
     if (o->state != NULL && (o->only >= 0 || o->rules || o->first)) {
         return refuse("--state is of all cases: without --case, --first and --rules");

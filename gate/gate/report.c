@@ -92,8 +92,7 @@ char *gate_no_answer(const struct gate_result *r) {
                 "too many for a verdict; declare what the kernel does%s",
                 gate_unclaimed(r), r->cases < FEW_CASES ? ", or ask for more cases" : "");
     } else if (r->refused > 0) {
-        fprintf(out, "the kernel takes none of the sizes that it was asked for; the last time: %s",
-                r->refusal);
+        fprintf(out, "no case was taken; the last time: %s", r->refusal);
     } else {
         fputs("no case was run", out);
     }

@@ -31,20 +31,35 @@ static void note_late(FILE *out, const struct gate_report *report) {
     }
 }
 
-/* What a kernel does with its second block of keys does not show where no sequence has one. */
+static void note_too_large(FILE *out, const struct gate_report *report) {
+    if (report->result->too_large > 0) {
+        fprintf(
+            out,
+            "%lld times a smaller case was taken instead of one that would need more memory than "
+            "--memory says",
+            report->result->too_large);
+    }
+}
+
+/* What a kernel does with its second block of keys does not show where no sequence has one. Of what was to be short, and
+ * of what is wrong already, nothing is said. */
 static void note_few_keys(FILE *out, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     int step = report->kernel->arithmetic.step;
     int few = 2 * step > FEW_KEYS ? 2 * step : FEW_KEYS, last = 0, n = 0;
-    for (int i = 0; i < r->n_covered && report->options->only < 0; i++) {
+    const struct gate_options *o = report->options;
+    int is_whole = o->only < 0 && o->cases == 0 && !o->first && !r->interrupted && !r->is_late &&
+                   o->shape.head_dim == 0 && gate_wrong_cases(r) == 0;
+    for (int i = 0; i < r->n_covered && is_whole; i++) {
         if (r->covered[i].keys <= few) {
-            fprintf(out, "%s %d (%d)", n++ == 0 ? "few keys with some d, at most: d" : ",",
+            fprintf(out, "%s %d (%d)",
+                    n++ == 0 ? "few keys with some d, which says little of it: d" : ",",
                     r->covered[i].head_dim, r->covered[i].keys);
             last = r->covered[i].head_dim;
         }
     }
     if (n > 0) {
-        fprintf(out, "; more cases have more, and --shape d=%d has no other", last);
+        fprintf(out, "; --shape d=%d asks for that one alone", last);
     }
 }
 
@@ -69,7 +84,7 @@ static void note_wide(FILE *out, const struct gate_report *report) {
 
 char *gate_note(const struct gate_report *report, int i) {
     static void (*const notes[GATE_NOTES])(FILE *, const struct gate_report *) = {
-        note_late, note_unclaimed, note_refused, note_few_keys, note_wide};
+        note_late, note_too_large, note_unclaimed, note_refused, note_few_keys, note_wide};
     char *text;
     size_t size;
     FILE *out = show_open_text(&text, &size);

@@ -140,6 +140,7 @@ int gate_result_add(struct gate_result *all, struct gate_result *one) {
     all->cases += one->cases;
     all->refused += one->refused;
     all->runs += one->runs;
+    all->too_large += one->too_large;
     all->tried_closer += one->tried_closer;
     all->needed |= one->needed;
     if (one->refusal[0] != '\0') {
