@@ -70,7 +70,7 @@ def sanitized(compiler, tiers=TIERS):
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
     shell = " --only shell --except install --except scripts --except cli_gate_cuda"
     if tiers != TIERS:  # those of the gate take minutes: with one compiler
-        shell += " --except cli_gate --except cli_explain --except gate_reports"
+        shell += " --except cli_gate --except cli_explain --except explain_faults --except gate_reports"
     return Stage(f"asan-{compiler}", run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",

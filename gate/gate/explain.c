@@ -7,11 +7,15 @@
 
 #include "gate/gate/explain.h"
 
-#define MOST_ROWS 3           /* that are shown */
-#define NUMBERS   32          /* that are wrong are enough: then no more cases are run */
-#define SAMPLES   3           /* rows and heads of a run that mistakes are looked for in */
-#define MOST_WORK 300000000LL /* key numbers that are looked at */
-#define LIKE_WORK 2000000LL   /* and of a case like it, what it takes to compute it */
+#define MOST_ROWS  3           /* that are shown */
+#define NUMBERS    32          /* that are wrong are enough: then no more cases are run */
+#define SAMPLES    3           /* rows and heads of a run that mistakes are looked for in */
+#define MOST_WORK  300000000LL /* key numbers that are looked at */
+#define EXACT_KEYS 256         /* so many ones are a whole number in each format; */
+#define ROUNDINGS  8           /* of the output, in its units */
+#define WIDE       24          /* elements, at least, and */
+#define FEW_SLOTS  6           /* of a chunk, where others of the same are too few to tell */
+#define LIKE_WORK  2000000LL   /* and of a case like it, what it takes to compute it */
 
 /* ---- Runs ---- */
 
@@ -68,12 +72,24 @@ static int wrong_numbers(const struct explain *x) {
 }
 
 /* Longer prompts: what begins or ends somewhere shows where. */
-static void lengthen(struct gate_recipe *recipe, int chunks) {
+static void lengthen(struct gate_recipe *recipe, int chunks, int keys) {
     for (int i = 0; i < recipe->n_ops; i++) {
         if (recipe->op[i].kind == GATE_JOIN && recipe->op[i].own > 0) {
-            recipe->op[i].own += chunks * recipe->chunk_size + 1;
+            recipe->op[i].own += chunks * recipe->chunk_size + keys;
         }
     }
+}
+
+/* In a case as small as can be many mistakes are the same: an element of one, a chunk of one key, one head. */
+static int widen(struct gate_recipe *recipe, int keys) {
+    recipe->head_dim = recipe->head_dim < WIDE ? WIDE : recipe->head_dim;
+    recipe->chunk_size = recipe->chunk_size < FEW_SLOTS ? FEW_SLOTS : recipe->chunk_size;
+    if (recipe->n_heads == 1) {
+        recipe->n_kv_heads = 2;
+        recipe->n_heads = 6;
+    }
+    lengthen(recipe, 5, keys);
+    return 1;
 }
 
 /* A case like it; 0: there is none that is called so. Something else lies where no key is; the numbers are others. */
@@ -93,15 +109,25 @@ static int make_like(const struct explain *x, const struct gate_recipe *recipe, 
         return 1;
     case 3:
         like->values = GATE_NORMAL;
-        lengthen(like, 2);
+        lengthen(like, 2, 1);
         return 1;
     case 4:
         like->values = GATE_RISING;
-        lengthen(like, 4);
+        lengthen(like, 4, 10);
         return 1;
+    case 5:
+        lengthen(like, 3, 21);
+        return 1;
+    case 6:
+        like->values = GATE_COUNT;
+        lengthen(like, 1, 3);
+        return 1;
+    case 7:
+        like->values = GATE_NORMAL;
+        return widen(like, 7);
     default:
-        lengthen(like, 3);
-        return 1;
+        like->values = GATE_COUNT;
+        return widen(like, 77);
     }
 }
 
@@ -187,20 +213,23 @@ void explain_go_to(struct explain *x, int run, int pair) {
     x->s = gate_sequence_of(p, x->row);
     x->g = x->head / (p->recipe.n_heads / p->recipe.n_kv_heads);
     x->n = gate_visible(p, x->row);
+    x->d = p->recipe.head_dim;
+    x->c = p->recipe.chunk_size;
 }
 
 /* For two of each key, and for the slots of a chunk behind the last one. */
 static int make_room(struct explain *x) {
-    size_t d = (size_t)x->run[0].problem.recipe.head_dim, n = 0;
+    size_t d = 1, c = 0, n = 0;
     for (int i = 0; i < x->n_runs; i++) {
         const struct gate_problem *p = &x->run[i].problem;
+        d = (size_t)p->recipe.head_dim > d ? (size_t)p->recipe.head_dim : d;
+        c = (size_t)p->recipe.chunk_size > c ? (size_t)p->recipe.chunk_size : c;
         for (int s = 0; s < p->b; s++) {
             n = (size_t)p->n_tokens[s] > n ? (size_t)p->n_tokens[s] : n;
         }
     }
-    x->d = (int)d;
-    x->c = x->run[0].problem.recipe.chunk_size;
-    size_t room = 2 * n + (size_t)x->c + 1;
+    size_t room = 2 * n + c + 1;
+    x->widest = (int)d;
     x->room = (int)room;
     x->q = malloc(d * sizeof(double));
     x->k = malloc(room * d * sizeof(double));
@@ -244,9 +273,10 @@ static void choose(struct explain *x, int r) {
         if (!explain_is_wrong(run, pair) || seen++ % step != 0) {
             continue;
         }
+        int sees_none = gate_visible(&run->problem, pair / run->problem.recipe.n_heads) == 0;
         for (int i = 0; i < run->width; i++) {
-            if (run->rightness[(size_t)pair * (size_t)run->width + (size_t)i] ==
-                GATE_NUMBER_WRONG) {
+            size_t at = (size_t)pair * (size_t)run->width + (size_t)i;
+            if (run->rightness[at] == GATE_NUMBER_WRONG && !(sees_none && isnan(run->got[at]))) {
                 x->wrong[x->n_wrong++] = (struct explain_number){r, pair, i};
             }
         }
@@ -272,6 +302,9 @@ static void try_all(struct explain *x) {
     explain_try_rules(x);
     explain_try_lse(x);
     explain_try_sums(x);
+    explain_try_weights(x);
+    explain_try_scores(x);
+    explain_try_floats(x);
 }
 
 /* On the first wrong rows and heads of each run. */
@@ -291,6 +324,37 @@ static void sample(struct explain *x) {
     }
 }
 
+/* ---- Is it rounding? ---- */
+
+/* Where all weights are equal, and V are small whole numbers, sums round nothing: what is left is the output's rounding,
+ * a few times. */
+static int is_inexact_count(const struct explain *x, const struct explain_run *run) {
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+    gate_class(x->kernel, &run->problem.recipe, 1, 0.0, &arithmetic, &counts);
+    for (int at = 0; at < run->pairs * run->width; at++) {
+        int n = gate_visible(&run->problem, at / run->width / run->problem.recipe.n_heads);
+        double off = fabs(run->got[at] - run->expected[at]);
+        if (at % run->width < run->width - 1 && n > 0 && n <= EXACT_KEYS &&
+            !(off <= ROUNDINGS * arithmetic.output.unit * fabs(run->expected[at]))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Why it cannot be; NULL: it may be. */
+static const char *why_no_rounding(const struct explain *x) {
+    for (int i = 0; i < x->n_runs; i++) {
+        const struct explain_run *run = &x->run[i];
+        if (run->problem.recipe.values == GATE_COUNT && is_inexact_count(x, run)) {
+            return "where all weights are equal and V small whole numbers, sums round nothing, and "
+                   "it is wrong there";
+        }
+    }
+    return NULL;
+}
+
 /* `placed`: it was said where the case is wrong. */
 static void explain_numbers(struct explain *x, struct runner *runner,
                             const struct gate_recipe *recipe, int placed) {
@@ -301,12 +365,17 @@ static void explain_numbers(struct explain *x, struct runner *runner,
         wrong_runs += i > 0 && x->run[i].wrong > 0;
     }
     choose_right(x);
-    fprintf(x->file, "\n  looked at: %d wrong %s of this case", of_case,
+    fputs("\n", x->file);
+    if (explain_empty_rows(x) && x->n_wrong == 0) {
+        return;
+    }
+    explain_infinities(x);
+    fprintf(x->file, "  mistakes are tried on %d wrong %s of this case", of_case,
             of_case == 1 ? "number" : "numbers");
     if (x->n_runs > 1) {
         fprintf(x->file,
-                ", and %d of cases like it (other numbers in Q, K and V, other\n  numbers where no "
-                "key is, more keys), of which %d of %d are wrong",
+                " and %d more, of cases like it: other numbers in Q, K\n  and V and where no key "
+                "is, more keys, larger sizes; %d of these %d cases are wrong",
                 x->n_wrong - of_case, wrong_runs, x->n_runs - 1);
     }
     fputs("\n", x->file);
@@ -318,8 +387,14 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     explain_weigh(x);
     enum explain_found found = explain_find(x);
     int least = found == EXPLAIN_NOT_FOUND ? 1 : EXPLAIN_ENOUGH_CASES;
-    if (found == EXPLAIN_FOUND || !explain_class(x->file, runner, recipe, least)) {
-        explain_say(x);
+    const char *why = why_no_rounding(x);
+    int is_said = found == EXPLAIN_FOUND || found == EXPLAIN_INFINITIES || why != NULL;
+    if (is_said) {
+        explain_say(x, why);
+    }
+    if (found != EXPLAIN_FOUND && why == NULL && !explain_class(x->file, runner, recipe, least) &&
+        !is_said) {
+        explain_say(x, why);
     }
     if (x->work <= 0) {
         fputs("  (a case so large that not everything was tried)\n", x->file);

@@ -4,9 +4,13 @@
  *   explain.c          the order of it all       explain_run.c     runs of the kernel, judged number by number
  *   explain_reason.c   mistakes that are tried, and which of them are said
  *   explain_keys.c     other keys, other heads, other places in memory
+ *   explain_range.c    too few keys, or some twice
  *   explain_rule.c     attention by another formula: scales, elements, other rows' results
  *   explain_sums.c     sums that are not rescaled, or merged wrongly
  *   explain_lse.c      the log-sum-exp alone     explain_class.c   an arithmetic that is wider than was declared
+ *   explain_weights.c  weights that a sum misses, has twice, or that are 0; keys that are none, and weigh
+ *   explain_scores.c   scores of too few elements, of another scale, summed up over keys
+ *   explain_float.c    infinities and NaNs: what a number format cannot hold; rows that see no key
  *   explain_bytes.c    bytes that are nobody's   explain_where.c   what wrong rows have in common; the tree
  *
  * A mistake is a function that says of a row and head what each number would be if it had been made. It is tried on all
@@ -53,8 +57,12 @@ struct explain;
 
 typedef int explain_mistake(struct explain *x, const int *a);
 
+/* Ranks from the first on say what is seen, not what it comes from. */
+#define EXPLAIN_NO_REASON  100
+#define EXPLAIN_ONE_FACTOR 150
+
 #define EXPLAIN_NUMBERS 4 /* that a mistake may have */
-#define EXPLAIN_TEXT    240
+#define EXPLAIN_TEXT    320
 
 struct explain_reason {
     explain_mistake *mistake;
@@ -70,9 +78,9 @@ struct explain_reason {
     double largest;       /* error / bound of what it gives */
 };
 
-#define EXPLAIN_RUNS    7
-#define EXPLAIN_REASONS 160
-#define EXPLAIN_PAIRS   24 /* that are looked at; and so many that are right */
+#define EXPLAIN_RUNS    10
+#define EXPLAIN_REASONS 320
+#define EXPLAIN_PAIRS   40 /* that are looked at; and so many that are right */
 
 /* A wrong number. */
 struct explain_number {
@@ -88,6 +96,7 @@ struct explain {
     /* the row and head that a mistake is tried on */
     const struct explain_run *at;
     int pair, row, head, s, g, n, d, c; /* n keys are seen */
+    int widest;                         /* the most elements of a row, in any run */
 
     /* a wrong problem */
     int m, room;
@@ -112,18 +121,24 @@ void explain_try(struct explain *x, explain_mistake *mistake, const int *a, int 
 
 /* Of all reasons, on all wrong numbers. */
 void explain_weigh(struct explain *x);
-void explain_say(struct explain *x);
 
-/* Whether a reason that was weighed gives all wrong numbers of the case; found: and most of the others, and they are
- * enough. */
-enum explain_found { EXPLAIN_NOT_FOUND, EXPLAIN_PERHAPS, EXPLAIN_FOUND };
+/* `why`: why it is no rounding, NULL where it may be; said where no mistake gives the numbers. */
+void explain_say(struct explain *x, const char *why);
+
+/* Whether a reason that was weighed gives most wrong numbers of the case; found: and half of the others, and they are
+ * enough; infinities: it gives all of these, and they are part of it. */
+enum explain_found { EXPLAIN_NOT_FOUND, EXPLAIN_PERHAPS, EXPLAIN_FOUND, EXPLAIN_INFINITIES };
 enum explain_found explain_find(const struct explain *x);
 
 /* What is tried on the pair x is at. */
 void explain_try_keys(struct explain *x);
+void explain_try_ranges(struct explain *x); /* by the one before, of rows that see keys */
 void explain_try_rules(struct explain *x);
 void explain_try_sums(struct explain *x);
 void explain_try_lse(struct explain *x);
+void explain_try_weights(struct explain *x);
+void explain_try_scores(struct explain *x);
+void explain_try_floats(struct explain *x);
 
 /* ---- A wrong problem ---- */
 
@@ -139,7 +154,48 @@ void explain_take_all(struct explain *x);
 /* Attention of what was taken, with `factor` on the scores. As a mistake returns. */
 int explain_attend(struct explain *x, double factor);
 
+/* Their scores, scaled, as scratch[0 .. m - 1]; what is read of keys is taken first. */
+void explain_score_all(struct explain *x);
+
+/* ---- Sums ---- */
+
+/* The largest score, the sum of weights, of weighted values, and of their magnitudes: what may be lost is in proportion
+ * to that. */
+struct explain_state {
+    double m, n;
+    double *o, *size; /* [d] */
+};
+
+/* One of two, in the room of x: sums of nothing. */
+void explain_begin(const struct explain *x, struct explain_state *state, int which);
+
+/* Key j of those that were scored, so many times its weight in each sum. */
+void explain_add_key(const struct explain *x, struct explain_state *state, int j, double of_n,
+                     double of_o);
+
+/* What the numbers would be: nothing is certified of a wrong sum; it is allowed what attention is, in proportion to its
+ * size, and the rounding of the output. As a mistake returns. */
+int explain_finish(struct explain *x, const struct explain_state *state, double divisor);
+
+/* Some wrong elements of the pair x is at, to see quickly that sums do not give them. */
+#define EXPLAIN_TESTED 4
+struct explain_test {
+    int n, element[EXPLAIN_TESTED];
+    double got[EXPLAIN_TESTED], allowed[EXPLAIN_TESTED];
+};
+
+void explain_test_new(const struct explain *x, struct explain_test *test);
+
+/* sum: of weighted values in each of these elements, and behind these of weights. */
+int explain_might_give(const struct explain_test *test, const double *sum);
+
 /* ---- Beside that ---- */
+
+/* Rows that see no key, and what they must give. Returns whether any of the case is wrong. */
+int explain_empty_rows(struct explain *x);
+
+/* Of infinities and NaNs in rows that see keys: the heaviest keys, and which mistakes lead there. */
+void explain_infinities(struct explain *x);
 
 /* Says which wider arithmetic would make the results right, of this case and of others. `least`: cases that are wrong now
  * it must do so for. Returns whether any does. */

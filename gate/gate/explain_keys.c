@@ -6,10 +6,8 @@
 
 #include "gate/gate/explain.h"
 
-#define ANY_RANGE   256 /* any range of so many keys is tried; of more, those of whole chunks */
-#define FEW         16  /* of anything that is tried one by one */
-#define TESTED      4   /* numbers that a range must give before it is tried */
-#define LONG_RANGES 24  /* that are tried for a row */
+#define FEW       16 /* of anything that is tried one by one */
+#define MOST_TILE 256
 
 /* ---- A wrong problem ---- */
 
@@ -93,163 +91,6 @@ int explain_attend(struct explain *x, double factor) {
     return 1;
 }
 
-/* ---- Too few keys, or some twice ---- */
-
-enum range { AT, FROM_END, CHUNK, LAST_CHUNK, SHARED, OWN, EVERY };
-
-/* a: which; two numbers of it; how often they are counted. */
-static int is_in_range(const struct explain *x, const int *a, int j) {
-    int shared = x->at->problem.n_shared_chunks[x->s] * x->c;
-    switch ((enum range)a[0]) {
-    case AT:
-        return a[1] <= j && j < a[2];
-    case FROM_END:
-        return x->n - a[1] <= j && j < x->n - a[2];
-    case CHUNK:
-        return j / x->c == a[1];
-    case LAST_CHUNK:
-        return j / x->c == (x->n - 1) / x->c;
-    case SHARED:
-        return j < shared;
-    case OWN:
-        return j >= shared;
-    default:
-        return j % a[1] == a[2];
-    }
-}
-
-static int count_range(struct explain *x, const int *a) {
-    x->m = 0;
-    explain_take_query(x, x->row, x->head);
-    for (int j = 0; j < x->n; j++) {
-        for (int t = is_in_range(x, a, j) ? a[3] : 1; t > 0; t--) {
-            explain_take_key(x, x->s, j, x->g, x->g);
-        }
-    }
-    return explain_attend(x, 1.0);
-}
-
-static void try_range(struct explain *x, enum range which, int one, int two, int rank,
-                      const char *words) {
-    for (int times = 0; times <= 2; times += 2) {
-        const int a[EXPLAIN_NUMBERS] = {(int)which, one, two, times};
-        explain_try(x, count_range, a, rank, "as if %s had been %s (TPP-1)", words,
-                    times == 0 ? "left out" : "counted twice");
-    }
-}
-
-static void try_keys_at(struct explain *x, int begin, int end, int rank) {
-    char words[120];
-    if (end - begin == 1) {
-        (void)snprintf(words, sizeof words, "key %d (chunk %d of the path, slot %d)", begin,
-                       begin / x->c, begin % x->c);
-    } else {
-        (void)snprintf(words, sizeof words, "keys %d to %d", begin, end - 1);
-    }
-    try_range(x, AT, begin, end, rank, words);
-    if (end == x->n) {
-        (void)snprintf(words, sizeof words, "the last %d keys", end - begin);
-        try_range(x, FROM_END, end - begin, 0, rank - 1, end - begin == 1 ? "the last key" : words);
-    } else if (end == x->n - 1 && end - begin == 1) {
-        try_range(x, FROM_END, 2, 1, rank, "the last key but one");
-    }
-}
-
-/* Sums over the first keys: of weights, and of weighted values in some elements that are wrong. */
-struct sums {
-    int n, element[TESTED];
-    double got[TESTED], allowed[TESTED];
-};
-
-static void add_up(struct explain *x, struct sums *s) {
-    const double *got = x->at->got + (size_t)x->pair * (size_t)x->at->width;
-    const double *bound = x->at->bound + (size_t)x->pair * (size_t)x->at->width;
-    double largest = -INFINITY, scale = x->at->problem.scale;
-    s->n = 0;
-    for (int i = 0; i < x->d && s->n < TESTED; i++) {
-        if (x->at->rightness[(size_t)x->pair * (size_t)x->at->width + (size_t)i] ==
-                GATE_NUMBER_WRONG &&
-            isfinite(got[i])) {
-            s->element[s->n] = i;
-            s->got[s->n] = got[i];
-            s->allowed[s->n++] = 16.0 * bound[i] + 1e-9 * fabs(got[i]);
-        }
-    }
-    explain_take_all(x);
-    for (int j = 0; j < x->m; j++) {
-        double sum = 0.0;
-        for (int i = 0; i < x->d; i++) {
-            sum += x->q[i] * x->k[(ptrdiff_t)j * x->d + i];
-        }
-        x->scratch[j] = scale * sum;
-        largest = fmax(largest, scale * sum);
-    }
-    memset(x->prefix, 0, (TESTED + 1) * sizeof(double));
-    for (int j = 0; j < x->m; j++) {
-        double *before = x->prefix + (ptrdiff_t)j * (TESTED + 1), *now = before + TESTED + 1;
-        double weight = exp(x->scratch[j] - largest);
-        now[TESTED] = before[TESTED] + weight;
-        for (int t = 0; t < s->n; t++) {
-            now[t] = before[t] + weight * x->v[(ptrdiff_t)j * x->d + s->element[t]];
-        }
-    }
-    x->work -= (long long)x->n * x->d;
-}
-
-/* 1: counted `times` times, these keys might give the elements. */
-static int might_give(const struct explain *x, const struct sums *s, int begin, int end,
-                      int times) {
-    const double *from = x->prefix + (ptrdiff_t)begin * (TESTED + 1);
-    const double *to = x->prefix + (ptrdiff_t)end * (TESTED + 1);
-    const double *all = x->prefix + (ptrdiff_t)x->n * (TESTED + 1);
-    double n = all[TESTED] + (times - 1) * (to[TESTED] - from[TESTED]);
-    for (int t = 0; t < s->n; t++) {
-        double o = all[t] + (times - 1) * (to[t] - from[t]);
-        if (!(fabs(o / n - s->got[t]) <= s->allowed[t])) {
-            return 0;
-        }
-    }
-    return s->n > 0;
-}
-
-/* Short ones first. */
-static void try_any_range(struct explain *x) {
-    struct sums s;
-    int tried = 0, unit = x->n <= ANY_RANGE ? 1 : x->c;
-    add_up(x, &s);
-    for (int length = 1; length <= x->n && tried < LONG_RANGES;
-         length += length < unit ? 1 : unit) {
-        for (int end = x->n; end >= length && tried < LONG_RANGES; end--) {
-            int begin = end - length;
-            if ((end == x->n || begin == 0 || length <= 1 || unit == 1 || begin % unit == 0) &&
-                (might_give(x, &s, begin, end, 0) || might_give(x, &s, begin, end, 2))) {
-                try_keys_at(x, begin, end, 20);
-                tried++;
-            }
-        }
-    }
-}
-
-static void try_ranges(struct explain *x) {
-    char words[80];
-    try_keys_at(x, x->n - 1, x->n, 12);
-    try_keys_at(x, 0, 1, 12);
-    try_range(x, LAST_CHUNK, 0, 0, 11, "the last chunk of each path, as far as it is seen,");
-    try_range(x, SHARED, 0, 0, 11, "the shared chunks");
-    try_range(x, OWN, 0, 0, 11, "the sequence's own chunks");
-    for (int i = 0; i * x->c < x->n && i < FEW; i++) {
-        (void)snprintf(words, sizeof words, "chunk %d of the path", i);
-        try_range(x, CHUNK, i, 0, 13, words);
-    }
-    for (int step = 2; step <= 64 && step < x->n; step *= 2) {
-        for (int rest = 0; rest < step && rest < FEW / 2; rest++) {
-            (void)snprintf(words, sizeof words, "every key %d, %d, ...", rest, rest + step);
-            try_range(x, EVERY, step, rest, 30, words);
-        }
-    }
-    try_any_range(x);
-}
-
 /* ---- Too many, or another number of them ---- */
 
 enum length { MORE, MORE_IN_SEQUENCE, FROM_FIRST, WHOLE_CHUNK };
@@ -323,6 +164,37 @@ static void try_sequences(struct explain *x) {
 }
 
 enum table { POOL, SHIFTED, PATH, ANY_CHUNK };
+
+/* Another way from a key's number to its place. a: 0 chunk j / c, slot j & (c - 1); else as if chunks had so many slots; 1:
+ * of the chunk number alone, 2: of the slot alone, 3: of both. */
+static int take_other_slots(struct explain *x, const int *a) {
+    int changed = 0;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < x->n; j++) {
+        int i = a[0] > 0 && (a[1] & 1) != 0 ? j / a[0] : j / x->c;
+        int slot = a[0] == 0 ? j & (x->c - 1) : (a[1] & 2) != 0 ? j % a[0] : j % x->c;
+        changed |= i != j / x->c || slot != j % x->c;
+        explain_take_slot(x, chunk_of(x, x->s, i), slot, x->g, x->g);
+    }
+    return changed && explain_attend(x, 1.0);
+}
+
+static void try_slots(struct explain *x) {
+    static const char *const what[] = {"", "of a key's chunk", "of a key's slot", "of both"};
+    const int mask[EXPLAIN_NUMBERS] = {0};
+    explain_try(
+        x, take_other_slots, mask, 11,
+        "as if a key's slot were key & (c - 1), not key %% c: they differ where c is no power "
+        "of 2 (PLAN-2)");
+    for (int c = 1; c <= MOST_TILE; c *= 2) {
+        for (int kind = 3; kind > 0 && c != x->c; kind--) {
+            const int a[EXPLAIN_NUMBERS] = {c, kind};
+            explain_try(x, take_other_slots, a, 12,
+                        "as if c were %d, not the call's, in the number %s (PLAN-2)", c,
+                        what[kind]);
+        }
+    }
+}
 
 /* a: how; which chunk of the path, or by how many it is shifted; which it is taken for. */
 static int take_other_chunks(struct explain *x, const int *a) {
@@ -532,7 +404,8 @@ void explain_try_keys(struct explain *x) {
     try_memory(x);
     try_sequences(x);
     if (x->n > 0) {
-        try_ranges(x);
+        explain_try_ranges(x);
+        try_slots(x);
         try_chunks(x);
     }
 }

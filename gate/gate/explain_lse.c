@@ -4,7 +4,19 @@
 
 #include "gate/gate/explain.h"
 
-#define LN_2 0.6931471805599453
+#define LN_2       0.6931471805599453
+#define MOST_TILE  256
+#define MOST_LANES 8
+
+/* Of which keys alone it is. a: which, a number. */
+enum part {
+    LAST_TILE_ALONE,
+    FIRST_TILE_ALONE,
+    LAST_CHUNK_ALONE,
+    SHARED_ALONE,
+    OWN_ALONE,
+    ODD_PART
+};
 
 enum way { BASE_2, TIMES_LN_2, LARGEST, NOT_ADDED, SUM, SIGN, NOT_SCALED, COUNT, NO_MAXIMUM_SCALE };
 
@@ -12,12 +24,9 @@ enum way { BASE_2, TIMES_LN_2, LARGEST, NOT_ADDED, SUM, SIGN, NOT_SCALED, COUNT,
 static double largest_score(struct explain *x) {
     double largest = -INFINITY;
     explain_take_all(x);
+    explain_score_all(x);
     for (int j = 0; j < x->m; j++) {
-        double sum = 0.0;
-        for (int i = 0; i < x->d; i++) {
-            sum += x->q[i] * x->k[(ptrdiff_t)j * x->d + i];
-        }
-        largest = fmax(largest, x->at->problem.scale * sum);
+        largest = fmax(largest, x->scratch[j]);
     }
     return largest;
 }
@@ -59,6 +68,73 @@ static int other_lse(struct explain *x, const int *a) {
     return x->n > 0 && !x->outside && isfinite(value) && fabs(value - lse) > bound;
 }
 
+/* ---- Of some keys alone ---- */
+
+static int is_of_part(const struct explain *x, const int *a, int j) {
+    int shared = x->at->problem.n_shared_chunks[x->s] * x->c;
+    switch ((enum part)a[0]) {
+    case LAST_TILE_ALONE:
+        return j >= (x->n - 1) / a[1] * a[1];
+    case FIRST_TILE_ALONE:
+        return j < a[1];
+    case LAST_CHUNK_ALONE:
+        return j >= (x->n - 1) / x->c * x->c;
+    case SHARED_ALONE:
+        return j < shared;
+    case OWN_ALONE:
+        return j >= shared;
+    default:
+        return j % a[1] == a[2];
+    }
+}
+
+static int lse_of_part(struct explain *x, const int *a) {
+    size_t at = (size_t)x->pair * (size_t)x->at->width + (size_t)x->d;
+    double largest = -INFINITY, sum = 0.0;
+    explain_take_all(x);
+    explain_score_all(x);
+    for (int j = 0; j < x->m; j++) {
+        largest = is_of_part(x, a, j) ? fmax(largest, x->scratch[j]) : largest;
+    }
+    for (int j = 0; j < x->m; j++) {
+        sum += is_of_part(x, a, j) ? exp(x->scratch[j] - largest) : 0.0;
+    }
+    for (int i = 0; i < x->d; i++) {
+        x->numbers.expected[i] = 0.0;
+        x->numbers.bound[i] = INFINITY;
+    }
+    double lse = x->numbers.expected[x->d] = sum > 0.0 ? largest + log(sum) : -INFINITY;
+    x->numbers.bound[x->d] =
+        x->at->bound[at] * fmax(1.0, fabs(lse) / fmax(fabs(x->at->expected[at]), 1.0));
+    return x->n > 0 && !x->outside && isfinite(lse);
+}
+
+static void try_parts(struct explain *x) {
+    static const char *const words[] = {"the last chunk", "the shared chunks",
+                                        "the sequence's own chunks"};
+    for (int tile = 1; tile <= MOST_TILE; tile *= 2) {
+        const int last[EXPLAIN_NUMBERS] = {LAST_TILE_ALONE, tile};
+        const int first[EXPLAIN_NUMBERS] = {FIRST_TILE_ALONE, tile};
+        explain_try(x, lse_of_part, last, 22,
+                    "lse is as if it were that of the last tile alone, of up to %d keys (MERGE-4)",
+                    tile);
+        explain_try(x, lse_of_part, first, 23,
+                    "lse is as if it were that of the first tile alone, of %d keys (MERGE-4)",
+                    tile);
+        for (int rest = 0; rest < tile && tile <= MOST_LANES; rest++) {
+            const int lane[EXPLAIN_NUMBERS] = {ODD_PART, tile, rest};
+            explain_try(x, lse_of_part, lane, 24,
+                        "lse is as if it were that of keys %d, %d, ... alone: one lane's (MERGE-4)",
+                        rest, rest + tile);
+        }
+    }
+    for (int part = LAST_CHUNK_ALONE; part <= OWN_ALONE; part++) {
+        const int a[EXPLAIN_NUMBERS] = {part};
+        explain_try(x, lse_of_part, a, 21, "lse is as if it were that of %s alone (MERGE-4)",
+                    words[part - LAST_CHUNK_ALONE]);
+    }
+}
+
 void explain_try_lse(struct explain *x) {
     static const char *const words[] = {
         "it were in bits, a logarithm to the base 2",
@@ -78,4 +154,5 @@ void explain_try_lse(struct explain *x) {
         explain_try(x, other_lse, a, 20 + (way > BASE_2) + (way >= SIGN),
                     "lse is as if %s (MERGE-7)", words[way]);
     }
+    try_parts(x);
 }

@@ -8,10 +8,13 @@
 
 #include "gate/gate/explain.h"
 
-#define MOST_SAID   4   /* one after the other, */
-#define MOST_BESIDE 2   /* and of each so many that give the same numbers */
-#define ENOUGH      3   /* different numbers: less may be chance */
-#define NO_REASON   100 /* ranks from there on say what is seen, not what it comes from */
+#define MOST_SAID   4  /* one after the other, */
+#define MOST_BESIDE 2  /* and of each so many that give the same numbers */
+#define ENOUGH      3  /* different numbers: less may be chance, */
+#define ONE_IN      10 /* and so may be fewer than one in so many; */
+#define OF_FACTORS  2  /* a factor that is free gives some by chance */
+#define NEARER                                                                                     \
+    2.0 /* times than attention is what gives a number: bounds are wide, and errors may be small */
 #define MOST_RANGES 6
 #define MOST_PLACES 4
 
@@ -19,6 +22,13 @@
 
 static void say_so(struct explain_reason *r, const char *format, va_list arguments) {
     (void)vsnprintf(r->text, sizeof r->text, format, arguments);
+}
+
+/* How far a wrong number is from attention; infinite for one that is right, and for what is no number. */
+static double distance_of(const struct explain *x, int i) {
+    size_t at = (size_t)x->pair * (size_t)x->at->width + (size_t)i;
+    double off = fabs(x->at->got[at] - x->at->expected[at]);
+    return x->at->rightness[at] == GATE_NUMBER_WRONG && isfinite(off) ? off : INFINITY;
 }
 
 /* 1: the mistake would make this number what the kernel gave. */
@@ -36,7 +46,7 @@ static int is_given(const struct explain *x, int i, double got, double *ratio) {
         return 0;
     }
     *ratio = off > 0.0 ? off / bound : 0.0;
-    return got == expected || off <= bound;
+    return got == expected || (off <= bound && !(NEARER * off > distance_of(x, i)));
 }
 
 /* 1: it says what this number would be. */
@@ -217,8 +227,31 @@ static int of_case(const struct explain *x, const unsigned char *gives) {
 
 /* Less than that may be chance: but all there is, that is said to be so. A mistake that would make right numbers wrong
  * was made in some elements alone, if it was made. */
+static int is_infinite(const struct explain *x, int w) {
+    const struct explain_run *run = &x->run[x->wrong[w].run];
+    size_t at = (size_t)x->wrong[w].pair * (size_t)run->width + (size_t)x->wrong[w].element;
+    return !isfinite(run->got[at]);
+}
+
+/* 1: there are infinities and NaNs, it gives all of them, and none where there is none: they are alike, but they are where
+ * they are. */
+static int gives_infinities(const struct explain *x, const struct explain_reason *r) {
+    int n = 0;
+    for (int w = 0; w < x->n_wrong; w++) {
+        if (is_infinite(x, w) && !r->gives[w]) {
+            return 0;
+        }
+        n += is_infinite(x, w);
+    }
+    return n > 0 && r->refuted == 0 && r->swallowed == 0 && r->rank < EXPLAIN_NO_REASON;
+}
+
 static int is_worth_saying(const struct explain *x, const struct explain_reason *r) {
-    return r->n > 0 && r->gives != NULL &&
+    int one_in = r->rank == EXPLAIN_ONE_FACTOR ? OF_FACTORS : ONE_IN;
+    if (r->gives != NULL && gives_infinities(x, r)) {
+        return 1;
+    }
+    return r->n > 0 && one_in * r->n >= x->n_wrong && r->gives != NULL &&
            (r->different >= ENOUGH || (r->n == x->n_wrong && r->against == 0 && r->refuted == 0));
 }
 
@@ -226,9 +259,12 @@ enum explain_found explain_find(const struct explain *x) {
     enum explain_found found = EXPLAIN_NOT_FOUND;
     for (int i = 0; i < x->n_reasons; i++) {
         const struct explain_reason *r = &x->reason[i];
-        if (r->rank >= NO_REASON || !is_worth_saying(x, r) ||
-            of_case(x, r->gives) < of_case(x, NULL)) {
+        if (r->rank >= EXPLAIN_NO_REASON || !is_worth_saying(x, r) ||
+            4 * of_case(x, r->gives) < 3 * of_case(x, NULL)) {
             continue;
+        }
+        if (gives_infinities(x, r)) {
+            return EXPLAIN_INFINITIES;
         }
         if (r->different >= ENOUGH && 2 * r->n >= x->n_wrong) {
             return EXPLAIN_FOUND;
@@ -238,16 +274,26 @@ enum explain_found explain_find(const struct explain *x) {
     return found;
 }
 
-static int is_better(const struct explain_reason *a, int a_more, const struct explain_reason *b,
-                     int b_more) {
-    if (a_more != b_more) {
-        return a_more > b_more;
+/* How many wrong numbers it gives that nothing has given before, less what it would make wrong of what is right. */
+static double worth(const struct explain *x, const struct explain_reason *r, int more) {
+    return more * (1.0 - (double)r->refuted / (x->n_right + 1.0));
+}
+
+static int is_better(const struct explain *x, const struct explain_reason *a, int a_more,
+                     const struct explain_reason *b, int b_more) {
+    int of_a = a->rank < EXPLAIN_NO_REASON, of_b = b->rank < EXPLAIN_NO_REASON;
+    double worth_a = worth(x, a, a_more), worth_b = worth(x, b, b_more);
+    if (gives_infinities(x, a) != gives_infinities(x, b)) {
+        return gives_infinities(x, a);
+    }
+    if (of_a != of_b && (of_a ? worth_a : worth_b) >= 0.75 * (of_a ? worth_b : worth_a)) {
+        return of_a; /* what only says what is seen may give a few more */
+    }
+    if (worth_a != worth_b) {
+        return worth_a > worth_b;
     }
     if ((a->against == 0) != (b->against == 0)) {
         return a->against == 0;
-    }
-    if (a->refuted != b->refuted) {
-        return a->refuted < b->refuted;
     }
     return a->rank < b->rank;
 }
@@ -258,7 +304,7 @@ static struct explain_reason *best_of(struct explain *x, const unsigned char *gi
     for (int i = 0; i < x->n_reasons; i++) {
         struct explain_reason *r = &x->reason[i];
         int n = gives_more(x, r, given);
-        if (n > 0 && is_worth_saying(x, r) && (best == NULL || is_better(r, n, best, *more))) {
+        if (n > 0 && is_worth_saying(x, r) && (best == NULL || is_better(x, r, n, best, *more))) {
             best = r;
             *more = n;
         }
@@ -268,20 +314,20 @@ static struct explain_reason *best_of(struct explain *x, const unsigned char *gi
 
 /* Which elements, when it is not in all of them. */
 static void say_elements(const struct explain *x, const struct explain_reason *r) {
-    unsigned char *is_one = calloc((size_t)x->d + 1, 1);
+    unsigned char *is_one = calloc((size_t)x->widest + 1, 1);
     int all = 1, n = 0;
     for (int w = 0; is_one != NULL && w < x->n_wrong; w++) {
-        if (x->wrong[w].element < x->d) {
+        if (x->wrong[w].element < x->run[x->wrong[w].run].width - 1) {
             is_one[x->wrong[w].element] |= r->gives[w];
             all = all && r->gives[w];
         }
     }
-    for (int i = 0; is_one != NULL && i < x->d; i++) {
+    for (int i = 0; is_one != NULL && i < x->widest; i++) {
         n += is_one[i];
     }
-    if (n > 0 && n < x->d && (r->against > 0 || !all)) {
+    if (n > 0 && n < x->widest && (r->against > 0 || !all)) {
         fprintf(x->file, "\n      in element%s ", n > 1 ? "s" : "");
-        explain_print_elements(x->file, is_one, x->d);
+        explain_print_elements(x->file, is_one, x->widest);
         fputs(" alone", x->file);
         if (r->against > 0) {
             fprintf(x->file, ": %d others of these rows are right, and would not be", r->against);
@@ -349,7 +395,7 @@ static void say_beside(const struct explain *x, const struct explain_reason *bes
     }
 }
 
-void explain_say(struct explain *x) {
+void explain_say(struct explain *x, const char *why) {
     unsigned char *given = calloc((size_t)x->n_wrong + 1, 1);
     int more, left = x->n_wrong;
     for (int said = 0; given != NULL && said < MOST_SAID && left > 0; said++) {
@@ -367,6 +413,10 @@ void explain_say(struct explain *x) {
     if (left > 0) {
         fprintf(x->file, "  no mistake that is known here gives %s%d of the %d wrong numbers\n",
                 left < x->n_wrong ? "the other " : "any of them: ", left, x->n_wrong);
+        if (why != NULL) {
+            fprintf(x->file, "  it is no rounding, and no wider declaration makes it right: %s\n",
+                    why);
+        }
     }
     free(given);
 }

@@ -74,39 +74,6 @@ static void try_scales(struct explain *x) {
     explain_try(x, scale_by, negative, 12, "as if the scores had the wrong sign (SOFTMAX-1)");
 }
 
-/* ---- Elements ---- */
-
-/* a: 0 of Q and K, 1 of V; begin .. end - 1 are 0. */
-static int cut_elements(struct explain *x, const int *a) {
-    double *array = a[0] == 0 ? x->k : x->v;
-    explain_take_all(x);
-    for (int j = 0; j < x->m; j++) {
-        for (int i = a[1]; i < a[2] && i < x->d; i++) {
-            array[(ptrdiff_t)j * x->d + i] = 0.0;
-        }
-    }
-    return a[1] < x->d && explain_attend(x, 1.0);
-}
-
-static void try_cut(struct explain *x, int begin, int end) {
-    const int a[EXPLAIN_NUMBERS] = {0, begin, end};
-    if (begin < end && end <= x->d && (begin > 0 || end < x->d)) {
-        explain_try(x, cut_elements, a, 13,
-                    "as if elements %d to %d of Q and K had been left out of the scores "
-                    "(SOFTMAX-1)",
-                    begin, end - 1);
-    }
-}
-
-static void try_elements(struct explain *x) {
-    for (int size = 1; size < x->d; size *= 2) {
-        try_cut(x, x->d - size, x->d);
-        try_cut(x, size, x->d);
-        try_cut(x, 0, size);
-        try_cut(x, x->d / size * size, x->d);
-    }
-}
-
 /* ---- Another query ---- */
 
 /* a: so many rows and heads away; or 1: as if rows and heads were the other way round. */
@@ -239,5 +206,4 @@ void explain_try_rules(struct explain *x) {
     try_scales(x);
     try_own(x);
     try_places(x);
-    try_elements(x);
 }

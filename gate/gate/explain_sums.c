@@ -7,6 +7,7 @@
 
 #include "gate/gate/explain.h"
 
+#define MOST_TILE 256
 #define NEARER                                                                                     \
     4.0 /* times nearer to the kernel's number than attention, for no bound is certified */
 
@@ -27,93 +28,125 @@ static const struct way ways[] = {
     {1, 1, 3, 0, "the sum had been divided by the sum of weights twice (MERGE-6)"},
 };
 
-/* A state as it runs. Of o the magnitude is kept as well: what may be lost is in proportion to it. */
-struct state {
-    double m, n;
-    double *o, *size;
-};
+/* ---- A state as it runs ---- */
 
-static double score_of(const struct explain *x, int j) {
-    double sum = 0.0;
-    for (int i = 0; i < x->d; i++) {
-        sum += x->q[i] * x->k[(ptrdiff_t)j * x->d + i];
+void explain_score_all(struct explain *x) {
+    for (int j = 0; j < x->m; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < x->d; i++) {
+            sum += x->q[i] * x->k[(ptrdiff_t)j * x->d + i];
+        }
+        x->scratch[j] = x->at->problem.scale * sum;
     }
-    return x->at->problem.scale * sum;
 }
 
-/* Scores to scratch. */
 static void compute_scores(struct explain *x) {
     explain_take_all(x);
-    for (int j = 0; j < x->m; j++) {
-        x->scratch[j] = score_of(x, j);
-    }
+    explain_score_all(x);
 }
 
-static void begin(const struct explain *x, struct state *s) {
+static void clear(const struct explain *x, struct explain_state *s) {
     s->m = -INFINITY;
     s->n = 0.0;
     memset(s->o, 0, (size_t)x->d * sizeof(double));
     memset(s->size, 0, (size_t)x->d * sizeof(double));
 }
 
-static void add_key(const struct explain *x, struct state *s, int j) {
-    double weight = exp(x->scratch[j] - s->m);
-    const double *v = x->v + (ptrdiff_t)j * x->d;
-    s->n += weight;
-    for (int i = 0; i < x->d; i++) {
-        s->o[i] += weight * v[i];
-        s->size[i] += weight * fabs(v[i]);
-    }
-}
-
-/* Room for a state, behind the scores: two of them. */
-static void place(const struct explain *x, struct state *s, int which) {
+void explain_begin(const struct explain *x, struct explain_state *s, int which) {
     s->o = x->prefix + (ptrdiff_t)2 * which * x->d;
     s->size = s->o + x->d;
+    clear(x, s);
 }
 
-/* What the numbers would be, with the size of what was added up for each. 0: no numbers. */
-static int finish(struct explain *x, const struct state *s, double divisor) {
-    size_t at = (size_t)x->pair * (size_t)x->at->width;
-    const double *expected = x->at->expected + at, *bound = x->at->bound + at;
+void explain_add_key(const struct explain *x, struct explain_state *s, int j, double of_n,
+                     double of_o) {
+    double weight = exp(x->scratch[j] - s->m);
+    const double *v = x->v + (ptrdiff_t)j * x->d;
+    s->n += of_n * weight;
+    for (int i = 0; i < x->d; i++) {
+        s->o[i] += of_o * weight * v[i];
+        s->size[i] += of_o * weight * fabs(v[i]);
+    }
+}
+
+static void add_key(const struct explain *x, struct explain_state *s, int j) {
+    explain_add_key(x, s, j, 1.0, 1.0);
+}
+
+/* Attention itself, for the size of its sums. */
+static void sum_right(const struct explain *x, struct explain_state *right) {
+    explain_begin(x, right, 1);
+    for (int j = 0; j < x->m; j++) {
+        right->m = fmax(right->m, x->scratch[j]);
+    }
+    for (int j = 0; j < x->m; j++) {
+        add_key(x, right, j);
+    }
+}
+
+static void finish_element(struct explain *x, const struct explain_state *s, double divisor,
+                           const struct explain_state *right, double unit, int i) {
+    size_t at = (size_t)x->pair * (size_t)x->at->width + (size_t)i;
+    double size = right->size[i] > 0.0 ? s->size[i] / divisor / (right->size[i] / right->n) : 1.0;
+    double off = fabs(x->at->got[at] - x->at->expected[at]), value = s->o[i] / divisor;
+    double bound = x->at->bound[at] * fmax(1.0, fabs(size)) + unit * fabs(value);
+    if (x->at->rightness[at] == GATE_NUMBER_WRONG && isfinite(off)) {
+        bound = fmin(bound, off / NEARER);
+    }
+    x->numbers.expected[i] = value;
+    x->numbers.bound[i] = divisor == 0.0 ? 0.0 : bound;
+    if (divisor != 0.0 && (!isfinite(value) || !isfinite(bound))) {
+        x->numbers.expected[i] = 0.0;
+        x->numbers.bound[i] = INFINITY;
+    }
+}
+
+int explain_finish(struct explain *x, const struct explain_state *s, double divisor) {
+    size_t at = (size_t)x->pair * (size_t)x->at->width + (size_t)x->d;
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
-    struct state right;
+    struct explain_state right;
     gate_class(x->kernel, &x->at->problem.recipe, x->n, 0.0, &arithmetic, &counts);
-    place(x, &right, 1);
-    begin(x, &right);
-    for (int j = 0; j < x->m; j++) {
-        right.m = fmax(right.m, x->scratch[j]);
-    }
-    for (int j = 0; j < x->m; j++) {
-        add_key(x, &right, j);
-    }
+    sum_right(x, &right);
     for (int i = 0; i < x->d; i++) {
-        double size = right.size[i] > 0.0 ? s->size[i] / divisor / (right.size[i] / right.n) : 1.0;
-        x->numbers.expected[i] = s->o[i] / divisor;
-        x->numbers.bound[i] = bound[i] * fmax(1.0, fabs(size)) +
-                              arithmetic.output.unit * fabs(x->numbers.expected[i]);
-        double off = fabs(x->at->got[at + (size_t)i] - expected[i]);
-        if (x->at->rightness[at + (size_t)i] == GATE_NUMBER_WRONG && isfinite(off)) {
-            x->numbers.bound[i] = fmin(x->numbers.bound[i], off / NEARER);
-        }
-        if (!isfinite(x->numbers.expected[i]) || !isfinite(x->numbers.bound[i])) {
-            x->numbers.expected[i] = 0.0;
-            x->numbers.bound[i] = INFINITY;
+        finish_element(x, s, divisor, &right, arithmetic.output.unit, i);
+    }
+    double lse = s->m + log(s->n), of_lse = x->at->expected[at];
+    x->numbers.expected[x->d] = isfinite(lse) ? lse : 0.0;
+    x->numbers.bound[x->d] = isfinite(lse)
+                                 ? x->at->bound[at] * fmax(1.0, fabs(lse) / fmax(fabs(of_lse), 1.0))
+                                 : INFINITY;
+    return 1;
+}
+
+/* ---- A quick look ---- */
+
+void explain_test_new(const struct explain *x, struct explain_test *test) {
+    size_t at = (size_t)x->pair * (size_t)x->at->width;
+    const double *got = x->at->got + at, *bound = x->at->bound + at;
+    test->n = 0;
+    for (int i = 0; i < x->d && test->n < EXPLAIN_TESTED; i++) {
+        if (x->at->rightness[at + (size_t)i] == GATE_NUMBER_WRONG && isfinite(got[i])) {
+            test->element[test->n] = i;
+            test->got[test->n] = got[i];
+            test->allowed[test->n++] = 16.0 * bound[i] + 2e-3 * fabs(got[i]);
         }
     }
-    double lse = s->m + log(s->n);
-    x->numbers.expected[x->d] = isfinite(lse) ? lse : 0.0;
-    x->numbers.bound[x->d] =
-        isfinite(lse) ? bound[x->d] * fmax(1.0, fabs(lse) / fmax(fabs(expected[x->d]), 1.0))
-                      : INFINITY;
-    return 1;
+}
+
+int explain_might_give(const struct explain_test *test, const double *sum) {
+    for (int t = 0; t < test->n; t++) {
+        if (!(fabs(sum[t] / sum[test->n] - test->got[t]) <= test->allowed[t])) {
+            return 0;
+        }
+    }
+    return test->n > 0;
 }
 
 /* ---- One after the other ---- */
 
-static void weigh_step(const struct explain *x, const struct way *way, struct state *s, int first,
-                       int end, int backwards) {
+static void weigh_step(const struct explain *x, const struct way *way, struct explain_state *s,
+                       int first, int end, int backwards) {
     double largest = s->m;
     for (int j = first; j < end; j++) {
         largest = fmax(largest, x->scratch[backwards ? x->m - 1 - j : j]);
@@ -135,18 +168,17 @@ static void weigh_step(const struct explain *x, const struct way *way, struct st
 /* a: way, step, 1 from the last key on. */
 static int sum_up(struct explain *x, const int *a) {
     const struct way *way = &ways[a[0]];
-    struct state s;
+    struct explain_state s;
     compute_scores(x);
     if (x->outside || x->m == 0) {
         return 0;
     }
-    place(x, &s, 0);
-    begin(x, &s);
+    explain_begin(x, &s, 0);
     for (int first = 0; first < x->m; first += a[1]) {
         weigh_step(x, way, &s, first, first + a[1] < x->m ? first + a[1] : x->m, a[2]);
     }
     double divisors[] = {1.0, s.n, x->m, s.n * s.n};
-    return finish(x, &s, divisors[way->divides]);
+    return explain_finish(x, &s, divisors[way->divides]);
 }
 
 static void try_way(struct explain *x, int way) {
@@ -168,24 +200,25 @@ static void try_way(struct explain *x, int way) {
 
 /* ---- Parts, and merged ---- */
 
-enum split { SHARED, HALVES, CHUNKS };
+enum split { SHARED, HALVES, CHUNKS, TILES };
 enum merge { AVERAGED, BY_OWN_WEIGHTS, FIRST_PART, LAST_PART };
 
-static int is_end(const struct explain *x, int split, int j) {
+static int is_end(const struct explain *x, int split, int tile, int j) {
     int shared = x->at->problem.n_shared_chunks[x->s] * x->c;
     return j == x->m || (split == SHARED   ? j == shared
                          : split == HALVES ? j == (x->m + 1) / 2
-                                           : j % x->c == 0);
+                         : split == CHUNKS ? j % x->c == 0
+                                           : j % tile == 0);
 }
 
 /* A part that was weighed by itself, into the whole. */
-static void merge(const struct explain *x, struct state *whole, const struct state *part, int how,
-                  int parts) {
+static void merge(const struct explain *x, struct explain_state *whole,
+                  const struct explain_state *part, int how, int parts) {
     double factor = how == BY_OWN_WEIGHTS ? 1.0
                     : how == AVERAGED     ? 1.0 / part->n
                                           : (how == LAST_PART || parts == 0 ? 1.0 : 0.0);
     if (how == LAST_PART) {
-        begin(x, whole);
+        clear(x, whole);
     }
     whole->n += how == AVERAGED ? 1.0 : factor * part->n;
     whole->m = factor > 0.0 ? part->m : whole->m;
@@ -195,20 +228,19 @@ static void merge(const struct explain *x, struct state *whole, const struct sta
     }
 }
 
-/* a: split, merge. */
+/* a: split, merge, keys of a tile. */
 static int merge_parts(struct explain *x, const int *a) {
-    struct state whole, part;
+    struct explain_state whole, part;
     int parts = 0;
     compute_scores(x);
     if (x->outside || x->m == 0) {
         return 0;
     }
-    place(x, &whole, 0);
-    place(x, &part, 1);
-    begin(x, &whole);
+    explain_begin(x, &whole, 0);
+    explain_begin(x, &part, 1);
     for (int from = 0, end; from < x->m; from = end) {
-        begin(x, &part);
-        for (end = from + 1; !is_end(x, a[0], end); end++) {
+        clear(x, &part);
+        for (end = from + 1; !is_end(x, a[0], a[2], end); end++) {
         }
         for (int j = from; j < end; j++) {
             part.m = fmax(part.m, x->scratch[j]);
@@ -218,7 +250,7 @@ static int merge_parts(struct explain *x, const int *a) {
         }
         merge(x, &whole, &part, a[1], parts++);
     }
-    if (!finish(x, &whole, whole.n) || parts < 2) {
+    if (parts < 2 || !explain_finish(x, &whole, whole.n)) {
         return 0;
     }
     x->numbers.bound[x->d] =
@@ -229,15 +261,23 @@ static int merge_parts(struct explain *x, const int *a) {
 static void try_merges(struct explain *x) {
     static const char *const splits[] = {"the shared chunks and the sequence's own",
                                          "both halves of the keys", "the chunks"};
-    static const char *const merges[] = {"had been averaged, each counting the same",
-                                         "had been merged without rescaling them to one maximum",
-                                         "had not been merged: the first part alone",
-                                         "had not been merged: the last part alone"};
-    for (int split = SHARED; split <= CHUNKS; split++) {
-        for (int how = AVERAGED; how <= LAST_PART; how++) {
+    static const char *const merges[] = {
+        "had been averaged, each counting the same",
+        "had been merged without rescaling them to one maximum: it is not carried from one to the "
+        "next",
+        "had not been merged: the first part alone", "had not been merged: the last part alone"};
+    char tiles[40];
+    for (int how = AVERAGED; how <= LAST_PART; how++) {
+        for (int split = SHARED; split <= CHUNKS; split++) {
             const int a[EXPLAIN_NUMBERS] = {split, how};
             explain_try(x, merge_parts, a, 45, "as if the results of %s %s (MERGE-4)",
                         splits[split], merges[how]);
+        }
+        for (int tile = 2; tile <= MOST_TILE; tile *= 2) {
+            const int a[EXPLAIN_NUMBERS] = {TILES, how, tile};
+            (void)snprintf(tiles, sizeof tiles, "tiles of %d keys", tile);
+            explain_try(x, merge_parts, a, 46, "as if the results of %s %s (MERGE-4)", tiles,
+                        merges[how]);
         }
     }
 }

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Other scores: elements of Q and K that are left out of them, or counted twice, a scale of another d, scores that go on
+ * from one key to the next. What may be is looked for quickly, in a few elements, before it is tried. */
+#include <math.h>
+#include <string.h>
+
+#include "gate/gate/explain.h"
+
+#define MOST_AT_END 16 /* elements at either end */
+#define MOST_STEP   128
+
+/* ---- Elements ---- */
+
+enum elements { FROM_TO, EVERY, LAST_OF_ALL };
+
+/* a: which; two numbers of it; how often they are counted. */
+static int is_one(const struct explain *x, const int *a, int i) {
+    switch ((enum elements)a[0]) {
+    case FROM_TO:
+        return a[1] <= i && i < a[2];
+    case EVERY:
+        return i % a[1] == a[2];
+    default:
+        return i >= x->d - a[1];
+    }
+}
+
+static int count_elements(struct explain *x, const int *a) {
+    int counted = 0;
+    explain_take_all(x);
+    for (int i = 0; i < x->d; i++) {
+        if (is_one(x, a, i)) {
+            x->q[i] *= a[3];
+            counted++;
+        }
+    }
+    return counted > 0 && counted < x->d && explain_attend(x, 1.0);
+}
+
+/* The scores of the pair, in x->scratch, and room for others behind them. */
+static double *others(const struct explain *x) {
+    return x->scratch + x->room;
+}
+
+/* What is looked for, and whether the scores are in their place. */
+struct look {
+    struct explain_test test;
+    int has_scores;
+};
+
+static int might(const struct explain *x, const struct explain_test *test, const double *score) {
+    double sum[EXPLAIN_TESTED + 1] = {0.0}, largest = -INFINITY;
+    for (int j = 0; j < x->m; j++) {
+        largest = fmax(largest, score[j]);
+    }
+    for (int j = 0; j < x->m; j++) {
+        double weight = exp(score[j] - largest);
+        for (int t = 0; t < test->n; t++) {
+            sum[t] += weight * x->v[(ptrdiff_t)j * x->d + test->element[t]];
+        }
+        sum[test->n] += weight;
+    }
+    return explain_might_give(test, sum);
+}
+
+static int might_count(struct explain *x, const struct explain_test *test, const int *a) {
+    double *score = others(x), scale = x->at->problem.scale;
+    memcpy(score, x->scratch, (size_t)x->m * sizeof(double));
+    for (int i = 0; i < x->d; i++) {
+        if (is_one(x, a, i)) {
+            for (int j = 0; j < x->m; j++) {
+                score[j] += (a[3] - 1) * scale * x->q[i] * x->k[(ptrdiff_t)j * x->d + i];
+            }
+        }
+    }
+    x->work -= (long long)(EXPLAIN_TESTED + 1) * x->m;
+    return might(x, test, score);
+}
+
+static void name_elements(const int *a, char *text, size_t size) {
+    if (a[0] == FROM_TO && a[2] - a[1] == 1) {
+        (void)snprintf(text, size, "element %d", a[1]);
+    } else if (a[0] == FROM_TO) {
+        (void)snprintf(text, size, "elements %d to %d", a[1], a[2] - 1);
+    } else if (a[0] == EVERY) {
+        (void)snprintf(text, size, "elements %d, %d, ...", a[2], a[1] + a[2]);
+    } else if (a[1] == 1) {
+        (void)snprintf(text, size, "the last element");
+    } else {
+        (void)snprintf(text, size, "the last %d elements", a[1]);
+    }
+}
+
+static void try_count(struct explain *x, struct look *look, enum elements which, int one, int two,
+                      int rank) {
+    char words[60];
+    for (int times = 0; times <= 2; times += 2) {
+        const int a[EXPLAIN_NUMBERS] = {(int)which, one, two, times};
+        if (!look->has_scores) {
+            explain_take_all(x);
+            explain_score_all(x);
+            look->has_scores = 1;
+        }
+        if (!x->outside && might_count(x, &look->test, a)) {
+            look->has_scores = 0;
+            name_elements(a, words, sizeof words);
+            explain_try(x, count_elements, a, rank + (times == 2),
+                        "as if %s of Q and K had been %s the scores (SOFTMAX-1)", words,
+                        times == 0 ? "left out of" : "counted twice in");
+        }
+    }
+}
+
+static void try_elements(struct explain *x) {
+    struct look look = {.has_scores = 0};
+    explain_test_new(x, &look.test);
+    for (int n = 1; n <= MOST_AT_END && n < x->d; n++) {
+        try_count(x, &look, LAST_OF_ALL, n, 0, 13);
+        try_count(x, &look, FROM_TO, 0, n, 13);
+    }
+    for (int i = 0; i < x->d; i++) {
+        try_count(x, &look, FROM_TO, i, i + 1, 14);
+    }
+    for (int width = 2; width < x->d; width *= 2) {
+        for (int begin = 0; begin < x->d; begin += width) {
+            int end = begin + width < x->d ? begin + width : x->d;
+            try_count(x, &look, FROM_TO, begin, end, 15);
+            try_count(x, &look, FROM_TO, begin, x->d, 15);
+            try_count(x, &look, FROM_TO, 0, end, 15);
+        }
+    }
+    for (int step = 2; step <= MOST_STEP && step < x->d; step *= 2) {
+        for (int rest = 0; rest < step; rest++) {
+            try_count(x, &look, EVERY, step, rest, 15);
+        }
+    }
+}
+
+/* ---- Scales of another d ---- */
+
+/* a: which; a number of it. */
+enum other_d { A_NUMBER, NEXT_POWER, NEXT_MULTIPLE, OF_A_CHUNK, OF_ALL_HEADS };
+
+static double d_of(const struct explain *x, int which, int number) {
+    int d = 1;
+    switch ((enum other_d)which) {
+    case A_NUMBER:
+        return number;
+    case NEXT_POWER:
+        while (d < x->d) {
+            d *= 2;
+        }
+        return d;
+    case NEXT_MULTIPLE:
+        return number * ((x->d + number - 1) / number);
+    case OF_A_CHUNK:
+        return x->c;
+    default:
+        return (double)x->d * x->at->problem.recipe.n_heads;
+    }
+}
+
+static int scale_by_d(struct explain *x, const int *a) {
+    double factor = 1.0 / (sqrt(d_of(x, a[0], a[1])) * x->at->problem.scale);
+    explain_take_all(x);
+    return fabs(factor - 1.0) > 1e-6 && explain_attend(x, factor);
+}
+
+static void try_scales(struct explain *x) {
+    static const int sizes[] = {16,  32,  40,  48,  64,  72,  80,  96,
+                                100, 112, 128, 160, 192, 256, 320, 512};
+    const int power[EXPLAIN_NUMBERS] = {NEXT_POWER}, chunk[EXPLAIN_NUMBERS] = {OF_A_CHUNK},
+              heads[EXPLAIN_NUMBERS] = {OF_ALL_HEADS};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const int a[EXPLAIN_NUMBERS] = {A_NUMBER, sizes[i]};
+        explain_try(x, scale_by_d, a, 12,
+                    "as if the scale were that of another d: 1 / sqrt(%d), not the call's "
+                    "(SOFTMAX-1)",
+                    sizes[i]);
+    }
+    explain_try(x, scale_by_d, power, 12,
+                "as if the scale were that of another d: 1 / sqrt(d up to a power of 2), not the "
+                "call's (SOFTMAX-1)");
+    for (int multiple = 8; multiple <= 128; multiple *= 2) {
+        const int a[EXPLAIN_NUMBERS] = {NEXT_MULTIPLE, multiple};
+        explain_try(x, scale_by_d, a, 13,
+                    "as if the scale were that of another d: 1 / sqrt(d up to a multiple of %d), "
+                    "not the call's (SOFTMAX-1)",
+                    multiple);
+    }
+    explain_try(x, scale_by_d, chunk, 13,
+                "as if the scale were 1 / sqrt(c), not the call's (SOFTMAX-1)");
+    explain_try(x, scale_by_d, heads, 13,
+                "as if the scale were that of all heads: 1 / sqrt(h d), not the call's "
+                "(SOFTMAX-1)");
+}
+
+/* ---- From key to key ---- */
+
+enum along { ADDED_UP, OF_THE_NEXT, OF_THE_ONE_BEFORE };
+
+/* The scores of a row: K of a key is that of all keys up to it, or of a neighbour. */
+static int go_along(struct explain *x, const int *a) {
+    size_t d = (size_t)x->d;
+    explain_take_all(x);
+    if (x->outside || x->m < 2) {
+        return 0;
+    }
+    for (int j = 1; a[0] == ADDED_UP && j < x->m; j++) {
+        for (size_t i = 0; i < d; i++) {
+            x->k[(size_t)j * d + i] += x->k[(size_t)(j - 1) * d + i];
+        }
+    }
+    if (a[0] == OF_THE_NEXT) {
+        memmove(x->k, x->k + d, (size_t)(x->m - 1) * d * sizeof(double));
+    } else if (a[0] == OF_THE_ONE_BEFORE) {
+        memmove(x->k + d, x->k, (size_t)(x->m - 1) * d * sizeof(double));
+    }
+    return explain_attend(x, 1.0);
+}
+
+static void try_along(struct explain *x) {
+    static const char *const words[] = {
+        "the score of each key had been added to the next one's: a sum is not cleared",
+        "each key had the score of the next one, the last one its own",
+        "each key had the score of the one before, the first one its own"};
+    for (int how = ADDED_UP; how <= OF_THE_ONE_BEFORE; how++) {
+        const int a[EXPLAIN_NUMBERS] = {how};
+        explain_try(x, go_along, a, 16, "as if %s (SOFTMAX-1)", words[how]);
+    }
+}
+
+void explain_try_scores(struct explain *x) {
+    try_scales(x);
+    try_along(x);
+    if (x->n > 0) {
+        try_elements(x);
+    }
+}
