@@ -219,10 +219,10 @@ static int judge(struct checking *c, const struct gate_problem *p, const struct 
  * run (at_end: 1) or in the second. */
 static int run_twice(struct checking *c, const struct gate_problem *p, struct gate_arrays *one,
                      struct gate_arrays *other, int at_end, struct gate_finding *f) {
-    if (run(c, one, at_end, 0xFF, f) != 0) {
+    if (run(c, one, at_end, GATE_POISON, f) != 0) {
         return -1;
     }
-    if (f->verdict == GATE_RIGHT && run(c, other, !at_end, 0xA5, f) != 0) {
+    if (f->verdict == GATE_RIGHT && run(c, other, !at_end, GATE_POISON_AGAIN, f) != 0) {
         return -1;
     }
     if (f->verdict != GATE_RIGHT) {

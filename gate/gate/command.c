@@ -86,16 +86,27 @@ static struct run_limits limits_of(const struct gate_options *o) {
     return (struct run_limits){seconds, simulated, (size_t)o->memory, MOST_HEAP};
 }
 
+/* What was compiled is called by the name of its source. */
+static void say_of_file(const struct gate_options *o, const char *file, const char *error) {
+    const char *slash = strrchr(o->kernel, '/'), *name = slash != NULL ? slash + 1 : o->kernel;
+    const char *at = strcmp(file, o->kernel) != 0 ? strstr(error, file) : NULL;
+    if (at != NULL) {
+        fprintf(stderr, "chunkproof %s: %.*s%s%s\n", o->command, (int)(at - error), error,
+                o->kernel, at + strlen(file));
+    } else if (strstr(error, name) != NULL) {
+        fprintf(stderr, "chunkproof %s: %s\n", o->command, error);
+    } else {
+        fprintf(stderr, "chunkproof %s: %s: %s\n", o->command, o->kernel, error);
+    }
+}
+
 /* The object in a process of its own; NULL after saying what is wrong. */
 static struct runner *start_file(const struct gate_options *o, const char *file) {
     struct run_limits limits = limits_of(o);
     struct runner *runner = NULL;
     char error[RUN_TEXT];
     if (runner_new(&runner, "/proc/self/exe", file, &limits, error) != 0) {
-        const char *slash = strrchr(o->kernel, '/');
-        int is_named = strstr(error, slash != NULL ? slash + 1 : o->kernel) != NULL;
-        fprintf(stderr, "chunkproof %s: %s%s%s\n", o->command, is_named ? "" : o->kernel,
-                is_named ? "" : ": ", error);
+        say_of_file(o, file, error);
     }
     return runner;
 }

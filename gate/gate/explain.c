@@ -35,6 +35,7 @@ static void keep(void *context, const struct gate_problem *problem, const struct
                  const struct gate_arrays *other, const struct gate_finding *finding) {
     struct keeping *keeping = context;
     if (keeping->kept || !(is_of_numbers(finding->verdict) || finding->verdict == GATE_OTHER_BITS ||
+                           finding->verdict == GATE_UNWRITTEN ||
                            (finding->verdict == GATE_RIGHT && keeping->right_too))) {
         return;
     }
@@ -429,9 +430,13 @@ int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *re
         if (finding->verdict == GATE_OTHER_BITS) {
             explain_tree(file, &x->run[0].problem);
             explain_other_bits(file, runner, recipe, &x->run[0]);
+        } else if (finding->verdict == GATE_UNWRITTEN) {
+            explain_unwritten(file, &x->run[0]);
         } else if (is_of_numbers(finding->verdict)) {
             ran = explain_wrong(x, runner, recipe) < 0 ? -1 : ran;
         }
+    } else if (ran > 0) {
+        explain_access(file, runner, recipe, finding);
     }
     free_all(x);
     return ran;

@@ -12,6 +12,7 @@
  *   explain_scores.c   scores of too few elements, of another scale, summed up over keys
  *   explain_float.c    infinities and NaNs: what a number format cannot hold; rows that see no key
  *   explain_bytes.c    bytes that are nobody's   explain_where.c   what wrong rows have in common; the tree
+ *   explain_access.c   accesses that are wrong by themselves: not written, out of an array, a race
  *
  * A mistake is a function that says of a row and head what each number would be if it had been made. It is tried on all
  * wrong numbers of the case and of some cases like it; what is said of it is how many of them it gives. */
@@ -205,6 +206,11 @@ int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *r
 /* Says which numbers differ between two runs of the same call, and what makes them differ. */
 void explain_other_bits(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
                         const struct explain_run *run);
+
+/* Says which elements were not written; and of any other wrong access where it is, and what to look at. */
+void explain_unwritten(FILE *file, const struct explain_run *run);
+void explain_access(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
+                    const struct gate_finding *finding);
 
 /* Says which bytes that are nobody's change a result. */
 void explain_padding(FILE *file, struct runner *runner, const struct gate_recipe *recipe);

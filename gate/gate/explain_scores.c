@@ -142,7 +142,7 @@ static void try_elements(struct explain *x) {
 enum other_d { A_NUMBER, NEXT_POWER, NEXT_MULTIPLE, OF_A_CHUNK, OF_ALL_HEADS };
 
 static double d_of(const struct explain *x, int which, int number) {
-    int d = 1;
+    int d = 1, multiples = number > 0 ? (x->d + number - 1) / number : 0;
     switch ((enum other_d)which) {
     case A_NUMBER:
         return number;
@@ -152,7 +152,7 @@ static double d_of(const struct explain *x, int which, int number) {
         }
         return d;
     case NEXT_MULTIPLE:
-        return number * ((x->d + number - 1) / number);
+        return number * multiples;
     case OF_A_CHUNK:
         return x->c;
     default:

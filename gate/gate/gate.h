@@ -111,7 +111,7 @@ void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long 
                       int attempt, long long work, const struct gate_shape *shape);
 
 /* In one line, for people. */
-#define GATE_LINE 200
+#define GATE_LINE 320
 void gate_recipe_print(const struct gate_recipe *recipe, char *line);
 
 /* ---- Problems ---- */
@@ -269,6 +269,10 @@ enum gate_rightness gate_judge_number(int n_keys, double got, double expected, d
 int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arrays,
                const struct cp_kernel *kernel, int most, struct gate_finding *finding,
                struct gate_tensor *tensor);
+
+/* The bytes that results are filled with before the two runs of a case. */
+#define GATE_POISON       0xFF /* NaNs */
+#define GATE_POISON_AGAIN 0xA5
 
 /* Whether all of out and lse was written, nothing between the rows, and the same bits: two runs of one call, with
  * different poison. 0, or -1: no memory. */

@@ -235,9 +235,62 @@ static void mark(const struct gate_problem *p, const struct gate_arrays *a, enum
     }
 }
 
-static void judge_bytes(const struct gate_arrays *one, const struct gate_arrays *other,
-                        enum run_buffer buffer, size_t size, const unsigned char *is_result,
-                        struct gate_finding *f) {
+/* The row, head and element that a number of out or lse is, or is behind. */
+static void place_of(const struct gate_problem *p, const struct gate_arrays *a,
+                     enum run_buffer buffer, size_t number, struct gate_finding *f) {
+    const struct cp_kernel_call *c = &a->run.call;
+    long long nearest = -1;
+    for (int row = 0; row < p->n_rows; row++) {
+        for (int head = 0; head < p->recipe.n_heads; head++) {
+            long long at = buffer == RUN_OUT ? row * c->out_row + head * c->out_head
+                                             : row * c->lse_row + head * c->lse_head;
+            if (at <= (long long)number && at > nearest) {
+                nearest = at;
+                f->row = row;
+                f->head = head;
+                f->element = buffer == RUN_OUT ? (int)((long long)number - at) : -1;
+            }
+        }
+    }
+}
+
+/* "element 3 of row 0 (sequence 0), head 1", or of lse no element. */
+static void name_place(const struct gate_problem *p, const struct gate_finding *f, char *text,
+                       size_t size) {
+    char element[32] = "";
+    if (f->element >= 0 && f->element < p->recipe.head_dim) {
+        (void)snprintf(element, sizeof element, "element %d of ", f->element);
+    }
+    (void)snprintf(text, size, "%srow %d (sequence %d), head %d", element, f->row,
+                   gate_sequence_of(p, f->row), f->head);
+}
+
+/* At a number of out or lse. */
+static void find(const struct gate_problem *p, const struct gate_arrays *a, enum run_buffer buffer,
+                 size_t number, enum gate_verdict verdict, struct gate_finding *f) {
+    static const char *const what[GATE_VERDICTS] = {
+        [GATE_UNWRITTEN] = "was not written",
+        [GATE_OTHER_BITS] = "differs between two runs of the same call"};
+    char place[96];
+    f->verdict = verdict;
+    gate_finding_breaks(f, verdict == GATE_OTHER_BITS ? "GATE-4" : "GATE-3");
+    place_of(p, a, buffer, number, f);
+    name_place(p, f, place, sizeof place);
+    if (verdict == GATE_WROTE_BETWEEN) {
+        (void)snprintf(f->text, sizeof f->text,
+                       "%s was written behind what is of %s, at number %zu of the array: it is "
+                       "between the rows, and nobody's",
+                       run_buffer_names[buffer], place, number);
+        f->element = -1;
+    } else {
+        (void)snprintf(f->text, sizeof f->text, "%s, %s %s", run_buffer_names[buffer], place,
+                       what[verdict]);
+    }
+}
+
+static void judge_bytes(const struct gate_problem *p, const struct gate_arrays *one,
+                        const struct gate_arrays *other, enum run_buffer buffer, size_t size,
+                        const unsigned char *is_result, struct gate_finding *f) {
     const unsigned char *a = one->memory[buffer], *b = other->memory[buffer];
     for (size_t at = 0; at < one->run.bytes[buffer] && f->verdict == GATE_RIGHT; at += size) {
         size_t left = 0; /* bytes that are as they were, in both */
@@ -246,19 +299,9 @@ static void judge_bytes(const struct gate_arrays *one, const struct gate_arrays 
             left += a[at + i] == one->run.poison && b[at + i] == other->run.poison;
         }
         if (is_result[at] ? left == size : left != size) {
-            f->verdict = is_result[at] ? GATE_UNWRITTEN : GATE_WROTE_BETWEEN;
-            gate_finding_breaks(f, "GATE-3");
-            (void)snprintf(f->text, sizeof f->text,
-                           is_result[at] ? "%s, element %zu was not written"
-                                         : "%s, element %zu was written: it is between the rows, "
-                                           "and nobody's",
-                           run_buffer_names[buffer], at / size);
+            find(p, one, buffer, at / size, is_result[at] ? GATE_UNWRITTEN : GATE_WROTE_BETWEEN, f);
         } else if (is_result[at] && !same) {
-            f->verdict = GATE_OTHER_BITS;
-            gate_finding_breaks(f, "GATE-4");
-            (void)snprintf(f->text, sizeof f->text,
-                           "%s, element %zu differs between two runs of the same call",
-                           run_buffer_names[buffer], at / size);
+            find(p, one, buffer, at / size, GATE_OTHER_BITS, f);
         }
     }
 }
@@ -276,7 +319,7 @@ int gate_judge_writes(const struct gate_problem *p, const struct gate_arrays *on
             return -1;
         }
         mark(p, one, (enum run_buffer)buffer, is_result);
-        judge_bytes(one, other, (enum run_buffer)buffer, size, is_result, f);
+        judge_bytes(p, one, other, (enum run_buffer)buffer, size, is_result, f);
         free(is_result);
     }
     return 0;

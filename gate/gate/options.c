@@ -83,149 +83,168 @@ void gate_options_help(FILE *file) {
         "the CPU, on an\n"
         "                        executor that sees races, too. Without: on a GPU where there is "
         "one\n"
-        "  --tier TIER           quick (default), full, deep: so many cases, and so large ones\n"
-        "  --seed N              other cases (1); the same number, the same cases\n"
-        "  --cases N             so many instead of the tier's\n"
-        "  --case I              case I alone\n"
-        "  --shape h=32,h_kv=8,d=128,c=16\n"
-        "                        these sizes alone, or some of them\n"
-        "  --jobs N              kernels side by side (1; of tier deep as many as there are "
-        "processors)\n"
-        "  --state FILE          keep there how far it came, every few seconds; the same command "
-        "goes on from there\n"
-        "  --seconds X           that one call may take (10; on the executor 100)\n"
-        "  --time X              seconds for all cases: those that come later are left out\n"
-        "  --memory X            GiB for all cases that run side by side (4), without what the "
-        "kernel allocates itself\n"
-        "  --first               stop at the first finding\n"
-        "  --rules               say what the rules of others make of the results, too\n"
-        "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
-        "`chunkproof replay`\n"
-        "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
-        "  --junit FILE          and as JUnit XML, one test case for each kind of values\n"
-        "  --html FILE           and as a page with plots, and the tree of each smallest case\n"
-        "\n"
-        "exit status:\n"
-        "  0    right: nothing was found in any case that was run (--time ends it early)\n"
-        "  1    wrong: what, and the smallest case of each kind, is printed\n"
-        "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
-        "little that nothing can be claimed of its numbers; no "
-        "verdict\n"
-        "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
-        "was\n",
+        "  --tier TIER           quick (default), full, deep: so many cases, and the larger ones:\n"
+        "                        ",
         file);
+    for (enum gate_tier tier = GATE_QUICK; tier < GATE_TIERS; tier++) {
+        struct gate_options of_tier = {.tier = tier};
+        fprintf(file, "%lld%s", gate_cases(&of_tier), tier + 1 < GATE_TIERS ? ", " : " cases\n");
+    }
+    fputs("  --seed N              other cases (1); the same number, the same cases\n"
+          "  --cases N             so many instead of the tier's\n"
+          "  --case I              case I alone\n"
+          "  --shape h=32,h_kv=8,d=128,c=16\n"
+          "                        these sizes alone, or some of them\n"
+          "  --jobs N              kernels side by side (1; of tier deep as many as there are "
+          "processors)\n"
+          "  --state FILE          keep there how far it came, every few seconds; the same command "
+          "goes on from there\n"
+          "  --seconds X           that one call may take (10; on the executor 100)\n"
+          "  --time X              seconds for all cases: those that come later are left out\n"
+          "  --memory X            GiB for all cases that run side by side (4), without what the "
+          "kernel allocates itself\n"
+          "  --first               stop at the first finding\n"
+          "  --rules               say what the rules of others make of the results, too\n"
+          "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
+          "`chunkproof replay`\n"
+          "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
+          "  --junit FILE          and as JUnit XML, one test case for each kind of values\n"
+          "  --html FILE           and as a page with plots, and the tree of each smallest case\n"
+          "\n"
+          "exit status:\n"
+          "  0    right: nothing was found in any case that was run (--time ends it early)\n"
+          "  1    wrong: what, and the smallest case of each kind, is printed\n"
+          "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
+          "little that nothing can be claimed of its numbers; no "
+          "verdict\n"
+          "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
+          "was\n",
+          file);
 }
 
-static int refuse(const char *format, ...) {
+/* As the command that was called. */
+__attribute__((format(printf, 2, 3))) static int refuse(const struct gate_options *o,
+                                                        const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("chunkproof gate: ", stderr);
+    fprintf(stderr, "chunkproof %s: ", o->command);
     vfprintf(stderr, format, arguments);
     fputs("\n", stderr);
     va_end(arguments);
     return -1;
 }
 
-static int read_count(const char *option, const char *text, long long least, long long *count) {
+static int read_count(const struct gate_options *o, const char *option, const char *text,
+                      long long least, long long *count) {
     char *end;
     errno = 0;
     long long x = strtoll(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || x < least) {
-        return refuse("--%s must be a whole number, %lld or more, not '%s'", option, least, text);
+        return refuse(o, "--%s must be a whole number, %lld or more, not '%s'", option, least,
+                      text);
     }
     *count = x;
     return 0;
 }
 
-static int read_seed(const char *text, unsigned long long *seed) {
+static int read_seed(const struct gate_options *o, const char *text, unsigned long long *seed) {
     char *end;
     errno = 0;
     unsigned long long x = strtoull(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || strchr(text, '-') != NULL) {
-        return refuse("--seed must be a whole number from 0 to %llu, not '%s'", ULLONG_MAX, text);
+        return refuse(o, "--seed must be a whole number from 0 to %llu, not '%s'", ULLONG_MAX,
+                      text);
     }
     *seed = x;
     return 0;
 }
 
-static int read_number(const char *option, const char *text, double most, double *number) {
+static int read_number(const struct gate_options *o, const char *option, const char *text,
+                       double most, double *number) {
     char *end;
     double x = strtod(text, &end);
     if (end == text || *end != '\0' || !isfinite(x) || x <= 0.0 || x > most) {
-        return refuse("--%s must be more than 0, and %g at most, not '%s'", option, most, text);
+        return refuse(o, "--%s must be more than 0, and %g at most, not '%s'", option, most, text);
     }
     *number = x;
     return 0;
 }
 
 /* What a user says in GiB. */
-static int read_memory(const char *text, double *bytes) {
+static int read_memory(const struct gate_options *o, const char *text, double *bytes) {
     double gib = 0.0;
-    if (read_number("memory", text, MOST_GIB, &gib) != 0) {
+    if (read_number(o, "memory", text, MOST_GIB, &gib) != 0) {
         return -1;
     }
     *bytes = gib * 0x1p30;
     return 0;
 }
 
-static int read_tier(const char *text, enum gate_tier *tier) {
+static int read_tier(const struct gate_options *o, const char *text, enum gate_tier *tier) {
     for (int i = 0; i < GATE_TIERS; i++) {
         if (strcmp(text, gate_tier_names[i]) == 0) {
             *tier = (enum gate_tier)i;
             return 0;
         }
     }
-    return refuse("--tier must be quick, full or deep, not '%s'", text);
+    return refuse(o, "--tier must be quick, full or deep, not '%s'", text);
 }
 
-static int read_place(const char *text, enum gate_place *place) {
+static int read_place(const struct gate_options *o, const char *text, enum gate_place *place) {
     if (strcmp(text, "gpu") != 0 && strcmp(text, "executor") != 0) {
-        return refuse("--on must be gpu or executor, not '%s'", text);
+        return refuse(o, "--on must be gpu or executor, not '%s'", text);
     }
     *place = strcmp(text, "gpu") == 0 ? GATE_ON_GPU : GATE_ON_EXECUTOR;
     return 0;
 }
 
-static int read_size(const char *name, const char *text, int most, int *size) {
+static int read_size(const struct gate_options *o, const char *name, const char *text, int most,
+                     int *size) {
     long long n = 0;
     char option[32];
     if (text == NULL) {
-        return refuse("--shape: %s has no number: %s=N", name, name);
+        return refuse(o, "--shape: %s has no number: %s=N", name, name);
     }
     (void)snprintf(option, sizeof option, "shape %s", name);
-    if (read_count(option, text, 1, &n) != 0) {
+    if (read_count(o, option, text, 1, &n) != 0) {
         return -1;
     }
     if (n > most) {
-        return refuse("--shape: %s may be %d at most, not %lld", name, most, n);
+        return refuse(o, "--shape: %s may be %d at most, not %lld", name, most, n);
     }
     *size = (int)n;
     return 0;
 }
 
 /* Cut at the commas: a copy. */
-static int read_shape(const char *text, struct gate_shape *shape) {
+static int read_shape(const struct gate_options *o, const char *text, struct gate_shape *shape) {
     static char h[] = "h", h_kv[] = "h_kv", d[] = "d", c[] = "c";
     char *const sizes[] = {h, h_kv, d, c, NULL};
     const int most[] = {1024, 1024, 4096, CP_MAX_CHUNK_SIZE};
     int *const to[] = {&shape->n_heads, &shape->n_kv_heads, &shape->head_dim, &shape->chunk_size};
     char copy[128], *rest = copy, *value;
-    if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy) {
-        return refuse("--shape is too long");
+    size_t length = strlen(text);
+    if (length >= sizeof copy) {
+        return refuse(o, "--shape is too long");
     }
+    if (length == 0 || text[length - 1] == ',') {
+        return refuse(o, "--shape: a size is missing at the end of '%s', as in h=32,h_kv=8", text);
+    }
+    memcpy(copy, text, length + 1);
     while (*rest != '\0') {
         int which = getsubopt(&rest, sizes, &value);
         if (which < 0) {
             return refuse(
-                "--shape: the sizes are h, h_kv, d and c, as in h=32,h_kv=8; what is '%s'?", value);
+                o, "--shape: the sizes are h, h_kv, d and c, as in h=32,h_kv=8; what is '%s'?",
+                value);
         }
-        if (read_size(sizes[which], value, most[which], to[which]) != 0) {
+        if (read_size(o, sizes[which], value, most[which], to[which]) != 0) {
             return -1;
         }
     }
     if (shape->n_heads > 0 && shape->n_kv_heads > 0 && shape->n_heads % shape->n_kv_heads != 0) {
-        return refuse("--shape: h must be a multiple of h_kv, and %d is none of %d", shape->n_heads,
-                      shape->n_kv_heads);
+        return refuse(o, "--shape: h must be a multiple of h_kv, and %d is none of %d",
+                      shape->n_heads, shape->n_kv_heads);
     }
     return 0;
 }
@@ -236,21 +255,21 @@ static int read_option(struct gate_options *o, int option, const char *text) {
         o->kernel = text;
         return 0;
     case ON:
-        return read_place(text, &o->place);
+        return read_place(o, text, &o->place);
     case TIER:
-        return read_tier(text, &o->tier);
+        return read_tier(o, text, &o->tier);
     case SEED:
-        return read_seed(text, &o->seed);
+        return read_seed(o, text, &o->seed);
     case CASES:
-        return read_count("cases", text, 1, &o->cases);
+        return read_count(o, "cases", text, 1, &o->cases);
     case CASE:
-        return read_count("case", text, 0, &o->only);
+        return read_count(o, "case", text, 0, &o->only);
     case SECONDS:
-        return read_number("seconds", text, MOST_SECONDS, &o->seconds);
+        return read_number(o, "seconds", text, MOST_SECONDS, &o->seconds);
     case TIME:
-        return read_number("time", text, MOST_TIME, &o->time);
+        return read_number(o, "time", text, MOST_TIME, &o->time);
     case MEMORY:
-        return read_memory(text, &o->memory);
+        return read_memory(o, text, &o->memory);
     case FIRST:
         o->first = 1;
         return 0;
@@ -270,10 +289,10 @@ static int read_option(struct gate_options *o, int option, const char *text) {
         o->html = text;
         return 0;
     case SHAPE:
-        return read_shape(text, &o->shape);
+        return read_shape(o, text, &o->shape);
     case JOBS: {
         long long jobs = 0;
-        if (read_count("jobs", text, 1, &jobs) != 0) {
+        if (read_count(o, "jobs", text, 1, &jobs) != 0) {
             return -1;
         }
         o->jobs = jobs < 1024 ? (int)jobs : 1024;
@@ -286,13 +305,15 @@ static int read_option(struct gate_options *o, int option, const char *text) {
         o->help = 1;
         return 0;
     default: /* getopt_long() said what is wrong */
-        fputs("see `chunkproof gate --help`\n", stderr);
+        fprintf(stderr, "see `chunkproof %s --help`\n", o->command);
         return -1;
     }
 }
 
 int gate_options_parse(struct gate_options *o, int argc, char **argv) {
+    static char program[] = "chunkproof gate"; /* as getopt_long() calls it */
     int option;
+    argv[0] = program;
     *o = (struct gate_options){
         .command = "gate", .tier = GATE_QUICK, .seed = 1, .only = -1, .memory = GATE_MEMORY};
     optind = 0; /* the command line may have been read before */
@@ -302,22 +323,22 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
         }
     }
     if (optind < argc) {
-        return refuse("what is '%s'? A kernel is given with --kernel %s", argv[optind],
+        return refuse(o, "what is '%s'? A kernel is given with --kernel %s", argv[optind],
                       argv[optind]);
     }
     if (!o->help && o->kernel == NULL) {
-        return refuse("--kernel FILE is missing: the shared object, or source, to check; "
-                      "`chunkproof gate --help`");
+        return refuse(o, "--kernel FILE is missing: the shared object, or source, to check; "
+                         "`chunkproof gate --help`");
     }
     if (o->state != NULL && (o->only >= 0 || o->rules || o->first)) {
-        return refuse("--state is of all cases: without --case, --first and --rules");
+        return refuse(o, "--state is of all cases: without --case, --first and --rules");
     }
     if (o->jobs == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         o->jobs = o->tier == GATE_DEEP && processors > 1 ? (int)processors : 1;
     }
     if (o->only >= 0 && o->cases > 0) {
-        return refuse("--case is one case, --cases so many: one of them");
+        return refuse(o, "--case is one case, --cases so many: one of them");
     }
     return 0;
 }
@@ -325,20 +346,26 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
 /* ---- chunkproof replay, chunkproof explain ---- */
 
 void gate_replay_help(FILE *file) {
-    fputs("usage: chunkproof replay  CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
-          "       chunkproof explain CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
-          "\n"
-          "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. "
-          "explain\n"
-          "draws their sequences and says where results are wrong and which mistakes would give "
-          "them:\n"
-          "of each how many wrong numbers it gives, in the case and in a few like it that it runs "
-          "as\n"
-          "well; which wider arithmetic would make them right; which bytes that are nobody's "
-          "matter.\n"
-          "\n"
-          "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
-          file);
+    fputs(
+        "usage: chunkproof replay  CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
+        "       chunkproof explain CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
+        "\n"
+        "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. "
+        "explain\n"
+        "draws their sequences and says where results are wrong and which mistakes would give "
+        "them:\n"
+        "of each how many wrong numbers it gives, in the case and in a few like it that it runs "
+        "as\n"
+        "well; which wider arithmetic would make them right; which bytes that are nobody's "
+        "matter.\n"
+        "A case is said as it is made: its values, its sizes (h, h_kv, d, c), what is done to the "
+        "tree,\n"
+        "how many query rows; what is not plain about its strides; and whether it is run again "
+        "with other\n"
+        "numbers in the same memory.\n"
+        "\n"
+        "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
+        file);
 }
 
 int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
@@ -348,8 +375,11 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
                                                  {"memory", required_argument, NULL, MEMORY},
                                                  {"help", no_argument, NULL, HELP},
                                                  {NULL, 0, NULL, 0}};
-    int option;
-    *o = (struct gate_options){.command = argv[0], .only = -1, .memory = GATE_MEMORY};
+    static char replay[] = "chunkproof replay", explain[] = "chunkproof explain";
+    int option, explains = strcmp(argv[0], "explain") == 0;
+    const char *command = explains ? "explain" : "replay";
+    argv[0] = explains ? explain : replay; /* as getopt_long() calls it */
+    *o = (struct gate_options){.command = command, .only = -1, .memory = GATE_MEMORY};
     optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
@@ -359,7 +389,7 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
     if (!o->help && (optind >= argc || o->kernel == NULL)) {
         fprintf(stderr,
                 "chunkproof %s: give a case and a kernel: chunkproof %s CASE.json --kernel FILE\n",
-                argv[0], argv[0]);
+                command, command);
         return -1;
     }
     o->replay = argv + optind;

@@ -238,6 +238,9 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
     static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
                                           "more query rows than keys", "up to 40 query rows each"};
+    static const char *const layouts[] = {"K [slot][head]",          "V the other way round",
+                                          "Q [head][row]",           "gaps behind rows",
+                                          "out the other way round", "gaps behind chunks"};
     int joins = 0, n = 0;
     for (int i = 0; i < r->n_ops; i++) {
         joins += r->op[i].kind == GATE_JOIN;
@@ -246,10 +249,12 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
         line, GATE_LINE, "%s values, h %d, h_kv %d, d %d, c %d, %d operation%s (%d join%s), %s",
         gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim, r->chunk_size,
         r->n_ops, r->n_ops == 1 ? "" : "s", joins, joins == 1 ? "" : "s", queries[r->queries]);
-    if (r->layout != 0 && n > 0 && n < GATE_LINE) {
-        n += snprintf(line + n, GATE_LINE - (size_t)n, ", strides %d", r->layout);
+    for (int bit = 0; bit < COUNT_OF(layouts); bit++) {
+        if ((r->layout >> bit & 1) != 0 && n > 0 && n < GATE_LINE) {
+            n += snprintf(line + n, GATE_LINE - (size_t)n, ", %s", layouts[bit]);
+        }
     }
     if (r->renewed && n > 0 && n < GATE_LINE) {
-        (void)snprintf(line + n, GATE_LINE - (size_t)n, ", twice");
+        (void)snprintf(line + n, GATE_LINE - (size_t)n, ", again with other numbers");
     }
 }

@@ -194,8 +194,8 @@ char *gate_case_again(const struct gate_report *report, const struct gate_found 
 
 char *gate_case_why(const struct gate_report *report, const struct gate_found *found) {
     enum gate_verdict verdict = found->finding.verdict;
-    int explained = verdict == GATE_WRONG || verdict == GATE_DEPENDS ||
-                    verdict == GATE_NOT_A_NUMBER || verdict == GATE_OTHER_BITS;
+    int explained = verdict != GATE_FAILED && verdict != GATE_EXITED && verdict != GATE_CRASHED &&
+                    verdict != GATE_HANGS;
     return found->file[0] != '\0' && explained ? with_file(report, found, "explain") : NULL;
 }
 

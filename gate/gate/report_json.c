@@ -137,7 +137,7 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         own_string(gate_run_again(report)), "verdict", gate_answer(r), "no_verdict",
         own_string(gate_no_answer(r)), "interrupted", r->interrupted, "seconds", r->seconds,
         "cases", (json_int_t)r->cases, "wrong", (json_int_t)gate_wrong_cases(r), "refused",
-        (json_int_t)r->refused, "refusal", r->refusal[0] != '\0' ? string(r->refusal) : json_null(),
+        (json_int_t)r->refused, "refusal", r->refused > 0 ? string(r->refusal) : json_null(),
         "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "verdicts",
         verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "notes",
         notes_json(report), "findings", all_found_json(report));

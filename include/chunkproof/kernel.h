@@ -48,8 +48,8 @@ extern "C" {
      (int)sizeof(struct cp_kernel))
 
 /* One call. All arrays are read-only but out, lse and workspace; they lie apart, begin at a multiple of 64 bytes, and
- * none but lse and stream is NULL. What is read of Q, K and V is finite. Strides are in elements, positive, and of
- * 64 bits; the last index has stride 1. */
+ * lse may be NULL; on the host stream and on_host are; nothing else is. What is read of Q, K and V is finite. Strides are
+ * in elements, positive, and of 64 bits; the last index has stride 1. */
 struct cp_kernel_call {
     int n_sequences; /* b >= 1 */
     int n_rows;      /* query rows of all sequences, >= 0 */

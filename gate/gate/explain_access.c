@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses that are wrong by themselves (GATE-3, GATE-9): where they are in the kernel's own terms, and what to look at. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "gate/gate/explain.h"
+#include "gate/gate/lines.h"
+
+#define MOST_ROWS 3
+#define WARP      32
+
+/* ---- Results that are not written ---- */
+
+/* What a number is that was left as it was, in the second run: these bytes in all of it. */
+static double left_number(int type) {
+    unsigned char bytes[sizeof(double)];
+    memset(bytes, GATE_POISON_AGAIN, sizeof bytes);
+    return cp_number_load(bytes, type, 0);
+}
+
+void explain_unwritten(FILE *file, const struct explain_run *run) {
+    const struct gate_problem *p = &run->problem;
+    double left = left_number(p->out_type);
+    int d = run->width - 1, pairs = 0;
+    unsigned char *is_left = calloc((size_t)d + 1, 1);
+    fputs("\n", file);
+    for (int pair = 0; is_left != NULL && pair < run->pairs; pair++) {
+        size_t at = (size_t)pair * (size_t)run->width;
+        int n = 0;
+        for (int i = 0; i < d; i++) {
+            is_left[i] = isnan(run->got[at + (size_t)i]) && run->again[at + (size_t)i] == left;
+            n += is_left[i];
+        }
+        if (n > 0 && pairs++ < MOST_ROWS) {
+            int row = pair / p->recipe.n_heads;
+            fprintf(file,
+                    "  row %d, head %d, which sees %d keys: not written of %d elements: ", row,
+                    pair % p->recipe.n_heads, gate_visible(p, row), d);
+            explain_print_elements(file, is_left, d);
+            fputs("\n", file);
+        }
+    }
+    fprintf(file,
+            "  elements of out are missing in %d of %d rows and heads. Each is to be written: the "
+            "last ones of d, where d is no\n  multiple of a vector or a block; the last rows and "
+            "heads; and rows that see no key, which get zeros (GATE-3)\n",
+            pairs, run->pairs);
+    free(is_left);
+}
+
+/* ---- Out of an array ---- */
+
+/* An element of K or V, by the strides of the call: the larger ones first. */
+static void print_key_place(FILE *file, const struct cp_kernel_call *c, int of_v, long long at) {
+    long long chunk = of_v ? c->v_chunk : c->k_chunk, head = of_v ? c->v_head : c->k_head;
+    long long slot = of_v ? c->v_slot : c->k_slot, rest = at % chunk;
+    int heads_first = head > slot;
+    long long first = rest / (heads_first ? head : slot);
+    long long second = rest % (heads_first ? head : slot) / (heads_first ? slot : head);
+    fprintf(
+        file,
+        "chunk %lld, slot %lld, K/V head %lld; there are chunks 0 to %d, slots 0 to %d, heads 0 "
+        "to %d\n"
+        "  look at what these are made of: table[key / c] and key %% c, with the c of the call "
+        "(here %d); and at loads that go on\n  behind the last key: a tile that is not full, a "
+        "vector over the end of a row, what is fetched ahead (GATE-3)\n",
+        at / chunk, heads_first ? second : first, heads_first ? first : second, c->capacity - 1,
+        c->chunk_size - 1, c->n_kv_heads - 1, c->chunk_size);
+}
+
+static void print_row_place(FILE *file, const struct cp_kernel_call *c, const char *name,
+                            long long at) {
+    long long row = c->q_row, head = c->q_head;
+    if (strcmp(name, "out") == 0) {
+        row = c->out_row;
+        head = c->out_head;
+    } else if (strcmp(name, "lse") == 0) {
+        row = c->lse_row;
+        head = c->lse_head;
+    }
+    long long larger = row > head ? row : head, smaller = row > head ? head : row;
+    long long first = at / larger, second = at % larger / smaller;
+    fprintf(file,
+            "row %lld, head %lld; there are rows 0 to %d, heads 0 to %d\n"
+            "  look at rows and heads behind the last one, and at vectors over the end of a row "
+            "(GATE-3)\n",
+            row > head ? first : second, row > head ? second : first, c->n_rows - 1,
+            c->n_heads - 1);
+}
+
+/* " of NAME, at byte N of M", wherever it is. */
+static void print_spot(FILE *file, const struct gate_problem *p, const char *text) {
+    struct cp_kernel_call call;
+    const char *at = strstr(text, ", at byte "), *name = at;
+    char word[32];
+    long long byte;
+    if (at == NULL || sscanf(at, ", at byte %lld", &byte) != 1 || byte < 0) {
+        return;
+    }
+    while (name > text && name[-1] != ' ') {
+        name--;
+    }
+    (void)snprintf(word, sizeof word, "%.*s", (int)(at - name), name);
+    gate_call_sizes(&call, p);
+    int is_key = strcmp(word, "k") == 0 || strcmp(word, "v") == 0;
+    int is_row = strcmp(word, "q") == 0 || strcmp(word, "out") == 0 || strcmp(word, "lse") == 0;
+    if (!is_key && !is_row) {
+        return;
+    }
+    int type = is_key                     ? p->kv_type
+               : strcmp(word, "q") == 0   ? p->q_type
+               : strcmp(word, "lse") == 0 ? p->lse_type
+                                          : p->out_type;
+    long long element = byte / (long long)cp_number_size(type);
+    fprintf(file, "\n  that is element %lld of %s: by the strides of the call ", element, word);
+    if (is_key) {
+        print_key_place(file, &call, word[0] == 'v', element);
+    } else {
+        print_row_place(file, &call, word, element);
+    }
+}
+
+/* ---- Races ---- */
+
+/* The numbers behind the words "block (0,0,0) thread 52", and whether they are there. */
+static int read_thread(const char *text, char block[40], int *thread) {
+    const char *at = strstr(text, "block (");
+    return at != NULL && sscanf(at, "block %39s thread %d", block, thread) == 2;
+}
+
+static void print_race(FILE *file, const char *text) {
+    const char *second = strstr(text, "; block ");
+    char block[2][40];
+    int thread[2];
+    if (second == NULL || !read_thread(text, block[0], &thread[0]) ||
+        !read_thread(second, block[1], &thread[1])) {
+        return;
+    }
+    const char *first = strstr(text, "block (");
+    fprintf(file, "\n  two accesses to one place:\n    %.*s\n    %s\n", (int)(second - first),
+            first, second + 2);
+    if (strcmp(block[0], block[1]) != 0) {
+        fputs("  they are of two blocks, which no barrier of a kernel orders: give each block its "
+              "own place, add up with atomics, or\n  let a second launch on the stream read it "
+              "(GATE-9)\n",
+              file);
+    } else if (thread[0] / WARP != thread[1] / WARP) {
+        fputs("  they are of two warps of a block: between the two lines there must be a "
+              "__syncthreads() that both come to, on each way\n  round the loop (__syncwarp() "
+              "orders one warp alone); or each must have a place of its own (GATE-9)\n",
+              file);
+    } else {
+        fputs(
+            "  they are of one warp: between the two lines there must be a __syncwarp() with both "
+            "lanes in its mask, or a shuffle that\n  passes the number on; or each must have a "
+            "place of its own (GATE-9)\n",
+            file);
+    }
+}
+
+/* ---- All ---- */
+
+static const char *advice_of(enum gate_verdict verdict) {
+    switch (verdict) {
+    case GATE_WROTE_BETWEEN:
+        return "rows and heads of out lie as far apart as the call's strides say, and d elements "
+               "of "
+               "each are its own: no\n  index is made of d and the number of heads instead, and no "
+               "vector reaches over the end of a row (GATE-3)";
+    case GATE_WROTE_INPUT:
+        return "Q, K, V and the lists of the call are read-only: what is to be scaled or sorted is "
+               "copied to the workspace first (GATE-3)";
+    case GATE_WROTE_LATE:
+        return "all work is to be done when attend() returns: threads are joined, and copies "
+               "waited "
+               "for (GATE-3)";
+    case GATE_UNDEFINED:
+        return "the first word above is what the executor calls it; kernels/simt/README.md says "
+               "what each is (GATE-9)";
+    default:
+        return NULL;
+    }
+}
+
+void explain_access(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
+                    const struct gate_finding *finding) {
+    struct gate_problem p;
+    char text[sizeof finding->text];
+    const char *advice = advice_of(finding->verdict);
+    memcpy(text, finding->text, sizeof text);
+    gate_name_lines(runner_file(runner), text, sizeof text);
+    if (finding->verdict == GATE_RACES) {
+        print_race(file, text);
+    } else if (finding->verdict == GATE_OUT_OF_BOUNDS &&
+               gate_problem_new(&p, recipe, runner_kernel(runner)) == 0) {
+        print_spot(file, &p, text);
+        gate_problem_free(&p);
+    } else if (advice != NULL) {
+        fprintf(file, "\n  %s\n", advice);
+    }
+}
