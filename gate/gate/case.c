@@ -42,6 +42,11 @@ int gate_case_save(const char *file, const struct gate_found *found,
                   "kernel", name, "verdict", gate_verdict_names[found->finding.verdict], "clause",
                   found->finding.clause, "text", found->finding.text, "recipe",
                   gate_recipe_json(&found->recipe));
+    if (json != NULL && found->has_before &&
+        json_object_set_new(json, "before", gate_recipe_json(&found->before)) != 0) {
+        json_decref(json);
+        json = NULL;
+    }
     int result = json == NULL ? -1 : json_dump_file(json, file, JSON_INDENT(2));
     json_decref(json);
     free(name);
@@ -184,4 +189,15 @@ int gate_case_load(const char *file, const char *command, struct gate_recipe *re
     }
     json_decref(json);
     return in.failed ? -1 : 0;
+}
+
+int gate_case_before(const char *file, const char *command, struct gate_recipe *before) {
+    json_t *json = json_load_file(file, JSON_REJECT_DUPLICATES, NULL);
+    struct reading in = {file, command, json_object_get(json, "before"), 0};
+    int has_before = in.recipe != NULL;
+    if (has_before) {
+        read_recipe(&in, before);
+    }
+    json_decref(json);
+    return in.failed ? -1 : has_before;
 }

@@ -373,6 +373,15 @@ int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
     return gate_look(runner, recipe, finding, NULL, NULL);
 }
 
+int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
+                      struct gate_recipe *recipe) {
+    struct gate_result result;
+    struct checking c = {.options = options, .runner = runner, .result = &result};
+    int attempt = 0;
+    memset(&result, 0, sizeof result);
+    return find_recipe(&c, index, &attempt, recipe);
+}
+
 int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct gate_finding *finding,
               gate_looker *look, void *context) {
     struct gate_result result;

@@ -21,6 +21,8 @@
 #define SHRINK_SECONDS    10.0              /* for each kind of finding */
 #define MOST_HEAP         ((size_t)1 << 30) /* and of what a kernel allocates */
 
+#define MOST_BEFORE 12 /* cases that are tried before one that is right alone */
+
 #define LONGEST_CASE_NAME 32 /* of a file in the directory of --save */
 
 static volatile sig_atomic_t interrupted;
@@ -124,6 +126,59 @@ static int happens_alone(const struct gate_options *o, const char *file,
     return ran <= 0 ? ran : finding.verdict == found->finding.verdict;
 }
 
+/* A case before it, in a new process, that makes it wrong: the nearest of a few. 1, 0 there is none, -1 after saying what is
+ * wrong. */
+static int happens_behind(const struct gate_options *o, const char *file, struct gate_found *found,
+                          long long index) {
+    struct gate_finding first, then;
+    struct runner *runner = start_file(o, file);
+    if (runner == NULL) {
+        return -1;
+    }
+    int ran = gate_recipe_taken(o, runner, index, &found->before);
+    if (ran > 0) {
+        ran = gate_check_recipe(runner, &found->before, &first);
+    }
+    if (ran > 0) {
+        ran = first.verdict == GATE_RIGHT ? gate_check_recipe(runner, &found->recipe, &then) : 0;
+    }
+    runner_free(runner);
+    if (ran > 0 && then.verdict != GATE_RIGHT) {
+        found->finding = then;
+        found->has_before = 1;
+    }
+    return ran < 0 ? -1 : found->has_before;
+}
+
+static int find_before(const struct gate_options *o, const char *file, struct gate_found *found) {
+    int before = 0;
+    for (long long i = found->index; i >= 0 && i > found->index - MOST_BEFORE && !interrupted;
+         i--) {
+        before = happens_behind(o, file, found, i);
+        if (before != 0) {
+            break;
+        }
+    }
+    return before;
+}
+
+static int write_case(const struct gate_options *o, struct runner *runner,
+                      struct gate_found *found) {
+    (void)snprintf(found->file, sizeof found->file, "%s/%s.json", o->save,
+                   gate_verdict_names[found->finding.verdict]);
+    return gate_case_save(found->file, found, runner_kernel(runner));
+}
+
+/* One that is right in a new process: with a case before it, if one of the last ones does it. It has the verdict that it was
+ * found with, and is as large as it was. */
+static int save_behind(const struct gate_options *o, const char *file, struct runner *runner,
+                       struct gate_found *found) {
+    struct gate_finding finding = found->finding;
+    int before = find_before(o, file, found);
+    found->finding = finding;
+    return before > 0 ? write_case(o, runner, found) : before;
+}
+
 /* Makes it smaller and keeps it in a file, if it happens alone there: a case that needs the calls before it is no use as
  * one. 0, or -1 after saying what is wrong. */
 static int save(const struct gate_options *o, const char *file, struct runner *runner,
@@ -134,13 +189,15 @@ static int save(const struct gate_options *o, const char *file, struct runner *r
     }
     int alone = happens_alone(o, file, found);
     if (alone > 0) {
-        (void)snprintf(found->file, sizeof found->file, "%s/%s.json", o->save,
-                       gate_verdict_names[found->finding.verdict]);
-        return gate_case_save(found->file, found, runner_kernel(runner));
+        return write_case(o, runner, found);
     }
-    *found = original;
+    *found = original; /* what is kept from call to call may have made any smaller one wrong */
+    alone = alone < 0 ? alone : happens_alone(o, file, found);
+    if (alone > 0) {
+        return write_case(o, runner, found);
+    }
     found->needs_others = 1;
-    return alone;
+    return alone < 0 ? -1 : save_behind(o, file, runner, found);
 }
 
 /* The smallest case of each verdict: kept, or just looked at, whether it happens without the calls before it. A call that
@@ -260,14 +317,46 @@ static void print_finding(const struct gate_recipe *recipe, const struct gate_fi
 /* What came of a case; NOT_TAKEN: the kernel does not take it, NO_VERDICT: said why. */
 enum came_of_it { RIGHT, WRONG, NOT_TAKEN, NO_VERDICT };
 
+/* A case of a file, and the one before it. */
+struct replayed {
+    struct gate_recipe recipe, before;
+    int has_before;
+};
+
+/* Behind the case before it: 1 it was run, 0 not taken, -1. What is said goes to `out`. */
+static int run_behind(FILE *out, const struct gate_options *o, struct runner *runner,
+                      const struct replayed *r, struct gate_finding *finding) {
+    struct gate_finding other;
+    char line[GATE_LINE];
+    int ran = gate_check_recipe(runner, &r->before, &other);
+    if (ran <= 0) {
+        *finding = other;
+        return ran;
+    }
+    gate_recipe_print(&r->before, line);
+    fprintf(out, "  behind this case, in the same process: %s\n", line);
+    ran = gate_check_recipe(runner, &r->recipe, finding);
+    if (ran > 0 && o->explain && finding->verdict != GATE_RIGHT) {
+        runner_restart(runner);
+        ran = gate_check_recipe(runner, &r->recipe, &other);
+        fprintf(out, "  %s\n",
+                other.verdict == GATE_RIGHT
+                    ? gate_keeps_something
+                    : "and wrong in a fresh process, too: not by what came before");
+    }
+    return ran;
+}
+
 static enum came_of_it run_case(const struct gate_options *o, struct runner *runner,
-                                const struct gate_recipe *recipe, const char *file) {
+                                const struct replayed *r, const char *file) {
+    const struct gate_recipe *recipe = &r->recipe;
     struct gate_finding finding;
     char *text = NULL;
     size_t size = 0;
     FILE *out = show_open_text(&text, &size);
-    int ran = o->explain ? gate_explain(out, runner, recipe, &finding)
-                         : gate_check_recipe(runner, recipe, &finding);
+    int ran = r->has_before ? run_behind(out, o, runner, r, &finding)
+              : o->explain  ? gate_explain(out, runner, recipe, &finding)
+                            : gate_check_recipe(runner, recipe, &finding);
     show_close_text(out);
     if (ran > 0 && (finding.verdict != GATE_RIGHT || o->n_replay == 1)) {
         if (o->n_replay > 1) {
@@ -292,10 +381,10 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
 
 /* One after the other: an exit status. */
 static int run_cases(const struct gate_options *o, struct runner *runner,
-                     const struct gate_recipe *recipe) {
+                     const struct replayed *replayed) {
     int n[NO_VERDICT + 1] = {0};
     for (int i = 0; i < o->n_replay && n[NO_VERDICT] == 0; i++) {
-        n[run_case(o, runner, &recipe[i], o->replay[i])]++;
+        n[run_case(o, runner, &replayed[i], o->replay[i])]++;
     }
     if (n[NO_VERDICT] > 0) {
         return EXIT_BAD_USE;
@@ -308,19 +397,22 @@ static int run_cases(const struct gate_options *o, struct runner *runner,
 }
 
 static int replay(const struct gate_options *o) {
-    struct gate_recipe *recipe = calloc((size_t)o->n_replay, sizeof *recipe);
+    struct replayed *replayed = calloc((size_t)o->n_replay, sizeof *replayed);
     struct gate_object object;
     struct runner *runner;
-    int status = EXIT_BAD_USE, loaded = recipe != NULL;
+    int status = EXIT_BAD_USE, loaded = replayed != NULL;
     for (int i = 0; loaded && i < o->n_replay; i++) {
-        loaded = gate_case_load(o->replay[i], o->command, &recipe[i]) == 0;
+        struct replayed *r = &replayed[i];
+        loaded = gate_case_load(o->replay[i], o->command, &r->recipe) == 0;
+        r->has_before = loaded ? gate_case_before(o->replay[i], o->command, &r->before) : 0;
+        loaded = loaded && r->has_before >= 0;
     }
     if (loaded && start(o, &object, &runner) == 0) {
-        status = run_cases(o, runner, recipe);
+        status = run_cases(o, runner, replayed);
         runner_free(runner);
         gate_object_free(&object);
     }
-    free(recipe);
+    free(replayed);
     return status;
 }
 

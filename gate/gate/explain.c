@@ -412,8 +412,9 @@ static int explain_wrong(struct explain *x, struct runner *runner,
     }
     fputs("\n", x->file);
     print_rows(x);
-    explain_numbers(x, runner, recipe, print_where(x));
+    int placed = print_where(x);
     explain_padding(x->file, runner, recipe);
+    explain_numbers(x, runner, recipe, placed);
     return 0;
 }
 
@@ -426,7 +427,7 @@ int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *re
     x->file = file;
     x->kernel = runner_kernel(runner);
     int ran = look(x, runner, recipe, finding);
-    if (ran > 0 && x->n_runs > 0) {
+    if (ran > 0 && x->n_runs > 0 && finding->verdict != GATE_REMEMBERS) {
         if (finding->verdict == GATE_OTHER_BITS) {
             explain_tree(file, &x->run[0].problem);
             explain_other_bits(file, runner, recipe, &x->run[0]);

@@ -42,11 +42,16 @@ void explain_unwritten(FILE *file, const struct explain_run *run) {
             fputs("\n", file);
         }
     }
-    fprintf(file,
-            "  elements of out are missing in %d of %d rows and heads. Each is to be written: the "
-            "last ones of d, where d is no\n  multiple of a vector or a block; the last rows and "
-            "heads; and rows that see no key, which get zeros (GATE-3)\n",
-            pairs, run->pairs);
+    fprintf(
+        file,
+        pairs == 0
+            ? "  out is written, and the log-sum-exp is not, where it is asked for "
+              "(GATE-3)\n"
+            : "  elements of out are missing in %d of %d rows and heads. Each is to be written: "
+              "the "
+              "last ones of d, where d is no\n  multiple of a vector or a block; the last rows and "
+              "heads; and rows that see no key, which get zeros (GATE-3)\n",
+        pairs, run->pairs);
     free(is_left);
 }
 
@@ -162,6 +167,12 @@ static void print_race(FILE *file, const char *text) {
 
 /* ---- All ---- */
 
+const char gate_keeps_something[] = "right in a fresh process: GATE-4, the kernel keeps something "
+                                    "from call to call. Look for what is "
+                                    "static or global:\n  a table, a length, a maximum, an address "
+                                    "that says that all is as it was; "
+                                    "or memory that is not cleared";
+
 static const char *advice_of(enum gate_verdict verdict) {
     switch (verdict) {
     case GATE_WROTE_BETWEEN:
@@ -176,6 +187,8 @@ static const char *advice_of(enum gate_verdict verdict) {
         return "all work is to be done when attend() returns: threads are joined, and copies "
                "waited "
                "for (GATE-3)";
+    case GATE_REMEMBERS:
+        return gate_keeps_something;
     case GATE_UNDEFINED:
         return "the first word above is what the executor calls it; kernels/simt/README.md says "
                "what each is (GATE-9)";

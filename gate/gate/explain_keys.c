@@ -142,15 +142,31 @@ static void try_lengths(struct explain *x) {
 
 /* ---- Somebody else's ---- */
 
-/* a: another sequence; 1: by its own length. */
+/* a: another sequence; 1: by its own length; 2: its length alone, and the keys of this one, as far as there are. */
 static int take_sequence(struct explain *x, const int *a) {
     const struct gate_problem *p = &x->at->problem;
-    int n = a[0] < p->b ? (a[1] ? p->n_tokens[a[0]] : x->n) : 0;
+    if (a[0] == x->s || a[0] >= p->b) {
+        return 0;
+    }
+    int n = x->n, of_keys = a[1] == 2 ? x->s : a[0];
+    if (a[1] == 1) {
+        n = p->n_tokens[a[0]];
+    } else if (a[1] == 2) {
+        n = p->n_tokens[a[0]] - (p->n_tokens[x->s] - x->n);
+        n = n > p->n_tokens[x->s] ? p->n_tokens[x->s] : n;
+        n = n < 0 ? 0 : n;
+    }
     explain_take_query(x, x->row, x->head);
     for (int j = 0; j < n; j++) {
-        explain_take_key(x, a[0], j, x->g, x->g);
+        explain_take_key(x, of_keys, j, x->g, x->g);
     }
-    return a[0] != x->s && a[0] < p->b && explain_attend(x, 1.0);
+    return (a[1] != 2 || n != x->n) && explain_attend(x, 1.0);
+}
+
+/* a: by how many sequences n_tokens is another's. */
+static int take_neighbour(struct explain *x, const int *a) {
+    const int other[EXPLAIN_NUMBERS] = {x->s + a[0], 2};
+    return other[0] >= 0 && take_sequence(x, other);
 }
 
 static void try_sequences(struct explain *x) {
@@ -160,7 +176,15 @@ static void try_sequences(struct explain *x) {
                     s);
         explain_try(x, take_sequence, length, 14,
                     "as if it had seen the keys of sequence %d, and as many (TPP-2)", s);
+        const int count[EXPLAIN_NUMBERS] = {s, 2};
+        explain_try(x, take_sequence, count, 15,
+                    "as if n_tokens had been that of sequence %d (PLAN-2)", s);
     }
+    const int before[EXPLAIN_NUMBERS] = {-1}, behind[EXPLAIN_NUMBERS] = {1};
+    explain_try(x, take_neighbour, before, 12,
+                "as if n_tokens had been that of the sequence before it (PLAN-2)");
+    explain_try(x, take_neighbour, behind, 12,
+                "as if n_tokens had been that of the sequence behind it (PLAN-2)");
 }
 
 enum table { POOL, SHIFTED, PATH, ANY_CHUNK };
@@ -356,6 +380,21 @@ static int take_askew(struct explain *x, const int *a) {
     return explain_attend(x, 1.0);
 }
 
+/* a: so many keys after which those of the first ones come again; 1: K, 2: V, 3: both. */
+static int take_again(struct explain *x, const int *a) {
+    const struct cp_kernel_call *c = &x->at->call;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < x->n; j++) {
+        int of_k = a[1] & 1 ? j % a[0] : j, of_v = a[1] & 2 ? j % a[0] : j;
+        take_from(x,
+                  chunk_of(x, x->s, of_k / x->c) * c->k_chunk + x->g * c->k_head +
+                      of_k % x->c * c->k_slot,
+                  chunk_of(x, x->s, of_v / x->c) * c->v_chunk + x->g * c->v_head +
+                      of_v % x->c * c->v_slot);
+    }
+    return x->n > a[0] && explain_attend(x, 1.0);
+}
+
 static int swap_k_and_v(struct explain *x, const int *a) {
     double *k = x->k;
     explain_take_all(x);
@@ -391,6 +430,16 @@ static void try_memory(struct explain *x) {
         const int a[EXPLAIN_NUMBERS] = {by};
         explain_try(x, take_askew, a, 13, "as if V had been that of the key %s (TPP-1)",
                     by < 0 ? "before" : "after");
+    }
+    for (int tile = 1; tile <= MOST_TILE && tile < x->n; tile *= 2) {
+        for (int kind = 3; kind > 0; kind--) {
+            const int a[EXPLAIN_NUMBERS] = {tile, kind};
+            explain_try(
+                x, take_again, a, 14,
+                "as if %s of the first %d keys had been taken for each %d keys behind them, "
+                "too (TPP-1)",
+                what[kind], tile, tile);
+        }
     }
     for (int swap = 0; swap < 3; swap++) {
         const int a[EXPLAIN_NUMBERS] = {swap};

@@ -8,11 +8,12 @@
 
 #include "gate/gate/explain.h"
 
-#define MOST_SAID   4  /* one after the other, */
-#define MOST_BESIDE 2  /* and of each so many that give the same numbers */
-#define ENOUGH      3  /* different numbers: less may be chance, */
-#define ONE_IN      10 /* and so may be fewer than one in so many; */
-#define OF_FACTORS  2  /* a factor that is free gives some by chance */
+#define MOST_SAID     4  /* one after the other, */
+#define MOST_BESIDE   2  /* and of each so many that give the same numbers */
+#define ENOUGH        3  /* different numbers: less may be chance, */
+#define ONE_IN        10 /* and so may be fewer than one in so many; */
+#define OF_THOSE_LEFT 3  /* of what nothing has given yet it is to give one in so many */
+#define OF_FACTORS    2  /* a factor that is free gives some by chance */
 #define NEARER                                                                                     \
     2.0 /* times than attention is what gives a number: bounds are wide, and errors may be small */
 #define MOST_RANGES 6
@@ -400,7 +401,7 @@ void explain_say(struct explain *x, const char *why) {
     int more, left = x->n_wrong;
     for (int said = 0; given != NULL && said < MOST_SAID && left > 0; said++) {
         struct explain_reason *best = best_of(x, given, &more);
-        if (best == NULL) {
+        if (best == NULL || (OF_THOSE_LEFT * more < left && !gives_infinities(x, best))) {
             break;
         }
         say_one(x, best, said == 0 ? "" : "besides, ");

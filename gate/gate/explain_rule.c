@@ -76,6 +76,22 @@ static void try_scales(struct explain *x) {
 
 /* ---- Another query ---- */
 
+enum query { OF_SEQUENCE_NUMBER, OF_FIRST_ROW, OF_LAST_ROW };
+
+/* a: which row's query is taken for all rows of a sequence. */
+static int take_one_query(struct explain *x, const int *a) {
+    const struct gate_problem *p = &x->at->problem;
+    int row = a[0] == OF_SEQUENCE_NUMBER ? x->s
+              : a[0] == OF_FIRST_ROW     ? p->query_begin[x->s]
+                                         : p->query_begin[x->s + 1] - 1;
+    if (row == x->row || row >= p->n_rows) {
+        return 0;
+    }
+    explain_take_all(x);
+    explain_take_query(x, row, x->head);
+    return explain_attend(x, 1.0);
+}
+
 /* a: so many rows and heads away; or 1: as if rows and heads were the other way round. */
 static int take_other_query(struct explain *x, const int *a) {
     const struct gate_problem *p = &x->at->problem;
@@ -135,6 +151,13 @@ static void try_places(struct explain *x) {
                 "as if Q were [head][row], not [row][head] (PREFILL-1)");
     explain_try(x, take_other_result, swapped, 12,
                 "as if results had been written as [head][row], not [row][head] (GATE-3)");
+    static const char *const queries[] = {"row s had been taken for each row of sequence s",
+                                          "a sequence's first row had been taken for all its rows",
+                                          "a sequence's last row had been taken for all its rows"};
+    for (int which = OF_SEQUENCE_NUMBER; which <= OF_LAST_ROW; which++) {
+        const int a[EXPLAIN_NUMBERS] = {which};
+        explain_try(x, take_one_query, a, 12, "as if the query of %s (PREFILL-1)", queries[which]);
+    }
     for (int row = -FEW; row <= FEW; row++) {
         for (int head = -FEW; head <= FEW; head++) {
             const int a[EXPLAIN_NUMBERS] = {row, head, 0};
@@ -154,12 +177,14 @@ static void try_places(struct explain *x) {
 
 /* ---- The row's own results ---- */
 
-enum own { SHIFTED_ELEMENTS, PAIRS_SWAPPED, HALVES_SWAPPED, ZERO, NO_NUMBER };
+enum own { SHIFTED_ELEMENTS, MODULO_ELEMENTS, PAIRS_SWAPPED, HALVES_SWAPPED, ZERO, NO_NUMBER };
 
 static int source_of(const struct explain *x, const int *a, int i) {
     switch ((enum own)a[0]) {
     case SHIFTED_ELEMENTS:
         return i + a[1];
+    case MODULO_ELEMENTS:
+        return i % a[1];
     case PAIRS_SWAPPED:
         return i ^ 1;
     case HALVES_SWAPPED:
@@ -199,6 +224,11 @@ static void try_own(struct explain *x) {
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const int a[EXPLAIN_NUMBERS] = {ways[i].a[0], ways[i].a[1]};
         explain_try(x, take_own, a, ways[i].rank, "%s", ways[i].words);
+    }
+    for (int elements = 8; elements < x->d; elements *= 2) {
+        const int a[EXPLAIN_NUMBERS] = {MODULO_ELEMENTS, elements};
+        explain_try(x, take_own, a, 14,
+                    "as if element i were element i %% %d: of V, or of the sum (GATE-3)", elements);
     }
 }
 

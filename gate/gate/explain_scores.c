@@ -230,7 +230,64 @@ static void try_along(struct explain *x) {
     }
 }
 
+/* ---- Elements in another order ---- */
+
+enum order { PAIRS, HALVES, BACKWARDS };
+
+/* Those of Q meet others of K. */
+static int permute_query(struct explain *x, const int *a) {
+    explain_take_all(x);
+    if (x->outside || x->d % 2 != 0) {
+        return 0;
+    }
+    double *q = x->prefix; /* with room for more */
+    memcpy(q, x->q, (size_t)x->d * sizeof(double));
+    for (int i = 0; i < x->d; i++) {
+        int from = a[0] == PAIRS ? i ^ 1 : a[0] == HALVES ? (i + x->d / 2) % x->d : x->d - 1 - i;
+        x->q[i] = q[from];
+    }
+    return explain_attend(x, 1.0);
+}
+
+/* The scores are bent, so that none is larger than a number. */
+static int cap_scores(struct explain *x, const int *a) {
+    struct explain_state s;
+    explain_take_all(x);
+    if (x->outside || x->m == 0) {
+        return 0;
+    }
+    explain_score_all(x);
+    explain_begin(x, &s, 0);
+    for (int j = 0; j < x->m; j++) {
+        x->scratch[j] = a[0] * tanh(x->scratch[j] / a[0]);
+        s.m = fmax(s.m, x->scratch[j]);
+    }
+    for (int j = 0; j < x->m; j++) {
+        explain_add_key(x, &s, j, 1.0, 1.0);
+    }
+    return explain_finish(x, &s, s.n);
+}
+
+static void try_orders(struct explain *x) {
+    static const char *const words[] = {"elements 2i and 2i + 1 of Q, but not of K,",
+                                        "the halves of Q, but not of K,",
+                                        "all elements of Q, but not of K,"};
+    static const int caps[] = {10, 15, 20, 30, 50, 100};
+    for (int order = PAIRS; order <= BACKWARDS; order++) {
+        const int a[EXPLAIN_NUMBERS] = {order};
+        explain_try(x, permute_query, a, 15, "as if %s had been %s (SOFTMAX-1)", words[order],
+                    order == BACKWARDS ? "read from the last on" : "swapped");
+    }
+    for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
+        const int a[EXPLAIN_NUMBERS] = {caps[i]};
+        explain_try(x, cap_scores, a, 15,
+                    "as if scores s had been capped: %d tanh(s / %d) (SOFTMAX-1)", caps[i],
+                    caps[i]);
+    }
+}
+
 void explain_try_scores(struct explain *x) {
+    try_orders(x);
     try_scales(x);
     try_along(x);
     if (x->n > 0) {

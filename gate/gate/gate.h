@@ -318,7 +318,8 @@ extern const char *const gate_tier_names[GATE_TIERS + 1];
 struct gate_found {
     long long index, work; /* which case; about how large */
     int needs_others;      /* 1: not wrong without the cases before it */
-    struct gate_recipe recipe;
+    int has_before;        /* 1: wrong behind this one in a new process, and right without it */
+    struct gate_recipe recipe, before;
     struct gate_finding finding;
     char file[256]; /* where it was saved; "" nowhere */
 };
@@ -421,7 +422,11 @@ void gate_usual_recipe(int i, struct gate_recipe *recipe);
 int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
                       struct gate_finding *finding);
 
-/* The same, and shows the problem and the results of both runs to `look`. */
+/* The recipe of a case as it was taken: 1, 0 there is none, -1 as above. */
+int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
+                      struct gate_recipe *recipe);
+
+/* The same as gate_check_recipe(), and shows the problem and the results of both runs to `look`. */
 typedef void gate_looker(void *context, const struct gate_problem *problem,
                          const struct gate_arrays *one, const struct gate_arrays *other,
                          const struct gate_finding *finding);
@@ -433,6 +438,9 @@ int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct ga
 int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
                  struct gate_finding *finding);
 
+/* What is said of a kernel that is right in a new process and wrong in one that ran other calls. */
+extern const char gate_keeps_something[];
+
 /* Makes the case that was found smaller while the verdict stays, for at most so many seconds: fewer operations, shorter
  * sequences, fewer heads, smaller d, plainer layouts and values. Returns how many cases it tried; -1 as above. */
 int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
@@ -442,6 +450,9 @@ int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
 int gate_case_save(const char *file, const struct gate_found *found,
                    const struct cp_kernel *kernel);
 int gate_case_load(const char *file, const char *command, struct gate_recipe *recipe);
+
+/* The case that has to be run before it, of a file that was loaded: 1; 0 there is none, -1 after saying what is wrong. */
+int gate_case_before(const char *file, const char *command, struct gate_recipe *before);
 
 /* ---- Reports ---- */
 
