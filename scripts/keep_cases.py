@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+import mutant_build
 from fault_file import read_fault
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,11 +30,10 @@ BUILD, CASES = ROOT / "build" / "gcc", ROOT / "tests" / "gate" / "cases"
 def smallest(path):
     """(name, text of the case), or None."""
     fields, source = read_fault(path, ("clause", "file"))
-    if not fields["file"].endswith(".c"):
+    if not mutant_build.kernel_of(fields).endswith(".c"):
         return None
     with tempfile.TemporaryDirectory() as work:
-        kernel, saved = pathlib.Path(work, "kernel.c"), pathlib.Path(work, "cases")
-        kernel.write_text(source)
+        kernel, saved = mutant_build.write_c(pathlib.Path(work), fields, source), pathlib.Path(work, "cases")
         subprocess.run(["gcc", "-O2", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT}/include", f"-I{ROOT}/tests/gate",
                         kernel, BUILD / "libchunkproof.a", "-lm", "-o", kernel.with_suffix(".so")], check=True)
         subprocess.run([BUILD / "chunkproof", "gate", "--kernel", kernel.with_suffix(".so"), "--first", "--save", saved],

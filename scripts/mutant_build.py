@@ -21,8 +21,8 @@ SAMPLE = ("v2-no-barrier-before-values", "v2-unseen-key-weighs", "v3-does-not-wa
 
 
 def kernel_of(fields):
-    """What a fault is in: one name for each kernel that is to be right without it."""
-    return f"cuda_v{fields['version']}" if "version" in fields else fields["file"]
+    """What a fault is in: one name for each kernel that is to be right without it. A fault in a header names it."""
+    return f"cuda_v{fields['version']}" if "version" in fields else fields.get("kernel", fields["file"])
 
 
 def is_cuda(fields):
@@ -44,10 +44,19 @@ def build(place, fields, source, deep):
     if is_cuda(fields):
         (place / "kernel.cu").write_text(source)
         return [], place / "kernel.cu", ["--on", "executor", *few]
-    (place / "kernel.c").write_text(source)
     return [["gcc", "-std=c11", "-O1", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT}/include", f"-I{ROOT}/tests/gate",
-             place / "kernel.c", BUILD / "libchunkproof.a", "-o", place / "kernel.so", "-lm"]], \
+             write_c(place, fields, source), BUILD / "libchunkproof.a", "-o", place / "kernel.so", "-lm"]], \
         place / "kernel.so", ["--seconds", SECONDS]
+
+
+def write_c(place, fields, source):
+    """A kernel in C, and its header where the fault is in that: a file finds those beside it first."""
+    file = place / "kernel.c"
+    if "kernel" in fields:
+        (place / pathlib.Path(fields["file"]).name).write_text(source)
+        source = (ROOT / fields["kernel"]).read_text()
+    file.write_text(source)
+    return file
 
 
 def version_commands(place, fields, source):

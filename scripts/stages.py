@@ -64,13 +64,16 @@ WP = ("frama-c", "why3", "z3", "cvc4")
 EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o /dev/null"))
 
 
-def sanitized(compiler, tiers=TIERS):
-    """Unit tests and, but for the quick tier, the command's; the installed library is not the sanitized one."""
+# The gate's own tests of the command: some minutes with sanitizers.
+OF_THE_GATE = ("cli_gate", "cli_explain", "explain_faults", "gate_reports")
+
+
+def sanitized(compiler, tiers=TIERS, without=()):
+    """Unit tests and, but for the quick tier, the command's `without` some; what is installed is not sanitized."""
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
-    shell = " --only shell --except install --except scripts --except cli_gate_cuda"
-    if tiers != TIERS:  # those of the gate take minutes: with one compiler
-        shell += " --except cli_gate --except cli_explain --except explain_faults --except gate_reports"
+    left_out = ("install", "scripts", "cli_gate_cuda", *without)
+    shell = " --only shell" + "".join(f" --except {name}" for name in left_out)
     return Stage(f"asan-{compiler}", run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
@@ -79,8 +82,7 @@ def sanitized(compiler, tiers=TIERS):
 
 
 def valgrind():
-    """But for the tiny universe of opt/, which compares whole memories, gaps between fields and all, for minutes."""
-    run = tests("gcc", "CC=gcc", f"--only unit --except opt_tiny --wrap '{MEMCHECK}'")
+    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'")
     return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600"},
                  tiers=("default", "deep"))
 
@@ -129,8 +131,8 @@ STAGES = (
     Stage("faults", "scripts/faults", ("gcc",)),
     tolerance(),
     oracle(),
-    sanitized("gcc", tiers=("default", "deep")),
-    sanitized("clang"),
+    sanitized("gcc", tiers=("default", "deep"), without=OF_THE_GATE),
+    sanitized("clang"),  # once with those of the gate is enough
     simt("gcc", "gcc"),
     simt("clang", "clang"),
     gate(),

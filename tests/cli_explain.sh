@@ -121,7 +121,37 @@ messages() {
         wrong "chunkproof explain: $work/none.c: No such file" "$case" --kernel "$work/none.c" || return 1
     echo '{"format": "x"}' >"$work/bad.json"
     wrong "chunkproof explain: $work/bad.json: \"format\" must be" "$work/bad.json" --kernel "$work/wrong.c" &&
+        wrong "chunkproof explain: --on must be gpu or executor, not 'bad'" "$case" --kernel "$work/wrong.c" --on bad &&
+        wrong "chunkproof explain: --seconds must be" "$case" --kernel "$work/wrong.c" --seconds bad &&
+        wrong "chunkproof explain: unrecognized option '--bogus'" --bogus && says "see \`chunkproof explain --help\`" &&
         status 2 "$case" --kernel "$work/none.so" && [ "$(grep -o none.so "$work/err" | wc -l)" = 1 ]
+}
+
+# A kernel that is right: nothing is explained; and the case of a wrong one is right with it.
+right() {
+    kernel 's/n \* rescale/n/' && explain wrong || return 1
+    status 0 "$work/cases/wrong.json" --kernel tests/example/paged_kernel.c && has "right: " && hasnt "as if" &&
+        hasnt "it declared"
+}
+
+# What it comes from is not an arithmetic that is wider: it is wrong where nothing is rounded.
+no_rounding() {
+    kernel 's/float score = dot \* (float)call->scale/float score = dot * (float)call->scale + 0.05F * (float)(j - n_keys)/' && explain wrong &&
+        has "it is no rounding, and no wider declaration makes it right" && hasnt "it declared"
+}
+
+# A table that is kept from call to call. The replay of what is saved shows it, each time, and a right kernel passes.
+remembers() {
+    kernel 's/out\[i\] = to_half(n_keys > 0 .*/static int calls;\n        &\n        out[i] ^= i == 0 \&\& ++calls % 64 == 63;/' || return 1
+    rm -rf "$work/cases"
+    "$chunkproof" gate --kernel "$work/wrong.c" --first --save "$work/cases" >"$work/gate"
+    grep -q '"before": {' "$work/cases/other-bits.json" || { echo "no case before it"; cat "$work/gate"; return 1; }
+    status 1 "$work/cases/other-bits.json" --kernel "$work/wrong.c" && has "right in a fresh process: GATE-4" &&
+        has "behind this case, in the same process" &&
+        subcommand=replay status 1 "$work/cases/other-bits.json" --kernel "$work/wrong.c" &&
+        subcommand=replay status 0 "$work/cases/other-bits.json" --kernel tests/example/paged_kernel.c || return 1
+    sed -i 's/"before": {/"before": {"seed": "x", /' "$work/cases/other-bits.json"
+    subcommand=replay status 2 "$work/cases/other-bits.json" --kernel "$work/wrong.c" || return 1
 }
 
 values_fp16='s/o\[i\] = o\[i\] \* rescale + weight \* from_half(v\[i\])/o[i] = from_half(to_half(from_half(to_half(o[i] * rescale)) + from_half(to_half(weight * from_half(v[i])))))/'
@@ -147,6 +177,9 @@ ok "bytes that were in out" out_before
 ok "what the judge allows" as_the_judge
 ok "a mistake that is not known" unknown
 ok "messages" messages
+ok "a kernel that is right" right
+ok "no rounding" no_rounding
+ok "what is kept from call to call" remembers
 for base in 'm + logf(n)) * 1.44269504F@it were in bits' 'm)@it were the largest score alone' '-(m + logf(n)))@its sign were wrong' 'logf(n))@the largest score had not been added'; do
     gives_lse "(${base%@*}"
     ok "a log-sum-exp: ${base#*@}" mistake "lse is as if ${base#*@}" "${lse[@]}"

@@ -244,6 +244,9 @@ ok "sizes that are asked for" shaped
 ok "sizes that fit nothing" wrong "h must be a multiple of h_kv" --kernel "$kernels/gate/reversed.so" --shape h=6,h_kv=4
 ok "a size that is none" wrong "what is 'b=1'" --kernel "$kernels/gate/reversed.so" --shape b=1
 ok "a size without a number" wrong "d has no number" --kernel "$kernels/gate/reversed.so" --shape d
+ok "a comma with no size behind it" wrong "a size is missing at the end of 'd=128,'" --kernel "$kernels/gate/reversed.so" --shape d=128,
+ok "no size" wrong "a size is missing" --kernel "$kernels/gate/reversed.so" --shape ""
+ok "an option that is none" wrong "chunkproof gate: unrecognized option '--bogus'" --bogus
 ok "a size of 0" wrong "--shape c must be a whole number, 1 or more, not '0'" --kernel "$kernels/gate/reversed.so" --shape c=0
 ok "a size that is too large" wrong "c may be 512 at most" --kernel "$kernels/gate/reversed.so" --shape c=513
 ok "a case again" again

@@ -169,7 +169,14 @@ static void try_leaves_and_forks(struct universe *universe, const struct state *
 }
 
 static void explore(int capacity, int n_salts, int hash_bits, struct universe *universe) {
-    struct cp_opt_sizes sizes = {capacity, 2, CP_MAX_SEQUENCES, CP_MAX_DEPTH, hash_bits, 20};
+    struct cp_opt_sizes sizes;
+    memset(&sizes, 0, sizeof sizes); /* gaps between fields as well: trees are compared as memory */
+    sizes.capacity = capacity;
+    sizes.chunk_size = 2;
+    sizes.max_sequences = CP_MAX_SEQUENCES;
+    sizes.max_depth = CP_MAX_DEPTH;
+    sizes.hash_bits = hash_bits;
+    sizes.seed = 20;
     struct opt_pair *pair = &universe->pair;
     universe->state = malloc(MAX_STATES * sizeof *universe->state);
     universe->key = malloc(MAX_STATES * sizeof *universe->key);

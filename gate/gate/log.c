@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the rules of others say of each case, and how often they and the gate differ. */
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "gate/gate/gate.h"
+#include "gate/gate/json.h"
 
 int gate_log_add(struct gate_log *log, const struct gate_entry *entry) {
     if (log->n == log->room) {
@@ -49,20 +49,11 @@ void gate_log_print(FILE *file, const struct gate_result *r) {
     }
 }
 
-/* The array with one more; NULL if either is. */
-static json_t *with(json_t *array, json_t *item) {
-    if (json_array_append_new(array, item) != 0) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
-}
-
 static json_t *rejected_json(unsigned rejected) {
     json_t *rules = json_array();
     for (int rule = 0; rule < GATE_RULES; rule++) {
         if ((rejected >> rule & 1) != 0) {
-            rules = with(rules, json_string(gate_rule_names[rule]));
+            rules = gate_json_with(rules, json_string(gate_rule_names[rule]));
         }
     }
     return rules;
@@ -72,10 +63,11 @@ static json_t *entries_json(const struct gate_log *log) {
     json_t *all = json_array();
     for (long long i = 0; i < log->n; i++) {
         const struct gate_entry *e = &log->entry[i];
-        all = with(all, json_pack("{s:I,s:s,s:s,s:b,s:o,s:f}", "case", (json_int_t)e->index,
-                                  "values", gate_values_names[e->values], "verdict",
-                                  gate_verdict_names[e->verdict], "judged", e->judged, "rejected",
-                                  rejected_json(e->rejected), "seconds", e->seconds));
+        all = gate_json_with(
+            all, json_pack("{s:I,s:s,s:s,s:b,s:o,s:f}", "case", (json_int_t)e->index, "values",
+                           gate_values_names[e->values], "verdict", gate_verdict_names[e->verdict],
+                           "judged", e->judged, "rejected", rejected_json(e->rejected), "seconds",
+                           e->seconds));
     }
     return all;
 }
@@ -84,7 +76,7 @@ int gate_log_json(json_t *report, const struct gate_result *r) {
     json_t *rules = json_array();
     for (int rule = 0; rule < GATE_RULES; rule++) {
         struct count n = count(&r->each, rule), usual = count(&r->usual, rule);
-        rules = with(
+        rules = gate_json_with(
             rules, json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "rule", gate_rule_names[rule],
                              "cases", (json_int_t)n.judged, "rejected", (json_int_t)n.rejected,
                              "accepted_wrong", (json_int_t)n.accepted_wrong, "rejected_right",

@@ -5,6 +5,8 @@
 #include "gate/gate/report.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,15 +49,27 @@ char *gate_declares(const struct cp_kernel *kernel) {
     return text;
 }
 
+void gate_ratio(double ratio, char text[GATE_RATIO_TEXT]) {
+    if (ratio < 100.0) {
+        ratio = ratio <= 1.0 ? floor(1000.0 * ratio) / 1000.0 : ceil(1000.0 * ratio) / 1000.0;
+        snprintf(text, GATE_RATIO_TEXT, "%.3f", ratio);
+    } else {
+        snprintf(text, GATE_RATIO_TEXT, "%.3g", ratio);
+    }
+}
+
+char *gate_keys_at_most(const struct gate_result *r) {
+    char *text;
+    size_t size;
+    FILE *out = show_open_text(&text, &size);
+    for (int i = 0; i < r->n_covered; i++) {
+        fprintf(out, "%s%d: %d", i > 0 ? ", " : "", r->covered[i].head_dim, r->covered[i].keys);
+    }
+    show_close_text(out);
+    return text;
+}
+
 /* ---- Verdicts ---- */
-
-long long gate_wrong_cases(const struct gate_result *r) {
-    return r->cases - r->verdicts[GATE_RIGHT];
-}
-
-long long gate_wrong_cases_of(const struct gate_tally *t) {
-    return t->cases - t->verdicts[GATE_RIGHT];
-}
 
 long long gate_unclaimed(const struct gate_result *r) {
     long long unclaimed = 0;

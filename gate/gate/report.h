@@ -5,16 +5,24 @@
 
 #include "gate/gate/clean.h"
 #include "gate/gate/gate.h"
+#include "gate/gate/tally.h"
 
 /* ---- Words ---- */
 
 const char *gate_type_name(int type); /* "fp16", ...; "none" of CP_NO_LSE */
 const char *gate_sum_name(int sum);   /* "fp32", "tensor-core", ... */
 
+/* An error in bounds to three digits: what is above 1 is never 1, nor what is below. */
+#define GATE_RATIO_TEXT 32
+void gate_ratio(double ratio, char text[GATE_RATIO_TEXT]);
+
 /* All that follow are the caller's to free. */
 
 /* What the kernel declares, in a sentence. */
 char *gate_declares(const struct cp_kernel *kernel);
+
+/* Keys of the longest sequence with each head_dim: "16: 300, 32: 1024"; NULL: no memory. */
+char *gate_keys_at_most(const struct gate_result *result);
 
 /* Commands as a shell takes them: for the whole run, for one case, and for why it is wrong; the last is NULL where no
  * file has the case. */
@@ -36,10 +44,6 @@ char *gate_note(const struct gate_report *report, int i);
 
 /* 1: the command for the case runs those before it, too. */
 int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found);
-
-/* Cases that are not right: of all, or with one kind of values. */
-long long gate_wrong_cases(const struct gate_result *result);
-long long gate_wrong_cases_of(const struct gate_tally *tally);
 
 /* ---- Formats: 0, or -1: no memory, or it could not be written ---- */
 

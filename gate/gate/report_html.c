@@ -155,12 +155,9 @@ static void put_headings(struct markup *m, const char *const *heading, int n) {
 }
 
 static void put_covered(struct markup *m, const struct gate_result *r) {
-    open_of(m, "p", "note");
-    markup_text(m, "Keys at most, by d:");
-    for (int i = 0; i < r->n_covered; i++) {
-        markup_text(m, "%s %d: %d", i > 0 ? "," : "", r->covered[i].head_dim, r->covered[i].keys);
-    }
-    markup_close(m);
+    char *keys = gate_keys_at_most(r);
+    markup_element(m, "p", "note", "Keys at most, by d: %s", keys);
+    free(keys);
     markup_newline(m);
 }
 
@@ -175,6 +172,7 @@ static void put_evidence(struct markup *m, const struct gate_report *report) {
     put_headings(m, heading, (int)(sizeof heading / sizeof heading[0]));
     for (int i = 0; i < GATE_VALUES; i++) {
         const struct gate_tally *t = &r->tally[i];
+        char ratio[GATE_RATIO_TEXT];
         markup_open(m, "tr");
         markup_element(m, "th", NULL, "%s", gate_values_names[i]);
         markup_element(m, "td", NULL, "%s", gate_values_words[i]);
@@ -182,8 +180,8 @@ static void put_evidence(struct markup *m, const struct gate_report *report) {
         put_number(m, gate_wrong_cases_of(t), 1);
         put_number(m, t->compared, 0);
         put_number(m, t->unclaimed, 0);
-        markup_element(m, "td", t->largest > 1.0 ? "bad" : "number",
-                       t->largest < 100.0 ? "%.3f" : "%.3g", t->largest);
+        gate_ratio(t->largest, ratio);
+        markup_element(m, "td", t->largest > 1.0 ? "bad" : "number", "%s", ratio);
         close_line(m);
     }
     markup_close(m);

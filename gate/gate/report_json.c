@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as JSON: spec/gate-report.schema.json. What cannot be made is NULL, and makes the whole NULL: nothing is
  * left out in silence. */
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "chunkproof/version.h"
 #include "gate/gate/case.h"
+#include "gate/gate/json.h"
 #include "gate/gate/report.h"
 
 #define FORMAT "chunkproof gate report 1"
@@ -32,15 +32,6 @@ static json_t *own_string(char *text) {
 /* 64 bits without a sign are more than a number of JSON has. */
 static json_t *seed_json(unsigned long long seed) {
     return json_sprintf("%llu", seed);
-}
-
-/* The array with one more; NULL if either is. */
-static json_t *with(json_t *array, json_t *item) {
-    if (json_array_append_new(array, item) != 0) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
 }
 
 static json_t *kernel_json(const struct gate_report *report) {
@@ -74,12 +65,12 @@ static json_t *tallies_json(const struct gate_result *r) {
     json_t *all = json_array();
     for (int i = 0; i < GATE_VALUES; i++) {
         const struct gate_tally *t = &r->tally[i];
-        all = with(all,
-                   json_pack("{s:s,s:I,s:I,s:I,s:I,s:o,s:f,s:o}", "values", gate_values_names[i],
-                             "cases", (json_int_t)t->cases, "wrong",
-                             (json_int_t)gate_wrong_cases_of(t), "numbers", (json_int_t)t->compared,
-                             "unclaimed", (json_int_t)t->unclaimed, "largest", number(t->largest),
-                             "seconds", t->seconds, "verdicts", verdicts_json(t->verdicts)));
+        all = gate_json_with(
+            all, json_pack("{s:s,s:I,s:I,s:I,s:I,s:o,s:f,s:o}", "values", gate_values_names[i],
+                           "cases", (json_int_t)t->cases, "wrong",
+                           (json_int_t)gate_wrong_cases_of(t), "numbers", (json_int_t)t->compared,
+                           "unclaimed", (json_int_t)t->unclaimed, "largest", number(t->largest),
+                           "seconds", t->seconds, "verdicts", verdicts_json(t->verdicts)));
     }
     return all;
 }
@@ -101,7 +92,7 @@ static json_t *all_found_json(const struct gate_report *report) {
     json_t *all = json_array();
     for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
         if (report->result->verdicts[i] > 0) {
-            all = with(all, found_json(report, &report->result->found[i]));
+            all = gate_json_with(all, found_json(report, &report->result->found[i]));
         }
     }
     return all;
@@ -112,8 +103,8 @@ static json_t *covered_json(const struct gate_result *r) {
     json_t *all = json_array();
     for (int i = 0; i < r->n_covered; i++) {
         const struct gate_covered *one = &r->covered[i];
-        all = with(all, json_pack("{s:i,s:I,s:i}", "head_dim", one->head_dim, "cases",
-                                  (json_int_t)one->cases, "keys", one->keys));
+        all = gate_json_with(all, json_pack("{s:i,s:I,s:i}", "head_dim", one->head_dim, "cases",
+                                            (json_int_t)one->cases, "keys", one->keys));
     }
     return all;
 }
@@ -122,7 +113,7 @@ static json_t *notes_json(const struct gate_report *report) {
     json_t *all = json_array();
     for (int i = 0; i < GATE_NOTES; i++) {
         char *note = gate_note(report, i);
-        all = note[0] != '\0' ? with(all, string(note)) : all;
+        all = note[0] != '\0' ? gate_json_with(all, string(note)) : all;
         free(note);
     }
     return all;

@@ -135,10 +135,12 @@ static void put_bars(struct markup *m, const struct gate_tally *t, int y) {
 
 static void put_row(struct markup *m, const struct gate_result *r, int values, int y) {
     const struct gate_tally *t = &r->tally[values];
+    char largest[GATE_RATIO_TEXT];
     put_line(m, "grid", LEFT, y, LEFT + GATE_RATIOS * BAR, y);
     put_label(m, "end", LEFT - 8, y - 4, gate_values_names[values]);
     open_label(m, "start", LEFT + GATE_RATIOS * BAR + 8, y - 4);
-    markup_text(m, t->largest < 100.0 ? "largest %.3f" : "largest %.3g", t->largest);
+    gate_ratio(t->largest, largest);
+    markup_text(m, "largest %s", largest);
     markup_close(m);
     markup_newline(m);
     put_bars(m, t, y);

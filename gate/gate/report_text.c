@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,31 +32,17 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
             report->options->seed);
 }
 
-/* To three digits, and never to 1 what is not. */
-static double rounded(double ratio) {
-    return ratio <= 1.0 ? floor(1000.0 * ratio) / 1000.0 : ceil(1000.0 * ratio) / 1000.0;
-}
-
 static void print_tallies(FILE *file, const struct gate_result *r) {
     fputs("values       cases   wrong      numbers   largest error/bound   what they show\n", file);
     for (int i = 0; i < GATE_VALUES; i++) {
         const struct gate_tally *t = &r->tally[i];
         if (t->cases > 0) {
-            fprintf(file,
-                    t->largest < 100.0 ? "%-10s %7lld %7lld %12lld   %19.3f   %s\n"
-                                       : "%-10s %7lld %7lld %12lld   %19.3g   %s\n",
-                    gate_values_names[i], t->cases, gate_wrong_cases_of(t), t->compared,
-                    rounded(t->largest), gate_values_words[i]);
+            char ratio[GATE_RATIO_TEXT];
+            gate_ratio(t->largest, ratio);
+            fprintf(file, "%-10s %7lld %7lld %12lld   %19s   %s\n", gate_values_names[i], t->cases,
+                    gate_wrong_cases_of(t), t->compared, ratio, gate_values_words[i]);
         }
     }
-}
-
-static void print_covered(FILE *file, const struct gate_result *r) {
-    fputs("\nkeys       at most, by d:", file);
-    for (int i = 0; i < r->n_covered; i++) {
-        fprintf(file, "%s %d: %d", i > 0 ? "," : "", r->covered[i].head_dim, r->covered[i].keys);
-    }
-    fputs("\n", file);
 }
 
 static void print_found(FILE *file, const struct gate_report *report,
@@ -110,7 +95,7 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
     print_kernel(file, report);
     if (r->cases > 0) {
         print_tallies(file, r);
-        print_covered(file, r);
+        put_line(file, "\nkeys       at most, by d: ", gate_keys_at_most(r), "\n");
     }
     print_all_found(file, report);
     print_notes(file, report);

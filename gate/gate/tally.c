@@ -38,6 +38,14 @@ static void add_covered(struct gate_result *r, const struct gate_covered *one) {
 
 /* ---- A case ---- */
 
+long long gate_wrong_cases(const struct gate_result *r) {
+    return r->cases - r->verdicts[GATE_RIGHT];
+}
+
+long long gate_wrong_cases_of(const struct gate_tally *t) {
+    return t->cases - t->verdicts[GATE_RIGHT];
+}
+
 long long gate_work_of(const struct gate_recipe *r) {
     long long tokens = 1;
     for (int i = 0; i < r->n_ops; i++) {
@@ -59,11 +67,21 @@ int gate_keys_interval(int keys) {
     return at;
 }
 
-/* `found` becomes this case if there was none (n is 0), or a larger one. */
-static void keep_smaller(struct gate_found *found, long long n, const char *object,
-                         const struct gate_found *this) {
-    if (n == 0 || this->work < found->work) {
-        *found = *this;
+/* 1: `found`, of n so far, became this one, which is smaller, or as small and earlier; or the first. */
+static int keep_smaller(struct gate_found *found, long long n, const struct gate_found *this) {
+    int smaller =
+        this->work < found->work || (this->work == found->work && this->index < found->index);
+    if (n > 0 && !smaller) {
+        return 0;
+    }
+    *found = *this;
+    return 1;
+}
+
+/* Of what is kept, lines of the source are named. */
+static void keep_named(struct gate_found *found, long long n, const char *object,
+                       const struct gate_found *this) {
+    if (keep_smaller(found, n, this)) {
         gate_name_lines(object, found->finding.text, sizeof found->finding.text);
     }
 }
@@ -73,8 +91,8 @@ void gate_result_count(struct gate_result *r, const char *object, const struct g
     const struct gate_finding *f = &this->finding;
     struct gate_tally *tally = &r->tally[this->recipe.values];
     if (f->verdict != GATE_RIGHT) {
-        keep_smaller(&r->found[f->verdict], r->verdicts[f->verdict], object, this);
-        keep_smaller(&tally->smallest, tally->cases - tally->verdicts[GATE_RIGHT], object, this);
+        keep_named(&r->found[f->verdict], r->verdicts[f->verdict], object, this);
+        keep_named(&tally->smallest, gate_wrong_cases_of(tally), object, this);
     }
     r->cases++;
     r->verdicts[f->verdict]++;
@@ -92,17 +110,10 @@ void gate_result_count(struct gate_result *r, const char *object, const struct g
 
 /* ---- Adding up ---- */
 
-static void add_found(struct gate_found *all, long long n, const struct gate_found *one,
-                      long long more) {
-    int smaller = one->work < all->work || (one->work == all->work && one->index < all->index);
-    if (more > 0 && (n == 0 || smaller)) {
-        *all = *one;
-    }
-}
-
 static void add_tally(struct gate_tally *all, const struct gate_tally *one) {
-    add_found(&all->smallest, all->cases - all->verdicts[GATE_RIGHT], &one->smallest,
-              one->cases - one->verdicts[GATE_RIGHT]);
+    if (gate_wrong_cases_of(one) > 0) {
+        keep_smaller(&all->smallest, gate_wrong_cases_of(all), &one->smallest);
+    }
     all->cases += one->cases;
     all->compared += one->compared;
     all->unclaimed += one->unclaimed;
@@ -134,7 +145,9 @@ int gate_result_add(struct gate_result *all, struct gate_result *one) {
         add_tally(&all->tally[i], &one->tally[i]);
     }
     for (int i = 0; i < GATE_VERDICTS; i++) {
-        add_found(&all->found[i], all->verdicts[i], &one->found[i], one->verdicts[i]);
+        if (one->verdicts[i] > 0) {
+            keep_smaller(&all->found[i], all->verdicts[i], &one->found[i]);
+        }
         all->verdicts[i] += one->verdicts[i];
     }
     all->cases += one->cases;

@@ -11,6 +11,10 @@ struct gate_covered gate_covers(const struct gate_problem *problem);
 /* How large a case is, about: the smaller one is shown. */
 long long gate_work_of(const struct gate_recipe *recipe);
 
+/* Cases that are not right: of all, or with one kind of values. */
+long long gate_wrong_cases(const struct gate_result *result);
+long long gate_wrong_cases_of(const struct gate_tally *tally);
+
 /* One case more, of the kernel in `object`: if it is the smallest of its verdict, its text gets lines (lines.h). */
 void gate_result_count(struct gate_result *result, const char *object,
                        const struct gate_found *this, const struct gate_covered *covers,

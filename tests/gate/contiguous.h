@@ -40,6 +40,21 @@ static inline void gather_pool(const struct cp_kernel_call *call, size_t size, c
     }
 }
 
+/* The other way round: out is [n_rows][h][d] numbers of `size` bytes, lse [n_rows][h]. */
+static inline void scatter_results(const struct cp_kernel_call *call, size_t size, const void *out,
+                                   const double *lse) {
+    size_t row_bytes = (size_t)call->head_dim * size;
+    const char *from = out;
+    for (int row = 0; row < call->n_rows; row++) {
+        for (int head = 0; head < call->n_heads; head++, from += row_bytes, lse++) {
+            memcpy((char *)call->out + (size_t)out_at(call, row, head) * size, from, row_bytes);
+            if (call->lse != NULL) {
+                ((double *)call->lse)[lse_at(call, row, head)] = *lse;
+            }
+        }
+    }
+}
+
 /* Only the pages of the plan that have something to say are touched. */
 static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *plan) {
     plan->capacity = call->capacity;

@@ -62,18 +62,6 @@ static const char *refuses(const struct cp_kernel_call *call) {
                : NULL;
 }
 
-static void scatter_results(const struct cp_kernel_call *call, const char *out, const double *lse) {
-    size_t row_bytes = (size_t)call->head_dim * SIZE;
-    for (int row = 0; row < call->n_rows; row++) {
-        for (int head = 0; head < call->n_heads; head++, out += row_bytes, lse++) {
-            memcpy((char *)call->out + (size_t)out_at(call, row, head) * SIZE, out, row_bytes);
-            if (call->lse != NULL) {
-                ((double *)call->lse)[lse_at(call, row, head)] = *lse;
-            }
-        }
-    }
-}
-
 /* The workspace of cp_opt_attend() depends on the plan, so it is none of the call's. */
 static int attend_in(struct cp_opt *opt, struct cp_attention *attention) {
     attention->workspace_size = cp_opt_workspace(opt, attention);
@@ -109,7 +97,7 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
     gather_pool(call, SIZE, call->v, call->v_chunk, call->v_head, call->v_slot, v);
     int status = attend_in(opt, &attention);
     if (status == CP_OK) {
-        scatter_results(call, out, attention.lse);
+        scatter_results(call, SIZE, out, attention.lse);
     }
     return status;
 }

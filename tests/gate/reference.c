@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The project's own reference as a kernel: cp_attend(), all in binary64. It takes contiguous tensors, so that query and
  * results go through the workspace, and K and V too when their strides leave gaps. */
-#include <string.h>
-
 #include "chunkproof/attend.h"
 #include "chunkproof/status.h"
+#include "contiguous.h"
 #include "kernel_util.h"
 
 /* The workspace: bytes of each part, in this order, so that each is aligned. */
@@ -15,12 +14,6 @@ struct parts {
     size_t q;      /* binary16 [n_rows][h][d] */
     size_t k, v;   /* binary16 [capacity][h_kv][c][d]; 0 when it is contiguous already */
 };
-
-static int is_contiguous(const struct cp_kernel_call *call, long long chunk, long long head,
-                         long long slot) {
-    return slot == call->head_dim && head == slot * call->chunk_size &&
-           chunk == head * call->n_kv_heads;
-}
 
 static struct parts parts_of(const struct cp_kernel_call *call) {
     size_t d = (size_t)call->head_dim;
@@ -47,61 +40,6 @@ static const char *refuses(const struct cp_kernel_call *call) {
                    call->chunk_size > CP_MAX_CHUNK_SIZE || call->capacity > CP_MAX_CHUNKS
                ? "the library is built for fewer sequences, chunks or tokens in a chunk"
                : NULL;
-}
-
-static void gather_rows(const struct cp_kernel_call *call, uint16_t *to) {
-    size_t row_bytes = (size_t)call->head_dim * sizeof(uint16_t);
-    for (int row = 0; row < call->n_rows; row++) {
-        for (int head = 0; head < call->n_heads; head++, to += call->head_dim) {
-            memcpy(to, (const uint16_t *)call->q + q_at(call, row, head), row_bytes);
-        }
-    }
-}
-
-/* The whole pool; what is nobody's is copied, but nobody calculates with it. */
-static void gather_pool(const struct cp_kernel_call *call, const uint16_t *from, long long chunk,
-                        long long head, long long slot, uint16_t *to) {
-    size_t row_bytes = (size_t)call->head_dim * sizeof(uint16_t);
-    for (int x = 0; x < call->capacity; x++) {
-        for (int g = 0; g < call->n_kv_heads; g++) {
-            for (int t = 0; t < call->chunk_size; t++, to += call->head_dim) {
-                memcpy(to, from + x * chunk + g * head + t * slot, row_bytes);
-            }
-        }
-    }
-}
-
-static void scatter_results(const struct cp_kernel_call *call, const float *out,
-                            const double *lse) {
-    size_t row_bytes = (size_t)call->head_dim * sizeof(float);
-    for (int row = 0; row < call->n_rows; row++) {
-        for (int head = 0; head < call->n_heads; head++, out += call->head_dim, lse++) {
-            memcpy((float *)call->out + out_at(call, row, head), out, row_bytes);
-            if (call->lse != NULL) {
-                ((double *)call->lse)[lse_at(call, row, head)] = *lse;
-            }
-        }
-    }
-}
-
-/* Only the pages of the plan that have something to say are touched. */
-static void fill_plan(const struct cp_kernel_call *call, struct cp_plan *plan) {
-    plan->capacity = call->capacity;
-    plan->chunk_size = call->chunk_size;
-    plan->n_sequences = call->n_sequences;
-    plan->n_shared = call->n_shared;
-    for (int i = 0; i < call->n_shared; i++) {
-        plan->shared[i] = call->shared[i];
-    }
-    for (int s = 0; s < call->n_sequences; s++) {
-        struct cp_plan_row *row = &plan->row[s];
-        row->n_tokens = call->n_tokens[s];
-        row->n_shared = call->n_shared_chunks[s];
-        row->n_chunks = (int)(((long long)row->n_tokens + call->chunk_size - 1) / call->chunk_size);
-        for (int k = 0; k < row->n_chunks; k++) {
-            row->chunk[k] = call->table[(long long)s * call->table_width + k];
-        }
-    }
 }
 
 static void *behind(void *memory, size_t bytes) {
@@ -133,16 +71,16 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .workspace = call->workspace,
         .workspace_size = p.phases,
     };
-    gather_rows(call, q);
+    gather_rows(call, sizeof *q, q);
     if (p.k != 0) {
-        gather_pool(call, call->k, call->k_chunk, call->k_head, call->k_slot, k);
+        gather_pool(call, sizeof *k, call->k, call->k_chunk, call->k_head, call->k_slot, k);
     }
     if (p.v != 0) {
-        gather_pool(call, call->v, call->v_chunk, call->v_head, call->v_slot, v);
+        gather_pool(call, sizeof *v, call->v, call->v_chunk, call->v_head, call->v_slot, v);
     }
     int status = cp_attend(&attention);
     if (status == CP_OK) {
-        scatter_results(call, out, lse);
+        scatter_results(call, sizeof *out, out, lse);
     }
     return status;
 }
