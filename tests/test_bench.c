@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* mkstemp */
 /* `chunkproof bench`: what is made of times, what a load is, what is right, how a peer is spoken with. No time is
  * asserted. */
 #include <math.h>
@@ -475,6 +476,56 @@ static void goals(void **state) {
     free(cell);
 }
 
+static void goals_of_trees(void **state) {
+    struct bench_goal goal[GOALS_OF_TREES];
+    struct forest *forest = calloc(1, sizeof *forest);
+    struct traffic traffic = {.source = "x", .replay = 2.5};
+    (void)state;
+    assert_non_null(forest);
+    forest->n_long = 1;
+    forest->warm[0] = 1e-5;
+    forest->cold[0] = 3e-5;
+    bench_goals_of_trees(goal, forest, &traffic, 1);
+    assert_true(goal[0].n == 2 && !bench_goal_met(&goal[0]));
+    assert_near(goal[0].worst, 30.0, 1e-9);
+    assert_near(goal[0].best, 10.0, 1e-9);
+    assert_true(goal[1].n == 1 && goal[1].worst == 2.5 && !bench_goal_met(&goal[1]));
+    forest->n_long = 0;
+    bench_goals_of_trees(goal, forest, &traffic, 0); /* a generated trace is no goal */
+    assert_true(goal[0].n == 0 && goal[1].n == 0);
+    free(forest);
+}
+
+/* ---- The gate's reports ---- */
+
+static void write_text(const char *file, const char *text) {
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void tiers(void **state) {
+    static const char *const none[] = {"", "[]", "{\"cases\": 0, \"seconds\": 1.0}",
+                                       "{\"cases\": 5}", "{\"cases\": 5, \"seconds\": 0.0}"};
+    char file[] = "/tmp/test_bench-XXXXXX";
+    struct tier tier;
+    int made = mkstemp(file);
+    (void)state;
+    assert_true(made >= 0);
+    write_text(file, "{\"cases\": 50, \"seconds\": 5.0}");
+    assert_int_equal(tier_read(file, 400, &tier), 0);
+    assert_true(tier.measured && tier.rate == 10.0 && tier.whole == 40.0); /* cut short */
+    assert_int_equal(tier_read(file, 50, &tier), 0);
+    assert_true(tier.whole == 5.0 && tier.cases == 50);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        write_text(file, none[i]);
+        assert_int_equal(tier_read(file, 400, &tier), -1);
+    }
+    (void)remove(file);
+    assert_int_equal(tier_read(file, 400, &tier), -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spreads),
@@ -491,6 +542,8 @@ int main(void) {
         cmocka_unit_test(peers_that_do_not),
         cmocka_unit_test(times_that_are_none),
         cmocka_unit_test(goals),
+        cmocka_unit_test(goals_of_trees),
+        cmocka_unit_test(tiers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

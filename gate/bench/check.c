@@ -91,7 +91,7 @@ static int compare(const struct cp_attention *a, const void *const *out, int n_r
 
 int bench_check(const struct cp_attention *attention, const void *const *out, int n_results,
                 int first_head, struct check_wrong *wrong) {
-    int longest = 0, right = 1;
+    int longest = 1, right = 1;
     for (int s = 0; s < attention->plan->n_sequences; s++) {
         int n = attention->plan->row[s].n_tokens;
         longest = n > longest ? n : longest;

@@ -16,6 +16,7 @@
 #include "gate/command.h"
 
 #define LIMIT_ROUNDS 16
+#define GATE_SECONDS 10.0              /* of a tier, for each of a load */
 #define SMOKE_BYTES  ((size_t)8 << 20) /* that are read, of a run that is to be short */
 
 static volatile sig_atomic_t interrupted;
@@ -156,6 +157,46 @@ static int measure_cells(struct bench_bench *bench, struct bench_report *report,
     return status;
 }
 
+/* What opt/ took on each load, as a law. */
+static void fit_cost(struct bench_report *report) {
+    struct bench_cost_point point[BENCH_MOST_LOADS];
+    int n = 0;
+    for (int i = 0; i < report->n_cells; i++) {
+        const struct bench_cell *cell = &report->cell[i];
+        if (cell->end == BENCH_MEASURED) {
+            point[n++] = (struct bench_cost_point){
+                cell->bytes, cell->flops,
+                bench_spread_of(cell->series[BENCH_TREE].wall, cell->n_rounds).median};
+        }
+    }
+    report->has_fit = bench_fit_cost(point, n, &report->fit) == 0;
+}
+
+static int has_part(const struct bench_options *options, enum bench_part part) {
+    return (options->parts >> part & 1U) != 0 && !interrupted;
+}
+
+/* The tree, the trace, the gate: one after the other, until something is wrong. */
+static int measure_rest(const struct bench_bench *bench, struct bench_report *report,
+                        const struct progress *progress) {
+    const struct bench_options *options = report->options;
+    int status = EXIT_RIGHT, all = report->n_cells;
+    if (has_part(options, BENCH_TREES)) {
+        show_progress(progress, all, all, "tree");
+        status = forest_measure(bench, options->smoke, &report->forest);
+    }
+    if (status == EXIT_RIGHT && has_part(options, BENCH_TRACE)) {
+        show_progress(progress, all, all, "trace");
+        status = traffic_measure(bench, options->trace, options->smoke, &report->traffic);
+    }
+    if (status == EXIT_RIGHT && has_part(options, BENCH_GATE) && options->kernel != NULL) {
+        show_progress(progress, all, all, "gate");
+        status = tiers_measure(options->kernel, GATE_SECONDS * options->seconds, options->smoke,
+                               &interrupted, report->tier);
+    }
+    return status;
+}
+
 static int start_opt(struct bench_bench *bench, const struct bench_options *options) {
     int status = cp_opt_new(&bench->opt, options->threads, options->version);
     if (status == CP_ERROR_UNSUPPORTED) {
@@ -211,6 +252,10 @@ static int measure(const struct bench_options *options, struct bench_bench *benc
     }
     if (status == EXIT_RIGHT) {
         status = measure_cells(bench, report, &progress);
+        fit_cost(report);
+    }
+    if (status == EXIT_RIGHT) {
+        status = measure_rest(bench, report, &progress);
     }
     end_progress(&progress);
     report->seconds = seconds_now() - progress.begin;
@@ -246,11 +291,19 @@ static int report_all(struct bench_report *report) {
     const struct bench_options *options = report->options;
     report->interrupted = interrupted != 0;
     bench_goals_of_attention(report->goal, report->cell, report->n_cells);
-    report->n_goals = GOALS_OF_ATTENTION;
+    bench_goals_of_trees(report->goal + GOALS_OF_ATTENTION, &report->forest, &report->traffic,
+                         options->trace != NULL);
+    report->n_goals = GOALS_OF_ATTENTION + GOALS_OF_TREES;
     bench_report_text(report, stdout);
     int json = write_file(report, options->json, bench_report_json);
     int csv = write_file(report, options->csv, write_csv);
-    return json != EXIT_RIGHT ? json : csv;
+    int cost = EXIT_RIGHT;
+    if (options->cost != NULL && !report->has_fit) {
+        cost = fail("--cost %s: not written, for no load of attention was measured", options->cost);
+    } else if (options->cost != NULL) {
+        cost = write_file(report, options->cost, bench_report_cost);
+    }
+    return json != EXIT_RIGHT ? json : csv != EXIT_RIGHT ? csv : cost;
 }
 
 static int run(const struct bench_options *options, struct bench_report *report) {

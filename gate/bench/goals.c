@@ -74,3 +74,20 @@ void bench_goals_of_attention(struct bench_goal *goal, const struct bench_cell *
         }
     }
 }
+
+void bench_goals_of_trees(struct bench_goal *goal, const struct forest *forest,
+                          const struct traffic *traffic, int is_real) {
+    goal[0] = (struct bench_goal){
+        .what = "join of 4096 tokens, 2048 shared: microseconds", .unit = "us", .wanted = 20.0};
+    goal[1] = (struct bench_goal){
+        .what = "a real trace, all retained, replayed: seconds", .unit = "s", .wanted = 2.0};
+    if (forest->n_long > 0) {
+        bench_goal_add(&goal[0], 1e6 * bench_spread_of(forest->warm, forest->n_long).median,
+                       "in the caches");
+        bench_goal_add(&goal[0], 1e6 * bench_spread_of(forest->cold, forest->n_long).median,
+                       "not in the caches");
+    }
+    if (traffic->source != NULL && is_real) {
+        bench_goal_add(&goal[1], traffic->replay, "with its checks");
+    }
+}

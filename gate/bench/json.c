@@ -76,6 +76,70 @@ static json_t *json_goal(const struct bench_goal *goal) {
     return object;
 }
 
+/* ---- Tree, trace, gate; null where they were not measured ---- */
+
+static json_t *json_size(const struct forest_size *size) {
+    json_t *operations = json_object();
+    for (int k = 0; k < FOREST_OPERATIONS && size->n_rounds > 0; k++) {
+        struct bench_spread spread = bench_spread_of(size->seconds[k], size->n_rounds);
+        json_object_set_new(operations, forest_words[k], json_spread(&spread));
+    }
+    return json_pack("{s:i, s:i, s:f, s:o}", "live", size->live, "rounds", size->n_rounds,
+                     "needs_bytes", size->needs, "seconds", operations);
+}
+
+static json_t *json_forest(const struct forest *forest) {
+    json_t *sizes = json_array(), *laws = json_object();
+    for (int i = 0; i < forest->n_sizes; i++) {
+        json_array_append_new(sizes, json_size(&forest->size[i]));
+    }
+    for (int k = 0; k < FOREST_OPERATIONS && forest->has_law; k++) {
+        const struct bench_law *law = &forest->law[k];
+        json_object_set_new(laws, forest_words[k],
+                            json_pack("{s:f, s:f, s:f}", "factor", law->factor, "exponent",
+                                      law->exponent, "off", law->off));
+    }
+    json_t *object = json_pack("{s:i, s:i, s:i, s:i, s:o, s:o}", "prompt", FOREST_PROMPT, "shared",
+                               FOREST_SHARED, "prefixes", FOREST_GROUPS, "chunk", FOREST_CHUNK,
+                               "sizes", sizes, "laws", laws);
+    if (object != NULL && forest->n_long > 0) {
+        struct bench_spread warm = bench_spread_of(forest->warm, forest->n_long);
+        struct bench_spread cold = bench_spread_of(forest->cold, forest->n_long);
+        json_object_set_new(object, "long_join",
+                            json_pack("{s:i, s:i, s:i, s:o, s:o}", "prompt", FOREST_LONG, "shared",
+                                      FOREST_LONG_SHARED, "rounds", forest->n_long, "warm_seconds",
+                                      json_spread(&warm), "cold_seconds", json_spread(&cold)));
+    }
+    return object;
+}
+
+static json_t *json_traffic(const struct traffic *t) {
+    return json_pack("{s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:{s:f, s:f, s:f}}", "source", t->source,
+                     "joined", t->joined, "tokens", (json_int_t)t->tokens, "shared_tokens",
+                     (json_int_t)t->shared, "chunks", t->chunks, "joins_seconds", t->joins,
+                     "replay_seconds", t->replay, "join_seconds", "median", t->join.median, "p99",
+                     t->join.p99, "most", t->join.most);
+}
+
+static json_t *json_tiers(const struct bench_report *report) {
+    json_t *tiers = json_array();
+    for (int i = 0; i < GATE_TIERS; i++) {
+        const struct tier *tier = &report->tier[i];
+        if (tier->measured) {
+            json_array_append_new(
+                tiers, json_pack("{s:s, s:I, s:I, s:f, s:f}", "tier", gate_tier_names[i], "cases",
+                                 (json_int_t)tier->cases, "all_cases", (json_int_t)tier->all,
+                                 "seconds", tier->seconds, "whole_seconds", tier->whole));
+        }
+    }
+    return json_pack("{s:s, s:o}", "kernel", report->options->kernel, "tiers", tiers);
+}
+
+static json_t *json_fit(const struct bench_cost_fit *fit) {
+    return json_pack("{s:f, s:f, s:f, s:f}", "fixed_seconds", fit->fixed, "seconds_per_byte",
+                     fit->per_byte, "seconds_per_flop", fit->per_flop, "off", fit->off);
+}
+
 int bench_report_json(const struct bench_report *report, FILE *out) {
     json_t *cells = json_array(), *goals = json_array();
     for (int i = 0; i < report->n_cells; i++) {
@@ -84,12 +148,16 @@ int bench_report_json(const struct bench_report *report, FILE *out) {
     for (int i = 0; i < report->n_goals; i++) {
         json_array_append_new(goals, json_goal(&report->goal[i]));
     }
-    json_t *object = json_pack("{s:s, s:s, s:o, s:i, s:s, s:b, s:b, s:f, s:o, s:o, s:o}", "format",
-                               "chunkproof bench report 1", "chunkproof", cp_version(), "machine",
-                               json_machine(report), "threads", report->threads, "unit",
-                               bench_unit_words(report->version), "smoke", report->options->smoke,
-                               "interrupted", report->interrupted, "seconds", report->seconds,
-                               "limits", json_limits(report), "attention", cells, "goals", goals);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:o, s:i, s:s, s:b, s:b, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
+        "chunkproof bench report 1", "chunkproof", cp_version(), "machine", json_machine(report),
+        "threads", report->threads, "unit", bench_unit_words(report->version), "smoke",
+        report->options->smoke, "interrupted", report->interrupted, "seconds", report->seconds,
+        "limits", json_limits(report), "attention", cells, "attention_cost",
+        report->has_fit ? json_fit(&report->fit) : json_null(), "tree",
+        report->forest.n_sizes > 0 ? json_forest(&report->forest) : json_null(), "trace",
+        report->traffic.source != NULL ? json_traffic(&report->traffic) : json_null(), "gate",
+        report->tier[0].measured ? json_tiers(report) : json_null(), "goals", goals);
     int failed = object == NULL || json_array_size(cells) != (size_t)report->n_cells ||
                  json_array_size(goals) != (size_t)report->n_goals ||
                  json_dumpf(object, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF;

@@ -105,7 +105,8 @@ static two_words read_as(int way, const char *from, size_t bytes) {
 }
 
 static size_t part_of(const struct bench_limits *limits) {
-    return limits->bytes / (size_t)limits->n_threads / (4 * LINE) * (4 * LINE);
+    const size_t step = (size_t)4 * LINE;
+    return limits->bytes / (size_t)limits->n_threads / step * step;
 }
 
 static void read_part(void *context, int number) {
@@ -145,13 +146,14 @@ static float multiply_portable(long turns) {
     four factor = {FACTOR, FACTOR, FACTOR, FACTOR}, term = {TERM, TERM, TERM, TERM};
 #define BEGIN(i) four s##i = factor * (float)(i);
 #define STEP(i)  s##i = s##i * factor + term;
-#define END(i)   +s##i
+#define ADD(i)   sum += s##i;
     EACH_SUM(BEGIN)
     for (long t = 0; t < turns; t++) {
         EACH_SUM(STEP)
         __asm__ volatile("" ::: "memory");
     }
-    four sum = term EACH_SUM(END);
+    four sum = term;
+    EACH_SUM(ADD)
 #undef BEGIN
 #undef STEP
     return sum[0] + sum[1] + sum[2] + sum[3];
@@ -168,7 +170,9 @@ __attribute__((target("avx2,fma"))) static float multiply_avx2(long turns) {
         EACH_SUM(STEP)
         __asm__ volatile("" ::: "memory");
     }
-    _mm256_storeu_ps(lane, term EACH_SUM(END));
+    __m256 sum = term;
+    EACH_SUM(ADD)
+    _mm256_storeu_ps(lane, sum);
 #undef BEGIN
 #undef STEP
     return lane[0] + lane[7];
@@ -184,7 +188,9 @@ __attribute__((target("avx512f"))) static float multiply_avx512(long turns) {
         EACH_SUM(STEP)
         __asm__ volatile("" ::: "memory");
     }
-    _mm512_storeu_ps(lane, term EACH_SUM(END));
+    __m512 sum = term;
+    EACH_SUM(ADD)
+    _mm512_storeu_ps(lane, sum);
 #undef BEGIN
 #undef STEP
     return lane[0] + lane[15];

@@ -121,6 +121,7 @@ void bench_report_text(const struct bench_report *report, FILE *out) {
     if (report->n_cells > 0) {
         print_attention(report, out);
     }
+    bench_report_rest(report, out);
     print_goals(report, out);
     fprintf(out, "\n%s%.1f s\n", report->interrupted ? "interrupted after " : "", report->seconds);
 }
@@ -154,7 +155,7 @@ static void print_row(const struct bench_cell *cell, int i, FILE *out) {
 }
 
 void bench_report_csv(const struct bench_report *report, FILE *out) {
-    fputs("part,b,n,n_s,h,h_kv,series,rounds,seconds,least,most,cpu_seconds,of_limit,of_tree,"
+    fputs("part,live,n,n_s,h,h_kv,series,rounds,seconds,least,most,cpu_seconds,of_limit,of_tree,"
           "of_tree_least,of_tree_most,bytes,flops,share\n",
           out);
     for (int i = 0; i < report->n_cells; i++) {
@@ -165,4 +166,5 @@ void bench_report_csv(const struct bench_report *report, FILE *out) {
             }
         }
     }
+    bench_report_rest_csv(report, out);
 }

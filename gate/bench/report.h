@@ -6,9 +6,12 @@
 #include <stdio.h>
 
 #include "gate/bench/attention.h"
+#include "gate/bench/forest.h"
 #include "gate/bench/goals.h"
 #include "gate/bench/machine.h"
 #include "gate/bench/options.h"
+#include "gate/bench/tiers.h"
+#include "gate/bench/traffic.h"
 
 struct bench_report {
     const struct bench_options *options;
@@ -21,6 +24,11 @@ struct bench_report {
     struct bench_spread multiply; /* floating-point operations per second */
     struct bench_cell cell[BENCH_MOST_LOADS]; /* of attention */
     int n_cells;
+    struct forest forest; /* n_sizes 0: not measured */
+    struct traffic traffic;
+    struct tier tier[GATE_TIERS];
+    struct bench_cost_fit fit; /* of attention, when has_fit */
+    int has_fit;
     struct bench_goal goal[BENCH_MOST_GOALS];
     int n_goals;
 };
@@ -33,6 +41,14 @@ int bench_report_json(const struct bench_report *report, FILE *out);
 
 /* A heading, then a row for each series. */
 void bench_report_csv(const struct bench_report *report, FILE *out);
+
+/* What an iteration costs here, for `chunkproof simulate` (spec/simulate-cost.schema.json); report->has_fit. Returns 0, or
+ * -1 when it cannot be written. */
+int bench_report_cost(const struct bench_report *report, FILE *out);
+
+/* Tree, trace and gate, of text and CSV. */
+void bench_report_rest(const struct bench_report *report, FILE *out);
+void bench_report_rest_csv(const struct bench_report *report, FILE *out);
 
 /* The least that processors worked for us in a round's probes, over the cell; below BENCH_BUSY the machine was busy. */
 double bench_cell_share(const struct bench_cell *cell);
