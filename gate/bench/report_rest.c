@@ -95,6 +95,18 @@ static void print_tiers(const struct bench_report *report, FILE *out) {
     }
 }
 
+/* Terms that are 0 are left out. */
+static void print_fit(const struct bench_cost_fit *fit, FILE *out) {
+    fprintf(out, "\nattention costs %.1f us", fit->fixed * 1e6);
+    if (fit->per_byte > 0.0) {
+        fprintf(out, " + bytes / %.2f GB/s", 1e-9 / fit->per_byte);
+    }
+    if (fit->per_flop > 0.0) {
+        fprintf(out, " + operations / %.1f GFLOP/s", 1e-9 / fit->per_flop);
+    }
+    fprintf(out, ", within %.0f %%\n", 100.0 * fit->off);
+}
+
 void bench_report_rest(const struct bench_report *report, FILE *out) {
     if (report->forest.n_sizes > 0) {
         print_forest(&report->forest, out);
@@ -109,12 +121,7 @@ void bench_report_rest(const struct bench_report *report, FILE *out) {
                 report->options->kernel == NULL ? "--kernel names none" : "interrupted");
     }
     if (report->has_fit) {
-        const struct bench_cost_fit *fit = &report->fit;
-        fprintf(out,
-                "\nattention costs %.1f us + bytes / %.2f GB/s + operations / %.1f GFLOP/s, within "
-                "%.0f %%\n",
-                fit->fixed * 1e6, fit->per_byte > 0.0 ? 1e-9 / fit->per_byte : 0.0,
-                fit->per_flop > 0.0 ? 1e-9 / fit->per_flop : 0.0, 100.0 * fit->off);
+        print_fit(&report->fit, out);
     }
 }
 
