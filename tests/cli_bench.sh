@@ -77,7 +77,7 @@ for row, (c, s) in zip(attention, series):
     assert abs(float(row["of_tree"]) / s["of_tree"]["median"] - 1) < 1e-8
 tree = [row for row in rows if row["part"] == "tree"]
 assert len(tree) == sum(len(size["seconds"]) for size in t["tree"]["sizes"]) == 21
-assert {row["series"] for row in rows if row["part"] == "trace"} == {"all joins", "replay"}
+assert {row["series"] for row in rows if row["part"] == "trace"} == {"all joins", "serving", "replay"}
 PYTHON
 }
 ok "CSV and JSON have the same figures" csv_is_json

@@ -183,6 +183,11 @@ static void limits_by_hand(void **state) {
     assert_near(bench_of_limit(cell, BENCH_TREE).most, 2.5, 1e-12);
     assert_near(bench_of_tree(cell, BENCH_PAGED).median, 2.5, 1e-12);
     assert_near(bench_cell_share(cell), 0.42, 1e-12);
+    cell->cpu_read[0] = cell->cpu_read[1] = 5e9; /* 0.2 s of two processors */
+    cell->cpu_multiply[0] = cell->cpu_multiply[1] = 1e12;
+    cell->series[BENCH_TREE].cpu[0] = 0.3, cell->series[BENCH_TREE].cpu[1] = 0.5;
+    assert_near(bench_cell_cpu_limit(cell, 0), 0.2, 1e-12);
+    assert_near(bench_cpu_of_limit(cell, BENCH_TREE).median, 2.0, 1e-12);
     free(cell);
 }
 
@@ -456,8 +461,11 @@ static void goals(void **state) {
         cell[i].n_rounds = 1;
         cell[i].n_series = BENCH_OURS + 1;
         cell[i].bytes = 1e9;
+        cell[i].share[0] = 1.0;
         cell[i].read[0] = 1e10;
         cell[i].multiply[0] = 1e12;
+        cell[i].cpu_read[0] = 1e10;
+        cell[i].cpu_multiply[0] = 1e12;
         cell[i].series[BENCH_TREE].wall[0] = 0.125;
         cell[i].series[BENCH_PAGES].wall[0] = 0.75;
         cell[i].series[BENCH_OURS].wall[0] = 0.25 * (i + 1);
@@ -468,7 +476,15 @@ static void goals(void **state) {
     assert_true(goal[1].n == 1 && goal[1].worst == 1.25 && bench_goal_met(&goal[1]));
     assert_true(goal[2].n == 1 && goal[2].worst == 0.8 && !bench_goal_met(&goal[2]));
     assert_true(goal[3].n == 2 && goal[3].worst == 2.0 && goal[3].best == 4.0);
-    cell[1].series[BENCH_PAGES].wall[0] = 0.25;
+    cell[0].share[0] = cell[1].share[0] = 0.5; /* others were at work: CPU time counts */
+    for (int i = 0; i < 2; i++) {
+        cell[i].series[BENCH_TREE].cpu[0] = 0.5;
+        cell[i].series[BENCH_PAGES].cpu[0] = 1.0;
+        cell[i].series[BENCH_OURS].cpu[0] = 4.0;
+    }
+    bench_goals_of_attention(goal, cell, 2);
+    assert_true(goal[0].worst == 2.0 && goal[1].worst == 5.0 && goal[2].worst == 0.2 &&
+                goal[3].worst == 8.0);
     cell[0].series[BENCH_OURS].measured = 0;
     cell[1].end = BENCH_WRONG; /* what is wrong does not count */
     bench_goals_of_attention(goal, cell, 2);

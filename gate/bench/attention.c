@@ -205,24 +205,36 @@ static void run_ours(const struct bench_bench *bench, const struct site *site,
     series->cpu[round] = seconds_worked() - worked;
 }
 
-static void run_peer(const struct site *site, struct bench_series *series, int which, int round) {
+/* Of an interrupted round nothing counts, but those before it do. */
+static void run_peer(const struct bench_bench *bench, const struct site *site,
+                     struct bench_series *series, int which, int round) {
     struct peer *peer = site->peer[which];
-    if (peer_run(peer, site->number[which], &series->wall[round], &series->cpu[round]) != 0) {
+    if (peer_run(peer, site->number[which], &series->wall[round], &series->cpu[round]) != 0 &&
+        !*bench->interrupted) {
         series->measured = 0;
         (void)snprintf(series->note, sizeof series->note, "%s", peer_why(peer));
     }
 }
 
+/* What was found out about the machine in a round. */
+struct found {
+    double read[BENCH_MOST_SERIES], cpu_read[BENCH_MOST_SERIES];
+    double multiply[BENCH_MOST_SERIES], cpu_multiply[BENCH_MOST_SERIES];
+    int n;
+};
+
 /* What the machine can do now; afterwards nothing that was computed before is in its caches. */
-static int probe(const struct bench_bench *bench, struct bench_cell *cell, int round, double *read,
-                 double *multiply) {
+static int probe(const struct bench_bench *bench, struct bench_cell *cell, int round,
+                 struct found *all) {
     struct bench_probe found[2];
     if (bench_limits_multiply(bench->limits, &found[0]) != 0 ||
         bench_limits_read(bench->limits, &found[1]) != 0) {
         return -1;
     }
-    *multiply = found[0].rate;
-    *read = found[1].rate;
+    all->multiply[all->n] = found[0].rate;
+    all->read[all->n] = found[1].rate;
+    all->cpu_multiply[all->n] = found[0].cpu_rate;
+    all->cpu_read[all->n++] = found[1].cpu_rate;
     cell->share[round] = fmin(cell->share[round], fmin(found[0].share, found[1].share));
     return 0;
 }
@@ -230,8 +242,8 @@ static int probe(const struct bench_bench *bench, struct bench_cell *cell, int r
 /* Each series once, after a look at the limits; each round begins with another series. 0, or -1: no thread. */
 static int run_round(const struct bench_bench *bench, const struct site *site,
                      struct bench_cell *cell, int round) {
-    double read[BENCH_MOST_SERIES], multiply[BENCH_MOST_SERIES];
-    int n = 0;
+    struct found found;
+    found.n = 0;
     cell->share[round] = 1.0;
     for (int i = 0; i < cell->n_series; i++) {
         int which = (i + round) % cell->n_series;
@@ -239,18 +251,19 @@ static int run_round(const struct bench_bench *bench, const struct site *site,
         if (!series->measured) {
             continue;
         }
-        if (probe(bench, cell, round, &read[n], &multiply[n]) != 0) {
+        if (probe(bench, cell, round, &found) != 0) {
             return -1;
         }
-        n++;
         if (which < BENCH_OURS) {
             run_ours(bench, site, series, which, round);
         } else {
-            run_peer(site, series, which, round);
+            run_peer(bench, site, series, which, round);
         }
     }
-    cell->read[round] = bench_spread_of(read, n).median;
-    cell->multiply[round] = bench_spread_of(multiply, n).median;
+    cell->read[round] = bench_spread_of(found.read, found.n).median;
+    cell->multiply[round] = bench_spread_of(found.multiply, found.n).median;
+    cell->cpu_read[round] = bench_spread_of(found.cpu_read, found.n).median;
+    cell->cpu_multiply[round] = bench_spread_of(found.cpu_multiply, found.n).median;
     return 0;
 }
 
@@ -313,6 +326,10 @@ double bench_cell_limit(const struct bench_cell *cell, int i) {
     return fmax(cell->bytes / cell->read[i], cell->flops / cell->multiply[i]);
 }
 
+double bench_cell_cpu_limit(const struct bench_cell *cell, int i) {
+    return fmax(cell->bytes / cell->cpu_read[i], cell->flops / cell->cpu_multiply[i]);
+}
+
 struct bench_spread bench_of_limit(const struct bench_cell *cell, int series) {
     double limit[BENCH_MOST_ROUNDS];
     for (int i = 0; i < cell->n_rounds; i++) {
@@ -321,10 +338,26 @@ struct bench_spread bench_of_limit(const struct bench_cell *cell, int series) {
     return bench_ratio_of(cell->series[series].wall, limit, cell->n_rounds);
 }
 
+struct bench_spread bench_cpu_of_limit(const struct bench_cell *cell, int series) {
+    double limit[BENCH_MOST_ROUNDS];
+    for (int i = 0; i < cell->n_rounds; i++) {
+        limit[i] = bench_cell_cpu_limit(cell, i);
+    }
+    return bench_ratio_of(cell->series[series].cpu, limit, cell->n_rounds);
+}
+
 struct bench_spread bench_of_tree(const struct bench_cell *cell, int series) {
     return bench_ratio_of(cell->series[series].wall, cell->series[BENCH_TREE].wall, cell->n_rounds);
 }
 
 struct bench_spread bench_cpu_of_tree(const struct bench_cell *cell, int series) {
     return bench_ratio_of(cell->series[series].cpu, cell->series[BENCH_TREE].cpu, cell->n_rounds);
+}
+
+double bench_cell_share(const struct bench_cell *cell) {
+    double least = 1.0;
+    for (int i = 0; i < cell->n_rounds; i++) {
+        least = fmin(least, cell->share[i]);
+    }
+    return least;
 }

@@ -41,11 +41,11 @@ struct bench_cell {
     double bytes, flops;      /* at least */
     int n_rounds, n_series;
     struct bench_series series[BENCH_MOST_SERIES];
-    double read
-        [BENCH_MOST_ROUNDS]; /* bytes per second in that round: median of those before each series */
-    double multiply[BENCH_MOST_ROUNDS]; /* floating-point operations per second */
-    double share
-        [BENCH_MOST_ROUNDS]; /* the least that processors worked for us while that was found out, 0 .. 1 */
+    /* Of each round, medians of what was found before each series: bytes and operations per second, and per second
+     * that a processor worked; and the least that processors worked for us meanwhile, 0 .. 1. */
+    double read[BENCH_MOST_ROUNDS], multiply[BENCH_MOST_ROUNDS];
+    double cpu_read[BENCH_MOST_ROUNDS], cpu_multiply[BENCH_MOST_ROUNDS];
+    double share[BENCH_MOST_ROUNDS];
 };
 
 /* What all cells are measured with. */
@@ -71,9 +71,18 @@ int bench_cell_measure(struct bench_bench *bench, struct bench_cell *cell);
 /* Seconds that decoding takes at least in round i: the larger of bytes by bandwidth and operations by rate. */
 double bench_cell_limit(const struct bench_cell *cell, int i);
 
-/* Of the rounds: wall time of a series in units of the limit; of a series in units of opt/'s, by wall and CPU time. */
+/* The same in seconds that processors work. */
+double bench_cell_cpu_limit(const struct bench_cell *cell, int i);
+
+/* Of the rounds: a series in units of the limit, and of opt/; by wall time, and by CPU time. */
 struct bench_spread bench_of_limit(const struct bench_cell *cell, int series);
+struct bench_spread bench_cpu_of_limit(const struct bench_cell *cell, int series);
 struct bench_spread bench_of_tree(const struct bench_cell *cell, int series);
 struct bench_spread bench_cpu_of_tree(const struct bench_cell *cell, int series);
+
+/* The least that processors worked for us in a round's probes. Below BENCH_BUSY others were at work: CPU time then says
+ * more. */
+double bench_cell_share(const struct bench_cell *cell);
+#define BENCH_BUSY 0.9
 
 #endif

@@ -253,7 +253,10 @@ static int measure_sizes(const struct bench_bench *bench, struct stand *stand,
     }
     status = run_rounds(bench, stand, forest);
     for (int i = 0; i < forest->n_sizes && status == EXIT_RIGHT; i++) {
-        status = stand[i].tree == NULL ? EXIT_RIGHT : judge(CP_OK, &stand[i], "in the end");
+        if (stand[i].tree != NULL) { /* as many have left as have joined */
+            int same = stand[i].tree->n_sequences == forest->size[i].live;
+            status = judge(same ? CP_OK : CP_ERROR_ARGUMENT, &stand[i], "in the end");
+        }
     }
     return status;
 }

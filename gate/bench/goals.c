@@ -21,11 +21,26 @@ void bench_goal_add(struct bench_goal *goal, double value, const char *where) {
     goal->n++;
 }
 
+/* By the clock, or where others were at work by CPU time. */
+static int is_busy(const struct bench_cell *cell) {
+    return bench_cell_share(cell) < BENCH_BUSY;
+}
+
+static double of_limit(const struct bench_cell *cell) {
+    return is_busy(cell) ? bench_cpu_of_limit(cell, BENCH_TREE).median
+                         : bench_of_limit(cell, BENCH_TREE).median;
+}
+
+static double of_tree(const struct bench_cell *cell, int series) {
+    return is_busy(cell) ? bench_cpu_of_tree(cell, series).median
+                         : bench_of_tree(cell, series).median;
+}
+
 /* The peers' fastest, in units of ours; below 0: none was measured. */
 static double fastest_peer(const struct bench_cell *cell) {
     double least = -1.0;
     for (int i = BENCH_OURS; i < cell->n_series; i++) {
-        double ratio = cell->series[i].measured ? bench_of_tree(cell, i).median : -1.0;
+        double ratio = cell->series[i].measured ? of_tree(cell, i) : -1.0;
         least = ratio > 0.0 && (least < 0.0 || ratio < least) ? ratio : least;
     }
     return least;
@@ -35,7 +50,9 @@ static double fastest_peer(const struct bench_cell *cell) {
 static double of_bandwidth(const struct bench_cell *cell) {
     double share[BENCH_MOST_ROUNDS];
     for (int i = 0; i < cell->n_rounds; i++) {
-        share[i] = cell->bytes / cell->series[BENCH_TREE].wall[i] / cell->read[i];
+        const struct bench_series *tree = &cell->series[BENCH_TREE];
+        share[i] = is_busy(cell) ? cell->bytes / tree->cpu[i] / cell->cpu_read[i]
+                                 : cell->bytes / tree->wall[i] / cell->read[i];
     }
     return bench_spread_of(share, cell->n_rounds).median;
 }
@@ -62,8 +79,8 @@ void bench_goals_of_attention(struct bench_goal *goal, const struct bench_cell *
         }
         bench_load_print(&cell[i].load, name);
         if (shared == cell[i].load.n && cell[i].load.b == 32 && !is_grouped) {
-            bench_goal_add(&goal[0], bench_of_tree(&cell[i], BENCH_PAGES).median, name);
-            bench_goal_add(&goal[1], bench_of_limit(&cell[i], BENCH_TREE).median, name);
+            bench_goal_add(&goal[0], of_tree(&cell[i], BENCH_PAGES), name);
+            bench_goal_add(&goal[1], of_limit(&cell[i]), name);
         }
         if (shared == 0) {
             bench_goal_add(&goal[2], of_bandwidth(&cell[i]), name);

@@ -31,11 +31,13 @@ static json_t *json_series(const struct bench_cell *cell, int i) {
         struct bench_spread wall = bench_spread_of(series->wall, cell->n_rounds);
         struct bench_spread cpu = bench_spread_of(series->cpu, cell->n_rounds);
         struct bench_spread of_limit = bench_of_limit(cell, i), of_tree = bench_of_tree(cell, i);
+        struct bench_spread cpu_of_limit = bench_cpu_of_limit(cell, i);
         struct bench_spread cpu_of_tree = bench_cpu_of_tree(cell, i);
         json_object_set_new(object, "seconds", json_spread(&wall));
         json_object_set_new(object, "cpu_seconds", json_spread(&cpu));
         json_object_set_new(object, "of_limit", json_spread(&of_limit));
         json_object_set_new(object, "of_tree", json_spread(&of_tree));
+        json_object_set_new(object, "cpu_of_limit", json_spread(&cpu_of_limit));
         json_object_set_new(object, "cpu_of_tree", json_spread(&cpu_of_tree));
     }
     return object;
@@ -114,11 +116,12 @@ static json_t *json_forest(const struct forest *forest) {
 }
 
 static json_t *json_traffic(const struct traffic *t) {
-    return json_pack("{s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:{s:f, s:f, s:f}}", "source", t->source,
-                     "joined", t->joined, "tokens", (json_int_t)t->tokens, "shared_tokens",
-                     (json_int_t)t->shared, "chunks", t->chunks, "joins_seconds", t->joins,
-                     "replay_seconds", t->replay, "join_seconds", "median", t->join.median, "p99",
-                     t->join.p99, "most", t->join.most);
+    return json_pack("{s:s, s:i, s:I, s:I, s:i, s:f, s:f, s:f, s:I, s:{s:f, s:f, s:f}}", "source",
+                     t->source, "joined", t->joined, "tokens", (json_int_t)t->tokens,
+                     "shared_tokens", (json_int_t)t->shared, "chunks", t->chunks, "joins_seconds",
+                     t->joins, "replay_seconds", t->replay, "serve_seconds", t->serve,
+                     "appended_tokens", (json_int_t)t->appended, "join_seconds", "median",
+                     t->join.median, "p99", t->join.p99, "most", t->join.most);
 }
 
 static json_t *json_tiers(const struct bench_report *report) {

@@ -8,7 +8,8 @@
 struct bench_limits;
 
 struct bench_probe {
-    double rate; /* bytes, or floating-point operations, per second */
+    double rate;     /* bytes, or floating-point operations, per second, */
+    double cpu_rate; /* and per second that a processor worked */
     double
         share; /* of the threads' time, that processors worked for them: below 1 others were at work, too */
 };

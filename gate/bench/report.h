@@ -50,10 +50,6 @@ int bench_report_cost(const struct bench_report *report, FILE *out);
 void bench_report_rest(const struct bench_report *report, FILE *out);
 void bench_report_rest_csv(const struct bench_report *report, FILE *out);
 
-/* The least that processors worked for us in a round's probes, over the cell; below BENCH_BUSY the machine was busy. */
-double bench_cell_share(const struct bench_cell *cell);
-#define BENCH_BUSY 0.9
-
 /* What the loop of a version is, in words: "AVX-512". */
 const char *bench_unit_words(int version);
 

@@ -77,6 +77,9 @@ static void print_traffic(const struct traffic *t, FILE *out) {
             t->joins, t->joins > 0.0 ? t->joined / t->joins : 0.0,
             t->tokens > 0 ? 1e9 * t->joins / (double)t->tokens : 0.0, t->join.median * 1e6,
             t->join.p99 * 1e6, t->join.most * 1e6);
+    fprintf(out,
+            "  serving  %.3f s with completions and departures: %lld appends, %.0f per second\n",
+            t->serve, t->appended, t->serve > 0.0 ? (double)t->appended / t->serve : 0.0);
     fprintf(out, "  replay   %.3f s with its checks (`chunkproof trace --tree opt --retain`)\n",
             t->replay);
 }
@@ -147,6 +150,8 @@ void bench_report_rest_csv(const struct bench_report *report, FILE *out) {
     if (report->traffic.source != NULL) {
         fprintf(out, "trace,%d,,,,,\"all joins\",1,%.9g,,,,,,,,,,\n", report->traffic.joined,
                 report->traffic.joins);
+        fprintf(out, "trace,%d,,,,,serving,1,%.9g,,,,,,,,,,\n", report->traffic.joined,
+                report->traffic.serve);
         fprintf(out, "trace,%d,,,,,replay,1,%.9g,,,,,,,,,,\n", report->traffic.joined,
                 report->traffic.replay);
     }

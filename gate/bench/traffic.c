@@ -130,32 +130,43 @@ static int observe(void *context, struct trace_replay *replay) {
     return *bench->interrupted;
 }
 
-static int measure_replay(const struct bench_bench *bench, const struct trace *trace,
-                          struct traffic *traffic) {
+/* Returns an exit status; *seconds and *figures of the replay, *chunks that it takes. */
+static int replay(const struct bench_bench *bench, const struct trace *trace, int retain, int check,
+                  struct trace_figures *figures, double *seconds, int *chunks) {
     struct bench_bench copy = *bench;
     struct trace_settings settings = {.ms_per_token = 30,
-                                      .retain = 1,
-                                      .check = TRACE_CHECK_SAMPLED,
+                                      .retain = retain,
+                                      .check = check,
                                       .hash_bits = 64,
                                       .opt = 1,
                                       .observe = observe,
                                       .context = &copy};
-    struct trace_figures figures;
     long long needed = 0;
     double begin = seconds_now();
     if (trace_needed_chunks(trace, &settings, &needed) != 0 || needed > CP_OPT_MOST) {
         return no_memory();
     }
-    traffic->chunks = (int)needed;
+    *chunks = (int)needed;
     settings.capacity = needed > 0 ? (int)needed : 1;
-    trace_replay(trace, &settings, &figures);
-    traffic->replay = seconds_now() - begin;
-    if (figures.end == TRACE_VIOLATION) {
+    trace_replay(trace, &settings, figures);
+    *seconds = seconds_now() - begin;
+    if (figures->end == TRACE_VIOLATION) {
         fprintf(stderr, "chunkproof bench: the tree of opt/ is wrong on this trace; "
                         "`chunkproof trace --tree opt --retain` says where\n");
         return EXIT_FINDING;
     }
-    return figures.end == TRACE_OUT_OF_MEMORY ? no_memory() : EXIT_RIGHT;
+    return figures->end == TRACE_OUT_OF_MEMORY ? no_memory() : EXIT_RIGHT;
+}
+
+static int measure_replays(const struct bench_bench *bench, const struct trace *trace,
+                           struct traffic *traffic) {
+    struct trace_figures figures;
+    int chunks = 0;
+    int status = replay(bench, trace, 0, TRACE_CHECK_NONE, &figures, &traffic->serve, &chunks);
+    traffic->appended = figures.output_tokens;
+    return status != EXIT_RIGHT ? status
+                                : replay(bench, trace, 1, TRACE_CHECK_SAMPLED, &figures,
+                                         &traffic->replay, &traffic->chunks);
 }
 
 int traffic_measure(const struct bench_bench *bench, const char *file, int smoke,
@@ -166,7 +177,7 @@ int traffic_measure(const struct bench_bench *bench, const char *file, int smoke
     int status = get(&trace, file, smoke);
     if (status == EXIT_RIGHT) {
         traffic->requests = trace.n_requests;
-        status = measure_replay(bench, &trace, traffic);
+        status = measure_replays(bench, &trace, traffic);
     }
     if (status == EXIT_RIGHT && !*bench->interrupted) {
         status = measure_joins(bench, &trace, traffic);

@@ -16,6 +16,8 @@ struct traffic {
     long long tokens, shared; /* of the prompts that joined; of these, found in the tree */
     struct traffic_spread join;
     double joins; /* seconds of all of them */
+    double serve; /* seconds of the whole trace with completions and departures, without checks: */
+    long long appended; /* so many tokens */
     double
         replay; /* seconds: what `chunkproof trace --tree opt --retain` does but for the parsing, with its checks */
 };
