@@ -112,7 +112,7 @@ simt    := $(BUILD)/libchunkproof_simt.a
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu bench bench-smoke deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean help
 
 build: $(static) $(shared) $(simt) $(command)  ## the libraries and the command (the default)
 
@@ -156,6 +156,12 @@ gpu-here:
 
 bench-gpu: gpu                         ## needs a GPU: latencies of all versions and of other implementations: build/bench/
 	@scripts/gpu.py bench $(BUILD)/gpu $(BUILD)/bench
+
+bench: command                         ## how fast opt/ is, beside the machine's limits and others: build/bench/; TORCH=1 TRACE=file SECONDS=1
+	@scripts/bench --build $(BUILD) $(if $(TORCH),--torch) $(if $(TRACE),--trace $(TRACE)) --seconds $(or $(SECONDS),1)
+
+bench-smoke: command                   ## the same on small loads: does it run?
+	@scripts/bench --smoke --build $(BUILD) --out $(BUILD)/bench-smoke
 
 fuzz:                                  ## search for inputs that break a claim: TIME=60 seconds each of TARGETS="tree plan"; needs clang
 	@scripts/fuzz --time $(TIME) $(TARGETS)

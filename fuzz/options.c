@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-/* The command lines of trace, simulate, show, bound, gate and replay: the first line of an input names the command, each
+/* The command lines of trace, simulate, bench, show, bound, gate and replay: the first line of an input names the command, each
  * further line is an argument. No crash, no leak; a refusal says why; what is accepted is in its ranges. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/limits.h"
+#include "chunkproof/opt.h"
 #include "fuzz/target.h"
+#include "gate/bench/options.h"
 #include "gate/bound/bound.h"
 #include "gate/command.h"
 #include "gate/gate/gate.h"
@@ -68,6 +70,20 @@ static int read_simulate(int argc, char **argv) {
             is_within(model->number_bytes, 1, 16) && !(o.table4 && o.file != NULL));
 }
 
+static int read_bench(int argc, char **argv) {
+    struct bench_options o;
+    if (bench_options_parse(&o, argc, argv) != 0) {
+        return -1;
+    }
+    unsigned attention = (1U << BENCH_ATTENTION) - 1;
+    return o.parts > 0 && o.parts < 1U << BENCH_PARTS && o.seconds >= 0.0 &&
+           o.seconds <= BENCH_MOST_SECONDS && is_within(o.threads, 0, CP_OPT_MOST_THREADS) &&
+           is_within(o.version, CP_OPT_BEST, CP_OPT_AVX512) &&
+           is_within(o.heads, 8, BENCH_MOST_HEADS) && o.heads % 8 == 0 && o.memory >= 0.0 &&
+           o.memory <= BENCH_MOST_GIB && is_within(o.n_peers, 0, PEER_MOST) &&
+           (o.cost == NULL || (o.parts & attention) != 0);
+}
+
 static int read_show(int argc, char **argv) {
     struct show_options o;
     if (show_read_options(&o, argc, argv) != EXIT_RIGHT) {
@@ -114,8 +130,9 @@ static int read_replay(int argc, char **argv) {
 static const struct command {
     const char *name;
     int (*read)(int argc, char **argv);
-} commands[] = {{"trace", read_trace}, {"simulate", read_simulate}, {"show", read_show},
-                {"bound", read_bound}, {"gate", read_gate},         {"replay", read_replay}};
+} commands[] = {{"trace", read_trace},  {"simulate", read_simulate}, {"bench", read_bench},
+                {"show", read_show},    {"bound", read_bound},       {"gate", read_gate},
+                {"replay", read_replay}};
 
 /* The lines of a text, in place. */
 static int split(char *text, char **argv) {

@@ -11,6 +11,7 @@
 
 int cp_command_trace(int argc, char **argv);
 int cp_command_simulate(int argc, char **argv);
+int cp_command_bench(int argc, char **argv);
 int cp_command_show(int argc, char **argv);
 int cp_command_tables(int argc, char **argv);
 int cp_command_bound(int argc, char **argv);

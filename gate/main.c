@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"trace", cp_command_trace, "replay a request trace through the prefix tree, checked"},
     {"simulate", cp_command_simulate,
      "a server's latency and K/V memory, with and without sharing"},
+    {"bench", cp_command_bench, "measure the fast attention and tree, beside the machine's limits"},
     {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},
     {"bound", cp_command_bound, "how far a right kernel may be from attention, and why"},

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as Markdown and pictures as SVG."""
+import math
 from html import escape
 
 COLOURS = ("#1f6fb4", "#c8501e", "#2d8a4e", "#8352a8", "#a07a10", "#b02a5b", "#4a5a6a")
@@ -24,3 +25,72 @@ def text(x, y, words, kind="", anchor="start", colour=""):
 def markdown(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" + " ---: |" * (len(head) - 1)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def decades(values):
+    """The powers of ten from the one below the smallest to the one above the largest."""
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return [10.0 ** e for e in range(low, max(high, low + 1) + 1)]
+
+
+def chart(left, title, points, logarithmic=False):
+    """Curves: points = {name: [(x, y), ...]}. From 0 on, or both axes by decades."""
+    if not points:
+        return []
+    width, top, height = 300, 60, 290
+    xs = sorted({x for curve in points.values() for x, _ in curve})
+    ys = [y for curve in points.values() for _, y in curve]
+    x_ticks, y_ticks = (decades(xs), decades(ys)) if logarithmic else (xs, [max(ys) * i / 4 for i in range(5)])
+    scale = math.log10 if logarithmic else float
+    x_low, y_low = (scale(x_ticks[0]), scale(y_ticks[0])) if logarithmic else (xs[0], 0.0)
+    x_span, y_span = scale(x_ticks[-1]) - x_low or 1, scale(y_ticks[-1]) - y_low or 1
+
+    def place(x, y):
+        return left + width * (scale(x) - x_low) / x_span, top + height * (1 - (scale(y) - y_low) / y_span)
+
+    parts = [text(left + width / 2, top + height + 36, title, "small", "middle")]
+    for tick in y_ticks:
+        y = place(x_ticks[0], tick)[1]
+        parts += [f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>',
+                  text(left - 6, y + 4, f"{tick:.3g}", "small", "end")]
+    for tick in x_ticks:
+        parts.append(text(place(tick, y_ticks[-1])[0], top + height + 18, f"{tick:g}", "small", "middle"))
+    for i, (name, curve) in enumerate(points.items()):
+        places = [place(x, y) for x, y in sorted(curve)]
+        colour = COLOURS[i % len(COLOURS)]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts += [f'<polyline points="{line}" class="curve" stroke="{colour}"/>',
+                  text(left + width + 6, places[-1][1] + 4, name, "small", "start", colour)]
+    return parts
+
+
+def rows(left, title, points, width=420):
+    """A line for each row, points = [(row, {name: (least, median, most)})], by decades; 1 is marked."""
+    if not points:
+        return []
+    top, step = 60, 22
+    names = list(dict.fromkeys(name for _, series in points for name in series))
+    ticks = decades([x for _, series in points for spread in series.values() for x in spread] + [1.0])
+    low, span = math.log10(ticks[0]), math.log10(ticks[-1]) - math.log10(ticks[0])
+
+    def place(x):
+        return left + width * (math.log10(x) - low) / span
+
+    bottom = top + step * len(points)
+    parts = [text(left + width / 2, bottom + 34, title, "small", "middle")]
+    for tick in ticks:
+        marked = f' style="stroke: {GREY}"' if tick == 1.0 else ""
+        parts += [f'<line x1="{place(tick):.1f}" x2="{place(tick):.1f}" y1="{top - 10}" y2="{bottom}" '
+                  f'class="grid"{marked}/>',
+                  text(place(tick), bottom + 16, f"{tick:g}", "small", "middle")]
+    for i, (row, series) in enumerate(points):
+        y = top + step * (i + 0.5)
+        parts.append(text(left - 10, y + 4, row, "small", "end"))
+        for name, (least, median, most) in series.items():
+            colour = COLOURS[names.index(name) % len(COLOURS)]
+            parts += [f'<line x1="{place(least):.1f}" x2="{place(most):.1f}" y1="{y:.1f}" y2="{y:.1f}" '
+                      f'class="curve" stroke="{colour}"/>',
+                      f'<circle cx="{place(median):.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>']
+    for i, name in enumerate(names):
+        parts.append(text(left + width + 16, top + 8 + 18 * i, name, "small", "start", COLOURS[i % len(COLOURS)]))
+    return parts

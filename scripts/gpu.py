@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 
-from draw import COLOURS, markdown, svg, text
+from draw import chart, markdown, svg, text
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -136,29 +136,6 @@ def picture(rows):
                     points.setdefault(kernel, []).append((int(key[column]), rate))
         parts += chart(60 + 470 * place, title, points)
     return svg(990, 420, [text(20, 26, "Attention: tokens per second and layer, kernel by kernel", "title"), *parts])
-
-
-def chart(left, title, points):
-    if not points:
-        return []
-    width, top, height = 300, 60, 290
-    xs = [x for curve in points.values() for x, _ in curve]
-    most = max(y for curve in points.values() for _, y in curve)
-    span = max(xs) - min(xs) or 1
-    parts = [text(left + width / 2, top + height + 36, title, "small", "middle")]
-    for quarter in range(5):
-        y = top + height * (1 - quarter / 4)
-        parts += [f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>',
-                  text(left - 6, y + 4, f"{most * quarter / 4:.3g}", "small", "end")]
-    for x in sorted(set(xs)):
-        parts.append(text(left + width * (x - min(xs)) / span, top + height + 18, str(x), "small", "middle"))
-    for i, (kernel, curve) in enumerate(points.items()):
-        places = [(left + width * (x - min(xs)) / span, top + height * (1 - y / most)) for x, y in sorted(curve)]
-        colour = COLOURS[i % len(COLOURS)]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        parts += [f'<polyline points="{line}" class="curve" stroke="{colour}"/>',
-                  text(left + width + 6, places[-1][1] + 4, kernel, "small", "start", colour)]
-    return parts
 
 
 def bench(programs, out, small):

@@ -92,6 +92,11 @@ def trace():
     return Stage("trace", run, ("gcc",))
 
 
+def bench():
+    """That the benchmark compiles and runs; its figures mean nothing here."""
+    return Stage("bench", make("gcc", "bench-smoke", "CC=gcc"), ("gcc",))
+
+
 def tolerance():
     """Emulated kernels against the certified tolerance; fuzz/README.md. Deep: half an hour of two cores."""
     run = make("gcc", "tolerance-check", f"CC=gcc JOBS={JOBS}")
@@ -158,5 +163,6 @@ STAGES = (
     Stage("contracts-faults", "proofs/eacsl/run --faults", EACSL, tiers=("deep",)),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=("default", "deep")),
     trace(),
+    bench(),
     Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config")),
 )

@@ -45,7 +45,7 @@ report $? "an unknown command is named"
 expect 2 --no-such-option && nothing_on out && says err "unknown option '--no-such-option'"
 report $? "an unknown option is named"
 
-for command in trace simulate show tables bound; do
+for command in trace simulate bench show tables bound; do
     "$chunkproof" --help | grep -q "^  $command " && expect 0 "$command" --help && nothing_on err &&
         says out "^usage: chunkproof $command" && says out 'exit status'
     report $? "$command: listed, and --help explains it"

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include "gate/bench/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "gate/clock.h"
+
+struct crew {
+    atomic_int n_here;
+    atomic_int n_wanted; /* -1: not all could be made, go home */
+    bench_work *work;
+    void *context;
+};
+
+struct member {
+    struct crew *crew;
+    pthread_t thread;
+    int number;
+    double begin, end, cpu;
+};
+
+static double thread_worked(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Waits for all, at work: threads that sleep may wake up on the same processor. 0 when they are not to work. */
+static int meet(struct crew *crew) {
+    int wanted;
+    atomic_fetch_add(&crew->n_here, 1);
+    do {
+        (void)sched_yield();
+        wanted = atomic_load(&crew->n_wanted);
+    } while (wanted >= 0 && atomic_load(&crew->n_here) < wanted);
+    return wanted >= 0;
+}
+
+static void *live(void *of) {
+    struct member *member = of;
+    if (meet(member->crew)) {
+        double worked = thread_worked();
+        member->begin = seconds_now();
+        member->crew->work(member->crew->context, member->number);
+        member->end = seconds_now();
+        member->cpu = thread_worked() - worked;
+    }
+    return NULL;
+}
+
+int bench_threads_run(int n, bench_work *work, void *context, struct bench_time *time) {
+    struct crew crew = {.work = work, .context = context};
+    struct member *member = calloc((size_t)n, sizeof *member);
+    int made = 0;
+    if (member == NULL) {
+        return -1;
+    }
+    atomic_init(&crew.n_here, 0);
+    atomic_init(&crew.n_wanted, n);
+    for (; made < n; made++) {
+        member[made] = (struct member){.crew = &crew, .number = made};
+        if (pthread_create(&member[made].thread, NULL, live, &member[made]) != 0) {
+            atomic_store(&crew.n_wanted, -1);
+            break;
+        }
+    }
+    double first = 0.0, last = 0.0;
+    time->cpu = 0.0;
+    for (int i = 0; i < made; i++) {
+        pthread_join(member[i].thread, NULL);
+        first = i == 0 || member[i].begin < first ? member[i].begin : first;
+        last = i == 0 || member[i].end > last ? member[i].end : last;
+        time->cpu += member[i].cpu;
+    }
+    time->wall = last - first;
+    free(member);
+    return made == n ? 0 : -1;
+}
