@@ -139,6 +139,16 @@ replayed() {
     [ $? = 0 ] && has "right: count values"
 }
 
+# What is wrong with some numbers of keys alone becomes one sequence with the least of them.
+shrunk_by_tiles() {
+    sed 's/^    float \*o = call->workspace, m/    n_keys -= n_keys > 100 \&\& n_keys % 32 == 5;\n&/' tests/example/paged_kernel.c \
+        >"$work/tiles.c"
+    ! cmp -s tests/example/paged_kernel.c "$work/tiles.c" || { echo "nothing was replaced"; return 1; }
+    status 1 --kernel "$work/tiles.c" --first --save "$work/tiles" || return 1
+    tr -d ' \n' <"$work/tiles/wrong.json" | grep -q '"operations":\[\["join",0,0,10[01]\]\]' ||
+        { cat "$work/tiles/wrong.json"; return 1; }
+}
+
 # explained FILE RIGHT WRONG TEXT: the example with RIGHT replaced by WRONG is found, and explained by that.
 explained() {
     sed "s/$1/$2/" tests/example/paged_kernel.c >"$work/wrong.c"
@@ -251,6 +261,7 @@ ok "a size of 0" wrong "--shape c must be a whole number, 1 or more, not '0'" --
 ok "a size that is too large" wrong "c may be 512 at most" --kernel "$kernels/gate/reversed.so" --shape c=513
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
+ok "a fault of some remainders becomes a case of one sequence" shrunk_by_tiles
 ok "explained: a key too few" explained 'int j = 0; j < n_keys' 'int j = n_keys > 1; j < n_keys' "had been left out (TPP-1)"
 ok "explained: a key too many" explained 'int n_keys = call->n_tokens\[s\] - ' 'int n_keys = call->n_tokens[s] + 0 * ' \
     "those behind its own position, too (PREFILL-2)"

@@ -41,6 +41,7 @@ struct checking {
     double recorded; /* when the last case was */
     double case_began;
     struct gate_covered covers; /* this case */
+    long long work;             /* that it may have */
     int rules;                  /* those of others judge, too: */
     int judged;                 /* whether they did in this case, */
     unsigned rejected;          /* and which do not accept it */
@@ -136,6 +137,7 @@ static int is_too_large(struct checking *c, double bytes, struct gate_finding *f
                        most * 0x1p-30);
         refuse(c, reason, finding);
         c->result->too_large++;
+        c->work /= 2; /* of the recipe that is tried instead */
     }
     return bytes > most;
 }
@@ -143,9 +145,9 @@ static int is_too_large(struct checking *c, double bytes, struct gate_finding *f
 /* From an attempt on: 1 found one, 0 there is none, -1 no verdict. */
 static int find_recipe(struct checking *c, long long index, int *attempt,
                        struct gate_recipe *recipe) {
-    long long work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
     while (*attempt < ATTEMPTS) {
-        gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, work, &c->options->shape);
+        gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
+                         &c->options->shape);
         struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
         struct gate_finding finding;
         size_t workspace;
@@ -449,6 +451,7 @@ static int check_case(struct checking *c, long long index) {
     struct gate_finding f;
     unsigned long long digest = 0;
     int taken = 0, attempt = 0;
+    c->work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
     while (taken == 0 &&
            attempt < ATTEMPTS) { /* what it seemed to take it may not take after all */
         taken = find_recipe(c, index, &attempt, &recipe);

@@ -105,6 +105,9 @@ struct gate_shape {
     int n_heads, n_kv_heads, head_dim, chunk_size;
 };
 
+/* So much work is small: recipes with that, or less, are none of the few that are long, deep or wide. */
+#define GATE_SMALL_WORK 20000
+
 /* Recipe `index` of a seed, with about `work` products q_i k_i at most, but for the few that are long. A kernel may
  * refuse its sizes: attempt 1, 2, ... has others, with the same kind of values. */
 void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long long index,

@@ -203,8 +203,9 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     r->scale = one_of(&random, scales, COUNT_OF(scales));
     r->without_lse = gate_random_below(&random, 6) == 0;
     r->renewed = gate_random_below(&random, 3) == 0;
-    if (index % LONG_EVERY ==
-        LONG_EVERY / 2 + index / LONG_EVERY % 8) { /* other values each time */
+    int any_size = work > GATE_SMALL_WORK;
+    if (any_size && index % LONG_EVERY == LONG_EVERY / 2 + index / LONG_EVERY % 8) {
+        /* other values each time */
         const struct many *many = &all_many[index / LONG_EVERY % COUNT_OF(all_many)];
         r->values = many->values;
         make_long(r, &random, many->keys, work);
@@ -212,12 +213,12 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
         shorten(r);
         return;
     }
-    if (index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {
+    if (any_size && index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {
         make_deep(r, &random);
         apply(r, wanted);
         return;
     }
-    if (index % WIDE_EVERY == WIDE_EVERY / 2 + index / WIDE_EVERY % 8) {
+    if (any_size && index % WIDE_EVERY == WIDE_EVERY / 2 + index / WIDE_EVERY % 8) {
         make_wide(r, &random, attempt);
         apply(r, wanted);
         shorten(r);

@@ -49,29 +49,54 @@ static int drop_operations(struct attempt *a) {
     return smaller;
 }
 
-/* 0, then half, then a quarter less, ..., then one less. */
-static int lower(struct attempt *a, int i, int own) {
+static int *number_of(struct gate_recipe *r, int i, int own) {
+    return own ? &r->op[i].own : &r->op[i].tokens;
+}
+
+/* All units less, then half of them, then a quarter, ..., then one. */
+static int lower(struct attempt *a, int i, int own, int unit) {
     int smaller = 0;
-    for (int less = own ? a->found->recipe.op[i].own : a->found->recipe.op[i].tokens; less > 0;) {
+    for (int units = *number_of(&a->found->recipe, i, own) / unit; units > 0;) {
         struct gate_recipe r = a->found->recipe;
-        int *number = own ? &r.op[i].own : &r.op[i].tokens;
-        *number -= less < *number ? less : *number;
+        *number_of(&r, i, own) -= units * unit;
         if (keep(a, &r)) {
+            int left = *number_of(&a->found->recipe, i, own) / unit;
             smaller = 1;
-            number = own ? &a->found->recipe.op[i].own : &a->found->recipe.op[i].tokens;
-            less = less < *number ? less : *number;
+            units = units < left ? units : left;
         } else {
-            less /= 2;
+            units /= 2;
         }
     }
     return smaller;
 }
 
+/* By tiles, for what is wrong with some remainders alone; then by tokens. */
+static int lower_both(struct attempt *a, int i) {
+    static const int units[] = {128, 64, 32, 16, 1};
+    int smaller = 0;
+    for (int u = 0; u < (int)(sizeof units / sizeof units[0]); u++) {
+        smaller |= lower(a, i, 0, units[u]);
+        smaller |= lower(a, i, 1, units[u]);
+    }
+    return smaller;
+}
+
+/* Tokens of its own instead of shared ones: then it can do without the sequence that it shares them with. */
+static int share_nothing(struct attempt *a, int i) {
+    struct gate_recipe r = a->found->recipe;
+    if (r.op[i].kind != GATE_JOIN || r.op[i].tokens == 0) {
+        return 0;
+    }
+    r.op[i].own += r.op[i].tokens;
+    r.op[i].tokens = 0;
+    return keep(a, &r);
+}
+
 static int lower_all(struct attempt *a) {
     int smaller = 0;
     for (int i = 0; i < a->found->recipe.n_ops; i++) {
-        smaller |= lower(a, i, 0);
-        smaller |= lower(a, i, 1);
+        smaller |= share_nothing(a, i);
+        smaller |= lower_both(a, i);
         if (a->found->recipe.op[i].sequence != 0) {
             struct gate_recipe r = a->found->recipe;
             r.op[i].sequence = 0;
