@@ -50,6 +50,16 @@ replayed() {
         has "had not been rescaled when the maximum grew"
 }
 
+# What explain says of a race: both accesses with their lines, and which barrier is missing.
+raced() {
+    sed 's|__syncthreads();||' "$here/gate/two_warps.cu" >"$work/raced.cu"
+    status 1 --kernel "$work/raced.cu" --on executor --cases 16 --first --save "$work/races" || return 1
+    subcommand=explain status 1 "$work/races/races.json" --kernel "$work/raced.cu" --on executor &&
+        has "two accesses to one place:" && has "between the two lines there must be a __syncthreads()" &&
+        [ "$(grep -c '^    block .* in .*raced.cu:[0-9]' "$work/out")" = 2 ]
+}
+
+ok "gate, CUDA: a race is explained" raced
 ok "gate, CUDA: the example is right on the executor" right
 for version in 1 2 3; do
     ok "gate, CUDA: version $version of the kernels is right" right_version $version

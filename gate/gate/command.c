@@ -130,7 +130,7 @@ static int happens_alone(const struct gate_options *o, const char *file,
  * wrong. */
 static int happens_behind(const struct gate_options *o, const char *file, struct gate_found *found,
                           long long index) {
-    struct gate_finding first, then;
+    struct gate_finding first = gate_no_finding, then = gate_no_finding;
     struct runner *runner = start_file(o, file);
     if (runner == NULL) {
         return -1;
@@ -326,7 +326,7 @@ struct replayed {
 /* Behind the case before it: 1 it was run, 0 not taken, -1. What is said goes to `out`. */
 static int run_behind(FILE *out, const struct gate_options *o, struct runner *runner,
                       const struct replayed *r, struct gate_finding *finding) {
-    struct gate_finding other;
+    struct gate_finding other = gate_no_finding;
     char line[GATE_LINE];
     int ran = gate_check_recipe(runner, &r->before, &other);
     if (ran <= 0) {

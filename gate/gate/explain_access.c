@@ -100,8 +100,8 @@ static void print_spot(FILE *file, const struct gate_problem *p, const char *tex
     struct cp_kernel_call call;
     const char *at = strstr(text, ", at byte "), *name = at;
     char word[32];
-    long long byte;
-    if (at == NULL || sscanf(at, ", at byte %lld", &byte) != 1 || byte < 0) {
+    long long byte = at != NULL ? strtoll(at + strlen(", at byte "), NULL, 10) : -1;
+    if (byte < 0) {
         return;
     }
     while (name > text && name[-1] != ' ') {
@@ -129,10 +129,15 @@ static void print_spot(FILE *file, const struct gate_problem *p, const char *tex
 
 /* ---- Races ---- */
 
-/* The numbers behind the words "block (0,0,0) thread 52", and whether they are there. */
+/* The words and number of "block (0,0,0) thread 52", and whether they are there. */
 static int read_thread(const char *text, char block[40], int *thread) {
-    const char *at = strstr(text, "block (");
-    return at != NULL && sscanf(at, "block %39s thread %d", block, thread) == 2;
+    const char *at = strstr(text, "block ("), *end = at != NULL ? strstr(at, ") thread ") : NULL;
+    if (end == NULL || end - at >= 40) {
+        return 0;
+    }
+    (void)snprintf(block, 40, "%.*s", (int)(end - at), at);
+    *thread = (int)strtol(end + strlen(") thread "), NULL, 10);
+    return 1;
 }
 
 static void print_race(FILE *file, const char *text) {
