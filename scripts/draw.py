@@ -55,12 +55,17 @@ def chart(left, title, points, logarithmic=False):
                   text(left - 6, y + 4, f"{tick:.3g}", "small", "end")]
     for tick in x_ticks:
         parts.append(text(place(tick, y_ticks[-1])[0], top + height + 18, f"{tick:g}", "small", "middle"))
+    ends = []
     for i, (name, curve) in enumerate(points.items()):
         places = [place(x, y) for x, y in sorted(curve)]
         colour = COLOURS[i % len(COLOURS)]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        parts += [f'<polyline points="{line}" class="curve" stroke="{colour}"/>',
-                  text(left + width + 6, places[-1][1] + 4, name, "small", "start", colour)]
+        parts.append(f'<polyline points="{line}" class="curve" stroke="{colour}"/>')
+        ends.append((places[-1][1], name, colour))
+    lowest = -math.inf
+    for y, name, colour in sorted(ends):  # names below each other, however near the curves end
+        lowest = max(y + 4, lowest + 13)
+        parts.append(text(left + width + 6, lowest, name, "small", "start", colour))
     return parts
 
 

@@ -160,7 +160,7 @@ static int replay(const struct bench_bench *bench, const struct trace *trace, in
 
 static int measure_replays(const struct bench_bench *bench, const struct trace *trace,
                            struct traffic *traffic) {
-    struct trace_figures figures;
+    struct trace_figures figures = {.end = TRACE_COMPLETE};
     int chunks = 0;
     int status = replay(bench, trace, 0, TRACE_CHECK_NONE, &figures, &traffic->serve, &chunks);
     traffic->appended = figures.output_tokens;
