@@ -188,8 +188,8 @@ in_time() {
 memory() {
     status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --memory 0.001 &&
         has "a smaller case was taken instead" || return 1
-    status 2 --kernel "$kernels/gate/reversed.so" --cases 3 --memory 0.00001 && has "NO VERDICT" &&
-        has "GiB of memory, and --memory is 1e-05" || return 1
+    status 2 --kernel "$kernels/gate/reversed.so" --cases 3 --memory 0.0000001 && has "NO VERDICT" &&
+        has "GiB of memory, and --memory is 1e-07" || return 1
     status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 --save "$work/one/after/another" || return 1
     subcommand=replay status 2 "$work/one/after/another/wrong.json" --kernel "$kernels/gate/reversed.so" --memory 0.0000001 &&
         says "chunkproof replay: this case is not taken: count values" && says "and --memory is 1e-07"
