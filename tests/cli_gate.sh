@@ -139,6 +139,19 @@ replayed() {
     [ $? = 0 ] && has "right: count values"
 }
 
+# Chunks lie further apart than 32 bits hold. Who says so is not asked for it.
+far_chunks() {
+    sed 's/chunk \* call->v_chunk/(int)(&)/' tests/example/paged_kernel.c >"$work/int.c"
+    ! cmp -s tests/example/paged_kernel.c "$work/int.c" || { echo "nothing was replaced"; return 1; }
+    status 1 --kernel "$work/int.c" --first --cases 60 --save "$work/far" && has "out-of-bounds, 1 case; breaks GATE-3" &&
+        has "so that 32 bits do not hold v_chunk times a chunk's number" && has ", chunks 2^32 apart" || return 1
+    subcommand=replay status 1 "$work/far/out-of-bounds.json" --kernel "$work/int.c" &&
+        subcommand=replay status 0 "$work/far/out-of-bounds.json" --kernel tests/example/paged_kernel.c || return 1
+    sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\n    return c->v_chunk * c->capacity > 0x7FFFFFFF ? "offsets of 32 bits" : 0;\n}\n\n&/; s/    .workspace = workspace,/    .refuses = refuses,\n&/' \
+        "$work/int.c" >"$work/refuses.c"
+    status 0 --kernel "$work/refuses.c" --cases 60 && has "right: 0 of 60 cases wrong"
+}
+
 # What is wrong with some numbers of keys alone becomes one sequence with the least of them.
 shrunk_by_tiles() {
     sed 's/^    float \*o = call->workspace, m/    n_keys -= n_keys > 100 \&\& n_keys % 32 == 5;\n&/' tests/example/paged_kernel.c \
@@ -261,6 +274,7 @@ ok "a size of 0" wrong "--shape c must be a whole number, 1 or more, not '0'" --
 ok "a size that is too large" wrong "c may be 512 at most" --kernel "$kernels/gate/reversed.so" --shape c=513
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
+ok "offsets of 32 bits" far_chunks
 ok "a fault of some remainders becomes a case of one sequence" shrunk_by_tiles
 ok "explained: a key too few" explained 'int j = 0; j < n_keys' 'int j = n_keys > 1; j < n_keys' "had been left out (TPP-1)"
 ok "explained: a key too many" explained 'int n_keys = call->n_tokens\[s\] - ' 'int n_keys = call->n_tokens[s] + 0 * ' \

@@ -15,6 +15,7 @@
 #include "chunkproof/plan.h"
 #include "gate/bound/bound.h"
 #include "gate/gate/report.h"
+#include "gate/gate/runner_arena.h"
 #include "oracle.h"
 #include "tests/plain_kernel.h"
 
@@ -46,6 +47,37 @@ static void cases_follow_from_the_seed(void **state) {
         different += one.seed != other_seed.seed && one.seed != other_attempt.seed;
     }
     assert_int_equal(different, CASES);
+}
+
+/* GATE-3: as a kernel sees them some chunks begin behind 2^32 elements; here they are whole pages, one behind the other. */
+static void chunks_are_far_apart_at_times(void **state) {
+    int far = 0, beyond = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p;
+        struct gate_arrays a;
+        struct cp_kernel_call seen;
+        make(&p, i, &plain);
+        assert_int_equal(gate_arrays_new(&a, &p), 0);
+        gate_call_sizes(&seen, &p);
+        for (int which = 0; which < 2 && a.run.far[which].n > 0; which++) {
+            const struct run_far *one = &a.run.far[which];
+            assert_int_equal(one->n, p.capacity);
+            assert_int_equal(one->elements, which ? seen.v_chunk : seen.k_chunk);
+            assert_int_equal(one->stride, (size_t)one->elements * cp_number_size(p.kv_type));
+            assert_int_equal(one->chunk % run_page(), 0);
+            assert_int_equal(one->stride % run_page(), 0);
+            assert_true(one->stride > one->chunk);
+            assert_int_equal(a.run.bytes[RUN_K + which], (size_t)one->n * one->chunk);
+            beyond += one->elements * (one->n - 1) > UINT32_MAX;
+        }
+        far += a.run.far[0].n > 0;
+        assert_int_equal(seen.k_chunk != a.run.call.k_chunk, a.run.far[0].n > 0);
+        gate_arrays_free(&a);
+        gate_problem_free(&p);
+    }
+    assert_in_range(far, CASES / 40, CASES / 10);
+    assert_int_equal(beyond, 2 * far);
 }
 
 static void problems_follow_from_recipes(void **state) {
@@ -187,7 +219,8 @@ static void all_kinds_come_up(void **state) {
             for (int i = 0; i < GATE_LAYOUTS; i++) {
                 seen[2 * ((i & one) != 0) + ((i & other) != 0)] += layouts[i];
             }
-            assert_true(seen[0] > 0 && seen[1] > 10 && seen[2] > 10 && seen[3] > 10);
+            int least = one == GATE_FAR ? 0 : 10; /* one case in 20 */
+            assert_true(seen[0] > 0 && seen[1] > 10 && seen[2] > least && seen[3] > least);
         }
     }
     for (int i = 0; i < GATE_PADDINGS; i++) {
@@ -545,6 +578,7 @@ static void counts_are_of_any_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_follow_from_the_seed),
+        cmocka_unit_test(chunks_are_far_apart_at_times),
         cmocka_unit_test(problems_follow_from_recipes),
         cmocka_unit_test(problems_have_valid_plans),
         cmocka_unit_test(a_sequence_can_be_alone),

@@ -263,8 +263,7 @@ static void try_merges(struct explain *x) {
                                          "both halves of the keys", "the chunks"};
     static const char *const merges[] = {
         "had been averaged, each counting the same",
-        "had been merged without rescaling them to one maximum: it is not carried from one to the "
-        "next",
+        "had been merged without rescaling them to one maximum: it is not carried on",
         "had not been merged: the first part alone", "had not been merged: the last part alone"};
     char tiles[40];
     for (int how = AVERAGED; how <= LAST_PART; how++) {

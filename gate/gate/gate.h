@@ -81,7 +81,8 @@ enum gate_queries {
 #define GATE_SPREAD        8  /* numbers of nobody behind each d, */
 #define GATE_OUT_OTHERWISE 16 /* out the other way round than Q */
 #define GATE_SPREAD_CHUNKS 32 /* and behind each chunk */
-#define GATE_LAYOUTS       64
+#define GATE_FAR           64 /* chunks so far apart that 32 bits hold no offset; in host memory */
+#define GATE_LAYOUTS       128
 
 /* What lies where no key is. */
 enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };
@@ -123,6 +124,7 @@ void gate_recipe_print(const struct gate_recipe *recipe, char *line);
 struct gate_problem {
     struct gate_recipe recipe;
     int q_type, kv_type, out_type, lse_type; /* the kernel's */
+    int is_far;                              /* chunks are */
     int b, n_rows, capacity;
     int *n_tokens, *query_begin, *table, *n_shared_chunks;
     int table_width;
@@ -177,7 +179,8 @@ struct gate_arrays {
     unsigned char *memory[RUN_BUFFERS];
 };
 
-/* The call without its arrays: sizes and strides. */
+/* The call without its arrays: sizes and strides as a kernel gets them; those of `arrays` are of its own memory, where no
+ * chunks are far apart. */
 void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *problem);
 
 /* Bytes that a case takes, about, with a workspace of that size: here, and where the kernel is. */

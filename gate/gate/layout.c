@@ -6,16 +6,19 @@
 
 #include "chunkproof/number.h"
 #include "gate/gate/gate.h"
+#include "gate/gate/runner_arena.h"
 #include "gate/random.h"
 
-#define SPREAD        16 /* elements behind a row of d, */
-#define SPREAD_CHUNKS 48 /* and behind a chunk */
+#define SPREAD        16   /* elements behind a row of d, */
+#define SPREAD_CHUNKS 48   /* and behind a chunk */
+#define FAR_CHUNKS    1000 /* at most: each is a mapping of its own */
 
 /* Strides of an array with three indices before that of the number: x outermost. */
 struct strides {
     long long x, y, z;
     long long width;    /* a row of d, and what is spread behind it */
     long long elements; /* of the whole array */
+    long long far;      /* x as a kernel sees it, where chunks lie far apart, or 0 */
 };
 
 /* How far numbers are spread: behind each d, and behind each x. */
@@ -26,8 +29,12 @@ struct spread {
 static struct strides strides_of(long long n_x, long long n_y, long long n_z, long long d,
                                  int swapped, struct spread spread) {
     long long width = d + spread.rows;
-    struct strides s = {n_y * n_z * width, swapped ? width : n_z * width,
-                        swapped ? n_y * width : width, width, 0};
+    struct strides s = {n_y * n_z * width,
+                        swapped ? width : n_z * width,
+                        swapped ? n_y * width : width,
+                        width,
+                        0,
+                        0};
     s.x += spread.chunks;
     s.elements = n_x * s.x;
     return s;
@@ -40,10 +47,27 @@ static struct spread spread_of(const struct gate_problem *p, int times) {
                            (layout & GATE_SPREAD_CHUNKS) != 0 ? times * SPREAD_CHUNKS : 0};
 }
 
+static long long round_up(long long n, long long multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/* The chunks become whole pages, of which every second one is behind 2^32 elements: `times` as far. */
+static void lay_far(struct strides *s, const struct gate_problem *p, int times) {
+    long long page = (long long)(run_page() / cp_number_size(p->kv_type));
+    long long half = (p->capacity + 1) / 2;
+    s->x = round_up(s->x, page);
+    s->elements = p->capacity * s->x;
+    s->far = round_up(times * ((1LL << 32) / (half > 0 ? half : 1)) + s->x, page);
+}
+
 static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int times) {
     const struct gate_recipe *r = &p->recipe;
-    return strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim, slots_first,
-                      spread_of(p, times));
+    struct strides s = strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim,
+                                  slots_first, spread_of(p, times));
+    if (p->is_far && p->capacity <= FAR_CHUNKS) {
+        lay_far(&s, p, times);
+    }
+    return s;
 }
 
 /* Of rows and heads: x is not there. */
@@ -226,10 +250,10 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
                                     .n_shared = p->n_shared,
                                     .q_row = s.q.y,
                                     .q_head = s.q.z,
-                                    .k_chunk = s.k.x,
+                                    .k_chunk = s.k.far > 0 ? s.k.far : s.k.x,
                                     .k_head = s.k.y,
                                     .k_slot = s.k.z,
-                                    .v_chunk = s.v.x,
+                                    .v_chunk = s.v.far > 0 ? s.v.far : s.v.x,
                                     .v_head = s.v.y,
                                     .v_slot = s.v.z,
                                     .out_row = s.out.y,
@@ -253,10 +277,26 @@ double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
            of_a_row * sizeof(double) + (double)workspace;
 }
 
+static struct run_far far_of(const struct gate_problem *p, const struct strides *s) {
+    size_t size = cp_number_size(p->kv_type);
+    struct run_far far = {0};
+    if (s->far > 0) {
+        far.n = p->capacity;
+        far.chunk = (size_t)s->x * size;
+        far.stride = (size_t)s->far * size;
+        far.elements = s->far;
+    }
+    return far;
+}
+
 int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     struct all_strides s = all_strides_of(p);
     memset(a, 0, sizeof *a);
     gate_call_sizes(&a->run.call, p);
+    a->run.call.k_chunk = s.k.x;
+    a->run.call.v_chunk = s.v.x;
+    a->run.far[0] = far_of(p, &s.k);
+    a->run.far[1] = far_of(p, &s.v);
     if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0) {
         gate_arrays_free(a);
         return -1;

@@ -219,6 +219,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->out_type = kernel->out_type;
     p->lse_type = recipe->without_lse ? CP_NO_LSE : kernel->lse_type;
     p->scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
+    p->is_far = (recipe->layout & GATE_FAR) != 0 && kernel->memory == CP_HOST_MEMORY;
 }
 
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,

@@ -11,6 +11,8 @@
 #define LONG_EVERY 32 /* one recipe in so many has */
 #define DEEP_EVERY 40
 #define WIDE_EVERY 24
+#define FAR_EVERY  20
+#define FAR_FIRST  3      /* attempts: a kernel may refuse such strides */
 #define WIDE_FIRST 8      /* attempts with wide heads, before a kernel is taken not to have them */
 #define LITTLE     100000 /* work that leaves room for one head of many keys alone */
 
@@ -195,7 +197,7 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     r->n_kv_heads = one_of(&random, kv_heads, COUNT_OF(kv_heads));
     r->n_heads = r->n_kv_heads * one_of(&random, groups, COUNT_OF(groups));
     r->queries = (enum gate_queries)(gate_random_below(&random, 6) % GATE_QUERIES);
-    r->layout = gate_random_below(&random, 2) == 0 ? 0 : gate_random_below(&random, GATE_LAYOUTS);
+    r->layout = gate_random_below(&random, 2) == 0 ? 0 : gate_random_below(&random, GATE_FAR);
     r->padding = (enum gate_padding)gate_random_below(&random, GATE_PADDINGS);
     if (r->values == GATE_SHIFTED && attempt == 0 && index / COUNT_OF(turns) % 2 == 0) {
         r->head_dim = 16; /* for the scores furthest from 0 */
@@ -204,6 +206,9 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     r->without_lse = gate_random_below(&random, 6) == 0;
     r->renewed = gate_random_below(&random, 3) == 0;
     int any_size = work > GATE_SMALL_WORK;
+    if (attempt < FAR_FIRST && index % FAR_EVERY == FAR_EVERY / 2 + index / FAR_EVERY % 8) {
+        r->layout |= GATE_FAR;
+    }
     if (any_size && index % LONG_EVERY == LONG_EVERY / 2 + index / LONG_EVERY % 8) {
         /* other values each time */
         const struct many *many = &all_many[index / LONG_EVERY % COUNT_OF(all_many)];
@@ -239,9 +244,9 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
     static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
                                           "more query rows than keys", "up to 40 query rows each"};
-    static const char *const layouts[] = {"K [slot][head]",          "V the other way round",
-                                          "Q [head][row]",           "gaps behind rows",
-                                          "out the other way round", "gaps behind chunks"};
+    static const char *const layouts[] = {
+        "K [slot][head]",          "V the other way round", "Q [head][row]",    "gaps behind rows",
+        "out the other way round", "gaps behind chunks",    "chunks 2^32 apart"};
     int joins = 0, n = 0;
     for (int i = 0; i < r->n_ops; i++) {
         joins += r->op[i].kind == GATE_JOIN;

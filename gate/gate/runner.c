@@ -242,6 +242,7 @@ static int prepare(struct runner *runner, const struct run_call *call, struct ru
     run_layout_fill(&control->layout, process->arena, call);
     control->asked = call->call;
     control->poison = call->poison;
+    memcpy(control->far, call->far, sizeof control->far);
     return 0;
 }
 

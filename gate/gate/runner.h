@@ -59,9 +59,18 @@ struct run_limits {
 /* The pointers of `call` are the caller's memory, of bytes[] bytes: contents of inputs, and where the results go (out
  * and lse; workspace may be NULL, its size is workspace_size). bytes[RUN_LSE] is 0 and lse NULL when it is not asked
  * for. */
+/* Chunks of K or V that the kernel gets far apart (runner_far.h): n of `chunk` bytes, which are whole pages and here one
+ * behind the other, `stride` bytes, or `elements`, apart. n is 0: as they are here. */
+struct run_far {
+    int n;
+    size_t chunk, stride;
+    long long elements;
+};
+
 struct run_call {
-    struct cp_kernel_call call;
+    struct cp_kernel_call call; /* strides as they are here */
     size_t bytes[RUN_BUFFERS];
+    struct run_far far[2]; /* of K, of V: both or none; in host memory alone */
     int at_end; /* 1: buffers end where the page that nobody may touch begins (up to alignment to 64 bytes at
                              their beginning), so that reading on is seen; 0: they begin there */
     unsigned char

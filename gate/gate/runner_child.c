@@ -25,6 +25,7 @@
 
 #include "gate/command.h"
 #include "gate/gate/runner_device.h"
+#include "gate/gate/runner_far.h"
 #include "gate/gate/runner_fault.h"
 
 /* Of a thread's stack, and of this one's. */
@@ -392,7 +393,8 @@ static int prepare(struct child *child, char *text) {
         return -1;
     }
     if (!on_device) {
-        return 0;
+        (void)snprintf(text, RUN_TEXT, "the system has not so many addresses, or pieces of memory");
+        return run_far_enter(control, child->arena);
     }
     control->on_host = control->call;
     control->on_host.q = control->on_host.k = control->on_host.v = NULL;
@@ -421,6 +423,9 @@ static void serve_attend(struct child *child) {
     control->phase = control->no_memory ? RUN_RETURNED_FROM : RUN_IN_ATTEND;
     run_control_close(control);
     if (control->no_memory) {
+        run_control_open(control);
+        run_far_leave(control);
+        run_control_close(control);
         close_arena(child);
         return;
     }
@@ -434,6 +439,7 @@ static void serve_attend(struct child *child) {
     leave(control);
     int failed = close_arena(child) != 0;
     run_control_open(control);
+    run_far_leave(control);
     control->status = status;
     control->seconds = seconds;
     control->worked = worked;

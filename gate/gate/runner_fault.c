@@ -11,6 +11,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "gate/gate/runner_far.h"
+
 #define HANDLER_STACK ((size_t)256 << 10)
 
 /* What is this far below the end of the stack was meant for it: a large frame jumps over its last page. */
@@ -53,7 +55,11 @@ static int is_on_device(const struct run_control *control, struct run_fault *fau
 
 static void locate(const struct run_control *control, struct run_fault *fault) {
     unsigned long long call = (uintptr_t)&control->call, address = fault->address;
+    int inside = 0;
     fault->where = is_on_device(control, fault) ? RUN_IN_DEVICE : RUN_ELSEWHERE;
+    if (run_far_locate(control, address, &fault->spot, &inside)) {
+        fault->where = inside ? RUN_IN_ARENA : RUN_FAR;
+    }
     if (address - control->arena < control->arena_size) {
         fault->spot = run_layout_nearest(&control->current, (size_t)(address - control->arena));
         fault->where = fault->spot.buffer >= 0 ? RUN_IN_ARENA : RUN_ELSEWHERE;

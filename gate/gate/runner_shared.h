@@ -43,6 +43,7 @@ enum run_access { RUN_TOUCHED, RUN_READ, RUN_WROTE, RUN_JUMPED };
 /* Where an address is that is not of the arena. */
 enum run_where {
     RUN_IN_ARENA,
+    RUN_FAR, /* outside of chunks that lie far apart */
     RUN_IN_CALL,
     RUN_BELOW_STACK,
     RUN_IN_DEVICE, /* touched by the host */
@@ -71,14 +72,16 @@ struct run_control {
     struct cp_kernel_call asked; /* its pointers mean nothing */
     unsigned char poison;
     struct run_layout layout;
+    struct run_far far[2];
 
     /* Written by the other process, for itself. */
     pid_t pid;
     unsigned long long arena, stack, stack_size; /* addresses: where the stack begins */
     unsigned long long on_device[RUN_BUFFERS];   /* addresses of buffers there; 0: none */
-    struct run_layout current;                   /* of the last request */
-    struct cp_kernel_call call;                  /* what the kernel sees, */
-    struct cp_kernel_call on_host;               /* and what its launcher does */
+    unsigned char *far_begin[2];   /* of K and V that lie far apart; NULL: they do not */
+    struct run_layout current;     /* of the last request */
+    struct cp_kernel_call call;    /* what the kernel sees, */
+    struct cp_kernel_call on_host; /* and what its launcher does */
 
     /* Written by the other process, for the asking one. */
     enum run_phase phase;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -117,6 +118,17 @@ static void explain_address(const struct run_control *control, struct run_report
     }
 }
 
+/* Between chunks, or beside them all. */
+static void explain_far(const struct run_control *control, struct run_report *report) {
+    const struct run_spot *spot = &control->fault.spot;
+    const char *name = run_buffer_names[spot->buffer];
+    add(report->text,
+        "%s %lld bytes %s the begin of %s, where no chunk is: they lie %zu bytes apart, so that 32 "
+        "bits do not hold %s_chunk times a chunk's number",
+        verb_of(&control->fault), llabs(spot->offset), spot->offset < 0 ? "before" : "behind", name,
+        control->far[spot->buffer - RUN_K].stride, name);
+}
+
 static void explain_fault(const struct run_control *control, struct run_report *report) {
     const struct run_fault *fault = &control->fault;
     report->outcome = RUN_OUT_OF_BOUNDS;
@@ -129,6 +141,9 @@ static void explain_fault(const struct run_control *control, struct run_report *
     } else if (fault->where == RUN_IN_ARENA && fault->spot.buffer >= 0 &&
                fault->spot.buffer < RUN_BUFFERS) {
         explain_spot(control, report);
+    } else if (fault->where == RUN_FAR && fault->spot.buffer >= 0 &&
+               fault->spot.buffer < RUN_BUFFERS) {
+        explain_far(control, report);
     } else if (fault->where == RUN_IN_CALL) {
         report->outcome = RUN_WROTE_INPUT;
         add(report->text, "wrote to the call itself (struct cp_kernel_call): it is read-only");

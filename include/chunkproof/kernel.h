@@ -49,7 +49,8 @@ extern "C" {
 
 /* One call. All arrays are read-only but out, lse and workspace; they lie apart, begin at a multiple of 64 bytes, and
  * lse may be NULL; on the host stream and on_host are; nothing else is. What is read of Q, K and V is finite. Strides are
- * in elements, positive, and of 64 bits; the last index has stride 1. */
+ * in elements, positive, and of 64 bits; the last index has stride 1. Chunks may lie further apart than 32 bits hold: who
+ * does not take that refuses it. */
 struct cp_kernel_call {
     int n_sequences; /* b >= 1 */
     int n_rows;      /* query rows of all sequences, >= 0 */
