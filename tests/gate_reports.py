@@ -221,7 +221,7 @@ class Json(Reports):
         with open(report["findings"][0]["file"], encoding="utf-8") as file:
             case = json.load(file)
         for name, value in (("values", "all"), ("n_heads", 0), ("n_kv_heads", 1025), ("head_dim", 4097),
-                            ("chunk_size", 513), ("scale_percent", 0), ("queries", "none"), ("layout", 64),
+                            ("chunk_size", 513), ("scale_percent", 0), ("queries", "none"), ("layout", 128),
                             ("padding", 0), ("seed", 7), ("operations", [["join", 0, 0, -1]]),
                             ("operations", [["cut", 0, 0, 1]]), ("operations", [["join", 0, 0, 1]] * 65)):
             changed = {**case, "recipe": {**case["recipe"], name: value}}
