@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof bench`: measures what is asked for, part by part, and reports. */
-#define _POSIX_C_SOURCE 200809L /* sigaction, isatty */
+#define _POSIX_C_SOURCE 200809L /* isatty */
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,28 +13,11 @@
 #include "gate/bench/report.h"
 #include "gate/clock.h"
 #include "gate/command.h"
+#include "gate/interrupt.h"
 
 #define LIMIT_ROUNDS 16
 #define GATE_SECONDS 10.0              /* of a tier, for each of a load */
 #define SMOKE_BYTES  ((size_t)8 << 20) /* that are read, of a run that is to be short */
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number) {
-    (void)signal_number;
-    interrupted = 1;
-}
-
-/* The first Ctrl-C ends the round and prints the report, a second one ends the process. */
-static void catch_interrupt(void) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt;
-    action.sa_flags = (int)SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    interrupted = 0;
-    sigaction(SIGINT, &action, NULL);
-}
 
 __attribute__((format(printf, 1, 2))) static int fail(const char *format, ...) {
     va_list arguments;

@@ -3,14 +3,15 @@
 
 #include "gate/bench/options.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/opt.h"
+#include "gate/argument.h"
+
+#define COMMAND "bench"
 
 const char *const bench_part_names[BENCH_PARTS] = {"table3", "figure3", "figure4", "levels",
                                                    "gqa",    "tree",    "trace",   "gate"};
@@ -94,37 +95,6 @@ void bench_options_help(void) {
           stdout);
 }
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("chunkproof bench: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputs(" (see --help)\n", stderr);
-    va_end(arguments);
-    return -1;
-}
-
-static int read_int(const char *name, const char *text, int least, int most, int *number) {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < least || value > most) {
-        return refuse("--%s needs a whole number from %d to %d, not '%s'", name, least, most, text);
-    }
-    *number = (int)value;
-    return 0;
-}
-
-static int read_number(const char *name, const char *text, double least, double most,
-                       double *number) {
-    char *end;
-    *number = strtod(text, &end);
-    if (end == text || *end != '\0' || !(*number >= least && *number <= most)) {
-        return refuse("--%s needs a number from %g to %g, not '%s'", name, least, most, text);
-    }
-    return 0;
-}
-
 /* The place of a text of some length among others, or -1. */
 static int find(const char *text, size_t length, const char *const *among, int n) {
     for (int i = 0; i < n; i++) {
@@ -141,9 +111,11 @@ static int read_parts(const char *text, unsigned *parts) {
         size_t length = strcspn(from, ",");
         int part = find(from, length, bench_part_names, BENCH_PARTS);
         if (part < 0) {
-            return refuse("--only needs some of table3, figure3, figure4, levels, gqa, tree, "
-                          "trace, gate between commas, not '%s'",
-                          text);
+            return argument_refuse(
+                COMMAND,
+                "--only needs some of table3, figure3, figure4, levels, gqa, tree, "
+                "trace, gate between commas, not '%s'",
+                text);
         }
         *parts |= 1U << part;
         from += length;
@@ -155,20 +127,23 @@ static int read_parts(const char *text, unsigned *parts) {
 
 static int read_unit(const char *text, int *version) {
     *version = find(text, strlen(text), units, CP_OPT_AVX512 + 1);
-    return *version >= 0 ? 0
-                         : refuse("--unit must be best, portable, avx2 or avx512, not '%s'", text);
+    return *version >= 0
+               ? 0
+               : argument_refuse(COMMAND, "--unit must be best, portable, avx2 or avx512, not '%s'",
+                                 text);
 }
 
 static int read_heads(const char *text, int *heads) {
-    if (read_int("heads", text, 8, BENCH_MOST_HEADS, heads) != 0) {
+    if (argument_int(COMMAND, "heads", text, 8, BENCH_MOST_HEADS, heads) != 0) {
         return -1;
     }
-    return *heads % 8 == 0 ? 0 : refuse("--heads %d: not a multiple of 8", *heads);
+    return *heads % 8 == 0 ? 0
+                           : argument_refuse(COMMAND, "--heads %d: not a multiple of 8", *heads);
 }
 
 static int add_peer(struct bench_options *options, const char *command) {
     if (options->n_peers == PEER_MOST) {
-        return refuse("--peer: %d at most", PEER_MOST);
+        return argument_refuse(COMMAND, "--peer: %d at most", PEER_MOST);
     }
     options->peer[options->n_peers++] = command;
     return 0;
@@ -201,15 +176,16 @@ static int read_option(struct bench_options *options, int option, const char *te
     case ONLY:
         return read_parts(text, &options->parts);
     case SECONDS:
-        return read_number("seconds", text, 0.0, BENCH_MOST_SECONDS, &options->seconds);
+        return argument_number(COMMAND, "seconds", text, 0.0, BENCH_MOST_SECONDS,
+                               &options->seconds);
     case THREADS:
-        return read_int("threads", text, 1, CP_OPT_MOST_THREADS, &options->threads);
+        return argument_int(COMMAND, "threads", text, 1, CP_OPT_MOST_THREADS, &options->threads);
     case UNIT:
         return read_unit(text, &options->version);
     case HEADS:
         return read_heads(text, &options->heads);
     case MEMORY:
-        return read_number("memory", text, 1e-6, BENCH_MOST_GIB, &options->memory);
+        return argument_number(COMMAND, "memory", text, 1e-6, BENCH_MOST_GIB, &options->memory);
     case PEER:
         return add_peer(options, text);
     case KERNEL:
@@ -236,11 +212,12 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv) {
         }
     }
     if (argc > optind) {
-        return refuse("no argument is expected, not '%s'", argv[optind]);
+        return argument_refuse(COMMAND, "no argument is expected, not '%s'", argv[optind]);
     }
     unsigned attention = (1U << BENCH_ATTENTION) - 1;
     if (options->cost != NULL && (options->parts & attention) == 0) {
-        return refuse("--cost is made of attention's figures: --only leaves none of them");
+        return argument_refuse(COMMAND,
+                               "--cost is made of attention's figures: --only leaves none of them");
     }
     return 0;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof gate`: starts the kernel, checks it, reports. */
-#define _POSIX_C_SOURCE 200809L /* sigaction, access */
+#define _POSIX_C_SOURCE 200809L /* access */
 
 #include "gate/command.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include "gate/gate/compile.h"
 #include "gate/gate/gate.h"
 #include "gate/gate/lines.h"
+#include "gate/interrupt.h"
 #include "gate/show/util.h"
 
 #define SECONDS           10.0              /* of a call, */
@@ -24,25 +24,6 @@
 #define MOST_BEFORE 12 /* cases that are tried before one that is right alone */
 
 #define LONGEST_CASE_NAME 32 /* of a file in the directory of --save */
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number) {
-    (void)signal_number;
-    interrupted = 1;
-}
-
-/* The first Ctrl-C (or SIGTERM) ends the checking and prints what was found, a second one ends the process. */
-static void catch_interrupt(void) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt;
-    action.sa_flags = (int)SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    interrupted = 0;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static int status_of(const struct gate_result *r) {
     if (r->verdicts[GATE_RIGHT] < r->cases) {
@@ -273,6 +254,7 @@ static int check(const struct gate_options *o) {
     if ((o->save != NULL && make_directory(o->save) != 0) || gate_files_open(&files, o) != 0) {
         return EXIT_BAD_USE;
     }
+    catch_termination();
     catch_interrupt(); /* before there is anything to remove */
     if (start(o, &object, &runner) != 0) {
         gate_files_remove(&files);

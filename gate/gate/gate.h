@@ -179,8 +179,8 @@ struct gate_arrays {
     unsigned char *memory[RUN_BUFFERS];
 };
 
-/* The call without its arrays: sizes and strides as a kernel gets them; those of `arrays` are of its own memory, where no
- * chunks are far apart. */
+/* The call without its arrays: sizes, and strides as a kernel gets them. In a struct gate_arrays chunks are never far
+ * apart, and strides are those of its own memory. */
 void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *problem);
 
 /* Bytes that a case takes, about, with a workspace of that size: here, and where the kernel is. */

@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/limits.h"
+#include "gate/argument.h"
+
+#define COMMAND "simulate"
 
 /* The published traces' block, and the papers' chunk. */
 #define DEFAULT_BLOCK (CP_MAX_CHUNK_SIZE < 512 ? CP_MAX_CHUNK_SIZE : 512)
@@ -137,45 +139,15 @@ void simulate_options_help(void) {
         DEFAULT_CHUNK, CP_MAX_CHUNK_SIZE);
 }
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("chunkproof simulate: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputs(" (see --help)\n", stderr);
-    va_end(arguments);
-    return -1;
-}
-
-static int read_int(const char *name, const char *text, int least, int most, int *number) {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < least || value > most) {
-        return refuse("--%s needs a whole number from %d to %d, not '%s'", name, least, most, text);
-    }
-    *number = (int)value;
-    return 0;
-}
-
 static int read_seed(const char *text, unsigned long long *seed) {
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || value < 0) {
-        return refuse("--seed needs a whole number from 0 to %lld, not '%s'", LLONG_MAX, text);
+        return argument_refuse(COMMAND, "--seed needs a whole number from 0 to %lld, not '%s'",
+                               LLONG_MAX, text);
     }
     *seed = (unsigned long long)value;
-    return 0;
-}
-
-static int read_number(const char *name, const char *text, double least, double most,
-                       double *number) {
-    char *end;
-    *number = strtod(text, &end);
-    if (end == text || *end != '\0' || !(*number >= least && *number <= most)) {
-        return refuse("--%s needs a number from %g to %.9g, not '%s'", name, least, most, text);
-    }
     return 0;
 }
 
@@ -186,15 +158,15 @@ static int read_rates(struct simulate_options *options, const char *text) {
     for (const char *from = text;; from++) {
         size_t length = strcspn(from, ",");
         if (options->n_rates == SIMULATE_RATES) {
-            return refuse("--rates: %d at most", SIMULATE_RATES);
+            return argument_refuse(COMMAND, "--rates: %d at most", SIMULATE_RATES);
         }
         if (length >= sizeof item) {
-            return refuse("--rates needs numbers between commas, not '%s'", text);
+            return argument_refuse(COMMAND, "--rates needs numbers between commas, not '%s'", text);
         }
         memcpy(item, from, length);
         item[length] = '\0';
-        if (read_number("rates", item, SIMULATE_LEAST_RATE, SIMULATE_MOST_RATE,
-                        &options->rate[options->n_rates++]) != 0) {
+        if (argument_number(COMMAND, "rates", item, SIMULATE_LEAST_RATE, SIMULATE_MOST_RATE,
+                            &options->rate[options->n_rates++]) != 0) {
             return -1;
         }
         from += length;
@@ -221,27 +193,28 @@ static int read_model(struct simulate_options *options, const char *text) {
 static int read_size(struct cp_dims *given, int option, const char *name, const char *text) {
     switch (option) {
     case LAYERS:
-        return read_int(name, text, 1, SIMULATE_MOST_SIZE, &given->layers);
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->layers);
     case HEADS:
-        return read_int(name, text, 1, SIMULATE_MOST_SIZE, &given->heads);
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->heads);
     case KV_HEADS:
-        return read_int(name, text, 1, SIMULATE_MOST_SIZE, &given->kv_heads);
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->kv_heads);
     case HEAD_DIM:
-        return read_int(name, text, 1, SIMULATE_MOST_SIZE, &given->head_dim);
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->head_dim);
     default:
-        return read_int(name, text, 1, 16, &given->number_bytes);
+        return argument_int(COMMAND, name, text, 1, 16, &given->number_bytes);
     }
 }
 
 static int read_one_rate(struct simulate_options *options, const char *name, const char *text) {
     if (options->n_rates > 0) {
-        return refuse("--%s: the rate of arrivals was given before", name);
+        return argument_refuse(COMMAND, "--%s: the rate of arrivals was given before", name);
     }
     if (strcmp(name, "rates") == 0) {
         return read_rates(options, text);
     }
     options->n_rates = 1;
-    return read_number(name, text, SIMULATE_LEAST_RATE, SIMULATE_MOST_RATE, options->rate);
+    return argument_number(COMMAND, name, text, SIMULATE_LEAST_RATE, SIMULATE_MOST_RATE,
+                           options->rate);
 }
 
 static int read_load(struct simulate_options *options, int option, const char *name,
@@ -249,20 +222,20 @@ static int read_load(struct simulate_options *options, int option, const char *n
     struct simulate_poisson *poisson = &options->poisson;
     switch (option) {
     case BLOCK:
-        return read_int(name, text, 1, CP_MAX_CHUNK_SIZE, &options->block);
+        return argument_int(COMMAND, name, text, 1, CP_MAX_CHUNK_SIZE, &options->block);
     case SPEED:
-        return read_number(name, text, 1e-6, 1e6, &options->speed);
+        return argument_number(COMMAND, name, text, 1e-6, 1e6, &options->speed);
     case POISSON:
     case RATES:
         return read_one_rate(options, name, text);
     case PROMPT:
-        return read_int(name, text, 0, SIMULATE_MOST_TOKENS, &poisson->prompt);
+        return argument_int(COMMAND, name, text, 0, SIMULATE_MOST_TOKENS, &poisson->prompt);
     case SHARED:
-        return read_int(name, text, 0, SIMULATE_MOST_TOKENS, &poisson->shared);
+        return argument_int(COMMAND, name, text, 0, SIMULATE_MOST_TOKENS, &poisson->shared);
     case COMPLETION:
-        return read_int(name, text, 1, SIMULATE_MOST_TOKENS, &poisson->completion);
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_TOKENS, &poisson->completion);
     case REQUESTS:
-        return read_int(name, text, 1, SIMULATE_MOST_REQUESTS, &poisson->requests);
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_REQUESTS, &poisson->requests);
     case SEED:
         return read_seed(text, &poisson->seed);
     default:
@@ -278,11 +251,11 @@ static int read_option(struct simulate_options *options, struct cp_dims *given, 
         options->help = 1;
         return 0;
     case BATCH:
-        return read_int(name, text, 1, CP_MAX_SEQUENCES, &options->settings.batch);
+        return argument_int(COMMAND, name, text, 1, CP_MAX_SEQUENCES, &options->settings.batch);
     case MEMORY:
-        return read_number(name, text, 1e-9, SIMULATE_MOST_GIB, &options->memory);
+        return argument_number(COMMAND, name, text, 1e-9, SIMULATE_MOST_GIB, &options->memory);
     case CHUNK:
-        return read_int(name, text, 1, CP_MAX_CHUNK_SIZE, &options->settings.chunk);
+        return argument_int(COMMAND, name, text, 1, CP_MAX_CHUNK_SIZE, &options->settings.chunk);
     case COST:
         options->cost = text;
         return 0;
@@ -332,17 +305,19 @@ static void resize(struct cp_dims *model, const struct cp_dims *given) {
 static int check_load(struct simulate_options *options, const char *const *last) {
     const char *poisson = last[LOAD_POISSON];
     if (options->file != NULL && options->table4) {
-        return refuse("--table4 has loads of its own: it takes no FILE");
+        return argument_refuse(COMMAND, "--table4 has loads of its own: it takes no FILE");
     }
     if (options->table4 && poisson != NULL) {
-        return refuse("--table4 has loads of its own: --%s has no meaning with it", poisson);
+        return argument_refuse(
+            COMMAND, "--table4 has loads of its own: --%s has no meaning with it", poisson);
     }
     if (options->file != NULL && (poisson != NULL || last[LOAD_ANY_POISSON] != NULL)) {
-        return refuse("--%s is about Poisson arrivals: it has no meaning with FILE",
-                      poisson != NULL ? poisson : last[LOAD_ANY_POISSON]);
+        return argument_refuse(COMMAND,
+                               "--%s is about Poisson arrivals: it has no meaning with FILE",
+                               poisson != NULL ? poisson : last[LOAD_ANY_POISSON]);
     }
     if (options->file == NULL && last[LOAD_FILE] != NULL) {
-        return refuse("--%s is about a trace: it needs FILE", last[LOAD_FILE]);
+        return argument_refuse(COMMAND, "--%s is about a trace: it needs FILE", last[LOAD_FILE]);
     }
     if (options->n_rates == 0) {
         options->rate[0] = 1.0;
@@ -352,8 +327,8 @@ static int check_load(struct simulate_options *options, const char *const *last)
         options->poisson.shared = options->poisson.prompt;
     }
     if (options->poisson.shared > options->poisson.prompt) {
-        return refuse("--shared %d: the prompts have %d tokens only", options->poisson.shared,
-                      options->poisson.prompt);
+        return argument_refuse(COMMAND, "--shared %d: the prompts have %d tokens only",
+                               options->poisson.shared, options->poisson.prompt);
     }
     return 0;
 }
@@ -362,15 +337,16 @@ static int check_server(struct simulate_options *options) {
     struct simulate_settings *settings = &options->settings;
     const struct cp_dims *model = &settings->model;
     if (model->heads % model->kv_heads != 0) {
-        return refuse("--kv-heads %d must divide --heads %d", model->kv_heads, model->heads);
+        return argument_refuse(COMMAND, "--kv-heads %d must divide --heads %d", model->kv_heads,
+                               model->heads);
     }
     if (settings->chunk == 0) {
         settings->chunk = options->file != NULL ? options->block : DEFAULT_CHUNK;
     }
     double chunks = options->memory * 0x1p30 / simulate_chunk_bytes(settings);
     if (options->memory > 0.0 && chunks < 1.0) {
-        return refuse("--memory %g has no room for one chunk, %g GiB", options->memory,
-                      simulate_chunk_bytes(settings) / 0x1p30);
+        return argument_refuse(COMMAND, "--memory %g has no room for one chunk, %g GiB",
+                               options->memory, simulate_chunk_bytes(settings) / 0x1p30);
     }
     settings->capacity = chunks < 1e18 ? (long long)chunks : (long long)1e18;
     return 0;
@@ -396,7 +372,7 @@ int simulate_options_parse(struct simulate_options *options, int argc, char **ar
         return 0;
     }
     if (argc - optind > 1) {
-        return refuse("one FILE at most, not also '%s'", argv[optind + 1]);
+        return argument_refuse(COMMAND, "one FILE at most, not also '%s'", argv[optind + 1]);
     }
     options->file = argc > optind ? argv[optind] : NULL;
     resize(&options->settings.model, &given);

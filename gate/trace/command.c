@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof trace`: gets a trace, replays it, reports. */
-#define _POSIX_C_SOURCE 200809L /* sigaction, clock_gettime, isatty */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,27 +10,10 @@
 #include "chunkproof/limits.h"
 #include "gate/clock.h"
 #include "gate/command.h"
+#include "gate/interrupt.h"
 #include "gate/trace/load.h"
 #include "gate/trace/options.h"
 #include "gate/trace/report.h"
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number) {
-    (void)signal_number;
-    interrupted = 1;
-}
-
-/* The first Ctrl-C ends the replay and prints the report, a second one ends the process. */
-static void catch_interrupt(void) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt;
-    action.sa_flags = (int)SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    interrupted = 0;
-    sigaction(SIGINT, &action, NULL);
-}
 
 /* ---- Progress ---- */
 
