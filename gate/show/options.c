@@ -181,7 +181,6 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
     };
     memset(options, 0, sizeof *options);
     options->width = SHOW_DEFAULT_WIDTH;
-    opterr = 0;
     optind = 0; /* the command line may have been read before */
     for (;;) {
         int option = getopt_long(argc, argv, ":c:p:f:sw:h", names, NULL);
