@@ -64,18 +64,25 @@ WP = ("frama-c", "why3", "z3", "cvc4")
 EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o /dev/null"))
 
 
-# The gate's own tests of the command: some minutes with sanitizers.
+# The gate's own tests of the command: some minutes with sanitizers. And the walk through many small worlds with two trees:
+# some minutes under valgrind, which is slower than they are.
 OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
+LONGEST_WALK = ("opt_tiny",)
 
 
-def sanitized(compiler, tiers=TIERS, without=()):
-    """Unit tests and, but for the quick tier, the command's, `without` some: what is installed is not
-    sanitized, and what compiles kernel after kernel takes too long.
+def unless_deep(stems):
+    """Words for sh: without these tests, but for TIER=deep."""
+    return ' $([ "$TIER" = deep ] || echo' + "".join(f" --except {name}" for name in stems) + ")"
+
+
+def sanitized(compiler, tiers=TIERS):
+    """Unit tests and, but for the quick tier, the command's: what is installed is not sanitized, and what compiles kernel
+    after kernel takes too long.
     """
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
-    left_out = ("install", "scripts", "cli_gate_cuda", "explain_faults", *without)
-    shell = " --only shell" + "".join(f" --except {name}" for name in left_out)
+    left_out = ("install", "scripts", "cli_gate_cuda", "explain_faults")
+    shell = " --only shell" + "".join(f" --except {name}" for name in left_out) + unless_deep(OF_THE_GATE)
     return Stage(f"asan-{compiler}", run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
@@ -84,7 +91,7 @@ def sanitized(compiler, tiers=TIERS, without=()):
 
 
 def valgrind():
-    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'")
+    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + unless_deep(LONGEST_WALK)
     return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600"},
                  tiers=("default", "deep"))
 
@@ -138,8 +145,8 @@ STAGES = (
     Stage("faults", "scripts/faults", ("gcc",)),
     tolerance(),
     oracle(),
-    sanitized("gcc", tiers=("default", "deep"), without=OF_THE_GATE),
-    sanitized("clang"),  # once with those of the gate is enough
+    sanitized("gcc", tiers=("default", "deep")),
+    sanitized("clang"),
     simt("gcc", "gcc"),
     simt("clang", "clang"),
     gate(),

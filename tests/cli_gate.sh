@@ -7,7 +7,7 @@ set -u
 kernels=$(dirname "$chunkproof")/tests
 
 right() {
-    status 0 --kernel "$kernels/$1.so" --cases 120 && has "right: 0 of 120 cases wrong"
+    status 0 --kernel "$kernels/$1.so" --cases 48 && has "right: 0 of 48 cases wrong"
 }
 
 # misbehaves HOW VERDICT CLAUSE: exit status 1, with that verdict by that clause, and the gate goes on to the end.
@@ -74,7 +74,7 @@ END
 any_jobs() {
     sed 's/o\[i\] = o\[i\] \* rescale/o[i] = o[i]/' tests/example/paged_kernel.c >"$work/wrong.c"
     for jobs in 1 3; do
-        status 1 --kernel "$work/wrong.c" --cases 200 --jobs $jobs --json "$work/$jobs.json" || return 1
+        status 1 --kernel "$work/wrong.c" --cases 100 --jobs $jobs --json "$work/$jobs.json" || return 1
     done
     same "$work/1.json" "$work/3.json"
 }
@@ -82,7 +82,7 @@ any_jobs() {
 # Killed after a while, the same command ends what is left; then nothing is left, and the report is still there.
 gone_on_with() {
     sed 's/j < n_keys/j < n_keys - (n_keys > 900)/' tests/example/paged_kernel.c >"$work/wrong.c"
-    local one=(--kernel "$work/wrong.c" --cases 300 --seed 3)
+    local one=(--kernel "$work/wrong.c" --cases 160 --seed 3)
     status 1 "${one[@]}" --json "$work/whole.json" || return 1
     timeout -s INT 1.5 "$chunkproof" gate "${one[@]}" --state "$work/state" >"$work/out" 2>&1
     [ -s "$work/state" ] || { echo "no state"; return 1; }

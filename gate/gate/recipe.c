@@ -92,6 +92,24 @@ static void make_room(struct gate_recipe *r, long long work) {
     }
 }
 
+/* On the executor each query row and head costs as much as many keys do. */
+static void make_few(struct gate_recipe *r, long long work) {
+    for (;;) {
+        int rows = r->queries == GATE_DECODE ? 1 : 4;
+        long long numbers = (long long)r->n_ops * rows * r->n_heads * r->head_dim;
+        if (numbers <= work || (r->n_ops <= 3 && rows == 1 && r->n_heads == r->n_kv_heads)) {
+            return;
+        }
+        if (r->n_ops > 3) {
+            r->n_ops--;
+        } else if (rows > 1) {
+            r->queries = GATE_DECODE;
+        } else {
+            r->n_heads = r->n_kv_heads;
+        }
+    }
+}
+
 /* How many keys a long recipe has, and its values. Of many selected keys nothing can be claimed where a kernel divides
  * each partial result; of counted ones it can. */
 struct many {
@@ -104,7 +122,7 @@ static const struct many all_many[] = {
     {18000, GATE_COUNT}, {32768, GATE_SELECT}, {18000, GATE_SELECT}, {65536, GATE_COUNT},
     {36000, GATE_COUNT}, {65536, GATE_SELECT}, {18000, GATE_COUNT},  {18000, GATE_SELECT}};
 
-/* Many keys: few sequences, one of which forks off on the way. */
+/* Many keys: few sequences, one of which forks off on the way, and few runs. */
 static void make_long(struct gate_recipe *r, struct gate_random *random, int longest,
                       long long work) {
     static const int chunk_sizes[] = {64, 128, 16, 17}; /* a path has CP_MAX_DEPTH chunks */
@@ -117,11 +135,14 @@ static void make_long(struct gate_recipe *r, struct gate_random *random, int lon
     r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
     r->op[1] = (struct gate_op){GATE_JOIN, 0, keys - 200 + gate_random_below(random, 200),
                                 gate_random_below(random, 100)};
+    r->renewed = 0;
     if (work < LITTLE) {
         r->n_heads = 1;
-        r->head_dim = 16 << gate_random_below(random, 3);
+        r->head_dim = longest > 20000 ? 16 : 16 << gate_random_below(random, 3);
     } else if (longest > 20000 || gate_random_below(random, 2) == 0) {
         r->head_dim = longest > 40000 ? 16 : 64;
+    } else if (r->head_dim > 64) {
+        r->n_heads = 1;
     }
 }
 
@@ -136,13 +157,15 @@ static void make_deep(struct gate_recipe *r, struct gate_random *random) {
     r->op[1] = (struct gate_op){GATE_JOIN, 0, gate_random_below(random, tokens), 20};
 }
 
-/* Wide heads with more keys than a kernel takes at a time: otherwise the wider they are, the fewer keys there are. */
-static void make_wide(struct gate_recipe *r, struct gate_random *random, int attempt) {
+/* Wide heads with more keys than a kernel takes at a time: otherwise the wider they are, the fewer keys there are. The
+ * n-th of them: each width has each of these values. */
+static void make_wide(struct gate_recipe *r, struct gate_random *random, long long n, int attempt) {
+    static const enum gate_values values[] = {GATE_COUNT, GATE_SELECT, GATE_NORMAL};
     static const int head_dims[] = {256, 128, 320, 192, 100};
     static const int chunk_sizes[] = {16, 64, 17, 32, 128, 5};
     int keys = 140 + gate_random_below(random, 200);
-    int wide = one_of(random, head_dims, COUNT_OF(head_dims));
-    r->head_dim = attempt < WIDE_FIRST ? wide : r->head_dim;
+    r->values = values[n % COUNT_OF(values)];
+    r->head_dim = attempt < WIDE_FIRST ? head_dims[n % COUNT_OF(head_dims)] : r->head_dim;
     r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
     r->n_kv_heads = 1;
     r->n_heads = 1 + gate_random_below(random, 2);
@@ -224,7 +247,7 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
         return;
     }
     if (any_size && index % WIDE_EVERY == WIDE_EVERY / 2 + index / WIDE_EVERY % 8) {
-        make_wide(r, &random, attempt);
+        make_wide(r, &random, index / WIDE_EVERY, attempt);
         apply(r, wanted);
         shorten(r);
         return;
@@ -234,6 +257,9 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     if (gate_random_below(&random, 2) == 0) {
         make_room(r, work);
         apply(r, wanted);
+    }
+    if (work < LITTLE) {
+        make_few(r, work);
     }
     int most = most_tokens(r, r->n_ops, work);
     for (int i = 0; i < r->n_ops; i++) {

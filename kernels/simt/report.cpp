@@ -69,7 +69,7 @@ std::string Machine::memory_name(const void *address) const {
         std::intptr_t base = reinterpret_cast<std::intptr_t>(memory);
         std::intptr_t end = base + static_cast<std::intptr_t>(bytes);
         std::intptr_t away = place < base ? base - place : place < end ? 0 : place - end + 1;
-        if (bytes > 0 && away < nearest) {
+        if (memory != nullptr && away < nearest) {
             nearest = away;
             name = std::string(label) + (place < base ? "" : "+") + std::to_string(place - base) +
                    " (" + std::to_string(bytes) + " bytes)";
