@@ -290,11 +290,11 @@ class JUnit(Reports):
         self.assertIn("WRONG: 1 of 1 cases wrong", self.again(own))
 
     def test_other_verdicts(self):
-        _, suite, page, _ = self.run_gate(1, self.kernel(FAILS), "--cases", "16")
+        _, suite, page, _ = self.run_gate(1, self.kernel(FAILS), "--cases", "32")
         self.assertEqual(set(outcomes(suite).values()), {"failure"})
         failure = suite.find("testcase/failure")
         self.assertEqual((failure.get("type"), failure.get("message")), ("failed", "returned 5"))
-        self.assertIn("breaks GATE-1; failed 1 of 1 cases", suite.find("testcase[@name='shifted']/failure").text)
+        self.assertIn("breaks GATE-1; failed 2 of 2 cases", suite.find("testcase[@name='shifted']/failure").text)
         self.assertEqual(len(page.findall(f".//{SVG}rect[@class='bar within']")), 0)
 
     def test_the_time_adds_up(self):
