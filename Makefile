@@ -206,15 +206,16 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] opt/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] opt/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
 		$(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 644 include/chunkproof/*.h $(DESTDIR)$(PREFIX)/include/chunkproof
-	install -d $(DESTDIR)$(PREFIX)/include/chunkproof/kernels/simt/as_cuda
+	install -d $(DESTDIR)$(PREFIX)/include/chunkproof/kernels/simt/as_cuda/cooperative_groups
 	install -m 644 kernels/simt/*.h $(DESTDIR)$(PREFIX)/include/chunkproof/kernels/simt
 	install -m 644 kernels/simt/as_cuda/*.h $(DESTDIR)$(PREFIX)/include/chunkproof/kernels/simt/as_cuda
+	install -m 644 kernels/simt/as_cuda/cooperative_groups/*.h $(DESTDIR)$(PREFIX)/include/chunkproof/kernels/simt/as_cuda/cooperative_groups
 	scripts/fix-limits $(CC) $(EXTRA_CFLAGS) -Iinclude -E -x c - >$(DESTDIR)$(PREFIX)/include/chunkproof/limits.h
 	install -m 755 $(command) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(static) $(simt) $(DESTDIR)$(PREFIX)/lib

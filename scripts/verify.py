@@ -6,6 +6,7 @@ the gate adds gate.json, gate.xml and gate.html (scripts/gate).
 
     scripts/verify.py               all stages
     scripts/verify.py lint install  only these
+    scripts/verify.py -install      all but these
     scripts/verify.py --list        their names and what they need
 
 TIER=quick|default|deep says how much each stage does. STRICT=1 makes a skipped stage a failure.
@@ -139,15 +140,21 @@ def tools(stages):
     return {name: output_of(name, "--version") for name in names if shutil.which(name)}
 
 
-def choose(stages, names, tier):
+def choose(stages, arguments, tier):
     known = [stage.name for stage in stages]
-    unknown = [name for name in names if name not in known]
+    left_out = [name[1:] for name in arguments if name.startswith("-")]
+    names = [name for name in arguments if not name.startswith("-")]
+    unknown = [name for name in names + left_out if name not in known]
     if unknown:
         print(f"verify: no such stage: {', '.join(unknown)}; there are: {', '.join(known)}",
               file=sys.stderr)
         return None
-    return [stage for stage in stages
-            if stage.name in names or (not names and tier in stage.tiers)]
+    chosen = [stage for stage in stages if stage.name not in left_out
+              and (stage.name in names or (not names and tier in stage.tiers))]
+    if not chosen:
+        print(f"verify: no stage is left of {' '.join(arguments) or 'TIER=' + tier}", file=sys.stderr)
+        return None
+    return chosen
 
 
 def written(directory):

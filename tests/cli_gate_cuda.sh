@@ -94,6 +94,26 @@ ok "gate, CUDA: too little shared memory" fault 'call->head_dim \* sizeof(float)
 ok "gate, CUDA: the default stream" fault '(cudaStream_t)call->stream' '0' wrote-late
 ok "gate, CUDA: the maximum of the last key alone" fault 'fmaxf(m, score)' 'score' not-a-number
 
+# The example with its sums taken by a tile of cooperative groups.
+grouped() {
+    sed 's|#include <cuda_runtime.h>|&\n#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\nnamespace cg = cooperative_groups;|
+        s|for (int other = 16; other > 0; other /= 2) {|{|
+        s|dot += __shfl_xor_sync(ALL_LANES, dot, other);|dot = cg::reduce(cg::tiled_partition<32>(cg::this_thread_block()), dot, cg::plus<float>());|' \
+        "$example" >"$work/groups.cu"
+    grep -q "cg::reduce" "$work/groups.cu" && status 0 --kernel "$work/groups.cu" --on executor --cases 12 || return 1
+    sed -i 's|tiled_partition<32>|tiled_partition<16>|' "$work/groups.cu" # half of the lanes are left out
+    status 1 --kernel "$work/groups.cu" --on executor --cases 12 --first && has "1 case"
+}
+
+# A launcher that asks the device first; it refuses to run on one with too little of what it needs.
+asks_device() {
+    sed 's|    dim3 grid(call->n_rows, call->n_heads);|    cudaDeviceProp p;\n    int n = 0, device = -1, threads = 0;\n    if (cudaGetDeviceCount(\&n) != cudaSuccess \|\| n < 1 \|\| cudaGetDevice(\&device) != cudaSuccess \|\| cudaSetDevice(device) != cudaSuccess \|\|\n        cudaGetDeviceProperties(\&p, device) != cudaSuccess \|\| p.warpSize != 32 \|\| p.sharedMemPerBlock < call->head_dim * sizeof(float) \|\|\n        cudaDeviceGetAttribute(\&threads, cudaDevAttrMaxThreadsPerBlock, device) != cudaSuccess \|\| threads < LEAST) {\n        return 1;\n    }\n&|
+        s|cudaGetLastError() != cudaSuccess|cudaPeekAtLastError() != cudaSuccess|; s|ALL_LANES 0xFFFFFFFFu|&\n#define LEAST 1024|' "$example" >"$work/asks.cu"
+    grep -q "p.warpSize" "$work/asks.cu" && status 0 --kernel "$work/asks.cu" --on executor --cases 6 || return 1
+    sed -i 's|LEAST 1024|LEAST 1025|' "$work/asks.cu"
+    status 1 --kernel "$work/asks.cu" --on executor --cases 6 --first && has "failed, 1 case"
+}
+
 # two_warps MACRO VERDICT PATTERN: of one case, the text that has the pattern; on one line.
 two_warps() {
     CXXFLAGS="-O2 -D$1" status 1 --kernel "$here/gate/two_warps.cu" --on executor --cases 1 &&
@@ -140,6 +160,8 @@ outside_line() {
 }
 
 ok "gate, CUDA: two warps with their barriers are right" right_with_barriers
+ok "gate, CUDA: cooperative groups" grouped
+ok "gate, CUDA: a launcher that asks the device" asks_device
 ok "gate, CUDA: a race names both lines" race_lines
 ok "gate, CUDA: divergence names both lines" divergence_lines
 ok "gate, CUDA: outside of shared memory, a line" outside_line

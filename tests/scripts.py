@@ -137,6 +137,16 @@ class Verify(InDirectory):
             self.assertEqual(verify.main(["nothing"], (Stage("good", "true"),), self.directory), 2)
         self.assertIn("no such stage: nothing", said.getvalue())
 
+    def test_stages_are_left_out_by_name(self):
+        stages = Stage("good", "true"), Stage("bad", "false"), Stage("rare", "false", tiers=("deep",))
+        status, report, _ = self.run_stages(*stages, arguments=["-bad"])
+        self.assertEqual((status, [stage["name"] for stage in report["stages"]]), (0, ["good"]))
+        for arguments, what in ((["-nothing"], "no such stage: nothing"),
+                                (["-good", "-bad"], "no stage is left of -good -bad")):
+            with mock.patch.object(sys, "stderr", io.StringIO()) as said:
+                self.assertEqual(verify.main(arguments, stages, self.directory), 2)
+            self.assertIn(what, said.getvalue())
+
     def test_a_wrong_tier_is_bad_use(self):
         with mock.patch.dict(os.environ, {"TIER": "slow"}), mock.patch.object(sys, "stderr"):
             self.assertEqual(verify.main([], (Stage("good", "true"),), self.directory), 2)

@@ -39,7 +39,8 @@ static const shape &plain_shape = shapes[0];
 
 /* For what has nothing to do with the size. */
 static shape small(int head_dim) {
-    return {3, 3, 16, 2, 1, head_dim, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
+    return {3,       3,       16,      2,           1,           head_dim,
+            CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
 }
 
 /* ---- Results ---- */

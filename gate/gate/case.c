@@ -51,7 +51,7 @@ int gate_case_save(const char *file, const struct gate_found *found,
     json_decref(json);
     free(name);
     if (result != 0) {
-        fprintf(stderr, "chunkproof gate: %s: the case could not be written: %s\n", file,
+        fprintf(stderr, "chunkproof: %s: the case could not be written: %s\n", file,
                 strerror(errno));
     }
     return result;

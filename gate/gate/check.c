@@ -69,7 +69,7 @@ static enum gate_verdict verdict_of(enum run_outcome outcome) {
 }
 
 static int no_verdict(const char *text) {
-    fprintf(stderr, "chunkproof gate: %s\n", text);
+    fprintf(stderr, "chunkproof: %s\n", text);
     return -1;
 }
 

@@ -49,7 +49,7 @@ static int wait_for(const struct gate_words *words, pid_t process) {
         }
     }
     if (WIFSIGNALED(status)) {
-        fprintf(stderr, "chunkproof gate: %s was ended by a signal: %s\n", words->word[0],
+        fprintf(stderr, "chunkproof: %s was ended by a signal: %s\n", words->word[0],
                 strsignal(WTERMSIG(status)));
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -60,7 +60,7 @@ int gate_words_run(struct gate_words *words) {
     words->word[words->n] = NULL;
     int error = posix_spawnp(&process, words->word[0], NULL, NULL, words->word, environ);
     if (error != 0) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", words->word[0], strerror(error));
+        fprintf(stderr, "chunkproof: %s: %s\n", words->word[0], strerror(error));
         return -1;
     }
     return wait_for(words, process);
@@ -120,10 +120,9 @@ static int find(char path[GATE_MOST_PATH], const char *const *place, size_t n) {
             return 0;
         }
     }
-    fprintf(
-        stderr,
-        "chunkproof gate: %s is nowhere near this program: give the kernel as a shared object\n",
-        place[n - 1]);
+    fprintf(stderr,
+            "chunkproof: %s is nowhere near this program: give the kernel as a shared object\n",
+            place[n - 1]);
     return -1;
 }
 

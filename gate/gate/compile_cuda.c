@@ -47,7 +47,7 @@ static int compile_for_gpu(const struct gate_object *object, const char *source)
     struct gate_words words = {.n = 0};
     if (!has_gpu()) {
         fprintf(stderr,
-                "chunkproof gate: %s: there is no GPU here: without --on gpu, the executor "
+                "chunkproof: %s: there is no GPU here: without --on gpu, the executor "
                 "on the CPU takes it\n",
                 source);
         return -1;

@@ -67,7 +67,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct writing *w, cons
     for (const char *at = w->text; at < w->at; at++) {
         line += *at == '\n';
     }
-    fprintf(stderr, "chunkproof gate: %s:%d: ", w->file, line);
+    fprintf(stderr, "chunkproof: %s:%d: ", w->file, line);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
@@ -382,7 +382,7 @@ static char *read_file(const char *name) {
         (void)fclose(file);
     }
     if (!good) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", name,
+        fprintf(stderr, "chunkproof: %s: %s\n", name,
                 n == MOST_BYTES ? "it has more than 16 MiB" : "it cannot be read");
         free(text);
         return NULL;
@@ -401,7 +401,7 @@ static int write_file(const char *name, const char *source, const struct writing
         good = fclose(file) == 0 && good;
     }
     if (!good) {
-        fprintf(stderr, "chunkproof gate: %s: %s\n", name, strerror(errno));
+        fprintf(stderr, "chunkproof: %s: %s\n", name, strerror(errno));
     }
     return good ? 0 : -1;
 }

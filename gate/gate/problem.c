@@ -199,12 +199,16 @@ static int make_plan(struct gate_problem *p, const struct cp_tree *tree) {
 
 /* ---- The problem ---- */
 
+/* n d numbers, and one more. Not written: a problem that turns out to be too large is not filled. */
+static double *allocate_rows(size_t n, const struct gate_problem *p) {
+    return malloc((n * (size_t)p->recipe.head_dim + 1) * sizeof(double));
+}
+
 static int allocate_numbers(struct gate_problem *p) {
-    size_t d = (size_t)p->recipe.head_dim;
     size_t keys = (size_t)p->capacity * (size_t)p->recipe.n_kv_heads * (size_t)p->recipe.chunk_size;
-    p->q = allocate((size_t)p->n_rows * (size_t)p->recipe.n_heads * d, sizeof(double));
-    p->k = allocate(keys * d, sizeof(double));
-    p->v = allocate(keys * d, sizeof(double));
+    p->q = allocate_rows((size_t)p->n_rows * (size_t)p->recipe.n_heads, p);
+    p->k = allocate_rows(keys, p);
+    p->v = allocate_rows(keys, p);
     return p->q != NULL && p->k != NULL && p->v != NULL ? 0 : -1;
 }
 

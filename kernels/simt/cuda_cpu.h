@@ -134,13 +134,31 @@ template <class T> inline T __ldg(const T *address) {
     return *address;
 }
 
-/* As exact as the C library: a GPU's __expf and __fdividef are less so. */
+/* The fast ones in the steps that a GPU takes: the argument is rounded before the power of two, so that the relative error
+ * of __expf(x) grows as |x| does. In each step as exact as the C library, where a GPU is off by a unit or two more. */
 inline float __expf(float x) {
-    return expf(x);
+    return exp2f(x * 0x1.715476p0f);
 }
 
+inline float __logf(float x) {
+    return log2f(x) * 0x1.62e43p-1f;
+}
+
+inline float __log2f(float x) {
+    return log2f(x);
+}
+
+/* Nothing is left of the reciprocal of a divisor this large. */
 inline float __fdividef(float x, float y) {
-    return x / y;
+    return fabsf(y) > 0x1p126f ? x * 0.0f : x * (1.0f / y);
+}
+
+inline float __fmaf_rn(float x, float y, float z) {
+    return fmaf(x, y, z);
+}
+
+inline float __frcp_rn(float x) {
+    return 1.0f / x;
 }
 
 inline float rsqrtf(float x) {

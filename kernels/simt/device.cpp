@@ -252,17 +252,64 @@ cudaError_t cudaGetDevice(int *device) {
     return host.fails() ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+/* There is none but this one, whatever its number. */
+cudaError_t cudaGetDeviceCount(int *devices) {
+    Host host;
+    *devices = host.device.number + 1;
+    return host.fails() ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+    Host host;
+    return host.fails() || device != host.device.number ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     Host host;
     if (host.fails() || device != host.device.number) {
         return cudaErrorInvalidValue;
     }
-    *value = attribute == cudaDevAttrMultiProcessorCount      ? host.device.multiprocessors
-             : attribute == cudaDevAttrComputeCapabilityMajor ? host.device.capability / 10
-             : attribute == cudaDevAttrComputeCapabilityMinor
-                 ? host.device.capability % 10
-                 : static_cast<int>(host.device.most_shared);
+    *properties = {"executor of CUDA kernels",
+                   host.device.capability / 10,
+                   host.device.capability % 10,
+                   host.device.multiprocessors,
+                   32,
+                   1024,
+                   48 * 1024,
+                   host.device.most_shared};
     return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+    cudaDeviceProp p;
+    cudaError_t error = cudaGetDeviceProperties(&p, device);
+    if (error != cudaSuccess) {
+        return error;
+    }
+    switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+        *value = p.maxThreadsPerBlock;
+        return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+        *value = static_cast<int>(p.sharedMemPerBlock);
+        return cudaSuccess;
+    case cudaDevAttrWarpSize:
+        *value = p.warpSize;
+        return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount:
+        *value = p.multiProcessorCount;
+        return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = p.major;
+        return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor:
+        *value = p.minor;
+        return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = static_cast<int>(p.sharedMemPerBlockOptin);
+        return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
 }
 
 cudaError_t cudaMalloc(void **memory, std::size_t bytes) {
@@ -384,6 +431,11 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaGetLastError() {
     Host host;
     return std::exchange(host.device.last_error, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() {
+    Host host;
+    return host.device.last_error;
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {

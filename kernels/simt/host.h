@@ -57,10 +57,20 @@ enum cudaError_t {
 };
 
 enum cudaDeviceAttr {
+    cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrWarpSize = 10,
+    cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-    cudaDevAttrMultiProcessorCount = 16,
+};
+
+/* What launchers look at; in bytes. */
+struct cudaDeviceProp {
+    char name[256];
+    int major, minor, multiProcessorCount, warpSize, maxThreadsPerBlock;
+    std::size_t sharedMemPerBlock, sharedMemPerBlockOptin;
 };
 
 enum cudaMemcpyKind {
@@ -90,7 +100,11 @@ extern "C" { /* as CUDA's own are */
 
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
 cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceCount(int *devices);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 
 cudaError_t cudaMalloc(void **memory, std::size_t bytes);
