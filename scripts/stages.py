@@ -92,7 +92,7 @@ def sanitized(compiler, tiers=TIERS):
 
 def valgrind():
     run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + unless_deep(LONGEST_WALK)
-    return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600"},
+    return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600", "CHUNKPROOF_CASES": "60"},
                  tiers=("default", "deep"))
 
 
