@@ -187,7 +187,7 @@ static void try_sequences(struct explain *x) {
                 "as if n_tokens had been that of the sequence behind it (PLAN-2)");
 }
 
-enum table { POOL, SHIFTED, PATH, ANY_CHUNK };
+enum table { POOL, SHIFTED, ROTATED, TURNED, PATH, ANY_CHUNK };
 
 /* Another way from a key's number to its place. a: 0 chunk j / c, slot j & (c - 1); else as if chunks had so many slots; 1:
  * of the chunk number alone, 2: of the slot alone, 3: of both. */
@@ -222,7 +222,7 @@ static void try_slots(struct explain *x) {
 
 /* a: how; which chunk of the path, or by how many it is shifted; which it is taken for. */
 static int take_other_chunks(struct explain *x, const int *a) {
-    int changed = 0;
+    int changed = 0, chunks = (x->n + x->c - 1) / x->c;
     explain_take_query(x, x->row, x->head);
     for (int j = 0; j < x->n; j++) {
         int i = j / x->c, own = chunk_of(x, x->s, i), chunk = own;
@@ -230,6 +230,10 @@ static int take_other_chunks(struct explain *x, const int *a) {
             chunk = i < x->at->problem.capacity ? i : -1;
         } else if (a[0] == SHIFTED) {
             chunk = chunk_of(x, x->s, i + a[1]);
+        } else if (a[0] == ROTATED) {
+            chunk = chunk_of(x, x->s, (i + a[1] + chunks) % chunks);
+        } else if (a[0] == TURNED) {
+            chunk = chunk_of(x, x->s, chunks - 1 - i);
         } else if (i == a[1]) {
             chunk = a[0] == PATH ? chunk_of(x, x->s, a[2]) : a[2];
         }
@@ -253,7 +257,7 @@ static void name_owner(const struct explain *x, int chunk, char *text, size_t si
 }
 
 static void try_chunks(struct explain *x) {
-    const int pool[EXPLAIN_NUMBERS] = {POOL};
+    const int pool[EXPLAIN_NUMBERS] = {POOL}, turned[EXPLAIN_NUMBERS] = {TURNED};
     int chunks = (x->n + x->c - 1) / x->c, capacity = x->at->problem.capacity;
     char owner[80];
     explain_try(x, take_other_chunks, pool, 11,
@@ -263,7 +267,15 @@ static void try_chunks(struct explain *x) {
         const int shifted[EXPLAIN_NUMBERS] = {SHIFTED, by};
         explain_try(x, take_other_chunks, shifted, 11,
                     "as if chunk i of a path were chunk i %s 1 of it (PLAN-2)", by < 0 ? "-" : "+");
+        const int rotated[EXPLAIN_NUMBERS] = {ROTATED, by};
+        explain_try(x, take_other_chunks, rotated, 12,
+                    "as if the table were rotated: chunk i of n were chunk (i %s 1) mod n, which "
+                    "matters as the last one is not full (PLAN-2)",
+                    by < 0 ? "-" : "+");
     }
+    explain_try(x, take_other_chunks, turned, 12,
+                "as if the table were read from the last chunk to the first, which matters as the "
+                "last one is not full (PLAN-2)");
     for (int i = chunks - 1; i >= 0 && i >= chunks - FEW; i--) {
         for (int other = 0; other < chunks && other < FEW; other++) {
             const int path[EXPLAIN_NUMBERS] = {PATH, i, other};

@@ -11,6 +11,7 @@
 #define MOST_TILE   256
 #define MOST_WINDOW 4096
 #define LONG_RANGES 24 /* that are tried for a row */
+#define MOST_SINKS  128
 
 enum range {
     AT,
@@ -25,7 +26,8 @@ enum range {
     BEHIND_IN_CHUNKS, /* and of each chunk */
     BUT_FIRST,
     BUT_LAST,
-    OF_EACH /* begin + end * 1024 of so many */
+    BETWEEN, /* the first of them, and the last */
+    OF_EACH  /* begin + end * 1024 of so many */
 };
 
 /* Of those that are seen. */
@@ -62,6 +64,8 @@ static int is_in_range(const struct explain *x, const int *a, int j) {
         return j >= a[1];
     case BUT_LAST:
         return j < x->n - a[1];
+    case BETWEEN:
+        return a[1] <= j && j < x->n - a[2];
     default:
         return a[2] % 1024 <= j % a[1] && j % a[1] < a[2] / 1024;
     }
@@ -162,16 +166,14 @@ static int might_give(const struct explain *x, const struct sums *s, int begin, 
 }
 
 /* Short ones first. */
-static void try_any_range(struct explain *x) {
-    struct sums s;
+static void try_any_range(struct explain *x, const struct sums *s) {
     int tried = 0, unit = x->n <= ANY_RANGE ? 1 : x->c;
-    add_up(x, &s);
     for (int length = 1; length <= x->n && tried < LONG_RANGES;
          length += length < unit ? 1 : unit) {
         for (int end = x->n; end >= length && tried < LONG_RANGES; end--) {
             int begin = end - length;
             if ((end == x->n || begin == 0 || length <= 1 || unit == 1 || begin % unit == 0) &&
-                (might_give(x, &s, begin, end, 0) || might_give(x, &s, begin, end, 2))) {
+                (might_give(x, s, begin, end, 0) || might_give(x, s, begin, end, 2))) {
                 try_keys_at(x, begin, end, 20);
                 tried++;
             }
@@ -214,6 +216,21 @@ static void try_remainders(struct explain *x) {
     }
 }
 
+/* What a window of the last keys sees, and the first ones beside. `s`: the sums over the first keys. */
+static void try_sinks(struct explain *x, const struct sums *s) {
+    char words[120];
+    for (int first = 1; first <= MOST_SINKS; first *= 2) {
+        for (int last = 1; first + last < x->n; last *= 2) {
+            (void)snprintf(words, sizeof words,
+                           "as if it saw the first %d %s and the last %d alone", first,
+                           first == 1 ? "key" : "keys", last);
+            if (might_give(x, s, first, x->n - last, 0)) {
+                leave_out(x, BETWEEN, first, last, 14, words);
+            }
+        }
+    }
+}
+
 /* A warp's keys, of a tile that has some. */
 static void try_warps(struct explain *x) {
     char words[80];
@@ -231,6 +248,7 @@ static void try_warps(struct explain *x) {
 }
 
 void explain_try_ranges(struct explain *x) {
+    struct sums s;
     char words[80];
     try_keys_at(x, x->n - 1, x->n, 12);
     try_keys_at(x, 0, 1, 12);
@@ -249,5 +267,7 @@ void explain_try_ranges(struct explain *x) {
     }
     try_remainders(x);
     try_warps(x);
-    try_any_range(x);
+    add_up(x, &s);
+    try_sinks(x, &s);
+    try_any_range(x, &s);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Other scores: elements of Q and K that are left out of them, or counted twice, a scale of another d, scores that go on
- * from one key to the next. What may be is looked for quickly, in a few elements, before it is tried. */
+ * from one key to the next, or are bent. What may be is looked for quickly, in a few elements, before it is tried. */
 #include <math.h>
 #include <string.h>
 
@@ -249,8 +249,42 @@ static int permute_query(struct explain *x, const int *a) {
     return explain_attend(x, 1.0);
 }
 
-/* The scores are bent, so that none is larger than a number. */
-static int cap_scores(struct explain *x, const int *a) {
+static void try_orders(struct explain *x) {
+    static const char *const words[] = {"elements 2i and 2i + 1 of Q, but not of K,",
+                                        "the halves of Q, but not of K,",
+                                        "all elements of Q, but not of K,"};
+    for (int order = PAIRS; order <= BACKWARDS; order++) {
+        const int a[EXPLAIN_NUMBERS] = {order};
+        explain_try(x, permute_query, a, 15, "as if %s had been %s (SOFTMAX-1)", words[order],
+                    order == BACKWARDS ? "read from the last on" : "swapped");
+    }
+}
+
+/* ---- Other scores of the same products ---- */
+
+enum bend { CAPPED, MAGNITUDE, NOT_BELOW_0, LESS_BY_DISTANCE, MORE_BY_DISTANCE, MORE_BY_POSITION };
+
+/* What becomes of the score of key j. a: how; a number. */
+static double bend(const struct explain *x, const int *a, int j) {
+    double score = x->scratch[j];
+    double slope = exp2(-8.0 * (x->head + 1) / x->at->problem.recipe.n_heads);
+    switch ((enum bend)a[0]) {
+    case CAPPED:
+        return a[1] * tanh(score / a[1]);
+    case MAGNITUDE:
+        return fabs(score);
+    case NOT_BELOW_0:
+        return fmax(score, 0.0);
+    case LESS_BY_DISTANCE:
+        return score - slope * (x->m - 1 - j);
+    case MORE_BY_DISTANCE:
+        return score + slope * (x->m - 1 - j);
+    default:
+        return score + slope * j;
+    }
+}
+
+static int bend_scores(struct explain *x, const int *a) {
     struct explain_state s;
     explain_take_all(x);
     if (x->outside || x->m == 0) {
@@ -259,7 +293,7 @@ static int cap_scores(struct explain *x, const int *a) {
     explain_score_all(x);
     explain_begin(x, &s, 0);
     for (int j = 0; j < x->m; j++) {
-        x->scratch[j] = a[0] * tanh(x->scratch[j] / a[0]);
+        x->scratch[j] = bend(x, a, j);
         s.m = fmax(s.m, x->scratch[j]);
     }
     for (int j = 0; j < x->m; j++) {
@@ -268,26 +302,48 @@ static int cap_scores(struct explain *x, const int *a) {
     return explain_finish(x, &s, s.n);
 }
 
-static void try_orders(struct explain *x) {
-    static const char *const words[] = {"elements 2i and 2i + 1 of Q, but not of K,",
-                                        "the halves of Q, but not of K,",
-                                        "all elements of Q, but not of K,"};
-    static const int caps[] = {10, 15, 20, 30, 50, 100};
-    for (int order = PAIRS; order <= BACKWARDS; order++) {
-        const int a[EXPLAIN_NUMBERS] = {order};
-        explain_try(x, permute_query, a, 15, "as if %s had been %s (SOFTMAX-1)", words[order],
-                    order == BACKWARDS ? "read from the last on" : "swapped");
+/* The magnitude of each product of an element of Q and one of K. */
+static int take_magnitudes(struct explain *x, const int *a) {
+    (void)a;
+    explain_take_all(x);
+    if (x->outside) {
+        return 0;
     }
+    for (int i = 0; i < x->d; i++) {
+        x->q[i] = fabs(x->q[i]);
+    }
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)x->m * x->d; i++) {
+        x->k[i] = fabs(x->k[i]);
+    }
+    return explain_attend(x, 1.0);
+}
+
+static void try_bends(struct explain *x) {
+    static const int caps[] = {10, 15, 20, 30, 50, 100}, none[EXPLAIN_NUMBERS] = {0};
+    static const char *const words[] = {
+        "",
+        "the magnitude of each score had been taken",
+        "scores below 0 had been taken as 0",
+        "each score were less by 2^(-8 (head + 1) / h) times the distance to the last key seen",
+        "each score were more by 2^(-8 (head + 1) / h) times the distance to the last key seen",
+        "each score were more by 2^(-8 (head + 1) / h) times the key's position"};
     for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
-        const int a[EXPLAIN_NUMBERS] = {caps[i]};
-        explain_try(x, cap_scores, a, 15,
+        const int a[EXPLAIN_NUMBERS] = {CAPPED, caps[i]};
+        explain_try(x, bend_scores, a, 15,
                     "as if scores s had been capped: %d tanh(s / %d) (SOFTMAX-1)", caps[i],
                     caps[i]);
     }
+    for (int how = MAGNITUDE; how <= MORE_BY_POSITION; how++) {
+        const int a[EXPLAIN_NUMBERS] = {how};
+        explain_try(x, bend_scores, a, 15, "as if %s (SOFTMAX-1)", words[how]);
+    }
+    explain_try(x, take_magnitudes, none, 15,
+                "as if the magnitude of each product of Q and K had been added up (SOFTMAX-1)");
 }
 
 void explain_try_scores(struct explain *x) {
     try_orders(x);
+    try_bends(x);
     try_scales(x);
     try_along(x);
     if (x->n > 0) {

@@ -13,19 +13,22 @@
 
 /* What is done with the sums when the maximum grows, and at the end. */
 struct way {
-    int rescales_n, rescales_o, divides, upside_down;
+    int rescales_n, rescales_o, divides, upside_down, late;
     const char *words;
 };
 
 static const struct way ways[] = {
-    {1, 0, 1, 0,
+    {1, 0, 1, 0, 0,
      "the sum of weighted values had not been rescaled when the maximum grew (MERGE-4)"},
-    {0, 1, 1, 0, "the sum of weights had not been rescaled when the maximum grew (MERGE-4)"},
-    {0, 0, 1, 0, "neither sum had been rescaled when the maximum grew (MERGE-4)"},
-    {1, 1, 1, 1, "the sums had been rescaled by exp(new - old), not exp(old - new) (MERGE-4)"},
-    {1, 1, 0, 0, "the sum had not been divided by the sum of weights (MERGE-6)"},
-    {1, 1, 2, 0, "the sum had been divided by the number of keys (MERGE-6)"},
-    {1, 1, 3, 0, "the sum had been divided by the sum of weights twice (MERGE-6)"},
+    {0, 1, 1, 0, 0, "the sum of weights had not been rescaled when the maximum grew (MERGE-4)"},
+    {0, 0, 1, 0, 0, "neither sum had been rescaled when the maximum grew (MERGE-4)"},
+    {1, 1, 1, 1, 0, "the sums had been rescaled by exp(new - old), not exp(old - new) (MERGE-4)"},
+    {1, 1, 0, 0, 0, "the sum had not been divided by the sum of weights (MERGE-6)"},
+    {1, 1, 2, 0, 0, "the sum had been divided by the number of keys (MERGE-6)"},
+    {1, 1, 3, 0, 0, "the sum had been divided by the sum of weights twice (MERGE-6)"},
+    {1, 1, 1, 0, 1,
+     "weights had been taken against the maximum before them, the sums then rescaled for the new "
+     "one (MERGE-4)"},
 };
 
 /* ---- A state as it runs ---- */
@@ -159,10 +162,11 @@ static void weigh_step(const struct explain *x, const struct way *way, struct ex
         s->o[i] *= way->rescales_o ? factor : 1.0;
         s->size[i] *= way->rescales_o ? factor : 1.0;
     }
-    s->m = largest;
+    s->m = way->late && s->m > -INFINITY ? s->m : largest;
     for (int j = first; j < end; j++) {
         add_key(x, s, backwards ? x->m - 1 - j : j);
     }
+    s->m = largest;
 }
 
 /* a: way, step, 1 from the last key on. */
@@ -183,7 +187,8 @@ static int sum_up(struct explain *x, const int *a) {
 
 static void try_way(struct explain *x, int way) {
     const int steps[] = {1, x->c, 8, 16, 32, 64, 128};
-    int simple = ways[way].rescales_n && ways[way].rescales_o && !ways[way].upside_down;
+    int simple =
+        ways[way].rescales_n && ways[way].rescales_o && !ways[way].upside_down && !ways[way].late;
     for (int backwards = 0; backwards < (simple ? 1 : 2); backwards++) {
         for (int i = 0; i < (simple ? 1 : 7); i++) {
             const int a[EXPLAIN_NUMBERS] = {way, steps[i], backwards};

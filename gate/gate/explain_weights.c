@@ -255,6 +255,63 @@ static void try_thresholds(struct explain *x, const struct quick *q) {
     }
 }
 
+/* ---- Weights by another function ---- */
+
+enum function { SQUARE, FIRST_ORDER, SECOND_ORDER, POWER_OF_2 };
+
+/* Of x, the score of a key against the maximum: at most 0. */
+static double other_weight(int function, double x) {
+    switch ((enum function)function) {
+    case SQUARE:
+        return exp(2.0 * x);
+    case FIRST_ORDER:
+        return fmax(1.0 + x, 0.0);
+    case SECOND_ORDER:
+        return 1.0 + x + 0.5 * x * x;
+    default:
+        return exp2(x);
+    }
+}
+
+/* a: function; in which sum; 1: the maximum is that of the keys so far, and sums are rescaled as they should be. */
+static int reweigh(struct explain *x, const int *a) {
+    struct explain_state s;
+    double so_far = -INFINITY;
+    explain_take_all(x);
+    if (x->outside || x->m == 0) {
+        return 0;
+    }
+    explain_score_all(x);
+    explain_begin(x, &s, 0);
+    find_largest(x, &s);
+    for (int j = 0; j < x->m; j++) {
+        so_far = a[2] ? fmax(so_far, x->scratch[j]) : s.m;
+        double right = exp(x->scratch[j] - so_far);
+        double times = right > 0.0 ? other_weight(a[0], x->scratch[j] - so_far) / right : 0.0;
+        explain_add_key(x, &s, j, (a[1] & OF_N) != 0 ? times : 1.0,
+                        (a[1] & OF_O) != 0 ? times : 1.0);
+    }
+    return explain_finish(x, &s, s.n);
+}
+
+static void try_functions(struct explain *x) {
+    static const char *const functions[] = {"the square of exp(x)", "1 + x (0 below x = -1)",
+                                            "1 + x + x^2 / 2", "2^x"};
+    static const char *const sums[] = {"", ", in the sum of weights alone",
+                                       ", in the sum of weighted values alone", ""};
+    for (int function = SQUARE; function <= POWER_OF_2; function++) {
+        for (int which = OF_BOTH; which >= OF_N; which--) {
+            for (int so_far = 0; so_far < 2; so_far++) {
+                const int a[EXPLAIN_NUMBERS] = {function, which, so_far};
+                explain_try(x, reweigh, a, 16 + (which != OF_BOTH) + so_far,
+                            "as if a weight were %s, not exp(x), for x = score - %s%s (SOFTMAX-1)",
+                            functions[function], so_far ? "maximum so far" : "maximum",
+                            sums[which]);
+            }
+        }
+    }
+}
+
 /* ---- Keys that are none ---- */
 
 /* a: up to a multiple of so many keys, 0 of a chunk's, or -1: one more. Their score is 0, and so are their values. */
@@ -337,6 +394,7 @@ void explain_try_weights(struct explain *x) {
         try_ends(x, &q);
         try_thresholds(x, &q);
     }
+    try_functions(x);
     try_padding(x);
     explain_try(x, scale_row, none, EXPLAIN_ONE_FACTOR,
                 "as if each row and head had a factor of its own: the sum of weighted values is "
