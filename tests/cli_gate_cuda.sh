@@ -114,6 +114,14 @@ asks_device() {
     status 1 --kernel "$work/asks.cu" --on executor --cases 6 --first && has "failed, 1 case"
 }
 
+# A launcher that forgets to ask for device memory is told so; one that asks for it is not.
+forgets_memory() {
+    grep -v 'memory = CP_DEVICE_MEMORY' "$example" >"$work/forgets.cu"
+    status 1 --kernel "$work/forgets.cu" --on executor --cases 6 --first && has "a null pointer" &&
+        has "for the device's set memory to CP_DEVICE_MEMORY" || return 1
+    status 0 --kernel "$example" --on executor --cases 2 && ! grep -q "CP_DEVICE_MEMORY" "$work/out"
+}
+
 # two_warps MACRO VERDICT PATTERN: of one case, the text that has the pattern; on one line.
 two_warps() {
     CXXFLAGS="-O2 -D$1" status 1 --kernel "$here/gate/two_warps.cu" --on executor --cases 1 &&
@@ -162,6 +170,7 @@ outside_line() {
 ok "gate, CUDA: two warps with their barriers are right" right_with_barriers
 ok "gate, CUDA: cooperative groups" grouped
 ok "gate, CUDA: a launcher that asks the device" asks_device
+ok "gate, CUDA: device memory that is not asked for" forgets_memory
 ok "gate, CUDA: a race names both lines" race_lines
 ok "gate, CUDA: divergence names both lines" divergence_lines
 ok "gate, CUDA: outside of shared memory, a line" outside_line

@@ -18,6 +18,12 @@ static void put_line(FILE *file, const char *head, char *text, const char *end) 
     free(text);
 }
 
+/* It is CUDA, and does not ask for device memory: that can be meant, but mostly is forgotten. */
+static int may_lack_memory(const struct gate_report *report) {
+    const char *suffix = strrchr(report->options->kernel, '.');
+    return report->kernel->memory == CP_HOST_MEMORY && suffix != NULL && strcmp(suffix, ".cu") == 0;
+}
+
 static void print_kernel(FILE *file, const struct gate_report *report) {
     const struct cp_kernel *kernel = report->kernel;
     fputs("kernel     ", file);
@@ -28,6 +34,11 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
             gate_type_name(kernel->q_type), gate_type_name(kernel->kv_type),
             gate_type_name(kernel->out_type), gate_type_name(kernel->lse_type));
     put_line(file, "declares   ", gate_declares(kernel), "\n");
+    if (may_lack_memory(report)) {
+        fputs("memory     the host's, and no call->device: for the device's set memory to "
+              "CP_DEVICE_MEMORY\n",
+              file);
+    }
     fprintf(file, "cases      tier %s, seed %llu\n\n", gate_tier_names[report->options->tier],
             report->options->seed);
 }
