@@ -105,6 +105,16 @@ grouped() {
     status 1 --kernel "$work/groups.cu" --on executor --cases 12 --first && has "1 case"
 }
 
+# The block that is done last merges what others wrote: right with the fence before its number, a race without.
+last_block() {
+    status 0 --kernel "$here/gate/split_keys.cu" --on executor --cases 12 || return 1
+    grep -v "__threadfence" "$here/gate/split_keys.cu" >"$work/no_fence.cu"
+    status 1 --kernel "$work/no_fence.cu" --on executor --cases 12 --first --save "$work/no_fence" &&
+        has "races, 1 case" || return 1
+    subcommand=explain status 1 "$work/no_fence/races.json" --kernel "$work/no_fence.cu" --on executor &&
+        has "they are of two blocks" && has "hand it over: after the write"
+}
+
 # A launcher that asks the device first; it refuses to run on one with too little of what it needs.
 asks_device() {
     sed 's|    dim3 grid(call->n_rows, call->n_heads);|    cudaDeviceProp p;\n    int n = 0, device = -1, threads = 0;\n    if (cudaGetDeviceCount(\&n) != cudaSuccess \|\| n < 1 \|\| cudaGetDevice(\&device) != cudaSuccess \|\| cudaSetDevice(device) != cudaSuccess \|\|\n        cudaGetDeviceProperties(\&p, device) != cudaSuccess \|\| p.warpSize != 32 \|\| p.sharedMemPerBlock < call->head_dim * sizeof(float) \|\|\n        cudaDeviceGetAttribute(\&threads, cudaDevAttrMaxThreadsPerBlock, device) != cudaSuccess \|\| threads < LEAST) {\n        return 1;\n    }\n&|
@@ -169,6 +179,7 @@ outside_line() {
 
 ok "gate, CUDA: two warps with their barriers are right" right_with_barriers
 ok "gate, CUDA: cooperative groups" grouped
+ok "gate, CUDA: the last block merges" last_block
 ok "gate, CUDA: a launcher that asks the device" asks_device
 ok "gate, CUDA: device memory that is not asked for" forgets_memory
 ok "gate, CUDA: a race names both lines" race_lines

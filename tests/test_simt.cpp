@@ -151,6 +151,31 @@ static void atomics(void **) {
     });
 }
 
+/* 192 threads: 7 numbers round and round, all bits but the highest, and so on. */
+static void bit_atomics(void **) {
+    Config config = block_of(64);
+    config.grid = 3;
+    each_way(config, [](bool check, const Config &with) {
+        unsigned u[] = {0, 0, 0, ~0u, 0, 1000};
+        int i[] = {0, -1, 0, 0};
+        unsigned long long w[] = {100, 3, 0};
+        float f[] = {2.0f, 0.0f};
+        assert_ok(simt::launch(with, check ? checked::bit_atomics : plain::bit_atomics,
+                               static_cast<unsigned *>(u), static_cast<int *>(i),
+                               static_cast<unsigned long long *>(w), static_cast<float *>(f)));
+        const unsigned expected[] = {192 % 7, 7 - 192 % 7, ~0u, 1u << 31, 64, 1000 - 2 * 192};
+        for (int x = 0; x < 6; x++) {
+            assert_int_equal(u[x], expected[x]);
+        }
+        assert_int_equal(i[0], INT32_MAX);
+        assert_int_equal(i[1], INT32_MIN);
+        assert_int_equal(i[2], 64);
+        assert_int_equal(i[3], -3 * 63 * 32);
+        assert_true(w[0] == 5 && w[1] == 1ull << 40 && w[2] == 3);
+        assert_true(f[0] == 0.5f && f[1] == 2.0f);
+    });
+}
+
 /* Ascending without a seed; with one, blocks and the threads of the largest block in another order. */
 static void order_is_the_seeds(void **) {
     std::vector<int> orders[3];
@@ -509,6 +534,7 @@ int main() {
         cmocka_unit_test(barriers),
         cmocka_unit_test(waiting_threads_take_turns),
         cmocka_unit_test(atomics),
+        cmocka_unit_test(bit_atomics),
         cmocka_unit_test(order_is_the_seeds),
         cmocka_unit_test(arrays_of_instances),
         cmocka_unit_test(halves),

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "kernels/simt/clock.h"
+
 using simt::Config;
 using simt::Finding;
 using simt::Report;
@@ -210,6 +212,63 @@ static void global_races(void **) {
     assert_true(has_both_places(report));
 }
 
+static void hand_over(void **) {
+    const unsigned threads = 64, blocks = 5;
+    std::vector<int> partial(threads * blocks), done(1), sum(threads);
+    Config config = block_of(threads);
+    config.grid = blocks;
+    config.buffers = {writable("partial", partial), writable("done", done), writable("sum", sum)};
+    for (checked::HandOver how : {checked::HandOver::no_fence, checked::HandOver::fence_too_early,
+                                  checked::HandOver::no_barrier, checked::HandOver::no_atomic}) {
+        reports(Finding::race_global, config, [&](const Config &with, bool right) {
+            checked::HandOver way = !right          ? how
+                                    : with.seed % 2 ? checked::HandOver::one_fences
+                                                    : checked::HandOver::all_fence;
+            done[0] = 0;
+            Report report = simt::launch(with, checked::hand_over, partial.data(), done.data(),
+                                         sum.data(), way);
+            for (unsigned t = 0; right && t < threads; t++) {
+                assert_int_equal(sum[t], t * blocks + blocks * (blocks - 1) / 2);
+            }
+            return report;
+        });
+    }
+}
+
+/* A block that has taken what a second one released has what a first one handed over to that, too. */
+static void hand_over_in_a_chain(void **) {
+    simt::Clocks clocks;
+    clocks.restart(0, 32);
+    clocks.fence(0);
+    clocks.begin_atomic(0);
+    std::uint32_t atomic = clocks.epoch(0);
+    clocks.end_atomic(0, 8);
+    std::uint32_t behind = clocks.epoch(0);
+    clocks.restart(1, 32);
+    assert_false(clocks.handed(0, 0, 1, 3));
+    clocks.begin_atomic(3);
+    clocks.end_atomic(3, 8);
+    assert_true(clocks.handed(0, 0, 1, 3));
+    assert_true(clocks.handed(0, 0, atomic, 3));
+    assert_false(clocks.handed(0, 0, behind, 3));
+    assert_false(clocks.handed(0, 1, 1, 3));
+    assert_false(clocks.handed(0, 0, 1, 4));
+    clocks.join({3, 4});
+    assert_true(clocks.handed(0, 0, 1, 4));
+    clocks.fence(4);
+    clocks.begin_atomic(4);
+    clocks.end_atomic(4, 16);
+    clocks.restart(2, 32);
+    clocks.begin_atomic(9);
+    clocks.end_atomic(9, 24);
+    assert_false(clocks.handed(1, 3, 1, 9));
+    clocks.begin_atomic(9);
+    clocks.end_atomic(9, 16);
+    assert_true(clocks.handed(1, 3, 1, 9));
+    assert_true(clocks.handed(0, 0, 1, 9));
+    assert_false(clocks.handed(1, 5, 1, 9));
+}
+
 static void global_bounds(void **) {
     std::vector<int> in(64);
     std::vector<int> out(64);
@@ -297,6 +356,8 @@ int main() {
         cmocka_unit_test(unwritten),
         cmocka_unit_test(endless_loops),
         cmocka_unit_test(global_races),
+        cmocka_unit_test(hand_over),
+        cmocka_unit_test(hand_over_in_a_chain),
         cmocka_unit_test(global_bounds),
         cmocka_unit_test(without_instrumentation),
         cmocka_unit_test(bad_launches),

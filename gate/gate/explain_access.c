@@ -153,7 +153,9 @@ static void print_race(FILE *file, const char *text) {
             first, second + 2);
     if (strcmp(block[0], block[1]) != 0) {
         fputs("  they are of two blocks, which no barrier of a kernel orders: give each block its "
-              "own place, add up with atomics, or\n  let a second launch on the stream read it "
+              "own place, add up with atomics, let a\n  second launch on the stream read it, or "
+              "hand it over: after the write a barrier of the block, __threadfence() and an\n  "
+              "atomic of the same thread, by which the other block knows that it comes later "
               "(GATE-9)\n",
               file);
     } else if (thread[0] / WARP != thread[1] / WARP) {

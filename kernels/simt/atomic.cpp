@@ -78,11 +78,68 @@ unsigned atomicMin(unsigned *address, unsigned value) {
     return less(CODE, address, value);
 }
 
+unsigned long long atomicMin(unsigned long long *address, unsigned long long value) {
+    return less(CODE, address, value);
+}
+
+int atomicSub(int *address, int value) {
+    return replace(CODE, address, [=](int before) {
+        return static_cast<int>(static_cast<unsigned>(before) - static_cast<unsigned>(value));
+    });
+}
+
+unsigned atomicSub(unsigned *address, unsigned value) {
+    return replace(CODE, address, [=](unsigned before) { return before - value; });
+}
+
+unsigned atomicInc(unsigned *address, unsigned last) {
+    return replace(CODE, address,
+                   [=](unsigned before) { return before >= last ? 0u : before + 1; });
+}
+
+unsigned atomicDec(unsigned *address, unsigned last) {
+    return replace(CODE, address, [=](unsigned before) {
+        return before == 0 || before > last ? last : before - 1;
+    });
+}
+
+int atomicAnd(int *address, int value) {
+    return replace(CODE, address, [=](int before) { return before & value; });
+}
+
+unsigned atomicAnd(unsigned *address, unsigned value) {
+    return replace(CODE, address, [=](unsigned before) { return before & value; });
+}
+
+int atomicOr(int *address, int value) {
+    return replace(CODE, address, [=](int before) { return before | value; });
+}
+
+unsigned atomicOr(unsigned *address, unsigned value) {
+    return replace(CODE, address, [=](unsigned before) { return before | value; });
+}
+
+int atomicXor(int *address, int value) {
+    return replace(CODE, address, [=](int before) { return before ^ value; });
+}
+
+unsigned atomicXor(unsigned *address, unsigned value) {
+    return replace(CODE, address, [=](unsigned before) { return before ^ value; });
+}
+
 int atomicExch(int *address, int value) {
     return exchange(CODE, address, value);
 }
 
 unsigned atomicExch(unsigned *address, unsigned value) {
+    return exchange(CODE, address, value);
+}
+
+unsigned long long atomicExch(unsigned long long *address, unsigned long long value) {
+    return exchange(CODE, address, value);
+}
+
+float atomicExch(float *address, float value) {
     return exchange(CODE, address, value);
 }
 

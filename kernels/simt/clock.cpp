@@ -5,7 +5,9 @@
 
 namespace simt {
 
-void Clocks::restart(int threads) {
+void Clocks::restart(std::uint32_t block_number, int threads) {
+    block = block_number;
+    fences = false;
     epochs.assign(threads, 1);
     unused.clear();
     for (const auto &one : all) {
@@ -25,6 +27,7 @@ Clocks::Known *Clocks::take() {
     }
     Known *one = unused.back();
     unused.pop_back();
+    one->taken.clear();
     return one;
 }
 
@@ -45,6 +48,7 @@ Clocks::Known *Clocks::common(const std::vector<int> &threads) {
     }
     Known *joined = take();
     joined->seen = first->seen;
+    joined->taken = first->taken;
     joined->holders = count;
     Known *last = first;
     for (int thread : threads) {
@@ -53,6 +57,7 @@ Clocks::Known *Clocks::common(const std::vector<int> &threads) {
             for (std::size_t i = 0; i < joined->seen.size(); i++) {
                 joined->seen[i] = std::max(joined->seen[i], last->seen[i]);
             }
+            take_all(joined->taken, last->taken);
         }
     }
     for (int thread : threads) {
@@ -66,6 +71,45 @@ void Clocks::join(const std::vector<int> &threads) {
     Known *all_of_them = common(threads);
     for (int thread : threads) {
         all_of_them->seen[thread] = epochs[thread]++;
+    }
+}
+
+/* What it knows, held by it alone. */
+Clocks::Known *Clocks::own(int thread) {
+    return common({thread});
+}
+
+void Clocks::fence(int thread) {
+    if (!fences) {
+        fences = true;
+        last_fence.assign(epochs.size(), Fence{0, {}});
+    }
+    last_fence[thread] = {epochs[thread]++, known[thread]->seen};
+}
+
+void Clocks::begin_atomic(int thread) {
+    epochs[thread] += fences ? 1 : 0;
+}
+
+/* Before its last fence, or before that of another thread, of which it knows. */
+std::vector<std::uint32_t> Clocks::fenced(int thread) const {
+    std::vector<std::uint32_t> seen = last_fence[thread].seen;
+    seen.resize(epochs.size());
+    for (std::size_t i = 0; i < seen.size(); i++) {
+        seen[i] = std::max(seen[i], std::min(known[thread]->seen[i], last_fence[i].epoch));
+    }
+    seen[thread] = last_fence[thread].epoch;
+    return seen;
+}
+
+void Clocks::end_atomic(int thread, std::uintptr_t place) {
+    if (handovers.released(place)) {
+        handovers.take(place, own(thread)->taken);
+    }
+    if (fences) {
+        handovers.release(place, Release{block, thread, epochs[thread], fenced(thread)},
+                          known[thread]->taken);
+        epochs[thread]++;
     }
 }
 

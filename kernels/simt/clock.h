@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which accesses of the other threads of its block a thread may rely on: vector clocks, shared by
- * threads that know the same, so that a collective of a warp costs 32 numbers and not 32 vectors. */
+/* Which accesses of other threads a thread may rely on. Within its block: vector clocks, shared by threads that know the
+ * same, so that a collective of a warp costs 32 numbers and not 32 vectors. Across blocks: what was handed over. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_CLOCK_H
 #define CHUNKPROOF_KERNELS_SIMT_CLOCK_H
 
@@ -8,39 +8,67 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/simt/handover.h"
+
 namespace simt {
 
 class Clocks {
   public:
     /* A block of so many threads begins: each in epoch 1, none ordered with another. */
-    void restart(int threads);
+    void restart(std::uint32_t block, int threads);
 
     /* The threads meet: what each did until now comes before what any of them does from now on. */
     void join(const std::vector<int> &threads);
+
+    /* __threadfence() of a thread. */
+    void fence(int thread);
+
+    /* Around an atomic's access to the place, in global memory. */
+    void begin_atomic(int thread);
+    void end_atomic(int thread, std::uintptr_t place);
 
     std::uint32_t epoch(int thread) const {
         return epochs[thread];
     }
 
-    /* What `other` did in `epoch` comes before what `thread` does now. */
+    /* What thread `other` of this block did in `epoch` comes before what `thread` does now. */
     bool ordered(int other, std::uint32_t epoch, int thread) const {
         return other == thread || epoch <= known[thread]->seen[other];
+    }
+
+    /* The same of a thread of any block, by hand-over. */
+    bool handed(std::uint32_t of_block, int other, std::uint32_t epoch, int thread) const {
+        const Taken &taken = known[thread]->taken;
+        return !taken.empty() && handovers.handed(taken, of_block, other, epoch);
     }
 
   private:
     struct Known {
         int holders;
         std::vector<std::uint32_t> seen; /* of each thread, the last epoch that comes before */
+        Taken taken;                     /* by atomics */
+    };
+
+    /* The last __threadfence() of a thread: its own epoch then, 0 for none, and what it knew. */
+    struct Fence {
+        std::uint32_t epoch;
+        std::vector<std::uint32_t> seen;
     };
 
     Known *take();
     void drop(Known *one);
     Known *common(const std::vector<int> &threads);
+    Known *own(int thread);
+    std::vector<std::uint32_t> fenced(int thread) const;
 
     std::vector<std::uint32_t> epochs;
     std::vector<Known *> known; /* of each thread */
     std::vector<std::unique_ptr<Known>> all;
     std::vector<Known *> unused;
+    std::uint32_t block = 0;
+    bool fences = false; /* of this block */
+    std::vector<Fence> last_fence;
+    Handovers handovers;
 };
 
 } // namespace simt

@@ -46,8 +46,14 @@ inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, simt::Where where = simt::Wh
     simt::runtime::sync_warp(mask, where);
 }
 
-/* No other order than that of the barriers is known to the checks. */
-inline void __threadfence() {}
+/* What comes before it is handed over by the thread's next atomics. */
+inline void __threadfence() {
+    simt::runtime::fence();
+}
+
+inline void __threadfence_system() {
+    __threadfence();
+}
 
 inline void __threadfence_block() {}
 
@@ -123,8 +129,21 @@ unsigned atomicMax(unsigned *address, unsigned value);
 unsigned long long atomicMax(unsigned long long *address, unsigned long long value);
 int atomicMin(int *address, int value);
 unsigned atomicMin(unsigned *address, unsigned value);
+unsigned long long atomicMin(unsigned long long *address, unsigned long long value);
+int atomicSub(int *address, int value);
+unsigned atomicSub(unsigned *address, unsigned value);
+unsigned atomicInc(unsigned *address, unsigned last); /* 0 after `last` */
+unsigned atomicDec(unsigned *address, unsigned last);
+int atomicAnd(int *address, int value);
+unsigned atomicAnd(unsigned *address, unsigned value);
+int atomicOr(int *address, int value);
+unsigned atomicOr(unsigned *address, unsigned value);
+int atomicXor(int *address, int value);
+unsigned atomicXor(unsigned *address, unsigned value);
 int atomicExch(int *address, int value);
 unsigned atomicExch(unsigned *address, unsigned value);
+unsigned long long atomicExch(unsigned long long *address, unsigned long long value);
+float atomicExch(float *address, float value);
 int atomicCAS(int *address, int expected, int value);
 unsigned atomicCAS(unsigned *address, unsigned expected, unsigned value);
 unsigned long long atomicCAS(unsigned long long *address, unsigned long long expected,

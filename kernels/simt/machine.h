@@ -122,6 +122,7 @@ class Machine {
     void *shared_dynamic();
     void access(const void *address, std::size_t bytes, bool write, bool atomic, int thread,
                 const void *code);
+    void atomic(const void *address, std::size_t bytes, const void *code);
     void copy_async(const Copy &copy);
     void finish_copies(Thread &thread, unsigned groups);
 

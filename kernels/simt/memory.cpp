@@ -175,6 +175,18 @@ void Machine::access_global(const char *address, std::size_t bytes, bool write, 
                 address, bytes, thread, code);
 }
 
+/* Of the running thread. Places in shared memory are others for each block: nothing is handed over by them. */
+void Machine::atomic(const void *address, std::size_t bytes, const void *code) {
+    bool global = !arena->contains(address);
+    if (global) {
+        clocks.begin_atomic(running);
+    }
+    access(address, bytes, true, true, running, code);
+    if (global) {
+        clocks.end_atomic(running, reinterpret_cast<std::uintptr_t>(address));
+    }
+}
+
 /* The bytes are judged as written now, poisoned, and in flight until the wait. */
 void Machine::copy_async(const Copy &copy) {
     std::size_t bytes = static_cast<std::size_t>(copy.bytes);

@@ -61,6 +61,9 @@ void copy_wait(int groups); /* until at most so many of the latest groups are un
 /* An atomic access, which no instrumented code makes; `code` is behind its call. Does not return when it is wrong. */
 void check_atomic(const void *address, std::size_t bytes, const void *code);
 
+/* __threadfence(). */
+void fence();
+
 } // namespace runtime
 } // namespace simt
 

@@ -106,7 +106,7 @@ void Machine::run() {
 
 void Machine::begin_block() {
     begin_shared();
-    clocks.restart(static_cast<int>(threads.size()));
+    clocks.restart(block_number, static_cast<int>(threads.size()));
     ready.clear();
     ended = 0;
     std::fill(alive.begin(), alive.end(), 0);

@@ -17,10 +17,12 @@ struct Shadow::Judge {
         if (earlier.word == 0) {
             return true;
         }
-        if (earlier.block() != who.block()) {
-            return !across_blocks;
+        if (earlier.block() != who.block() && !across_blocks) {
+            return true;
         }
-        return clocks.ordered(earlier.thread(), earlier.epoch(), who.thread());
+        return (earlier.block() == who.block() &&
+                clocks.ordered(earlier.thread(), earlier.epoch(), who.thread())) ||
+               clocks.handed(earlier.block(), earlier.thread(), earlier.epoch(), who.thread());
     }
 
     bool races(Access earlier, unsigned bytes) const {

@@ -188,7 +188,12 @@ void check_atomic(const void *address, std::size_t bytes, const void *code) {
         machine.fail_access(Finding::misaligned, "makes an atomic access to a misaligned address",
                             address, bytes, machine.running, code);
     }
-    machine.access(address, bytes, true, true, machine.running, code);
+    machine.atomic(address, bytes, code);
+}
+
+void fence() {
+    Entry entry;
+    entry.machine.clocks.fence(entry.machine.running);
 }
 
 } // namespace runtime

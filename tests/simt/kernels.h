@@ -6,6 +6,9 @@
 
 namespace KERNELS {
 
+/* How blocks hand over what they wrote: in the first two ways rightly. */
+enum class HandOver { one_fences, all_fence, no_fence, fence_too_early, no_barrier, no_atomic };
+
 /* wrong.cu: what each check must report */
 __global__ void missing_barrier(int *out, bool right);
 __global__ void write_write(int *out, bool right);
@@ -40,6 +43,7 @@ __global__ void endless_votes(int *out, bool right);
 __global__ void blocks_collide(int *out, bool right);
 __global__ void neighbours_collide(int *out, bool right);
 __global__ void atomic_and_plain(int *out, bool right);
+__global__ void hand_over(int *partial, int *done, int *sum, HandOver how);
 __global__ void global_outside(const int *in, int *out, bool right);
 __global__ void writes_constant(int *in, int *out, bool right);
 __global__ void crooked_copy(const float *in, float *out, bool right);
@@ -55,6 +59,7 @@ __global__ void threads_end_early(int *out);
 __global__ void wait_for_flag(int *out);
 __global__ void tickets(int *counter, int *out);
 __global__ void atomics(int *sum, unsigned *greatest, int *swapped, float *real);
+__global__ void bit_atomics(unsigned *u, int *i, unsigned long long *w, float *f);
 __global__ void arrays_of_instances(int *out);
 __global__ void halves(const float *in, float *out);
 __global__ void async_copies(const char *in, char *out);

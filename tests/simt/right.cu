@@ -121,6 +121,25 @@ __global__ void atomics(int *sum, unsigned *greatest, int *swapped, float *real)
     }
 }
 
+__global__ void bit_atomics(unsigned *u, int *i, unsigned long long *w, float *f) {
+    unsigned t = threadIdx.x;
+    atomicInc(&u[0], 6);
+    atomicDec(&u[1], 6);
+    atomicOr(&u[2], 1u << t % 32);
+    atomicAnd(&u[3], ~(1u << t % 31));
+    atomicXor(&u[4], t + 1);
+    atomicSub(&u[5], 2);
+    atomicOr(&i[0], 1 << t % 31);
+    atomicAnd(&i[1], ~(1 << t % 31));
+    atomicXor(&i[2], static_cast<int>(t) + 1);
+    atomicSub(&i[3], static_cast<int>(t));
+    atomicMin(&w[0], t + 5ull);
+    if (t == 7 && blockIdx.x == 0) {
+        w[2] = atomicExch(&w[1], 1ull << 40);
+        f[1] = atomicExch(&f[0], 0.5f);
+    }
+}
+
 template <int number> __device__ int *array_of() {
     SIMT_SHARED(int, own, [32]);
     return own;

@@ -334,6 +334,39 @@ __global__ void atomic_and_plain(int *out, bool right) {
     }
 }
 
+/* The block that is done last adds up what all blocks wrote. */
+__global__ void hand_over(int *partial, int *done, int *sum, HandOver how) {
+    SIMT_SHARED(bool, last, );
+    unsigned t = threadIdx.x;
+    if (how == HandOver::fence_too_early) {
+        __threadfence();
+    }
+    partial[blockIdx.x * blockDim.x + t] = static_cast<int>(t + blockIdx.x);
+    if (how == HandOver::all_fence) {
+        __threadfence();
+    }
+    if (how != HandOver::no_barrier) {
+        __syncthreads();
+    }
+    if (t == 0) {
+        if (how == HandOver::one_fences || how == HandOver::no_barrier) {
+            __threadfence();
+        }
+        last = how == HandOver::no_atomic ? blockIdx.x == gridDim.x - 1
+                                          : atomicAdd(done, 1) == static_cast<int>(gridDim.x) - 1;
+    }
+    __syncthreads();
+    if (last) {
+        sum[t] = 0;
+        for (unsigned i = 0; i < gridDim.x; i++) {
+            sum[t] += partial[i * blockDim.x + t];
+        }
+        if (t == 0) {
+            *done = 0;
+        }
+    }
+}
+
 __global__ void global_outside(const int *in, int *out, bool right) {
     int t = static_cast<int>(threadIdx.x);
     out[t] = in[right ? t : t + 1];
