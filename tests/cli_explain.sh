@@ -121,8 +121,8 @@ messages() {
         wrong "chunkproof explain: $work/none.c: No such file" "$case" --kernel "$work/none.c" || return 1
     echo '{"format": "x"}' >"$work/bad.json"
     wrong "chunkproof explain: $work/bad.json: \"format\" must be" "$work/bad.json" --kernel "$work/wrong.c" &&
-        wrong "chunkproof explain: --on must be gpu or executor, not 'bad'" "$case" --kernel "$work/wrong.c" --on bad &&
-        wrong "chunkproof explain: --seconds must be" "$case" --kernel "$work/wrong.c" --seconds bad &&
+        wrong "chunkproof explain: --on needs gpu or executor, not 'bad'" "$case" --kernel "$work/wrong.c" --on bad &&
+        wrong "chunkproof explain: --seconds needs a number" "$case" --kernel "$work/wrong.c" --seconds bad &&
         wrong "chunkproof explain: unrecognized option '--bogus'" --bogus && says "see \`chunkproof explain --help\`" &&
         status 2 "$case" --kernel "$work/none.so" && [ "$(grep -o none.so "$work/err" | wc -l)" = 1 ]
 }

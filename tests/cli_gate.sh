@@ -270,8 +270,8 @@ ok "a size without a number" wrong "d has no number" --kernel "$kernels/gate/rev
 ok "a comma with no size behind it" wrong "a size is missing at the end of 'd=128,'" --kernel "$kernels/gate/reversed.so" --shape d=128,
 ok "no size" wrong "a size is missing" --kernel "$kernels/gate/reversed.so" --shape ""
 ok "an option that is none" wrong "chunkproof gate: unrecognized option '--bogus'" --bogus
-ok "a size of 0" wrong "--shape c must be a whole number, 1 or more, not '0'" --kernel "$kernels/gate/reversed.so" --shape c=0
-ok "a size that is too large" wrong "c may be 512 at most" --kernel "$kernels/gate/reversed.so" --shape c=513
+ok "a size of 0" wrong "--shape c needs a whole number from 1 to 512, not '0'" --kernel "$kernels/gate/reversed.so" --shape c=0
+ok "a size that is too large" wrong "--shape c needs a whole number from 1 to 512, not '513'" --kernel "$kernels/gate/reversed.so" --shape c=513
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
 ok "offsets of 32 bits" far_chunks
@@ -309,11 +309,11 @@ ok "a source that does not compile" wrong "it does not compile" --kernel "$work/
 ok "no kernel" wrong "--kernel FILE is missing"
 ok "no such kernel" wrong "No such file" --kernel "$work/none.so"
 ok "not a kernel" wrong "cp_kernel" --kernel "$kernels/gate/no_symbol.so"
-ok "no such tier" wrong "--tier must be quick, full or deep" --kernel x --tier slow
+ok "no such tier" wrong "--tier needs quick, full or deep, not 'slow'" --kernel x --tier slow
 ok "no such option" wrong "chunkproof gate --help" --kernels x
 ok "a kernel without its option" wrong "A kernel is given with --kernel" x.so
-ok "not a number" wrong "--cases must be a whole number" --kernel x --cases 1.5
-ok "seconds" wrong "--seconds must be more than 0" --kernel x --seconds 0
-ok "time" wrong "--time must be more than 0" --kernel x --time -1
-ok "memory" wrong "--memory must be more than 0, and 65536 at most, not 'much'" --kernel x --memory much
+ok "not a number" wrong "--cases needs a whole number, 1 or more, not '1.5'" --kernel x --cases 1.5
+ok "seconds" wrong "--seconds needs a number from 0.001 to 86400, not '0'" --kernel x --seconds 0
+ok "time" wrong "--time needs a number from 0.001" --kernel x --time -1
+ok "memory" wrong "--memory needs a number from 1e-09 to 65536, not 'much'" --kernel x --memory much
 exit $failed

@@ -296,13 +296,13 @@ test_that "a bad line on standard input" refused "<stdin>:2: unknown operation" 
 test_that "nothing to draw" refused "nothing to draw"
 test_that "two sources" refused "one of them" --example figure2 'a prompt'
 test_that "unknown example" refused "no example 'figure3'; there are figure1, figure2, forest" --example figure3
-test_that "unknown format" refused "--format is text, dot or svg, not png" -f png a
+test_that "unknown format" refused "--format needs text, dot or svg, not 'png'" -f png a
 test_that "unknown option" refused "--colour" --colour a
 test_that "unknown short option" refused "-x" -sx a
 test_that "option without its value" refused "--width" a --width
-test_that "chunk size out of range" refused "--chunk-size takes a number from 1 to 64, not '0'" -c 0 a
-test_that "capacity out of range" refused "--capacity takes a number from 1 to 1024, not '1025'" -p 1025 a
-test_that "width out of range" refused "--width takes a number from 60 to 1000, not '59'" -w 59 a
+test_that "chunk size out of range" refused "--chunk-size needs a whole number from 1 to 64, not '0'" -c 0 a
+test_that "capacity out of range" refused "--capacity needs a whole number from 1 to 1024, not '1025'" -p 1025 a
+test_that "width out of range" refused "--width needs a whole number from 60 to 1000, not '59'" -w 59 a
 test_that "--source without an example" refused "--source needs --example" --source a
 
 # TREE-13: what was right is drawn, with --steps and without; a picture that would lack its end is not begun.

@@ -148,12 +148,12 @@ ok "trailing garbage" wrong_line 5:3 'not JSON'
 ok "help" has "usage: chunkproof trace [OPTION]... [FILE]" --help
 ok "no such option" wrong "--nonsense" --nonsense
 ok "an option without its value" wrong "--block" --block
-ok "a block larger than a chunk can be" wrong "--block needs an integer from 1 to" --block 1000000
-ok "no number" wrong "--ms-per-token needs an integer from 1 to 86400000, not '0'" --ms-per-token 0
-ok "half a number" wrong "--capacity needs an integer" --capacity 12x
-ok "a number too large" wrong "--seed needs an integer" --seed 99999999999999999999
+ok "a block larger than a chunk can be" wrong "--block needs a whole number from 1 to" --block 1000000
+ok "no number" wrong "--ms-per-token needs a whole number from 1 to 86400000, not '0'" --ms-per-token 0
+ok "half a number" wrong "--capacity needs a whole number" --capacity 12x
+ok "a number too large" wrong "--seed needs a whole number" --seed 99999999999999999999
 ok "a rate of nothing" wrong "--rate needs a number" --rate nan
-ok "no such check" wrong "--check needs every, sampled or none, not 'all'" --check all
+ok "no such check" wrong "--check needs none, sampled or every, not 'all'" --check all
 ok "two files" wrong "one FILE at most" "$work/small" "$work/small"
 ok "a file and a generator" wrong "--generate makes a trace of its own" --generate "$work/small"
 ok "a file and a seed" wrong "--seed is about the synthetic trace" --seed 3 "$work/small"

@@ -55,7 +55,7 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-static const char *const units[] = {"best", "portable", "avx2", "avx512"}; /* CP_OPT_... */
+static const char *const units[] = {"best", "portable", "avx2", "avx512", NULL}; /* CP_OPT_... */
 
 void bench_options_help(void) {
     fputs("usage: chunkproof bench [OPTION]...\n"
@@ -125,14 +125,6 @@ static int read_parts(const char *text, unsigned *parts) {
     }
 }
 
-static int read_unit(const char *text, int *version) {
-    *version = find(text, strlen(text), units, CP_OPT_AVX512 + 1);
-    return *version >= 0
-               ? 0
-               : argument_refuse(COMMAND, "--unit must be best, portable, avx2 or avx512, not '%s'",
-                                 text);
-}
-
 static int read_heads(const char *text, int *heads) {
     if (argument_int(COMMAND, "heads", text, 8, BENCH_MOST_HEADS, heads) != 0) {
         return -1;
@@ -181,7 +173,7 @@ static int read_option(struct bench_options *options, int option, const char *te
     case THREADS:
         return argument_int(COMMAND, "threads", text, 1, CP_OPT_MOST_THREADS, &options->threads);
     case UNIT:
-        return read_unit(text, &options->version);
+        return argument_name(COMMAND, "unit", text, units, &options->version);
     case HEADS:
         return read_heads(text, &options->heads);
     case MEMORY:

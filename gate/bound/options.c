@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/number.h"
+#include "gate/argument.h"
 #include "gate/bound/bound.h"
+
+#define COMMAND "bound"
 
 enum option_value {
     KEYS = 1000,
@@ -61,6 +60,7 @@ static const struct option names[] = {
 };
 
 static const char *const format_names[] = {"fp32", "fp16", "bf16", NULL};
+static const char *const partials_names[] = {"fp32", "fp16", NULL};
 static const int formats[] = {CP_FP32, CP_FP16, CP_BF16};
 static const char *const divide_names[] = {"deferred", "immediate", NULL};
 
@@ -147,96 +147,44 @@ void bound_options_help(FILE *file) {
         file);
 }
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("chunkproof bound: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputs(" (see --help)\n", stderr);
-    va_end(arguments);
-    return -1;
-}
-
-static int read_int(const char *name, const char *text, int most, int *number) {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < 1 || value > most) {
-        return refuse("--%s needs a whole number from 1 to %d, not '%s'", name, most, text);
+/* A format, of a table of names that begins with them. */
+static int read_format(const char *option, const char *text, const char *const *name, int *format) {
+    int i = 0;
+    if (argument_name(COMMAND, option, text, name, &i) != 0) {
+        return -1;
     }
-    *number = (int)value;
+    *format = formats[i];
     return 0;
-}
-
-static int read_seed(const char *text, unsigned long long *seed) {
-    char *end;
-    errno = 0;
-    *seed = strtoull(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || strchr(text, '-') != NULL) {
-        return refuse("--seed needs a whole number from 0 to %llu, not '%s'", ULLONG_MAX, text);
-    }
-    return 0;
-}
-
-static int read_exp_error(const char *text, double *error) {
-    char *end;
-    *error = strtod(text, &end);
-    if (end == text || *end != '\0' || !(*error >= 0.0 && *error <= 0.5)) {
-        return refuse("--exp-error needs a number from 0 to 0.5, not '%s'", text);
-    }
-    return 0;
-}
-
-/* The index of `text` among the first `n` names (n < 0: all), or -1 after saying what there is. */
-static int read_name(const char *option, const char *text, const char *const *name, int n) {
-    for (int i = 0; name[i] != NULL && i != n; i++) {
-        if (strcmp(text, name[i]) == 0) {
-            return i;
-        }
-    }
-    fprintf(stderr, "chunkproof bound: --%s %s: not known; give", option, text);
-    for (int i = 0; name[i] != NULL && i != n; i++) {
-        fprintf(stderr, "%s %s", i == 0 ? "" : ",", name[i]);
-    }
-    fputs("\n", stderr);
-    return -1;
-}
-
-static int read_format(const char *option, const char *text, int n, int *format) {
-    int i = read_name(option, text, format_names, n);
-    *format = i < 0 ? *format : formats[i];
-    return i < 0 ? -1 : 0;
 }
 
 static int read_class(struct bound_options *o, int option, const char *name, const char *text) {
-    int i = 0;
+    int i = 0, result;
     switch (option) {
     case INPUT:
         o->input_given = 1;
-        return read_format(name, text, -1, &o->input);
+        return read_format(name, text, format_names, &o->input);
     case WEIGHTS:
-        return read_format(name, text, -1, &o->weights);
+        return read_format(name, text, format_names, &o->weights);
     case ACCUMULATE:
-        i = read_name(name, text, bound_accumulate_names, -1);
-        o->accumulate = i < 0 ? o->accumulate : (enum bound_accumulate)i;
-        return i < 0 ? -1 : 0;
+        result = argument_name(COMMAND, name, text, bound_accumulate_names, &i);
+        o->accumulate = (enum bound_accumulate)i;
+        return result;
     case PARTIALS:
-        return read_format(name, text, 2, &o->partials);
+        return read_format(name, text, partials_names, &o->partials);
     case OUTPUT:
-        return read_format(name, text, -1, &o->output);
+        return read_format(name, text, format_names, &o->output);
     case SCORE:
-        i = read_name(name, text, bound_score_names, -1);
-        o->score = i < 0 ? o->score : (enum bound_score)i;
-        return i < 0 ? -1 : 0;
+        result = argument_name(COMMAND, name, text, bound_score_names, &i);
+        o->score = (enum bound_score)i;
+        return result;
     case MERGES:
-        i = read_name(name, text, bound_merges_names, -1);
-        o->merges = i < 0 ? o->merges : (enum bound_merges)i;
-        return i < 0 ? -1 : 0;
+        result = argument_name(COMMAND, name, text, bound_merges_names, &i);
+        o->merges = (enum bound_merges)i;
+        return result;
     case DIVIDE:
-        o->immediate = read_name(name, text, divide_names, -1);
-        return o->immediate < 0 ? -1 : 0;
+        return argument_name(COMMAND, name, text, divide_names, &o->immediate);
     case EXP_ERROR:
-        return read_exp_error(text, &o->exp_error);
+        return argument_number(COMMAND, name, text, 0.0, 0.5, &o->exp_error);
     default:
         fputs("see `chunkproof bound --help`\n", stderr); /* getopt_long() said what is wrong */
         return -1;
@@ -244,24 +192,24 @@ static int read_class(struct bound_options *o, int option, const char *name, con
 }
 
 static int read_option(struct bound_options *o, int option, const char *name, const char *text) {
-    int i = 0;
+    int i = 0, result;
     switch (option) {
     case KEYS:
         o->keys_given = 1;
-        return read_int(name, text, BOUND_MOST_KEYS, &o->keys);
+        return argument_int(COMMAND, name, text, 1, BOUND_MOST_KEYS, &o->keys);
     case HEAD_DIM:
         o->dim_given = 1;
-        return read_int(name, text, BOUND_MOST_DIM, &o->head_dim);
+        return argument_int(COMMAND, name, text, 1, BOUND_MOST_DIM, &o->head_dim);
     case CHUNK:
-        return read_int(name, text, BOUND_MOST_KEYS, &o->chunk);
+        return argument_int(COMMAND, name, text, 1, BOUND_MOST_KEYS, &o->chunk);
     case FAMILY:
         o->row_given = 1;
-        i = read_name(name, text, bound_family_names, -1);
-        o->family = i < 0 ? o->family : (enum bound_family)i;
-        return i < 0 ? -1 : 0;
+        result = argument_name(COMMAND, name, text, bound_family_names, &i);
+        o->family = (enum bound_family)i;
+        return result;
     case SEED:
         o->row_given = 1;
-        return read_seed(text, &o->seed);
+        return argument_seed(COMMAND, text, &o->seed);
     case TRUNCATE:
         o->truncate = 1;
         return 0;
@@ -297,9 +245,11 @@ static int check_time(unsigned long long given) {
         int value = names[i].val;
         int known = value == KEYS || value == HEAD_DIM || value == CHUNK || value == TIME;
         if ((given >> (value - KEYS) & 1U) != 0 && !known) {
-            return refuse("--time measures rows of its own and prints a table: --%s has no meaning "
-                          "with it, only --keys, --head-dim and --chunk have",
-                          names[i].name);
+            return argument_refuse(
+                COMMAND,
+                "--time measures rows of its own and prints a table: --%s has no meaning "
+                "with it, only --keys, --head-dim and --chunk have",
+                names[i].name);
         }
     }
     return 0;
@@ -311,24 +261,28 @@ static int check(struct bound_options *o, unsigned long long given) {
         return -1;
     }
     if (o->case_file != NULL && (o->row_given || o->keys_given || o->dim_given)) {
-        return refuse("--case brings its own row: --keys, --head-dim, --family and --seed have no "
-                      "meaning with it");
+        return argument_refuse(
+            COMMAND, "--case brings its own row: --keys, --head-dim, --family and --seed have no "
+                     "meaning with it");
     }
     if (o->save_file != NULL && strcmp(o->save_file, "-") == 0) {
-        return refuse("--save -: the standard output has the report; name a file");
+        return argument_refuse(COMMAND,
+                               "--save -: the standard output has the report; name a file");
     }
     if ((long long)o->keys * o->head_dim > BOUND_MOST_NUMBERS) {
-        return refuse("--keys times --head-dim must be %d at most, not %lld", BOUND_MOST_NUMBERS,
-                      (long long)o->keys * o->head_dim);
+        return argument_refuse(COMMAND, "--keys times --head-dim must be %d at most, not %lld",
+                               BOUND_MOST_NUMBERS, (long long)o->keys * o->head_dim);
     }
     if (o->merges == MERGES_RUNNING && o->partials != CP_FP32) {
-        return refuse("--merges running stores no state: without --partials");
+        return argument_refuse(COMMAND, "--merges running stores no state: without --partials");
     }
     if (o->merges == MERGES_RUNNING && o->immediate) {
-        return refuse("--merges running divides at the end only: without --divide immediate");
+        return argument_refuse(
+            COMMAND, "--merges running divides at the end only: without --divide immediate");
     }
     if (o->rounded_sum && o->weights == CP_FP32) {
-        return refuse("--rounded-sum needs --weights fp16 or bf16: in fp32 P is not rounded");
+        return argument_refuse(
+            COMMAND, "--rounded-sum needs --weights fp16 or bf16: in fp32 P is not rounded");
     }
     if (o->case_file != NULL && !o->input_given) {
         o->input = CP_FP32; /* their products may need rounding */
@@ -360,7 +314,8 @@ int bound_options_parse(struct bound_options *o, int argc, char **argv) {
         given |= 1ULL << (option - KEYS);
     }
     if (!o->help && optind < argc) {
-        return refuse("it takes options only, not '%s'; a case is given with --case", argv[optind]);
+        return argument_refuse(
+            COMMAND, "it takes options only, not '%s'; a case is given with --case", argv[optind]);
     }
     return o->help ? 0 : check(o, given);
 }

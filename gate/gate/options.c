@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* getopt_long, getsubopt */
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "chunkproof/limits.h"
+#include "gate/argument.h"
 #include "gate/gate/gate.h"
 
-#define MOST_SECONDS 86400.0 /* of a call, */
-#define MOST_TIME    1e9     /* and of all */
-#define MOST_GIB     65536.0
+#define LEAST_SECONDS 0.001
+#define MOST_SECONDS  86400.0 /* of a call, */
+#define MOST_TIME     1e9     /* and of all */
+#define LEAST_GIB     1e-9
+#define MOST_GIB      65536.0
+#define MOST_JOBS     1024
 
 enum option_value {
     KERNEL = 1000,
@@ -123,94 +124,16 @@ void gate_options_help(FILE *file) {
 }
 
 /* As the command that was called. */
-__attribute__((format(printf, 2, 3))) static int refuse(const struct gate_options *o,
-                                                        const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "chunkproof %s: ", o->command);
-    vfprintf(stderr, format, arguments);
-    fputs("\n", stderr);
-    va_end(arguments);
-    return -1;
-}
-
-static int read_count(const struct gate_options *o, const char *option, const char *text,
-                      long long least, long long *count) {
-    char *end;
-    errno = 0;
-    long long x = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || x < least) {
-        return refuse(o, "--%s must be a whole number, %lld or more, not '%s'", option, least,
-                      text);
-    }
-    *count = x;
-    return 0;
-}
-
-static int read_seed(const struct gate_options *o, const char *text, unsigned long long *seed) {
-    char *end;
-    errno = 0;
-    unsigned long long x = strtoull(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || strchr(text, '-') != NULL) {
-        return refuse(o, "--seed must be a whole number from 0 to %llu, not '%s'", ULLONG_MAX,
-                      text);
-    }
-    *seed = x;
-    return 0;
-}
-
-static int read_number(const struct gate_options *o, const char *option, const char *text,
-                       double most, double *number) {
-    char *end;
-    double x = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(x) || x <= 0.0 || x > most) {
-        return refuse(o, "--%s must be more than 0, and %g at most, not '%s'", option, most, text);
-    }
-    *number = x;
-    return 0;
-}
-
-/* What a user says in GiB. */
-static int read_memory(const struct gate_options *o, const char *text, double *bytes) {
-    double gib = 0.0;
-    if (read_number(o, "memory", text, MOST_GIB, &gib) != 0) {
-        return -1;
-    }
-    *bytes = gib * 0x1p30;
-    return 0;
-}
-
-static int read_tier(const struct gate_options *o, const char *text, enum gate_tier *tier) {
-    for (int i = 0; i < GATE_TIERS; i++) {
-        if (strcmp(text, gate_tier_names[i]) == 0) {
-            *tier = (enum gate_tier)i;
-            return 0;
-        }
-    }
-    return refuse(o, "--tier must be quick, full or deep, not '%s'", text);
-}
-
-static int read_place(const struct gate_options *o, const char *text, enum gate_place *place) {
-    if (strcmp(text, "gpu") != 0 && strcmp(text, "executor") != 0) {
-        return refuse(o, "--on must be gpu or executor, not '%s'", text);
-    }
-    *place = strcmp(text, "gpu") == 0 ? GATE_ON_GPU : GATE_ON_EXECUTOR;
-    return 0;
-}
-
 static int read_size(const struct gate_options *o, const char *name, const char *text, int most,
                      int *size) {
     long long n = 0;
     char option[32];
     if (text == NULL) {
-        return refuse(o, "--shape: %s has no number: %s=N", name, name);
+        return argument_refuse(o->command, "--shape: %s has no number: %s=N", name, name);
     }
     (void)snprintf(option, sizeof option, "shape %s", name);
-    if (read_count(o, option, text, 1, &n) != 0) {
+    if (argument_whole(o->command, option, text, 1, most, &n) != 0) {
         return -1;
-    }
-    if (n > most) {
-        return refuse(o, "--shape: %s may be %d at most, not %lld", name, most, n);
     }
     *size = (int)n;
     return 0;
@@ -225,51 +148,69 @@ static int read_shape(const struct gate_options *o, const char *text, struct gat
     char copy[128], *rest = copy, *value;
     size_t length = strlen(text);
     if (length >= sizeof copy) {
-        return refuse(o, "--shape is too long");
+        return argument_refuse(o->command, "--shape is too long");
     }
     if (length == 0 || text[length - 1] == ',') {
-        return refuse(o, "--shape: a size is missing at the end of '%s', as in h=32,h_kv=8", text);
+        return argument_refuse(
+            o->command, "--shape: a size is missing at the end of '%s', as in h=32,h_kv=8", text);
     }
     memcpy(copy, text, length + 1);
     while (*rest != '\0') {
         int which = getsubopt(&rest, sizes, &value);
         if (which < 0) {
-            return refuse(
-                o, "--shape: the sizes are h, h_kv, d and c, as in h=32,h_kv=8; what is '%s'?",
-                value);
+            return argument_refuse(
+                o->command,
+                "--shape: the sizes are h, h_kv, d and c, as in h=32,h_kv=8; what is '%s'?", value);
         }
         if (read_size(o, sizes[which], value, most[which], to[which]) != 0) {
             return -1;
         }
     }
     if (shape->n_heads > 0 && shape->n_kv_heads > 0 && shape->n_heads % shape->n_kv_heads != 0) {
-        return refuse(o, "--shape: h must be a multiple of h_kv, and %d is none of %d",
-                      shape->n_heads, shape->n_kv_heads);
+        return argument_refuse(o->command,
+                               "--shape: h must be a multiple of h_kv, and %d is none of %d",
+                               shape->n_heads, shape->n_kv_heads);
     }
     return 0;
 }
 
 static int read_option(struct gate_options *o, int option, const char *text) {
+    static const char *const places[] = {"gpu", "executor", NULL};
+    double number = 0.0;
+    int index = 0;
     switch (option) {
     case KERNEL:
         o->kernel = text;
         return 0;
     case ON:
-        return read_place(o, text, &o->place);
+        if (argument_name(o->command, "on", text, places, &index) != 0) {
+            return -1;
+        }
+        o->place = index == 0 ? GATE_ON_GPU : GATE_ON_EXECUTOR;
+        return 0;
     case TIER:
-        return read_tier(o, text, &o->tier);
+        if (argument_name(o->command, "tier", text, gate_tier_names, &index) != 0) {
+            return -1;
+        }
+        o->tier = (enum gate_tier)index;
+        return 0;
     case SEED:
-        return read_seed(o, text, &o->seed);
+        return argument_seed(o->command, text, &o->seed);
     case CASES:
-        return read_count(o, "cases", text, 1, &o->cases);
+        return argument_whole(o->command, "cases", text, 1, LLONG_MAX, &o->cases);
     case CASE:
-        return read_count(o, "case", text, 0, &o->only);
+        return argument_whole(o->command, "case", text, 0, LLONG_MAX, &o->only);
     case SECONDS:
-        return read_number(o, "seconds", text, MOST_SECONDS, &o->seconds);
+        return argument_number(o->command, "seconds", text, LEAST_SECONDS, MOST_SECONDS,
+                               &o->seconds);
     case TIME:
-        return read_number(o, "time", text, MOST_TIME, &o->time);
+        return argument_number(o->command, "time", text, LEAST_SECONDS, MOST_TIME, &o->time);
     case MEMORY:
-        return read_memory(o, text, &o->memory);
+        if (argument_number(o->command, "memory", text, LEAST_GIB, MOST_GIB, &number) != 0) {
+            return -1;
+        }
+        o->memory = number * 0x1p30;
+        return 0;
     case FIRST:
         o->first = 1;
         return 0;
@@ -290,14 +231,8 @@ static int read_option(struct gate_options *o, int option, const char *text) {
         return 0;
     case SHAPE:
         return read_shape(o, text, &o->shape);
-    case JOBS: {
-        long long jobs = 0;
-        if (read_count(o, "jobs", text, 1, &jobs) != 0) {
-            return -1;
-        }
-        o->jobs = jobs < 1024 ? (int)jobs : 1024;
-        return 0;
-    }
+    case JOBS:
+        return argument_int(o->command, "jobs", text, 1, MOST_JOBS, &o->jobs);
     case STATE:
         o->state = text;
         return 0;
@@ -323,22 +258,23 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
         }
     }
     if (optind < argc) {
-        return refuse(o, "what is '%s'? A kernel is given with --kernel %s", argv[optind],
-                      argv[optind]);
+        return argument_refuse(o->command, "what is '%s'? A kernel is given with --kernel %s",
+                               argv[optind], argv[optind]);
     }
     if (!o->help && o->kernel == NULL) {
-        return refuse(o, "--kernel FILE is missing: the shared object, or source, to check; "
-                         "`chunkproof gate --help`");
+        return argument_refuse(o->command,
+                               "--kernel FILE is missing: the shared object, or source, to check");
     }
     if (o->state != NULL && (o->only >= 0 || o->rules || o->first)) {
-        return refuse(o, "--state is of all cases: without --case, --first and --rules");
+        return argument_refuse(o->command,
+                               "--state is of all cases: without --case, --first and --rules");
     }
     if (o->jobs == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         o->jobs = o->tier == GATE_DEEP && processors > 1 ? (int)processors : 1;
     }
     if (o->only >= 0 && o->cases > 0) {
-        return refuse(o, "--case is one case, --cases so many: one of them");
+        return argument_refuse(o->command, "--case is one case, --cases so many: one of them");
     }
     return 0;
 }

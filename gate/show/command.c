@@ -110,9 +110,9 @@ static int show_script(const struct show_options *options, const struct show_scr
 int cp_command_show(int argc, char **argv) {
     struct show_options options;
     struct show_script script;
-    int status = show_read_options(&options, argc, argv);
-    if (status != EXIT_RIGHT) {
-        return status;
+    int status = EXIT_RIGHT;
+    if (show_read_options(&options, argc, argv) != 0) {
+        return EXIT_BAD_USE;
     }
     if (options.help) {
         show_help(stdout);

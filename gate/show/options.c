@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gate/command.h"
+#include "gate/argument.h"
 #include "gate/show/show.h"
+
+#define COMMAND "show"
 
 #define SMALLEST_WIDTH 60
 #define LARGEST_WIDTH  1000
@@ -74,94 +76,72 @@ void show_help(FILE *out) {
           out);
 }
 
-static int bad_use(const char *what, const char *about) {
-    fprintf(stderr, "chunkproof show: %s%s%s; `chunkproof show --help` says more\n", what,
-            about != NULL ? " " : "", about != NULL ? about : "");
-    return EXIT_BAD_USE;
-}
-
-static int read_number(const char *text, const char *option, int smallest, int largest,
-                       int *value) {
-    char *end;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || number < smallest || number > largest) {
-        fprintf(stderr, "chunkproof show: %s takes a number from %d to %d, not '%s'\n", option,
-                smallest, largest, text);
-        return EXIT_BAD_USE;
-    }
-    *value = (int)number;
-    return EXIT_RIGHT;
-}
-
-static int read_format(const char *text, enum show_format *format) {
-    static const char *const names[] = {
-        [SHOW_TEXT] = "text", [SHOW_DOT] = "dot", [SHOW_SVG] = "svg"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], text) == 0) {
-            *format = (enum show_format)i;
-            return EXIT_RIGHT;
-        }
-    }
-    return bad_use("--format is text, dot or svg, not", text);
-}
-
 /* One source of operations, and only one. */
 static int check_sources(struct show_options *options) {
     int n_sources =
         (options->n_prompts > 0) + (options->script != NULL) + (options->example != NULL);
     if (n_sources == 0) {
-        return bad_use("nothing to draw: give prompts, --script FILE or --example NAME", NULL);
+        return argument_refuse(COMMAND,
+                               "nothing to draw: give prompts, --script FILE or --example NAME");
     }
     if (n_sources > 1) {
-        return bad_use("give prompts, --script or --example, one of them", NULL);
+        return argument_refuse(COMMAND, "give prompts, --script or --example, one of them");
     }
     if (options->example != NULL && show_example(options->example) == NULL) {
-        fprintf(stderr, "chunkproof show: no example '%s'; there are %s\n", options->example,
-                show_example_names());
-        return EXIT_BAD_USE;
+        return argument_refuse(COMMAND, "no example '%s'; there are %s", options->example,
+                               show_example_names());
     }
     if (options->source && options->example == NULL) {
-        return bad_use("--source needs --example NAME", NULL);
+        return argument_refuse(COMMAND, "--source needs --example NAME");
     }
-    return EXIT_RIGHT;
+    return 0;
 }
 
 static int read_option(struct show_options *options, int option, char **argv) {
+    static const char *const formats[] = {
+        [SHOW_TEXT] = "text", [SHOW_DOT] = "dot", [SHOW_SVG] = "svg", NULL};
+    int format = 0;
     switch (option) {
     case 'c':
-        return read_number(optarg, "--chunk-size", 1, SHOW_MAX_CHUNK_SIZE, &options->chunk_size);
+        return argument_int(COMMAND, "chunk-size", optarg, 1, SHOW_MAX_CHUNK_SIZE,
+                            &options->chunk_size);
     case 'p':
-        return read_number(optarg, "--capacity", 1, SHOW_MAX_CHUNKS, &options->capacity);
+        return argument_int(COMMAND, "capacity", optarg, 1, SHOW_MAX_CHUNKS, &options->capacity);
     case 'w':
-        return read_number(optarg, "--width", SMALLEST_WIDTH, LARGEST_WIDTH, &options->width);
+        return argument_int(COMMAND, "width", optarg, SMALLEST_WIDTH, LARGEST_WIDTH,
+                            &options->width);
     case 'f':
-        return read_format(optarg, &options->format);
+        if (argument_name(COMMAND, "format", optarg, formats, &format) != 0) {
+            return -1;
+        }
+        options->format = (enum show_format)format;
+        return 0;
     case 's':
         options->steps = 1;
-        return EXIT_RIGHT;
+        return 0;
     case 'a':
         options->ascii = 1;
-        return EXIT_RIGHT;
+        return 0;
     case 'o':
         options->source = 1;
-        return EXIT_RIGHT;
+        return 0;
     case 'i':
         options->script = optarg;
-        return EXIT_RIGHT;
+        return 0;
     case 'e':
         options->example = optarg;
-        return EXIT_RIGHT;
+        return 0;
     case 'h':
         options->help = 1;
-        return EXIT_RIGHT;
+        return 0;
     case ':':
-        return bad_use("a value is missing after", argv[optind - 1]);
+        return argument_refuse(COMMAND, "a value is missing after %s", argv[optind - 1]);
     default:
         if (optopt > 0 && optopt < 128 && strncmp(argv[optind - 1], "--", 2) != 0) {
-            char letter[] = {'-', (char)optopt, '\0'};
-            return bad_use("unknown option", letter);
+            return argument_refuse(COMMAND, "unknown option -%c", optopt);
         }
-        return bad_use("unknown, ambiguous or misused option", argv[optind - 1]);
+        return argument_refuse(COMMAND, "unknown, ambiguous or misused option %s",
+                               argv[optind - 1]);
     }
 }
 
@@ -188,7 +168,7 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
             break;
         }
         int status = read_option(options, option, argv);
-        if (status != EXIT_RIGHT || options->help) {
+        if (status != 0 || options->help) {
             return status;
         }
     }

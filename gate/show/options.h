@@ -21,7 +21,7 @@ struct show_options {
     char **prompt;
 };
 
-/* Returns an exit status; other than EXIT_RIGHT a message was printed. */
+/* 0, or -1 after a message. */
 int show_read_options(struct show_options *options, int argc, char **argv);
 
 void show_help(FILE *out);

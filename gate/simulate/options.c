@@ -139,18 +139,6 @@ void simulate_options_help(void) {
         DEFAULT_CHUNK, CP_MAX_CHUNK_SIZE);
 }
 
-static int read_seed(const char *text, unsigned long long *seed) {
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < 0) {
-        return argument_refuse(COMMAND, "--seed needs a whole number from 0 to %lld, not '%s'",
-                               LLONG_MAX, text);
-    }
-    *seed = (unsigned long long)value;
-    return 0;
-}
-
 /* Numbers between commas. */
 static int read_rates(struct simulate_options *options, const char *text) {
     char item[32];
@@ -237,7 +225,7 @@ static int read_load(struct simulate_options *options, int option, const char *n
     case REQUESTS:
         return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_REQUESTS, &poisson->requests);
     case SEED:
-        return read_seed(text, &poisson->seed);
+        return argument_seed(COMMAND, text, &poisson->seed);
     default:
         fputs("see `chunkproof simulate --help`\n", stderr); /* getopt_long() said what is wrong */
         return -1;

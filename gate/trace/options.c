@@ -3,22 +3,22 @@
 
 #include "gate/trace/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/limits.h"
+#include "gate/argument.h"
+
+#define COMMAND "trace"
 
 /* The block of the published traces. */
 #define DEFAULT_BLOCK 512
 _Static_assert(DEFAULT_BLOCK <= CP_MAX_CHUNK_SIZE, "a block is a chunk");
 
-static const char *const check_names[] = {"none", "sampled", "every"};
+static const char *const check_names[] = {"none", "sampled", "every", NULL};
 
 const char *trace_check_name(int check) {
     return check_names[check];
@@ -132,71 +132,27 @@ void trace_options_help(void) {
         CP_MAX_CHUNK_SIZE, TRACE_SAMPLE, CP_MAX_CHUNKS, TRACE_OPT_SAMPLE);
 }
 
-__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("chunkproof trace: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputs(" (see --help)\n", stderr);
-    va_end(arguments);
-    return -1;
-}
-
-static int read_integer(const char *name, const char *text, long long least, long long most,
-                        long long *number) {
-    char *end;
-    errno = 0;
-    *number = strtoll(text, &end, 10);
-    if (end == text || *end != 0 || errno != 0 || *number < least || *number > most) {
-        return refuse("--%s needs an integer from %lld to %lld, not '%s'", name, least, most, text);
-    }
-    return 0;
-}
-
-static int read_int(const char *name, const char *text, int least, int most, int *number) {
-    long long wide = 0;
-    int result = read_integer(name, text, least, most, &wide);
-    *number = (int)wide;
-    return result;
-}
-
 /* Requests per second, to the mean time between two in microseconds. */
 static int read_rate(const char *name, const char *text, long long *gap) {
-    char *end;
-    double rate = strtod(text, &end);
-    if (end == text || *end != 0 || !(rate >= 0.001 && rate <= 1e6)) {
-        return refuse("--%s needs a number from 0.001 to 1000000, not '%s'", name, text);
+    double rate = 0.0;
+    if (argument_number(COMMAND, name, text, 0.001, 1e6, &rate) != 0) {
+        return -1;
     }
     *gap = llround(1e6 / rate);
     return 0;
 }
 
-static int read_check(const char *text, int *check) {
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, check_names[i]) == 0) {
-            *check = i;
-            return 0;
-        }
-    }
-    return refuse("--check needs every, sampled or none, not '%s'", text);
-}
-
-static int read_tree(const char *text, int *opt) {
-    *opt = strcmp(text, "opt") == 0;
-    return *opt || strcmp(text, "ref") == 0 ? 0 : refuse("--tree needs ref or opt, not '%s'", text);
-}
-
 static int read_option(struct trace_options *options, int option, const char *name,
                        const char *text) {
+    static const char *const trees[] = {"ref", "opt", NULL};
     struct trace_settings *settings = &options->settings;
     struct trace_generator *generator = &options->generator;
-    long long seed = 0;
     switch (option) {
     case HELP:
         options->help = 1;
         return 0;
     case BLOCK:
-        return read_int(name, text, 1, CP_MAX_CHUNK_SIZE, &options->block_size);
+        return argument_int(COMMAND, name, text, 1, CP_MAX_CHUNK_SIZE, &options->block_size);
     case PROGRESS:
         options->progress = 1;
         return 0;
@@ -204,41 +160,37 @@ static int read_option(struct trace_options *options, int option, const char *na
         options->generate = 1;
         return 0;
     case MS_PER_TOKEN:
-        return read_integer(name, text, 1, 86400000, &settings->ms_per_token);
+        return argument_whole(COMMAND, name, text, 1, 86400000, &settings->ms_per_token);
     case RETAIN:
         settings->retain = 1;
         return 0;
     case CHECK:
-        return read_check(text, &settings->check);
+        return argument_name(COMMAND, name, text, check_names, &settings->check);
     case CAPACITY:
-        return read_int(name, text, 1, CP_MAX_CHUNKS, &settings->capacity);
+        return argument_int(COMMAND, name, text, 1, CP_MAX_CHUNKS, &settings->capacity);
     case HASH_BITS:
-        return read_int(name, text, 0, 64, &settings->hash_bits);
+        return argument_int(COMMAND, name, text, 0, 64, &settings->hash_bits);
     case TREE:
-        return read_tree(text, &settings->opt);
+        return argument_name(COMMAND, name, text, trees, &settings->opt);
     case JSON:
         options->json = 1;
         return 0;
     case REQUESTS:
-        return read_int(name, text, 1, 10000000, &generator->requests);
+        return argument_int(COMMAND, name, text, 1, 10000000, &generator->requests);
     case SEED:
-        if (read_integer(name, text, 0, LLONG_MAX, &seed) != 0) {
-            return -1;
-        }
-        generator->seed = (unsigned long long)seed;
-        return 0;
+        return argument_seed(COMMAND, text, &generator->seed);
     case RATE:
         return read_rate(name, text, &generator->gap);
     case PROMPTS:
-        return read_int(name, text, 1, 1000000, &generator->prompts);
+        return argument_int(COMMAND, name, text, 1, 1000000, &generator->prompts);
     case PROMPT_TOKENS:
-        return read_int(name, text, 0, 1000000, &generator->prompt_tokens);
+        return argument_int(COMMAND, name, text, 0, 1000000, &generator->prompt_tokens);
     case QUESTION_TOKENS:
-        return read_int(name, text, 0, 1000000, &generator->question_tokens);
+        return argument_int(COMMAND, name, text, 0, 1000000, &generator->question_tokens);
     case OUTPUT_TOKENS:
-        return read_int(name, text, 0, 1000000, &generator->output_tokens);
+        return argument_int(COMMAND, name, text, 0, 1000000, &generator->output_tokens);
     case CONTINUE:
-        return read_int(name, text, 0, 100, &generator->continue_percent);
+        return argument_int(COMMAND, name, text, 0, 100, &generator->continue_percent);
     default:
         fprintf(stderr, "see `chunkproof trace --help`\n"); /* getopt_long() said what is wrong */
         return -1;
@@ -276,18 +228,20 @@ int trace_options_parse(struct trace_options *options, int argc, char **argv) {
         return 0;
     }
     if (argc - optind > 1) {
-        return refuse("one FILE at most, not also '%s'", argv[optind + 1]);
+        return argument_refuse(COMMAND, "one FILE at most, not also '%s'", argv[optind + 1]);
     }
     options->file = argc > optind ? argv[optind] : NULL;
     if (options->file != NULL && options->generate) {
-        return refuse("--generate makes a trace of its own: it takes no FILE");
+        return argument_refuse(COMMAND, "--generate makes a trace of its own: it takes no FILE");
     }
     if (options->file != NULL && last[GENERATOR] != NULL) {
-        return refuse("--%s is about the synthetic trace: it has no meaning with FILE",
-                      last[GENERATOR]);
+        return argument_refuse(COMMAND,
+                               "--%s is about the synthetic trace: it has no meaning with FILE",
+                               last[GENERATOR]);
     }
     if (options->generate && last[REPLAY] != NULL) {
-        return refuse("--%s is about a replay: it has no meaning with --generate", last[REPLAY]);
+        return argument_refuse(COMMAND, "--%s is about a replay: it has no meaning with --generate",
+                               last[REPLAY]);
     }
     return 0;
 }
