@@ -15,6 +15,8 @@ TARGET_BEGIN("avx2,fma,f16c")
 #define LANES         8
 #define MOST          6
 #define EACH_MOST(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)
+#define DOTS          2
+#define EACH_DOTS(DO) DO(1) DO(2)
 
 typedef __m256 vec;
 

@@ -15,6 +15,8 @@ TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")
 #define LANES         16
 #define MOST          8
 #define EACH_MOST(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8)
+#define DOTS          4
+#define EACH_DOTS(DO) DO(1) DO(2) DO(3) DO(4)
 
 typedef __m512 vec;
 

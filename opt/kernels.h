@@ -5,7 +5,7 @@
  * A tile is up to CP_OPT_KEYS keys of a path with up to CP_OPT_ROWS query rows (row: a query row and head). Rows of
  * numbers are padded to a multiple of CP_OPT_PAD, which every version's vectors divide; what lies there is 0. Scores,
  * and the weights that they become, lie
- *   for a few rows     row by row, [rows][CP_OPT_KEYS]: dots(), weigh_rows()
+ *   for a few rows     row by row, [rows][CP_OPT_KEYS]: dots(), weigh_rows(), values(); K and V are read as they are
  *   for many rows      key by key, [keys][padded rows]: product(), weigh_columns(): a vector is of rows, so that
  *                      neither keys are transposed nor vectors added up across */
 #ifndef CHUNKPROOF_OPT_KERNELS_H
@@ -44,15 +44,19 @@ struct opt_states {
 
 struct cp_opt_kernels {
     int few; /* rows: above, scores lie key by key */
-    int direct; /* 1: dots_of_one() and values_of_one() are there, for a single row and K, V as they are */
 
     /* to[n][stride] = from[n][d], a type but CP_FP64, zeros behind the d numbers; the rows of `from` begin from_row
      * numbers one behind the other. */
     void (*widen)(float *to, size_t stride, const void *from, size_t from_row, int type, int n,
                   int d);
 
-    /* score[i][j] = q[i] . k[j], both with `stride` numbers. */
-    void (*dots)(float *score, const float *q, int rows, const float *k, int keys, size_t stride);
+    /* score[i][j] = q[i] . k[j], the rows of q with `stride` numbers, those of k with d. */
+    void (*dots)(float *score, const float *q, size_t stride, int rows, const void *k, int type,
+                 int keys, int d);
+
+    /* o[i] += sum of weight[i][j] v[j], in the same way; behind the d numbers of a row of o is no matter. */
+    void (*values)(float *o, size_t stride, const float *weight, int rows, const void *v, int type,
+                   int keys, int d);
 
     /* c[m][n] = a b, or c += a b: a is [m][k], b is [k][n], and n a multiple of CP_OPT_PAD. */
     void (*product)(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
@@ -63,10 +67,6 @@ struct cp_opt_kernels {
     void (*weigh_rows)(float *score, int rows, float scale, const struct opt_states *states);
     void (*weigh_columns)(float *score, int keys, int padded_rows, float scale,
                           const struct opt_states *states);
-
-    /* score[j] = q . k[j], and o += sum of weight[j] v[j]. */
-    void (*dots_of_one)(float *score, const float *q, const void *k, int type, int keys, int d);
-    void (*values_of_one)(float *o, const float *weight, const void *v, int type, int keys, int d);
 
     /* to[n] = from[n] * x, to[n] += from[n] * x, to[n] = from[n] / x; n as for product(). */
     void (*scale)(float *to, const float *from, float x, int n);

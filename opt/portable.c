@@ -38,14 +38,48 @@ static void widen(float *to, size_t stride, const void *from, size_t from_row, i
     }
 }
 
-static void dots(float *score, const float *q, int rows, const float *k, int keys, size_t stride) {
-    for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < keys; j++) {
-            float sum = 0.0F;
-            for (size_t x = 0; x < stride; x++) {
-                sum += q[(size_t)i * stride + x] * k[(size_t)j * stride + x];
+/* Up to CP_OPT_PAD numbers are made binary32 at a time, for all rows. */
+static int load_some(float *to, const void *from, int type, size_t at, int n) {
+    n = n < CP_OPT_PAD ? n : CP_OPT_PAD;
+    for (int i = 0; i < n; i++) {
+        to[i] = load(from, type, at + (size_t)i);
+    }
+    return n;
+}
+
+static void dots(float *score, const float *q, size_t stride, int rows, const void *k, int type,
+                 int keys, int d) {
+    float some[CP_OPT_PAD];
+    for (int j = 0; j < keys; j++) {
+        for (int i = 0; i < rows; i++) {
+            score[(size_t)i * CP_OPT_KEYS + (size_t)j] = 0.0F;
+        }
+        for (int x = 0; x < d; x += CP_OPT_PAD) {
+            int n = load_some(some, k, type, (size_t)j * (size_t)d + (size_t)x, d - x);
+            for (int i = 0; i < rows; i++) {
+                const float *row = q + (size_t)i * stride + x;
+                float sum = score[(size_t)i * CP_OPT_KEYS + (size_t)j];
+                for (int y = 0; y < n; y++) {
+                    sum += row[y] * some[y];
+                }
+                score[(size_t)i * CP_OPT_KEYS + (size_t)j] = sum;
             }
-            score[(size_t)i * CP_OPT_KEYS + (size_t)j] = sum;
+        }
+    }
+}
+
+static void values(float *o, size_t stride, const float *weight, int rows, const void *v, int type,
+                   int keys, int d) {
+    float some[CP_OPT_PAD];
+    for (int j = 0; j < keys; j++) {
+        for (int x = 0; x < d; x += CP_OPT_PAD) {
+            int n = load_some(some, v, type, (size_t)j * (size_t)d + (size_t)x, d - x);
+            for (int i = 0; i < rows; i++) {
+                float *row = o + (size_t)i * stride + x;
+                for (int y = 0; y < n; y++) {
+                    row[y] += weight[(size_t)i * CP_OPT_KEYS + (size_t)j] * some[y];
+                }
+            }
         }
     }
 }
@@ -140,6 +174,7 @@ struct cp_opt_kernels cp_opt_portable(void) {
     return (struct cp_opt_kernels){.few = CP_OPT_ROWS,
                                    .widen = widen,
                                    .dots = dots,
+                                   .values = values,
                                    .product = product,
                                    .weigh_rows = weigh_rows,
                                    .scale = scale_by,

@@ -188,23 +188,49 @@ static void rescale(const struct head *h) {
     }
 }
 
-/* A single row: K and V are read as they are, each number once. */
-static void tile_of_one(const struct head *h, int tile, int keys) {
-    const struct cp_attention *a = h->unit->call->attention;
-    const struct cp_opt_kernels *kernels = h->unit->kernels;
+/* How many rows from row i on see the same keys of the tile, and how many those are. No number of a key that a row does
+ * not see is multiplied with a weight, even 0. */
+static int rows_alike(const struct head *h, int i, int all, int keys, int *seen) {
+    int n = all ? h->unit->rows - i : 1;
+    *seen = all ? keys : (int)h->at.seen[i];
+    while (i + n < h->unit->rows && (int)h->at.seen[i + n] == *seen) {
+        n++;
+    }
+    return n;
+}
+
+/* To o, of the values of a run. */
+static void add_run(const struct head *h, struct run run, int all, int keys) {
+    const struct unit *u = h->unit;
+    const struct cp_attention *a = u->call->attention;
+    size_t stride = u->call->sizes.stride;
+    for (int i = 0, n, seen; i < u->rows; i += n) {
+        n = rows_alike(h, i, all, keys, &seen);
+        seen = seen - run.first < run.n ? seen - run.first : run.n;
+        if (seen > 0) {
+            u->kernels->values(h->at.o + (size_t)i * stride, stride,
+                               h->at.score + (size_t)i * CP_OPT_KEYS + run.first, n, run.v,
+                               a->kv_type, seen, a->head_dim);
+        }
+    }
+}
+
+/* Few rows: K and V are read as they are, from one end to the other. */
+static void tile_of_few(const struct head *h, int tile, int keys, int all) {
+    const struct unit *u = h->unit;
+    const struct cp_attention *a = u->call->attention;
     struct opt_states states = states_of(h);
     for (int key = tile; key < tile + keys;) {
-        struct run run = run_at(h->unit, h->g, key, tile, tile + keys);
-        kernels->dots_of_one(h->at.score + run.first, h->at.q, run.k, a->kv_type, run.n,
-                             a->head_dim);
+        struct run run = run_at(u, h->g, key, tile, tile + keys);
+        u->kernels->dots(h->at.score + run.first, h->at.q, u->call->sizes.stride, u->rows, run.k,
+                         a->kv_type, run.n, a->head_dim);
         key += run.n;
     }
-    kernels->weigh_rows(h->at.score, 1, (float)a->scale, &states);
+    u->kernels->weigh_rows(h->at.score, u->rows, (float)a->scale, &states);
     rescale(h);
     for (int key = tile; key < tile + keys;) {
-        struct run run = run_at(h->unit, h->g, key, tile, tile + keys);
-        kernels->values_of_one(h->at.o, h->at.score + run.first, run.v, a->kv_type, run.n,
-                               a->head_dim);
+        struct run run = run_at(u, h->g, key, tile, tile + keys);
+        add_run(h, run, all, keys);
         key += run.n;
     }
 }
@@ -252,20 +278,14 @@ static void widen_values(const struct head *h, int first, int end, int x) {
     }
 }
 
-/* To numbers x, x + 1, ... of o. Runs of rows that see the same keys: no number of a key that a row does not see is
- * multiplied, even by 0. */
+/* To numbers x, x + 1, ... of o. */
 static void add_values(const struct head *h, int all, int keys, int x) {
     const struct unit *u = h->unit;
     size_t stride = u->call->sizes.stride;
-    size_t row = u->many ? 1 : CP_OPT_KEYS, column = u->many ? (size_t)u->padded_rows : 1;
     int width = (int)stride - x < OPT_PANEL ? (int)stride - x : OPT_PANEL;
-    for (int i = 0, n; i < u->rows; i += n) {
-        int seen = all ? keys : (int)h->at.seen[i];
-        n = all ? u->rows : 1;
-        while (i + n < u->rows && (int)h->at.seen[i + n] == seen) {
-            n++;
-        }
-        struct opt_matrix weight = {h->at.score + (size_t)i * row, row, column};
+    for (int i = 0, n, seen; i < u->rows; i += n) {
+        struct opt_matrix weight = {h->at.score + i, 1, (size_t)u->padded_rows};
+        n = rows_alike(h, i, all, keys, &seen);
         if (seen > 0) {
             u->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight, h->at.tile,
                                 OPT_PANEL, n, width, seen, 1);
@@ -276,21 +296,15 @@ static void add_values(const struct head *h, int all, int keys, int x) {
 /* Scores of keys first .. end-1 of the tile at key `tile`. */
 static void score_keys(const struct head *h, int tile, int first, int end) {
     const struct unit *u = h->unit;
-    const struct opt_scratch *at = &h->at;
     size_t stride = u->call->sizes.stride, padded = (size_t)u->padded_rows;
-    size_t of_tile = (size_t)(first - tile);
+    struct opt_matrix k = {h->at.tile, stride, 1};
     widen_keys(h, first, end);
-    if (u->many) {
-        struct opt_matrix k = {at->tile, stride, 1};
-        u->kernels->product(at->score + of_tile * padded, padded, k, at->q_columns, padded,
-                            end - first, u->padded_rows, u->call->attention->head_dim, 0);
-    } else {
-        u->kernels->dots(at->score + of_tile, at->q, u->rows, at->tile, end - first, stride);
-    }
+    u->kernels->product(h->at.score + (size_t)(first - tile) * padded, padded, k, h->at.q_columns,
+                        padded, end - first, u->padded_rows, u->call->attention->head_dim, 0);
 }
 
-/* Few keys at a time, then few numbers of all values: what was made of them is used while it is near. */
-static void tile_of_rows(const struct head *h, int tile, int keys, int all) {
+/* Many rows: few keys at a time, then few numbers of all values: what was made of them is used while it is near. */
+static void tile_of_many(const struct head *h, int tile, int keys, int all) {
     const struct unit *u = h->unit;
     const struct cp_attention *a = u->call->attention;
     struct opt_states states = states_of(h);
@@ -299,11 +313,7 @@ static void tile_of_rows(const struct head *h, int tile, int keys, int all) {
         fetch_next(h, key, end, 0);
         score_keys(h, tile, tile + key, tile + end);
     }
-    if (u->many) {
-        u->kernels->weigh_columns(h->at.score, keys, u->padded_rows, (float)a->scale, &states);
-    } else {
-        u->kernels->weigh_rows(h->at.score, u->rows, (float)a->scale, &states);
-    }
+    u->kernels->weigh_columns(h->at.score, keys, u->padded_rows, (float)a->scale, &states);
     rescale(h);
     for (int x = 0; x < a->head_dim; x += OPT_PANEL) {
         fetch_next(h, (int)((long long)keys * x / a->head_dim),
@@ -339,10 +349,10 @@ void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_sc
             struct head h = head_of(&u, x);
             h.next_g = u.first_head + (x + 1) % u.n_heads;
             h.next_tile = x + 1 < u.n_heads ? tile : tile + CP_OPT_KEYS;
-            if (u.rows == 1 && u.kernels->direct) {
-                tile_of_one(&h, tile, keys);
+            if (u.many) {
+                tile_of_many(&h, tile, keys, all);
             } else {
-                tile_of_rows(&h, tile, keys, all);
+                tile_of_few(&h, tile, keys, all);
             }
         }
     }

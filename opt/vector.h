@@ -9,7 +9,8 @@
  *   v_sum_4           the sums of four vectors, stored
  *   v_first(a, x, n)  a where lane + x < n, else -infinity; n a vector, too
  *   v_power(p, t)     p 2^n, rounded once, n the whole number in t = n + EXP_ROUNDER
- *   MOST, EACH_MOST   rows of a block of product(): two vectors of each are in registers */
+ *   MOST, EACH_MOST   rows of a block of product(): two vectors of each are in registers
+ *   DOTS, EACH_DOTS   rows of a block of dots(): four vectors of each are */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -138,169 +139,141 @@ static void product(float *c, size_t c_row, struct opt_matrix a, const float *b,
     }
 }
 
-/* ---- Scores of few rows ---- */
+/* ---- Few rows: K and V as they are ---- */
 
-static inline void dots_4(float *score, const float *q, const float *k, size_t stride,
-                          size_t next) {
-    vec a = v_zero(), b = a, c = a, d = a;
-    for (size_t x = 0; x < stride; x += LANES) {
-        vec y = v_load(q + x);
-        a = v_fma(y, v_load(k + x), a);
-        b = v_fma(y, v_load(k + next + x), b);
-        c = v_fma(y, v_load(k + 2 * next + x), c);
-        d = v_fma(y, v_load(k + 3 * next + x), d);
+/* For what takes the type as a constant. */
+#define INLINE static inline __attribute__((always_inline))
+
+#define BY_TYPE(CALL)                                                                              \
+    if (type == CP_FP16) {                                                                         \
+        CALL(CP_FP16);                                                                             \
+    } else if (type == CP_BF16) {                                                                  \
+        CALL(CP_BF16);                                                                             \
+    } else {                                                                                       \
+        CALL(CP_FP32);                                                                             \
     }
-    v_sum_4(score, a, b, c, d);
+
+INLINE vec load_up_to(const void *from, int type, size_t at, int n) {
+    return n < LANES ? load_some(from, type, at, n) : load_typed(from, type, at);
 }
 
-/* Two rows at once: a number of k is loaded once for both. */
-static inline void dots_2_by_4(float *score, const float *q, const float *k, size_t stride) {
-    const float *r = q + stride;
-    vec a = v_zero(), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
-    for (size_t x = 0; x < stride; x += LANES) {
-        vec y = v_load(q + x), z = v_load(r + x), s = v_load(k + x), t = v_load(k + stride + x);
-        a = v_fma(y, s, a);
-        e = v_fma(z, s, e);
-        b = v_fma(y, t, b);
-        f = v_fma(z, t, f);
-        s = v_load(k + 2 * stride + x);
-        t = v_load(k + 3 * stride + x);
-        c = v_fma(y, s, c);
-        g = v_fma(z, s, g);
-        d = v_fma(y, t, d);
-        h = v_fma(z, t, h);
-    }
-    v_sum_4(score, a, b, c, d);
-    v_sum_4(score + CP_OPT_KEYS, e, f, g, h);
-}
-
-/* Four keys at a time; the last ones one by one, with the same sums. */
-static void dots(float *score, const float *q, int rows, const float *k, int keys, size_t stride) {
-    int j = 0;
-    for (; j + 4 <= keys; j += 4, k += 4 * stride) {
-        int i = 0;
-        for (; i + 2 <= rows; i += 2) {
-            dots_2_by_4(score + (size_t)i * CP_OPT_KEYS + j, q + (size_t)i * stride, k, stride);
-        }
-        if (i < rows) {
-            dots_4(score + (size_t)i * CP_OPT_KEYS + j, q + (size_t)i * stride, k, stride, stride);
-        }
-    }
-    for (; j < keys; j++, k += stride) {
-        for (int i = 0; i < rows; i++) {
-            float four[4];
-            dots_4(four, q + (size_t)i * stride, k, stride, 0);
-            score[(size_t)i * CP_OPT_KEYS + (size_t)j] = four[0];
-        }
-    }
-}
-
-/* ---- A single row, K and V as they are ---- */
-
-static inline size_t row_bytes(int type, int d) {
-    return (size_t)d * (type == CP_FP32 ? sizeof(float) : sizeof(uint16_t));
+INLINE size_t bytes_of(int type, int n) {
+    return (size_t)n * (type == CP_FP32 ? sizeof(float) : sizeof(uint16_t));
 }
 
 /* K and V are read from one end to the other: what lies this far ahead is on its way then. It may be behind the end of
  * an array, which a prefetch does not mind; it is no pointer, so that none points there. */
 #define AHEAD 8192
 
-static inline void fetch(const void *from, size_t at, size_t bytes) {
+INLINE void fetch(const void *from, size_t at, size_t bytes) {
     uintptr_t begin = (uintptr_t)from + at + AHEAD;
     for (size_t x = 0; x < bytes; x += 64) {
         __builtin_prefetch((const void *)(begin + x), 0, 1);
     }
 }
 
-/* Four keys; `one`: the same one four times. */
-static inline void dots_of_4(float *score, const float *q, const void *k, int type, size_t at,
-                             int d, int one) {
-    vec a = v_zero(), b = a, c = a, e = a;
-    size_t next = one ? 0 : (size_t)d;
-    int x = 0;
-    for (; x + LANES <= d; x += LANES) {
-        vec y = v_load(q + x);
-        size_t here = at + (size_t)x;
-        a = v_fma(y, load_typed(k, type, here), a);
-        b = v_fma(y, load_typed(k, type, here + next), b);
-        c = v_fma(y, load_typed(k, type, here + 2 * next), c);
-        e = v_fma(y, load_typed(k, type, here + 3 * next), e);
+#define DOTS_BEGIN(i) vec a##i = v_zero(), b##i = a##i, c##i = a##i, e##i = a##i;
+#define DOTS_STEP(i)                                                                               \
+    {                                                                                              \
+        vec of = v_load(q + (i)*stride + x);                                                       \
+        a##i = v_fma(of, s, a##i);                                                                 \
+        b##i = v_fma(of, t, b##i);                                                                 \
+        c##i = v_fma(of, u, c##i);                                                                 \
+        e##i = v_fma(of, w, e##i);                                                                 \
     }
-    if (x < d) {
-        vec y = v_load(q + x);
-        size_t here = at + (size_t)x;
-        a = v_fma(y, load_some(k, type, here, d - x), a);
-        b = v_fma(y, load_some(k, type, here + next, d - x), b);
-        c = v_fma(y, load_some(k, type, here + 2 * next, d - x), c);
-        e = v_fma(y, load_some(k, type, here + 3 * next, d - x), e);
+#define DOTS_END(i) v_sum_4(score + (i)*CP_OPT_KEYS, a##i, b##i, c##i, e##i);
+
+/* M rows and four keys, each `next` numbers behind the one before: a number of K is loaded once for all rows. */
+#define DOTS_OF(M)                                                                                 \
+    INLINE void dots_of_##M(float *score, const float *q, size_t stride, const void *k, int type,  \
+                            size_t at, size_t next, int d) {                                       \
+        ROWS_##M(DOTS_BEGIN) for (int x = 0; x < d; x += LANES, at += LANES) {                     \
+            vec s = load_up_to(k, type, at, d - x);                                                \
+            vec t = load_up_to(k, type, at + next, d - x);                                         \
+            vec u = load_up_to(k, type, at + 2 * next, d - x);                                     \
+            vec w = load_up_to(k, type, at + 3 * next, d - x);                                     \
+            ROWS_##M(DOTS_STEP)                                                                    \
+        }                                                                                          \
+        ROWS_##M(DOTS_END)                                                                         \
     }
-    v_sum_4(score, a, b, c, e);
+
+EACH_DOTS(DOTS_OF)
+
+#define DOTS_CASE(M)                                                                               \
+    case M:                                                                                        \
+        dots_of_##M(score, q, stride, k, type, at, next, d);                                       \
+        break;
+
+INLINE void dots_of_block(float *score, const float *q, size_t stride, int rows, const void *k,
+                          int type, size_t at, size_t next, int d) {
+    switch (rows) { EACH_DOTS(DOTS_CASE) }
 }
 
-static inline void dots_of_type(float *score, const float *q, const void *k, int type, int keys,
-                                int d) {
-    size_t bytes = row_bytes(type, d);
+/* Four keys at a time; the last ones one by one, four times the same, with the same sums. */
+INLINE void dots_of_type(float *score, const float *q, size_t stride, int rows, const void *k,
+                         int type, int keys, int d) {
     int j = 0;
     for (; j + 4 <= keys; j += 4) {
-        fetch(k, (size_t)j * bytes, 4 * bytes);
-        dots_of_4(score + j, q, k, type, (size_t)j * (size_t)d, d, 0);
+        fetch(k, (size_t)j * bytes_of(type, d), 4 * bytes_of(type, d));
+        for (int i = 0; i < rows; i += DOTS) {
+            dots_of_block(score + (size_t)i * CP_OPT_KEYS + j, q + (size_t)i * stride, stride,
+                          rows - i < DOTS ? rows - i : DOTS, k, type, (size_t)j * (size_t)d,
+                          (size_t)d, d);
+        }
     }
     for (; j < keys; j++) {
-        float four[4];
-        dots_of_4(four, q, k, type, (size_t)j * (size_t)d, d, 1);
-        score[j] = four[0];
-    }
-}
-
-static void dots_of_one(float *score, const float *q, const void *k, int type, int keys, int d) {
-    if (type == CP_FP16) {
-        dots_of_type(score, q, k, CP_FP16, keys, d);
-    } else if (type == CP_BF16) {
-        dots_of_type(score, q, k, CP_BF16, keys, d);
-    } else {
-        dots_of_type(score, q, k, CP_FP32, keys, d);
-    }
-}
-
-/* Two keys at a time, so that each number of o is loaded and stored once for both. */
-static inline void values_of_type(float *o, const float *weight, const void *v, int type, int keys,
-                                  int d) {
-    size_t bytes = row_bytes(type, d), next = (size_t)d;
-    int full = d / LANES * LANES;
-    for (int j = 0; j < keys; j += 4) {
-        int n = keys - j < 4 ? keys - j : 4;
-        size_t at = (size_t)j * next;
-        fetch(v, (size_t)j * bytes, (size_t)n * bytes);
-        vec w0 = v_set(weight[j]);
-        if (n == 4) {
-            vec w1 = v_set(weight[j + 1]), w2 = v_set(weight[j + 2]), w3 = v_set(weight[j + 3]);
-            for (int x = 0; x < full; x += LANES) {
-                size_t here = at + (size_t)x;
-                vec sum = v_fma(w0, load_typed(v, type, here), v_load(o + x));
-                sum = v_fma(w1, load_typed(v, type, here + next), sum);
-                sum = v_fma(w2, load_typed(v, type, here + 2 * next), sum);
-                v_store(o + x, v_fma(w3, load_typed(v, type, here + 3 * next), sum));
-            }
-        }
-        for (int i = 0; i < n; i++) {
-            vec w = v_set(weight[j + i]);
-            for (int x = n == 4 ? full : 0; x < d; x += LANES) {
-                size_t here = at + (size_t)i * next + (size_t)x;
-                vec of = x < full ? load_typed(v, type, here) : load_some(v, type, here, d - x);
-                v_store(o + x, v_fma(w, of, v_load(o + x)));
-            }
+        for (int i = 0; i < rows; i++) {
+            float four[4];
+            dots_of_1(four, q + (size_t)i * stride, stride, k, type, (size_t)j * (size_t)d, 0, d);
+            score[(size_t)i * CP_OPT_KEYS + (size_t)j] = four[0];
         }
     }
 }
 
-static void values_of_one(float *o, const float *weight, const void *v, int type, int keys, int d) {
-    if (type == CP_FP16) {
-        values_of_type(o, weight, v, CP_FP16, keys, d);
-    } else if (type == CP_BF16) {
-        values_of_type(o, weight, v, CP_BF16, keys, d);
-    } else {
-        values_of_type(o, weight, v, CP_FP32, keys, d);
+static void dots(float *score, const float *q, size_t stride, int rows, const void *k, int type,
+                 int keys, int d){
+#define CALL(TYPE) dots_of_type(score, q, stride, rows, k, TYPE, keys, d)
+    BY_TYPE(CALL)
+#undef CALL
+}
+
+/* Eight keys, so that each number of o is loaded and stored once for all of them; or, for the last ones, one. */
+INLINE void values_of(float *o, size_t stride, const float *weight, int rows, const void *v,
+                      int type, size_t at, int n, int d) {
+    size_t next = (size_t)d;
+    for (int x = 0; x < d; x += LANES, at += LANES) {
+        vec some[8];
+        fetch(v, bytes_of(type, 1) * (at + (size_t)(x * (n - 1))), bytes_of(type, n * LANES));
+        for (int j = 0; j < n; j++) {
+            some[j] = load_up_to(v, type, at + (size_t)j * next, d - x);
+        }
+        for (int i = 0; i < rows; i++) {
+            float *to = o + (size_t)i * stride + x;
+            vec sum = v_load(to);
+            for (int j = 0; j < n; j++) {
+                sum = v_fma(v_set(weight[(size_t)i * CP_OPT_KEYS + (size_t)j]), some[j], sum);
+            }
+            v_store(to, sum);
+        }
     }
+}
+
+INLINE void values_of_type(float *o, size_t stride, const float *weight, int rows, const void *v,
+                           int type, int keys, int d) {
+    int j = 0;
+    for (; j + 8 <= keys; j += 8) {
+        values_of(o, stride, weight + j, rows, v, type, (size_t)j * (size_t)d, 8, d);
+    }
+    for (; j < keys; j++) {
+        values_of(o, stride, weight + j, rows, v, type, (size_t)j * (size_t)d, 1, d);
+    }
+}
+
+static void values(float *o, size_t stride, const float *weight, int rows, const void *v, int type,
+                   int keys, int d) {
+#define CALL(TYPE) values_of_type(o, stride, weight, rows, v, TYPE, keys, d)
+    BY_TYPE(CALL)
+#undef CALL
 }
 
 /* ---- Weights ---- */
@@ -438,14 +411,12 @@ static void store(void *to, int type, size_t at, const float *from, int n) {
 
 static struct cp_opt_kernels kernels(int few) {
     return (struct cp_opt_kernels){.few = few,
-                                   .direct = 1,
                                    .widen = widen,
                                    .dots = dots,
+                                   .values = values,
                                    .product = product,
                                    .weigh_rows = weigh_rows,
                                    .weigh_columns = weigh_columns,
-                                   .dots_of_one = dots_of_one,
-                                   .values_of_one = values_of_one,
                                    .scale = scale_by,
                                    .add = add_to,
                                    .divide = divide,
