@@ -25,12 +25,20 @@ among_others() {
     has "it had seen the keys of sequence"
 }
 
+# What is not judged for want of a claim is said, and counts for no size.
+not_judged() {
+    sed 's/\.step = 1/.step = 1, .divides = 1/' tests/example/paged_kernel.c >"$work/divides.c"
+    status 0 --kernel "$work/divides.c" --cases 60 && has "NOT JUDGED is what it does with more than 2049 keys: 6 cases of up to 32894" &&
+        has "64: 2049," || return 1
+    status 0 --kernel tests/example/paged_kernel.c --cases 60 && has "64: 32894," && ! grep -q "NOT JUDGED" "$work/out"
+}
+
 # It looks at lengths again when there are more or fewer sequences, as if a plan were made anew then alone.
 keeps_lengths() {
     sed 's/^static int attend(const struct cp_kernel_call \*call) {/static int attend(const struct cp_kernel_call *now) {\n    static int kept[64], b;\n    struct cp_kernel_call copy = *now, *call = \&copy;\n    for (int s = 0; now->n_sequences != b \&\& s < now->n_sequences; s++) {\n        kept[s] = now->n_tokens[s];\n    }\n    b = now->n_sequences;\n    copy.n_tokens = kept;/' \
         tests/example/paged_kernel.c >"$work/keeps.c"
     status 1 --kernel "$work/keeps.c" --cases 100 && grep -q "^remembers, .*; breaks GATE-4" "$work/out" &&
-        has "right at first, but with a key more for each sequence after it"
+        has "right at first, but with more keys for each sequence after it"
 }
 
 # What the rules of others say, of a right kernel and of one that is wrong by what most of them let pass.
@@ -259,6 +267,7 @@ ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input G
 ok "the rules of others" rules
 ok "a sequence that is wrong among others alone" among_others
 ok "a kernel that keeps lengths" keeps_lengths
+ok "what is not judged" not_judged
 ok "the same seed, the same cases" repeatable
 ok "the same verdicts with any number of jobs" any_jobs
 ok "interrupted, and gone on with" gone_on_with

@@ -171,23 +171,28 @@ static void a_sequence_can_be_alone(void **state) {
     }
 }
 
-/* PLAN-6: a key more where there is room for it, in a last chunk of one's own, and nowhere else. */
+/* PLAN-6: a key more, or as many as there are, where there is room for it, in a last chunk of one's own, and nowhere else. */
 static void lengths_grow_where_there_is_room(void **state) {
-    int grown = 0;
+    int grown = 0, by_several = 0;
     (void)state;
     for (int i = 0; i < CASES; i += 3) {
         struct gate_problem p, before;
         make(&p, i, &plain);
         make(&before, i, &plain);
-        int said = gate_problem_grow(&p), any = 0;
+        int said = gate_problem_grow(&p), any = 0, fills = 0;
+        for (int s = 0; s < p.b; s++) {
+            fills |= p.n_tokens[s] > before.n_tokens[s] + 1;
+        }
         for (int s = 0; s < p.b; s++) {
             int c = p.recipe.chunk_size, n = before.n_tokens[s];
             int own = (n + c - 1) / c > before.n_shared_chunks[s];
-            assert_int_equal(p.n_tokens[s], n + (own && n % c != 0));
+            int room = own ? (c - n % c) % c : 0;
+            assert_int_equal(p.n_tokens[s], n + (fills || room < 2 ? room : 1));
             any |= p.n_tokens[s] != n;
         }
         assert_int_equal(said, any);
         grown += any;
+        by_several += fills;
         gate_values_fill(&p);
         for (int s = 0; s < p.b; s++) {
             for (int j = 0; j < p.n_tokens[s]; j++) {
@@ -198,6 +203,7 @@ static void lengths_grow_where_there_is_room(void **state) {
         gate_problem_free(&before);
     }
     assert_true(grown > CASES / 9);
+    assert_true(by_several > CASES / 36 && by_several < grown);
 }
 
 static void all_kinds_come_up(void **state) {

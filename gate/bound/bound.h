@@ -101,9 +101,9 @@ void bound_class(const struct bound_options *options, int n, int d, double large
                  struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
 /* The parts of it, for who counts otherwise: all that is not counted; and what changes where a state is divided
- * at once. */
+ * at once, after so many changes of its reference at most. */
 void bound_arithmetic(const struct bound_options *options, int d, struct cp_arithmetic *arithmetic);
-void bound_divide_at_once(int n, double largest_score, const struct cp_counts *counts,
+void bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
                           struct cp_arithmetic *arithmetic);
 
 /* Why nothing is claimed for some elements. */

@@ -153,19 +153,20 @@ static void count(const struct bound_options *o, int n, struct cp_counts *counts
     counts->operations_o = 2.0 * n + 5.0 * (t - 1) + (o->immediate ? 4.0 * t : 0.0);
 }
 
-/* A reference that is a log-sum-exp is above the largest score by ln n at most, and off by what its n
- * and itself are rounded. */
-void bound_divide_at_once(int n, double largest_score, const struct cp_counts *counts,
+/* A reference that is a log-sum-exp, m + ln n. It is above the largest score by the logarithm of the keys at most, and by
+ * what all additions and changes on the way have added. It is below the reference before by little: n is not below the
+ * weight of the largest score of its state, which a sum of numbers that are not negative never falls under, however it
+ * is rounded; and that weight was 1 but for its exponential and the factors of the changes since the last division. */
+void bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
                           struct cp_arithmetic *a) {
-    double log_n = log(n + 1.0);
-    double size = largest_score + 2.0 * log_n;
-    double weights = a->rounded_sum ? 2.0 * a->weights.unit : 0.0;
+    double log_n = log(n + 1.0), size = largest_score + 2.0 * log_n;
+    double weight = a->rounded_sum ? 2.0 * a->weights.unit : 0.0, itself = 8.0 * U * size;
+    double unit = a->u_n + a->u_part, factor = a->eps + unit;
     a->eps = fmax(a->eps, 4.0 * U * log_n);
     a->u_move = 2.0 * U;
-    double off =
-        2.0 * a->eps + 2.0 * (a->u_n + a->u_part) * counts->depth_n + weights + 8.0 * U * size;
-    a->below = off;
-    a->above = log_n + (counts->changes + 1) * off;
+    a->below = 2.0 * (a->eps + (since + 1) * factor) + weight + itself;
+    a->above = log_n + 2.0 * unit * counts->depth_n + weight +
+               (counts->changes + 1) * (2.0 * a->eps + itself);
     a->u_div = 0.0;
     a->eta_div = 0.0;
 }
@@ -200,6 +201,6 @@ void bound_class(const struct bound_options *o, int n, int d, double largest_sco
     bound_arithmetic(o, d, a);
     count(o, n, counts);
     if (o->immediate) {
-        bound_divide_at_once(n, largest_score, counts, a);
+        bound_divide_at_once(n, largest_score, 1, counts, a);
     }
 }

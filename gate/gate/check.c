@@ -148,6 +148,9 @@ static int find_recipe(struct checking *c, long long index, int *attempt,
     while (*attempt < ATTEMPTS) {
         gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
                          &c->options->shape);
+        if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
+            recipe->layout &= ~GATE_FAR;
+        }
         struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
         struct gate_finding finding;
         size_t workspace;
@@ -298,7 +301,7 @@ static int run_next(struct checking *c, struct gate_problem *p, size_t workspace
 }
 
 /* The case once more with other numbers and other chunks of the same sizes; then with a key more for each sequence, as
- * in the next step of decoding. */
+ * in the next step of decoding, or with some more. */
 static int run_renewed(struct checking *c, const struct gate_recipe *recipe, size_t workspace,
                        struct gate_finding *f) {
     struct gate_problem p;
@@ -309,7 +312,7 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
                           "right at first, but with other numbers of the same sizes after it ", f);
     if (result == 0 && f->verdict == GATE_RIGHT && gate_problem_grow(&p)) {
         result = run_next(c, &p, workspace,
-                          "right at first, but with a key more for each sequence after it ", f);
+                          "right at first, but with more keys for each sequence after it ", f);
     }
     gate_problem_free(&p);
     return result;

@@ -72,25 +72,26 @@ static int steps_of(int n, int chunk_size, int step) {
 
 /* GATE-2. Whatever the order: a key's weight is changed when the maximum of its own part changes, which is once for each step of
  * it at most, and when parts are merged, of which there are not more than steps; each change is a product and an
- * addition. Additions come one after the other at worst. */
-static void count(const struct cp_kernel *kernel, const struct gate_recipe *r, int n,
-                  struct cp_counts *counts) {
-    int divides = kernel->arithmetic.divides;
-    int changes = 2 * steps_of(n, r->chunk_size, kernel->arithmetic.step);
+ * addition. Additions come one after the other at worst. Where partial results are divided, its own part is, and then
+ * what each merge makes. */
+static void count(const struct cp_kernel *kernel, int n, int steps, struct cp_counts *counts) {
+    int divides = kernel->arithmetic.divides, divisions = divides * (steps + 1);
+    int changes = 2 * steps;
     counts->depth_n = n + 2 * changes;
-    counts->depth_o = n + 1 + 2 * changes + divides * (changes + 1);
+    counts->depth_o = n + 1 + 2 * changes + divisions;
     counts->stores = changes;
-    counts->changes = changes + divides * (changes + 1);
+    counts->changes = changes + divisions;
     counts->operations_n = n + (5.0 + 2.0 * divides) * changes;
     counts->operations_o = 2.0 * n + (5.0 + 4.0 * divides) * changes;
 }
 
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
+    int steps = steps_of(n, recipe->chunk_size, kernel->arithmetic.step);
     arithmetic_of(kernel, recipe->head_dim, arithmetic);
-    count(kernel, recipe, n, counts);
+    count(kernel, n, steps, counts);
     if (kernel->arithmetic.divides) {
-        bound_divide_at_once(n, largest_score, counts, arithmetic);
+        bound_divide_at_once(n, largest_score, steps, counts, arithmetic);
     }
 }
 

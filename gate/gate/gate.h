@@ -153,8 +153,8 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
 int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel);
 
-/* Each sequence has a key more that has room for it in a last chunk of its own: only lengths change (PLAN-6). Numbers are
- * to be filled in anew. Returns whether any has. */
+/* Each sequence has a key more that has room for it in a last chunk of its own, or as many as there is room for: only
+ * lengths change (PLAN-6). Numbers are to be filled in anew. Returns whether any has. */
 int gate_problem_grow(struct gate_problem *problem);
 
 /* One sequence of it without the others, paged: nothing is shared. K and V are the whole's, which lives longer. 0, or
@@ -349,7 +349,7 @@ struct gate_tally {
     struct gate_found smallest; /* the smallest case that is not right, if one is */
 };
 
-/* Cases of one head_dim, and the keys of the longest sequence among them. */
+/* Cases of one head_dim that were judged, and the keys of the longest sequence among them. */
 #define GATE_HEAD_DIMS 24 /* more than recipes have */
 struct gate_covered {
     int head_dim;
@@ -383,10 +383,16 @@ struct gate_result {
     unsigned needed;        /* a bit for each enum gate_closer by which one was wrong */
     struct gate_covered covered[GATE_HEAD_DIMS]; /* by head_dim; n_covered of them */
     int n_covered;
+    long long
+        unjudged; /* cases that were run, and of too many of whose numbers nothing can be claimed; */
+    int unjudged_keys;           /* of the longest sequence among these */
     struct gate_log each, usual; /* cases, and those of the usual test; when asked for */
     int interrupted, is_late;    /* it was not to go on: a signal; --time */
     double seconds;
 };
+
+/* Too few for a verdict (GATE-1). */
+int gate_claims_few(long long compared, long long unclaimed);
 
 /* Of how many numbers nothing could be claimed; and whether these are too many for a verdict. */
 long long gate_unclaimed(const struct gate_result *result);

@@ -269,11 +269,11 @@ void gate_problem_free(struct gate_problem *p) {
 /* ---- The same, but for ... ---- */
 
 int gate_problem_grow(struct gate_problem *p) {
-    int c = p->recipe.chunk_size, grown = 0;
+    int c = p->recipe.chunk_size, grown = 0, fills = (int)(p->seed >> 11 & 1);
     for (int s = 0; s < p->b; s++) {
         int chunks = (p->n_tokens[s] + c - 1) / c;
         if (p->n_tokens[s] % c != 0 && chunks > p->n_shared_chunks[s]) {
-            p->n_tokens[s]++;
+            p->n_tokens[s] = fills ? chunks * c : p->n_tokens[s] + 1;
             grown = 1;
         }
     }

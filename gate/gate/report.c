@@ -84,7 +84,7 @@ int gate_claims_too_little(const struct gate_result *r) {
     for (int i = 0; i < GATE_VALUES; i++) {
         compared += r->tally[i].compared;
     }
-    return 10 * gate_unclaimed(r) > compared;
+    return gate_claims_few(compared, gate_unclaimed(r));
 }
 
 const char *gate_answer(const struct gate_result *r) {

@@ -39,7 +39,7 @@ const char *gate_answer(const struct gate_result *result);
 char *gate_no_answer(const struct gate_result *result);
 
 /* Note i of GATE_NOTES, beside the verdict; "" where there is nothing to be said. */
-#define GATE_NOTES 6
+#define GATE_NOTES 7
 char *gate_note(const struct gate_report *report, int i);
 
 /* 1: the command for the case runs those before it, too. */

@@ -122,16 +122,17 @@ static json_t *notes_json(const struct gate_report *report) {
 int gate_print_json(FILE *file, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     json_t *json = json_pack(
-        "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o}",
+        "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}",
         "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "tier",
         gate_tier_names[report->options->tier], "seed", seed_json(report->options->seed), "again",
         own_string(gate_run_again(report)), "verdict", gate_answer(r), "no_verdict",
         own_string(gate_no_answer(r)), "interrupted", r->interrupted, "seconds", r->seconds,
         "cases", (json_int_t)r->cases, "wrong", (json_int_t)gate_wrong_cases(r), "refused",
         (json_int_t)r->refused, "refusal", r->refused > 0 ? string(r->refusal) : json_null(),
-        "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "verdicts",
-        verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "notes",
-        notes_json(report), "findings", all_found_json(report));
+        "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "unjudged",
+        (json_int_t)r->unjudged, "verdicts", verdicts_json(r->verdicts), "tallies", tallies_json(r),
+        "covered", covered_json(r), "notes", notes_json(report), "findings",
+        all_found_json(report));
     int logged = json != NULL && (!report->options->rules || gate_log_json(json, r) == 0);
     int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);

@@ -7,11 +7,27 @@
 #define FEW_KEYS 128 /* or two steps of the kernel, whichever is more */
 #define ENOUGH   30  /* results, to say that a closer declaration would do */
 
+/* What a kernel does with so many keys alone is not known then. */
+static void note_unjudged(FILE *out, const struct gate_result *r) {
+    int most = 0;
+    for (int i = 0; i < r->n_covered; i++) {
+        most = r->covered[i].keys > most ? r->covered[i].keys : most;
+    }
+    if (r->unjudged_keys > most) {
+        fprintf(out,
+                "; NOT JUDGED is what it does with more than %d keys: %lld cases of up to %d were "
+                "run in vain. A longer step, or partial results that are not divided, can be "
+                "judged with more keys, if it is that what the kernel does",
+                most, r->unjudged, r->unjudged_keys);
+    }
+}
+
 static void note_unclaimed(FILE *out, const struct gate_report *report) {
     long long unclaimed = gate_unclaimed(report->result);
     if (unclaimed > 0 && !gate_claims_too_little(report->result)) {
         fprintf(out, "of %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)",
                 unclaimed);
+        note_unjudged(out, report->result);
     }
 }
 
@@ -63,6 +79,15 @@ static void note_few_keys(FILE *out, const struct gate_report *report) {
     }
 }
 
+/* Where the gate does not look. */
+static void note_device(FILE *out, const struct gate_report *report) {
+    if (report->kernel->memory == CP_DEVICE_MEMORY) {
+        fputs("device memory: chunks are never so far apart that an offset needs more than 32 "
+              "bits; see that these are of 64 (GATE-3)",
+              out);
+    }
+}
+
 /* A declaration as wide as that lets wrong kernels pass. */
 static void note_wide(FILE *out, const struct gate_report *report) {
     const struct gate_result *r = report->result;
@@ -84,7 +109,8 @@ static void note_wide(FILE *out, const struct gate_report *report) {
 
 char *gate_note(const struct gate_report *report, int i) {
     static void (*const notes[GATE_NOTES])(FILE *, const struct gate_report *) = {
-        note_late, note_too_large, note_unclaimed, note_refused, note_few_keys, note_wide};
+        note_late,     note_too_large, note_unclaimed, note_refused,
+        note_few_keys, note_wide,      note_device};
     char *text;
     size_t size;
     FILE *out = show_open_text(&text, &size);

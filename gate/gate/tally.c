@@ -36,6 +36,15 @@ static void add_covered(struct gate_result *r, const struct gate_covered *one) {
     here->keys = one->keys > here->keys ? one->keys : here->keys;
 }
 
+int gate_claims_few(long long compared, long long unclaimed) {
+    return 10 * unclaimed > compared;
+}
+
+static void add_unjudged(struct gate_result *r, long long cases, int keys) {
+    r->unjudged += cases;
+    r->unjudged_keys = keys > r->unjudged_keys ? keys : r->unjudged_keys;
+}
+
 /* ---- A case ---- */
 
 long long gate_wrong_cases(const struct gate_result *r) {
@@ -105,7 +114,11 @@ void gate_result_count(struct gate_result *r, const char *object, const struct g
     if (f->compared > 0) {
         tally->spread[gate_keys_interval(f->keys)][gate_ratio_interval(f->largest)]++;
     }
-    add_covered(r, covers);
+    if (f->verdict == GATE_RIGHT && gate_claims_few(f->compared, f->unclaimed)) {
+        add_unjudged(r, 1, covers->keys);
+    } else {
+        add_covered(r, covers);
+    }
 }
 
 /* ---- Adding up ---- */
@@ -162,6 +175,7 @@ int gate_result_add(struct gate_result *all, struct gate_result *one) {
     for (int i = 0; i < one->n_covered; i++) {
         add_covered(all, &one->covered[i]);
     }
+    add_unjudged(all, one->unjudged, one->unjudged_keys);
     int result = add_log(&all->each, &one->each);
     return add_log(&all->usual, &one->usual) != 0 ? -1 : result;
 }

@@ -117,8 +117,8 @@ struct cp_kernel_class {
     int values;  /* how P V is added up: CP_SUM_... */
     int partials;    /* type in which n and o are kept between steps: CP_FP32 or CP_FP16 */
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before they were rounded */
-    int divides; /* 1: each partial result is divided by its n, and merged as o / n and its log-sum-exp; 0: o is divided
-                    once, at the end */
+    int divides; /* 1: each partial result is divided by its n, and merged as o / n and its log-sum-exp, as split-KV
+                    often does; 0: o is divided once, at the end */
     int in_bits; /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are cut off, not rounded to nearest */
     int flushes;   /* 1: subnormal numbers become 0 */
