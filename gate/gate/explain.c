@@ -72,13 +72,39 @@ static int wrong_numbers(const struct explain *x) {
     return n;
 }
 
-/* Longer prompts: what begins or ends somewhere shows where. */
-static void lengthen(struct gate_recipe *recipe, int chunks, int keys) {
+/* Operations of a kind that bring tokens, by so many more. Returns how many there are. */
+static int lengthen_all(struct gate_recipe *recipe, enum gate_op_kind kind, int more) {
+    int n = 0;
     for (int i = 0; i < recipe->n_ops; i++) {
-        if (recipe->op[i].kind == GATE_JOIN && recipe->op[i].own > 0) {
-            recipe->op[i].own += chunks * recipe->chunk_size + keys;
+        struct gate_op *op = &recipe->op[i];
+        int *tokens = kind == GATE_JOIN ? &op->own : &op->tokens;
+        if (op->kind == kind && *tokens > 0) {
+            *tokens += more;
+            n++;
         }
     }
+    return n;
+}
+
+static int has_join(const struct gate_recipe *recipe) {
+    for (int i = 0; i < recipe->n_ops; i++) {
+        if (recipe->op[i].kind == GATE_JOIN) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Longer prompts: what begins or ends somewhere shows where. Where no prompt has a token, more are appended; and where
+ * none is, the sequence of one token that a tree without a sequence gets is made longer. */
+static void lengthen(struct gate_recipe *recipe, int chunks, int keys) {
+    int more = chunks * recipe->chunk_size + keys;
+    if (lengthen_all(recipe, GATE_JOIN, more) > 0 || lengthen_all(recipe, GATE_APPEND, more) > 0 ||
+        has_join(recipe)) {
+        return;
+    }
+    recipe->n_ops = 1;
+    recipe->op[0] = (struct gate_op){GATE_JOIN, 0, 0, 1 + more};
 }
 
 /* In a case as small as can be many mistakes are the same: an element of one, a chunk of one key, one head. */
@@ -303,6 +329,7 @@ static void try_all(struct explain *x) {
     explain_try_rules(x);
     explain_try_lse(x);
     explain_try_sums(x);
+    explain_try_splits(x);
     explain_try_weights(x);
     explain_try_scores(x);
     explain_try_floats(x);

@@ -7,6 +7,7 @@
  *   explain_range.c    too few keys, or some twice
  *   explain_rule.c     attention by another formula: scales, elements, other rows' results
  *   explain_sums.c     sums that are not rescaled, or merged wrongly
+ *   explain_splits.c   parts of a row's keys, merged with wrong factors
  *   explain_lse.c      the log-sum-exp alone     explain_class.c   an arithmetic that is wider than was declared
  *   explain_weights.c  weights that a sum misses, has twice, or that are 0; keys that are none, and weigh
  *   explain_scores.c   scores of too few elements, of another scale, summed up over keys
@@ -136,6 +137,7 @@ void explain_try_keys(struct explain *x);
 void explain_try_ranges(struct explain *x); /* by the one before, of rows that see keys */
 void explain_try_rules(struct explain *x);
 void explain_try_sums(struct explain *x);
+void explain_try_splits(struct explain *x);
 void explain_try_lse(struct explain *x);
 void explain_try_weights(struct explain *x);
 void explain_try_scores(struct explain *x);

@@ -93,13 +93,15 @@ int explain_attend(struct explain *x, double factor) {
 
 /* ---- Too many, or another number of them ---- */
 
-enum length { MORE, MORE_IN_SEQUENCE, FROM_FIRST, WHOLE_CHUNK };
+enum length { MORE, MORE_IN_SEQUENCE, FEWER_BUT_LAST, FROM_FIRST, WHOLE_CHUNK };
 
 static int take_other_length(struct explain *x, const int *a) {
     const struct gate_problem *p = &x->at->problem;
     int all = p->n_tokens[x->s], m = x->n + a[1];
     if (a[0] == MORE_IN_SEQUENCE) {
         m = a[1] > all - x->n ? all : m;
+    } else if (a[0] == FEWER_BUT_LAST) {
+        m = x->n == all ? all : x->n > a[1] ? x->n - a[1] : 0;
     } else if (a[0] == FROM_FIRST) {
         m = x->row - p->query_begin[x->s] + 1;
     } else if (a[0] == WHOLE_CHUNK) {
@@ -119,6 +121,13 @@ static void try_lengths(struct explain *x) {
     explain_try(x, take_other_length, all, 10,
                 "as if each row saw all keys of its sequence: those behind its own position, too "
                 "(PREFILL-2)");
+    for (int fewer = 1; fewer <= FEW; fewer++) {
+        const int a[EXPLAIN_NUMBERS] = {FEWER_BUT_LAST, fewer};
+        explain_try(x, take_other_length, a, 9 + fewer,
+                    "as if each row but a sequence's last one saw %d %s fewer: its own position "
+                    "and those before it count (PREFILL-2)",
+                    fewer, fewer == 1 ? "key" : "keys");
+    }
     for (int more = 1; more <= FEW; more++) {
         const int in_sequence[EXPLAIN_NUMBERS] = {MORE_IN_SEQUENCE, more};
         const int anywhere[EXPLAIN_NUMBERS] = {MORE, more};

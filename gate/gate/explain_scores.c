@@ -11,7 +11,7 @@
 
 /* ---- Elements ---- */
 
-enum elements { FROM_TO, EVERY, LAST_OF_ALL };
+enum elements { FROM_TO, EVERY, LAST_OF_ALL, BEHIND };
 
 /* a: which; two numbers of it; how often they are counted. */
 static int is_one(const struct explain *x, const int *a, int i) {
@@ -20,6 +20,8 @@ static int is_one(const struct explain *x, const int *a, int i) {
         return a[1] <= i && i < a[2];
     case EVERY:
         return i % a[1] == a[2];
+    case BEHIND:
+        return i >= x->d / a[1] * a[1] && x->d >= a[1];
     default:
         return i >= x->d - a[1];
     }
@@ -84,6 +86,8 @@ static void name_elements(const int *a, char *text, size_t size) {
         (void)snprintf(text, size, "elements %d to %d", a[1], a[2] - 1);
     } else if (a[0] == EVERY) {
         (void)snprintf(text, size, "elements %d, %d, ...", a[2], a[1] + a[2]);
+    } else if (a[0] == BEHIND) {
+        (void)snprintf(text, size, "the elements behind the last multiple of %d", a[1]);
     } else if (a[1] == 1) {
         (void)snprintf(text, size, "the last element");
     } else {
@@ -117,6 +121,9 @@ static void try_elements(struct explain *x) {
     for (int n = 1; n <= MOST_AT_END && n < x->d; n++) {
         try_count(x, &look, LAST_OF_ALL, n, 0, 13);
         try_count(x, &look, FROM_TO, 0, n, 13);
+    }
+    for (int multiple = 4; multiple <= MOST_STEP; multiple *= 2) {
+        try_count(x, &look, BEHIND, multiple, 0, 13);
     }
     for (int i = 0; i < x->d; i++) {
         try_count(x, &look, FROM_TO, i, i + 1, 14);
