@@ -383,6 +383,17 @@ static const char *why_no_rounding(const struct explain *x) {
     return NULL;
 }
 
+/* 1: all wrong numbers are of rows that see no key: what they must be was said. */
+static int sees_no_key(const struct explain *x) {
+    for (int w = 0; w < x->n_wrong; w++) {
+        const struct gate_problem *p = &x->run[x->wrong[w].run].problem;
+        if (gate_visible(p, x->wrong[w].pair / p->recipe.n_heads) > 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* `placed`: it was said where the case is wrong. */
 static void explain_numbers(struct explain *x, struct runner *runner,
                             const struct gate_recipe *recipe, int placed) {
@@ -394,8 +405,11 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     }
     choose_right(x);
     fputs("\n", x->file);
-    if (explain_empty_rows(x) && x->n_wrong == 0) {
-        return;
+    if (explain_empty_rows(x)) {
+        x->named |= sees_no_key(x);
+        if (x->n_wrong == 0) {
+            return;
+        }
     }
     explain_infinities(x);
     fprintf(x->file, "  mistakes are tried on %d wrong %s of this case", of_case,
@@ -420,8 +434,8 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     if (is_said) {
         explain_say(x, why);
     }
-    if (found != EXPLAIN_FOUND && why == NULL && !explain_class(x->file, runner, recipe, least) &&
-        !is_said) {
+    if (found != EXPLAIN_FOUND && why == NULL &&
+        (x->named || !explain_class(x->file, runner, recipe, least)) && !is_said) {
         explain_say(x, why);
     }
     if (x->work <= 0) {
@@ -440,7 +454,7 @@ static int explain_wrong(struct explain *x, struct runner *runner,
     fputs("\n", x->file);
     print_rows(x);
     int placed = print_where(x);
-    explain_padding(x->file, runner, recipe);
+    x->named = explain_padding(x->file, runner, recipe);
     explain_numbers(x, runner, recipe, placed);
     return 0;
 }

@@ -106,6 +106,7 @@ struct explain {
     double *q, *k, *v, *scratch, *prefix;
     struct gate_numbers numbers;
 
+    int named;      /* 1: a cause was said that is no mistake that is tried */
     long long work; /* left: key numbers that may still be looked at */
     struct explain_reason reason[EXPLAIN_REASONS];
     int n_reasons;
@@ -124,7 +125,8 @@ void explain_try(struct explain *x, explain_mistake *mistake, const int *a, int 
 /* Of all reasons, on all wrong numbers. */
 void explain_weigh(struct explain *x);
 
-/* `why`: why it is no rounding, NULL where it may be; said where no mistake gives the numbers. */
+/* `why`: why it is no rounding, NULL where it may be; said where no mistake gives most of the numbers. Where x->named, what
+ * is wrong was said before: then it is not said that some numbers are not given. */
 void explain_say(struct explain *x, const char *why);
 
 /* Whether a reason that was weighed gives most wrong numbers of the case; found: and half of the others, and they are
@@ -214,8 +216,8 @@ void explain_unwritten(FILE *file, const struct explain_run *run);
 void explain_access(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
                     const struct gate_finding *finding);
 
-/* Says which bytes that are nobody's change a result. */
-void explain_padding(FILE *file, struct runner *runner, const struct gate_recipe *recipe);
+/* Says which bytes that are nobody's change a result. Returns whether any do. */
+int explain_padding(FILE *file, struct runner *runner, const struct gate_recipe *recipe);
 
 /* Says what all wrong rows and heads of these runs have in common that no right one has. Returns how many such things
  * there are: none when no row is right. */

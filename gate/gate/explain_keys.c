@@ -348,13 +348,25 @@ static void try_heads(struct explain *x) {
 
 /* ---- Elsewhere in memory ---- */
 
-enum place { SWAPPED, OF_THE_OTHER, HEADS_FIRST, SLOTS_FIRST };
+enum place {
+    SWAPPED,
+    OF_THE_OTHER, /* of K and V; or one stride alone is */
+    OTHER_CHUNK,
+    OTHER_HEAD,
+    OTHER_SLOT,
+    HEADS_FIRST,
+    SLOTS_FIRST
+};
 
 static long long address(const struct explain *x, int how, int of_v, int chunk, int slot) {
     const struct cp_kernel_call *c = &x->at->call;
     long long strides[2][3] = {{c->k_chunk, c->k_head, c->k_slot},
                                {c->v_chunk, c->v_head, c->v_slot}};
-    const long long *s = strides[how == OF_THE_OTHER ? !of_v : of_v];
+    const long long *other = strides[!of_v];
+    long long s[3] = {strides[of_v][0], strides[of_v][1], strides[of_v][2]};
+    for (int i = 0; i < 3; i++) {
+        s[i] = how == OF_THE_OTHER || how == OTHER_CHUNK + i ? other[i] : s[i];
+    }
     long long n_kv = x->at->problem.recipe.n_kv_heads, d = x->d;
     switch ((enum place)how) {
     case SWAPPED:
@@ -436,15 +448,19 @@ static void try_memory(struct explain *x) {
     static const char *const what[] = {"", "K", "V", "K and V"};
     static const char *const words[] = {"with the strides of head and slot swapped",
                                         "with the strides of the other of K and V",
+                                        "with the stride of chunks taken from the other of K and V",
+                                        "with the stride of heads taken from the other of K and V",
+                                        "with the stride of slots taken from the other of K and V",
                                         "as if it lay in one piece, [chunk][head][slot]",
                                         "as if it lay in one piece, [chunk][slot][head]"};
     static const char *const swaps[] = {"K had been taken for V", "V had been taken for K",
                                         "K and V had been swapped"};
     for (int how = SWAPPED; how <= SLOTS_FIRST; how++) {
-        for (int kind = 3; kind > 0; kind--) {
+        int is_one = how >= OTHER_CHUNK && how <= OTHER_SLOT;
+        for (int kind = is_one ? 2 : 3; kind > 0; kind--) {
             const int a[EXPLAIN_NUMBERS] = {how, kind};
-            explain_try(x, take_elsewhere, a, 12, "as if %s had been read %s (GATE-3)", what[kind],
-                        words[how]);
+            explain_try(x, take_elsewhere, a, 12 + is_one, "as if %s had been read %s (GATE-3)",
+                        what[kind], words[how]);
         }
     }
     for (int by = -1; by <= 1; by += 2) {

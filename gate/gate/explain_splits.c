@@ -8,8 +8,10 @@
 
 #define MOST_TILE   256
 #define MOST_SPLITS 32
-#define MOST_TILES  8    /* behind which a sum may no longer be rescaled */
-#define LONG        2048 /* keys of a row in which that is not tried */
+#define MOST_TILES  8           /* behind which a sum may no longer be rescaled */
+#define LONG        2048        /* keys of a row in which that is not tried */
+#define LONGEST     4096        /* and in which none of this is */
+#define KEPT        150000000LL /* of x->work, for what else there is */
 
 /* ---- Parts ---- */
 
@@ -309,7 +311,8 @@ static void try_merge(struct explain *x, struct look *look, const int *a, int ra
 }
 
 static void try_merges(struct explain *x, struct look *look, int parts, int tile, int rank) {
-    for (int done = ADDED_DIVIDED; done <= GAP_BEFORE; done++) {
+    int last = tile == 1 ? LAST_MISSING : GAP_BEFORE; /* a key is no border of parts of a key */
+    for (int done = ADDED_DIVIDED; done <= last; done++) {
         const int a[EXPLAIN_NUMBERS] = {parts, tile, done};
         try_merge(x, look, a, rank);
     }
@@ -337,7 +340,7 @@ static void try_rescaling(struct explain *x, struct look *look, int parts, int t
 
 void explain_try_splits(struct explain *x) {
     struct look look;
-    if (x->n == 0) {
+    if (x->n == 0 || x->n > LONGEST || x->work < KEPT) {
         return;
     }
     look_at(x, &look);
@@ -348,7 +351,9 @@ void explain_try_splits(struct explain *x) {
         try_merges(x, &look, parts, 0, 45);
     }
     for (int tile = 1; tile <= MOST_TILE; tile *= 2) {
-        try_merges(x, &look, TILES, tile, 46);
+        if (tile > 1) {
+            try_merges(x, &look, TILES, tile, 46);
+        }
         try_merges(x, &look, HALVES_OF_TILES, tile, 48);
         try_rescaling(x, &look, WHOLE, tile, 48);
         try_rescaling(x, &look, HALVES_OF_TILES, tile, 58);
