@@ -107,6 +107,36 @@ as_the_judge() {
     kernel "${lse[@]}" && explain wrong && hasnt "wrong in 0 of" && has "lse is"
 }
 
+# What stands in the table behind the last chunk of a path is no chunk, but lies somewhere by the strides.
+no_chunk() {
+    kernel 's|table\[j / call->chunk_size\]|table[j / call->chunk_size + (j == n_keys - 1 \&\& j / call->chunk_size + 1 < call->table_width)]|' &&
+        explain out-of-bounds && has "by the strides of the call chunk -1, slot" && has "-1 is no chunk: the table has it behind the last chunk of a row"
+}
+
+# Where the cause is known, it is not said that none is.
+named() {
+    times_nothing && hasnt "no mistake that is known here" && hasnt "it is no rounding" && has "look at what is said above first" || return 1
+    gives_lse 'm + logf(n)'
+    kernel "${lse[@]}" 's/logf(n) : -INFINITY/logf(n) : 0.0F/' && explain any && has "its zeros are right; its log-sum-exp is 0" &&
+        hasnt "no mistake that is known here"
+}
+
+# A case without a prompt, whose sequence has one key: cases like it have more.
+appended() {
+    gives_lse 'm + logf(n)'
+    kernel "${lse[@]}" '/float dot = 0.0F/,/dot +=/s/i < call->head_dim/i < call->head_dim \/ 32 * 32/' && explain any || return 1
+    python3 - "$work/cases/any.json" >"$work/appended.json" <<'END'
+import json
+import sys
+case = json.load(open(sys.argv[1]))
+case["recipe"].update(values="normal", head_dim=80, chunk_size=1, n_heads=1, n_kv_heads=1, queries="decode", without_lse=False,
+                      operations=[["append", 0, 0, 0]])
+json.dump(case, sys.stdout)
+END
+    status 1 "$work/appended.json" --kernel "$work/wrong.c" && has "and must be" && has "0 joins" &&
+        has "the elements behind the last multiple of 32 of Q and K had been left out" && gives_all
+}
+
 # A mistake that is not known: nothing is claimed.
 unknown() {
     kernel 's/float weight = expf(score - largest)/float weight = expf(score - largest) * (1.0F + 0.3F * sinf(3.0F * score + (float)j))/' && explain wrong &&
@@ -175,6 +205,9 @@ ok "a number behind the last key, times 0" times_nothing
 ok "bytes that were in the workspace" workspace
 ok "bytes that were in out" out_before
 ok "what the judge allows" as_the_judge
+ok "a case without a prompt" appended
+ok "a chunk that is none" no_chunk
+ok "a cause that is named" named
 ok "a mistake that is not known" unknown
 ok "messages" messages
 ok "a kernel that is right" right

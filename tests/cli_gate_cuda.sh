@@ -59,7 +59,18 @@ raced() {
         [ "$(grep -c '^    block .* in .*raced.cu:[0-9]' "$work/out")" = 2 ]
 }
 
+# raced_in_a_warp WARPS TEXT: two lanes of one warp, in blocks of so many.
+raced_in_a_warp() {
+    sed "s|#define WARPS .*|#define WARPS $1|; s|o\[i\] = 0.0f;|&\n        if (t == 1) o[0] = 0.0f;|" "$here/gate/two_warps.cu" >"$work/lanes.cu"
+    rm -rf "$work/lanes"
+    status 1 --kernel "$work/lanes.cu" --on executor --cases 16 --first --save "$work/lanes" || return 1
+    subcommand=explain status 1 "$work/lanes/races.json" --kernel "$work/lanes.cu" --on executor &&
+        has "two accesses to one place:" && has "$2"
+}
+
 ok "gate, CUDA: a race is explained" raced
+ok "gate, CUDA: a race of two lanes, one warp" raced_in_a_warp 1 "they are of one warp: between the two lines there must be a __syncwarp()"
+ok "gate, CUDA: a race of two lanes, two warps" raced_in_a_warp 2 "of a block of 64 threads: between the two lines there must be a __syncthreads()"
 ok "gate, CUDA: the example is right on the executor" right
 for version in 1 2 3; do
     ok "gate, CUDA: version $version of the kernels is right" right_version $version

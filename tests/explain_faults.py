@@ -47,8 +47,8 @@ def explained(chunkproof, source):
     with tempfile.TemporaryDirectory() as place:
         kernel = pathlib.Path(place) / "kernel.so"
         (pathlib.Path(place) / "kernel.c").write_text(source)
-        status, said = run("cc", "-O2", "-shared", "-fPIC", f"-I{ROOT}/include", "-o", kernel, f"{place}/kernel.c",
-                           pathlib.Path(chunkproof).parent / "libchunkproof.a", "-lm")
+        status, said = run("cc", "-O2", "-shared", "-fPIC", f"-I{ROOT}/include", f"-I{ROOT}/tests/gate", "-o", kernel,
+                           f"{place}/kernel.c", pathlib.Path(chunkproof).parent / "libchunkproof.a", "-lm")
         if status != 0:
             return said
         status, said = run(chunkproof, "gate", "--kernel", kernel, "--first", "--save", f"{place}/cases")

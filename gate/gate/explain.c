@@ -72,13 +72,39 @@ static int wrong_numbers(const struct explain *x) {
     return n;
 }
 
-/* Longer prompts: what begins or ends somewhere shows where. */
-static void lengthen(struct gate_recipe *recipe, int chunks, int keys) {
+/* Operations of a kind that bring tokens, by so many more. Returns how many there are. */
+static int lengthen_all(struct gate_recipe *recipe, enum gate_op_kind kind, int more) {
+    int n = 0;
     for (int i = 0; i < recipe->n_ops; i++) {
-        if (recipe->op[i].kind == GATE_JOIN && recipe->op[i].own > 0) {
-            recipe->op[i].own += chunks * recipe->chunk_size + keys;
+        struct gate_op *op = &recipe->op[i];
+        int *tokens = kind == GATE_JOIN ? &op->own : &op->tokens;
+        if (op->kind == kind && *tokens > 0) {
+            *tokens += more;
+            n++;
         }
     }
+    return n;
+}
+
+static int has_join(const struct gate_recipe *recipe) {
+    for (int i = 0; i < recipe->n_ops; i++) {
+        if (recipe->op[i].kind == GATE_JOIN) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Longer prompts: what begins or ends somewhere shows where. Where no prompt has a token, more are appended; and where
+ * none is, the sequence of one token that a tree without a sequence gets is made longer. */
+static void lengthen(struct gate_recipe *recipe, int chunks, int keys) {
+    int more = chunks * recipe->chunk_size + keys;
+    if (lengthen_all(recipe, GATE_JOIN, more) > 0 || lengthen_all(recipe, GATE_APPEND, more) > 0 ||
+        has_join(recipe)) {
+        return;
+    }
+    recipe->n_ops = 1;
+    recipe->op[0] = (struct gate_op){GATE_JOIN, 0, 0, 1 + more};
 }
 
 /* In a case as small as can be many mistakes are the same: an element of one, a chunk of one key, one head. */
@@ -303,6 +329,7 @@ static void try_all(struct explain *x) {
     explain_try_rules(x);
     explain_try_lse(x);
     explain_try_sums(x);
+    explain_try_splits(x);
     explain_try_weights(x);
     explain_try_scores(x);
     explain_try_floats(x);
@@ -356,6 +383,17 @@ static const char *why_no_rounding(const struct explain *x) {
     return NULL;
 }
 
+/* 1: all wrong numbers are of rows that see no key: what they must be was said. */
+static int sees_no_key(const struct explain *x) {
+    for (int w = 0; w < x->n_wrong; w++) {
+        const struct gate_problem *p = &x->run[x->wrong[w].run].problem;
+        if (gate_visible(p, x->wrong[w].pair / p->recipe.n_heads) > 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* `placed`: it was said where the case is wrong. */
 static void explain_numbers(struct explain *x, struct runner *runner,
                             const struct gate_recipe *recipe, int placed) {
@@ -367,8 +405,11 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     }
     choose_right(x);
     fputs("\n", x->file);
-    if (explain_empty_rows(x) && x->n_wrong == 0) {
-        return;
+    if (explain_empty_rows(x)) {
+        x->named |= sees_no_key(x);
+        if (x->n_wrong == 0) {
+            return;
+        }
     }
     explain_infinities(x);
     fprintf(x->file, "  mistakes are tried on %d wrong %s of this case", of_case,
@@ -393,8 +434,8 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     if (is_said) {
         explain_say(x, why);
     }
-    if (found != EXPLAIN_FOUND && why == NULL && !explain_class(x->file, runner, recipe, least) &&
-        !is_said) {
+    if (found != EXPLAIN_FOUND && why == NULL &&
+        (x->named || !explain_class(x->file, runner, recipe, least)) && !is_said) {
         explain_say(x, why);
     }
     if (x->work <= 0) {
@@ -413,7 +454,7 @@ static int explain_wrong(struct explain *x, struct runner *runner,
     fputs("\n", x->file);
     print_rows(x);
     int placed = print_where(x);
-    explain_padding(x->file, runner, recipe);
+    x->named = explain_padding(x->file, runner, recipe);
     explain_numbers(x, runner, recipe, placed);
     return 0;
 }

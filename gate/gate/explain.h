@@ -7,6 +7,7 @@
  *   explain_range.c    too few keys, or some twice
  *   explain_rule.c     attention by another formula: scales, elements, other rows' results
  *   explain_sums.c     sums that are not rescaled, or merged wrongly
+ *   explain_splits.c   parts of a row's keys, merged with wrong factors
  *   explain_lse.c      the log-sum-exp alone     explain_class.c   an arithmetic that is wider than was declared
  *   explain_weights.c  weights that a sum misses, has twice, or that are 0; keys that are none, and weigh
  *   explain_scores.c   scores of too few elements, of another scale, summed up over keys
@@ -105,6 +106,7 @@ struct explain {
     double *q, *k, *v, *scratch, *prefix;
     struct gate_numbers numbers;
 
+    int named;      /* 1: a cause was said that is no mistake that is tried */
     long long work; /* left: key numbers that may still be looked at */
     struct explain_reason reason[EXPLAIN_REASONS];
     int n_reasons;
@@ -123,7 +125,8 @@ void explain_try(struct explain *x, explain_mistake *mistake, const int *a, int 
 /* Of all reasons, on all wrong numbers. */
 void explain_weigh(struct explain *x);
 
-/* `why`: why it is no rounding, NULL where it may be; said where no mistake gives the numbers. */
+/* `why`: why it is no rounding, NULL where it may be; said where no mistake gives most of the numbers. Where x->named, what
+ * is wrong was said before: then it is not said that some numbers are not given. */
 void explain_say(struct explain *x, const char *why);
 
 /* Whether a reason that was weighed gives most wrong numbers of the case; found: and half of the others, and they are
@@ -136,6 +139,7 @@ void explain_try_keys(struct explain *x);
 void explain_try_ranges(struct explain *x); /* by the one before, of rows that see keys */
 void explain_try_rules(struct explain *x);
 void explain_try_sums(struct explain *x);
+void explain_try_splits(struct explain *x);
 void explain_try_lse(struct explain *x);
 void explain_try_weights(struct explain *x);
 void explain_try_scores(struct explain *x);
@@ -212,8 +216,8 @@ void explain_unwritten(FILE *file, const struct explain_run *run);
 void explain_access(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
                     const struct gate_finding *finding);
 
-/* Says which bytes that are nobody's change a result. */
-void explain_padding(FILE *file, struct runner *runner, const struct gate_recipe *recipe);
+/* Says which bytes that are nobody's change a result. Returns whether any do. */
+int explain_padding(FILE *file, struct runner *runner, const struct gate_recipe *recipe);
 
 /* Says what all wrong rows and heads of these runs have in common that no right one has. Returns how many such things
  * there are: none when no row is right. */

@@ -57,22 +57,40 @@ void explain_unwritten(FILE *file, const struct explain_run *run) {
 
 /* ---- Out of an array ---- */
 
+/* The whole number below a / b. */
+static long long divide_down(long long a, long long b) {
+    return a / b - (a % b < 0);
+}
+
 /* An element of K or V, by the strides of the call: the larger ones first. */
 static void print_key_place(FILE *file, const struct cp_kernel_call *c, int of_v, long long at) {
     long long chunk = of_v ? c->v_chunk : c->k_chunk, head = of_v ? c->v_head : c->k_head;
-    long long slot = of_v ? c->v_slot : c->k_slot, rest = at % chunk;
+    long long slot = of_v ? c->v_slot : c->k_slot;
+    long long number = divide_down(at, chunk), rest = at - number * chunk;
     int heads_first = head > slot;
     long long first = rest / (heads_first ? head : slot);
     long long second = rest % (heads_first ? head : slot) / (heads_first ? slot : head);
     fprintf(
         file,
         "chunk %lld, slot %lld, K/V head %lld; there are chunks 0 to %d, slots 0 to %d, heads 0 "
-        "to %d\n"
-        "  look at what these are made of: table[key / c] and key %% c, with the c of the call "
-        "(here %d); and at loads that go on\n  behind the last key: a tile that is not full, a "
-        "vector over the end of a row, what is fetched ahead (GATE-3)\n",
-        at / chunk, heads_first ? second : first, heads_first ? first : second, c->capacity - 1,
-        c->chunk_size - 1, c->n_kv_heads - 1, c->chunk_size);
+        "to %d\n",
+        number, heads_first ? second : first, heads_first ? first : second, c->capacity - 1,
+        c->chunk_size - 1, c->n_kv_heads - 1);
+    if (number == -1) {
+        fprintf(
+            file,
+            "  -1 is no chunk: the table has it behind the last chunk of a row. Look at which row "
+            "of the table is read: they are\n  table_width apart (here %d), one for each "
+            "sequence; and at how many chunks are read of it: (keys + c - 1) / c, no more "
+            "(GATE-3)\n",
+            c->table_width);
+        return;
+    }
+    fprintf(file,
+            "  look at what these are made of: table[key / c] and key %% c, with the c of the call "
+            "(here %d); and at loads that go on\n  behind the last key: a tile that is not full, a "
+            "vector over the end of a row, what is fetched ahead (GATE-3)\n",
+            c->chunk_size);
 }
 
 static void print_row_place(FILE *file, const struct cp_kernel_call *c, const char *name,
@@ -95,30 +113,45 @@ static void print_row_place(FILE *file, const struct cp_kernel_call *c, const ch
             c->n_heads - 1);
 }
 
-/* " of NAME, at byte N of M", wherever it is. */
+/* The name and the byte of " of NAME, at byte N of M", or of " bytes at NAME+N (M bytes)", wherever it is. 0: there is
+ * neither. */
+static int read_spot(const char *text, char word[32], long long *byte) {
+    const char *at = strstr(text, ", at byte "), *name = at;
+    if (at != NULL) {
+        while (name > text && name[-1] != ' ') {
+            name--;
+        }
+        *byte = strtoll(at + strlen(", at byte "), NULL, 10);
+    } else if ((name = strstr(text, " bytes at ")) != NULL) {
+        name += strlen(" bytes at ");
+        at = name + strcspn(name, "+- ");
+        *byte = strtoll(at, NULL, 10);
+    }
+    if (at == NULL) {
+        return 0;
+    }
+    (void)snprintf(word, 32, "%.*s", (int)(at - name), name);
+    return 1;
+}
+
 static void print_spot(FILE *file, const struct gate_problem *p, const char *text) {
     struct cp_kernel_call call;
-    const char *at = strstr(text, ", at byte "), *name = at;
     char word[32];
-    long long byte = at != NULL ? strtoll(at + strlen(", at byte "), NULL, 10) : -1;
-    if (byte < 0) {
+    long long byte;
+    if (!read_spot(text, word, &byte)) {
         return;
     }
-    while (name > text && name[-1] != ' ') {
-        name--;
-    }
-    (void)snprintf(word, sizeof word, "%.*s", (int)(at - name), name);
     gate_call_sizes(&call, p);
     int is_key = strcmp(word, "k") == 0 || strcmp(word, "v") == 0;
     int is_row = strcmp(word, "q") == 0 || strcmp(word, "out") == 0 || strcmp(word, "lse") == 0;
-    if (!is_key && !is_row) {
+    if ((!is_key && !is_row) || (is_row && byte < 0)) {
         return;
     }
     int type = is_key                     ? p->kv_type
                : strcmp(word, "q") == 0   ? p->q_type
                : strcmp(word, "lse") == 0 ? p->lse_type
                                           : p->out_type;
-    long long element = byte / (long long)cp_number_size(type);
+    long long element = divide_down(byte, (long long)cp_number_size(type));
     fprintf(file, "\n  that is element %lld of %s: by the strides of the call ", element, word);
     if (is_key) {
         print_key_place(file, &call, word[0] == 'v', element);
@@ -138,6 +171,16 @@ static int read_thread(const char *text, char block[40], int *thread) {
     (void)snprintf(block, 40, "%.*s", (int)(end - at), at);
     *thread = (int)strtol(end + strlen(") thread "), NULL, 10);
     return 1;
+}
+
+/* The number of threads in "block (0,0,0) thread 52 of 128"; of a text without it, a warp's. */
+static int threads_of(const char *text) {
+    const char *at = strstr(text, ") thread ");
+    char *end = NULL;
+    if (at != NULL) {
+        (void)strtol(at + strlen(") thread "), &end, 10);
+    }
+    return end != NULL && strncmp(end, " of ", 4) == 0 ? (int)strtol(end + 4, NULL, 10) : WARP;
 }
 
 static void print_race(FILE *file, const char *text) {
@@ -163,6 +206,14 @@ static void print_race(FILE *file, const char *text) {
               "__syncthreads() that both come to, on each way\n  round the loop (__syncwarp() "
               "orders one warp alone); or each must have a place of its own (GATE-9)\n",
               file);
+    } else if (threads_of(text) > WARP) {
+        fprintf(
+            file,
+            "  they are of one warp, of a block of %d threads: between the two lines there must "
+            "be a __syncthreads() that all come to, on each\n  way round the loop, also behind "
+            "its last line; a __syncwarp() with both lanes in its mask is enough where no other "
+            "warp\n  touches that place; or each must have a place of its own (GATE-9)\n",
+            threads_of(text));
     } else {
         fputs(
             "  they are of one warp: between the two lines there must be a __syncwarp() with both "

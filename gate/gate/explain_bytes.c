@@ -342,8 +342,10 @@ static int try_chunk(FILE *file, struct bench *b, const struct places *places,
     return found > 0;
 }
 
-static void try_probes(FILE *file, struct bench *b, const struct places *places) {
-    int found = 0, left = runner_is_simulated(b->runner) ? SIMULATED_PROBES : PROBES;
+/* Returns how many are found. */
+static int try_probes(FILE *file, struct bench *b, const struct places *places) {
+    int found = 0, between_rows = 0,
+        left = runner_is_simulated(b->runner) ? SIMULATED_PROBES : PROBES;
     char rows[200];
     for (int buffer = RUN_Q; buffer <= RUN_V; buffer++) {
         struct probe between = {(enum run_buffer)buffer, 0, -1};
@@ -353,6 +355,7 @@ static void try_probes(FILE *file, struct bench *b, const struct places *places)
                     "  %s is read behind its rows, where no number is: NaNs there change %s "
                     "(GATE-3)\n",
                     run_buffer_names[buffer], rows);
+            between_rows++;
         }
     }
     for (int pass = 0; pass < 2; pass++) { /* chunks that somebody has come first */
@@ -362,21 +365,24 @@ static void try_probes(FILE *file, struct bench *b, const struct places *places)
             }
         }
     }
+    return found + between_rows;
 }
 
-void explain_padding(FILE *file, struct runner *runner, const struct gate_recipe *recipe) {
+int explain_padding(FILE *file, struct runner *runner, const struct gate_recipe *recipe) {
     struct gate_recipe stale = *recipe;
     struct bench b;
     struct places places;
+    int found = 0;
     stale.padding = GATE_STALE;
     if (bench_new(&b, runner, &stale) != 0) {
-        return;
+        return 0;
     }
     if (places_new(&places, &b.p) == 0) {
         if (bench_run(&b, &usual, b.first) == 0) {
-            try_probes(file, &b, &places);
+            found = try_probes(file, &b, &places);
         }
         places_free(&places);
     }
     bench_free(&b);
+    return found > 0;
 }

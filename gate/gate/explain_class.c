@@ -13,7 +13,10 @@
 #define SIMULATED_WORK  3000
 #define SEED            7
 #define MOST_SAID       4
-#define CLAIMED         10 /* of 11 numbers something must be claimed for a verdict (GATE-1) */
+#define FAR             0.25 /* in the logarithm of a sum of weights: no rounding of a sum does that, */
+#define FAR_OF_LARGE    0x1p-8 /* nor, of a large maximum, of that */
+#define ALIKE           0.02   /* factors of the elements of a row */
+#define CLAIMED         10     /* of 11 numbers something must be claimed for a verdict (GATE-1) */
 
 /* A field, by its name in chunkproof/kernel.h, and what might be declared. */
 static const struct wider {
@@ -149,9 +152,53 @@ struct judging {
     const struct gate_arrays *arrays;
     struct gate_row *room;
     struct gate_numbers numbers;
-    unsigned char *is_wrong; /* as it is declared; [d + 1] */
-    int index;               /* of the case, from 1 on */
+    unsigned char *is_wrong;    /* as it is declared; [d + 1] */
+    int index;                  /* of the case, from 1 on */
+    int lse_is_far, row_is_far; /* of a row that is wrong: by more than sums are rounded */
 };
+
+static double got_of(const struct judging *j, int row, int head, int i) {
+    return i < j->p->recipe.head_dim ? gate_out_at(j->arrays, j->p, row, head, i)
+                                     : gate_lse_at(j->arrays, j->p, row, head);
+}
+
+/* 1: all elements of a row are what they must be, times one factor that is far from 1. Bounds are of the worst case; but
+ * what is rounded in a sum is not the same for each element, and the sum of weights is not rounded so far. */
+static int is_scaled(const struct judging *j, int row, int head) {
+    double least = INFINITY, most = -INFINITY;
+    int n = 0;
+    for (int i = 0; i < j->p->recipe.head_dim; i++) {
+        double expected = j->numbers.expected[i], factor = got_of(j, row, head, i) / expected;
+        if (expected != 0.0) {
+            least = fmin(least, factor);
+            most = fmax(most, factor);
+            n++;
+        }
+    }
+    return n > 1 && least > 0.0 && isfinite(most) && most - least <= ALIKE * most &&
+           fabs(log(most)) > FAR;
+}
+
+/* By how much a row is off that the kernel's own declaration says is wrong. */
+static void measure(struct judging *j, int row, int head) {
+    int d = j->p->recipe.head_dim, wrong = 0;
+    for (int i = 0; i < d; i++) {
+        wrong |= j->is_wrong[i];
+    }
+    j->row_is_far = wrong && is_scaled(j, row, head);
+    j->lse_is_far = 0;
+    if (j->p->lse_type != CP_NO_LSE && j->is_wrong[d]) {
+        double expected = j->numbers.expected[d];
+        j->lse_is_far =
+            fabs(got_of(j, row, head, d) - expected) > FAR + FAR_OF_LARGE * fabs(expected);
+    }
+}
+
+static int is_of_score(const struct declaration *d) {
+    size_t score = offsetof(struct cp_kernel_class, score);
+    return (d->i >= 0 && !is_exp(d->i) && wider[d->i].at == score) ||
+           (d->j >= 0 && !is_exp(d->j) && wider[d->j].at == score);
+}
 
 static void judge_pair(struct judging *j, const struct cp_kernel *kernel, int pair,
                        struct declaration *d) {
@@ -160,8 +207,7 @@ static void judge_pair(struct judging *j, const struct cp_kernel *kernel, int pa
     int numbers = p->recipe.head_dim + (p->lse_type != CP_NO_LSE), wrong = 0;
     gate_row_certify(j->room, kernel, row, head, &j->numbers);
     for (int i = 0; i < numbers; i++) {
-        double got = i < p->recipe.head_dim ? gate_out_at(j->arrays, p, row, head, i)
-                                            : gate_lse_at(j->arrays, p, row, head);
+        double got = got_of(j, row, head, i);
         double expected = j->numbers.expected[i], bound = j->numbers.bound[i];
         enum gate_rightness right = gate_judge_number(gate_visible(p, row), got, expected, bound);
         if (d == NULL) {
@@ -178,8 +224,10 @@ static void judge_pair(struct judging *j, const struct cp_kernel *kernel, int pa
             d->largest = fmax(d->largest, bound > 0.0 ? fabs(got - expected) / bound : 0.0);
         }
     }
-    if (d != NULL) {
-        d->wrong += wrong > 0;
+    if (d == NULL) {
+        measure(j, row, head);
+    } else {
+        d->wrong += wrong > 0 || j->row_is_far || (j->lse_is_far && !is_of_score(d));
     }
 }
 

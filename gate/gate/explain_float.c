@@ -75,8 +75,8 @@ static int weigh_against(struct explain *x, const int *a) {
         }
         say_element(x, i, o, n, lost);
     }
-    x->numbers.expected[x->d] = 0.0;
-    x->numbers.bound[x->d] = INFINITY;
+    x->numbers.expected[x->d] = n == 0.0F ? -INFINITY : 0.0;
+    x->numbers.bound[x->d] = n == 0.0F ? EXPLAIN_NOTHING : INFINITY;
     return 1;
 }
 

@@ -93,13 +93,15 @@ int explain_attend(struct explain *x, double factor) {
 
 /* ---- Too many, or another number of them ---- */
 
-enum length { MORE, MORE_IN_SEQUENCE, FROM_FIRST, WHOLE_CHUNK };
+enum length { MORE, MORE_IN_SEQUENCE, FEWER_BUT_LAST, FROM_FIRST, WHOLE_CHUNK };
 
 static int take_other_length(struct explain *x, const int *a) {
     const struct gate_problem *p = &x->at->problem;
     int all = p->n_tokens[x->s], m = x->n + a[1];
     if (a[0] == MORE_IN_SEQUENCE) {
         m = a[1] > all - x->n ? all : m;
+    } else if (a[0] == FEWER_BUT_LAST) {
+        m = x->n == all ? all : x->n > a[1] ? x->n - a[1] : 0;
     } else if (a[0] == FROM_FIRST) {
         m = x->row - p->query_begin[x->s] + 1;
     } else if (a[0] == WHOLE_CHUNK) {
@@ -119,6 +121,13 @@ static void try_lengths(struct explain *x) {
     explain_try(x, take_other_length, all, 10,
                 "as if each row saw all keys of its sequence: those behind its own position, too "
                 "(PREFILL-2)");
+    for (int fewer = 1; fewer <= FEW; fewer++) {
+        const int a[EXPLAIN_NUMBERS] = {FEWER_BUT_LAST, fewer};
+        explain_try(x, take_other_length, a, 9 + fewer,
+                    "as if each row but a sequence's last one saw %d %s fewer: its own position "
+                    "and those before it count (PREFILL-2)",
+                    fewer, fewer == 1 ? "key" : "keys");
+    }
     for (int more = 1; more <= FEW; more++) {
         const int in_sequence[EXPLAIN_NUMBERS] = {MORE_IN_SEQUENCE, more};
         const int anywhere[EXPLAIN_NUMBERS] = {MORE, more};
@@ -339,13 +348,25 @@ static void try_heads(struct explain *x) {
 
 /* ---- Elsewhere in memory ---- */
 
-enum place { SWAPPED, OF_THE_OTHER, HEADS_FIRST, SLOTS_FIRST };
+enum place {
+    SWAPPED,
+    OF_THE_OTHER, /* of K and V; or one stride alone is */
+    OTHER_CHUNK,
+    OTHER_HEAD,
+    OTHER_SLOT,
+    HEADS_FIRST,
+    SLOTS_FIRST
+};
 
 static long long address(const struct explain *x, int how, int of_v, int chunk, int slot) {
     const struct cp_kernel_call *c = &x->at->call;
     long long strides[2][3] = {{c->k_chunk, c->k_head, c->k_slot},
                                {c->v_chunk, c->v_head, c->v_slot}};
-    const long long *s = strides[how == OF_THE_OTHER ? !of_v : of_v];
+    const long long *other = strides[!of_v];
+    long long s[3] = {strides[of_v][0], strides[of_v][1], strides[of_v][2]};
+    for (int i = 0; i < 3; i++) {
+        s[i] = how == OF_THE_OTHER || how == OTHER_CHUNK + i ? other[i] : s[i];
+    }
     long long n_kv = x->at->problem.recipe.n_kv_heads, d = x->d;
     switch ((enum place)how) {
     case SWAPPED:
@@ -427,15 +448,19 @@ static void try_memory(struct explain *x) {
     static const char *const what[] = {"", "K", "V", "K and V"};
     static const char *const words[] = {"with the strides of head and slot swapped",
                                         "with the strides of the other of K and V",
+                                        "with the stride of chunks taken from the other of K and V",
+                                        "with the stride of heads taken from the other of K and V",
+                                        "with the stride of slots taken from the other of K and V",
                                         "as if it lay in one piece, [chunk][head][slot]",
                                         "as if it lay in one piece, [chunk][slot][head]"};
     static const char *const swaps[] = {"K had been taken for V", "V had been taken for K",
                                         "K and V had been swapped"};
     for (int how = SWAPPED; how <= SLOTS_FIRST; how++) {
-        for (int kind = 3; kind > 0; kind--) {
+        int is_one = how >= OTHER_CHUNK && how <= OTHER_SLOT;
+        for (int kind = is_one ? 2 : 3; kind > 0; kind--) {
             const int a[EXPLAIN_NUMBERS] = {how, kind};
-            explain_try(x, take_elsewhere, a, 12, "as if %s had been read %s (GATE-3)", what[kind],
-                        words[how]);
+            explain_try(x, take_elsewhere, a, 12 + is_one, "as if %s had been read %s (GATE-3)",
+                        what[kind], words[how]);
         }
     }
     for (int by = -1; by <= 1; by += 2) {

@@ -411,10 +411,12 @@ void explain_say(struct explain *x, const char *why) {
         }
         left -= more;
     }
-    if (left > 0) {
+    if (x->named && left == x->n_wrong) {
+        fputs("  none of these gives them: look at what is said above first\n", x->file);
+    } else if (left > 0 && !x->named) {
         fprintf(x->file, "  no mistake that is known here gives %s%d of the %d wrong numbers\n",
                 left < x->n_wrong ? "the other " : "any of them: ", left, x->n_wrong);
-        if (why != NULL) {
+        if (why != NULL && 2 * left > x->n_wrong) {
             fprintf(x->file, "  it is no rounding, and no wider declaration makes it right: %s\n",
                     why);
         }

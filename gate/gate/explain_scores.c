@@ -4,14 +4,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "chunkproof/number.h"
 #include "gate/gate/explain.h"
 
 #define MOST_AT_END 16 /* elements at either end */
 #define MOST_STEP   128
+#define LOG_E       1.4426950408889634
 
 /* ---- Elements ---- */
 
-enum elements { FROM_TO, EVERY, LAST_OF_ALL };
+enum elements { FROM_TO, EVERY, LAST_OF_ALL, BEHIND };
 
 /* a: which; two numbers of it; how often they are counted. */
 static int is_one(const struct explain *x, const int *a, int i) {
@@ -20,6 +22,8 @@ static int is_one(const struct explain *x, const int *a, int i) {
         return a[1] <= i && i < a[2];
     case EVERY:
         return i % a[1] == a[2];
+    case BEHIND:
+        return i >= x->d / a[1] * a[1] && x->d >= a[1];
     default:
         return i >= x->d - a[1];
     }
@@ -84,6 +88,8 @@ static void name_elements(const int *a, char *text, size_t size) {
         (void)snprintf(text, size, "elements %d to %d", a[1], a[2] - 1);
     } else if (a[0] == EVERY) {
         (void)snprintf(text, size, "elements %d, %d, ...", a[2], a[1] + a[2]);
+    } else if (a[0] == BEHIND) {
+        (void)snprintf(text, size, "the elements behind the last multiple of %d", a[1]);
     } else if (a[1] == 1) {
         (void)snprintf(text, size, "the last element");
     } else {
@@ -117,6 +123,9 @@ static void try_elements(struct explain *x) {
     for (int n = 1; n <= MOST_AT_END && n < x->d; n++) {
         try_count(x, &look, LAST_OF_ALL, n, 0, 13);
         try_count(x, &look, FROM_TO, 0, n, 13);
+    }
+    for (int multiple = 4; multiple <= MOST_STEP; multiple *= 2) {
+        try_count(x, &look, BEHIND, multiple, 0, 13);
     }
     for (int i = 0; i < x->d; i++) {
         try_count(x, &look, FROM_TO, i, i + 1, 14);
@@ -193,6 +202,75 @@ static void try_scales(struct explain *x) {
     explain_try(x, scale_by_d, heads, 13,
                 "as if the scale were that of all heads: 1 / sqrt(h d), not the call's "
                 "(SOFTMAX-1)");
+}
+
+/* ---- Rounded too early ---- */
+
+enum rounded { QUERY_AND_SCALE, QUERY_AND_SCALE_IN_BITS, SCALE, SCALE_IN_BITS, SCORES };
+
+static double round_to(int type, double x) {
+    unsigned char bytes[sizeof(double)];
+    cp_number_store(bytes, type, 0, x);
+    return cp_number_load(bytes, type, 0);
+}
+
+/* a: what is rounded; to which type. */
+static int round_early(struct explain *x, const int *a) {
+    int in_bits = a[0] == QUERY_AND_SCALE_IN_BITS || a[0] == SCALE_IN_BITS;
+    double scale = x->at->problem.scale * (in_bits ? LOG_E : 1.0);
+    explain_take_all(x);
+    if (a[0] == SCALE || a[0] == SCALE_IN_BITS) {
+        double rounded = round_to(a[1], scale);
+        return rounded != scale && explain_attend(x, rounded / scale);
+    }
+    for (int i = 0; i < x->d; i++) {
+        x->q[i] = round_to(a[1], x->q[i] * scale) / scale;
+    }
+    return explain_attend(x, 1.0);
+}
+
+/* Scores are rounded before they are weighed. a: as above. */
+static int round_scores(struct explain *x, const int *a) {
+    struct explain_state s;
+    double unit = a[0] == SCORES ? 1.0 : LOG_E; /* in bits, or in nats */
+    explain_take_all(x);
+    if (x->outside || x->m == 0) {
+        return 0;
+    }
+    explain_score_all(x);
+    explain_begin(x, &s, 0);
+    for (int j = 0; j < x->m; j++) {
+        x->scratch[j] = round_to(a[1], x->scratch[j] * unit) / unit;
+        s.m = fmax(s.m, x->scratch[j]);
+    }
+    for (int j = 0; j < x->m; j++) {
+        explain_add_key(x, &s, j, 1.0, 1.0);
+    }
+    return explain_finish(x, &s, s.n);
+}
+
+static void try_rounded(struct explain *x) {
+    static const struct {
+        int type;
+        const char *name;
+    } types[] = {{CP_FP16, "binary16"}, {CP_BF16, "bfloat16"}};
+    static const char *const words[] = {"q times the scale were",
+                                        "q times the scale and log2(e) were", "the scale were",
+                                        "the scale times log2(e) were"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        for (int what = QUERY_AND_SCALE; what <= SCALE_IN_BITS; what++) {
+            const int a[EXPLAIN_NUMBERS] = {what, types[i].type};
+            explain_try(x, round_early, a, 13 + (what == QUERY_AND_SCALE_IN_BITS),
+                        "as if %s rounded to %s%s (SOFTMAX-1)", words[what], types[i].name,
+                        what < SCALE ? " before the product with K" : "");
+        }
+        for (int in_bits = 0; in_bits < 2; in_bits++) {
+            const int a[EXPLAIN_NUMBERS] = {SCORES + in_bits, types[i].type};
+            explain_try(x, round_scores, a, 15 + in_bits,
+                        "as if each score%s were rounded to %s (SOFTMAX-1)",
+                        in_bits ? ", times log2(e)," : "", types[i].name);
+        }
+    }
 }
 
 /* ---- From key to key ---- */
@@ -345,6 +423,7 @@ void explain_try_scores(struct explain *x) {
     try_orders(x);
     try_bends(x);
     try_scales(x);
+    try_rounded(x);
     try_along(x);
     if (x->n > 0) {
         try_elements(x);

@@ -165,10 +165,10 @@ void Machine::fail_race(bool shared, const void *address, std::size_t bytes, boo
     report.size = bytes;
     report.code = code;
     report.other_code = whole(conflict.other_code);
-    report.text = std::string(finding_name(finding)) + ": " + thread_name(block, thread) +
-                  (write ? " writes " : " reads ") + std::to_string(bytes) + " bytes at " +
-                  memory_name(address) + code_name(code) + ", after " +
-                  place_name(threads[thread].place) + "; " +
+    report.text = std::string(finding_name(finding)) + ": " + thread_name(block, thread) + " of " +
+                  std::to_string(threads.size()) + (write ? " writes " : " reads ") +
+                  std::to_string(bytes) + " bytes at " + memory_name(address) + code_name(code) +
+                  ", after " + place_name(threads[thread].place) + "; " +
                   thread_name(report.other_block, report.other_thread) +
                   (conflict.other_writes ? " wrote" : " read") + " there" +
                   code_name(report.other_code) + ", and nothing orders the two";
