@@ -119,7 +119,7 @@ struct cp_kernel_class {
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before they were rounded */
     int divides; /* 1: each partial result is divided by its n, and merged as o / n and its log-sum-exp, as split-KV
                     often does; 0: o is divided once, at the end */
-    int in_bits; /* 1: scores are multiplied by log2(e), and weights are powers of two */
+    int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are cut off, not rounded to nearest */
     int flushes;   /* 1: subnormal numbers become 0 */
 
