@@ -135,8 +135,10 @@ def summary_lines(summary, whole):
     cases = "in all cases" if whole else "until it is killed"
     for _, rule in RULES:
         through = summary["rules"][rule]
-        lines.append(f"{rule:28} lets {len(through['lets_through']):3} of {summary['faults']} through {cases}, "
-                     f"{len(through['usual_lets_through']):3} of {summary['usual']} in the usual test")
+        line = f"{rule:28} lets {len(through['lets_through']):3} of {summary['faults']} through {cases}"
+        if summary["usual"]:
+            line += f", {len(through['usual_lets_through']):3} of {summary['usual']} in the usual test"
+        lines.append(line)
     lines += [f"survives: {fault}" for fault in summary["survivors"]]
     lines.append(f"faults {summary['killed']}/{summary['faults']}")
     return lines

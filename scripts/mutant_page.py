@@ -76,7 +76,7 @@ def page(rows, summary, whole):
              f"</title><style>{STYLE}</style></head><body><h1>Seeded faults and what kills them</h1>",
              f"<p>{summary['killed']} of {summary['faults']} are killed; {escape(depth)}. A number is that of cases. A "
              "rule tells a fault when it rejects a result where it accepts the right kernel's; it sees numbers of the "
-             "output alone. CUDA kernels run on the executor, in few cases and without the usual test; of the faults in "
+             "output alone. CUDA kernels run on the executor, in few cases; they, and all faults unless each meets all cases, go without the usual test. Of the faults in "
              "versions of the project's own there is a sample, unless TIER is deep.</p>", rules_table(summary)]
     if whole:
         parts += [only_table(summary), f"<p>Killed by {FEW} cases at most: " +

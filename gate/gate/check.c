@@ -489,8 +489,7 @@ int gate_is_enough(const struct gate_options *o, const struct gate_result *r) {
            (o->first && r->verdicts[GATE_RIGHT] < r->cases);
 }
 
-/* Beside the cases, and before them: nothing has run yet. Not on the executor, which would take longer for it than for
- * its cases. */
+/* Beside the cases, and before them: nothing has run yet. */
 static int run_usual(struct checking *c) {
     for (int i = 0; i < GATE_USUAL; i++) {
         struct gate_recipe recipe;
@@ -505,6 +504,11 @@ static int run_usual(struct checking *c) {
         }
     }
     return 0;
+}
+
+/* Not on the executor, which would take longer for it than for its cases, nor where the first finding is enough. */
+static int asks_usual(const struct gate_options *options, const struct runner *runner) {
+    return options->rules && !options->first && !runner_is_simulated(runner);
 }
 
 void gate_result_free(struct gate_result *result) {
@@ -526,7 +530,7 @@ int gate_check_block(const struct gate_options *options, struct runner *runner,
     int stop = 0;
     double start = c.recorded = c.case_began = seconds_now();
     memset(result, 0, sizeof *result);
-    if (options->rules && block->is_first && !runner_is_simulated(runner) && run_usual(&c) != 0) {
+    if (asks_usual(options, runner) && block->is_first && run_usual(&c) != 0) {
         return -1;
     }
     for (long long i = block->first; i < block->end && !stop && !gate_is_enough(options, result);
