@@ -54,13 +54,14 @@ int argument_number(const char *command, const char *name, const char *text, dou
     return 0;
 }
 
-int argument_seed(const char *command, const char *text, unsigned long long *seed) {
+int argument_seed(const char *command, const char *text, unsigned long long most,
+                  unsigned long long *seed) {
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || strchr(text, '-') != NULL) {
+    if (end == text || *end != '\0' || errno != 0 || value > most || strchr(text, '-') != NULL) {
         return argument_refuse(command, "--seed needs a whole number from 0 to %llu, not '%s'",
-                               ULLONG_MAX, text);
+                               most, text);
     }
     *seed = value;
     return 0;

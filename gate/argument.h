@@ -16,8 +16,9 @@ int argument_int(const char *command, const char *name, const char *text, int le
 int argument_number(const char *command, const char *name, const char *text, double least,
                     double most, double *number);
 
-/* Of --seed. */
-int argument_seed(const char *command, const char *text, unsigned long long *seed);
+/* Of --seed, from 0 on; at most LLONG_MAX where a report has it as an integer. */
+int argument_seed(const char *command, const char *text, unsigned long long most,
+                  unsigned long long *seed);
 
 /* One of the names, of which there are two at least and the last is followed by NULL: its index. */
 int argument_name(const char *command, const char *name, const char *text, const char *const *names,

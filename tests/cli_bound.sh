@@ -243,6 +243,7 @@ ok "an argument" wrong "not 'case.json'" case.json
 ok "no such family" wrong "--family needs normal, massive" --family gauss
 ok "no such format" wrong "--partials needs fp32 or fp16, not 'bf16'" --partials bf16
 ok "no such order" wrong "--merges needs chain, balanced or running, not 'tree'" --merges tree
+ok "a seed that JSON has no integer for" wrong "--seed needs a whole number from 0 to 9223372036854775807" --seed 9223372036854775808
 ok "no number" wrong "--keys needs a whole number from 1 to 1048576, not 'x'" --keys x
 ok "no keys" wrong "--keys needs" --keys 0
 ok "too many numbers" wrong "at most, not" --keys 1048576 --head-dim 65536

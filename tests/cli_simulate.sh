@@ -168,6 +168,7 @@ ok "arrivals and a speed" wrong "--speed is about a trace" --speed 2
 ok "two rates" wrong "was given before" --poisson 1 --rates 1,2
 ok "Table 4 and a file" wrong "--table4 has loads of its own: it takes no FILE" --table4 "$work/small"
 ok "Table 4 and a prompt" wrong "--prompt has no meaning with it" --table4 --prompt 5
+ok "a seed that JSON has no integer for" wrong "--seed needs a whole number from 0 to 9223372036854775807" --seed 9223372036854775808
 ok "no rate" wrong "--rates needs a number from 0.001" --rates 1,,2
 ok "a rate of zero" wrong "--poisson needs a number from 0.001" --poisson 0
 ok "more shared than there is" wrong "--shared 5: the prompts have 4 tokens only" --prompt 4 --shared 5

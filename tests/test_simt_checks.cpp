@@ -221,9 +221,10 @@ static void hand_over(void **) {
     for (checked::HandOver how : {checked::HandOver::no_fence, checked::HandOver::fence_too_early,
                                   checked::HandOver::no_barrier, checked::HandOver::no_atomic}) {
         reports(Finding::race_global, config, [&](const Config &with, bool right) {
-            checked::HandOver way = !right          ? how
-                                    : with.seed % 2 ? checked::HandOver::one_fences
-                                                    : checked::HandOver::all_fence;
+            const checked::HandOver ways[] = {
+                checked::HandOver::one_fences, checked::HandOver::all_fence,
+                checked::HandOver::warps_fence, checked::HandOver::another_fences};
+            checked::HandOver way = right ? ways[with.seed % 4] : how;
             done[0] = 0;
             Report report = simt::launch(with, checked::hand_over, partial.data(), done.data(),
                                          sum.data(), way);
@@ -267,6 +268,23 @@ static void hand_over_in_a_chain(void **) {
     assert_true(clocks.handed(1, 3, 1, 9));
     assert_true(clocks.handed(0, 0, 1, 9));
     assert_false(clocks.handed(1, 5, 1, 9));
+}
+
+/* A fence hands over to those that know of it alone: not when it comes after the atomic's thread has last met them. */
+static void late_fence(void **) {
+    simt::Clocks clocks;
+    clocks.restart(0, 32);
+    clocks.join({0, 1});
+    clocks.fence(0);
+    clocks.fence(1);
+    clocks.begin_atomic(0);
+    clocks.end_atomic(0, 8);
+    clocks.restart(1, 32);
+    clocks.begin_atomic(0);
+    clocks.end_atomic(0, 8);
+    assert_true(clocks.handed(0, 1, 1, 0));
+    assert_false(clocks.handed(0, 1, 2, 0));
+    assert_true(clocks.handed(0, 0, 2, 0));
 }
 
 static void global_bounds(void **) {
@@ -358,6 +376,7 @@ int main() {
         cmocka_unit_test(global_races),
         cmocka_unit_test(hand_over),
         cmocka_unit_test(hand_over_in_a_chain),
+        cmocka_unit_test(late_fence),
         cmocka_unit_test(global_bounds),
         cmocka_unit_test(without_instrumentation),
         cmocka_unit_test(bad_launches),

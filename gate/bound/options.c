@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
 #include "chunkproof/number.h"
@@ -209,7 +210,7 @@ static int read_option(struct bound_options *o, int option, const char *name, co
         return result;
     case SEED:
         o->row_given = 1;
-        return argument_seed(COMMAND, text, &o->seed);
+        return argument_seed(COMMAND, text, LLONG_MAX, &o->seed);
     case TRUNCATE:
         o->truncate = 1;
         return 0;

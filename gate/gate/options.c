@@ -195,7 +195,7 @@ static int read_option(struct gate_options *o, int option, const char *text) {
         o->tier = (enum gate_tier)index;
         return 0;
     case SEED:
-        return argument_seed(o->command, text, &o->seed);
+        return argument_seed(o->command, text, ULLONG_MAX, &o->seed);
     case CASES:
         return argument_whole(o->command, "cases", text, 1, LLONG_MAX, &o->cases);
     case CASE:

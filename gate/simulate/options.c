@@ -225,7 +225,7 @@ static int read_load(struct simulate_options *options, int option, const char *n
     case REQUESTS:
         return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_REQUESTS, &poisson->requests);
     case SEED:
-        return argument_seed(COMMAND, text, &poisson->seed);
+        return argument_seed(COMMAND, text, LLONG_MAX, &poisson->seed);
     default:
         fputs("see `chunkproof simulate --help`\n", stderr); /* getopt_long() said what is wrong */
         return -1;

@@ -178,7 +178,7 @@ static int read_option(struct trace_options *options, int option, const char *na
     case REQUESTS:
         return argument_int(COMMAND, name, text, 1, 10000000, &generator->requests);
     case SEED:
-        return argument_seed(COMMAND, text, &generator->seed);
+        return argument_seed(COMMAND, text, LLONG_MAX, &generator->seed);
     case RATE:
         return read_rate(name, text, &generator->gap);
     case PROMPTS:

@@ -7,7 +7,6 @@ namespace simt {
 
 void Clocks::restart(std::uint32_t block_number, int threads) {
     block = block_number;
-    fences = false;
     epochs.assign(threads, 1);
     unused.clear();
     for (const auto &one : all) {
@@ -27,6 +26,7 @@ Clocks::Known *Clocks::take() {
     }
     Known *one = unused.back();
     unused.pop_back();
+    one->fenced = nullptr;
     one->taken.clear();
     return one;
 }
@@ -35,6 +35,18 @@ void Clocks::drop(Known *one) {
     if (--one->holders == 0) {
         unused.push_back(one);
     }
+}
+
+/* Of each thread the later of both. */
+static Epochs later(const Epochs &one, const Epochs &other) {
+    if (one == nullptr || other == nullptr || one == other) {
+        return one == nullptr ? other : one;
+    }
+    auto both = std::make_shared<std::vector<std::uint32_t>>(*one);
+    for (std::size_t i = 0; i < both->size(); i++) {
+        (*both)[i] = std::max((*both)[i], (*other)[i]);
+    }
+    return both;
 }
 
 /* What all of them know together, held by exactly these threads. */
@@ -48,6 +60,7 @@ Clocks::Known *Clocks::common(const std::vector<int> &threads) {
     }
     Known *joined = take();
     joined->seen = first->seen;
+    joined->fenced = first->fenced;
     joined->taken = first->taken;
     joined->holders = count;
     Known *last = first;
@@ -57,6 +70,7 @@ Clocks::Known *Clocks::common(const std::vector<int> &threads) {
             for (std::size_t i = 0; i < joined->seen.size(); i++) {
                 joined->seen[i] = std::max(joined->seen[i], last->seen[i]);
             }
+            joined->fenced = later(joined->fenced, last->fenced);
             take_all(joined->taken, last->taken);
         }
     }
@@ -79,36 +93,25 @@ Clocks::Known *Clocks::own(int thread) {
     return common({thread});
 }
 
+/* All that the thread knows comes before it, whoever did it. */
 void Clocks::fence(int thread) {
-    if (!fences) {
-        fences = true;
-        last_fence.assign(epochs.size(), Fence{0, {}});
-    }
-    last_fence[thread] = {epochs[thread]++, known[thread]->seen};
+    Known *mine = own(thread);
+    auto before = std::make_shared<std::vector<std::uint32_t>>(mine->seen);
+    (*before)[thread] = epochs[thread]++;
+    mine->fenced = before;
 }
 
 void Clocks::begin_atomic(int thread) {
-    epochs[thread] += fences ? 1 : 0;
-}
-
-/* Before its last fence, or before that of another thread, of which it knows. */
-std::vector<std::uint32_t> Clocks::fenced(int thread) const {
-    std::vector<std::uint32_t> seen = last_fence[thread].seen;
-    seen.resize(epochs.size());
-    for (std::size_t i = 0; i < seen.size(); i++) {
-        seen[i] = std::max(seen[i], std::min(known[thread]->seen[i], last_fence[i].epoch));
-    }
-    seen[thread] = last_fence[thread].epoch;
-    return seen;
+    epochs[thread] += known[thread]->fenced != nullptr ? 1 : 0;
 }
 
 void Clocks::end_atomic(int thread, std::uintptr_t place) {
     if (handovers.released(place)) {
         handovers.take(place, own(thread)->taken);
     }
-    if (fences) {
-        handovers.release(place, Release{block, thread, epochs[thread], fenced(thread)},
-                          known[thread]->taken);
+    const Known &mine = *known[thread];
+    if (mine.fenced != nullptr) {
+        handovers.release(place, Release{block, thread, epochs[thread], mine.fenced}, mine.taken);
         epochs[thread]++;
     }
 }

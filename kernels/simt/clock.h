@@ -46,28 +46,20 @@ class Clocks {
     struct Known {
         int holders;
         std::vector<std::uint32_t> seen; /* of each thread, the last epoch that comes before */
+        Epochs fenced;                   /* what of that lies before a fence; null: nothing */
         Taken taken;                     /* by atomics */
-    };
-
-    /* The last __threadfence() of a thread: its own epoch then, 0 for none, and what it knew. */
-    struct Fence {
-        std::uint32_t epoch;
-        std::vector<std::uint32_t> seen;
     };
 
     Known *take();
     void drop(Known *one);
     Known *common(const std::vector<int> &threads);
     Known *own(int thread);
-    std::vector<std::uint32_t> fenced(int thread) const;
 
     std::vector<std::uint32_t> epochs;
     std::vector<Known *> known; /* of each thread */
     std::vector<std::unique_ptr<Known>> all;
     std::vector<Known *> unused;
     std::uint32_t block = 0;
-    bool fences = false; /* of this block */
-    std::vector<Fence> last_fence;
     Handovers handovers;
 };
 

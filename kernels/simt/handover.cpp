@@ -36,7 +36,7 @@ bool Handovers::handed(const Taken &taken, std::uint32_t block, int thread,
         }
         for (const Numbered &one : of_block->second) {
             bool by_it = one.what.thread == thread && one.what.epoch == epoch;
-            if (one.number < count && (by_it || epoch <= one.what.seen[thread])) {
+            if (one.number < count && (by_it || epoch <= (*one.what.seen)[thread])) {
                 return true;
             }
         }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -20,13 +21,15 @@ using Taken = std::map<std::uintptr_t, std::size_t>;
 
 void take_all(Taken &to, const Taken &from);
 
+/* Of each thread of a block, an epoch; never changed. */
+using Epochs = std::shared_ptr<const std::vector<std::uint32_t>>;
+
 /* By one atomic. */
 struct Release {
     std::uint32_t block;
     int thread;
     std::uint32_t epoch; /* of that thread, in which it did the atomic alone */
-    std::vector<std::uint32_t>
-        seen; /* of each thread of the block, the last epoch that comes before */
+    Epochs seen;         /* the last ones that come before */
 };
 
 class Handovers {

@@ -6,8 +6,17 @@
 
 namespace KERNELS {
 
-/* How blocks hand over what they wrote: in the first two ways rightly. */
-enum class HandOver { one_fences, all_fence, no_fence, fence_too_early, no_barrier, no_atomic };
+/* How blocks hand over what they wrote: in the first four ways rightly. */
+enum class HandOver {
+    one_fences,
+    all_fence,
+    warps_fence,
+    another_fences,
+    no_fence,
+    fence_too_early,
+    no_barrier,
+    no_atomic
+};
 
 /* wrong.cu: what each check must report */
 __global__ void missing_barrier(int *out, bool right);

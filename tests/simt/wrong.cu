@@ -342,10 +342,19 @@ __global__ void hand_over(int *partial, int *done, int *sum, HandOver how) {
         __threadfence();
     }
     partial[blockIdx.x * blockDim.x + t] = static_cast<int>(t + blockIdx.x);
-    if (how == HandOver::all_fence) {
+    if (how == HandOver::warps_fence) {
+        __syncwarp();
+    }
+    if (how == HandOver::all_fence || (how == HandOver::warps_fence && t % 32 == 0)) {
         __threadfence();
     }
     if (how != HandOver::no_barrier) {
+        __syncthreads();
+    }
+    if (how == HandOver::another_fences) {
+        if (t == 37) {
+            __threadfence();
+        }
         __syncthreads();
     }
     if (t == 0) {
