@@ -25,6 +25,17 @@ among_others() {
     has "it had seen the keys of sequence"
 }
 
+# Partial results that are merged by exp(l_i - l), and not divided by the sum of these: the rounding of l shows where values
+# are alike. Right when it is declared, and a declaration that matters.
+merges_undivided() {
+    sed 's/out_type = CP_BF16/out_type = CP_FP32/; s/store(call->out, CP_BF16/store(call->out, CP_FP32/; s/\.divides = 1/.divides = 2/
+        s/, n = x + y;/, l = m + logf(x + y);\n    x = expf(lse - l);\n    y = expf(other_lse - l);/; s|(o\[i\] \* x + other\[i\] \* y) / n|o[i] * x + other[i] * y|
+        s/return m + logf(n);$/return l;/' tests/gate/bfloat.c >"$work/undivided.c"
+    CFLAGS="-O2 -Itests/gate" status 0 --kernel "$work/undivided.c" --cases 200 && has "partial results divided, merges not" || return 1
+    sed -i 's/\.divides = 2/.divides = 1/' "$work/undivided.c"
+    CFLAGS="-O2 -Itests/gate" status 1 --kernel "$work/undivided.c" --cases 200 --first && has "wrong, 1 case"
+}
+
 # What is not judged for want of a claim is said, and counts for no size.
 not_judged() {
     sed 's/\.step = 1/.step = 1, .divides = 1/' tests/example/paged_kernel.c >"$work/divides.c"
@@ -268,6 +279,7 @@ ok "the rules of others" rules
 ok "a sequence that is wrong among others alone" among_others
 ok "a kernel that keeps lengths" keeps_lengths
 ok "what is not judged" not_judged
+ok "merges that are not divided" merges_undivided
 ok "the same seed, the same cases" repeatable
 ok "the same verdicts with any number of jobs" any_jobs
 ok "interrupted, and gone on with" gone_on_with

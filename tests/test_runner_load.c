@@ -126,7 +126,7 @@ static void names_the_wrong_field(void **state) {
         {&kernel.arithmetic.values, -1, CP_SUM_FP16, "arithmetic.values is -1; it may be"},
         {&kernel.arithmetic.partials, CP_BF16, CP_FP16, "arithmetic.partials is 3; it may be"},
         {&kernel.arithmetic.rounded_sum, 2, 1, "arithmetic.rounded_sum is 2; it may be 0 or 1"},
-        {&kernel.arithmetic.divides, -1, 1, "arithmetic.divides is -1; it may be 0 or 1"},
+        {&kernel.arithmetic.divides, 3, 2, "arithmetic.divides is 3; it may be 0, 1 or 2"},
         {&kernel.arithmetic.in_bits, 2, 1, "arithmetic.in_bits is 2; it may be 0 or 1"},
         {&kernel.arithmetic.truncates, 7, 1, "arithmetic.truncates is 7; it may be 0 or 1"},
         {&kernel.arithmetic.flushes, 2, 1, "arithmetic.flushes is 2; it may be 0 or 1"},

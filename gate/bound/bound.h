@@ -101,10 +101,10 @@ void bound_class(const struct bound_options *options, int n, int d, double large
                  struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
 /* The parts of it, for who counts otherwise: all that is not counted; and what changes where a state is divided
- * at once, after so many changes of its reference at most. */
+ * at once, after so many changes of its reference at most; returns by what its log-sum-exp may be off. */
 void bound_arithmetic(const struct bound_options *options, int d, struct cp_arithmetic *arithmetic);
-void bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
-                          struct cp_arithmetic *arithmetic);
+double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
+                            struct cp_arithmetic *arithmetic);
 
 /* Why nothing is claimed for some elements. */
 enum bound_reason {

@@ -157,18 +157,19 @@ static void count(const struct bound_options *o, int n, struct cp_counts *counts
  * what all additions and changes on the way have added. It is below the reference before by little: n is not below the
  * weight of the largest score of its state, which a sum of numbers that are not negative never falls under, however it
  * is rounded; and that weight was 1 but for its exponential and the factors of the changes since the last division. */
-void bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
-                          struct cp_arithmetic *a) {
+double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
+                            struct cp_arithmetic *a) {
     double log_n = log(n + 1.0), size = largest_score + 2.0 * log_n;
     double weight = a->rounded_sum ? 2.0 * a->weights.unit : 0.0, itself = 8.0 * U * size;
     double unit = a->u_n + a->u_part, factor = a->eps + unit;
-    a->eps = fmax(a->eps, 4.0 * U * log_n);
-    a->u_move = 2.0 * U;
+    a->eps = fmax(a->eps, 8.0 * U * fmax(1.0, log_n));
+    a->u_move = fmax(a->u_move, 2.0 * fmax(U, a->u_n));
     a->below = 2.0 * (a->eps + (since + 1) * factor) + weight + itself;
     a->above = log_n + 2.0 * unit * counts->depth_n + weight +
                (counts->changes + 1) * (2.0 * a->eps + itself);
     a->u_div = 0.0;
     a->eta_div = 0.0;
+    return a->eps + a->u_move * size;
 }
 
 void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic *a) {

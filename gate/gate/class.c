@@ -75,7 +75,7 @@ static int steps_of(int n, int chunk_size, int step) {
  * addition. Additions come one after the other at worst. Where partial results are divided, its own part is, and then
  * what each merge makes. */
 static void count(const struct cp_kernel *kernel, int n, int steps, struct cp_counts *counts) {
-    int divides = kernel->arithmetic.divides, divisions = divides * (steps + 1);
+    int divides = kernel->arithmetic.divides != 0, divisions = divides * (steps + 1);
     int changes = 2 * steps;
     counts->depth_n = n + 2 * changes;
     counts->depth_o = n + 1 + 2 * changes + divisions;
@@ -90,8 +90,9 @@ void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe
     int steps = steps_of(n, recipe->chunk_size, kernel->arithmetic.step);
     arithmetic_of(kernel, recipe->head_dim, arithmetic);
     count(kernel, n, steps, counts);
-    if (kernel->arithmetic.divides) {
-        bound_divide_at_once(n, largest_score, steps, counts, arithmetic);
+    if (kernel->arithmetic.divides != 0) {
+        double off = bound_divide_at_once(n, largest_score, steps, counts, arithmetic);
+        arithmetic->u_part += kernel->arithmetic.divides == 2 ? 1.01 * off : 0.0;
     }
 }
 

@@ -37,6 +37,7 @@ static const struct wider {
     FIELD(rounded_sum, 0),
     FIELD(rounded_sum, 1),
     FIELD(divides, 1),
+    FIELD(divides, 2),
     FIELD(in_bits, 1),
     FIELD(truncates, 1),
     FIELD(flushes, 1),

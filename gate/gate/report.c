@@ -41,7 +41,10 @@ char *gate_declares(const struct cp_kernel *kernel) {
     }
     fputs(a->partials == CP_FP16 ? ", partial results fp16" : "", out);
     fputs(a->rounded_sum ? ", sums of rounded P" : "", out);
-    fputs(a->divides ? ", partial results divided" : "", out);
+    fputs(a->divides == 2   ? ", partial results divided, merges not"
+          : a->divides == 1 ? ", partial results divided"
+                            : "",
+          out);
     fputs(a->in_bits ? ", scores in bits" : "", out);
     fputs(a->truncates ? ", cut off" : "", out);
     fputs(a->flushes ? ", subnormals flushed" : "", out);

@@ -37,7 +37,7 @@ static json_t *seed_json(unsigned long long seed) {
 static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel *k = report->kernel;
     const struct cp_kernel_class *a = &k->arithmetic;
-    return json_pack("{s:o,s:o,s:s,s:s,s:s,s:s,s:{s:s,s:s,s:s,s:s,s:b,s:b,s:b,s:b,s:b,s:f,s:i}}",
+    return json_pack("{s:o,s:o,s:s,s:s,s:s,s:s,s:{s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:b,s:b,s:f,s:i}}",
                      "name", string(k->name), "file", string(report->options->kernel), "q_type",
                      gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
                      gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type),

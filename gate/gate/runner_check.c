@@ -53,7 +53,7 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"arithmetic.partials", a->partials, BIT(CP_FP32) | BIT(CP_FP16),
          "CP_FP32 (1) or CP_FP16 (0)"},
         {"arithmetic.rounded_sum", a->rounded_sum, yes_or_no, "0 or 1"},
-        {"arithmetic.divides", a->divides, yes_or_no, "0 or 1"},
+        {"arithmetic.divides", a->divides, yes_or_no | BIT(2), "0, 1 or 2"},
         {"arithmetic.in_bits", a->in_bits, yes_or_no, "0 or 1"},
         {"arithmetic.truncates", a->truncates, yes_or_no, "0 or 1"},
         {"arithmetic.flushes", a->flushes, yes_or_no, "0 or 1"},

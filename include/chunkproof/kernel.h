@@ -117,9 +117,10 @@ struct cp_kernel_class {
     int values;  /* how P V is added up: CP_SUM_... */
     int partials;    /* type in which n and o are kept between steps: CP_FP32 or CP_FP16 */
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before they were rounded */
-    int divides; /* 1: each partial result is divided by its n, and merged as o / n and its log-sum-exp, as split-KV
-                    often does; 0: o is divided once, at the end */
-    int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
+    int divides; /* 0: o is divided once, at the end. 1: each partial result is divided by its n, and merged as o / n and
+                    its log-sum-exp l, as split-KV does; what is merged is divided by the sum of its factors. 2: it is not,
+                    for its factors are exp(l_i - l): the rounding of l stays in the result */
+    int in_bits; /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are cut off, not rounded to nearest */
     int flushes;   /* 1: subnormal numbers become 0 */
 
@@ -127,7 +128,7 @@ struct cp_kernel_class {
     double exp_error;
 
     /* How many keys are weighed against one maximum before it may change: 1, key by key; 64, tiles of 64; 0, a
-     * chunk. More than c counts as c, also one maximum for all keys. Where a chunk or a path ends, or is cut for several partial results, the last one may be shorter. */
+     * chunk. More than c counts as c, also one maximum for all keys. Where a chunk or a path ends, or is cut for several partial results, the last one may be shorter; with no more partial results than such steps. */
     int step;
 };
 
