@@ -95,6 +95,16 @@ static void votes(void **) {
     });
 }
 
+static void counts(void **) {
+    each_way(block_of(128), [](bool check, const Config &with) {
+        std::vector<int> out(96);
+        assert_ok(simt::launch(with, check ? checked::counts : plain::counts, out.data()));
+        for (int t = 0; t < 96; t++) {
+            assert_int_equal(out[t], 32 + 1000 + 10000);
+        }
+    });
+}
+
 static void parts_of_a_warp(void **) {
     each_way(block_of(40), [](bool check, const Config &with) {
         std::vector<int> out(40);
@@ -530,6 +540,7 @@ int main() {
         cmocka_unit_test(shuffles),
         cmocka_unit_test(shuffles_of_types),
         cmocka_unit_test(votes),
+        cmocka_unit_test(counts),
         cmocka_unit_test(parts_of_a_warp),
         cmocka_unit_test(barriers),
         cmocka_unit_test(waiting_threads_take_turns),

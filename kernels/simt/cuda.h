@@ -4,11 +4,11 @@
  *
  * CUDA's own, on both: __global__ __device__ __host__ __forceinline__ __restrict__ __align__
  * __launch_bounds__, threadIdx blockIdx blockDim gridDim warpSize, dim3 and the vector types,
- * __syncthreads __syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __ballot_sync
- * __any_sync __all_sync __activemask, atomicAdd atomicSub atomicInc atomicDec atomicMax atomicMin
- * atomicAnd atomicOr atomicXor atomicExch atomicCAS, __threadfence and its like, __ldg, __half and __half2 with their conversions and a few
- * operations, fminf fmaxf expf exp2f __expf __fdividef rsqrtf, __float_as_uint and back, __popc __ffs
- * __clz, min max.
+ * __syncthreads and its _count _or _and, __syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync
+ * __shfl_xor_sync __ballot_sync __any_sync __all_sync __activemask, atomicAdd atomicSub atomicInc
+ * atomicDec atomicMax atomicMin atomicAnd atomicOr atomicXor atomicExch atomicCAS, __threadfence and
+ * its like, __ldg, __half and __half2 with their conversions and a few operations, fminf fmaxf expf
+ * exp2f __expf __fdividef rsqrtf, __float_as_uint and back, __popc __ffs __clz, min max.
  *
  * Not CUDA's, on both:
  *   SIMT_SHARED(float, tile, [2][64]);   __shared__ float tile[2][64];

@@ -42,6 +42,18 @@ inline void __syncthreads(simt::Where where = simt::Where::here()) {
     simt::runtime::barrier("__syncthreads", 0, 0, where);
 }
 
+inline int __syncthreads_count(int predicate, simt::Where where = simt::Where::here()) {
+    return simt::runtime::count("__syncthreads_count", predicate != 0, where);
+}
+
+inline int __syncthreads_or(int predicate, simt::Where where = simt::Where::here()) {
+    return static_cast<int>(simt::runtime::count("__syncthreads_or", predicate != 0, where) != 0);
+}
+
+inline int __syncthreads_and(int predicate, simt::Where where = simt::Where::here()) {
+    return static_cast<int>(simt::runtime::count("__syncthreads_and", predicate == 0, where) == 0);
+}
+
 inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, simt::Where where = simt::Where::here()) {
     simt::runtime::sync_warp(mask, where);
 }

@@ -43,6 +43,8 @@ struct Thread {
     bool ended = false;
     Place place; /* the collective that it waits at, or the last one that it came through */
     void *operand = nullptr;
+    int vote = 0;             /* at a barrier; */
+    int votes = 0;            /* of all that came to it */
     std::vector<Copy> copies; /* in the order of their issue */
     unsigned committed = 0;   /* groups */
 };

@@ -35,6 +35,9 @@ void *shared_dynamic();
 /* Barrier `id` of the block for `threads` threads; 0: all that have not ended. */
 void barrier(const char *name, int id, int threads, Where where);
 
+/* Barrier 0 of the block; how many threads come with `predicate`. */
+int count(const char *name, bool predicate, Where where);
+
 enum class Shuffle { index, up, down, exclusive_or };
 
 void sync_warp(unsigned mask, Where where);

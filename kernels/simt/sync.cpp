@@ -149,6 +149,14 @@ void Machine::complete_barrier(Barrier &one) {
     one.arrived.clear();
     std::sort(members.begin(), members.end());
     same_instruction(members, Finding::barrier_divergence);
+    int votes = 0;
+    for (int thread : members) {
+        votes += threads[thread].vote;
+    }
+    for (int thread : members) {
+        threads[thread].vote = 0;
+        threads[thread].votes = votes;
+    }
     meet(members, true);
 }
 

@@ -38,6 +38,14 @@ void barrier(const char *name, int id, int threads, Where where) {
     entry.machine.barrier(name, id, threads, where);
 }
 
+int count(const char *name, bool predicate, Where where) {
+    Entry entry;
+    Thread &thread = entry.machine.threads[entry.machine.running];
+    thread.vote = predicate ? 1 : 0;
+    entry.machine.barrier(name, 0, 0, where);
+    return thread.votes;
+}
+
 void sync_warp(unsigned mask, Where where) {
     static const char *const name = "__syncwarp";
     Entry entry;

@@ -67,6 +67,7 @@ __global__ void named_barriers(int *out);
 __global__ void threads_end_early(int *out);
 __global__ void wait_for_flag(int *out);
 __global__ void tickets(int *counter, int *out);
+__global__ void counts(int *out);
 __global__ void atomics(int *sum, unsigned *greatest, int *swapped, float *real);
 __global__ void bit_atomics(unsigned *u, int *i, unsigned long long *w, float *f);
 __global__ void arrays_of_instances(int *out);

@@ -38,6 +38,19 @@ __global__ void shuffles_of_types(float *f, unsigned *u, unsigned long long *w, 
     d[t] = __shfl_up_sync(all, 0.1 * t, 1);
 }
 
+/* Threads that have ended do not vote; each barrier counts its own. */
+__global__ void counts(int *out) {
+    int t = static_cast<int>(threadIdx.x);
+    if (t >= 96) {
+        return;
+    }
+    int third = __syncthreads_count(t % 3 == 0);
+    __syncthreads();
+    int none = __syncthreads_or(t > 95), one = __syncthreads_or(t == 77);
+    int each = __syncthreads_and(t < 96), but_one = __syncthreads_and(t != 40);
+    out[t] = third + 100 * none + 1000 * one + 10000 * each + 100000 * but_one;
+}
+
 __global__ void votes(unsigned *out) {
     unsigned t = threadIdx.x;
     out[t] = __ballot_sync(all, t % 3 == 0);
