@@ -231,9 +231,9 @@ INLINE void dots_of_type(float *score, const float *q, size_t stride, int rows, 
 }
 
 static void dots(float *score, const float *q, size_t stride, int rows, const void *k, int type,
-                 int keys, int d){
+                 int keys, int d) {
 #define CALL(TYPE) dots_of_type(score, q, stride, rows, k, TYPE, keys, d)
-    BY_TYPE(CALL)
+    BY_TYPE(CALL);
 #undef CALL
 }
 
@@ -272,7 +272,7 @@ INLINE void values_of_type(float *o, size_t stride, const float *weight, int row
 static void values(float *o, size_t stride, const float *weight, int rows, const void *v, int type,
                    int keys, int d) {
 #define CALL(TYPE) values_of_type(o, stride, weight, rows, v, TYPE, keys, d)
-    BY_TYPE(CALL)
+    BY_TYPE(CALL);
 #undef CALL
 }
 

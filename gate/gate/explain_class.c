@@ -16,7 +16,6 @@
 #define FAR             0.25 /* in the logarithm of a sum of weights: no rounding of a sum does that, */
 #define FAR_OF_LARGE    0x1p-8 /* nor, of a large maximum, of that */
 #define ALIKE           0.02   /* factors of the elements of a row */
-#define CLAIMED         10     /* of 11 numbers something must be claimed for a verdict (GATE-1) */
 
 /* A field, by its name in chunkproof/kernel.h, and what might be declared. */
 static const struct wider {
@@ -316,7 +315,7 @@ static struct declaration *narrowest(struct trying *t, int least) {
         struct declaration *d = &t->declaration[i];
         if (d->wrong == 0 && d->mended_cases >= least &&
             ((d->j < 0 && d->mended_cases >= EXPLAIN_ENOUGH_CASES) ||
-             d->compared >= CLAIMED * d->unclaimed) &&
+             !gate_claims_few(d->compared, d->unclaimed)) &&
             (best == NULL || d->largest > best->largest)) {
             best = d;
         }
@@ -352,7 +351,7 @@ static void say_declaration(FILE *file, const struct trying *t, const struct dec
     fprintf(file, " it allows %lld numbers that are wrong now, by %.2g of their bound at most%s\n",
             d->mended, d->largest,
             d->mended_cases < EXPLAIN_ENOUGH_CASES ? ": too few cases to be sure" : "");
-    if (d->compared < CLAIMED * d->unclaimed) {
+    if (gate_claims_few(d->compared, d->unclaimed)) {
         fprintf(
             file,
             "      (of %lld of %lld numbers nothing can be claimed then: too many for a verdict)\n",

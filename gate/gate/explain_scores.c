@@ -208,45 +208,46 @@ static void try_scales(struct explain *x) {
 
 enum rounded { QUERY_AND_SCALE, QUERY_AND_SCALE_IN_BITS, SCALE, SCALE_IN_BITS, SCORES };
 
-static double round_to(int type, double x) {
-    unsigned char bytes[sizeof(double)];
-    cp_number_store(bytes, type, 0, x);
-    return cp_number_load(bytes, type, 0);
-}
-
 /* a: what is rounded; to which type. */
 static int round_early(struct explain *x, const int *a) {
     int in_bits = a[0] == QUERY_AND_SCALE_IN_BITS || a[0] == SCALE_IN_BITS;
     double scale = x->at->problem.scale * (in_bits ? LOG_E : 1.0);
     explain_take_all(x);
     if (a[0] == SCALE || a[0] == SCALE_IN_BITS) {
-        double rounded = round_to(a[1], scale);
+        double rounded = gate_round(a[1], scale);
         return rounded != scale && explain_attend(x, rounded / scale);
     }
     for (int i = 0; i < x->d; i++) {
-        x->q[i] = round_to(a[1], x->q[i] * scale) / scale;
+        x->q[i] = gate_round(a[1], x->q[i] * scale) / scale;
     }
     return explain_attend(x, 1.0);
 }
 
-/* Scores are rounded before they are weighed. a: as above. */
-static int round_scores(struct explain *x, const int *a) {
+/* Attention by the scores as they are in the scratch now. */
+static int weigh_scores(struct explain *x) {
     struct explain_state s;
-    double unit = a[0] == SCORES ? 1.0 : LOG_E; /* in bits, or in nats */
-    explain_take_all(x);
-    if (x->outside || x->m == 0) {
-        return 0;
-    }
-    explain_score_all(x);
     explain_begin(x, &s, 0);
     for (int j = 0; j < x->m; j++) {
-        x->scratch[j] = round_to(a[1], x->scratch[j] * unit) / unit;
         s.m = fmax(s.m, x->scratch[j]);
     }
     for (int j = 0; j < x->m; j++) {
         explain_add_key(x, &s, j, 1.0, 1.0);
     }
     return explain_finish(x, &s, s.n);
+}
+
+/* Scores are rounded before they are weighed. a: as above. */
+static int round_scores(struct explain *x, const int *a) {
+    double unit = a[0] == SCORES ? 1.0 : LOG_E; /* in bits, or in nats */
+    explain_take_all(x);
+    if (x->outside || x->m == 0) {
+        return 0;
+    }
+    explain_score_all(x);
+    for (int j = 0; j < x->m; j++) {
+        x->scratch[j] = gate_round(a[1], x->scratch[j] * unit) / unit;
+    }
+    return weigh_scores(x);
 }
 
 static void try_rounded(struct explain *x) {
@@ -363,21 +364,15 @@ static double bend(const struct explain *x, const int *a, int j) {
 }
 
 static int bend_scores(struct explain *x, const int *a) {
-    struct explain_state s;
     explain_take_all(x);
     if (x->outside || x->m == 0) {
         return 0;
     }
     explain_score_all(x);
-    explain_begin(x, &s, 0);
     for (int j = 0; j < x->m; j++) {
         x->scratch[j] = bend(x, a, j);
-        s.m = fmax(s.m, x->scratch[j]);
     }
-    for (int j = 0; j < x->m; j++) {
-        explain_add_key(x, &s, j, 1.0, 1.0);
-    }
-    return explain_finish(x, &s, s.n);
+    return weigh_scores(x);
 }
 
 /* The magnitude of each product of an element of Q and one of K. */

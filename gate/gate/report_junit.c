@@ -18,10 +18,11 @@ enum outcome { PASSED, FAILED, IN_ERROR, SKIPPED, OUTCOMES };
  * skipped either. */
 static enum outcome outcome_of(const struct gate_result *r, int values, int has_verdict) {
     const struct gate_tally *t = &r->tally[values];
-    return gate_wrong_cases_of(t) > 0                                           ? FAILED
-           : !has_verdict && (r->cases == 0 || 10 * t->unclaimed > t->compared) ? IN_ERROR
-           : t->cases == 0                                                      ? SKIPPED
-                                                                                : PASSED;
+    return gate_wrong_cases_of(t) > 0 ? FAILED
+           : !has_verdict && (r->cases == 0 || gate_claims_few(t->compared, t->unclaimed))
+               ? IN_ERROR
+           : t->cases == 0 ? SKIPPED
+                           : PASSED;
 }
 
 static void put_line(struct markup *m, const char *head, char *text) {
