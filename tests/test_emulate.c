@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <mpfr.h>
 
-#include "fuzz/tolerance/judge.h"
+#include "fuzz/tolerance/declared.h"
 #include "fuzz/tolerance/kinds.h"
 #include "fuzz/tolerance/setting.h"
 #include "random.h"
@@ -162,6 +162,57 @@ static void right_kernels_stay_within_and_wrong_ones_do_not(void **state) {
     problem_free(&p);
 }
 
+/* In binary32, so that little but the exponential's error keeps factors from adding up to 1. */
+static void merge_undivided(struct options *o) {
+    o->input = o->weights = o->partials = o->accumulator = o->output = CP_FP32;
+    o->exp_error = 0x1p-12;
+    o->bias = BIAS_ANY;
+    o->scaling = SCALE_AFTER;
+    o->merging = (enum merging)(MERGE_CHAIN + (o->seed >> 12) % (N_MERGINGS - MERGE_CHAIN));
+    o->immediate = 1;
+    o->undivided = 1;
+    o->dot.method = o->row_sum.method = o->value_sum.method = SUM_PAIRWISE;
+    o->lazy = 0.0;
+    options_settle(o);
+}
+
+/* GATE-2: what the gate makes of a declaration holds for every kernel that it is true of: of any order, in parts that
+ * are divided at once or not, with references far from 0, where these are rounded by much. */
+static void declarations_are_taken_wide_enough(void **state) {
+    static struct judgement result, j;
+    static const enum family families[] = {FAR, SUBNORMAL, FAR, ONE_HOT};
+    long rows = 400 + setting("CHUNKPROOF_ELEMENTS", 400000) / 100, declared = 0, divided[3] = {0};
+    unsigned long long random = 1;
+    struct problem p;
+    double largest = 0.0;
+    (void)state;
+    problem_new(&p, 300, 64);
+    for (long i = 0; i < rows; i++) {
+        struct options o;
+        struct cp_kernel kernel;
+        int chunk;
+        problem_size(&p, 300, 64, &random);
+        options_random(&o, p.n, &random);
+        if (i % 4 == 3) {
+            merge_undivided(&o);
+        }
+        problem_fill(&p, families[i % 4], &o, &random);
+        if (!declared_kernel(&o, &chunk, &kernel)) {
+            continue;
+        }
+        judge(&o, &o, &p, 0, &result);
+        assert_true(judge_as_the_gate(&o, &p, &result, &j));
+        assert_int_equal(j.violated, 0);
+        assert_false(j.lse_violated);
+        divided[kernel.arithmetic.divides] += j.claimed > 0;
+        declared++;
+        largest = fmax(largest, j.worst);
+    }
+    problem_free(&p);
+    assert_true(declared > rows / 4 && largest > 0.5);
+    assert_true(divided[0] > 0 && divided[1] > 0 && divided[2] > 0);
+}
+
 /* Two scores 0.8 nats apart are more than a bit apart: a maximum that waits for one bit changes, once. */
 static void a_wait_is_in_the_unit_of_the_scores(void **state) {
     static struct judgement j;
@@ -232,6 +283,7 @@ int main(void) {
         cmocka_unit_test(a_plain_kernel_declares_the_plain_class),
         cmocka_unit_test(references_apart_from_the_maximum_cost),
         cmocka_unit_test(right_kernels_stay_within_and_wrong_ones_do_not),
+        cmocka_unit_test(declarations_are_taken_wide_enough),
         cmocka_unit_test(a_wait_is_in_the_unit_of_the_scores),
         cmocka_unit_test(settings_are_whole_numbers),
     };

@@ -80,34 +80,49 @@ static double wait_of(const struct options *o) {
     return o->bits ? o->lazy * 0x1.62E42FEFA39EFp-1 : o->lazy;
 }
 
+static int height_of(const struct options *o, int parts) {
+    int height = parts - 1;
+    if (o->merging == MERGE_AT_ONCE) {
+        return parts > 1;
+    }
+    if (o->merging == MERGE_BALANCED || o->merging == MERGE_RANDOM) {
+        int *plan = malloc(2 * (size_t)parts * sizeof *plan);
+        height = plan == NULL ? parts - 1 : merge_plan(o, parts, plan, plan + parts);
+        free(plan);
+    }
+    return height;
+}
+
 /* NUM-8. c keys are summed in a chunk; each of t - 1 merges is a product and an addition on the way
  * of a key; a state is stored unless it is the last one. */
 static void count(const struct options *o, const struct problem *p, int rounds_products,
                   double largest_score, struct cp_counts *counts) {
     int c = o->chunk_size < p->n ? o->chunk_size : p->n;
     int t = (p->n + o->chunk_size - 1) / o->chunk_size;
-    int running = o->merging == MERGE_RUNNING;
-    int height = t - 1;
-    if (o->merging >= MERGE_BALANCED) {
-        int *plan = malloc(2 * (size_t)t * sizeof *plan);
-        height = plan == NULL ? t - 1 : merge_plan(o, t, plan, plan + t);
-        free(plan);
-    }
-    int in_chunk_n = sums_depth(&o->row_sum, c, running && t > 1);
-    int in_chunk_o = sums_depth(&o->value_sum, c, running && t > 1);
-    /* running: the sums go on, with a product at each change; else a product and an addition */
-    int merges_n = running ? height * (in_chunk_n + 1) : 2 * height;
-    int merges_o = running ? height * (in_chunk_o + 1) : 2 * height;
+    int running = o->merging == MERGE_RUNNING, apart = o->merging == MERGE_SEPARATE;
+    /* changes on one state, and merges of such */
+    int on_one = running || apart ? t - 1 : o->split < t ? o->split - 1 : t - 1;
+    int parts = running || apart ? 1 : (t + o->split - 1) / o->split;
+    int height = height_of(o, parts);
+    int goes_on = on_one > 0 && !apart;
+    int in_chunk_n = sums_depth(&o->row_sum, c, goes_on);
+    int in_chunk_o = sums_depth(&o->value_sum, c, goes_on);
+    /* on one state the sums go on, with a product at each change; else a product and an addition, or of all at
+     * once as many additions as there are more parts */
+    int merges_n = on_one * (apart ? 2 : in_chunk_n + 1);
+    int merges_o = on_one * (apart ? 2 : in_chunk_o + 1);
+    int merges = o->merging == MERGE_AT_ONCE ? (parts > 1 ? parts : 0) : 2 * height;
     /* a state that is divided at once: each leaf, and each merge; by way of 1 / n it takes two
      * roundings */
-    int divisions = o->immediate ? height + 1 : 0, each = o->reciprocal ? 2 : 1;
-    counts->depth_n = in_chunk_n + merges_n;
-    counts->depth_o = rounds_products + in_chunk_o + merges_o + each * divisions;
-    counts->stores = height;
-    counts->changes = height + divisions;
+    int divisions = !o->immediate ? 0 : o->undivided ? 1 : height + 1;
+    int each = o->reciprocal ? 2 : 1;
+    counts->depth_n = in_chunk_n + merges_n + merges;
+    counts->depth_o = rounds_products + in_chunk_o + merges_o + merges + each * divisions;
+    counts->stores = on_one + height;
+    counts->changes = on_one + height + divisions;
     if (o->lazy > 0.0) { /* a maximum that waits rises by more than that each time, within scores */
         double most = 2.0 * largest_score / wait_of(o) * (1.0 + 0x1p-10);
-        counts->changes = (int)fmin(height, floor(most));
+        counts->changes = (int)fmin(on_one, floor(most));
     }
     counts->operations_n = p->n + 6.0 * t;
     counts->operations_o = 2.0 * p->n + 6.0 * t + (o->immediate ? 4.0 * t : 0.0);
@@ -126,6 +141,9 @@ static void reference_class(const struct options *o, const struct problem *p, do
         a->eps = fmax(a->eps, U_CONST * log_n);
         a->u_move = U_CONST;
         double off = 2.0 * a->eps + 2.0 * a->u_n * counts->depth_n + weights + 4.0 * U * size;
+        if (o->undivided) { /* factors add up to 1 but for what the log-sum-exp is off: o is stored anew */
+            a->u_part += 1.01 * (a->eps + 2.0 * a->u_n * counts->depth_n + 2.0 * U * size);
+        }
         a->below = off;
         a->above = log_n + (counts->changes + 1) * off;
     }

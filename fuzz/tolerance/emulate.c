@@ -48,9 +48,13 @@ void options_settle(struct options *o) {
     if (o->merging == MERGE_RUNNING || o->merging == MERGE_SEPARATE || o->scaling == SCALE_FUSED) {
         o->immediate = 0; /* a log-sum-exp is no unscaled score, and a running state has no parts */
     }
+    if (o->merging == MERGE_RUNNING || o->merging == MERGE_SEPARATE || o->split < 1) {
+        o->split = 1;
+    }
     if (o->merging != MERGE_RUNNING && o->merging != MERGE_SEPARATE) {
         o->lazy = 0.0;
     }
+    o->undivided = o->undivided && o->immediate;
     o->moves_apart = o->moves_apart && o->scaling == SCALE_FUSED;
     o->flush = o->flush && o->weights != CP_FP32;
     o->rounded_sum = o->rounded_sum && o->weights != CP_FP32;
@@ -219,6 +223,10 @@ static void clear(const struct kernel *k, struct state *s) {
 
 /* ---- Merges ---- */
 
+static double logarithm_added(const struct kernel *k, double m, double n) {
+    return single(m + single(k->options->bits ? log2(n) : log(n)));
+}
+
 /* factor x + factor' x', each product and the sum rounded, or the first product not. */
 static double combine(const struct options *o, int type, double f, double x, double f2, double x2) {
     double second = sums_round(type, f2 * x2);
@@ -228,9 +236,22 @@ static double combine(const struct options *o, int type, double f, double x, dou
     return sums_round(type, sums_round(type, f * x) + second);
 }
 
+/* Of parts that are divided: where their sum is not to be divided, the reference is its log-sum-exp. */
+static double reference_of(const struct kernel *k, const struct state *s, int n) {
+    double m = s[0].m, sum = 0.0;
+    for (int i = 1; i < n; i++) {
+        m = fmax(m, s[i].m);
+    }
+    for (int i = 0; i < n && k->options->undivided; i++) {
+        sum = single(sum + factor(k, s[i].m, m));
+    }
+    return k->options->undivided ? logarithm_added(k, m, sum) : m;
+}
+
 static void merge(struct kernel *k, struct state *a, const struct state *b) {
     const struct options *o = k->options;
-    double m = fmax(a->m, b->m);
+    struct state both[] = {*a, *b};
+    double m = reference_of(k, both, 2);
     double of_a = factor(k, a->m, m), of_b = factor(k, b->m, m);
     if (o->wrong == FACTORS_SWAPPED) {
         double x = of_a;
@@ -240,7 +261,9 @@ static void merge(struct kernel *k, struct state *a, const struct state *b) {
     int plain = o->wrong == MEAN_OF_PARTS;
     double n_a = plain || o->wrong == NO_RESCALE_N ? 1.0 : of_a, n_b = plain ? 1.0 : of_b;
     double o_a = plain || o->wrong == NO_RESCALE_O ? 1.0 : of_a, o_b = n_b;
-    a->n = o->wrong == SUM_OF_LAST ? b->n : combine(o, CP_FP32, n_a, a->n, n_b, b->n);
+    a->n = o->undivided              ? 1.0
+           : o->wrong == SUM_OF_LAST ? b->n
+                                     : combine(o, CP_FP32, n_a, a->n, n_b, b->n);
     for (int x = 0; x < k->problem->d; x++) {
         a->o[x] = combine(o, o->accumulator, o_a, a->o[x], o_b, b->o[x]);
         k->overflow |= o->accumulator == CP_FP16 && isinf(a->o[x]);
@@ -254,7 +277,7 @@ static void divide_state(struct kernel *k, struct state *s) {
     for (int x = 0; x < k->problem->d; x++) {
         s->o[x] = to_accumulator(k, k->options->reciprocal ? s->o[x] * inverse : s->o[x] / s->n);
     }
-    s->m = single(s->m + single(k->options->bits ? log2(s->n) : log(s->n)));
+    s->m = logarithm_added(k, s->m, s->n);
     s->n = 1.0;
 }
 
@@ -305,20 +328,19 @@ int merge_plan(const struct options *o, int t, int *left, int *right) {
 
 /* ---- The whole row ---- */
 
-/* MERGE_RUNNING, MERGE_SEPARATE */
-static void run_on(struct kernel *k) {
+/* Chunks `from` to `to` on one state; `part` is for sums made apart. */
+static void run_on(struct kernel *k, int from, int to, struct state *s, struct state *part) {
     const struct options *o = k->options;
-    struct state *s = &k->state[0], *part = &k->state[1];
     clear(k, s);
-    s->m = largest_score(k, 0, keys_of(k, 0));
-    for (int i = 0; i < k->t; i++) {
+    s->m = largest_score(k, from * o->chunk_size, keys_of(k, from));
+    for (int i = from; i < to; i++) {
         int n = keys_of(k, i), first = i * o->chunk_size;
         double unit = o->scaling == SCALE_FUSED ? k->constant : 1.0;
         double m = largest_score(k, first, n), old = s->m;
         if (n == 0) {
             continue;
         }
-        if (i > 0 && m - s->m > o->lazy / unit) {
+        if (i > from && m - s->m > o->lazy / unit) {
             double f = factor(k, s->m, m);
             s->n = o->wrong == NO_RESCALE_N ? s->n : single(f * s->n);
             for (int x = 0; x < k->problem->d && o->wrong != NO_RESCALE_O; x++) {
@@ -329,7 +351,7 @@ static void run_on(struct kernel *k) {
         int times = o->wrong == CHUNK_TWICE && i == k->t / 2 ? 2 : 1;
         double at = o->wrong == STALE_MAXIMUM ? old : s->m;
         for (int again = 0; again < times; again++) {
-            if (o->merging == MERGE_RUNNING) {
+            if (o->merging != MERGE_SEPARATE) {
                 sum_keys(k, first, n, at, s);
                 continue;
             }
@@ -341,41 +363,74 @@ static void run_on(struct kernel *k) {
                 s->o[x] = to_accumulator(k, s->o[x] + part->o[x]);
             }
         }
-        if (i < k->t - 1) {
+        if (i < to - 1) {
             store(k, s);
         }
     }
 }
 
-static void run_tree(struct kernel *k) {
+/* One chunk by itself. */
+static void sum_chunk(struct kernel *k, int i, struct state *s, const struct state *before) {
+    const struct options *o = k->options;
+    int n = keys_of(k, i), stale = o->wrong == STALE_MAXIMUM && before != NULL;
+    clear(k, s);
+    s->m = largest_score(k, i * o->chunk_size, n);
+    sum_keys(k, i * o->chunk_size, n, stale ? before->m : s->m, s);
+}
+
+/* A state for each `split` chunks; how many there are. */
+static int make_parts(struct kernel *k) {
     const struct options *o = k->options;
     int t = 0;
-    for (int i = 0; i < k->t; i++) {
-        int n = keys_of(k, i), times = o->wrong == CHUNK_TWICE && i == k->t / 2 ? 2 : 1;
-        for (; times > 0 && n > 0; times--, t++) {
+    for (int i = 0; i < k->t; i += o->split) {
+        int to = i + o->split < k->t ? i + o->split : k->t;
+        int times = o->split == 1 && o->wrong == CHUNK_TWICE && i == k->t / 2 ? 2 : 1;
+        for (; times > 0 && (o->split > 1 || keys_of(k, i) > 0); times--, t++) {
             struct state *s = &k->state[t];
-            clear(k, s);
-            s->m = largest_score(k, i * o->chunk_size, n);
-            int stale = o->wrong == STALE_MAXIMUM && t > 0;
-            sum_keys(k, i * o->chunk_size, n, stale ? k->state[t - 1].m : s->m, s);
+            if (o->split > 1) {
+                run_on(k, i, to, s, NULL);
+            } else {
+                sum_chunk(k, i, s, t > 0 ? s - 1 : NULL);
+            }
             if (o->immediate) {
                 divide_state(k, s);
             }
-            if (k->t > 1) {
+            if (k->t > o->split) {
                 store(k, s);
             }
         }
     }
-    if (t == 0) { /* only where a key was dropped */
-        clear(k, &k->state[0]);
-        k->state[0].m = 0.0;
-        return;
+    return t;
+}
+
+/* All states into the first. */
+static void merge_at_once(struct kernel *k, int t) {
+    struct state *s = k->state;
+    double m = reference_of(k, s, t), first = factor(k, s[0].m, m);
+    s[0].n = single(first * s[0].n);
+    for (int x = 0; x < k->problem->d; x++) {
+        s[0].o[x] = to_accumulator(k, first * s[0].o[x]);
     }
+    for (int i = 1; i < t; i++) {
+        double f = factor(k, s[i].m, m);
+        s[0].n = combine(k->options, CP_FP32, f, s[i].n, 1.0, s[0].n);
+        for (int x = 0; x < k->problem->d; x++) {
+            s[0].o[x] = to_accumulator(
+                k, combine(k->options, k->options->accumulator, f, s[i].o[x], 1.0, s[0].o[x]));
+        }
+    }
+    s[0].n = k->options->undivided ? 1.0 : s[0].n;
+    s[0].m = m;
+}
+
+/* MERGE_CHAIN, MERGE_BALANCED, MERGE_RANDOM */
+static void merge_by_plan(struct kernel *k, int t) {
+    const struct options *o = k->options;
     merge_plan(o, t, k->left, k->right);
     for (int i = 0; i < t - 1; i++) {
         struct state *s = &k->state[k->left[i]];
         merge(k, s, &k->state[k->right[i]]);
-        if (o->immediate) {
+        if (o->immediate && !o->undivided) {
             divide_state(k, s);
         }
         if (i < t - 2) {
@@ -384,6 +439,22 @@ static void run_tree(struct kernel *k) {
     }
     if (t > 1 && k->left[t - 2] != 0) {
         k->state[0] = k->state[k->left[t - 2]];
+    }
+}
+
+static void run_tree(struct kernel *k) {
+    const struct options *o = k->options;
+    int t = make_parts(k);
+    if (t == 0) { /* only where a key was dropped */
+        clear(k, &k->state[0]);
+        k->state[0].m = 0.0;
+    } else if (o->merging != MERGE_AT_ONCE) {
+        merge_by_plan(k, t);
+    } else if (t > 1) {
+        merge_at_once(k, t);
+        if (o->immediate && !o->undivided) {
+            divide_state(k, &k->state[0]);
+        }
     }
 }
 
@@ -436,7 +507,7 @@ void emulate(const struct options *options, const struct problem *problem, struc
     allocate(&k);
     compute_scores(&k);
     if (options->merging == MERGE_RUNNING || options->merging == MERGE_SEPARATE) {
-        run_on(&k);
+        run_on(&k, 0, k.t, &k.state[0], &k.state[1]);
     } else {
         run_tree(&k);
     }

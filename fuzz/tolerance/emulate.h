@@ -29,7 +29,8 @@ enum merging {
     MERGE_SEPARATE, /* the same, but a chunk's sums are made apart and then added */
     MERGE_CHAIN,    /* a state for each chunk, merged one after the other */
     MERGE_BALANCED,
-    MERGE_RANDOM, /* any two at a time */
+    MERGE_RANDOM,  /* any two at a time */
+    MERGE_AT_ONCE, /* all, at the maximum of all */
     N_MERGINGS
 };
 
@@ -81,8 +82,10 @@ struct options {
     int partials;    /* format of n and o when a state is stored: CP_FP32 or CP_FP16 */
     enum merging merging;
     int fused_merge;
-    double lazy;    /* running, separate: what a score may exceed the maximum by, in its unit */
-    int immediate;  /* each state is divided at once: n = 1, and m becomes its log-sum-exp */
+    double lazy;   /* running, separate: what a score may exceed the maximum by, in its unit */
+    int split;     /* chain, balanced, random, at once: chunks of one state, on which it runs */
+    int immediate; /* each state is divided at once: n = 1, and m becomes its log-sum-exp */
+    int undivided; /* immediate, but merges: factors are exp(l_i - l), of the result's log-sum-exp l */
     int reciprocal; /* divided by way of 1 / n */
     int output;
     int chunk_size;
@@ -98,7 +101,7 @@ struct result {
     double *out;   /* [d] */
     double lse;    /* nats */
     double lse_of; /* its reference |m| and |ln n|, for the error of the last step: lse_error() */
-    double largest_score;
+    double largest_score; /* magnitude, in nats */
     int overflow; /* an intermediate number of binary16 was infinite: no execution (NUM-8) */
 };
 

@@ -12,7 +12,7 @@
 
 const char *family_name(enum family family) {
     static const char *const names[N_FAMILIES] = {
-        "normal",     "massive", "one-hot", "ties",  "shifted", "subnormal", "offset",
+        "normal",     "massive", "one-hot", "ties",  "shifted", "far",       "subnormal",  "offset",
         "cancelling", "wide",    "rising",  "equal", "edges",   "underflow", "adversarial"};
     return names[family];
 }
@@ -49,6 +49,8 @@ static double one_query(enum family family, int x, unsigned long long *random) {
     switch (family) {
     case EQUAL:
         return 0.0;
+    case FAR:
+        return x == 0 ? 64.0 : normal;
     case SHIFTED:
     case RISING:
         return x == 0 ? 2.0 : normal;
@@ -86,6 +88,8 @@ static double one_key(const struct problem *p, const struct options *o, enum fam
         return x == 0 ? random_below(random, 3) - 1.0 : 0.25 * (x % 5);
     case SHIFTED:
         return x == 0 ? -200.0 / p->scale / 2.0 : normal;
+    case FAR:
+        return x == 0 ? (o->seed & 1 ? 70000.0 : -70000.0) / 64.0 / p->scale : normal;
     case SUBNORMAL:
         return 0x1p-20 * normal;
     case RISING:
@@ -230,6 +234,8 @@ void options_random(struct options *o, int n, unsigned long long *random) {
     while (n / o->chunk_size > 128) { /* more merges than that claim little in binary16 */
         o->chunk_size *= 2;
     }
+    o->split = random_below(random, 2) == 0 ? 1 : 2 + random_below(random, 6);
+    o->undivided = random_below(random, 2);
     o->seed = random_bits(random);
     options_settle(o);
 }
@@ -261,20 +267,21 @@ static const char *sum_name(const struct sum *s, char *text, size_t size) {
 
 void options_print(const struct options *o, char *text, int size) {
     static const char *const scalings[] = {"after", "before", "before, rounded", "fused"};
-    static const char *const mergings[] = {"running", "separate", "chain", "balanced", "random"};
+    static const char *const mergings[] = {"running",  "separate", "chain",
+                                           "balanced", "random",   "at once"};
     static const char *const biases[] = {"none", "any", "up", "down"};
     char dot[80], row_sum[80], value_sum[80];
-    snprintf(
-        text, (size_t)size,
-        "input %s; dot %s; scale %s%s%s; exp error %.3g (%s)%s; P %s%s; row sum of %s P, %s; "
-        "o in %s, %s; partials %s; merges %s%s, chunks of %d, wait %g; %s division%s; output %s",
-        type_name(o->input), sum_name(&o->dot, dot, sizeof dot), scalings[o->scaling],
-        o->bits ? ", bits" : "", o->moves_apart ? ", moves apart" : "", o->exp_error,
-        biases[o->bias], o->flush_exp ? " flushed" : "", type_name(o->weights),
-        o->flush ? " flushed" : "", o->rounded_sum ? "rounded" : "unrounded",
-        sum_name(&o->row_sum, row_sum, sizeof row_sum), type_name(o->accumulator),
-        sum_name(&o->value_sum, value_sum, sizeof value_sum), type_name(o->partials),
-        mergings[o->merging], o->fused_merge ? " fused" : "", o->chunk_size, o->lazy,
-        o->immediate ? "immediate" : "deferred", o->reciprocal ? " by 1/n" : "",
-        type_name(o->output));
+    snprintf(text, (size_t)size,
+             "input %s; dot %s; scale %s%s%s; exp error %.3g (%s)%s; P %s%s; row sum of %s P, %s; "
+             "o in %s, %s; partials %s; merges %s%s of %d, chunks of %d, wait %g; %s division%s%s; "
+             "output %s",
+             type_name(o->input), sum_name(&o->dot, dot, sizeof dot), scalings[o->scaling],
+             o->bits ? ", bits" : "", o->moves_apart ? ", moves apart" : "", o->exp_error,
+             biases[o->bias], o->flush_exp ? " flushed" : "", type_name(o->weights),
+             o->flush ? " flushed" : "", o->rounded_sum ? "rounded" : "unrounded",
+             sum_name(&o->row_sum, row_sum, sizeof row_sum), type_name(o->accumulator),
+             sum_name(&o->value_sum, value_sum, sizeof value_sum), type_name(o->partials),
+             mergings[o->merging], o->fused_merge ? " fused" : "", o->split, o->chunk_size, o->lazy,
+             o->immediate ? "immediate" : "deferred", o->reciprocal ? " by 1/n" : "",
+             o->undivided ? " but of merges" : "", type_name(o->output));
 }

@@ -11,6 +11,7 @@ enum family {
     ONE_HOT,     /* one key above all others */
     TIES,        /* few different scores */
     SHIFTED,     /* all scores far below 0 */
+    FAR,         /* all scores so far from 0 that a score, or a reference, is rounded by 1 in 200 */
     SUBNORMAL,   /* the smallest numbers */
     OFFSET,      /* values with a common offset */
     CANCELLING,  /* values whose weighted sum nearly vanishes */

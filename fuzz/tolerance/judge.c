@@ -28,34 +28,24 @@ static void judge_lse(struct judgement *j, const double *truth) {
     }
 }
 
-void judge(const struct options *kernel, const struct options *declared, const struct problem *p,
-           int exactly, struct judgement *j) {
-    struct cp_arithmetic arithmetic;
-    struct cp_counts counts;
-    struct result result = {.out = j->out};
-    double truth[JUDGE_MOST_DIM], true_lse = 0.0;
+void judge_by(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
+              double lse_error, const struct problem *p, const double *truth, struct judgement *j) {
     double *scratch = malloc(3 * (size_t)p->n * sizeof *scratch);
     struct cp_tolerance_row row = {p->n, p->d, p->scale, p->q, p->k, p->v, scratch};
-    assert(scratch != NULL && p->d <= JUDGE_MOST_DIM);
-    emulate(kernel, p, &result);
-    class_of(declared, p, result.largest_score, &arithmetic, &counts);
-    cp_tolerance(&arithmetic, &counts, &row, lse_error(declared, &result), j->expected, j->bound,
-                 &j->expected_lse, &j->lse_bound);
+    assert(scratch != NULL);
+    cp_tolerance(arithmetic, counts, &row, lse_error, j->expected, j->bound, &j->expected_lse,
+                 &j->lse_bound);
     free(scratch);
     j->claimed = 0;
     j->violated = 0;
     j->worst = 0.0;
     j->worst_element = -1;
-    j->no_execution = kernel->wrong == RIGHT && result.overflow;
-    j->lse = result.lse;
-    if (exactly) {
-        exact_attention(p->q, p->k, p->v, p->n, p->d, p->scale, CP_FP64, 128, truth, &true_lse);
-    }
     for (int x = 0; x < p->d && !j->no_execution; x++) {
         if (!isfinite(j->bound[x])) {
             continue;
         }
-        double ratio = ratio_of(j->out[x], j->expected[x], exactly ? &truth[x] : NULL, j->bound[x]);
+        double ratio =
+            ratio_of(j->out[x], j->expected[x], truth != NULL ? &truth[x] : NULL, j->bound[x]);
         j->claimed++;
         j->violated += !(ratio <= 1.0);
         if (!(ratio <= j->worst) || j->worst_element < 0) {
@@ -63,7 +53,25 @@ void judge(const struct options *kernel, const struct options *declared, const s
             j->worst_element = x;
         }
     }
-    judge_lse(j, exactly ? &true_lse : NULL);
+    judge_lse(j, truth != NULL ? &truth[p->d] : NULL);
+}
+
+void judge(const struct options *kernel, const struct options *declared, const struct problem *p,
+           int exactly, struct judgement *j) {
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+    struct result result = {.out = j->out};
+    double truth[JUDGE_MOST_DIM + 1]; /* the last is the log-sum-exp */
+    assert(p->d <= JUDGE_MOST_DIM);
+    emulate(kernel, p, &result);
+    j->no_execution = kernel->wrong == RIGHT && result.overflow;
+    j->lse = result.lse;
+    j->largest_score = result.largest_score;
+    class_of(declared, p, result.largest_score, &arithmetic, &counts);
+    if (exactly) {
+        exact_attention(p->q, p->k, p->v, p->n, p->d, p->scale, CP_FP64, 128, truth, &truth[p->d]);
+    }
+    judge_by(&arithmetic, &counts, lse_error(declared, &result), p, exactly ? truth : NULL, j);
 }
 
 /* ---- Looser classes ---- */

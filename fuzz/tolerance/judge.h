@@ -17,12 +17,18 @@ struct judgement {
     double worst_lse;
     double out[JUDGE_MOST_DIM], expected[JUDGE_MOST_DIM], bound[JUDGE_MOST_DIM];
     double lse, expected_lse, lse_bound;
+    double largest_score; /* magnitude of the kernel's, in nats */
 };
 
 /* Runs `kernel` and judges it by the class of `declared`, most often the same. exactly: also by the
  * ground truth of tests/exact.h. */
 void judge(const struct options *kernel, const struct options *declared,
            const struct problem *problem, int exactly, struct judgement *judgement);
+
+/* The same of a result that is in *judgement already, by a class; truth: [d] and the log-sum-exp, or NULL. */
+void judge_by(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
+              double lse_error, const struct problem *problem, const double *truth,
+              struct judgement *judgement);
 
 /* Why a kernel strays from what it declares: if a looser class would explain it, which. */
 struct excuse {

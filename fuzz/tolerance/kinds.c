@@ -57,6 +57,7 @@ struct options kind_options(int kind) {
                         .partials = CP_FP32,
                         .merging = MERGE_CHAIN,
                         .output = CP_FP32,
+                        .split = 1,
                         .chunk_size = 64};
     switch (kind) {
     case 1:

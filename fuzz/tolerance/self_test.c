@@ -27,6 +27,7 @@ static struct options strictest(unsigned long long *random) {
     o.partials = CP_FP32;
     o.output = CP_FP32;
     o.merging = (enum merging)(MERGE_CHAIN + random_below(random, 3));
+    o.split = 1;
     o.immediate = 0;
     o.chunk_size = 16;
     o.dot.method = SUM_PAIRWISE;
@@ -102,9 +103,10 @@ static void pose_strict(struct problem *p, const struct options *o, int which, i
         p->n = o->chunk_size < p->n ? o->chunk_size : p->n;
         problem_fill(p, (enum family)family, o, random);
     }
+    /* the same sum of weights that are 1, which is exact, and of V, whose last bits are cut off or rounded off */
     for (int i = 0; (which == 3 || which == 5) && i < p->n * p->d; i++) {
-        p->k[i] = which == 5 ? 0.0 : p->k[i];
-        p->v[i] = 101.0;
+        p->k[i] = 0.0;
+        p->v[i] = which == 3 ? 101.0 + 0x1p-9 - 0x1p-17 : 101.0;
     }
 }
 
