@@ -28,7 +28,7 @@ static const struct command commands[] = {
 
 static void print_help(FILE *out) {
     fputs("usage: chunkproof COMMAND [OPTION]... [ARGUMENT]...\n"
-          "       chunkproof --help | --version\n"
+          "       chunkproof help [COMMAND] | --help | --version\n"
           "\n"
           "A formally specified reference of prefix-aware attention.\n"
           "\n"
@@ -48,6 +48,15 @@ static void print_help(FILE *out) {
           out);
 }
 
+static const struct command *command_of(const char *name) {
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(name, commands[i].name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
 /* The exit status after output: 2 when it could not be written. */
 static int written(void) {
     if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -57,28 +66,46 @@ static int written(void) {
     return EXIT_RIGHT;
 }
 
+static int unknown(const char *name) {
+    fprintf(stderr, "chunkproof: unknown %s '%s'; `chunkproof --help` lists the commands\n",
+            name[0] == '-' ? "option" : "command", name);
+    return EXIT_BAD_USE;
+}
+
+/* `chunkproof help COMMAND` is `chunkproof COMMAND --help`. */
+static int help(const char *name) {
+    char *arguments[] = {(char *)name, "--help", NULL};
+    const struct command *command;
+    if (name == NULL) {
+        print_help(stdout);
+        return written();
+    }
+    command = command_of(name);
+    return command == NULL ? unknown(name) : command->run(2, arguments);
+}
+
 int main(int argc, char **argv) {
+    const struct command *command;
     if (argc < 2) {
         print_help(stderr);
         return EXIT_BAD_USE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        print_help(stdout);
-        return written();
+        return help(NULL);
+    }
+    if (strcmp(argv[1], "help") == 0) {
+        return help(argv[2]);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("chunkproof %s\n", cp_version());
         return written();
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
-        }
+    command = command_of(argv[1]);
+    if (command != NULL) {
+        return command->run(argc - 1, argv + 1);
     }
     if (strcmp(argv[1], "--run-kernel") == 0) {
         return runner_child(argc - 1, argv + 1); /* `chunkproof gate` starts itself so */
     }
-    fprintf(stderr, "chunkproof: unknown %s '%s'; `chunkproof --help` lists the commands\n",
-            argv[1][0] == '-' ? "option" : "command", argv[1]);
-    return EXIT_BAD_USE;
+    return unknown(argv[1]);
 }

@@ -42,13 +42,23 @@ report $? "no command is bad use"
 expect 2 no-such-command && nothing_on out && says err "unknown command 'no-such-command'"
 report $? "an unknown command is named"
 
+"$chunkproof" --help >"$work/help"
+expect 0 help && nothing_on err && cmp -s "$work/out" "$work/help"
+report $? "help is --help"
+
+expect 2 help no-such-command && nothing_on out && says err "unknown command 'no-such-command'"
+report $? "help for an unknown command names it"
+
 expect 2 --no-such-option && nothing_on out && says err "unknown option '--no-such-option'"
 report $? "an unknown option is named"
 
-for command in trace simulate bench show tables bound; do
+for command in gate replay explain trace simulate bench show tables bound; do
     "$chunkproof" --help | grep -q "^  $command " && expect 0 "$command" --help && nothing_on err &&
-        says out "^usage: chunkproof $command" && says out 'exit status'
+        says out "^\(usage:\)\? *chunkproof $command" && says out 'exit status'
     report $? "$command: listed, and --help explains it"
+
+    expect 0 help "$command" && nothing_on err && says out "^\(usage:\)\? *chunkproof $command"
+    report $? "$command: help describes it, too"
 
     expect 2 "$command" --no-such-option && nothing_on out && says err 'no-such-option'
     report $? "$command: an unknown option is named"
