@@ -98,10 +98,11 @@ simt_test  := $(wildcard tests/test_*.cpp)
 simt_bin   := $(simt_test:tests/%.cpp=$(BUILD)/tests/%)
 # No counters of coverage: they too would be accesses of the kernel.
 comma := ,
-COMPILE_CHECKED = $(subst afl-clang-fast++,clang++,$(filter-out --coverage,$(COMPILE_CXX))) -fno-sanitize=address -fsanitize=thread \
+COMPILE_CHECKED = $(subst afl-clang-fast++,clang++,$(filter-out --coverage,$(COMPILE_CXX))) -fno-sanitize=address -fno-strict-aliasing -fsanitize=thread,alignment -fsanitize-recover=alignment \
 	$(if $(LIB_FUZZING_ENGINE),-fno-sanitize=fuzzer-no-link$(comma)function -fsanitize-coverage=trace-pc) -DKERNELS=checked
 seen_calls  = $(foreach name,memcpy memmove memset,--redefine-sym $(name)=simt_$(name)) \
-	--redefine-sym __sanitizer_cov_trace_pc=fuzz_edge
+	--redefine-sym __sanitizer_cov_trace_pc=fuzz_edge \
+	--redefine-sym __ubsan_handle_type_mismatch_v1=simt_type_mismatch
 
 static  := $(BUILD)/libchunkproof.a
 shared  := $(BUILD)/libchunkproof.so

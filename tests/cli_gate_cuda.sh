@@ -168,6 +168,21 @@ divergence_lines() {
         lines_are two_warps.cu "the lower half waits" "the upper half waits"
 }
 
+# With loads of 16 bytes: whatever the flags are.
+right_with_wide_loads() {
+    status 0 --kernel "$here/gate/key_warps.cu" --on executor --cases 12 && has "right: 0 of 12 cases wrong" &&
+        CXXFLAGS=-O3 status 0 --kernel "$here/gate/key_warps.cu" --on executor --cases 12 &&
+        has "right: 0 of 12 cases wrong"
+}
+
+# The same from addresses that are not aligned, as where a stride is no multiple of 8.
+misaligned() {
+    sed 's|uint4 \*>(from)|uint4 *>(from + 1)|' "$here/gate/key_warps.cu" >"$work/misaligned.cu"
+    cmp -s "$here/gate/key_warps.cu" "$work/misaligned.cu" && return 1
+    status 1 --kernel "$work/misaligned.cu" --on executor --cases 4 && has "undefined, " &&
+        has "misaligned: block (" && has ": 16 bytes at " && has "misaligned.cu:24"
+}
+
 right_with_barriers() {
     status 0 --kernel "$here/gate/two_warps.cu" --on executor --cases 12 && has "right: 0 of 12 cases wrong"
 }
@@ -189,6 +204,8 @@ outside_line() {
 }
 
 ok "gate, CUDA: two warps with their barriers are right" right_with_barriers
+ok "gate, CUDA: loads of 16 bytes by way of another type are right" right_with_wide_loads
+ok "gate, CUDA: loads of 16 bytes that are not aligned" misaligned
 ok "gate, CUDA: cooperative groups" grouped
 ok "gate, CUDA: the last block merges" last_block
 ok "gate, CUDA: a launcher that asks the device" asks_device

@@ -126,6 +126,8 @@ static void wait_is_no_barrier(void **) {
 
 static void misaligned(void **) {
     reports_copy(Finding::misaligned, checked::crooked_copy);
+    Report report = reports_copy(Finding::misaligned, checked::crooked_vector);
+    assert_non_null(strstr(report.text.c_str(), ": 16 bytes at in+4 "));
 }
 
 static void barrier_divergence(void **) {

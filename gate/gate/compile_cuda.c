@@ -72,7 +72,9 @@ static int compile_checked(const struct gate_object *object, const char *source)
     gate_words_split(&words, "-std=c++17 -ffp-contract=off");
     gate_words_split(&words, "-g1"); /* lines, for lines.c; flags may ask for more */
     gate_words_split(&words, flags != NULL ? flags : "-O2");
-    gate_words_split(&words, "-fsanitize=thread -fno-threadsafe-statics -fPIC -c");
+    /* device code may read what is of one type as another, a uint4 as halves: nvcc takes it as it is meant */
+    gate_words_split(&words, "-fno-strict-aliasing");
+    gate_words_split(&words, "-fsanitize=thread,alignment -fno-threadsafe-statics -fPIC -c");
     if (add_includes(&words) != 0) {
         return -1;
     }
@@ -84,11 +86,13 @@ static int compile_checked(const struct gate_object *object, const char *source)
     return gate_words_run(&words);
 }
 
-/* Copies and fills of whole structures become the executor's as well. */
+/* Copies and fills of whole structures become the executor's as well, and what is said of vectors that are not aligned. */
 static int redirect_copies(const struct gate_object *object) {
     struct gate_words words = {.n = 0};
-    gate_words_split(&words, "objcopy --redefine-sym memcpy=simt_memcpy --redefine-sym "
-                             "memmove=simt_memmove --redefine-sym memset=simt_memset");
+    gate_words_split(&words,
+                     "objcopy --redefine-sym memcpy=simt_memcpy --redefine-sym "
+                     "memmove=simt_memmove --redefine-sym memset=simt_memset --redefine-sym "
+                     "__ubsan_handle_type_mismatch_v1=simt_type_mismatch");
     gate_words_add(&words, "%s/kernel.o", object->directory);
     return gate_words_run(&words);
 }

@@ -82,8 +82,8 @@ static void note_few_keys(FILE *out, const struct gate_report *report) {
 /* Where the gate does not look. */
 static void note_device(FILE *out, const struct gate_report *report) {
     if (report->kernel->memory == CP_DEVICE_MEMORY) {
-        fputs("device memory: chunks are never so far apart that an offset needs more than 32 "
-              "bits; see that these are of 64 (GATE-3)",
+        fputs("not tried, in device memory: chunks so far apart that an offset needs more than 32 "
+              "bits; see that offsets are of 64 (GATE-3)",
               out);
     }
 }

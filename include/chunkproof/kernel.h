@@ -128,7 +128,9 @@ struct cp_kernel_class {
     double exp_error;
 
     /* How many keys are weighed against one maximum before it may change: 1, key by key; 64, tiles of 64; 0, a
-     * chunk. More than c counts as c, also one maximum for all keys. Where a chunk or a path ends, or is cut for several partial results, the last one may be shorter; with no more partial results than such steps. */
+     * chunk. More than c counts as c, also one maximum for all keys. The last one
+     * before the end of a chunk or a path, or of the keys of one partial result, may be shorter, and one may reach into
+     * the next chunk (GATE-2). There are no more partial results than such steps. */
     int step;
 };
 
@@ -159,6 +161,7 @@ struct cp_kernel {
     int (*attend)(const struct cp_kernel_call *call);
 };
 
+/* The kernel. In C++ write `struct cp_kernel` for the type: the variable hides the shorter name. */
 extern const struct cp_kernel cp_kernel;
 
 #ifdef __cplusplus

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that gcc and clang call for each load and store under -fsanitize=thread. Linked in
- * place of ThreadSanitizer's own, they hand the accesses of kernels to the executor. */
+/* The functions that gcc and clang call for each load and store under -fsanitize=thread, and for one of a type that its
+ * address is not aligned for under -fsanitize=alignment. Linked in place of the sanitizers' own, they hand the accesses
+ * of kernels to the executor. */
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/simt/machine.h"
 
+using simt::Finding;
 using simt::Machine;
 
 static void touch(const void *address, std::size_t bytes, bool write, const void *code) {
@@ -18,6 +21,14 @@ static void touch(const void *address, std::size_t bytes, bool write, const void
     machine.access(address, bytes, write, false, machine.running, code);
     machine.turn();
 }
+
+/* What the compilers say of a place in the source and its type (their __ubsan_handle_type_mismatch_v1()). */
+struct Mismatch {
+    const char *file;
+    std::uint32_t line, column;
+    const void *type;
+    unsigned char log_alignment, kind;
+};
 
 #define CODE __builtin_return_address(0)
 
@@ -33,6 +44,7 @@ void __tsan_write_range(void *, std::size_t);
 void *simt_memcpy(void *, const void *, std::size_t);
 void *simt_memmove(void *, const void *, std::size_t);
 void *simt_memset(void *, int, std::size_t);
+void simt_type_mismatch(const Mismatch *, const void *);
 
 void __tsan_init() {}
 
@@ -87,6 +99,18 @@ void *simt_memmove(void *to, const void *from, std::size_t bytes) {
     touch(from, bytes, false, CODE);
     touch(to, bytes, true, CODE);
     return std::memmove(to, from, bytes);
+}
+
+/* A GPU takes a vector from a multiple of its alignment alone. */
+void simt_type_mismatch(const Mismatch *mismatch, const void *address) {
+    if (!simt::is_running() || simt::current().executing) {
+        return;
+    }
+    simt::Entry entry;
+    Machine &machine = entry.machine;
+    machine.fail_access(Finding::misaligned,
+                        "reads or writes what must be aligned to its size, and is not", address,
+                        std::size_t{1} << mismatch->log_alignment, machine.running, CODE);
 }
 
 void *simt_memset(void *to, int value, std::size_t bytes) {

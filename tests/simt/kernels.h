@@ -56,6 +56,7 @@ __global__ void hand_over(int *partial, int *done, int *sum, HandOver how);
 __global__ void global_outside(const int *in, int *out, bool right);
 __global__ void writes_constant(int *in, int *out, bool right);
 __global__ void crooked_copy(const float *in, float *out, bool right);
+__global__ void crooked_vector(const float *in, float *out, bool right);
 
 /* right.cu: each feature */
 __global__ void indices(unsigned *out);
