@@ -107,6 +107,16 @@ static void lengthen(struct gate_recipe *recipe, int chunks, int keys) {
     recipe->op[0] = (struct gate_op){GATE_JOIN, 0, 0, 1 + more};
 }
 
+/* What is shared, too: several chunks of it. */
+static void share_more(struct gate_recipe *recipe) {
+    for (int i = 0; i < recipe->n_ops; i++) {
+        struct gate_op *op = &recipe->op[i];
+        if (op->kind == GATE_JOIN && op->tokens > 0) {
+            op->tokens += 3 * recipe->chunk_size;
+        }
+    }
+}
+
 /* In a case as small as can be many mistakes are the same: an element of one, a chunk of one key, one head. */
 static int widen(struct gate_recipe *recipe, int keys) {
     recipe->head_dim = recipe->head_dim < WIDE ? WIDE : recipe->head_dim;
@@ -116,6 +126,7 @@ static int widen(struct gate_recipe *recipe, int keys) {
         recipe->n_heads = 6;
     }
     lengthen(recipe, 5, keys);
+    share_more(recipe);
     return 1;
 }
 
@@ -360,11 +371,12 @@ static int is_inexact_count(const struct explain *x, const struct explain_run *r
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     gate_class(x->kernel, &run->problem.recipe, 1, 0.0, &arithmetic, &counts);
+    double unit = fmax(arithmetic.output.unit, arithmetic.u_div); /* of a division, at least */
     for (int at = 0; at < run->pairs * run->width; at++) {
         int n = gate_visible(&run->problem, at / run->width / run->problem.recipe.n_heads);
         double off = fabs(run->got[at] - run->expected[at]);
         if (at % run->width < run->width - 1 && n > 0 && n <= EXACT_KEYS &&
-            !(off <= ROUNDINGS * arithmetic.output.unit * fabs(run->expected[at]))) {
+            !(off <= ROUNDINGS * unit * fabs(run->expected[at]))) {
             return 1;
         }
     }
@@ -434,8 +446,11 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     if (is_said) {
         explain_say(x, why);
     }
-    if (found != EXPLAIN_FOUND && why == NULL &&
-        (x->named || !explain_class(x->file, runner, recipe, least)) && !is_said) {
+    int is_class = found != EXPLAIN_FOUND && why == NULL && !x->named &&
+                   explain_class(x->file, runner, recipe, least);
+    if (is_class) {
+        explain_say_rounded(x);
+    } else if (!is_said) {
         explain_say(x, why);
     }
     if (x->work <= 0) {

@@ -62,6 +62,7 @@ typedef int explain_mistake(struct explain *x, const int *a);
 /* Ranks from the first on say what is seen, not what it comes from. */
 #define EXPLAIN_NO_REASON  100
 #define EXPLAIN_ONE_FACTOR 150
+#define EXPLAIN_ROUNDED    170 /* which of wider declarations it is */
 
 #define EXPLAIN_NUMBERS 4 /* that a mistake may have */
 #define EXPLAIN_TEXT    320
@@ -128,6 +129,9 @@ void explain_weigh(struct explain *x);
 /* `why`: why it is no rounding, NULL where it may be; said where no mistake gives most of the numbers. Where x->named, what
  * is wrong was said before: then it is not said that some numbers are not given. */
 void explain_say(struct explain *x, const char *why);
+
+/* The roundings of P that give most of the wrong numbers, beside what wider declarations would make right. */
+void explain_say_rounded(const struct explain *x);
 
 /* Whether a reason that was weighed gives most wrong numbers of the case; found: and half of the others, and they are
  * enough; infinities: it gives all of these, and they are part of it. */

@@ -428,6 +428,21 @@ static int take_again(struct explain *x, const int *a) {
     return x->n > a[0] && explain_attend(x, 1.0);
 }
 
+/* a: keys of a tile; 1: K, 2: V, 3: both: from the chunk of the tile's first key, each in its own slot. */
+static int take_chunk_of_tile(struct explain *x, const int *a) {
+    const struct cp_kernel_call *c = &x->at->call;
+    int changed = 0;
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < x->n; j++) {
+        int own = chunk_of(x, x->s, j / x->c), first = chunk_of(x, x->s, (j - j % a[0]) / x->c);
+        int slot = j % x->c;
+        take_from(x, (a[1] & 1 ? first : own) * c->k_chunk + x->g * c->k_head + slot * c->k_slot,
+                  (a[1] & 2 ? first : own) * c->v_chunk + x->g * c->v_head + slot * c->v_slot);
+        changed |= first != own;
+    }
+    return changed && explain_attend(x, 1.0);
+}
+
 static int swap_k_and_v(struct explain *x, const int *a) {
     double *k = x->k;
     explain_take_all(x);
@@ -476,6 +491,15 @@ static void try_memory(struct explain *x) {
                 "as if %s of the first %d keys had been taken for each %d keys behind them, "
                 "too (TPP-1)",
                 what[kind], tile, tile);
+        }
+    }
+    for (int tile = 2; tile <= MOST_TILE; tile *= 2) {
+        for (int kind = 3; kind > 0; kind--) {
+            const int a[EXPLAIN_NUMBERS] = {tile, kind};
+            explain_try(x, take_chunk_of_tile, a, 14,
+                        "as if %s of each tile of %d keys had been read from the chunk of its "
+                        "first key (TPP-1)",
+                        what[kind], tile);
         }
     }
     for (int swap = 0; swap < 3; swap++) {

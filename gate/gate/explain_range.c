@@ -19,11 +19,15 @@ enum range {
     CHUNK,
     LAST_CHUNK,
     SHARED,
+    FIRST_SHARED, /* chunk, */
+    LAST_SHARED,
+    ENDS_OF_SHARED, /* the last key of each */
     OWN,
     EVERY,
     BEHIND,           /* the last multiple of a number; */
     BEHIND_IF_MORE,   /* the same, where there are as many keys as that; */
     BEHIND_IN_CHUNKS, /* and of each chunk */
+    BEHIND_LAST_FILL, /* of each chunk, what is behind as many as the last one has */
     BUT_FIRST,
     BUT_LAST,
     BETWEEN, /* the first of them, and the last */
@@ -50,6 +54,12 @@ static int is_in_range(const struct explain *x, const int *a, int j) {
         return j / x->c == (x->n - 1) / x->c;
     case SHARED:
         return j < shared;
+    case FIRST_SHARED:
+        return j < shared && j < x->c;
+    case LAST_SHARED:
+        return shared - x->c <= j && j < shared;
+    case ENDS_OF_SHARED:
+        return j < shared && j % x->c == x->c - 1;
     case OWN:
         return j >= shared;
     case EVERY:
@@ -60,6 +70,8 @@ static int is_in_range(const struct explain *x, const int *a, int j) {
         return x->n >= a[1] && j >= x->n / a[1] * a[1];
     case BEHIND_IN_CHUNKS:
         return j % x->c >= keys_in_chunk(x, j / x->c) / a[1] * a[1];
+    case BEHIND_LAST_FILL:
+        return j % x->c > (x->at->problem.n_tokens[x->s] - 1) % x->c;
     case BUT_FIRST:
         return j >= a[1];
     case BUT_LAST:
@@ -207,6 +219,9 @@ static void try_remainders(struct explain *x) {
                        tile);
         leave_out(x, BEHIND_IN_CHUNKS, tile, 0, 12, words);
     }
+    leave_out(
+        x, BEHIND_LAST_FILL, 0, 0, 12,
+        "as if each chunk had as many keys as the last one of its path: the others are left out");
     for (int keys = 1; keys <= MOST_WINDOW; keys += keys < 8 ? 1 : keys < 128 ? 8 : keys) {
         int rank = (keys & (keys - 1)) == 0 ? 13 : 15;
         (void)snprintf(words, sizeof words, "as if it saw the first %d keys alone", keys);
@@ -254,6 +269,9 @@ void explain_try_ranges(struct explain *x) {
     try_keys_at(x, 0, 1, 12);
     try_range(x, LAST_CHUNK, 0, 0, 11, "the last chunk of each path, as far as it is seen,");
     try_range(x, SHARED, 0, 0, 11, "the shared chunks");
+    try_range(x, FIRST_SHARED, 0, 0, 12, "the first of the shared chunks");
+    try_range(x, LAST_SHARED, 0, 0, 12, "the last of the shared chunks");
+    try_range(x, ENDS_OF_SHARED, 0, 0, 12, "the last key of each shared chunk");
     try_range(x, OWN, 0, 0, 11, "the sequence's own chunks");
     for (int i = 0; i * x->c < x->n && i < FEW; i++) {
         (void)snprintf(words, sizeof words, "chunk %d of the path", i);

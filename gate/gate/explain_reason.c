@@ -252,7 +252,8 @@ static int is_worth_saying(const struct explain *x, const struct explain_reason 
     if (r->gives != NULL && gives_infinities(x, r)) {
         return 1;
     }
-    return r->n > 0 && one_in * r->n >= x->n_wrong && r->gives != NULL &&
+    return r->n > 0 && r->rank != EXPLAIN_ROUNDED && one_in * r->n >= x->n_wrong &&
+           r->gives != NULL &&
            (r->different >= ENOUGH || (r->n == x->n_wrong && r->against == 0 && r->refuted == 0));
 }
 
@@ -393,6 +394,23 @@ static void say_beside(const struct explain *x, const struct explain_reason *bes
             fprintf(x->file, "    or, which gives the same numbers here, %s\n", r->text);
             said++;
         }
+    }
+}
+
+void explain_say_rounded(const struct explain *x) {
+    const struct explain_reason *best = NULL;
+    for (int i = 0; i < x->n_reasons; i++) {
+        const struct explain_reason *r = &x->reason[i];
+        if (r->rank == EXPLAIN_ROUNDED && r->different >= ENOUGH && 2 * r->n > x->n_wrong &&
+            (best == NULL || r->n > best->n)) {
+            best = r;
+        }
+    }
+    if (best != NULL) {
+        fprintf(x->file,
+                "  they are mostly those of %s\n      gives %d of %d wrong numbers, %d different "
+                "ones\n",
+                best->text, best->n, x->n_wrong, best->different);
     }
 }
 

@@ -9,6 +9,7 @@
 #define MOST_CHUNKS    10 /* with so many chunks each */
 #define MOST_SHARED    16
 #define MOST_SAID      3 /* properties */
+#define ENOUGH         4 /* rows and heads */
 
 /* A row and head, as its properties see it. */
 struct place {
@@ -127,7 +128,7 @@ static int say(FILE *file, const struct property *property, const struct explain
                         : n_runs == 1 ? "  wrong are exactly those with"
                                       : "  wrong, of these cases, are exactly those rows with";
     int shared = look(property, runs, n_runs, &bad, &good);
-    if (bad.n == 0 || good.n == 0) {
+    if (bad.n == 0 || good.n == 0 || bad.n + good.n < ENOUGH) { /* of two rows anything tells */
         return 0;
     }
     if (bad.least == bad.most && !shared) {
