@@ -13,7 +13,7 @@
 #define MOST_WORK  300000000LL /* key numbers that are looked at */
 #define EXACT_KEYS 256         /* so many ones are a whole number in each format; */
 #define ROUNDINGS  8           /* of the output, in its units */
-#define WIDE       24          /* elements, at least, and */
+#define WIDE       72          /* elements, at least, and */
 #define FEW_SLOTS  6           /* of a chunk, where others of the same are too few to tell */
 #define LIKE_WORK  2000000LL   /* and of a case like it, what it takes to compute it */
 

@@ -9,28 +9,32 @@
 
 #define MOST_TILE  256
 #define MOST_WARPS 32
+#define WARP       32 /* threads */
 #define ALL_KEYS   (1 << 20)
 #define NEARER                                                                                     \
     4.0 /* times nearer to the kernel's number than attention, for no bound is certified */
 
 /* What is done with the sums when the maximum grows, and at the end. */
 struct way {
-    int rescales_n, rescales_o, divides, upside_down, late;
+    int rescales_n, rescales_o, divides, upside_down, late, forgets;
     const char *words;
 };
 
 static const struct way ways[] = {
-    {1, 0, 1, 0, 0,
+    {1, 0, 1, 0, 0, 0,
      "the sum of weighted values had not been rescaled when the maximum grew (MERGE-4)"},
-    {0, 1, 1, 0, 0, "the sum of weights had not been rescaled when the maximum grew (MERGE-4)"},
-    {0, 0, 1, 0, 0, "neither sum had been rescaled when the maximum grew (MERGE-4)"},
-    {1, 1, 1, 1, 0, "the sums had been rescaled by exp(new - old), not exp(old - new) (MERGE-4)"},
-    {1, 1, 0, 0, 0, "the sum had not been divided by the sum of weights (MERGE-6)"},
-    {1, 1, 2, 0, 0, "the sum had been divided by the number of keys (MERGE-6)"},
-    {1, 1, 3, 0, 0, "the sum had been divided by the sum of weights twice (MERGE-6)"},
-    {1, 1, 1, 0, 1,
+    {0, 1, 1, 0, 0, 0, "the sum of weights had not been rescaled when the maximum grew (MERGE-4)"},
+    {0, 0, 1, 0, 0, 0, "neither sum had been rescaled when the maximum grew (MERGE-4)"},
+    {1, 1, 1, 1, 0, 0,
+     "the sums had been rescaled by exp(new - old), not exp(old - new) (MERGE-4)"},
+    {1, 1, 0, 0, 0, 0, "the sum had not been divided by the sum of weights (MERGE-6)"},
+    {1, 1, 2, 0, 0, 0, "the sum had been divided by the number of keys (MERGE-6)"},
+    {1, 1, 3, 0, 0, 0, "the sum had been divided by the sum of weights twice (MERGE-6)"},
+    {1, 1, 1, 0, 1, 0,
      "weights had been taken against the maximum before them, the sums then rescaled for the new "
      "one (MERGE-4)"},
+    {1, 1, 1, 0, 0, 1,
+     "the maximum kept had been that of the last step, not the largest so far (MERGE-4)"},
 };
 
 /* ---- A state as it runs ---- */
@@ -152,10 +156,11 @@ int explain_might_give(const struct explain_test *test, const double *sum) {
 
 static void weigh_step(const struct explain *x, const struct way *way, struct explain_state *s,
                        int first, int end, int backwards) {
-    double largest = s->m;
+    double of_step = -INFINITY;
     for (int j = first; j < end; j++) {
-        largest = fmax(largest, x->scratch[backwards ? x->m - 1 - j : j]);
+        of_step = fmax(of_step, x->scratch[backwards ? x->m - 1 - j : j]);
     }
+    double largest = fmax(s->m, of_step);
     double factor = s->m == -INFINITY  ? 0.0
                     : way->upside_down ? exp(largest - s->m)
                                        : exp(s->m - largest);
@@ -168,19 +173,21 @@ static void weigh_step(const struct explain *x, const struct way *way, struct ex
     for (int j = first; j < end; j++) {
         add_key(x, s, backwards ? x->m - 1 - j : j);
     }
-    s->m = largest;
+    s->m = way->forgets ? of_step : largest;
 }
 
 /* Keys that are weighed at one maximum: a chunk of whatever case it is, or a number. */
-#define A_CHUNK 0
+#define A_CHUNK      0
+#define SHARED_FIRST (-1) /* all shared chunks at once, then one chunk after the other */
 
 static int keys_of_step(const struct explain *x, int step) {
-    return step == A_CHUNK ? x->c : step;
+    return step > 0 ? step : x->c;
 }
 
 static void name_step(int step, char *text, size_t size) {
-    if (step == A_CHUNK) {
-        (void)snprintf(text, size, "a chunk");
+    if (step <= 0) {
+        (void)snprintf(text, size,
+                       step == A_CHUNK ? "a chunk" : "a chunk, those that are shared at once");
     } else {
         (void)snprintf(text, size, "%d %s", step, step == 1 ? "key" : "keys");
     }
@@ -196,20 +203,23 @@ static int sum_up(struct explain *x, const int *a) {
         return 0;
     }
     explain_begin(x, &s, 0);
-    for (int first = 0; first < x->m; first += step) {
-        weigh_step(x, way, &s, first, first + step < x->m ? first + step : x->m, a[2]);
+    int shared = x->at->problem.n_shared_chunks[x->s] * x->c;
+    for (int first = 0, end; first < x->m; first = end) {
+        end = first + (a[1] == SHARED_FIRST && first == 0 && shared > 0 ? shared : step);
+        end = end < x->m ? end : x->m;
+        weigh_step(x, way, &s, first, end, a[2]);
     }
     double divisors[] = {1.0, s.n, x->m, s.n * s.n};
     return explain_finish(x, &s, divisors[way->divides]);
 }
 
 static void try_way(struct explain *x, int way) {
-    const int steps[] = {1, A_CHUNK, 8, 16, 32, 64, 128};
-    char step[40];
-    int simple =
-        ways[way].rescales_n && ways[way].rescales_o && !ways[way].upside_down && !ways[way].late;
+    const int steps[] = {1, A_CHUNK, SHARED_FIRST, 8, 16, 32, 64, 128};
+    char step[60];
+    int simple = ways[way].rescales_n && ways[way].rescales_o && !ways[way].upside_down &&
+                 !ways[way].late && !ways[way].forgets;
     for (int backwards = 0; backwards < (simple ? 1 : 2); backwards++) {
-        for (int i = 0; i < (simple ? 1 : 7); i++) {
+        for (int i = 0; i < (simple ? 1 : 8); i++) {
             const int a[EXPLAIN_NUMBERS] = {way, steps[i], backwards};
             if (simple) {
                 explain_try(x, sum_up, a, 40, "as if %s", ways[way].words);
@@ -390,6 +400,72 @@ static void try_warps(struct explain *x) {
     }
 }
 
+/* What a thread takes in the merge of all warps' sums of weighted values: its own warp's, which has elements of its own. */
+enum own { OWN_FOR_ALL, OWN_ALONE, OWN_DIVIDED, N_OWN };
+
+static double maximum_of_warp(const struct explain *x, const int *a, int warp) {
+    double m = -INFINITY;
+    for (int j = 0; j < x->m; j++) {
+        m = j / a[1] % a[2] == warp ? fmax(m, x->scratch[j]) : m;
+    }
+    return m;
+}
+
+/* a: which; keys of a tile; warps, of 32 threads, one for each element. */
+static int take_own_warp(struct explain *x, const int *a) {
+    struct explain_state whole, part;
+    double factors = 0.0;
+    compute_scores(x);
+    if (x->outside || x->m == 0) {
+        return 0;
+    }
+    explain_begin(x, &whole, 0);
+    explain_begin(x, &part, 1);
+    for (int j = 0; j < x->m; j++) {
+        whole.m = fmax(whole.m, x->scratch[j]);
+    }
+    for (int warp = 0; warp < a[2]; warp++) {
+        factors += exp(maximum_of_warp(x, a, warp) - whole.m);
+    }
+    for (int warp = 0; warp < a[2]; warp++) {
+        clear(x, &part);
+        part.m = maximum_of_warp(x, a, warp);
+        for (int j = 0; j < x->m; j++) {
+            if (j / a[1] % a[2] == warp) {
+                add_key(x, &part, j);
+            }
+        }
+        double factor = exp(part.m - whole.m), times = a[0] == OWN_FOR_ALL ? factors : factor;
+        whole.n += factor * part.n;
+        times = a[0] == OWN_DIVIDED ? (part.n > 0.0 ? 1.0 / part.n : 0.0) : times;
+        for (int i = 0; i < x->d; i++) {
+            if (i / WARP % a[2] == warp) {
+                whole.o[i] = times * part.o[i];
+                whole.size[i] = times * part.size[i];
+            }
+        }
+    }
+    return explain_finish(x, &whole, a[0] == OWN_DIVIDED ? 1.0 : whole.n);
+}
+
+static void try_own_warp(struct explain *x) {
+    static const char *const words[N_OWN] = {
+        "had taken its own warp's sum of weighted values for that of each",
+        "had taken its own warp's sum of weighted values alone",
+        "had taken its own warp's result alone"};
+    for (int tile = 1; tile <= MOST_TILE / 4; tile *= 2) {
+        for (int warps = 2; warps <= MOST_WARPS / 2; warps *= 2) {
+            for (int which = 0; which < N_OWN; which++) {
+                const int a[EXPLAIN_NUMBERS] = {which, tile, warps};
+                explain_try(x, take_own_warp, a, 47,
+                            "as if in the merge of %d warps, which take tiles of %d %s in turn, "
+                            "each thread %s (MERGE-4)",
+                            warps, tile, tile == 1 ? "key" : "keys", words[which]);
+            }
+        }
+    }
+}
+
 /* ---- Rounded weights ---- */
 
 /* a: the format of P; 1: n is the sum of the rounded P, too; keys that are weighed at one maximum; 1: their own, 0: of all
@@ -459,5 +535,6 @@ void explain_try_sums(struct explain *x) {
     }
     try_merges(x);
     try_warps(x);
+    try_own_warp(x);
     try_rounded(x);
 }
