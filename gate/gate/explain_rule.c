@@ -50,6 +50,22 @@ static int scale_by(struct explain *x, const int *a) {
     return explain_attend(x, factor);
 }
 
+/* a: as above; 1: the shared chunks alone, 0: the others alone. */
+static int scale_part(struct explain *x, const int *a) {
+    double factor = factor_of(x, a[0], a[1]);
+    int shared = x->at->problem.n_shared_chunks[x->s] * x->c;
+    shared = shared < x->n ? shared : x->n;
+    if (fabs(factor - 1.0) < 1e-6) {
+        return 0;
+    }
+    explain_take_all(x);
+    for (ptrdiff_t i = a[2] ? 0 : (ptrdiff_t)shared * x->d;
+         i < (ptrdiff_t)(a[2] ? shared : x->m) * x->d && !x->outside; i++) {
+        x->k[i] *= factor;
+    }
+    return explain_attend(x, 1.0);
+}
+
 static void try_scales(struct explain *x) {
     static const char *const words[] = {
         "the scores had not been scaled",
@@ -62,6 +78,12 @@ static void try_scales(struct explain *x) {
     for (int which = NONE; which <= ROOT_OF_SCALE; which++) {
         const int a[EXPLAIN_NUMBERS] = {which};
         explain_try(x, scale_by, a, 10 + (which > LN2), "as if %s (SOFTMAX-1)", words[which]);
+        for (int of_shared = 1; of_shared >= 0; of_shared--) {
+            const int part[EXPLAIN_NUMBERS] = {which, 0, of_shared};
+            explain_try(x, scale_part, part, 14 + (which > LN2),
+                        "as if %s, of keys in %s alone (SOFTMAX-1)", words[which],
+                        of_shared ? "shared chunks" : "the sequence's own chunks");
+        }
     }
     for (int by = 2; by <= 16; by *= 2) {
         const int times[EXPLAIN_NUMBERS] = {TIMES, by}, over[EXPLAIN_NUMBERS] = {OVER, by};
