@@ -111,11 +111,28 @@ static void strange_findings_are_reported(void **state) {
     }
 }
 
+/* What most cases show comes first: of a race a few show wrong numbers, too. */
+static void frequent_findings_come_first(void **state) {
+    static struct gate_result result;
+    const int expected[] = {GATE_RACES, GATE_WRONG, GATE_OTHER_BITS, GATE_HANGS};
+    int order[GATE_VERDICTS];
+    (void)state;
+    memset(&result, 0, sizeof result);
+    assert_int_equal(gate_found_order(&result, order), 0);
+    result.verdicts[GATE_RIGHT] = 400;
+    result.verdicts[GATE_WRONG] = result.verdicts[GATE_OTHER_BITS] = 3;
+    result.verdicts[GATE_HANGS] = 1;
+    result.verdicts[GATE_RACES] = 90;
+    assert_int_equal(gate_found_order(&result, order), 4);
+    assert_memory_equal(order, expected, sizeof expected);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_have_no_gaps),
         cmocka_unit_test(strange_texts_are_made_clean),
         cmocka_unit_test(strange_findings_are_reported),
+        cmocka_unit_test(frequent_findings_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

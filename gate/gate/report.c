@@ -176,6 +176,22 @@ char *gate_run_again(const struct gate_report *report) {
     return text;
 }
 
+int gate_found_order(const struct gate_result *result, int order[GATE_VERDICTS]) {
+    int n = 0;
+    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
+        int at = n;
+        if (result->verdicts[i] == 0) {
+            continue;
+        }
+        for (; at > 0 && result->verdicts[order[at - 1]] < result->verdicts[i]; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+        n++;
+    }
+    return n;
+}
+
 /* One of the same verdict tells for it. */
 int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found) {
     const struct gate_found *kept = &report->result->found[found->finding.verdict];

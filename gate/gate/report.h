@@ -42,6 +42,9 @@ char *gate_no_answer(const struct gate_result *result);
 #define GATE_NOTES 7
 char *gate_note(const struct gate_report *report, int i);
 
+/* Verdicts that were found, those of the most cases first; returns how many. */
+int gate_found_order(const struct gate_result *result, int order[GATE_VERDICTS]);
+
 /* 1: the command for the case runs those before it, too. */
 int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found);
 

@@ -275,10 +275,9 @@ static void put_all_found(struct markup *m, const struct gate_report *report) {
                        "--save DIRECTORY makes these cases smaller and keeps them, for chunkproof "
                        "replay and chunkproof explain.");
     }
-    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
-        if (report->result->verdicts[i] > 0) {
-            put_found(m, report, &report->result->found[i]);
-        }
+    int order[GATE_VERDICTS], n = gate_found_order(report->result, order);
+    for (int i = 0; i < n; i++) {
+        put_found(m, report, &report->result->found[order[i]]);
     }
 }
 

@@ -74,10 +74,9 @@ static void print_found(FILE *file, const struct gate_report *report,
 }
 
 static void print_all_found(FILE *file, const struct gate_report *report) {
-    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
-        if (report->result->verdicts[i] > 0) {
-            print_found(file, report, &report->result->found[i]);
-        }
+    int order[GATE_VERDICTS], n = gate_found_order(report->result, order);
+    for (int i = 0; i < n; i++) {
+        print_found(file, report, &report->result->found[order[i]]);
     }
     if (gate_wrong_cases(report->result) > 0 && report->options->save == NULL) {
         fputs("\n--save DIRECTORY makes the smallest cases smaller, for `chunkproof explain`\n",
