@@ -388,7 +388,7 @@ static int make_parts(struct kernel *k) {
         for (; times > 0 && (o->split > 1 || keys_of(k, i) > 0); times--, t++) {
             struct state *s = &k->state[t];
             if (o->split > 1) {
-                run_on(k, i, to, s, NULL);
+                run_on(k, i, to, s, &k->state[k->t]);
             } else {
                 sum_chunk(k, i, s, t > 0 ? s - 1 : NULL);
             }

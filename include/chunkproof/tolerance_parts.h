@@ -21,8 +21,8 @@ extern "C" {
 
 /* NUM-10, term by term: parts[i][p], [head_dim][CP_TOLERANCE_PARTS], add up over p to B of column i, where
  * `expected` is what cp_tolerance() wrote. A product of two errors goes with the first of them. lost[p] add up
- * to 1 - left; left is returned, -INFINITY where there is no key or there are too many. Where it is not above 0,
- * all parts are INFINITY. Computed in binary64 without cp_tolerance()'s care: right to some digits, and not
+ * to 1 - left; left is returned, -INFINITY where there is no key or there are too many, and no number where errors
+ * are beyond binary64. Where it is not above 0, all parts are INFINITY. Computed in binary64 without cp_tolerance()'s care: right to some digits, and not
  * always above. */
 /*@
   requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);

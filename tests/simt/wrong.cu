@@ -398,8 +398,8 @@ __global__ void crooked_copy(const float *in, float *out, bool right) {
 /* Four numbers at once, from the second of them on. */
 __global__ void crooked_vector(const float *in, float *out, bool right) {
     if (threadIdx.x == 0) {
-        float4 four = *reinterpret_cast<const float4 *>(in + (right ? 4 : 1));
-        out[0] = four.x + four.w;
+        const float4 *four = reinterpret_cast<const float4 *>(in + (right ? 4 : 1));
+        out[0] = four->x + four->w;
     }
 }
 
