@@ -178,6 +178,9 @@ struct explain_state {
 /* One of two, in the room of x: sums of nothing. */
 void explain_begin(const struct explain *x, struct explain_state *state, int which);
 
+/* The state's maximum becomes that of all keys that were scored. */
+void explain_find_largest(const struct explain *x, struct explain_state *state);
+
 /* Key j of those that were scored, so many times its weight in each sum. */
 void explain_add_key(const struct explain *x, struct explain_state *state, int j, double of_n,
                      double of_o);

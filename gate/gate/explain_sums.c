@@ -67,6 +67,12 @@ void explain_begin(const struct explain *x, struct explain_state *s, int which) 
     clear(x, s);
 }
 
+void explain_find_largest(const struct explain *x, struct explain_state *s) {
+    for (int j = 0; j < x->m; j++) {
+        s->m = fmax(s->m, x->scratch[j]);
+    }
+}
+
 void explain_add_key(const struct explain *x, struct explain_state *s, int j, double of_n,
                      double of_o) {
     double weight = exp(x->scratch[j] - s->m);
@@ -85,9 +91,7 @@ static void add_key(const struct explain *x, struct explain_state *s, int j) {
 /* Attention itself, for the size of its sums. */
 static void sum_right(const struct explain *x, struct explain_state *right) {
     explain_begin(x, right, 1);
-    for (int j = 0; j < x->m; j++) {
-        right->m = fmax(right->m, x->scratch[j]);
-    }
+    explain_find_largest(x, right);
     for (int j = 0; j < x->m; j++) {
         add_key(x, right, j);
     }
@@ -321,7 +325,7 @@ static void try_merges(struct explain *x) {
 #define LOG2_E 1.4426950408889634
 #define LN_2   0.6931471805599453
 
-/* By what the sums are multiplied when the maximum of a warp grows: the first is right. */
+/* By what the sums are multiplied when the maximum of a warp grows: 1.0 and 1.0 were right. */
 static const struct lag {
     double of_n, of_o; /* times the logarithm of the factor */
     const char *words;
@@ -364,9 +368,7 @@ static int sum_by_warps(struct explain *x, const int *a) {
     }
     explain_begin(x, &whole, 0);
     explain_begin(x, &part, 1);
-    for (int j = 0; j < x->m; j++) {
-        whole.m = fmax(whole.m, x->scratch[j]);
-    }
+    explain_find_largest(x, &whole);
     for (int warp = 0; warp < a[2] && warp * a[1] < x->m; warp++) {
         clear(x, &part);
         for (int first = warp * a[1]; first < x->m; first += a[1] * a[2]) {
@@ -421,9 +423,7 @@ static int take_own_warp(struct explain *x, const int *a) {
     }
     explain_begin(x, &whole, 0);
     explain_begin(x, &part, 1);
-    for (int j = 0; j < x->m; j++) {
-        whole.m = fmax(whole.m, x->scratch[j]);
-    }
+    explain_find_largest(x, &whole);
     for (int warp = 0; warp < a[2]; warp++) {
         factors += exp(maximum_of_warp(x, a, warp) - whole.m);
     }
@@ -479,9 +479,7 @@ static int round_weights(struct explain *x, const int *a) {
         return 0;
     }
     explain_begin(x, &s, 0);
-    for (int j = 0; j < x->m; j++) {
-        s.m = fmax(s.m, x->scratch[j]);
-    }
+    explain_find_largest(x, &s);
     for (int j = 0; j < x->m; j++) {
         int end = j + step < x->m ? j + step : x->m;
         if (j % step == 0) {

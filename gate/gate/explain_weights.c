@@ -73,12 +73,6 @@ static int is_one(const struct explain *x, const int *a, int j) {
     }
 }
 
-static void find_largest(struct explain *x, struct explain_state *s) {
-    for (int j = 0; j < x->m; j++) {
-        s->m = fmax(s->m, x->scratch[j]);
-    }
-}
-
 static int miscount(struct explain *x, const int *a) {
     struct explain_state s;
     int changed = 0, times = a[3] % 4, which = a[3] / 4;
@@ -88,7 +82,7 @@ static int miscount(struct explain *x, const int *a) {
     }
     explain_score_all(x);
     explain_begin(x, &s, 0);
-    find_largest(x, &s);
+    explain_find_largest(x, &s);
     for (int j = 0; j < x->m; j++) {
         int one = is_one(x, a, j);
         explain_add_key(x, &s, j, one && (which & OF_N) != 0 ? times : 1.0,
@@ -198,7 +192,7 @@ static int drop_light(struct explain *x, const int *a) {
     }
     explain_score_all(x);
     explain_begin(x, &s, 0);
-    find_largest(x, &s);
+    explain_find_largest(x, &s);
     for (int j = 0; j < x->m; j++) {
         so_far = fmax(so_far, x->scratch[j]);
         int light = x->scratch[j] - (a[2] ? so_far : s.m) < least;
@@ -283,7 +277,7 @@ static int reweigh(struct explain *x, const int *a) {
     }
     explain_score_all(x);
     explain_begin(x, &s, 0);
-    find_largest(x, &s);
+    explain_find_largest(x, &s);
     for (int j = 0; j < x->m; j++) {
         so_far = a[2] ? fmax(so_far, x->scratch[j]) : s.m;
         double right = exp(x->scratch[j] - so_far);
@@ -325,7 +319,7 @@ static int count_padding(struct explain *x, const int *a) {
     }
     explain_score_all(x);
     explain_begin(x, &s, 0);
-    find_largest(x, &s);
+    explain_find_largest(x, &s);
     s.m = fmax(s.m, 0.0);
     for (int j = 0; j < x->m; j++) {
         explain_add_key(x, &s, j, 1.0, 1.0);
