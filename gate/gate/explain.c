@@ -7,15 +7,15 @@
 
 #include "gate/gate/explain.h"
 
-#define MOST_ROWS  3           /* that are shown */
-#define NUMBERS    32          /* that are wrong are enough: then no more cases are run */
-#define SAMPLES    3           /* rows and heads of a run that mistakes are looked for in */
-#define MOST_WORK  300000000LL /* key numbers that are looked at */
-#define EXACT_KEYS 256         /* so many ones are a whole number in each format; */
-#define ROUNDINGS  8           /* of the output, in its units */
-#define WIDE       72          /* elements, at least, and */
-#define FEW_SLOTS  6           /* of a chunk, where others of the same are too few to tell */
-#define LIKE_WORK  2000000LL   /* and of a case like it, what it takes to compute it */
+#define MOST_ROWS  3            /* that are shown */
+#define NUMBERS    32           /* that are wrong are enough: then no more cases are run */
+#define SAMPLES    3            /* rows and heads of a run that mistakes are looked for in */
+#define MOST_WORK  2000000000LL /* key numbers that are looked at */
+#define EXACT_KEYS 256          /* so many ones are a whole number in each format; */
+#define ROUNDINGS  8            /* of the output, in its units */
+#define WIDE       72           /* elements, at least, and */
+#define FEW_SLOTS  6            /* of a chunk, where others of the same are too few to tell */
+#define LIKE_WORK  2000000LL    /* and of a case like it, what it takes to compute it */
 
 /* ---- Runs ---- */
 
@@ -340,6 +340,9 @@ static void try_all(struct explain *x) {
     explain_try_rules(x);
     explain_try_lse(x);
     explain_try_sums(x);
+    explain_try_warps(x);
+    explain_try_rounded(x);
+    explain_try_maxima(x);
     explain_try_splits(x);
     explain_try_weights(x);
     explain_try_scores(x);

@@ -7,6 +7,9 @@
  *   explain_range.c    too few keys, or some twice
  *   explain_rule.c     attention by another formula: scales, elements, other rows' results
  *   explain_sums.c     sums that are not rescaled, or merged wrongly
+ *   explain_warps.c    the same, of warps that take tiles in turn
+ *   explain_rounded.c  numbers that are kept in a short format
+ *   explain_maxima.c   weights against another query's maximum
  *   explain_splits.c   parts of a row's keys, merged with wrong factors
  *   explain_lse.c      the log-sum-exp alone     explain_class.c   an arithmetic that is wider than was declared
  *   explain_weights.c  weights that a sum misses, has twice, or that are 0; keys that are none, and weigh
@@ -143,6 +146,9 @@ void explain_try_keys(struct explain *x);
 void explain_try_ranges(struct explain *x); /* by the one before, of rows that see keys */
 void explain_try_rules(struct explain *x);
 void explain_try_sums(struct explain *x);
+void explain_try_warps(struct explain *x);
+void explain_try_rounded(struct explain *x);
+void explain_try_maxima(struct explain *x);
 void explain_try_splits(struct explain *x);
 void explain_try_lse(struct explain *x);
 void explain_try_weights(struct explain *x);
@@ -177,6 +183,17 @@ struct explain_state {
 
 /* One of two, in the room of x: sums of nothing. */
 void explain_begin(const struct explain *x, struct explain_state *state, int which);
+
+void explain_clear(const struct explain *x, struct explain_state *state);
+
+/* The pair's own keys, and their scores. */
+void explain_take_scores(struct explain *x);
+
+/* Keys that are weighed at one maximum: a chunk of whatever case it is, or a number. */
+#define EXPLAIN_A_CHUNK 0
+
+int explain_keys_of_step(const struct explain *x, int step);
+void explain_name_step(int step, char *text, size_t size);
 
 /* The state's maximum becomes that of all keys that were scored. */
 void explain_find_largest(const struct explain *x, struct explain_state *state);

@@ -145,6 +145,109 @@ static void try_elements(struct explain *x) {
     }
 }
 
+/* ---- Lanes that do not get the whole sum ---- */
+
+/* Lanes have elements of K, and the same ones of V; a sum over all lanes that misses a step leaves each with its own part
+ * of it. Lanes that get the same: elements that agree in i / a[1], in i % a[1], or in the bit a[1]. */
+enum lanes { BLOCKS, RESTS, BITS };
+
+static int part_of(const int *a, int i) {
+    return a[0] == BLOCKS ? i / a[1] : a[0] == RESTS ? i % a[1] : (i & a[1]) != 0;
+}
+
+static int parts_of(const struct explain *x, const int *a) {
+    return a[0] == BLOCKS ? (x->d + a[1] - 1) / a[1] : a[0] == RESTS ? a[1] : 2;
+}
+
+/* The sum of weights of keys that were taken. */
+static double sum_of_weights(struct explain *x) {
+    double largest = -INFINITY, sum = 0.0;
+    explain_score_all(x);
+    for (int j = 0; j < x->m; j++) {
+        largest = fmax(largest, x->scratch[j]);
+    }
+    for (int j = 0; j < x->m; j++) {
+        sum += exp(x->scratch[j] - largest);
+    }
+    return sum;
+}
+
+/* a[2]: 1: all lanes divide by the first one's sum of weights. */
+static int sum_in_parts(struct explain *x, const int *a) {
+    double *expected = x->prefix, *bound = x->prefix + x->d + 1, first = 1.0, factor = 1.0;
+    for (int part = 0; part < parts_of(x, a); part++) {
+        explain_take_all(x);
+        for (int i = 0; i < x->d; i++) {
+            x->q[i] *= part_of(a, i) == part;
+        }
+        if (!explain_attend(x, 1.0)) {
+            return 0;
+        }
+        if (a[2]) {
+            double n = sum_of_weights(x);
+            first = part == 0 ? n : first;
+            factor = n / first;
+        }
+        for (int i = 0; i < x->d; i++) {
+            if (part_of(a, i) == part) {
+                expected[i] = factor * x->numbers.expected[i];
+                bound[i] = factor * x->numbers.bound[i];
+            }
+        }
+        if (part == 0) { /* by the first lane */
+            expected[x->d] = x->numbers.expected[x->d];
+            bound[x->d] = x->numbers.bound[x->d];
+        }
+        x->work -= (long long)x->m * x->d;
+    }
+    memcpy(x->numbers.expected, expected, ((size_t)x->d + 1) * sizeof(double));
+    memcpy(x->numbers.bound, bound, ((size_t)x->d + 1) * sizeof(double));
+    return 1;
+}
+
+/* Of some elements alone. */
+static int might_sum_in_parts(struct explain *x, const struct explain_test *test, const int *a) {
+    double *score = others(x), scale = x->at->problem.scale;
+    for (int t = 0; t < test->n && !a[2]; t++) {
+        struct explain_test one = {1, {test->element[t]}, {test->got[t]}, {test->allowed[t]}};
+        memset(score, 0, (size_t)x->m * sizeof(double));
+        for (int i = 0; i < x->d; i++) {
+            for (int j = 0; j < x->m && part_of(a, i) == part_of(a, one.element[0]); j++) {
+                score[j] += scale * x->q[i] * x->k[(ptrdiff_t)j * x->d + i];
+            }
+        }
+        if (!might(x, &one, score)) {
+            return 0;
+        }
+    }
+    return test->n > 0 || x->n == 1; /* of one key nothing but the log-sum-exp is wrong */
+}
+
+static void try_lanes(struct explain *x) {
+    static const char *const words[] = {"blocks of %d elements", "elements i of the same i %% %d",
+                                        "elements i of the same i & %d"};
+    struct explain_test test;
+    char which[60];
+    explain_test_new(x, &test);
+    for (int kind = BLOCKS; kind <= BITS; kind++) {
+        for (int size = kind == RESTS ? 2 : 1; size < x->d; size *= 2) {
+            for (int by_first = 0; by_first < 2; by_first++) {
+                const int a[EXPLAIN_NUMBERS] = {kind, size, by_first};
+                explain_take_all(x);
+                if (x->outside || !might_sum_in_parts(x, &test, a)) {
+                    continue;
+                }
+                (void)snprintf(which, sizeof which, words[kind], size);
+                explain_try(x, sum_in_parts, a, 16 + by_first,
+                            "as if the sum of a score's products missed a step over lanes: %s of "
+                            "the output have scores of their own ones of Q and K alone%s "
+                            "(SOFTMAX-1)",
+                            which, by_first ? ", and are divided by the first lane's sum" : "");
+            }
+        }
+    }
+}
+
 /* ---- Scales of another d ---- */
 
 /* a: which; a number of it. */
@@ -422,5 +525,6 @@ void explain_try_scores(struct explain *x) {
     try_along(x);
     if (x->n > 0) {
         try_elements(x);
+        try_lanes(x);
     }
 }

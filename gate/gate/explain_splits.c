@@ -11,7 +11,7 @@
 #define MOST_TILES  8           /* behind which a sum may no longer be rescaled */
 #define LONG        2048        /* keys of a row in which that is not tried */
 #define LONGEST     4096        /* and in which none of this is */
-#define KEPT        150000000LL /* of x->work, for what else there is */
+#define KEPT        500000000LL /* of x->work, for what else there is */
 
 /* ---- Parts ---- */
 

@@ -7,10 +7,7 @@
 
 #include "gate/gate/explain.h"
 
-#define MOST_TILE  256
-#define MOST_WARPS 32
-#define WARP       32 /* threads */
-#define ALL_KEYS   (1 << 20)
+#define MOST_TILE 256
 #define NEARER                                                                                     \
     4.0 /* times nearer to the kernel's number than attention, for no bound is certified */
 
@@ -49,12 +46,12 @@ void explain_score_all(struct explain *x) {
     }
 }
 
-static void compute_scores(struct explain *x) {
+void explain_take_scores(struct explain *x) {
     explain_take_all(x);
     explain_score_all(x);
 }
 
-static void clear(const struct explain *x, struct explain_state *s) {
+void explain_clear(const struct explain *x, struct explain_state *s) {
     s->m = -INFINITY;
     s->n = 0.0;
     memset(s->o, 0, (size_t)x->d * sizeof(double));
@@ -64,7 +61,7 @@ static void clear(const struct explain *x, struct explain_state *s) {
 void explain_begin(const struct explain *x, struct explain_state *s, int which) {
     s->o = x->prefix + (ptrdiff_t)2 * which * x->d;
     s->size = s->o + x->d;
-    clear(x, s);
+    explain_clear(x, s);
 }
 
 void explain_find_largest(const struct explain *x, struct explain_state *s) {
@@ -180,18 +177,17 @@ static void weigh_step(const struct explain *x, const struct way *way, struct ex
     s->m = way->forgets ? of_step : largest;
 }
 
-/* Keys that are weighed at one maximum: a chunk of whatever case it is, or a number. */
-#define A_CHUNK      0
 #define SHARED_FIRST (-1) /* all shared chunks at once, then one chunk after the other */
 
-static int keys_of_step(const struct explain *x, int step) {
+int explain_keys_of_step(const struct explain *x, int step) {
     return step > 0 ? step : x->c;
 }
 
-static void name_step(int step, char *text, size_t size) {
+void explain_name_step(int step, char *text, size_t size) {
     if (step <= 0) {
         (void)snprintf(text, size,
-                       step == A_CHUNK ? "a chunk" : "a chunk, those that are shared at once");
+                       step == EXPLAIN_A_CHUNK ? "a chunk"
+                                               : "a chunk, those that are shared at once");
     } else {
         (void)snprintf(text, size, "%d %s", step, step == 1 ? "key" : "keys");
     }
@@ -201,8 +197,8 @@ static void name_step(int step, char *text, size_t size) {
 static int sum_up(struct explain *x, const int *a) {
     const struct way *way = &ways[a[0]];
     struct explain_state s;
-    int step = keys_of_step(x, a[1]);
-    compute_scores(x);
+    int step = explain_keys_of_step(x, a[1]);
+    explain_take_scores(x);
     if (x->outside || x->m == 0) {
         return 0;
     }
@@ -218,7 +214,7 @@ static int sum_up(struct explain *x, const int *a) {
 }
 
 static void try_way(struct explain *x, int way) {
-    const int steps[] = {1, A_CHUNK, SHARED_FIRST, 8, 16, 32, 64, 128};
+    const int steps[] = {1, EXPLAIN_A_CHUNK, SHARED_FIRST, 8, 16, 32, 64, 128};
     char step[60];
     int simple = ways[way].rescales_n && ways[way].rescales_o && !ways[way].upside_down &&
                  !ways[way].late && !ways[way].forgets;
@@ -227,9 +223,9 @@ static void try_way(struct explain *x, int way) {
             const int a[EXPLAIN_NUMBERS] = {way, steps[i], backwards};
             if (simple) {
                 explain_try(x, sum_up, a, 40, "as if %s", ways[way].words);
-            } else if (i == 0 ||
-                       (keys_of_step(x, steps[i]) < x->n && keys_of_step(x, steps[i]) > 1)) {
-                name_step(steps[i], step, sizeof step);
+            } else if (i == 0 || (explain_keys_of_step(x, steps[i]) < x->n &&
+                                  explain_keys_of_step(x, steps[i]) > 1)) {
+                explain_name_step(steps[i], step, sizeof step);
                 explain_try(x, sum_up, a, 40 + i + 8 * backwards, "as if %s, in steps of %s%s",
                             ways[way].words, step, backwards ? " from the last one on" : "");
             }
@@ -257,7 +253,7 @@ static void merge(const struct explain *x, struct explain_state *whole,
                     : how == AVERAGED     ? 1.0 / part->n
                                           : (how == LAST_PART || parts == 0 ? 1.0 : 0.0);
     if (how == LAST_PART) {
-        clear(x, whole);
+        explain_clear(x, whole);
     }
     whole->n += how == AVERAGED ? 1.0 : factor * part->n;
     whole->m = factor > 0.0 ? part->m : whole->m;
@@ -271,14 +267,14 @@ static void merge(const struct explain *x, struct explain_state *whole,
 static int merge_parts(struct explain *x, const int *a) {
     struct explain_state whole, part;
     int parts = 0;
-    compute_scores(x);
+    explain_take_scores(x);
     if (x->outside || x->m == 0) {
         return 0;
     }
     explain_begin(x, &whole, 0);
     explain_begin(x, &part, 1);
     for (int from = 0, end; from < x->m; from = end) {
-        clear(x, &part);
+        explain_clear(x, &part);
         for (end = from + 1; !is_end(x, a[0], a[2], end); end++) {
         }
         for (int j = from; j < end; j++) {
@@ -320,219 +316,9 @@ static void try_merges(struct explain *x) {
     }
 }
 
-/* ---- Warps, each with a state of its own ---- */
-
-#define LOG2_E 1.4426950408889634
-#define LN_2   0.6931471805599453
-
-/* By what the sums are multiplied when the maximum of a warp grows: 1.0 and 1.0 were right. */
-static const struct lag {
-    double of_n, of_o; /* times the logarithm of the factor */
-    const char *words;
-} lags[] = {
-    {0.0, 1.0, "the sum of weights had not been rescaled when the maximum grew (MERGE-4)"},
-    {1.0, 0.0, "the sum of weighted values had not been rescaled when the maximum grew (MERGE-4)"},
-    {0.0, 0.0, "neither sum had been rescaled when the maximum grew (MERGE-4)"},
-    {LOG2_E, LOG2_E,
-     "the sums had been rescaled by a power of e, and scores were in bits: it is 2^(old - new) "
-     "(MERGE-4)"},
-    {LN_2, LN_2,
-     "the sums had been rescaled by a power of 2, and scores were in nats: it is exp(old - new) "
-     "(MERGE-4)"},
-};
-
-static void weigh_tile(const struct explain *x, const struct lag *lag, struct explain_state *s,
-                       int first, int end) {
-    double largest = s->m;
-    for (int j = first; j < end; j++) {
-        largest = fmax(largest, x->scratch[j]);
-    }
-    double of_n = exp(lag->of_n * (s->m - largest)), of_o = exp(lag->of_o * (s->m - largest));
-    s->n *= s->m == -INFINITY ? 0.0 : of_n;
-    for (int i = 0; i < x->d; i++) {
-        s->o[i] *= s->m == -INFINITY ? 0.0 : of_o;
-        s->size[i] *= s->m == -INFINITY ? 0.0 : of_o;
-    }
-    s->m = largest;
-    for (int j = first; j < end; j++) {
-        add_key(x, s, j);
-    }
-}
-
-/* a: what is wrong; keys of a tile; warps, that take tiles in turn. All are merged as they should be. */
-static int sum_by_warps(struct explain *x, const int *a) {
-    struct explain_state whole, part;
-    compute_scores(x);
-    if (x->outside || x->m <= a[1] * a[2]) {
-        return 0;
-    }
-    explain_begin(x, &whole, 0);
-    explain_begin(x, &part, 1);
-    explain_find_largest(x, &whole);
-    for (int warp = 0; warp < a[2] && warp * a[1] < x->m; warp++) {
-        clear(x, &part);
-        for (int first = warp * a[1]; first < x->m; first += a[1] * a[2]) {
-            weigh_tile(x, &lags[a[0]], &part, first, first + a[1] < x->m ? first + a[1] : x->m);
-        }
-        double factor = exp(part.m - whole.m);
-        whole.n += factor * part.n;
-        for (int i = 0; i < x->d; i++) {
-            whole.o[i] += factor * part.o[i];
-            whole.size[i] += factor * part.size[i];
-        }
-    }
-    return explain_finish(x, &whole, whole.n);
-}
-
-static void try_warps(struct explain *x) {
-    for (int tile = 1; tile <= MOST_TILE / 2; tile *= 2) {
-        for (int warps = 1; warps <= MOST_WARPS && tile * warps < x->n; warps *= 2) {
-            for (int i = 0; i < (int)(sizeof lags / sizeof lags[0]); i++) {
-                const int a[EXPLAIN_NUMBERS] = {i, tile, warps};
-                if (warps == 1 && lags[i].of_n == lags[i].of_o && lags[i].of_n > 0.0) {
-                    explain_try(x, sum_by_warps, a, 48, "as if %s, in steps of %d %s",
-                                lags[i].words, tile, tile == 1 ? "key" : "keys");
-                } else if (warps > 1) {
-                    explain_try(x, sum_by_warps, a, 49,
-                                "as if %s, in steps of %d %s that %d warps or lanes take in turn",
-                                lags[i].words, tile, tile == 1 ? "key" : "keys", warps);
-                }
-            }
-        }
-    }
-}
-
-/* What a thread takes in the merge of all warps' sums of weighted values: its own warp's, which has elements of its own. */
-enum own { OWN_FOR_ALL, OWN_ALONE, OWN_DIVIDED, N_OWN };
-
-static double maximum_of_warp(const struct explain *x, const int *a, int warp) {
-    double m = -INFINITY;
-    for (int j = 0; j < x->m; j++) {
-        m = j / a[1] % a[2] == warp ? fmax(m, x->scratch[j]) : m;
-    }
-    return m;
-}
-
-/* a: which; keys of a tile; warps, of 32 threads, one for each element. */
-static int take_own_warp(struct explain *x, const int *a) {
-    struct explain_state whole, part;
-    double factors = 0.0;
-    compute_scores(x);
-    if (x->outside || x->m == 0) {
-        return 0;
-    }
-    explain_begin(x, &whole, 0);
-    explain_begin(x, &part, 1);
-    explain_find_largest(x, &whole);
-    for (int warp = 0; warp < a[2]; warp++) {
-        factors += exp(maximum_of_warp(x, a, warp) - whole.m);
-    }
-    for (int warp = 0; warp < a[2]; warp++) {
-        clear(x, &part);
-        part.m = maximum_of_warp(x, a, warp);
-        for (int j = 0; j < x->m; j++) {
-            if (j / a[1] % a[2] == warp) {
-                add_key(x, &part, j);
-            }
-        }
-        double factor = exp(part.m - whole.m), times = a[0] == OWN_FOR_ALL ? factors : factor;
-        whole.n += factor * part.n;
-        times = a[0] == OWN_DIVIDED ? (part.n > 0.0 ? 1.0 / part.n : 0.0) : times;
-        for (int i = 0; i < x->d; i++) {
-            if (i / WARP % a[2] == warp) {
-                whole.o[i] = times * part.o[i];
-                whole.size[i] = times * part.size[i];
-            }
-        }
-    }
-    return explain_finish(x, &whole, a[0] == OWN_DIVIDED ? 1.0 : whole.n);
-}
-
-static void try_own_warp(struct explain *x) {
-    static const char *const words[N_OWN] = {
-        "had taken its own warp's sum of weighted values for that of each",
-        "had taken its own warp's sum of weighted values alone",
-        "had taken its own warp's result alone"};
-    for (int tile = 1; tile <= MOST_TILE / 4; tile *= 2) {
-        for (int warps = 2; warps <= MOST_WARPS / 2; warps *= 2) {
-            for (int which = 0; which < N_OWN; which++) {
-                const int a[EXPLAIN_NUMBERS] = {which, tile, warps};
-                explain_try(x, take_own_warp, a, 47,
-                            "as if in the merge of %d warps, which take tiles of %d %s in turn, "
-                            "each thread %s (MERGE-4)",
-                            warps, tile, tile == 1 ? "key" : "keys", words[which]);
-            }
-        }
-    }
-}
-
-/* ---- Rounded weights ---- */
-
-/* a: the format of P; 1: n is the sum of the rounded P, too; keys that are weighed at one maximum; 1: their own, 0: of all
- * so far. */
-static int round_weights(struct explain *x, const int *a) {
-    struct explain_state s;
-    double reference = -INFINITY;
-    int step = keys_of_step(x, a[2]);
-    compute_scores(x);
-    if (x->outside || x->m == 0) {
-        return 0;
-    }
-    explain_begin(x, &s, 0);
-    explain_find_largest(x, &s);
-    for (int j = 0; j < x->m; j++) {
-        int end = j + step < x->m ? j + step : x->m;
-        if (j % step == 0) {
-            reference = a[3] ? -INFINITY : reference;
-            for (int i = j; i < end; i++) {
-                reference = fmax(reference, x->scratch[i]);
-            }
-        }
-        double weight = exp(x->scratch[j] - reference);
-        double rounded = weight > 0.0 ? gate_round(a[0], weight) / weight : 1.0;
-        explain_add_key(x, &s, j, a[1] ? rounded : 1.0, rounded);
-    }
-    return explain_finish(x, &s, s.n);
-}
-
-static void try_format(struct explain *x, int format, int sum) {
-    const int steps[] = {1, A_CHUNK, 8, 16, 32, 64, 128, ALL_KEYS};
-    const char *name = format == CP_FP16 ? "FP16" : "BF16";
-    char step[40];
-    for (int i = 0; i < 8; i++) {
-        int most = steps[i] == 1 || steps[i] == ALL_KEYS ? 0 : 1;
-        for (int own = 0; own <= most; own++) {
-            const int a[EXPLAIN_NUMBERS] = {format, sum, steps[i], own};
-            name_step(steps[i], step, sizeof step);
-            explain_try(
-                x, round_weights, a, EXPLAIN_ROUNDED,
-                "P in %s before it is multiplied with V%s, rounded against the maximum of %s%s: "
-                "`weights` as CP_%s%s",
-                name, sum ? " and summed up" : "",
-                own                    ? ""
-                : steps[i] == ALL_KEYS ? "all keys"
-                                       : "all keys so far, in steps of ",
-                steps[i] == ALL_KEYS ? "" : step, name, sum ? " and `rounded_sum` as 1" : "");
-        }
-    }
-}
-
-static void try_rounded(struct explain *x) {
-    int declared = x->kernel->arithmetic.weights;
-    for (int sum = 0; sum <= 1 && declared == CP_FP32; sum++) {
-        try_format(x, CP_FP16, sum);
-    }
-    for (int sum = 0; sum <= 1 && declared != CP_BF16; sum++) {
-        try_format(x, CP_BF16, sum);
-    }
-}
-
 void explain_try_sums(struct explain *x) {
     for (int i = 0; i < (int)(sizeof ways / sizeof ways[0]); i++) {
         try_way(x, i);
     }
     try_merges(x);
-    try_warps(x);
-    try_own_warp(x);
-    try_rounded(x);
 }
