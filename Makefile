@@ -70,7 +70,7 @@ test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 # Kernels that the gate's tests and its example give it: shared objects.
 gate_kernel := $(patsubst %.c,$(BUILD)/tests/%.so,$(patsubst tests/%,%,$(wildcard tests/gate/*.c tests/gate/cheats/*.c tests/example/*_kernel.c)))
 # Attention of opt/: each version, and each type of K and V.
-gate_opt    := $(foreach name,portable avx2 avx512 bfloat float,$(BUILD)/tests/gate/opt_$(name).so)
+gate_opt    := $(foreach name,portable avx2 avx512 neon bfloat float,$(BUILD)/tests/gate/opt_$(name).so)
 # The CUDA kernels, on the executor.
 gate_cuda   := $(foreach version,1 2 3,$(BUILD)/tests/gate/cuda_v$(version).so) $(BUILD)/tests/gate/cuda_misbehaves.so
 cuda_so      = -Wl,--whole-archive $(simt) -Wl,--no-whole-archive $(static) -lm

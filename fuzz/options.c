@@ -78,7 +78,7 @@ static int read_bench(int argc, char **argv) {
     unsigned attention = (1U << BENCH_ATTENTION) - 1;
     return o.parts > 0 && o.parts < 1U << BENCH_PARTS && o.seconds >= 0.0 &&
            o.seconds <= BENCH_MOST_SECONDS && is_within(o.threads, 0, CP_OPT_MOST_THREADS) &&
-           is_within(o.version, CP_OPT_BEST, CP_OPT_AVX512) &&
+           is_within(o.version, CP_OPT_BEST, CP_OPT_LAST) &&
            is_within(o.heads, 8, BENCH_MOST_HEADS) && o.heads % 8 == 0 && o.memory >= 0.0 &&
            o.memory <= BENCH_MOST_GIB && is_within(o.n_peers, 0, PEER_MOST) &&
            (o.cost == NULL || (o.parts & attention) != 0);

@@ -84,9 +84,14 @@ struct cp_opt_kernels {
 struct cp_opt_kernels cp_opt_portable(void);
 struct cp_opt_kernels cp_opt_avx2(void);
 struct cp_opt_kernels cp_opt_avx512(void);
+struct cp_opt_kernels cp_opt_neon(void);
+
+/* By its number (chunkproof/opt.h), not CP_OPT_BEST. */
+struct cp_opt_kernels cp_opt_kernels_of(int version);
 
 /* Can this machine run it? */
 int cp_opt_has_avx2(void);
 int cp_opt_has_avx512(void);
+int cp_opt_has_neon(void);
 
 #endif

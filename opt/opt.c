@@ -19,21 +19,23 @@ struct cp_opt {
 
 static int can_run(int version) {
     return version == CP_OPT_PORTABLE || (version == CP_OPT_AVX2 && cp_opt_has_avx2()) ||
-           (version == CP_OPT_AVX512 && cp_opt_has_avx512());
+           (version == CP_OPT_AVX512 && cp_opt_has_avx512()) ||
+           (version == CP_OPT_NEON && cp_opt_has_neon());
 }
 
 static int best(void) {
-    int version = CP_OPT_AVX512;
+    int version = CP_OPT_LAST;
     while (!can_run(version)) {
         version--;
     }
     return version;
 }
 
-static struct cp_opt_kernels kernels_of(int version) {
-    return version == CP_OPT_AVX512 ? cp_opt_avx512()
-           : version == CP_OPT_AVX2 ? cp_opt_avx2()
-                                    : cp_opt_portable();
+struct cp_opt_kernels cp_opt_kernels_of(int version) {
+    return version == CP_OPT_NEON     ? cp_opt_neon()
+           : version == CP_OPT_AVX512 ? cp_opt_avx512()
+           : version == CP_OPT_AVX2   ? cp_opt_avx2()
+                                      : cp_opt_portable();
 }
 
 static int processors(void) {
@@ -47,7 +49,7 @@ int cp_opt_new(struct cp_opt **opt, int n_threads, int version) {
     }
     *opt = NULL;
     if (n_threads < 0 || n_threads > CP_OPT_MOST_THREADS || version < CP_OPT_BEST ||
-        version > CP_OPT_AVX512) {
+        version > CP_OPT_LAST) {
         return CP_ERROR_ARGUMENT;
     }
     version = version == CP_OPT_BEST ? best() : version;
@@ -61,7 +63,7 @@ int cp_opt_new(struct cp_opt **opt, int n_threads, int version) {
         free(made);
         return CP_ERROR_NO_MEMORY;
     }
-    *made = (struct cp_opt){version, kernels_of(version), team};
+    *made = (struct cp_opt){version, cp_opt_kernels_of(version), team};
     *opt = made;
     return CP_OK;
 }

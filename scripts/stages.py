@@ -106,6 +106,23 @@ def bench():
     return Stage("bench", make("gcc", "bench-smoke", "CC=gcc"), ("gcc",))
 
 
+ARM = "build/tools/arm64"  # scripts/deps-arm64
+
+
+def arm64():
+    """opt/ on 64-bit ARM, emulated: its vectors (NEON) and its tree."""
+    compiler = f"aarch64-linux-gnu-gcc --sysroot={ARM}"
+    stems = ("opt", "opt_exp", "opt_kernels", "opt_refusal", "opt_tree")
+    options = f"CC='{compiler}' AR=aarch64-linux-gnu-ar XML_CFLAGS=-I=/usr/include/libxml2 XML_LIBS=-lxml2"
+    run = tests("arm64", options, f"--only unit --wrap 'qemu-aarch64 -L {ARM}' " + " ".join(stems),
+                " ".join(f"build/arm64/tests/test_{stem}" for stem in stems))
+    probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} -x c - -o build/tools/arm64.probe && " \
+            f"qemu-aarch64 -L {ARM} build/tools/arm64.probe"
+    return Stage("arm64", f'[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS=2e7; {run}',
+                 ("aarch64-linux-gnu-gcc", "qemu-aarch64", ("libraries for ARM", probe)),
+                 tiers=("default", "deep"))
+
+
 def tolerance():
     """Emulated kernels against the certified tolerance; fuzz/README.md. Deep: half an hour of two cores."""
     run = make("gcc", "tolerance-check", f"CC=gcc JOBS={JOBS}")
@@ -143,6 +160,7 @@ STAGES = (
     unit("clang"),
     command(),
     Stage("faults", "scripts/faults", ("gcc",)),
+    arm64(),
     tolerance(),
     oracle(),
     sanitized("gcc", tiers=("default", "deep")),

@@ -22,7 +22,7 @@ static void *allocate(size_t n, size_t size) {
 }
 
 int opt_case_version(int i) {
-    for (int version = CP_OPT_PORTABLE; version <= CP_OPT_AVX512; version++) {
+    for (int version = CP_OPT_PORTABLE; version <= CP_OPT_LAST; version++) {
         struct cp_opt *opt;
         int status = cp_opt_new(&opt, 1, version);
         cp_opt_free(opt);

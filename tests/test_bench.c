@@ -217,7 +217,7 @@ static void all_threads_work(void **state) {
 
 static void limits_are_found(void **state) {
     (void)state;
-    for (int version = CP_OPT_PORTABLE; version <= CP_OPT_AVX512; version++) {
+    for (int version = CP_OPT_PORTABLE; version <= CP_OPT_LAST; version++) {
         struct cp_opt *opt;
         struct bench_limits *limits;
         struct bench_probe probe[2];

@@ -23,12 +23,6 @@
 #define NORMAL     0x42AEAC4FU /* the last with a normal result */
 #define BATCH      4096
 
-static struct cp_opt_kernels kernels_of(int version) {
-    return version == CP_OPT_AVX512 ? cp_opt_avx512()
-           : version == CP_OPT_AVX2 ? cp_opt_avx2()
-                                    : cp_opt_portable();
-}
-
 static float minus(uint32_t bits) {
     float x;
     bits |= 0x80000000U;
@@ -77,7 +71,7 @@ static void every_number(void **unused) {
     uint32_t step = 1;
     (void)unused;
     for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels kernels = kernels_of(version);
+        struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
         step = step_of(LOWEST - TINY_BELOW);
         double normal = worst_of(&kernels, TINY_BELOW, NORMAL + 1, step);
         double subnormal = worst_of(&kernels, NORMAL + 1, LOWEST + 1, step);
@@ -94,7 +88,7 @@ static void tiny_numbers_give_1(void **unused) {
     uint32_t step = step_of(TINY_BELOW) * 64 + 1;
     (void)unused;
     for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels kernels = kernels_of(version);
+        struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
         for (uint64_t at = 0; at <= TINY_BELOW;) {
             for (int n = 0; n < BATCH; n++, at += step) {
                 from[n] = minus((uint32_t)(at <= TINY_BELOW ? at : 0));
@@ -113,7 +107,7 @@ static void the_ends(void **unused) {
     float to[CP_OPT_PAD];
     (void)unused;
     for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels kernels = kernels_of(version);
+        struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
         kernels.exponentials(to, from, CP_OPT_PAD);
         for (int n = 0; n < 5; n++) {
             assert_true(to[n] == 0.0F);

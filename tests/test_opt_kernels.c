@@ -20,12 +20,6 @@
 
 static const int types[] = {CP_FP16, CP_BF16, CP_FP32};
 
-static struct cp_opt_kernels kernels_of(int version) {
-    return version == CP_OPT_AVX512 ? cp_opt_avx512()
-           : version == CP_OPT_AVX2 ? cp_opt_avx2()
-                                    : cp_opt_portable();
-}
-
 static int same(float x, float y) {
     return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
 }
@@ -51,7 +45,7 @@ static void every_number_is_widened_exactly(void **unused) {
         from[i] = (uint16_t)i;
     }
     for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels kernels = kernels_of(version);
+        struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
         for (int type = 0; type < 2; type++) {
             kernels.widen(to, 256, from, 256, types[type], 256, 256);
             for (int x = 0; x < 65536; x++) {
@@ -68,7 +62,7 @@ static void rows_of_every_length(void **unused) {
     float to[3 * 48 + 1];
     (void)unused;
     for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels kernels = kernels_of(version);
+        struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
         for (int d = 1; d <= 40; d++) {
             size_t stride = (size_t)(d + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
             for (int type = 0; type < 3; type++) {
@@ -113,7 +107,7 @@ static void storing_rounds_as_demanded(void **unused) {
     from[8] = 65520.0F;
     from[9] = 0x1p-25F;
     for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels kernels = kernels_of(version);
+        struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
         for (int type = CP_FP16; type <= CP_BF16; type++) {
             for (int n = MOST - 20; n <= MOST; n++) {
                 memset(to, 0x5A, sizeof to);
@@ -157,7 +151,7 @@ static void products_of_every_size(void **unused) {
     fill(b, MOST, 3);
     float *a_size = magnitudes_of(a, MOST), *b_size = magnitudes_of(b, MOST);
     for (int i = 1, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels plain = cp_opt_portable(), kernels = kernels_of(version);
+        struct cp_opt_kernels plain = cp_opt_portable(), kernels = cp_opt_kernels_of(version);
         for (int m = 1; m <= 23; m++) {
             for (int x = 0; x < 12; x++) {
                 int n = 16 * (1 + x % 4), k = 1 + x * 5, add = x % 2;
@@ -217,7 +211,7 @@ static void dots_and_values_of_few_rows(void **unused) {
     float *q_size = magnitudes_of(q, FEW * WIDEST), *o_size = magnitudes_of(o, FEW * WIDEST);
     float *w_size = magnitudes_of(weight, FEW * CP_OPT_KEYS);
     for (int i = 1, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels plain = cp_opt_portable(), kernels = kernels_of(version);
+        struct cp_opt_kernels plain = cp_opt_portable(), kernels = cp_opt_kernels_of(version);
         for (int keys = 1; keys <= CP_OPT_KEYS; keys++) {
             int rows = 1 + keys % FEW, d = 1 + keys * 7 % WIDEST, type = types[keys % 3];
             size_t stride = (size_t)(d + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
@@ -249,7 +243,7 @@ static void weighing_by_row_and_by_column(void **unused) {
     float rows[2][16 * CP_OPT_KEYS], columns[CP_OPT_KEYS * 16];
     (void)unused;
     for (int i = 1, version; (version = opt_case_version(i)) != 0; i++) {
-        struct cp_opt_kernels plain = cp_opt_portable(), kernels = kernels_of(version);
+        struct cp_opt_kernels plain = cp_opt_portable(), kernels = cp_opt_kernels_of(version);
         for (int keys = 1; keys <= CP_OPT_KEYS; keys++) {
             fill(rows[0], 16 * CP_OPT_KEYS, 7 + (unsigned)keys);
             memcpy(rows[1], rows[0], sizeof rows[0]);

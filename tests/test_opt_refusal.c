@@ -287,7 +287,7 @@ static void the_order_of_the_checks(void **state) {
 }
 
 static void versions_and_threads(void **state) {
-    const int wrong[][2] = {{-1, 0}, {CP_OPT_MOST_THREADS + 1, 0}, {1, -1}, {1, CP_OPT_AVX512 + 1}};
+    const int wrong[][2] = {{-1, 0}, {CP_OPT_MOST_THREADS + 1, 0}, {1, -1}, {1, CP_OPT_LAST + 1}};
     struct cp_opt *opt;
     (void)state;
     assert_int_equal(cp_opt_new(NULL, 1, CP_OPT_BEST), CP_ERROR_ARGUMENT);
@@ -297,7 +297,7 @@ static void versions_and_threads(void **state) {
         assert_null(opt);
     }
     int best = 0;
-    for (int version = CP_OPT_PORTABLE; version <= CP_OPT_AVX512; version++) {
+    for (int version = CP_OPT_PORTABLE; version <= CP_OPT_LAST; version++) {
         int status = cp_opt_new(&opt, 3, version);
         assert_true(status == CP_OK || (status == CP_ERROR_UNSUPPORTED && opt == NULL));
         if (status == CP_OK) {

@@ -175,7 +175,7 @@ static void name_series(struct peer_series *series, char *text, int number) {
     if (colon != NULL) {
         *colon = '\0';
     }
-    (void)snprintf(series->name, sizeof series->name, "%s", text);
+    (void)snprintf(series->name, sizeof series->name, "%.*s", (int)sizeof series->name - 1, text);
     (void)snprintf(series->note, sizeof series->note, "%s", colon != NULL ? colon + 2 : "");
     printable(series->name);
     printable(series->note);

@@ -5,7 +5,10 @@
 #include <string.h>
 
 const char *bench_unit_words(int version) {
-    return version == CP_OPT_AVX512 ? "AVX-512" : version == CP_OPT_AVX2 ? "AVX2" : "plain C";
+    return version == CP_OPT_NEON     ? "NEON"
+           : version == CP_OPT_AVX512 ? "AVX-512"
+           : version == CP_OPT_AVX2   ? "AVX2"
+                                      : "plain C";
 }
 
 /* ---- Text ---- */

@@ -13,6 +13,8 @@
 #define VERSION CP_OPT_AVX2
 #elif defined(OPT_avx512)
 #define VERSION CP_OPT_AVX512
+#elif defined(OPT_neon)
+#define VERSION CP_OPT_NEON
 #else
 #define VERSION CP_OPT_BEST
 #endif
