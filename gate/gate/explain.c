@@ -206,15 +206,15 @@ static void print_elements(FILE *file, const struct explain_run *run, int pair) 
     if (wrong > 0) {
         fprintf(file, "    %d of %d elements wrong: ", wrong, d);
         explain_print_elements(file, is_wrong, d);
-        fprintf(file, "; element %d most: it is %.9g and must be %.9g", worst, got[worst],
-                expected[worst]);
+        fprintf(file, "; element %d most: it is %.9g and must be %.9g", worst,
+                gate_plain(got[worst]), expected[worst]);
         if (isfinite(most)) {
             fprintf(file, ", %.3g bounds away", most);
         }
         fputs("\n", file);
     }
     if (run->rightness[at + (size_t)d] == GATE_NUMBER_WRONG) {
-        fprintf(file, "    lse is %.9g and must be %.9g\n", got[d], expected[d]);
+        fprintf(file, "    lse is %.9g and must be %.9g\n", gate_plain(got[d]), expected[d]);
     }
     free(is_wrong);
 }
@@ -449,11 +449,11 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     if (is_said) {
         explain_say(x, why);
     }
-    int is_class = found != EXPLAIN_FOUND && why == NULL && !x->named &&
-                   explain_class(x->file, runner, recipe, least);
-    if (is_class) {
+    int may_be_class = found != EXPLAIN_FOUND && why == NULL && !x->named;
+    if (may_be_class) {
         explain_say_rounded(x);
-    } else if (!is_said) {
+    }
+    if (!(may_be_class && explain_class(x, runner, recipe, least)) && !is_said) {
         explain_say(x, why);
     }
     if (x->work <= 0) {

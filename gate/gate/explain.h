@@ -133,7 +133,7 @@ void explain_weigh(struct explain *x);
  * is wrong was said before: then it is not said that some numbers are not given. */
 void explain_say(struct explain *x, const char *why);
 
-/* The roundings of P that give most of the wrong numbers, beside what wider declarations would make right. */
+/* The roundings that give most of the wrong numbers, if there are such, before what wider declarations would make right. */
 void explain_say_rounded(const struct explain *x);
 
 /* Whether a reason that was weighed gives most wrong numbers of the case; found: and half of the others, and they are
@@ -228,7 +228,8 @@ void explain_infinities(struct explain *x);
 
 /* Says which wider arithmetic would make the results right, of this case and of others. `least`: cases that are wrong now
  * it must do so for. Returns whether any does. */
-int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *recipe, int least);
+int explain_class(const struct explain *x, struct runner *runner, const struct gate_recipe *recipe,
+                  int least);
 #define EXPLAIN_ENOUGH_CASES 3
 
 /* Says which numbers differ between two runs of the same call, and what makes them differ. */

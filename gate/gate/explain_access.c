@@ -53,6 +53,9 @@ void explain_unwritten(FILE *file, const struct explain_run *run) {
               "heads; and rows that see no key, which get zeros (GATE-3)\n",
         pairs, run->pairs);
     free(is_left);
+    if (pairs > 0 && pairs < run->pairs) {
+        (void)explain_where(file, run, 1);
+    }
 }
 
 /* ---- Out of an array ---- */
@@ -234,10 +237,10 @@ const char gate_keeps_something[] = "right in a fresh process: GATE-4, the kerne
 static const char *advice_of(enum gate_verdict verdict) {
     switch (verdict) {
     case GATE_WROTE_BETWEEN:
-        return "rows and heads of out lie as far apart as the call's strides say, and d elements "
-               "of "
-               "each are its own: no\n  index is made of d and the number of heads instead, and no "
-               "vector reaches over the end of a row (GATE-3)";
+        return "rows and heads of out and of the log-sum-exp lie as far apart as the call's "
+               "strides say; d elements, or one\n  number, of each are its own: no index is made "
+               "of d and the number of heads instead, and no vector reaches\n  over the end of a "
+               "row (GATE-3)";
     case GATE_WROTE_INPUT:
         return "Q, K, V and the lists of the call are read-only: what is to be scaled or sorted is "
                "copied to the workspace first (GATE-3)";
@@ -262,6 +265,10 @@ void explain_access(FILE *file, struct runner *runner, const struct gate_recipe 
     const char *advice = advice_of(finding->verdict);
     memcpy(text, finding->text, sizeof text);
     gate_name_lines(runner_file(runner), text, sizeof text);
+    if (gate_problem_new(&p, recipe, runner_kernel(runner)) == 0) {
+        explain_tree(file, &p);
+        gate_problem_free(&p);
+    }
     if (finding->verdict == GATE_RACES) {
         print_race(file, text);
     } else if (finding->verdict == GATE_OUT_OF_BOUNDS &&

@@ -11,11 +11,15 @@
 #define SIMULATED_CASES 6  /* and on the executor of CUDA kernels */
 #define CASE_WORK       15000
 #define SIMULATED_WORK  3000
-#define SEED            7
-#define MOST_SAID       4
-#define FAR             0.25 /* in the logarithm of a sum of weights: no rounding of a sum does that, */
-#define FAR_OF_LARGE    0x1p-8 /* nor, of a large maximum, of that */
-#define ALIKE           0.02   /* factors of the elements of a row */
+#define LONGER_WORK     100000
+#define OF_ITS_KIND                                                                                \
+    16 /* of these with the same kind of values as the one that is explained, and so many more */
+#define SEED         7
+#define NARROW       0x1p-16 /* an exponential that is declared together with something else */
+#define MOST_SAID    6
+#define FAR          0.25 /* in the logarithm of a sum of weights: no rounding of a sum does that, */
+#define FAR_OF_LARGE 0x1p-8 /* nor, of a large maximum, of that */
+#define ALIKE        0.02   /* factors of the elements of a row */
 
 /* A field, by its name in chunkproof/kernel.h, and what might be declared. */
 static const struct wider {
@@ -69,6 +73,7 @@ struct trying {
     const struct cp_kernel *kernel;
     struct declaration declaration[DECLARATIONS];
     int n, cases, right; /* of the cases so many are right as it is declared */
+    int other_values;    /* 1: it is wrong where V is not below the normal numbers, too */
     int no_memory;
 };
 
@@ -137,7 +142,8 @@ static void add_all(struct trying *t, int pairs) {
         }
         for (int j = i + 1; j < WIDER; j++) {
             if (pairs != is_rounded_weights(i, j) && changes(t->kernel, i) &&
-                changes(t->kernel, j) && !is_same_field(i, j)) {
+                changes(t->kernel, j) && !is_same_field(i, j) && wider[i].exp_error <= NARROW &&
+                wider[j].exp_error <= NARROW) {
                 add(t, i, j, 0);
             }
         }
@@ -241,6 +247,7 @@ static void judge_all(void *context, const struct gate_problem *problem,
     (void)other;
     t->cases++;
     t->right += finding->verdict == GATE_RIGHT;
+    t->other_values |= finding->verdict != GATE_RIGHT && problem->recipe.values != GATE_SUBNORMAL;
     j.index = t->cases;
     j.numbers.expected = malloc(width * sizeof(double));
     j.numbers.bound = malloc(width * sizeof(double));
@@ -273,10 +280,9 @@ static int has_any(const struct trying *t) {
 
 /* One of the gate's cases, of its own sizes or else of those that are known to be taken. */
 static int run_case(struct trying *t, struct runner *runner, const struct gate_recipe *recipe,
-                    long long index) {
+                    long long index, long long work) {
     struct gate_shape shape = {recipe->n_heads, recipe->n_kv_heads, recipe->head_dim,
                                recipe->chunk_size};
-    long long work = runner_is_simulated(runner) ? SIMULATED_WORK : CASE_WORK;
     struct gate_finding finding;
     int ran = 0;
     for (int own = 1; own >= 0 && ran == 0; own--) {
@@ -288,25 +294,71 @@ static int run_case(struct trying *t, struct runner *runner, const struct gate_r
     return ran < 0 ? -1 : 0;
 }
 
-/* 0, or -1: no verdict. */
-static int run_all(struct trying *t, struct runner *runner, const struct gate_recipe *recipe) {
-    int cases = runner_is_simulated(runner) ? SIMULATED_CASES : CASES;
-    struct gate_recipe own = *recipe;
-    struct gate_finding finding;
-    own.renewed = 0;
-    t->cases = t->right = 0;
-    if (gate_look(runner, &own, &finding, judge_all, t) < 0) {
-        return -1;
-    }
-    for (int i = 0; i < cases && has_any(t) && !t->no_memory; i++) {
-        if (run_case(t, runner, recipe, i) != 0) {
+/* More of the gate's cases with such values: where few show what is wrong. */
+static int run_of_its_kind(struct trying *t, struct runner *runner,
+                           const struct gate_recipe *recipe) {
+    int is_slow = runner_is_simulated(runner), most = is_slow ? OF_ITS_KIND / 4 : OF_ITS_KIND;
+    for (int i = CASES, n = 0; n < most && i < 100 * CASES && has_any(t) && !t->no_memory; i++) {
+        struct gate_recipe other;
+        gate_recipe_make(&other, SEED, i, 0, SIMULATED_WORK, NULL);
+        if (other.values != recipe->values) {
+            continue;
+        }
+        n++;
+        if (run_case(t, runner, recipe, i, is_slow ? SIMULATED_WORK : LONGER_WORK) != 0) {
             return -1;
         }
+    }
+    return 0;
+}
+
+/* 0, or -1: no verdict. */
+static int run_all(struct trying *t, struct runner *runner, const struct explain *x,
+                   const struct gate_recipe *recipe) {
+    int cases = runner_is_simulated(runner) ? SIMULATED_CASES : CASES;
+    struct gate_finding finding;
+    t->cases = t->right = t->other_values = 0;
+    if (gate_look(runner, recipe, &finding, judge_all, t) < 0) {
+        return -1;
+    }
+    for (int i = 1; i < x->n_runs && has_any(t) && !t->no_memory; i++) {
+        if (x->run[i].wrong > 0 &&
+            gate_look(runner, &x->run[i].problem.recipe, &finding, judge_all, t) < 0) {
+            return -1;
+        }
+    }
+    for (int i = 0; i < cases && has_any(t) && !t->no_memory; i++) {
+        if (run_case(t, runner, recipe, i,
+                     runner_is_simulated(runner) ? SIMULATED_WORK : CASE_WORK) != 0) {
+            return -1;
+        }
+    }
+    if (run_of_its_kind(t, runner, recipe) != 0) {
+        return -1;
     }
     return t->no_memory ? -1 : 0;
 }
 
 /* ---- What is said ---- */
+
+/* 1: it allows an error that does not grow with the numbers: of a short format, or of what is flushed. */
+static int is_absolute(int i) {
+    size_t at = wider[i].at;
+    return !is_exp(i) &&
+           ((at == offsetof(struct cp_kernel_class, values) && wider[i].value == CP_SUM_FP16) ||
+            ((at == offsetof(struct cp_kernel_class, weights) ||
+              at == offsetof(struct cp_kernel_class, partials)) &&
+             wider[i].value == CP_FP16) ||
+            at == offsetof(struct cp_kernel_class, flushes));
+}
+
+/* What grows with the numbers would be seen where V is larger, too. */
+static int is_likelier(const struct trying *t, const struct declaration *a,
+                       const struct declaration *b) {
+    int of_a = !t->other_values && a->i >= 0 && is_absolute(a->i);
+    int of_b = !t->other_values && b->i >= 0 && is_absolute(b->i);
+    return of_a != of_b ? of_a : a->largest > b->largest;
+}
 
 /* The narrowest of those that are left, one of each field: the error comes nearest to its bound. */
 static struct declaration *narrowest(struct trying *t, int least) {
@@ -316,7 +368,7 @@ static struct declaration *narrowest(struct trying *t, int least) {
         if (d->wrong == 0 && d->mended_cases >= least &&
             ((d->j < 0 && d->mended_cases >= EXPLAIN_ENOUGH_CASES) ||
              !gate_claims_few(d->compared, d->unclaimed)) &&
-            (best == NULL || d->largest > best->largest)) {
+            (best == NULL || is_likelier(t, d, best))) {
             best = d;
         }
     }
@@ -330,6 +382,12 @@ static int same_fields(const struct declaration *a, const struct declaration *b)
 
 static void say_declaration(FILE *file, const struct trying *t, const struct declaration *d,
                             int said) {
+    int few = d->mended_cases < EXPLAIN_ENOUGH_CASES;
+    if (said == 0 && few) {
+        fputs("  too few cases show it to tell a coarser arithmetic from a mistake. If it is the "
+              "first:\n",
+              file);
+    }
     fputs(said == 0 ? "  its results would be right if it declared " : "  or ", file);
     if (d->is_fp32) {
         fputs("`score` and `values` as CP_SUM_FP32, `weights` and `partials` as CP_FP32 and "
@@ -342,15 +400,16 @@ static void say_declaration(FILE *file, const struct trying *t, const struct dec
         }
     }
     if (said == 0) {
-        fprintf(file, " (NUM-7):\n      in this case and in %d of %d others,", t->cases - 1,
-                t->cases - 1);
-        fprintf(file, " of which %d are right as it is declared;\n     ", t->right);
+        fprintf(file,
+                " (NUM-7):\n      in this case and in %d others, of which %d are right as it is "
+                "declared;\n     ",
+                t->cases - 1, t->right);
     } else {
         fputs(":", file);
     }
-    fprintf(file, " it allows %lld numbers that are wrong now, by %.2g of their bound at most%s\n",
-            d->mended, d->largest,
-            d->mended_cases < EXPLAIN_ENOUGH_CASES ? ": too few cases to be sure" : "");
+    fprintf(file, " it allows %lld number%s wrong now, by %.2g of %s bound at most%s\n", d->mended,
+            d->mended == 1 ? " that is" : "s that are", d->largest,
+            d->mended == 1 ? "its" : "their", few ? ": too few cases to be sure" : "");
     if (gate_claims_few(d->compared, d->unclaimed)) {
         fprintf(
             file,
@@ -359,17 +418,18 @@ static void say_declaration(FILE *file, const struct trying *t, const struct dec
     }
 }
 
-int explain_class(FILE *file, struct runner *runner, const struct gate_recipe *recipe, int least) {
+int explain_class(const struct explain *x, struct runner *runner, const struct gate_recipe *recipe,
+                  int least) {
     struct trying t = {.kernel = runner_kernel(runner)};
     int said = 0;
     for (int pairs = 0; pairs < 2 && said == 0; pairs++) {
         add_all(&t, pairs);
-        if (run_all(&t, runner, recipe) != 0) {
+        if (run_all(&t, runner, x, recipe) != 0) {
             return 0;
         }
         for (struct declaration *d; said < MOST_SAID && (d = narrowest(&t, least)) != NULL;
              said++) {
-            say_declaration(file, &t, d, said);
+            say_declaration(x->file, &t, d, said);
             struct declaration best = *d;
             for (int i = 0; i < t.n; i++) {
                 t.declaration[i].wrong += best.is_fp32 || same_fields(&best, &t.declaration[i]);

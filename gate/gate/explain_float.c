@@ -284,7 +284,8 @@ static void print_empty(const struct explain *x, const double *got) {
                 others);
     }
     if (not_numbers + others == 0) {
-        fprintf(x->file, "      its zeros are right; its log-sum-exp is %.9g\n", got[d]);
+        fprintf(x->file, "      its zeros are right; its log-sum-exp is %.9g\n",
+                gate_plain(got[d]));
     }
 }
 

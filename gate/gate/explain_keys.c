@@ -303,7 +303,7 @@ static void try_chunks(struct explain *x) {
 
 /* ---- Other heads ---- */
 
-enum head_rule { MODULO, PART_OF_KV, FIRST, LAST, NEXT, THIS };
+enum head_rule { MODULO, FIRST, LAST, PART_OF_KV, NEXT, THIS };
 
 static int head_by(const struct explain *x, int rule, int number) {
     int n_kv = x->at->problem.recipe.n_kv_heads;
@@ -328,9 +328,9 @@ static int take_other_head(struct explain *x, const int *a) {
 
 static void try_heads(struct explain *x) {
     static const char *const what[] = {"", "K", "V", "K and V"};
-    static const char *const words[] = {"head % h_kv, not head / (h / h_kv)",
-                                        "head / h_kv, not head / (h / h_kv)", "0, always",
-                                        "h_kv - 1, always", "the one after its own"};
+    static const char *const words[] = {"head % h_kv, not head / (h / h_kv)", "0, always",
+                                        "h_kv - 1, always", "head / h_kv, not head / (h / h_kv)",
+                                        "the one after its own"};
     for (int kind = 3; kind > 0; kind--) {
         for (int rule = MODULO; rule < THIS; rule++) {
             const int a[EXPLAIN_NUMBERS] = {rule, 0, kind};

@@ -109,6 +109,51 @@ static int lse_of_part(struct explain *x, const int *a) {
     return x->n > 0 && !x->outside && isfinite(lse);
 }
 
+/* Parts (chunks: 0, or tiles of so many keys) that were merged with a logarithm to another base than the largest of them
+ * is in. a: keys; 1: the largest is in bits, 0: the logarithm of the sum is. */
+static int lse_of_two_bases(struct explain *x, const int *a) {
+    size_t at = (size_t)x->pair * (size_t)x->at->width + (size_t)x->d;
+    double lse = x->at->expected[at], top = -INFINITY;
+    int keys = explain_keys_of_step(x, a[0]), parts = 0;
+    explain_take_all(x);
+    explain_score_all(x);
+    for (int from = 0; from < x->m; from += keys, parts++) {
+        double largest = x->scratch[from], sum = 0.0;
+        for (int j = from + 1; j < x->m && j < from + keys; j++) {
+            largest = fmax(largest, x->scratch[j]);
+        }
+        for (int j = from; j < x->m && j < from + keys; j++) {
+            sum += exp(x->scratch[j] - largest);
+        }
+        top = sum > 0.0 ? fmax(top, largest + log(sum)) : top;
+    }
+    for (int i = 0; i < x->d; i++) {
+        x->numbers.expected[i] = 0.0;
+        x->numbers.bound[i] = INFINITY;
+    }
+    double value = a[1] ? top / LN_2 + (lse - top) : top + (lse - top) / LN_2;
+    x->numbers.expected[x->d] = value;
+    x->numbers.bound[x->d] = x->at->bound[at] * fmax(1.0, fabs(value) / fmax(fabs(lse), 1.0));
+    return parts > 1 && !x->outside && isfinite(value);
+}
+
+static void try_two_bases(struct explain *x) {
+    static const char *const words[] = {"the largest part's is in nats, the logarithm of their sum "
+                                        "in bits",
+                                        "the largest part's is in bits, the logarithm of their sum "
+                                        "in nats"};
+    char step[60];
+    for (int in_bits = 0; in_bits < 2; in_bits++) {
+        for (int keys = 0; keys <= MOST_TILE; keys = keys == 0 ? 1 : 2 * keys) {
+            const int a[EXPLAIN_NUMBERS] = {keys, in_bits};
+            explain_name_step(keys, step, sizeof step);
+            explain_try(x, lse_of_two_bases, a, 22,
+                        "lse is as if those of parts of %s were merged in two bases: %s (MERGE-7)",
+                        step, words[in_bits]);
+        }
+    }
+}
+
 static void try_parts(struct explain *x) {
     static const char *const words[] = {"the last chunk", "the shared chunks",
                                         "the sequence's own chunks"};
@@ -155,4 +200,5 @@ void explain_try_lse(struct explain *x) {
                     "lse is as if %s (MERGE-7)", words[way]);
     }
     try_parts(x);
+    try_two_bases(x);
 }

@@ -176,6 +176,78 @@ static int take_other_maximum(struct explain *x, const int *a) {
     return changed && !x->outside && finish(x, &whole);
 }
 
+/* ---- From tile to tile ---- */
+
+/* Whose maximum a sum is rescaled from, or that is kept of a tile alone. */
+enum rescaled { BY_ANOTHER, TO_ANOTHER, OF_TILE_ALONE };
+
+/* The largest score of a query with keys up to `end`, 0 of them: none. */
+static double largest_up_to(struct explain *x, int query, int end) {
+    return query == x->pair ? -INFINITY : largest_of(x, query, 0, end);
+}
+
+/* a: which; keys of a tile; whose: FIRST_OF_GROUP, ONE_BEFORE, ONE_BEHIND. */
+static int rescale_otherwise(struct explain *x, const int *a) {
+    const int whose[EXPLAIN_NUMBERS] = {a[2], 1};
+    struct explain_state s;
+    int changed = 0, other = a[0] == OF_TILE_ALONE ? -1 : other_query(x, whose, 0);
+    explain_take_scores(x);
+    if (x->outside || x->m <= a[1] || (a[0] != OF_TILE_ALONE && (other < 0 || other == x->pair))) {
+        return 0;
+    }
+    explain_begin(x, &s, 0);
+    for (int from = 0, end; from < x->m && !x->outside; from = end) {
+        double of_tile = -INFINITY, of_other = -INFINITY;
+        end = from + a[1] < x->m ? from + a[1] : x->m;
+        for (int j = from; j < end; j++) {
+            of_tile = fmax(of_tile, x->scratch[j]);
+        }
+        double m = a[0] == OF_TILE_ALONE ? of_tile : fmax(s.m, of_tile), old = s.m, now = m;
+        if (a[0] != OF_TILE_ALONE) {
+            of_other = largest_up_to(x, other, a[0] == BY_ANOTHER ? from : end);
+            old = a[0] == BY_ANOTHER ? of_other : old;
+            now = a[0] == BY_ANOTHER ? now : of_other;
+            explain_take_query(x, x->row, x->head);
+        }
+        double factor = from == 0 ? 0.0 : hold(exp(old - now));
+        changed |= from > 0 && (a[0] == OF_TILE_ALONE || factor != hold(exp(s.m - m)));
+        s.n = hold(s.n * factor);
+        for (int i = 0; i < x->d; i++) {
+            s.o[i] = hold(s.o[i] * factor);
+            s.size[i] = hold(s.size[i] * factor);
+        }
+        s.m = m;
+        for (int j = from; j < end; j++) {
+            explain_add_key(x, &s, j, 1.0, 1.0);
+        }
+    }
+    return changed && !x->outside && finish(x, &s);
+}
+
+static void try_tiles(struct explain *x) {
+    static const char *const words[] = {"the first head of its group", "the query before it",
+                                        "the query behind it"};
+    const int none[] = {FIRST_OF_GROUP, ONE_BEFORE, ONE_BEHIND};
+    for (int tile = 1; tile <= MOST_BLOCK && tile < x->n; tile *= 2) {
+        const int alone[EXPLAIN_NUMBERS] = {OF_TILE_ALONE, tile};
+        explain_try(x, rescale_otherwise, alone, 43,
+                    "as if the maximum were that of each tile of %d %s alone, to which the sums "
+                    "are rescaled: it is not carried on, and where a later tile is far below, "
+                    "exp(old - new) overflows (MERGE-4)",
+                    tile, tile == 1 ? "key" : "keys");
+        for (int whose = 0; whose < 3; whose++) {
+            for (int which = BY_ANOTHER; which <= TO_ANOTHER; which++) {
+                const int a[EXPLAIN_NUMBERS] = {which, tile, none[whose]};
+                explain_try(x, rescale_otherwise, a, 45,
+                            "as if the sums had been rescaled %s the maximum of %s when their own "
+                            "maximum grew, in steps of %d %s (MERGE-4)",
+                            which == BY_ANOTHER ? "from" : "to", words[whose], tile,
+                            tile == 1 ? "key" : "keys");
+            }
+        }
+    }
+}
+
 static void try_query(struct explain *x, int which, int block, const char *words) {
     static const char *const parts[] = {"in each shared chunk", "in each chunk", "in all keys"};
     for (int part = SHARED_CHUNKS; part <= ALL_KEYS; part++) {
@@ -194,7 +266,11 @@ static void try_query(struct explain *x, int which, int block, const char *words
 
 void explain_try_maxima(struct explain *x) {
     char block[80];
-    if (x->at->pairs == 1 || x->n == 0) {
+    if (x->n == 0) {
+        return;
+    }
+    try_tiles(x);
+    if (x->at->pairs == 1) {
         return;
     }
     try_query(x, FIRST_ROW, 1, "the first query of those that share the chunk");

@@ -377,7 +377,9 @@ static void say_one(const struct explain *x, const struct explain_reason *r, con
                 r->swallowed);
     }
     if (r->refuted > 0) {
-        fprintf(x->file, "\n      %d of %d rows and heads that are right would be wrong by it",
+        fprintf(x->file,
+                "\n      %d of %d rows and heads that are right would be wrong by it: it is not "
+                "always done, or not quite this",
                 r->refuted, x->n_right);
     }
     fputs("\n", x->file);
@@ -408,7 +410,7 @@ void explain_say_rounded(const struct explain *x) {
     }
     if (best != NULL) {
         fprintf(x->file,
-                "  they are mostly those of %s\n      gives %d of %d wrong numbers, %d different "
+                "  as of %s\n      gives %d of %d wrong numbers, %d different "
                 "ones\n",
                 best->text, best->n, x->n_wrong, best->different);
     }

@@ -64,7 +64,7 @@ static void try_format(struct explain *x, int format, int sum) {
 
 static void try_weights(struct explain *x) {
     int declared = x->kernel->arithmetic.weights;
-    for (int sum = 0; sum <= 1 && declared == CP_FP32; sum++) {
+    for (int sum = declared == CP_FP32 ? 0 : 1; sum <= 1 && declared != CP_BF16; sum++) {
         try_format(x, CP_FP16, sum);
     }
     for (int sum = 0; sum <= 1 && declared != CP_BF16; sum++) {

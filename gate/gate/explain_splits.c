@@ -84,6 +84,9 @@ enum done {
     OVERLAP_BEFORE,
     GAP,
     GAP_BEFORE,
+    N_CARRIED, /* sums of a part go on from those of the one before */
+    O_CARRIED,
+    BOTH_CARRIED,
     N_NOT_RESCALED, /* behind the first tiles of each part; */
     O_NOT_RESCALED
 };
@@ -129,6 +132,14 @@ static int stop_rescaling(const struct explain *x, const int *a, int from, int e
     return differs;
 }
 
+static int parts_behind(const struct explain *x, const int *a, int end) {
+    int parts = 0;
+    for (; end < x->m; parts++) {
+        end = end_of_part(x, a, end);
+    }
+    return parts;
+}
+
 /* What a part's keys are multiplied by. `m`: the largest score of all. */
 static int set_part(const struct explain *x, const int *a, int from, int end, double m) {
     double part = largest_of(x, from, end), n = sum_of(x, from, end, part);
@@ -164,6 +175,12 @@ static int set_part(const struct explain *x, const int *a, int from, int end, do
         break;
     case LAST_MISSING:
         o_times = n_times = 1.0 - is_last;
+        break;
+    case N_CARRIED:
+    case O_CARRIED:
+    case BOTH_CARRIED:
+        n_times = a[2] != O_CARRIED ? 1.0 + parts_behind(x, a, end) : 1.0;
+        o_times = a[2] != N_CARRIED ? 1.0 + parts_behind(x, a, end) : 1.0;
         break;
     default:
         break;
@@ -300,7 +317,10 @@ static void try_merge(struct explain *x, struct look *look, const int *a, int ra
         "overlapped by a key: the first one of each part but the first counts twice",
         "overlapped by a key: the last one of each part but the last counts twice",
         "had a gap of a key: the first one of each part but the first is missing",
-        "had a gap of a key: the last one of each part but the last is missing"};
+        "had a gap of a key: the last one of each part but the last is missing",
+        "had each gone on with the sum of weights of the one before: it is not begun anew",
+        "had each gone on with the sum of weighted values of the one before: it is not begun anew",
+        "had each gone on with both sums of the one before: they are not begun anew"};
     char parts[120];
     if (might(x, look, a)) {
         name_parts(a, parts, sizeof parts);
@@ -311,7 +331,7 @@ static void try_merge(struct explain *x, struct look *look, const int *a, int ra
 }
 
 static void try_merges(struct explain *x, struct look *look, int parts, int tile, int rank) {
-    int last = tile == 1 ? LAST_MISSING : GAP_BEFORE; /* a key is no border of parts of a key */
+    int last = tile == 1 ? LAST_MISSING : BOTH_CARRIED; /* a key is no border of parts of a key */
     for (int done = ADDED_DIVIDED; done <= last; done++) {
         const int a[EXPLAIN_NUMBERS] = {parts, tile, done};
         try_merge(x, look, a, rank);
@@ -326,13 +346,20 @@ static void try_rescaling(struct explain *x, struct look *look, int parts, int t
             if ((parts % 8 == WHOLE && behind == 1) || !might(x, look, a)) {
                 continue;
             }
+            const char *sum = done == N_NOT_RESCALED ? "weights" : "weighted values";
             name_parts(a, words, sizeof words);
+            if (behind == 1) {
+                explain_try(x, merge_wrongly, a, rank + behind,
+                            "as if the sum of %s had not been rescaled when the maximum grew "
+                            "(MERGE-4), in tiles of %d keys within each part: %s",
+                            sum, tile, words);
+                look->has_scores = 0;
+                continue;
+            }
             explain_try(x, merge_wrongly, a, rank + behind,
                         "as if the sum of %s had been rescaled when the maximum grew in the first "
-                        "%d %s of %d keys of %s%s, and not behind them (MERGE-4)",
-                        done == N_NOT_RESCALED ? "weights" : "weighted values", behind,
-                        behind == 1 ? "tile" : "tiles", tile,
-                        parts % 8 == WHOLE ? "" : "each part: ", words);
+                        "%d tiles of %d keys of %s%s, and not behind them (MERGE-4)",
+                        sum, behind, tile, parts % 8 == WHOLE ? "" : "each part: ", words);
             look->has_scores = 0;
         }
     }

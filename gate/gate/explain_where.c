@@ -166,7 +166,8 @@ static void print_sequence(FILE *file, const struct gate_problem *p, int s) {
         fprintf(file, " C%d%s:%d", p->table[s * p->table_width + k],
                 k < p->n_shared_chunks[s] ? "*" : "", left < c ? left : c);
     }
-    fprintf(file, "%s  %d keys", p->n_tokens[s] > MOST_CHUNKS * c ? " ..." : "", p->n_tokens[s]);
+    fprintf(file, "%s  %d %s", p->n_tokens[s] > MOST_CHUNKS * c ? " ..." : "", p->n_tokens[s],
+            p->n_tokens[s] == 1 ? "key" : "keys");
     if (p->query_begin[s] < p->query_begin[s + 1]) {
         fprintf(file, ", rows %d to %d\n", p->query_begin[s], p->query_begin[s + 1] - 1);
     } else {

@@ -168,6 +168,9 @@ void gate_values_fill(struct gate_problem *problem);
 /* The nearest number of a type. */
 double gate_round(int type, double x);
 
+/* Without the sign of a NaN, to be printed. */
+double gate_plain(double x);
+
 /* Element 0 of a key, in k and v. */
 size_t gate_key_at(const struct gate_problem *problem, int sequence, int j, int kv_head);
 int gate_sequence_of(const struct gate_problem *problem, int row);
@@ -241,7 +244,7 @@ struct gate_finding {
         unclaimed;  /* elements; of the last nothing can be claimed (NUM-12) */
     double largest; /* error / bound, of all that were compared; infinite for a NaN */
     int keys;       /* that its row sees */
-    char text[768];
+    char text[1280];
 };
 
 /* Notes which clause is broken. */

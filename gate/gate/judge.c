@@ -192,8 +192,8 @@ static void say(const struct gate_problem *p, struct gate_finding *f) {
     (void)snprintf(f->text, sizeof f->text,
                    "%s of row %d (sequence %d), head %d is %.9g and must be %.9g%s; %lld of %lld "
                    "numbers are wrong",
-                   where, f->row, gate_sequence_of(p, f->row), f->head, f->got, f->expected, within,
-                   f->wrong, f->compared);
+                   where, f->row, gate_sequence_of(p, f->row), f->head, gate_plain(f->got),
+                   f->expected, within, f->wrong, f->compared);
 }
 
 int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,

@@ -13,6 +13,8 @@
 #define WIDE_EVERY 24
 #define FAR_EVERY  20
 #define FAR_FIRST  3      /* attempts: a kernel may refuse such strides */
+#define ODD_EVERY  11     /* has a head dimension that no vector divides, */
+#define ODD_FIRST  2      /* in the first attempts */
 #define WIDE_FIRST 8      /* attempts with wide heads, before a kernel is taken not to have them */
 #define LITTLE     100000 /* work that leaves room for one head of many keys alone */
 
@@ -206,6 +208,7 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     static const struct gate_shape any = {0, 0, 0, 0};
     const struct gate_shape *wanted = shape != NULL ? shape : &any;
     static const int head_dims[] = {64, 128, 32, 80, 96, 256, 16, 128, 64, 40, 100, 320};
+    static const int odd_head_dims[] = {17, 66, 33, 50, 7, 121, 1, 130, 3};
     static const int chunk_sizes[] = {16, 64, 1, 2, 3, 5, 17, 32, 128, 4, 256, 512};
     static const int groups[] = {1, 2, 4, 8, 1, 3, 7, 16};
     static const int kv_heads[] = {1, 2, 3, 1, 4, 8};
@@ -224,6 +227,8 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     r->padding = (enum gate_padding)gate_random_below(&random, GATE_PADDINGS);
     if (r->values == GATE_SHIFTED && attempt == 0 && index / COUNT_OF(turns) % 2 == 0) {
         r->head_dim = 16; /* for the scores furthest from 0 */
+    } else if (attempt < ODD_FIRST && index % ODD_EVERY == ODD_EVERY / 2) {
+        r->head_dim = odd_head_dims[index / ODD_EVERY % COUNT_OF(odd_head_dims)];
     }
     r->scale = one_of(&random, scales, COUNT_OF(scales));
     r->without_lse = gate_random_below(&random, 6) == 0;
@@ -267,20 +272,36 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     }
 }
 
+/* What the operations leave: "2 sequences of 7 keys at most". */
+static void print_sequences(const struct gate_recipe *r, char *text, size_t size) {
+    struct cp_tree *tree = gate_tree_new(r);
+    int most = 0, n = tree != NULL ? tree->n_sequences : 0;
+    for (int s = 0; s < n; s++) {
+        int length = cp_tree_length(tree, s);
+        most = length > most ? length : most;
+    }
+    (void)snprintf(text, size, n == 0 ? "no sequence" : "%d sequence%s of %d key%s%s", n,
+                   n == 1 ? "" : "s", most, most == 1 ? "" : "s", n == 1 ? "" : " at most");
+    cp_tree_free(tree);
+}
+
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
     static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
                                           "more query rows than keys", "up to 40 query rows each"};
     static const char *const layouts[] = {
         "K [slot][head]",          "V the other way round", "Q [head][row]",    "gaps behind rows",
         "out the other way round", "gaps behind chunks",    "chunks 2^32 apart"};
+    char sequences[80];
     int joins = 0, n = 0;
+    print_sequences(r, sequences, sizeof sequences);
     for (int i = 0; i < r->n_ops; i++) {
         joins += r->op[i].kind == GATE_JOIN;
     }
-    n = snprintf(
-        line, GATE_LINE, "%s values, h %d, h_kv %d, d %d, c %d, %d operation%s (%d join%s), %s",
-        gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim, r->chunk_size,
-        r->n_ops, r->n_ops == 1 ? "" : "s", joins, joins == 1 ? "" : "s", queries[r->queries]);
+    n = snprintf(line, GATE_LINE,
+                 "%s values, h %d, h_kv %d, d %d, c %d, %s (%d operation%s, %d join%s), %s",
+                 gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim,
+                 r->chunk_size, sequences, r->n_ops, r->n_ops == 1 ? "" : "s", joins,
+                 joins == 1 ? "" : "s", queries[r->queries]);
     for (int bit = 0; bit < COUNT_OF(layouts); bit++) {
         if ((r->layout >> bit & 1) != 0 && n > 0 && n < GATE_LINE) {
             n += snprintf(line + n, GATE_LINE - (size_t)n, ", %s", layouts[bit]);

@@ -138,13 +138,17 @@ static void put_word(FILE *out, const char *word) {
     fputc('\'', out);
 }
 
+static void put_place(FILE *out, const struct gate_options *o) {
+    if (o->place != GATE_ANYWHERE) {
+        fprintf(out, " --on %s", o->place == GATE_ON_GPU ? "gpu" : "executor");
+    }
+}
+
 static void put_gate(FILE *out, const struct gate_options *o) {
     fputs("chunkproof gate --kernel ", out);
     put_word(out, o->kernel);
     fprintf(out, " --tier %s --seed %llu", gate_tier_names[o->tier], o->seed);
-    if (o->place != GATE_ANYWHERE) {
-        fprintf(out, " --on %s", o->place == GATE_ON_GPU ? "gpu" : "executor");
-    }
+    put_place(out, o);
     static const char *const sizes[] = {"h", "h_kv", "d", "c"};
     const int shape[] = {o->shape.n_heads, o->shape.n_kv_heads, o->shape.head_dim,
                          o->shape.chunk_size};
@@ -207,6 +211,7 @@ static char *with_file(const struct gate_report *report, const struct gate_found
     put_word(out, found->file);
     fputs(" --kernel ", out);
     put_word(out, report->options->kernel);
+    put_place(out, report->options);
     show_close_text(out);
     return text;
 }

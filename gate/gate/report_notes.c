@@ -57,6 +57,8 @@ static void note_too_large(FILE *out, const struct gate_report *report) {
     }
 }
 
+#define ODD 4 /* other head dimensions are for the ends of vectors: of these few keys are enough */
+
 /* What a kernel does with its second block of keys does not show where no sequence has one. Of what was to be short, and
  * of what is wrong already, nothing is said. */
 static void note_few_keys(FILE *out, const struct gate_report *report) {
@@ -67,7 +69,7 @@ static void note_few_keys(FILE *out, const struct gate_report *report) {
     int is_whole = o->only < 0 && o->cases == 0 && !o->first && !r->interrupted && !r->is_late &&
                    o->shape.head_dim == 0 && gate_wrong_cases(r) == 0;
     for (int i = 0; i < r->n_covered && is_whole; i++) {
-        if (r->covered[i].keys <= few) {
+        if (r->covered[i].keys <= few && r->covered[i].head_dim % ODD == 0) {
             fprintf(out, "%s %d (%d)",
                     n++ == 0 ? "few keys with some d, which says little of it: d" : ",",
                     r->covered[i].head_dim, r->covered[i].keys);

@@ -80,7 +80,7 @@ struct run_call {
 };
 
 /* Bytes of a text, with its end. */
-#define RUN_TEXT 512
+#define RUN_TEXT 1024
 
 struct run_report {
     enum run_outcome outcome;
