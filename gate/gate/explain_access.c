@@ -66,27 +66,45 @@ static long long divide_down(long long a, long long b) {
 }
 
 /* An element of K or V, by the strides of the call: the larger ones first. */
-static void print_key_place(FILE *file, const struct cp_kernel_call *c, int of_v, long long at) {
+struct key_place {
+    long long chunk, slot, head;
+};
+
+static struct key_place key_place_of(const struct cp_kernel_call *c, int of_v, long long at) {
     long long chunk = of_v ? c->v_chunk : c->k_chunk, head = of_v ? c->v_head : c->k_head;
     long long slot = of_v ? c->v_slot : c->k_slot;
     long long number = divide_down(at, chunk), rest = at - number * chunk;
     int heads_first = head > slot;
     long long first = rest / (heads_first ? head : slot);
     long long second = rest % (heads_first ? head : slot) / (heads_first ? slot : head);
+    return (struct key_place){number, heads_first ? second : first, heads_first ? first : second};
+}
+
+static void print_key_place(FILE *file, const struct cp_kernel_call *c, int of_v, long long at) {
+    struct key_place place = key_place_of(c, of_v, at), other = key_place_of(c, !of_v, at);
+    long long number = place.chunk;
+    int differ = c->k_chunk != c->v_chunk || c->k_head != c->v_head || c->k_slot != c->v_slot;
     fprintf(
         file,
         "chunk %lld, slot %lld, K/V head %lld; there are chunks 0 to %d, slots 0 to %d, heads 0 "
         "to %d\n",
-        number, heads_first ? second : first, heads_first ? first : second, c->capacity - 1,
-        c->chunk_size - 1, c->n_kv_heads - 1);
+        number, place.slot, place.head, c->capacity - 1, c->chunk_size - 1, c->n_kv_heads - 1);
+    if (differ) {
+        fprintf(file,
+                "  strides of K and V differ here: by those of %s it would be chunk %lld, slot "
+                "%lld, K/V head %lld; is each read by its own,\n  of chunks (%lld and %lld), heads "
+                "(%lld and %lld) and slots (%lld and %lld)?\n",
+                of_v ? "K" : "V", other.chunk, other.slot, other.head, c->k_chunk, c->v_chunk,
+                c->k_head, c->v_head, c->k_slot, c->v_slot);
+    }
     if (number == -1) {
         fprintf(
             file,
             "  -1 is no chunk: the table has it behind the last chunk of a row. Look at which row "
             "of the table is read: they are\n  table_width apart (here %d), one for each "
-            "sequence; and at how many chunks are read of it: (keys + c - 1) / c, no more "
-            "(GATE-3)\n",
-            c->table_width);
+            "sequence; at which entry: key / c, with the c of the call (here %d);\n  and at how "
+            "many chunks are read of it: (keys + c - 1) / c, no more (GATE-3)\n",
+            c->table_width, c->chunk_size);
         return;
     }
     fprintf(file,
@@ -226,6 +244,46 @@ static void print_race(FILE *file, const char *text) {
     }
 }
 
+/* ---- What the executor finds beside that ---- */
+
+/* By the word that its text begins with. */
+static const char *const executor_advice[][2] = {
+    {"uninitialized_shared",
+     "shared memory is to be written, for all that is read of it, by threads of the same block "
+     "before a barrier. Look at what fills it: the\n  end of a tile that is not full, behind the "
+     "last key or element, is to be filled, too; threads that have returned fill\n  nothing; and "
+     "what is written with one stride is not where another one reads it (GATE-9)"},
+    {"out_of_bounds_shared",
+     "an array in shared memory is smaller than what is written or read. Look at the bytes that "
+     "the launch gives (<<<blocks, threads, bytes>>>),\n  one part for each warp and each buffer, "
+     "and at the index: rows of the tile, and their stride (GATE-9)"},
+    {"in_flight",
+     "an asynchronous copy is under way to or from there: wait for it (cp.async.wait_group), and "
+     "for the other threads' by a barrier\n  behind that (GATE-9)"},
+    {"misaligned",
+     "a vector of 2, 4, 8 or 16 bytes lies at a multiple of its size: strides and d that are no "
+     "multiple of it are to be refused,\n  or read number by number (GATE-9)"},
+    {"barrier_divergence",
+     "each thread of the block that has not returned must come to the same __syncthreads(): none "
+     "in a branch, or in a loop, that some\n  leave earlier (GATE-9)"},
+    {"warp_divergence",
+     "all lanes in the mask must come to the same shuffle or vote, with the same mask: none in a "
+     "branch that some do not take\n  (GATE-9)"},
+    {"inactive_lane",
+     "a shuffle takes from a lane that does not take part in it, or a lane is not in its own mask: "
+     "look at the mask where lanes have\n  left a loop (GATE-9)"},
+    {"step_limit", "a loop does not end: look at what counts it (GATE-9)"},
+};
+
+static const char *advice_on(const char *text) {
+    for (size_t i = 0; i < sizeof executor_advice / sizeof executor_advice[0]; i++) {
+        if (strncmp(text, executor_advice[i][0], strlen(executor_advice[i][0])) == 0) {
+            return executor_advice[i][1];
+        }
+    }
+    return NULL;
+}
+
 /* ---- All ---- */
 
 const char gate_keeps_something[] = "right in a fresh process: GATE-4, the kernel keeps something "
@@ -262,7 +320,8 @@ void explain_access(FILE *file, struct runner *runner, const struct gate_recipe 
                     const struct gate_finding *finding) {
     struct gate_problem p;
     char text[sizeof finding->text];
-    const char *advice = advice_of(finding->verdict);
+    const char *advice = advice_on(finding->text);
+    advice = advice != NULL ? advice : advice_of(finding->verdict);
     memcpy(text, finding->text, sizeof text);
     gate_name_lines(runner_file(runner), text, sizeof text);
     if (gate_problem_new(&p, recipe, runner_kernel(runner)) == 0) {
@@ -275,7 +334,8 @@ void explain_access(FILE *file, struct runner *runner, const struct gate_recipe 
                gate_problem_new(&p, recipe, runner_kernel(runner)) == 0) {
         print_spot(file, &p, text);
         gate_problem_free(&p);
-    } else if (advice != NULL) {
+    }
+    if (advice != NULL) {
         fprintf(file, "\n  %s\n", advice);
     }
 }

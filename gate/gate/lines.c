@@ -36,16 +36,23 @@ static size_t place_length(const char *line) {
     return known ? length : 0;
 }
 
-/* The innermost of the calls that the compiler put there which is not the executor's, else the outermost. */
+/* The innermost of the calls that the compiler put there which is not the executor's, else the outermost; and the line of
+ * the same file that this is called from, where there is one. */
 static void choose(const char *lines, char *place, size_t size) {
-    int chosen = 0;
+    size_t chosen = 0, file = 0; /* how long it is, and its file's name with the colon */
     place[0] = '\0';
-    while (*lines != '\0' && !chosen) {
+    while (*lines != '\0') {
         size_t length = place_length(lines);
-        if (length > 0 && length < size) {
+        if (length > 0 && length < size && chosen == 0) {
             memcpy(place, lines, length);
             place[length] = '\0';
-            chosen = strstr(place, "kernels/simt/") == NULL;
+            chosen = strstr(place, "kernels/simt/") == NULL ? length : 0;
+            file = (size_t)(strrchr(place, ':') + 1 - place);
+        } else if (length > file && chosen > 0 && strncmp(lines, place, file) == 0 &&
+                   memchr(lines + file, ':', length - file) == NULL) {
+            (void)snprintf(place + chosen, size - chosen, " (called in line %.*s)",
+                           (int)(length - file), lines + file);
+            return;
         }
         lines += strcspn(lines, "\n");
         lines += *lines == '\n';

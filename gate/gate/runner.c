@@ -256,7 +256,7 @@ static void judge(const struct run_process *process, const struct run_call *call
         run_explain_change(&spot, report);
     } else if (control->outcome != RUN_DONE) {
         report->outcome = control->outcome;
-        snprintf(report->text, sizeof report->text, "%.255s", control->text);
+        snprintf(report->text, sizeof report->text, "%.*s", RUN_TEXT - 1, control->text);
     } else if (control->seconds > control->limits.seconds &&
                control->worked > control->limits.seconds) {
         run_explain(process, RUN_NOT_IN_TIME, report);

@@ -169,6 +169,7 @@ class Machine {
     void begin_shared();
     void access_shared(std::size_t offset, std::size_t bytes, bool write, bool atomic, int thread,
                        const void *code);
+    std::string around(std::size_t offset) const;
     void access_global(const char *address, std::size_t bytes, bool write, bool atomic, int thread,
                        const void *code);
     bool own_memory(const char *address, std::size_t bytes, bool write, int thread) const;
@@ -177,6 +178,7 @@ class Machine {
 
     /* report.cpp */
     std::string thread_name(uint3 in_block, int thread) const;
+    std::string who_ended() const;
     std::string place_name(const Place &place) const;
     std::string memory_name(const void *address) const;
     std::string code_name(const void *code) const;

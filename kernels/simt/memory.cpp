@@ -107,6 +107,31 @@ static Code lower_half(const void *code) {
     return static_cast<Code>(reinterpret_cast<std::uintptr_t>(code));
 }
 
+/* "; of it bytes 736 to 767 are not written": the stretch of its array that the byte is in, or the next one behind it. */
+std::string Machine::around(std::size_t offset) const {
+    for (const Array &array : arrays) {
+        std::size_t begin = array.offset, end = array.offset + array.bytes;
+        while (offset < end && offset >= begin && arena->all(offset, 1, Arena::written)) {
+            offset++;
+        }
+        if (offset < begin || offset >= end) {
+            continue;
+        }
+        std::size_t first = offset, last = offset;
+        while (first > begin && !arena->all(first - 1, 1, Arena::written)) {
+            first--;
+        }
+        while (last + 1 < end && !arena->all(last + 1, 1, Arena::written)) {
+            last++;
+        }
+        return first == begin && last + 1 == end
+                   ? std::string("; nothing of it is written")
+                   : "; of it bytes " + std::to_string(first - begin) + " to " +
+                         std::to_string(last - begin) + " are not written";
+    }
+    return "";
+}
+
 void Machine::access_shared(std::size_t offset, std::size_t bytes, bool write, bool atomic,
                             int thread, const void *code) {
     const char *address = arena->memory + offset;
@@ -125,6 +150,7 @@ void Machine::access_shared(std::size_t offset, std::size_t bytes, bool write, b
     if (instrumented && reads && unwritten.ok() && !arena->all(offset, bytes, Arena::written)) {
         describe_access(unwritten, Finding::uninitialized_shared,
                         "reads shared memory that nobody wrote", address, bytes, thread, code);
+        unwritten.text += around(offset) + who_ended();
     }
     Conflict conflict;
     if (arena->shadow.access(offset, bytes, write, now(thread, atomic), lower_half(code), clocks,

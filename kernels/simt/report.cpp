@@ -175,6 +175,22 @@ void Machine::fail_race(bool shared, const void *address, std::size_t bytes, boo
     fail(finding);
 }
 
+/* "; threads 32-127 have ended", or nothing. */
+std::string Machine::who_ended() const {
+    std::string text;
+    for (std::size_t i = 0; i < threads.size() && text.size() < 100; i++) {
+        std::size_t first = i;
+        while (i < threads.size() && threads[i].ended) {
+            i++;
+        }
+        if (i > first) {
+            text += (text.empty() ? "; threads " : ", ") + std::to_string(first) +
+                    (i - first > 1 ? "-" + std::to_string(i - 1) : "");
+        }
+    }
+    return text.empty() ? text : text + " have ended";
+}
+
 /* "threads 0-31 wait at ...; threads 32-63 have ended". */
 std::string Machine::who_waits() const {
     auto state = [&](std::size_t i) {
