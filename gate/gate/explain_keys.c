@@ -178,6 +178,22 @@ static int take_neighbour(struct explain *x, const int *a) {
     return other[0] >= 0 && take_sequence(x, other);
 }
 
+/* The row as if it were of the sequence so many before or behind: its keys, and as many as a row at that place would see.
+ * a: how far. */
+static int take_row_of_neighbour(struct explain *x, const int *a) {
+    const struct gate_problem *p = &x->at->problem;
+    int s = x->s + a[0];
+    if (s < 0 || s >= p->b) {
+        return 0;
+    }
+    int n = p->n_tokens[s] - (p->query_begin[s + 1] - 1 - x->row);
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < n; j++) {
+        explain_take_key(x, s, j, x->g, x->g);
+    }
+    return explain_attend(x, 1.0);
+}
+
 static void try_sequences(struct explain *x) {
     for (int s = 0; s < x->at->problem.b && s < FEW; s++) {
         const int keys[EXPLAIN_NUMBERS] = {s, 0}, length[EXPLAIN_NUMBERS] = {s, 1};
@@ -194,6 +210,12 @@ static void try_sequences(struct explain *x) {
                 "as if n_tokens had been that of the sequence before it (PLAN-2)");
     explain_try(x, take_neighbour, behind, 12,
                 "as if n_tokens had been that of the sequence behind it (PLAN-2)");
+    explain_try(x, take_row_of_neighbour, before, 13,
+                "as if the row had been taken for one of the sequence before its own: by where "
+                "query_begin says that a sequence ends (PREFILL-1)");
+    explain_try(x, take_row_of_neighbour, behind, 13,
+                "as if the row had been taken for one of the sequence behind its own: by where "
+                "query_begin says that a sequence begins (PREFILL-1)");
 }
 
 enum table { POOL, SHIFTED, ROTATED, TURNED, PATH, ANY_CHUNK };
