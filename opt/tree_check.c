@@ -133,12 +133,15 @@ static int buckets_are_valid(const struct cp_opt_tree *tree) {
             full += is_listed;
         }
     }
+    if (listed != full) { /* a list that no bucket begins need not end */
+        return 0;
+    }
     for (int x = 0; x < tree->fresh_chunk; x++) {
         if (tree->chunk[x].first != -1 && is_full(tree, x) && !twins_are_valid(tree, x)) {
             return 0;
         }
     }
-    return listed == full;
+    return 1;
 }
 
 const char *cp_opt_tree_check(const struct cp_opt_tree *tree) {
