@@ -46,9 +46,8 @@ int cp_opt_find(const struct cp_opt_tree *tree, int chunk, int parent, unsigned 
                 unsigned long long hash, const int *token) {
     size_t bytes = (size_t)tree->sizes.chunk_size * sizeof *token;
     for (; chunk >= 0; chunk = tree->chunk[chunk].next) {
-        const struct cp_opt_chunk *candidate = &tree->chunk[chunk];
-        if (candidate->hash == hash && candidate->parent == parent &&
-            (parent >= 0 || tree->sequence[candidate->first].salt == salt) &&
+        if (tree->chunk[chunk].hash == hash && tree->chunk[chunk].parent == parent &&
+            (parent >= 0 || tree->sequence[tree->chunk[chunk].first].salt == salt) &&
             memcmp(tokens_of(tree, chunk), token, bytes) == 0) {
             return chunk;
         }
@@ -57,37 +56,35 @@ int cp_opt_find(const struct cp_opt_tree *tree, int chunk, int parent, unsigned 
 }
 
 void cp_opt_hash_chunk(struct cp_opt_tree *tree, int chunk, unsigned long long salt) {
-    struct cp_opt_chunk *entry = &tree->chunk[chunk];
-    entry->hash = cp_opt_hash(tree, tokens_of(tree, chunk));
-    int bucket = cp_opt_bucket(tree, entry->parent, salt, entry->hash);
-    entry->previous = -2 - bucket;
+    tree->chunk[chunk].hash = cp_opt_hash(tree, tokens_of(tree, chunk));
+    int bucket = cp_opt_bucket(tree, tree->chunk[chunk].parent, salt, tree->chunk[chunk].hash);
+    tree->chunk[chunk].previous = -2 - bucket;
     PREFETCH(&tree->bucket[bucket]);
 }
 
 void cp_opt_list(struct cp_opt_tree *tree, int chunk) {
-    struct cp_opt_chunk *entry = &tree->chunk[chunk];
-    int *head = &tree->bucket[-2 - entry->previous];
-    int twin = cp_opt_find(tree, *head - 1, entry->parent, tree->sequence[entry->first].salt,
-                           entry->hash, tokens_of(tree, chunk));
+    int bucket = -2 - tree->chunk[chunk].previous;
+    int twin = cp_opt_find(tree, tree->bucket[bucket] - 1, tree->chunk[chunk].parent,
+                           tree->sequence[tree->chunk[chunk].first].salt, tree->chunk[chunk].hash,
+                           tokens_of(tree, chunk));
     if (twin >= 0) { /* the others have been told of each other */
         tree->chunk[twin].has_twin = 1;
-        entry->has_twin = 1;
+        tree->chunk[chunk].has_twin = 1;
     }
-    entry->next = *head - 1;
-    if (entry->next >= 0) {
-        tree->chunk[entry->next].previous = chunk;
+    tree->chunk[chunk].next = tree->bucket[bucket] - 1;
+    if (tree->chunk[chunk].next >= 0) {
+        tree->chunk[tree->chunk[chunk].next].previous = chunk;
     }
-    *head = chunk + 1;
+    tree->bucket[bucket] = chunk + 1;
 }
 
 void cp_opt_unlist(struct cp_opt_tree *tree, int chunk) {
-    const struct cp_opt_chunk *entry = &tree->chunk[chunk];
-    if (entry->next >= 0) {
-        tree->chunk[entry->next].previous = entry->previous;
+    if (tree->chunk[chunk].next >= 0) {
+        tree->chunk[tree->chunk[chunk].next].previous = tree->chunk[chunk].previous;
     }
-    if (entry->previous >= 0) {
-        tree->chunk[entry->previous].next = entry->next;
+    if (tree->chunk[chunk].previous >= 0) {
+        tree->chunk[tree->chunk[chunk].previous].next = tree->chunk[chunk].next;
     } else {
-        tree->bucket[-2 - entry->previous] = entry->next + 1;
+        tree->bucket[-2 - tree->chunk[chunk].previous] = tree->chunk[chunk].next + 1;
     }
 }

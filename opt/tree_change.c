@@ -15,20 +15,17 @@ static int is_before(const struct cp_opt_tree *tree, int a, int b) {
 
 /* The k-th chunk of sequence s, if it is full, has these tokens and no twin, else -1: then nothing else can be meant. */
 static int guess(const struct cp_opt_tree *tree, int s, int k, const int *token) {
-    const struct cp_opt_sequence *sequence = &tree->sequence[s];
-    const int *path = path_of(tree, s);
-    int n_full = sequence->n_chunks - (sequence->room > 0);
+    int n_full = tree->sequence[s].n_chunks - (tree->sequence[s].room > 0);
     if (k >= n_full) {
         return -1;
     }
     if (k + 3 < n_full) {
-        PREFETCH(&tree->chunk[path[k + 3]]);
-        PREFETCH(tokens_of(tree, path[k + 3]));
+        PREFETCH(&tree->chunk[chunk_of(tree, s, k + 3)]);
+        PREFETCH(tokens_of(tree, chunk_of(tree, s, k + 3)));
     }
+    int x = chunk_of(tree, s, k);
     size_t bytes = (size_t)tree->sizes.chunk_size * sizeof *token;
-    return !tree->chunk[path[k]].has_twin && memcmp(tokens_of(tree, path[k]), token, bytes) == 0
-               ? path[k]
-               : -1;
+    return !tree->chunk[x].has_twin && memcmp(tokens_of(tree, x), token, bytes) == 0 ? x : -1;
 }
 
 /* A full child of `at`, or a root for -1, with these tokens, or -1. */
@@ -42,9 +39,10 @@ static int find_child(const struct cp_opt_tree *tree, int at, unsigned long long
 /* Another one, behind `at` in its bucket, with the same parent and tokens, or -1. */
 static int find_twin(const struct cp_opt_tree *tree, int at, unsigned long long salt,
                      const int *token) {
-    const struct cp_opt_chunk *chunk = &tree->chunk[at];
-    return chunk->has_twin ? cp_opt_find(tree, chunk->next, chunk->parent, salt, chunk->hash, token)
-                           : -1;
+    return tree->chunk[at].has_twin
+               ? cp_opt_find(tree, tree->chunk[at].next, tree->chunk[at].parent, salt,
+                             tree->chunk[at].hash, token)
+               : -1;
 }
 
 /* The last chunk of the longest match, and how long that is: depth first over all chunks that match, of which there is
@@ -105,18 +103,17 @@ static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long i
     } else {
         s = tree->fresh_sequence++;
     }
-    int *path = path_of(tree, s);
     int joint = -1;
     if (n > 0) {
-        memcpy(path, path_of(tree, behind), (size_t)n * sizeof *path);
-        joint = path[n - 1];
+        memcpy(path_of(tree, s), path_of(tree, behind), (size_t)n * sizeof *tree->path);
+        joint = chunk_of(tree, s, n - 1);
         if (tree->chunk[joint].first == tree->chunk[joint].last) { /* private until now */
             sequence[behind].n_shared = n;
             sequence[behind].joint = joint;
         }
         /* Ranges nest: where one goes on behind it, all above do. */
-        for (int k = n - 1; k >= 0 && tree->chunk[path[k]].last == behind; k--) {
-            tree->chunk[path[k]].last = s;
+        for (int k = n - 1; k >= 0 && tree->chunk[chunk_of(tree, s, k)].last == behind; k--) {
+            tree->chunk[chunk_of(tree, s, k)].last = s;
         }
     }
     cp_opt_insert(tree, s, behind);
@@ -137,7 +134,6 @@ static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long i
 /* A new last chunk for sequence s, whose chunks are full, with n >= 1 tokens; one that is full is still to be listed.
  * There is a free one. */
 static int push_chunk(struct cp_opt_tree *tree, int s, const int *token, int n) {
-    struct cp_opt_sequence *sequence = &tree->sequence[s];
     int x = tree->free_chunk;
     if (x >= 0) {
         tree->free_chunk = tree->chunk[x].next;
@@ -145,18 +141,18 @@ static int push_chunk(struct cp_opt_tree *tree, int s, const int *token, int n) 
         x = tree->fresh_chunk++;
     }
     tree->n_free--;
-    struct cp_opt_chunk *chunk = &tree->chunk[x];
-    chunk->parent = sequence->n_chunks > 0 ? sequence->tail : -1;
-    chunk->first = chunk->last = s;
-    chunk->depth = (unsigned)sequence->n_chunks;
-    chunk->has_twin = 0;
-    chunk->next = chunk->previous = -1;
+    tree->chunk[x].parent = tree->sequence[s].n_chunks > 0 ? tree->sequence[s].tail : -1;
+    tree->chunk[x].first = tree->chunk[x].last = s;
+    tree->chunk[x].depth = (unsigned)tree->sequence[s].n_chunks;
+    tree->chunk[x].has_twin = 0;
+    tree->chunk[x].next = tree->chunk[x].previous = -1;
     memcpy(tokens_of(tree, x), token, (size_t)n * sizeof *token);
-    path_of(tree, s)[sequence->n_chunks++] = x;
-    sequence->tail = x;
-    sequence->room = tree->sizes.chunk_size - n;
-    if (sequence->room == 0) {
-        cp_opt_hash_chunk(tree, x, sequence->salt);
+    tree->path[(size_t)s * (size_t)tree->sizes.max_depth + (size_t)tree->sequence[s].n_chunks] = x;
+    tree->sequence[s].n_chunks++;
+    tree->sequence[s].tail = x;
+    tree->sequence[s].room = tree->sizes.chunk_size - n;
+    if (tree->sequence[s].room == 0) {
+        cp_opt_hash_chunk(tree, x, tree->sequence[s].salt);
     }
     return x;
 }
@@ -196,19 +192,19 @@ int cp_opt_tree_join(struct cp_opt_tree *tree, const int *token, int n_tokens,
 }
 
 static void append_one(struct cp_opt_tree *tree, int s, int token) {
-    struct cp_opt_sequence *sequence = &tree->sequence[s];
-    if (sequence->room == 0) {
+    if (tree->sequence[s].room == 0) {
         push_chunk(tree, s, &token, 1);
         tree->stamp.epoch++;
     } else {
-        tokens_of(tree, sequence->tail)[tree->sizes.chunk_size - sequence->room] = token;
-        sequence->room--;
-        if (sequence->room == 0) {
-            cp_opt_hash_chunk(tree, sequence->tail, sequence->salt);
+        tokens_of(tree, tree->sequence[s].tail)[tree->sizes.chunk_size - tree->sequence[s].room] =
+            token;
+        tree->sequence[s].room--;
+        if (tree->sequence[s].room == 0) {
+            cp_opt_hash_chunk(tree, tree->sequence[s].tail, tree->sequence[s].salt);
         }
     }
-    if (sequence->room == 0) {
-        cp_opt_list(tree, sequence->tail);
+    if (tree->sequence[s].room == 0) {
+        cp_opt_list(tree, tree->sequence[s].tail);
     }
 }
 
@@ -216,14 +212,14 @@ static void append_one(struct cp_opt_tree *tree, int s, int token) {
 static int count_needed(struct cp_opt_tree *tree, int n, const int *sequence, int *n_marked,
                         int *needed) {
     for (int i = 0; i < n; i++) {
-        if (!cp_opt_tree_is_alive(tree, sequence[i]) || tree->sequence[sequence[i]].marked) {
+        int s = sequence[i];
+        if (!cp_opt_tree_is_alive(tree, s) || tree->sequence[s].marked) {
             return CP_ERROR_ARGUMENT;
         }
-        struct cp_opt_sequence *one = &tree->sequence[sequence[i]];
-        one->marked = 1;
+        tree->sequence[s].marked = 1;
         *n_marked = i + 1;
-        if (one->room == 0) {
-            if (one->n_chunks == tree->sizes.max_depth) {
+        if (tree->sequence[s].room == 0) {
+            if (tree->sequence[s].n_chunks == tree->sizes.max_depth) {
                 return CP_ERROR_TOO_LONG;
             }
             ++*needed;
@@ -257,16 +253,14 @@ int cp_opt_tree_append(struct cp_opt_tree *tree, int sequence, int token) {
 
 /* The last chunk first, so that the first one is the next to be taken: as in the reference. */
 static void release_own(struct cp_opt_tree *tree, int s) {
-    const struct cp_opt_sequence *sequence = &tree->sequence[s];
-    const int *path = path_of(tree, s);
-    for (int k = sequence->n_chunks - 1; k >= sequence->n_shared; k--) {
-        struct cp_opt_chunk *chunk = &tree->chunk[path[k]];
-        if (chunk->previous != -1) {
-            cp_opt_unlist(tree, path[k]);
+    for (int k = tree->sequence[s].n_chunks - 1; k >= tree->sequence[s].n_shared; k--) {
+        int x = chunk_of(tree, s, k);
+        if (tree->chunk[x].previous != -1) {
+            cp_opt_unlist(tree, x);
         }
-        chunk->first = -1;
-        chunk->next = tree->free_chunk;
-        tree->free_chunk = path[k];
+        tree->chunk[x].first = -1;
+        tree->chunk[x].next = tree->free_chunk;
+        tree->free_chunk = x;
         tree->n_free++;
     }
 }
@@ -277,21 +271,20 @@ int cp_opt_tree_leave(struct cp_opt_tree *tree, int s) {
     if (!cp_opt_tree_is_alive(tree, s)) {
         return CP_ERROR_ARGUMENT;
     }
-    const int *path = path_of(tree, s);
     release_own(tree, s);
     for (int k = sequence[s].n_shared - 1; k >= 0; k--) {
-        struct cp_opt_chunk *chunk = &tree->chunk[path[k]];
-        if (chunk->first == s) {
-            chunk->first = sequence[s].next;
-        } else if (chunk->last == s) {
-            chunk->last = sequence[s].previous;
+        int x = chunk_of(tree, s, k);
+        if (tree->chunk[x].first == s) {
+            tree->chunk[x].first = sequence[s].next;
+        } else if (tree->chunk[x].last == s) {
+            tree->chunk[x].last = sequence[s].previous;
         } else {
             break; /* inside of its range, and inside of all above */
         }
-        if (chunk->first ==
-            chunk->last) { /* private now; whose it is, is the same at each such k */
-            sequence[chunk->first].n_shared = k;
-            sequence[chunk->first].joint = k > 0 ? path[k - 1] : -1;
+        if (tree->chunk[x].first ==
+            tree->chunk[x].last) { /* private now; whose it is, is the same at each such k */
+            sequence[tree->chunk[x].first].n_shared = k;
+            sequence[tree->chunk[x].first].joint = k > 0 ? chunk_of(tree, s, k - 1) : -1;
         }
     }
     cp_opt_remove(tree, s);

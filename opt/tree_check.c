@@ -46,50 +46,54 @@ static int handles_are_valid(const struct cp_opt_tree *tree) {
 }
 
 static int has_at(const struct cp_opt_tree *tree, int s, int k, int chunk) {
-    return s >= 0 && k < tree->sequence[s].n_chunks && path_of(tree, s)[k] == chunk;
+    return s >= 0 && k < tree->sequence[s].n_chunks && chunk_of(tree, s, k) == chunk;
 }
 
 /* Numbers of each sequence, before those of others are looked at. */
 static int sequence_is_valid(const struct cp_opt_tree *tree, int s) {
-    const struct cp_opt_sequence *one = &tree->sequence[s];
-    const int *path = path_of(tree, s);
-    return 0 <= one->n_chunks && one->n_chunks <= tree->sizes.max_depth && 0 <= one->n_shared &&
-           one->n_shared <= one->n_chunks && 0 <= one->room && one->room < tree->sizes.chunk_size &&
-           one->joint == (one->n_shared > 0 ? path[one->n_shared - 1] : -1) &&
-           (one->n_chunks > 0 ? one->tail == path[one->n_chunks - 1] : one->room == 0) &&
-           one->marked == 0;
+    return 0 <= tree->sequence[s].n_chunks && tree->sequence[s].n_chunks <= tree->sizes.max_depth &&
+           0 <= tree->sequence[s].n_shared &&
+           tree->sequence[s].n_shared <= tree->sequence[s].n_chunks &&
+           0 <= tree->sequence[s].room && tree->sequence[s].room < tree->sizes.chunk_size &&
+           tree->sequence[s].joint == (tree->sequence[s].n_shared > 0
+                                           ? chunk_of(tree, s, tree->sequence[s].n_shared - 1)
+                                           : -1) &&
+           (tree->sequence[s].n_chunks > 0
+                ? tree->sequence[s].tail == chunk_of(tree, s, tree->sequence[s].n_chunks - 1)
+                : tree->sequence[s].room == 0) &&
+           tree->sequence[s].marked == 0;
 }
 
 /* TREE-1 and TREE-4 for a used chunk: there are sequences at both ends of its range, and the first has it. What is
  * between them follows from TREE-3: who has it is the first, or stands behind one that has it; alike with the last. */
 static const char *check_chunk(const struct cp_opt_tree *tree, int x) {
-    const struct cp_opt_chunk *chunk = &tree->chunk[x];
-    if (!cp_opt_tree_is_alive(tree, chunk->first) || !cp_opt_tree_is_alive(tree, chunk->last)) {
+    if (!cp_opt_tree_is_alive(tree, tree->chunk[x].first) ||
+        !cp_opt_tree_is_alive(tree, tree->chunk[x].last)) {
         return "TREE-1";
     }
-    return has_at(tree, chunk->first, (int)chunk->depth, x) ? NULL : "TREE-4";
+    return has_at(tree, tree->chunk[x].first, (int)tree->chunk[x].depth, x) ? NULL : "TREE-4";
 }
 
 static const char *check_path(const struct cp_opt_tree *tree, int s) {
-    const struct cp_opt_sequence *one = &tree->sequence[s];
-    const int *path = path_of(tree, s);
-    if (one->room > 0 && one->n_shared == one->n_chunks) {
+    if (tree->sequence[s].room > 0 && tree->sequence[s].n_shared == tree->sequence[s].n_chunks) {
         return "TREE-2";
     }
-    for (int k = 0; k < one->n_chunks; k++) {
-        if (!is_used(tree, path[k])) {
+    for (int k = 0; k < tree->sequence[s].n_chunks; k++) {
+        int x = chunk_of(tree, s, k);
+        if (!is_used(tree, x)) {
             return "TREE-3";
         }
-        const struct cp_opt_chunk *chunk = &tree->chunk[path[k]];
-        if ((int)chunk->depth != k || chunk->parent != (k > 0 ? path[k - 1] : -1) ||
-            (chunk->first != s && !has_at(tree, one->previous, k, path[k])) ||
-            (chunk->last != s && !has_at(tree, one->next, k, path[k]))) {
+        if ((int)tree->chunk[x].depth != k ||
+            tree->chunk[x].parent != (k > 0 ? chunk_of(tree, s, k - 1) : -1) ||
+            (tree->chunk[x].first != s && !has_at(tree, tree->sequence[s].previous, k, x)) ||
+            (tree->chunk[x].last != s && !has_at(tree, tree->sequence[s].next, k, x))) {
             return "TREE-3";
         }
-        if ((k < one->n_shared) != (chunk->first != chunk->last)) {
+        if ((k < tree->sequence[s].n_shared) != (tree->chunk[x].first != tree->chunk[x].last)) {
             return "TREE-5";
         }
-        if (chunk->first != s && tree->sequence[one->previous].salt != one->salt) {
+        if (tree->chunk[x].first != s &&
+            tree->sequence[tree->sequence[s].previous].salt != tree->sequence[s].salt) {
             return "TREE-14";
         }
     }
@@ -97,16 +101,16 @@ static const char *check_path(const struct cp_opt_tree *tree, int s) {
 }
 
 static int is_full(const struct cp_opt_tree *tree, int x) {
-    const struct cp_opt_sequence *first = &tree->sequence[tree->chunk[x].first];
-    return first->tail != x || first->room == 0;
+    int first = tree->chunk[x].first;
+    return tree->sequence[first].tail != x || tree->sequence[first].room == 0;
 }
 
 /* Twins know of it; not of each other, but of one. */
 static int twins_are_valid(const struct cp_opt_tree *tree, int x) {
-    const struct cp_opt_chunk *chunk = &tree->chunk[x];
-    int twin = cp_opt_find(tree, chunk->next, chunk->parent, tree->sequence[chunk->first].salt,
-                           chunk->hash, tokens_of(tree, x));
-    return twin < 0 || (chunk->has_twin && tree->chunk[twin].has_twin);
+    int twin = cp_opt_find(tree, tree->chunk[x].next, tree->chunk[x].parent,
+                           tree->sequence[tree->chunk[x].first].salt, tree->chunk[x].hash,
+                           tokens_of(tree, x));
+    return twin < 0 || (tree->chunk[x].has_twin && tree->chunk[twin].has_twin);
 }
 
 /* The buckets have each full chunk, where it belongs, and no other. No chunk has two before it, so the lists end. */

@@ -26,6 +26,11 @@ static inline int *tokens_of(const struct cp_opt_tree *tree, int chunk) {
     return tree->token + (size_t)chunk * (size_t)tree->sizes.chunk_size;
 }
 
+/* The k-th chunk of a sequence. */
+static inline int chunk_of(const struct cp_opt_tree *tree, int sequence, int k) {
+    return tree->path[(size_t)sequence * (size_t)tree->sizes.max_depth + (size_t)k];
+}
+
 /* How many chunks n tokens take. */
 static inline int chunks_for(const struct cp_opt_tree *tree, int n) {
     return n / tree->sizes.chunk_size + (n % tree->sizes.chunk_size > 0);

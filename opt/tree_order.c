@@ -148,14 +148,15 @@ static int child_is_valid(const struct cp_opt_tree *tree, int s, int child) {
 }
 
 static int is_valid_in_the_search_tree(const struct cp_opt_tree *tree, int s) {
-    const struct cp_opt_sequence *one = &tree->sequence[s];
-    return child_is_valid(tree, s, one->left) && child_is_valid(tree, s, one->right) &&
-           (one->left != one->right || one->left == -1) &&
-           one->size == 1LL + size_of(tree, one->left) + size_of(tree, one->right) &&
-           (one->up == -1
-                ? tree->root == s
-                : cp_opt_tree_is_alive(tree, one->up) &&
-                      (tree->sequence[one->up].left == s || tree->sequence[one->up].right == s));
+    return child_is_valid(tree, s, tree->sequence[s].left) &&
+           child_is_valid(tree, s, tree->sequence[s].right) &&
+           (tree->sequence[s].left != tree->sequence[s].right || tree->sequence[s].left == -1) &&
+           tree->sequence[s].size == 1LL + size_of(tree, tree->sequence[s].left) +
+                                         size_of(tree, tree->sequence[s].right) &&
+           (tree->sequence[s].up == -1 ? tree->root == s
+                                       : cp_opt_tree_is_alive(tree, tree->sequence[s].up) &&
+                                             (tree->sequence[tree->sequence[s].up].left == s ||
+                                              tree->sequence[tree->sequence[s].up].right == s));
 }
 
 /* The one behind s, by the search tree. Heights fall from parent to child, so that the way ends. */

@@ -9,7 +9,7 @@ static void reach_fork(const struct flat *before, int s, int status, int partial
     REACH("a sequence below 0", status == CP_ERROR_ARGUMENT && s < 0);
     REACH("a sequence that is not there", status == CP_ERROR_ARGUMENT && s == before->n_sequences);
     REACH("sequences full", status == CP_ERROR_SEQUENCES_FULL);
-#if CHUNK_SIZE > 1
+#if CHUNK_SIZE > 1 && CP_MAX_CHUNKS <= (CP_MAX_SEQUENCES - 1) * CP_MAX_DEPTH
     REACH("pool full", status == CP_ERROR_POOL_FULL);
 #endif
     if (status != CP_OK) {
@@ -19,17 +19,21 @@ static void reach_fork(const struct flat *before, int s, int status, int partial
     int owners = row->n_chunks > 0 ? flat_owners(before, row->chunk[0]) : 0;
     REACH("of an empty sequence", row->n_chunks == 0);
     REACH("of a full tail that was private", !partial && row->n_chunks == 1 && owners == 1);
+#if CP_MAX_SEQUENCES > 2
     REACH("of a full tail that was shared", !partial && row->n_chunks == 1 && owners == 2);
     REACH("others are behind it", s + 1 < before->n_sequences);
     REACH("inside the range of a shared chunk",
           owners == 2 && flat_end(before, row->chunk[0]) > s + 1);
     REACH("at the end of the range of a shared chunk",
           owners == 2 && flat_end(before, row->chunk[0]) == s + 1);
+#endif
 #if CHUNK_SIZE > 1
     REACH("of a partial tail alone", partial && row->n_chunks == 1);
 #if CP_MAX_DEPTH > 1
     REACH("of a partial tail behind a private chunk", partial && row->n_chunks == 2 && owners == 1);
+#if CP_MAX_SEQUENCES > 2
     REACH("of a partial tail behind a shared chunk", partial && row->n_chunks == 2 && owners == 2);
+#endif
 #endif
 #endif
 }

@@ -80,7 +80,9 @@ static void reach_join(const struct flat *before, const struct cp_tree *old, str
     }
     REACH("an empty prompt", prompt->n_tokens == 0);
     REACH("the first sequence", before->n_sequences == 0 && n_full > 0);
+#if CP_MAX_SEQUENCES > 2
     REACH("no match", n_full > 0 && n_shared == 0 && before->n_sequences == 2);
+#endif
     REACH("the whole prompt matches, no tail",
           n_shared > 0 && n_shared * CHUNK_SIZE == prompt->n_tokens);
     REACH("in front of another sequence", n_shared > 0 && at < before->n_sequences);
@@ -88,17 +90,19 @@ static void reach_join(const struct flat *before, const struct cp_tree *old, str
           n_free > 0 && (prompt->n_tokens + CHUNK_SIZE - 1) / CHUNK_SIZE - n_shared == n_free);
 #if CP_MAX_DEPTH > 1
     REACH("some full chunks match, not all", 0 < n_shared && n_shared < n_full);
+#if CP_MAX_SEQUENCES > 2
     REACH("inside the range of an outer chunk",
           before->n_sequences == 2 && at == 1 && n_shared == 2);
+#endif
 #if CHUNK_SIZE > 1
     REACH("all full chunks match, then a tail",
           n_shared > 0 && n_shared == n_full && n_full * CHUNK_SIZE < prompt->n_tokens);
-#endif
 #endif
     REACH("two chunks with the same tokens to choose from",
           n_shared == 1 && flat_match(before, 0, prompt, CHUNK_SIZE) == 1 &&
               flat_match(before, 1, prompt, CHUNK_SIZE) == 1 &&
               before->sequence[0].chunk[0] != before->sequence[1].chunk[0]);
+#endif
 #ifdef HASHES
     REACH("equal hashes of different tokens", n_shared == 0 && collides(before, old, prompt));
     REACH("a match found by hashes", n_shared > 0 && prompt->hash != NULL);

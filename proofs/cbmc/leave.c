@@ -25,15 +25,19 @@ static void reach_leave(const struct flat *before, int s, int status, int freed)
     REACH("others are behind it", s + 1 < before->n_sequences);
     REACH("frees all its chunks", freed > 0 && freed == row->n_chunks);
     REACH("frees none: all are shared", freed == 0 && row->n_chunks > 0);
+#if CP_MAX_SEQUENCES > 2
     REACH("first of a chunk's three", owners == 3 && flat_end(before, root) == s + 3);
     REACH("in the middle of a chunk's three", owners == 3 && flat_end(before, root) == s + 2);
     REACH("last of a chunk's three", owners == 3 && flat_end(before, root) == s + 1);
+#endif
 #if CP_MAX_DEPTH > 1
     REACH("frees some, keeps some", 0 < freed && freed < row->n_chunks);
     REACH("frees two", freed == 2);
+#if CP_MAX_SEQUENCES > 2
     REACH("last of a chunk's two, inside an outer chunk's three",
           owners == 3 && row->n_chunks == 2 && flat_owners(before, row->chunk[1]) == 2 &&
               flat_end(before, row->chunk[1]) == s + 1 && flat_end(before, root) == s + 2);
+#endif
 #endif
 }
 

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tree of opt/ in the place of the reference's: any valid one, and the operations of tree.h on it, so that the same
+ * steps ask the same of it. What they read is a view: the tree as the reference has it, made anew after each operation.
+ *
+ * Its arrays are objects of their own type, and an element is named by its index: an address of one that is not known
+ * would be a choice of bytes. Of three functions CBMC knows only that they are some: the hash, the bucket for a parent
+ * (or salt) and hash, and the heights in the search tree. So what is shown holds for every seed. */
+
+#include <stddef.h>
+
+#include "model.h"
+#include "opt/tree_internal.h"
+
+/* Any number of buckets would do, a power of two. */
+#define N_BUCKETS 2
+
+static struct cp_opt_tree opt;
+
+static struct cp_opt_chunk chunk[CP_MAX_CHUNKS];
+static int token[CP_MAX_CHUNKS * CHUNK_SIZE];
+static struct cp_opt_sequence sequence[CP_MAX_SEQUENCES];
+static int path[CP_MAX_SEQUENCES * CP_MAX_DEPTH];
+static int bucket[N_BUCKETS];
+static unsigned long long key[CHUNK_SIZE + CHUNK_SIZE % 2];
+
+/* What *p is. The tree's tokens and paths are told by their index, which makes smaller formulas than an address. */
+static int read_int(const int *p) {
+    if (__CPROVER_same_object(p, token)) {
+        return token[(unsigned char)(__CPROVER_POINTER_OFFSET(p) / sizeof *p)];
+    }
+    if (__CPROVER_same_object(p, path)) {
+        return path[(unsigned char)(__CPROVER_POINTER_OFFSET(p) / sizeof *p)];
+    }
+    return *p;
+}
+
+int memcmp(const void *a, const void *b, size_t bytes) {
+    const int *x = a, *y = b;
+    int differs = 0;
+    for (int k = 0; k < (int)(bytes / sizeof *x); k++) {
+        differs = differs || read_int(x + k) != read_int(y + k);
+    }
+    return differs;
+}
+
+void *memcpy(void *to, const void *from, size_t bytes) {
+    int *x = to;
+    const int *y = from;
+    for (int k = 0; k < (int)(bytes / sizeof *x); k++) {
+        if (__CPROVER_same_object(x, token)) {
+            token[(unsigned char)(__CPROVER_POINTER_OFFSET(x + k) / sizeof *x)] = read_int(y + k);
+        } else if (__CPROVER_same_object(x, path)) {
+            path[(unsigned char)(__CPROVER_POINTER_OFFSET(x + k) / sizeof *x)] = read_int(y + k);
+        } else {
+            x[k] = read_int(y + k);
+        }
+    }
+    return to;
+}
+
+unsigned long long any_hash(const int *t, int n, int bits);
+
+unsigned long long any_hash_of_chunk(const struct cp_opt_tree *tree, const int *t) {
+    (void)tree;
+    int copy[CHUNK_SIZE];
+    for (int i = 0; i < CHUNK_SIZE; i++) {
+        copy[i] = read_int(t + i);
+    }
+    return any_hash(copy, CHUNK_SIZE, 64);
+}
+
+int __CPROVER_uninterpreted_bucket(int, int, int);
+
+int any_bucket(const struct cp_opt_tree *tree, int parent, unsigned long long salt,
+               unsigned long long hash) {
+    (void)tree;
+    return __CPROVER_uninterpreted_bucket(parent, parent < 0 ? (int)salt : 0, (int)hash) &
+           (N_BUCKETS - 1);
+}
+
+static int height[CP_MAX_SEQUENCES];
+
+int any_is_higher(const struct cp_opt_tree *tree, int a, int b) {
+    (void)tree;
+    return height[a] > height[b] || (height[a] == height[b] && a < b);
+}
+
+static int small(void) {
+    return any(3) - 1;
+}
+
+static void set_sizes(void) {
+    opt.sizes.capacity = CP_MAX_CHUNKS;
+    opt.sizes.chunk_size = CHUNK_SIZE;
+    opt.sizes.max_sequences = CP_MAX_SEQUENCES;
+    opt.sizes.max_depth = CP_MAX_DEPTH;
+    opt.sizes.hash_bits = 64;
+    opt.sizes.seed = 0;
+    opt.n_buckets = N_BUCKETS;
+    opt.chunk = chunk;
+    opt.token = token;
+    opt.sequence = sequence;
+    opt.path = path;
+    opt.bucket = bucket;
+    opt.key = key;
+}
+
+static void any_chunk_of_opt(int x) {
+    chunk[x].parent = small();
+    chunk[x].first = small();
+    chunk[x].last = small();
+    chunk[x].depth = (unsigned)any(2);
+    chunk[x].has_twin = (unsigned)any(1);
+    chunk[x].next = small();
+    chunk[x].previous = any(3) - 1 - N_BUCKETS;
+    chunk[x].hash = (unsigned)any(2);
+    for (int i = 0; i < CHUNK_SIZE; i++) {
+        token[x * CHUNK_SIZE + i] = any(2);
+    }
+}
+
+static void any_sequence_of_opt(int s) {
+    height[s] = any(2);
+    sequence[s].id = any(2);
+    sequence[s].salt = (unsigned)any(2);
+    sequence[s].n_chunks = any(2);
+    sequence[s].room = any(2);
+    sequence[s].n_shared = any(2);
+    sequence[s].joint = small();
+    sequence[s].previous = small();
+    sequence[s].next = small();
+    sequence[s].left = small();
+    sequence[s].right = small();
+    sequence[s].up = small();
+    sequence[s].size = any(3);
+    sequence[s].marked = any(1);
+    sequence[s].tail = small();
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        path[s * CP_MAX_DEPTH + k] = small();
+    }
+}
+
+/* Any content of the memory behind right sizes. */
+static void any_opt_tree(void) {
+    set_sizes();
+    opt.stamp.tree = nondet_count();
+    opt.stamp.epoch = nondet_count();
+    opt.stamp.step = nondet_count();
+    opt.shape = nondet_count();
+    opt.n_free = any(3);
+    opt.n_sequences = any(3);
+    opt.free_chunk = small();
+    opt.fresh_chunk = any(3);
+    opt.free_sequence = small();
+    opt.fresh_sequence = any(3);
+    opt.first = small();
+    opt.last = small();
+    opt.root = small();
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        any_chunk_of_opt(x);
+    }
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        any_sequence_of_opt(s);
+    }
+    for (int i = 0; i < N_BUCKETS; i++) {
+        bucket[i] = any(3);
+    }
+}
+
+static int handle[CP_MAX_SEQUENCES]; /* of each index */
+static int at[CP_MAX_SEQUENCES];     /* index of each handle */
+
+/* What the tree is, in the terms of the reference. */
+static void view_opt_tree(struct cp_tree *view) {
+    int next = opt.first;
+    view->pool.capacity = CP_MAX_CHUNKS;
+    view->pool.n_free = opt.n_free;
+    view->chunk_size = CHUNK_SIZE;
+    view->hash_bits = 64;
+    view->n_sequences = opt.n_sequences;
+    view->stamp = opt.stamp;
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        view->pool.perm[x] = view->pool.pos[x] = x;
+        view->begin[x] = view->end[x] = 0;
+        view->depth[x] = (int)chunk[x].depth;
+        view->fill[x] = 0;
+        view->hash[x] = chunk[x].hash;
+        for (int i = 0; i < CHUNK_SIZE; i++) {
+            view->tokens[x].token[i] = token[x * CHUNK_SIZE + i];
+        }
+    }
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        struct cp_sequence row = {0};
+        if (s < opt.n_sequences) {
+            const struct cp_opt_sequence *one = &sequence[next];
+            handle[s] = next;
+            at[next] = s;
+            row.id = one->id;
+            row.salt = one->salt;
+            row.n_chunks = one->n_chunks;
+            for (int k = 0; k < CP_MAX_DEPTH; k++) {
+                if (k < one->n_chunks) {
+                    int x = path[next * CP_MAX_DEPTH + k];
+                    row.chunk[k] = x;
+                    view->fill[x] = k + 1 < one->n_chunks ? CHUNK_SIZE : CHUNK_SIZE - one->room;
+                }
+            }
+            next = one->next;
+        }
+        view->sequence[s] = row;
+    }
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        if (view->fill[x] > 0) {
+            view->begin[x] = at[chunk[x].first];
+            view->end[x] = at[chunk[x].last] + 1;
+        }
+    }
+}
+
+void any_valid_tree(struct cp_tree *view) {
+    any_opt_tree();
+    __CPROVER_assume(opt.stamp.epoch < 1ULL << 63 && opt.stamp.step < 1ULL << 63);
+    __CPROVER_assume(cp_opt_tree_check(&opt) == NULL);
+    __CPROVER_assume(cp_opt_tree_check_hashes(&opt) == NULL);
+    view_opt_tree(view);
+}
+
+/* What check_invariant() asks for: of the tree of opt/, whose view it is handed. */
+static const char *broken, *broken_hashes;
+
+const char *cp_tree_check(const struct cp_tree *view) {
+    (void)view;
+    return broken;
+}
+
+const char *cp_tree_check_hashes(const struct cp_tree *view) {
+    (void)view;
+    return broken_hashes;
+}
+
+static void after_operation(struct cp_tree *view) {
+    broken = cp_opt_tree_check(&opt);
+    broken_hashes = cp_opt_tree_check_hashes(&opt);
+    CHECK("valid, whether done or refused", broken == NULL && broken_hashes == NULL);
+    view_opt_tree(view);
+}
+
+void cp_tree_hash_prompt(const struct cp_tree *view, const int *t, int n_tokens,
+                         unsigned long long *hash) {
+    (void)view;
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        if (k < n_tokens / CHUNK_SIZE) {
+            hash[k] = any_hash(t + k * CHUNK_SIZE, CHUNK_SIZE, 64);
+        }
+    }
+}
+
+/* The handle of an index; of one that no sequence has, any that none has. */
+static int handle_of(int s) {
+    if (0 <= s && s < opt.n_sequences) {
+        return handle[s];
+    }
+    int h = nondet_int();
+    __CPROVER_assume(!cp_opt_tree_is_alive(&opt, h));
+    return h;
+}
+
+int cp_tree_join(struct cp_tree *view, const int *t, int n_tokens, unsigned long long salt,
+                 long long id, const unsigned long long *hash, struct cp_joined *joined) {
+    (void)hash;
+    int status = cp_opt_tree_join(&opt, t, n_tokens, salt, id, joined);
+    after_operation(view);
+    if (status == CP_OK) {
+        joined->sequence = at[joined->sequence];
+    }
+    return status;
+}
+
+int cp_tree_append(struct cp_tree *view, int s, int t) {
+    int status = cp_opt_tree_append(&opt, handle_of(s), t);
+    after_operation(view);
+    return status;
+}
+
+int cp_tree_leave(struct cp_tree *view, int s) {
+    int status = cp_opt_tree_leave(&opt, handle_of(s));
+    after_operation(view);
+    return status;
+}
+
+int cp_tree_fork(struct cp_tree *view, int s, long long id, struct cp_forked *forked) {
+    int status = cp_opt_tree_fork(&opt, handle_of(s), id, forked);
+    after_operation(view);
+    if (status == CP_OK) {
+        forked->sequence = at[forked->sequence];
+    }
+    return status;
+}
