@@ -117,7 +117,7 @@ static inline vec v_power(vec p, vec shifted) {
 #include "opt/vector.h"
 
 struct cp_opt_kernels cp_opt_avx2(void) {
-    return kernels(4);
+    return kernels(8);
 }
 
 TARGET_END

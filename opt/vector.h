@@ -18,6 +18,9 @@
 #include "opt/exponential.h"
 #include "opt/kernels.h"
 
+/* For what takes the type as a constant. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* LANES numbers as they are; or n of them, fewer, and zeros: nothing behind them is read. */
 static inline vec load_typed(const void *from, int type, size_t at) {
     return type == CP_FP16   ? v_load_16((const uint16_t *)from + at)
@@ -61,89 +64,6 @@ static void widen(float *to, size_t stride, const void *from, size_t from_row, i
     }
 }
 
-/* ---- Products ---- */
-
-#define ROWS_1(DO) DO(0)
-#define ROWS_2(DO) ROWS_1(DO) DO(1)
-#define ROWS_3(DO) ROWS_2(DO) DO(2)
-#define ROWS_4(DO) ROWS_3(DO) DO(3)
-#define ROWS_5(DO) ROWS_4(DO) DO(4)
-#define ROWS_6(DO) ROWS_5(DO) DO(5)
-#define ROWS_7(DO) ROWS_6(DO) DO(6)
-#define ROWS_8(DO) ROWS_7(DO) DO(7)
-
-#define BEGIN(i)                                                                                   \
-    vec x##i = add ? v_load(c + (i)*c_row) : v_zero();                                             \
-    vec y##i = add && wide ? v_load(c + (i)*c_row + LANES) : v_zero();
-#define STEP(i)                                                                                    \
-    {                                                                                              \
-        vec factor = v_set(at[(i)*a.row]);                                                         \
-        x##i = v_fma(factor, left, x##i);                                                          \
-        y##i = wide ? v_fma(factor, right, y##i) : y##i;                                           \
-    }
-#define END(i)                                                                                     \
-    v_store(c + (i)*c_row, x##i);                                                                  \
-    if (wide) {                                                                                    \
-        v_store(c + (i)*c_row + LANES, y##i);                                                      \
-    }
-
-/* M rows of c, one or two vectors of each. */
-#define BLOCK(M)                                                                                   \
-    static inline void block_of_##M(float *c, size_t c_row, struct opt_matrix a, const float *b,   \
-                                    size_t b_row, int k, int add, int wide) {                      \
-        const float *at = a.at;                                                                    \
-        ROWS_##M(BEGIN) for (int j = 0; j < k; j++, at += a.column, b += b_row) {                  \
-            vec left = v_load(b), right = wide ? v_load(b + LANES) : v_zero();                     \
-            ROWS_##M(STEP)                                                                         \
-        }                                                                                          \
-        ROWS_##M(END)                                                                              \
-    }                                                                                              \
-    static void block_##M(float *c, size_t c_row, struct opt_matrix a, const float *b,             \
-                          size_t b_row, int k, int add, int wide) {                                \
-        if (wide) {                                                                                \
-            block_of_##M(c, c_row, a, b, b_row, k, add, 1);                                        \
-        } else {                                                                                   \
-            block_of_##M(c, c_row, a, b, b_row, k, add, 0);                                        \
-        }                                                                                          \
-    }
-
-EACH_MOST(BLOCK)
-
-typedef void block_function(float *, size_t, struct opt_matrix, const float *, size_t, int, int,
-                            int);
-
-#define CASE_OF(M)                                                                                 \
-    case M:                                                                                        \
-        return block_##M;
-
-static block_function *block_for(int rows) {
-    switch (rows) {
-        EACH_MOST(CASE_OF)
-    default:
-        return NULL;
-    }
-}
-
-/* Column by column of two vectors, so that those of b stay in the cache; rows in blocks of equal size, but for one. */
-static void product(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
-                    int m, int n, int k, int add) {
-    int n_blocks = (m + MOST - 1) / MOST;
-    for (int x = 0; x < n; x += 2 * LANES) {
-        int wide = x + LANES < n, row = 0;
-        for (int left = n_blocks; left > 0; left--) {
-            int rows = (m - row + left - 1) / left;
-            struct opt_matrix from = {a.at + (size_t)row * a.row, a.row, a.column};
-            block_for(rows)(c + (size_t)row * c_row + x, c_row, from, b + x, b_row, k, add, wide);
-            row += rows;
-        }
-    }
-}
-
-/* ---- Few rows: K and V as they are ---- */
-
-/* For what takes the type as a constant. */
-#define INLINE static inline __attribute__((always_inline))
-
 #define BY_TYPE(CALL)                                                                              \
     if (type == CP_FP16) {                                                                         \
         CALL(CP_FP16);                                                                             \
@@ -160,6 +80,94 @@ INLINE vec load_up_to(const void *from, int type, size_t at, int n) {
 INLINE size_t bytes_of(int type, int n) {
     return (size_t)n * (type == CP_FP32 ? sizeof(float) : sizeof(uint16_t));
 }
+
+/* ---- Products ---- */
+
+#define ROWS_1(DO) DO(0)
+#define ROWS_2(DO) ROWS_1(DO) DO(1)
+#define ROWS_3(DO) ROWS_2(DO) DO(2)
+#define ROWS_4(DO) ROWS_3(DO) DO(3)
+#define ROWS_5(DO) ROWS_4(DO) DO(4)
+#define ROWS_6(DO) ROWS_5(DO) DO(5)
+#define ROWS_7(DO) ROWS_6(DO) DO(6)
+#define ROWS_8(DO) ROWS_7(DO) DO(7)
+
+#define BEGIN(i)                                                                                   \
+    vec x##i = add ? v_load(c + (i)*c_row) : v_zero();                                             \
+    vec y##i = add && wide ? v_load(c + (i)*c_row + LANES) : v_zero();
+#define STEP(i)                                                                                    \
+    {                                                                                              \
+        vec factor = v_set(row[(i)*a.row]);                                                        \
+        x##i = v_fma(factor, left, x##i);                                                          \
+        y##i = wide ? v_fma(factor, right, y##i) : y##i;                                           \
+    }
+#define END(i)                                                                                     \
+    v_store(c + (i)*c_row, x##i);                                                                  \
+    if (wide) {                                                                                    \
+        v_store(c + (i)*c_row + LANES, y##i);                                                      \
+    }
+
+/* A matrix of a type: element (j, x) is number first + j row + x. */
+struct typed {
+    const void *at;
+    int type;
+    size_t first, row;
+};
+
+/* M rows of c, two vectors of each; or one, of n numbers at least. */
+#define BLOCK(M)                                                                                   \
+    INLINE void block_of_##M(float *c, size_t c_row, struct opt_matrix a, struct typed b, int k,   \
+                             int add, int wide, int n) {                                           \
+        const float *row = a.at;                                                                   \
+        size_t at = b.first;                                                                       \
+        ROWS_##M(BEGIN) for (int j = 0; j < k; j++, row += a.column, at += b.row) {                \
+            vec left = wide ? load_typed(b.at, b.type, at) : load_up_to(b.at, b.type, at, n);      \
+            vec right = wide ? load_typed(b.at, b.type, at + LANES) : v_zero();                    \
+            ROWS_##M(STEP)                                                                         \
+        }                                                                                          \
+        ROWS_##M(END)                                                                              \
+    }
+
+EACH_MOST(BLOCK)
+
+#define BLOCK_CASE(M)                                                                              \
+    case M:                                                                                        \
+        block_of_##M(c, c_row, a, b, k, add, wide, n);                                             \
+        break;
+
+INLINE void block_of(int rows, float *c, size_t c_row, struct opt_matrix a, struct typed b, int k,
+                     int add, int wide, int n) {
+    switch (rows) { EACH_MOST(BLOCK_CASE) }
+}
+
+/* From column x on, where n are left. Rows in blocks of equal size, but for one. Returns how many columns it did. */
+INLINE int columns(float *c, size_t c_row, struct opt_matrix a, struct typed b, int m, int k,
+                   int add, int n) {
+    int row = 0, wide = n >= 2 * LANES;
+    for (int left = (m + MOST - 1) / MOST; left > 0; left--) {
+        int rows = (m - row + left - 1) / left;
+        struct opt_matrix from = {a.at + (size_t)row * a.row, a.row, a.column};
+        float *to = c + (size_t)row * c_row;
+        if (wide) {
+            block_of(rows, to, c_row, from, b, k, add, 1, n);
+        } else {
+            block_of(rows, to, c_row, from, b, k, add, 0, n);
+        }
+        row += rows;
+    }
+    return wide ? 2 * LANES : LANES;
+}
+
+/* Column by column of two vectors, so that those of b stay in the cache. */
+static void product(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
+                    int m, int n, int k, int add) {
+    for (int x = 0; x < n;) {
+        struct typed from = {b, CP_FP32, (size_t)x, b_row};
+        x += columns(c + x, c_row, a, from, m, k, add, n - x);
+    }
+}
+
+/* ---- Few rows: K and V as they are ---- */
 
 /* K and V are read from one end to the other: what lies this far ahead is on its way then. It may be behind the end of
  * an array, which a prefetch does not mind; it is no pointer, so that none points there. */
@@ -237,35 +245,18 @@ static void dots(float *score, const float *q, size_t stride, int rows, const vo
 #undef CALL
 }
 
-/* Eight keys, so that each number of o is loaded and stored once for all of them; or, for the last ones, one. */
-INLINE void values_of(float *o, size_t stride, const float *weight, int rows, const void *v,
-                      int type, size_t at, int n, int d) {
-    size_t next = (size_t)d;
-    for (int x = 0; x < d; x += LANES, at += LANES) {
-        vec some[8];
-        fetch(v, bytes_of(type, 1) * (at + (size_t)(x * (n - 1))), bytes_of(type, n * LANES));
-        for (int j = 0; j < n; j++) {
-            some[j] = load_up_to(v, type, at + (size_t)j * next, d - x);
-        }
-        for (int i = 0; i < rows; i++) {
-            float *to = o + (size_t)i * stride + x;
-            vec sum = v_load(to);
-            for (int j = 0; j < n; j++) {
-                sum = v_fma(v_set(weight[(size_t)i * CP_OPT_KEYS + (size_t)j]), some[j], sum);
-            }
-            v_store(to, sum);
-        }
-    }
-}
+#define VALUES 16 /* keys for which each number of o is loaded and stored once */
 
 INLINE void values_of_type(float *o, size_t stride, const float *weight, int rows, const void *v,
                            int type, int keys, int d) {
-    int j = 0;
-    for (; j + 8 <= keys; j += 8) {
-        values_of(o, stride, weight + j, rows, v, type, (size_t)j * (size_t)d, 8, d);
-    }
-    for (; j < keys; j++) {
-        values_of(o, stride, weight + j, rows, v, type, (size_t)j * (size_t)d, 1, d);
+    for (int j = 0, n; j < keys; j += n) {
+        struct opt_matrix weights = {weight + j, CP_OPT_KEYS, 1};
+        n = keys - j < VALUES ? keys - j : VALUES;
+        for (int x = 0, done; x < d; x += done) {
+            struct typed from = {v, type, (size_t)j * (size_t)d + (size_t)x, (size_t)d};
+            done = columns(o + x, stride, weights, from, rows, n, 1, d - x);
+            fetch(v, bytes_of(type, j * d + x * n), bytes_of(type, n * done));
+        }
     }
 }
 
