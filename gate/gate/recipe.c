@@ -12,11 +12,15 @@
 #define DEEP_EVERY 40
 #define WIDE_EVERY 24
 #define FAR_EVERY  20
-#define FAR_FIRST  3      /* attempts: a kernel may refuse such strides */
-#define ODD_EVERY  11     /* has a head dimension that no vector divides, */
-#define ODD_FIRST  2      /* in the first attempts */
-#define WIDE_FIRST 8      /* attempts with wide heads, before a kernel is taken not to have them */
-#define LITTLE     100000 /* work that leaves room for one head of many keys alone */
+#define FAR_FIRST  3  /* attempts: a kernel may refuse such strides */
+#define ODD_EVERY  11 /* has a head dimension that no vector divides, */
+#define ODD_FIRST  2  /* in the first attempts */
+#define WIDE_FIRST 8  /* attempts with wide heads, before a kernel is taken not to have them */
+#define ONE_EVERY                                                                                  \
+    17 /* is one sequence of few keys and one K/V head, run again with other numbers */
+#define ONE_FIRST 3
+#define FEW_KEYS  16
+#define LITTLE    100000 /* work that leaves room for one head of many keys alone */
 
 const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
                                                         "one-hot", "shifted",   "rising", "falling",
@@ -203,6 +207,16 @@ static void shorten(struct gate_recipe *r) {
     r->op[1].tokens = r->op[1].tokens < most ? r->op[1].tokens : most;
 }
 
+/* What a kernel kept of the keys of the call before is theirs again in this one, by its place in the batch and memory. */
+static void make_one(struct gate_recipe *r, struct gate_random *random) {
+    int group = r->n_heads / r->n_kv_heads;
+    r->n_kv_heads = 1;
+    r->n_heads = group;
+    r->renewed = 1;
+    r->n_ops = 1;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, 1 + gate_random_below(random, FEW_KEYS)};
+}
+
 void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long index, int attempt,
                       long long work, const struct gate_shape *shape) {
     static const struct gate_shape any = {0, 0, 0, 0};
@@ -269,6 +283,10 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     int most = most_tokens(r, r->n_ops, work);
     for (int i = 0; i < r->n_ops; i++) {
         r->op[i] = any_op(&random, i, r->chunk_size, most);
+    }
+    if (attempt < ONE_FIRST && index % ONE_EVERY == ONE_EVERY / 2) {
+        make_one(r, &random);
+        apply(r, wanted);
     }
 }
 

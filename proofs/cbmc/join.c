@@ -72,7 +72,7 @@ static void reach_join(const struct flat *before, const struct cp_tree *old, str
     REACH("too long", status == CP_ERROR_TOO_LONG);
     REACH("sequences full", status == CP_ERROR_SEQUENCES_FULL);
     REACH("pool full with nothing shared", status == CP_ERROR_POOL_FULL && n_shared == 0);
-#if CP_MAX_DEPTH > 1
+#if CP_MAX_DEPTH > 1 && (CP_MAX_SEQUENCES > 2 || CP_MAX_CHUNKS < 3)
     REACH("pool full with a shared prefix", status == CP_ERROR_POOL_FULL && n_shared > 0);
 #endif
     if (status != CP_OK) {
@@ -85,7 +85,9 @@ static void reach_join(const struct flat *before, const struct cp_tree *old, str
 #endif
     REACH("the whole prompt matches, no tail",
           n_shared > 0 && n_shared * CHUNK_SIZE == prompt->n_tokens);
+#if CP_MAX_SEQUENCES > 2
     REACH("in front of another sequence", n_shared > 0 && at < before->n_sequences);
+#endif
     REACH("takes the last free chunk",
           n_free > 0 && (prompt->n_tokens + CHUNK_SIZE - 1) / CHUNK_SIZE - n_shared == n_free);
 #if CP_MAX_DEPTH > 1
@@ -98,10 +100,12 @@ static void reach_join(const struct flat *before, const struct cp_tree *old, str
     REACH("all full chunks match, then a tail",
           n_shared > 0 && n_shared == n_full && n_full * CHUNK_SIZE < prompt->n_tokens);
 #endif
+#if CP_MAX_SEQUENCES > 2
     REACH("two chunks with the same tokens to choose from",
           n_shared == 1 && flat_match(before, 0, prompt, CHUNK_SIZE) == 1 &&
               flat_match(before, 1, prompt, CHUNK_SIZE) == 1 &&
               before->sequence[0].chunk[0] != before->sequence[1].chunk[0]);
+#endif
 #endif
 #ifdef HASHES
     REACH("equal hashes of different tokens", n_shared == 0 && collides(before, old, prompt));

@@ -105,6 +105,7 @@ void step_join(struct cp_tree *tree);
 void step_append(struct cp_tree *tree);
 void step_leave(struct cp_tree *tree);
 void step_fork(struct cp_tree *tree);
+void step_lookup(struct cp_tree *tree);
 void step_read(struct cp_tree *tree);
 void step_plan(struct cp_tree *tree);
 void step_update(struct cp_tree *tree);

@@ -265,6 +265,42 @@ static int handle_of(int s) {
     return h;
 }
 
+/* What a join makes of a prompt; opt-lookup shows that the one in opt/ is this (TREE-8). */
+int the_longest_match(const struct cp_opt_tree *tree, const int *t, int n_full,
+                      unsigned long long salt, int *n_chunks) {
+    int best = -1;
+    (void)tree;
+    *n_chunks = 0;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        int n = 0, h = handle[s];
+        for (int k = 0; k < CP_MAX_DEPTH; k++) {
+            int x = path[h * CP_MAX_DEPTH + k];
+            int full = n == k && k < n_full && s < opt.n_sequences && sequence[h].salt == salt &&
+                       k < sequence[h].n_chunks - (sequence[h].room > 0);
+            for (int i = 0; i < CHUNK_SIZE; i++) {
+                full = full && token[x * CHUNK_SIZE + i] == t[k * CHUNK_SIZE + i];
+            }
+            n += full;
+        }
+        if (n > *n_chunks) {
+            *n_chunks = n;
+            best = path[h * CP_MAX_DEPTH + n - 1];
+        }
+    }
+    return best;
+}
+
+struct cp_match cp_tree_lookup(const struct cp_tree *view, const int *t, int n_tokens,
+                               unsigned long long salt, const unsigned long long *hash) {
+    (void)view;
+    (void)hash;
+    struct cp_match match = cp_opt_tree_lookup(&opt, t, n_tokens, salt);
+    if (match.sequence >= 0) {
+        match.sequence = at[match.sequence];
+    }
+    return match;
+}
+
 int cp_tree_join(struct cp_tree *view, const int *t, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined) {
     (void)hash;

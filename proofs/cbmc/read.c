@@ -1,33 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What only reads: lookup, length, token, find. */
+/* What only reads: length, token, find. */
 #include "model.h"
 
 #include <stddef.h>
-
-static void check_lookup(const struct cp_tree *tree, const struct flat *flat) {
-    struct prompt prompt;
-    any_prompt(&prompt, tree);
-    __CPROVER_assume(0 <= prompt.n_tokens && prompt.n_tokens <= MAX_TOKENS);
-    int longest = flat_longest_match(flat, &prompt, tree->chunk_size);
-
-    struct cp_match match =
-        cp_tree_lookup(tree, prompt.token, prompt.n_tokens, prompt.salt, prompt.hash);
-
-    CHECK("TREE-8: the longest match",
-          match.n_chunks == longest && match.n_tokens == longest * tree->chunk_size);
-    CHECK("TREE-8: of a sequence that has it",
-          longest == 0
-              ? match.sequence == -1
-              : 0 <= match.sequence && match.sequence < flat->n_sequences &&
-                    flat_match(flat, match.sequence, &prompt, tree->chunk_size) == longest);
-    REACH("no match", longest == 0 && flat->n_sequences == CP_MAX_SEQUENCES);
-    REACH("the last sequence only",
-          longest == CP_MAX_DEPTH && match.sequence == CP_MAX_SEQUENCES - 1);
-    REACH("the longest is neither first nor last",
-          longest == CP_MAX_DEPTH && match.sequence == 1 &&
-              flat_match(flat, 0, &prompt, tree->chunk_size) == longest - 1 &&
-              flat->n_sequences == 3);
-}
 
 static void check_row(const struct cp_tree *tree, const struct flat *flat) {
     int s = nondet_int();
@@ -60,8 +35,6 @@ void step_read(struct cp_tree *tree) {
     struct flat flat;
     flat_read(tree, &flat);
     if (nondet_bool()) {
-        check_lookup(tree, &flat);
-    } else if (nondet_bool()) {
         check_row(tree, &flat);
     } else {
         check_find(tree, &flat);
