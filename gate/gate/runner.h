@@ -76,7 +76,9 @@ struct run_call {
     unsigned char
         poison; /* each byte of out, lse, workspace and of the gaps; and the order in which a
                              device that has no order of its own runs threads and blocks */
-    unsigned char other_workspace; /* on the host each byte of workspace is poison ^ this */
+    unsigned char
+        other_workspace; /* on the host bytes other_begin .. other_end - 1 of workspace are poison ^ this */
+    size_t other_begin, other_end;
 };
 
 /* Bytes of a text, with its end. */

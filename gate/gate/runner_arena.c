@@ -148,8 +148,11 @@ void run_layout_fill(const struct run_layout *layout, unsigned char *arena,
         if (run_read_only(b)) {
             copy(arena + place->begin, pointer[b], place->bytes);
         } else {
-            int other = b == RUN_WORKSPACE ? call->other_workspace : 0;
-            memset(arena + place->begin, call->poison ^ other, place->bytes);
+            memset(arena + place->begin, call->poison, place->bytes);
+        }
+        if (b == RUN_WORKSPACE && call->other_begin < call->other_end) {
+            memset(arena + place->begin + call->other_begin, call->poison ^ call->other_workspace,
+                   call->other_end - call->other_begin);
         }
     }
 }
