@@ -281,7 +281,8 @@ static int run_next(struct checking *c, struct gate_problem *p, size_t workspace
     if (run_problem(c, p, workspace, 0, f, &digest) != 0) {
         return -1;
     }
-    if (f->verdict != GATE_WRONG && f->verdict != GATE_NOT_A_NUMBER && f->verdict != GATE_OTHER_BITS) {
+    if (f->verdict != GATE_WRONG && f->verdict != GATE_NOT_A_NUMBER &&
+        f->verdict != GATE_OTHER_BITS) {
         return 0;
     }
     gate_looker *look = c->look;
