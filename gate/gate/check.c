@@ -310,10 +310,10 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
         return no_verdict("not enough memory for a case");
     }
     int result = run_next(c, &p, workspace,
-                          "right at first, but with other numbers of the same sizes after it ", f);
+                          "right at first, but with other numbers of the same sizes after it: ", f);
     if (result == 0 && f->verdict == GATE_RIGHT && gate_problem_grow(&p)) {
         result = run_next(c, &p, workspace,
-                          "right at first, but with more keys for each sequence after it ", f);
+                          "right at first, but with more keys for each sequence after it: ", f);
     }
     gate_problem_free(&p);
     return result;
@@ -336,7 +336,7 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
         result = run_problem(c, &p, workspace, 1, &alone, &digest);
         if (result == 0 && alone.verdict == GATE_RIGHT) {
             f->verdict = GATE_DEPENDS;
-            put_before(f, "right for this sequence alone, but among the others ");
+            put_before(f, "right for this sequence alone, but among the others: ");
         }
     }
     c->look = look;

@@ -165,7 +165,7 @@ static int save_behind(const struct gate_options *o, const char *file, struct ru
 static int save(const struct gate_options *o, const char *file, struct runner *runner,
                 struct gate_found *found) {
     struct gate_found original = *found;
-    if (gate_shrink(runner, found, SHRINK_SECONDS, &interrupted) < 0) {
+    if (gate_shrink(runner, found, &o->shape, SHRINK_SECONDS, &interrupted) < 0) {
         return -1;
     }
     int alone = happens_alone(o, file, found);

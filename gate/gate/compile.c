@@ -203,8 +203,9 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
     int status = is_cuda ? gate_compile_cuda(object, *file, place) : compile_c(object, *file);
     if (status != 0) {
         if (status > 0) { /* else it was not tried, and said why */
-            fprintf(stderr, "chunkproof %s: %s: it does not compile (%s)\n", command, *file,
-                    is_cuda ? "by $CXX with $CXXFLAGS, or nvcc" : "by $CC with $CFLAGS");
+            fprintf(stderr,
+                    "chunkproof %s: %s: it does not compile (%s of the environment say how)\n",
+                    command, *file, is_cuda ? "CXX and CXXFLAGS, or NVCC," : "CC and CFLAGS");
         }
         gate_object_free(object);
         return -1;

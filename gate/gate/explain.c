@@ -433,8 +433,8 @@ static void explain_numbers(struct explain *x, struct runner *runner,
     if (x->n_runs > 1) {
         fprintf(x->file,
                 " and %d more, of cases like it: other numbers in Q, K\n  and V and where no key "
-                "is, more keys, larger sizes; %d of these %d cases are wrong",
-                x->n_wrong - of_case, wrong_runs, x->n_runs - 1);
+                "is, more keys, larger sizes; %d of these %d cases %s wrong",
+                x->n_wrong - of_case, wrong_runs, x->n_runs - 1, wrong_runs == 1 ? "is" : "are");
     }
     fputs("\n", x->file);
     if (!placed && x->n_runs > 1) {

@@ -225,6 +225,13 @@ static int threads_of(const char *text) {
     return end != NULL && strncmp(end, " of ", 4) == 0 ? (int)strtol(end + 4, NULL, 10) : WARP;
 }
 
+/* "FILE:LINE" behind " in ", up to a comma, ";" or the end. */
+static int same_line(const char *first, const char *second) {
+    const char *a = strstr(first, " in "), *b = strstr(second, " in ");
+    size_t n = a != NULL ? strcspn(a, ",;\n") : 0;
+    return a != NULL && b != NULL && a < second && n == strcspn(b, ",;\n") && strncmp(a, b, n) == 0;
+}
+
 static void print_race(FILE *file, const char *text) {
     const char *second = strstr(text, "; block ");
     char block[2][40];
@@ -236,6 +243,11 @@ static void print_race(FILE *file, const char *text) {
     const char *first = strstr(text, "block (");
     fprintf(file, "\n  two accesses to one place:\n    %.*s\n    %s\n", (int)(second - first),
             first, second + 2);
+    if (same_line(first, second)) {
+        fputs("  it is one line, by which two threads come to the same place: is the index right, "
+              "with a place for each? If it is:\n",
+              file);
+    }
     if (strcmp(block[0], block[1]) != 0) {
         fputs("  they are of two blocks, which no barrier of a kernel orders: give each block its "
               "own place, add up with atomics, let a\n  second launch on the stream read it, or "
@@ -252,9 +264,9 @@ static void print_race(FILE *file, const char *text) {
         fprintf(
             file,
             "  they are of one warp, of a block of %d threads: between the two lines there must "
-            "be a __syncthreads() that all come to, on each\n  way round the loop, also behind "
-            "its last line; a __syncwarp() with both lanes in its mask is enough where no other "
-            "warp\n  touches that place; or each must have a place of its own (GATE-9)\n",
+            "be, on each way round the loop, also behind its\n  last line, a __syncwarp() with "
+            "both lanes in its mask; or a __syncthreads() that all come to, where another warp "
+            "touches that\n  place, too; or each must have a place of its own (GATE-9)\n",
             threads_of(text));
     } else {
         fputs(
@@ -315,6 +327,8 @@ const char gate_keeps_something[] = "right in a fresh process: GATE-4, the kerne
 
 static const char *advice_of(enum gate_verdict verdict) {
     switch (verdict) {
+    case GATE_RIGHT:
+        return "this case is right now: there is nothing to explain";
     case GATE_WROTE_BETWEEN:
         return "rows and heads of out and of the log-sum-exp lie as far apart as the call's "
                "strides say; d elements, or one\n  number, of each are its own: no index is made "

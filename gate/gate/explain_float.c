@@ -320,9 +320,9 @@ static void print_empty(struct explain *x, const double *got) {
     }
     if (others > 0 && !print_average(x, got)) {
         fprintf(x->file,
-                "      %d elements are other numbers: a key was read that the row does not see; it "
+                "      %d %s: a key was read that the row does not see; it "
                 "is one of more query rows than keys, or its sequence is empty\n",
-                others);
+                others, others == 1 ? "element is another number" : "elements are other numbers");
     }
     if (not_numbers + others == 0) {
         fprintf(x->file, "      its zeros are right; its log-sum-exp is %.9g\n",

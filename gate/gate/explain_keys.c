@@ -93,7 +93,13 @@ int explain_attend(struct explain *x, double factor) {
 
 /* ---- Too many, or another number of them ---- */
 
-enum length { MORE, MORE_IN_SEQUENCE, FEWER_BUT_LAST, FROM_FIRST, WHOLE_CHUNK };
+enum length { MORE, MORE_IN_SEQUENCE, FEWER_BUT_LAST, FROM_FIRST, WHOLE_CHUNK, ALL_SHARED };
+
+/* Keys of its sequence in shared chunks. */
+static int shared_keys(const struct explain *x) {
+    int n = x->at->problem.n_shared_chunks[x->s] * x->c, all = x->at->problem.n_tokens[x->s];
+    return n < all ? n : all;
+}
 
 static int take_other_length(struct explain *x, const int *a) {
     const struct gate_problem *p = &x->at->problem;
@@ -106,6 +112,8 @@ static int take_other_length(struct explain *x, const int *a) {
         m = x->row - p->query_begin[x->s] + 1;
     } else if (a[0] == WHOLE_CHUNK) {
         m = (x->n + x->c - 1) / x->c * x->c;
+    } else if (a[0] == ALL_SHARED) {
+        m = shared_keys(x) > x->n ? shared_keys(x) : x->n;
     }
     explain_take_query(x, x->row, x->head);
     for (int j = 0; j < m; j++) {
@@ -118,6 +126,10 @@ static void try_lengths(struct explain *x) {
     const int whole[EXPLAIN_NUMBERS] = {WHOLE_CHUNK}, first[EXPLAIN_NUMBERS] = {FROM_FIRST};
     const int all[EXPLAIN_NUMBERS] = {MORE_IN_SEQUENCE, 1 << 20};
     int n_tokens = x->at->problem.n_tokens[x->s];
+    const int shared[EXPLAIN_NUMBERS] = {ALL_SHARED};
+    explain_try(x, take_other_length, shared, 10,
+                "as if each row saw all keys of the shared chunks: those behind its own position, "
+                "too (PREFILL-2)");
     explain_try(x, take_other_length, all, 10,
                 "as if each row saw all keys of its sequence: those behind its own position, too "
                 "(PREFILL-2)");
@@ -338,14 +350,16 @@ static int head_by(const struct explain *x, int rule, int number) {
                                 : -1;
 }
 
-/* a: rule, its number; 1: K, 2: V, 3: both. */
+/* a: rule, its number; 1: K, 2: V, 3: both; 1: of shared chunks alone, 2: of its own. */
 static int take_other_head(struct explain *x, const int *a) {
-    int g = head_by(x, a[0], a[1]);
+    int g = head_by(x, a[0], a[1]), shared = shared_keys(x);
+    int from = a[3] == 2 ? shared : 0, end = a[3] == 1 && shared < x->n ? shared : x->n;
     explain_take_query(x, x->row, x->head);
     for (int j = 0; g >= 0 && j < x->n; j++) {
-        explain_take_key(x, x->s, j, a[2] & 1 ? g : x->g, a[2] & 2 ? g : x->g);
+        int other = j >= from && j < end;
+        explain_take_key(x, x->s, j, other && a[2] & 1 ? g : x->g, other && a[2] & 2 ? g : x->g);
     }
-    return g >= 0 && g != x->g && explain_attend(x, 1.0);
+    return g >= 0 && g != x->g && from < end && explain_attend(x, 1.0);
 }
 
 static void try_heads(struct explain *x) {
@@ -353,11 +367,16 @@ static void try_heads(struct explain *x) {
     static const char *const words[] = {"head % h_kv, not head / (h / h_kv)", "0, always",
                                         "h_kv - 1, always", "head / h_kv, not head / (h / h_kv)",
                                         "the one after its own"};
+    static const char *const parts[] = {"", ", in the shared chunks alone",
+                                        ", in the sequence's own chunks alone"};
     for (int kind = 3; kind > 0; kind--) {
         for (int rule = MODULO; rule < THIS; rule++) {
-            const int a[EXPLAIN_NUMBERS] = {rule, 0, kind};
-            explain_try(x, take_other_head, a, 11 + (rule == NEXT),
-                        "as if it had taken %s of K/V head %s (TPP-5)", what[kind], words[rule]);
+            for (int part = 0; part < 3; part++) {
+                const int a[EXPLAIN_NUMBERS] = {rule, 0, kind, part};
+                explain_try(x, take_other_head, a, 11 + (rule == NEXT) + (part > 0),
+                            "as if it had taken %s of K/V head %s%s (TPP-5)", what[kind],
+                            words[rule], parts[part]);
+            }
         }
         for (int g = 0; g < x->at->problem.recipe.n_kv_heads && g < FEW; g++) {
             const int a[EXPLAIN_NUMBERS] = {THIS, g, kind};
@@ -450,16 +469,18 @@ static int take_again(struct explain *x, const int *a) {
     return x->n > a[0] && explain_attend(x, 1.0);
 }
 
-/* a: keys of a tile; 1: K, 2: V, 3: both: from the chunk of the tile's first key, each in its own slot. */
+/* a: keys of a tile; 1: K, 2: V, 3: both; from the chunk of the tile's first key: each in its own slot, or 1: behind the
+ * first key's, over the end of the chunk. */
 static int take_chunk_of_tile(struct explain *x, const int *a) {
     const struct cp_kernel_call *c = &x->at->call;
     int changed = 0;
     explain_take_query(x, x->row, x->head);
     for (int j = 0; j < x->n; j++) {
         int own = chunk_of(x, x->s, j / x->c), first = chunk_of(x, x->s, (j - j % a[0]) / x->c);
-        int slot = j % x->c;
-        take_from(x, (a[1] & 1 ? first : own) * c->k_chunk + x->g * c->k_head + slot * c->k_slot,
-                  (a[1] & 2 ? first : own) * c->v_chunk + x->g * c->v_head + slot * c->v_slot);
+        int slot = j % x->c, in_piece = (j - j % a[0]) % x->c + j % a[0];
+        int of_k = a[2] && a[1] & 1 ? in_piece : slot, of_v = a[2] && a[1] & 2 ? in_piece : slot;
+        take_from(x, (a[1] & 1 ? first : own) * c->k_chunk + x->g * c->k_head + of_k * c->k_slot,
+                  (a[1] & 2 ? first : own) * c->v_chunk + x->g * c->v_head + of_v * c->v_slot);
         changed |= first != own;
     }
     return changed && explain_attend(x, 1.0);
@@ -517,7 +538,11 @@ static void try_memory(struct explain *x) {
     }
     for (int tile = 2; tile <= MOST_TILE; tile *= 2) {
         for (int kind = 3; kind > 0; kind--) {
-            const int a[EXPLAIN_NUMBERS] = {tile, kind};
+            const int a[EXPLAIN_NUMBERS] = {tile, kind}, piece[EXPLAIN_NUMBERS] = {tile, kind, 1};
+            explain_try(x, take_chunk_of_tile, piece, 13,
+                        "as if %s of each tile of %d keys had been read in one piece, from the "
+                        "place of its first key on: over the end of a chunk (TPP-1)",
+                        what[kind], tile);
             explain_try(x, take_chunk_of_tile, a, 14,
                         "as if %s of each tile of %d keys had been read from the chunk of its "
                         "first key (TPP-1)",

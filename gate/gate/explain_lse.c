@@ -4,9 +4,11 @@
 
 #include "gate/gate/explain.h"
 
-#define LN_2       0.6931471805599453
-#define MOST_TILE  256
-#define MOST_LANES 8
+#define LN_2           0.6931471805599453
+#define MOST_TILE      256
+#define MOST_LANES     8
+#define MOST_WARPS     16
+#define MOST_WARP_TILE 64
 
 /* Of which keys alone it is. a: which, a number. */
 enum part {
@@ -137,6 +139,42 @@ static int lse_of_two_bases(struct explain *x, const int *a) {
     return parts > 1 && !x->outside && isfinite(value);
 }
 
+/* The sum is right, and what is added to its logarithm is the largest score of the first of some warps, that take tiles in
+ * turn. a: keys of a tile; warps; 1: shared chunks are taken in turn, too, each as a whole, and tiles from there on. */
+static int maximum_of_first_warp(struct explain *x, const int *a) {
+    size_t at = (size_t)x->pair * (size_t)x->at->width + (size_t)x->d;
+    double largest = largest_score(x), of_first = -INFINITY, lse = x->at->expected[at];
+    int shared = a[2] ? x->at->problem.n_shared_chunks[x->s] * x->c : 0;
+    for (int j = 0; j < x->m; j++) {
+        int turn = j < shared ? j / x->c : (j - shared) / a[0];
+        of_first = turn % a[1] == 0 ? fmax(of_first, x->scratch[j]) : of_first;
+    }
+    for (int i = 0; i < x->d; i++) {
+        x->numbers.expected[i] = 0.0;
+        x->numbers.bound[i] = INFINITY;
+    }
+    double value = of_first + (lse - largest);
+    x->numbers.expected[x->d] = value;
+    x->numbers.bound[x->d] = x->at->bound[at] * fmax(1.0, fabs(value) / fmax(fabs(lse), 1.0));
+    return x->n > 0 && !x->outside && isfinite(value);
+}
+
+static void try_first_warp(struct explain *x) {
+    for (int tile = 1; tile <= MOST_WARP_TILE; tile *= 2) {
+        for (int warps = 2; warps <= MOST_WARPS; warps *= 2) {
+            for (int by_chunks = 0; by_chunks < 2; by_chunks++) {
+                const int a[EXPLAIN_NUMBERS] = {tile, warps, by_chunks};
+                explain_try(x, maximum_of_first_warp, a, 23 + by_chunks,
+                            "lse is as if to the logarithm of the sum the largest score of the "
+                            "first of %d warps alone were added, which take tiles of %d %s in "
+                            "turn%s: the sum is right (MERGE-7)",
+                            warps, tile, tile == 1 ? "key" : "keys",
+                            by_chunks ? ", and before these the shared chunks" : "");
+            }
+        }
+    }
+}
+
 static void try_two_bases(struct explain *x) {
     static const char *const words[] = {"the largest part's is in nats, the logarithm of their sum "
                                         "in bits",
@@ -201,4 +239,5 @@ void explain_try_lse(struct explain *x) {
     }
     try_parts(x);
     try_two_bases(x);
+    try_first_warp(x);
 }

@@ -21,6 +21,7 @@ enum range {
     SHARED,
     FIRST_SHARED, /* chunk, */
     LAST_SHARED,
+    SHARED_FROM,    /* a shared chunk on */
     ENDS_OF_SHARED, /* the last key of each */
     OWN,
     EVERY,
@@ -58,6 +59,8 @@ static int is_in_range(const struct explain *x, const int *a, int j) {
         return j < shared && j < x->c;
     case LAST_SHARED:
         return shared - x->c <= j && j < shared;
+    case SHARED_FROM:
+        return j / x->c >= a[1] && j < shared;
     case ENDS_OF_SHARED:
         return j < shared && j % x->c == x->c - 1;
     case OWN:
@@ -273,6 +276,10 @@ void explain_try_ranges(struct explain *x) {
     try_range(x, LAST_SHARED, 0, 0, 12, "the last of the shared chunks");
     try_range(x, ENDS_OF_SHARED, 0, 0, 12, "the last key of each shared chunk");
     try_range(x, OWN, 0, 0, 11, "the sequence's own chunks");
+    for (int i = 1; i < FEW; i++) {
+        (void)snprintf(words, sizeof words, "shared chunks %d, %d, ... of the path", i, i + 1);
+        try_range(x, SHARED_FROM, i, 0, 12, words);
+    }
     for (int i = 0; i * x->c < x->n && i < FEW; i++) {
         (void)snprintf(words, sizeof words, "chunk %d of the path", i);
         try_range(x, CHUNK, i, 0, 13, words);

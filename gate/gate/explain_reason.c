@@ -12,6 +12,7 @@
 #define MOST_BESIDE   2  /* and of each so many that give the same numbers */
 #define ENOUGH        3  /* different numbers: less may be chance, */
 #define ONE_IN        10 /* and so may be fewer than one in so many; */
+#define FEW_LEFT      10 /* a part in so many */
 #define OF_THOSE_LEFT 3  /* of what nothing has given yet it is to give one in so many */
 #define OF_FACTORS    2  /* a factor that is free gives some by chance */
 #define NEARER                                                                                     \
@@ -234,8 +235,8 @@ static int is_infinite(const struct explain *x, int w) {
     return !isfinite(run->got[at]);
 }
 
-/* 1: there are infinities and NaNs, it gives all of them, and none where there is none: they are alike, but they are where
- * they are. */
+/* 1: there are infinities and NaNs, not few, it gives all of them, and none where there is none: they are alike, but they
+ * are where they are. */
 static int gives_infinities(const struct explain *x, const struct explain_reason *r) {
     int n = 0;
     for (int w = 0; w < x->n_wrong; w++) {
@@ -244,7 +245,8 @@ static int gives_infinities(const struct explain *x, const struct explain_reason
         }
         n += is_infinite(x, w);
     }
-    return n > 0 && r->refuted == 0 && r->swallowed == 0 && r->rank < EXPLAIN_NO_REASON;
+    return n > 0 && 4 * n >= x->n_wrong && 2 * r->against <= r->n && r->refuted == 0 &&
+           r->swallowed == 0 && r->rank < EXPLAIN_NO_REASON;
 }
 
 static int is_worth_saying(const struct explain *x, const struct explain_reason *r) {
@@ -421,7 +423,12 @@ void explain_say(struct explain *x, const char *why) {
     int more, left = x->n_wrong;
     for (int said = 0; given != NULL && said < MOST_SAID && left > 0; said++) {
         struct explain_reason *best = best_of(x, given, &more);
-        if (best == NULL || (OF_THOSE_LEFT * more < left && !gives_infinities(x, best))) {
+        if (said > 0 && FEW_LEFT * left < x->n_wrong) {
+            break; /* so few may be anything */
+        }
+        int one_in =
+            x->named ? 2 : OF_THOSE_LEFT; /* what a cause that was said leaves may be chance */
+        if (best == NULL || (one_in * more < left && !gives_infinities(x, best))) {
             break;
         }
         say_one(x, best, said == 0 ? "" : "besides, ");

@@ -4,6 +4,7 @@
  * of each key in the two sums: they are looked at quickly, in a few elements, before they are tried. */
 #include <math.h>
 
+#include "chunkproof/number.h"
 #include "gate/gate/explain.h"
 
 #define MOST_TILE   256
@@ -15,7 +16,7 @@
 
 /* ---- Parts ---- */
 
-enum parts { WHOLE, CHUNKS, SHARED, HALVES, TILES, HALVES_OF_TILES, SPLITS };
+enum parts { WHOLE, CHUNKS, SHARED, SHARED_CHUNKS, HALVES, TILES, HALVES_OF_TILES, SPLITS };
 
 /* a: which parts + 8 * most splits; keys of a tile; what is done; behind so many tiles. */
 static int end_of_part(const struct explain *x, const int *a, int from) {
@@ -29,6 +30,9 @@ static int end_of_part(const struct explain *x, const int *a, int from) {
         break;
     case SHARED:
         end = from < shared ? shared : x->m;
+        break;
+    case SHARED_CHUNKS:
+        end = from < shared ? (from / x->c + 1) * x->c : x->m;
         break;
     case HALVES:
         end = from == 0 ? (x->m + 1) / 2 : x->m;
@@ -46,9 +50,9 @@ static int end_of_part(const struct explain *x, const int *a, int from) {
 }
 
 static void name_parts(const int *a, char *text, size_t size) {
-    static const char *const words[] = {"the keys", "the chunks",
-                                        "the shared chunks and the sequence's own",
-                                        "both halves of the keys"};
+    static const char *const words[] = {
+        "the keys", "the chunks", "the shared chunks and the sequence's own",
+        "each shared chunk and the sequence's own", "both halves of the keys"};
     int splits = a[0] / 8;
     switch ((enum parts)(a[0] % 8)) {
     case TILES:
@@ -72,10 +76,15 @@ static void name_parts(const int *a, char *text, size_t size) {
 enum done {
     ADDED_DIVIDED, /* o / n of each part is added up, not weighted; */
     ADDED,         /* and o as it is */
+    BOTH_ADDED,    /* o and n as they are */
     BY_MAXIMA, /* o / n of each part is weighted by exp(its maximum), not by exp(its log-sum-exp) */
     SUMS_ADDED, /* n of each part is not rescaled */
     BY_NUMBER,  /* what is weighted right is divided by the number of parts */
     AVERAGED,   /* o / n of each part counts the same, and lse is that of the number of parts */
+    M_IN_HALF,  /* the maximum of each part but its own was rounded to binary16 when it was kept; */
+    M_IN_HALF_BITS, /* times log2(e); */
+    M_IN_BFLOAT,    /* to bfloat16 */
+    M_IN_BFLOAT_BITS,
     FIRST_TWICE,
     LAST_TWICE,
     FIRST_MISSING,
@@ -140,6 +149,22 @@ static int parts_behind(const struct explain *x, const int *a, int end) {
     return parts;
 }
 
+/* What a sequence has alone needs no partial result that is kept. */
+static int is_kept(const struct explain *x, const int *a, int from) {
+    int parts = a[0] % 8;
+    return (parts != SHARED && parts != SHARED_CHUNKS) ||
+           from < x->at->problem.n_shared_chunks[x->s] * x->c;
+}
+
+/* exp() of how far a maximum is moved by being rounded. */
+static double by_rounding(double m, int done) {
+    int type = done == M_IN_HALF || done == M_IN_HALF_BITS ? CP_FP16 : CP_BF16;
+    double unit = done == M_IN_HALF_BITS || done == M_IN_BFLOAT_BITS ? log(2.0) : 1.0;
+    uint16_t kept;
+    cp_number_store(&kept, type, 0, m / unit);
+    return exp(cp_number_load(&kept, type, 0) * unit - m);
+}
+
 /* What a part's keys are multiplied by. `m`: the largest score of all. */
 static int set_part(const struct explain *x, const int *a, int from, int end, double m) {
     double part = largest_of(x, from, end), n = sum_of(x, from, end, part);
@@ -152,6 +177,9 @@ static int set_part(const struct explain *x, const int *a, int from, int end, do
     case ADDED:
         o_times = more;
         break;
+    case BOTH_ADDED:
+        o_times = n_times = more;
+        break;
     case BY_MAXIMA:
         o_times = n_times = 1.0 / n;
         break;
@@ -163,6 +191,12 @@ static int set_part(const struct explain *x, const int *a, int from, int end, do
         break;
     case AVERAGED:
         o_times = n_times = more / n;
+        break;
+    case M_IN_HALF:
+    case M_IN_HALF_BITS:
+    case M_IN_BFLOAT:
+    case M_IN_BFLOAT_BITS:
+        o_times = n_times = is_kept(x, a, from) ? by_rounding(part, a[2]) : 1.0;
         break;
     case FIRST_TWICE:
         o_times = n_times = 1.0 + is_first;
@@ -224,7 +258,8 @@ static int set_all(struct explain *x, const int *a, double *m) {
         }
     }
     x->work -= (long long)4 * x->m;
-    return differs && (parts > 1 || a[2] == BY_MAXIMA || a[2] >= N_NOT_RESCALED);
+    int is_of_one = a[2] == BY_MAXIMA || (a[2] >= M_IN_HALF && a[2] <= M_IN_BFLOAT_BITS);
+    return differs && (parts > 1 || is_of_one || a[2] >= N_NOT_RESCALED);
 }
 
 static int merge_wrongly(struct explain *x, const int *a) {
@@ -245,7 +280,7 @@ static int merge_wrongly(struct explain *x, const int *a) {
     if (!explain_finish(x, &s, s.n)) {
         return 0;
     }
-    if (a[2] == BY_NUMBER) {
+    if (a[2] == BY_NUMBER || a[2] == BOTH_ADDED) {
         x->numbers.bound[x->d] = INFINITY;
     } else if (a[2] == ADDED_DIVIDED) {
         x->numbers.expected[x->d] = x->at->expected[at];
@@ -304,12 +339,21 @@ static void try_merge(struct explain *x, struct look *look, const int *a, int ra
         "the largest)",
         "had been added up without weighting their sums of weighted values by exp(its maximum - "
         "the largest), where the sums of weights are",
+        "had been added up as they are: neither sum is weighted by exp(its maximum - the largest)",
         "had been weighted by exp(its maximum), not by exp(its log-sum-exp): a part that is "
         "divided by its sum of weights n keeps m + log(n), not m",
         "had been merged without weighting their sums of weights by exp(its maximum - the "
         "largest), where the sums of weighted values are",
         "had been weighted, and then divided by how many there are, not by the sum of the weights",
         "had been averaged, each counting the same, also in lse",
+        "had been merged by maxima that were rounded to binary16 when they were kept: the sums "
+        "belong to the unrounded ones",
+        "had been merged by maxima, times log2(e), that were rounded to binary16 when they were "
+        "kept: the sums belong to the unrounded ones",
+        "had been merged by maxima that were rounded to bfloat16 when they were kept: the sums "
+        "belong to the unrounded ones",
+        "had been merged by maxima, times log2(e), that were rounded to bfloat16 when they were "
+        "kept: the sums belong to the unrounded ones",
         "had been merged with the first part twice",
         "had been merged with the last part twice",
         "had been merged without the first part",

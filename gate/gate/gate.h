@@ -458,9 +458,9 @@ int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *re
 extern const char gate_keeps_something[];
 
 /* Makes the case that was found smaller while the verdict stays, for at most so many seconds: fewer operations, shorter
- * sequences, fewer heads, smaller d, plainer layouts and values. Returns how many cases it tried; -1 as above. */
-int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
-                const volatile int *stop);
+ * sequences, fewer heads, smaller d, plainer layouts and values; what `shape` asks for stays. Returns how many cases it tried; -1 as above. */
+int gate_shrink(struct runner *runner, struct gate_found *found, const struct gate_shape *shape,
+                double seconds, const volatile int *stop);
 
 /* A case as a file: JSON, a few lines. 0, or -1 after saying what is wrong, and where; `command` says it. */
 int gate_case_save(const char *file, const struct gate_found *found,

@@ -84,9 +84,12 @@ static void note_few_keys(FILE *out, const struct gate_report *report) {
 /* Where the gate does not look. */
 static void note_device(FILE *out, const struct gate_report *report) {
     if (report->kernel->memory == CP_DEVICE_MEMORY) {
-        fputs("not tried, in device memory: chunks so far apart that an offset needs more than 32 "
-              "bits; see that offsets are of 64 (GATE-3)",
-              out);
+        fputs(
+            "not tried, in device memory: chunks so far apart that an offset needs more than 32 "
+            "bits; see that offsets are of 64 (GATE-3); and, on the executor, what a shuffle does "
+            "not order: there it orders memory among its lanes, which CUDA promises of "
+            "__syncwarp() alone (GATE-9)",
+            out);
     }
 }
 

@@ -14,15 +14,26 @@
 struct attempt {
     struct runner *runner;
     struct gate_found *found;
+    const struct gate_shape *shape;
     double end, least; /* seconds of the clock; error / bound that is to stay */
     const volatile int *stop;
     int tried, failed; /* failed: there is no verdict any more */
 };
 
+/* Sizes that were asked for stay as they are. */
+static int has_shape(const struct attempt *a, const struct gate_recipe *r) {
+    const struct gate_recipe *now = &a->found->recipe;
+    const struct gate_shape *shape = a->shape;
+    return (shape->n_heads == 0 || r->n_heads == now->n_heads) &&
+           (shape->n_kv_heads == 0 || r->n_kv_heads == now->n_kv_heads) &&
+           (shape->head_dim == 0 || r->head_dim == now->head_dim) &&
+           (shape->chunk_size == 0 || r->chunk_size == now->chunk_size);
+}
+
 /* 1 and the case is `recipe` now, if that, another one, has the same verdict by the same clause. */
 static int keep(struct attempt *a, const struct gate_recipe *recipe) {
     struct gate_finding finding;
-    if (a->failed || *a->stop || seconds_now() > a->end) {
+    if (a->failed || *a->stop || seconds_now() > a->end || !has_shape(a, recipe)) {
         return 0;
     }
     a->tried++;
@@ -187,10 +198,10 @@ static int plainer(struct attempt *a) {
     return smaller;
 }
 
-int gate_shrink(struct runner *runner, struct gate_found *found, double seconds,
-                const volatile int *stop) {
+int gate_shrink(struct runner *runner, struct gate_found *found, const struct gate_shape *shape,
+                double seconds, const volatile int *stop) {
     double least = fmin(0.5 * found->finding.largest, CLEARLY);
-    struct attempt a = {runner, found, seconds_now() + seconds, least, stop, 0, 0};
+    struct attempt a = {runner, found, shape, seconds_now() + seconds, least, stop, 0, 0};
     int smaller = 1;
     while (smaller && !a.failed) {
         smaller = a.found->recipe.renewed && call_once(&a);
