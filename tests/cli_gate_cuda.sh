@@ -70,7 +70,7 @@ raced_in_a_warp() {
 
 ok "gate, CUDA: a race is explained" raced
 ok "gate, CUDA: a race of two lanes, one warp" raced_in_a_warp 1 "they are of one warp: between the two lines there must be a __syncwarp()"
-ok "gate, CUDA: a race of two lanes, two warps" raced_in_a_warp 2 "of a block of 64 threads: between the two lines there must be a __syncthreads()"
+ok "gate, CUDA: a race of two lanes, two warps" raced_in_a_warp 2 "a __syncwarp() with both lanes in its mask; or a __syncthreads() that all come to, where another warp touches that"
 ok "gate, CUDA: the example is right on the executor" right
 for version in 1 2 3; do
     ok "gate, CUDA: version $version of the kernels is right" right_version $version
