@@ -109,7 +109,8 @@ ok "... has Table 3, in full" has "table3 b=32 n=4096 n_s=4096 h=32/32        2.
 ok "... of other heads" right --list --heads 8 --only table3
 ok "... that take less" has "table3 b=32 n=4096 n_s=4096 h=8/8          0.52 GiB"
 progress() {
-    status 0 "${smoke[@]}" --only gqa --progress && says "[....................] 0 of 1, 0 s: gqa b=4 n=192 n_s=128 h=4/1"
+    status 0 "${smoke[@]}" --only gqa --progress && says "[....................] 0 of 1, " &&
+        says " s: gqa b=4 n=192 n_s=128 h=4/1"
 }
 ok "progress" progress
 
