@@ -35,6 +35,12 @@ struct opt_matrix {
     size_t row, column;
 };
 
+/* Memory that is wanted soon: lines that a product asks for on its way, a few steps from one to the next, so that what it
+ * multiplies need not wait for them. */
+struct opt_wanted {
+    const char *at, *end;
+};
+
 /* The states of the rows of a tile, each an array of padded rows: maximum, sum of weights, what the latter and o must be
  * multiplied by since the maximum has grown; and how many keys of the tile each row sees, always the first ones. */
 struct opt_states {
@@ -60,7 +66,7 @@ struct cp_opt_kernels {
 
     /* c[m][n] = a b, or c += a b: a is [m][k], b is [k][n], and n a multiple of CP_OPT_PAD. */
     void (*product)(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
-                    int m, int n, int k, int add);
+                    int m, int n, int k, int add, struct opt_wanted *wanted);
 
     /* One step of online softmax (MERGE-4): scores become weights, 0 where a row does not see the key; m, n and factor
      * follow. */

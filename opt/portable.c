@@ -85,7 +85,8 @@ static void values(float *o, size_t stride, const float *weight, int rows, const
 }
 
 static void product(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
-                    int m, int n, int k, int add) {
+                    int m, int n, int k, int add, struct opt_wanted *wanted) {
+    (void)wanted; /* it is slow enough to wait for no memory */
     for (int i = 0; i < m; i++) {
         float *row = c + (size_t)i * c_row;
         for (int x = 0; x < n && !add; x++) {

@@ -48,6 +48,8 @@ static struct head head_of(const struct unit *u, int x) {
     h.at.o += rows * stride;
     h.at.m += rows;
     h.at.n += rows;
+    h.at.factor += rows;
+    h.at.score += rows * CP_OPT_KEYS;
     return h;
 }
 
@@ -215,41 +217,76 @@ static void add_run(const struct head *h, struct run run, int all, int keys) {
     }
 }
 
-/* Few rows: K and V are read as they are, from one end to the other. */
-static void tile_of_few(const struct head *h, int tile, int keys, int all) {
+/* Scores of a head of few rows: K is read as it is, from one end to the other. */
+static void score_few(const struct head *h, int tile, int keys) {
     const struct unit *u = h->unit;
-    const struct cp_attention *a = u->call->attention;
-    struct opt_states states = states_of(h);
     for (int key = tile; key < tile + keys;) {
         struct run run = run_at(u, h->g, key, tile, tile + keys);
         u->kernels->dots(h->at.score + run.first, h->at.q, u->call->sizes.stride, u->rows, run.k,
-                         a->kv_type, run.n, a->head_dim);
+                         u->call->attention->kv_type, run.n, u->call->attention->head_dim);
         key += run.n;
     }
-    u->kernels->weigh_rows(h->at.score, u->rows, (float)a->scale, &states);
+}
+
+static void weigh_few(const struct head *h) {
+    struct opt_states states = states_of(h);
+    h->unit->kernels->weigh_rows(h->at.score, h->unit->rows, (float)h->unit->call->attention->scale,
+                                 &states);
     rescale(h);
+}
+
+static void add_few(const struct head *h, int tile, int keys, int all) {
     for (int key = tile; key < tile + keys;) {
-        struct run run = run_at(u, h->g, key, tile, tile + keys);
+        struct run run = run_at(h->unit, h->g, key, tile, tile + keys);
         add_run(h, run, all, keys);
         key += run.n;
     }
 }
 
-/* Keys first .. end-1 of the next tile, or their values, are on their way then. */
-static void fetch_next(const struct head *h, int first, int end, int values) {
+/* All heads at once: K of one head after the other is one stretch of memory, then V, and nothing waits for the weights
+ * of a single row. */
+static void tile_of_few(const struct unit *u, int tile, int keys, int all) {
+    for (int x = 0; x < u->n_heads; x++) {
+        struct head h = head_of(u, x);
+        score_few(&h, tile, keys);
+    }
+    for (int x = 0; x < u->n_heads; x++) {
+        struct head h = head_of(u, x);
+        weigh_few(&h);
+    }
+    for (int x = 0; x < u->n_heads; x++) {
+        struct head h = head_of(u, x);
+        add_few(&h, tile, keys, all);
+    }
+}
+
+static void ask_for_all(struct opt_wanted wanted) {
+    for (; wanted.at < wanted.end; wanted.at += LINE) {
+        __builtin_prefetch(wanted.at, 0, 1);
+    }
+}
+
+/* Keys first .. end-1 of the next tile, or their values: the first run of them is left to the product that comes now,
+ * the others, if chunks are small, are on their way then. */
+static struct opt_wanted want_next(const struct head *h, int first, int end, int values) {
     const struct unit *u = h->unit;
     const struct cp_attention *a = u->call->attention;
     size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
+    struct opt_wanted left = {NULL, NULL};
     end += h->next_tile;
     end = end < u->end ? end : u->end;
     for (int key = h->next_tile + first; key < end;) {
         struct run run = run_at(u, h->next_g, key, key, end);
         const char *from = values ? run.v : run.k;
-        for (size_t x = 0; x < (size_t)run.n * bytes; x += LINE) {
-            __builtin_prefetch(from + x, 0, 1);
+        struct opt_wanted wanted = {from, from + (size_t)run.n * bytes};
+        if (left.at == NULL) {
+            left = wanted;
+        } else {
+            ask_for_all(wanted);
         }
         key += run.n;
     }
+    return left;
 }
 
 /* Keys first .. end-1 of the path in binary32. */
@@ -279,7 +316,7 @@ static void widen_values(const struct head *h, int first, int end, int x) {
 }
 
 /* To numbers x, x + 1, ... of o. */
-static void add_values(const struct head *h, int all, int keys, int x) {
+static void add_values(const struct head *h, int all, int keys, int x, struct opt_wanted *wanted) {
     const struct unit *u = h->unit;
     size_t stride = u->call->sizes.stride;
     int width = (int)stride - x < OPT_PANEL ? (int)stride - x : OPT_PANEL;
@@ -288,19 +325,21 @@ static void add_values(const struct head *h, int all, int keys, int x) {
         n = rows_alike(h, i, all, keys, &seen);
         if (seen > 0) {
             u->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight, h->at.tile,
-                                OPT_PANEL, n, width, seen, 1);
+                                OPT_PANEL, n, width, seen, 1, wanted);
         }
     }
 }
 
 /* Scores of keys first .. end-1 of the tile at key `tile`. */
-static void score_keys(const struct head *h, int tile, int first, int end) {
+static void score_keys(const struct head *h, int tile, int first, int end,
+                       struct opt_wanted *wanted) {
     const struct unit *u = h->unit;
     size_t stride = u->call->sizes.stride, padded = (size_t)u->padded_rows;
     struct opt_matrix k = {h->at.tile, stride, 1};
     widen_keys(h, first, end);
     u->kernels->product(h->at.score + (size_t)(first - tile) * padded, padded, k, h->at.q_columns,
-                        padded, end - first, u->padded_rows, u->call->attention->head_dim, 0);
+                        padded, end - first, u->padded_rows, u->call->attention->head_dim, 0,
+                        wanted);
 }
 
 /* Many rows: few keys at a time, then few numbers of all values: what was made of them is used while it is near. */
@@ -310,16 +349,19 @@ static void tile_of_many(const struct head *h, int tile, int keys, int all) {
     struct opt_states states = states_of(h);
     for (int key = 0; key < keys; key += OPT_AT_ONCE) {
         int end = keys - key < OPT_AT_ONCE ? keys : key + OPT_AT_ONCE;
-        fetch_next(h, key, end, 0);
-        score_keys(h, tile, tile + key, tile + end);
+        struct opt_wanted wanted = want_next(h, key, end, 0);
+        score_keys(h, tile, tile + key, tile + end, &wanted);
+        ask_for_all(wanted);
     }
     u->kernels->weigh_columns(h->at.score, keys, u->padded_rows, (float)a->scale, &states);
     rescale(h);
     for (int x = 0; x < a->head_dim; x += OPT_PANEL) {
-        fetch_next(h, (int)((long long)keys * x / a->head_dim),
-                   (int)((long long)keys * (x + OPT_PANEL) / a->head_dim), 1);
+        struct opt_wanted wanted =
+            want_next(h, (int)((long long)keys * x / a->head_dim),
+                      (int)((long long)keys * (x + OPT_PANEL) / a->head_dim), 1);
         widen_values(h, tile, tile + keys, x);
-        add_values(h, all, keys, x);
+        add_values(h, all, keys, x, &wanted);
+        ask_for_all(wanted);
     }
 }
 
@@ -345,15 +387,14 @@ void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_sc
          tile += CP_OPT_KEYS) {
         int keys = u.end - tile < CP_OPT_KEYS ? u.end - tile : CP_OPT_KEYS;
         int all = see(&u, tile, keys);
-        for (int x = 0; x < u.n_heads; x++) {
+        if (!u.many) {
+            tile_of_few(&u, tile, keys, all);
+        }
+        for (int x = 0; x < u.n_heads && u.many; x++) {
             struct head h = head_of(&u, x);
             h.next_g = u.first_head + (x + 1) % u.n_heads;
             h.next_tile = x + 1 < u.n_heads ? tile : tile + CP_OPT_KEYS;
-            if (u.many) {
-                tile_of_many(&h, tile, keys, all);
-            } else {
-                tile_of_few(&h, tile, keys, all);
-            }
+            tile_of_many(&h, tile, keys, all);
         }
     }
     for (int x = 0; x < u.n_heads; x++) {

@@ -108,6 +108,16 @@ INLINE size_t bytes_of(int type, int n) {
         v_store(c + (i)*c_row + LANES, y##i);                                                      \
     }
 
+/* Steps of a block from one line of what is wanted to the next: so many lines come from memory meanwhile. */
+#define WANTED_EACH 4
+
+INLINE void ask(struct opt_wanted *wanted) {
+    if (wanted != NULL && wanted->at < wanted->end) {
+        __builtin_prefetch(wanted->at, 0, 1);
+        wanted->at += 64;
+    }
+}
+
 /* A matrix of a type: element (j, x) is number first + j row + x. */
 struct typed {
     const void *at;
@@ -118,10 +128,13 @@ struct typed {
 /* M rows of c, two vectors of each; or one, of n numbers at least. */
 #define BLOCK(M)                                                                                   \
     INLINE void block_of_##M(float *c, size_t c_row, struct opt_matrix a, struct typed b, int k,   \
-                             int add, int wide, int n) {                                           \
+                             int add, int wide, int n, struct opt_wanted *wanted) {                \
         const float *row = a.at;                                                                   \
         size_t at = b.first;                                                                       \
         ROWS_##M(BEGIN) for (int j = 0; j < k; j++, row += a.column, at += b.row) {                \
+            if (j % WANTED_EACH == 0) {                                                            \
+                ask(wanted);                                                                       \
+            }                                                                                      \
             vec left = wide ? load_typed(b.at, b.type, at) : load_up_to(b.at, b.type, at, n);      \
             vec right = wide ? load_typed(b.at, b.type, at + LANES) : v_zero();                    \
             ROWS_##M(STEP)                                                                         \
@@ -133,26 +146,26 @@ EACH_MOST(BLOCK)
 
 #define BLOCK_CASE(M)                                                                              \
     case M:                                                                                        \
-        block_of_##M(c, c_row, a, b, k, add, wide, n);                                             \
+        block_of_##M(c, c_row, a, b, k, add, wide, n, wanted);                                     \
         break;
 
 INLINE void block_of(int rows, float *c, size_t c_row, struct opt_matrix a, struct typed b, int k,
-                     int add, int wide, int n) {
+                     int add, int wide, int n, struct opt_wanted *wanted) {
     switch (rows) { EACH_MOST(BLOCK_CASE) }
 }
 
 /* From column x on, where n are left. Rows in blocks of equal size, but for one. Returns how many columns it did. */
 INLINE int columns(float *c, size_t c_row, struct opt_matrix a, struct typed b, int m, int k,
-                   int add, int n) {
+                   int add, int n, struct opt_wanted *wanted) {
     int row = 0, wide = n >= 2 * LANES;
     for (int left = (m + MOST - 1) / MOST; left > 0; left--) {
         int rows = (m - row + left - 1) / left;
         struct opt_matrix from = {a.at + (size_t)row * a.row, a.row, a.column};
         float *to = c + (size_t)row * c_row;
         if (wide) {
-            block_of(rows, to, c_row, from, b, k, add, 1, n);
+            block_of(rows, to, c_row, from, b, k, add, 1, n, wanted);
         } else {
-            block_of(rows, to, c_row, from, b, k, add, 0, n);
+            block_of(rows, to, c_row, from, b, k, add, 0, n, wanted);
         }
         row += rows;
     }
@@ -161,10 +174,10 @@ INLINE int columns(float *c, size_t c_row, struct opt_matrix a, struct typed b, 
 
 /* Column by column of two vectors, so that those of b stay in the cache. */
 static void product(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
-                    int m, int n, int k, int add) {
+                    int m, int n, int k, int add, struct opt_wanted *wanted) {
     for (int x = 0; x < n;) {
         struct typed from = {b, CP_FP32, (size_t)x, b_row};
-        x += columns(c + x, c_row, a, from, m, k, add, n - x);
+        x += columns(c + x, c_row, a, from, m, k, add, n - x, wanted);
     }
 }
 
@@ -255,7 +268,7 @@ INLINE void values_of_type(float *o, size_t stride, const float *weight, int row
         n = keys - j < VALUES ? keys - j : VALUES;
         for (int x = 0, done; x < d; x += done) {
             struct typed from = {v, type, (size_t)j * (size_t)d + (size_t)x, (size_t)d};
-            done = columns(o + x, stride, weights, from, rows, n, 1, d - x);
+            done = columns(o + x, stride, weights, from, rows, n, 1, d - x, NULL);
             fetch(v, bytes_of(type, j * d + x * n), bytes_of(type, n * done));
         }
     }

@@ -163,9 +163,9 @@ static void products_of_every_size(void **unused) {
                 for (int at = 0; at < 24 * 64; at++) {
                     magnitude[at] = fabsf(c[at]);
                 }
-                plain.product(right, 64, of, b, 64, m, n, k, add);
-                plain.product(magnitude, 64, sizes, b_size, 64, m, n, k, add);
-                kernels.product(c, 64, of, b, 64, m, n, k, add);
+                plain.product(right, 64, of, b, 64, m, n, k, add, NULL);
+                plain.product(magnitude, 64, sizes, b_size, 64, m, n, k, add, NULL);
+                kernels.product(c, 64, of, b, 64, m, n, k, add, NULL);
                 for (int at = 0; at < 24 * 64; at++) {
                     int inside = at / 64 < m && at % 64 < n;
                     double bound = inside ? sum_bound(k + 1, magnitude[at]) : 0.0;
