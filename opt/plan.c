@@ -24,7 +24,7 @@ static void list_shared(struct cp_opt_plan *plan, const struct cp_opt_tree *tree
     }
 }
 
-/* Order and descriptors. A sequence with the same deepest shared chunk as both its neighbours neither begins nor ends
+/* Order and descriptors, in one pass. A sequence with the same deepest shared chunk as both its neighbours neither begins nor ends
  * one: its path need not be looked at. */
 static void list_all(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
     const struct cp_opt_sequence *sequence = tree->sequence;
@@ -41,6 +41,84 @@ static void list_all(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
     plan->n_sequences = i;
 }
 
+/* ---- A few changes, one after the other, as they came ---- */
+
+#define UNNAMED (-1) /* a chunk whose number is not known yet */
+
+/* A sequence comes to index i. It has chunks in common with the one in front of it alone: of that one's descriptors the
+ * first n_known go on to it, and those that only these two share are new, the last ones that begin before i. */
+static void come(struct cp_opt_plan *plan, const struct cp_opt_change *change, int c) {
+    struct cp_shared_chunk *shared = plan->shared;
+    int i = change->index, n_new = change->n_shared - change->n_known, x = plan->n_shared;
+    memmove(plan->sequence + i + 1, plan->sequence + i,
+            (size_t)(plan->n_sequences - i) * sizeof *plan->sequence);
+    plan->sequence[i] = change->sequence;
+    plan->n_sequences++;
+    for (; x > 0 && shared[x - 1].begin >= i; x--) {
+        shared[x - 1 + n_new] = shared[x - 1];
+        shared[x - 1 + n_new].begin++;
+        shared[x - 1 + n_new].end++;
+    }
+    for (int k = 0; k < n_new; k++) {
+        shared[x + k] =
+            (struct cp_shared_chunk){UNNAMED, i - 1, i + 1, c, (change->n_known + k) * c};
+    }
+    for (int left = change->n_known; left > 0; x--) {
+        int goes_on = shared[x - 1].end >= i && shared[x - 1].position < change->n_known * c;
+        shared[x - 1].end += goes_on;
+        left -= goes_on;
+    }
+    plan->n_shared += n_new;
+}
+
+/* The sequence at index i leaves. What only one is left of is not shared. */
+static void go(struct cp_opt_plan *plan, int i) {
+    struct cp_shared_chunk *shared = plan->shared;
+    int x = 0;
+    plan->n_sequences--;
+    memmove(plan->sequence + i, plan->sequence + i + 1,
+            (size_t)(plan->n_sequences - i) * sizeof *plan->sequence);
+    while (x < plan->n_shared && shared[x].end <= i) {
+        x++;
+    }
+    int to = x;
+    for (; x < plan->n_shared; x++) {
+        struct cp_shared_chunk one = shared[x];
+        one.begin -= one.begin > i;
+        one.end -= one.end > i;
+        if (one.end - one.begin > 1) {
+            shared[to++] = one;
+        }
+    }
+    plan->n_shared = to;
+}
+
+/* By the tables of the tree as it is now: what came meanwhile may have left. */
+static void name_chunks(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
+    for (struct cp_shared_chunk *one = plan->shared; one < plan->shared + plan->n_shared; one++) {
+        if (one->chunk == UNNAMED) {
+            one->chunk =
+                path_of(tree, plan->sequence[one->begin])[one->position / tree->sizes.chunk_size];
+        }
+    }
+}
+
+static void follow(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
+    int unnamed = 0;
+    for (; plan->shape != tree->shape; plan->shape++) {
+        const struct cp_opt_change *change = &tree->change[plan->shape % CP_OPT_CHANGES];
+        if (change->sequence >= 0) {
+            come(plan, change, tree->sizes.chunk_size);
+            unnamed = unnamed || change->n_shared > change->n_known;
+        } else {
+            go(plan, change->index);
+        }
+    }
+    if (unnamed) {
+        name_chunks(plan, tree);
+    }
+}
+
 static void list_rows(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
     for (int i = 0; i < plan->n_sequences; i++) {
         const struct cp_opt_sequence *one = &tree->sequence[plan->sequence[i]];
@@ -53,8 +131,10 @@ static void list_rows(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) 
 int cp_opt_plan_update(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
     int other = plan->stamp.tree != tree->stamp.tree;
     int changed = other || plan->stamp.epoch != tree->stamp.epoch;
-    if (other || plan->shape != tree->shape) {
+    if (other || tree->shape - plan->shape > CP_OPT_CHANGES) {
         list_all(plan, tree);
+    } else {
+        follow(plan, tree);
     }
     if (changed || plan->stamp.step != tree->stamp.step) {
         list_rows(plan, tree);

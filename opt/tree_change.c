@@ -92,6 +92,12 @@ struct cp_match cp_opt_tree_lookup(const struct cp_opt_tree *tree, const int *to
 
 /* ---- Parts ---- */
 
+/* For plans: what has come, or what is about to leave. */
+static void note(struct cp_opt_tree *tree, struct cp_opt_change change) {
+    tree->change[tree->shape % CP_OPT_CHANGES] = change;
+    tree->shape++;
+}
+
 /* A handle for a new sequence right behind another one, with the first n chunks of that, which are full. From depth n
  * on, `behind` is the last one of each chunk on its path. Without any sequence it is -1, and n is 0. */
 static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long id,
@@ -103,11 +109,12 @@ static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long i
     } else {
         s = tree->fresh_sequence++;
     }
-    int joint = -1;
+    int joint = -1, n_known = n;
     if (n > 0) {
         memcpy(path_of(tree, s), path_of(tree, behind), (size_t)n * sizeof *tree->path);
         joint = chunk_of(tree, s, n - 1);
         if (tree->chunk[joint].first == tree->chunk[joint].last) { /* private until now */
+            n_known = sequence[behind].n_shared;
             sequence[behind].n_shared = n;
             sequence[behind].joint = joint;
         }
@@ -127,7 +134,7 @@ static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long i
     sequence[s].marked = 0;
     tree->n_sequences++;
     tree->stamp.epoch++;
-    tree->shape++;
+    note(tree, (struct cp_opt_change){s, cp_opt_tree_index(tree, s), n_known, n});
     return s;
 }
 
@@ -287,12 +294,12 @@ int cp_opt_tree_leave(struct cp_opt_tree *tree, int s) {
             sequence[tree->chunk[x].first].joint = k > 0 ? chunk_of(tree, s, k - 1) : -1;
         }
     }
+    note(tree, (struct cp_opt_change){-1, cp_opt_tree_index(tree, s), 0, 0});
     cp_opt_remove(tree, s);
     sequence[s].next = tree->free_sequence;
     tree->free_sequence = s;
     tree->n_sequences--;
     tree->stamp.epoch++;
-    tree->shape++;
     CHECK_TREE(tree);
     return CP_OK;
 }

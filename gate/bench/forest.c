@@ -15,9 +15,14 @@
 #define SPARE      4  /* chunks of each path, for what is appended */
 #define ROUNDS     40
 
-const char *const forest_words[FOREST_OPERATIONS] = {
-    "lookup",           "join", "leave", "append", "append, in a step for all", "plan after a join",
-    "plan after a step"};
+const char *const forest_words[FOREST_OPERATIONS] = {"lookup",
+                                                     "join",
+                                                     "leave",
+                                                     "append",
+                                                     "append, in a step for all",
+                                                     "plan after many joins",
+                                                     "plan after a join",
+                                                     "plan after a step"};
 
 /* A tree with its sequences. */
 struct stand {
@@ -129,13 +134,14 @@ static int time_lookups(struct stand *stand, double *seconds) {
     return CP_OK;
 }
 
-static int time_joins(struct stand *stand, double *seconds) {
+/* Of prompts first .. end-1, added to *seconds. */
+static int time_joins(struct stand *stand, int first, int end, double *seconds) {
     int status = CP_OK;
     double begin = seconds_now();
-    for (int i = 0; i < stand->batch && status == CP_OK; i++) {
+    for (int i = first; i < end && status == CP_OK; i++) {
         status = join(stand, stand->prompt + (size_t)i * (size_t)stand->length);
     }
-    *seconds = (seconds_now() - begin) / stand->batch;
+    *seconds += seconds_now() - begin;
     return status;
 }
 
@@ -182,10 +188,14 @@ static int time_leaves(struct stand *stand, double *seconds) {
 }
 
 static int run_round(struct stand *stand, struct forest_size *size, int round) {
-    double seconds[FOREST_OPERATIONS];
+    double seconds[FOREST_OPERATIONS], joins = 0.0;
+    int last = stand->batch - 1;
     write_prompts(stand);
     int status = time_lookups(stand, &seconds[FOREST_LOOKUP]);
-    status = status != CP_OK ? status : time_joins(stand, &seconds[FOREST_JOIN]);
+    status = status != CP_OK ? status : time_joins(stand, 0, last, &joins);
+    seconds[FOREST_PLAN_ANEW] = time_plan(stand);
+    status = status != CP_OK ? status : time_joins(stand, last, stand->batch, &joins);
+    seconds[FOREST_JOIN] = joins / stand->batch;
     seconds[FOREST_PLAN] = time_plan(stand);
     status = status != CP_OK ? status : time_appends(stand, round, &seconds[FOREST_APPEND]);
     status = status != CP_OK ? status : time_step(stand, &seconds[FOREST_STEP]);
@@ -281,7 +291,8 @@ static void fit(struct forest *forest) {
 
 static int time_long(struct stand *stand, double *seconds) {
     write_prompts(stand);
-    int status = time_joins(stand, seconds);
+    *seconds = 0.0;
+    int status = time_joins(stand, 0, stand->batch, seconds);
     return status != CP_OK ? status : cp_opt_tree_leave(stand->tree, stand->handle[--stand->live]);
 }
 

@@ -12,8 +12,9 @@ enum forest_operation {
     FOREST_JOIN,
     FOREST_LEAVE,
     FOREST_APPEND,
-    FOREST_STEP,         /* a token for each sequence, of one sequence */
-    FOREST_PLAN,         /* brought up to date after a join, all of it */
+    FOREST_STEP,      /* a token for each sequence, of one sequence */
+    FOREST_PLAN_ANEW, /* brought up to date after more joins and leaves than a tree keeps: made anew */
+    FOREST_PLAN,      /* after a join */
     FOREST_PLAN_LENGTHS, /* after a step */
     FOREST_OPERATIONS
 };

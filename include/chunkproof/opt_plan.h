@@ -3,8 +3,9 @@
  * to a kernel as they are. The tables of chunks stay in the tree, a row for each handle: they are not copied.
  *
  * An append within a chunk changes lengths, one that adds a chunk also n_chunks; order and descriptors, which others
- * depend on, only after a join, leave or fork. Dense indices are given out when a plan is brought up to date, in one
- * pass over the sequences, which costs less than the kernel that reads it.
+ * depend on, only after a join, leave or fork. Of up to CP_OPT_CHANGES of these since it was brought up to date last each
+ * is put into the arrays: what lies behind moves by one place. After more of them, or with another tree, one pass over
+ * the sequences gives out indices anew.
  */
 #ifndef CHUNKPROOF_OPT_PLAN_H
 #define CHUNKPROOF_OPT_PLAN_H
@@ -42,8 +43,8 @@ int cp_opt_plan_new(struct cp_opt_plan **plan, const struct cp_opt_sizes *sizes)
 void cp_opt_plan_free(struct cp_opt_plan *plan);
 
 /* Brings a plan up to date with a valid tree of the sizes that it was made for (PLAN-6). Returns 1 when paths or ranges
- * had changed, 0 when at most lengths had. O(b), and O(n_shared) after a join, leave or fork; nothing when the plan is
- * current. */
+ * had changed, 0 when at most lengths had. O(b), and O(n_shared) after a join, leave or fork, of arrays that are read and
+ * written from one end to the other; nothing when the plan is current. */
 int cp_opt_plan_update(struct cp_opt_plan *plan, const struct cp_opt_tree *tree);
 
 /* The same plan for the functions of attend.h: rows with their chunks, in memory of the caller, an update of what it

@@ -65,15 +65,27 @@ struct cp_opt_sequence {
     int tail;   /* its last chunk; means nothing without chunks */
 };
 
+/* A join, fork or leave, by which a plan is brought up to date. */
+struct cp_opt_change {
+    int sequence; /* that came; -1: one left */
+    int index;    /* where */
+    int n_known;  /* of one that came: its leading chunks that were shared before, */
+    int n_shared; /* and that are now */
+};
+
+#define CP_OPT_CHANGES 16 /* so many are kept */
+
 struct cp_opt_tree {
     struct cp_opt_sizes sizes;
     struct cp_stamp stamp;
     unsigned long long shape; /* +1 for each change of the order or of a range: join, leave, fork */
-    int n_free;               /* chunks */
-    int n_sequences;          /* b */
-    int free_chunk;           /* the one released last, or -1 ... */
-    int fresh_chunk;          /* ... or else the lowest that was never used */
-    int free_sequence;        /* handles alike */
+    struct cp_opt_change
+        change[CP_OPT_CHANGES]; /* the last ones: that to shape x + 1 at x % CP_OPT_CHANGES */
+    int n_free;                 /* chunks */
+    int n_sequences;            /* b */
+    int free_chunk;             /* the one released last, or -1 ... */
+    int fresh_chunk;            /* ... or else the lowest that was never used */
+    int free_sequence;          /* handles alike */
     int fresh_sequence;
     int first, last;                  /* sequences, -1: none */
     int root;                         /* of their search tree */
