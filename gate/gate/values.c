@@ -23,9 +23,12 @@
 /* Rising and falling scores: SLOPE STEEP scale from key to key, of a number of K and of Q. */
 #define SLOPE         0.25
 #define STEEP         4.0
-#define LIGHT_OCTAVES 7 /* below the largest: a light key */
-#define MOST_OCTAVES                                                                               \
-    10 /* 2^10 times a normal number is in reach of binary16, and 2^-10 of its weights */
+#define LIGHT_OCTAVES 7  /* below the largest: a light key */
+#define MOST_OCTAVES  10 /* binary16 has 2^10 times a normal number, and 2^-10 of its weights */
+#define DEEP_OCTAVES  25 /* beside a weight of 1, less than binary16 and a sum in binary32 hold, */
+#define DEEP_MOST     13 /* and by 2^13 still a normal number of binary16 */
+#define DEEP_STEPS    4  /* so many times the slope, and shorter paths reach it, */
+#define DEEP_LONGEST  4096 /* if binary16 still has K */
 
 double gate_plain(double x) {
     return isnan(x) ? (double)NAN : x;
@@ -106,6 +109,8 @@ struct making {
     int begin, end;   /* keys with numbers in V when they are counted */
     int longest;      /* keys of a sequence */
     double octaves; /* by which weights rise or fall with each key, when light ones count; else 0 */
+    double slope;   /* of K, from key to key */
+    int light, most; /* a light key is so many of them below the largest; V by so many at most */
 };
 
 /* GATE-8: rising and falling scores of one product each, whose sum rounds nothing, and V such that light keys count: what is left
@@ -133,7 +138,14 @@ static struct making making_of(const struct gate_problem *p) {
         m.longest = p->n_tokens[s] > m.longest ? p->n_tokens[s] : m.longest;
     }
     place_window(p, &m);
-    m.octaves = weighs_light(p) ? SLOPE * STEEP * p->scale * 0x1.715476p0 : 0.0;
+    double steps = m.longest <= DEEP_LONGEST ? DEEP_STEPS : 1.0;
+    double octaves = SLOPE * STEEP * p->scale * 0x1.715476p0;
+    int deep = weighs_light(p) && (p->seed >> 11 & 1) != 0 &&
+               steps * octaves * (m.longest - 1) > DEEP_OCTAVES;
+    m.slope = deep ? steps * SLOPE : SLOPE;
+    m.octaves = weighs_light(p) ? m.slope / SLOPE * octaves : 0.0;
+    m.light = deep ? DEEP_OCTAVES : LIGHT_OCTAVES;
+    m.most = deep ? DEEP_MOST : MOST_OCTAVES;
     return m;
 }
 
@@ -145,10 +157,10 @@ static double counterweight(const struct gate_problem *p, const struct making *m
     if (m->octaves == 0.0) {
         return 1.0;
     }
-    if (octaves < LIGHT_OCTAVES && behind < m->longest / 2) {
+    if (octaves < m->light && (behind < m->longest / 2 || m->light == DEEP_OCTAVES)) {
         return 0.0;
     }
-    for (int i = 1; i <= MOST_OCTAVES && i <= octaves; i++) {
+    for (int i = 1; i <= m->most && i <= octaves; i++) {
         factor *= 2.0;
     }
     return factor;
@@ -200,7 +212,7 @@ static void make_k(const struct gate_problem *p, const struct making *m, const s
     } else if (p->recipe.values == GATE_SHIFTED) {
         k[0] = shift(p) / (64.0 * p->scale);
     } else if (p->recipe.values == GATE_RISING || p->recipe.values == GATE_FALLING) {
-        k[0] = (p->recipe.values == GATE_RISING ? SLOPE : -SLOPE) * key->position;
+        k[0] = (p->recipe.values == GATE_RISING ? m->slope : -m->slope) * key->position;
     }
     round_all(p->kv_type, k, d);
 }
