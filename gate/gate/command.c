@@ -406,7 +406,7 @@ static int replay_command(int argc, char **argv, int explains) {
     int status = EXIT_RIGHT;
     options.explain = explains;
     if (options.help) {
-        gate_replay_help(stdout);
+        gate_replay_help(stdout, explains);
     } else {
         status = replay(&options);
     }

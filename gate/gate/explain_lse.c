@@ -136,7 +136,7 @@ static int lse_of_two_bases(struct explain *x, const int *a) {
     double value = a[1] ? top / LN_2 + (lse - top) : top + (lse - top) / LN_2;
     x->numbers.expected[x->d] = value;
     x->numbers.bound[x->d] = x->at->bound[at] * fmax(1.0, fabs(value) / fmax(fabs(lse), 1.0));
-    return parts > 1 && !x->outside && isfinite(value);
+    return (parts > 1 || (parts == 1 && keys == 1)) && !x->outside && isfinite(value);
 }
 
 /* The sum is right, and what is added to its logarithm is the largest score of the first of some warps, that take tiles in
@@ -184,6 +184,13 @@ static void try_two_bases(struct explain *x) {
     for (int in_bits = 0; in_bits < 2; in_bits++) {
         for (int keys = 0; keys <= MOST_TILE; keys = keys == 0 ? 1 : 2 * keys) {
             const int a[EXPLAIN_NUMBERS] = {keys, in_bits};
+            if (keys == 1) {
+                explain_try(x, lse_of_two_bases, a, 21,
+                            "lse is as if the largest score in it were in %s, and the logarithm of "
+                            "the sum, that is added to it, in %s (MERGE-7)",
+                            in_bits ? "bits" : "nats", in_bits ? "nats" : "bits");
+                continue;
+            }
             explain_name_step(keys, step, sizeof step);
             explain_try(x, lse_of_two_bases, a, 22,
                         "lse is as if those of parts of %s were merged in two bases: %s (MERGE-7)",

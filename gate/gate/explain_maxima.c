@@ -184,48 +184,57 @@ static int take_other_maximum(struct explain *x, const int *a) {
 
 /* ---- From tile to tile ---- */
 
-/* Whose maximum a sum is rescaled from, or that is kept of a tile alone. */
-enum rescaled { BY_ANOTHER, TO_ANOTHER, OF_TILE_ALONE };
+/* Whose maximum a sum is rescaled from, or that is kept of a tile alone, or that its weights alone are taken against. */
+enum rescaled { BY_ANOTHER, TO_ANOTHER, OF_TILE_ALONE, WEIGHED_BY_TILE };
 
 /* The largest score of a query with keys up to `end`, 0 of them: none. */
 static double largest_up_to(struct explain *x, int query, int end) {
     return query == x->pair ? -INFINITY : largest_of(x, query, 0, end);
 }
 
-/* a: which; keys of a tile; whose: FIRST_OF_GROUP, ONE_BEFORE, ONE_BEHIND. */
+static int end_of_tile(const struct explain *x, const int *a, int from) {
+    int end = from + a[1], of_chunk = (from / x->c + 1) * x->c;
+    end = a[3] && of_chunk < end ? of_chunk : end;
+    return end < x->m ? end : x->m;
+}
+
+/* a: which; keys of a tile; whose: FIRST_OF_GROUP, ONE_BEFORE, ONE_BEHIND; 1: tiles end with their chunk. */
 static int rescale_otherwise(struct explain *x, const int *a) {
     const int whose[EXPLAIN_NUMBERS] = {a[2], 1};
     struct explain_state s;
-    int changed = 0, other = a[0] == OF_TILE_ALONE ? -1 : other_query(x, whose, 0);
+    int changed = 0, of_tiles = a[0] >= OF_TILE_ALONE;
+    int other = of_tiles ? -1 : other_query(x, whose, 0);
     explain_take_scores(x);
-    if (x->outside || x->m <= a[1] || (a[0] != OF_TILE_ALONE && (other < 0 || other == x->pair))) {
+    if (x->outside || end_of_tile(x, a, 0) >= x->m ||
+        (!of_tiles && (other < 0 || other == x->pair))) {
         return 0;
     }
     explain_begin(x, &s, 0);
     for (int from = 0, end; from < x->m && !x->outside; from = end) {
         double of_tile = -INFINITY, of_other = -INFINITY;
-        end = from + a[1] < x->m ? from + a[1] : x->m;
+        end = end_of_tile(x, a, from);
         for (int j = from; j < end; j++) {
             of_tile = fmax(of_tile, x->scratch[j]);
         }
         double m = a[0] == OF_TILE_ALONE ? of_tile : fmax(s.m, of_tile), old = s.m, now = m;
-        if (a[0] != OF_TILE_ALONE) {
+        if (!of_tiles) {
             of_other = largest_up_to(x, other, a[0] == BY_ANOTHER ? from : end);
             old = a[0] == BY_ANOTHER ? of_other : old;
             now = a[0] == BY_ANOTHER ? now : of_other;
             explain_take_query(x, x->row, x->head);
         }
         double factor = from == 0 ? 0.0 : hold(exp(old - now));
-        changed |= from > 0 && (a[0] == OF_TILE_ALONE || factor != hold(exp(s.m - m)));
+        changed |= from > 0 && (of_tiles ? of_tile < s.m : factor != hold(exp(s.m - m)));
         s.n = hold(s.n * factor);
         for (int i = 0; i < x->d; i++) {
             s.o[i] = hold(s.o[i] * factor);
             s.size[i] = hold(s.size[i] * factor);
         }
-        s.m = m;
+        s.m = a[0] == WEIGHED_BY_TILE ? of_tile : m;
         for (int j = from; j < end; j++) {
             explain_add_key(x, &s, j, 1.0, 1.0);
         }
+        s.m = m;
     }
     return changed && !x->outside && finish(x, &s);
 }
@@ -241,6 +250,15 @@ static void try_tiles(struct explain *x) {
                     "are rescaled: it is not carried on, and where a later tile is far below, "
                     "exp(old - new) overflows (MERGE-4)",
                     tile, tile == 1 ? "key" : "keys");
+        for (int by_chunk = 0; by_chunk < 2; by_chunk++) {
+            const int weighed[EXPLAIN_NUMBERS] = {WEIGHED_BY_TILE, tile, 0, by_chunk};
+            explain_try(x, rescale_otherwise, weighed, 43 + by_chunk,
+                        "as if weights had been taken against the maximum of their own tile of %d "
+                        "%s%s, and the sums kept against the largest so far: a tile that is below "
+                        "it weighs too much (MERGE-4)",
+                        tile, tile == 1 ? "key" : "keys",
+                        by_chunk ? ", or up to its chunk's end" : "");
+        }
         for (int whose = 0; whose < 3; whose++) {
             for (int which = BY_ANOTHER; which <= TO_ANOTHER; which++) {
                 const int a[EXPLAIN_NUMBERS] = {which, tile, none[whose]};

@@ -23,6 +23,8 @@ enum range {
     LAST_SHARED,
     SHARED_FROM,    /* a shared chunk on */
     ENDS_OF_SHARED, /* the last key of each */
+    END_OF_RANGE, /* shared chunks whose range this sequence is at the end of, or behind so many at a time, */
+    BEGIN_OF_RANGE, /* or at the beginning */
     OWN,
     EVERY,
     BEHIND,           /* the last multiple of a number; */
@@ -39,6 +41,22 @@ enum range {
 static int keys_in_chunk(const struct explain *x, int i) {
     int left = x->n - i * x->c;
     return left < x->c ? left : x->c;
+}
+
+/* Whether the sequence is the last one, or, taken so many at a time, of those left, of the range of a shared chunk; or the
+ * first one. */
+static int is_at_edge(const struct explain *x, const int *a, int chunk) {
+    const struct gate_problem *p = &x->at->problem;
+    for (int i = 0; i < p->n_shared; i++) {
+        const struct cp_shared_chunk *one = &p->shared[i];
+        if (one->chunk == chunk) {
+            int length = one->end - one->begin, at = x->s - one->begin;
+            return a[0] == BEGIN_OF_RANGE ? at == 0
+                   : a[1] == 1            ? at == length - 1
+                                          : at >= length / a[1] * a[1];
+        }
+    }
+    return 0;
 }
 
 /* a: which; two numbers of it; how often they are counted. */
@@ -63,6 +81,10 @@ static int is_in_range(const struct explain *x, const int *a, int j) {
         return j / x->c >= a[1] && j < shared;
     case ENDS_OF_SHARED:
         return j < shared && j % x->c == x->c - 1;
+    case END_OF_RANGE:
+    case BEGIN_OF_RANGE:
+        return j < shared &&
+               is_at_edge(x, a, x->at->problem.table[x->s * x->at->problem.table_width + j / x->c]);
     case OWN:
         return j >= shared;
     case EVERY:
@@ -251,7 +273,7 @@ static void try_sinks(struct explain *x, const struct sums *s) {
 
 /* A warp's keys, of a tile that has some. */
 static void try_warps(struct explain *x) {
-    char words[80];
+    char words[120];
     for (int period = 4; period <= MOST_TILE; period *= 2) {
         for (int width = 2; width < period; width *= 2) {
             for (int begin = 0; begin < period && begin < x->n; begin += width) {
@@ -267,7 +289,7 @@ static void try_warps(struct explain *x) {
 
 void explain_try_ranges(struct explain *x) {
     struct sums s;
-    char words[80];
+    char words[120];
     try_keys_at(x, x->n - 1, x->n, 12);
     try_keys_at(x, 0, 1, 12);
     try_range(x, LAST_CHUNK, 0, 0, 11, "the last chunk of each path, as far as it is seen,");
@@ -275,6 +297,16 @@ void explain_try_ranges(struct explain *x) {
     try_range(x, FIRST_SHARED, 0, 0, 12, "the first of the shared chunks");
     try_range(x, LAST_SHARED, 0, 0, 12, "the last of the shared chunks");
     try_range(x, ENDS_OF_SHARED, 0, 0, 12, "the last key of each shared chunk");
+    try_range(x, BEGIN_OF_RANGE, 0, 0, 12,
+              "the shared chunks of whose sequences this one is the first");
+    try_range(x, END_OF_RANGE, 1, 0, 12,
+              "the shared chunks of whose sequences this one is the last");
+    for (int i = 2; i <= FEW; i *= 2) {
+        (void)snprintf(
+            words, sizeof words,
+            "the shared chunks of whose sequences, taken %d at a time, this one is left over", i);
+        try_range(x, END_OF_RANGE, i, 0, 12, words);
+    }
     try_range(x, OWN, 0, 0, 11, "the sequence's own chunks");
     for (int i = 1; i < FEW; i++) {
         (void)snprintf(words, sizeof words, "shared chunks %d, %d, ... of the path", i, i + 1);

@@ -321,7 +321,7 @@ struct gate_options {
 int gate_options_parse(struct gate_options *options, int argc, char **argv);
 void gate_options_help(FILE *file);
 int gate_replay_parse(struct gate_options *options, int argc, char **argv);
-void gate_replay_help(FILE *file);
+void gate_replay_help(FILE *file, int explains);
 extern const char *const gate_tier_names[GATE_TIERS + 1];
 
 /* A case and what was found in it. */

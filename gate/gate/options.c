@@ -281,24 +281,39 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
 
 /* ---- chunkproof replay, chunkproof explain ---- */
 
-void gate_replay_help(FILE *file) {
+void gate_replay_help(FILE *file, int explains) {
+    fprintf(file,
+            "usage: chunkproof %s CASE.json... --kernel FILE [OPTION]...\n"
+            "\n",
+            explains ? "explain" : "replay");
     fputs(
-        "usage: chunkproof replay  CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
-        "       chunkproof explain CASE.json... --kernel FILE [--on gpu|executor] [--seconds X]\n"
-        "\n"
-        "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. "
-        "explain\n"
-        "draws their sequences and says where results are wrong and which mistakes would give "
-        "them:\n"
-        "of each how many wrong numbers it gives, in the case and in a few like it that it runs "
-        "as\n"
-        "well; which wider arithmetic would make them right; which bytes that are nobody's "
-        "matter.\n"
+        explains
+            ? "Runs cases that `chunkproof gate --save` kept, draws their sequences, and says "
+              "where "
+              "results are\n"
+              "wrong and which mistakes would give them: of each how many wrong numbers it gives, "
+              "in the case\n"
+              "and in a few like it that are run as well; which wider arithmetic would make them "
+              "right; which\n"
+              "bytes that are nobody's matter. What stands first gives the most; of several cases "
+              "one may tell\n"
+              "more than the others, of another kind of finding.\n"
+            : "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one, "
+              "and "
+              "says which of\n"
+              "them are wrong, and how. `chunkproof explain` says why.\n",
+        file);
+    fputs(
         "A case is said as it is made: its values, its sizes (h, h_kv, d, c), what is done to the "
-        "tree,\n"
-        "how many query rows; what is not plain about its strides; and whether it is run again "
-        "with other\n"
-        "numbers in the same memory.\n"
+        "tree (an\n"
+        "operation: a join, an append, a leave, a fork), how many query rows; what is not plain "
+        "about its\n"
+        "strides; and whether it is run again with other numbers in the same memory.\n"
+        "\n"
+        "  --kernel FILE         a shared object, or source, as for `chunkproof gate`\n"
+        "  --on gpu|executor     where a kernel in device memory runs\n"
+        "  --seconds X           that one call may take (10; on the executor 100)\n"
+        "  --memory X            GiB that a case may take (4)\n"
         "\n"
         "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
         file);

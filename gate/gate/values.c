@@ -26,9 +26,11 @@
 #define LIGHT_OCTAVES 7  /* below the largest: a light key */
 #define MOST_OCTAVES  10 /* binary16 has 2^10 times a normal number, and 2^-10 of its weights */
 #define DEEP_OCTAVES  25 /* beside a weight of 1, less than binary16 and a sum in binary32 hold, */
-#define DEEP_MOST     13 /* and by 2^13 still a normal number of binary16 */
-#define DEEP_STEPS    4  /* so many times the slope, and shorter paths reach it, */
-#define DEEP_LONGEST  4096 /* if binary16 still has K */
+#define DEEP_MOST                                                                                  \
+    12 /* and by 2^12 still a normal number of binary16, as sums of the heaviest such keys are */
+#define DEEP_STEPS                                                                                 \
+    4 /* so many times the slope, for shorter paths to reach it and few keys to add up, */
+#define DEEP_LONGEST 4096 /* where binary16 still has K */
 
 double gate_plain(double x) {
     return isnan(x) ? (double)NAN : x;
@@ -138,11 +140,10 @@ static struct making making_of(const struct gate_problem *p) {
         m.longest = p->n_tokens[s] > m.longest ? p->n_tokens[s] : m.longest;
     }
     place_window(p, &m);
-    double steps = m.longest <= DEEP_LONGEST ? DEEP_STEPS : 1.0;
     double octaves = SLOPE * STEEP * p->scale * 0x1.715476p0;
-    int deep = weighs_light(p) && (p->seed >> 11 & 1) != 0 &&
-               steps * octaves * (m.longest - 1) > DEEP_OCTAVES;
-    m.slope = deep ? steps * SLOPE : SLOPE;
+    int deep = weighs_light(p) && (p->seed >> 11 & 1) != 0 && m.longest <= DEEP_LONGEST &&
+               DEEP_STEPS * octaves * (m.longest - 1) > DEEP_OCTAVES;
+    m.slope = deep ? DEEP_STEPS * SLOPE : SLOPE;
     m.octaves = weighs_light(p) ? m.slope / SLOPE * octaves : 0.0;
     m.light = deep ? DEEP_OCTAVES : LIGHT_OCTAVES;
     m.most = deep ? DEEP_MOST : MOST_OCTAVES;

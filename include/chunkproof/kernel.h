@@ -70,7 +70,9 @@ struct cp_kernel_call {
     const int *table; /* [b][table_width] */
 
     /* As a plan (PLAN-1 to PLAN-4): the chunks that two or more sequences share, each once with its range, parents
-     * before children (struct cp_shared_chunk: plan.h). They are the first n_shared_chunks[s] of sequence s's chunks; the others are its own. */
+     * before children. They are the first n_shared_chunks[s] of sequence s's chunks; the others are its own. Of a
+     * struct cp_shared_chunk (plan.h): chunk, which; begin, end, the sequences [begin, end) that have it; n_tokens, its
+     * keys, c; position, how many keys come before it on the path. */
     int n_shared;
     const struct cp_shared_chunk *shared; /* [n_shared] */
     const int *n_shared_chunks;           /* [b] */
@@ -122,7 +124,7 @@ struct cp_kernel_class {
                     for its factors are exp(l_i - l): the rounding of l stays in the result */
     int in_bits; /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are cut off, not rounded to nearest */
-    int flushes;   /* 1: subnormal numbers become 0 */
+    int flushes; /* 1: subnormal numbers become 0, in sums and in out: of a binary16 result, what is below 2^-14 */
 
     /* Relative error of the exponential, from 0 to 2^-6; 2^-22 holds for expf() and for exp2f() on a GPU. */
     double exp_error;
@@ -149,7 +151,7 @@ struct cp_kernel {
     struct cp_kernel_class arithmetic;
 
     /* NULL: it takes every call; else a sentence for a call that it does not take, and NULL for one that it does.
-     * Looks at sizes alone, not into arrays. */
+     * Looks at sizes alone (all numbers of the call, n_shared and strides among them), not into arrays: these are NULL. */
     const char *(*refuses)(const struct cp_kernel_call *call);
 
     /* NULL: it needs none; else bytes that a call needs. As above. */
