@@ -333,6 +333,17 @@ int cp_tree_append(struct cp_tree *view, int s, int t) {
     return status;
 }
 
+int cp_tree_append_each(struct cp_tree *view, int n, const int *s, const int *t) {
+    int h[MAX_BATCH];
+    for (int i = 0; i < MAX_BATCH; i++) {
+        h[i] = handle_of(s[i]);
+    }
+    unsigned long long shape = opt.shape;
+    int status = cp_opt_tree_append_each(&opt, n, h, t);
+    after_operation(view, 0, shape);
+    return status;
+}
+
 int cp_tree_leave(struct cp_tree *view, int s) {
     unsigned long long shape = opt.shape;
     int status = cp_opt_tree_leave(&opt, handle_of(s));
