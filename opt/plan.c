@@ -9,17 +9,16 @@
 /* PLAN-1, PLAN-4: the shared chunks that begin at sequence s, which has index i, from the root down; then the ends of
  * those that it is the last one of. Ranges nest: where one above neither begins nor ends here, none above does. */
 static void list_shared(struct cp_opt_plan *plan, const struct cp_opt_tree *tree, int s, int i) {
-    const int *path = path_of(tree, s);
     int n_shared = tree->sequence[s].n_shared, k = n_shared;
-    while (k > 0 && tree->chunk[path[k - 1]].first == s) {
+    while (k > 0 && tree->chunk[chunk_of(tree, s, k - 1)].first == s) {
         k--;
     }
     for (; k < n_shared; k++) {
         plan->open[k] = plan->n_shared;
         plan->shared[plan->n_shared++] = (struct cp_shared_chunk){
-            path[k], i, i, tree->sizes.chunk_size, k * tree->sizes.chunk_size};
+            chunk_of(tree, s, k), i, i, tree->sizes.chunk_size, k * tree->sizes.chunk_size};
     }
-    for (k = n_shared; k > 0 && tree->chunk[path[k - 1]].last == s; k--) {
+    for (k = n_shared; k > 0 && tree->chunk[chunk_of(tree, s, k - 1)].last == s; k--) {
         plan->shared[plan->open[k - 1]].end = i + 1;
     }
 }
@@ -121,10 +120,11 @@ static void follow(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
 
 static void list_rows(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
     for (int i = 0; i < plan->n_sequences; i++) {
-        const struct cp_opt_sequence *one = &tree->sequence[plan->sequence[i]];
-        plan->n_tokens[i] = one->n_chunks * tree->sizes.chunk_size - one->room;
-        plan->n_chunks[i] = one->n_chunks;
-        plan->n_shared_chunks[i] = one->n_shared;
+        int s = plan->sequence[i];
+        plan->n_tokens[i] =
+            tree->sequence[s].n_chunks * tree->sizes.chunk_size - tree->sequence[s].room;
+        plan->n_chunks[i] = tree->sequence[s].n_chunks;
+        plan->n_shared_chunks[i] = tree->sequence[s].n_shared;
     }
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model.h"
 
-#define MAX_BATCH (CP_MAX_SEQUENCES + 1) /* one more than can be in increasing order */
-
 struct batch {
     int n;
     int sequence[MAX_BATCH];
@@ -21,6 +19,19 @@ static void any_batch(struct batch *batch) {
     }
 }
 
+/* Is the i-th one of the batch where it must not be? In the tree of opt/ each may come once, in any order. */
+static int is_misplaced(const struct batch *batch, int i) {
+#ifdef OPT
+    int met = 0;
+    for (int j = 0; j < i; j++) {
+        met = met || batch->sequence[j] == batch->sequence[i];
+    }
+    return met;
+#else
+    return i > 0 && batch->sequence[i] <= batch->sequence[i - 1];
+#endif
+}
+
 /* The errors of a batch, and how many chunks it needs. */
 static int batch_errors(const struct flat *before, const struct batch *batch, int c, int *needed) {
     int argument = batch->n < 0;
@@ -31,7 +42,7 @@ static int batch_errors(const struct flat *before, const struct batch *batch, in
         if (i >= batch->n) {
             continue;
         }
-        if (s < 0 || s >= before->n_sequences || (i > 0 && s <= batch->sequence[i - 1])) {
+        if (s < 0 || s >= before->n_sequences || is_misplaced(batch, i)) {
             argument = 1;
         } else if (before->sequence[s].n_tokens % c == 0) {
             *needed += 1;
@@ -104,13 +115,18 @@ static void reach_append(const struct flat *before, const struct batch *batch, i
     REACH("a tail stays partial", ok && kinds.stays_partial > 0);
 #endif
 #ifndef SINGLE
-    REACH("not in order", status == CP_ERROR_ARGUMENT && batch->n == 2 && 0 <= first &&
-                              first < before->n_sequences && batch->sequence[1] == first);
+#ifdef OPT
+    REACH("in another order", ok && batch->n == 2 && batch->sequence[1] < first);
+#endif
+    REACH("one comes twice", status == CP_ERROR_ARGUMENT && batch->n == 2 && 0 <= first &&
+                                 first < before->n_sequences && batch->sequence[1] == first);
     REACH("pool full for the second only",
           status == CP_ERROR_POOL_FULL && n_free > 0 && needed == n_free + 1);
     REACH("a batch of fewer than none", status == CP_ERROR_ARGUMENT && batch->n < 0);
     REACH("an empty batch", ok && batch->n == 0);
+#if CP_MAX_SEQUENCES > 2
     REACH("some sequences, not all", ok && batch->n > 1 && batch->n < before->n_sequences);
+#endif
     REACH("all sequences", ok && batch->n > 1 && batch->n == before->n_sequences);
     REACH("two behind one shared chunk", ok && kinds.behind_shared == 2);
 #if CHUNK_SIZE > 1

@@ -27,6 +27,12 @@
 
 #define MAX_TOKENS (CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE)
 
+#ifdef OPT
+#define MAX_BATCH CP_MAX_SEQUENCES /* in any order: all of them, or one twice */
+#else
+#define MAX_BATCH (CP_MAX_SEQUENCES + 1) /* one more than can be in increasing order */
+#endif
+
 /* CBMC gives any value to a function nondet_* without a body, and to a local without initializer. */
 _Bool nondet_bool(void);
 unsigned char nondet_byte(void);

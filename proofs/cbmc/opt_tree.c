@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "chunkproof/opt_plan.h"
 #include "model.h"
 #include "opt/tree_internal.h"
 
@@ -22,6 +23,8 @@ static struct cp_opt_sequence sequence[CP_MAX_SEQUENCES];
 static int path[CP_MAX_SEQUENCES * CP_MAX_DEPTH];
 static int bucket[N_BUCKETS];
 static unsigned long long key[CHUNK_SIZE + CHUNK_SIZE % 2];
+
+static struct cp_shared_chunk shared[CP_MAX_CHUNKS]; /* of a plan */
 
 /* What *p is. The tree's tokens and paths are told by their index, which makes smaller formulas than an address. */
 static int read_int(const int *p) {
@@ -46,6 +49,14 @@ int memcmp(const void *a, const void *b, size_t bytes) {
 void *memcpy(void *to, const void *from, size_t bytes) {
     int *x = to;
     const int *y = from;
+    if (from == shared) {
+        for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+            if ((size_t)i < bytes / sizeof shared[0]) {
+                ((struct cp_shared_chunk *)to)[i] = shared[i];
+            }
+        }
+        return to;
+    }
     for (int k = 0; k < (int)(bytes / sizeof *x); k++) {
         if (__CPROVER_same_object(x, token)) {
             token[(unsigned char)(__CPROVER_POINTER_OFFSET(x + k) / sizeof *x)] = read_int(y + k);
@@ -53,6 +64,20 @@ void *memcpy(void *to, const void *from, size_t bytes) {
             path[(unsigned char)(__CPROVER_POINTER_OFFSET(x + k) / sizeof *x)] = read_int(y + k);
         } else {
             x[k] = read_int(y + k);
+        }
+    }
+    return to;
+}
+
+/* Of handles in a plan alone. */
+void *memmove(void *to, const void *from, size_t bytes) {
+    int kept[CP_MAX_SEQUENCES], n = (int)(bytes / sizeof kept[0]);
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        kept[s] = s < n ? ((const int *)from)[s] : 0;
+    }
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        if (s < n) {
+            ((int *)to)[s] = kept[s];
         }
     }
     return to;
@@ -238,10 +263,12 @@ const char *cp_tree_check_hashes(const struct cp_tree *view) {
     return broken_hashes;
 }
 
-static void after_operation(struct cp_tree *view) {
+/* shape: before it. */
+static void after_operation(struct cp_tree *view, int changes_shape, unsigned long long shape) {
     broken = cp_opt_tree_check(&opt);
     broken_hashes = cp_opt_tree_check_hashes(&opt);
     CHECK("valid, whether done or refused", broken == NULL && broken_hashes == NULL);
+    CHECK("the shape tells of a join, leave or fork", opt.shape == shape + (unsigned)changes_shape);
     view_opt_tree(view);
 }
 
@@ -304,8 +331,9 @@ struct cp_match cp_tree_lookup(const struct cp_tree *view, const int *t, int n_t
 int cp_tree_join(struct cp_tree *view, const int *t, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined) {
     (void)hash;
+    unsigned long long shape = opt.shape;
     int status = cp_opt_tree_join(&opt, t, n_tokens, salt, id, joined);
-    after_operation(view);
+    after_operation(view, status == CP_OK, shape);
     if (status == CP_OK) {
         joined->sequence = at[joined->sequence];
     }
@@ -313,22 +341,97 @@ int cp_tree_join(struct cp_tree *view, const int *t, int n_tokens, unsigned long
 }
 
 int cp_tree_append(struct cp_tree *view, int s, int t) {
+    unsigned long long shape = opt.shape;
     int status = cp_opt_tree_append(&opt, handle_of(s), t);
-    after_operation(view);
+    after_operation(view, 0, shape);
+    return status;
+}
+
+int cp_tree_append_each(struct cp_tree *view, int n, const int *s, const int *t) {
+    int h[MAX_BATCH];
+    for (int i = 0; i < MAX_BATCH; i++) {
+        h[i] = handle_of(s[i]);
+    }
+    unsigned long long shape = opt.shape;
+    int status = cp_opt_tree_append_each(&opt, n, h, t);
+    after_operation(view, 0, shape);
     return status;
 }
 
 int cp_tree_leave(struct cp_tree *view, int s) {
+    unsigned long long shape = opt.shape;
     int status = cp_opt_tree_leave(&opt, handle_of(s));
-    after_operation(view);
+    after_operation(view, status == CP_OK, shape);
     return status;
 }
 
 int cp_tree_fork(struct cp_tree *view, int s, long long id, struct cp_forked *forked) {
+    unsigned long long shape = opt.shape;
     int status = cp_opt_tree_fork(&opt, handle_of(s), id, forked);
-    after_operation(view);
+    after_operation(view, status == CP_OK, shape);
     if (status == CP_OK) {
         forked->sequence = at[forked->sequence];
     }
     return status;
+}
+
+/* ---- Plans ---- */
+
+static int handle_of_row[CP_MAX_SEQUENCES];
+static int n_tokens[CP_MAX_SEQUENCES];
+static int n_chunks[CP_MAX_SEQUENCES];
+static int n_shared_chunks[CP_MAX_SEQUENCES];
+static int open[CP_MAX_DEPTH];
+static struct cp_opt_plan plan;
+
+struct cp_shared_chunk nondet_descriptor(void);
+
+/* Any content. */
+static void any_opt_plan(void) {
+    plan.stamp.tree = nondet_count();
+    plan.stamp.epoch = nondet_count();
+    plan.stamp.step = nondet_count();
+    plan.shape = nondet_count();
+    plan.n_sequences = nondet_int();
+    plan.n_shared = nondet_int();
+    plan.shared = shared;
+    plan.sequence = handle_of_row;
+    plan.n_tokens = n_tokens;
+    plan.n_chunks = n_chunks;
+    plan.n_shared_chunks = n_shared_chunks;
+    plan.open = open;
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        shared[x] = nondet_descriptor();
+    }
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        handle_of_row[s] = nondet_int();
+        n_tokens[s] = nondet_int();
+        n_chunks[s] = nondet_int();
+        n_shared_chunks[s] = nondet_int();
+    }
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        open[k] = nondet_int();
+    }
+}
+
+/* A plan in the terms of the reference, of one of opt/ that knows nothing of this tree, or what was before more joins,
+ * leaves and forks than the tree keeps: each changes epoch and shape. */
+void opt_plan_build(struct cp_plan *to, const struct cp_tree *view) {
+    (void)view;
+    any_opt_plan();
+    __CPROVER_assume(
+        plan.stamp.tree != opt.stamp.tree ||
+        (plan.stamp.epoch != opt.stamp.epoch && opt.shape - plan.shape > CP_OPT_CHANGES));
+    __CPROVER_assume(to->stamp.tree != opt.stamp.tree || to->stamp.epoch != opt.stamp.epoch);
+    CHECK("PLAN-6: made anew", cp_opt_plan_update(&plan, &opt) == 1);
+    CHECK("it fits", cp_opt_plan_export(&plan, to) == CP_OK);
+}
+
+/* The plan made last, brought up to date. */
+int opt_plan_update(struct cp_plan *to, const struct cp_tree *view) {
+    (void)view;
+    plan.stamp.tree = to->stamp.tree; /* of another tree, if the step says so */
+    int changed = cp_opt_plan_update(&plan, &opt);
+    CHECK("it fits", cp_opt_plan_export(&plan, to) == CP_OK);
+    return changed;
 }

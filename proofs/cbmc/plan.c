@@ -75,16 +75,22 @@ static void check_rows(const struct cp_plan *plan, const struct flat *flat) {
 static void reach_plan(const struct cp_plan *plan, const struct flat *flat) {
     const struct cp_shared_chunk *shared = plan->shared;
     REACH("no sequences", flat->n_sequences == 0);
-    REACH("nothing shared",
-          flat->n_sequences == 3 && plan->n_shared == 0 && flat->sequence[1].n_chunks > 0);
-    REACH("one chunk of three sequences",
-          plan->n_shared == 1 && shared[0].end - shared[0].begin == 3);
+    REACH("nothing shared", flat->n_sequences == CP_MAX_SEQUENCES && plan->n_shared == 0 &&
+                                flat->sequence[1].n_chunks > 0);
+    REACH("one chunk of all sequences",
+          plan->n_shared == 1 && shared[0].end - shared[0].begin == CP_MAX_SEQUENCES);
+#if CP_MAX_SEQUENCES > 2
     REACH("a private root in front of a shared one", plan->n_shared == 1 && shared[0].begin == 1);
     REACH("an empty sequence beside a shared chunk",
           plan->n_shared == 1 && flat->sequence[2].n_chunks == 0 && flat->n_sequences == 3);
+#endif
 #if CP_MAX_DEPTH > 1
+    REACH("a shared chunk under a shared one",
+          plan->n_shared == 2 && shared[1].position > 0 && shared[1].begin == shared[0].begin);
+#if CP_MAX_SEQUENCES > 2
     REACH("a shared chunk under a shared chunk with more sequences",
           plan->n_shared == 2 && shared[1].position > 0 && shared[1].begin > shared[0].begin);
+#endif
     REACH("private chunks behind a shared one",
           plan->row[0].n_shared == 1 && flat->n_sequences == 2 && plan->row[0].n_chunks == 2);
 #endif
