@@ -286,6 +286,14 @@ static int print_average(struct explain *x, const double *got) {
         for (int whole = 0; whole < 2; whole++) {
             int keys = whole || all < tile ? all : tile, n = (keys + tile - 1) / tile * tile;
             if (is_average(x, got, keys, n)) {
+                if (keys == 1 && n == 1) {
+                    fputs(
+                        "      they are V of its sequence's first key: as if the row saw a key "
+                        "more, or that key were\n      masked by a score that is a finite number, "
+                        "as -10000, not -infinity\n",
+                        x->file);
+                    return 1;
+                }
                 fprintf(x->file,
                         "      they are the average of V of its sequence's first %d %s%s: as if "
                         "all were masked by a score that is\n      a finite number, as -10000, not "

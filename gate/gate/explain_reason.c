@@ -366,8 +366,8 @@ static void say_rows(const struct explain *x, const struct explain_reason *r) {
 }
 
 static void say_one(const struct explain *x, const struct explain_reason *r, const char *begin) {
-    fprintf(x->file, "  %s%s\n      gives %d of %d wrong numbers, %d different ones", begin,
-            r->text, r->n, x->n_wrong, r->different);
+    fprintf(x->file, "  %s%s%s\n      gives %d of %d wrong numbers, %d different ones", begin,
+            2 * r->n < x->n_wrong ? "perhaps, " : "", r->text, r->n, x->n_wrong, r->different);
     if (r->largest > 0.0) {
         fprintf(x->file, ", within %.2g of their bound", r->largest);
     }

@@ -78,10 +78,12 @@ enum done {
     ADDED,         /* and o as it is */
     BOTH_ADDED,    /* o and n as they are */
     BY_MAXIMA, /* o / n of each part is weighted by exp(its maximum), not by exp(its log-sum-exp) */
-    SUMS_ADDED, /* n of each part is not rescaled */
-    BY_NUMBER,  /* what is weighted right is divided by the number of parts */
-    AVERAGED,   /* o / n of each part counts the same, and lse is that of the number of parts */
-    M_IN_HALF,  /* the maximum of each part but its own was rounded to binary16 when it was kept; */
+    SUMS_ADDED,   /* n of each part is not rescaled */
+    BY_NUMBER,    /* what is weighted right is divided by the number of parts */
+    AVERAGED,     /* o / n of each part counts the same, and lse is that of the number of parts */
+    NATS_AS_BITS, /* each part's log-sum-exp is in nats, and the merge takes it for one in bits; */
+    BITS_AS_NATS, /* and the other way round */
+    M_IN_HALF, /* the maximum of each part but its own was rounded to binary16 when it was kept; */
     M_IN_HALF_BITS, /* times log2(e); */
     M_IN_BFLOAT,    /* to bfloat16 */
     M_IN_BFLOAT_BITS,
@@ -165,8 +167,17 @@ static double by_rounding(double m, int done) {
     return exp(cp_number_load(&kept, type, 0) * unit - m);
 }
 
-/* What a part's keys are multiplied by. `m`: the largest score of all. */
-static int set_part(const struct explain *x, const int *a, int from, int end, double m) {
+static int is_of_bases(const int *a) {
+    return a[2] == NATS_AS_BITS || a[2] == BITS_AS_NATS;
+}
+
+static double unit_of(const int *a) {
+    return a[2] == NATS_AS_BITS ? log(2.0) : 1.0 / log(2.0);
+}
+
+/* What a part's keys are multiplied by. `m`: the largest score of all; `top`: log-sum-exp of a part. */
+static int set_part(const struct explain *x, const int *a, int from, int end, double m,
+                    double top) {
     double part = largest_of(x, from, end), n = sum_of(x, from, end, part);
     double more = exp(m - part), o_times = 1.0, n_times = 1.0;
     int is_first = from == 0, is_last = end == x->m;
@@ -191,6 +202,10 @@ static int set_part(const struct explain *x, const int *a, int from, int end, do
         break;
     case AVERAGED:
         o_times = n_times = more / n;
+        break;
+    case NATS_AS_BITS:
+    case BITS_AS_NATS:
+        o_times = n_times = more / n * exp(unit_of(a) * (part + log(n) - top));
         break;
     case M_IN_HALF:
     case M_IN_HALF_BITS:
@@ -246,10 +261,11 @@ static double largest_lse(const struct explain *x, const int *a) {
 /* Of the scores in their place. 0: it is no mistake of this row. */
 static int set_all(struct explain *x, const int *a, double *m) {
     int parts = 0, differs = 0;
+    double top = is_of_bases(a) ? largest_lse(x, a) : 0.0;
     *m = largest_of(x, 0, x->m);
     for (int from = 0, end; from < x->m; from = end, parts++) {
         end = end_of_part(x, a, from);
-        differs |= set_part(x, a, from, end, *m);
+        differs |= set_part(x, a, from, end, *m, top);
     }
     if (a[2] == ADDED_DIVIDED || a[2] == BY_NUMBER) {
         double factor = exp(*m - largest_lse(x, a));
@@ -258,7 +274,8 @@ static int set_all(struct explain *x, const int *a, double *m) {
         }
     }
     x->work -= (long long)4 * x->m;
-    int is_of_one = a[2] == BY_MAXIMA || (a[2] >= M_IN_HALF && a[2] <= M_IN_BFLOAT_BITS);
+    int is_of_one =
+        a[2] == BY_MAXIMA || is_of_bases(a) || (a[2] >= M_IN_HALF && a[2] <= M_IN_BFLOAT_BITS);
     return differs && (parts > 1 || is_of_one || a[2] >= N_NOT_RESCALED);
 }
 
@@ -287,6 +304,8 @@ static int merge_wrongly(struct explain *x, const int *a) {
         x->numbers.bound[x->d] = x->at->bound[at];
     } else if (a[2] == AVERAGED) {
         x->numbers.expected[x->d] = largest_lse(x, a) + log(s.n);
+    } else if (is_of_bases(a)) {
+        x->numbers.expected[x->d] = unit_of(a) * largest_lse(x, a) + log(s.n);
     }
     return 1;
 }
@@ -328,7 +347,8 @@ static int might(struct explain *x, struct look *look, const int *a) {
     if (test->n > 0) {
         return explain_might_give(test, sum);
     }
-    return fabs(m + log(sum[0]) - look->lse) <= 1e-3 * fmax(1.0, fabs(look->lse));
+    double lse = (is_of_bases(a) ? unit_of(a) * largest_lse(x, a) : m) + log(sum[0]);
+    return fabs(lse - look->lse) <= 1e-3 * fmax(1.0, fabs(look->lse));
 }
 
 /* ---- What is tried ---- */
@@ -346,6 +366,10 @@ static void try_merge(struct explain *x, struct look *look, const int *a, int ra
         "largest), where the sums of weighted values are",
         "had been weighted, and then divided by how many there are, not by the sum of the weights",
         "had been averaged, each counting the same, also in lse",
+        "had been merged by log-sum-exps in nats as if these were in bits, by powers of 2: what "
+        "is kept and what is taken are of two bases",
+        "had been merged by log-sum-exps in bits as if these were in nats, by powers of e: what "
+        "is kept and what is taken are of two bases",
         "had been merged by maxima that were rounded to binary16 when they were kept: the sums "
         "belong to the unrounded ones",
         "had been merged by maxima, times log2(e), that were rounded to binary16 when they were "

@@ -5,12 +5,13 @@
 
 #include "gate/gate/explain.h"
 
-#define MOST_TILE  256
-#define MOST_WARPS 32
-#define WARP       32 /* threads */
-#define LOG2_E     1.4426950408889634
-#define LN_2       0.6931471805599453
-#define LOG_FLOAT  88.0 /* exp() of more may be infinite in binary32 */
+#define MOST_TILE     256
+#define MOST_WARPS    32
+#define WARP          32   /* threads */
+#define MOST_SHUFFLED 2048 /* keys of a row */
+#define LOG2_E        1.4426950408889634
+#define LN_2          0.6931471805599453
+#define LOG_FLOAT     88.0 /* exp() of more may be infinite in binary32 */
 
 /* ---- A warp's sums ---- */
 
@@ -223,8 +224,51 @@ static void try_own_warp(struct explain *x) {
     }
 }
 
+/* ---- Weights that are handed on by shuffles ---- */
+
+/* Lanes have a key's weight each, and elements of o. Shuffled within some lanes alone, a lane gets the weight of another
+ * key from its own part of the warp. a: lanes of a part; 1: a lane has elements side by side, 0: every 32nd. */
+static int shuffle_within(struct explain *x, const int *a) {
+    struct explain_state s;
+    int side = (x->d + WARP - 1) / WARP;
+    explain_take_scores(x);
+    if (x->outside || x->m == 0 || (a[1] && side == 1)) {
+        return 0;
+    }
+    explain_begin(x, &s, 0);
+    explain_find_largest(x, &s);
+    for (int j = 0; j < x->m; j++) {
+        s.n += exp(x->scratch[j] - s.m);
+    }
+    for (int i = 0; i < x->d; i++) {
+        int part = (a[1] ? i / side : i % WARP) / a[0] * a[0];
+        for (int j = 0; j < x->m; j++) {
+            int from = j / WARP * WARP + part + j % a[0];
+            double weight = from < x->m ? exp(x->scratch[from] - s.m) : 0.0;
+            double value = weight * x->v[(ptrdiff_t)j * x->d + i];
+            s.o[i] += value;
+            s.size[i] += fabs(value);
+        }
+    }
+    return explain_finish(x, &s, s.n);
+}
+
+static void try_shuffles(struct explain *x) {
+    for (int lanes = 2; lanes < WARP && x->n <= MOST_SHUFFLED; lanes *= 2) {
+        for (int side = 0; side < 2; side++) {
+            const int a[EXPLAIN_NUMBERS] = {lanes, side};
+            explain_try(x, shuffle_within, a, 47,
+                        "as if the weights of a warp's keys had been handed on within %d lanes, "
+                        "not %d (a shuffle's width), each lane with %s: it multiplies V with "
+                        "weights of other keys (SOFTMAX-1)",
+                        lanes, WARP, side ? "elements side by side" : "every 32nd element");
+        }
+    }
+}
+
 void explain_try_warps(struct explain *x) {
     try_warps(x);
+    try_shuffles(x);
     try_own_warp(x);
     try_scales_of_own(x);
 }

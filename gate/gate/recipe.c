@@ -326,6 +326,7 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
         }
     }
     if (r->renewed && n > 0 && n < GATE_LINE) {
-        (void)snprintf(line + n, GATE_LINE - (size_t)n, ", again with other numbers");
+        (void)snprintf(line + n, GATE_LINE - (size_t)n,
+                       ", again with other numbers, and with more keys where its chunks have room");
     }
 }

@@ -112,11 +112,17 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
     if (report->options->rules) {
         gate_log_print(file, r);
     }
-    fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s\n",
+    const struct gate_options whole = {.tier = report->options->tier};
+    char of_tier[60] = "";
+    if (report->options->cases > 0 && r->cases < gate_cases(&whole)) {
+        (void)snprintf(of_tier, sizeof of_tier, ", of the %lld of tier %s", gate_cases(&whole),
+                       gate_tier_names[whole.tier]);
+    }
+    fprintf(file, "\n%s: %lld of %lld cases wrong%s, %lld runs, %.1f s%s\n",
             strcmp(answer, "wrong") == 0  ? "WRONG"
             : strcmp(answer, "none") == 0 ? "NO VERDICT"
                                           : answer,
-            gate_wrong_cases(r), r->cases, r->runs, r->seconds,
+            gate_wrong_cases(r), r->cases, of_tier, r->runs, r->seconds,
             !r->interrupted ? ""
             : gate_wrong_cases(r) > 0 && report->options->save != NULL
                 ? ", interrupted: cases may not be as small as they can be"

@@ -119,9 +119,10 @@ struct cp_kernel_class {
     int values;  /* how P V is added up: CP_SUM_... */
     int partials;    /* type in which n and o are kept between steps: CP_FP32 or CP_FP16 */
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before they were rounded */
-    int divides; /* 0: o is divided once, at the end. 1: each partial result is divided by its n, and merged as o / n and
-                    its log-sum-exp l, as split-KV does; what is merged is divided by the sum of its factors. 2: it is not,
-                    for its factors are exp(l_i - l): the rounding of l stays in the result */
+    int divides; /* Of partial results i, with n_i, o_i, m_i: 0: o is divided once, at the end: sum exp(m_i - m) o_i / sum
+                    exp(m_i - m) n_i. 1: each is divided, and merged as o_i / n_i and its log-sum-exp l_i, as split-KV
+                    does: sum w_i (o_i / n_i) / sum w_i, w_i = exp(l_i - max l). 2: the same without a division by the
+                    sum of factors, w_i = exp(l_i - l): the rounding of l stays in the result */
     int in_bits; /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are cut off, not rounded to nearest */
     int flushes; /* 1: subnormal numbers become 0, in sums and in out: of a binary16 result, what is below 2^-14 */
@@ -132,7 +133,7 @@ struct cp_kernel_class {
     /* How many keys are weighed against one maximum before it may change: 1, key by key; 64, tiles of 64; 0, a
      * chunk. More than c counts as c, also one maximum for all keys. The last one
      * before the end of a chunk or a path, or of the keys of one partial result, may be shorter, and one may reach into
-     * the next chunk (GATE-2). There are no more partial results than such steps. */
+     * the next chunk (GATE-2). There are no more partial results than such steps, those without a key not counted. */
     int step;
 };
 
@@ -151,7 +152,7 @@ struct cp_kernel {
     struct cp_kernel_class arithmetic;
 
     /* NULL: it takes every call; else a sentence for a call that it does not take, and NULL for one that it does.
-     * Looks at sizes alone (all numbers of the call, n_shared and strides among them), not into arrays: these are NULL. */
+     * Looks at sizes alone (all numbers of the call, n_shared and strides among them), not into arrays: these are NULL, and so is on_host. */
     const char *(*refuses)(const struct cp_kernel_call *call);
 
     /* NULL: it needs none; else bytes that a call needs. As above. */
