@@ -76,7 +76,7 @@ for row, (c, s) in zip(attention, series):
     assert row["series"] == s["name"] and abs(float(row["seconds"]) / s["seconds"]["median"] - 1) < 1e-8
     assert abs(float(row["of_tree"]) / s["of_tree"]["median"] - 1) < 1e-8
 tree = [row for row in rows if row["part"] == "tree"]
-assert len(tree) == sum(len(size["seconds"]) for size in t["tree"]["sizes"]) == 21
+assert len(tree) == sum(len(size["seconds"]) for size in t["tree"]["sizes"]) == 24
 assert {row["series"] for row in rows if row["part"] == "trace"} == {"all joins", "serving", "replay"}
 PYTHON
 }

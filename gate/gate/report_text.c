@@ -115,14 +115,14 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
     const struct gate_options whole = {.tier = report->options->tier};
     char of_tier[60] = "";
     if (report->options->cases > 0 && r->cases < gate_cases(&whole)) {
-        (void)snprintf(of_tier, sizeof of_tier, ", of the %lld of tier %s", gate_cases(&whole),
-                       gate_tier_names[whole.tier]);
+        (void)snprintf(of_tier, sizeof of_tier, "; tier %s has %lld cases",
+                       gate_tier_names[whole.tier], gate_cases(&whole));
     }
-    fprintf(file, "\n%s: %lld of %lld cases wrong%s, %lld runs, %.1f s%s\n",
+    fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s%s\n",
             strcmp(answer, "wrong") == 0  ? "WRONG"
             : strcmp(answer, "none") == 0 ? "NO VERDICT"
                                           : answer,
-            gate_wrong_cases(r), r->cases, of_tier, r->runs, r->seconds,
+            gate_wrong_cases(r), r->cases, r->runs, r->seconds, of_tier,
             !r->interrupted ? ""
             : gate_wrong_cases(r) > 0 && report->options->save != NULL
                 ? ", interrupted: cases may not be as small as they can be"
