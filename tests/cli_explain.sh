@@ -121,6 +121,11 @@ named() {
         hasnt "no mistake that is known here"
 }
 
+small_workspace() {
+    kernel 's/return (size_t)call->head_dim \* sizeof(float)/return (size_t)(call->head_dim - 1) * sizeof(float)/' &&
+        explain out-of-bounds && has "as many bytes as workspace() asked for"
+}
+
 # A case without a prompt, whose sequence has one key: cases like it have more.
 appended() {
     gives_lse 'm + logf(n)'
@@ -210,6 +215,7 @@ ok "a chunk that is none" no_chunk
 ok "a cause that is named" named
 ok "a mistake that is not known" unknown
 ok "messages" messages
+ok "a workspace that is too small" small_workspace
 ok "a kernel that is right" right
 ok "no rounding" no_rounding
 ok "what is kept from call to call" remembers

@@ -357,6 +357,11 @@ void explain_access(FILE *file, struct runner *runner, const struct gate_recipe 
     char text[sizeof finding->text];
     const char *advice = advice_on(finding->text);
     advice = advice != NULL ? advice : advice_of(finding->verdict);
+    if (finding->verdict == GATE_OUT_OF_BOUNDS && strstr(finding->text, "workspace") != NULL) {
+        advice = "the workspace has as many bytes as workspace() asked for, for a call of these "
+                 "sizes: that is too few, or a\n  place in it is counted wrongly: by row, head, "
+                 "part or shared level, each up to how many there are (GATE-3)";
+    }
     memcpy(text, finding->text, sizeof text);
     gate_name_lines(runner_file(runner), text, sizeof text);
     if (gate_problem_new(&p, recipe, runner_kernel(runner)) == 0) {

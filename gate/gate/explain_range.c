@@ -30,6 +30,7 @@ enum range {
     BEHIND,           /* the last multiple of a number; */
     BEHIND_IF_MORE,   /* the same, where there are as many keys as that; */
     BEHIND_IN_CHUNKS, /* and of each chunk */
+    ALONE_IN_TILE,    /* the last key, where it is the first one of a tile that is not the first; */
     BEHIND_LAST_FILL, /* of each chunk, what is behind as many as the last one has */
     BUT_FIRST,
     BUT_LAST,
@@ -95,6 +96,8 @@ static int is_in_range(const struct explain *x, const int *a, int j) {
         return x->n >= a[1] && j >= x->n / a[1] * a[1];
     case BEHIND_IN_CHUNKS:
         return j % x->c >= keys_in_chunk(x, j / x->c) / a[1] * a[1];
+    case ALONE_IN_TILE:
+        return j == x->n - 1 && j > 0 && j % a[1] == 0;
     case BEHIND_LAST_FILL:
         return j % x->c > (x->at->problem.n_tokens[x->s] - 1) % x->c;
     case BUT_FIRST:
@@ -226,7 +229,7 @@ static void leave_out(struct explain *x, enum range which, int one, int two, int
 
 /* What tiles leave behind, and windows. */
 static void try_remainders(struct explain *x) {
-    char words[120];
+    char words[140];
     for (int tile = 2; tile <= MOST_TILE; tile *= 2) {
         (void)snprintf(words, sizeof words,
                        "as if the keys behind the last multiple of %d had been left out: a tile "
@@ -243,6 +246,12 @@ static void try_remainders(struct explain *x) {
                        "out",
                        tile);
         leave_out(x, BEHIND_IN_CHUNKS, tile, 0, 12, words);
+        (void)snprintf(
+            words, sizeof words,
+            "as if the last key had been left out where it is alone in a tile of %d behind "
+            "full ones: tiles counted from one key less",
+            tile);
+        leave_out(x, ALONE_IN_TILE, tile, 0, 10, words);
     }
     leave_out(
         x, BEHIND_LAST_FILL, 0, 0, 12,
