@@ -69,7 +69,7 @@ typedef int explain_mistake(struct explain *x, const int *a);
 #define EXPLAIN_ROUNDED    170 /* which of wider declarations it is */
 
 #define EXPLAIN_NUMBERS 4 /* that a mistake may have */
-#define EXPLAIN_TEXT    320
+#define EXPLAIN_TEXT    440
 
 struct explain_reason {
     explain_mistake *mistake;

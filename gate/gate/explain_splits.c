@@ -99,7 +99,8 @@ enum done {
     O_CARRIED,
     BOTH_CARRIED,
     N_NOT_RESCALED, /* behind the first tiles of each part; */
-    O_NOT_RESCALED
+    O_NOT_RESCALED,
+    LAZILY /* sums keep their reference while the maximum is not so far above it; weights do not */
 };
 
 /* Of each key in the sum of weights, and in that of weighted values. */
@@ -139,6 +140,31 @@ static int stop_rescaling(const struct explain *x, const int *a, int from, int e
         }
         of[j] = exp(m - fmax(so_far, at_kept));
         differs |= of[j] > 1.0;
+    }
+    return differs;
+}
+
+/* How far a maximum may be above the reference: 2^x, or e^x. */
+static const struct room {
+    double nats;
+    const char *words;
+} rooms[] = {{5.545177444479562, "2^8"},  {8.0, "e^8"},   {2.772588722239781, "2^4"},
+             {6.931471805599453, "2^10"}, {10.0, "e^10"}, {4.0, "e^4"}};
+
+enum { ROOMS = sizeof rooms / sizeof rooms[0] };
+
+/* A key of a tile counts as against the largest score so far, in sums that are kept against an earlier one. */
+static int rescale_lazily(const struct explain *x, const int *a, int from, int end) {
+    double reference = -INFINITY;
+    int differs = 0;
+    for (int tile = from; tile < end; tile += a[1]) {
+        int end_of_tile = tile + a[1] < end ? tile + a[1] : end;
+        double top = fmax(reference, largest_of(x, tile, end_of_tile));
+        reference = top > reference + rooms[a[3]].nats ? top : reference;
+        for (int j = tile; j < end_of_tile; j++) {
+            of_n(x)[j] = of_o(x)[j] = exp(reference - top);
+        }
+        differs |= top > reference;
     }
     return differs;
 }
@@ -242,6 +268,9 @@ static int set_part(const struct explain *x, const int *a, int from, int end, do
         of_n(x)[from] = of_o(x)[from] = a[2] == OVERLAP ? 2.0 : 0.0;
     } else if ((a[2] == OVERLAP_BEFORE || a[2] == GAP_BEFORE) && !is_last) {
         of_n(x)[end - 1] = of_o(x)[end - 1] = a[2] == OVERLAP_BEFORE ? 2.0 : 0.0;
+    }
+    if (a[2] == LAZILY) {
+        return rescale_lazily(x, a, from, end);
     }
     return a[2] < N_NOT_RESCALED ||
            stop_rescaling(x, a, from, end, a[2] == N_NOT_RESCALED ? of_n(x) : of_o(x));
@@ -433,6 +462,24 @@ static void try_rescaling(struct explain *x, struct look *look, int parts, int t
     }
 }
 
+static void try_lazily(struct explain *x, struct look *look, int parts, int tile) {
+    char words[120];
+    for (int room = 0; room < ROOMS && tile < x->n && x->n <= LONG; room++) {
+        const int a[EXPLAIN_NUMBERS] = {parts, tile, LAZILY, room};
+        if (might(x, look, a)) {
+            name_parts(a, words, sizeof words);
+            explain_try(
+                x, merge_wrongly, a, 47,
+                "as if weights had been taken against the largest score so far, in tiles of "
+                "%d %s, and the sums rescaled only where it had grown by more than %s, so "
+                "that they belong to another maximum until then: %s%s (MERGE-4)",
+                tile, tile == 1 ? "key" : "keys", rooms[room].words,
+                parts % 8 == WHOLE ? "" : "each part, ", words);
+            look->has_scores = 0;
+        }
+    }
+}
+
 void explain_try_splits(struct explain *x) {
     struct look look;
     if (x->n == 0 || x->n > LONGEST || x->work < KEPT) {
@@ -451,11 +498,14 @@ void explain_try_splits(struct explain *x) {
         }
         try_merges(x, &look, HALVES_OF_TILES, tile, 48);
         try_rescaling(x, &look, WHOLE, tile, 48);
+        try_lazily(x, &look, WHOLE, tile);
+        try_lazily(x, &look, HALVES_OF_TILES, tile);
         try_rescaling(x, &look, HALVES_OF_TILES, tile, 58);
     }
     for (int splits = 2; splits <= MOST_SPLITS; splits *= 2) {
         for (int tile = 1; tile <= MOST_TILE / 2; tile *= 2) {
             try_merges(x, &look, SPLITS + 8 * splits, tile, 50);
+            try_lazily(x, &look, SPLITS + 8 * splits, tile);
             if (tile >= 8) {
                 try_rescaling(x, &look, SPLITS + 8 * splits, tile, 58);
             }

@@ -62,6 +62,29 @@ static int mask_by_tile(struct explain *x, const int *a) {
     return n != x->n && explain_attend(x, 1.0);
 }
 
+/* a: query rows of a block: the keys that a row sees are counted as if its block were the first one of its sequence. */
+static int mask_by_block(struct explain *x, const int *a) {
+    const struct gate_problem *p = &x->at->problem;
+    int begin = p->query_begin[x->s], n = gate_visible(p, begin + (x->row - begin) % a[0]);
+    explain_take_query(x, x->row, x->head);
+    for (int j = 0; j < n; j++) {
+        explain_take_key(x, x->s, j, x->g, x->g);
+    }
+    return n != x->n && explain_attend(x, 1.0);
+}
+
+static void try_blocks(struct explain *x, int rows) {
+    for (int block = 2; block < rows && block <= MOST_PAIRS; block *= 2) {
+        const int a[EXPLAIN_NUMBERS] = {block};
+        explain_try(
+            x, mask_by_block, a, 13,
+            "as if in blocks of %d query rows the keys that a row sees had been counted from "
+            "the first row of its sequence, not of its block: each block as the first one "
+            "(PREFILL-2)",
+            block);
+    }
+}
+
 static const char *name_tile(int pairs, int by_heads, char *text, size_t size) {
     if (pairs == ALL_PAIRS) {
         (void)snprintf(text, size, "its sequence");
@@ -96,6 +119,7 @@ void explain_try_tiles(struct explain *x) {
     struct pair pair = pair_of(x, 0);
     if (pair.rows > 1 && x->n > 0) {
         try_masks(x, ALL_PAIRS, 0);
+        try_blocks(x, pair.rows);
     }
     for (int pairs = LEAST_PAIRS; pairs <= MOST_PAIRS && pairs < pair.rows * pair.group;
          pairs *= 2) {

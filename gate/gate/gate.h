@@ -158,6 +158,9 @@ int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *r
  * lengths change (PLAN-6). Numbers are to be filled in anew. Returns whether any has. */
 int gate_problem_grow(struct gate_problem *problem);
 
+/* How many keys a sequence of so many has then, after gate_problem_renew(). */
+int gate_grown_length(const struct gate_recipe *recipe, int n_tokens);
+
 /* One sequence of it without the others, paged: nothing is shared. K and V are the whole's, which lives longer. 0, or
  * -1: no memory. */
 int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence);

@@ -252,9 +252,13 @@ int gate_problem_new(struct gate_problem *p, const struct gate_recipe *recipe,
     return make_problem(p, recipe, kernel, recipe->seed);
 }
 
+static unsigned long long renewed_seed(const struct gate_recipe *recipe) {
+    return recipe->seed ^ 0x9E6C63D0876A9A47ULL;
+}
+
 int gate_problem_renew(struct gate_problem *p, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel) {
-    unsigned long long numbers = recipe->seed ^ 0x9E6C63D0876A9A47ULL;
+    unsigned long long numbers = renewed_seed(recipe);
     int same_chunks = recipe->n_ops == 1 || (recipe->seed & 1) != 0;
     int result = make_problem(p, recipe, kernel, same_chunks ? recipe->seed : numbers);
     p->seed = numbers;
@@ -272,12 +276,22 @@ void gate_problem_free(struct gate_problem *p) {
 
 /* ---- The same, but for ... ---- */
 
+/* A key more, or all that the last chunk has room for. */
+static int grown_length(unsigned long long seed, int n_tokens, int c) {
+    int fills = (int)(seed >> 11 & 1);
+    return n_tokens % c == 0 ? n_tokens : fills ? (n_tokens / c + 1) * c : n_tokens + 1;
+}
+
+int gate_grown_length(const struct gate_recipe *recipe, int n_tokens) {
+    return grown_length(renewed_seed(recipe), n_tokens, recipe->chunk_size);
+}
+
 int gate_problem_grow(struct gate_problem *p) {
-    int c = p->recipe.chunk_size, grown = 0, fills = (int)(p->seed >> 11 & 1);
+    int c = p->recipe.chunk_size, grown = 0;
     for (int s = 0; s < p->b; s++) {
         int chunks = (p->n_tokens[s] + c - 1) / c;
         if (p->n_tokens[s] % c != 0 && chunks > p->n_shared_chunks[s]) {
-            p->n_tokens[s] = fills ? chunks * c : p->n_tokens[s] + 1;
+            p->n_tokens[s] = grown_length(p->seed, p->n_tokens[s], c);
             grown = 1;
         }
     }

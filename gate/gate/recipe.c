@@ -290,13 +290,15 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     }
 }
 
-/* What the operations leave: "2 sequences of 7 keys at most". */
-static void print_sequences(const struct gate_recipe *r, char *text, size_t size) {
+/* What the operations leave: "2 sequences of 7 keys at most"; *grown: keys of the longest when it is run with more. */
+static void print_sequences(const struct gate_recipe *r, char *text, size_t size, int *grown) {
     struct cp_tree *tree = gate_tree_new(r);
     int most = 0, n = tree != NULL ? tree->n_sequences : 0;
+    *grown = 0;
     for (int s = 0; s < n; s++) {
-        int length = cp_tree_length(tree, s);
+        int length = cp_tree_length(tree, s), then = gate_grown_length(r, length);
         most = length > most ? length : most;
+        *grown = then > *grown ? then : *grown;
     }
     (void)snprintf(text, size, n == 0 ? "no sequence" : "%d sequence%s of %d key%s%s", n,
                    n == 1 ? "" : "s", most, most == 1 ? "" : "s", n == 1 ? "" : " at most");
@@ -305,13 +307,14 @@ static void print_sequences(const struct gate_recipe *r, char *text, size_t size
 
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
     static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
-                                          "more query rows than keys", "up to 40 query rows each"};
+                                          "as many query rows as keys or more, up to 8 each",
+                                          "up to 40 query rows each"};
     static const char *const layouts[] = {
         "K [slot][head]",          "V the other way round", "Q [head][row]",    "gaps behind rows",
         "out the other way round", "gaps behind chunks",    "chunks 2^32 apart"};
     char sequences[80];
-    int joins = 0, n = 0;
-    print_sequences(r, sequences, sizeof sequences);
+    int joins = 0, n = 0, grown;
+    print_sequences(r, sequences, sizeof sequences, &grown);
     for (int i = 0; i < r->n_ops; i++) {
         joins += r->op[i].kind == GATE_JOIN;
     }
@@ -326,7 +329,9 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
         }
     }
     if (r->renewed && n > 0 && n < GATE_LINE) {
-        (void)snprintf(line + n, GATE_LINE - (size_t)n,
-                       ", again with other numbers, and with more keys where its chunks have room");
+        (void)snprintf(
+            line + n, GATE_LINE - (size_t)n,
+            ", again with other numbers, and with more keys where chunks have room: up to %d",
+            grown);
     }
 }

@@ -20,9 +20,9 @@
  *
  * What attend() is to compute: attention of each query row and head over the keys that it sees (SOFTMAX-2, TPP-5,
  * PREFILL-2). Row r of sequence s, which has the rows query_begin[s] .. query_begin[s+1]-1 for its last positions in
- * order, sees all but the last query_begin[s+1]-1-r of its n_tokens[s] keys; a row that sees no key gives zeros and
- * log-sum-exp -infinity. How far the result may be from that is the certified tolerance of the arithmetic that the
- * kernel declares (NUM-10), and nothing else.
+ * order, sees all but the last query_begin[s+1]-1-r of its n_tokens[s] keys: none, where there are more rows than keys; a
+ * row that sees no key gives zeros and log-sum-exp -infinity. How far the result may be from that is the certified
+ * tolerance of the arithmetic that the kernel declares (NUM-10), and nothing else.
  *
  * Where the keys are is said twice, and a kernel may use either: as a plan (shared[], then each sequence's own
  * chunks: what two-phase partition walks), or paged (the whole table: what a paged kernel walks).
@@ -48,7 +48,7 @@ extern "C" {
      (int)sizeof(struct cp_kernel))
 
 /* One call. All arrays are read-only but out, lse and workspace; they lie apart, begin at a multiple of 64 bytes, and
- * lse may be NULL; on the host stream and on_host are; nothing else is. What is read of Q, K and V is finite. Strides are
+ * lse may be NULL; on the host stream and on_host are NULL; nothing else is. What is read of Q, K and V is finite. Strides are
  * in elements, positive, and of 64 bits; the last index has stride 1. Chunks may lie further apart than 32 bits hold: who
  * does not take that refuses it. */
 struct cp_kernel_call {
