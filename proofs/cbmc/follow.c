@@ -48,7 +48,7 @@ static void reach_leave(const struct cp_plan *old, const struct cp_plan *new, in
     REACH("two go on", went(old, new, 3, 2) == 2);
     REACH("one becomes private, the one above goes on",
           went(old, new, 3, 2) == 1 && went(old, new, 2, 0) == 1);
-    REACH("one ends, one below goes on to be its end",
+    REACH("one begins with the one below it from now on",
           old->n_shared == 2 && old->shared[1].begin == 1 && s == 0);
 #endif
 #endif
@@ -62,7 +62,6 @@ static void reach_fork(const struct cp_plan *old, const struct cp_plan *new, int
 #if CP_MAX_SEQUENCES > 2
     REACH("a new descriptor in front of a sequence", went(old, new, 0, 2) > 0 && s < b);
     REACH("one goes on", went(old, new, 2, 3) == 1);
-    REACH("none goes on", old->n_shared > 0 && went(old, new, 2, 2) > 0);
 #endif
 #if CP_MAX_SEQUENCES > 3
     REACH("a new descriptor in front of another", old->n_shared > 0 && s <= old->shared[0].begin);
@@ -73,14 +72,19 @@ static void reach_fork(const struct cp_plan *old, const struct cp_plan *new, int
     REACH("two go on", went(old, new, 2, 3) == 2);
     REACH("a new one below one that goes on",
           went(old, new, 0, 2) == 1 && went(old, new, 2, 3) == 1);
-    REACH("one goes on, the one below does not",
-          went(old, new, 2, 3) == 1 && went(old, new, 2, 2) == 1);
 #endif
 #endif
 }
 
 static void reach_join(const struct cp_plan *old, const struct cp_plan *new, int s) {
     reach_fork(old, new, s);
+#if CP_MAX_SEQUENCES > 2
+    REACH("none goes on", old->n_shared > 0 && went(old, new, 2, 2) > 0);
+#if CP_MAX_DEPTH > 1
+    REACH("one goes on, the one below does not",
+          went(old, new, 2, 3) == 1 && went(old, new, 2, 2) == 1);
+#endif
+#endif
 }
 
 /* Each returns the status, and writes the index that it is about. */
