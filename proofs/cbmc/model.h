@@ -100,6 +100,14 @@ int tree_same(const struct cp_tree *a, const struct cp_tree *b);
  * fails, with one of those. */
 void check_status(int status, int errors);
 
+#ifdef OPT
+/* The plan of opt/ has these descriptors, and the order of the tree as it is; of lengths any. */
+void opt_plan_is(const struct cp_plan *right, const struct cp_tree *view);
+
+/* It has the order of the tree as it is. */
+int opt_plan_has_order(void);
+#endif
+
 /* The tree is valid again; with -DHASHES its hashes too. */
 void check_invariant(const struct cp_tree *tree);
 
@@ -115,5 +123,6 @@ void step_lookup(struct cp_tree *tree);
 void step_read(struct cp_tree *tree);
 void step_plan(struct cp_tree *tree);
 void step_update(struct cp_tree *tree);
+void step_follow(struct cp_tree *tree);
 
 #endif

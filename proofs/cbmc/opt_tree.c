@@ -265,8 +265,10 @@ const char *cp_tree_check_hashes(const struct cp_tree *view) {
 
 /* shape: before it. */
 static void after_operation(struct cp_tree *view, int changes_shape, unsigned long long shape) {
+#ifndef FOLLOW
     broken = cp_opt_tree_check(&opt);
     broken_hashes = cp_opt_tree_check_hashes(&opt);
+#endif
     CHECK("valid, whether done or refused", broken == NULL && broken_hashes == NULL);
     CHECK("the shape tells of a join, leave or fork", opt.shape == shape + (unsigned)changes_shape);
     view_opt_tree(view);
@@ -414,6 +416,12 @@ static void any_opt_plan(void) {
     }
 }
 
+/* What has an effect is no part of a CHECK, which is compiled for the properties alone. */
+static void export_plan(struct cp_plan *to) {
+    int status = cp_opt_plan_export(&plan, to);
+    CHECK("it fits", status == CP_OK);
+}
+
 /* A plan in the terms of the reference, of one of opt/ that knows nothing of this tree, or what was before more joins,
  * leaves and forks than the tree keeps: each changes epoch and shape. */
 void opt_plan_build(struct cp_plan *to, const struct cp_tree *view) {
@@ -423,8 +431,32 @@ void opt_plan_build(struct cp_plan *to, const struct cp_tree *view) {
         plan.stamp.tree != opt.stamp.tree ||
         (plan.stamp.epoch != opt.stamp.epoch && opt.shape - plan.shape > CP_OPT_CHANGES));
     __CPROVER_assume(to->stamp.tree != opt.stamp.tree || to->stamp.epoch != opt.stamp.epoch);
-    CHECK("PLAN-6: made anew", cp_opt_plan_update(&plan, &opt) == 1);
-    CHECK("it fits", cp_opt_plan_export(&plan, to) == CP_OK);
+    int changed = cp_opt_plan_update(&plan, &opt);
+    CHECK("PLAN-6: made anew", changed == 1);
+    export_plan(to);
+}
+
+void opt_plan_is(const struct cp_plan *right, const struct cp_tree *view) {
+    any_opt_plan();
+    plan.stamp = view->stamp;
+    plan.shape = opt.shape;
+    plan.n_sequences = right->n_sequences;
+    plan.n_shared = right->n_shared;
+    for (int x = 0; x < CP_MAX_CHUNKS; x++) {
+        shared[x] = right->shared[x];
+    }
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        handle_of_row[s] = handle[s];
+        n_chunks[s] = view->sequence[s].n_chunks;
+    }
+}
+
+int opt_plan_has_order(void) {
+    int same = plan.n_sequences == opt.n_sequences;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        same = same && (s >= opt.n_sequences || handle_of_row[s] == handle[s]);
+    }
+    return same;
 }
 
 /* The plan made last, brought up to date. */
@@ -432,6 +464,6 @@ int opt_plan_update(struct cp_plan *to, const struct cp_tree *view) {
     (void)view;
     plan.stamp.tree = to->stamp.tree; /* of another tree, if the step says so */
     int changed = cp_opt_plan_update(&plan, &opt);
-    CHECK("it fits", cp_opt_plan_export(&plan, to) == CP_OK);
+    export_plan(to);
     return changed;
 }

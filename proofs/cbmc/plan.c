@@ -12,7 +12,8 @@ static int descriptor_is_right(const struct cp_shared_chunk *shared, const struc
     int k = shared->position / CHUNK_SIZE;
     return flat_owners(flat, x) >= 2 && shared->begin == flat_begin(flat, x) &&
            shared->end == flat_end(flat, x) && shared->n_tokens == CHUNK_SIZE &&
-           shared->position == k * CHUNK_SIZE && 0 <= k && k < CP_MAX_DEPTH &&
+           shared->position == k * CHUNK_SIZE && 0 <= k &&
+           k < flat->sequence[shared->begin].n_chunks &&
            flat->sequence[shared->begin].chunk[k] == x;
 }
 
