@@ -152,7 +152,8 @@ struct cp_kernel {
     struct cp_kernel_class arithmetic;
 
     /* NULL: it takes every call; else a sentence for a call that it does not take, and NULL for one that it does.
-     * Looks at sizes alone (all numbers of the call, n_shared and strides among them), not into arrays: these are NULL, and so is on_host. */
+     * Looks at sizes alone (all numbers of the call, n_shared and strides among them), not into arrays: these are NULL,
+     * and so is on_host. */
     const char *(*refuses)(const struct cp_kernel_call *call);
 
     /* NULL: it needs none; else bytes that a call needs. As above. */
