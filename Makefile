@@ -70,7 +70,7 @@ test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 # Kernels that the gate's tests and its example give it: shared objects.
 gate_kernel := $(patsubst %.c,$(BUILD)/tests/%.so,$(patsubst tests/%,%,$(wildcard tests/gate/*.c tests/gate/cheats/*.c tests/example/*_kernel.c)))
 # Attention of opt/: each version, and each type of K and V.
-gate_opt    := $(foreach name,portable avx2 avx512 neon bfloat float,$(BUILD)/tests/gate/opt_$(name).so)
+gate_opt    := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloat amx_float,$(BUILD)/tests/gate/opt_$(name).so)
 # The CUDA kernels, on the executor.
 gate_cuda   := $(foreach version,1 2 3,$(BUILD)/tests/gate/cuda_v$(version).so) $(BUILD)/tests/gate/cuda_misbehaves.so
 cuda_so      = -Wl,--whole-archive $(simt) -Wl,--no-whole-archive $(static) -lm
@@ -275,7 +275,10 @@ $(gate_kernel): $(BUILD)/tests/%.so: $(BUILD)/obj/tests/%.o $(static)
 
 $(BUILD)/tests/gate/opt_%.so: tests/gate/opt.c $(static)
 	@mkdir -p $(@D)
-	$(filter-out -MMD -MP,$(COMPILE)) -DOPT_$* -shared -pthread -o $@ $< $(static) $(LDFLAGS) -lm
+	$(filter-out -MMD -MP,$(COMPILE)) -DOPT_$* -shared -pthread -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lm
+
+# AMX is emulated where there is none: that object's answer to whether there is any comes before the library's.
+$(filter %/opt_amx.so %/opt_amx_bfloat.so %/opt_amx_float.so,$(gate_opt)): $(BUILD)/obj/tests/amx_emulator.o
 
 $(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(BUILD)/obj/kernels/cuda.checked.o $(call object,$(wildcard kernels/*.c)) $(simt) $(static)
 	@mkdir -p $(@D)

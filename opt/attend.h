@@ -27,10 +27,11 @@ void cp_opt_work(void *of, int thread);
 struct opt_scratch {
     float *q;         /* [rows][stride] */
     float *q_columns; /* [d][padded rows], for many rows */
-    float *tile;      /* [OPT_AT_ONCE][stride] of K, then [keys][OPT_PANEL] of V */
+    float *tile;      /* [OPT_AT_ONCE][stride] of K, then [keys][CP_OPT_PANEL] of V */
     float *o;         /* [rows][stride] */
     float *score;     /* [rows][CP_OPT_KEYS] or [keys][padded rows] */
     float *m, *n, *factor, *seen;
+    float *queries, *room; /* the multiplier's */
 };
 
 /* One unit: its partial results. */

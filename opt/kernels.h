@@ -21,9 +21,12 @@
 #define CP_OPT_ROWS 64
 #define CP_OPT_PAD  16
 
+#define CP_OPT_PANEL 64 /* numbers of each value of a tile that are worked on at once */
+
 #define CP_OPT_LEAST_FEW 4 /* rows that are few for every version */
 
-CP_STATIC_ASSERT(CP_OPT_KEYS % CP_OPT_PAD == 0 && CP_OPT_ROWS % CP_OPT_PAD == 0,
+CP_STATIC_ASSERT(CP_OPT_KEYS % CP_OPT_PAD == 0 && CP_OPT_ROWS % CP_OPT_PAD == 0 &&
+                     CP_OPT_PANEL % CP_OPT_PAD == 0,
                  "a tile needs no padding of its own");
 
 /* A maximum before any key was seen. Below every score, and scores minus it are -infinity or finite: no NaN. */
@@ -48,8 +51,36 @@ struct opt_states {
     const float *seen;
 };
 
+/* Keys of a tile, or their values: where each of them begins. */
+struct opt_keys {
+    const void *const *at;
+    int type, n;
+};
+
+/* A unit that multiplies matrices for many rows (amx.c), or only NULLs. It takes ordinary numbers alone: where one is not, a
+ * function returns 0 and has done nothing, and the loops below do the work. Weights that are 0 are multiplied, too. */
+struct opt_multiplier {
+    size_t (*query_size)(int d); /* bytes of the queries of a row, as the unit has them */
+    size_t (*room_size)(int d);  /* bytes that are needed beside them */
+
+    /* columns: [d][padded rows], numbers of a type in binary32. 0 also where d is too small to gain anything. */
+    int (*take_queries)(void *queries, const float *columns, int type, int padded_rows, int d);
+
+    /* score[j][i] = q[i] . k[j]; up to a multiple of CP_OPT_PAD keys are written. */
+    int (*scores)(float *score, void *queries, int q_type, int padded_rows, struct opt_keys k,
+                  int d, void *room, struct opt_wanted *wanted);
+
+    /* weight: [keys][padded rows]. They are kept in the room for add_values(): numbers x .. x + CP_OPT_PANEL - 1 of
+     * o[i] += sum of weight[j][i] v[j]. */
+    void (*take_weights)(const float *weight, int padded_rows, int keys, int d, void *room);
+    int (*add_values)(float *o, size_t stride, int rows, int padded_rows, struct opt_keys v, int x,
+                      int d, void *room, struct opt_wanted *wanted);
+};
+
 struct cp_opt_kernels {
     int few; /* rows: above, scores lie key by key */
+
+    struct opt_multiplier multiplier;
 
     /* to[n][stride] = from[n][d], a type but CP_FP64, zeros behind the d numbers; the rows of `from` begin from_row
      * numbers one behind the other. */
@@ -91,6 +122,7 @@ struct cp_opt_kernels cp_opt_portable(void);
 struct cp_opt_kernels cp_opt_avx2(void);
 struct cp_opt_kernels cp_opt_avx512(void);
 struct cp_opt_kernels cp_opt_neon(void);
+struct cp_opt_kernels cp_opt_amx(void);
 
 /* By its number (chunkproof/opt.h), not CP_OPT_BEST. */
 struct cp_opt_kernels cp_opt_kernels_of(int version);
@@ -99,5 +131,6 @@ struct cp_opt_kernels cp_opt_kernels_of(int version);
 int cp_opt_has_avx2(void);
 int cp_opt_has_avx512(void);
 int cp_opt_has_neon(void);
+int cp_opt_has_amx(void); /* asks the system for it: the process may use it from then on */
 
 #endif

@@ -20,7 +20,8 @@ struct cp_opt {
 static int can_run(int version) {
     return version == CP_OPT_PORTABLE || (version == CP_OPT_AVX2 && cp_opt_has_avx2()) ||
            (version == CP_OPT_AVX512 && cp_opt_has_avx512()) ||
-           (version == CP_OPT_NEON && cp_opt_has_neon());
+           (version == CP_OPT_NEON && cp_opt_has_neon()) ||
+           (version == CP_OPT_AMX && cp_opt_has_amx());
 }
 
 static int best(void) {
@@ -32,7 +33,8 @@ static int best(void) {
 }
 
 struct cp_opt_kernels cp_opt_kernels_of(int version) {
-    return version == CP_OPT_NEON     ? cp_opt_neon()
+    return version == CP_OPT_AMX      ? cp_opt_amx()
+           : version == CP_OPT_NEON   ? cp_opt_neon()
            : version == CP_OPT_AVX512 ? cp_opt_avx512()
            : version == CP_OPT_AVX2   ? cp_opt_avx2()
                                       : cp_opt_portable();
@@ -145,7 +147,7 @@ size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *att
         !variant_is_known(attention) || !shape_is_valid(attention) || !is_supported(attention)) {
         return 0;
     }
-    return cp_opt_measure(attention, cp_opt_threads(opt)).bytes;
+    return cp_opt_measure(attention, cp_opt_threads(opt), &opt->kernels.multiplier).bytes;
 }
 
 /* The errors, in their order; *sizes when there is none. */
@@ -163,7 +165,7 @@ static int check(const struct cp_opt *opt, const struct cp_attention *attention,
     if (!shape_is_valid(attention)) {
         return CP_ERROR_SHAPE;
     }
-    *sizes = cp_opt_measure(attention, cp_opt_threads(opt));
+    *sizes = cp_opt_measure(attention, cp_opt_threads(opt), &opt->kernels.multiplier);
     if (sizes->bytes == 0) {
         return CP_ERROR_SHAPE;
     }

@@ -133,11 +133,16 @@ static size_t lines(size_t n, size_t size) {
 }
 
 /* Queries twice (as they are and, for many rows, transposed), keys or values, o, scores, and the four arrays of struct
- * opt_states. */
-static size_t scratch_of(size_t stride) {
-    size_t rows = multiply(stride, 3 * (size_t)CP_OPT_ROWS);
-    return add(add(rows, opt_tile_size(stride)),
-               (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 4);
+ * opt_states; what the multiplier needs. */
+static size_t scratch_of(const struct opt_sizes *s) {
+    size_t rows = multiply(s->stride, 3 * (size_t)CP_OPT_ROWS);
+    size_t loops = add(add(rows, opt_tile_size(s->stride)),
+                       (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 4);
+    return add(loops, add(multiply(s->queries, CP_OPT_ROWS), s->room));
+}
+
+static size_t floats(size_t bytes) {
+    return (bytes + sizeof(float) - 1) / sizeof(float);
 }
 
 static size_t bytes_of(const struct cp_attention *a, const struct opt_sizes *s, size_t n_threads) {
@@ -152,7 +157,8 @@ static size_t bytes_of(const struct cp_attention *a, const struct opt_sizes *s, 
     return n > PTRDIFF_MAX ? 0 : n;
 }
 
-struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads) {
+struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads,
+                                const struct opt_multiplier *multiplier) {
     struct opt_sizes s = {0};
     struct opt_task task;
     struct cursor at = {.attention = attention, .chunks_per_task = chunks_of_a_task(attention)};
@@ -165,7 +171,11 @@ struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_thre
     s.n_parts = at.n_parts;
     s.n_units = at.n_units;
     s.stride = ((size_t)attention->head_dim + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
-    s.scratch = scratch_of(s.stride);
+    if (multiplier->scores != NULL) {
+        s.queries = floats(multiplier->query_size(attention->head_dim));
+        s.room = floats(multiplier->room_size(attention->head_dim));
+    }
+    s.scratch = scratch_of(&s);
     s.bytes = bytes_of(attention, &s, (size_t)n_threads);
     return s;
 }

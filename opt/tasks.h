@@ -35,10 +35,11 @@ struct opt_sizes {
     int n_rows; /* query rows */
     int chunks_per_task;
     size_t n_tasks, n_parts, n_units;
-    size_t n_sources; /* pairs of a task and a sequence */
-    size_t stride;    /* of rows of d numbers: padded */
-    size_t scratch;   /* floats, of a thread */
-    size_t bytes;     /* of the workspace; 0: more than there are addresses */
+    size_t n_sources;     /* pairs of a task and a sequence */
+    size_t stride;        /* of rows of d numbers: padded */
+    size_t scratch;       /* floats, of a thread */
+    size_t queries, room; /* of these, for a query row as the multiplier has it, and for its room */
+    size_t bytes;         /* of the workspace; 0: more than there are addresses */
 };
 
 /* Where it is. */
@@ -57,20 +58,20 @@ static inline int opt_first_row(const struct cp_attention *attention, int s) {
     return attention->query_begin == NULL ? s : attention->query_begin[s];
 }
 
-/* Keys, and numbers of all values of a tile, that are made binary32 at once. */
+/* Keys that are made binary32 at once; of values, CP_OPT_PANEL numbers of each. */
 #define OPT_AT_ONCE 16
-#define OPT_PANEL   64
 
-CP_STATIC_ASSERT(OPT_PANEL % CP_OPT_PAD == 0 && OPT_AT_ONCE <= CP_OPT_KEYS, "they fit the tile");
+CP_STATIC_ASSERT(OPT_AT_ONCE <= CP_OPT_KEYS, "they fit the tile");
 
 /* Floats of either; of strides up to INT_MAX, which does not overflow. */
 static inline size_t opt_tile_size(size_t stride) {
-    size_t k = OPT_AT_ONCE * stride, v = (size_t)CP_OPT_KEYS * OPT_PANEL;
+    size_t k = OPT_AT_ONCE * stride, v = (size_t)CP_OPT_KEYS * CP_OPT_PANEL;
     return k > v ? k : v;
 }
 
 /* Of a valid problem. */
-struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads);
+struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads,
+                                const struct opt_multiplier *multiplier);
 
 /* Divides the workspace and writes tasks and sources. */
 struct opt_work cp_opt_prepare(const struct cp_attention *attention, const struct opt_sizes *sizes);

@@ -2,47 +2,15 @@
 /* A unit: rows (a query row and a head each) of a task, with some K/V heads, tile by tile along its keys. */
 #include <string.h>
 
-#include "opt/attend.h"
-
-#define LINE 64 /* bytes of a cache line */
-
-/* Where a unit is. */
-struct unit {
-    const struct opt_call *call;
-    const struct cp_opt_kernels *kernels;
-    const struct opt_scratch *at;
-    const struct opt_task *task;
-    const int *chunk;        /* of the path */
-    int first_head, n_heads; /* of K/V */
-    int rows, padded_rows;   /* of each head */
-    long long first;         /* row, of those of the task */
-    int end;                 /* keys that are of interest, from the first of the path */
-    int many;                /* scores lie key by key */
-    int seen[CP_OPT_ROWS];   /* keys that each row sees, from the first of its path */
-};
-
-/* One of its K/V heads: its part of the scratch. */
-struct head {
-    const struct unit *unit;
-    int g;
-    struct opt_scratch at;
-    int next_g, next_tile; /* what comes then: the same tile of the next head, or the next one */
-};
-
-/* A run of keys that lie one behind the other, of a tile. */
-struct run {
-    const void *k, *v;
-    int first, n; /* of the tile's keys */
-};
+#include "opt/unit.h"
 
 static int group_of(const struct cp_attention *a) {
     return a->n_heads / a->n_kv_heads;
 }
 
-/* The x-th K/V head of the unit. */
-static struct head head_of(const struct unit *u, int x) {
+struct opt_head cp_opt_head(const struct opt_unit *u, int x) {
     size_t rows = (size_t)x * (size_t)u->task->width, stride = u->call->sizes.stride;
-    struct head h = {u, u->first_head + x, *u->at, 0, 0};
+    struct opt_head h = {u, x, u->first_head + x, *u->at, 0, 0};
     h.at.q += rows * stride;
     h.at.q_columns += rows * stride;
     h.at.o += rows * stride;
@@ -50,11 +18,12 @@ static struct head head_of(const struct unit *u, int x) {
     h.at.n += rows;
     h.at.factor += rows;
     h.at.score += rows * CP_OPT_KEYS;
+    h.at.queries += rows * u->call->sizes.queries;
     return h;
 }
 
 /* Query row of row i of the unit, and its place in the group of heads. */
-static int row_of(const struct unit *u, int i, int *in_group) {
+static int row_of(const struct opt_unit *u, int i, int *in_group) {
     const struct cp_attention *a = u->call->attention;
     long long of_task = u->first + i;
     int group = group_of(a);
@@ -63,7 +32,7 @@ static int row_of(const struct unit *u, int i, int *in_group) {
 }
 
 /* Where row i of a head is in an array [query rows][h]; of `first_row` query rows before that of the task. */
-static size_t place(const struct head *h, int i, size_t first_row) {
+static size_t place(const struct opt_head *h, int i, size_t first_row) {
     const struct cp_attention *a = h->unit->call->attention;
     int in_group, row = row_of(h->unit, i, &in_group) - opt_first_row(a, h->unit->task->begin);
     return (first_row + (size_t)row) * (size_t)a->n_heads + (size_t)(h->g * group_of(a) + in_group);
@@ -84,7 +53,7 @@ static const struct opt_task *task_of(const struct opt_call *call, size_t unit) 
 }
 
 /* PREFILL-2 for each row, and the last key that any of them sees. */
-static void find_seen(struct unit *u) {
+static void find_seen(struct opt_unit *u) {
     const struct cp_attention *a = u->call->attention;
     const struct cp_plan *plan = a->plan;
     int s = u->task->begin, in_group, most = 0;
@@ -102,8 +71,8 @@ static void find_seen(struct unit *u) {
 }
 
 /* A head's queries in binary32; for many rows also column by column, the padding 0. */
-static void gather_queries(const struct head *h) {
-    const struct unit *u = h->unit;
+static void gather_queries(const struct opt_head *h) {
+    const struct opt_unit *u = h->unit;
     const struct cp_attention *a = u->call->attention;
     size_t d = (size_t)a->head_dim, stride = u->call->sizes.stride;
     size_t bytes = d * cp_number_size(a->q_type);
@@ -120,8 +89,18 @@ static void gather_queries(const struct head *h) {
     }
 }
 
-static void begin_head(const struct head *h) {
-    const struct unit *u = h->unit;
+/* To the multiplier, if there is one. */
+static int take_queries(const struct opt_head *h) {
+    const struct opt_unit *u = h->unit;
+    const struct cp_attention *a = u->call->attention;
+    const struct opt_multiplier *multiplier = &u->kernels->multiplier;
+    return u->many && multiplier->scores != NULL &&
+           multiplier->take_queries(h->at.queries, h->at.q_columns, a->q_type, u->padded_rows,
+                                    a->head_dim);
+}
+
+static void begin_head(const struct opt_head *h) {
+    const struct opt_unit *u = h->unit;
     gather_queries(h);
     for (int i = 0; i < u->task->width; i++) {
         h->at.m[i] = CP_OPT_NO_SCORE;
@@ -130,7 +109,7 @@ static void begin_head(const struct head *h) {
     memset(h->at.o, 0, (size_t)u->rows * u->call->sizes.stride * sizeof(float));
 }
 
-static void begin(struct unit *u, const struct opt_call *call, size_t number,
+static void begin(struct opt_unit *u, const struct opt_call *call, size_t number,
                   const struct opt_scratch *at) {
     const struct cp_attention *a = call->attention;
     const struct opt_task *t = task_of(call, number);
@@ -153,18 +132,17 @@ static void begin(struct unit *u, const struct opt_call *call, size_t number,
     find_seen(u);
 }
 
-/* The run that begins at a key of the path; the tile, which ends before key `end`, begins at key `tile`. */
-static struct run run_at(const struct unit *u, int g, int key, int tile, int end) {
+struct opt_run cp_opt_run(const struct opt_unit *u, int g, int key, int tile, int end) {
     const struct cp_attention *a = u->call->attention;
     int c = a->plan->chunk_size, slot = key % c, n = c - slot < end - key ? c - slot : end - key;
     size_t chunk = (size_t)u->chunk[key / c];
     size_t at = (chunk * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
     size_t byte = at * (size_t)a->head_dim * cp_number_size(a->kv_type);
-    return (struct run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
+    return (struct opt_run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
 }
 
 /* How many keys of the tile each row sees; a row of padding sees all. Returns 1 when all rows do. */
-static int see(const struct unit *u, int tile, int keys) {
+static int see(const struct opt_unit *u, int tile, int keys) {
     int all = 1;
     for (int i = 0; i < u->padded_rows; i++) {
         int seen = i < u->rows ? u->seen[i] - tile : keys;
@@ -175,12 +153,7 @@ static int see(const struct unit *u, int tile, int keys) {
     return all;
 }
 
-static struct opt_states states_of(const struct head *h) {
-    return (struct opt_states){h->at.m, h->at.n, h->at.factor, h->at.seen};
-}
-
-/* o follows a maximum that has grown. */
-static void rescale(const struct head *h) {
+void cp_opt_rescale(const struct opt_head *h) {
     size_t stride = h->unit->call->sizes.stride;
     for (int i = 0; i < h->unit->rows; i++) {
         float *o = h->at.o + (size_t)i * stride;
@@ -190,9 +163,7 @@ static void rescale(const struct head *h) {
     }
 }
 
-/* How many rows from row i on see the same keys of the tile, and how many those are. No number of a key that a row does
- * not see is multiplied with a weight, even 0. */
-static int rows_alike(const struct head *h, int i, int all, int keys, int *seen) {
+int cp_opt_rows_alike(const struct opt_head *h, int i, int all, int keys, int *seen) {
     int n = all ? h->unit->rows - i : 1;
     *seen = all ? keys : (int)h->at.seen[i];
     while (i + n < h->unit->rows && (int)h->at.seen[i + n] == *seen) {
@@ -201,171 +172,7 @@ static int rows_alike(const struct head *h, int i, int all, int keys, int *seen)
     return n;
 }
 
-/* To o, of the values of a run. */
-static void add_run(const struct head *h, struct run run, int all, int keys) {
-    const struct unit *u = h->unit;
-    const struct cp_attention *a = u->call->attention;
-    size_t stride = u->call->sizes.stride;
-    for (int i = 0, n, seen; i < u->rows; i += n) {
-        n = rows_alike(h, i, all, keys, &seen);
-        seen = seen - run.first < run.n ? seen - run.first : run.n;
-        if (seen > 0) {
-            u->kernels->values(h->at.o + (size_t)i * stride, stride,
-                               h->at.score + (size_t)i * CP_OPT_KEYS + run.first, n, run.v,
-                               a->kv_type, seen, a->head_dim);
-        }
-    }
-}
-
-/* Scores of a head of few rows: K is read as it is, from one end to the other. */
-static void score_few(const struct head *h, int tile, int keys) {
-    const struct unit *u = h->unit;
-    for (int key = tile; key < tile + keys;) {
-        struct run run = run_at(u, h->g, key, tile, tile + keys);
-        u->kernels->dots(h->at.score + run.first, h->at.q, u->call->sizes.stride, u->rows, run.k,
-                         u->call->attention->kv_type, run.n, u->call->attention->head_dim);
-        key += run.n;
-    }
-}
-
-static void weigh_few(const struct head *h) {
-    struct opt_states states = states_of(h);
-    h->unit->kernels->weigh_rows(h->at.score, h->unit->rows, (float)h->unit->call->attention->scale,
-                                 &states);
-    rescale(h);
-}
-
-static void add_few(const struct head *h, int tile, int keys, int all) {
-    for (int key = tile; key < tile + keys;) {
-        struct run run = run_at(h->unit, h->g, key, tile, tile + keys);
-        add_run(h, run, all, keys);
-        key += run.n;
-    }
-}
-
-/* All heads at once: K of one head after the other is one stretch of memory, then V, and nothing waits for the weights
- * of a single row. */
-static void tile_of_few(const struct unit *u, int tile, int keys, int all) {
-    for (int x = 0; x < u->n_heads; x++) {
-        struct head h = head_of(u, x);
-        score_few(&h, tile, keys);
-    }
-    for (int x = 0; x < u->n_heads; x++) {
-        struct head h = head_of(u, x);
-        weigh_few(&h);
-    }
-    for (int x = 0; x < u->n_heads; x++) {
-        struct head h = head_of(u, x);
-        add_few(&h, tile, keys, all);
-    }
-}
-
-static void ask_for_all(struct opt_wanted wanted) {
-    for (; wanted.at < wanted.end; wanted.at += LINE) {
-        __builtin_prefetch(wanted.at, 0, 1);
-    }
-}
-
-/* Keys first .. end-1 of the next tile, or their values: the first run of them is left to the product that comes now,
- * the others, if chunks are small, are on their way then. */
-static struct opt_wanted want_next(const struct head *h, int first, int end, int values) {
-    const struct unit *u = h->unit;
-    const struct cp_attention *a = u->call->attention;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
-    struct opt_wanted left = {NULL, NULL};
-    end += h->next_tile;
-    end = end < u->end ? end : u->end;
-    for (int key = h->next_tile + first; key < end;) {
-        struct run run = run_at(u, h->next_g, key, key, end);
-        const char *from = values ? run.v : run.k;
-        struct opt_wanted wanted = {from, from + (size_t)run.n * bytes};
-        if (left.at == NULL) {
-            left = wanted;
-        } else {
-            ask_for_all(wanted);
-        }
-        key += run.n;
-    }
-    return left;
-}
-
-/* Keys first .. end-1 of the path in binary32. */
-static void widen_keys(const struct head *h, int first, int end) {
-    const struct cp_attention *a = h->unit->call->attention;
-    size_t stride = h->unit->call->sizes.stride;
-    for (int key = first; key < end;) {
-        struct run run = run_at(h->unit, h->g, key, first, end);
-        h->unit->kernels->widen(h->at.tile + (size_t)run.first * stride, stride, run.k,
-                                (size_t)a->head_dim, a->kv_type, run.n, a->head_dim);
-        key += run.n;
-    }
-}
-
-/* Numbers x .. x + OPT_PANEL - 1 of their values. */
-static void widen_values(const struct head *h, int first, int end, int x) {
-    const struct cp_attention *a = h->unit->call->attention;
-    size_t away = (size_t)x * cp_number_size(a->kv_type);
-    int n = a->head_dim - x < OPT_PANEL ? a->head_dim - x : OPT_PANEL;
-    for (int key = first; key < end;) {
-        struct run run = run_at(h->unit, h->g, key, first, end);
-        h->unit->kernels->widen(h->at.tile + (size_t)run.first * OPT_PANEL, OPT_PANEL,
-                                (const char *)run.v + away, (size_t)a->head_dim, a->kv_type, run.n,
-                                n);
-        key += run.n;
-    }
-}
-
-/* To numbers x, x + 1, ... of o. */
-static void add_values(const struct head *h, int all, int keys, int x, struct opt_wanted *wanted) {
-    const struct unit *u = h->unit;
-    size_t stride = u->call->sizes.stride;
-    int width = (int)stride - x < OPT_PANEL ? (int)stride - x : OPT_PANEL;
-    for (int i = 0, n, seen; i < u->rows; i += n) {
-        struct opt_matrix weight = {h->at.score + i, 1, (size_t)u->padded_rows};
-        n = rows_alike(h, i, all, keys, &seen);
-        if (seen > 0) {
-            u->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight, h->at.tile,
-                                OPT_PANEL, n, width, seen, 1, wanted);
-        }
-    }
-}
-
-/* Scores of keys first .. end-1 of the tile at key `tile`. */
-static void score_keys(const struct head *h, int tile, int first, int end,
-                       struct opt_wanted *wanted) {
-    const struct unit *u = h->unit;
-    size_t stride = u->call->sizes.stride, padded = (size_t)u->padded_rows;
-    struct opt_matrix k = {h->at.tile, stride, 1};
-    widen_keys(h, first, end);
-    u->kernels->product(h->at.score + (size_t)(first - tile) * padded, padded, k, h->at.q_columns,
-                        padded, end - first, u->padded_rows, u->call->attention->head_dim, 0,
-                        wanted);
-}
-
-/* Many rows: few keys at a time, then few numbers of all values: what was made of them is used while it is near. */
-static void tile_of_many(const struct head *h, int tile, int keys, int all) {
-    const struct unit *u = h->unit;
-    const struct cp_attention *a = u->call->attention;
-    struct opt_states states = states_of(h);
-    for (int key = 0; key < keys; key += OPT_AT_ONCE) {
-        int end = keys - key < OPT_AT_ONCE ? keys : key + OPT_AT_ONCE;
-        struct opt_wanted wanted = want_next(h, key, end, 0);
-        score_keys(h, tile, tile + key, tile + end, &wanted);
-        ask_for_all(wanted);
-    }
-    u->kernels->weigh_columns(h->at.score, keys, u->padded_rows, (float)a->scale, &states);
-    rescale(h);
-    for (int x = 0; x < a->head_dim; x += OPT_PANEL) {
-        struct opt_wanted wanted =
-            want_next(h, (int)((long long)keys * x / a->head_dim),
-                      (int)((long long)keys * (x + OPT_PANEL) / a->head_dim), 1);
-        widen_values(h, tile, tile + keys, x);
-        add_values(h, all, keys, x, &wanted);
-        ask_for_all(wanted);
-    }
-}
-
-static void keep(const struct head *h) {
+static void keep(const struct opt_head *h) {
     const struct opt_call *call = h->unit->call;
     size_t stride = call->sizes.stride;
     for (int i = 0; i < h->unit->rows; i++) {
@@ -377,28 +184,29 @@ static void keep(const struct head *h) {
 }
 
 void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_scratch *scratch) {
-    struct unit u;
+    struct opt_unit u;
     begin(&u, call, number, scratch);
     for (int x = 0; x < u.n_heads; x++) {
-        struct head h = head_of(&u, x);
+        struct opt_head h = cp_opt_head(&u, x);
         begin_head(&h);
+        u.multiplied[x] = take_queries(&h);
     }
     for (int tile = u.task->depth * call->attention->plan->chunk_size; tile < u.end;
          tile += CP_OPT_KEYS) {
         int keys = u.end - tile < CP_OPT_KEYS ? u.end - tile : CP_OPT_KEYS;
         int all = see(&u, tile, keys);
         if (!u.many) {
-            tile_of_few(&u, tile, keys, all);
+            cp_opt_tile_of_few(&u, tile, keys, all);
         }
         for (int x = 0; x < u.n_heads && u.many; x++) {
-            struct head h = head_of(&u, x);
+            struct opt_head h = cp_opt_head(&u, x);
             h.next_g = u.first_head + (x + 1) % u.n_heads;
             h.next_tile = x + 1 < u.n_heads ? tile : tile + CP_OPT_KEYS;
-            tile_of_many(&h, tile, keys, all);
+            cp_opt_tile_of_many(&h, tile, keys, all);
         }
     }
     for (int x = 0; x < u.n_heads; x++) {
-        struct head h = head_of(&u, x);
+        struct opt_head h = cp_opt_head(&u, x);
         keep(&h);
     }
 }

@@ -10,6 +10,7 @@
 #include "chunkproof/status.h"
 #include "chunkproof/tolerance.h"
 #include "gate/gate/gate.h"
+#include "opt/kernels.h"
 
 #define CANARY 256 /* bytes behind the workspace */
 
@@ -22,6 +23,7 @@ static void *allocate(size_t n, size_t size) {
 }
 
 int opt_case_version(int i) {
+    (void)cp_opt_has_amx(); /* that of amx_emulator.c, which the linker takes for this call */
     for (int version = CP_OPT_PORTABLE; version <= CP_OPT_LAST; version++) {
         struct cp_opt *opt;
         int status = cp_opt_new(&opt, 1, version);

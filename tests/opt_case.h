@@ -6,7 +6,8 @@
 #include "attend_case.h"
 #include "chunkproof/opt.h"
 
-/* Versions that this machine can run: CP_OPT_PORTABLE .. */
+/* Versions that this machine can run: CP_OPT_PORTABLE .. Where it has AVX-512 and no AMX, that is emulated
+ * (amx_emulator.h). */
 int opt_case_version(int i); /* the i-th, 0 when there are no more */
 
 /* Results, from memory of their own. */

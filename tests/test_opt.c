@@ -21,7 +21,7 @@ static const struct shape small = {.b = 5,
                                    .chunk_size = 3,
                                    .n_heads = 4,
                                    .n_kv_heads = 2,
-                                   .head_dim = 16,
+                                   .head_dim = 40,
                                    .query_mode = CASE_SEVERAL};
 
 static struct cp_opt *opt_of(int n_threads, int version) {
@@ -82,7 +82,7 @@ static void every_chunk_size(void **unused) {
         struct shape shape = small;
         shape.chunk_size = chunk_sizes[i % 11];
         shape.max_depth = shape.chunk_size < 16 ? 70 / shape.chunk_size : 4;
-        shape.head_dim = i < 11 ? 16 : 24;
+        shape.head_dim = i < 11 ? 16 : 56;
         shape.query_mode = i / 2 % CASE_N_QUERY_MODE;
         check_each(&shape, 200 + (unsigned)i, &largest);
     }
@@ -142,7 +142,7 @@ static void every_kind_of_value(void **unused) {
     for (int i = 0; i < 3 * CASE_N_VALUES; i++) {
         struct shape shape = small;
         shape.values = i % CASE_N_VALUES;
-        shape.head_dim = 40;
+        shape.head_dim = 48;
         shape.chunk_size = 16;
         shape.b = 12;
         shape.q_type = shape.kv_type = i / CASE_N_VALUES == 1 ? CP_BF16 : CP_FP16;

@@ -195,11 +195,50 @@ __attribute__((target("avx512f"))) static float multiply_avx512(long turns) {
 #undef STEP
     return lane[0] + lane[15];
 }
+
+/* Four products of squares of bfloat16 in a turn; numbers of TERM, whose halves are some of bfloat16. */
+__attribute__((target("amx-tile,amx-bf16"))) static float multiply_amx(long turns) {
+    static const struct {
+        uint8_t palette, start_row, none[14];
+        uint16_t row_bytes[16];
+        uint8_t rows[16];
+    } layout = {.palette = 1,
+                .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+                .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
+    float square[256];
+    for (int i = 0; i < 256; i++) {
+        square[i] = TERM;
+    }
+    __asm__ volatile("" ::: "memory");
+    _tile_loadconfig(&layout);
+    _tile_loadd(4, square, 64);
+    _tile_loadd(5, square, 64);
+    _tile_loadd(6, square, 64);
+    _tile_loadd(7, square, 64);
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (long t = 0; t < turns; t++) {
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, square, 64);
+    _tile_release();
+    __asm__ volatile("" ::: "memory");
+    return square[0];
+}
 #endif
 
-/* Numbers in a vector. */
-static int lanes_of(int version) {
-    return version == CP_OPT_AVX512 ? 16 : version == CP_OPT_AVX2 ? 8 : 4;
+/* Multiplications and additions of a turn. With AMX: of binary16, of which each takes four products of bfloat16 for
+ * scores and six for values (opt/amx.c), five on average. */
+static double operations_of(int version) {
+    return version == CP_OPT_AMX      ? 4.0 * 2.0 * 16 * 16 * 32 / 5.0
+           : version == CP_OPT_AVX512 ? 2.0 * SUMS * 16
+           : version == CP_OPT_AVX2   ? 2.0 * SUMS * 8
+                                      : 2.0 * SUMS * 4;
 }
 
 static void multiply(void *context, int number) {
@@ -207,7 +246,9 @@ static void multiply(void *context, int number) {
     float sum;
     (void)number;
 #if defined(__x86_64__)
-    if (limits->version == CP_OPT_AVX512) {
+    if (limits->version == CP_OPT_AMX) {
+        sum = multiply_amx(limits->turns);
+    } else if (limits->version == CP_OPT_AVX512) {
         sum = multiply_avx512(limits->turns);
     } else if (limits->version == CP_OPT_AVX2) {
         sum = multiply_avx2(limits->turns);
@@ -223,7 +264,7 @@ static void multiply(void *context, int number) {
 
 int bench_limits_multiply(struct bench_limits *limits, struct bench_probe *probe) {
     struct bench_time time;
-    double operations = 2.0 * SUMS * lanes_of(limits->version) * (double)limits->turns;
+    double operations = operations_of(limits->version) * (double)limits->turns;
     if (bench_threads_run(limits->n_threads, multiply, limits, &time) != 0) {
         return -1;
     }

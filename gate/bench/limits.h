@@ -23,7 +23,7 @@ void bench_limits_free(struct bench_limits *limits);
 /* Reads all of that memory once: nothing else is left in caches that it is larger than. */
 int bench_limits_read(struct bench_limits *limits, struct bench_probe *probe);
 
-/* Multiplies and adds in registers, binary32, for some milliseconds. */
+/* Multiplies and adds in registers, for some milliseconds: binary32, or with AMX binary16, in parts. */
 int bench_limits_multiply(struct bench_limits *limits, struct bench_probe *probe);
 
 /* In words: "4 streams, 1024 bytes ahead". */

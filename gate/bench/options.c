@@ -55,8 +55,8 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-static const char *const units[] = {"best",   "portable", "avx2",
-                                    "avx512", "neon",     NULL}; /* CP_OPT_... */
+static const char *const units[] = {"best", "portable", "avx2", "avx512",
+                                    "neon", "amx",      NULL}; /* CP_OPT_... */
 
 void bench_options_help(void) {
     fputs("usage: chunkproof bench [OPTION]...\n"
@@ -73,7 +73,7 @@ void bench_options_help(void) {
           "  --smoke               small loads, few rounds: does it all run?\n"
           "  --seconds X           for the rounds of each load (2; some rounds are made anyway)\n"
           "  --threads N           of all that is measured (as many as there are processors)\n"
-          "  --unit NAME           best, portable, avx2, avx512 or neon (best)\n"
+          "  --unit NAME           best, portable, avx2, avx512, neon or amx (best)\n"
           "  --heads N             query heads of the loads, a multiple of 8 (32)\n"
           "  --memory X            GiB that K and V of a load may take (half of what is free)\n"
           "  --trace FILE          a trace for the part `trace` (a generated one)\n"

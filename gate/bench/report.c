@@ -5,7 +5,8 @@
 #include <string.h>
 
 const char *bench_unit_words(int version) {
-    return version == CP_OPT_NEON     ? "NEON"
+    return version == CP_OPT_AMX      ? "AMX"
+           : version == CP_OPT_NEON   ? "NEON"
            : version == CP_OPT_AVX512 ? "AVX-512"
            : version == CP_OPT_AVX2   ? "AVX2"
                                       : "plain C";

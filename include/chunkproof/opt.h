@@ -30,7 +30,8 @@ extern "C" {
 #define CP_OPT_AVX2     2 /* x86-64 with AVX2, FMA and F16C */
 #define CP_OPT_AVX512   3 /* ... with AVX-512 F, BW, DQ and VL */
 #define CP_OPT_NEON     4 /* 64-bit ARM */
-#define CP_OPT_LAST     CP_OPT_NEON
+#define CP_OPT_AMX      5 /* CP_OPT_AVX512 and AMX-BF16, if the system grants it */
+#define CP_OPT_LAST     CP_OPT_AMX
 
 #define CP_OPT_MOST_THREADS 1024
 

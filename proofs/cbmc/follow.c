@@ -127,17 +127,6 @@ static void list_naively(struct cp_plan *plan, const struct flat *flat) {
     }
 }
 
-static int same_descriptors(const struct cp_plan *a, const struct cp_plan *b) {
-    int same = a->n_shared == b->n_shared;
-    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
-        const struct cp_shared_chunk *x = &a->shared[i], *y = &b->shared[i];
-        same = same && (i >= a->n_shared ||
-                        (x->chunk == y->chunk && x->begin == y->begin && x->end == y->end &&
-                         x->n_tokens == y->n_tokens && x->position == y->position));
-    }
-    return same;
-}
-
 void step_follow(struct cp_tree *tree) {
     struct flat flat;
     struct cp_plan old, new, right;
@@ -156,7 +145,7 @@ void step_follow(struct cp_tree *tree) {
     CHECK("PLAN-6: exactly when a path or a range has changed", changed == (status == CP_OK));
     CHECK("PLAN-5: it is current", cp_plan_is_current(&new, tree->stamp));
     CHECK("rows are in the order of the tree", opt_plan_has_order());
-    CHECK("PLAN-1, PLAN-4: the descriptors of the tree", same_descriptors(&new, &right));
+    CHECK("PLAN-1, PLAN-4: the descriptors of the tree", plan_same_descriptors(&new, &right));
     REACH("refused", status != CP_OK);
     if (status == CP_OK && s >= 0) {
         REACH_LABELS_OF(&old, &new, s);

@@ -301,3 +301,14 @@ void check_stamp(const struct cp_tree *tree, const struct cp_tree *old, int epoc
                                tree->stamp.epoch == old->stamp.epoch + (unsigned long long)epochs &&
                                tree->stamp.step == old->stamp.step + (unsigned long long)steps);
 }
+
+int plan_same_descriptors(const struct cp_plan *a, const struct cp_plan *b) {
+    int same = a->n_shared == b->n_shared;
+    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
+        const struct cp_shared_chunk *x = &a->shared[i], *y = &b->shared[i];
+        same = same && (i >= a->n_shared ||
+                        (x->chunk == y->chunk && x->begin == y->begin && x->end == y->end &&
+                         x->n_tokens == y->n_tokens && x->position == y->position));
+    }
+    return same;
+}

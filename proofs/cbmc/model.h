@@ -74,6 +74,9 @@ struct prompt {
     const unsigned long long *hash;
 };
 
+/* Do both have the same descriptors, in the same order? */
+int plan_same_descriptors(const struct cp_plan *a, const struct cp_plan *b);
+
 void flat_read(const struct cp_tree *tree, struct flat *flat);
 int flat_same(const struct flat *a, const struct flat *b);
 void flat_insert(struct flat *flat, int at, const struct flat_sequence *row);

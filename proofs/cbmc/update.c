@@ -12,21 +12,13 @@ static int same_row(const struct cp_plan_row *a, const struct cp_plan_row *b) {
     return same;
 }
 
-static int same_descriptor(const struct cp_shared_chunk *a, const struct cp_shared_chunk *b) {
-    return a->chunk == b->chunk && a->begin == b->begin && a->end == b->end &&
-           a->n_tokens == b->n_tokens && a->position == b->position;
-}
-
 /* The same in all that has a meaning. */
 static int same_plan(const struct cp_plan *a, const struct cp_plan *b) {
     int same = cp_plan_is_current(a, b->stamp) && a->capacity == b->capacity &&
                a->chunk_size == b->chunk_size && a->n_sequences == b->n_sequences &&
-               a->n_shared == b->n_shared;
+               plan_same_descriptors(a, b);
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         same = same && (s >= a->n_sequences || same_row(&a->row[s], &b->row[s]));
-    }
-    for (int i = 0; i < CP_MAX_CHUNKS; i++) {
-        same = same && (i >= a->n_shared || same_descriptor(&a->shared[i], &b->shared[i]));
     }
     return same;
 }

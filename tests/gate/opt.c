@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cp_opt_attend() as a kernel, on two threads: tensors without gaps, copied, and the plan. The Makefile makes one of each
- * version, and of each type of K and V; without any of its macros it is the best version with binary16. */
+ * version, and of each type of K and V; without any of its macros it is the best version with binary16. That of AMX emulates
+ * it where the machine has none (tests/amx_emulator.h). */
 #include <stdlib.h>
 
 #include "chunkproof/opt.h"
@@ -15,14 +16,16 @@
 #define VERSION CP_OPT_AVX512
 #elif defined(OPT_neon)
 #define VERSION CP_OPT_NEON
+#elif defined(OPT_amx) || defined(OPT_amx_bfloat) || defined(OPT_amx_float)
+#define VERSION CP_OPT_AMX
 #else
 #define VERSION CP_OPT_BEST
 #endif
 
-#if defined(OPT_bfloat)
+#if defined(OPT_bfloat) || defined(OPT_amx_bfloat)
 #define TYPE CP_BF16
 #define SIZE sizeof(uint16_t)
-#elif defined(OPT_float)
+#elif defined(OPT_float) || defined(OPT_amx_float)
 #define TYPE CP_FP32
 #define SIZE sizeof(float)
 #else

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Few rows: K and V are read as they are, from one end to the other. */
+#include "opt/unit.h"
+
+/* To o, of the values of a run. */
+static void add_run(const struct opt_head *h, struct opt_run run, int all, int keys) {
+    const struct opt_unit *u = h->unit;
+    const struct cp_attention *a = u->call->attention;
+    size_t stride = u->call->sizes.stride;
+    for (int i = 0, n, seen; i < u->rows; i += n) {
+        n = cp_opt_rows_alike(h, i, all, keys, &seen);
+        seen = seen - run.first < run.n ? seen - run.first : run.n;
+        if (seen > 0) {
+            u->kernels->values(h->at.o + (size_t)i * stride, stride,
+                               h->at.score + (size_t)i * CP_OPT_KEYS + run.first, n, run.v,
+                               a->kv_type, seen, a->head_dim);
+        }
+    }
+}
+
+/* Scores of a head of few rows: K is read as it is, from one end to the other. */
+static void score_few(const struct opt_head *h, int tile, int keys) {
+    const struct opt_unit *u = h->unit;
+    for (int key = tile; key < tile + keys;) {
+        struct opt_run run = cp_opt_run(u, h->g, key, tile, tile + keys);
+        u->kernels->dots(h->at.score + run.first, h->at.q, u->call->sizes.stride, u->rows, run.k,
+                         u->call->attention->kv_type, run.n, u->call->attention->head_dim);
+        key += run.n;
+    }
+}
+
+static void weigh_few(const struct opt_head *h) {
+    struct opt_states states = opt_states_of(h);
+    h->unit->kernels->weigh_rows(h->at.score, h->unit->rows, (float)h->unit->call->attention->scale,
+                                 &states);
+    cp_opt_rescale(h);
+}
+
+static void add_few(const struct opt_head *h, int tile, int keys, int all) {
+    for (int key = tile; key < tile + keys;) {
+        struct opt_run run = cp_opt_run(h->unit, h->g, key, tile, tile + keys);
+        add_run(h, run, all, keys);
+        key += run.n;
+    }
+}
+
+/* All heads at once: K of one head after the other is one stretch of memory, then V, and nothing waits for the weights
+ * of a single row. */
+void cp_opt_tile_of_few(const struct opt_unit *u, int tile, int keys, int all) {
+    for (int x = 0; x < u->n_heads; x++) {
+        struct opt_head h = cp_opt_head(u, x);
+        score_few(&h, tile, keys);
+    }
+    for (int x = 0; x < u->n_heads; x++) {
+        struct opt_head h = cp_opt_head(u, x);
+        weigh_few(&h);
+    }
+    for (int x = 0; x < u->n_heads; x++) {
+        struct opt_head h = cp_opt_head(u, x);
+        add_few(&h, tile, keys, all);
+    }
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many rows: what is read of K and V is made binary32 and used by all rows; or the multiplier does it. */
+#include "opt/unit.h"
+
+#define LINE 64 /* bytes of a cache line */
+
+static void ask_for_all(struct opt_wanted wanted) {
+    for (; wanted.at < wanted.end; wanted.at += LINE) {
+        __builtin_prefetch(wanted.at, 0, 1);
+    }
+}
+
+/* Keys first .. end-1 of the next tile, or their values: the first run of them is left to the product that comes now,
+ * the others, if chunks are small, are on their way then. */
+static struct opt_wanted want_next(const struct opt_head *h, int first, int end, int values) {
+    const struct opt_unit *u = h->unit;
+    const struct cp_attention *a = u->call->attention;
+    size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
+    struct opt_wanted left = {NULL, NULL};
+    end += h->next_tile;
+    end = end < u->end ? end : u->end;
+    for (int key = h->next_tile + first; key < end;) {
+        struct opt_run run = cp_opt_run(u, h->next_g, key, key, end);
+        const char *from = values ? run.v : run.k;
+        struct opt_wanted wanted = {from, from + (size_t)run.n * bytes};
+        if (left.at == NULL) {
+            left = wanted;
+        } else {
+            ask_for_all(wanted);
+        }
+        key += run.n;
+    }
+    return left;
+}
+
+/* Keys first .. end-1 of the path in binary32. */
+static void widen_keys(const struct opt_head *h, int first, int end) {
+    const struct cp_attention *a = h->unit->call->attention;
+    size_t stride = h->unit->call->sizes.stride;
+    for (int key = first; key < end;) {
+        struct opt_run run = cp_opt_run(h->unit, h->g, key, first, end);
+        h->unit->kernels->widen(h->at.tile + (size_t)run.first * stride, stride, run.k,
+                                (size_t)a->head_dim, a->kv_type, run.n, a->head_dim);
+        key += run.n;
+    }
+}
+
+/* Numbers x .. x + CP_OPT_PANEL - 1 of their values. */
+static void widen_values(const struct opt_head *h, int first, int end, int x) {
+    const struct cp_attention *a = h->unit->call->attention;
+    size_t away = (size_t)x * cp_number_size(a->kv_type);
+    int n = a->head_dim - x < CP_OPT_PANEL ? a->head_dim - x : CP_OPT_PANEL;
+    for (int key = first; key < end;) {
+        struct opt_run run = cp_opt_run(h->unit, h->g, key, first, end);
+        h->unit->kernels->widen(h->at.tile + (size_t)run.first * CP_OPT_PANEL, CP_OPT_PANEL,
+                                (const char *)run.v + away, (size_t)a->head_dim, a->kv_type, run.n,
+                                n);
+        key += run.n;
+    }
+}
+
+/* To numbers x, x + 1, ... of o. */
+static void add_values(const struct opt_head *h, int all, int keys, int x,
+                       struct opt_wanted *wanted) {
+    const struct opt_unit *u = h->unit;
+    size_t stride = u->call->sizes.stride;
+    int width = (int)stride - x < CP_OPT_PANEL ? (int)stride - x : CP_OPT_PANEL;
+    for (int i = 0, n, seen; i < u->rows; i += n) {
+        struct opt_matrix weight = {h->at.score + i, 1, (size_t)u->padded_rows};
+        n = cp_opt_rows_alike(h, i, all, keys, &seen);
+        if (seen > 0) {
+            u->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight, h->at.tile,
+                                CP_OPT_PANEL, n, width, seen, 1, wanted);
+        }
+    }
+}
+
+/* Scores of keys first .. end-1 of the tile at key `tile`. */
+static void score_keys(const struct opt_head *h, int tile, int first, int end,
+                       struct opt_wanted *wanted) {
+    const struct opt_unit *u = h->unit;
+    size_t stride = u->call->sizes.stride, padded = (size_t)u->padded_rows;
+    struct opt_matrix k = {h->at.tile, stride, 1};
+    widen_keys(h, first, end);
+    u->kernels->product(h->at.score + (size_t)(first - tile) * padded, padded, k, h->at.q_columns,
+                        padded, end - first, u->padded_rows, u->call->attention->head_dim, 0,
+                        wanted);
+}
+
+/* ---- By the loops: few keys at a time, then few numbers of all values, and what was made of them is near ---- */
+
+static void score_tile(const struct opt_head *h, int tile, int keys) {
+    for (int key = 0; key < keys; key += OPT_AT_ONCE) {
+        int end = keys - key < OPT_AT_ONCE ? keys : key + OPT_AT_ONCE;
+        struct opt_wanted wanted = want_next(h, key, end, 0);
+        score_keys(h, tile, tile + key, tile + end, &wanted);
+        ask_for_all(wanted);
+    }
+}
+
+static void add_panel(const struct opt_head *h, int tile, int keys, int all, int x,
+                      struct opt_wanted *wanted) {
+    widen_values(h, tile, tile + keys, x);
+    add_values(h, all, keys, x, wanted);
+}
+
+/* ---- By the multiplier; 0: not, some number is not ordinary ---- */
+
+/* Where the keys of a tile begin, or their values. */
+static struct opt_keys keys_of(const struct opt_head *h, int tile, int keys, int values,
+                               const void **at) {
+    const struct cp_attention *a = h->unit->call->attention;
+    size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
+    for (int key = tile; key < tile + keys;) {
+        struct opt_run run = cp_opt_run(h->unit, h->g, key, tile, tile + keys);
+        const char *from = values ? run.v : run.k;
+        for (int i = 0; i < run.n; i++) {
+            at[run.first + i] = from + (size_t)i * bytes;
+        }
+        key += run.n;
+    }
+    return (struct opt_keys){at, a->kv_type, keys};
+}
+
+static int multiply_scores(const struct opt_head *h, int tile, int keys) {
+    const struct opt_unit *u = h->unit;
+    const struct cp_attention *a = u->call->attention;
+    const void *at[CP_OPT_KEYS];
+    if (!u->multiplied[h->x]) {
+        return 0;
+    }
+    struct opt_keys k = keys_of(h, tile, keys, 0, at);
+    struct opt_wanted wanted = want_next(h, 0, keys, 0);
+    int done = u->kernels->multiplier.scores(h->at.score, h->at.queries, a->q_type, u->padded_rows,
+                                             k, a->head_dim, h->at.room, &wanted);
+    ask_for_all(wanted);
+    return done;
+}
+
+static int multiply_panel(const struct opt_head *h, int tile, int keys, int x,
+                          struct opt_wanted *wanted) {
+    const struct opt_unit *u = h->unit;
+    const void *at[CP_OPT_KEYS];
+    if (!u->multiplied[h->x]) {
+        return 0;
+    }
+    struct opt_keys v = keys_of(h, tile, keys, 1, at);
+    return u->kernels->multiplier.add_values(h->at.o, u->call->sizes.stride, u->rows,
+                                             u->padded_rows, v, x, u->call->attention->head_dim,
+                                             h->at.room, wanted);
+}
+
+/* ---- Either ---- */
+
+static void weigh(const struct opt_head *h, int keys) {
+    const struct opt_unit *u = h->unit;
+    const struct cp_attention *a = u->call->attention;
+    struct opt_states states = opt_states_of(h);
+    u->kernels->weigh_columns(h->at.score, keys, u->padded_rows, (float)a->scale, &states);
+    cp_opt_rescale(h);
+    if (u->multiplied[h->x]) {
+        u->kernels->multiplier.take_weights(h->at.score, u->padded_rows, keys, a->head_dim,
+                                            h->at.room);
+    }
+}
+
+void cp_opt_tile_of_many(const struct opt_head *h, int tile, int keys, int all) {
+    int d = h->unit->call->attention->head_dim;
+    if (!multiply_scores(h, tile, keys)) {
+        score_tile(h, tile, keys);
+    }
+    weigh(h, keys);
+    for (int x = 0; x < d; x += CP_OPT_PANEL) {
+        struct opt_wanted wanted = want_next(h, (int)((long long)keys * x / d),
+                                             (int)((long long)keys * (x + CP_OPT_PANEL) / d), 1);
+        if (!multiply_panel(h, tile, keys, x, &wanted)) {
+            add_panel(h, tile, keys, all, x, &wanted);
+        }
+        ask_for_all(wanted);
+    }
+}
