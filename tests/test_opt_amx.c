@@ -191,6 +191,30 @@ static void every_weight_is_a_sum_of_its_parts(void **state) {
 
 /* ---- Products ---- */
 
+/* Of one number and another, nine of parts: the smallest ones first, or each of nine additions would round as much. */
+static void a_product_is_rounded_about_once(void **state) {
+    struct world *w = world_of(state);
+    unsigned long long random = 3;
+    for (int times = 0; times < 20; times++) {
+        double factor[UNITS];
+        memset(w->column, 0, sizeof w->column);
+        for (int i = 0; i < UNITS; i++) {
+            w->column[i * UNITS + i] = (float)random_normal(&random);
+            factor[i] = (double)w->column[i * UNITS + i];
+        }
+        for (int x = 0; x < CP_OPT_KEYS * UNITS; x++) {
+            cp_number_store(w->kv, CP_FP32, (size_t)x, random_normal(&random));
+        }
+        assert_int_equal(take_queries(w, CP_FP32, UNITS, UNITS), 1);
+        assert_int_equal(scores(w, CP_FP32, UNITS, keys_of(w, CP_FP32, CP_OPT_KEYS, UNITS), UNITS),
+                         1);
+        for (int x = 0; x < CP_OPT_KEYS * UNITS; x++) {
+            double right = factor[x % UNITS] * cp_number_load(w->kv, CP_FP32, (size_t)x);
+            assert_true(fabs((double)w->score[x] - right) <= 1.5 * 0x1p-24 * fabs(right));
+        }
+    }
+}
+
 static void fill(struct world *w, int q_type, int kv_type, int d, unsigned long long seed) {
     for (int x = 0; x < MOST_D * CP_OPT_ROWS; x++) {
         char one[sizeof(double)];
@@ -384,6 +408,7 @@ int main(void) {
                                         tear_down),
         cmocka_unit_test_setup_teardown(every_significand_is_a_sum_of_its_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_weight_is_a_sum_of_its_parts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_product_is_rounded_about_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scores_of_every_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(values_of_every_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(strange_numbers_are_refused_everywhere, set_up, tear_down),
