@@ -10,12 +10,14 @@
  * products beside 16 others, both sums, and what it had. Of d numbers in s = d / 32 squares, rounded upwards, the products
  * of first parts pass through at most 17 + s additions, and the others, of p - 1 pairs of parts, through 17 + p s: no more
  * than 17 + s + 2^-6 (17 + p s) in effect, which is below d from 32 on, p = 9. A tile of values adds up keys in the same
- * way, and its sum to o: below what GATE-2 counts for them.
+ * way. To add a 0, as a key that a row does not see and padding are, errs not: of n keys the first parts pass through at
+ * most min(n, 16) + s additions, s = 1 or 2, and one more to o, below the n + 1 + 2 C that GATE-2 counts for them.
  *
  * The unit takes a subnormal number for 0, and 0 times an infinity is a NaN. So numbers must be ordinary: 0, or from 2^-30
- * to 2^40 in magnitude, as all of binary16 are that are finite. Then each part and each sum is a multiple of 2^-126, or,
- * with weights that are multiplied by 2^80 beforehand, of 2^-122; no subnormal number is met, and none overflows. Where
- * a number is not ordinary, the loops of AVX-512 do the work. */
+ * to 2^40 in magnitude, as all of binary16 are that are finite. A part is then a multiple of 2^-53, the last bit of 2^-30 in
+ * binary32, and a score's product and sum of 2^-106. A weight may be as small as 2^-149, so that weights are multiplied by
+ * 2^80: multiples of 2^-69, and products of 2^-122. None is subnormal, and none overflows: at most 64 2^80 2^40. Where a
+ * number is not ordinary, the loops of AVX-512 do the work. */
 #include "opt/kernels.h"
 
 #if defined(__x86_64__)
@@ -38,7 +40,10 @@ TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,amx-tile,amx-bf16
 
 #define MOST_PARTS 3
 
-/* A matrix in parts, each of which in squares. Numbers that are multiplied and added up lie in pairs: the first half of
+CP_STATIC_ASSERT(CP_OPT_PAD % SIDE == 0 && CP_OPT_KEYS % INNER == 0 && CP_OPT_PANEL % SIDE == 0,
+                 "padded rows, keys and panels are whole squares");
+
+/* A matrix in parts, each of which in squares of what a register holds. Numbers that are multiplied and added up lie in pairs: the first half of
  * INNER of them, each beside one of the other half. Of the left factor a square is [SIDE rows][INNER / 2][2], of the right
  * one [INNER / 2][SIDE columns][2]. */
 struct parts {
@@ -143,9 +148,9 @@ static int split_rows(const struct parts *to, struct opt_keys from, int d) {
 #undef CALL
 }
 
-/* A right factor of as many parts as it says: columns first .. end-1 of rows. */
+/* A right factor: columns first .. end-1 of rows, numbers of `type` in n parts. */
 INLINE int split_columns_of(const struct parts *to, struct opt_keys from, int first, int end,
-                            int type, int n_parts) {
+                            int type, int n) {
     struct range range = range_of_none();
     for (int k = 0; k < to->inner * INNER / 2; k++) {
         int i = k / SIDE * INNER + k % SIDE, j = i + INNER / 2;
@@ -157,7 +162,7 @@ INLINE int split_columns_of(const struct parts *to, struct opt_keys from, int fi
             __m512i y = load(other, type, first + s * SIDE, end_of_other);
             look_at(&range, x, type);
             look_at(&range, y, type);
-            split(at, to->size, n_parts, x, y);
+            split(at, to->size, n, x, y);
         }
     }
     return is_ordinary(&range);
@@ -199,6 +204,8 @@ static const struct {
 } layout = {
     1,  0, {0}, {ROW, ROW, ROW, ROW, ROW, ROW, ROW, ROW}, {0}, {16, 16, 16, 16, 16, 16, 16, 16},
     {0}};
+
+CP_STATIC_ASSERT(sizeof layout == 64, "LDTILECFG reads 64 bytes");
 
 /* Lines that are wanted, asked for along the way. */
 struct asking {
@@ -334,8 +341,8 @@ static int take_queries(void *to, const float *columns, int type, int padded_row
         for (int i = 0; i < n; i++) {
             column[i] = columns + (size_t)(k * INNER + i) * (size_t)padded_rows;
         }
-        ordinary =
-            split_columns(&part, (struct opt_keys){column, CP_FP32, n}, 0, padded_rows) && ordinary;
+        struct opt_keys rows = {column, CP_FP32, n};
+        ordinary = split_columns_of(&part, rows, 0, padded_rows, CP_FP32, all.n) && ordinary;
     }
     return ordinary;
 }

@@ -58,7 +58,7 @@ struct opt_keys {
 };
 
 /* A unit that multiplies matrices for many rows (amx.c), or only NULLs. It takes ordinary numbers alone: where one is not, a
- * function returns 0 and has done nothing, and the loops below do the work. Weights that are 0 are multiplied, too. */
+ * function returns 0 and has written nothing but the room, and the loops below do the work. Weights that are 0 are multiplied, too. */
 struct opt_multiplier {
     size_t (*query_size)(int d); /* bytes of the queries of a row, as the unit has them */
     size_t (*room_size)(int d);  /* bytes that are needed beside them */

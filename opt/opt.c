@@ -25,7 +25,7 @@ static int can_run(int version) {
 }
 
 static int best(void) {
-    int version = CP_OPT_LAST;
+    int version = CP_OPT_NEON; /* AMX: chunkproof/opt.h */
     while (!can_run(version)) {
         version--;
     }

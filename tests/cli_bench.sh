@@ -43,7 +43,7 @@ json() {
 
 # ---- All of it ----
 
-ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'AMX') and
+ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'NEON') and
     {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa'} and
     all(c['end'] == 'measured' and c['rounds'] == 2 for c in cells) and
     all([s['name'] for s in c['series']] == ['tree', 'paged', 'paged*'] for c in cells) and
@@ -177,6 +177,15 @@ ok "no such part" wrong "--only needs some of table3" --only table3,nonsense
 ok "an empty part" wrong "--only needs some of table3" --only ,
 ok "no threads" wrong "--threads needs a whole number from 1 to 1024, not '0'" --threads 0
 ok "no number" wrong "--seconds needs a number from 0 to 3600, not 'x'" --seconds x
+units_are_in_the_schema() {
+    local words
+    words=$(sed -n '/^const char *bench_unit_words/,/^}/s/.*\("[^"]*"\).*/\1/p' "$root/gate/bench/report.c")
+    [ "$(grep -c . <<<"$words")" = 5 ] || { echo "not 5 units: $words"; return 1; }
+    while read -r word; do
+        grep -q "\"enum\": \[.*$word" "$root/spec/bench-report.schema.json" || { echo "$word is missing"; return 1; }
+    done <<<"$words"
+}
+ok "each unit is in the schema" units_are_in_the_schema
 ok "no such unit" wrong "--unit needs best, portable, avx2, avx512, neon or amx, not 'sse'" --unit sse
 ok "odd heads" wrong "--heads 12: not a multiple of 8" --heads 12
 ok "no memory" wrong "--memory needs a number from" --memory 0

@@ -83,8 +83,8 @@ static void other_instructions_are_handed_on(void **unused) {
     no_instruction();
     assert_int_equal(n_seen, 1);
     bytes_to_skip = 6;
-    for (size_t i = 0; i < sizeof almost / sizeof almost[0]; i++) {
-        almost[i]();
+    for (size_t i = 0; i < sizeof almost / sizeof almost[0] && !opt_cpu_grants_amx(); i++) {
+        almost[i](); /* what the unit makes of them is its own matter */
         assert_int_equal(n_seen, 2 + i);
     }
     install((struct sigaction){.sa_handler = jump_back, .sa_flags = SA_NODEFER});

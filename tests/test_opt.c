@@ -276,12 +276,15 @@ static void a_key_is_felt_by_those_that_see_it(void **unused) {
             shape.query_mode = (int)seed % CASE_N_QUERY_MODE;
             shape.chunk_size = seed % 4 ? 3 : 9;
             shape.n_heads = seed % 3 ? 4 : 24;
+            shape.head_dim =
+                seed % 5 ? 40 : 80; /* at its end: others of its numbers are as usual */
             case_make(&c, &shape, 1400 + seed);
             int s = (int)seed % shape.b, n = c.plan->row[s].n_tokens;
             int j = n == 0 ? 0 : (int)(seed * 7) % n, g = (int)seed % shape.n_kv_heads;
             size_t poisoned = n == 0 ? SIZE_MAX : case_key(&c, s, j, g);
+            size_t end = poisoned + (size_t)shape.head_dim;
             for (size_t x = 0; x < 16 && n > 0; x++) {
-                cp_number_store(seed % 2 ? c.typed_k : c.typed_v, shape.kv_type, poisoned + x, NAN);
+                cp_number_store(seed % 2 ? c.typed_k : c.typed_v, shape.kv_type, end - 16 + x, NAN);
             }
             assert_int_equal(opt_case_run(opt, &c, 0), CP_OK);
             for (int at = 0; at < c.n_rows * shape.n_heads; at++) {

@@ -303,7 +303,7 @@ static void versions_and_threads(void **state) {
         if (status == CP_OK) {
             assert_int_equal(cp_opt_version(opt), version);
             assert_int_equal(cp_opt_threads(opt), 3);
-            best = version;
+            best = version == CP_OPT_AMX ? best : version;
         }
         cp_opt_free(opt);
     }
@@ -336,12 +336,15 @@ static void a_call_allocates_nothing(void **state) {
         int before = allocations;
         assert_int_equal(cp_opt_new(&opt, 2, version), CP_OK);
         assert_true(allocations > before || !are_counted());
+        a.workspace = malloc(cp_opt_workspace(opt, &a));
+        assert_non_null(a.workspace);
         before = allocations;
         a.workspace_size = cp_opt_workspace(opt, &a);
         int status = cp_opt_attend(opt, &a);
         int after = allocations;
         assert_int_equal(status, CP_OK);
         assert_int_equal(after, before);
+        free(a.workspace);
         cp_opt_free(opt);
     }
 }

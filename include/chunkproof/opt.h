@@ -25,13 +25,18 @@ extern "C" {
 #endif
 
 /* Versions. */
-#define CP_OPT_BEST     0 /* the last one that this machine can run */
+#define CP_OPT_BEST     0 /* the last one that this machine can run, but for CP_OPT_AMX */
 #define CP_OPT_PORTABLE 1 /* plain C, for any machine */
 #define CP_OPT_AVX2     2 /* x86-64 with AVX2, FMA and F16C */
 #define CP_OPT_AVX512   3 /* ... with AVX-512 F, BW, DQ and VL */
 #define CP_OPT_NEON     4 /* 64-bit ARM */
-#define CP_OPT_AMX      5 /* CP_OPT_AVX512 and AMX-BF16, if the system grants it */
+#define CP_OPT_AMX      5 /* CP_OPT_AVX512 and AMX-BF16, if Linux grants it */
 #define CP_OPT_LAST     CP_OPT_AMX
+
+/* AMX is used by who asks for it: how fast it is has not been measured, and asking changes the process for good, and what
+ * it starts by fork(): Linux is asked for the registers (arch_prctl(2)), signals then need some 11 KB more of a stack, and
+ * sigaltstack() refuses one that is too small for that; where a thread has such a one, AMX is refused. A key or query that
+ * is not ordinary (opt/amx.c), a NaN say, may change the last bits of other rows that are worked on together with it. */
 
 #define CP_OPT_MOST_THREADS 1024
 
