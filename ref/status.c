@@ -11,13 +11,13 @@ const char *cp_status_text(int status) {
     case CP_ERROR_POOL_FULL:
         return "the pool has fewer free chunks than the operation needs";
     case CP_ERROR_SEQUENCES_FULL:
-        return "the tree holds as many sequences as it can (CP_MAX_SEQUENCES)";
+        return "the tree holds as many sequences as it can (CP_MAX_SEQUENCES, max_sequences)";
     case CP_ERROR_TOO_LONG:
-        return "a sequence would need more chunks than a path can have (CP_MAX_DEPTH)";
+        return "a sequence would need more chunks than a path can have (CP_MAX_DEPTH, max_depth)";
     case CP_ERROR_NO_MEMORY:
         return "the system gave no memory";
     case CP_ERROR_STALE:
-        return "the plan was made before the tree last changed: call cp_plan_update()";
+        return "the plan was made before the tree last changed: bring it up to date";
     case CP_ERROR_SHAPE:
         return "dimensions, types or query ranges do not fit together";
     case CP_ERROR_WORKSPACE:
@@ -25,7 +25,7 @@ const char *cp_status_text(int status) {
     case CP_ERROR_CUDA:
         return "a call to CUDA failed: cp_cuda_text() says which";
     case CP_ERROR_UNSUPPORTED:
-        return "right, but not something that this implementation does";
+        return "right, but not something that this implementation, or this machine, does";
     default:
         return "unknown status";
     }

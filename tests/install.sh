@@ -132,15 +132,18 @@ report $? "a program with the shared library, by its soname"
 step user static -static $(pkg-config --static --cflags --libs chunkproof) && ! needs_library static
 report $? "a program with the static library"
 
+# example NAME LINES: it prints so many results, each beside the right one.
 example() {
     # shellcheck disable=SC2046
-    gcc -std=c11 -Wall -Wextra -Werror -o "$work/example" tests/example/serving.c -static \
+    gcc -std=c11 -Wall -Wextra -Werror -o "$work/example" "tests/example/$1.c" -static \
         $(pkg-config --static --cflags --libs chunkproof) && "$work/example" >"$work/said" &&
-        cat "$work/said" && [ "$(grep -c 'by the definition' "$work/said")" = 4 ] &&
+        cat "$work/said" && [ "$(grep -c 'by the definition' "$work/said")" = "$2" ] &&
         awk '/by the definition/ && $5 != $9 "," { bad = 1 } END { exit bad }' "$work/said"
 }
-step example
+step example serving 4
 report $? "the example computes attention"
+step example serving_fast 6
+report $? "so does the one with the fast tree and attention"
 
 # Without CUDA's header, with one that declares what the example uses of it.
 cuda=/usr/local/cuda/include

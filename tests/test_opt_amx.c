@@ -47,6 +47,8 @@ static int set_up(void **state) {
         w->queries = aligned_alloc(64, w->multiplier.query_size(MOST_D) * CP_OPT_ROWS);
         w->room = aligned_alloc(64, (w->multiplier.room_size(MOST_D) + 63) / 64 * 64);
         assert_true(w->queries != NULL && w->room != NULL);
+        memset(w->queries, 0xFF, w->multiplier.query_size(MOST_D) * CP_OPT_ROWS); /* NaNs */
+        memset(w->room, 0xFF, w->multiplier.room_size(MOST_D));
     }
     *state = w;
     return 0;
@@ -162,7 +164,7 @@ static void every_significand_is_a_sum_of_its_parts(void **state) {
             memcpy(&kv[x], &bits, sizeof bits);
             kv[x] = x % 2 ? kv[x] : ldexpf(-kv[x], (int)(random_bits(&random) % 70) - 30);
         }
-        assert_int_equal(scores(w, CP_FP32, UNITS, keys_of(w, CP_FP32, CP_OPT_KEYS, UNITS), UNITS),
+        assert_int_equal(scores(w, CP_BF16, UNITS, keys_of(w, CP_FP32, CP_OPT_KEYS, UNITS), UNITS),
                          1);
         assert_memory_equal(w->score, kv, (size_t)per_tile * sizeof *kv);
     }

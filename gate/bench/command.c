@@ -182,7 +182,7 @@ static int measure_rest(const struct bench_bench *bench, struct bench_report *re
 static int start_opt(struct bench_bench *bench, const struct bench_options *options) {
     int status = cp_opt_new(&bench->opt, options->threads, options->version);
     if (status == CP_ERROR_UNSUPPORTED) {
-        return fail("this machine has no %s: give another --unit",
+        return fail("this machine has no %s, or does not grant it: give another --unit",
                     bench_unit_words(options->version));
     }
     return status == CP_OK ? EXIT_RIGHT : fail("the system gave no memory or no thread");

@@ -83,7 +83,8 @@ static void print_attention(const struct bench_report *report, FILE *out) {
         busy += report->cell[i].n_rounds > 0 && bench_cell_share(&report->cell[i]) < BENCH_BUSY;
         peers += report->cell[i].n_series > BENCH_OURS;
     }
-    fputs("  tree: opt/ over the plan of the tree. paged, paged*: the same loops, each sequence\n"
+    fputs("  n tokens each, n_s of them common to all; h = query heads / K and V heads\n"
+          "  tree: opt/ over the plan of the tree. paged, paged*: the same loops, each sequence\n"
           "  alone, with copies of shared pages, and with the same pages (PagedAttn, PagedAttn*)\n",
           out);
     if (peers == 0) {

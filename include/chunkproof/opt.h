@@ -3,14 +3,14 @@
  *
  *     struct cp_opt *opt;
  *     cp_opt_new(&opt, 0, CP_OPT_BEST);
- *     attention.workspace_size = cp_opt_workspace(opt, &attention);
- *     attention.workspace = malloc(attention.workspace_size);
- *     for each layer of each step: cp_opt_attend(opt, &attention);
+ *     for each step: bring the plan up to date; when it has changed, give attention.workspace as many bytes as
+ *                    cp_opt_workspace(opt, &attention) says now, if it has less
+ *         for each layer: cp_opt_attend(opt, &attention);
  *     cp_opt_free(opt);
  *
  * K and V in binary16, bfloat16 or binary32 are read as they are, sums are in binary32. Results do not depend on the
- * number of threads nor on when they run, bit for bit; they depend on the version in their last bits, and both variants
- * of struct cp_attention are the same here. How it goes: opt/README.md. */
+ * number of threads nor on when they run, bit for bit; they depend on the version in their last bits, and
+ * `variant` of struct cp_attention makes no difference. How it goes: opt/README.md. */
 #ifndef CHUNKPROOF_OPT_H
 #define CHUNKPROOF_OPT_H
 
@@ -34,9 +34,11 @@ extern "C" {
 #define CP_OPT_LAST     CP_OPT_AMX
 
 /* AMX is used by who asks for it: how fast it is has not been measured, and asking changes the process for good, and what
- * it starts by fork(): Linux is asked for the registers (arch_prctl(2)), signals then need some 11 KB more of a stack, and
- * sigaltstack() refuses one that is too small for that; where a thread has such a one, AMX is refused. A key or query that
- * is not ordinary (opt/amx.c), a NaN say, may change the last bits of other rows that are worked on together with it. */
+ * it starts by fork(). Linux is asked for the registers (arch_prctl(2)); signals then need some 11 KB more of a stack, and
+ * sigaltstack() refuses a smaller one. Where a thread has a smaller one already, Linux refuses, and cp_opt_new() says what
+ * it says on a machine without AMX. AMX multiplies numbers that are 0 or from 2^-30 to 2^40 in magnitude. With another one,
+ * a NaN say, in a key or query, the rows that are worked on together with it are left to AVX-512: their last bits may
+ * differ, and nothing else. */
 
 #define CP_OPT_MOST_THREADS 1024
 
@@ -52,7 +54,7 @@ extern "C" {
 /* Threads that wait for work, and a version. Used by one thread at a time. */
 struct cp_opt;
 
-/* n_threads: how many work on a call, the calling one counted; 0: one for each processor. All threads and all memory
+/* n_threads: how many work on a call, the calling one counted; 0: one for each processor that is online. All threads and all memory
  * but the workspace are made here. On CP_OK *opt is the caller's, to be given to cp_opt_free(); else NULL.
  *   CP_ERROR_ARGUMENT     opt is NULL, n_threads is below 0 or above CP_OPT_MOST_THREADS, there is no such version
  *   CP_ERROR_UNSUPPORTED  this machine cannot run that version
@@ -67,7 +69,8 @@ int cp_opt_version(const struct cp_opt *opt);
 int cp_opt_threads(const struct cp_opt *opt);
 
 /* As cp_attend_workspace(), also 0 when opt is NULL or the types or the scale are not supported. It grows with the
- * number of threads. Linear in the plan and in the pairs of a run of shared chunks and a sequence. */
+ * number of threads, and with the plan: ask again when the plan has changed (cp_plan_update() or cp_opt_plan_update() has
+ * returned 1). Linear in the plan and in the pairs of a run of shared chunks and a sequence. */
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention);
 
 /* As cp_attend(), with its checks in its order: CP_ERROR_ARGUMENT also when opt is NULL, CP_ERROR_WORKSPACE below

@@ -47,8 +47,10 @@ void cp_opt_plan_free(struct cp_opt_plan *plan);
  * written from one end to the other; nothing when the plan is current. */
 int cp_opt_plan_update(struct cp_opt_plan *plan, const struct cp_opt_tree *tree);
 
-/* The same plan for the functions of attend.h: rows with their chunks, in memory of the caller, an update of what it
- * was given before from the same tree. Linear in the sum of the paths, and in b when only lengths have changed.
+/* The same plan for the functions of attend.h and opt.h: rows with their chunks, in memory of the caller
+ * (cp_plan_new()), an update of what it was given before from the same tree. Its rows, and so query rows, results and
+ * query_begin of struct cp_attention, go by index: row i is that of the sequence with the handle plan->sequence[i], and
+ * indices move when others come and go. Linear in the sum of the paths, and in b when only lengths have changed.
  * Fails with CP_ERROR_SHAPE when it does not fit the bounds of limits.h; *to is then unchanged. */
 int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to);
 

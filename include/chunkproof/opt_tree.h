@@ -149,7 +149,7 @@ int cp_opt_tree_append_each(struct cp_opt_tree *tree, int n, const int *sequence
  * Fails with CP_ERROR_ARGUMENT (no such sequence). */
 int cp_opt_tree_leave(struct cp_opt_tree *tree, int sequence);
 
-/* TREE-12. *forked is written on CP_OK; its sequence is a handle. O(length of the path + log b).
+/* TREE-12. *forked is written on CP_OK; its sequence is a handle. To be copied are the first cp_opt_tree_length() % c slots. O(length of the path + log b).
  * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_SEQUENCES_FULL, CP_ERROR_POOL_FULL. */
 int cp_opt_tree_fork(struct cp_opt_tree *tree, int sequence, long long id,
                      struct cp_forked *forked);

@@ -10,16 +10,22 @@
 
 #if defined(OPT_portable)
 #define VERSION CP_OPT_PORTABLE
+#define NAME    "opt, portable"
 #elif defined(OPT_avx2)
 #define VERSION CP_OPT_AVX2
+#define NAME    "opt, AVX2"
 #elif defined(OPT_avx512)
 #define VERSION CP_OPT_AVX512
+#define NAME    "opt, AVX-512"
 #elif defined(OPT_neon)
 #define VERSION CP_OPT_NEON
+#define NAME    "opt, NEON"
 #elif defined(OPT_amx) || defined(OPT_amx_bfloat) || defined(OPT_amx_float)
 #define VERSION CP_OPT_AMX
+#define NAME    "opt, AMX, emulated where there is none"
 #else
 #define VERSION CP_OPT_BEST
+#define NAME    "opt"
 #endif
 
 #if defined(OPT_bfloat) || defined(OPT_amx_bfloat)
@@ -125,7 +131,7 @@ static int attend(const struct cp_kernel_call *call) {
 
 const struct cp_kernel cp_kernel = {
     .abi = CP_KERNEL_ABI,
-    .name = "opt",
+    .name = NAME,
     .q_type = TYPE,
     .kv_type = TYPE,
     .out_type = TYPE,
