@@ -73,7 +73,7 @@ void bench_options_help(void) {
           "  --smoke               small loads, few rounds: does it all run?\n"
           "  --seconds X           for the rounds of each load (2; some rounds are made anyway)\n"
           "  --threads N           of all that is measured (as many as there are processors)\n"
-          "  --unit NAME           best, portable, avx2, avx512, neon or amx (best)\n"
+          "  --unit NAME           best, portable, avx2, avx512, neon or amx (best: not amx)\n"
           "  --heads N             query heads of the loads, a multiple of 8 (32)\n"
           "  --memory X            GiB that K and V of a load may take (half of what is free)\n"
           "  --trace FILE          a trace for the part `trace` (a generated one)\n"
