@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # make install: a program finds the installed library through pkg-config, static and shared; only cp_
 # symbols are exported, and all that the headers promise; uninstall leaves nothing.
-#   tests/install.sh build/chunkproof
+#   tests/install.sh [build/chunkproof]
 set -u
-build=$(cd "$(dirname "$1")" && pwd)
+build=$(cd "$(dirname "${1:-build/chunkproof}")" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
