@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # make install: a program finds the installed library through pkg-config, static and shared; only cp_
 # symbols are exported, and all that the headers promise; uninstall leaves nothing.
