@@ -57,13 +57,13 @@ soname  = libchunkproof.so.$(firstword $(subst ., ,$(version)))
 # files of tests/ and all of gate/ and fuzz/tolerance/ but what has a main() are theirs to use.
 object       = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library_obj := $(call object,$(wildcard ref/*.c opt/*.c))
-command_obj := $(call object,$(wildcard gate/*.c gate/*/*.c))
+command_obj := $(call object,$(wildcard cli/*.c cli/*/*.c gate/*.c gate/*/*.c))
 test_src    := $(wildcard tests/test_*.c)
 tolerance_main := $(call object,$(addprefix fuzz/tolerance/,check.c search.c table.c))
 tolerance_obj  := $(filter-out $(tolerance_main),$(call object,$(wildcard fuzz/tolerance/*.c)))
 tolerance_bin  := $(tolerance_main:$(BUILD)/obj/fuzz/%.o=$(BUILD)/%)
 support_obj := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
-	$(filter-out %/gate/main.o,$(command_obj)) $(tolerance_obj) $(call object,$(wildcard kernels/*.c) fuzz/format.c)
+	$(filter-out %/cli/main.o,$(command_obj)) $(tolerance_obj) $(call object,$(wildcard kernels/*.c) fuzz/format.c)
 test_obj    := $(call object,$(test_src))
 test_bin    := $(test_src:tests/%.c=$(BUILD)/tests/%)
 
@@ -207,7 +207,7 @@ coverage: deps                         ## lines and branches of ref/ that the un
 	@scripts/coverage.py --html
 
 format:                                ## lay out all C files as .clang-format says
-	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] opt/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
+	clang-format -i $(wildcard include/*/*.h kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*/*/*.h kernels/*/*.cpp tests/gate/*.cu tests/example/*.cu tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu tests/gpu/*.cu tests/*.cpp ref/*.[ch] opt/*.[ch] cli/*.[ch] cli/*/*.[ch] gate/*.[ch] gate/*/*.[ch] tests/*.[ch] fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch] proofs/*/*.[ch])
 
 install: build                         ## into PREFIX=/usr/local, below DESTDIR= when that is given
 	install -d $(DESTDIR)$(PREFIX)/include/chunkproof $(DESTDIR)$(PREFIX)/bin \
@@ -257,7 +257,7 @@ $(BUILD)/chunkproof: $(command_obj) $(static)
 
 # What tests share, as an archive: each takes only what it uses and may have its own copy of the rest.
 # q: two files of different directories may have the same name.
-$(support): $(support_obj) tests/. kernels gate $(wildcard gate/*/.) fuzz/tolerance/.
+$(support): $(support_obj) tests/. kernels cli gate $(wildcard cli/*/. gate/*/.) fuzz/tolerance/.
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) qcs $@ $(support_obj)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of rows for `chunkproof bound` (gate/bound/case.c): no crash, no leak; what it accepts has its sizes and
+/* The parser of rows for `chunkproof bound` (cli/bound/case.c): no crash, no leak; what it accepts has its sizes and
  * finite numbers, is the same again when it is saved and loaded, and, when it is small, has a bound or a reason. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/number.h"
+#include "cli/bound/bound.h"
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
-#include "gate/bound/bound.h"
 
 #define MOST_NUMBERS 512 /* of a row that gets a bound */
 

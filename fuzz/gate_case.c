@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of files of cases (gate/gate/case.c): no crash, no leak; what it accepts is in the ranges of gate/gate/gate.h
+/* The parser of files of cases (gate/search/case_file.c): no crash, no leak; what it accepts is in the ranges of gate/gate.h
  * and the same again when it is saved and loaded, and a small one becomes a problem with its numbers. */
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
-#include "gate/gate/case.h"
-#include "gate/gate/gate.h"
+#include "gate/gate.h"
+#include "gate/search/case_file.h"
 #include "tests/plain_kernel.h"
 
 #define MOST_TOKENS  256 /* of a problem that is made */

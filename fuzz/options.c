@@ -8,15 +8,15 @@
 
 #include "chunkproof/limits.h"
 #include "chunkproof/opt.h"
+#include "cli/bench/options.h"
+#include "cli/bound/bound.h"
+#include "cli/command.h"
+#include "cli/show/options.h"
+#include "cli/show/show.h"
+#include "cli/simulate/options.h"
+#include "cli/trace/options.h"
 #include "fuzz/target.h"
-#include "gate/bench/options.h"
-#include "gate/bound/bound.h"
-#include "gate/command.h"
-#include "gate/gate/gate.h"
-#include "gate/show/options.h"
-#include "gate/show/show.h"
-#include "gate/simulate/options.h"
-#include "gate/trace/options.h"
+#include "gate/gate.h"
 
 #define MOST_ARGUMENTS 32
 #define MOST_BYTES     2048

@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE, PROOF, TEST = ("include", "ref"), ("proofs",), ("tests",)
-OTHERS = ("spec", "gate", "opt", "kernels", "fuzz")
+OTHERS = ("spec", "cli", "gate", "opt", "kernels", "fuzz")
 FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE"
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)

@@ -179,7 +179,7 @@ ok "no threads" wrong "--threads needs a whole number from 1 to 1024, not '0'" -
 ok "no number" wrong "--seconds needs a number from 0 to 3600, not 'x'" --seconds x
 units_are_in_the_schema() {
     local words
-    words=$(sed -n '/^const char .bench_unit_words/,/^}/s/.*\("[^"]*"\).*/\1/p' "$root/gate/bench/report.c")
+    words=$(sed -n '/^const char .bench_unit_words/,/^}/s/.*\("[^"]*"\).*/\1/p' "$root/cli/bench/report.c")
     [ "$(grep -c . <<<"$words")" = 5 ] || { echo "not 5 units: $words"; return 1; }
     while read -r word; do
         grep -q "\"enum\": \[.*$word" "$root/spec/bench-report.schema.json" || { echo "$word is missing"; return 1; }

@@ -4,7 +4,7 @@
 #ifndef CHUNKPROOF_TESTS_SIMULATE_CASE_H
 #define CHUNKPROOF_TESTS_SIMULATE_CASE_H
 
-#include "gate/simulate/simulate.h"
+#include "cli/simulate/simulate.h"
 
 /* An empty load whose arrivals are in us, with blocks of `block` tokens. */
 static inline struct simulate_load simulate_case_load(int block) {

@@ -10,7 +10,7 @@
 #ifndef CHUNKPROOF_TESTS_SMALL_TRACE_H
 #define CHUNKPROOF_TESTS_SMALL_TRACE_H
 
-#include "gate/trace/replay.h"
+#include "cli/trace/replay.h"
 
 /* Adds a request with blocks of 2 tokens to a trace; ids[] are used as they are. */
 static inline void small_trace_add(struct trace *trace, long long arrival, int input, int output,

@@ -14,11 +14,11 @@
 #include <cmocka.h>
 
 #include "chunkproof/status.h"
-#include "gate/bench/attention.h"
-#include "gate/bench/check.h"
-#include "gate/bench/goals.h"
-#include "gate/bench/report.h"
-#include "gate/bench/threads.h"
+#include "cli/bench/attention.h"
+#include "cli/bench/check.h"
+#include "cli/bench/goals.h"
+#include "cli/bench/report.h"
+#include "cli/bench/threads.h"
 
 #define assert_near(a, b, error) assert_true(fabs((a) - (b)) <= (error))
 

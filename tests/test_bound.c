@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes of `chunkproof bound` (gate/bound/class.c): an emulated kernel that works as the options say stays
+/* The classes of `chunkproof bound` (cli/bound/class.c): an emulated kernel that works as the options say stays
  * within the bound that they lead to; one that does less, or is wrong, does not. CHUNKPROOF_ELEMENTS numbers
  * (30,000). */
 #include <math.h>
@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "chunkproof/number.h"
+#include "cli/bound/bound.h"
 #include "fuzz/tolerance/inputs.h"
 #include "fuzz/tolerance/setting.h"
-#include "gate/bound/bound.h"
 
 #define KEYS 180
 #define DIM  20

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA in the executor's words (gate/gate/cuda_source.h): text in, text out. GATE-9's kernels get there by it. */
+/* CUDA in the executor's words (gate/source/cuda_source.h): text in, text out. GATE-9's kernels get there by it. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, dup */
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "gate/gate/cuda_source.h"
+#include "gate/source/cuda_source.h"
 
 struct files {
     char directory[64], from[80], to[80], said[80];

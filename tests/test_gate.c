@@ -13,10 +13,10 @@
 
 #include "chunkproof/number.h"
 #include "chunkproof/plan.h"
+#include "cli/bound/bound.h"
 #include "fuzz/tolerance/setting.h"
-#include "gate/bound/bound.h"
-#include "gate/gate/report.h"
-#include "gate/gate/runner_arena.h"
+#include "gate/report/report.h"
+#include "gate/runner/arena.h"
 #include "oracle.h"
 #include "tests/plain_kernel.h"
 

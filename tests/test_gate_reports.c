@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "gate/gate/report.h"
+#include "gate/report/report.h"
 #include "tests/plain_kernel.h"
 
 #define WORK 200000
@@ -52,7 +52,7 @@ static void strange_texts_are_made_clean(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        char *clean = gate_clean(texts[i].text), *again = gate_clean(clean);
+        char *clean = text_clean(texts[i].text), *again = text_clean(clean);
         assert_string_equal(clean, texts[i].clean);
         assert_string_equal(again, clean);
         free(clean);

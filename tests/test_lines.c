@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a source for places in its object (gate/gate/lines.h): this program's own. */
+/* Lines of a source for places in its object (gate/source/lines.h): this program's own. */
 #define _GNU_SOURCE /* dladdr, realpath */
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "gate/gate/lines.h"
+#include "gate/source/lines.h"
 
 /* A function of one line: which. */
 /* clang-format off */

@@ -17,7 +17,7 @@
 
 #include "chunkproof/number.h"
 #include "chunkproof/opt.h"
-#include "gate/bench/limits.h"
+#include "cli/bench/limits.h"
 #include "opt/kernels.h"
 #include "opt_case.h"
 #include "random.h"

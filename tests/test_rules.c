@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The acceptance rules of others, at their edges (gate/gate/rules.h), and the usual test. */
+/* The acceptance rules of others, at their edges (gate/judge/rules.h), and the usual test. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "chunkproof/number.h"
 #include "fuzz/tolerance/rules.h"
-#include "gate/gate/gate.h"
+#include "gate/gate.h"
 
 static const struct cp_kernel plain = {.abi = CP_KERNEL_ABI,
                                        .name = "plain",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel in a process of its own (gate/gate/runner.h): whatever it does, the caller goes on, is told what it was, and
+/* A kernel in a process of its own (gate/runner/runner.h): whatever it does, the caller goes on, is told what it was, and
  * the next call works. The kernel is tests/gate/misbehaves.c; test_runner_load.c has what is none. */
 #define _GNU_SOURCE /* setenv, readlink, usleep */
 
@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "gate/gate/runner.h"
+#include "gate/runner/runner.h"
 #include "tests/runner_files.h"
 
 #define B        2

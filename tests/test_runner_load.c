@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "gate/gate/runner_words.h"
+#include "gate/runner/words.h"
 #include "tests/runner_files.h"
 
 static const struct run_limits limits = {1.0, 1.0, 100000, (size_t)64 << 20};

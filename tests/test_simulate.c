@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "gate/simulate/report.h"
-#include "gate/simulate/summary.h"
+#include "cli/simulate/report.h"
+#include "cli/simulate/summary.h"
 #include "tests/simulate_case.h"
 
 #define assert_near(a, b, error) assert_true(fabs((a) - (b)) <= (error))

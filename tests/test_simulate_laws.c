@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "gate/random.h"
-#include "gate/trace/generate.h"
+#include "cli/base/random.h"
+#include "cli/trace/generate.h"
 #include "tests/simulate_case.h"
 
 /* ---- Loads by chance ---- */
@@ -34,15 +34,15 @@ static struct simulate_load generated(unsigned long long seed) {
 }
 
 /* A server that is busy with them about half of the time, more or less. */
-static struct simulate_settings server(struct gate_random *random, int sharing) {
+static struct simulate_settings server(struct prng *random, int sharing) {
     static const int chunk[] = {16, 16, 5, 64};
     struct simulate_settings settings =
-        simulate_case_settings(chunk[gate_random_below(random, 4)], sharing);
-    settings.batch = 1 + gate_random_below(random, 20);
-    settings.capacity = gate_random_below(random, 2) * (1 + gate_random_below(random, 60));
-    settings.cost = (struct simulate_cost){.fixed_us = 500.0 * gate_random_below(random, 10),
-                                           .sequence_us = 10.0 * gate_random_below(random, 10),
-                                           .prefill_token_us = gate_random_below(random, 200),
+        simulate_case_settings(chunk[prng_below(random, 4)], sharing);
+    settings.batch = 1 + prng_below(random, 20);
+    settings.capacity = prng_below(random, 2) * (1 + prng_below(random, 60));
+    settings.cost = (struct simulate_cost){.fixed_us = 500.0 * prng_below(random, 10),
+                                           .sequence_us = 10.0 * prng_below(random, 10),
+                                           .prefill_token_us = prng_below(random, 200),
                                            .bytes_per_second = 1e6,
                                            .flops_per_second = 1e9};
     return settings;
@@ -170,7 +170,7 @@ static void check_diligence(const struct watch *watch, const struct simulate_run
 }
 
 static void any_run_keeps_the_laws(void **state) {
-    struct gate_random random = {99};
+    struct prng random = {99};
     struct watch *watch = malloc(sizeof *watch);
     int waited = 0, rejected = 0, reused = 0;
     (void)state;
@@ -224,13 +224,13 @@ static void queue(double rate, int few, int many, double *mean) {
     settings.batch = 1;
     settings.cost.fixed_us = 10000.0;
     for (int i = 0; i < RUNS; i++) {
-        struct gate_random random = {(unsigned long long)i};
+        struct prng random = {(unsigned long long)i};
         struct simulate_load load = simulate_case_load(1);
         struct simulate_run run;
         long long now = 0;
         for (int r = 0; r < REQUESTS; r++) {
-            now += gate_random_exponential(&random, llround(1e6 / rate));
-            simulate_case_add(&load, now, 1, gate_random_below(&random, 2) ? few : many, ids);
+            now += prng_exponential(&random, llround(1e6 / rate));
+            simulate_case_add(&load, now, 1, prng_below(&random, 2) ? few : many, ids);
         }
         simulate(&load, &settings, &run);
         assert_int_equal(run.end, SIMULATE_COMPLETE);
@@ -301,7 +301,7 @@ static void same(const struct simulate_run *a, const struct simulate_run *b, int
 
 /* With less in common than a chunk, nothing is different; and the same again is the same. */
 static void nothing_in_common_is_no_sharing(void **state) {
-    struct gate_random random = {5};
+    struct prng random = {5};
     (void)state;
     for (unsigned long long seed = 0; seed < 10; seed++) {
         struct simulate_settings settings = server(&random, 0);
@@ -324,13 +324,13 @@ static void nothing_in_common_is_no_sharing(void **state) {
 /* Of requests that are alike. Of others, sharing can need more: what it makes earlier can meet what it
  * would have missed (test_simulate.c). */
 static void sharing_a_prompt_never_needs_more_memory(void **state) {
-    struct gate_random random = {17};
+    struct prng random = {17};
     int less = 0;
     (void)state;
     for (unsigned long long seed = 0; seed < 60; seed++) {
         struct simulate_settings settings = server(&random, 0);
         struct simulate_poisson load_of =
-            poisson(1.0 + gate_random_below(&random, 40), gate_random_below(&random, 201), seed);
+            poisson(1.0 + prng_below(&random, 40), prng_below(&random, 201), seed);
         struct simulate_load load;
         struct simulate_run run[2];
         settings.capacity = 0;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "gate/tables/tables.h"
+#include "cli/tables/tables.h"
 
 static void expect(const char *published, double value, int status, const char *recomputed) {
     char text[40];

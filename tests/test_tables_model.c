@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "gate/tables/model.h"
+#include "cli/tables/model.h"
 
 #define assert_number(value, expected) assert_true((value) == (double)(expected))
 

@@ -16,11 +16,11 @@
 #include <cmocka.h>
 
 #include "chunkproof/limits.h"
-#include "gate/random.h"
-#include "gate/trace/column.h"
-#include "gate/trace/generate.h"
-#include "gate/trace/map.h"
-#include "gate/trace/parse.h"
+#include "cli/base/random.h"
+#include "cli/trace/column.h"
+#include "cli/trace/generate.h"
+#include "cli/trace/map.h"
+#include "cli/trace/parse.h"
 
 /* ---- Parsing ---- */
 
@@ -245,23 +245,23 @@ static void map_keeps_pairs_apart(void **state) {
 
 /* The published first numbers of splitmix64 for this seed. */
 static void random_is_splitmix64(void **state) {
-    struct gate_random random = {1234567};
+    struct prng random = {1234567};
     (void)state;
-    assert_true(gate_random_next(&random) == 6457827717110365317ULL);
-    assert_true(gate_random_next(&random) == 3203168211198807973ULL);
-    assert_true(gate_random_next(&random) == 9817491932198370423ULL);
+    assert_true(prng_next(&random) == 6457827717110365317ULL);
+    assert_true(prng_next(&random) == 3203168211198807973ULL);
+    assert_true(prng_next(&random) == 9817491932198370423ULL);
 }
 
 static void logarithm_is_within_its_bound(void **state) {
-    struct gate_random random = {99};
+    struct prng random = {99};
     (void)state;
     for (int i = 0; i < 20000; i++) {
-        unsigned long long x = gate_random_next(&random) >> (i % 64);
+        unsigned long long x = prng_next(&random) >> (i % 64);
         x = x == 0 ? 1 : x;
         double right = (64 * log(2.0) - log((double)x)) * 16777216.0;
-        assert_true(fabs((double)gate_minus_log(x) - right) <= 4.0);
+        assert_true(fabs((double)prng_minus_log(x) - right) <= 4.0);
     }
-    assert_int_equal(gate_minus_log(1ULL << 63) >> 4, 11629080 >> 4); /* ln 2 * 2^24 */
+    assert_int_equal(prng_minus_log(1ULL << 63) >> 4, 11629080 >> 4); /* ln 2 * 2^24 */
 }
 
 static struct trace_generator generator(unsigned long long seed) {

@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "chunkproof/status.h"
-#include "gate/trace/report.h"
+#include "cli/trace/report.h"
 #include "small_trace.h"
 
 static struct cp_sequence *sequence(struct trace_replay *replay, int s) {

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "chunkproof/status.h"
-#include "gate/command.h"
-#include "gate/trace/generate.h"
-#include "gate/trace/replay.h"
-#include "gate/trace/report.h"
+#include "cli/command.h"
+#include "cli/trace/generate.h"
+#include "cli/trace/replay.h"
+#include "cli/trace/report.h"
 #include "small_trace.h"
 
 /* ---- Schedule ---- */

@@ -4,9 +4,9 @@
 #define CHUNKPROOF_FUZZ_RULES_H
 
 #include "fuzz/tolerance/judge.h"
-#include "gate/gate/rules.h"
+#include "gate/judge/rules.h"
 
-/* The certified tolerance, then those of gate/gate/rules.h in their order. */
+/* The certified tolerance, then those of gate/judge/rules.h in their order. */
 enum rule { CERTIFIED, N_RULES = GATE_RULES + 1 };
 
 const char *rule_name(enum rule rule);

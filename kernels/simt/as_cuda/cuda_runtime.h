@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a source in plain CUDA gets on the executor in place of CUDA's headers (gate/gate/cuda_source.h). */
+/* What a source in plain CUDA gets on the executor in place of CUDA's headers (gate/source/cuda_source.h). */
 #ifndef CHUNKPROOF_KERNELS_SIMT_AS_CUDA_H
 #define CHUNKPROOF_KERNELS_SIMT_AS_CUDA_H
 

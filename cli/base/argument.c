@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/base/argument.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int argument_refuse(const char *command, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "chunkproof %s: ", command);
+    vfprintf(stderr, format, arguments);
+    fputs(" (see --help)\n", stderr);
+    va_end(arguments);
+    return -1;
+}
+
+int argument_whole(const char *command, const char *name, const char *text, long long least,
+                   long long most, long long *number) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end != text && *end == '\0' && errno == 0 && value >= least && value <= most) {
+        *number = value;
+        return 0;
+    }
+    return most == LLONG_MAX
+               ? argument_refuse(command, "--%s needs a whole number, %lld or more, not '%s'", name,
+                                 least, text)
+               : argument_refuse(command, "--%s needs a whole number from %lld to %lld, not '%s'",
+                                 name, least, most, text);
+}
+
+int argument_int(const char *command, const char *name, const char *text, int least, int most,
+                 int *number) {
+    long long value = *number;
+    int result = argument_whole(command, name, text, least, most, &value);
+    *number = (int)value;
+    return result;
+}
+
+int argument_number(const char *command, const char *name, const char *text, double least,
+                    double most, double *number) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= least && value <= most)) {
+        return argument_refuse(command, "--%s needs a number from %g to %.9g, not '%s'", name,
+                               least, most, text);
+    }
+    *number = value;
+    return 0;
+}
+
+int argument_seed(const char *command, const char *text, unsigned long long most,
+                  unsigned long long *seed) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value > most || strchr(text, '-') != NULL) {
+        return argument_refuse(command, "--seed needs a whole number from 0 to %llu, not '%s'",
+                               most, text);
+    }
+    *seed = value;
+    return 0;
+}
+
+int argument_name(const char *command, const char *name, const char *text, const char *const *names,
+                  int *index) {
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *index = i;
+            return 0;
+        }
+    }
+    fprintf(stderr, "chunkproof %s: --%s needs %s", command, name, names[0]);
+    for (int i = 1; names[i] != NULL; i++) {
+        fprintf(stderr, "%s%s", names[i + 1] == NULL ? " or " : ", ", names[i]);
+    }
+    fprintf(stderr, ", not '%s' (see --help)\n", text);
+    return -1;
+}

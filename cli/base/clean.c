@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/base/clean.h"
+
+#include <stdio.h>
+
+#include "cli/base/text.h"
+
+static int is_plain(long character) {
+    return character >= 0x20 && !(character >= 0x7F && character < 0xA0) &&
+           (character & 0xFFFE) != 0xFFFE;
+}
+
+char *text_clean(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    char *clean;
+    size_t size;
+    FILE *out = text_open(&clean, &size);
+    while (*at != '\0') {
+        const unsigned char *from = at;
+        int plain = is_plain(text_next_character(&at));
+        for (; from < at; from++) {
+            fprintf(out, plain ? "%c" : "\\x%02X", *from);
+        }
+    }
+    text_close(out);
+    return clean;
+}

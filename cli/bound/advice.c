@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said in words: which other choices lessen the part that dominates, and why nothing is claimed. A choice
+ * is named only if the class that it leads to has less of that part, so that none is named that was made. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "cli/bound/bound.h"
+
+#define OF(part)  (1U << CP_PART_##part)
+#define OF_MERGES (OF(SUMS) | OF(MERGES))
+#define WORTH     0.9 /* what is left of a part by a choice that is worth naming */
+
+enum choice { SCORE, ACCUMULATE, WEIGHTS, PARTIALS, OUTPUT, MERGES, DIVIDE, CHUNK, EXP, NEAREST };
+
+/* One other choice, and the parts that it may lessen. */
+struct remedy {
+    const char *text;
+    unsigned parts;
+    enum choice choice;
+    int value;
+};
+
+static const struct remedy remedies[] = {
+    {"--score sequential", OF(SCORES), SCORE, SCORE_SEQUENTIAL},
+    {"--score pairwise", OF(SCORES), SCORE, SCORE_PAIRWISE},
+    {"--score tensor-core", OF(SCORES), SCORE, SCORE_TENSOR_CORE},
+    {"a smaller --exp-error", OF(EXP) | OF(MERGES), EXP, 0},
+    {"--weights fp16", OF(WEIGHTS), WEIGHTS, CP_FP16},
+    {"--weights fp32", OF(WEIGHTS), WEIGHTS, CP_FP32},
+    {"--accumulate fp32", OF_MERGES, ACCUMULATE, ACCUMULATE_FP32},
+    {"--accumulate tensor-core", OF_MERGES, ACCUMULATE, ACCUMULATE_TENSOR_CORE},
+    {"--partials fp32", OF_MERGES, PARTIALS, CP_FP32},
+    {"--merges chain", OF_MERGES, MERGES, MERGES_CHAIN},
+    {"--merges balanced", OF_MERGES, MERGES, MERGES_BALANCED},
+    {"a smaller --chunk", OF_MERGES, CHUNK, 0},
+    {"a larger --chunk", OF_MERGES, CHUNK, 1},
+    {"--divide deferred", OF(EXP) | OF_MERGES, DIVIDE, 0},
+    {"--output fp16", OF(OUTPUT), OUTPUT, CP_FP16},
+    {"--output fp32", OF(OUTPUT), OUTPUT, CP_FP32},
+    {"rounding to nearest (no --truncate)", ~0U, NEAREST, 0},
+};
+
+static void apply(const struct remedy *remedy, struct bound_options *o) {
+    switch (remedy->choice) {
+    case SCORE:
+        o->score = (enum bound_score)remedy->value;
+        break;
+    case ACCUMULATE:
+        o->accumulate = (enum bound_accumulate)remedy->value;
+        break;
+    case WEIGHTS:
+        o->weights = remedy->value;
+        break;
+    case PARTIALS:
+        o->partials = remedy->value;
+        break;
+    case OUTPUT:
+        o->output = remedy->value;
+        break;
+    case MERGES:
+        o->merges = (enum bound_merges)remedy->value;
+        break;
+    case DIVIDE:
+        o->immediate = 0;
+        break;
+    case CHUNK:
+        o->chunk = remedy->value ? 2 * o->chunk : (o->chunk + 1) / 2;
+        break;
+    case EXP:
+        o->exp_error *= 0.5;
+        break;
+    default:
+        o->truncate = 0;
+        break;
+    }
+}
+
+/* About how much of a part a kernel has that is described by the options, as a relative error. */
+static double amount(const struct bound_options *o, const struct bound_row *row,
+                     const struct bound_figures *f, int part) {
+    struct cp_arithmetic a;
+    struct cp_counts c;
+    bound_class(o, row->n, row->d, f->largest_score, &a, &c);
+    switch (part) {
+    case CP_PART_SCORES:
+        return cp_score_error(&a.score, row->scale, row->d, f->largest_products);
+    case CP_PART_EXP:
+        return a.eps + a.u_arg * 2.0 * f->largest_score;
+    case CP_PART_WEIGHTS:
+        return a.weights.unit;
+    case CP_PART_OUTPUT:
+        return a.output.unit + a.u_div;
+    default: /* sums and merges: what shortens one lengthens the other */
+        return a.u_n * c.depth_n + a.u_o * c.depth_o + 2.0 * a.u_part * c.stores +
+               c.changes * (a.eps + 2.0 * a.u_move * f->largest_score);
+    }
+}
+
+static void add(char *text, size_t size, const char *more) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s", more);
+}
+
+/* "It is less with a, b or c.": an item is written when the next one, or none, is known. */
+struct list {
+    char *text;
+    size_t size;
+    const char *last;
+    int written;
+};
+
+static void list_write(struct list *list, const char *before) {
+    add(list->text, list->size, list->written > 0 ? before : " It is less with ");
+    add(list->text, list->size, list->last);
+    list->written++;
+}
+
+static void list_add(struct list *list, const char *item) {
+    if (list->last != NULL) {
+        list_write(list, ", ");
+    }
+    list->last = item;
+}
+
+static void list_end(struct list *list) {
+    if (list->last != NULL) {
+        list_write(list, " or ");
+        add(list->text, list->size, ".");
+    }
+}
+
+static const char *opening(const struct bound_options *o, int part) {
+    static const char *const openings[CP_TOLERANCE_PARTS] = {
+        "The scores err most.",
+        "The exponential errs most (--exp-error, and the rounding of its argument).",
+        "The rounding of P errs most.",
+        "The sums over the keys err most.",
+        "The merges err most, each with a factor that is an exponential.",
+        "The division and the output's format err most: a better arithmetic inside gains little.",
+    };
+    return part == CP_PART_SCORES && o->score == SCORE_FP16
+               ? "The scores err most, and leaving --score fp16 is the remedy."
+               : openings[part];
+}
+
+void bound_advice(const struct bound_options *o, const struct bound_row *row,
+                  const struct bound_figures *f, int part, char *text, size_t size) {
+    struct list list = {text, size, NULL, 0};
+    double now = amount(o, row, f, part);
+    snprintf(text, size, "%s", opening(o, part));
+    for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++) {
+        struct bound_options other = *o;
+        apply(&remedies[i], &other);
+        if ((remedies[i].parts >> part & 1U) != 0 && amount(&other, row, f, part) < WORTH * now) {
+            list_add(&list, remedies[i].text);
+        }
+    }
+    if (part == CP_PART_SCORES && row->d > 1) {
+        list_add(&list, o->case_file == NULL ? "a smaller --head-dim" : "fewer numbers per key");
+    }
+    if (part == CP_PART_SCORES) {
+        list_add(&list, "smaller scores");
+    }
+    if (part == CP_PART_EXP) {
+        list_add(&list, "smaller differences of scores");
+    }
+    list_end(&list);
+    if (part == CP_PART_WEIGHTS && !o->rounded_sum) {
+        add(text, size, " Where values have a common offset, --rounded-sum lessens it.");
+    }
+}
+
+/* ---- Why nothing is claimed ---- */
+
+/* The part that loses most. Where the loss is beyond binary64, of what made it so: the larger logarithm. */
+static int largest_loss(const struct bound_figures *f) {
+    const struct cp_arithmetic *a = &f->arithmetic;
+    int most = 0;
+    if (!isfinite(f->left)) {
+        double merges = f->counts.changes * (a->eps + 2.0 * a->u_move * f->largest_score) +
+                        f->counts.stores * a->u_part;
+        double sums = f->counts.depth_n * a->u_n;
+        double exponential = a->eps + a->u_arg * 2.0 * f->largest_score;
+        double most_else = fmax(fmax(merges, sums), exponential);
+        return f->largest_sigma >= most_else ? CP_PART_SCORES
+               : merges >= most_else         ? CP_PART_MERGES
+               : sums >= most_else           ? CP_PART_SUMS
+                                             : CP_PART_EXP;
+    }
+    for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+        most = f->lost[p] > f->lost[most] ? p : most;
+    }
+    return most;
+}
+
+static void left_text(const struct bound_options *o, const struct bound_row *row,
+                      const struct bound_figures *f, char *text, size_t size) {
+    char more[BOUND_TEXT];
+    int part = largest_loss(f);
+    if (isfinite(f->left)) {
+        snprintf(text, size,
+                 "The weights may lose as much as they are: left = 1 - sum H_j - E_n = %.3g is not "
+                 "above 0 (NUM-10). Most of it by %s (%.3g of 1). ",
+                 f->left, bound_part_names[part], f->lost[part]);
+    } else {
+        snprintf(text, size,
+                 "The weights may lose more than they are, by a factor that is no number of "
+                 "binary64 (NUM-10). Most of it by %s. ",
+                 bound_part_names[part]);
+    }
+    if (part == CP_PART_SCORES) {
+        snprintf(more, sizeof more,
+                 "A score is too large: it is uncertain by up to %.3g, where ln 2 = 0.69 would be "
+                 "too much already. ",
+                 f->largest_sigma);
+        add(text, size, more);
+    }
+    bound_advice(o, row, f, part, more, sizeof more);
+    add(text, size, more);
+}
+
+void bound_reason_text(const struct bound_options *o, const struct bound_row *row,
+                       const struct bound_figures *f, char *text, size_t size) {
+    text[0] = '\0';
+    switch (f->reason) {
+    case REASON_NO_KEY:
+        snprintf(text, size,
+                 "There is no key: nothing is claimed (NUM-12); zeros and a log-sum-exp of "
+                 "-infinity are demanded exactly.");
+        break;
+    case REASON_INFINITE:
+        snprintf(text, size,
+                 "Nothing can be claimed, for a score is too large: the products that make it, "
+                 "|scale| sum |q_i k_i|, add up to more than 1.8e308, the largest number of "
+                 "binary64; in a kernel they are infinite (NUM-8).");
+        break;
+    case REASON_LEFT:
+        left_text(o, row, f, text, size);
+        break;
+    case REASON_OVERFLOW:
+        snprintf(text, size,
+                 "The result may exceed %.5g, the largest number of the output's format, so that "
+                 "an infinity may be right (NUM-12).%s",
+                 f->arithmetic.output.largest,
+                 o->output == CP_FP16 ? " An output with more range helps (--output bf16, fp32)."
+                                      : "");
+        break;
+    case REASON_SCORES:
+        snprintf(text, size,
+                 "The products that make a score, |scale| sum |q_i k_i|, are so large (%.3g) that "
+                 "the bound itself cannot be computed in binary64: the score's error there "
+                 "exceeds 2^-30.",
+                 f->largest_products);
+        break;
+    default:
+        break;
+    }
+}

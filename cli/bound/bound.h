@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command `chunkproof bound`: how far a kernel of a class may be from attention on one row, and why.
+ *
+ *   options.c  the command line       class.c    the class and counts that it declares
+ *   input.c    rows of numbers        case.c     the same from and to a file
+ *   figures.c  what is printed        text.c, json.c    prints it
+ *   advice.c   the same in words      time.c     what it costs */
+#ifndef CHUNKPROOF_CLI_BOUND_BOUND_H
+#define CHUNKPROOF_CLI_BOUND_BOUND_H
+
+#include <stdio.h>
+
+#include "chunkproof/tolerance_parts.h"
+
+#define BOUND_MOST_KEYS    (1 << 20)
+#define BOUND_MOST_DIM     (1 << 16)
+#define BOUND_MOST_NUMBERS (1 << 26) /* in K, and in V */
+
+enum bound_family {
+    BOUND_NORMAL,
+    BOUND_MASSIVE,
+    BOUND_ONE_HOT,
+    BOUND_TIES,
+    BOUND_SHIFTED,
+    BOUND_SUBNORMAL,
+    BOUND_OFFSET,
+    BOUND_CANCELLING,
+    BOUND_WIDE,
+    BOUND_RISING,
+    BOUND_EQUAL,
+    BOUND_UNDERFLOW,
+    BOUND_EDGES, /* of chunks */
+    BOUND_FAMILIES
+};
+
+enum bound_score { SCORE_SEQUENTIAL, SCORE_PAIRWISE, SCORE_TENSOR_CORE, SCORE_FP16, SCORE_KINDS };
+enum bound_accumulate {
+    ACCUMULATE_FP32,
+    ACCUMULATE_FP16,
+    ACCUMULATE_TENSOR_CORE,
+    ACCUMULATE_KINDS
+};
+enum bound_merges { MERGES_CHAIN, MERGES_BALANCED, MERGES_RUNNING, MERGES_KINDS };
+
+struct bound_options {
+    int keys, head_dim, chunk;
+    enum bound_family family;
+    unsigned long long seed;
+    int input, weights, partials, output; /* CP_FP32, CP_FP16, CP_BF16 */
+    enum bound_score score;
+    enum bound_accumulate accumulate;
+    enum bound_merges merges;
+    int immediate, truncate, flush, rounded_sum;
+    double exp_error;
+    const char *case_file, *save_file; /* NULL: none */
+    int json, time, help;
+    int row_given, keys_given, dim_given, input_given; /* --family or --seed; --keys; ... */
+};
+
+/* What names an option's value; NULL behind the last. */
+extern const char *const bound_family_names[];
+extern const char *const bound_score_names[];
+extern const char *const bound_accumulate_names[];
+extern const char *const bound_merges_names[];
+/* CP_FP32, CP_FP16 or CP_BF16, to nearest. */
+struct cp_format bound_format(int type);
+const char *bound_format_name(int format);
+
+/* 0, or -1 after saying what is wrong. */
+int bound_options_parse(struct bound_options *options, int argc, char **argv);
+void bound_options_help(FILE *file);
+
+/* One row. */
+struct bound_row {
+    int n, d;
+    double scale;
+    double *q, *k, *v; /* [d], [n][d], [n][d]; one allocation, that of q */
+};
+
+/* 0, or -1 when there is no memory. */
+int bound_row_new(struct bound_row *row, int n, int d);
+void bound_row_free(struct bound_row *row);
+
+/* The nearest number of the format. */
+double bound_round(int format, double x);
+
+/* Made by --family and --seed: the same on every machine but for the last digit of sqrt and exp2. */
+void bound_row_fill(struct bound_row *row, const struct bound_options *options);
+
+/* A file of the form {"scale": s, "q": [d numbers], "k": [[d numbers], ...], "v": like k}. 0, or -1 after
+ * saying what is wrong, and where. */
+int bound_case_load(struct bound_row *row, const char *name);
+int bound_case_save(const struct bound_row *row, const char *name);
+
+/* Rounds the numbers of a case to the format. 0, or -1 after saying which number does not fit in it. */
+int bound_case_round(struct bound_row *row, const char *name, int format);
+
+/* NUM-7, NUM-8: what a kernel as described by the options declares for rows of n keys of d numbers;
+ * `largest_score`: the largest magnitude of a score. */
+void bound_class(const struct bound_options *options, int n, int d, double largest_score,
+                 struct cp_arithmetic *arithmetic, struct cp_counts *counts);
+
+/* The parts of it, for who counts otherwise: all that is not counted; and what changes where a state is divided
+ * at once, after so many changes of its reference at most; returns by what its log-sum-exp may be off. */
+void bound_arithmetic(const struct bound_options *options, int d, struct cp_arithmetic *arithmetic);
+double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
+                            struct cp_arithmetic *arithmetic);
+
+/* Why nothing is claimed for some elements. */
+enum bound_reason {
+    REASON_NONE,
+    REASON_NO_KEY,
+    REASON_INFINITE, /* the products that make a score are too large for binary64 */
+    REASON_LEFT,
+    REASON_OVERFLOW,
+    REASON_SCORES
+};
+
+struct bound_pair {
+    double median, largest;
+};
+
+/* Over the elements with a bound. */
+struct bound_figures {
+    int elements, claimed;
+    struct bound_pair bound, size, ulps,
+        rms;                           /* B, |o|, B in units in the last place of o, NUM-13 */
+    double share[CP_TOLERANCE_PARTS];  /* of the sum of all B; they add up to 1 */
+    int dominates[CP_TOLERANCE_PARTS]; /* in so many elements */
+    int largest_part;
+    enum bound_reason reason;
+    double left, lost[CP_TOLERANCE_PARTS];
+    double largest_score;    /* INFINITY: none is known */
+    double largest_products; /* |scale| sum |q_i k_i| */
+    double largest_sigma, lse_bound;
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+};
+
+extern const char *const bound_part_names[CP_TOLERANCE_PARTS];
+
+/* 0, or -1 when there is no memory. */
+int bound_figures(const struct bound_options *options, const struct bound_row *row,
+                  struct bound_figures *figures);
+
+/* In words: what lessens the part that dominates, and why nothing is claimed ("" where all is). */
+#define BOUND_TEXT 1024
+void bound_advice(const struct bound_options *options, const struct bound_row *row,
+                  const struct bound_figures *figures, int part, char *text, size_t size);
+void bound_reason_text(const struct bound_options *options, const struct bound_row *row,
+                       const struct bound_figures *figures, char *text, size_t size);
+
+void bound_print_text(FILE *file, const struct bound_options *options, const struct bound_row *row,
+                      const struct bound_figures *figures);
+int bound_print_json(FILE *file, const struct bound_options *options, const struct bound_row *row,
+                     const struct bound_figures *figures);
+
+/* The time of cp_tolerance() beside that of the reference's attention. 0, or -1: no memory. */
+int bound_print_time(FILE *file, const struct bound_options *options);
+
+#endif

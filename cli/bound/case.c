@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A row in a file. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "chunkproof/tolerance.h"
+#include "cli/base/printable.h"
+#include "cli/bound/bound.h"
+
+/* ---- From a file ---- */
+
+__attribute__((format(printf, 2, 3))) static int refuse(const char *file, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", file);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "; a case is {\"scale\": s, \"q\": [...], \"k\": [[...], ...], \"v\": [[...], "
+                    "...]}\n");
+    va_end(arguments);
+    return -1;
+}
+
+static const char *source_of(const char *name) {
+    return strcmp(name, "-") == 0 ? "<stdin>" : name;
+}
+
+static const char *plural(size_t n) {
+    return n == 1 ? "" : "s";
+}
+
+/* d numbers of an array; `name` and, unless it is -1, `j` say where it stands. */
+static int read_numbers(const char *file, const json_t *array, const char *name, int j, int d,
+                        double *to) {
+    char place[48];
+    snprintf(place, sizeof place, j < 0 ? "%s" : "%s[%d]", name, j);
+    if (!json_is_array(array)) {
+        return refuse(file, "%s is no array of numbers", place);
+    }
+    if (json_array_size(array) != (size_t)d) {
+        return refuse(file, "%s has %zu number%s, but q has %d", place, json_array_size(array),
+                      plural(json_array_size(array)), d);
+    }
+    for (int x = 0; x < d; x++) {
+        const json_t *number = json_array_get(array, (size_t)x);
+        if (!json_is_number(number)) {
+            return refuse(file, "%s[%d] is no number", place, x);
+        }
+        to[x] = json_number_value(number);
+    }
+    return 0;
+}
+
+static int read_rows(const char *file, const json_t *rows, const char *name,
+                     const struct bound_row *row, double *to) {
+    for (int j = 0; j < row->n; j++) {
+        if (read_numbers(file, json_array_get(rows, (size_t)j), name, j, row->d,
+                         to + (ptrdiff_t)j * row->d) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* A key that is misspelt would be left out without a word. */
+static int check_keys(const char *file, json_t *object) {
+    static const char *const known[] = {"scale", "q", "k", "v"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        int found = 0;
+        char shown[40];
+        for (int name = 0; name < 4; name++) {
+            found |= strcmp(key, known[name]) == 0;
+        }
+        snprintf(shown, sizeof shown, "%s", key);
+        if (!found) {
+            return refuse(file, "the key \"%s\" is not known; there are scale, q, k and v",
+                          printable(shown));
+        }
+    }
+    return 0;
+}
+
+static int read_case(struct bound_row *row, const char *file, json_t *object) {
+    const json_t *q = json_object_get(object, "q"), *scale = json_object_get(object, "scale");
+    const json_t *k = json_object_get(object, "k"), *v = json_object_get(object, "v");
+    if (!json_is_object(object)) {
+        return refuse(file, "there is no object in it");
+    }
+    if (check_keys(file, object) != 0) {
+        return -1;
+    }
+    if (!json_is_array(q) || json_array_size(q) < 1 || json_array_size(q) > BOUND_MOST_DIM) {
+        return refuse(file, "q is no array of 1 to %d numbers", BOUND_MOST_DIM);
+    }
+    if (!json_is_array(k) || !json_is_array(v) || json_array_size(k) != json_array_size(v)) {
+        return refuse(file, "k and v are no arrays of equally many rows");
+    }
+    if (json_array_size(k) > BOUND_MOST_KEYS) {
+        return refuse(file, "k has %zu rows, more than %d", json_array_size(k), BOUND_MOST_KEYS);
+    }
+    if (scale != NULL && !json_is_number(scale)) {
+        return refuse(file, "scale is no number");
+    }
+    if (bound_row_new(row, (int)json_array_size(k), (int)json_array_size(q)) != 0) {
+        fputs("chunkproof bound: not enough memory for this case\n", stderr);
+        return -1;
+    }
+    row->scale = scale == NULL ? row->scale : json_number_value(scale);
+    return read_numbers(file, q, "q", -1, row->d, row->q) != 0 ||
+                   read_rows(file, k, "k", row, row->k) != 0 ||
+                   read_rows(file, v, "v", row, row->v) != 0
+               ? -1
+               : 0;
+}
+
+/* What the JSON reader reads from. */
+struct source {
+    FILE *file;
+    int error; /* that of the system; 0: none */
+    int blank; /* nothing but spaces until now */
+};
+
+static size_t read_some(void *buffer, size_t size, void *data) {
+    struct source *source = data;
+    errno = 0;
+    size_t length = fread(buffer, 1, size, source->file);
+    if (ferror(source->file)) {
+        source->error = errno != 0 ? errno : EIO;
+        return (size_t)-1;
+    }
+    for (size_t i = 0; i < length && source->blank; i++) {
+        source->blank = strchr(" \t\r\n", ((const char *)buffer)[i]) != NULL;
+    }
+    return length;
+}
+
+static json_t *read_json(FILE *in, const char *name) {
+    json_error_t error;
+    struct source source = {in, 0, 1};
+    json_t *object = json_load_callback(read_some, &source, JSON_REJECT_DUPLICATES, &error);
+    if (source.error != 0) {
+        fprintf(stderr, "%s: cannot be read: %s\n", name, strerror(source.error));
+        json_decref(object);
+        return NULL;
+    }
+    if (object == NULL && source.blank) {
+        fprintf(stderr, "%s: the file is empty\n", name);
+    } else if (object == NULL) {
+        fprintf(stderr, "%s:%d:%d: %s\n", name, error.line, error.column, printable(error.text));
+    }
+    return object;
+}
+
+int bound_case_load(struct bound_row *row, const char *name) {
+    FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "r");
+    row->q = NULL;
+    if (in == NULL) {
+        fprintf(stderr, "%s: cannot be opened: %s\n", name, strerror(errno));
+        return -1;
+    }
+    json_t *object = read_json(in, source_of(name));
+    if (in != stdin) {
+        (void)fclose(in);
+    }
+    if (object == NULL) {
+        return -1;
+    }
+    int result = read_case(row, source_of(name), object);
+    json_decref(object);
+    if (result != 0) {
+        bound_row_free(row);
+    }
+    return result;
+}
+
+static int does_not_fit(const struct bound_row *row, const char *file, ptrdiff_t i, int format) {
+    char place[48];
+    ptrdiff_t keys = (ptrdiff_t)row->n * row->d, at = i - row->d;
+    if (at < 0) {
+        snprintf(place, sizeof place, "q[%td]", i);
+    } else {
+        snprintf(place, sizeof place, "%c[%td][%td]", at < keys ? 'k' : 'v', at % keys / row->d,
+                 at % row->d);
+    }
+    fprintf(stderr,
+            "%s: %s = %.8g does not fit in %s (largest %.8g); without --input, or with a format of "
+            "more range, it is taken\n",
+            source_of(file), place, row->q[i], bound_format_name(format),
+            bound_format(format).largest);
+    return -1;
+}
+
+int bound_case_round(struct bound_row *row, const char *name, int format) {
+    ptrdiff_t numbers = (2 * (ptrdiff_t)row->n + 1) * row->d; /* K and V lie behind q */
+    for (ptrdiff_t i = 0; i < numbers; i++) {
+        double rounded = bound_round(format, row->q[i]);
+        if (!isfinite(rounded)) {
+            return does_not_fit(row, name, i, format);
+        }
+        row->q[i] = rounded;
+    }
+    return 0;
+}
+
+/* ---- To a file ---- */
+
+static void write_numbers(FILE *file, const double *numbers, int d) {
+    for (int x = 0; x < d; x++) {
+        fputs(x == 0 ? "[" : ", ", file);
+        if (numbers[x] == 0.0 && signbit(numbers[x])) {
+            fputs("-0.0", file); /* -0 is an integer to a reader: it loses the sign */
+        } else {
+            fprintf(file, "%.17g", numbers[x]);
+        }
+    }
+    fputs("]", file);
+}
+
+static void write_rows(FILE *file, const char *name, const double *numbers, int n, int d) {
+    fprintf(file, ",\n\"%s\": [", name);
+    for (int j = 0; j < n; j++) {
+        fputs(j == 0 ? "\n" : ",\n", file);
+        write_numbers(file, numbers + (ptrdiff_t)j * d, d);
+    }
+    fputs("]", file);
+}
+
+int bound_case_save(const struct bound_row *row, const char *name) {
+    FILE *file = fopen(name, "w");
+    if (file == NULL) {
+        fprintf(stderr, "%s: cannot be written: %s\n", name, strerror(errno));
+        return -1;
+    }
+    fprintf(file, "{\"scale\": %.17g,\n\"q\": ", row->scale);
+    write_numbers(file, row->q, row->d);
+    write_rows(file, "k", row->k, row->n, row->d);
+    write_rows(file, "v", row->v, row->n, row->d);
+    fputs("}\n", file);
+    int failed = ferror(file);
+    failed |= fclose(file);
+    if (failed) {
+        fprintf(stderr, "%s: cannot be written\n", name);
+        return -1;
+    }
+    return 0;
+}

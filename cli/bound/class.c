@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the options declare, number by number (NUM-6 to NUM-8). */
+#include <float.h>
+#include <math.h>
+
+#include "chunkproof/number.h"
+#include "cli/bound/bound.h"
+
+#define U          0x1p-24 /* binary32, to nearest */
+#define U_16       0x1p-11 /* binary16 */
+#define TINY       0x1p-149
+#define TINY_16    0x1p-25
+#define NORMAL     0x1p-126 /* the smallest normal numbers */
+#define NORMAL_16  0x1p-14
+#define CORE_BLOCK 16
+#define CORE_BITS  25
+
+const char *const bound_score_names[] = {"sequential", "pairwise", "tensor-core", "fp16", NULL};
+const char *const bound_accumulate_names[] = {"fp32", "fp16", "tensor-core", NULL};
+const char *const bound_merges_names[] = {"chain", "balanced", "running", NULL};
+
+const char *bound_format_name(int format) {
+    return format == CP_FP16 ? "fp16" : format == CP_BF16 ? "bf16" : "fp32";
+}
+
+struct cp_format bound_format(int type) {
+    return type == CP_FP16   ? cp_format_fp16()
+           : type == CP_BF16 ? cp_format_bf16()
+                             : cp_format_fp32();
+}
+
+static int bits_of(int type) {
+    return type == CP_FP16 ? 11 : type == CP_BF16 ? 8 : 24;
+}
+
+static int log2_up(int n) {
+    int depth = 0;
+    for (int reach = 1; reach < n; reach *= 2) {
+        depth++;
+    }
+    return depth;
+}
+
+/* A number that is in binary32 already is not rounded once more. */
+static struct cp_format format_of(const struct bound_options *o, int type) {
+    struct cp_format format = {0.0, 0.0, FLT_MAX};
+    if (type == CP_FP32) {
+        return format;
+    }
+    format = bound_format(type);
+    format = o->truncate ? cp_format_truncating(format) : format;
+    return o->flush ? cp_format_flushing(format) : format;
+}
+
+/* Products of two short numbers are exact in a tensor core. A block's products, and what was added
+ * up before, are cut off CORE_BITS bits below the largest; so is the sum. The largest itself loses
+ * nothing, unless a product has more bits than are kept. */
+static double core_unit(int product_bits) {
+    int cut = CORE_BLOCK + (product_bits > CORE_BITS + 1);
+    return cut * ldexp(1.0, -CORE_BITS) + 2.0 * U;
+}
+
+static int core_depth(int n) {
+    return (n + CORE_BLOCK - 1) / CORE_BLOCK;
+}
+
+static void score_class(const struct bound_options *o, int d, struct cp_score_arithmetic *s) {
+    switch (o->score) {
+    case SCORE_PAIRWISE:
+        s->depth = log2_up(d);
+        break;
+    case SCORE_TENSOR_CORE:
+        s->term_unit = o->input == CP_FP32 ? U : 0.0;
+        s->unit = core_unit(0); /* of products that are rounded, if they have too many bits */
+        s->tiny = 2.0 * TINY;
+        s->depth = core_depth(d);
+        break;
+    case SCORE_FP16:
+        s->term_unit = U_16;
+        s->term_tiny = TINY_16;
+        s->unit = U_16;
+        break;
+    default:
+        break;
+    }
+}
+
+/* A tensor core does so anyhow. */
+static void cut_off(const struct bound_options *o, struct cp_arithmetic *a) {
+    double unit = a->score.unit, tiny = a->score.tiny;
+    double *const numbers[] = {&a->score.term_unit,
+                               &a->score.term_tiny,
+                               &a->score.unit,
+                               &a->score.tiny,
+                               &a->score.scale_unit,
+                               &a->score.scale_tiny,
+                               &a->u_arg,
+                               &a->u_n,
+                               &a->eta_n,
+                               &a->u_o,
+                               &a->eta_o,
+                               &a->u_part,
+                               &a->u_div,
+                               &a->eta_div};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        *numbers[i] *= 2.0;
+    }
+    if (o->score == SCORE_TENSOR_CORE) {
+        a->score.unit = unit;
+        a->score.tiny = tiny;
+    }
+}
+
+/* The sums of P V, whatever else is cut off. One number for them and for the products and additions of
+ * merges, which are done in binary32: the larger. */
+static void sum_values_by_core(const struct bound_options *o, struct cp_arithmetic *a) {
+    a->u_o = core_unit(bits_of(o->weights) + bits_of(o->input));
+    a->eta_o = fmax(a->eta_o, 2.0 * TINY);
+}
+
+static double at_least(double x, double least) {
+    return x > 0.0 ? fmax(x, least) : x;
+}
+
+static void flush(const struct bound_options *o, struct cp_arithmetic *a) {
+    double partial = o->partials == CP_FP16 ? NORMAL_16 : NORMAL;
+    double sum = o->accumulate == ACCUMULATE_FP16 ? NORMAL_16 : partial;
+    double score = o->score == SCORE_FP16 ? NORMAL_16 : NORMAL;
+    a->score.term_tiny = fmax(a->score.term_tiny, score);
+    a->score.tiny = fmax(a->score.tiny, score);
+    a->score.scale_tiny = fmax(a->score.scale_tiny, NORMAL);
+    a->kappa = NORMAL;
+    a->eta_n = fmax(a->eta_n, partial);
+    a->eta_o = fmax(a->eta_o, sum);
+    a->eta_div = at_least(a->eta_div, NORMAL);
+}
+
+/* NUM-8. Where a state runs, its sums go on after each change: a product, and the additions of the
+ * next chunk. A state that is divided at once is so as a leaf, too, and takes a product each time. For o a
+ * product with V comes first; a tensor core does not round it, and adds a block at a time. */
+static void count(const struct bound_options *o, int n, struct cp_counts *counts) {
+    int c = o->chunk < n ? o->chunk : n;
+    int t = n > 0 ? (n + o->chunk - 1) / o->chunk : 1;
+    int height = o->merges == MERGES_BALANCED ? log2_up(t) : t - 1;
+    int divisions = o->immediate ? height + 1 : 0;
+    int core = o->accumulate == ACCUMULATE_TENSOR_CORE, running = o->merges == MERGES_RUNNING;
+    int in_chunk_o = core ? core_depth(c) : c;
+    counts->depth_n = c + height * (running ? c + 1 : 2);
+    counts->depth_o = !core + in_chunk_o + height * (running ? in_chunk_o + 1 : 2) + divisions;
+    counts->stores = o->merges == MERGES_RUNNING ? 0 : height;
+    counts->changes = height + divisions;
+    counts->operations_n = n + 5.0 * (t - 1) + (o->immediate ? 2.0 * t : 0.0);
+    counts->operations_o = 2.0 * n + 5.0 * (t - 1) + (o->immediate ? 4.0 * t : 0.0);
+}
+
+/* A reference that is a log-sum-exp, m + ln n. It is above the largest score by the logarithm of the keys at most, and by
+ * what all additions and changes on the way have added. It is below the reference before by little: n is not below the
+ * weight of the largest score of its state, which a sum of numbers that are not negative never falls under, however it
+ * is rounded; and that weight was 1 but for its exponential and the factors of the changes since the last division. */
+double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
+                            struct cp_arithmetic *a) {
+    double log_n = log(n + 1.0), size = largest_score + 2.0 * log_n;
+    double weight = a->rounded_sum ? 2.0 * a->weights.unit : 0.0, itself = 8.0 * U * size;
+    double unit = a->u_n + a->u_part, factor = a->eps + unit;
+    a->eps = fmax(a->eps, 8.0 * U * fmax(1.0, log_n));
+    a->u_move = fmax(a->u_move, 2.0 * fmax(U, a->u_n));
+    a->below = 2.0 * (a->eps + (since + 1) * factor) + weight + itself;
+    a->above = log_n + 2.0 * unit * counts->depth_n + weight +
+               (counts->changes + 1) * (2.0 * a->eps + itself);
+    a->u_div = 0.0;
+    a->eta_div = 0.0;
+    return a->eps + a->u_move * size;
+}
+
+void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic *a) {
+    *a = cp_arithmetic_fp32(d, format_of(o, o->weights), format_of(o, o->output));
+    score_class(o, d, &a->score);
+    a->eps = -log1p(-o->exp_error);
+    a->rounded_sum = o->rounded_sum;
+    if (o->accumulate == ACCUMULATE_FP16) {
+        a->u_o = U_16;
+        a->eta_o = TINY_16;
+    }
+    if (o->partials == CP_FP16) {
+        a->u_part = U_16;
+        a->eta_n = TINY_16;
+        a->eta_o = TINY_16;
+    }
+    if (o->truncate) {
+        cut_off(o, a);
+    }
+    if (o->accumulate == ACCUMULATE_TENSOR_CORE) {
+        sum_values_by_core(o, a);
+    }
+    if (o->flush) {
+        flush(o, a);
+    }
+}
+
+void bound_class(const struct bound_options *o, int n, int d, double largest_score,
+                 struct cp_arithmetic *a, struct cp_counts *counts) {
+    bound_arithmetic(o, d, a);
+    count(o, n, counts);
+    if (o->immediate) {
+        bound_divide_at_once(n, largest_score, 1, counts, a);
+    }
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `chunkproof bound`: gets a row, computes its bound, reports. */
+#include "cli/command.h"
+
+#include "cli/bound/bound.h"
+
+static int no_memory(void) {
+    fputs("chunkproof bound: not enough memory for such a row\n", stderr);
+    return -1;
+}
+
+static int get_row(const struct bound_options *o, struct bound_row *row) {
+    if (o->case_file == NULL) {
+        if (bound_row_new(row, o->keys, o->head_dim) != 0) {
+            return no_memory();
+        }
+        bound_row_fill(row, o);
+        return 0;
+    }
+    if (bound_case_load(row, o->case_file) != 0) {
+        return -1;
+    }
+    if (o->input_given && bound_case_round(row, o->case_file, o->input) != 0) {
+        bound_row_free(row);
+        return -1;
+    }
+    return 0;
+}
+
+static int report(const struct bound_options *o) {
+    struct bound_row row;
+    struct bound_figures figures;
+    if (get_row(o, &row) != 0) {
+        return -1;
+    }
+    int failed = o->save_file != NULL && bound_case_save(&row, o->save_file) != 0;
+    if (!failed && bound_figures(o, &row, &figures) != 0) {
+        failed = no_memory();
+    }
+    if (!failed && o->json) {
+        failed = bound_print_json(stdout, o, &row, &figures);
+    } else if (!failed) {
+        bound_print_text(stdout, o, &row, &figures);
+    }
+    bound_row_free(&row);
+    return failed;
+}
+
+int cp_command_bound(int argc, char **argv) {
+    struct bound_options options;
+    if (bound_options_parse(&options, argc, argv) != 0) {
+        return EXIT_BAD_USE;
+    }
+    if (options.help) {
+        bound_options_help(stdout);
+    } else if (options.time ? bound_print_time(stdout, &options) != 0 && no_memory() != 0
+                            : report(&options) != 0) {
+        return EXIT_BAD_USE;
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("chunkproof bound: the output could not be written\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    return EXIT_RIGHT;
+}

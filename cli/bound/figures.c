@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "cli/bound/bound.h"
+
+const char *const bound_part_names[CP_TOLERANCE_PARTS] = {"scores", "exp",    "P",
+                                                          "sums",   "merges", "output"};
+
+/* ---- Numbers of the row ---- */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct bound_pair pair_of(double *numbers, int n) {
+    struct bound_pair pair = {0.0, 0.0};
+    if (n > 0) {
+        qsort(numbers, (size_t)n, sizeof *numbers, compare);
+        pair.largest = numbers[n - 1];
+        pair.median = 0.5 * (numbers[n / 2] + numbers[(n - 1) / 2]);
+    }
+    return pair;
+}
+
+/* A unit in the last place of x in this format. */
+static double ulp(int format, double x) {
+    int bits = format == CP_FP16 ? 11 : format == CP_BF16 ? 8 : 24;
+    int least = format == CP_FP16 ? -14 : -126;
+    int exponent = least;
+    if (fabs(x) >= ldexp(1.0, least)) {
+        (void)frexp(x, &exponent);
+        exponent--;
+    }
+    return ldexp(1.0, exponent - bits + 1);
+}
+
+static void largest_scores(const struct bound_options *o, const struct bound_row *row,
+                           struct bound_figures *f) {
+    for (int j = 0; j < row->n; j++) {
+        double sum = 0.0, sizes = 0.0;
+        for (int x = 0; x < row->d; x++) {
+            double product = row->scale * row->q[x] * row->k[(ptrdiff_t)j * row->d + x];
+            sum += product;
+            sizes += fabs(product);
+        }
+        f->largest_score = fmax(f->largest_score, fabs(sum));
+        f->largest_products = fmax(f->largest_products, sizes);
+    }
+    if (!isfinite(f->largest_products)) {
+        f->largest_score = INFINITY; /* a sum of infinities may be anything */
+    }
+    bound_class(o, row->n, row->d, f->largest_score, &f->arithmetic, &f->counts);
+    f->largest_sigma =
+        cp_score_error(&f->arithmetic.score, row->scale, row->d, f->largest_products);
+}
+
+/* ---- Figures ---- */
+
+/* [d] each but the last. */
+struct arrays {
+    double *expected, *bound, *rms, *parts, *scratch;
+};
+
+static void add_shares(const double *bound, const double *parts, int d, struct bound_figures *f) {
+    double all = 0.0;
+    for (int i = 0; i < d; i++) {
+        const double *of = parts + (ptrdiff_t)i * CP_TOLERANCE_PARTS;
+        int most = 0;
+        for (int p = 0; p < CP_TOLERANCE_PARTS && isfinite(bound[i]); p++) {
+            f->share[p] += of[p];
+            all += of[p];
+            most = of[p] > of[most] ? p : most;
+        }
+        f->dominates[most] += isfinite(bound[i]);
+    }
+    for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+        f->share[p] = all > 0.0 ? f->share[p] / all : 0.0;
+        f->largest_part = f->share[p] > f->share[f->largest_part] ? p : f->largest_part;
+    }
+}
+
+/* Keeps the claimed elements' numbers at the front of the arrays. */
+static void summarize(const struct bound_options *o, struct arrays *a, int d,
+                      struct bound_figures *f) {
+    int n = 0;
+    double *ulps = a->parts, *sizes = a->expected;
+    add_shares(a->bound, a->parts, d, f);
+    for (int i = 0; i < d; i++) {
+        if (isfinite(a->bound[i])) {
+            double size = fabs(a->expected[i]), bound = a->bound[i], rms = a->rms[i];
+            a->bound[n] = bound;
+            a->rms[n] = rms;
+            sizes[n] = size;
+            ulps[n] = bound / ulp(o->output, size);
+            n++;
+        }
+    }
+    f->claimed = n;
+    f->bound = pair_of(a->bound, n);
+    f->rms = pair_of(a->rms, n);
+    f->size = pair_of(sizes, n);
+    f->ulps = pair_of(ulps, n);
+}
+
+/* Why an element has no bound: what NUM-10 and NUM-12 ask for, in turn. */
+static enum bound_reason find_reason(const struct bound_row *row, const struct arrays *a,
+                                     const struct bound_figures *f) {
+    double most = f->arithmetic.output.largest;
+    for (int i = 0; i < row->d; i++) {
+        double error = 0.0;
+        if (isfinite(a->bound[i])) {
+            continue;
+        }
+        for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+            error += a->parts[(ptrdiff_t)i * CP_TOLERANCE_PARTS + p];
+        }
+        return row->n < 1                                              ? REASON_NO_KEY
+               : !isfinite(f->largest_products)                        ? REASON_INFINITE
+               : !(f->left > 1e-6)                                     ? REASON_LEFT
+               : !(fabs(a->expected[i]) + error < most * (1.0 - 1e-6)) ? REASON_OVERFLOW
+                                                                       : REASON_SCORES;
+    }
+    return REASON_NONE;
+}
+
+int bound_figures(const struct bound_options *o, const struct bound_row *row,
+                  struct bound_figures *f) {
+    size_t d = (size_t)row->d;
+    double *numbers = malloc(((3 + CP_TOLERANCE_PARTS) * d + 3 * (size_t)row->n) * sizeof *numbers);
+    if (numbers == NULL) {
+        return -1;
+    }
+    struct arrays a = {numbers, numbers + d, numbers + 2 * d, numbers + 3 * d,
+                       numbers + (3 + CP_TOLERANCE_PARTS) * d};
+    struct cp_tolerance_row asked = {row->n, row->d, row->scale, row->q, row->k, row->v, a.scratch};
+    double lse;
+    memset(f, 0, sizeof *f);
+    f->elements = row->d;
+    largest_scores(o, row, f);
+    cp_tolerance(&f->arithmetic, &f->counts, &asked, 0.0, a.expected, a.bound, &lse, &f->lse_bound);
+    f->left = cp_tolerance_parts(&f->arithmetic, &f->counts, &asked, a.expected, a.parts, f->lost);
+    cp_tolerance_rms(&f->arithmetic, &f->counts, &asked, a.expected, a.rms);
+    f->reason = find_reason(row, &a, f);
+    summarize(o, &a, row->d, f);
+    free(numbers);
+    return 0;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "cli/base/argument.h"
+#include "cli/bound/bound.h"
+
+#define COMMAND "bound"
+
+enum option_value {
+    KEYS = 1000,
+    HEAD_DIM,
+    CHUNK,
+    FAMILY,
+    SEED,
+    INPUT,
+    WEIGHTS,
+    ACCUMULATE,
+    PARTIALS,
+    OUTPUT,
+    SCORE,
+    MERGES,
+    DIVIDE,
+    EXP_ERROR,
+    TRUNCATE,
+    FLUSH,
+    ROUNDED_SUM,
+    CASE,
+    SAVE,
+    JSON,
+    TIME,
+    HELP
+};
+
+static const struct option names[] = {
+    {"keys", required_argument, NULL, KEYS},
+    {"head-dim", required_argument, NULL, HEAD_DIM},
+    {"chunk", required_argument, NULL, CHUNK},
+    {"family", required_argument, NULL, FAMILY},
+    {"seed", required_argument, NULL, SEED},
+    {"input", required_argument, NULL, INPUT},
+    {"weights", required_argument, NULL, WEIGHTS},
+    {"accumulate", required_argument, NULL, ACCUMULATE},
+    {"partials", required_argument, NULL, PARTIALS},
+    {"output", required_argument, NULL, OUTPUT},
+    {"score", required_argument, NULL, SCORE},
+    {"merges", required_argument, NULL, MERGES},
+    {"divide", required_argument, NULL, DIVIDE},
+    {"exp-error", required_argument, NULL, EXP_ERROR},
+    {"truncate", no_argument, NULL, TRUNCATE},
+    {"flush", no_argument, NULL, FLUSH},
+    {"rounded-sum", no_argument, NULL, ROUNDED_SUM},
+    {"case", required_argument, NULL, CASE},
+    {"save", required_argument, NULL, SAVE},
+    {"json", no_argument, NULL, JSON},
+    {"time", no_argument, NULL, TIME},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static const char *const format_names[] = {"fp32", "fp16", "bf16", NULL};
+static const char *const partials_names[] = {"fp32", "fp16", NULL};
+static const int formats[] = {CP_FP32, CP_FP16, CP_BF16};
+static const char *const divide_names[] = {"deferred", "immediate", NULL};
+
+static void print_names(FILE *file, const char *const *name) {
+    int column = 24;
+    fputs("                       ", file);
+    for (; *name != NULL; name++) {
+        if (column + (int)strlen(*name) > 88) {
+            fputs("\n                       ", file);
+            column = 24;
+        }
+        column += fprintf(file, " %s%s", *name, name[1] == NULL ? "" : ",");
+    }
+    fputs("\n", file);
+}
+
+void bound_options_help(FILE *file) {
+    fputs(
+        "usage: chunkproof bound [OPTION]...\n"
+        "       chunkproof bound [OPTION]... --case FILE\n"
+        "       chunkproof bound --time [--keys N] [--head-dim N] [--chunk N]\n"
+        "\n"
+        "The certified tolerance of one query row (spec/tolerance.md): how far a kernel that is "
+        "right may\n"
+        "be from attention, for each number of the output, and what of it is due to what. Made to "
+        "choose\n"
+        "an arithmetic: nothing is run but the bound, and no verdict is given.\n"
+        "\n"
+        "the row:\n"
+        "  --keys N              keys that it sees (1024)\n"
+        "  --head-dim N          numbers of a key and of a value (128)\n"
+        "  --family NAME         how they are distributed (normal):\n",
+        file);
+    print_names(file, bound_family_names);
+    fputs(
+        "                        (edges depend on --chunk; the fuzzer's adversarial values need a "
+        "kernel)\n"
+        "  --seed N              other numbers (1)\n"
+        "  --input FORMAT        of Q, K and V: fp16 (default), bf16, fp32\n"
+        "  --case FILE           this row instead, from JSON: {\"scale\": s, \"q\": [...],\n"
+        "                        \"k\": [[...], ...], \"v\": [[...], ...]}, and no other key. A "
+        "missing scale\n"
+        "                        means 1/sqrt(d), d numbers per key. - is the standard input. "
+        "The numbers\n"
+        "                        are taken as they are, or rounded to --input\n"
+        "  --save FILE           write the row there, for --case\n"
+        "\n"
+        "the kernel's class; what is not said here is done in binary32, to nearest:\n"
+        "  --score HOW           products of Q and K are added sequential (default), pairwise, "
+        "by a\n"
+        "                        tensor-core (blocks of 16, cut off at 25 bits), or in fp16\n"
+        "  --exp-error X         relative error of an exponential (2^-23 = 1.2e-7)\n"
+        "  --weights FORMAT      of P: fp16 (default), bf16, fp32\n"
+        "  --rounded-sum         the row sum takes P after it was rounded\n"
+        "  --accumulate HOW      sums of P V in fp32 (default), in fp16, or by a tensor-core: "
+        "blocks of 16\n"
+        "                        keys, cut off at 25 bits, in fp32; the row sum stays in fp32\n",
+        file);
+    fputs(
+        "  --chunk N             keys that are summed before a merge (64)\n"
+        "  --merges HOW          of the chunks' states: a chain (default), a balanced tree, or "
+        "running:\n"
+        "                        no merges, but one state that each chunk is added to\n"
+        "  --partials FORMAT     of states that are stored: fp32 (default), fp16\n"
+        "  --divide WHEN         deferred (default) to the end, or immediate for each state\n"
+        "  --output FORMAT       fp16 (default), bf16, fp32\n"
+        "  --truncate            everything is cut off instead of rounded to nearest\n"
+        "  --flush               subnormal numbers become 0\n"
+        "\n"
+        "output:\n"
+        "  --json                one JSON object instead of the table; its \"declared\" has the "
+        "class as the\n"
+        "                        numbers that cp_tolerance() takes\n"
+        "  --time                what computing the bound costs, beside the reference's "
+        "attention\n"
+        "                        (1024, 4096 and 16384 keys, or --keys); with --keys, "
+        "--head-dim and\n"
+        "                        --chunk only\n"
+        "  -h, --help            this text\n"
+        "\n"
+        "exit status: 0 whatever the bound is, also where nothing can be claimed (the output says "
+        "why);\n"
+        "2 for bad use, a malformed case, no memory, or output that cannot be written\n",
+        file);
+}
+
+/* A format, of a table of names that begins with them. */
+static int read_format(const char *option, const char *text, const char *const *name, int *format) {
+    int i = 0;
+    if (argument_name(COMMAND, option, text, name, &i) != 0) {
+        return -1;
+    }
+    *format = formats[i];
+    return 0;
+}
+
+static int read_class(struct bound_options *o, int option, const char *name, const char *text) {
+    int i = 0, result;
+    switch (option) {
+    case INPUT:
+        o->input_given = 1;
+        return read_format(name, text, format_names, &o->input);
+    case WEIGHTS:
+        return read_format(name, text, format_names, &o->weights);
+    case ACCUMULATE:
+        result = argument_name(COMMAND, name, text, bound_accumulate_names, &i);
+        o->accumulate = (enum bound_accumulate)i;
+        return result;
+    case PARTIALS:
+        return read_format(name, text, partials_names, &o->partials);
+    case OUTPUT:
+        return read_format(name, text, format_names, &o->output);
+    case SCORE:
+        result = argument_name(COMMAND, name, text, bound_score_names, &i);
+        o->score = (enum bound_score)i;
+        return result;
+    case MERGES:
+        result = argument_name(COMMAND, name, text, bound_merges_names, &i);
+        o->merges = (enum bound_merges)i;
+        return result;
+    case DIVIDE:
+        return argument_name(COMMAND, name, text, divide_names, &o->immediate);
+    case EXP_ERROR:
+        return argument_number(COMMAND, name, text, 0.0, 0.5, &o->exp_error);
+    default:
+        fputs("see `chunkproof bound --help`\n", stderr); /* getopt_long() said what is wrong */
+        return -1;
+    }
+}
+
+static int read_option(struct bound_options *o, int option, const char *name, const char *text) {
+    int i = 0, result;
+    switch (option) {
+    case KEYS:
+        o->keys_given = 1;
+        return argument_int(COMMAND, name, text, 1, BOUND_MOST_KEYS, &o->keys);
+    case HEAD_DIM:
+        o->dim_given = 1;
+        return argument_int(COMMAND, name, text, 1, BOUND_MOST_DIM, &o->head_dim);
+    case CHUNK:
+        return argument_int(COMMAND, name, text, 1, BOUND_MOST_KEYS, &o->chunk);
+    case FAMILY:
+        o->row_given = 1;
+        result = argument_name(COMMAND, name, text, bound_family_names, &i);
+        o->family = (enum bound_family)i;
+        return result;
+    case SEED:
+        o->row_given = 1;
+        return argument_seed(COMMAND, text, LLONG_MAX, &o->seed);
+    case TRUNCATE:
+        o->truncate = 1;
+        return 0;
+    case FLUSH:
+        o->flush = 1;
+        return 0;
+    case ROUNDED_SUM:
+        o->rounded_sum = 1;
+        return 0;
+    case CASE:
+        o->case_file = text;
+        return 0;
+    case SAVE:
+        o->save_file = text;
+        return 0;
+    case JSON:
+        o->json = 1;
+        return 0;
+    case TIME:
+        o->time = 1;
+        return 0;
+    case HELP:
+        o->help = 1;
+        return 0;
+    default:
+        return read_class(o, option, name, text);
+    }
+}
+
+/* The class and the row make no difference to the time. */
+static int check_time(unsigned long long given) {
+    for (int i = 0; names[i].name != NULL; i++) {
+        int value = names[i].val;
+        int known = value == KEYS || value == HEAD_DIM || value == CHUNK || value == TIME;
+        if ((given >> (value - KEYS) & 1U) != 0 && !known) {
+            return argument_refuse(
+                COMMAND,
+                "--time measures rows of its own and prints a table: --%s has no meaning "
+                "with it, only --keys, --head-dim and --chunk have",
+                names[i].name);
+        }
+    }
+    return 0;
+}
+
+/* Options that do not go together. `given`: a bit for each option, from KEYS on. */
+static int check(struct bound_options *o, unsigned long long given) {
+    if (o->time && check_time(given) != 0) {
+        return -1;
+    }
+    if (o->case_file != NULL && (o->row_given || o->keys_given || o->dim_given)) {
+        return argument_refuse(
+            COMMAND, "--case brings its own row: --keys, --head-dim, --family and --seed have no "
+                     "meaning with it");
+    }
+    if (o->save_file != NULL && strcmp(o->save_file, "-") == 0) {
+        return argument_refuse(COMMAND,
+                               "--save -: the standard output has the report; name a file");
+    }
+    if ((long long)o->keys * o->head_dim > BOUND_MOST_NUMBERS) {
+        return argument_refuse(COMMAND, "--keys times --head-dim must be %d at most, not %lld",
+                               BOUND_MOST_NUMBERS, (long long)o->keys * o->head_dim);
+    }
+    if (o->merges == MERGES_RUNNING && o->partials != CP_FP32) {
+        return argument_refuse(COMMAND, "--merges running stores no state: without --partials");
+    }
+    if (o->merges == MERGES_RUNNING && o->immediate) {
+        return argument_refuse(
+            COMMAND, "--merges running divides at the end only: without --divide immediate");
+    }
+    if (o->rounded_sum && o->weights == CP_FP32) {
+        return argument_refuse(
+            COMMAND, "--rounded-sum needs --weights fp16 or bf16: in fp32 P is not rounded");
+    }
+    if (o->case_file != NULL && !o->input_given) {
+        o->input = CP_FP32; /* their products may need rounding */
+    }
+    return 0;
+}
+
+int bound_options_parse(struct bound_options *o, int argc, char **argv) {
+    static char program[] = "chunkproof bound"; /* for the messages of getopt_long() */
+    int option, index = 0;
+    unsigned long long given = 0;
+    *o = (struct bound_options){.keys = 1024,
+                                .head_dim = 128,
+                                .chunk = 64,
+                                .seed = 1,
+                                .input = CP_FP16,
+                                .weights = CP_FP16,
+                                .accumulate = ACCUMULATE_FP32,
+                                .partials = CP_FP32,
+                                .output = CP_FP16,
+                                .exp_error = 0x1p-23};
+    argv[0] = program;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+        option = option == 'h' ? HELP : option;
+        if (read_option(o, option, names[index].name, optarg) != 0) {
+            return -1;
+        }
+        given |= 1ULL << (option - KEYS);
+    }
+    if (!o->help && optind < argc) {
+        return argument_refuse(
+            COMMAND, "it takes options only, not '%s'; a case is given with --case", argv[optind]);
+    }
+    return o->help ? 0 : check(o, given);
+}

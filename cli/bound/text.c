@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report as text of at most 100 columns. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/bound/bound.h"
+
+#define BAR 40
+
+static const char *plural(int n) {
+    return n == 1 ? "" : "s";
+}
+
+/* Broken before column 100; `indent` spaces before each line. */
+static void print_wrapped(FILE *file, int indent, const char *text) {
+    int column = fprintf(file, "%*s", indent, "");
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + length > 99) {
+            column = fprintf(file, "\n%*s", indent, "") - 1;
+        }
+        column += fprintf(file, "%s%.*s", column > indent ? " " : "", length, text);
+        text += length + (text[length] == ' ');
+    }
+    fputs("\n", file);
+}
+
+static void print_row(FILE *file, const struct bound_options *o, const struct bound_row *row,
+                      const struct bound_figures *f) {
+    fprintf(file, "row     %d key%s of %d number%s, scores ", row->n, plural(row->n), row->d,
+            plural(row->d));
+    if (isfinite(f->largest_score)) {
+        fprintf(file, "up to %.3g, ", f->largest_score);
+    } else {
+        fputs("beyond binary64, ", file);
+    }
+    if (o->case_file != NULL) {
+        const char *name = strcmp(o->case_file, "-") == 0 ? "standard input" : o->case_file;
+        fprintf(file, "%s%s%s\n", name, o->input_given ? " in " : "",
+                o->input_given ? bound_format_name(o->input) : "");
+    } else {
+        fprintf(file, "family %s, seed %llu, in %s\n", bound_family_names[o->family], o->seed,
+                bound_format_name(o->input));
+    }
+}
+
+static void print_class(FILE *file, const struct bound_options *o) {
+    char text[256];
+    fprintf(file, "class   scores %s, exp within %.2g, P in %s%s, sums of P V %s %s\n",
+            bound_score_names[o->score], o->exp_error, bound_format_name(o->weights),
+            o->rounded_sum ? " (row sum too)" : "",
+            o->accumulate == ACCUMULATE_TENSOR_CORE ? "by" : "in",
+            bound_accumulate_names[o->accumulate]);
+    snprintf(text, sizeof text,
+             "chunks of %d key%s, merges %s, states in %s, division %s, output in %s%s%s", o->chunk,
+             plural(o->chunk), bound_merges_names[o->merges], bound_format_name(o->partials),
+             o->immediate ? "immediate" : "deferred", bound_format_name(o->output),
+             o->truncate ? ", cut off" : "", o->flush ? ", flushed" : "");
+    print_wrapped(file, 8, text);
+}
+
+static void print_shares(FILE *file, const struct bound_figures *f) {
+    fputs("\npart      share of B   largest in\n", file);
+    for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
+        int bar = (int)lround(f->share[p] * BAR);
+        fprintf(file, "%-8s %9.2f %%  %7d of %d%s%.*s\n", bound_part_names[p], 100.0 * f->share[p],
+                f->dominates[p], f->claimed, bar > 0 ? "  " : "", bar,
+                "########################################");
+    }
+}
+
+static void print_pair(FILE *file, const char *name, struct bound_pair pair, const char *what) {
+    fprintf(file, "%-8s %11.4g %11.4g   %s\n", name, pair.median, pair.largest, what);
+}
+
+static void print_figures(FILE *file, const struct bound_figures *f) {
+    fprintf(file, "\n              median     largest   of %d number%s of the output\n", f->claimed,
+            plural(f->claimed));
+    print_pair(file, "B", f->bound, "a right kernel is never further away (NUM-10)");
+    print_pair(file, "|o|", f->size, "the numbers themselves");
+    print_pair(file, "B / ulp", f->ulps, "B in units in the last place of the output");
+    print_pair(file, "usual", f->rms, "error if roundings are independent (NUM-13): no verdict");
+    if (isfinite(f->lse_bound)) {
+        fprintf(file,
+                "lse      %11.4g               bound of the log-sum-exp, beside its own rounding\n",
+                f->lse_bound);
+    }
+}
+
+void bound_print_text(FILE *file, const struct bound_options *o, const struct bound_row *row,
+                      const struct bound_figures *f) {
+    char text[BOUND_TEXT], advice[BOUND_TEXT - 64];
+    print_row(file, o, row, f);
+    print_class(file, o);
+    if (f->claimed > 0) {
+        print_shares(file, f);
+        print_figures(file, f);
+        fputs("\n", file);
+        bound_advice(o, row, f, f->largest_part, advice, sizeof advice);
+        snprintf(text, sizeof text, "%s: %.0f %% of B. %s", bound_part_names[f->largest_part],
+                 100.0 * f->share[f->largest_part], advice);
+        print_wrapped(file, 0, text);
+        print_wrapped(file, 0,
+                      "Shares are those of the formula's terms (NUM-10), over all numbers.");
+    }
+    if (f->claimed < f->elements) {
+        fprintf(file, "\nNo bound for %d of %d number%s.\n", f->elements - f->claimed, f->elements,
+                plural(f->elements));
+        bound_reason_text(o, row, f, text, sizeof text);
+        print_wrapped(file, 0, text);
+    }
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* access */
+#include "cli/show/options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/argument.h"
+#include "cli/show/show.h"
+
+#define COMMAND "show"
+
+#define SMALLEST_WIDTH 60
+#define LARGEST_WIDTH  1000
+
+void show_help(FILE *out) {
+    fputs("usage: chunkproof show [OPTION]... PROMPT...\n"
+          "       chunkproof show [OPTION]... --script FILE\n"
+          "       chunkproof show [OPTION]... -\n"
+          "       chunkproof show [OPTION]... --example NAME\n"
+          "\n"
+          "Builds a small forest of chunks and draws it: the tree with the sequences [i,j)\n"
+          "that each chunk covers, the plan (C, i, j), the two phases of attention, the\n"
+          "memory saved. A word is a token. Each PROMPT joins as a sequence, called p1, p2,\n"
+          "and so on.\n"
+          "\n",
+          out);
+    fputs("options:\n"
+          "  -c, --chunk-size N   tokens in a chunk, 1..64 (default: the script's, else 4)\n"
+          "  -p, --capacity N     chunks in the pool, 1..1024 (default: the script's, else\n"
+          "                       64)\n"
+          "  -s, --steps          draw after each operation, not only at the end\n"
+          "  -f, --format FORMAT  text (default), dot (for graphviz: a digraph for each\n"
+          "                       drawing) or svg (one picture of all drawings)\n"
+          "      --script FILE    operations from a file, - is the standard input\n"
+          "      --example NAME   a built-in script: ",
+          out);
+    fprintf(out, "%s\n", show_example_names());
+    fputs("      --source         print the script of the --example, and draw nothing\n"
+          "  -w, --width N        columns of the text, 60..1000 (default 80)\n"
+          "      --ascii          text without box characters\n"
+          "  -h, --help           this help\n"
+          "\n",
+          out);
+    fputs("a script is UTF-8 text with one operation in each line:\n"
+          "  # ...                     a comment; empty lines are skipped too\n"
+          "  chunk-size N              tokens in a chunk, before the first operation\n"
+          "  capacity N                chunks in the pool, before the first operation\n"
+          "  join NAME: word ...       a new sequence; shares the full chunks that it can\n"
+          "  join NAME in TENANT: ...  the same; shares with sequences of this tenant only\n"
+          "  append NAME word ...      one token more for the sequence, for each word\n"
+          "  append-all word ...       one token more for each sequence, all at once: a\n"
+          "                            word for each (S0's first), or one word for all\n"
+          "  leave NAME                the sequence leaves; chunks of its own are released\n"
+          "  fork NAME as NEWNAME      a second sequence with the same tokens, next to it\n"
+          "An operation that fails changes nothing. The drawing ends there, with a message\n"
+          "FILE:LINE: ... that says why. Names are for the script; the drawing numbers the\n"
+          "sequences S0, S1, ... in the order of the tree, and renumbers them when one\n"
+          "joins or leaves between.\n"
+          "\n",
+          out);
+    fputs("examples:\n"
+          "  chunkproof show -c 2 'you are a bot . hello' 'you are a bot . how are you'\n"
+          "  chunkproof show --example figure2 --steps\n"
+          "  chunkproof show --example figure2 --format svg >figure2.svg\n"
+          "  chunkproof show --example forest --format dot | dot -Tpdf >forest.pdf\n"
+          "  chunkproof show --example forest --source >my.script\n"
+          "\n"
+          "exit status:\n"
+          "  0  drawn\n"
+          "  1  a finding: after an operation the tree or the plan broke a clause of the\n"
+          "     specification; each is checked after each operation\n"
+          "  2  bad use or bad input, the pool is full, or the drawing cannot be written\n",
+          out);
+}
+
+/* One source of operations, and only one. */
+static int check_sources(struct show_options *options) {
+    int n_sources =
+        (options->n_prompts > 0) + (options->script != NULL) + (options->example != NULL);
+    if (n_sources == 0) {
+        return argument_refuse(COMMAND,
+                               "nothing to draw: give prompts, --script FILE or --example NAME");
+    }
+    if (n_sources > 1) {
+        return argument_refuse(COMMAND, "give prompts, --script or --example, one of them");
+    }
+    if (options->example != NULL && show_example(options->example) == NULL) {
+        return argument_refuse(COMMAND, "no example '%s'; there are %s", options->example,
+                               show_example_names());
+    }
+    if (options->source && options->example == NULL) {
+        return argument_refuse(COMMAND, "--source needs --example NAME");
+    }
+    return 0;
+}
+
+static int read_option(struct show_options *options, int option, char **argv) {
+    static const char *const formats[] = {
+        [SHOW_TEXT] = "text", [SHOW_DOT] = "dot", [SHOW_SVG] = "svg", NULL};
+    int format = 0;
+    switch (option) {
+    case 'c':
+        return argument_int(COMMAND, "chunk-size", optarg, 1, SHOW_MAX_CHUNK_SIZE,
+                            &options->chunk_size);
+    case 'p':
+        return argument_int(COMMAND, "capacity", optarg, 1, SHOW_MAX_CHUNKS, &options->capacity);
+    case 'w':
+        return argument_int(COMMAND, "width", optarg, SMALLEST_WIDTH, LARGEST_WIDTH,
+                            &options->width);
+    case 'f':
+        if (argument_name(COMMAND, "format", optarg, formats, &format) != 0) {
+            return -1;
+        }
+        options->format = (enum show_format)format;
+        return 0;
+    case 's':
+        options->steps = 1;
+        return 0;
+    case 'a':
+        options->ascii = 1;
+        return 0;
+    case 'o':
+        options->source = 1;
+        return 0;
+    case 'i':
+        options->script = optarg;
+        return 0;
+    case 'e':
+        options->example = optarg;
+        return 0;
+    case 'h':
+        options->help = 1;
+        return 0;
+    case ':':
+        return argument_refuse(COMMAND, "a value is missing after %s", argv[optind - 1]);
+    default:
+        if (optopt > 0 && optopt < 128 && strncmp(argv[optind - 1], "--", 2) != 0) {
+            return argument_refuse(COMMAND, "unknown option -%c", optopt);
+        }
+        return argument_refuse(COMMAND, "unknown, ambiguous or misused option %s",
+                               argv[optind - 1]);
+    }
+}
+
+int show_read_options(struct show_options *options, int argc, char **argv) {
+    static const struct option names[] = {
+        {"chunk-size", required_argument, NULL, 'c'},
+        {"capacity", required_argument, NULL, 'p'},
+        {"format", required_argument, NULL, 'f'},
+        {"steps", no_argument, NULL, 's'},
+        {"script", required_argument, NULL, 'i'},
+        {"example", required_argument, NULL, 'e'},
+        {"source", no_argument, NULL, 'o'},
+        {"width", required_argument, NULL, 'w'},
+        {"ascii", no_argument, NULL, 'a'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    memset(options, 0, sizeof *options);
+    options->width = SHOW_DEFAULT_WIDTH;
+    optind = 0; /* the command line may have been read before */
+    for (;;) {
+        int option = getopt_long(argc, argv, ":c:p:f:sw:h", names, NULL);
+        if (option == -1) {
+            break;
+        }
+        int status = read_option(options, option, argv);
+        if (status != 0 || options->help) {
+            return status;
+        }
+    }
+    options->n_prompts = argc - optind;
+    options->prompt = argv + optind;
+    if (options->script == NULL && options->n_prompts == 1 &&
+        strcmp(options->prompt[0], "-") == 0) {
+        options->script = "-";
+        options->n_prompts = 0;
+    }
+    if (options->n_prompts == 1 && access(options->prompt[0], F_OK) == 0) {
+        fprintf(
+            stderr,
+            "chunkproof show: %s is taken for a prompt, and a file is called so, too; --script %s "
+            "reads it\n",
+            options->prompt[0], options->prompt[0]);
+    }
+    return check_sources(options);
+}

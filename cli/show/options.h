@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CHUNKPROOF_CLI_SHOW_OPTIONS_H
+#define CHUNKPROOF_CLI_SHOW_OPTIONS_H
+
+#include <stdio.h>
+
+enum show_format { SHOW_TEXT, SHOW_DOT, SHOW_SVG };
+
+struct show_options {
+    int chunk_size; /* 0: not given */
+    int capacity;   /* 0: not given */
+    int width;
+    enum show_format format;
+    int steps;
+    int ascii;
+    int help;
+    int source;
+    const char *script;  /* "-" for the standard input; or NULL */
+    const char *example; /* or NULL */
+    int n_prompts;       /* 0 when there is a script or an example */
+    char **prompt;
+};
+
+/* 0, or -1 after a message. */
+int show_read_options(struct show_options *options, int argc, char **argv);
+
+void show_help(FILE *out);
+
+#endif

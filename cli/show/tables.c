@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the drawing that are text in every format: sequences, plan, phases, memory. */
+#include <stdlib.h>
+
+#include "cli/base/text.h"
+#include "cli/show/show.h"
+
+/* A list of short items that goes on in the next line, indented, when a line is full. */
+struct list {
+    FILE *out;
+    int width;
+    int indent;
+    int column;
+    int gap; /* blanks before the next item, if it is put in the same line */
+};
+
+static void list_put(struct list *list, const char *item) {
+    int columns = text_columns(item);
+    if (list->column > list->indent && list->column + list->gap + columns > list->width) {
+        fputc('\n', list->out);
+        text_put_blanks(list->out, list->indent);
+        list->column = list->indent;
+    } else {
+        text_put_blanks(list->out, list->gap);
+        list->column += list->gap;
+    }
+    fputs(item, list->out);
+    list->column += columns;
+    list->gap = 1;
+}
+
+/* The item "C5", say, with what stands before and behind it. */
+static void list_put_number(struct list *list, const char *before, int number, const char *behind) {
+    char item[64];
+    snprintf(item, sizeof item, "%s%d%s", before, number, behind);
+    list_put(list, item);
+}
+
+static int digits(int number) {
+    return snprintf(NULL, 0, "%d", number);
+}
+
+/* ---- Sequences ---- */
+
+static void put_sequences(FILE *out, const struct show_view *view) {
+    const struct cp_plan *plan = view->world->plan;
+    const char *mark = view->ascii ? "~" : "…";
+    text_put_wrapped(out,
+                     "Sequences: their paths, shared chunks before the bar, their own behind it", 0,
+                     0, view->width);
+    fputs("   S  name          tokens  shared  path\n", out);
+    for (int s = 0; s < plan->n_sequences; s++) {
+        const struct cp_plan_row *row = &plan->row[s];
+        const char *tenant = show_tenant_name(view->world, s);
+        char *name = text_cut(show_sequence_name(view->world, s), 12, mark);
+        fprintf(out, "%4d  %s", s, name);
+        text_put_blanks(out, 12 - text_columns(name));
+        fprintf(out, "  %6d  %6d ", row->n_tokens, row->n_shared * plan->chunk_size);
+        free(name);
+        struct list list = {out, view->width, 35, 35, 1};
+        for (int k = 0; k < row->n_chunks; k++) {
+            if (k == row->n_shared && k > 0) {
+                list_put(&list, "|");
+            }
+            list_put_number(&list, "C", row->chunk[k], "");
+        }
+        if (row->n_chunks == 0) {
+            list_put(&list, "(empty: no chunk)");
+        }
+        if (tenant != NULL) {
+            list_put(&list, "(tenant");
+            list_put(&list, tenant);
+            fputc(')', out);
+        }
+        fputc('\n', out);
+    }
+}
+
+/* ---- The plan ---- */
+
+/* One more than the last of the shared chunks that have the range of number i, from i on. */
+static int run_end(const struct cp_plan *plan, int i) {
+    int end = i + 1;
+    while (end < plan->n_shared && plan->shared[end].begin == plan->shared[i].begin &&
+           plan->shared[end].end == plan->shared[i].end) {
+        end++;
+    }
+    return end;
+}
+
+void show_plan_in_short(FILE *out, const struct show_view *view, int indent) {
+    const struct cp_plan *plan = view->world->plan;
+    struct list list = {out, view->width, indent, indent - 1, 1};
+    text_put_blanks(out, indent - 1);
+    for (int i = 0; i < plan->n_shared; i = run_end(plan, i)) {
+        for (int k = i; k < run_end(plan, i); k++) {
+            list_put_number(&list, k == i ? "[C" : "C", plan->shared[k].chunk,
+                            k + 1 < run_end(plan, i) ? "," : "]");
+        }
+        char range[64];
+        snprintf(range, sizeof range, "x [%d,%d)", plan->shared[i].begin, plan->shared[i].end);
+        list_put(&list, range);
+        list.gap = 2;
+    }
+    for (int s = 0; s < plan->n_sequences; s++) {
+        const struct cp_plan_row *row = &plan->row[s];
+        for (int k = row->n_shared; k < row->n_chunks; k++) {
+            list_put_number(&list, k == row->n_shared ? "[C" : "C", row->chunk[k],
+                            k + 1 < row->n_chunks ? "," : "]");
+        }
+        if (row->n_shared < row->n_chunks) {
+            char range[64];
+            snprintf(range, sizeof range, "x [%d,%d)", s, s + 1);
+            list_put(&list, range);
+            list.gap = 2;
+        }
+    }
+    if (plan->n_shared == 0 && list.column < indent) {
+        list_put(&list, "(empty)");
+    }
+    fputc('\n', out);
+}
+
+static void put_plan_line(FILE *out, int chunk, int begin, int end, int n_tokens, int position) {
+    fprintf(out, "%*sC%d  %5d  %5d  %8d  %8d", 5 - digits(chunk), "", chunk, begin, end, n_tokens,
+            position);
+}
+
+static void put_plan(FILE *out, const struct show_view *view) {
+    const struct cp_plan *plan = view->world->plan;
+    int c = plan->chunk_size;
+    char heading[128];
+    snprintf(heading, sizeof heading,
+             "Plan (C, i, j): chunk C serves the queries [i,j); epoch %llu, step %llu",
+             plan->stamp.epoch, plan->stamp.step);
+    text_put_wrapped(out, heading, 0, 0, view->width);
+    show_plan_in_short(out, view, 2);
+    fputs("     C      i      j  n_tokens  position  where\n", out);
+    for (int i = 0; i < plan->n_shared; i++) {
+        const struct cp_shared_chunk *shared = &plan->shared[i];
+        put_plan_line(out, shared->chunk, shared->begin, shared->end, shared->n_tokens,
+                      shared->position);
+        fprintf(out, "  shared[%d]\n", i);
+    }
+    for (int s = 0; s < plan->n_sequences; s++) {
+        const struct cp_plan_row *row = &plan->row[s];
+        for (int k = row->n_shared; k < row->n_chunks; k++) {
+            int left = row->n_tokens - k * c;
+            put_plan_line(out, row->chunk[k], s, s + 1, left < c ? left : c, k * c);
+            fprintf(out, "  row[%d].chunk[%d]\n", s, k);
+        }
+    }
+}
+
+/* ---- The two phases ---- */
+
+static void put_chunk_first(FILE *out, const struct show_view *view) {
+    const struct cp_plan *plan = view->world->plan;
+    const char *times = view->ascii ? "x" : "×";
+    text_put_wrapped(out,
+                     "Phase 1, chunk first: each shared chunk is read once for all the queries in "
+                     "its range; a partial result (m, n, o) is kept for each of them",
+                     0, 0, view->width);
+    for (int i = 0; i < plan->n_shared; i++) {
+        const struct cp_shared_chunk *shared = &plan->shared[i];
+        int label = fprintf(out, "%*sC%d ", 5 - digits(shared->chunk), "", shared->chunk);
+        struct list list = {out, view->width, label + 2, label, 1};
+        list_put(&list, times);
+        for (int s = shared->begin; s < shared->end; s++) {
+            list_put_number(&list, "q", s, "");
+        }
+        fputc('\n', out);
+    }
+    if (plan->n_shared == 0) {
+        fputs("    (nothing to do: no chunk is shared)\n", out);
+    }
+}
+
+#define PHASE_2(merge)                                                                             \
+    "Phase 2, sequence first: each query merges (" merge                                           \
+    ") what phase 1 kept for it, (C), goes on "                                                    \
+    "with the chunks that it has alone, and divides: out = o / n"
+
+static void put_sequence_first(FILE *out, const struct show_view *view) {
+    const struct cp_plan *plan = view->world->plan;
+    const char *merge = view->ascii ? "+" : "⊕";
+    text_put_wrapped(out, view->ascii ? PHASE_2("+") : PHASE_2("⊕"), 0, 0, view->width);
+    for (int s = 0; s < plan->n_sequences; s++) {
+        const struct cp_plan_row *row = &plan->row[s];
+        int label = fprintf(out, "%*sq%d:", 5 - digits(s), "", s);
+        struct list list = {out, view->width, label + 1, label, 1};
+        for (int k = 0; k < row->n_chunks; k++) {
+            if (k > 0) {
+                list_put(&list, merge);
+            }
+            list_put_number(&list, k < row->n_shared ? "(C" : "C", row->chunk[k],
+                            k < row->n_shared ? ")" : "");
+        }
+        if (row->n_chunks == 0) {
+            list_put(&list, "no key, so out = 0");
+        }
+        fputc('\n', out);
+    }
+}
+
+/* ---- Memory ---- */
+
+static void put_memory(FILE *out, const struct show_view *view) {
+    const struct cp_tree *tree = view->world->tree;
+    struct show_figures figures = show_count(tree);
+    int saved = figures.apart_tokens - figures.tokens;
+    int slots = figures.chunks * tree->chunk_size;
+    fputs("Memory\n", out);
+    fprintf(out, "    chunks used      %6d of %d\n", figures.chunks, tree->pool.capacity);
+    fprintf(out, "    their slots      %6d, %d unused\n", slots, slots - figures.tokens);
+    fprintf(out, "    tokens stored    %6d\n", figures.tokens);
+    fprintf(out, "    without sharing  %6d, in %d chunk%s\n", figures.apart_tokens,
+            figures.apart_chunks, figures.apart_chunks == 1 ? "" : "s");
+    int chunks = figures.apart_chunks - figures.chunks;
+    fprintf(out, "    saved            %6d (%.1f %%), and %d chunk%s\n", saved,
+            figures.apart_tokens > 0 ? 100.0 * saved / figures.apart_tokens : 0.0, chunks,
+            chunks == 1 ? "" : "s");
+}
+
+void show_tables_plan(FILE *out, const struct show_view *view) {
+    put_sequences(out, view);
+    fputc('\n', out);
+    put_plan(out, view);
+}
+
+void show_tables_phases(FILE *out, const struct show_view *view) {
+    put_chunk_first(out, view);
+    fputc('\n', out);
+    put_sequence_first(out, view);
+    fputc('\n', out);
+    put_memory(out, view);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* getopt_long */
+
+#include "cli/simulate/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/limits.h"
+#include "cli/base/argument.h"
+
+#define COMMAND "simulate"
+
+/* The published traces' block, and the papers' chunk. */
+#define DEFAULT_BLOCK (CP_MAX_CHUNK_SIZE < 512 ? CP_MAX_CHUNK_SIZE : 512)
+#define DEFAULT_CHUNK (CP_MAX_CHUNK_SIZE < 64 ? CP_MAX_CHUNK_SIZE : 64)
+#define DEFAULT_BATCH (CP_MAX_SEQUENCES < 32 ? CP_MAX_SEQUENCES : 32)
+
+enum { OTHER, LOAD_FILE, LOAD_POISSON, LOAD_ANY_POISSON }; /* what an option is about */
+
+enum {
+    HELP = 1,
+    BATCH,
+    MEMORY,
+    CHUNK,
+    COST,
+    PRINT_COST,
+    MODEL,
+    LAYERS,
+    HEADS,
+    KV_HEADS,
+    HEAD_DIM,
+    BYTES,
+    JSON,
+    CSV,
+    TABLE4,
+    BLOCK,
+    SPEED,
+    POISSON,
+    RATES,
+    PROMPT,
+    SHARED,
+    COMPLETION,
+    REQUESTS,
+    SEED
+};
+
+static const struct option names[] = {
+    {"help", no_argument, NULL, HELP},
+    {"batch", required_argument, NULL, BATCH},
+    {"memory", required_argument, NULL, MEMORY},
+    {"chunk", required_argument, NULL, CHUNK},
+    {"cost", required_argument, NULL, COST},
+    {"print-cost", no_argument, NULL, PRINT_COST},
+    {"model", required_argument, NULL, MODEL},
+    {"layers", required_argument, NULL, LAYERS},
+    {"heads", required_argument, NULL, HEADS},
+    {"kv-heads", required_argument, NULL, KV_HEADS},
+    {"head-dim", required_argument, NULL, HEAD_DIM},
+    {"bytes", required_argument, NULL, BYTES},
+    {"json", required_argument, NULL, JSON},
+    {"csv", required_argument, NULL, CSV},
+    {"table4", no_argument, NULL, TABLE4},
+    {"block", required_argument, NULL, BLOCK},
+    {"speed", required_argument, NULL, SPEED},
+    {"poisson", required_argument, NULL, POISSON},
+    {"rates", required_argument, NULL, RATES},
+    {"prompt", required_argument, NULL, PROMPT},
+    {"shared", required_argument, NULL, SHARED},
+    {"completion", required_argument, NULL, COMPLETION},
+    {"requests", required_argument, NULL, REQUESTS},
+    {"seed", required_argument, NULL, SEED},
+    {NULL, 0, NULL, 0},
+};
+
+static int kind_of(int option) {
+    return option >= REQUESTS  ? LOAD_ANY_POISSON
+           : option >= POISSON ? LOAD_POISSON
+           : option >= BLOCK   ? LOAD_FILE
+                               : OTHER;
+}
+
+void simulate_options_help(void) {
+    printf(
+        "usage: chunkproof simulate [OPTION]... [FILE]\n"
+        "       chunkproof simulate [OPTION]... --rates X,X,...\n"
+        "       chunkproof simulate [OPTION]... --table4\n"
+        "\n"
+        "Simulates a server that decodes in iterations, with and without shared prefixes: "
+        "requests\n"
+        "wait until the batch and the memory have room, their prompts are computed but for what "
+        "is\n"
+        "in the prefix tree, each gets a token per iteration and leaves when it has all of them.\n"
+        "How long an iteration takes is a formula with given numbers (spec/simulate.md): nothing\n"
+        "is measured here. Says normalized latency (ms from arrival to last token, per token),\n"
+        "peak batch size and peak K/V memory.\n"
+        "\n"
+        "the load:\n"
+        "  FILE                  a trace as `chunkproof trace --help` describes it; - is standard\n"
+        "                        input\n"
+        "  --block N             its tokens in a block (%d; 1 to %d)\n"
+        "  --speed X             its requests come X times as fast (1)\n"
+        "or Poisson arrivals of requests that are alike:\n"
+        "  --poisson X           requests per second (1)\n"
+        "  --rates X,X,...       a row for each of these, %d at most\n"
+        "  --prompt N            prompt tokens (1024)\n"
+        "  --shared N            of these, the first that all have in common (as many as "
+        "--prompt)\n"
+        "  --completion N        completion tokens (512)\n"
+        "  --requests N          how many requests (1000)\n"
+        "  --seed N              other arrivals (1)\n"
+        "  --table4              the six loads of the paper's Table 4, beside what it measured\n"
+        "\n"
+        "the server:\n"
+        "  --batch N             sequences at once, at most (%d; 1 to %d)\n"
+        "  --memory X            GiB for K and V: a request waits until all of it fits (no limit)\n"
+        "  --chunk N             tokens in a chunk (with FILE its block, else %d; 1 to %d)\n"
+        "  --cost FILE           what an iteration costs (spec/simulate-cost.schema.json)\n"
+        "  --print-cost          print it as such a file, the example without --cost, and stop\n"
+        "  --model NAME          as in `chunkproof tables` (llama-7b)\n"
+        "  --layers N, --heads N, --kv-heads N, --head-dim N, --bytes N\n"
+        "                        of the model, where they differ; --bytes of one number\n"
+        "\n"
+        "output:\n"
+        "  --json FILE           write the report there, too (spec/simulate-report.schema.json)\n"
+        "  --csv FILE            and as comma-separated values, a row for each run\n"
+        "  -h, --help            this text\n"
+        "\n"
+        "exit status:\n"
+        "  0    simulated; whatever the figures are\n"
+        "  1    a finding: the prefix tree refused what it has room for\n"
+        "  2    bad use, a malformed trace (FILE:LINE:COLUMN: message) or cost, no memory, or\n"
+        "       output that cannot be written\n",
+        DEFAULT_BLOCK, CP_MAX_CHUNK_SIZE, SIMULATE_RATES, DEFAULT_BATCH, CP_MAX_SEQUENCES,
+        DEFAULT_CHUNK, CP_MAX_CHUNK_SIZE);
+}
+
+/* Numbers between commas. */
+static int read_rates(struct simulate_options *options, const char *text) {
+    char item[32];
+    options->n_rates = 0;
+    for (const char *from = text;; from++) {
+        size_t length = strcspn(from, ",");
+        if (options->n_rates == SIMULATE_RATES) {
+            return argument_refuse(COMMAND, "--rates: %d at most", SIMULATE_RATES);
+        }
+        if (length >= sizeof item) {
+            return argument_refuse(COMMAND, "--rates needs numbers between commas, not '%s'", text);
+        }
+        memcpy(item, from, length);
+        item[length] = '\0';
+        if (argument_number(COMMAND, "rates", item, SIMULATE_LEAST_RATE, SIMULATE_MOST_RATE,
+                            &options->rate[options->n_rates++]) != 0) {
+            return -1;
+        }
+        from += length;
+        if (*from == '\0') {
+            return 0;
+        }
+    }
+}
+
+static int read_model(struct simulate_options *options, const char *text) {
+    const struct cp_dims *model = cp_dims_find(text);
+    if (model == NULL) {
+        fprintf(stderr, "chunkproof simulate: --model %s: not known; the models are", text);
+        for (int i = 0; cp_dims_at(i) != NULL; i++) {
+            fprintf(stderr, " %s", cp_dims_at(i)->name);
+        }
+        fputs("\n", stderr);
+        return -1;
+    }
+    options->settings.model = *model;
+    return 0;
+}
+
+static int read_size(struct cp_dims *given, int option, const char *name, const char *text) {
+    switch (option) {
+    case LAYERS:
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->layers);
+    case HEADS:
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->heads);
+    case KV_HEADS:
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->kv_heads);
+    case HEAD_DIM:
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->head_dim);
+    default:
+        return argument_int(COMMAND, name, text, 1, 16, &given->number_bytes);
+    }
+}
+
+static int read_one_rate(struct simulate_options *options, const char *name, const char *text) {
+    if (options->n_rates > 0) {
+        return argument_refuse(COMMAND, "--%s: the rate of arrivals was given before", name);
+    }
+    if (strcmp(name, "rates") == 0) {
+        return read_rates(options, text);
+    }
+    options->n_rates = 1;
+    return argument_number(COMMAND, name, text, SIMULATE_LEAST_RATE, SIMULATE_MOST_RATE,
+                           options->rate);
+}
+
+static int read_load(struct simulate_options *options, int option, const char *name,
+                     const char *text) {
+    struct simulate_poisson *poisson = &options->poisson;
+    switch (option) {
+    case BLOCK:
+        return argument_int(COMMAND, name, text, 1, CP_MAX_CHUNK_SIZE, &options->block);
+    case SPEED:
+        return argument_number(COMMAND, name, text, 1e-6, 1e6, &options->speed);
+    case POISSON:
+    case RATES:
+        return read_one_rate(options, name, text);
+    case PROMPT:
+        return argument_int(COMMAND, name, text, 0, SIMULATE_MOST_TOKENS, &poisson->prompt);
+    case SHARED:
+        return argument_int(COMMAND, name, text, 0, SIMULATE_MOST_TOKENS, &poisson->shared);
+    case COMPLETION:
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_TOKENS, &poisson->completion);
+    case REQUESTS:
+        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_REQUESTS, &poisson->requests);
+    case SEED:
+        return argument_seed(COMMAND, text, LLONG_MAX, &poisson->seed);
+    default:
+        fputs("see `chunkproof simulate --help`\n", stderr); /* getopt_long() said what is wrong */
+        return -1;
+    }
+}
+
+static int read_option(struct simulate_options *options, struct cp_dims *given, int option,
+                       const char *name, const char *text) {
+    switch (option) {
+    case HELP:
+        options->help = 1;
+        return 0;
+    case BATCH:
+        return argument_int(COMMAND, name, text, 1, CP_MAX_SEQUENCES, &options->settings.batch);
+    case MEMORY:
+        return argument_number(COMMAND, name, text, 1e-9, SIMULATE_MOST_GIB, &options->memory);
+    case CHUNK:
+        return argument_int(COMMAND, name, text, 1, CP_MAX_CHUNK_SIZE, &options->settings.chunk);
+    case COST:
+        options->cost = text;
+        return 0;
+    case PRINT_COST:
+        options->print_cost = 1;
+        return 0;
+    case MODEL:
+        return read_model(options, text);
+    case JSON:
+        options->json = text;
+        return 0;
+    case CSV:
+        options->csv = text;
+        return 0;
+    case TABLE4:
+        options->table4 = 1;
+        return 0;
+    default:
+        return option >= LAYERS && option <= BYTES ? read_size(given, option, name, text)
+                                                   : read_load(options, option, name, text);
+    }
+}
+
+/* The settings where nothing is said. */
+static void preset(struct simulate_options *options) {
+    memset(options, 0, sizeof *options);
+    options->block = DEFAULT_BLOCK;
+    options->speed = 1.0;
+    options->poisson = (struct simulate_poisson){
+        .requests = 1000, .prompt = 1024, .shared = -1, .completion = 512, .seed = 1};
+    options->settings.batch = DEFAULT_BATCH;
+    options->settings.model = *cp_dims_find("llama-7b");
+}
+
+/* The model with the sizes that were given; as many K/V heads as heads, unless the model has fewer. */
+static void resize(struct cp_dims *model, const struct cp_dims *given) {
+    int grouped = model->kv_heads < model->heads;
+    model->layers = given->layers > 0 ? given->layers : model->layers;
+    model->heads = given->heads > 0 ? given->heads : model->heads;
+    model->kv_heads = given->kv_heads > 0 ? given->kv_heads
+                      : grouped           ? model->kv_heads
+                                          : model->heads;
+    model->head_dim = given->head_dim > 0 ? given->head_dim : model->head_dim;
+    model->number_bytes = given->number_bytes > 0 ? given->number_bytes : model->number_bytes;
+}
+
+static int check_load(struct simulate_options *options, const char *const *last) {
+    const char *poisson = last[LOAD_POISSON];
+    if (options->file != NULL && options->table4) {
+        return argument_refuse(COMMAND, "--table4 has loads of its own: it takes no FILE");
+    }
+    if (options->table4 && poisson != NULL) {
+        return argument_refuse(
+            COMMAND, "--table4 has loads of its own: --%s has no meaning with it", poisson);
+    }
+    if (options->file != NULL && (poisson != NULL || last[LOAD_ANY_POISSON] != NULL)) {
+        return argument_refuse(COMMAND,
+                               "--%s is about Poisson arrivals: it has no meaning with FILE",
+                               poisson != NULL ? poisson : last[LOAD_ANY_POISSON]);
+    }
+    if (options->file == NULL && last[LOAD_FILE] != NULL) {
+        return argument_refuse(COMMAND, "--%s is about a trace: it needs FILE", last[LOAD_FILE]);
+    }
+    if (options->n_rates == 0) {
+        options->rate[0] = 1.0;
+        options->n_rates = 1;
+    }
+    if (options->poisson.shared < 0) {
+        options->poisson.shared = options->poisson.prompt;
+    }
+    if (options->poisson.shared > options->poisson.prompt) {
+        return argument_refuse(COMMAND, "--shared %d: the prompts have %d tokens only",
+                               options->poisson.shared, options->poisson.prompt);
+    }
+    return 0;
+}
+
+static int check_server(struct simulate_options *options) {
+    struct simulate_settings *settings = &options->settings;
+    const struct cp_dims *model = &settings->model;
+    if (model->heads % model->kv_heads != 0) {
+        return argument_refuse(COMMAND, "--kv-heads %d must divide --heads %d", model->kv_heads,
+                               model->heads);
+    }
+    if (settings->chunk == 0) {
+        settings->chunk = options->file != NULL ? options->block : DEFAULT_CHUNK;
+    }
+    double chunks = options->memory * 0x1p30 / simulate_chunk_bytes(settings);
+    if (options->memory > 0.0 && chunks < 1.0) {
+        return argument_refuse(COMMAND, "--memory %g has no room for one chunk, %g GiB",
+                               options->memory, simulate_chunk_bytes(settings) / 0x1p30);
+    }
+    settings->capacity = chunks < 1e18 ? (long long)chunks : (long long)1e18;
+    return 0;
+}
+
+int simulate_options_parse(struct simulate_options *options, int argc, char **argv) {
+    static char program[] = "chunkproof simulate"; /* for the messages of getopt_long() */
+    const char *last[LOAD_ANY_POISSON + 1] = {NULL};
+    struct cp_dims given = {.name = NULL};
+    int index = 0;
+    int option;
+    preset(options);
+    argv[0] = program;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+        option = option == 'h' ? HELP : option;
+        if (read_option(options, &given, option, names[index].name, optarg) != 0) {
+            return -1;
+        }
+        last[kind_of(option)] = names[index].name;
+    }
+    if (options->help) {
+        return 0;
+    }
+    if (argc - optind > 1) {
+        return argument_refuse(COMMAND, "one FILE at most, not also '%s'", argv[optind + 1]);
+    }
+    options->file = argc > optind ? argv[optind] : NULL;
+    resize(&options->settings.model, &given);
+    return check_load(options, last) != 0 || check_server(options) != 0 ? -1 : 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cells: comparing a published number with a value, and the cells of all sections. */
+#include "cli/tables/tables.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+const char *cp_section_name(int section) {
+    static const char *const name[CP_SECTIONS] = {"prefill",  "decode", "kernel-mops", "capacity",
+                                                  "kv-bytes", "ratios", "errors"};
+    return name[section];
+}
+
+const char *cp_cell_status_name(int status) {
+    static const char *const name[CP_CELL_KINDS] = {"match", "rounding", "differs", "within",
+                                                    "measured"};
+    return name[status];
+}
+
+char cp_cell_mark(int status) {
+    return "=~#<."[status];
+}
+
+static int decimals(const char *published) {
+    const char *point = strchr(published, '.');
+    return point == NULL ? 0 : (int)strlen(point + 1);
+}
+
+/* "2166.36" as 216636: the number in units of its last digit. */
+static long long last_digit_units(const char *text) {
+    long long units = 0;
+    for (; *text != '\0'; text++) {
+        if (*text != '.') {
+            units = 10 * units + (*text - '0');
+        }
+    }
+    return units;
+}
+
+int cp_compare_published(const char *published, double value, char *text, size_t size) {
+    int length = snprintf(text, size, "%.*f", decimals(published), value);
+    assert(length > 0 && (size_t)length < size);
+    (void)length;
+    if (strcmp(text, published) == 0) {
+        return CP_CELL_MATCH;
+    }
+    if (strspn(text, "0123456789.") != strlen(text)) { /* negative, infinite, no number */
+        return CP_CELL_DIFFERS;
+    }
+    long long off = last_digit_units(text) - last_digit_units(published);
+    return off == 1 || off == -1 ? CP_CELL_ROUNDING : CP_CELL_DIFFERS;
+}
+
+int cp_is_cut_off(const char *published, double value) {
+    char text[40];
+    double unit = pow(10.0, decimals(published));
+    return cp_compare_published(published, floor(value * unit) / unit, text, sizeof text) ==
+               CP_CELL_MATCH &&
+           cp_compare_published(published, value, text, sizeof text) != CP_CELL_MATCH;
+}
+
+struct cp_cell *cp_cell_add(struct cp_cells *cells, int section) {
+    if (cells->n == cells->capacity) {
+        cells->capacity = cells->capacity == 0 ? 512 : 2 * cells->capacity;
+        cells->cell = realloc(cells->cell, (size_t)cells->capacity * sizeof *cells->cell);
+        if (cells->cell == NULL) {
+            fprintf(stderr, "chunkproof tables: out of memory\n");
+            exit(EXIT_BAD_USE);
+        }
+    }
+    struct cp_cell *cell = &cells->cell[cells->n++];
+    memset(cell, 0, sizeof *cell);
+    cell->section = section;
+    return cell;
+}
+
+void cp_cell_text(char *field, size_t size, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(field, size, format, arguments);
+    va_end(arguments);
+    assert(length >= 0 && (size_t)length < size);
+    (void)length;
+}
+
+void cp_cell_compare(struct cp_cell *cell, const char *published, double value) {
+    cp_cell_text(cell->published, sizeof cell->published, "%s", published);
+    cell->status =
+        cp_compare_published(published, value, cell->recomputed, sizeof cell->recomputed);
+}
+
+void cp_cell_explain_cut(struct cp_cell *cell, double value) {
+    if (cell->note[0] == '\0' && cp_is_cut_off(cell->published, value)) {
+        cp_cell_text(cell->note, sizeof cell->note, "%.6g, cut off instead of rounded", value);
+    }
+}
+
+void cp_cell_explain(struct cp_cell *cell, double value, const char *text) {
+    char rounded[40];
+    int matches =
+        cp_compare_published(cell->published, value, rounded, sizeof rounded) == CP_CELL_MATCH;
+    if (cell->status == CP_CELL_MATCH || cell->note[0] != '\0') {
+        return;
+    }
+    if (matches) {
+        cp_cell_text(cell->note, sizeof cell->note, "%s gives %s", text, rounded);
+    } else if (cp_is_cut_off(cell->published, value)) {
+        cp_cell_text(cell->note, sizeof cell->note, "%s gives %.6g, cut off", text, value);
+    }
+}
+
+void cp_cells_build(struct cp_cells *cells) {
+    *cells = (struct cp_cells){0};
+    for (int i = 0; i < cp_n_layer_tables; i++) {
+        cp_cells_layer_table(cells, &cp_layer_tables[i]);
+    }
+    cp_cells_kernel_mops(cells);
+    for (int i = 0; i < cp_n_peak_rows; i++) {
+        cp_cells_peak_row(cells, &cp_peak_rows[i]);
+    }
+    for (int section = CP_SECTION_CAPACITY; section <= CP_SECTION_RATIOS; section++) {
+        for (int i = 0; section == CP_SECTION_KV_BYTES && i < cp_n_kv_claims; i++) {
+            cp_cells_kv_claim(cells, &cp_kv_claims[i]);
+        }
+        for (int i = 0; i < cp_n_ratio_claims; i++) {
+            if (cp_ratio_claims[i].section == section) {
+                cp_cells_ratio_claim(cells, &cp_ratio_claims[i]);
+            }
+        }
+    }
+}
+
+int cp_cells_count(const struct cp_cells *cells, int section, int status) {
+    int n = 0;
+    for (int i = 0; i < cells->n; i++) {
+        n += (section < 0 || cells->cell[i].section == section) &&
+             (status < 0 || cells->cell[i].status == status);
+    }
+    return n;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `chunkproof trace`: gets a trace, replays it, reports. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "chunkproof/limits.h"
+#include "cli/base/clock.h"
+#include "cli/base/interrupt.h"
+#include "cli/command.h"
+#include "cli/trace/load.h"
+#include "cli/trace/options.h"
+#include "cli/trace/report.h"
+
+/* ---- Progress ---- */
+
+struct progress {
+    int shown;       /* at all */
+    int in_place;    /* on a terminal: each line over the one before */
+    double interval; /* seconds */
+    double next;
+};
+
+static struct progress start_progress(int always) {
+    int terminal = isatty(STDERR_FILENO);
+    double interval = terminal ? 0.1 : 1.0;
+    struct progress progress = {terminal || always, terminal, interval, seconds_now() + interval};
+    return progress;
+}
+
+static int watch(void *context, struct trace_replay *replay) {
+    struct progress *progress = context;
+    const struct trace_figures *figures = replay->figures;
+    if (progress->shown && seconds_now() >= progress->next) {
+        progress->next = seconds_now() + progress->interval;
+        fprintf(stderr, "%s%d of %d requests, %d alive, %lld iterations, %lld chunks in use%s",
+                progress->in_place ? "\r\033[K" : "", figures->requests, replay->trace->n_requests,
+                replay->schedule.n_live, figures->iterations, figures->now.used,
+                progress->in_place ? "" : "\n");
+        fflush(stderr);
+    }
+    return interrupted;
+}
+
+static void end_progress(const struct progress *progress) {
+    if (progress->shown && progress->in_place) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+/* ---- Getting a trace ---- */
+
+static int generate(struct trace *trace, const struct trace_options *options) {
+    switch (trace_generate(trace, &options->generator)) {
+    case TRACE_OK:
+        return 0;
+    case TRACE_NO_MEMORY:
+        fputs("chunkproof trace: not enough memory for so many requests\n", stderr);
+        return -1;
+    default:
+        fputs("chunkproof trace: so many and so long requests have more tokens than an int can "
+              "tell apart; ask for fewer or shorter ones\n",
+              stderr);
+        return -1;
+    }
+}
+
+/* ---- The pool ---- */
+
+/* Chooses the capacity when none was given: exactly what the trace needs. */
+static int choose_capacity(const struct trace *trace, struct trace_settings *settings) {
+    long long needed = 0;
+    if (settings->capacity > 0) {
+        return 0;
+    }
+    if (trace_needed_chunks(trace, settings, &needed) != 0) {
+        fputs("chunkproof trace: not enough memory to replay this trace\n", stderr);
+        return -1;
+    }
+    if (needed > CP_MAX_CHUNKS) {
+        fprintf(
+            stderr,
+            "chunkproof trace: this trace needs %lld chunks at once, but a pool has %d at most; "
+            "use larger blocks, build with a larger CP_MAX_CHUNKS, or give --capacity %d to "
+            "reject what does not fit\n",
+            needed, CP_MAX_CHUNKS, CP_MAX_CHUNKS);
+        return -1;
+    }
+    settings->capacity = needed > 0 ? (int)needed : 1;
+    return 0;
+}
+
+static int replay(const struct trace *trace, struct trace_options *options, const char *source) {
+    struct trace_figures figures;
+    struct trace_report report = {source, trace, &options->settings, &figures, 0, 0.0};
+    struct progress progress = start_progress(options->progress);
+    double start = seconds_now();
+    if (choose_capacity(trace, &options->settings) != 0) {
+        return EXIT_BAD_USE;
+    }
+    options->settings.observe = watch;
+    options->settings.context = &progress;
+    catch_interrupt();
+    trace_replay(trace, &options->settings, &figures);
+    report.seconds = seconds_now() - start;
+    end_progress(&progress);
+    if (figures.end == TRACE_OUT_OF_MEMORY && figures.iterations == 0) {
+        trace_report_problem(&report, stderr); /* nothing was replayed: there is no figure */
+        return trace_exit_status(figures.end);
+    }
+    if (figures.end == TRACE_POOL_FULL) {
+        trace_needed_chunks(trace, &options->settings, &report.needed);
+    }
+    if (!options->json) {
+        trace_report_text(&report, stdout);
+    } else if (trace_report_json(&report, stdout) != 0) {
+        fputs("chunkproof trace: the report cannot be written\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    fflush(stdout);
+    trace_report_problem(&report, stderr);
+    return trace_exit_status(figures.end);
+}
+
+int cp_command_trace(int argc, char **argv) {
+    struct trace_options options;
+    struct trace trace;
+    char generated[64];
+    const char *source = generated;
+    int status = EXIT_BAD_USE;
+    if (trace_options_parse(&options, argc, argv) != 0) {
+        return EXIT_BAD_USE;
+    }
+    if (options.help) {
+        trace_options_help();
+        return EXIT_RIGHT;
+    }
+    trace_init(&trace, options.block_size);
+    snprintf(generated, sizeof generated, "generated, seed %llu", options.generator.seed);
+    if (options.file != NULL) {
+        source = trace_source(options.file);
+    }
+    int got = options.file == NULL ? generate(&trace, &options) : trace_load(&trace, options.file);
+    if (got == 0 && options.generate) {
+        trace_print(&trace, stdout);
+        status = EXIT_RIGHT;
+    } else if (got == 0) {
+        status = replay(&trace, &options, source);
+    }
+    trace_free(&trace);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("chunkproof trace: standard output cannot be written\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    return status;
+}

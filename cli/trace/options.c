@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* getopt_long */
+
+#include "cli/trace/options.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chunkproof/limits.h"
+#include "cli/base/argument.h"
+
+#define COMMAND "trace"
+
+/* The block of the published traces. */
+#define DEFAULT_BLOCK 512
+_Static_assert(DEFAULT_BLOCK <= CP_MAX_CHUNK_SIZE, "a block is a chunk");
+
+static const char *const check_names[] = {"none", "sampled", "every", NULL};
+
+const char *trace_check_name(int check) {
+    return check_names[check];
+}
+
+enum { OTHER, REPLAY, GENERATOR }; /* what an option is about */
+
+enum {
+    HELP = 1,
+    BLOCK,
+    PROGRESS,
+    GENERATE,
+    MS_PER_TOKEN,
+    RETAIN,
+    CHECK,
+    CAPACITY,
+    HASH_BITS,
+    TREE,
+    JSON,
+    REQUESTS,
+    SEED,
+    RATE,
+    PROMPTS,
+    PROMPT_TOKENS,
+    QUESTION_TOKENS,
+    OUTPUT_TOKENS,
+    CONTINUE
+};
+
+static const struct option names[] = {
+    {"help", no_argument, NULL, HELP},
+    {"block", required_argument, NULL, BLOCK},
+    {"progress", no_argument, NULL, PROGRESS},
+    {"generate", no_argument, NULL, GENERATE},
+    {"ms-per-token", required_argument, NULL, MS_PER_TOKEN},
+    {"retain", no_argument, NULL, RETAIN},
+    {"check", required_argument, NULL, CHECK},
+    {"capacity", required_argument, NULL, CAPACITY},
+    {"hash-bits", required_argument, NULL, HASH_BITS},
+    {"tree", required_argument, NULL, TREE},
+    {"json", no_argument, NULL, JSON},
+    {"requests", required_argument, NULL, REQUESTS},
+    {"seed", required_argument, NULL, SEED},
+    {"rate", required_argument, NULL, RATE},
+    {"prompts", required_argument, NULL, PROMPTS},
+    {"prompt-tokens", required_argument, NULL, PROMPT_TOKENS},
+    {"question-tokens", required_argument, NULL, QUESTION_TOKENS},
+    {"output-tokens", required_argument, NULL, OUTPUT_TOKENS},
+    {"continue", required_argument, NULL, CONTINUE},
+    {NULL, 0, NULL, 0},
+};
+
+static int kind_of(int option) {
+    return option >= REQUESTS ? GENERATOR : option >= MS_PER_TOKEN ? REPLAY : OTHER;
+}
+
+void trace_options_help(void) {
+    printf(
+        "usage: chunkproof trace [OPTION]... [FILE]\n"
+        "       chunkproof trace --generate [OPTION]...\n"
+        "\n"
+        "Replays a request trace through the prefix tree: requests join as they arrive, get one\n"
+        "token of their own per decoding iteration, and leave when they have all of them. On the\n"
+        "way the tree and its plan are checked against their invariants, a naive model and the\n"
+        "tokens that went in. Then says how much was shared.\n"
+        "\n"
+        "FILE has one JSON object per line and request: \"timestamp\" (ms), \"input_length\",\n"
+        "\"output_length\" and \"hash_ids\", an id for each block of the prompt, the partial last "
+        "one\n"
+        "included. Without FILE a synthetic trace is replayed; - is standard input.\n"
+        "\n"
+        "  --block N             tokens in a block, which is a chunk (512; 1 to %d)\n"
+        "  --ms-per-token N      time from one decoding iteration to the next (30)\n"
+        "  --retain              arrivals only: nothing is decoded, nobody leaves\n"
+        "  --check MODE          compare after each operation (every), after each join and leave "
+        "and\n"
+        "                        each %dth iteration (sampled, the default), or not at all (none)\n"
+        "  --capacity N          chunks in the pool (as many as the trace needs; 1 to %d)\n"
+        "  --hash-bits N         width of the chunk hashes, 0 for none (64)\n"
+        "  --tree ref|opt        the reference (ref, the default), or the tree for serving "
+        "engines; with\n"
+        "                        it sampled is: each join, and all the rest at operations 1, 2, 4, "
+        "8,\n"
+        "                        ..., each %dth, and at the end\n"
+        "  --json                print one JSON object instead of the table\n"
+        "  --progress            show progress even if standard error is no terminal\n"
+        "\n"
+        "the synthetic trace (Poisson arrivals, shared system prompts, conversations; the same "
+        "for\n"
+        "the same options on every machine):\n"
+        "  --generate            print it as JSON lines and replay nothing\n"
+        "  --requests N          how many (1000)\n"
+        "  --seed N              another trace (1)\n"
+        "  --rate X              requests per second, on average (4)\n"
+        "  --prompts N           how many system prompts there are (8)\n"
+        "  --prompt-tokens N     mean length of a system prompt (2000)\n"
+        "  --question-tokens N   mean length of what a request adds to it (500)\n"
+        "  --output-tokens N     mean length of a completion (200)\n"
+        "  --continue PERCENT    requests that go on with a recent one (30)\n"
+        "\n"
+        "A pool that is too small rejects requests: they are dropped and counted. If a decoding\n"
+        "iteration finds it full the replay ends there, with a report so far and exit status 2:\n"
+        "which sequence to evict is a scheduler's choice that a trace does not make.\n"
+        "\n"
+        "exit status:\n"
+        "  0    the whole trace was replayed and no check found anything\n"
+        "  1    a violation: the clause, the request and the operation are printed\n"
+        "  2    bad use, a malformed trace (FILE:LINE:COLUMN: message), a pool that was too small\n"
+        "       to go on, or no memory\n"
+        "  130  interrupted with Ctrl-C; the report covers what was replayed until then\n",
+        CP_MAX_CHUNK_SIZE, TRACE_SAMPLE, CP_MAX_CHUNKS, TRACE_OPT_SAMPLE);
+}
+
+/* Requests per second, to the mean time between two in microseconds. */
+static int read_rate(const char *name, const char *text, long long *gap) {
+    double rate = 0.0;
+    if (argument_number(COMMAND, name, text, 0.001, 1e6, &rate) != 0) {
+        return -1;
+    }
+    *gap = llround(1e6 / rate);
+    return 0;
+}
+
+static int read_option(struct trace_options *options, int option, const char *name,
+                       const char *text) {
+    static const char *const trees[] = {"ref", "opt", NULL};
+    struct trace_settings *settings = &options->settings;
+    struct trace_generator *generator = &options->generator;
+    switch (option) {
+    case HELP:
+        options->help = 1;
+        return 0;
+    case BLOCK:
+        return argument_int(COMMAND, name, text, 1, CP_MAX_CHUNK_SIZE, &options->block_size);
+    case PROGRESS:
+        options->progress = 1;
+        return 0;
+    case GENERATE:
+        options->generate = 1;
+        return 0;
+    case MS_PER_TOKEN:
+        return argument_whole(COMMAND, name, text, 1, 86400000, &settings->ms_per_token);
+    case RETAIN:
+        settings->retain = 1;
+        return 0;
+    case CHECK:
+        return argument_name(COMMAND, name, text, check_names, &settings->check);
+    case CAPACITY:
+        return argument_int(COMMAND, name, text, 1, CP_MAX_CHUNKS, &settings->capacity);
+    case HASH_BITS:
+        return argument_int(COMMAND, name, text, 0, 64, &settings->hash_bits);
+    case TREE:
+        return argument_name(COMMAND, name, text, trees, &settings->opt);
+    case JSON:
+        options->json = 1;
+        return 0;
+    case REQUESTS:
+        return argument_int(COMMAND, name, text, 1, 10000000, &generator->requests);
+    case SEED:
+        return argument_seed(COMMAND, text, LLONG_MAX, &generator->seed);
+    case RATE:
+        return read_rate(name, text, &generator->gap);
+    case PROMPTS:
+        return argument_int(COMMAND, name, text, 1, 1000000, &generator->prompts);
+    case PROMPT_TOKENS:
+        return argument_int(COMMAND, name, text, 0, 1000000, &generator->prompt_tokens);
+    case QUESTION_TOKENS:
+        return argument_int(COMMAND, name, text, 0, 1000000, &generator->question_tokens);
+    case OUTPUT_TOKENS:
+        return argument_int(COMMAND, name, text, 0, 1000000, &generator->output_tokens);
+    case CONTINUE:
+        return argument_int(COMMAND, name, text, 0, 100, &generator->continue_percent);
+    default:
+        fprintf(stderr, "see `chunkproof trace --help`\n"); /* getopt_long() said what is wrong */
+        return -1;
+    }
+}
+
+int trace_options_parse(struct trace_options *options, int argc, char **argv) {
+    static char program[] = "chunkproof trace"; /* for the messages of getopt_long() */
+    const char *last[GENERATOR + 1] = {NULL};   /* option of each kind */
+    int index = 0;
+    int option;
+    memset(options, 0, sizeof *options);
+    options->block_size = DEFAULT_BLOCK;
+    options->settings.ms_per_token = 30;
+    options->settings.check = TRACE_CHECK_SAMPLED;
+    options->settings.hash_bits = 64;
+    options->generator = (struct trace_generator){.seed = 1,
+                                                  .requests = 1000,
+                                                  .gap = 250000,
+                                                  .prompts = 8,
+                                                  .prompt_tokens = 2000,
+                                                  .question_tokens = 500,
+                                                  .output_tokens = 200,
+                                                  .continue_percent = 30};
+    argv[0] = program;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+        option = option == 'h' ? HELP : option;
+        if (read_option(options, option, names[index].name, optarg) != 0) {
+            return -1;
+        }
+        last[kind_of(option)] = names[index].name;
+    }
+    if (options->help) {
+        return 0;
+    }
+    if (argc - optind > 1) {
+        return argument_refuse(COMMAND, "one FILE at most, not also '%s'", argv[optind + 1]);
+    }
+    options->file = argc > optind ? argv[optind] : NULL;
+    if (options->file != NULL && options->generate) {
+        return argument_refuse(COMMAND, "--generate makes a trace of its own: it takes no FILE");
+    }
+    if (options->file != NULL && last[GENERATOR] != NULL) {
+        return argument_refuse(COMMAND,
+                               "--%s is about the synthetic trace: it has no meaning with FILE",
+                               last[GENERATOR]);
+    }
+    if (options->generate && last[REPLAY] != NULL) {
+        return argument_refuse(COMMAND, "--%s is about a replay: it has no meaning with --generate",
+                               last[REPLAY]);
+    }
+    return 0;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A problem as arrays of a kernel's types, with strides, and something in the places where no number is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "cli/base/random.h"
+#include "gate/gate.h"
+#include "gate/runner/arena.h"
+
+#define SPREAD        16   /* elements behind a row of d, */
+#define SPREAD_CHUNKS 48   /* and behind a chunk */
+#define FAR_CHUNKS    1000 /* at most: each is a mapping of its own */
+
+/* Strides of an array with three indices before that of the number: x outermost. */
+struct strides {
+    long long x, y, z;
+    long long width;    /* a row of d, and what is spread behind it */
+    long long elements; /* of the whole array */
+    long long far;      /* x as a kernel sees it, where chunks lie far apart, or 0 */
+};
+
+/* How far numbers are spread: behind each d, and behind each x. */
+struct spread {
+    int rows, chunks;
+};
+
+static struct strides strides_of(long long n_x, long long n_y, long long n_z, long long d,
+                                 int swapped, struct spread spread) {
+    long long width = d + spread.rows;
+    struct strides s = {n_y * n_z * width,
+                        swapped ? width : n_z * width,
+                        swapped ? n_y * width : width,
+                        width,
+                        0,
+                        0};
+    s.x += spread.chunks;
+    s.elements = n_x * s.x;
+    return s;
+}
+
+/* What is spread is so in its own way in each array: `times` as far. */
+static struct spread spread_of(const struct gate_problem *p, int times) {
+    int layout = p->recipe.layout;
+    return (struct spread){(layout & GATE_SPREAD) != 0 ? times * SPREAD : 0,
+                           (layout & GATE_SPREAD_CHUNKS) != 0 ? times * SPREAD_CHUNKS : 0};
+}
+
+static long long round_up(long long n, long long multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/* The chunks become whole pages, of which every second one is behind 2^32 elements: `times` as far. */
+static void lay_far(struct strides *s, const struct gate_problem *p, int times) {
+    long long page = (long long)(run_page() / cp_number_size(p->kv_type));
+    long long half = (p->capacity + 1) / 2;
+    s->x = round_up(s->x, page);
+    s->elements = p->capacity * s->x;
+    s->far = round_up(times * ((1LL << 32) / (half > 0 ? half : 1)) + s->x, page);
+}
+
+static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int times) {
+    const struct gate_recipe *r = &p->recipe;
+    struct strides s = strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim,
+                                  slots_first, spread_of(p, times));
+    if (p->is_far && p->capacity <= FAR_CHUNKS) {
+        lay_far(&s, p, times);
+    }
+    return s;
+}
+
+/* Of rows and heads: x is not there. */
+static struct strides strides_of_rows(const struct gate_problem *p, long long d, int heads_first,
+                                      int times) {
+    return strides_of(1, p->n_rows, p->recipe.n_heads, d, heads_first, spread_of(p, times));
+}
+
+/* ... of K, of V, of Q, of out and of lse. */
+struct all_strides {
+    struct strides k, v, q, out, lse;
+};
+
+static struct all_strides all_strides_of(const struct gate_problem *p) {
+    int layout = p->recipe.layout, d = p->recipe.head_dim;
+    int slots_first = (layout & GATE_SLOTS_FIRST) != 0,
+        heads_first = (layout & GATE_HEADS_FIRST) != 0;
+    int v_slots_first = slots_first ^ ((layout & GATE_V_OTHERWISE) != 0);
+    int out_heads_first = heads_first ^ ((layout & GATE_OUT_OTHERWISE) != 0);
+    return (struct all_strides){
+        strides_of_keys(p, slots_first, 1), strides_of_keys(p, v_slots_first, 2),
+        strides_of_rows(p, d, heads_first, 1), strides_of_rows(p, d, out_heads_first, 3),
+        strides_of_rows(p, 1, out_heads_first, 1)};
+}
+
+/* ---- Filling ---- */
+
+/* What is no key's: a NaN, a number beyond all others, or what could be a key of someone else. */
+static double padding_number(const struct gate_problem *p, struct prng *random) {
+    switch (p->recipe.padding) {
+    case GATE_NANS:
+        return NAN;
+    case GATE_HUGE:
+        return 60000.0;
+    default:
+        return 40.0 * ((double)(prng_next(random) >> 32) * 0x1p-32 - 0.25);
+    }
+}
+
+/* An array that is being filled, and what lies in it where no number is: that of an element follows from its index. */
+struct filling {
+    const struct gate_problem *problem;
+    void *array;
+    int type;
+    unsigned long long which;
+};
+
+/* Bytes from `done` on as those before them, over and over. */
+static void repeat(unsigned char *bytes, size_t done, size_t all) {
+    for (size_t n; done < all; done += n) {
+        n = done < all - done ? done : all - done;
+        memcpy(bytes + done, bytes, n);
+    }
+}
+
+static void pad(const struct filling *f, long long begin, long long end) {
+    struct prng random = {f->problem->seed ^ f->which};
+    size_t size = cp_number_size(f->type);
+    int differ = f->problem->recipe.padding == GATE_STALE;
+    if (begin == end) {
+        return;
+    }
+    prng_skip(&random, (unsigned long long)begin);
+    for (long long i = begin; i < (differ ? end : begin + 1); i++) {
+        cp_number_store(f->array, f->type, (size_t)i, padding_number(f->problem, &random));
+    }
+    if (!differ) {
+        repeat((unsigned char *)f->array + (size_t)begin * size, size,
+               (size_t)(end - begin) * size);
+    }
+}
+
+/* A row of d numbers and what is spread behind it; a NaN is none, and then none of them is. */
+static void put_row(const struct filling *f, long long at, const double *from,
+                    const struct strides *s) {
+    long long d = f->problem->recipe.head_dim;
+    if (isnan(from[0])) {
+        pad(f, at, at + s->width);
+        return;
+    }
+    for (long long i = 0; i < d; i++) {
+        cp_number_store(f->array, f->type, (size_t)(at + i), from[i]);
+    }
+    pad(f, at + d, at + s->width);
+}
+
+static void put_keys(const struct filling *f, const double *from, const struct strides *s) {
+    const struct gate_recipe *r = &f->problem->recipe;
+    for (long long chunk = 0; chunk < f->problem->capacity; chunk++) {
+        for (long long head = 0; head < r->n_kv_heads; head++) {
+            for (long long slot = 0; slot < r->chunk_size; slot++, from += r->head_dim) {
+                put_row(f, chunk * s->x + head * s->y + slot * s->z, from, s);
+            }
+        }
+        pad(f, chunk * s->x + (long long)r->n_kv_heads * r->chunk_size * s->width,
+            (chunk + 1) * s->x);
+    }
+}
+
+static void put_queries(const struct filling *f, const double *from, const struct strides *s) {
+    const struct gate_recipe *r = &f->problem->recipe;
+    for (long long row = 0; row < f->problem->n_rows; row++) {
+        for (long long head = 0; head < r->n_heads; head++, from += r->head_dim) {
+            put_row(f, row * s->y + head * s->z, from, s);
+        }
+    }
+    pad(f, (long long)f->problem->n_rows * r->n_heads * s->width, s->elements);
+}
+
+/* ---- The arrays ---- */
+
+static int allocate(struct gate_arrays *a, enum run_buffer buffer, size_t bytes) {
+    a->run.bytes[buffer] = bytes;
+    a->memory[buffer] = calloc(bytes + 1, 1);
+    return a->memory[buffer] == NULL ? -1 : 0;
+}
+
+static int copy(struct gate_arrays *a, enum run_buffer buffer, const void *from, size_t bytes) {
+    if (allocate(a, buffer, bytes) != 0) {
+        return -1;
+    }
+    memcpy(a->memory[buffer], from, bytes);
+    return 0;
+}
+
+static int make_lists(struct gate_arrays *a, const struct gate_problem *p) {
+    size_t b = (size_t)p->b, size = sizeof(int);
+    return copy(a, RUN_N_TOKENS, p->n_tokens, b * size) == 0 &&
+                   copy(a, RUN_QUERY_BEGIN, p->query_begin, (b + 1) * size) == 0 &&
+                   copy(a, RUN_TABLE, p->table, b * (size_t)p->table_width * size) == 0 &&
+                   copy(a, RUN_SHARED, p->shared, (size_t)p->n_shared * sizeof *p->shared) == 0 &&
+                   copy(a, RUN_N_SHARED_CHUNKS, p->n_shared_chunks, b * size) == 0
+               ? 0
+               : -1;
+}
+
+static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
+                        const struct all_strides *s) {
+    size_t n_q = (size_t)s->q.elements, n_k = (size_t)s->k.elements, n_v = (size_t)s->v.elements;
+    size_t of_lse = p->lse_type == CP_NO_LSE ? 0 : cp_number_size(p->lse_type);
+    if (allocate(a, RUN_Q, n_q * cp_number_size(p->q_type)) != 0 ||
+        allocate(a, RUN_K, n_k * cp_number_size(p->kv_type)) != 0 ||
+        allocate(a, RUN_V, n_v * cp_number_size(p->kv_type)) != 0 ||
+        allocate(a, RUN_OUT, (size_t)s->out.elements * cp_number_size(p->out_type)) != 0 ||
+        allocate(a, RUN_LSE, (size_t)s->lse.elements * of_lse) != 0) {
+        return -1;
+    }
+    put_queries(&(struct filling){p, a->memory[RUN_Q], p->q_type, 1}, p->q, &s->q);
+    put_keys(&(struct filling){p, a->memory[RUN_K], p->kv_type, 2}, p->k, &s->k);
+    put_keys(&(struct filling){p, a->memory[RUN_V], p->kv_type, 3}, p->v, &s->v);
+    return 0;
+}
+
+static void point(struct gate_arrays *a) {
+    struct cp_kernel_call *c = &a->run.call;
+    c->n_tokens = (const int *)(const void *)a->memory[RUN_N_TOKENS];
+    c->query_begin = (const int *)(const void *)a->memory[RUN_QUERY_BEGIN];
+    c->table = (const int *)(const void *)a->memory[RUN_TABLE];
+    c->shared = (const struct cp_shared_chunk *)(const void *)a->memory[RUN_SHARED];
+    c->n_shared_chunks = (const int *)(const void *)a->memory[RUN_N_SHARED_CHUNKS];
+    c->q = a->memory[RUN_Q];
+    c->k = a->memory[RUN_K];
+    c->v = a->memory[RUN_V];
+    c->out = a->memory[RUN_OUT];
+    c->lse = a->run.bytes[RUN_LSE] > 0 ? a->memory[RUN_LSE] : NULL;
+}
+
+void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) {
+    const struct gate_recipe *r = &p->recipe;
+    struct all_strides s = all_strides_of(p);
+    *call = (struct cp_kernel_call){.n_sequences = p->b,
+                                    .n_rows = p->n_rows,
+                                    .n_heads = r->n_heads,
+                                    .n_kv_heads = r->n_kv_heads,
+                                    .head_dim = r->head_dim,
+                                    .chunk_size = r->chunk_size,
+                                    .capacity = p->capacity,
+                                    .scale = p->scale,
+                                    .table_width = p->table_width,
+                                    .n_shared = p->n_shared,
+                                    .q_row = s.q.y,
+                                    .q_head = s.q.z,
+                                    .k_chunk = s.k.far > 0 ? s.k.far : s.k.x,
+                                    .k_head = s.k.y,
+                                    .k_slot = s.k.z,
+                                    .v_chunk = s.v.far > 0 ? s.v.far : s.v.x,
+                                    .v_head = s.v.y,
+                                    .v_slot = s.v.z,
+                                    .out_row = s.out.y,
+                                    .out_head = s.out.z,
+                                    .lse_row = s.lse.y,
+                                    .lse_head = s.lse.z};
+}
+
+/* Numbers as doubles, twice for a case that is run again with others; arrays here, there, and of the second results. Then
+ * what is computed of one row. */
+double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
+    struct all_strides s = all_strides_of(p);
+    double keys = (double)s.k.elements + (double)s.v.elements, rows = (double)s.q.elements;
+    double results = (double)s.out.elements * (double)cp_number_size(p->out_type) +
+                     (double)s.lse.elements * sizeof(double);
+    double arrays = keys * (double)cp_number_size(p->kv_type) +
+                    rows * (double)cp_number_size(p->q_type) + results;
+    double of_a_row =
+        (double)p->table_width * p->recipe.chunk_size * (2.0 * p->recipe.head_dim + 3.0);
+    return 2.0 * (keys + rows) * sizeof(double) + 2.0 * arrays + 2.0 * results +
+           of_a_row * sizeof(double) + (double)workspace;
+}
+
+static struct run_far far_of(const struct gate_problem *p, const struct strides *s) {
+    size_t size = cp_number_size(p->kv_type);
+    struct run_far far = {0};
+    if (s->far > 0) {
+        far.n = p->capacity;
+        far.chunk = (size_t)s->x * size;
+        far.stride = (size_t)s->far * size;
+        far.elements = s->far;
+    }
+    return far;
+}
+
+int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
+    struct all_strides s = all_strides_of(p);
+    memset(a, 0, sizeof *a);
+    gate_call_sizes(&a->run.call, p);
+    a->run.call.k_chunk = s.k.x;
+    a->run.call.v_chunk = s.v.x;
+    a->run.far[0] = far_of(p, &s.k);
+    a->run.far[1] = far_of(p, &s.v);
+    if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0) {
+        gate_arrays_free(a);
+        return -1;
+    }
+    point(a);
+    return 0;
+}
+
+int gate_arrays_again(struct gate_arrays *again, const struct gate_arrays *one) {
+    *again = *one;
+    if (allocate(again, RUN_LSE, one->run.bytes[RUN_LSE]) != 0) {
+        return -1;
+    }
+    if (allocate(again, RUN_OUT, one->run.bytes[RUN_OUT]) != 0) {
+        free(again->memory[RUN_LSE]);
+        return -1;
+    }
+    point(again);
+    return 0;
+}
+
+void gate_arrays_free_again(struct gate_arrays *again) {
+    free(again->memory[RUN_OUT]);
+    free(again->memory[RUN_LSE]);
+}
+
+void gate_arrays_free(struct gate_arrays *a) {
+    for (int i = 0; i < RUN_BUFFERS; i++) {
+        free(a->memory[i]);
+        a->memory[i] = NULL;
+    }
+}
+
+double gate_out_at(const struct gate_arrays *a, const struct gate_problem *p, int row, int head,
+                   int i) {
+    const struct cp_kernel_call *c = &a->run.call;
+    size_t at = (size_t)(row * c->out_row + head * c->out_head + i);
+    return cp_number_load(c->out, p->out_type, at);
+}
+
+double gate_lse_at(const struct gate_arrays *a, const struct gate_problem *p, int row, int head) {
+    const struct cp_kernel_call *c = &a->run.call;
+    return cp_number_load(c->lse, p->lse_type, (size_t)(row * c->lse_row + head * c->lse_head));
+}

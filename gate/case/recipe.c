@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "chunkproof/limits.h"
+#include "cli/base/random.h"
+#include "gate/gate.h"
+
+/* GATE-7: in integers. */
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+#define LONG_EVERY 32 /* one recipe in so many has */
+#define DEEP_EVERY 40
+#define WIDE_EVERY 24
+#define FAR_EVERY  20
+#define FAR_FIRST  3  /* attempts: a kernel may refuse such strides */
+#define ODD_EVERY  11 /* has a head dimension that no vector divides, */
+#define ODD_FIRST  2  /* in the first attempts */
+#define WIDE_FIRST 8  /* attempts with wide heads, before a kernel is taken not to have them */
+#define ONE_EVERY                                                                                  \
+    17 /* is one sequence of few keys and one K/V head, run again with other numbers */
+#define ONE_FIRST 3
+#define FEW_KEYS  16
+#define LITTLE    100000 /* work that leaves room for one head of many keys alone */
+
+const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
+                                                        "one-hot", "shifted",   "rising", "falling",
+                                                        "offset",  "subnormal", "zero",   NULL};
+
+const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
+                                                    "the right keys, each at its place",
+                                                    "numbers at random",
+                                                    "few channels 50 times as large",
+                                                    "one key in seven far ahead",
+                                                    "all scores far from 0",
+                                                    "each key a new maximum",
+                                                    "the first key the maximum",
+                                                    "V far from 0 and close together",
+                                                    "V below the smallest normal number",
+                                                    "zeros of both signs"};
+
+/* Addresses first: they show more than numbers at random do. */
+static const enum gate_values turns[] = {GATE_COUNT,   GATE_SELECT,  GATE_NORMAL, GATE_SELECT,
+                                         GATE_SHIFTED, GATE_COUNT,   GATE_SELECT, GATE_MASSIVE,
+                                         GATE_RISING,  GATE_COUNT,   GATE_SELECT, GATE_ONE_HOT,
+                                         GATE_OFFSET,  GATE_FALLING, GATE_ZERO,   GATE_SUBNORMAL};
+
+static int one_of(struct prng *random, const int *choice, int n) {
+    return choice[prng_below(random, n)];
+}
+
+/* A number of tokens up to `most`, mostly near a chunk's edge. */
+static int tokens_near(struct prng *random, int c, int most) {
+    int chunks = prng_below(random, most / c + 1);
+    int tokens = prng_below(random, 4) == 0 ? prng_below(random, most + 1)
+                                            : chunks * c + prng_below(random, 3) - 1;
+    return tokens < 0 ? 0 : tokens > most ? most : tokens;
+}
+
+static struct gate_op any_op(struct prng *random, int i, int c, int most) {
+    struct gate_op op = {GATE_JOIN, prng_below(random, 64), 0, 0};
+    int kind = i == 0 ? 0 : prng_below(random, 10);
+    if (kind < 6) {
+        int all = prng_below(random, 4) == 0; /* of the other sequence's tokens */
+        op.tokens = i == 0 ? 0 : all ? most : tokens_near(random, c, most);
+        op.own = tokens_near(random, c, most - (op.tokens < most ? op.tokens : most));
+    } else if (kind < 8) {
+        op.kind = GATE_APPEND;
+        op.tokens = 1 + prng_below(random, c + 1 < most ? c + 1 : most);
+    } else {
+        op.kind = kind == 8 ? GATE_FORK : GATE_LEAVE;
+    }
+    return op;
+}
+
+/* How many tokens a path may have so that n_ops sequences of one row each stay within `work`. */
+static int most_tokens(const struct gate_recipe *r, int n_ops, long long work) {
+    int rows = r->queries == GATE_DECODE ? 1 : r->queries == GATE_MANY ? 20 : 4;
+    long long most = work / ((long long)n_ops * rows * r->n_heads * r->head_dim);
+    int longest = 12 * r->chunk_size + 40;
+    return most < 4 ? 4 : most > longest ? longest : (int)most;
+}
+
+/* Makes the rest smaller until a path may have two chunks and more: chunks that no path fills show little of what is wrong
+ * at their ends. */
+static void make_room(struct gate_recipe *r, long long work) {
+    while (most_tokens(r, r->n_ops, work) < 2 * r->chunk_size + 2) {
+        if (r->n_heads > r->n_kv_heads) {
+            r->n_heads = r->n_kv_heads;
+        } else if (r->queries != GATE_DECODE) {
+            r->queries = GATE_DECODE;
+        } else if (r->n_kv_heads > 1) {
+            r->n_kv_heads = r->n_heads = 1;
+        } else if (r->n_ops > 3) {
+            r->n_ops = 3;
+        } else {
+            return;
+        }
+    }
+}
+
+/* On the executor each query row and head costs as much as many keys do. */
+static void make_few(struct gate_recipe *r, long long work) {
+    for (;;) {
+        int rows = r->queries == GATE_DECODE ? 1 : 4;
+        long long numbers = (long long)r->n_ops * rows * r->n_heads * r->head_dim;
+        if (numbers <= work || (r->n_ops <= 3 && rows == 1 && r->n_heads == r->n_kv_heads)) {
+            return;
+        }
+        if (r->n_ops > 3) {
+            r->n_ops--;
+        } else if (rows > 1) {
+            r->queries = GATE_DECODE;
+        } else {
+            r->n_heads = r->n_kv_heads;
+        }
+    }
+}
+
+/* How many keys a long recipe has, and its values. Of many selected keys nothing can be claimed where a kernel divides
+ * each partial result; of counted ones it can. */
+struct many {
+    int keys;
+    enum gate_values values;
+};
+
+/* A good part of those that are counted are behind 2^14 and 2^15, the last ones behind 2^16. */
+static const struct many all_many[] = {
+    {18000, GATE_COUNT}, {32768, GATE_SELECT}, {18000, GATE_SELECT}, {65536, GATE_COUNT},
+    {36000, GATE_COUNT}, {65536, GATE_SELECT}, {18000, GATE_COUNT},  {18000, GATE_SELECT}};
+
+/* Many keys: few sequences, one of which forks off on the way, and few runs. */
+static void make_long(struct gate_recipe *r, struct prng *random, int longest, long long work) {
+    static const int chunk_sizes[] = {64, 128, 16, 17}; /* a path has CP_MAX_DEPTH chunks */
+    int keys = longest + prng_below(random, 200);
+    r->chunk_size = one_of(random, chunk_sizes, longest > 20000 ? 2 : COUNT_OF(chunk_sizes));
+    r->n_kv_heads = 1;
+    r->n_heads = longest > 20000 ? 2 : 4;
+    r->queries = GATE_DECODE;
+    r->n_ops = 2;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
+    r->op[1] = (struct gate_op){GATE_JOIN, 0, keys - 200 + prng_below(random, 200),
+                                prng_below(random, 100)};
+    r->renewed = 0;
+    if (work < LITTLE) {
+        r->n_heads = 1;
+        r->head_dim = longest > 20000 ? 16 : 16 << prng_below(random, 3);
+    } else if (longest > 20000 || prng_below(random, 2) == 0) {
+        r->head_dim = longest > 40000 ? 16 : 64;
+    } else if (r->head_dim > 64) {
+        r->n_heads = 1;
+    }
+}
+
+/* Paths of several hundred chunks. */
+static void make_deep(struct gate_recipe *r, struct prng *random) {
+    int tokens = 300 + prng_below(random, 400);
+    r->chunk_size = 1 + prng_below(random, 3);
+    r->n_heads = r->n_kv_heads = 1;
+    r->queries = GATE_SEVERAL;
+    r->n_ops = 2;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, tokens};
+    r->op[1] = (struct gate_op){GATE_JOIN, 0, prng_below(random, tokens), 20};
+}
+
+/* Wide heads with more keys than a kernel takes at a time: otherwise the wider they are, the fewer keys there are. The
+ * n-th of them: each width has each of these values. */
+static void make_wide(struct gate_recipe *r, struct prng *random, long long n, int attempt) {
+    static const enum gate_values values[] = {GATE_COUNT, GATE_SELECT, GATE_NORMAL};
+    static const int head_dims[] = {256, 128, 320, 192, 100};
+    static const int chunk_sizes[] = {16, 64, 17, 32, 128, 5};
+    int keys = 140 + prng_below(random, 200);
+    r->values = values[n % COUNT_OF(values)];
+    r->head_dim = attempt < WIDE_FIRST ? head_dims[n % COUNT_OF(head_dims)] : r->head_dim;
+    r->chunk_size = one_of(random, chunk_sizes, COUNT_OF(chunk_sizes));
+    r->n_kv_heads = 1;
+    r->n_heads = 1 + prng_below(random, 2);
+    r->queries = GATE_DECODE;
+    r->n_ops = 2;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
+    r->op[1] = (struct gate_op){GATE_JOIN, 0, prng_below(random, keys), prng_below(random, 40)};
+}
+
+/* Query heads are a multiple of K/V heads, also where one of the two is wanted. */
+static void apply(struct gate_recipe *r, const struct gate_shape *shape) {
+    int group = r->n_heads / r->n_kv_heads;
+    r->head_dim = shape->head_dim > 0 ? shape->head_dim : r->head_dim;
+    r->chunk_size = shape->chunk_size > 0 ? shape->chunk_size : r->chunk_size;
+    if (shape->n_kv_heads > 0) {
+        r->n_kv_heads = shape->n_kv_heads;
+        r->n_heads = shape->n_kv_heads * group;
+    }
+    if (shape->n_heads > 0) {
+        r->n_heads = shape->n_heads;
+        while (r->n_heads % r->n_kv_heads != 0) {
+            r->n_kv_heads--;
+        }
+    }
+}
+
+/* A path has CP_MAX_DEPTH chunks at most; what else is joined is a few keys. */
+static void shorten(struct gate_recipe *r) {
+    int most = CP_MAX_DEPTH * r->chunk_size - 100;
+    most = most > 4 ? most : 4;
+    r->op[0].own = r->op[0].own < most ? r->op[0].own : most;
+    r->op[1].tokens = r->op[1].tokens < most ? r->op[1].tokens : most;
+}
+
+/* What a kernel kept of the keys of the call before is theirs again in this one, by its place in the batch and memory. */
+static void make_one(struct gate_recipe *r, struct prng *random) {
+    int group = r->n_heads / r->n_kv_heads;
+    r->n_kv_heads = 1;
+    r->n_heads = group;
+    r->renewed = 1;
+    r->n_ops = 1;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, 1 + prng_below(random, FEW_KEYS)};
+}
+
+void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long index, int attempt,
+                      long long work, const struct gate_shape *shape) {
+    static const struct gate_shape any = {0, 0, 0, 0};
+    const struct gate_shape *wanted = shape != NULL ? shape : &any;
+    static const int head_dims[] = {64, 128, 32, 80, 96, 256, 16, 128, 64, 40, 100, 320};
+    static const int odd_head_dims[] = {17, 66, 33, 50, 7, 121, 1, 130, 3};
+    static const int chunk_sizes[] = {16, 64, 1, 2, 3, 5, 17, 32, 128, 4, 256, 512};
+    static const int groups[] = {1, 2, 4, 8, 1, 3, 7, 16};
+    static const int kv_heads[] = {1, 2, 3, 1, 4, 8};
+    static const int scales[] = {100, 100, 100, 50, 170};
+    struct prng random = {seed ^ (unsigned long long)index * 0xD1342543DE82EF95ULL};
+    random.state += (unsigned long long)attempt * 0x8CB92BA72F3D8DD7ULL;
+    memset(r, 0, sizeof *r);
+    r->seed = prng_next(&random);
+    r->values = turns[index % COUNT_OF(turns)];
+    r->head_dim = one_of(&random, head_dims, COUNT_OF(head_dims));
+    r->chunk_size = one_of(&random, chunk_sizes, COUNT_OF(chunk_sizes));
+    r->n_kv_heads = one_of(&random, kv_heads, COUNT_OF(kv_heads));
+    r->n_heads = r->n_kv_heads * one_of(&random, groups, COUNT_OF(groups));
+    r->queries = (enum gate_queries)(prng_below(&random, 6) % GATE_QUERIES);
+    r->layout = prng_below(&random, 2) == 0 ? 0 : prng_below(&random, GATE_FAR);
+    r->padding = (enum gate_padding)prng_below(&random, GATE_PADDINGS);
+    if (r->values == GATE_SHIFTED && attempt == 0 && index / COUNT_OF(turns) % 2 == 0) {
+        r->head_dim = 16; /* for the scores furthest from 0 */
+    } else if (attempt < ODD_FIRST && index % ODD_EVERY == ODD_EVERY / 2) {
+        r->head_dim = odd_head_dims[index / ODD_EVERY % COUNT_OF(odd_head_dims)];
+    }
+    r->scale = one_of(&random, scales, COUNT_OF(scales));
+    r->without_lse = prng_below(&random, 6) == 0;
+    r->renewed = prng_below(&random, 3) == 0;
+    int any_size = work > GATE_SMALL_WORK;
+    if (attempt < FAR_FIRST && index % FAR_EVERY == FAR_EVERY / 2 + index / FAR_EVERY % 8) {
+        r->layout |= GATE_FAR;
+    }
+    if (any_size && index % LONG_EVERY == LONG_EVERY / 2 + index / LONG_EVERY % 8) {
+        /* other values each time */
+        const struct many *many = &all_many[index / LONG_EVERY % COUNT_OF(all_many)];
+        r->values = many->values;
+        make_long(r, &random, many->keys, work);
+        apply(r, wanted);
+        shorten(r);
+        return;
+    }
+    if (any_size && index % DEEP_EVERY == DEEP_EVERY / 2 + index / DEEP_EVERY % 8) {
+        make_deep(r, &random);
+        apply(r, wanted);
+        return;
+    }
+    if (any_size && index % WIDE_EVERY == WIDE_EVERY / 2 + index / WIDE_EVERY % 8) {
+        make_wide(r, &random, index / WIDE_EVERY, attempt);
+        apply(r, wanted);
+        shorten(r);
+        return;
+    }
+    r->n_ops = 1 + prng_below(&random, prng_below(&random, 8) == 0 ? 40 : 12);
+    apply(r, wanted);
+    if (prng_below(&random, 2) == 0) {
+        make_room(r, work);
+        apply(r, wanted);
+    }
+    if (work < LITTLE) {
+        make_few(r, work);
+    }
+    int most = most_tokens(r, r->n_ops, work);
+    for (int i = 0; i < r->n_ops; i++) {
+        r->op[i] = any_op(&random, i, r->chunk_size, most);
+    }
+    if (attempt < ONE_FIRST && index % ONE_EVERY == ONE_EVERY / 2) {
+        make_one(r, &random);
+        apply(r, wanted);
+    }
+}
+
+/* What the operations leave: "2 sequences of 7 keys at most"; *grown: keys of the longest when it is run with more. */
+static void print_sequences(const struct gate_recipe *r, char *text, size_t size, int *grown) {
+    struct cp_tree *tree = gate_tree_new(r);
+    int most = 0, n = tree != NULL ? tree->n_sequences : 0;
+    *grown = 0;
+    for (int s = 0; s < n; s++) {
+        int length = cp_tree_length(tree, s), then = gate_grown_length(r, length);
+        most = length > most ? length : most;
+        *grown = then > *grown ? then : *grown;
+    }
+    (void)snprintf(text, size, n == 0 ? "no sequence" : "%d sequence%s of %d key%s%s", n,
+                   n == 1 ? "" : "s", most, most == 1 ? "" : "s", n == 1 ? "" : " at most");
+    cp_tree_free(tree);
+}
+
+void gate_recipe_print(const struct gate_recipe *r, char *line) {
+    static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
+                                          "as many query rows as keys or more, up to 8 each",
+                                          "up to 40 query rows each"};
+    static const char *const layouts[] = {
+        "K [slot][head]",          "V the other way round", "Q [head][row]",    "gaps behind rows",
+        "out the other way round", "gaps behind chunks",    "chunks 2^32 apart"};
+    char sequences[80];
+    int joins = 0, n = 0, grown;
+    print_sequences(r, sequences, sizeof sequences, &grown);
+    for (int i = 0; i < r->n_ops; i++) {
+        joins += r->op[i].kind == GATE_JOIN;
+    }
+    n = snprintf(line, GATE_LINE,
+                 "%s values, h %d, h_kv %d, d %d, c %d, %s (%d operation%s, %d join%s), %s",
+                 gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim,
+                 r->chunk_size, sequences, r->n_ops, r->n_ops == 1 ? "" : "s", joins,
+                 joins == 1 ? "" : "s", queries[r->queries]);
+    for (int bit = 0; bit < COUNT_OF(layouts); bit++) {
+        if ((r->layout >> bit & 1) != 0 && n > 0 && n < GATE_LINE) {
+            n += snprintf(line + n, GATE_LINE - (size_t)n, ", %s", layouts[bit]);
+        }
+    }
+    if (r->renewed && n > 0 && n < GATE_LINE) {
+        (void)snprintf(
+            line + n, GATE_LINE - (size_t)n,
+            ", again with other numbers, and with more keys where chunks have room: up to %d",
+            grown);
+    }
+}

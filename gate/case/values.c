@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numbers of a problem. Integer arithmetic makes them, so that they are the same on every machine; each
+ * key's follow from its place in the pool, so that sequences that share a chunk share them.
+ *
+ * GATE_SELECT (GATE-5): each key of each K/V head has an address, its place in the pool, and K has +A or -A for each bit of it.
+ * A query with the address of a key has a score that is larger by 2 A^2 scale for each bit than that of any other key:
+ * these then weigh less than
+ * e^-32. Where a query has 0 for a bit, keys that differ in it alone are chosen with equal
+ * weights. Each key has small integers in V: which keys were taken can be read from the result.
+ *
+ * GATE_COUNT (GATE-6): all weights are 1/n, and column i of V is 0 but for every d-th key: a key that is missing or counted twice
+ * changes a column by a good part, also where there are many. Columns of more than 8 keys are
+ * avoided, of fewer where there are more than IN_ALL / 8: keys outside of a window have 0 everywhere. */
+#include <math.h>
+
+#include "chunkproof/number.h"
+#include "cli/base/random.h"
+#include "gate/gate.h"
+
+#define APART  32.0 /* e^-32 is 2^-46: nothing beside 1, for 2^16 keys */
+#define IN_ALL (8 * 20000)
+
+/* Rising and falling scores: SLOPE STEEP scale from key to key, of a number of K and of Q. */
+#define SLOPE         0.25
+#define STEEP         4.0
+#define LIGHT_OCTAVES 7  /* below the largest: a light key */
+#define MOST_OCTAVES  10 /* binary16 has 2^10 times a normal number, and 2^-10 of its weights */
+#define DEEP_OCTAVES  25 /* beside a weight of 1, less than binary16 and a sum in binary32 hold, */
+#define DEEP_MOST                                                                                  \
+    12 /* and by 2^12 still a normal number of binary16, as sums of the heaviest such keys are */
+#define DEEP_STEPS                                                                                 \
+    4 /* so many times the slope, for shorter paths to reach it and few keys to add up, */
+#define DEEP_LONGEST 4096 /* where binary16 still has K */
+
+double gate_plain(double x) {
+    return isnan(x) ? (double)NAN : x;
+}
+
+double gate_round(int type, double x) {
+    union {
+        double fp64;
+        float fp32;
+        unsigned short bits;
+    } number;
+    cp_number_store(&number, type, 0, x);
+    return cp_number_load(&number, type, 0);
+}
+
+/* Mean 0, variance 1, nearly normal: the sum of twelve numbers of variance 1/12. */
+static double normal(struct prng *random) {
+    unsigned long long sum = 0;
+    for (int i = 0; i < 12; i++) {
+        sum += prng_next(random) >> 32;
+    }
+    return (double)sum * 0x1p-32 - 6.0;
+}
+
+static struct prng random_of(const struct gate_problem *p, unsigned long long what,
+                             unsigned long long which) {
+    struct prng random = {p->seed + what * 0xA0761D6478BD642FULL};
+    random.state ^= prng_next(&random) + which * 0xE7037ED1A0B428DBULL;
+    (void)prng_next(&random);
+    return random;
+}
+
+/* A key: where it is. */
+struct key {
+    int position;               /* in its sequence */
+    unsigned long long address; /* (chunk h_kv + head) c + slot */
+};
+
+static double sign_of(unsigned long long x, int bit) {
+    return x >> bit & 1 ? 1.0 : -1.0;
+}
+
+/* Bits of an address, at most d. */
+static int address_bits(const struct gate_problem *p) {
+    unsigned long long places = (unsigned long long)p->capacity *
+                                (unsigned long long)p->recipe.n_kv_heads *
+                                (unsigned long long)p->recipe.chunk_size;
+    int bits = 1;
+    while (bits < p->recipe.head_dim && bits < 63 && 1ULL << bits < places) {
+        bits++;
+    }
+    return bits;
+}
+
+static double amplitude(const struct gate_problem *p) {
+    double a = 1.0;
+    while (2.0 * a * a * p->scale < APART) {
+        a += 1.0;
+    }
+    return a;
+}
+
+static int ties(const struct gate_problem *p) {
+    return (int)(p->seed >> 7 & 1);
+}
+
+/* Of all scores. Further from 0 than binary32 can rescale; where d is so small that something can still be claimed of
+ * sums as large, further than binary16 goes and than bounds on scores that a kernel may have put in. */
+static double shift(const struct gate_problem *p) {
+    double far = p->recipe.head_dim <= 16 ? 70000.0 : 900.0;
+    return (p->seed >> 8 & 1) != 0 ? far : -far;
+}
+
+/* What all keys of a problem have in common. */
+struct making {
+    int bits;         /* of an address */
+    double amplitude; /* of each */
+    int begin, end;   /* keys with numbers in V when they are counted */
+    int longest;      /* keys of a sequence */
+    double octaves; /* by which weights rise or fall with each key, when light ones count; else 0 */
+    double slope;   /* of K, from key to key */
+    int light, most; /* a light key is so many of them below the largest; V by so many at most */
+};
+
+/* GATE-8: rising and falling scores of one product each, whose sum rounds nothing, and V such that light keys count: what is left
+ * is the exponential, the scale, and how maxima change. */
+static int weighs_light(const struct gate_problem *p) {
+    return (int)(p->seed >> 10 & 1);
+}
+
+/* When they are counted: a window of the longest sequence's keys. */
+static void place_window(const struct gate_problem *p, struct making *m) {
+    int in_column = 8;
+    while (in_column > 2 && in_column * m->longest > IN_ALL) {
+        in_column /= 2;
+    }
+    int window = in_column * p->recipe.head_dim;
+    m->begin = m->longest <= window      ? 0
+               : (p->seed >> 9 & 1) != 0 ? m->longest - window
+                                         : (int)(p->seed % (unsigned)(m->longest - window + 1));
+    m->end = m->begin + window;
+}
+
+static struct making making_of(const struct gate_problem *p) {
+    struct making m = {.bits = address_bits(p), .amplitude = amplitude(p)};
+    for (int s = 0; s < p->b; s++) {
+        m.longest = p->n_tokens[s] > m.longest ? p->n_tokens[s] : m.longest;
+    }
+    place_window(p, &m);
+    double octaves = SLOPE * STEEP * p->scale * 0x1.715476p0;
+    int deep = weighs_light(p) && (p->seed >> 11 & 1) != 0 && m.longest <= DEEP_LONGEST &&
+               DEEP_STEPS * octaves * (m.longest - 1) > DEEP_OCTAVES;
+    m.slope = deep ? DEEP_STEPS * SLOPE : SLOPE;
+    m.octaves = weighs_light(p) ? m.slope / SLOPE * octaves : 0.0;
+    m.light = deep ? DEEP_OCTAVES : LIGHT_OCTAVES;
+    m.most = deep ? DEEP_MOST : MOST_OCTAVES;
+    return m;
+}
+
+/* What V is multiplied with, so that light keys alone count: 0 for heavy ones, else a power of two, for it changes no
+ * digit. What is wrong with a score shows in proportion to how far the score is below the largest. */
+static double counterweight(const struct gate_problem *p, const struct making *m, int position) {
+    int behind = p->recipe.values == GATE_RISING ? m->longest - 1 - position : position;
+    double octaves = m->octaves * behind, factor = 1.0;
+    if (m->octaves == 0.0) {
+        return 1.0;
+    }
+    if (octaves < m->light && (behind < m->longest / 2 || m->light == DEEP_OCTAVES)) {
+        return 0.0;
+    }
+    for (int i = 1; i <= m->most && i <= octaves; i++) {
+        factor *= 2.0;
+    }
+    return factor;
+}
+
+static void make_normal(double *x, int d, struct prng *random) {
+    for (int i = 0; i < d; i++) {
+        x[i] = normal(random);
+    }
+}
+
+static void multiply(double *x, int d, int step, double factor) {
+    for (int i = 0; i < d; i += step) {
+        x[i] *= factor;
+    }
+}
+
+static void round_all(int type, double *x, int d) {
+    for (int i = 0; i < d; i++) {
+        x[i] = gate_round(type, x[i]);
+    }
+}
+
+static void make_address(const struct making *m, unsigned long long address, double *x, int d) {
+    for (int i = 0; i < d; i++) {
+        x[i] = i < m->bits ? sign_of(address, i) * m->amplitude : 0.0;
+    }
+}
+
+static void make_k(const struct gate_problem *p, const struct making *m, const struct key *key,
+                   double *k) {
+    int d = p->recipe.head_dim;
+    struct prng random = random_of(p, 1, key->address);
+    if (p->recipe.values == GATE_SELECT) { /* integers: nothing to round */
+        make_address(m, key->address, k, d);
+        return;
+    }
+    if (p->recipe.values == GATE_COUNT && ties(p)) { /* all keys alike; else q = 0 */
+        for (int i = 0; i < d; i++) {
+            k[i] = 1.0 - 0.25 * (i % 5);
+        }
+        return;
+    }
+    make_normal(k, d, &random);
+    if (p->recipe.values == GATE_MASSIVE) {
+        multiply(k, d, 16, 50.0);
+    } else if (p->recipe.values == GATE_ONE_HOT && key->position % 7 == 3) {
+        multiply(k, d, 1, 20.0);
+    } else if (p->recipe.values == GATE_SHIFTED) {
+        k[0] = shift(p) / (64.0 * p->scale);
+    } else if (p->recipe.values == GATE_RISING || p->recipe.values == GATE_FALLING) {
+        k[0] = (p->recipe.values == GATE_RISING ? m->slope : -m->slope) * key->position;
+    }
+    round_all(p->kv_type, k, d);
+}
+
+/* One number of V for each key in the window. */
+static void make_counted(const struct making *m, const struct key *key, double *v, int d,
+                         struct prng *random) {
+    int at = key->position % d;
+    for (int i = 0; i < d; i++) {
+        v[i] = 0.0;
+    }
+    if (m->begin <= key->position && key->position < m->end) {
+        prng_skip(random, (unsigned long long)at);
+        v[at] = 1 + prng_below(random, 2);
+    }
+}
+
+static void make_v(const struct gate_problem *p, const struct making *m, const struct key *key,
+                   double *v) {
+    int d = p->recipe.head_dim;
+    enum gate_values values = p->recipe.values;
+    struct prng random = random_of(p, 2, key->address);
+    if (values == GATE_COUNT) {
+        make_counted(m, key, v, d, &random);
+        return;
+    }
+    if (values == GATE_SELECT || values == GATE_ZERO) {
+        for (int i = 0; i < d; i++) {
+            v[i] = values == GATE_SELECT    ? 1 + prng_below(&random, 61)
+                   : prng_below(&random, 2) ? 0.0
+                                            : -0.0;
+        }
+        return;
+    }
+    make_normal(v, d, &random);
+    if (values == GATE_MASSIVE) {
+        multiply(v, d, 16, 50.0);
+    } else if (values == GATE_SUBNORMAL) {
+        multiply(v, d, 1, p->kv_type == CP_FP16 ? 0x1p-20 : 0x1p-130);
+    } else if (values == GATE_RISING || values == GATE_FALLING) {
+        multiply(v, d, 1, counterweight(p, m, key->position));
+        for (int i = 0; i < d && m->octaves != 0.0; i++) { /* none makes up for another */
+            v[i] = fabs(v[i]);
+        }
+    } else if (values == GATE_OFFSET) {
+        for (int i = 0; i < d; i++) {
+            v[i] = 8.0 + 0.02 * v[i];
+        }
+    }
+    round_all(p->kv_type, v, d);
+}
+
+static void fill_key(struct gate_problem *p, const struct making *m, int s, int j, int kv_head) {
+    size_t at = gate_key_at(p, s, j, kv_head);
+    struct key key = {j, at / (size_t)p->recipe.head_dim};
+    make_k(p, m, &key, p->k + at);
+    make_v(p, m, &key, p->v + at);
+}
+
+static void fill_keys(struct gate_problem *p, const struct making *m) {
+    const struct gate_recipe *r = &p->recipe;
+    size_t n =
+        (size_t)p->capacity * (size_t)r->n_kv_heads * (size_t)r->chunk_size * (size_t)r->head_dim;
+    for (size_t i = 0; i < n; i++) {
+        p->k[i] = NAN;
+        p->v[i] = NAN;
+    }
+    for (int s = 0; s < p->b; s++) {
+        for (int j = 0; j < p->n_tokens[s]; j++) {
+            for (int g = 0; g < r->n_kv_heads && isnan(p->k[gate_key_at(p, s, j, g)]); g++) {
+                fill_key(p, m, s, j, g);
+            }
+        }
+    }
+}
+
+/* The address that a query asks for: of a key that its row sees, often at an edge. */
+static unsigned long long target(const struct gate_problem *p, int row, int head,
+                                 struct prng *random) {
+    int s = gate_sequence_of(p, row), visible = gate_visible(p, row), c = p->recipe.chunk_size;
+    int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads);
+    int n = visible > 0 ? visible : p->n_tokens[s], kind = prng_below(random, 4);
+    if (n == 0) {
+        return 0;
+    }
+    int j = prng_below(random, n);
+    if (kind == 0) { /* the last one, or the first of the last chunk */
+        j = prng_below(random, 2) ? n - 1 : (n - 1) / c * c;
+    } else if (kind == 1) { /* the edge of a chunk */
+        j = j / c * c + (prng_below(random, 2) ? c - 1 : 0);
+        j = j < n ? j : n - 1;
+    }
+    return gate_key_at(p, s, j, g) / (size_t)p->recipe.head_dim;
+}
+
+static void fill_selecting(struct gate_problem *p, const struct making *m, int row, int head,
+                           double *q) {
+    struct prng random = random_of(
+        p, 3, (unsigned long long)row * (unsigned long long)p->recipe.n_heads + (unsigned)head);
+    unsigned long long address = target(p, row, head, &random);
+    make_address(m, address, q, p->recipe.head_dim);
+    for (int open = prng_below(&random, 4); open > 0; open--) {
+        q[prng_below(&random, m->bits)] = 0.0;
+    }
+}
+
+static double query_number(const struct gate_problem *p, int i, struct prng *random) {
+    double x = normal(random);
+    switch (p->recipe.values) {
+    case GATE_COUNT:
+        return ties(p) ? x : 0.0;
+    case GATE_MASSIVE:
+        return i % 16 == 0 ? 50.0 * x : x;
+    case GATE_SHIFTED:
+        return i == 0 ? 64.0 : x;
+    case GATE_RISING:
+    case GATE_FALLING:
+        return i == 0 ? STEEP : weighs_light(p) ? 0.0 : x;
+    case GATE_ZERO:
+        return x < 0.0 ? -0.0 : 0.0;
+    default:
+        return x;
+    }
+}
+
+static void fill_queries(struct gate_problem *p, const struct making *m) {
+    int d = p->recipe.head_dim;
+    struct prng random = random_of(p, 4, 0);
+    for (int row = 0; row < p->n_rows; row++) {
+        for (int head = 0; head < p->recipe.n_heads; head++) {
+            double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
+            if (p->recipe.values == GATE_SELECT) {
+                fill_selecting(p, m, row, head, q);
+                continue;
+            }
+            for (int i = 0; i < d; i++) {
+                q[i] = gate_round(p->q_type, query_number(p, i, &random));
+            }
+        }
+    }
+}
+
+void gate_values_fill(struct gate_problem *p) {
+    struct making m = making_of(p);
+    fill_keys(p, &m);
+    fill_queries(p, &m);
+}

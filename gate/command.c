@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `chunkproof gate`: starts the kernel, checks it, reports. */
+#define _POSIX_C_SOURCE 200809L /* access */
+
+#include "cli/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/interrupt.h"
+#include "cli/base/text.h"
+#include "gate/gate.h"
+#include "gate/source/compile.h"
+#include "gate/source/lines.h"
+
+#define SECONDS           10.0              /* of a call, */
+#define SIMULATED_SECONDS 100.0             /* and of one on the executor of CUDA kernels */
+#define SHRINK_SECONDS    10.0              /* for each kind of finding */
+#define MOST_HEAP         ((size_t)1 << 30) /* and of what a kernel allocates */
+
+#define MOST_BEFORE 12 /* cases that are tried before one that is right alone */
+
+#define LONGEST_CASE_NAME 32 /* of a file in the directory of --save */
+
+static int status_of(const struct gate_result *r) {
+    if (r->verdicts[GATE_RIGHT] < r->cases) {
+        return EXIT_FINDING;
+    }
+    if (r->interrupted) {
+        return EXIT_INTERRUPTED;
+    }
+    return r->cases > 0 && !gate_claims_too_little(r) ? EXIT_RIGHT : EXIT_BAD_USE;
+}
+
+/* With those above it. */
+static int make_directories(const char *name) {
+    char path[sizeof((struct gate_found *)0)->file];
+    for (size_t i = 1; name[i - 1] != '\0'; i++) {
+        if (name[i] == '/' || name[i] == '\0') {
+            (void)snprintf(path, sizeof path, "%.*s", (int)i, name);
+            if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+                return -1;
+            }
+        }
+    }
+    return access(name, W_OK | X_OK);
+}
+
+/* The directory of --save, before anything is checked. 0, or -1 after saying what is wrong. */
+static int make_directory(const char *name) {
+    if (strlen(name) + LONGEST_CASE_NAME > sizeof((struct gate_found *)0)->file) {
+        fprintf(stderr, "chunkproof gate: --save %s: this name is too long\n", name);
+        return -1;
+    }
+    if (make_directories(name) != 0) {
+        fprintf(stderr, "chunkproof gate: --save %s: no file can be written there: %s\n", name,
+                strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+static struct run_limits limits_of(const struct gate_options *o) {
+    double seconds = o->seconds > 0.0 ? o->seconds : SECONDS;
+    double simulated = o->seconds > 0.0 ? o->seconds : SIMULATED_SECONDS;
+    return (struct run_limits){seconds, simulated, (size_t)o->memory, MOST_HEAP};
+}
+
+/* What was compiled is called by the name of its source. */
+static void say_of_file(const struct gate_options *o, const char *file, const char *error) {
+    const char *slash = strrchr(o->kernel, '/'), *name = slash != NULL ? slash + 1 : o->kernel;
+    const char *at = strcmp(file, o->kernel) != 0 ? strstr(error, file) : NULL;
+    if (at != NULL) {
+        fprintf(stderr, "chunkproof %s: %.*s%s%s\n", o->command, (int)(at - error), error,
+                o->kernel, at + strlen(file));
+    } else if (strstr(error, name) != NULL) {
+        fprintf(stderr, "chunkproof %s: %s\n", o->command, error);
+    } else {
+        fprintf(stderr, "chunkproof %s: %s: %s\n", o->command, o->kernel, error);
+    }
+}
+
+/* The object in a process of its own; NULL after saying what is wrong. */
+static struct runner *start_file(const struct gate_options *o, const char *file) {
+    struct run_limits limits = limits_of(o);
+    struct runner *runner = NULL;
+    char error[RUN_TEXT];
+    if (runner_new(&runner, "/proc/self/exe", file, &limits, error) != 0) {
+        say_of_file(o, file, error);
+    }
+    return runner;
+}
+
+/* In a process that has run nothing before: 1 the same verdict, 0 another one, -1 after saying what is wrong. */
+static int happens_alone(const struct gate_options *o, const char *file,
+                         const struct gate_found *found) {
+    struct gate_finding finding;
+    struct runner *runner = start_file(o, file);
+    if (runner == NULL) {
+        return -1;
+    }
+    int ran = gate_check_recipe(runner, &found->recipe, &finding);
+    runner_free(runner);
+    return ran <= 0 ? ran : finding.verdict == found->finding.verdict;
+}
+
+/* A case before it, in a new process, that makes it wrong: the nearest of a few. 1, 0 there is none, -1 after saying what is
+ * wrong. */
+static int happens_behind(const struct gate_options *o, const char *file, struct gate_found *found,
+                          long long index) {
+    struct gate_finding first = gate_no_finding, then = gate_no_finding;
+    struct runner *runner = start_file(o, file);
+    if (runner == NULL) {
+        return -1;
+    }
+    int ran = gate_recipe_taken(o, runner, index, &found->before);
+    if (ran > 0) {
+        ran = gate_check_recipe(runner, &found->before, &first);
+    }
+    if (ran > 0) {
+        ran = first.verdict == GATE_RIGHT ? gate_check_recipe(runner, &found->recipe, &then) : 0;
+    }
+    runner_free(runner);
+    if (ran > 0 && then.verdict != GATE_RIGHT) {
+        found->finding = then;
+        found->has_before = 1;
+    }
+    return ran < 0 ? -1 : found->has_before;
+}
+
+static int find_before(const struct gate_options *o, const char *file, struct gate_found *found) {
+    int before = 0;
+    for (long long i = found->index; i >= 0 && i > found->index - MOST_BEFORE && !interrupted;
+         i--) {
+        before = happens_behind(o, file, found, i);
+        if (before != 0) {
+            break;
+        }
+    }
+    return before;
+}
+
+static int write_case(const struct gate_options *o, struct runner *runner,
+                      struct gate_found *found) {
+    (void)snprintf(found->file, sizeof found->file, "%s/%s.json", o->save,
+                   gate_verdict_names[found->finding.verdict]);
+    return gate_case_save(found->file, found, runner_kernel(runner));
+}
+
+/* One that is right in a new process: with a case before it, if one of the last ones does it. It has the verdict that it was
+ * found with, and is as large as it was. */
+static int save_behind(const struct gate_options *o, const char *file, struct runner *runner,
+                       struct gate_found *found) {
+    struct gate_finding finding = found->finding;
+    int before = find_before(o, file, found);
+    found->finding = finding;
+    return before > 0 ? write_case(o, runner, found) : before;
+}
+
+/* Makes it smaller and keeps it in a file, if it happens alone there: a case that needs the calls before it is no use as
+ * one. 0, or -1 after saying what is wrong. */
+static int save(const struct gate_options *o, const char *file, struct runner *runner,
+                struct gate_found *found) {
+    struct gate_found original = *found;
+    if (gate_shrink(runner, found, &o->shape, SHRINK_SECONDS, &interrupted) < 0) {
+        return -1;
+    }
+    int alone = happens_alone(o, file, found);
+    if (alone > 0) {
+        return write_case(o, runner, found);
+    }
+    *found = original; /* what is kept from call to call may have made any smaller one wrong */
+    alone = alone < 0 ? alone : happens_alone(o, file, found);
+    if (alone > 0) {
+        return write_case(o, runner, found);
+    }
+    found->needs_others = 1;
+    return alone < 0 ? -1 : save_behind(o, file, runner, found);
+}
+
+/* The smallest case of each verdict: kept, or just looked at, whether it happens without the calls before it. A call that
+ * hangs takes its time. */
+static int save_all(const struct gate_options *o, const char *file, struct runner *runner,
+                    struct gate_result *r) {
+    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
+        struct gate_found *found = &r->found[i];
+        int alone = 1, saved = 0;
+        if (r->verdicts[i] == 0) {
+            continue;
+        }
+        if (o->save != NULL) {
+            saved = save(o, file, runner, found);
+        } else if (i != GATE_HANGS && !interrupted) {
+            alone = happens_alone(o, file, found);
+            found->needs_others = found->needs_others || alone == 0;
+        }
+        if (saved != 0 || alone < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The kernel, compiled if it is a source, in its process. 0, or -1 after saying what is wrong. */
+static int start(const struct gate_options *o, struct gate_object *object, struct runner **runner) {
+    const char *file = o->kernel;
+    if (gate_object_new(object, &file, o->place, o->command) != 0) {
+        return -1;
+    }
+    *runner = start_file(o, file);
+    if (*runner == NULL) {
+        gate_object_free(object);
+    }
+    return *runner != NULL ? 0 : -1;
+}
+
+/* What each process is started with. */
+struct starting {
+    const struct gate_options *o;
+    const char *file;
+};
+
+static struct runner *start_one_more(void *context) {
+    const struct starting *s = context;
+    return start_file(s->o, s->file);
+}
+
+/* An exit status. Without a verdict nothing is written. */
+static int check_with(const struct gate_options *o, struct gate_files *files,
+                      struct gate_object *object, struct runner *runner) {
+    const char *file = object->directory[0] != '\0' ? object->file : o->kernel;
+    struct gate_result result;
+    struct gate_report report = {o, runner_kernel(runner), &result};
+    struct starting starting = {o, file};
+    int status = EXIT_BAD_USE;
+    if (gate_check(o, runner, start_one_more, &starting, &result, &interrupted) != 0 ||
+        save_all(o, file, runner, &result) != 0) {
+        gate_files_remove(files);
+    } else {
+        gate_print_text(stdout, &report);
+        status = gate_files_write(files, &report) != 0 ? EXIT_BAD_USE : status_of(&result);
+    }
+    gate_result_free(&result);
+    return status;
+}
+
+static int check(const struct gate_options *o) {
+    struct gate_files files;
+    struct gate_object object;
+    struct runner *runner;
+    if ((o->save != NULL && make_directory(o->save) != 0) || gate_files_open(&files, o) != 0) {
+        return EXIT_BAD_USE;
+    }
+    catch_termination();
+    catch_interrupt(); /* before there is anything to remove */
+    if (start(o, &object, &runner) != 0) {
+        gate_files_remove(&files);
+        return interrupted ? EXIT_INTERRUPTED : EXIT_BAD_USE;
+    }
+    int status = check_with(o, &files, &object, runner);
+    runner_free(runner);
+    gate_object_free(&object);
+    return status;
+}
+
+int cp_command_gate(int argc, char **argv) {
+    struct gate_options options;
+    int status = EXIT_RIGHT;
+    if (gate_options_parse(&options, argc, argv) != 0) {
+        return EXIT_BAD_USE;
+    }
+    if (options.help) {
+        gate_options_help(stdout);
+    } else {
+        status = check(&options);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("chunkproof gate: the output could not be written\n", stderr);
+        return EXIT_BAD_USE;
+    }
+    return status;
+}
+
+/* ---- chunkproof replay, chunkproof explain ---- */
+
+static void print_finding(const struct gate_recipe *recipe, const struct gate_finding *f) {
+    char line[GATE_LINE];
+    gate_recipe_print(recipe, line);
+    printf("%s%s%s: %s\n", gate_verdict_names[f->verdict], f->clause[0] != '\0' ? "; breaks " : "",
+           f->clause, line);
+    if (f->verdict != GATE_RIGHT) {
+        printf("  %s\n", f->text);
+    }
+}
+
+/* What came of a case; NOT_TAKEN: the kernel does not take it, NO_VERDICT: said why. */
+enum came_of_it { RIGHT, WRONG, NOT_TAKEN, NO_VERDICT };
+
+/* A case of a file, and the one before it. */
+struct replayed {
+    struct gate_recipe recipe, before;
+    int has_before;
+};
+
+/* Behind the case before it: 1 it was run, 0 not taken, -1. What is said goes to `out`. */
+static int run_behind(FILE *out, const struct gate_options *o, struct runner *runner,
+                      const struct replayed *r, struct gate_finding *finding) {
+    struct gate_finding other = gate_no_finding;
+    char line[GATE_LINE];
+    int ran = gate_check_recipe(runner, &r->before, &other);
+    if (ran <= 0) {
+        *finding = other;
+        return ran;
+    }
+    gate_recipe_print(&r->before, line);
+    fprintf(out, "  behind this case, in the same process: %s\n", line);
+    ran = gate_check_recipe(runner, &r->recipe, finding);
+    if (ran > 0 && o->explain && finding->verdict != GATE_RIGHT) {
+        runner_restart(runner);
+        ran = gate_check_recipe(runner, &r->recipe, &other);
+        fprintf(out, "  %s\n",
+                other.verdict == GATE_RIGHT
+                    ? gate_keeps_something
+                    : "and wrong in a fresh process, too: not by what came before");
+    }
+    return ran;
+}
+
+static enum came_of_it run_case(const struct gate_options *o, struct runner *runner,
+                                const struct replayed *r, const char *file) {
+    const struct gate_recipe *recipe = &r->recipe;
+    struct gate_finding finding;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = text_open(&text, &size);
+    int ran = r->has_before ? run_behind(out, o, runner, r, &finding)
+              : o->explain  ? gate_explain(out, runner, recipe, &finding)
+                            : gate_check_recipe(runner, recipe, &finding);
+    text_close(out);
+    if (ran > 0 && (finding.verdict != GATE_RIGHT || o->n_replay == 1)) {
+        if (o->n_replay > 1) {
+            printf("%s: ", file);
+        }
+        gate_name_lines(runner_file(runner), finding.text, sizeof finding.text);
+        print_finding(recipe, &finding);
+        fputs(text, stdout);
+    }
+    free(text);
+    if (ran == 0 && o->n_replay == 1) {
+        char line[GATE_LINE];
+        gate_recipe_print(recipe, line);
+        fprintf(stderr, "chunkproof %s: this case is not taken: %s: %s\n", o->command, line,
+                finding.text);
+    }
+    return ran < 0                         ? NO_VERDICT
+           : ran == 0                      ? NOT_TAKEN
+           : finding.verdict == GATE_RIGHT ? RIGHT
+                                           : WRONG;
+}
+
+/* One after the other: an exit status. */
+static int run_cases(const struct gate_options *o, struct runner *runner,
+                     const struct replayed *replayed) {
+    int n[NO_VERDICT + 1] = {0};
+    for (int i = 0; i < o->n_replay && n[NO_VERDICT] == 0; i++) {
+        n[run_case(o, runner, &replayed[i], o->replay[i])]++;
+    }
+    if (n[NO_VERDICT] > 0) {
+        return EXIT_BAD_USE;
+    }
+    if (o->n_replay > 1) {
+        printf("%d of %d cases right, %d wrong, %d not taken\n", n[RIGHT], o->n_replay, n[WRONG],
+               n[NOT_TAKEN]);
+    }
+    return n[WRONG] > 0 ? EXIT_FINDING : n[RIGHT] > 0 ? EXIT_RIGHT : EXIT_BAD_USE;
+}
+
+static int replay(const struct gate_options *o) {
+    struct replayed *replayed = calloc((size_t)o->n_replay, sizeof *replayed);
+    struct gate_object object;
+    struct runner *runner;
+    int status = EXIT_BAD_USE, loaded = replayed != NULL;
+    for (int i = 0; loaded && i < o->n_replay; i++) {
+        struct replayed *r = &replayed[i];
+        loaded = gate_case_load(o->replay[i], o->command, &r->recipe) == 0;
+        r->has_before = loaded ? gate_case_before(o->replay[i], o->command, &r->before) : 0;
+        loaded = loaded && r->has_before >= 0;
+    }
+    if (loaded && start(o, &object, &runner) == 0) {
+        status = run_cases(o, runner, replayed);
+        runner_free(runner);
+        gate_object_free(&object);
+    }
+    free(replayed);
+    return status;
+}
+
+static int replay_command(int argc, char **argv, int explains) {
+    struct gate_options options;
+    if (gate_replay_parse(&options, argc, argv) != 0) {
+        return EXIT_BAD_USE;
+    }
+    int status = EXIT_RIGHT;
+    options.explain = explains;
+    if (options.help) {
+        gate_replay_help(stdout, explains);
+    } else {
+        status = replay(&options);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "chunkproof %s: the output could not be written\n", options.command);
+        return EXIT_BAD_USE;
+    }
+    return status;
+}
+
+int cp_command_replay(int argc, char **argv) {
+    return replay_command(argc, argv, 0);
+}
+
+int cp_command_explain(int argc, char **argv) {
+    return replay_command(argc, argv, 1);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs of the kernel, kept to be explained: what it was given, and what the judge says of each number. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "gate/explain/explain.h"
+
+/* ---- What was given ---- */
+
+static void *duplicate(const void *from, size_t n, size_t size) {
+    void *to = calloc(n + 1, size);
+    if (to != NULL && n > 0) {
+        memcpy(to, from, n * size);
+    }
+    return to;
+}
+
+static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
+    size_t b = (size_t)p->b;
+    *to = *p;
+    to->q = to->k = to->v = NULL;
+    to->n_tokens = duplicate(p->n_tokens, b, sizeof(int));
+    to->query_begin = duplicate(p->query_begin, b + 1, sizeof(int));
+    to->table = duplicate(p->table, b * (size_t)p->table_width, sizeof(int));
+    to->n_shared_chunks = duplicate(p->n_shared_chunks, b, sizeof(int));
+    to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared);
+    return to->n_tokens != NULL && to->query_begin != NULL && to->table != NULL &&
+                   to->n_shared_chunks != NULL && to->shared != NULL
+               ? 0
+               : -1;
+}
+
+static double *numbers_of(const void *array, int type, size_t bytes, long long *n) {
+    *n = (long long)(bytes / cp_number_size(type));
+    double *numbers = malloc(((size_t)*n + 1) * sizeof *numbers);
+    for (long long i = 0; numbers != NULL && i < *n; i++) {
+        numbers[i] = cp_number_load(array, type, (size_t)i);
+    }
+    return numbers;
+}
+
+static int copy_arrays(struct explain_run *run, const struct gate_problem *p,
+                       const struct gate_arrays *a) {
+    run->q = numbers_of(a->memory[RUN_Q], p->q_type, a->run.bytes[RUN_Q], &run->n_q);
+    run->k = numbers_of(a->memory[RUN_K], p->kv_type, a->run.bytes[RUN_K], &run->n_k);
+    run->v = numbers_of(a->memory[RUN_V], p->kv_type, a->run.bytes[RUN_V], &run->n_v);
+    return run->q != NULL && run->k != NULL && run->v != NULL ? 0 : -1;
+}
+
+/* ---- What came of it ---- */
+
+static void copy_results(double *to, const struct gate_problem *p, const struct gate_arrays *a) {
+    int d = p->recipe.head_dim;
+    for (int pair = 0; pair < p->n_rows * p->recipe.n_heads; pair++) {
+        int row = pair / p->recipe.n_heads, head = pair % p->recipe.n_heads;
+        for (int i = 0; i < d; i++) {
+            *to++ = gate_out_at(a, p, row, head, i);
+        }
+        *to++ = a->run.call.lse != NULL ? gate_lse_at(a, p, row, head) : NAN;
+    }
+}
+
+static void judge_pair(struct explain_run *run, int pair, int n_keys) {
+    size_t at = (size_t)pair * (size_t)run->width;
+    int has_lse = run->problem.lse_type != CP_NO_LSE, wrong = 0;
+    for (int i = 0; i < run->width; i++) {
+        enum gate_rightness rightness =
+            gate_judge_number(n_keys, run->got[at + i], run->expected[at + i], run->bound[at + i]);
+        if (i == run->width - 1 && !has_lse) {
+            rightness = GATE_NUMBER_UNCLAIMED;
+        }
+        run->rightness[at + i] = (unsigned char)rightness;
+        wrong += rightness == GATE_NUMBER_WRONG;
+        run->has_number |= rightness == GATE_NUMBER_WRONG && !isnan(run->got[at + i]);
+    }
+    run->wrong += wrong;
+    run->wrong_pairs += wrong > 0;
+}
+
+/* By the judge's own functions: all rows and heads. */
+static int judge(struct explain_run *run, const struct cp_kernel *kernel,
+                 const struct gate_problem *p) {
+    struct gate_row *row = gate_row_new(p);
+    for (int pair = 0; row != NULL && pair < run->pairs; pair++) {
+        size_t at = (size_t)pair * (size_t)run->width;
+        struct gate_numbers numbers = {run->expected + at, run->bound + at};
+        int n = gate_visible(p, pair / p->recipe.n_heads);
+        gate_row_certify(row, kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads, &numbers);
+        judge_pair(run, pair, n);
+    }
+    gate_row_free(row);
+    return row != NULL ? 0 : -1;
+}
+
+int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
+                    const struct gate_problem *p, const struct gate_arrays *one,
+                    const struct gate_arrays *other) {
+    memset(run, 0, sizeof *run);
+    run->pairs = p->n_rows * p->recipe.n_heads;
+    run->width = p->recipe.head_dim + 1;
+    run->call = one->run.call;
+    size_t n = (size_t)run->pairs * (size_t)run->width + 1;
+    run->got = calloc(n, sizeof(double));
+    run->again = calloc(n, sizeof(double));
+    run->expected = calloc(n, sizeof(double));
+    run->bound = calloc(n, sizeof(double));
+    run->rightness = calloc(n, 1);
+    if (copy_lists(&run->problem, p) != 0 || copy_arrays(run, p, one) != 0 || run->got == NULL ||
+        run->again == NULL || run->expected == NULL || run->bound == NULL ||
+        run->rightness == NULL) {
+        return -1;
+    }
+    copy_results(run->got, p, one);
+    copy_results(run->again, p, other);
+    return judge(run, kernel, p);
+}
+
+void explain_run_free(struct explain_run *run) {
+    double *arrays[] = {run->q, run->k, run->v, run->got, run->again, run->expected, run->bound};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        free(arrays[i]);
+    }
+    free(run->rightness);
+    gate_problem_free(&run->problem);
+    memset(run, 0, sizeof *run);
+}
+
+int explain_is_wrong(const struct explain_run *run, int pair) {
+    size_t at = (size_t)pair * (size_t)run->width;
+    for (int i = 0; i < run->width; i++) {
+        if (run->rightness[at + i] == GATE_NUMBER_WRONG) {
+            return 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CHUNKPROOF_GATE_JUDGE_CLOSER_H
+#define CHUNKPROOF_GATE_JUDGE_CLOSER_H
+
+#include "chunkproof/kernel.h"
+
+/* One field of a declaration, made closer. */
+enum gate_closer {
+    GATE_CLOSER_SCORE,
+    GATE_CLOSER_WEIGHTS,
+    GATE_CLOSER_VALUES,
+    GATE_CLOSER_PARTIALS,
+    GATE_CLOSER_EXP,
+    GATE_CLOSERS
+};
+
+extern const char *const gate_closer_names[GATE_CLOSERS]; /* as in the kernel's source */
+
+/* Whether the kernel declares this field so wide that a closer one is worth a try: *closer is the kernel with it. */
+int gate_closer(const struct cp_kernel *kernel, enum gate_closer which, struct cp_kernel *closer);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GATE-1: results against attention, each number within its certified tolerance (NUM-10, NUM-11). */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "gate/gate.h"
+
+const struct gate_finding gate_no_finding = {
+    .verdict = GATE_RIGHT, .clause = "", .row = -1, .head = -1, .element = -1};
+
+void gate_finding_breaks(struct gate_finding *finding, const char *clause) {
+    (void)snprintf(finding->clause, sizeof finding->clause, "%s", clause);
+}
+
+/* Room for one row. */
+struct gate_row {
+    const struct gate_problem *problem;
+    double *k, *v, *scratch, *out;
+    struct gate_numbers numbers;
+};
+
+void gate_row_free(struct gate_row *room) {
+    if (room != NULL) {
+        free(room->k);
+        free(room->v);
+        free(room->scratch);
+        free(room->out);
+        free(room->numbers.expected);
+        free(room->numbers.bound);
+        free(room);
+    }
+}
+
+struct gate_row *gate_row_new(const struct gate_problem *p) {
+    size_t d = (size_t)p->recipe.head_dim, n = 0;
+    struct gate_row *row = calloc(1, sizeof *row);
+    if (row == NULL) {
+        return NULL;
+    }
+    for (int s = 0; s < p->b; s++) {
+        n = (size_t)p->n_tokens[s] > n ? (size_t)p->n_tokens[s] : n;
+    }
+    row->problem = p;
+    row->k = malloc((n * d + 1) * sizeof(double));
+    row->v = malloc((n * d + 1) * sizeof(double));
+    row->scratch = malloc((3 * n + 1) * sizeof(double));
+    row->out = malloc(d * sizeof(double));
+    row->numbers.expected = malloc((d + 1) * sizeof(double));
+    row->numbers.bound = malloc((d + 1) * sizeof(double));
+    if (row->k == NULL || row->v == NULL || row->scratch == NULL || row->out == NULL ||
+        row->numbers.expected == NULL || row->numbers.bound == NULL) {
+        gate_row_free(row);
+        return NULL;
+    }
+    return row;
+}
+
+/* A row and head that is judged. */
+struct pair {
+    int row, head, n_keys;
+    const double *q;
+};
+
+static void gather(struct gate_row *room, int s, int g, int n_keys) {
+    const struct gate_problem *p = room->problem;
+    size_t d = (size_t)p->recipe.head_dim;
+    for (int j = 0; j < n_keys; j++) {
+        size_t at = gate_key_at(p, s, j, g);
+        memcpy(room->k + (size_t)j * d, p->k + at, d * sizeof(double));
+        memcpy(room->v + (size_t)j * d, p->v + at, d * sizeof(double));
+    }
+}
+
+static double largest_score(const struct cp_tolerance_row *row) {
+    double largest = 0.0;
+    for (int j = 0; j < row->n_keys; j++) {
+        const double *k = row->k + (ptrdiff_t)j * row->head_dim;
+        double sum = 0.0;
+        for (int i = 0; i < row->head_dim; i++) {
+            sum += row->q[i] * k[i];
+        }
+        largest = fmax(largest, fabs(row->scale * sum));
+    }
+    return largest;
+}
+
+void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
+                  const struct cp_tolerance_row *row, const struct gate_numbers *numbers) {
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+    double largest = largest_score(row);
+    int d = row->head_dim;
+    gate_class(kernel, recipe, n, largest, &arithmetic, &counts);
+    cp_tolerance(&arithmetic, &counts, row, gate_lse_error(kernel, n, largest), numbers->expected,
+                 numbers->bound, &numbers->expected[d], &numbers->bound[d]);
+}
+
+void gate_row_certify(struct gate_row *room, const struct cp_kernel *kernel, int row, int head,
+                      const struct gate_numbers *numbers) {
+    const struct gate_problem *p = room->problem;
+    int d = p->recipe.head_dim, n = gate_visible(p, row);
+    const double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
+    struct cp_tolerance_row keys = {n, d, p->scale, q, room->k, room->v, room->scratch};
+    gather(room, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads), n);
+    gate_certify(kernel, &p->recipe, n, &keys, numbers);
+}
+
+enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound) {
+    if (n_keys == 0) {
+        return got == expected ? GATE_NUMBER_RIGHT : GATE_NUMBER_WRONG;
+    }
+    return isinf(bound)                    ? GATE_NUMBER_UNCLAIMED /* NUM-12 */
+           : fabs(got - expected) <= bound ? GATE_NUMBER_RIGHT
+                                           : GATE_NUMBER_WRONG;
+}
+
+/* Above 1 for whatever is not right. */
+static double ratio_of(double error, double bound, int right) {
+    double ratio = bound > 0.0 && !isnan(error) ? error / bound : error == 0.0 ? 0.0 : INFINITY;
+    return right ? ratio : fmax(ratio, 1.0 + DBL_EPSILON);
+}
+
+/* One number; element -1 is the log-sum-exp. */
+static void compare(struct gate_finding *f, const struct pair *pair, int element, double got,
+                    double expected, double bound) {
+    int no_key = pair->n_keys == 0;
+    enum gate_rightness rightness = gate_judge_number(pair->n_keys, got, expected, bound);
+    int right = rightness == GATE_NUMBER_RIGHT;
+    if (rightness == GATE_NUMBER_UNCLAIMED) {
+        f->unclaimed++;
+        return;
+    }
+    double ratio =
+        right && no_key ? 0.0 : ratio_of(fabs(got - expected), no_key ? 0.0 : bound, right);
+    if (f->compared == 0 || ratio > f->largest) {
+        f->largest = ratio;
+        f->keys = pair->n_keys;
+    }
+    f->compared++;
+    if (right) {
+        return;
+    }
+    f->wrong++;
+    if (f->verdict == GATE_RIGHT) {
+        f->verdict = isnan(got) ? GATE_NOT_A_NUMBER : GATE_WRONG;
+        gate_finding_breaks(f, no_key ? "PREFILL-3" : element < 0 ? "NUM-11" : "NUM-10");
+        f->row = pair->row;
+        f->head = pair->head;
+        f->element = element;
+        f->got = got;
+        f->expected = expected;
+        f->bound = no_key ? 0.0 : bound;
+    }
+}
+
+static void compare_pair(const struct gate_problem *p, const struct gate_arrays *arrays,
+                         const struct pair *pair, const struct gate_row *room,
+                         struct gate_finding *f) {
+    int d = p->recipe.head_dim;
+    const double *expected = room->numbers.expected, *bound = room->numbers.bound;
+    for (int i = 0; i < d; i++) {
+        room->out[i] = gate_out_at(arrays, p, pair->row, pair->head, i);
+        compare(f, pair, i, room->out[i], expected[i], bound[i]);
+    }
+    if (arrays->run.call.lse != NULL) {
+        compare(f, pair, -1, gate_lse_at(arrays, p, pair->row, pair->head), expected[d], bound[d]);
+    }
+}
+
+/* The row as the rules of others see it. */
+static int show(const struct gate_problem *p, const struct pair *pair, const struct gate_row *room,
+                struct gate_tensor *tensor) {
+    struct gate_plain_row row = {p->kv_type, pair->n_keys, p->recipe.head_dim, p->scale, pair->q,
+                                 room->k,    room->v};
+    if (tensor == NULL) {
+        return 0;
+    }
+    gate_tensor_add(tensor, room->out, room->numbers.expected, p->recipe.head_dim);
+    return gate_tensor_plain(tensor, &row, room->numbers.expected);
+}
+
+static void say(const struct gate_problem *p, struct gate_finding *f) {
+    char where[64], within[64];
+    if (f->verdict == GATE_RIGHT) {
+        return;
+    }
+    (void)snprintf(where, sizeof where, f->element < 0 ? "lse" : "out, element %d", f->element);
+    (void)snprintf(within, sizeof within, f->bound > 0.0 ? " within %.3g" : " exactly", f->bound);
+    (void)snprintf(f->text, sizeof f->text,
+                   "%s of row %d (sequence %d), head %d is %.9g and must be %.9g%s; %lld of %lld "
+                   "numbers are wrong",
+                   where, f->row, gate_sequence_of(p, f->row), f->head, gate_plain(f->got),
+                   f->expected, within, f->wrong, f->compared);
+}
+
+int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
+               const struct cp_kernel *kernel, int most, struct gate_finding *f,
+               struct gate_tensor *tensor) {
+    struct gate_row *room = gate_row_new(p);
+    int d = p->recipe.head_dim, h = p->recipe.n_heads, n = p->n_rows * h;
+    int step = (n + most - 1) / most, result = 0;
+    *f = gate_no_finding;
+    if (room == NULL) {
+        return -1;
+    }
+    for (int x = 0; x < n && result == 0; x += step) {
+        struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d};
+        gate_row_certify(room, kernel, pair.row, pair.head, &room->numbers);
+        compare_pair(p, arrays, &pair, room, f);
+        result = show(p, &pair, room, tensor);
+    }
+    gate_row_free(room);
+    say(p, f);
+    return result;
+}
+
+/* ---- What was written (GATE-3, GATE-4) ---- */
+
+/* Marks the bytes of results in `is_result`; the others are nobody's. */
+static void mark(const struct gate_problem *p, const struct gate_arrays *a, enum run_buffer buffer,
+                 unsigned char *is_result) {
+    const struct cp_kernel_call *c = &a->run.call;
+    int of_out = buffer == RUN_OUT;
+    size_t size = cp_number_size(of_out ? p->out_type : p->lse_type);
+    size_t width = size * (of_out ? (size_t)p->recipe.head_dim : 1);
+    for (long long row = 0; row < p->n_rows; row++) {
+        for (long long head = 0; head < p->recipe.n_heads; head++) {
+            long long at = of_out ? row * c->out_row + head * c->out_head
+                                  : row * c->lse_row + head * c->lse_head;
+            memset(is_result + (size_t)at * size, 1, width);
+        }
+    }
+}
+
+/* The row, head and element that a number of out or lse is, or is behind. */
+static void place_of(const struct gate_problem *p, const struct gate_arrays *a,
+                     enum run_buffer buffer, size_t number, struct gate_finding *f) {
+    const struct cp_kernel_call *c = &a->run.call;
+    long long nearest = -1;
+    for (int row = 0; row < p->n_rows; row++) {
+        for (int head = 0; head < p->recipe.n_heads; head++) {
+            long long at = buffer == RUN_OUT ? row * c->out_row + head * c->out_head
+                                             : row * c->lse_row + head * c->lse_head;
+            if (at <= (long long)number && at > nearest) {
+                nearest = at;
+                f->row = row;
+                f->head = head;
+                f->element = buffer == RUN_OUT ? (int)((long long)number - at) : -1;
+            }
+        }
+    }
+}
+
+/* "element 3 of row 0 (sequence 0), head 1", or of lse no element. */
+static void name_place(const struct gate_problem *p, const struct gate_finding *f, char *text,
+                       size_t size) {
+    char element[32] = "";
+    if (f->element >= 0 && f->element < p->recipe.head_dim) {
+        (void)snprintf(element, sizeof element, "element %d of ", f->element);
+    }
+    (void)snprintf(text, size, "%srow %d (sequence %d), head %d", element, f->row,
+                   gate_sequence_of(p, f->row), f->head);
+}
+
+/* At a number of out or lse. */
+static void find(const struct gate_problem *p, const struct gate_arrays *a, enum run_buffer buffer,
+                 size_t number, enum gate_verdict verdict, struct gate_finding *f) {
+    static const char *const what[GATE_VERDICTS] = {
+        [GATE_UNWRITTEN] = "was not written",
+        [GATE_OTHER_BITS] = "differs between two runs of the same call"};
+    char place[96];
+    f->verdict = verdict;
+    gate_finding_breaks(f, verdict == GATE_OTHER_BITS ? "GATE-4" : "GATE-3");
+    place_of(p, a, buffer, number, f);
+    name_place(p, f, place, sizeof place);
+    if (verdict == GATE_WROTE_BETWEEN) {
+        (void)snprintf(f->text, sizeof f->text,
+                       "%s was written behind what is of %s, at number %zu of the array: it is "
+                       "between the rows, and nobody's",
+                       run_buffer_names[buffer], place, number);
+        f->element = -1;
+    } else {
+        (void)snprintf(f->text, sizeof f->text, "%s, %s %s", run_buffer_names[buffer], place,
+                       what[verdict]);
+    }
+}
+
+static void judge_bytes(const struct gate_problem *p, const struct gate_arrays *one,
+                        const struct gate_arrays *other, enum run_buffer buffer, size_t size,
+                        const unsigned char *is_result, struct gate_finding *f) {
+    const unsigned char *a = one->memory[buffer], *b = other->memory[buffer];
+    for (size_t at = 0; at < one->run.bytes[buffer] && f->verdict == GATE_RIGHT; at += size) {
+        size_t left = 0; /* bytes that are as they were, in both */
+        int same = memcmp(a + at, b + at, size) == 0;
+        for (size_t i = 0; i < size; i++) {
+            left += a[at + i] == one->run.poison && b[at + i] == other->run.poison;
+        }
+        if (is_result[at] ? left == size : left != size) {
+            find(p, one, buffer, at / size, is_result[at] ? GATE_UNWRITTEN : GATE_WROTE_BETWEEN, f);
+        } else if (is_result[at] && !same) {
+            find(p, one, buffer, at / size, GATE_OTHER_BITS, f);
+        }
+    }
+}
+
+int gate_judge_writes(const struct gate_problem *p, const struct gate_arrays *one,
+                      const struct gate_arrays *other, struct gate_finding *f) {
+    *f = gate_no_finding;
+    for (int buffer = RUN_OUT; buffer <= RUN_LSE; buffer++) {
+        size_t size = buffer == RUN_OUT ? cp_number_size(p->out_type) : cp_number_size(p->lse_type);
+        if (one->run.bytes[buffer] == 0 || size == 0) {
+            continue;
+        }
+        unsigned char *is_result = calloc(one->run.bytes[buffer], 1);
+        if (is_result == NULL) {
+            return -1;
+        }
+        mark(p, one, (enum run_buffer)buffer, is_result);
+        judge_bytes(p, one, other, (enum run_buffer)buffer, size, is_result, f);
+        free(is_result);
+    }
+    return 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/judge/rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "gate/gate.h"
+
+const char *const gate_rule_names[GATE_RULES] = {"allclose 1e-2", "allclose 1e-3",
+                                                 "abs and rel both over 1e-2",
+                                                 "twice the plain error", "cosine > 0.99"};
+
+/* The larger one, and a NaN when one of them is. */
+static double larger(double a, double b) {
+    return isnan(a) || a >= b ? a : b;
+}
+
+void gate_tensor_add(struct gate_tensor *t, const double *x, const double *r, int n) {
+    for (int i = 0; i < n; i++) {
+        double error = fabs(x[i] - r[i]), size = fabs(r[i]);
+        t->beyond |= error <= 1e-2 + 1e-2 * size ? 0 : 1U << GATE_ALLCLOSE_2;
+        t->beyond |= error <= 1e-3 + 1e-3 * size ? 0 : 1U << GATE_ALLCLOSE_3;
+        t->beyond |= error <= 1e-2 || error <= 1e-2 * size ? 0 : 1U << GATE_BOTH_LARGE;
+        t->error = larger(t->error, error);
+        t->product += x[i] * r[i];
+        t->x += x[i] * x[i];
+        t->r += r[i] * r[i];
+    }
+}
+
+/* Weights that are not divided yet; returns their sum. */
+static float plain_weights(const struct gate_plain_row *row, double *weight) {
+    double largest = -INFINITY;
+    float sum = 0.0F;
+    for (int j = 0; j < row->n; j++) {
+        const double *k = row->k + (ptrdiff_t)j * row->d;
+        float dot = 0.0F;
+        for (int i = 0; i < row->d; i++) {
+            dot += (float)(row->q[i] * k[i]);
+        }
+        weight[j] = gate_round(row->type, gate_round(row->type, dot) * row->scale);
+        largest = fmax(largest, weight[j]);
+    }
+    for (int j = 0; j < row->n; j++) {
+        weight[j] = (double)(float)exp(weight[j] - largest);
+        sum += (float)weight[j];
+    }
+    return sum;
+}
+
+int gate_tensor_plain(struct gate_tensor *t, const struct gate_plain_row *row, const double *r) {
+    double *weight = malloc(((size_t)row->n + 1) * sizeof *weight);
+    float *out = calloc((size_t)row->d, sizeof *out);
+    if (weight == NULL || out == NULL) {
+        free(weight);
+        free(out);
+        return -1;
+    }
+    float sum = plain_weights(row, weight);
+    for (int j = 0; j < row->n; j++) {
+        const double *v = row->v + (ptrdiff_t)j * row->d;
+        double w = gate_round(row->type, weight[j] / sum);
+        for (int i = 0; i < row->d; i++) {
+            out[i] += (float)(w * v[i]);
+        }
+    }
+    for (int i = 0; i < row->d; i++) {
+        t->plain_error = larger(t->plain_error, fabs(gate_round(row->type, out[i]) - r[i]));
+    }
+    free(weight);
+    free(out);
+    return 0;
+}
+
+unsigned gate_tensor_rejected(const struct gate_tensor *t) {
+    unsigned rejected = t->beyond;
+    rejected |= t->error <= 2.0 * t->plain_error ? 0 : 1U << GATE_TWICE_PLAIN;
+    rejected |= t->product / sqrt(t->x * t->r) > 0.99 ? 0 : 1U << GATE_COSINE;
+    return rejected;
+}

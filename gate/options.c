@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* getopt_long, getsubopt */
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "chunkproof/limits.h"
+#include "cli/base/argument.h"
+#include "gate/gate.h"
+
+#define LEAST_SECONDS 0.001
+#define MOST_SECONDS  86400.0 /* of a call, */
+#define MOST_TIME     1e9     /* and of all */
+#define LEAST_GIB     1e-9
+#define MOST_GIB      65536.0
+#define MOST_JOBS     1024
+
+enum option_value {
+    KERNEL = 1000,
+    ON,
+    TIER,
+    SEED,
+    CASES,
+    CASE,
+    SECONDS,
+    TIME,
+    MEMORY,
+    FIRST,
+    RULES,
+    SAVE,
+    JSON,
+    JUNIT,
+    HTML,
+    SHAPE,
+    JOBS,
+    STATE,
+    HELP
+};
+
+static const struct option names[] = {
+    {"kernel", required_argument, NULL, KERNEL},
+    {"on", required_argument, NULL, ON},
+    {"tier", required_argument, NULL, TIER},
+    {"seed", required_argument, NULL, SEED},
+    {"cases", required_argument, NULL, CASES},
+    {"case", required_argument, NULL, CASE},
+    {"seconds", required_argument, NULL, SECONDS},
+    {"time", required_argument, NULL, TIME},
+    {"memory", required_argument, NULL, MEMORY},
+    {"first", no_argument, NULL, FIRST},
+    {"rules", no_argument, NULL, RULES}, /* of others */
+    {"save", required_argument, NULL, SAVE},
+    {"json", required_argument, NULL, JSON},
+    {"junit", required_argument, NULL, JUNIT},
+    {"html", required_argument, NULL, HTML},
+    {"shape", required_argument, NULL, SHAPE},
+    {"jobs", required_argument, NULL, JOBS},
+    {"state", required_argument, NULL, STATE},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
+};
+
+const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
+
+void gate_options_help(FILE *file) {
+    fputs(
+        "usage: chunkproof gate --kernel FILE [OPTION]...\n"
+        "\n"
+        "Decides whether an attention kernel computes attention: a shared object with the "
+        "interface of\n"
+        "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
+        "and each of\n"
+        "its results must be within the certified tolerance of the arithmetic that it declares\n"
+        "(spec/tolerance.md).\n"
+        "\n"
+        "  --kernel FILE         the kernel: a shared object, or its source in C (*.c: $CC -O2, or "
+        "$CFLAGS) or\n"
+        "                        CUDA (*.cu: nvcc; for the executor $CXX -O2, or $CXXFLAGS)\n"
+        "  --on gpu|executor     where a source in CUDA (*.cu) runs: on a GPU, compiled by nvcc; "
+        "or on "
+        "the CPU, on an\n"
+        "                        executor that sees races, too. Without: on a GPU where there is "
+        "one\n"
+        "  --tier TIER           quick (default), full, deep: so many cases, and the larger ones:\n"
+        "                        ",
+        file);
+    for (enum gate_tier tier = GATE_QUICK; tier < GATE_TIERS; tier++) {
+        struct gate_options of_tier = {.tier = tier};
+        fprintf(file, "%lld%s", gate_cases(&of_tier), tier + 1 < GATE_TIERS ? ", " : " cases\n");
+    }
+    fputs("  --seed N              other cases (1); the same number, the same cases\n"
+          "  --cases N             so many instead of the tier's\n"
+          "  --case I              case I alone\n"
+          "  --shape h=32,h_kv=8,d=128,c=16\n"
+          "                        these sizes alone, or some of them\n"
+          "  --jobs N              kernels side by side (1; of tier deep as many as there are "
+          "processors)\n"
+          "  --state FILE          keep there how far it came, every few seconds; the same command "
+          "goes on from there\n"
+          "  --seconds X           that one call may take (10; on the executor 100)\n"
+          "  --time X              seconds for all cases: those that come later are left out\n"
+          "  --memory X            GiB for all cases that run side by side (4), without what the "
+          "kernel allocates itself\n"
+          "  --first               stop at the first finding\n"
+          "  --rules               say what the rules of others make of the results, too\n"
+          "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
+          "`chunkproof replay`\n"
+          "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
+          "  --junit FILE          and as JUnit XML, one test case for each kind of values\n"
+          "  --html FILE           and as a page with plots, and the tree of each smallest case\n"
+          "\n"
+          "exit status:\n"
+          "  0    right: nothing was found in any case that was run (--time ends it early)\n"
+          "  1    wrong: what, and the smallest case of each kind, is printed\n"
+          "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
+          "little that nothing can be claimed of its numbers; no "
+          "verdict\n"
+          "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
+          "was\n",
+          file);
+}
+
+/* As the command that was called. */
+static int read_size(const struct gate_options *o, const char *name, const char *text, int most,
+                     int *size) {
+    long long n = 0;
+    char option[32];
+    if (text == NULL) {
+        return argument_refuse(o->command, "--shape: %s has no number: %s=N", name, name);
+    }
+    (void)snprintf(option, sizeof option, "shape %s", name);
+    if (argument_whole(o->command, option, text, 1, most, &n) != 0) {
+        return -1;
+    }
+    *size = (int)n;
+    return 0;
+}
+
+/* Cut at the commas: a copy. */
+static int read_shape(const struct gate_options *o, const char *text, struct gate_shape *shape) {
+    static char h[] = "h", h_kv[] = "h_kv", d[] = "d", c[] = "c";
+    char *const sizes[] = {h, h_kv, d, c, NULL};
+    const int most[] = {1024, 1024, 4096, CP_MAX_CHUNK_SIZE};
+    int *const to[] = {&shape->n_heads, &shape->n_kv_heads, &shape->head_dim, &shape->chunk_size};
+    char copy[128], *rest = copy, *value;
+    size_t length = strlen(text);
+    if (length >= sizeof copy) {
+        return argument_refuse(o->command, "--shape is too long");
+    }
+    if (length == 0 || text[length - 1] == ',') {
+        return argument_refuse(
+            o->command, "--shape: a size is missing at the end of '%s', as in h=32,h_kv=8", text);
+    }
+    memcpy(copy, text, length + 1);
+    while (*rest != '\0') {
+        int which = getsubopt(&rest, sizes, &value);
+        if (which < 0) {
+            return argument_refuse(
+                o->command,
+                "--shape: the sizes are h, h_kv, d and c, as in h=32,h_kv=8; what is '%s'?", value);
+        }
+        if (read_size(o, sizes[which], value, most[which], to[which]) != 0) {
+            return -1;
+        }
+    }
+    if (shape->n_heads > 0 && shape->n_kv_heads > 0 && shape->n_heads % shape->n_kv_heads != 0) {
+        return argument_refuse(o->command,
+                               "--shape: h must be a multiple of h_kv, and %d is none of %d",
+                               shape->n_heads, shape->n_kv_heads);
+    }
+    return 0;
+}
+
+static int read_option(struct gate_options *o, int option, const char *text) {
+    static const char *const places[] = {"gpu", "executor", NULL};
+    double number = 0.0;
+    int index = 0;
+    switch (option) {
+    case KERNEL:
+        o->kernel = text;
+        return 0;
+    case ON:
+        if (argument_name(o->command, "on", text, places, &index) != 0) {
+            return -1;
+        }
+        o->place = index == 0 ? GATE_ON_GPU : GATE_ON_EXECUTOR;
+        return 0;
+    case TIER:
+        if (argument_name(o->command, "tier", text, gate_tier_names, &index) != 0) {
+            return -1;
+        }
+        o->tier = (enum gate_tier)index;
+        return 0;
+    case SEED:
+        return argument_seed(o->command, text, ULLONG_MAX, &o->seed);
+    case CASES:
+        return argument_whole(o->command, "cases", text, 1, LLONG_MAX, &o->cases);
+    case CASE:
+        return argument_whole(o->command, "case", text, 0, LLONG_MAX, &o->only);
+    case SECONDS:
+        return argument_number(o->command, "seconds", text, LEAST_SECONDS, MOST_SECONDS,
+                               &o->seconds);
+    case TIME:
+        return argument_number(o->command, "time", text, LEAST_SECONDS, MOST_TIME, &o->time);
+    case MEMORY:
+        if (argument_number(o->command, "memory", text, LEAST_GIB, MOST_GIB, &number) != 0) {
+            return -1;
+        }
+        o->memory = number * 0x1p30;
+        return 0;
+    case FIRST:
+        o->first = 1;
+        return 0;
+    case RULES:
+        o->rules = 1;
+        return 0;
+    case SAVE:
+        o->save = text;
+        return 0;
+    case JSON:
+        o->json = text;
+        return 0;
+    case JUNIT:
+        o->junit = text;
+        return 0;
+    case HTML:
+        o->html = text;
+        return 0;
+    case SHAPE:
+        return read_shape(o, text, &o->shape);
+    case JOBS:
+        return argument_int(o->command, "jobs", text, 1, MOST_JOBS, &o->jobs);
+    case STATE:
+        o->state = text;
+        return 0;
+    case HELP:
+        o->help = 1;
+        return 0;
+    default: /* getopt_long() said what is wrong */
+        fprintf(stderr, "see `chunkproof %s --help`\n", o->command);
+        return -1;
+    }
+}
+
+int gate_options_parse(struct gate_options *o, int argc, char **argv) {
+    static char program[] = "chunkproof gate"; /* as getopt_long() calls it */
+    int option;
+    argv[0] = program;
+    *o = (struct gate_options){
+        .command = "gate", .tier = GATE_QUICK, .seed = 1, .only = -1, .memory = GATE_MEMORY};
+    optind = 0; /* the command line may have been read before */
+    while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        if (read_option(o, option, optarg) != 0) {
+            return -1;
+        }
+    }
+    if (optind < argc) {
+        return argument_refuse(o->command, "what is '%s'? A kernel is given with --kernel %s",
+                               argv[optind], argv[optind]);
+    }
+    if (!o->help && o->kernel == NULL) {
+        return argument_refuse(o->command,
+                               "--kernel FILE is missing: the shared object, or source, to check");
+    }
+    if (o->state != NULL && (o->only >= 0 || o->rules || o->first)) {
+        return argument_refuse(o->command,
+                               "--state is of all cases: without --case, --first and --rules");
+    }
+    if (o->jobs == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        o->jobs = o->tier == GATE_DEEP && processors > 1 ? (int)processors : 1;
+    }
+    if (o->only >= 0 && o->cases > 0) {
+        return argument_refuse(o->command, "--case is one case, --cases so many: one of them");
+    }
+    return 0;
+}
+
+/* ---- chunkproof replay, chunkproof explain ---- */
+
+void gate_replay_help(FILE *file, int explains) {
+    fprintf(file,
+            "usage: chunkproof %s CASE.json... --kernel FILE [OPTION]...\n"
+            "\n",
+            explains ? "explain" : "replay");
+    fputs(
+        explains
+            ? "Runs cases that `chunkproof gate --save` kept, draws their sequences, and says "
+              "where "
+              "results are\n"
+              "wrong and which mistakes would give them: of each how many wrong numbers it gives, "
+              "in the case\n"
+              "and in a few like it that are run as well; which wider arithmetic would make them "
+              "right; which\n"
+              "bytes that are nobody's matter. What stands first gives the most; of several cases "
+              "one may tell\n"
+              "more than the others, of another kind of finding.\n"
+            : "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one, "
+              "and "
+              "says which of\n"
+              "them are wrong, and how. `chunkproof explain` says why.\n",
+        file);
+    fputs(
+        "A case is said as it is made: its values, its sizes (h, h_kv, d, c), what is done to the "
+        "tree (an\n"
+        "operation: a join, an append, a leave, a fork), how many query rows; what is not plain "
+        "about its\n"
+        "strides; and whether it is run again with other numbers in the same memory.\n"
+        "\n"
+        "  --kernel FILE         a shared object, or source, as for `chunkproof gate`\n"
+        "  --on gpu|executor     where a kernel in device memory runs\n"
+        "  --seconds X           that one call may take (10; on the executor 100)\n"
+        "  --memory X            GiB that a case may take (4)\n"
+        "\n"
+        "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
+        file);
+}
+
+int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
+    static const struct option replay_names[] = {{"kernel", required_argument, NULL, KERNEL},
+                                                 {"on", required_argument, NULL, ON},
+                                                 {"seconds", required_argument, NULL, SECONDS},
+                                                 {"memory", required_argument, NULL, MEMORY},
+                                                 {"help", no_argument, NULL, HELP},
+                                                 {NULL, 0, NULL, 0}};
+    static char replay[] = "chunkproof replay", explain[] = "chunkproof explain";
+    int option, explains = strcmp(argv[0], "explain") == 0;
+    const char *command = explains ? "explain" : "replay";
+    argv[0] = explains ? explain : replay; /* as getopt_long() calls it */
+    *o = (struct gate_options){.command = command, .only = -1, .memory = GATE_MEMORY};
+    optind = 0; /* the command line may have been read before */
+    while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
+        if (read_option(o, option, optarg) != 0) {
+            return -1;
+        }
+    }
+    if (!o->help && (optind >= argc || o->kernel == NULL)) {
+        fprintf(stderr,
+                "chunkproof %s: give a case and a kernel: chunkproof %s CASE.json --kernel FILE\n",
+                command, command);
+        return -1;
+    }
+    o->replay = argv + optind;
+    o->n_replay = argc - optind;
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the page that are drawn. */
+#ifndef CHUNKPROOF_GATE_REPORT_HTML_H
+#define CHUNKPROOF_GATE_REPORT_HTML_H
+
+#include "cli/base/markup.h"
+#include "gate/report/report.h"
+
+/* What the other drawings refer to: hatching, the head of an arrow. */
+void gate_html_definitions(struct markup *markup);
+
+/* For each kind of values how its cases spread over error / bound; of all cases the same by their number of keys. */
+void gate_html_spread(struct markup *markup, const struct gate_result *result);
+void gate_html_keys(struct markup *markup, const struct gate_result *result);
+
+/* A case: its operations, the tree that they make, its plan. */
+void gate_html_case(struct markup *markup, const struct gate_recipe *recipe,
+                    const struct cp_kernel *kernel);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report as JSON: spec/gate-report.schema.json. What cannot be made is NULL, and makes the whole NULL: nothing is
+ * left out in silence. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "chunkproof/version.h"
+#include "cli/base/json.h"
+#include "gate/report/report.h"
+#include "gate/search/case_file.h"
+
+#define FORMAT "chunkproof gate report 1"
+
+static json_t *number(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *string(const char *text) {
+    char *clean = text_clean(text);
+    json_t *json = json_string(clean);
+    free(clean);
+    return json;
+}
+
+/* Of a text that is freed; null of NULL. */
+static json_t *own_string(char *text) {
+    json_t *json = text != NULL ? string(text) : json_null();
+    free(text);
+    return json;
+}
+
+/* 64 bits without a sign are more than a number of JSON has. */
+static json_t *seed_json(unsigned long long seed) {
+    return json_sprintf("%llu", seed);
+}
+
+static json_t *kernel_json(const struct gate_report *report) {
+    const struct cp_kernel *k = report->kernel;
+    const struct cp_kernel_class *a = &k->arithmetic;
+    return json_pack("{s:o,s:o,s:s,s:s,s:s,s:s,s:{s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:b,s:b,s:f,s:i}}",
+                     "name", string(k->name), "file", string(report->options->kernel), "q_type",
+                     gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
+                     gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type),
+                     "arithmetic", "score", gate_sum_name(a->score), "weights",
+                     gate_type_name(a->weights), "values", gate_sum_name(a->values), "partials",
+                     gate_type_name(a->partials), "rounded_sum", a->rounded_sum, "divides",
+                     a->divides, "in_bits", a->in_bits, "truncates", a->truncates, "flushes",
+                     a->flushes, "exp_error", a->exp_error, "step", a->step);
+}
+
+/* Those that came up. */
+static json_t *verdicts_json(const long long *verdicts) {
+    json_t *all = json_object();
+    for (int i = 0; i < GATE_VERDICTS; i++) {
+        if (verdicts[i] > 0 &&
+            json_object_set_new(all, gate_verdict_names[i], json_integer(verdicts[i])) != 0) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
+static json_t *tallies_json(const struct gate_result *r) {
+    json_t *all = json_array();
+    for (int i = 0; i < GATE_VALUES; i++) {
+        const struct gate_tally *t = &r->tally[i];
+        all = json_with(
+            all, json_pack("{s:s,s:I,s:I,s:I,s:I,s:o,s:f,s:o}", "values", gate_values_names[i],
+                           "cases", (json_int_t)t->cases, "wrong",
+                           (json_int_t)gate_wrong_cases_of(t), "numbers", (json_int_t)t->compared,
+                           "unclaimed", (json_int_t)t->unclaimed, "largest", number(t->largest),
+                           "seconds", t->seconds, "verdicts", verdicts_json(t->verdicts)));
+    }
+    return all;
+}
+
+static json_t *found_json(const struct gate_report *report, const struct gate_found *found) {
+    const struct gate_finding *f = &found->finding;
+    return json_pack(
+        "{s:s,s:I,s:I,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "verdict",
+        gate_verdict_names[f->verdict], "cases", (json_int_t)report->result->verdicts[f->verdict],
+        "case", (json_int_t)found->index, "clause", string(f->clause), "text", string(f->text),
+        "row", f->row, "head", f->head, "element", f->element, "got", number(f->got), "expected",
+        number(f->expected), "bound", number(f->bound), "recipe", gate_recipe_json(&found->recipe),
+        "file", found->file[0] != '\0' ? string(found->file) : json_null(), "again",
+        own_string(gate_case_again(report, found)), "needs_others",
+        gate_case_needs_others(report, found), "why", own_string(gate_case_why(report, found)));
+}
+
+static json_t *all_found_json(const struct gate_report *report) {
+    json_t *all = json_array();
+    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
+        if (report->result->verdicts[i] > 0) {
+            all = json_with(all, found_json(report, &report->result->found[i]));
+        }
+    }
+    return all;
+}
+
+/* Keys of the longest sequence with each head_dim. */
+static json_t *covered_json(const struct gate_result *r) {
+    json_t *all = json_array();
+    for (int i = 0; i < r->n_covered; i++) {
+        const struct gate_covered *one = &r->covered[i];
+        all = json_with(all, json_pack("{s:i,s:I,s:i}", "head_dim", one->head_dim, "cases",
+                                       (json_int_t)one->cases, "keys", one->keys));
+    }
+    return all;
+}
+
+static json_t *notes_json(const struct gate_report *report) {
+    json_t *all = json_array();
+    for (int i = 0; i < GATE_NOTES; i++) {
+        char *note = gate_note(report, i);
+        all = note[0] != '\0' ? json_with(all, string(note)) : all;
+        free(note);
+    }
+    return all;
+}
+
+int gate_print_json(FILE *file, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    json_t *json = json_pack(
+        "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}",
+        "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "tier",
+        gate_tier_names[report->options->tier], "seed", seed_json(report->options->seed), "again",
+        own_string(gate_run_again(report)), "verdict", gate_answer(r), "no_verdict",
+        own_string(gate_no_answer(r)), "interrupted", r->interrupted, "seconds", r->seconds,
+        "cases", (json_int_t)r->cases, "wrong", (json_int_t)gate_wrong_cases(r), "refused",
+        (json_int_t)r->refused, "refusal", r->refused > 0 ? string(r->refusal) : json_null(),
+        "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "unjudged",
+        (json_int_t)r->unjudged, "verdicts", verdicts_json(r->verdicts), "tallies", tallies_json(r),
+        "covered", covered_json(r), "notes", notes_json(report), "findings",
+        all_found_json(report));
+    int logged = json != NULL && (!report->options->rules || gate_log_json(json, r) == 0);
+    int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
+    json_decref(json);
+    return fputc('\n', file) == EOF ? -1 : result;
+}

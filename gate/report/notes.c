@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a report says beside the verdict: what was not judged, and what could be asked better. */
+#include "cli/base/text.h"
+#include "gate/judge/closer.h"
+#include "gate/report/report.h"
+
+#define FEW_KEYS 128 /* or two steps of the kernel, whichever is more */
+#define ENOUGH   30  /* results, to say that a closer declaration would do */
+
+/* What a kernel does with so many keys alone is not known then. */
+static void note_unjudged(FILE *out, const struct gate_result *r) {
+    int most = 0;
+    for (int i = 0; i < r->n_covered; i++) {
+        most = r->covered[i].keys > most ? r->covered[i].keys : most;
+    }
+    if (r->unjudged_keys > most) {
+        fprintf(out,
+                "; NOT JUDGED is what it does with more than %d keys: %lld cases of up to %d were "
+                "run in vain. A longer step, or partial results that are not divided, can be "
+                "judged with more keys, if it is that what the kernel does",
+                most, r->unjudged, r->unjudged_keys);
+    }
+}
+
+static void note_unclaimed(FILE *out, const struct gate_report *report) {
+    long long unclaimed = gate_unclaimed(report->result);
+    if (unclaimed > 0 && !gate_claims_too_little(report->result)) {
+        fprintf(out, "of %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)",
+                unclaimed);
+        note_unjudged(out, report->result);
+    }
+}
+
+static void note_refused(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    if (r->refused > 0 && r->cases > 0) {
+        fprintf(out,
+                "not taken: %lld cases, none of whose sizes the kernel takes; the last time: %s",
+                r->refused, r->refusal);
+    }
+}
+
+static void note_late(FILE *out, const struct gate_report *report) {
+    if (report->result->is_late) {
+        fprintf(out, "--time ended it after %lld of %lld cases", report->result->cases,
+                report->options->only >= 0 ? 1 : gate_cases(report->options));
+    }
+}
+
+static void note_too_large(FILE *out, const struct gate_report *report) {
+    if (report->result->too_large > 0) {
+        fprintf(
+            out,
+            "%lld times a smaller case was taken instead of one that would need more memory than "
+            "--memory says",
+            report->result->too_large);
+    }
+}
+
+#define ODD 4 /* other head dimensions are for the ends of vectors: of these few keys are enough */
+
+/* What a kernel does with its second block of keys does not show where no sequence has one. Of what was to be short, and
+ * of what is wrong already, nothing is said. */
+static void note_few_keys(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    int step = report->kernel->arithmetic.step;
+    int few = 2 * step > FEW_KEYS ? 2 * step : FEW_KEYS, last = 0, n = 0;
+    const struct gate_options *o = report->options;
+    int is_whole = o->only < 0 && o->cases == 0 && !o->first && !r->interrupted && !r->is_late &&
+                   o->shape.head_dim == 0 && gate_wrong_cases(r) == 0;
+    for (int i = 0; i < r->n_covered && is_whole; i++) {
+        if (r->covered[i].keys <= few && r->covered[i].head_dim % ODD == 0) {
+            fprintf(out, "%s %d (%d)",
+                    n++ == 0 ? "few keys with some d, which says little of it: d" : ",",
+                    r->covered[i].head_dim, r->covered[i].keys);
+            last = r->covered[i].head_dim;
+        }
+    }
+    if (n > 0) {
+        fprintf(out, "; --shape d=%d asks for that one alone", last);
+    }
+}
+
+/* Where the gate does not look. */
+static void note_device(FILE *out, const struct gate_report *report) {
+    if (report->kernel->memory == CP_DEVICE_MEMORY) {
+        fputs(
+            "not tried, in device memory: chunks so far apart that an offset needs more than 32 "
+            "bits; see that offsets are of 64 (GATE-3); and, on the executor, what a shuffle does "
+            "not order: there it orders memory among its lanes, which CUDA promises of "
+            "__syncwarp() alone (GATE-9)",
+            out);
+    }
+}
+
+/* A declaration as wide as that lets wrong kernels pass. */
+static void note_wide(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    struct cp_kernel closer;
+    int n = 0;
+    for (enum gate_closer i = 0; i < GATE_CLOSERS && r->tried_closer >= ENOUGH; i++) {
+        if ((r->needed >> i & 1) == 0 && gate_closer(report->kernel, i, &closer)) {
+            fprintf(out, "%s%s", n++ > 0 ? " or " : "", gate_closer_names[i]);
+        }
+    }
+    if (n > 0) {
+        fprintf(
+            out,
+            " would do as well: %lld results are right by that, too; what is declared wider than "
+            "it is lets errors through",
+            r->tried_closer);
+    }
+}
+
+char *gate_note(const struct gate_report *report, int i) {
+    static void (*const notes[GATE_NOTES])(FILE *, const struct gate_report *) = {
+        note_late,     note_too_large, note_unclaimed, note_refused,
+        note_few_keys, note_wide,      note_device};
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    notes[i](out, report);
+    text_close(out);
+    return text;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/report/report.h"
+
+static void put_clean(FILE *file, const char *text) {
+    char *clean = text_clean(text);
+    fputs(clean, file);
+    free(clean);
+}
+
+/* A line that ends with a text that is freed. */
+static void put_line(FILE *file, const char *head, char *text, const char *end) {
+    fputs(head, file);
+    put_clean(file, text);
+    fputs(end, file);
+    free(text);
+}
+
+/* It is CUDA, and does not ask for device memory: that can be meant, but mostly is forgotten. */
+static int may_lack_memory(const struct gate_report *report) {
+    const char *suffix = strrchr(report->options->kernel, '.');
+    return report->kernel->memory == CP_HOST_MEMORY && suffix != NULL && strcmp(suffix, ".cu") == 0;
+}
+
+static void print_kernel(FILE *file, const struct gate_report *report) {
+    const struct cp_kernel *kernel = report->kernel;
+    fputs("kernel     ", file);
+    put_clean(file, kernel->name);
+    fputs(" (", file);
+    put_clean(file, report->options->kernel);
+    fprintf(file, ")\ntakes      Q %s, K and V %s; gives out %s, lse %s\n",
+            gate_type_name(kernel->q_type), gate_type_name(kernel->kv_type),
+            gate_type_name(kernel->out_type), gate_type_name(kernel->lse_type));
+    put_line(file, "declares   ", gate_declares(kernel), "\n");
+    if (may_lack_memory(report)) {
+        fputs("memory     the host's, and no call->device: for the device's set memory to "
+              "CP_DEVICE_MEMORY\n",
+              file);
+    }
+    fprintf(file, "cases      tier %s, seed %llu\n\n", gate_tier_names[report->options->tier],
+            report->options->seed);
+}
+
+static void print_tallies(FILE *file, const struct gate_result *r) {
+    fputs("values       cases   wrong      numbers   largest error/bound   what they show\n", file);
+    for (int i = 0; i < GATE_VALUES; i++) {
+        const struct gate_tally *t = &r->tally[i];
+        if (t->cases > 0) {
+            char ratio[GATE_RATIO_TEXT];
+            gate_ratio(t->largest, ratio);
+            fprintf(file, "%-10s %7lld %7lld %12lld   %19s   %s\n", gate_values_names[i], t->cases,
+                    gate_wrong_cases_of(t), t->compared, ratio, gate_values_words[i]);
+        }
+    }
+}
+
+static void print_found(FILE *file, const struct gate_report *report,
+                        const struct gate_found *found) {
+    const struct gate_finding *f = &found->finding;
+    long long cases = report->result->verdicts[f->verdict];
+    char *why = gate_case_why(report, found), line[GATE_LINE];
+    gate_recipe_print(&found->recipe, line);
+    fprintf(file, "\n%s, %lld %s; breaks %s\n  ", gate_verdict_names[f->verdict], cases,
+            cases == 1 ? "case" : "cases", f->clause);
+    put_clean(file, f->text);
+    fprintf(file, "\n  smallest case: %s\n", line);
+    put_line(file, "  again: ", gate_case_again(report, found),
+             gate_case_needs_others(report, found) ? " (it needs the cases before it)\n" : "\n");
+    if (why != NULL) {
+        put_line(file, "  why:   ", why, "\n");
+    }
+}
+
+static void print_all_found(FILE *file, const struct gate_report *report) {
+    int order[GATE_VERDICTS], n = gate_found_order(report->result, order);
+    for (int i = 0; i < n; i++) {
+        print_found(file, report, &report->result->found[order[i]]);
+    }
+    if (gate_wrong_cases(report->result) > 0 && report->options->save == NULL) {
+        fputs("\n--save DIRECTORY makes the smallest cases smaller, for `chunkproof explain`\n",
+              file);
+    }
+}
+
+static void print_notes(FILE *file, const struct gate_report *report) {
+    char *why = gate_no_answer(report->result);
+    for (int i = 0; i < GATE_NOTES; i++) {
+        char *note = gate_note(report, i);
+        if (note[0] != '\0') {
+            put_line(file, "\n", note, "\n");
+        } else {
+            free(note);
+        }
+    }
+    if (why != NULL) {
+        put_line(file, report->result->cases > 0 ? "\n" : "", why, "\n");
+    }
+}
+
+void gate_print_text(FILE *file, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    const char *answer = gate_answer(r);
+    print_kernel(file, report);
+    if (r->cases > 0) {
+        print_tallies(file, r);
+        put_line(file, "\nkeys       at most, by d: ", gate_keys_at_most(r), "\n");
+    }
+    print_all_found(file, report);
+    print_notes(file, report);
+    if (report->options->rules) {
+        gate_log_print(file, r);
+    }
+    const struct gate_options whole = {.tier = report->options->tier};
+    char of_tier[60] = "";
+    if (report->options->cases > 0 && r->cases < gate_cases(&whole)) {
+        (void)snprintf(of_tier, sizeof of_tier, "; tier %s has %lld cases",
+                       gate_tier_names[whole.tier], gate_cases(&whole));
+    }
+    fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s%s\n",
+            strcmp(answer, "wrong") == 0  ? "WRONG"
+            : strcmp(answer, "none") == 0 ? "NO VERDICT"
+                                          : answer,
+            gate_wrong_cases(r), r->cases, r->runs, r->seconds, of_tier,
+            !r->interrupted ? ""
+            : gate_wrong_cases(r) > 0 && report->options->save != NULL
+                ? ", interrupted: cases may not be as small as they can be"
+                : ", interrupted");
+}

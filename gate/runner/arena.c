@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* sysconf */
+
+#include "gate/runner/arena.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define ALIGNMENT ((size_t)64)
+
+const char *const run_buffer_names[RUN_BUFFERS] = {
+    "n_tokens", "query_begin", "table", "shared", "n_shared_chunks", "q",
+    "k",        "v",           "out",   "lse",    "workspace",
+};
+
+size_t run_page(void) {
+    long size = sysconf(_SC_PAGESIZE);
+    return size > 0 ? (size_t)size : 4096;
+}
+
+int run_read_only(int buffer) {
+    return buffer < RUN_OUT;
+}
+
+int run_is_list(int buffer) {
+    return buffer < RUN_Q;
+}
+
+static size_t round_up(size_t n, size_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/* ---- Where buffers are ---- */
+
+/* Each buffer may lose less than a page and less than the alignment. */
+size_t run_arena_size(size_t bytes) {
+    size_t page = run_page();
+    size_t beside = RUN_BUFFERS * (page + ALIGNMENT) + (RUN_BUFFERS + 1) * RUN_GUARD;
+    return bytes > SIZE_MAX / 2 - beside ? 0 : round_up(bytes + beside, page);
+}
+
+/* The pointers of a call, in the order of the buffers. */
+static void get_pointers(const struct cp_kernel_call *call, const void *pointer[RUN_BUFFERS]) {
+    pointer[RUN_N_TOKENS] = call->n_tokens;
+    pointer[RUN_QUERY_BEGIN] = call->query_begin;
+    pointer[RUN_TABLE] = call->table;
+    pointer[RUN_SHARED] = call->shared;
+    pointer[RUN_N_SHARED_CHUNKS] = call->n_shared_chunks;
+    pointer[RUN_Q] = call->q;
+    pointer[RUN_K] = call->k;
+    pointer[RUN_V] = call->v;
+    pointer[RUN_OUT] = call->out;
+    pointer[RUN_LSE] = call->lse;
+    pointer[RUN_WORKSPACE] = call->workspace;
+}
+
+static void set_place(struct run_place *place, size_t from, size_t bytes, int at_end) {
+    size_t aligned = round_up(bytes, ALIGNMENT);
+    place->bytes = bytes;
+    place->pages_begin = from;
+    place->pages_end = from + round_up(aligned, run_page());
+    place->begin = at_end ? place->pages_end - aligned : from;
+}
+
+/* A buffer of no bytes has no page: its pointer is the guard's, where any access is seen. Only log-sum-exp that is not
+ * asked for is NULL. */
+size_t run_layout_make(struct run_layout *layout, const struct run_call *call, size_t limit) {
+    size_t from = RUN_GUARD, sum = 0;
+    for (int b = 0; b < RUN_BUFFERS; b++) {
+        size_t bytes = b == RUN_WORKSPACE ? call->call.workspace_size : call->bytes[b];
+        if (bytes > limit - sum) {
+            return SIZE_MAX;
+        }
+        sum += bytes;
+        set_place(&layout->place[b], from, bytes, call->at_end);
+        layout->place[b].absent = b == RUN_LSE && call->call.lse == NULL;
+        from = layout->place[b].pages_end + RUN_GUARD;
+    }
+    return sum;
+}
+
+void run_layout_point(const struct run_layout *layout, unsigned char *arena,
+                      struct cp_kernel_call *call) {
+    void *pointer[RUN_BUFFERS];
+    for (int b = 0; b < RUN_BUFFERS; b++) {
+        int none = arena == NULL || layout->place[b].absent;
+        pointer[b] = none ? NULL : arena + layout->place[b].begin;
+    }
+    run_layout_set(pointer, call);
+}
+
+void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *call) {
+    call->n_tokens = pointer[RUN_N_TOKENS];
+    call->query_begin = pointer[RUN_QUERY_BEGIN];
+    call->table = pointer[RUN_TABLE];
+    call->shared = pointer[RUN_SHARED];
+    call->n_shared_chunks = pointer[RUN_N_SHARED_CHUNKS];
+    call->q = pointer[RUN_Q];
+    call->k = pointer[RUN_K];
+    call->v = pointer[RUN_V];
+    call->out = pointer[RUN_OUT];
+    call->lse = pointer[RUN_LSE];
+    call->workspace = pointer[RUN_WORKSPACE];
+}
+
+/* How far it is from the buffer: 0 inside. */
+static size_t distance(const struct run_place *place, size_t at) {
+    if (at < place->begin) {
+        return place->begin - at;
+    }
+    return at < place->begin + place->bytes ? 0 : at - (place->begin + place->bytes) + 1;
+}
+
+struct run_spot run_layout_nearest(const struct run_layout *layout, size_t at) {
+    struct run_spot spot = {-1, 0, 0};
+    size_t nearest = RUN_GUARD + 1;
+    for (int b = 0; b < RUN_BUFFERS; b++) {
+        const struct run_place *place = &layout->place[b];
+        size_t far = distance(place, at);
+        if (!place->absent && far < nearest) {
+            nearest = far;
+            spot.buffer = b;
+            spot.offset = (long long)at - (long long)place->begin;
+            spot.bytes = place->bytes;
+        }
+    }
+    return spot;
+}
+
+/* ---- What is in them ---- */
+
+/* memcpy() and memcmp() do not take NULL, even for no bytes. */
+static void copy(void *to, const void *from, size_t bytes) {
+    if (bytes > 0) {
+        memcpy(to, from, bytes);
+    }
+}
+
+void run_layout_fill(const struct run_layout *layout, unsigned char *arena,
+                     const struct run_call *call) {
+    const void *pointer[RUN_BUFFERS];
+    get_pointers(&call->call, pointer);
+    for (int b = 0; b < RUN_BUFFERS; b++) {
+        const struct run_place *place = &layout->place[b];
+        size_t end = place->begin + place->bytes;
+        memset(arena + place->pages_begin, call->poison, place->begin - place->pages_begin);
+        memset(arena + end, call->poison, place->pages_end - end);
+        if (run_read_only(b)) {
+            copy(arena + place->begin, pointer[b], place->bytes);
+        } else {
+            memset(arena + place->begin, call->poison, place->bytes);
+        }
+        if (b == RUN_WORKSPACE && call->other_begin < call->other_end) {
+            memset(arena + place->begin + call->other_begin, call->poison ^ call->other_workspace,
+                   call->other_end - call->other_begin);
+        }
+    }
+}
+
+/* The first byte from `from` to before `to` that is not poison; `to` when all are. */
+static size_t first_not(const unsigned char *arena, size_t from, size_t to, unsigned char poison) {
+    while (from < to && arena[from] == poison) {
+        from++;
+    }
+    return from;
+}
+
+static int input_changed(const struct run_place *place, const unsigned char *arena, const void *was,
+                         struct run_spot *spot) {
+    const unsigned char *now = arena + place->begin, *before = was;
+    size_t i = 0;
+    if (place->bytes == 0 || memcmp(now, before, place->bytes) == 0) {
+        return -1;
+    }
+    while (i + 1 < place->bytes && now[i] == before[i]) {
+        i++;
+    }
+    spot->offset = (long long)i;
+    return 0;
+}
+
+static int gap_changed(const struct run_place *place, const unsigned char *arena,
+                       unsigned char poison, struct run_spot *spot) {
+    size_t end = place->begin + place->bytes;
+    size_t at = first_not(arena, place->pages_begin, place->begin, poison);
+    if (at == place->begin) {
+        at = first_not(arena, end, place->pages_end, poison);
+        if (at == place->pages_end) {
+            return -1;
+        }
+    }
+    spot->offset = (long long)at - (long long)place->begin;
+    return 0;
+}
+
+int run_layout_changed(const struct run_layout *layout, const unsigned char *arena,
+                       const struct run_call *call, struct run_spot *spot) {
+    const void *pointer[RUN_BUFFERS];
+    get_pointers(&call->call, pointer);
+    for (int gaps = 0; gaps < 2; gaps++) {
+        for (int b = 0; b < RUN_BUFFERS; b++) {
+            const struct run_place *place = &layout->place[b];
+            spot->buffer = b;
+            spot->bytes = place->bytes;
+            if (gaps ? gap_changed(place, arena, call->poison, spot) == 0
+                     : run_read_only(b) && input_changed(place, arena, pointer[b], spot) == 0) {
+                return 0;
+            }
+        }
+    }
+    return -1;
+}
+
+void run_layout_take(const struct run_layout *layout, const unsigned char *arena,
+                     const struct run_call *call) {
+    const struct run_place *out = &layout->place[RUN_OUT], *lse = &layout->place[RUN_LSE];
+    copy(call->call.out, arena + out->begin, out->bytes);
+    copy(call->call.lse, arena + lse->begin, lse->bytes);
+}
+
+/* With each word h becomes one-to-one another number: an odd factor, and a shift that can be undone. */
+uint64_t run_place_hash(const struct run_place *place, const unsigned char *arena) {
+    const unsigned char *from = arena + place->begin;
+    uint64_t h = place->bytes;
+    for (size_t i = 0; i < place->bytes; i += sizeof h) {
+        uint64_t word = 0;
+        size_t left = place->bytes - i;
+        memcpy(&word, from + i, left < sizeof word ? left : sizeof word);
+        h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        h ^= h >> 32;
+    }
+    return h;
+}

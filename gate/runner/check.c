@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Was the kernel loaded, and can what it says of itself be? */
+#include "gate/runner/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Fields ---- */
+
+#define TYPE_NAMES "CP_FP16 (0), CP_FP32 (1), CP_FP64 (2) or CP_BF16 (3)"
+#define SUM_NAMES  "CP_SUM_FP32 (0), CP_SUM_TENSOR_CORE (1), CP_SUM_FP16 (2) or CP_SUM_FP64 (3)"
+
+/* Values from -1 on: bit v + 1 stands for v. */
+#define BIT(value) (1U << ((value) + 1))
+#define TYPES      (BIT(CP_FP16) | BIT(CP_FP32) | BIT(CP_FP64) | BIT(CP_BF16))
+#define SUMS       (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64))
+
+struct field {
+    const char *name;
+    int value;
+    unsigned may_be;
+    const char *names;
+};
+
+static int is_wrong(const struct field *field) {
+    return field->value < -1 || field->value > 30 || !(BIT(field->value) & field->may_be);
+}
+
+/* The first wrong one; NULL when none is. */
+static const struct field *find_wrong(const struct field *field, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (is_wrong(&field[i])) {
+            return &field[i];
+        }
+    }
+    return NULL;
+}
+
+static int check_choices(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    const unsigned yes_or_no = BIT(0) | BIT(1);
+    const struct field fields[] = {
+        {"q_type", kernel->q_type, TYPES, TYPE_NAMES},
+        {"kv_type", kernel->kv_type, TYPES, TYPE_NAMES},
+        {"out_type", kernel->out_type, TYPES, TYPE_NAMES},
+        {"lse_type", kernel->lse_type, BIT(CP_NO_LSE) | BIT(CP_FP32) | BIT(CP_FP64),
+         "CP_NO_LSE (-1), CP_FP32 (1) or CP_FP64 (2)"},
+        {"memory", kernel->memory, yes_or_no, "CP_HOST_MEMORY (0) or CP_DEVICE_MEMORY (1)"},
+        {"arithmetic.score", a->score, SUMS, SUM_NAMES},
+        {"arithmetic.weights", a->weights, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
+         "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
+        {"arithmetic.values", a->values, SUMS, SUM_NAMES},
+        {"arithmetic.partials", a->partials, BIT(CP_FP32) | BIT(CP_FP16),
+         "CP_FP32 (1) or CP_FP16 (0)"},
+        {"arithmetic.rounded_sum", a->rounded_sum, yes_or_no, "0 or 1"},
+        {"arithmetic.divides", a->divides, yes_or_no | BIT(2), "0, 1 or 2"},
+        {"arithmetic.in_bits", a->in_bits, yes_or_no, "0 or 1"},
+        {"arithmetic.truncates", a->truncates, yes_or_no, "0 or 1"},
+        {"arithmetic.flushes", a->flushes, yes_or_no, "0 or 1"},
+    };
+    const struct field *wrong = find_wrong(fields, sizeof fields / sizeof fields[0]);
+    if (wrong != NULL) {
+        snprintf(text, RUN_TEXT, "%s: cp_kernel.%s is %d; it may be %s", file, wrong->name,
+                 wrong->value, wrong->names);
+        return -1;
+    }
+    return 0;
+}
+
+int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]) {
+    const char *file = run_short_name(path);
+    double exp_error = kernel->arithmetic.exp_error;
+    if (check_choices(kernel, file, text) != 0) {
+        return -1;
+    }
+    if (!(exp_error >= 0.0 && exp_error <= 0x1p-6)) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.arithmetic.exp_error is %g; it may be from 0 to 0x1p-6 (0.015625); "
+                 "0x1p-22 holds exp2f() on a GPU",
+                 file, exp_error);
+        return -1;
+    }
+    if (kernel->arithmetic.step < 0) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.arithmetic.step is %d; it may be 0 (a chunk), 1 (key by key) or as "
+                 "many keys as are weighed against one maximum",
+                 file, kernel->arithmetic.step);
+        return -1;
+    }
+    if (kernel->attend == NULL) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.attend is NULL; it is to be the function that computes attention",
+                 file);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- Loading ---- */
+
+/* The loader's words begin with the path, mostly; the caller's sentence does, too. */
+static const char *without_path(const char *words, const char *path) {
+    size_t length = strlen(path);
+    return strncmp(words, path, length) == 0 && strncmp(words + length, ": ", 2) == 0
+               ? words + length + 2
+               : words;
+}
+
+static const char *how_to_mend(const char *words) {
+    if (strstr(words, "undefined symbol") != NULL) {
+        return "link it with the object or library that has it";
+    }
+    if (strstr(words, "cannot open shared object file") != NULL) {
+        return "set LD_LIBRARY_PATH to where that is, or link with -Wl,-rpath";
+    }
+    return "build it as a shared object: cc -shared -fPIC -o mine.so mine.c";
+}
+
+static int not_loaded(const struct run_control *control, const char *path, char text[RUN_TEXT]) {
+    const char *file = run_short_name(path);
+    switch (control->load) {
+    case RUN_LOADED:
+        if (control->kernel.name != NULL) {
+            return 0;
+        }
+        snprintf(text, RUN_TEXT, "%s: cp_kernel.name is NULL; give it a name for reports", file);
+        return -1;
+    case RUN_NOT_OPENED: {
+        const char *words = without_path(control->text, path);
+        snprintf(text, RUN_TEXT, "%s: %.90s; %s", file, words, how_to_mend(words));
+        return -1;
+    }
+    case RUN_NO_DEVICE:
+        snprintf(text, RUN_TEXT, "%s: %.170s", file, control->text);
+        return -1;
+    case RUN_NO_SYMBOL:
+        snprintf(text, RUN_TEXT,
+                 "%s: it has no symbol cp_kernel; define `const struct cp_kernel cp_kernel` as "
+                 "chunkproof/kernel.h shows, visible and in C++ as extern \"C\"",
+                 file);
+        return -1;
+    default:
+        snprintf(text, RUN_TEXT,
+                 "%s: it was compiled with another chunkproof/kernel.h: cp_kernel.abi is %d, and "
+                 "this program takes %d; compile it anew, with .abi = CP_KERNEL_ABI",
+                 file, control->kernel.abi, CP_KERNEL_ABI);
+        return -1;
+    }
+}
+
+/* No code of the kernel's ran: the program is another one, or the system did not let it. */
+static void not_started(const struct run_control *control, const char *file, char text[RUN_TEXT]) {
+    snprintf(text, RUN_TEXT,
+             "%s: the process that is to load it ended or did not answer within %g s; is the "
+             "program this chunkproof, and is there memory?",
+             file, control->limits.seconds);
+}
+
+int run_check_load(const struct run_process *process, enum run_answer answer, const char *path,
+                   char text[RUN_TEXT]) {
+    const struct run_control *control = process->control;
+    const char *file = run_short_name(path);
+    struct run_report report;
+    if (answer == RUN_ANSWERED) {
+        return not_loaded(control, path, text) != 0
+                   ? -1
+                   : run_check_kernel(&control->kernel, path, text);
+    }
+    if (control->phase == RUN_STARTING) {
+        not_started(control, file, text);
+    } else if (answer == RUN_NOT_IN_TIME) {
+        snprintf(text, RUN_TEXT,
+                 "%s: loading it had not ended after %g s: one of its constructors hangs", file,
+                 control->limits.seconds);
+    } else {
+        memset(&report, 0, sizeof report);
+        run_explain(process, answer, &report);
+        snprintf(text, RUN_TEXT, "%s: loading it failed: one of its constructors %.130s", file,
+                 report.text);
+    }
+    return -1;
+}

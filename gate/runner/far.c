@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* mremap */
+
+#include "gate/runner/far.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static size_t span_of(const struct run_far *far) {
+    return far->n > 0 ? (size_t)(far->n - 1) * far->stride + far->chunk : 0;
+}
+
+/* A second mapping of the same pages: what mremap() does with an old size of 0 where memory is shared. */
+static int map_again(unsigned char *from, const struct run_far *far, unsigned char *to) {
+    for (int x = 0; x < far->n; x++) {
+        void *there = to + (size_t)x * far->stride;
+        if (mremap(from + (size_t)x * far->chunk, 0, far->chunk, MREMAP_MAYMOVE | MREMAP_FIXED,
+                   there) != there) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The far begin of a buffer; NULL: there are not so many addresses. */
+static void *enter(struct run_control *control, int which, unsigned char *from) {
+    const struct run_far *far = &control->far[which];
+    unsigned char *to =
+        mmap(NULL, span_of(far), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (to == MAP_FAILED) {
+        return NULL;
+    }
+    control->far_begin[which] = to;
+    return map_again(from, far, to) == 0 ? to : NULL;
+}
+
+int run_far_enter(struct run_control *control, unsigned char *arena) {
+    struct cp_kernel_call *call = &control->call;
+    const struct run_place *place = control->current.place;
+    if (control->far[0].n == 0) {
+        return 0;
+    }
+    call->k = enter(control, 0, arena + place[RUN_K].begin);
+    call->v = enter(control, 1, arena + place[RUN_V].begin);
+    call->k_chunk = control->far[0].elements;
+    call->v_chunk = control->far[1].elements;
+    return call->k != NULL && call->v != NULL ? 0 : -1;
+}
+
+void run_far_leave(struct run_control *control) {
+    for (int which = 0; which < 2; which++) {
+        if (control->far_begin[which] != NULL) {
+            munmap(control->far_begin[which], span_of(&control->far[which]));
+            control->far_begin[which] = NULL;
+        }
+    }
+}
+
+int run_far_locate(const struct run_control *control, unsigned long long address,
+                   struct run_spot *spot, int *inside) {
+    for (int which = 0; which < 2; which++) {
+        const struct run_far *far = &control->far[which];
+        unsigned long long begin = (uintptr_t)control->far_begin[which], span = span_of(far);
+        if (begin != 0 && address + span - begin < 3 * span) {
+            long long offset = (long long)(address - begin), stride = (long long)far->stride;
+            *inside =
+                offset >= 0 && offset < (long long)span && offset % stride < (long long)far->chunk;
+            *spot = (struct run_spot){RUN_K + which, offset, span};
+            if (*inside) {
+                spot->offset = offset / stride * (long long)far->chunk + offset % stride;
+                spot->bytes = (size_t)far->n * far->chunk;
+            }
+            return 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The asking side: prepares a call, has it done, looks what became of the memory.
+ *
+ * What the kernel does after it has returned is seen as long as its process lives: a fault, since no buffer may be
+ * touched by then, in the time that runner_child.c gives or at the next request; a change that came another way (by a
+ * process that attend() forked) at the next request. What it would do after the last call is not seen. */
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include "gate/runner/runner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/runner/words.h"
+
+/* Loading gets so many seconds, or as many as a call. */
+#define LOAD_SECONDS 5.0
+
+struct runner {
+    struct run_limits limits;
+    char *program, *file; /* file is an absolute path, for the loader looks for others elsewhere */
+    struct run_process process;
+    int processes;
+
+    struct cp_kernel kernel; /* as the first process told it */
+    char name[RUN_TEXT];
+    int simulated;
+
+    /* What the last call left in out, lse and workspace; none when there was none in this process. */
+    int called;
+    struct run_layout layout;
+    uint64_t hash[RUN_BUFFERS];
+};
+
+/* ---- Its life ---- */
+
+static char *copy_string(const char *text) {
+    size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+    return copy == NULL ? NULL : memcpy(copy, text, bytes);
+}
+
+/* Starts a process and has it load the kernel. */
+static int start(struct runner *runner, char text[RUN_TEXT]) {
+    double seconds = runner->limits.seconds;
+    struct run_limits limits = runner->limits;
+    struct run_process *process = &runner->process;
+    limits.seconds = seconds > LOAD_SECONDS ? seconds : LOAD_SECONDS;
+    if (run_process_start(process, runner->program, runner->file, &limits, text) != 0) {
+        return -1;
+    }
+    runner->processes++;
+    runner->called = 0;
+    enum run_answer answer = run_process_await(process, limits.seconds);
+    if (answer != RUN_ANSWERED) {
+        run_process_end(process); /* its status is wanted */
+    }
+    if (run_check_load(process, answer, runner->file, text) != 0) {
+        run_process_free(process);
+        return -1;
+    }
+    if (process->control->simulated) {
+        runner->limits.seconds = runner->limits.simulated;
+    }
+    process->control->limits = runner->limits;
+    return 0;
+}
+
+static void keep_kernel(struct runner *runner) {
+    const struct run_control *control = runner->process.control;
+    snprintf(runner->name, sizeof runner->name, "%.255s", control->name);
+    runner->kernel = control->kernel;
+    runner->kernel.name = runner->name;
+    runner->simulated = control->simulated;
+    runner->kernel.refuses = NULL;
+    runner->kernel.workspace = NULL;
+    runner->kernel.attend = NULL;
+}
+
+/* What runner_new() does once there is a runner. */
+static int begin(struct runner *runner, const char *program, const char *kernel_file,
+                 char text[RUN_TEXT]) {
+    runner->program = copy_string(program);
+    runner->file = realpath(kernel_file, NULL);
+    if (runner->program == NULL || runner->file == NULL) {
+        snprintf(text, RUN_TEXT, "%s: %s; give the path of a shared object",
+                 run_short_name(kernel_file), strerror(errno));
+        return -1;
+    }
+    if (start(runner, text) != 0) {
+        return -1;
+    }
+    keep_kernel(runner);
+    return 0;
+}
+
+int runner_new(struct runner **runner, const char *program, const char *kernel_file,
+               const struct run_limits *limits, char *error) {
+    struct runner *r = calloc(1, sizeof *r);
+    *runner = NULL;
+    if (r == NULL) {
+        snprintf(error, RUN_TEXT, "there is no memory");
+        return -1;
+    }
+    run_process_init(&r->process);
+    r->limits = *limits;
+    if (begin(r, program, kernel_file, error) != 0) {
+        runner_free(r);
+        return -1;
+    }
+    *runner = r;
+    return 0;
+}
+
+void runner_free(struct runner *runner) {
+    if (runner != NULL) {
+        run_process_free(&runner->process);
+        free(runner->program);
+        free(runner->file);
+        free(runner);
+    }
+}
+
+const struct cp_kernel *runner_kernel(const struct runner *runner) {
+    return &runner->kernel;
+}
+
+double runner_memory(const struct runner *runner) {
+    return (double)runner->limits.bytes;
+}
+
+const char *runner_file(const struct runner *runner) {
+    return runner->file;
+}
+
+int runner_is_simulated(const struct runner *runner) {
+    return runner->simulated;
+}
+
+void runner_restart(struct runner *runner) {
+    run_process_end(&runner->process);
+    runner->called = 0;
+}
+
+int runner_processes(const struct runner *runner) {
+    return runner->processes;
+}
+
+/* ---- Between two requests ---- */
+
+static void remember(struct runner *runner) {
+    const unsigned char *arena = runner->process.arena;
+    runner->called = 1;
+    runner->layout = runner->process.control->layout;
+    for (int b = RUN_OUT; b < RUN_BUFFERS; b++) {
+        runner->hash[b] = run_place_hash(&runner->layout.place[b], arena);
+    }
+}
+
+/* The buffer that changed since the last call; -1 when none did. */
+static int changed_since(const struct runner *runner) {
+    for (int b = RUN_OUT; runner->called && b < RUN_BUFFERS; b++) {
+        const struct run_place *place = &runner->layout.place[b];
+        if (run_place_hash(place, runner->process.arena) != runner->hash[b]) {
+            return b;
+        }
+    }
+    return -1;
+}
+
+enum ready { READY, FOUND, NO_PROCESS };
+
+/* Sees that there is a process that can be asked. FOUND: the last one did something since it had answered; the report
+ * says what, and the request is not made. */
+static enum ready get_ready(struct runner *runner, struct run_report *report) {
+    struct run_process *process = &runner->process;
+    memset(report, 0, sizeof *report);
+    if (process->pid == 0) {
+        return start(runner, report->text) == 0 ? READY : NO_PROCESS;
+    }
+    int changed = changed_since(runner);
+    if (changed >= 0) {
+        report->outcome = RUN_WROTE_LATE;
+        snprintf(report->text, sizeof report->text,
+                 "wrote to %s after it had returned from the call before this one",
+                 run_buffer_names[changed]);
+    } else if (run_process_disturbed(process)) {
+        run_explain(process, RUN_DISTURBED, report);
+    } else {
+        return READY;
+    }
+    run_process_end(process);
+    return FOUND;
+}
+
+/* Makes the request. 0: it was answered; else the process was ended, and the report says why. */
+static int request(struct runner *runner, enum run_request kind, struct run_report *report) {
+    struct run_process *process = &runner->process;
+    double began = seconds_now();
+    process->control->request = kind;
+    run_process_ask(process);
+    enum run_answer answer = run_process_await(process, runner->limits.seconds + RUN_LATE_SECONDS);
+    report->seconds = seconds_now() - began;
+    if (answer != RUN_ANSWERED) {
+        run_process_end(process);
+        run_explain(process, answer, report);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- Requests ---- */
+
+int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *reason,
+               size_t *workspace, struct run_report *report) {
+    reason[0] = '\0';
+    *workspace = 0;
+    if (get_ready(runner, report) != READY) {
+        return -1;
+    }
+    struct run_control *control = runner->process.control;
+    control->asked = *call;
+    if (request(runner, RUN_REQUEST_ASK, report) != 0) {
+        return -1;
+    }
+    snprintf(reason, RUN_TEXT, "%.255s", control->text);
+    *workspace = control->workspace;
+    return 0;
+}
+
+/* Places the buffers and fills them. -1: they do not fit, or there is no memory for them. */
+static int prepare(struct runner *runner, const struct run_call *call, struct run_report *report) {
+    struct run_process *process = &runner->process;
+    struct run_control *control = process->control;
+    if (run_process_reserve(process, &control->layout) != 0) {
+        snprintf(report->text, sizeof report->text, "the system has no memory for the buffers: %s",
+                 strerror(errno));
+        return -1;
+    }
+    run_layout_fill(&control->layout, process->arena, call);
+    control->asked = call->call;
+    control->poison = call->poison;
+    memcpy(control->far, call->far, sizeof control->far);
+    return 0;
+}
+
+/* What an answer is worth: is the memory what it was but for the results? */
+static void judge(const struct run_process *process, const struct run_call *call,
+                  struct run_report *report) {
+    const struct run_control *control = process->control;
+    struct run_spot spot;
+    report->seconds = control->seconds;
+    if (run_layout_changed(&control->layout, process->arena, call, &spot) == 0) {
+        run_explain_change(&spot, report);
+    } else if (control->outcome != RUN_DONE) {
+        report->outcome = control->outcome;
+        snprintf(report->text, sizeof report->text, "%.*s", RUN_TEXT - 1, control->text);
+    } else if (control->seconds > control->limits.seconds &&
+               control->worked > control->limits.seconds) {
+        run_explain(process, RUN_NOT_IN_TIME, report);
+    } else if (control->status != 0) {
+        report->outcome = RUN_RETURNED;
+        snprintf(report->text, sizeof report->text, "returned %d", control->status);
+    } else {
+        report->outcome = RUN_DONE;
+        snprintf(report->text, sizeof report->text, "returned 0");
+    }
+}
+
+/* As take() when nothing was run. */
+static void leave_poison(const struct run_call *call) {
+    if (call->bytes[RUN_OUT] > 0) {
+        memset(call->call.out, call->poison, call->bytes[RUN_OUT]);
+    }
+    if (call->bytes[RUN_LSE] > 0) {
+        memset(call->call.lse, call->poison, call->bytes[RUN_LSE]);
+    }
+}
+
+static int run(struct runner *runner, const struct run_call *call, struct run_report *report) {
+    struct run_process *process = &runner->process;
+    if (prepare(runner, call, report) != 0) {
+        return -1;
+    }
+    if (request(runner, RUN_REQUEST_ATTEND, report) == 0) {
+        if (process->control->no_memory) {
+            snprintf(report->text, sizeof report->text, "%.255s", process->control->text);
+            run_process_end(process);
+            return -1;
+        }
+        judge(process, call, report);
+        if (report->outcome != RUN_DONE && report->outcome != RUN_RETURNED) {
+            run_process_end(process);
+        }
+    }
+    run_layout_take(&process->control->layout, process->arena, call);
+    if (process->pid != 0) {
+        remember(runner);
+    }
+    return 0;
+}
+
+int runner_run(struct runner *runner, const struct run_call *call, struct run_report *report) {
+    struct run_layout layout;
+    memset(report, 0, sizeof *report);
+    if (run_layout_make(&layout, call, runner->limits.bytes) == SIZE_MAX) {
+        snprintf(report->text, sizeof report->text,
+                 "the buffers have more than %zu bytes, the limit of a call", runner->limits.bytes);
+        return -1;
+    }
+    enum ready ready = get_ready(runner, report);
+    if (ready != READY) {
+        leave_poison(call);
+        return ready == FOUND ? 0 : -1;
+    }
+    runner->process.control->layout = layout;
+    return run(runner, call, report);
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GATE-1, GATE-3, GATE-4: what is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
+ * begins there, with different bytes in the results before: the answers must be the same, complete, and attention within
+ * the certified tolerance. Now and then an earlier case is run once more: the answer must be the earlier one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/clock.h"
+#include "gate/judge/closer.h"
+#include "gate/search/budget.h"
+#include "gate/search/tally.h"
+
+#define ATTEMPTS   3000 /* to find sizes that the kernel takes */
+#define SIMULATED  8    /* so many times smaller are cases for the executor of CUDA kernels */
+#define AGAIN      6    /* every so manyth case the one before the last is run again */
+#define CLOSER     3    /* every so manyth case is held to closer declarations, too */
+#define HANGS      3    /* after so many nothing more is asked */
+#define REFUSALS   3 /* cases without sizes that it takes, before any that it takes: it takes none */
+#define MOST_PAIRS 96 /* rows and heads that are judged in a long case: */
+#define LONG_PAIRS 6
+#define LONG_KEYS  8192
+
+const char *const gate_verdict_names[GATE_VERDICTS] = {
+    "right",         "wrong",      "depends-on-others", "not-a-number", "unwritten",
+    "wrote-between", "other-bits", "remembers",         "failed",       "out-of-bounds",
+    "wrote-input",   "wrote-late", "crashed",           "exited",       "hangs",
+    "races",         "undefined"};
+
+static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
+static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
+
+/* One gate run. */
+struct checking {
+    const struct gate_options *options;
+    struct runner *runner;
+    struct gate_budget *budget;
+    struct gate_result *result;
+    struct gate_recipe earlier; /* a case that was right, */
+    unsigned long long digest;  /* and its answer */
+    int has_earlier;
+    double recorded; /* when the last case was */
+    double case_began;
+    struct gate_covered covers; /* this case */
+    long long work;             /* that it may have */
+    int rules;                  /* those of others judge, too: */
+    int judged;                 /* whether they did in this case, */
+    unsigned rejected;          /* and which do not accept it */
+    gate_looker *look;          /* NULL: nobody looks at results */
+    void *context;
+};
+
+/* ---- Runs ---- */
+
+static enum gate_verdict verdict_of(enum run_outcome outcome) {
+    static const enum gate_verdict verdicts[RUN_OUTCOMES] = {
+        [RUN_DONE] = GATE_RIGHT,
+        [RUN_RETURNED] = GATE_FAILED,
+        [RUN_OUT_OF_BOUNDS] = GATE_OUT_OF_BOUNDS,
+        [RUN_WROTE_INPUT] = GATE_WROTE_INPUT,
+        [RUN_WROTE_BESIDE] = GATE_OUT_OF_BOUNDS,
+        [RUN_WROTE_LATE] = GATE_WROTE_LATE,
+        [RUN_SIGNAL] = GATE_CRASHED,
+        [RUN_EXITED] = GATE_EXITED,
+        [RUN_TIMED_OUT] = GATE_HANGS,
+        [RUN_RACED] = GATE_RACES,
+        [RUN_UNDEFINED] = GATE_UNDEFINED,
+    };
+    return verdicts[outcome];
+}
+
+static int no_verdict(const char *text) {
+    fprintf(stderr, "chunkproof: %s\n", text);
+    return -1;
+}
+
+/* GATE-3 is about memory, GATE-1 wants attend() to return 0. */
+static const char *clause_of(enum run_outcome outcome) {
+    return outcome == RUN_DONE ? ""
+           : outcome == RUN_OUT_OF_BOUNDS || outcome == RUN_WROTE_INPUT ||
+                   outcome == RUN_WROTE_BESIDE || outcome == RUN_WROTE_LATE
+               ? "GATE-3"
+               : "GATE-1";
+}
+
+static void take(const struct run_report *report, struct gate_finding *finding) {
+    *finding = gate_no_finding;
+    finding->verdict = verdict_of(report->outcome);
+    gate_finding_breaks(finding, clause_of(report->outcome));
+    (void)snprintf(finding->text, sizeof finding->text, "%s", report->text);
+}
+
+static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsigned char poison,
+               struct gate_finding *finding) {
+    struct run_report report;
+    arrays->run.at_end = at_end;
+    arrays->run.poison = poison;
+    c->result->runs++;
+    if (runner_run(c->runner, &arrays->run, &report) != 0) {
+        return no_verdict(report.text);
+    }
+    take(&report, finding);
+    return 0;
+}
+
+/* ---- A recipe that the kernel takes ---- */
+
+static void refuse(struct checking *c, const char *reason, struct gate_finding *finding) {
+    (void)snprintf(finding->text, sizeof finding->text, "%s", reason);
+    (void)snprintf(c->result->refusal, sizeof c->result->refusal, "%s", reason);
+}
+
+/* 1 it does, 0 it does not, -1 no verdict. Misbehaving when asked is a finding. */
+static int ask(struct checking *c, const struct gate_problem *problem, size_t *workspace,
+               struct gate_finding *finding) {
+    struct cp_kernel_call call;
+    struct run_report report;
+    char reason[RUN_TEXT];
+    gate_call_sizes(&call, problem);
+    *finding = gate_no_finding;
+    if (runner_ask(c->runner, &call, reason, workspace, &report) != 0) {
+        take(&report, finding);
+        return finding->verdict == GATE_RIGHT ? no_verdict(report.text) : 1;
+    }
+    if (reason[0] != '\0') {
+        refuse(c, reason, finding);
+    }
+    return reason[0] == '\0';
+}
+
+/* Has the case more bytes than it may have? */
+static int is_too_large(struct checking *c, double bytes, struct gate_finding *finding) {
+    char reason[128];
+    double most = runner_memory(c->runner);
+    if (bytes > most) {
+        (void)snprintf(reason, sizeof reason,
+                       "it would take %.2g GiB of memory, and --memory is %.2g", bytes * 0x1p-30,
+                       most * 0x1p-30);
+        refuse(c, reason, finding);
+        c->result->too_large++;
+        c->work /= 2; /* of the recipe that is tried instead */
+    }
+    return bytes > most;
+}
+
+/* From an attempt on: 1 found one, 0 there is none, -1 no verdict. */
+static int find_recipe(struct checking *c, long long index, int *attempt,
+                       struct gate_recipe *recipe) {
+    while (*attempt < ATTEMPTS) {
+        gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
+                         &c->options->shape);
+        if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
+            recipe->layout &= ~GATE_FAR;
+        }
+        struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
+        struct gate_finding finding;
+        size_t workspace;
+        int takes = ask(c, &p, &workspace, &finding);
+        if (takes != 0) {
+            return takes;
+        }
+    }
+    return 0;
+}
+
+/* ---- A case ---- */
+
+/* Of all bytes of the results. */
+static unsigned long long digest_of(const struct gate_arrays *arrays) {
+    unsigned long long digest = 0xCBF29CE484222325ULL;
+    for (int buffer = RUN_OUT; buffer <= RUN_LSE; buffer++) {
+        for (size_t i = 0; i < arrays->run.bytes[buffer]; i++) {
+            digest = (digest ^ arrays->memory[buffer][i]) * 0x100000001B3ULL;
+        }
+    }
+    return digest;
+}
+
+static int most_pairs(const struct gate_problem *p) {
+    for (int s = 0; s < p->b; s++) {
+        if (p->n_tokens[s] >= LONG_KEYS) {
+            return LONG_PAIRS;
+        }
+    }
+    return MOST_PAIRS;
+}
+
+/* Would the results be right by closer declarations, too? */
+static int try_closer(struct checking *c, const struct gate_problem *p,
+                      const struct gate_arrays *arrays) {
+    struct cp_kernel closer;
+    struct gate_finding f;
+    for (enum gate_closer i = 0; i < GATE_CLOSERS; i++) {
+        if ((c->result->needed >> i & 1) != 0 ||
+            !gate_closer(runner_kernel(c->runner), i, &closer)) {
+            continue;
+        }
+        if (gate_judge(p, arrays, &closer, most_pairs(p), &f, NULL) != 0) {
+            return -1;
+        }
+        c->result->needed |= (unsigned)(f.verdict != GATE_RIGHT) << i;
+    }
+    c->result->tried_closer++;
+    return 0;
+}
+
+static int judge(struct checking *c, const struct gate_problem *p, const struct gate_arrays *arrays,
+                 struct gate_finding *f) {
+    struct gate_tensor tensor = {.beyond = 0};
+    if (gate_judge(p, arrays, runner_kernel(c->runner), most_pairs(p), f,
+                   c->rules ? &tensor : NULL) != 0) {
+        return -1;
+    }
+    if (c->rules && f->compared + f->unclaimed > 0) {
+        c->judged = 1;
+        c->rejected |= gate_tensor_rejected(&tensor);
+    }
+    if (f->verdict == GATE_RIGHT && c->result->cases % CLOSER == 0) {
+        return try_closer(c, p, arrays);
+    }
+    return 0;
+}
+
+/* Twice, and compared; the verdict is on the first thing that is wrong. Memory ends where nobody may read on in the first
+ * run (at_end: 1) or in the second. */
+static int run_twice(struct checking *c, const struct gate_problem *p, struct gate_arrays *one,
+                     struct gate_arrays *other, int at_end, struct gate_finding *f) {
+    if (run(c, one, at_end, GATE_POISON, f) != 0) {
+        return -1;
+    }
+    if (f->verdict == GATE_RIGHT && run(c, other, !at_end, GATE_POISON_AGAIN, f) != 0) {
+        return -1;
+    }
+    if (f->verdict != GATE_RIGHT) {
+        return 0;
+    }
+    struct gate_finding writes;
+    if (gate_judge_writes(p, one, other, &writes) != 0 || judge(c, p, one, f) != 0) {
+        return no_verdict("not enough memory to judge a result");
+    }
+    if (writes.verdict != GATE_RIGHT) { /* it says more than that numbers are wrong */
+        *f = writes;
+    }
+    return 0;
+}
+
+static int run_problem(struct checking *c, struct gate_problem *p, size_t workspace, int at_end,
+                       struct gate_finding *f, unsigned long long *digest) {
+    struct gate_arrays one, other;
+    if (gate_arrays_new(&one, p) != 0) {
+        return no_verdict("not enough memory for a case");
+    }
+    one.run.bytes[RUN_WORKSPACE] = one.run.call.workspace_size = workspace;
+    if (gate_arrays_again(&other, &one) != 0) {
+        gate_arrays_free(&one);
+        return no_verdict("not enough memory for a case");
+    }
+    int result = run_twice(c, p, &one, &other, at_end, f);
+    if (c->look != NULL && result == 0) {
+        c->look(c->context, p, &one, &other, f);
+    }
+    *digest = digest_of(&one);
+    gate_arrays_free_again(&other);
+    gate_arrays_free(&one);
+    return result;
+}
+
+/* Says what came before a finding's own text. */
+static void put_before(struct gate_finding *f, const char *words) {
+    char text[sizeof f->text];
+    (void)snprintf(text, sizeof text, "%s%.200s", words, f->text);
+    memcpy(f->text, text, sizeof text);
+}
+
+/* A problem after another one of the same sizes, at the same addresses, which was right. If it is wrong, it is so in a new
+ * process, too; or the kernel has kept something. */
+static int run_next(struct checking *c, struct gate_problem *p, size_t workspace, const char *words,
+                    struct gate_finding *f) {
+    unsigned long long digest;
+    struct gate_finding first;
+    gate_values_fill(p);
+    if (run_problem(c, p, workspace, 0, f, &digest) != 0) {
+        return -1;
+    }
+    if (f->verdict != GATE_WRONG && f->verdict != GATE_NOT_A_NUMBER &&
+        f->verdict != GATE_OTHER_BITS) {
+        return 0;
+    }
+    gate_looker *look = c->look;
+    c->look = NULL;
+    runner_restart(c->runner);
+    int result = run_problem(c, p, workspace, 0, &first, &digest);
+    c->look = look;
+    if (result != 0) {
+        return -1;
+    }
+    if (first.verdict == GATE_RIGHT) {
+        f->verdict = GATE_REMEMBERS;
+        gate_finding_breaks(f, "GATE-4");
+        put_before(f, words);
+    }
+    return 0;
+}
+
+/* The case once more with other numbers and other chunks of the same sizes; then with a key more for each sequence, as
+ * in the next step of decoding, or with some more. */
+static int run_renewed(struct checking *c, const struct gate_recipe *recipe, size_t workspace,
+                       struct gate_finding *f) {
+    struct gate_problem p;
+    if (gate_problem_renew(&p, recipe, runner_kernel(c->runner)) != 0) {
+        return no_verdict("not enough memory for a case");
+    }
+    int result = run_next(c, &p, workspace,
+                          "right at first, but with other numbers of the same sizes after it: ", f);
+    if (result == 0 && f->verdict == GATE_RIGHT && gate_problem_grow(&p)) {
+        result = run_next(c, &p, workspace,
+                          "right at first, but with more keys for each sequence after it: ", f);
+    }
+    gate_problem_free(&p);
+    return result;
+}
+
+/* GATE-1: the sequence that is wrong without the others. A kernel that does not take it says nothing by that. */
+static int run_alone(struct checking *c, const struct gate_problem *whole, struct gate_finding *f) {
+    struct gate_problem p;
+    struct gate_finding alone;
+    unsigned long long digest;
+    size_t workspace = 0;
+    gate_looker *look = c->look;
+    if (gate_problem_alone(&p, whole, gate_sequence_of(whole, f->row)) != 0) {
+        return no_verdict("not enough memory for a case");
+    }
+    c->look = NULL;
+    int takes = ask(c, &p, &workspace, &alone);
+    int result = takes < 0 ? -1 : 0;
+    if (takes > 0 && alone.verdict == GATE_RIGHT) {
+        result = run_problem(c, &p, workspace, 1, &alone, &digest);
+        if (result == 0 && alone.verdict == GATE_RIGHT) {
+            f->verdict = GATE_DEPENDS;
+            put_before(f, "right for this sequence alone, but among the others: ");
+        }
+    }
+    c->look = look;
+    gate_problem_free_alone(&p);
+    return result;
+}
+
+/* 1: done, 0: the kernel does not take it after all, -1. */
+static int run_recipe(struct checking *c, const struct gate_recipe *recipe, struct gate_finding *f,
+                      unsigned long long *digest) {
+    struct gate_problem p;
+    size_t workspace = 0;
+    if (gate_problem_new(&p, recipe, runner_kernel(c->runner)) != 0) {
+        return no_verdict("not enough memory for a case");
+    }
+    int takes = ask(c, &p, &workspace, f);
+    double bytes = gate_case_bytes(&p, workspace);
+    c->covers = gate_covers(&p);
+    if (takes > 0 && is_too_large(c, bytes, f)) {
+        takes = 0;
+    }
+    if (takes > 0 && f->verdict == GATE_RIGHT) {
+        gate_budget_take(c->budget, bytes);
+        gate_values_fill(&p);
+        takes = run_problem(c, &p, workspace, 1, f, digest) == 0 ? 1 : -1;
+        if (takes > 0 && f->verdict == GATE_WRONG && p.b > 1 && run_alone(c, &p, f) != 0) {
+            takes = -1;
+        }
+        if (takes > 0 && recipe->renewed && f->verdict == GATE_RIGHT) {
+            takes = run_renewed(c, recipe, workspace, f) == 0 ? 1 : -1;
+        }
+        gate_budget_give(c->budget, bytes);
+    }
+    gate_problem_free(&p);
+    return takes;
+}
+
+int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
+                      struct gate_finding *finding) {
+    return gate_look(runner, recipe, finding, NULL, NULL);
+}
+
+int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
+                      struct gate_recipe *recipe) {
+    struct gate_result result;
+    struct checking c = {.options = options, .runner = runner, .result = &result};
+    int attempt = 0;
+    memset(&result, 0, sizeof result);
+    return find_recipe(&c, index, &attempt, recipe);
+}
+
+int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct gate_finding *finding,
+              gate_looker *look, void *context) {
+    struct gate_result result;
+    struct checking c = {.runner = runner, .result = &result, .look = look, .context = context};
+    unsigned long long digest;
+    memset(&result, 0, sizeof result);
+    return run_recipe(&c, recipe, finding, &digest);
+}
+
+/* The case before once more: others have come in between. */
+static int run_earlier(struct checking *c, struct gate_finding *f) {
+    unsigned long long digest = 0;
+    if (run_recipe(c, &c->earlier, f, &digest) < 0) {
+        return -1;
+    }
+    if (f->verdict == GATE_WRONG || f->verdict == GATE_DEPENDS ||
+        (f->verdict == GATE_RIGHT && digest != c->digest)) {
+        f->verdict = GATE_REMEMBERS;
+        gate_finding_breaks(f, "GATE-4");
+        (void)snprintf(f->text, sizeof f->text,
+                       "an earlier case, run again after others, has another result than before");
+    }
+    return 0;
+}
+
+/* ---- All cases ---- */
+
+/* A call that failed, or did not come back, is noticed by every test. */
+static int is_loud(enum gate_verdict verdict) {
+    return verdict == GATE_FAILED || verdict == GATE_CRASHED || verdict == GATE_EXITED ||
+           verdict == GATE_HANGS;
+}
+
+/* By the rules of others; nothing when they were not asked. */
+static int note(struct checking *c, struct gate_log *log, long long index,
+                const struct gate_recipe *recipe, const struct gate_finding *f) {
+    struct gate_entry entry = {.index = index, .values = recipe->values, .verdict = f->verdict};
+    entry.judged = c->judged || is_loud(f->verdict);
+    entry.rejected = is_loud(f->verdict) ? GATE_ALL_RULES : c->rejected;
+    entry.seconds = seconds_now() - c->case_began;
+    c->judged = 0;
+    c->rejected = 0;
+    c->case_began = seconds_now();
+    return !c->rules || gate_log_add(log, &entry) == 0
+               ? 0
+               : no_verdict("not enough memory for so many cases");
+}
+
+/* Case `index`; of another recipe than its own when it showed that an earlier one is wrong. */
+static int record(struct checking *c, long long index, const struct gate_recipe *recipe,
+                  const struct gate_finding *f) {
+    double now = seconds_now();
+    struct gate_found this = {.index = index,
+                              .work = gate_work_of(recipe),
+                              .needs_others = recipe == &c->earlier,
+                              .recipe = *recipe,
+                              .finding = *f};
+    gate_result_count(c->result, runner_file(c->runner), &this, &c->covers, now - c->recorded);
+    c->recorded = now;
+    return note(c, &c->result->each, index, recipe, f);
+}
+
+static int check_case(struct checking *c, long long index) {
+    struct gate_recipe recipe;
+    struct gate_finding f;
+    unsigned long long digest = 0;
+    int taken = 0, attempt = 0;
+    c->work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
+    while (taken == 0 &&
+           attempt < ATTEMPTS) { /* what it seemed to take it may not take after all */
+        taken = find_recipe(c, index, &attempt, &recipe);
+        taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
+    }
+    if (taken <= 0) {
+        c->result->refused += taken == 0;
+        return taken;
+    }
+    if (record(c, index, &recipe, &f) != 0) {
+        return -1;
+    }
+    if (c->has_earlier && index % AGAIN == 0) {
+        if (run_earlier(c, &f) != 0) {
+            return -1;
+        }
+        if (f.verdict != GATE_RIGHT && /* a case more, and a wrong one: it was right before */
+            record(c, index, &c->earlier, &f) != 0) {
+            return -1;
+        }
+        c->has_earlier = 0;
+    } else if (f.verdict == GATE_RIGHT && (!c->has_earlier || index % AGAIN == 2)) {
+        c->earlier = recipe;
+        c->digest = digest;
+        c->has_earlier = 1;
+    }
+    return 0;
+}
+
+int gate_is_enough(const struct gate_options *o, const struct gate_result *r) {
+    return r->verdicts[GATE_HANGS] >= HANGS || (r->cases == 0 && r->refused >= REFUSALS) ||
+           (o->first && r->verdicts[GATE_RIGHT] < r->cases);
+}
+
+/* Beside the cases, and before them: nothing has run yet. */
+static int run_usual(struct checking *c) {
+    for (int i = 0; i < GATE_USUAL; i++) {
+        struct gate_recipe recipe;
+        struct gate_finding f;
+        unsigned long long digest;
+        gate_usual_recipe(i, &recipe);
+        c->judged = 0;
+        c->rejected = 0;
+        int taken = run_recipe(c, &recipe, &f, &digest);
+        if (taken < 0 || (taken > 0 && note(c, &c->result->usual, i, &recipe, &f) != 0)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Not on the executor, which would take longer for it than for its cases, nor where the first finding is enough. */
+static int asks_usual(const struct gate_options *options, const struct runner *runner) {
+    return options->rules && !options->first && !runner_is_simulated(runner);
+}
+
+void gate_result_free(struct gate_result *result) {
+    free(result->each.entry);
+    free(result->usual.entry);
+}
+
+long long gate_cases(const struct gate_options *o) {
+    return o->cases > 0 ? o->cases : tier_cases[o->tier];
+}
+
+int gate_check_block(const struct gate_options *options, struct runner *runner,
+                     const struct gate_block *block, struct gate_result *result) {
+    struct checking c = {.options = options,
+                         .runner = runner,
+                         .budget = block->budget,
+                         .result = result,
+                         .rules = options->rules};
+    int stop = 0;
+    double start = c.recorded = c.case_began = seconds_now();
+    memset(result, 0, sizeof *result);
+    if (asks_usual(options, runner) && block->is_first && run_usual(&c) != 0) {
+        return -1;
+    }
+    for (long long i = block->first; i < block->end && !stop && !gate_is_enough(options, result);
+         i++) {
+        if (check_case(&c, i) < 0) {
+            return -1;
+        }
+        stop = block->done(block->context, result);
+    }
+    result->interrupted = stop;
+    result->seconds = seconds_now() - start;
+    return 0;
+}

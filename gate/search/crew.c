@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All cases: in blocks, each with a beginning of its own, so that it does not matter who runs which block, nor when. */
+#define _POSIX_C_SOURCE 200809L /* isatty */
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/clock.h"
+#include "gate/search/budget.h"
+#include "gate/search/state.h"
+#include "gate/search/tally.h"
+
+#define BLOCK        48  /* cases */
+#define SAVE_SECONDS 5.0 /* between two states in the file */
+
+struct crew {
+    const struct gate_options *options;
+    gate_starter *start;
+    void *context;
+    const volatile int *stop;
+    long long first, end; /* cases */
+    struct gate_budget budget;
+
+    pthread_mutex_t lock; /* of all that follows */
+    struct gate_state state;
+    struct gate_result partial; /* of blocks that were not ended */
+    long long next;             /* block that nobody has yet */
+    long long cases, wrong;     /* that were run, also of blocks that are under way */
+    int interrupted, failed, is_late;
+    double began, next_progress, next_save;
+};
+
+/* ---- Under the lock ---- */
+
+/* On a terminal, a line over the one before. */
+static void show_progress(struct crew *c, int last) {
+    if (!isatty(STDERR_FILENO) || (!last && seconds_now() < c->next_progress)) {
+        return;
+    }
+    c->next_progress = seconds_now() + 0.2;
+    fputs("\r\033[K", stderr);
+    if (!last) {
+        fprintf(stderr, "%lld of %lld cases, %lld wrong", c->cases, c->end - c->first, c->wrong);
+    }
+    fflush(stderr);
+}
+
+/* A block that nobody has, and that is not done; -1: there is none, or nothing more is to be asked. */
+static long long take_block(struct crew *c) {
+    pthread_mutex_lock(&c->lock);
+    while (c->next < c->state.blocks && c->state.done[c->next]) {
+        c->next++;
+    }
+    int go_on = c->next < c->state.blocks && !c->interrupted && !c->failed && !c->is_late &&
+                !(c->options->first && c->wrong > 0) &&
+                !gate_is_enough(c->options, &c->state.result);
+    long long block = go_on ? c->next++ : -1;
+    pthread_mutex_unlock(&c->lock);
+    return block;
+}
+
+static void save_now_and_then(struct crew *c, int now) {
+    if (c->options->state != NULL && (now || seconds_now() >= c->next_save)) {
+        c->failed = gate_state_save(&c->state) != 0 || c->failed;
+        c->next_save = seconds_now() + SAVE_SECONDS;
+    }
+}
+
+/* What a block came to. */
+static void hand_in(struct crew *c, long long block, struct gate_result *result, int failed) {
+    pthread_mutex_lock(&c->lock);
+    struct gate_result *to = &c->state.result;
+    if (failed || result->interrupted) {
+        to = &c->partial;
+    } else {
+        c->state.done[block] = 1;
+    }
+    if (gate_result_add(to, result) != 0) {
+        fputs("chunkproof gate: not enough memory for so many cases\n", stderr);
+        failed = 1;
+    }
+    c->failed = c->failed || failed;
+    save_now_and_then(c, 0);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- Workers ---- */
+
+struct worker {
+    struct crew *crew;
+    pthread_t thread;
+    struct runner *runner;
+    long long cases, wrong; /* of the block under way, as the crew knows them */
+};
+
+/* After each case. */
+static int done(void *context, const struct gate_result *result) {
+    struct worker *w = context;
+    struct crew *c = w->crew;
+    long long wrong = result->cases - result->verdicts[GATE_RIGHT];
+    pthread_mutex_lock(&c->lock);
+    c->cases += result->cases - w->cases;
+    c->wrong += wrong - w->wrong;
+    w->cases = result->cases;
+    w->wrong = wrong;
+    if (*c->stop != 0 && !c->interrupted) { /* other calls may go on for long */
+        c->interrupted = 1;
+        save_now_and_then(c, 1);
+    }
+    c->is_late =
+        c->is_late || (c->options->time > 0.0 && seconds_now() - c->began > c->options->time);
+    int stop = c->interrupted || c->failed || c->is_late;
+    show_progress(c, 0);
+    pthread_mutex_unlock(&c->lock);
+    return stop;
+}
+
+static void work(struct worker *w) {
+    struct crew *c = w->crew;
+    struct gate_result *result = malloc(sizeof *result);
+    long long block;
+    while (result != NULL && (block = take_block(c)) >= 0) {
+        long long first = c->first + block * BLOCK, end = first + BLOCK;
+        struct gate_block of = {first, end < c->end ? end : c->end, block == 0, &c->budget, done,
+                                w};
+        w->cases = w->wrong = 0;
+        int failed = gate_check_block(c->options, w->runner, &of, result) != 0;
+        hand_in(c, block, result, failed);
+    }
+    free(result);
+}
+
+static void *work_in_thread(void *context) {
+    struct worker *w = context;
+    w->runner = w->crew->start(w->crew->context);
+    if (w->runner == NULL) {
+        pthread_mutex_lock(&w->crew->lock);
+        w->crew->failed = 1;
+        pthread_mutex_unlock(&w->crew->lock);
+    } else {
+        work(w);
+    }
+    runner_free(w->runner);
+    return NULL;
+}
+
+/* This thread works, too. */
+static void work_all(struct crew *c, struct runner *runner, struct worker *worker, int jobs) {
+    int started = 1;
+    for (; started < jobs; started++) {
+        worker[started] = (struct worker){.crew = c};
+        if (pthread_create(&worker[started].thread, NULL, work_in_thread, &worker[started]) != 0) {
+            break;
+        }
+    }
+    worker[0] = (struct worker){.crew = c, .runner = runner};
+    work(&worker[0]);
+    for (int i = 1; i < started; i++) {
+        pthread_join(worker[i].thread, NULL);
+    }
+}
+
+static int jobs_of(const struct crew *c) {
+    const struct gate_options *o = c->options;
+    long long jobs = o->rules || o->only >= 0 ? 1 : o->jobs;
+    return (int)(jobs < 1                 ? 1
+                 : jobs > c->state.blocks ? (c->state.blocks > 0 ? c->state.blocks : 1)
+                                          : jobs);
+}
+
+int gate_check(const struct gate_options *o, struct runner *runner, gate_starter *start,
+               void *context, struct gate_result *result, const volatile int *stop) {
+    struct crew c = {.options = o, .start = start, .context = context, .stop = stop};
+    memset(result, 0, sizeof *result);
+    c.first = o->only >= 0 ? o->only : 0;
+    c.end = o->only >= 0 ? o->only + 1 : gate_cases(o);
+    c.began = seconds_now();
+    pthread_mutex_init(&c.lock, NULL);
+    gate_budget_init(&c.budget, o->memory);
+    int opened = gate_state_open(&c.state, o, runner_is_simulated(runner),
+                                 (c.end - c.first + BLOCK - 1) / BLOCK) == 0;
+    c.cases = c.state.result.cases;
+    c.wrong = c.state.result.cases - c.state.result.verdicts[GATE_RIGHT];
+    struct worker *worker = calloc((size_t)jobs_of(&c), sizeof *worker);
+    if (opened && worker != NULL) {
+        work_all(&c, runner, worker, jobs_of(&c));
+        c.state.result.seconds += seconds_now() - c.began;
+        save_now_and_then(&c, 1);
+        show_progress(&c, 1);
+    }
+    int failed =
+        !opened || worker == NULL || c.failed || gate_result_add(&c.state.result, &c.partial) != 0;
+    *result = c.state.result;
+    result->interrupted = c.interrupted;
+    result->is_late = c.is_late;
+    free(worker);
+    gate_state_free(&c.state);
+    gate_budget_free(&c.budget);
+    pthread_mutex_destroy(&c.lock);
+    return failed ? -1 : 0;
+}

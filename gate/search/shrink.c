@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A smaller case with the same verdict: one change after the other, kept when the verdict stays, until none helps. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/base/clock.h"
+#include "gate/gate.h"
+#include "gate/source/lines.h"
+
+/* Times the bound: a result that is wrong by so much stays so, for by how much says what of. */
+#define CLEARLY 16.0
+
+/* One attempt to make a case smaller. */
+struct attempt {
+    struct runner *runner;
+    struct gate_found *found;
+    const struct gate_shape *shape;
+    double end, least; /* seconds of the clock; error / bound that is to stay */
+    const volatile int *stop;
+    int tried, failed; /* failed: there is no verdict any more */
+};
+
+/* Sizes that were asked for stay as they are. */
+static int has_shape(const struct attempt *a, const struct gate_recipe *r) {
+    const struct gate_recipe *now = &a->found->recipe;
+    const struct gate_shape *shape = a->shape;
+    return (shape->n_heads == 0 || r->n_heads == now->n_heads) &&
+           (shape->n_kv_heads == 0 || r->n_kv_heads == now->n_kv_heads) &&
+           (shape->head_dim == 0 || r->head_dim == now->head_dim) &&
+           (shape->chunk_size == 0 || r->chunk_size == now->chunk_size);
+}
+
+/* 1 and the case is `recipe` now, if that, another one, has the same verdict by the same clause. */
+static int keep(struct attempt *a, const struct gate_recipe *recipe) {
+    struct gate_finding finding;
+    if (a->failed || *a->stop || seconds_now() > a->end || !has_shape(a, recipe)) {
+        return 0;
+    }
+    a->tried++;
+    int ran = gate_check_recipe(a->runner, recipe, &finding);
+    a->failed = ran < 0;
+    if (ran <= 0 || finding.verdict != a->found->finding.verdict || finding.largest < a->least ||
+        strcmp(finding.clause, a->found->finding.clause) != 0) {
+        return 0;
+    }
+    a->found->recipe = *recipe;
+    a->found->finding = finding;
+    return 1;
+}
+
+static int drop_operations(struct attempt *a) {
+    int smaller = 0;
+    for (int i = a->found->recipe.n_ops - 1; i >= 0; i--) {
+        struct gate_recipe r = a->found->recipe;
+        r.n_ops--;
+        memmove(&r.op[i], &r.op[i + 1], (size_t)(r.n_ops - i) * sizeof r.op[0]);
+        memset(&r.op[r.n_ops], 0, sizeof r.op[0]);
+        smaller |= r.n_ops > 0 && keep(a, &r);
+    }
+    return smaller;
+}
+
+static int *number_of(struct gate_recipe *r, int i, int own) {
+    return own ? &r->op[i].own : &r->op[i].tokens;
+}
+
+/* All units less, then half of them, then a quarter, ..., then one. */
+static int lower(struct attempt *a, int i, int own, int unit) {
+    int smaller = 0;
+    for (int units = *number_of(&a->found->recipe, i, own) / unit; units > 0;) {
+        struct gate_recipe r = a->found->recipe;
+        *number_of(&r, i, own) -= units * unit;
+        if (keep(a, &r)) {
+            int left = *number_of(&a->found->recipe, i, own) / unit;
+            smaller = 1;
+            units = units < left ? units : left;
+        } else {
+            units /= 2;
+        }
+    }
+    return smaller;
+}
+
+/* By tiles, for what is wrong with some remainders alone; then by tokens. */
+static int lower_both(struct attempt *a, int i) {
+    static const int units[] = {128, 64, 32, 16, 1};
+    int smaller = 0;
+    for (int u = 0; u < (int)(sizeof units / sizeof units[0]); u++) {
+        smaller |= lower(a, i, 0, units[u]);
+        smaller |= lower(a, i, 1, units[u]);
+    }
+    return smaller;
+}
+
+/* Tokens of its own instead of shared ones: then it can do without the sequence that it shares them with. */
+static int share_nothing(struct attempt *a, int i) {
+    struct gate_recipe r = a->found->recipe;
+    if (r.op[i].kind != GATE_JOIN || r.op[i].tokens == 0) {
+        return 0;
+    }
+    r.op[i].own += r.op[i].tokens;
+    r.op[i].tokens = 0;
+    return keep(a, &r);
+}
+
+static int lower_all(struct attempt *a) {
+    int smaller = 0;
+    for (int i = 0; i < a->found->recipe.n_ops; i++) {
+        smaller |= share_nothing(a, i);
+        smaller |= lower_both(a, i);
+        if (a->found->recipe.op[i].sequence != 0) {
+            struct gate_recipe r = a->found->recipe;
+            r.op[i].sequence = 0;
+            smaller |= keep(a, &r);
+        }
+    }
+    return smaller;
+}
+
+static int fewer_heads(struct attempt *a) {
+    static const int kv_heads[] = {1, 2, 3}, groups[] = {1, 2, 3, 4, 7};
+    const struct gate_recipe *now = &a->found->recipe;
+    int smaller = 0;
+    for (int i = 0; i < 3; i++) {
+        struct gate_recipe r = *now;
+        r.n_kv_heads = kv_heads[i];
+        r.n_heads = kv_heads[i] * (now->n_heads / now->n_kv_heads);
+        smaller |= kv_heads[i] < now->n_kv_heads && keep(a, &r);
+    }
+    for (int i = 0; i < 5; i++) {
+        struct gate_recipe r = *now;
+        r.n_heads = r.n_kv_heads * groups[i];
+        smaller |= r.n_heads < now->n_heads && keep(a, &r);
+    }
+    return smaller;
+}
+
+/* Values by which keys are told apart need some room: with a single element all keys look the same. */
+static int least_dim(enum gate_values values) {
+    return values == GATE_COUNT || values == GATE_SELECT ? 16 : 1;
+}
+
+static int smaller_sizes(struct attempt *a) {
+    static const int head_dims[] = {1, 2, 4, 8, 16, 32, 64, 80, 96, 128};
+    static const int chunk_sizes[] = {1, 2, 3, 4, 5, 16, 17, 32, 64};
+    int smaller = fewer_heads(a), least = least_dim(a->found->recipe.values);
+    for (int i = 0; i < (int)(sizeof head_dims / sizeof head_dims[0]); i++) {
+        struct gate_recipe r = a->found->recipe;
+        r.head_dim = head_dims[i];
+        smaller |= head_dims[i] >= least && head_dims[i] < a->found->recipe.head_dim && keep(a, &r);
+    }
+    for (int i = 0; i < (int)(sizeof chunk_sizes / sizeof chunk_sizes[0]); i++) {
+        struct gate_recipe r = a->found->recipe;
+        r.chunk_size = chunk_sizes[i];
+        smaller |= chunk_sizes[i] < a->found->recipe.chunk_size && keep(a, &r);
+    }
+    return smaller;
+}
+
+/* Where more keys are seen in the second call, they are there from the first on: a key more, or chunks that are full. */
+static int call_once(struct attempt *a) {
+    int smaller = 0;
+    for (int more = 0; more <= 2 && !smaller; more++) {
+        struct gate_recipe r = a->found->recipe;
+        r.renewed = 0;
+        for (int i = 0; i < r.n_ops; i++) {
+            int *own = &r.op[i].own, tokens = r.op[i].tokens + *own, c = r.chunk_size;
+            if (r.op[i].kind == GATE_JOIN && tokens % c != 0) {
+                *own += more == 0 ? 0 : more == 1 ? 1 : c - tokens % c;
+            }
+        }
+        smaller = keep(a, &r);
+    }
+    return smaller;
+}
+
+/* A kind of values that says more, contiguous arrays, one query row each. */
+static int plainer(struct attempt *a) {
+    int smaller = 0;
+    for (int values = 0; values < (int)a->found->recipe.values; values++) {
+        struct gate_recipe r = a->found->recipe;
+        r.values = (enum gate_values)values;
+        smaller |= keep(a, &r);
+    }
+    for (int bit = 1; bit < GATE_LAYOUTS; bit *= 2) {
+        struct gate_recipe r = a->found->recipe;
+        r.layout &= ~bit;
+        smaller |= r.layout != a->found->recipe.layout && keep(a, &r);
+    }
+    struct gate_recipe usual = a->found->recipe;
+    usual.scale = 100;
+    smaller |= a->found->recipe.scale != 100 && keep(a, &usual);
+    for (int queries = 0; queries < (int)a->found->recipe.queries; queries++) {
+        struct gate_recipe r = a->found->recipe;
+        r.queries = (enum gate_queries)queries;
+        smaller |= keep(a, &r);
+    }
+    return smaller;
+}
+
+int gate_shrink(struct runner *runner, struct gate_found *found, const struct gate_shape *shape,
+                double seconds, const volatile int *stop) {
+    double least = fmin(0.5 * found->finding.largest, CLEARLY);
+    struct attempt a = {runner, found, shape, seconds_now() + seconds, least, stop, 0, 0};
+    int smaller = 1;
+    while (smaller && !a.failed) {
+        smaller = a.found->recipe.renewed && call_once(&a);
+        smaller |= drop_operations(&a);
+        smaller |= lower_all(&a);
+        smaller |= plainer(&a);
+        smaller |= smaller_sizes(&a);
+    }
+    gate_name_lines(runner_file(runner), found->finding.text, sizeof found->finding.text);
+    return a.failed ? -1 : a.tried;
+}
