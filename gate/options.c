@@ -162,16 +162,17 @@ static int read_shape(const struct gate_options *o, const char *text, struct gat
         if (which < 0) {
             return argument_refuse(
                 o->command,
-                "--shape: the sizes are h, h_kv, d and c, as in h=32,h_kv=8; what is '%s'?", value);
+                "--shape: unknown size '%s'; the sizes are h, h_kv, d and c, as in h=32,h_kv=8",
+                value);
         }
         if (read_size(o, sizes[which], value, most[which], to[which]) != 0) {
             return -1;
         }
     }
     if (shape->n_heads > 0 && shape->n_kv_heads > 0 && shape->n_heads % shape->n_kv_heads != 0) {
-        return argument_refuse(o->command,
-                               "--shape: h must be a multiple of h_kv, and %d is none of %d",
-                               shape->n_heads, shape->n_kv_heads);
+        return argument_refuse(
+            o->command, "--shape: h must be a multiple of h_kv, but %d is not a multiple of %d",
+            shape->n_heads, shape->n_kv_heads);
     }
     return 0;
 }
@@ -260,7 +261,8 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
         }
     }
     if (optind < argc) {
-        return argument_refuse(o->command, "what is '%s'? A kernel is given with --kernel %s",
+        return argument_refuse(o->command,
+                               "unexpected argument '%s'; a kernel is given with --kernel %s",
                                argv[optind], argv[optind]);
     }
     if (!o->help && o->kernel == NULL) {
@@ -268,15 +270,17 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
                                "--kernel FILE is missing: the shared object, or source, to check");
     }
     if (o->state != NULL && (o->only >= 0 || o->rules || o->first)) {
-        return argument_refuse(o->command,
-                               "--state is of all cases: without --case, --first and --rules");
+        return argument_refuse(
+            o->command,
+            "--state saves the progress of all cases: leave out --case, --first and --rules");
     }
     if (o->jobs == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         o->jobs = o->tier == GATE_DEEP && processors > 1 ? (int)processors : 1;
     }
     if (o->only >= 0 && o->cases > 0) {
-        return argument_refuse(o->command, "--case is one case, --cases so many: one of them");
+        return argument_refuse(o->command,
+                               "give only one of --case (one case) and --cases (how many)");
     }
     return 0;
 }
