@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commands are given with their options: numbers, and names. Each returns 0, or -1 after a message, which leaves what
- * it was to set as it was. `name` is the option's, without its dashes. */
+/* Reads the values of options: numbers and names. Each function returns 0; or it prints a message,
+ * returns -1 and sets nothing. `name` is the option's name without its dashes. */
 #ifndef CHUNKPROOF_CLI_BASE_ARGUMENT_H
 #define CHUNKPROOF_CLI_BASE_ARGUMENT_H
 
-/* Says `chunkproof COMMAND: ... (see --help)`; -1. */
+/* Prints `chunkproof COMMAND: ... (see --help)` and returns -1. */
 int argument_refuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* From `least` to `most`; LLONG_MAX is said as no limit. */
+/* A number from `least` to `most`. With LLONG_MAX the message names no upper limit. */
 int argument_whole(const char *command, const char *name, const char *text, long long least,
                    long long most, long long *number);
 int argument_int(const char *command, const char *name, const char *text, int least, int most,
@@ -16,11 +16,12 @@ int argument_int(const char *command, const char *name, const char *text, int le
 int argument_number(const char *command, const char *name, const char *text, double least,
                     double most, double *number);
 
-/* Of --seed, from 0 on; at most LLONG_MAX where a report has it as an integer. */
+/* The value of --seed, from 0 to `most`: LLONG_MAX for a command whose report has the seed as an
+ * integer. */
 int argument_seed(const char *command, const char *text, unsigned long long most,
                   unsigned long long *seed);
 
-/* One of the names, of which there are two at least and the last is followed by NULL: its index. */
+/* The index of a name in `names`, an array of at least two names that ends with NULL. */
 int argument_name(const char *command, const char *name, const char *text, const char *const *names,
                   int *index);
 

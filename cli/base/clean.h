@@ -2,8 +2,8 @@
 #ifndef CHUNKPROOF_CLI_BASE_CLEAN_H
 #define CHUNKPROOF_CLI_BASE_CLEAN_H
 
-/* A text of somebody else's, fit for a terminal, JSON and XML: what is not UTF-8, and each control character, becomes
- * \xNN. The caller's to free. */
+/* Makes foreign text safe for a terminal, JSON and XML: each byte that is not UTF-8, and each
+ * control character, becomes \xNN. The caller frees the result. */
 char *text_clean(const char *text);
 
 #endif

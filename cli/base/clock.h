@@ -2,10 +2,10 @@
 #ifndef CHUNKPROOF_CLI_BASE_CLOCK_H
 #define CHUNKPROOF_CLI_BASE_CLOCK_H
 
-/* Seconds of a clock that goes on steadily. */
+/* Seconds of a clock that never jumps. */
 double seconds_now(void);
 
-/* Seconds that processors worked for this process. */
+/* Processor time of this process, in seconds. */
 double seconds_worked(void);
 
 #endif

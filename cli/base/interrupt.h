@@ -4,13 +4,15 @@
 
 #include <signal.h>
 
-/* 1 from the first Ctrl-C on, after catch_interrupt(). For the commands: no library has it. */
+/* 1 from the first Ctrl-C after catch_interrupt() on. Only commands have this variable; the
+ * libraries do not. */
 extern volatile sig_atomic_t interrupted;
 
-/* From now on the first Ctrl-C ends what runs, whose report is printed then, and a second one ends the process. */
+/* From now on the first Ctrl-C sets `interrupted`, so that the command stops and prints its report.
+ * The second Ctrl-C ends the process. */
 void catch_interrupt(void);
 
-/* The same of SIGTERM, for a command that leaves files behind it otherwise. */
+/* The same for SIGTERM, for a command that would otherwise leave files behind. */
 void catch_termination(void);
 
 #endif

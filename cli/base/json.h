@@ -4,7 +4,8 @@
 
 #include <jansson.h>
 
-/* The array with one more, which becomes its own; NULL if either is. */
+/* Appends an item, which the array then owns. Returns the array, or NULL if the array or the item
+ * is NULL. */
 static inline json_t *json_with(json_t *array, json_t *item) {
     if (json_array_append_new(array, item) != 0) {
         json_decref(array);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XML, and HTML that is XML as well, by libxml2's writer: every text and attribute is cleaned and escaped here, so that
- * it cannot be forgotten. What fails is remembered to the end. */
+/* Writes XML, and HTML that is also XML, with libxml2's writer. Every text and attribute is cleaned
+ * and escaped here, so that no caller can forget it. A failure is remembered until markup_end(). */
 #ifndef CHUNKPROOF_CLI_BASE_MARKUP_H
 #define CHUNKPROOF_CLI_BASE_MARKUP_H
 
@@ -14,13 +14,14 @@ struct markup {
 
 void markup_begin(struct markup *markup);
 
-/* Closes what is open, writes it all and frees it. 0, or -1: no memory, or it could not be written. */
+/* Closes all open elements, writes everything to the file and frees it. Returns 0, or -1: out of
+ * memory, or the file could not be written. */
 int markup_end(struct markup *markup, FILE *file);
 
 void markup_open(struct markup *markup, const char *element);
 void markup_close(struct markup *markup);
 
-/* Of the element that was opened last, before anything is in it. */
+/* An attribute of the element that was opened last and is still empty. */
 void markup_attribute(struct markup *markup, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -32,7 +33,7 @@ void markup_newline(struct markup *markup);
 void markup_element(struct markup *markup, const char *element, const char *class,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Of this program's own making, as it is. */
+/* Writes text of this program's own, unchanged. */
 void markup_raw(struct markup *markup, const char *text);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef CHUNKPROOF_CLI_BASE_PRINTABLE_H
 #define CHUNKPROOF_CLI_BASE_PRINTABLE_H
 
-/* Puts a question mark in the place of each byte that would steer a terminal: for messages that quote a file. Returns
- * the text. */
+/* Replaces each byte that could control a terminal by a question mark. For messages that quote a
+ * file. Returns the text. */
 char *printable(char *text);
 
 #endif

@@ -7,10 +7,10 @@ struct prng {
     unsigned long long state; /* any value is a seed */
 };
 
-/* Each number adds as much to the state. */
+/* Each number adds this much to the state. */
 #define PRNG_STEP 0x9E3779B97F4A7C15ULL
 
-/* Uniform over 64 bits (splitmix64). */
+/* The next number, uniform over 64 bits (splitmix64). */
 static inline unsigned long long prng_next(struct prng *random) {
     random->state += PRNG_STEP;
     unsigned long long x = random->state;
@@ -19,7 +19,7 @@ static inline unsigned long long prng_next(struct prng *random) {
     return x ^ (x >> 31);
 }
 
-/* As if `n` numbers had been taken. */
+/* Skips `n` numbers. */
 static inline void prng_skip(struct prng *random, unsigned long long n) {
     random->state += n * PRNG_STEP;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all of `chunkproof show` needs: memory, messages, UTF-8, escaping. */
+/* Memory, messages, UTF-8 and escaping for text output. */
 #ifndef CHUNKPROOF_CLI_BASE_TEXT_H
 #define CHUNKPROOF_CLI_BASE_TEXT_H
 
@@ -7,10 +7,10 @@
 
 #include "cli/show/show.h"
 
-/* realloc() that ends the command with EXIT_BAD_USE when the system gives no memory. */
+/* A realloc() that ends the command with EXIT_BAD_USE when memory runs out. */
 void *cli_allocate(void *old, size_t n, size_t size);
 
-/* A stream into memory; text_close() closes it and makes *text what was written. */
+/* A stream into memory; text_close() closes it and sets *text to what was written. */
 FILE *text_open(char **text, size_t *size);
 void text_close(FILE *out);
 
@@ -18,26 +18,26 @@ void text_close(FILE *out);
 int show_error(struct show_place place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Decodes one character at *text and steps over it; -1, stepping over one byte, when there is none: a stray byte, an
- * overlong form, a surrogate, more than U+10FFFF. */
+/* Decodes one character at *text and steps over it. Returns -1 and steps over one byte if there is
+ * no valid character: a stray byte, an overlong form, a surrogate, or more than U+10FFFF. */
 long text_next_character(const unsigned char **text);
 
-/* 1 when the text is UTF-8 without control characters (blanks and line ends excepted) and without
- * what XML cannot hold; else 0. */
+/* 1 when the text is UTF-8, without control characters other than blanks and line ends, and without
+ * characters that XML cannot hold; else 0. */
 int text_is_plain(const char *text);
 
-/* Columns of a terminal that the text takes. */
+/* How many columns of a terminal the text takes. */
 int text_columns(const char *text);
 
-/* Copies as much of the text as fits into `columns`, the mark at the end of it when it was cut.
- * The result is the caller's to free. */
+/* Copies as much of the text as fits into `columns`. If the text is cut, the copy ends with the
+ * mark. The caller frees the result. */
 char *text_cut(const char *text, int columns, const char *mark);
 
 void text_put_cut(FILE *out, const char *text, int columns, const char *mark);
 void text_put_blanks(FILE *out, int n);
 
-/* The text with a line end behind it, broken between words where it would pass column `width`. The
- * line is at column `from` already; the others are indented. */
+/* Prints the text and a line end, broken between words where a line would pass column `width`. The
+ * first line starts at column `from`; the others are indented. */
 void text_put_wrapped(FILE *out, const char *text, int from, int indent, int width);
 
 /* With & < > " ' escaped, for XML and for DOT's HTML-like labels. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prefix tree of opt/, measured: operations against how many sequences are alive, and a long prompt's join. */
+/* Measures the prefix tree of opt/: its operations for several numbers of live sequences, and the
+ * join of a long prompt. */
 #ifndef CHUNKPROOF_CLI_BENCH_FOREST_H
 #define CHUNKPROOF_CLI_BENCH_FOREST_H
 
@@ -12,23 +13,24 @@ enum forest_operation {
     FOREST_JOIN,
     FOREST_LEAVE,
     FOREST_APPEND,
-    FOREST_STEP,      /* a token for each sequence, of one sequence */
-    FOREST_PLAN_ANEW, /* brought up to date after more joins and leaves than a tree keeps: made anew */
-    FOREST_PLAN,      /* after a join */
-    FOREST_PLAN_LENGTHS, /* after a step */
+    FOREST_STEP,         /* one token for each sequence; the time is per sequence */
+    FOREST_PLAN_ANEW,    /* update after more joins and leaves than a tree keeps: a rebuild */
+    FOREST_PLAN,         /* update after a join */
+    FOREST_PLAN_LENGTHS, /* update after a step */
     FOREST_OPERATIONS
 };
 
 extern const char *const forest_words[FOREST_OPERATIONS];
 
-/* Prompts of the sequences: FOREST_PROMPT tokens, of which the first FOREST_SHARED are one of FOREST_GROUPS; chunks of
- * FOREST_CHUNK. */
+/* A prompt has FOREST_PROMPT tokens. The first FOREST_SHARED of them are one of FOREST_GROUPS
+ * prefixes. Chunks have FOREST_CHUNK tokens. */
 #define FOREST_PROMPT 1024
 #define FOREST_SHARED 512
 #define FOREST_GROUPS 16
 #define FOREST_CHUNK  64
 
-/* The join of a prompt of 4096 tokens, of which the tree has 2048, among FOREST_LONG_LIVE others like it. */
+/* The long join: a prompt of 4096 tokens, of which the tree has 2048, among FOREST_LONG_LIVE
+ * sequences like it. */
 #define FOREST_LONG        4096
 #define FOREST_LONG_SHARED 2048
 #define FOREST_LONG_LIVE   1000
@@ -36,21 +38,22 @@ extern const char *const forest_words[FOREST_OPERATIONS];
 struct forest_size {
     int live;
     int n_rounds;                                         /* 0: not measured */
-    double needs;                                         /* bytes, about */
+    double needs;                                         /* approximate bytes */
     double seconds[FOREST_OPERATIONS][BENCH_MOST_ROUNDS]; /* of one operation */
 };
 
 struct forest {
     struct forest_size size[FOREST_SIZES];
     int n_sizes;
-    struct bench_law law[FOREST_OPERATIONS]; /* of the medians, by sequences that are alive */
+    struct bench_law law[FOREST_OPERATIONS]; /* how the medians grow with live sequences */
     int has_law;
     int n_long;
-    double warm[BENCH_MOST_ROUNDS]; /* the long join, after another one that has left, */
-    double cold[BENCH_MOST_ROUNDS]; /* and after other memory was read */
+    double warm[BENCH_MOST_ROUNDS]; /* the long join, after an equal one has left, */
+    double cold[BENCH_MOST_ROUNDS]; /* and after other memory has been read */
 };
 
-/* Returns EXIT_RIGHT; EXIT_FINDING after saying so, when the tree refuses or breaks a clause; EXIT_BAD_USE: no memory. */
+/* Returns EXIT_RIGHT; EXIT_FINDING, after a message, when the tree refuses an operation or breaks a
+ * clause; or EXIT_BAD_USE: out of memory. */
 int forest_measure(const struct bench_bench *bench, int smoke, struct forest *forest);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library wants to reach, beside what was measured. Nothing depends on it. */
+/* The library's goals, compared with what was measured. Nothing depends on them. */
 #ifndef CHUNKPROOF_CLI_BENCH_GOALS_H
 #define CHUNKPROOF_CLI_BENCH_GOALS_H
 
@@ -13,22 +13,22 @@
 struct bench_goal {
     const char *what, *unit;
     double wanted;
-    int at_least; /* 1: the measured value is to be as large; 0: at most so large */
-    int n;        /* cells that it is about and that were measured; 0: nothing was */
+    int at_least; /* 1: the value must be at least `wanted`; 0: at most */
+    int n;        /* how many of its cells were measured */
     double worst, best;
-    char where[GOAL_TEXT]; /* the worst */
+    char where[GOAL_TEXT]; /* the place of the worst value */
 };
 
 int bench_goal_met(const struct bench_goal *goal);
 
-/* One more value. */
+/* Adds a value. */
 void bench_goal_add(struct bench_goal *goal, double value, const char *where);
 
-/* Of attention: writes GOALS_OF_ATTENTION. */
+/* Writes the GOALS_OF_ATTENTION goals of attention. */
 #define GOALS_OF_ATTENTION 4
 void bench_goals_of_attention(struct bench_goal *goal, const struct bench_cell *cell, int n);
 
-/* Of the tree: writes GOALS_OF_TREES. A generated trace is none of the goals. */
+/* Writes the GOALS_OF_TREES goals of the tree. A generated trace does not count for any goal. */
 #define GOALS_OF_TREES 2
 void bench_goals_of_trees(struct bench_goal *goal, const struct forest *forest,
                           const struct traffic *traffic, int is_real);

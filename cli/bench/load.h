@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What attention is measured on: decoding, one query for each sequence, over trees of prefixes. */
+/* The loads on which attention is measured: decoding, one query for each sequence, over trees of
+ * prefixes. */
 #ifndef CHUNKPROOF_CLI_BENCH_LOAD_H
 #define CHUNKPROOF_CLI_BENCH_LOAD_H
 
@@ -10,7 +11,7 @@
 #define BENCH_MOST_LOADS  64
 #define BENCH_MOST_LEVELS 3
 
-/* `tokens` that each of `groups` groups of neighbours has in common. */
+/* Each of `groups` groups of neighbouring sequences shares `tokens` tokens. */
 struct bench_level {
     int groups, tokens;
 };
@@ -25,33 +26,36 @@ struct bench_load {
 
 #define BENCH_TYPE_BYTES 2 /* of a number of Q, K, V and out */
 
-/* The papers' Table 3, Figures 3 and 4, trees of two and three levels, grouped heads; for h = `heads` heads. `smoke`: a
- * few small ones instead. Writes at most BENCH_MOST_LOADS; returns how many. */
+/* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, and grouped heads, for h
+ * = `heads`. `smoke`: a few small loads instead. Writes at most BENCH_MOST_LOADS; returns how
+ * many. */
 int bench_loads(struct bench_load *load, int heads, int smoke);
 
-/* n_s: tokens that a sequence has in common with another one. */
+/* n_s: how many tokens a sequence shares with another one. */
 int bench_load_shared(const struct bench_load *load);
 
 /* "table3 b=32 n=1024 n_s=512 h=32/32" */
 #define BENCH_LOAD_TEXT 96
 void bench_load_print(const struct bench_load *load, char text[BENCH_LOAD_TEXT]);
 
-/* The load's tree as plans over one pool, and over one in which each sequence has pages of its own. */
+/* The load's tree as plans: over a pool with shared chunks, and over a pool in which each sequence
+ * has its own pages. */
 struct bench_plans {
     struct cp_plan *tree;  /* shared chunks first */
-    struct cp_plan *pages; /* PagedAttn*: each sequence alone, shared pages are the same ones */
-    struct cp_plan *paged; /* PagedAttn: each sequence alone, with copies */
+    struct cp_plan *pages; /* PagedAttn*: each sequence alone, shared pages stored once */
+    struct cp_plan *paged; /* PagedAttn: each sequence alone, shared pages copied */
     long long distinct;    /* tokens with K and V */
 };
 
-/* Returns 0, or -1: no memory, or more than the plan's bounds (limits.h). */
+/* Returns 0, or -1: out of memory, or beyond the plan's bounds (limits.h). */
 int bench_plans_new(struct bench_plans *plans, const struct bench_load *load);
 void bench_plans_free(struct bench_plans *plans);
 
-/* Bytes of one chunk in K, and as much in V. */
+/* Bytes of one chunk in K; V takes the same. */
 size_t bench_chunk_bytes(const struct bench_load *load);
 
-/* What decoding must do at least: bytes of distinct K and V, of Q and out; 4 b h n d operations (MODEL-3). */
+/* The least that decoding must move and do: the bytes of distinct K and V, of Q and of out; 4 b h n
+ * d operations (MODEL-3). */
 double bench_load_bytes(const struct bench_load *load, long long distinct);
 double bench_load_flops(const struct bench_load *load);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the benchmark ran on. */
+/* The machine on which the benchmark runs. */
 #ifndef CHUNKPROOF_CLI_BENCH_MACHINE_H
 #define CHUNKPROOF_CLI_BENCH_MACHINE_H
 
@@ -12,7 +12,7 @@ struct bench_machine {
     int processors;     /* online */
     double cache[3];    /* bytes of L1d of one, L2 of one, L3; 0 when the system does not say */
     double memory;      /* bytes */
-    double free_memory; /* that the system says can be had */
+    double free_memory; /* bytes that the system reports as available */
 };
 
 void bench_machine_read(struct bench_machine *machine);

@@ -5,7 +5,7 @@
 
 #include "cli/bench/peer.h"
 
-/* What can be measured: bits. */
+/* The parts that can be measured. */
 enum bench_part {
     BENCH_TABLE3,
     BENCH_FIGURE3,
@@ -28,7 +28,7 @@ extern const char *const bench_part_names[BENCH_PARTS];
 
 struct bench_options {
     int help, list, smoke, progress;
-    unsigned parts; /* bit of each that is asked for */
+    unsigned parts; /* bit p: part p is requested */
     double seconds; /* of a cell */
     int threads;    /* 0: as many as there are processors */
     int version;    /* of opt/, CP_OPT_BEST .. */
@@ -41,7 +41,7 @@ struct bench_options {
     const char *csv, *json, *cost;
 };
 
-/* Returns 0, or -1 when something is wrong with it; a message has then been printed. */
+/* Returns 0, or -1 after a message. */
 int bench_options_parse(struct bench_options *options, int argc, char **argv);
 
 void bench_options_help(void);

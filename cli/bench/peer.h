@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody else's attention, in a process of its own, asked to run when it is its turn: what it measures lies between
- * our own rounds.
+/* Another implementation of attention, in a process of its own. It runs when asked to, so that its
+ * measurements alternate with our own rounds.
  *
- * A peer is a command for sh. It reads a line, answers in lines, and ends when there are no more (spec/bench.md):
- *   cell PART B N N_S H H_KV D THREADS BYTES   a load, and how much memory may be taken for it; its answer:
- *       series NAME: HOW                 one way to compute it, checked and run once; the first is number 0
- *       skip NAME: WHY                   one that it cannot
- *       ready                            that is all
- *   run NUMBER                           that way, once; its answer:
- *       time WALL CPU                    in seconds
+ * A peer is a command for sh. It reads a line, answers in lines, and ends when its input ends
+ * (spec/bench.md):
+ *   cell PART B N N_S H H_KV D THREADS BYTES   a load, and how much memory it may take. Answer:
+ *       series NAME: HOW         one way to compute it, checked and run once; the first is number 0
+ *       skip NAME: WHY           a way that is not possible here
+ *       ready                    the end of the answer
+ *   run NUMBER                   run that way once. Answer:
+ *       time WALL CPU            in seconds
  *       failed WHY */
 #ifndef CHUNKPROOF_CLI_BENCH_PEER_H
 #define CHUNKPROOF_CLI_BENCH_PEER_H
@@ -24,23 +25,23 @@
 
 struct peer;
 
-/* A way, or one that it cannot. */
+/* A way to compute a load, or one that is skipped. */
 struct peer_series {
     char name[PEER_TEXT], note[PEER_TEXT];
     int number; /* -1: skipped; note says why */
 };
 
-/* Starts it. NULL: no memory or no process. It does not get our Ctrl-C. */
+/* Starts the peer, which does not receive our Ctrl-C. NULL: out of memory or processes. */
 struct peer *peer_new(const char *command, double seconds,
                       const volatile sig_atomic_t *interrupted);
 void peer_free(struct peer *peer); /* takes NULL; ends the process */
 
-/* Asks for a load: writes at most `most` series, returns how many. A peer that is not to be had, or answers something
- * else, is one series that is skipped; and so in each later cell. */
+/* Asks for a load. Writes at most `most` series and returns how many. If the peer cannot be reached
+ * or gives another answer, it is one skipped series in this cell and in each later one. */
 int peer_cell(struct peer *peer, const struct bench_load *load, int n_threads, double bytes,
               struct peer_series *series, int most);
 
-/* Returns 0, or -1: it is not to be had any more, and peer_why() says why. */
+/* Returns 0, or -1: the peer cannot be used any more, and peer_why() says why. */
 int peer_run(struct peer *peer, int number, double *wall, double *cpu);
 const char *peer_why(const struct peer *peer);
 

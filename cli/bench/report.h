@@ -17,8 +17,8 @@ struct bench_report {
     const struct bench_options *options;
     struct bench_machine machine;
     int version, threads; /* of opt/ */
-    const char *way;      /* of reading */
-    double seconds;       /* of it all */
+    const char *way;      /* how memory was read */
+    double seconds;       /* of the whole run */
     int interrupted;
     struct bench_spread read;     /* bytes per second, before the cells: of bench_limits_read() */
     struct bench_spread multiply; /* floating-point operations per second */
@@ -36,14 +36,15 @@ struct bench_report {
 /* Tables. */
 void bench_report_text(const struct bench_report *report, FILE *out);
 
-/* spec/bench-report.schema.json. Returns 0, or -1 when there is no memory or it cannot be written. */
+/* spec/bench-report.schema.json. Returns 0, or -1: out of memory, or it cannot be written. */
 int bench_report_json(const struct bench_report *report, FILE *out);
 
 /* A heading, then a row for each series. */
 void bench_report_csv(const struct bench_report *report, FILE *out);
 
-/* What an iteration costs here, for `chunkproof simulate` (spec/simulate-cost.schema.json); report->has_fit. Returns 0, or
- * -1 when it cannot be written. */
+/* What an iteration costs on this machine, for `chunkproof simulate`
+ * (spec/simulate-cost.schema.json). report->has_fit is 1. Returns 0, or -1 when it cannot be
+ * written. */
 int bench_report_cost(const struct bench_report *report, FILE *out);
 
 /* Tree, trace and gate, of text and CSV. */

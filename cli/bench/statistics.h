@@ -26,7 +26,8 @@ struct bench_law {
 /* x, y > 0. Returns 0, or -1 when there are no two different x. */
 int bench_fit_law(const double *x, const double *y, int n, struct bench_law *law);
 
-/* seconds = fixed + bytes * per_byte + flops * per_flop: relative errors are least in squares, no term is negative. */
+/* seconds = fixed + bytes * per_byte + flops * per_flop: relative errors are least in squares, no
+ * term is negative. */
 struct bench_cost_point {
     double bytes, flops, seconds;
 };

@@ -10,7 +10,8 @@ struct bench_time {
 
 typedef void bench_work(void *context, int number);
 
-/* Runs work(context, 0 .. n-1), each in a thread. Returns 0, or -1 when the system gives no thread. */
+/* Runs work(context, 0 .. n-1), each in a thread. Returns 0, or -1 when the system gives no
+ * thread. */
 int bench_threads_run(int n, bench_work *work, void *context, struct bench_time *time);
 
 #endif

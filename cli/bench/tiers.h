@@ -15,8 +15,8 @@ struct tier {
     double whole; /* seconds of the tier: measured when all were run, else so many at this rate */
 };
 
-/* Each tier, `seconds` at most and then what it had begun; smoke: some cases of the first. Returns EXIT_RIGHT, or
- * EXIT_BAD_USE or EXIT_FINDING after saying why. */
+/* Each tier, `seconds` at most and then what it had begun; smoke: some cases of the first. Returns
+ * EXIT_RIGHT, or EXIT_BAD_USE or EXIT_FINDING after saying why. */
 int tiers_measure(const char *kernel, double seconds, int smoke,
                   const volatile sig_atomic_t *interrupted, struct tier tier[GATE_TIERS]);
 

@@ -22,7 +22,8 @@ struct traffic {
         replay; /* seconds: what `chunkproof trace --tree opt --retain` does but for the parsing, with its checks */
 };
 
-/* `file` NULL: a generated trace. Returns EXIT_RIGHT; EXIT_FINDING or EXIT_BAD_USE after saying why. */
+/* `file` NULL: a generated trace. Returns EXIT_RIGHT; EXIT_FINDING or EXIT_BAD_USE after saying
+ * why. */
 int traffic_measure(const struct bench_bench *bench, const char *file, int smoke,
                     struct traffic *traffic);
 
