@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sub-commands of `chunkproof`. Each gets its own name as argv[0] and returns the exit status of
- * the command. */
+/* The sub-commands of `chunkproof`. Each gets its own name as argv[0] and returns the exit status
+ * of the command. */
 #ifndef CHUNKPROOF_CLI_COMMAND_H
 #define CHUNKPROOF_CLI_COMMAND_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/base/random.h"
 
-/* The binary logarithm digit by digit: squaring doubles the logarithm, and whether the square passes
- * 2 is its next digit. With y = 1.f in 31 bits, each squaring loses less than 2^-31, so that 24 digits
- * are off by less than one unit; cutting them off and the product with ln 2 cost one each. */
+/* The binary logarithm digit by digit: squaring doubles the logarithm, and whether the square
+ * passes 2 is its next digit. With y = 1.f in 31 bits, each squaring loses less than 2^-31, so that
+ * 24 digits are off by less than one unit; cutting them off and the product with ln 2 cost one
+ * each. */
 unsigned long long prng_minus_log(unsigned long long x) {
     unsigned long long halvings = 1; /* x / 2^64 = 2^-halvings * y, 1 <= y < 2 */
     while (!(x >> 63)) {

@@ -239,7 +239,8 @@ static int probe(const struct bench_bench *bench, struct bench_cell *cell, int r
     return 0;
 }
 
-/* Each series once, after a look at the limits; each round begins with another series. 0, or -1: no thread. */
+/* Each series once, after a look at the limits; each round begins with another series. 0, or -1: no
+ * thread. */
 static int run_round(const struct bench_bench *bench, const struct site *site,
                      struct bench_cell *cell, int round) {
     struct found found;

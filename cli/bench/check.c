@@ -32,7 +32,8 @@ static void room_free(struct room *room) {
     free(room->bound);
 }
 
-/* The query, and the keys and values of its path, in binary64; returns the largest score in magnitude. */
+/* The query, and the keys and values of its path, in binary64; returns the largest score in
+ * magnitude. */
 static double gather(const struct cp_attention *a, int row, int head, const struct room *room) {
     const struct cp_plan_row *path = &a->plan->row[row];
     size_t d = (size_t)a->head_dim, c = (size_t)a->plan->chunk_size;

@@ -19,7 +19,8 @@
 
 #define LINE 64 /* bytes of a cache line */
 
-/* Ways of reading: places of the memory that are read at once, and how far ahead it is asked for (0: not). */
+/* Ways of reading: places of the memory that are read at once, and how far ahead it is asked for
+ * (0: not). */
 static const struct way {
     int streams;
     size_t ahead;
@@ -134,7 +135,7 @@ int bench_limits_read(struct bench_limits *limits, struct bench_probe *probe) {
     return 0;
 }
 
-/* ---- Multiplying: sums that do not wait for each other, more than the units take to answer ---- */
+/* ---- Multiplying: independent sums, more than the latency of the units needs ---- */
 
 #define SUMS         12 /* with factor and term in 16 registers */
 #define EACH_SUM(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
@@ -196,7 +197,8 @@ __attribute__((target("avx512f"))) static float multiply_avx512(long turns) {
     return lane[0] + lane[15];
 }
 
-/* Four products of squares of bfloat16 in a turn; numbers of TERM, whose halves are some of bfloat16. */
+/* Four products of squares of bfloat16 in a turn; numbers of TERM, whose halves are some of
+ * bfloat16. */
 __attribute__((target("amx-tile,amx-bf16"))) static float multiply_amx(long turns) {
     static const struct {
         uint8_t palette, start_row, none[14];
@@ -232,8 +234,8 @@ __attribute__((target("amx-tile,amx-bf16"))) static float multiply_amx(long turn
 }
 #endif
 
-/* Multiplications and additions of a turn. With AMX: of binary16, of which each takes four products of bfloat16 for
- * scores and six for values (opt/amx.c), five on average. */
+/* Multiplications and additions of a turn. With AMX: of binary16, of which each takes four products
+ * of bfloat16 for scores and six for values (opt/amx.c), five on average. */
 static double operations_of(int version) {
     return version == CP_OPT_AMX      ? 4.0 * 2.0 * 16 * 16 * 32 / 5.0
            : version == CP_OPT_AVX512 ? 2.0 * SUMS * 16

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tree, trace and gate in the report, as text and as comma-separated values; the cost of an iteration. */
+/* Tree, trace and gate in the report, as text and as comma-separated values; the cost of an
+ * iteration. */
 #include "cli/bench/report.h"
 #include "cli/simulate/cost.h"
 #include "cli/tables/model.h"
@@ -162,8 +163,9 @@ void bench_report_rest_csv(const struct bench_report *report, FILE *out) {
 
 /* ---- Cost ---- */
 
-/* Llama2-7B, as in the example of `chunkproof simulate`: its weights are read once in an iteration and each prompt token
- * is multiplied with them, as fast as the machine can; attention's fixed cost comes once for each layer. */
+/* Llama2-7B, as in the example of `chunkproof simulate`: its weights are read once in an iteration
+ * and each prompt token is multiplied with them, as fast as the machine can; attention's fixed cost
+ * comes once for each layer. */
 #define WEIGHTS 6.74e9
 
 int bench_report_cost(const struct bench_report *report, FILE *out) {

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is made of measured numbers. */
+/* Statistics of measured numbers. */
 #ifndef CHUNKPROOF_CLI_BENCH_STATISTICS_H
 #define CHUNKPROOF_CLI_BENCH_STATISTICS_H
 
-/* Rounds of a cell, at most. */
+/* The most rounds of a cell. */
 #define BENCH_MOST_ROUNDS 64
 
-/* Of the rounds. */
+/* Median, smallest and largest value over the rounds. */
 struct bench_spread {
     double median, least, most;
 };
 
-/* 1 <= n <= BENCH_MOST_ROUNDS; of an even number the mean of the two in the middle. */
+/* 1 <= n <= BENCH_MOST_ROUNDS. For an even n, the median is the mean of the two in the middle. */
 struct bench_spread bench_spread_of(const double *x, int n);
 
-/* Of a[i] / b[i]: what a round did to both is out of it. b[i] > 0. */
+/* Of a[i] / b[i], b[i] > 0. What slowed down a whole round cancels out. */
 struct bench_spread bench_ratio_of(const double *a, const double *b, int n);
 
-/* y = factor * x^exponent, by least squares of the logarithms. */
+/* y = factor * x^exponent, fitted by least squares of the logarithms. */
 struct bench_law {
     double factor, exponent;
-    double off; /* the largest ratio of a measured y and the law's, or its inverse: 1 is exact */
+    double off; /* the largest ratio of a measured y to the law's, or its inverse; 1: exact */
 };
 
 /* x, y > 0. Returns 0, or -1 when there are no two different x. */
 int bench_fit_law(const double *x, const double *y, int n, struct bench_law *law);
 
-/* seconds = fixed + bytes * per_byte + flops * per_flop: relative errors are least in squares, no
- * term is negative. */
+/* seconds = fixed + bytes * per_byte + flops * per_flop, fitted by least squares of the relative
+ * errors; no term is negative. */
 struct bench_cost_point {
     double bytes, flops, seconds;
 };

@@ -5,7 +5,7 @@
 
 #include "cli/bench/attention.h"
 
-/* Seconds of one join: half and 99 % of them take no longer, and the longest. */
+/* Seconds of one join: median, 99th percentile, maximum. */
 struct traffic_spread {
     double median, p99, most;
 };
@@ -13,17 +13,16 @@ struct traffic_spread {
 struct traffic {
     const char *source; /* of the trace; NULL: not measured */
     int requests, joined, chunks;
-    long long tokens, shared; /* of the prompts that joined; of these, found in the tree */
+    long long tokens, shared; /* of the prompts that joined; how many of these the tree had */
     struct traffic_spread join;
-    double joins; /* seconds of all of them */
-    double serve; /* seconds of the whole trace with completions and departures, without checks: */
-    long long appended; /* so many tokens */
-    double
-        replay; /* seconds: what `chunkproof trace --tree opt --retain` does but for the parsing, with its checks */
+    double joins;       /* seconds of all joins */
+    double serve;       /* seconds of the trace with completions and departures, without checks */
+    long long appended; /* tokens of the completions */
+    double replay;      /* seconds of `chunkproof trace --tree opt --retain`, without parsing */
 };
 
-/* `file` NULL: a generated trace. Returns EXIT_RIGHT; EXIT_FINDING or EXIT_BAD_USE after saying
- * why. */
+/* `file` NULL: a generated trace. Returns EXIT_RIGHT; or EXIT_FINDING or EXIT_BAD_USE after a
+ * message. */
 int traffic_measure(const struct bench_bench *bench, const char *file, int smoke,
                     struct traffic *traffic);
 

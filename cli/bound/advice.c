@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said in words: which other choices lessen the part that dominates, and why nothing is claimed. A choice
- * is named only if the class that it leads to has less of that part, so that none is named that was made. */
+/* What is said in words: which other choices lessen the part that dominates, and why nothing is
+ * claimed. A choice is named only if the class that it leads to has less of that part, so that none
+ * is named that was made. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -175,7 +176,8 @@ void bound_advice(const struct bound_options *o, const struct bound_row *row,
 
 /* ---- Why nothing is claimed ---- */
 
-/* The part that loses most. Where the loss is beyond binary64, of what made it so: the larger logarithm. */
+/* The part that loses most. Where the loss is beyond binary64, of what made it so: the larger
+ * logarithm. */
 static int largest_loss(const struct bound_figures *f) {
     const struct cp_arithmetic *a = &f->arithmetic;
     int most = 0;

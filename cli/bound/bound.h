@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command `chunkproof bound`: how far a kernel of a class may be from attention on one row, and why.
+/* The command `chunkproof bound`: how far a kernel of a class may be from attention on one row, and
+ * why.
  *
  *   options.c  the command line       class.c    the class and counts that it declares
  *   input.c    rows of numbers        case.c     the same from and to a file
@@ -57,7 +58,7 @@ struct bound_options {
     int row_given, keys_given, dim_given, input_given; /* --family or --seed; --keys; ... */
 };
 
-/* What names an option's value; NULL behind the last. */
+/* The names of an option's values; NULL after the last. */
 extern const char *const bound_family_names[];
 extern const char *const bound_score_names[];
 extern const char *const bound_accumulate_names[];
@@ -66,7 +67,7 @@ extern const char *const bound_merges_names[];
 struct cp_format bound_format(int type);
 const char *bound_format_name(int format);
 
-/* 0, or -1 after saying what is wrong. */
+/* Returns 0, or -1 after a message. */
 int bound_options_parse(struct bound_options *options, int argc, char **argv);
 void bound_options_help(FILE *file);
 
@@ -84,15 +85,17 @@ void bound_row_free(struct bound_row *row);
 /* The nearest number of the format. */
 double bound_round(int format, double x);
 
-/* Made by --family and --seed: the same on every machine but for the last digit of sqrt and exp2. */
+/* Makes the row of --family and --seed: the same on every machine, up to the last digit of sqrt and
+ * exp2. */
 void bound_row_fill(struct bound_row *row, const struct bound_options *options);
 
-/* A file of the form {"scale": s, "q": [d numbers], "k": [[d numbers], ...], "v": like k}. 0, or -1 after
- * saying what is wrong, and where. */
+/* A file of the form {"scale": s, "q": [d numbers], "k": [[d numbers], ...], "v": like k}. 0, or -1
+ * after saying what is wrong, and where. */
 int bound_case_load(struct bound_row *row, const char *name);
 int bound_case_save(const struct bound_row *row, const char *name);
 
-/* Rounds the numbers of a case to the format. 0, or -1 after saying which number does not fit in it. */
+/* Rounds the numbers of a case to the format. 0, or -1 after saying which number does not fit in
+ * it. */
 int bound_case_round(struct bound_row *row, const char *name, int format);
 
 /* NUM-7, NUM-8: what a kernel as described by the options declares for rows of n keys of d numbers;
@@ -100,13 +103,15 @@ int bound_case_round(struct bound_row *row, const char *name, int format);
 void bound_class(const struct bound_options *options, int n, int d, double largest_score,
                  struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
-/* The parts of it, for who counts otherwise: all that is not counted; and what changes where a state is divided
- * at once, after so many changes of its reference at most; returns by what its log-sum-exp may be off. */
+/* Parts of bound_class(), for callers with other counts. bound_arithmetic() writes everything that
+ * does not depend on the counts. bound_divide_at_once() writes what changes when a state is divided
+ * at once, after at most `since` changes of its reference; it returns the error of the state's
+ * log-sum-exp. */
 void bound_arithmetic(const struct bound_options *options, int d, struct cp_arithmetic *arithmetic);
 double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
                             struct cp_arithmetic *arithmetic);
 
-/* Why nothing is claimed for some elements. */
+/* Why some elements have no bound. */
 enum bound_reason {
     REASON_NONE,
     REASON_NO_KEY,
@@ -126,7 +131,7 @@ struct bound_figures {
     struct bound_pair bound, size, ulps,
         rms;                           /* B, |o|, B in units in the last place of o, NUM-13 */
     double share[CP_TOLERANCE_PARTS];  /* of the sum of all B; they add up to 1 */
-    int dominates[CP_TOLERANCE_PARTS]; /* in so many elements */
+    int dominates[CP_TOLERANCE_PARTS]; /* in how many elements each part is the largest */
     int largest_part;
     enum bound_reason reason;
     double left, lost[CP_TOLERANCE_PARTS];
@@ -143,7 +148,8 @@ extern const char *const bound_part_names[CP_TOLERANCE_PARTS];
 int bound_figures(const struct bound_options *options, const struct bound_row *row,
                   struct bound_figures *figures);
 
-/* In words: what lessens the part that dominates, and why nothing is claimed ("" where all is). */
+/* In words: what makes the dominating part smaller; and why some elements have no bound ("" if all
+ * have one). */
 #define BOUND_TEXT 1024
 void bound_advice(const struct bound_options *options, const struct bound_row *row,
                   const struct bound_figures *figures, int part, char *text, size_t size);
@@ -155,7 +161,8 @@ void bound_print_text(FILE *file, const struct bound_options *options, const str
 int bound_print_json(FILE *file, const struct bound_options *options, const struct bound_row *row,
                      const struct bound_figures *figures);
 
-/* The time of cp_tolerance() beside that of the reference's attention. 0, or -1: no memory. */
+/* Compares the time of cp_tolerance() with that of the reference's attention. 0, or -1: out of
+ * memory. */
 int bound_print_time(FILE *file, const struct bound_options *options);
 
 #endif

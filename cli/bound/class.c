@@ -111,8 +111,8 @@ static void cut_off(const struct bound_options *o, struct cp_arithmetic *a) {
     }
 }
 
-/* The sums of P V, whatever else is cut off. One number for them and for the products and additions of
- * merges, which are done in binary32: the larger. */
+/* The sums of P V, whatever else is cut off. One number for them and for the products and additions
+ * of merges, which are done in binary32: the larger. */
 static void sum_values_by_core(const struct bound_options *o, struct cp_arithmetic *a) {
     a->u_o = core_unit(bits_of(o->weights) + bits_of(o->input));
     a->eta_o = fmax(a->eta_o, 2.0 * TINY);
@@ -136,8 +136,9 @@ static void flush(const struct bound_options *o, struct cp_arithmetic *a) {
 }
 
 /* NUM-8. Where a state runs, its sums go on after each change: a product, and the additions of the
- * next chunk. A state that is divided at once is so as a leaf, too, and takes a product each time. For o a
- * product with V comes first; a tensor core does not round it, and adds a block at a time. */
+ * next chunk. A state that is divided at once is so as a leaf, too, and takes a product each time.
+ * For o a product with V comes first; a tensor core does not round it, and adds a block at a
+ * time. */
 static void count(const struct bound_options *o, int n, struct cp_counts *counts) {
     int c = o->chunk < n ? o->chunk : n;
     int t = n > 0 ? (n + o->chunk - 1) / o->chunk : 1;
@@ -153,10 +154,11 @@ static void count(const struct bound_options *o, int n, struct cp_counts *counts
     counts->operations_o = 2.0 * n + 5.0 * (t - 1) + (o->immediate ? 4.0 * t : 0.0);
 }
 
-/* A reference that is a log-sum-exp, m + ln n. It is above the largest score by the logarithm of the keys at most, and by
- * what all additions and changes on the way have added. It is below the reference before by little: n is not below the
- * weight of the largest score of its state, which a sum of numbers that are not negative never falls under, however it
- * is rounded; and that weight was 1 but for its exponential and the factors of the changes since the last division. */
+/* A reference that is a log-sum-exp, m + ln n. It is above the largest score by the logarithm of
+ * the keys at most, and by what all additions and changes on the way have added. It is below the
+ * reference before by little: n is not below the weight of the largest score of its state, which a
+ * sum of numbers that are not negative never falls under, however it is rounded; and that weight
+ * was 1 but for its exponential and the factors of the changes since the last division. */
 double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
                             struct cp_arithmetic *a) {
     double log_n = log(n + 1.0), size = largest_score + 2.0 * log_n;

@@ -2,12 +2,12 @@
 /* The report as JSON. One object:
  *   version, keys, head_dim, input, and case (a file's name) or family and seed
  *   class      the options of the kernel's class
- *   declared   the same as numbers (NUM-6 to NUM-8), for cp_tolerance(): {arithmetic, counts}, the members of
- *              struct cp_arithmetic and struct cp_counts under their names
+ *   declared   the same as numbers (NUM-6 to NUM-8), for cp_tolerance(): {arithmetic, counts},
+ *              with the members of struct cp_arithmetic and struct cp_counts under their names
  *   elements, claimed    numbers of the output; those that have a bound
  *   bound, size, ulps, rms    {median, largest} over these: B, |o|, B / ulp of the output, NUM-13
- *   parts      [{part, share of the sum of B, largest_in: so many numbers, lost: of 1 - left}]
- *   dominates  a part; null where nothing is claimed
+ *   parts      [{part, share of the sum of B, largest_in: how many numbers, lost: of 1 - left}]
+ *   dominates  the largest part; null where no number has a bound
  *   left, lse_bound, largest_score, largest_products: |scale| sum |q_i k_i|
  *   reason     in words, why some numbers have no bound; null when all have
  * A number that is not finite is null. */

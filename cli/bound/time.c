@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cp_tolerance() costs: processor time for one row, beside that of the reference's attention for the
- * same row, both with K and V in binary64 and in turn; the fastest of some runs. */
+/* What cp_tolerance() costs: processor time for one row, beside that of the reference's attention
+ * for the same row, both with K and V in binary64 and in turn; the fastest of some runs. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -20,7 +20,8 @@ struct change {
 
 #define LONG_RUN 5 /* from so many chunks in a row on, only the first and the last are named */
 
-/* What was done, then the chunks: "; takes C3 C4", "; takes C0 .. C9". Nothing when there are none. */
+/* What was done, then the chunks: "; takes C3 C4", "; takes C0 .. C9". Nothing when there are
+ * none. */
 static void put_chunks(FILE *out, const char *what, const int *chunk, int n) {
     fputs(n > 0 ? what : "", out);
     for (int i = 0; i < n;) {

@@ -58,8 +58,8 @@ static void draw(const struct show_options *options, struct show_svg *svg,
     }
 }
 
-/* Applies the operations one after the other, drawing as asked for. When one fails, text ends with what
- * was right before it; a picture that would lack its end is not begun. */
+/* Applies the operations one after the other, drawing as asked for. When one fails, text ends with
+ * what was right before it; a picture that would lack its end is not begun. */
 static int play(const struct show_options *options, struct show_svg *svg, struct show_world *world,
                 struct show_step *step) {
     const struct show_script *script = world->script;

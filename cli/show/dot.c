@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drawing as DOT, one digraph for each: chunks as tables of slots, sequences below the chunks at
- * which they end; sequences, plan, phases and memory in the label below. */
+/* The drawing as DOT, one digraph for each: chunks as tables of slots, sequences below the chunks
+ * at which they end; sequences, plan, phases and memory in the label below. */
 #include <stdlib.h>
 
 #include "cli/base/text.h"

@@ -2,8 +2,8 @@
 /* `chunkproof show`: draws a small forest, its plan and the two phases.
  *
  * A script (show/script.c) is a list of operations; a world (show/world.c) is the tree and the plan
- * that they are applied to (show/apply.c), with the words behind the tokens; a view is what is drawn
- * of it, as text (show/text.c, show/tables.c), DOT (show/dot.c) or SVG (show/svg*.c).
+ * that they are applied to (show/apply.c), with the words behind the tokens; a view is what is
+ * drawn of it, as text (show/text.c, show/tables.c), DOT (show/dot.c) or SVG (show/svg*.c).
  */
 #ifndef CHUNKPROOF_CLI_SHOW_SHOW_H
 #define CHUNKPROOF_CLI_SHOW_SHOW_H
@@ -13,7 +13,7 @@
 #include "chunkproof/plan.h"
 #include "chunkproof/tree.h"
 
-/* A drawing with more than this shows nothing to anybody. */
+/* Limits: a larger drawing would not be readable. */
 #define SHOW_MAX_CHUNK_SIZE   64
 #define SHOW_MAX_CHUNKS       1024
 #define SHOW_MAX_SCRIPT_BYTES (1 << 20)
@@ -51,14 +51,14 @@ struct show_script {
     char *text; /* what names and words point into */
 };
 
-/* All return an exit status; other than EXIT_RIGHT a message was printed. The script is in any case
- * the caller's, to be given to show_script_free(). */
+/* Each returns an exit status, after a message unless it is EXIT_RIGHT. In any case the caller
+ * gives the script to show_script_free(). */
 int show_script_from_prompts(struct show_script *script, int n, char **prompt);
 int show_script_from_text(struct show_script *script, const char *file, const char *text);
 int show_script_from_file(struct show_script *script, const char *path);
 void show_script_free(struct show_script *script);
 
-/* The operation as it would be written, the caller's to free. */
+/* The operation as a line of a script. The caller frees it. */
 char *show_operation_title(const struct show_script *script,
                            const struct show_operation *operation);
 
@@ -106,8 +106,8 @@ struct show_figures {
     int apart_tokens;
 };
 
-/* Both return an exit status; other than EXIT_RIGHT a message was printed. World and step are in any
- * case the caller's, to be given to show_world_free() and show_step_free(). */
+/* Both return an exit status, after a message unless it is EXIT_RIGHT. In any case the caller gives
+ * world and step to show_world_free() and show_step_free(). */
 int show_world_new(struct show_world *world, const struct show_script *script, int chunk_size,
                    int capacity);
 int show_world_apply(struct show_world *world, const struct show_operation *operation,
@@ -125,7 +125,7 @@ unsigned long long show_salt(struct show_world *world, const char *tenant);
 
 struct show_figures show_count(const struct cp_tree *tree);
 
-/* The first sequence at or behind `from` that ends at this chunk, or -1. */
+/* The first sequence, from `from` on, that ends at this chunk; or -1. */
 int show_ends_at(const struct cp_tree *tree, int chunk, int from);
 
 /* The chunk above this one, or -1 for a root. */
@@ -146,7 +146,7 @@ struct show_view {
 void show_text_step(FILE *out, const struct show_view *view);
 void show_text_end(FILE *out, const struct show_view *view);
 
-/* The parts of it that the other formats use too: sequences and plan; phases and memory. */
+/* The parts that the other formats use, too: sequences and plan; phases and memory. */
 void show_tables_plan(FILE *out, const struct show_view *view);
 void show_tables_phases(FILE *out, const struct show_view *view);
 

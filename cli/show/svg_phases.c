@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two phases as SVG, after the papers' figure 2: queries are rows. On the left each shared chunk
- * is a box over the queries that it is batched with; on the right each query goes on alone. */
+/* The two phases as SVG, after the papers' figure 2: queries are rows. On the left each shared
+ * chunk is a box over the queries that it is batched with; on the right each query goes on
+ * alone. */
 #include "cli/base/text.h"
 #include "cli/show/svg.h"
 

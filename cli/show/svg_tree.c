@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree as SVG: sequences are rows, depths are columns, and a chunk is a box that reaches over the
- * rows of the sequences that it covers. That these rows are neighbours is what TREE-1 says. */
+/* The tree as SVG: sequences are rows, depths are columns, and a chunk is a box that reaches over
+ * the rows of the sequences that it covers. That these rows are neighbours is what TREE-1 says. */
 #include <stdlib.h>
 
 #include "cli/base/text.h"

@@ -37,8 +37,8 @@ static void put_step(FILE *out, const struct show_view *view, int number) {
 
 /* ---- The tree ---- */
 
-/* Where the walk over the tree is. A chunk that covers what its parent covers stands right below it;
- * any other starts a branch one level further in. */
+/* Where the walk over the tree is. A chunk that covers what its parent covers stands right below
+ * it; any other starts a branch one level further in. */
 struct walk {
     FILE *out;
     const struct show_view *view;
@@ -120,7 +120,8 @@ static int slots_columns(const struct walk *walk, int chunk, int longest) {
     return columns;
 }
 
-/* All slots of the chunk if they fit, words cut when that helps; else the first ones and a count. */
+/* All slots of the chunk if they fit, words cut when that helps; else the first ones and a
+ * count. */
 static void put_slots(const struct walk *walk, int chunk, int room) {
     const struct marks *marks = marks_of(walk->view);
     int fill = walk->tree->fill[chunk];

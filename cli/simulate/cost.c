@@ -11,7 +11,8 @@
 #define FORMAT "chunkproof cost 1"
 #define MOST   1e18
 
-/* The fields of the file that are numbers; those that are not required count 0 where they are missing. */
+/* The fields of the file that are numbers; those that are not required count 0 where they are
+ * missing. */
 static const struct field {
     const char *name;
     size_t offset;

@@ -23,13 +23,13 @@ struct simulate_load {
     double tick; /* ns in a unit of the trace's arrivals */
 };
 
-/* Requests as in the file of a trace, that come `speed` times as fast as it says. Returns 0, or -1 after
- * a message. */
+/* Requests as in the file of a trace, that come `speed` times as fast as it says. Returns 0, or -1
+ * after a message. */
 int simulate_load_file(struct simulate_load *load, const char *file, int block, double speed);
 
-/* The trace's blocks are chunks of that many tokens: of the shared tokens, the n_s div c chunks that a
- * tree shares have the same numbers. The same seed at another rate gives the same gaps in proportion.
- * Returns 0, or -1 after a message. */
+/* The trace's blocks are chunks of that many tokens: of the shared tokens, the n_s div c chunks
+ * that a tree shares have the same numbers. The same seed at another rate gives the same gaps in
+ * proportion. Returns 0, or -1 after a message. */
 int simulate_load_poisson(struct simulate_load *load, const struct simulate_poisson *poisson,
                           int chunk);
 

@@ -278,7 +278,8 @@ static void preset(struct simulate_options *options) {
     options->settings.model = *cp_dims_find("llama-7b");
 }
 
-/* The model with the sizes that were given; as many K/V heads as heads, unless the model has fewer. */
+/* The model with the sizes that were given; as many K/V heads as heads, unless the model has
+ * fewer. */
 static void resize(struct cp_dims *model, const struct cp_dims *given) {
     int grouped = model->kv_heads < model->heads;
     model->layers = given->layers > 0 ? given->layers : model->layers;

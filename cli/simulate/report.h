@@ -27,7 +27,8 @@ struct simulate_report {
 /* The figures of one point below each other, or a row for each of several. */
 void simulate_report_text(const struct simulate_report *report, FILE *out);
 
-/* spec/simulate-report.schema.json. Returns 0, or -1 when there is no memory or it cannot be written. */
+/* spec/simulate-report.schema.json. Returns 0, or -1 when there is no memory or it cannot be
+ * written. */
 int simulate_report_json(const struct simulate_report *report, FILE *out);
 
 /* A heading, then a row for each run. */

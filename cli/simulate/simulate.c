@@ -52,7 +52,8 @@ static int is_too_large(const struct server *server, int r) {
     return chunks_of(server, r) > server->tree->pool.capacity;
 }
 
-/* Time goes on to `then`: counts who comes on the way, and how long they and the others are there. */
+/* Time goes on to `then`: counts who comes on the way, and how long they and the others are
+ * there. */
 static void pass_time(struct server *server, long long then) {
     int there = server->waiting + server->tree->n_sequences;
     server->run->in_system += (double)there * (double)(then - server->now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that decodes requests in iterations, event by event (spec/simulate.md). Time is in integer
- * nanoseconds: the same input gives the same output on every machine. */
+/* A server that decodes requests in iterations, event by event (spec/simulate.md). Time is in
+ * integer nanoseconds: the same input gives the same output on every machine. */
 #ifndef CHUNKPROOF_CLI_SIMULATE_SIMULATE_H
 #define CHUNKPROOF_CLI_SIMULATE_SIMULATE_H
 
@@ -20,7 +20,7 @@
 /* What became of a request: times in ns. */
 struct simulate_record {
     long long arrived;
-    long long admitted; /* -1: rejected, for even alone it has more chunks than there are */
+    long long admitted; /* -1: rejected; the request alone needs more chunks than there are */
     long long first;    /* end of the iteration that made its first token, or of its only one */
     long long finished;
     int made; /* completion tokens */

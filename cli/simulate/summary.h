@@ -5,8 +5,8 @@
 
 #include "cli/simulate/simulate.h"
 
-/* Of some numbers; all 0 when there are none. p50 and p99 are nearest ranks: the smallest number that
- * half of them, 99 % of them, do not exceed. */
+/* Of some numbers; all 0 when there are none. p50 and p99 are nearest ranks: the smallest number
+ * that half of them, 99 % of them, do not exceed. */
 struct simulate_spread {
     double mean;
     double p50;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells of the numbers outside the FLOPs tables: sections kernel-mops, capacity, kv-bytes, ratios. */
+/* Cells of the numbers outside the FLOPs tables: sections kernel-mops, capacity, kv-bytes,
+ * ratios. */
 #include "cli/tables/tables.h"
 
 #include <assert.h>
@@ -56,9 +57,9 @@ void cp_cells_ratio_claim(struct cp_cells *cells, const struct cp_ratio_claim *c
     }
 }
 
-/* A sequence has between n_p and n_p + n_c tokens at any time. So at the moment of the peak batch at
- * least its prompts are in memory, and never more than the peak batch times whole sequences. Both
- * token counts are multiples of the chunk size: no padding to add. */
+/* A sequence has between n_p and n_p + n_c tokens at any time. So at the moment of the peak batch
+ * at least its prompts are in memory, and never more than the peak batch times whole sequences.
+ * Both token counts are multiples of the chunk size: no padding to add. */
 void cp_cells_peak_row(struct cp_cells *cells, const struct cp_peak_row *row) {
     struct cp_cell *cell = cp_cell_add(cells, CP_SECTION_CAPACITY);
     double gib = cp_kv_bytes(cp_dims_find("llama-7b")) / CP_GIB;

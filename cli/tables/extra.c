@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sections show beside the published cells: KV bytes of all known models, memory operations
- * over the loads of ACL Table 3, capacity over the loads of ACL Table 4, and the user's own case. */
+/* What the sections show beside the published cells: KV bytes of all known models, memory
+ * operations over the loads of ACL Table 3, capacity over the loads of ACL Table 4, and the user's
+ * own case. */
 #include "cli/tables/tables.h"
 
 #include <math.h>

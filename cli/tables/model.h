@@ -9,7 +9,7 @@
 #define CP_MIB 1048576.0
 #define CP_GIB 1073741824.0
 
-/* One layer and the vocabulary projection behind the last one. */
+/* One layer, and the vocabulary projection after the last one. */
 struct cp_layer {
     int hidden;   /* H = heads * head_dim */
     int heads;    /* h */
@@ -72,7 +72,7 @@ struct cp_dims {
     int number_bytes;
 };
 
-/* Known models; NULL for an unknown name. cp_dims_at(i) is NULL behind the last one. */
+/* Known models; NULL for an unknown name. cp_dims_at(i) is NULL after the last one. */
 const struct cp_dims *cp_dims_find(const char *name);
 const struct cp_dims *cp_dims_at(int i);
 
@@ -81,7 +81,7 @@ const struct cp_dims *cp_dims_at(int i);
 double cp_kv_bytes(const struct cp_dims *dims);
 double cp_kv_bytes_all_heads(const struct cp_dims *dims);
 
-/* Where b sequences fit without sharing, this many times b fit with it: (1 - r/b)/(1 - r).
+/* If b sequences fit without sharing, this factor times b fit with it: (1 - r/b)/(1 - r).
  * HUGE_VAL when everything is shared. Tends to the papers' 1/(1 - r) as b grows (MODEL-10). */
 double cp_capacity_gain(double b, double n, double n_shared);
 double cp_capacity_gain_limit(double n, double n_shared);

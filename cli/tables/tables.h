@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command `chunkproof tables`: the papers' analytical tables, recomputed and compared.
  *
- * Published numbers are data (tables/published.c, tables/claims.c), formulas are functions
- * (tables/model.c); a cell is one published number with what the formula gives for it.
+ * Published numbers are data (published.c, claims.c) and formulas are functions (model.c). A cell
+ * is one published number, with the number that the formula gives.
  */
 #ifndef CHUNKPROOF_CLI_TABLES_TABLES_H
 #define CHUNKPROOF_CLI_TABLES_TABLES_H
@@ -56,7 +56,7 @@ char cp_cell_mark(int status);
  * `published` has. */
 int cp_compare_published(const char *published, double value, char *text, size_t size);
 
-/* 1 when `published` is the value cut off, instead of rounded, behind its last digit. */
+/* 1 when `published` is the value truncated, instead of rounded, after its last digit. */
 int cp_is_cut_off(const char *published, double value);
 
 /* The next cell, zeroed but for its section; exits with a message when memory runs out. */
@@ -73,7 +73,7 @@ void cp_cell_compare(struct cp_cell *cell, const char *published, double value);
  * Does nothing unless `value` does. */
 void cp_cell_explain(struct cp_cell *cell, double value, const char *text);
 
-/* Notes that the recomputed value was cut off instead of rounded, unless there is a note. */
+/* Notes that the value was truncated instead of rounded, unless there is already a note. */
 void cp_cell_explain_cut(struct cp_cell *cell, double value);
 
 /* All cells of all sections, in order. */
@@ -103,7 +103,7 @@ struct cp_case {
 /* What is wrong with it, or NULL. */
 const char *cp_case_check(const struct cp_case *c);
 
-/* Statements about the papers' model that no single cell shows; NULL behind the last one. */
+/* Statements about the papers' model that no single cell shows; NULL after the last one. */
 const char *cp_remark_at(int i);
 
 /* Output; selected[section] != 0 for each section wanted. */
@@ -113,7 +113,7 @@ void cp_tables_print_csv(FILE *file, const struct cp_cells *cells, const int *se
 int cp_tables_print_json(FILE *file, const struct cp_cells *cells, const int *selected,
                          const struct cp_case *c);
 
-/* The parts of sections that are no published cells: the models, the kernels, the capacity. */
+/* The parts of sections that are not published cells: the models, the kernels, the capacity. */
 void cp_extra_print_text(FILE *file, int section, const struct cp_case *c);
 json_t *cp_extra_json(int section, const struct cp_case *c);
 

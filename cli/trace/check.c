@@ -92,8 +92,8 @@ int trace_check_lookup(struct trace_checker *checker, int r, const struct cp_mat
     return 0;
 }
 
-/* TREE-3, TREE-6: sequence s, which is request r, has a path of the right length and on it the tokens
- * of the request. Safe for any content of the tree. */
+/* TREE-3, TREE-6: sequence s, which is request r, has a path of the right length and on it the
+ * tokens of the request. Safe for any content of the tree. */
 static int check_content(struct trace_checker *checker, int s, int r) {
     const struct cp_sequence *row = &checker->tree->sequence[s];
     int length = checker->model->length[r];
@@ -202,8 +202,8 @@ static int check_rows(struct trace_checker *checker) {
     return 0;
 }
 
-/* As many as there are chunks on paths, the shared ones as many as the model has. That none is covered twice is what
- * cp_plan_check() looks at. */
+/* As many as there are chunks on paths, the shared ones as many as the model has. That none is
+ * covered twice is what cp_plan_check() looks at. */
 int trace_check_coverage(struct trace_checker *checker) {
     const struct cp_plan *plan = checker->plan;
     long long shared_pairs = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares the tree and its plan with the naive model and with the trace. Each check returns 0, or -1
- * with checker->violation written; the clause is that of the specification. */
+/* Compares the tree and its plan with the naive model and with the trace. Each check returns 0, or
+ * -1 with checker->violation written; the clause is that of the specification. */
 #ifndef CHUNKPROOF_CLI_TRACE_CHECK_H
 #define CHUNKPROOF_CLI_TRACE_CHECK_H
 
@@ -12,7 +12,7 @@
 
 struct trace_violation {
     char clause[16]; /* "" when there is none */
-    int request;     /* from 0, or -1 when it is no one request's */
+    int request;     /* from 0; -1: the violation belongs to no single request */
     char text[256];
 };
 
@@ -21,15 +21,15 @@ struct trace_checker {
     const struct trace_model *model;
     const struct cp_tree *tree; /* the id of a sequence is its request's number */
     struct cp_plan *plan;
-    const struct cp_opt_tree *opt_tree; /* or this one, then `tree` is NULL; */
-    struct cp_opt_plan *opt_plan;       /* its plan, which is exported to `plan` */
+    const struct cp_opt_tree *opt_tree; /* or this tree; then `tree` is NULL */
+    struct cp_opt_plan *opt_plan;       /* the plan of opt_tree, which is exported to `plan` */
     const int *handle;                  /* per request */
     int *token;                         /* room for all of a request */
     int capacity;                       /* of the pool */
     int structure_changed;              /* since the plan was brought up to date */
-    int turn;                           /* sequence whose content is compared next */
+    int turn;                           /* the sequence whose content is compared next */
     int *seen;                          /* per request: the check that met it last */
-    int n_checks;                       /* of all that is linear in the tree */
+    int n_checks;                       /* how many checks linear in the tree were made */
     struct trace_violation violation;
 };
 
@@ -53,11 +53,12 @@ int trace_expect_append(const struct trace_checker *checker, int needed);
 /* What the lookup before a join says (TREE-8); the model does not have r yet. */
 int trace_check_lookup(struct trace_checker *checker, int r, const struct cp_match *match);
 
-/* The new sequence (TREE-9) and its content; the model had `matched` of its blocks, and has r now. */
+/* The new sequence (TREE-9) and its content; the model had `matched` of its blocks, and has r
+ * now. */
 int trace_check_joined(struct trace_checker *checker, int r, int matched,
                        const struct cp_joined *joined);
 
-/* An operation on r (or -1) failed as it had to: is the tree as it was (TREE-13)? */
+/* An operation on r (or -1) has failed, as expected: is the tree unchanged (TREE-13)? */
 int trace_check_unchanged(struct trace_checker *checker, int r, struct cp_stamp stamp, int n_free);
 
 /* Chunks in use and sequences alive, in constant time; a wrong count breaks `clause`. */
@@ -74,7 +75,7 @@ int trace_check_contents(struct trace_checker *checker);
 /* The pairs that checker->plan covers are as many as the model has (PLAN-1, PLAN-3). */
 int trace_check_coverage(struct trace_checker *checker);
 
-/* The same of the tree of opt/ (opt_check.c). token[] has the prompt of r. */
+/* The same for the tree of opt/ (opt_check.c). token[] has the prompt of r. */
 int trace_check_opt_joined(struct trace_checker *checker, int r, int matched,
                            const struct cp_joined *joined, const int *token);
 int trace_check_opt_unchanged(struct trace_checker *checker, int r, struct cp_stamp stamp,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request trace in memory, and the tokens that stand for it.
  *
- * A trace names the content of each block of `block_size` prompt tokens by an id; equal ids are equal
- * content. Ids are renumbered 0, 1, 2, ... in order of appearance, and place k of a block with number
- * h is the token h * block_size + k. Output tokens are negative, each of them used once. */
+ * A trace names the content of each block of `block_size` prompt tokens by an id; equal ids are
+ * equal content. Ids are renumbered 0, 1, 2, ... in order of appearance, and place k of a block
+ * with number h is the token h * block_size + k. Output tokens are negative, each of them used
+ * once. */
 #ifndef CHUNKPROOF_CLI_TRACE_DATA_H
 #define CHUNKPROOF_CLI_TRACE_DATA_H
 
@@ -46,8 +47,8 @@ int trace_max_length(const struct trace *trace);
 /* A number for content that was not there before, or -1 when there are max_ids already. */
 int trace_new_id(struct trace *trace);
 
-/* Adds a request; block[] has ceil(input_length / block_size) numbers below n_ids. Arrivals do not go
- * back. The trace is unchanged when the result is not TRACE_OK. */
+/* Adds a request; block[] has ceil(input_length / block_size) numbers below n_ids. Arrivals do not
+ * go back. The trace is unchanged when the result is not TRACE_OK. */
 int trace_add(struct trace *trace, long long arrival, int input_length, int output_length,
               const int *block);
 

@@ -26,7 +26,7 @@ struct trace_moment {
 struct trace_figures {
     int end;
     int requests; /* that arrived */
-    int rejected; /* of these, found no room in the pool or among the sequences */
+    int rejected; /* of these, how many found no room in the pool or among the sequences */
     long long full_blocks;
     long long matched_blocks;
     long long allocated_chunks;
@@ -34,7 +34,7 @@ struct trace_figures {
     long long output_tokens;
     long long iterations; /* decoding steps */
     int live_peak;
-    long long paths_peak; /* the most that `paths` was */
+    long long paths_peak; /* the largest value of `paths` */
     struct trace_moment now;
     struct trace_moment peak; /* when most chunks were in use, the first time */
     struct trace_moment sum;  /* over all decoding steps */
@@ -44,8 +44,8 @@ struct trace_figures {
     struct trace_violation violation;
 };
 
-/* Sequence s has come (sign 1) or is about to go (sign -1); of the reference, or of the tree of opt/, where it is a
- * handle. */
+/* Counts sequence s when it has come (sign 1) or is about to leave (sign -1). In the tree of opt/,
+ * s is a handle. */
 void trace_count_sequence(struct trace_figures *figures, const struct cp_tree *tree, int s,
                           int sign);
 void trace_count_opt_sequence(struct trace_figures *figures, const struct cp_opt_tree *tree, int s,
@@ -54,8 +54,8 @@ void trace_count_opt_sequence(struct trace_figures *figures, const struct cp_opt
 /* A decoding step has given n sequences a token, and taken `taken` chunks for them. */
 void trace_count_step(struct trace_figures *figures, int n, int taken);
 
-/* After each operation, when chunks in use were `before` it, and are `used` now by so many sequences: what was taken,
- * and the peaks. */
+/* Counts the chunks taken, and the peaks. Called after each operation: `before` it chunks were in
+ * use, and `used` are in use now, by n_sequences sequences. */
 void trace_count_chunks(struct trace_figures *figures, int used, int n_sequences, int before);
 
 /* The papers' sharing ratio r: the part of the tokens of all sequences that is shared; 0 when there

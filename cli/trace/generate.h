@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A synthetic trace: requests arrive as a Poisson process. A request either puts a question behind one
- * of a few shared system prompts, or goes on with a recent conversation: its prompt, what was
- * answered, and a new question. Lengths are exponentially distributed. The same settings give the same
- * trace on every machine. */
+/* A synthetic trace. Requests arrive as a Poisson process. A request either adds a question to one
+ * of a few shared system prompts, or continues a recent conversation: its prompt, its answer, and a
+ * new question. Lengths are exponentially distributed. The same settings give the same trace on
+ * every machine. */
 #ifndef CHUNKPROOF_CLI_TRACE_GENERATE_H
 #define CHUNKPROOF_CLI_TRACE_GENERATE_H
 
@@ -22,7 +22,8 @@ struct trace_generator {
 };
 
 /* Adds the requests to a trace that was just made by trace_init(). Lengths are cut where a path of
- * the tree ends. Returns TRACE_OK, TRACE_NO_MEMORY, TRACE_TOO_MANY_OUTPUTS or TRACE_TOO_MANY_IDS. */
+ * the tree ends. Returns TRACE_OK, TRACE_NO_MEMORY, TRACE_TOO_MANY_OUTPUTS or
+ * TRACE_TOO_MANY_IDS. */
 #define TRACE_TOO_MANY_IDS 3
 int trace_generate(struct trace *trace, const struct trace_generator *generator);
 

@@ -16,11 +16,11 @@ struct trace_model {
     int n_nodes;
     size_t room;
     int *length;              /* tokens of request r while it is alive, else -1 */
-    int *prompt;              /* of these, prompt tokens */
-    int n_requests;           /* requests have numbers below */
+    int *prompt;              /* how many of these are prompt tokens */
+    int n_requests;           /* request numbers are below this */
     int live;                 /* sequences */
-    int used_nodes;           /* with one reference or more: one chunk each */
-    int shared_nodes;         /* with two or more */
+    int used_nodes;           /* nodes with one reference or more: one chunk each */
+    int shared_nodes;         /* nodes with two references or more */
     long long shared_pairs;   /* (sequence, shared node) */
     long long private_chunks; /* partial prompt blocks and completions */
     long long path_chunks;    /* sum of the path lengths of all sequences */
@@ -30,20 +30,20 @@ struct trace_model {
 int trace_model_init(struct trace_model *model, int block_size, int n_requests);
 void trace_model_free(struct trace_model *model);
 
-/* How many of the n_full leading blocks some live sequence has, in this order from the start. */
+/* How many of the first n_full blocks a live sequence has, in this order, from the start. */
 int trace_model_match(const struct trace_model *model, const int *block, int n_full);
 
-/* Request r is there with a prompt of input_length tokens, whose full blocks are block[]. Returns how
- * many of them were there before, or -1 when there is no memory. */
+/* Request r joins with a prompt of input_length tokens, whose full blocks are block[]. Returns how
+ * many of these blocks were there before, or -1: out of memory. */
 int trace_model_join(struct trace_model *model, int r, const int *block, int input_length);
 
 /* 1 when the next token of r takes a new chunk, else 0. */
 int trace_model_needs_chunk(const struct trace_model *model, int r);
 
-/* One more token for r. */
+/* Request r gets one more token. */
 void trace_model_append(struct trace_model *model, int r);
 
-/* r is gone; block[] as when it joined. */
+/* Request r leaves; block[] as when it joined. */
 void trace_model_leave(struct trace_model *model, int r, const int *block);
 
 /* Chunks in use. */

@@ -28,8 +28,8 @@ static int used_chunks(const struct trace_replay *replay) {
 
 /* ---- Checks after an operation ---- */
 
-/* Comparing the content of all sequences costs as much as a thousand other checks: it is done early,
- * then ever more rarely, then regularly. */
+/* Comparing the content of all sequences costs as much as a thousand other checks: it is done
+ * early, then ever more rarely, then regularly. */
 static int is_time_for_contents(long long checks) {
     return (checks & (checks - 1)) == 0 || checks % 1024 == 0;
 }

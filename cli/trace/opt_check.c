@@ -29,7 +29,8 @@ int trace_check_opt_unchanged(struct trace_checker *checker, int r, struct cp_st
     return trace_check_opt_counts(checker, "TREE-13", r);
 }
 
-/* TREE-3, TREE-6: the sequence of request r has a path of the right length and on it these tokens. */
+/* TREE-3, TREE-6: the sequence of request r has a path of the right length and on it these
+ * tokens. */
 static int check_content(struct trace_checker *checker, int r, const int *token) {
     const struct cp_opt_tree *tree = checker->opt_tree;
     int c = tree->sizes.chunk_size, n = checker->model->length[r], handle = checker->handle[r];
@@ -67,8 +68,8 @@ int trace_check_opt_joined(struct trace_checker *checker, int r, int matched,
     return check_content(checker, r, token);
 }
 
-/* Every sequence is a live request at its handle, none is there twice, and each is as long as it must be: in the tree
- * and in the plan. */
+/* Every sequence is a live request at its handle, none is there twice, and each is as long as it
+ * must be: in the tree and in the plan. */
 static int check_rows(struct trace_checker *checker) {
     const struct cp_opt_tree *tree = checker->opt_tree;
     for (int i = 0; i < tree->n_sequences; i++) {

@@ -7,11 +7,14 @@
 #include "cli/trace/figures.h"
 #include "cli/trace/schedule.h"
 
-/* How often the checks that are linear in the tree are made: never (then nothing else is compared
- * either); at each join and leave and at every TRACE_SAMPLE-th decoding step; after each operation.
- * The chunks in use are compared after each operation in both modes. With the tree of opt/, which is much faster than
- * these checks, sampled is: lookup, counts and the new sequence at each join; what is linear in the tree at operations
- * 1, 2, 4, 8, ... and at every TRACE_OPT_SAMPLE-th; all tokens at the end. */
+/* How often the checks that are linear in the tree are made:
+ *   none      never; then nothing else is compared either
+ *   sampled   at each join and leave, and at every TRACE_SAMPLE-th decoding step
+ *   every     after each operation
+ * In the last two modes the chunks in use are compared after each operation. The tree of opt/ is
+ * much faster than these checks. For this tree, sampled means: lookup, counts and the new sequence
+ * at each join; checks that are linear in the tree at operations 1, 2, 4, 8, ... and at every
+ * TRACE_OPT_SAMPLE-th operation; all tokens at the end. */
 #define TRACE_CHECK_NONE    0
 #define TRACE_CHECK_SAMPLED 1
 #define TRACE_CHECK_EVERY   2
@@ -21,16 +24,16 @@
 struct trace_replay {
     const struct trace *trace;
     const struct trace_settings *settings;
-    struct cp_tree *tree; /* one of these, the other is NULL */
+    struct cp_tree *tree; /* this or opt_tree; the other is NULL */
     struct cp_opt_tree *opt_tree;
-    int *handle; /* per request that is alive, in opt_tree */
+    int *handle; /* in opt_tree, for each request that is alive */
     struct trace_model model;
     struct trace_schedule schedule;
     struct trace_checker checker;
     struct trace_figures *figures;
     long long n_operations;   /* on opt_tree, of those that were checked */
     int *token;               /* of the prompt at hand, or one per sequence */
-    int *sequence;            /* those that get a token */
+    int *sequence;            /* the sequences that get a token */
     unsigned long long *hash; /* of the prompt's chunks */
 };
 
@@ -43,7 +46,7 @@ struct trace_settings {
     int opt;       /* the tree of opt/, not the reference */
 
     /* NULL, or called after each operation and before its checks; non-zero ends the replay. For
-     * progress and interrupts, and for tests that break something to see it noticed. */
+     * progress and interrupts, and for tests that break something and expect a finding. */
     int (*observe)(void *context, struct trace_replay *replay);
     void *context;
 };

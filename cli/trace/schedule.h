@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happens when: iteration-based batching. Iteration i takes place at i * ms_per_token, when a
  * request is waiting or alive; idle time is skipped. In it, first the requests that have arrived
- * join, in order; then every live sequence that has completion tokens to come gets one, all together;
- * then those leave that have all of theirs. So a request with n >= 1 completion tokens is alive for n
- * iterations, and one with none for 1.
- * With `retain`, requests join as they arrive and nothing else happens. */
+ * join, in order; then every live sequence that has completion tokens to come gets one, all
+ * together; then those leave that have all of theirs. So a request with n >= 1 completion tokens is
+ * alive for n iterations, and one with none for 1. With `retain`, requests join as they arrive and
+ * nothing else happens. */
 #ifndef CHUNKPROOF_CLI_TRACE_SCHEDULE_H
 #define CHUNKPROOF_CLI_TRACE_SCHEDULE_H
 
 #include "cli/trace/data.h"
 
 #define TRACE_END    0
-#define TRACE_JOIN   1 /* of event.request; answer with trace_schedule_drop() when it was rejected */
+#define TRACE_JOIN   1 /* of event.request; if it is rejected, call trace_schedule_drop() */
 #define TRACE_DECODE 2 /* every live r with trace_schedule_decodes() gets a token */
 #define TRACE_LEAVE  3 /* of event.request */
 
