@@ -21,7 +21,7 @@
 #define SHRINK_SECONDS    10.0              /* for each kind of finding */
 #define MOST_HEAP         ((size_t)1 << 30) /* and of what a kernel allocates */
 
-#define MOST_BEFORE 12 /* cases that are tried before one that is right alone */
+#define MOST_BEFORE 12 /* how many earlier cases are tried before a case that is right alone */
 
 #define LONGEST_CASE_NAME 32 /* of a file in the directory of --save */
 
@@ -49,7 +49,7 @@ static int make_directories(const char *name) {
     return access(name, W_OK | X_OK);
 }
 
-/* The directory of --save, before anything is checked. 0, or -1 after saying what is wrong. */
+/* Checks the directory of --save before anything runs. Returns 0, or -1 after a message. */
 static int make_directory(const char *name) {
     if (strlen(name) + LONGEST_CASE_NAME > sizeof((struct gate_found *)0)->file) {
         fprintf(stderr, "chunkproof gate: --save %s: this name is too long\n", name);
@@ -69,7 +69,7 @@ static struct run_limits limits_of(const struct gate_options *o) {
     return (struct run_limits){seconds, simulated, (size_t)o->memory, MOST_HEAP};
 }
 
-/* What was compiled is called by the name of its source. */
+/* A compiled kernel is called by the name of its source. */
 static void say_of_file(const struct gate_options *o, const char *file, const char *error) {
     const char *slash = strrchr(o->kernel, '/'), *name = slash != NULL ? slash + 1 : o->kernel;
     const char *at = strcmp(file, o->kernel) != 0 ? strstr(error, file) : NULL;
@@ -83,7 +83,7 @@ static void say_of_file(const struct gate_options *o, const char *file, const ch
     }
 }
 
-/* The object in a process of its own; NULL after saying what is wrong. */
+/* Starts the object in a process of its own. NULL after a message. */
 static struct runner *start_file(const struct gate_options *o, const char *file) {
     struct run_limits limits = limits_of(o);
     struct runner *runner = NULL;
@@ -94,7 +94,7 @@ static struct runner *start_file(const struct gate_options *o, const char *file)
     return runner;
 }
 
-/* In a process that has run nothing before: 1 the same verdict, 0 another one, -1 after saying what is wrong. */
+/* Runs the case in a new process. 1: the same verdict, 0: another one, -1 after a message. */
 static int happens_alone(const struct gate_options *o, const char *file,
                          const struct gate_found *found) {
     struct gate_finding finding;
@@ -107,8 +107,8 @@ static int happens_alone(const struct gate_options *o, const char *file,
     return ran <= 0 ? ran : finding.verdict == found->finding.verdict;
 }
 
-/* A case before it, in a new process, that makes it wrong: the nearest of a few. 1, 0 there is none, -1 after saying what is
- * wrong. */
+/* Looks for an earlier case that makes this one wrong in a new process: tries the nearest ones.
+ * 1: found, 0: there is none, -1 after a message. */
 static int happens_behind(const struct gate_options *o, const char *file, struct gate_found *found,
                           long long index) {
     struct gate_finding first = gate_no_finding, then = gate_no_finding;
@@ -150,8 +150,8 @@ static int write_case(const struct gate_options *o, struct runner *runner,
     return gate_case_save(found->file, found, runner_kernel(runner));
 }
 
-/* One that is right in a new process: with a case before it, if one of the last ones does it. It has the verdict that it was
- * found with, and is as large as it was. */
+/* A case that is right in a new process is kept with an earlier case, if one of the last cases
+ * makes it wrong. It keeps the verdict with which it was found, and its size. */
 static int save_behind(const struct gate_options *o, const char *file, struct runner *runner,
                        struct gate_found *found) {
     struct gate_finding finding = found->finding;
@@ -160,8 +160,8 @@ static int save_behind(const struct gate_options *o, const char *file, struct ru
     return before > 0 ? write_case(o, runner, found) : before;
 }
 
-/* Makes it smaller and keeps it in a file, if it happens alone there: a case that needs the calls before it is no use as
- * one. 0, or -1 after saying what is wrong. */
+/* Shrinks the case and writes it to a file, if it is wrong in a new process: a case that needs
+ * earlier calls is of no use by itself. Returns 0, or -1 after a message. */
 static int save(const struct gate_options *o, const char *file, struct runner *runner,
                 struct gate_found *found) {
     struct gate_found original = *found;
@@ -172,7 +172,8 @@ static int save(const struct gate_options *o, const char *file, struct runner *r
     if (alone > 0) {
         return write_case(o, runner, found);
     }
-    *found = original; /* what is kept from call to call may have made any smaller one wrong */
+    /* The kernel may keep something between calls, which may have made any smaller case wrong. */
+    *found = original;
     alone = alone < 0 ? alone : happens_alone(o, file, found);
     if (alone > 0) {
         return write_case(o, runner, found);
@@ -181,8 +182,8 @@ static int save(const struct gate_options *o, const char *file, struct runner *r
     return alone < 0 ? -1 : save_behind(o, file, runner, found);
 }
 
-/* The smallest case of each verdict: kept, or just looked at, whether it happens without the calls before it. A call that
- * hangs takes its time. */
+/* For the smallest case of each verdict: keeps it, or only checks whether it is wrong without
+ * the earlier calls. A call that hangs takes its time. */
 static int save_all(const struct gate_options *o, const char *file, struct runner *runner,
                     struct gate_result *r) {
     for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
@@ -204,7 +205,7 @@ static int save_all(const struct gate_options *o, const char *file, struct runne
     return 0;
 }
 
-/* The kernel, compiled if it is a source, in its process. 0, or -1 after saying what is wrong. */
+/* Starts the kernel in its process, compiled first if it is a source. 0, or -1 after a message. */
 static int start(const struct gate_options *o, struct gate_object *object, struct runner **runner) {
     const char *file = o->kernel;
     if (gate_object_new(object, &file, o->place, o->command) != 0) {
@@ -228,7 +229,7 @@ static struct runner *start_one_more(void *context) {
     return start_file(s->o, s->file);
 }
 
-/* An exit status. Without a verdict nothing is written. */
+/* Returns an exit status. Without a verdict no report is written. */
 static int check_with(const struct gate_options *o, struct gate_files *files,
                       struct gate_object *object, struct runner *runner) {
     const char *file = object->directory[0] != '\0' ? object->file : o->kernel;
@@ -296,7 +297,7 @@ static void print_finding(const struct gate_recipe *recipe, const struct gate_fi
     }
 }
 
-/* What came of a case; NOT_TAKEN: the kernel does not take it, NO_VERDICT: said why. */
+/* The outcome of a case. NOT_TAKEN: the kernel does not take it. NO_VERDICT: a message said why. */
 enum came_of_it { RIGHT, WRONG, NOT_TAKEN, NO_VERDICT };
 
 /* A case of a file, and the one before it. */
@@ -305,7 +306,8 @@ struct replayed {
     int has_before;
 };
 
-/* Behind the case before it: 1 it was run, 0 not taken, -1. What is said goes to `out`. */
+/* Runs the case after the one before it. 1: it ran, 0: the kernel did not take it, -1: no
+ * verdict. Messages go to `out`. */
 static int run_behind(FILE *out, const struct gate_options *o, struct runner *runner,
                       const struct replayed *r, struct gate_finding *finding) {
     struct gate_finding other = gate_no_finding;

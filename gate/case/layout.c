@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A problem as arrays of a kernel's types, with strides, and something in the places where no number is. */
+/* A problem as arrays of a kernel's types, with strides. Places without a number hold padding
+ * that must not matter. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,15 @@
 #define SPREAD_CHUNKS 48   /* and behind a chunk */
 #define FAR_CHUNKS    1000 /* at most: each is a mapping of its own */
 
-/* Strides of an array with three indices before that of the number: x outermost. */
+/* Strides of an array with three indices before that of the number; x is the outermost. */
 struct strides {
     long long x, y, z;
     long long width;    /* a row of d, and what is spread behind it */
     long long elements; /* of the whole array */
-    long long far;      /* x as a kernel sees it, where chunks lie far apart, or 0 */
+    long long far;      /* x as a kernel sees it where chunks are far apart, or 0 */
 };
 
-/* How far numbers are spread: behind each d, and behind each x. */
+/* The gaps: after each d numbers, and after each x. */
 struct spread {
     int rows, chunks;
 };
@@ -40,7 +41,7 @@ static struct strides strides_of(long long n_x, long long n_y, long long n_z, lo
     return s;
 }
 
-/* What is spread is so in its own way in each array: `times` as far. */
+/* Each array has its own gaps: `times` as large. */
 static struct spread spread_of(const struct gate_problem *p, int times) {
     int layout = p->recipe.layout;
     return (struct spread){(layout & GATE_SPREAD) != 0 ? times * SPREAD : 0,
@@ -51,7 +52,8 @@ static long long round_up(long long n, long long multiple) {
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* The chunks become whole pages, of which every second one is behind 2^32 elements: `times` as far. */
+/* The chunks become whole pages, and every second one is beyond 2^32 elements. `times` scales
+ * the distance. */
 static void lay_far(struct strides *s, const struct gate_problem *p, int times) {
     long long page = (long long)(run_page() / cp_number_size(p->kv_type));
     long long half = (p->capacity + 1) / 2;
@@ -95,7 +97,8 @@ static struct all_strides all_strides_of(const struct gate_problem *p) {
 
 /* ---- Filling ---- */
 
-/* What is no key's: a NaN, a number beyond all others, or what could be a key of someone else. */
+/* Padding between keys: a NaN, a huge number, or a number that looks like another sequence's
+ * key. */
 static double padding_number(const struct gate_problem *p, struct prng *random) {
     switch (p->recipe.padding) {
     case GATE_NANS:
@@ -107,7 +110,8 @@ static double padding_number(const struct gate_problem *p, struct prng *random) 
     }
 }
 
-/* An array that is being filled, and what lies in it where no number is: that of an element follows from its index. */
+/* An array that is being filled, with its padding. The padding of an element follows from its
+ * index. */
 struct filling {
     const struct gate_problem *problem;
     void *array;
@@ -115,7 +119,7 @@ struct filling {
     unsigned long long which;
 };
 
-/* Bytes from `done` on as those before them, over and over. */
+/* Fills the bytes from `done` on with copies of the bytes before them. */
 static void repeat(unsigned char *bytes, size_t done, size_t all) {
     for (size_t n; done < all; done += n) {
         n = done < all - done ? done : all - done;
@@ -262,8 +266,8 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
                                     .lse_head = s.lse.z};
 }
 
-/* Numbers as doubles, twice for a case that is run again with others; arrays here, there, and of the second results. Then
- * what is computed of one row. */
+/* Numbers as doubles, twice for a case that is run again with others; arrays here, there, and of
+ * the second results. Then what is computed of one row. */
 double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
     struct all_strides s = all_strides_of(p);
     double keys = (double)s.k.elements + (double)s.v.elements, rows = (double)s.q.elements;

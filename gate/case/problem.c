@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recipe becomes a problem: its operations make a tree, the tree a plan, and the plan the arrays of a call. */
+/* Makes a problem from a recipe: its operations make a tree, the tree makes a plan, and the plan
+ * makes the arrays of a call. */
 #include "gate/gate.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ struct growth {
     long long id;
 };
 
-/* The longest prompt, and more chunks than will ever be used at once. */
+/* The longest prompt, and more chunks than are ever in use at once. */
 static void measure(const struct gate_recipe *r, int *longest, int *chunks) {
     *longest = 1;
     *chunks = 2;
@@ -55,7 +56,7 @@ static void join(struct growth *g, const struct gate_op *op) {
     (void)cp_tree_join(g->tree, g->token, n, 0, g->id++, NULL, &joined);
 }
 
-/* What does not fit is left out: then so it is in each run of this recipe. */
+/* Operations that do not fit are left out, in every run of this recipe alike. */
 static void grow(struct growth *g, const struct gate_op *op) {
     int b = g->tree->n_sequences, s = b > 0 ? op->sequence % b : -1;
     struct cp_forked forked;
@@ -91,13 +92,13 @@ struct cp_tree *gate_tree_new(const struct gate_recipe *r) {
 
 /* ---- The plan, as arrays ---- */
 
-/* At least one byte, so that NULL means no memory. */
+/* Allocates at least one byte, so that NULL always means out of memory. */
 static void *allocate(size_t n, size_t size) {
     return calloc(n + 1, size);
 }
 
-/* Chunks get other numbers, at random: a path does not lie in one piece, as it does not in a pool that was used for
- * long. */
+/* Chunks get random numbers: a path is scattered over the pool, as in a pool that has been in
+ * use for long. */
 static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
     int *number = allocate((size_t)plan->capacity, sizeof(int)), n = 0;
     struct prng random = {p->seed ^ 0x5CA77E2ULL};
@@ -199,7 +200,8 @@ static int make_plan(struct gate_problem *p, const struct cp_tree *tree) {
 
 /* ---- The problem ---- */
 
-/* n d numbers, and one more. Not written: a problem that turns out to be too large is not filled. */
+/* Allocates n d numbers and one more, and does not write them: a problem that turns out to be
+ * too large is never filled. */
 static double *allocate_rows(size_t n, const struct gate_problem *p) {
     return malloc((n * (size_t)p->recipe.head_dim + 1) * sizeof(double));
 }
@@ -276,7 +278,7 @@ void gate_problem_free(struct gate_problem *p) {
 
 /* ---- The same, but for ... ---- */
 
-/* A key more, or all that the last chunk has room for. */
+/* Adds one key, or as many as the last chunk has room for. */
 static int grown_length(unsigned long long seed, int n_tokens, int c) {
     int fills = (int)(seed >> 11 & 1);
     return n_tokens % c == 0 ? n_tokens : fills ? (n_tokens / c + 1) * c : n_tokens + 1;

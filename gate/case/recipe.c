@@ -15,12 +15,12 @@
 #define FAR_FIRST  3  /* attempts: a kernel may refuse such strides */
 #define ODD_EVERY  11 /* has a head dimension that no vector divides, */
 #define ODD_FIRST  2  /* in the first attempts */
-#define WIDE_FIRST 8  /* attempts with wide heads, before a kernel is taken not to have them */
+#define WIDE_FIRST 8  /* attempts with wide heads, before the kernel is assumed to refuse them */
 #define ONE_EVERY                                                                                  \
-    17 /* is one sequence of few keys and one K/V head, run again with other numbers */
+    17 /* is one sequence with few keys and one K/V head, run again with other numbers */
 #define ONE_FIRST 3
 #define FEW_KEYS  16
-#define LITTLE    100000 /* work that leaves room for one head of many keys alone */
+#define LITTLE    100000 /* work that leaves room for only one head with many keys */
 
 const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
                                                         "one-hot", "shifted",   "rising", "falling",
@@ -38,7 +38,7 @@ const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
                                                     "V is below the smallest normal number",
                                                     "zeros of both signs"};
 
-/* Addresses first: they show more than numbers at random do. */
+/* Addresses come first, because they show more than random numbers do. */
 static const enum gate_values turns[] = {GATE_COUNT,   GATE_SELECT,  GATE_NORMAL, GATE_SELECT,
                                          GATE_SHIFTED, GATE_COUNT,   GATE_SELECT, GATE_MASSIVE,
                                          GATE_RISING,  GATE_COUNT,   GATE_SELECT, GATE_ONE_HOT,
@@ -48,7 +48,7 @@ static int one_of(struct prng *random, const int *choice, int n) {
     return choice[prng_below(random, n)];
 }
 
-/* A number of tokens up to `most`, mostly near a chunk's edge. */
+/* A random number of tokens up to `most`, usually near a chunk boundary. */
 static int tokens_near(struct prng *random, int c, int most) {
     int chunks = prng_below(random, most / c + 1);
     int tokens = prng_below(random, 4) == 0 ? prng_below(random, most + 1)
@@ -72,7 +72,7 @@ static struct gate_op any_op(struct prng *random, int i, int c, int most) {
     return op;
 }
 
-/* How many tokens a path may have so that n_ops sequences of one row each stay within `work`. */
+/* How many tokens a path may have, so that n_ops sequences of one row each stay within `work`. */
 static int most_tokens(const struct gate_recipe *r, int n_ops, long long work) {
     int rows = r->queries == GATE_DECODE ? 1 : r->queries == GATE_MANY ? 20 : 4;
     long long most = work / ((long long)n_ops * rows * r->n_heads * r->head_dim);
@@ -80,8 +80,8 @@ static int most_tokens(const struct gate_recipe *r, int n_ops, long long work) {
     return most < 4 ? 4 : most > longest ? longest : (int)most;
 }
 
-/* Makes the rest smaller until a path may have two chunks and more: chunks that no path fills show little of what is wrong
- * at their ends. */
+/* Reduces the other sizes until a path may have two chunks or more. Chunks that no path fills
+ * show few of the mistakes at their ends. */
 static void make_room(struct gate_recipe *r, long long work) {
     while (most_tokens(r, r->n_ops, work) < 2 * r->chunk_size + 2) {
         if (r->n_heads > r->n_kv_heads) {
@@ -98,7 +98,7 @@ static void make_room(struct gate_recipe *r, long long work) {
     }
 }
 
-/* On the executor each query row and head costs as much as many keys do. */
+/* On the executor each query row and head costs as much as many keys. */
 static void make_few(struct gate_recipe *r, long long work) {
     for (;;) {
         int rows = r->queries == GATE_DECODE ? 1 : 4;
@@ -116,19 +116,19 @@ static void make_few(struct gate_recipe *r, long long work) {
     }
 }
 
-/* How many keys a long recipe has, and its values. Of many selected keys nothing can be claimed where a kernel divides
- * each partial result; of counted ones it can. */
+/* Chooses the values of a long recipe, and its number of keys. If the kernel divides each
+ * partial result, the bound for many selected keys is infinite; for counted keys it is finite. */
 struct many {
     int keys;
     enum gate_values values;
 };
 
-/* A good part of those that are counted are behind 2^14 and 2^15, the last ones behind 2^16. */
+/* Many of the counted keys are beyond 2^14 and 2^15, and the last ones beyond 2^16. */
 static const struct many all_many[] = {
     {18000, GATE_COUNT}, {32768, GATE_SELECT}, {18000, GATE_SELECT}, {65536, GATE_COUNT},
     {36000, GATE_COUNT}, {65536, GATE_SELECT}, {18000, GATE_COUNT},  {18000, GATE_SELECT}};
 
-/* Many keys: few sequences, one of which forks off on the way, and few runs. */
+/* Many keys: few sequences, one of which forks off midway, and few runs. */
 static void make_long(struct gate_recipe *r, struct prng *random, int longest, long long work) {
     static const int chunk_sizes[] = {64, 128, 16, 17}; /* a path has CP_MAX_DEPTH chunks */
     int keys = longest + prng_below(random, 200);
@@ -162,8 +162,8 @@ static void make_deep(struct gate_recipe *r, struct prng *random) {
     r->op[1] = (struct gate_op){GATE_JOIN, 0, prng_below(random, tokens), 20};
 }
 
-/* Wide heads with more keys than a kernel takes at a time: otherwise the wider they are, the fewer keys there are. The
- * n-th of them: each width has each of these values. */
+/* Wide heads with more keys than a kernel takes at a time. Otherwise wider heads would have
+ * fewer keys. This is the n-th such recipe: each width meets each of these kinds of values. */
 static void make_wide(struct gate_recipe *r, struct prng *random, long long n, int attempt) {
     static const enum gate_values values[] = {GATE_COUNT, GATE_SELECT, GATE_NORMAL};
     static const int head_dims[] = {256, 128, 320, 192, 100};
@@ -180,7 +180,7 @@ static void make_wide(struct gate_recipe *r, struct prng *random, long long n, i
     r->op[1] = (struct gate_op){GATE_JOIN, 0, prng_below(random, keys), prng_below(random, 40)};
 }
 
-/* Query heads are a multiple of K/V heads, also where one of the two is wanted. */
+/* Chooses query heads as a multiple of K/V heads, even where one of the two is given. */
 static void apply(struct gate_recipe *r, const struct gate_shape *shape) {
     int group = r->n_heads / r->n_kv_heads;
     r->head_dim = shape->head_dim > 0 ? shape->head_dim : r->head_dim;
@@ -197,7 +197,7 @@ static void apply(struct gate_recipe *r, const struct gate_shape *shape) {
     }
 }
 
-/* A path has CP_MAX_DEPTH chunks at most; what else is joined is a few keys. */
+/* A path has at most CP_MAX_DEPTH chunks. The other sequences that join have a few keys. */
 static void shorten(struct gate_recipe *r) {
     int most = CP_MAX_DEPTH * r->chunk_size - 100;
     most = most > 4 ? most : 4;
@@ -205,7 +205,8 @@ static void shorten(struct gate_recipe *r) {
     r->op[1].tokens = r->op[1].tokens < most ? r->op[1].tokens : most;
 }
 
-/* What a kernel kept of the keys of the call before is theirs again in this one, by its place in the batch and memory. */
+/* Keys that a kernel kept from the call before would be used again in this one, because their
+ * place in the batch and in memory is the same. */
 static void make_one(struct gate_recipe *r, struct prng *random) {
     int group = r->n_heads / r->n_kv_heads;
     r->n_kv_heads = 1;
@@ -288,7 +289,8 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     }
 }
 
-/* What the operations leave: "2 sequences of 7 keys at most"; *grown: keys of the longest when it is run with more. */
+/* Describes the sequences after all operations: "2 sequences of 7 keys at most". *grown: the
+ * keys of the longest sequence when the case runs again with more keys, else 0. */
 static void print_sequences(const struct gate_recipe *r, char *text, size_t size, int *grown) {
     struct cp_tree *tree = gate_tree_new(r);
     int most = 0, n = tree != NULL ? tree->n_sequences : 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The usual test of an attention kernel, as most that are published have one: normal values, contiguous tensors, one
- * query for each of a few sequences of some hundred keys, finite numbers behind the last key. */
+/* The usual test of an attention kernel, as most published ones do it: normal values, contiguous
+ * tensors, one query for each of a few sequences of some hundred keys, and finite padding after
+ * the last key. */
 #include <string.h>
 
 #include "gate/gate.h"
 
-/* Sequences share a prompt, and have keys of their own behind it. */
+/* Sequences share a prompt, followed by keys of their own. */
 struct shape {
     int n_heads, n_kv_heads, head_dim, chunk_size, prompt;
     int own[4];

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of a problem. Integer arithmetic makes them, so that they are the same on every machine; each
- * key's follow from its place in the pool, so that sequences that share a chunk share them.
+/* The numbers of a problem. They are made by integer arithmetic, so they are the same on every
+ * machine. A key's numbers follow from its place in the pool, so sequences that share a chunk
+ * share its numbers.
  *
- * GATE_SELECT (GATE-5): each key of each K/V head has an address, its place in the pool, and K has +A or -A for each bit of it.
- * A query with the address of a key has a score that is larger by 2 A^2 scale for each bit than that of any other key:
- * these then weigh less than
- * e^-32. Where a query has 0 for a bit, keys that differ in it alone are chosen with equal
- * weights. Each key has small integers in V: which keys were taken can be read from the result.
+ * GATE_SELECT (GATE-5): each key of each K/V head has an address, its place in the pool. K has
+ * +A or -A for each bit of the address. A query with the address of a key scores this key higher
+ * than any other, by at least 2 A^2 scale for each bit that differs; the other keys then weigh
+ * less than e^-32. Where a query has 0 for a bit, two keys that differ only in this bit are
+ * selected with equal weights. Each key has small integers in V, so the result shows which keys
+ * were taken.
  *
- * GATE_COUNT (GATE-6): all weights are 1/n, and column i of V is 0 but for every d-th key: a key that is missing or counted twice
- * changes a column by a good part, also where there are many. Columns of more than 8 keys are
- * avoided, of fewer where there are more than IN_ALL / 8: keys outside of a window have 0 everywhere. */
+ * GATE_COUNT (GATE-6): all weights are 1/n, and column i of V is 0 except for every d-th key. A
+ * key that is missing or counted twice changes a column noticeably, even among many keys.
+ * Columns of more than 8 keys are avoided, and with more than IN_ALL / 8 keys columns of fewer:
+ * keys outside a window have 0 everywhere. */
 #include <math.h>
 
 #include "chunkproof/number.h"
 #include "cli/base/random.h"
 #include "gate/gate.h"
 
-#define APART  32.0 /* e^-32 is 2^-46: nothing beside 1, for 2^16 keys */
+#define APART  32.0 /* e^-32 is 2^-46: negligible, for 2^16 keys */
 #define IN_ALL (8 * 20000)
 
-/* Rising and falling scores: SLOPE STEEP scale from key to key, of a number of K and of Q. */
+/* Rising and falling scores: SLOPE STEEP scale from key to key, for one number of K and of Q. */
 #define SLOPE         0.25
 #define STEEP         4.0
 #define LIGHT_OCTAVES 7  /* below the largest: a light key */
@@ -46,7 +49,7 @@ double gate_round(int type, double x) {
     return cp_number_load(&number, type, 0);
 }
 
-/* Mean 0, variance 1, nearly normal: the sum of twelve numbers of variance 1/12. */
+/* Nearly normal, with mean 0 and variance 1: the sum of twelve numbers of variance 1/12. */
 static double normal(struct prng *random) {
     unsigned long long sum = 0;
     for (int i = 0; i < 12; i++) {
@@ -97,8 +100,9 @@ static int ties(const struct gate_problem *p) {
     return (int)(p->seed >> 7 & 1);
 }
 
-/* Of all scores. Further from 0 than binary32 can rescale; where d is so small that something can still be claimed of
- * sums as large, further than binary16 goes and than bounds on scores that a kernel may have put in. */
+/* The offset of all scores. It is further from 0 than binary32 can rescale. For a d so small
+ * that sums as large still have a finite bound, it is beyond binary16's range, and beyond limits
+ * on scores that a kernel may have put in. */
 static double shift(const struct gate_problem *p) {
     double far = p->recipe.head_dim <= 16 ? 70000.0 : 900.0;
     return (p->seed >> 8 & 1) != 0 ? far : -far;
@@ -110,18 +114,18 @@ struct making {
     double amplitude; /* of each */
     int begin, end;   /* keys with numbers in V when they are counted */
     int longest;      /* keys of a sequence */
-    double octaves; /* by which weights rise or fall with each key, when light ones count; else 0 */
-    double slope;   /* of K, from key to key */
+    double octaves;  /* by which weights rise or fall with each key when light keys count; else 0 */
+    double slope;    /* of K, from key to key */
     int light, most; /* a light key is so many of them below the largest; V by so many at most */
 };
 
-/* GATE-8: rising and falling scores of one product each, whose sum rounds nothing, and V such that light keys count: what is left
- * is the exponential, the scale, and how maxima change. */
+/* GATE-8: rising and falling scores of one product each, whose sum is not rounded, and V such
+ * that light keys count. What remains are the exponential, the scale, and how maxima change. */
 static int weighs_light(const struct gate_problem *p) {
     return (int)(p->seed >> 10 & 1);
 }
 
-/* When they are counted: a window of the longest sequence's keys. */
+/* For GATE_COUNT: a window of the longest sequence's keys. */
 static void place_window(const struct gate_problem *p, struct making *m) {
     int in_column = 8;
     while (in_column > 2 && in_column * m->longest > IN_ALL) {
@@ -150,8 +154,9 @@ static struct making making_of(const struct gate_problem *p) {
     return m;
 }
 
-/* What V is multiplied with, so that light keys alone count: 0 for heavy ones, else a power of two, for it changes no
- * digit. What is wrong with a score shows in proportion to how far the score is below the largest. */
+/* The factor of V, so that only light keys count: 0 for heavy keys, else a power of two, which
+ * changes no digit. An error of a score shows in proportion to how far the score is below the
+ * largest. */
 static double counterweight(const struct gate_problem *p, const struct making *m, int position) {
     int behind = p->recipe.values == GATE_RISING ? m->longest - 1 - position : position;
     double octaves = m->octaves * behind, factor = 1.0;
@@ -290,7 +295,7 @@ static void fill_keys(struct gate_problem *p, const struct making *m) {
     }
 }
 
-/* The address that a query asks for: of a key that its row sees, often at an edge. */
+/* The address that a query selects: that of a key that its row sees, often at a boundary. */
 static unsigned long long target(const struct gate_problem *p, int row, int head,
                                  struct prng *random) {
     int s = gate_sequence_of(p, row), visible = gate_visible(p, row), c = p->recipe.chunk_size;

@@ -8,7 +8,7 @@
 #include "gate/gate.h"
 
 #define LSE_ROUNDINGS                                                                              \
-    8.0 /* of a logarithm, a product with ln 2, a sum, and the format, each of 1 or 2 units */
+    8.0 /* a logarithm, a product with ln 2, a sum and the format, each with 1 or 2 units */
 
 static enum bound_score score_of(int sum) {
     return sum == CP_SUM_TENSOR_CORE ? SCORE_TENSOR_CORE
@@ -29,7 +29,7 @@ static struct cp_format format_of(int type) {
                              : cp_format_bf16();
 }
 
-/* Of the short type, if one is: products of two of these are exact in binary32. */
+/* The shorter of the types, if one is short: products of two such numbers are exact in binary32. */
 static int input_of(const struct cp_kernel *kernel) {
     return kernel->q_type == kernel->kv_type ? kernel->kv_type : CP_FP32;
 }
@@ -63,17 +63,18 @@ static void arithmetic_of(const struct cp_kernel *kernel, int d, struct cp_arith
     }
 }
 
-/* Steps in which n keys are weighed, when no step reaches over the end of a chunk. */
+/* How many steps weigh n keys, when no step crosses the end of a chunk. */
 static int steps_of(int n, int chunk_size, int step) {
     int of_step = step == 0 || step > chunk_size ? chunk_size : step;
     int full = (chunk_size + of_step - 1) / of_step, rest = n % chunk_size;
     return n / chunk_size * full + (rest + of_step - 1) / of_step;
 }
 
-/* GATE-2. Whatever the order: a key's weight is changed when the maximum of its own part changes, which is once for each step of
- * it at most, and when parts are merged, of which there are not more than steps; each change is a product and an
- * addition. Additions come one after the other at worst. Where partial results are divided, its own part is, and then
- * what each merge makes. */
+/* GATE-2, for any order of merges. A key's weight changes when the maximum of its own part
+ * changes, which is at most once for each step of the part; and when parts are merged, and there
+ * are no more parts than steps. Each change is a product and an addition. In the worst case
+ * additions come one after the other. Where partial results are divided, the key's own part is
+ * divided, and then the result of each merge. */
 static void count(const struct cp_kernel *kernel, int n, int steps, struct cp_counts *counts) {
     int divides = kernel->arithmetic.divides != 0, divisions = divides * (steps + 1);
     int changes = 2 * steps;

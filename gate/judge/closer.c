@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations that are wider than the kernel needs: what is declared is a licence for errors. */
+/* Finds declarations that are wider than the kernel needs: a wide declaration lets errors
+ * through. */
 #include "gate/judge/closer.h"
 
 const char *const gate_closer_names[GATE_CLOSERS] = {".score = CP_SUM_FP32", ".weights = CP_FP32",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GATE-1: results against attention, each number within its certified tolerance (NUM-10, NUM-11). */
+/* GATE-1: compares results with attention; each number must be within its certified tolerance
+ * (NUM-10, NUM-11). */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -219,7 +220,7 @@ int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
 
 /* ---- What was written (GATE-3, GATE-4) ---- */
 
-/* Marks the bytes of results in `is_result`; the others are nobody's. */
+/* Marks in `is_result` the bytes that belong to results; the other bytes are gaps. */
 static void mark(const struct gate_problem *p, const struct gate_arrays *a, enum run_buffer buffer,
                  unsigned char *is_result) {
     const struct cp_kernel_call *c = &a->run.call;
@@ -235,7 +236,7 @@ static void mark(const struct gate_problem *p, const struct gate_arrays *a, enum
     }
 }
 
-/* The row, head and element that a number of out or lse is, or is behind. */
+/* Finds the row, head and element to which a number of out or lse belongs, or which it follows. */
 static void place_of(const struct gate_problem *p, const struct gate_arrays *a,
                      enum run_buffer buffer, size_t number, struct gate_finding *f) {
     const struct cp_kernel_call *c = &a->run.call;
@@ -254,7 +255,7 @@ static void place_of(const struct gate_problem *p, const struct gate_arrays *a,
     }
 }
 
-/* "element 3 of row 0 (sequence 0), head 1", or of lse no element. */
+/* "element 3 of row 0 (sequence 0), head 1"; for lse without the element. */
 static void name_place(const struct gate_problem *p, const struct gate_finding *f, char *text,
                        size_t size) {
     char element[32] = "";

@@ -10,7 +10,7 @@ const char *const gate_rule_names[GATE_RULES] = {"allclose 1e-2", "allclose 1e-3
                                                  "abs and rel both over 1e-2",
                                                  "twice the plain error", "cosine > 0.99"};
 
-/* The larger one, and a NaN when one of them is. */
+/* The larger one; NaN when one of them is NaN. */
 static double larger(double a, double b) {
     return isnan(a) || a >= b ? a : b;
 }
@@ -28,7 +28,7 @@ void gate_tensor_add(struct gate_tensor *t, const double *x, const double *r, in
     }
 }
 
-/* Weights that are not divided yet; returns their sum. */
+/* Computes the weights before division; returns their sum. */
 static float plain_weights(const struct gate_plain_row *row, double *weight) {
     double largest = -INFINITY;
     float sum = 0.0F;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A case on the page: what was done to the tree, the tree as `chunkproof show` draws it, the plan. */
+/* A case on the page: what was done to the tree, the tree as `chunkproof show` draws it, the
+ * plan. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ static void put_operations(struct markup *m, const struct gate_recipe *r) {
 
 /* ---- The tree ---- */
 
-/* Tokens are the numbers 1, 2, ..., and so are the ids of sequences: each is called by its number. */
+/* Tokens are the numbers 1, 2, ..., and so are the ids of sequences; names are these numbers. */
 struct numbers {
     char (*text)[16];
     const char **name;
@@ -160,7 +161,7 @@ static void put_more(struct markup *m, int more) {
     }
 }
 
-/* Chunks have other numbers in the call than in the tree: both are said. */
+/* A chunk has one number in the call and another in the tree; the page shows both. */
 static void put_shared(struct markup *m, const struct gate_problem *p, const struct cp_tree *tree) {
     open_table(m, "The plan: shared chunks");
     put_row(m, "th", "chunk", "in the call", "sequences", "keys");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report as one page: HTML that is XML as well, without scripts and without anything from elsewhere. */
+/* The report as one page: HTML that is also XML, without scripts and without external content. */
 #include "gate/report/html.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "chunkproof/version.h"
 
-/* Blue and vermilion are told apart by the colour-blind, too; all that is wrong has a sign of its own besides. */
+/* Colour-blind readers can tell blue and vermilion apart; everything wrong also has a sign. */
 static const char style[] =
     "\n"
     ":root { color-scheme: light dark; --page: #ffffff; --text: #1a1a1a; --note: #555555;\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report as JSON: spec/gate-report.schema.json. What cannot be made is NULL, and makes the whole NULL: nothing is
- * left out in silence. */
+/* The report as JSON: spec/gate-report.schema.json. A part that cannot be made is NULL and makes
+ * the whole report NULL, so nothing is left out silently. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static json_t *own_string(char *text) {
     return json;
 }
 
-/* 64 bits without a sign are more than a number of JSON has. */
+/* A number in JSON cannot hold 64 bits without a sign. */
 static json_t *seed_json(unsigned long long seed) {
     return json_sprintf("%llu", seed);
 }
@@ -98,7 +98,7 @@ static json_t *all_found_json(const struct gate_report *report) {
     return all;
 }
 
-/* Keys of the longest sequence with each head_dim. */
+/* For each head_dim, the keys of the longest sequence. */
 static json_t *covered_json(const struct gate_result *r) {
     json_t *all = json_array();
     for (int i = 0; i < r->n_covered; i++) {

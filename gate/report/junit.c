@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report as JUnit XML, for a CI service: a test case for each kind of values. It fails when a case is wrong, is an
- * error when there is no verdict, and is skipped when it had no case. */
+/* The report as JUnit XML, for a CI service: a test case for each kind of values. It fails when a
+ * case is wrong, is an error when there is no verdict, and is skipped when it had no case. */
 #define _POSIX_C_SOURCE 200809L /* gmtime_r */
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 enum outcome { PASSED, FAILED, IN_ERROR, SKIPPED, OUTCOMES };
 
-/* Without a verdict those have no part in it of which enough can be claimed; where no case was taken at all, none was
- * skipped either. */
+/* Without a verdict, kinds of values with enough claimed numbers are not errors. If the kernel
+ * took no case at all, none counts as skipped. */
 static enum outcome outcome_of(const struct gate_result *r, int values, int has_verdict) {
     const struct gate_tally *t = &r->tally[values];
     return gate_wrong_cases_of(t) > 0 ? FAILED
@@ -46,7 +46,8 @@ static void put_case(struct markup *m, const struct gate_report *report, const c
     put_line(m, "why: ", gate_case_why(report, found));
 }
 
-/* Its smallest case says what is wrong; of the same verdict there may be a smaller one elsewhere. */
+/* The smallest case of this kind of values says what is wrong; another kind may have a smaller
+ * case with the same verdict. */
 static void put_failure(struct markup *m, const struct gate_report *report,
                         const struct gate_tally *t) {
     const struct gate_finding *f = &t->smallest.finding;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a report says beside the verdict: what was not judged, and what could be asked better. */
+/* Notes of a report, in addition to the verdict: what was not judged, and what could be asked
+ * better. */
 #include "cli/base/text.h"
 #include "gate/judge/closer.h"
 #include "gate/report/report.h"
 
 #define FEW_KEYS 128 /* or two steps of the kernel, whichever is more */
-#define ENOUGH   30  /* results, to say that a closer declaration would do */
+#define ENOUGH   30  /* results needed to say that a closer declaration would be enough */
 
-/* What a kernel does with so many keys alone is not known then. */
+/* Nothing is known about what a kernel does only with that many keys. */
 static void note_unjudged(FILE *out, const struct gate_result *r) {
     int most = 0;
     for (int i = 0; i < r->n_covered; i++) {
@@ -59,10 +60,11 @@ static void note_too_large(FILE *out, const struct gate_report *report) {
     }
 }
 
-#define ODD 4 /* other head dimensions are for the ends of vectors: of these few keys are enough */
+#define ODD 4 /* other head dimensions test the ends of vectors; few keys are enough for them */
 
-/* What a kernel does with its second block of keys does not show where no sequence has one. Of what was to be short, and
- * of what is wrong already, nothing is said. */
+/* A mistake in a kernel's second block of keys cannot show where no sequence has a second block.
+ * This note is left out for runs that were meant to be short, and for kernels that are already
+ * wrong. */
 static void note_few_keys(FILE *out, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     int step = report->kernel->arithmetic.step;
@@ -94,7 +96,7 @@ static void note_device(FILE *out, const struct gate_report *report) {
     }
 }
 
-/* A declaration as wide as that lets wrong kernels pass. */
+/* A declaration that is wider than necessary lets wrong kernels pass. */
 static void note_wide(FILE *out, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     struct cp_kernel closer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plots of error / bound. What is not right differs in its shape or its hatching too, not in its colour alone. */
+/* Plots of error / bound. Wrong cases also differ in shape or hatching, not only in colour. */
 #include <math.h>
 
 #include "gate/report/html.h"
@@ -190,7 +190,8 @@ static double height_of(double interval) {
     return TOP + (GATE_RATIOS - interval) * STEP;
 }
 
-/* A disc within the bound, a square outside; its area says how many cases, on a scale of logarithms. */
+/* A disc for cases within the bound, a square for cases outside. Its area shows how many cases,
+ * on a logarithmic scale. */
 static void put_mark(struct markup *m, double x, double y, int ratio, long long cases) {
     double size = fmin(WIDEST, 5.0 + 1.3 * log2((double)cases));
     if (ratio > GATE_RATIO_ONE) {

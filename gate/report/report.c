@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all reports say in the same words, and their files. */
+/* Texts that all reports share, and the files of the reports. */
 #define _POSIX_C_SOURCE 200809L /* fileno */
 
 #include "gate/report/report.h"
@@ -14,7 +14,7 @@
 #include "chunkproof/number.h"
 #include "cli/base/text.h"
 
-#define FEW_CASES 100 /* one kind of values may be more of them than it would be of many */
+#define FEW_CASES 100 /* one kind of values may be a larger part of few cases than of many */
 
 const char *gate_type_name(int type) {
     static const char *const type_names[] = {"fp16", "fp32", "fp64", "bf16"};

@@ -18,7 +18,8 @@ static void put_line(FILE *file, const char *head, char *text, const char *end) 
     free(text);
 }
 
-/* It is CUDA, and does not ask for device memory: that can be meant, but mostly is forgotten. */
+/* A CUDA source that does not ask for device memory. This can be intended, but usually it was
+ * forgotten. */
 static int may_lack_memory(const struct gate_report *report) {
     const char *suffix = strrchr(report->options->kernel, '.');
     return report->kernel->memory == CP_HOST_MEMORY && suffix != NULL && strcmp(suffix, ".cu") == 0;

@@ -32,7 +32,7 @@ static size_t round_up(size_t n, size_t multiple) {
 
 /* ---- Where buffers are ---- */
 
-/* Each buffer may lose less than a page and less than the alignment. */
+/* For each buffer, less than a page and less than the alignment may be lost. */
 size_t run_arena_size(size_t bytes) {
     size_t page = run_page();
     size_t beside = RUN_BUFFERS * (page + ALIGNMENT) + (RUN_BUFFERS + 1) * RUN_GUARD;
@@ -62,8 +62,8 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
     place->begin = at_end ? place->pages_end - aligned : from;
 }
 
-/* A buffer of no bytes has no page: its pointer is the guard's, where any access is seen. Only log-sum-exp that is not
- * asked for is NULL. */
+/* A buffer of 0 bytes has no page: its pointer is in the guard, where any access is detected.
+ * Only a log-sum-exp that is not requested is NULL. */
 size_t run_layout_make(struct run_layout *layout, const struct run_call *call, size_t limit) {
     size_t from = RUN_GUARD, sum = 0;
     for (int b = 0; b < RUN_BUFFERS; b++) {
@@ -129,7 +129,7 @@ struct run_spot run_layout_nearest(const struct run_layout *layout, size_t at) {
 
 /* ---- What is in them ---- */
 
-/* memcpy() and memcmp() do not take NULL, even for no bytes. */
+/* memcpy() and memcmp() do not accept NULL, even for 0 bytes. */
 static void copy(void *to, const void *from, size_t bytes) {
     if (bytes > 0) {
         memcpy(to, from, bytes);
@@ -157,7 +157,7 @@ void run_layout_fill(const struct run_layout *layout, unsigned char *arena,
     }
 }
 
-/* The first byte from `from` to before `to` that is not poison; `to` when all are. */
+/* The first byte in [from, to) that is not poison; `to` when all are. */
 static size_t first_not(const unsigned char *arena, size_t from, size_t to, unsigned char poison) {
     while (from < to && arena[from] == poison) {
         from++;
@@ -218,7 +218,8 @@ void run_layout_take(const struct run_layout *layout, const unsigned char *arena
     copy(call->call.lse, arena + lse->begin, lse->bytes);
 }
 
-/* With each word h becomes one-to-one another number: an odd factor, and a shift that can be undone. */
+/* For each word, the new h is a one-to-one function of the old one: an odd factor, and an
+ * invertible shift. */
 uint64_t run_place_hash(const struct run_place *place, const unsigned char *arena) {
     const unsigned char *from = arena + place->begin;
     uint64_t h = place->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Was the kernel loaded, and can what it says of itself be? */
+/* Was the kernel loaded, and is what it declares possible? */
 #include "gate/runner/words.h"
 
 #include <stdio.h>
@@ -98,7 +98,7 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
 
 /* ---- Loading ---- */
 
-/* The loader's words begin with the path, mostly; the caller's sentence does, too. */
+/* The loader's message usually begins with the path, and so does the caller's sentence. */
 static const char *without_path(const char *words, const char *path) {
     size_t length = strlen(path);
     return strncmp(words, path, length) == 0 && strncmp(words + length, ": ", 2) == 0
@@ -148,7 +148,7 @@ static int not_loaded(const struct run_control *control, const char *path, char 
     }
 }
 
-/* No code of the kernel's ran: the program is another one, or the system did not let it. */
+/* No code of the kernel ran: the program is not chunkproof, or the system did not let it run. */
 static void not_started(const struct run_control *control, const char *file, char text[RUN_TEXT]) {
     snprintf(text, RUN_TEXT,
              "%s: the process that loads the kernel ended, or did not answer within %g s; is there "

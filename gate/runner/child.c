@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The other process: gets ready, loads the kernel, and answers requests until it is ended.
+/* The kernel's process: it gets ready, loads the kernel, and answers requests until it is ended.
  *
- * It is not made for a kernel that fights it: one that maps memory anew, or looks for this process' parent, gets around
- * it. It is made for kernels that are wrong. Not seen are: reading into a gap, or by more than RUN_GUARD into another
- * buffer that may be read or written; what is done to memory of the kernel's own; what a thread or process that
- * attend() left behind does after this process was ended. */
+ * The runner is made for kernels that are wrong, not for kernels that fight it: a kernel that
+ * maps memory anew, or looks for this process' parent, gets around it. Not detected are: reads
+ * into a gap, or by more than RUN_GUARD into another buffer that may be read or written; changes
+ * of the kernel's own memory; and what a thread or process that attend() left behind does after
+ * this process has ended. */
 #define _GNU_SOURCE /* close_range */
 
 #include <dlfcn.h>
@@ -31,10 +32,11 @@
 /* Of a thread's stack, and of this one's. */
 #define STACK_BYTES ((rlim_t)8 << 20)
 
-/* What loading and the C library itself may need. */
+/* Memory that loading and the C library itself may need. */
 #define LOADER_BYTES ((rlim_t)32 << 20)
 
-/* Seconds that threads which were there before attend() get to show that they still work on. */
+/* For how many seconds threads that existed before attend() are watched for work in the
+ * background. */
 #define KNOWN_THREADS_SECONDS 0.0005
 
 struct child {
@@ -46,8 +48,8 @@ struct child {
 
 /* ---- Getting ready ---- */
 
-/* Standard input is empty; what the kernel prints goes to standard error, or nowhere. All other files but the two are
- * closed. */
+/* Standard input is empty. What the kernel prints goes to standard error, or nowhere. All other
+ * files but the two descriptors are closed. */
 static int settle_files(void) {
     int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0) {
@@ -67,7 +69,7 @@ static int settle_files(void) {
     return 0;
 }
 
-/* Lowers a limit of this process; the hard limit stays. */
+/* Lowers a limit of this process. The hard limit stays. */
 static void limit(int resource, rlim_t value) {
     struct rlimit now;
     if (getrlimit(resource, &now) == 0) {
@@ -76,7 +78,8 @@ static void limit(int resource, rlim_t value) {
     }
 }
 
-/* Bytes of memory that RLIMIT_DATA counts: private and writable. 0 when the system does not tell. */
+/* The bytes of memory that RLIMIT_DATA counts: private and writable. 0 when the system does not
+ * tell. */
 static rlim_t data_bytes(void) {
     char line[128];
     unsigned long long kilobytes = 0;
@@ -92,8 +95,9 @@ static rlim_t data_bytes(void) {
     return (rlim_t)kilobytes << 10;
 }
 
-/* RLIMIT_DATA and not RLIMIT_AS: the sanitizers, and the drivers of GPUs, reserve addresses without end. The stacks of
- * as many threads as there are processors are not the kernel's expense. */
+/* This sets RLIMIT_DATA and not RLIMIT_AS, because sanitizers and GPU drivers reserve huge
+ * amounts of address space. The stacks of as many threads as there are processors do not count
+ * against the kernel. */
 static void limit_heap(size_t heap) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     rlim_t used = data_bytes();
@@ -103,14 +107,14 @@ static void limit_heap(size_t heap) {
     }
 }
 
-/* A limit of 1 also keeps a core from being piped to a program, which 0 does not. The stack is what nearly all systems
- * give, whatever this one does. */
+/* A core limit of 1 also keeps a core dump from being piped to a program, which 0 does not. The
+ * stack has the size that nearly all systems give, whatever this system does. */
 static void limit_the_rest(void) {
     limit(RLIMIT_CORE, 1);
     limit(RLIMIT_STACK, STACK_BYTES);
 }
 
-/* Maps the common memory, the arena so that nobody may touch it. */
+/* Maps the common memory, and the arena without any access. */
 static int map(struct child *child) {
     struct stat memory, socket;
     size_t before = run_control_size();
@@ -134,7 +138,8 @@ static int map(struct child *child) {
     return arena == MAP_FAILED ? -1 : 0;
 }
 
-/* Ends with the process that started it; the system means: with the thread. */
+/* This process ends with the process that started it; for the system, that is with the thread
+ * that started it. */
 static int stay_with_parent(const struct run_control *control) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == control->asking ? 0 : -1;
 }
@@ -162,7 +167,8 @@ static void enter(struct run_control *control, enum run_phase phase) {
     run_control_close(control);
 }
 
-/* A process that attend() forked and that came back from it, too, is not the one that was asked. */
+/* A process that attend() forked, and that also returned from attend(), is not the one that was
+ * asked. */
 static void leave(struct run_control *control) {
     if (getpid() != control->pid) {
         _exit(0);
@@ -184,7 +190,7 @@ static void answer(const struct child *child) {
     }
 }
 
-/* 0, or -1: the asking process is not there any more, or the kernel closed the socket. */
+/* Returns 0, or -1: the asking process is gone, or the kernel closed the socket. */
 static int wait_for_request(struct run_control *control) {
     char byte;
     ssize_t got;
@@ -200,7 +206,8 @@ static int wait_for_request(struct run_control *control) {
 
 /* ---- Loading ---- */
 
-/* Copies a string of the kernel's, which may be none: its end is not looked for behind the bytes that fit. */
+/* Copies a string of the kernel, which may be NULL. It does not look for the string's end past
+ * the bytes that fit. */
 static void copy_text(struct run_control *control, char to[RUN_TEXT], const char *from) {
     char text[RUN_TEXT];
     size_t length = strnlen(from, sizeof text - 1);
@@ -218,8 +225,7 @@ static enum run_load find_device(struct child *child, void *object) {
         copy_text(control, control->text, text);
         return RUN_NO_DEVICE;
     }
-    if (child->device.begin !=
-        NULL) { /* its memory, and what is known of each byte of it, would count */
+    if (child->device.begin != NULL) { /* its memory, and the shadow of each byte, would count */
         limit(RLIMIT_DATA, RLIM_INFINITY);
     }
     run_control_open(control);
@@ -271,9 +277,10 @@ static void load(struct child *child, const char *file) {
 
 /* ---- Requests ---- */
 
-/* The asking process ends this one in time; should that end itself in another way than stay_with_parent() sees, the
- * system ends this one when all its processors worked for so long. Between calls there is no limit: threads of the
- * kernel may wait busily then. */
+/* The asking process ends this one in time. If the asking process ends in a way that
+ * stay_with_parent() does not detect, the system ends this process once all its processors have
+ * worked for this long. Between calls there is no limit, because threads of the kernel may be
+ * busy waiting then. */
 static void limit_time(double seconds) {
     struct rusage used;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -321,7 +328,8 @@ static void serve_ask(const struct child *child) {
     run_control_close(control);
 }
 
-/* Lets the kernel have the buffers, and nothing beside them; all, or the lists alone. */
+/* Gives the kernel access to the buffers, and to nothing else: to all of them, or only to the
+ * lists. */
 static int open_arena(const struct child *child, const struct run_layout *layout, int all) {
     for (int b = 0; b < RUN_BUFFERS; b++) {
         const struct run_place *place = &layout->place[b];
@@ -339,15 +347,16 @@ static int close_arena(const struct child *child) {
     return mprotect(child->arena, child->control->arena_size, PROT_NONE);
 }
 
-/* The directory has a link for each thread, and two. */
+/* The directory has one link for each thread, and two more. */
 static int count_threads(void) {
     struct stat tasks;
     return stat("/proc/self/task", &tasks) == 0 ? (int)tasks.st_nlink - 2 : 1;
 }
 
-/* No buffer may be touched by now, so who works on in the background ends this process with a fault: before it answers,
- * or it is found dead at the next request. A kernel without threads costs no time here. Threads that attend() started
- * and left alive cost some once (a pool, which is right: they are known from then on) or each time. */
+/* No buffer may be accessed any more, so work in the background ends this process with a fault:
+ * before it answers, or at the next request, when it is found dead. A kernel without threads
+ * costs no time here. Threads that attend() started and left alive cost time: once for a pool,
+ * which is allowed and known from then on; otherwise in each call. */
 static void give_time_to_late_threads(int before) {
     int now = count_threads();
     double wait = now > before ? RUN_LATE_SECONDS : now > 1 ? KNOWN_THREADS_SECONDS : 0.0;
@@ -357,7 +366,7 @@ static void give_time_to_late_threads(int before) {
     }
 }
 
-/* The kernel itself: what it returns, and how long that took. */
+/* Runs the kernel: what it returns, and how long it took. */
 static int attend(const struct child *child, double *seconds) {
     double start = seconds_now();
     int status = child->control->kernel.attend(&child->control->call);
@@ -365,8 +374,8 @@ static int attend(const struct child *child, double *seconds) {
     return status;
 }
 
-/* The kernel's arrays are on the device, and of the arena it may see the lists alone. The report's text is written to
- * `text`. */
+/* The kernel's arrays are on the device; in the arena it may read only the lists. The report's
+ * text is written to `text`. */
 static enum run_outcome attend_on_device(struct child *child, int *status, double *seconds,
                                          char *text) {
     struct run_control *control = child->control;
@@ -382,7 +391,8 @@ static enum run_outcome attend_on_device(struct child *child, int *status, doubl
     return outcome == RUN_DONE ? after : outcome;
 }
 
-/* Gets the arena ready, or the device. 0, or -1 after writing why there is no verdict. The report may be written to. */
+/* Prepares the arena, or the device. 0, or -1 after writing why there is no verdict. The report
+ * may be written to. */
 static int prepare(struct child *child, char *text) {
     struct run_control *control = child->control;
     const struct run_layout *layout = &control->current;

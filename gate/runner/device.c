@@ -18,8 +18,8 @@
 
 /* ---- Functions by name ---- */
 
-/* Of the object, of what it is linked with, or of the CUDA runtime wherever it is: an object that has the runtime in
- * it does not show its functions. */
+/* Finds a function in the object, in what it is linked with, or in the CUDA runtime wherever it
+ * is. An object that contains the runtime does not export the runtime's functions. */
 static void *find(void *object, const char *name) {
     static const char *const runtimes[] = {"libcudart.so", "libcudart.so.13", "libcudart.so.12"};
     void *function = dlsym(object, name);
@@ -30,7 +30,7 @@ static void *find(void *object, const char *name) {
     return function;
 }
 
-/* C has no cast from a pointer to data to one to a function. */
+/* C has no cast from a data pointer to a function pointer. */
 #define LOOK_UP(function, object, name)                                                            \
     do {                                                                                           \
         void *found = find(object, name);                                                          \
@@ -174,7 +174,7 @@ enum run_outcome run_device_wait(const struct run_device *d, char *text) {
     return outcome;
 }
 
-/* The first byte that is not poison any more, from `from` on; `to` when all are. */
+/* The first byte from `from` on that is no longer poison; `to` when all are. */
 static size_t first_not(const char *bytes, size_t from, size_t to, unsigned char poison) {
     while (from < to && (unsigned char)bytes[from] == poison) {
         from++;
@@ -182,7 +182,7 @@ static size_t first_not(const char *bytes, size_t from, size_t to, unsigned char
     return from;
 }
 
-/* A whole buffer as it is on a GPU now: what lies beside it, and an input. */
+/* Checks a whole buffer as it is on a GPU now: the poison around it, and an input's content. */
 static enum run_outcome compare(const struct run_place *place, int buffer, const char *now,
                                 const unsigned char *arena, unsigned char poison, char *text) {
     size_t end = BESIDE + place->bytes, all = end + BESIDE;

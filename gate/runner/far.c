@@ -10,7 +10,8 @@ static size_t span_of(const struct run_far *far) {
     return far->n > 0 ? (size_t)(far->n - 1) * far->stride + far->chunk : 0;
 }
 
-/* A second mapping of the same pages: what mremap() does with an old size of 0 where memory is shared. */
+/* A second mapping of the same pages: mremap() does this for shared memory when the old size is
+ * 0. */
 static int map_again(unsigned char *from, const struct run_far *far, unsigned char *to) {
     for (int x = 0; x < far->n; x++) {
         void *there = to + (size_t)x * far->stride;
@@ -22,7 +23,7 @@ static int map_again(unsigned char *from, const struct run_far *far, unsigned ch
     return 0;
 }
 
-/* The far begin of a buffer; NULL: there are not so many addresses. */
+/* Where a buffer with far chunks begins; NULL: not enough address space. */
 static void *enter(struct run_control *control, int which, unsigned char *from) {
     const struct run_far *far = &control->far[which];
     unsigned char *to =

@@ -15,10 +15,11 @@
 
 #define HANDLER_STACK ((size_t)256 << 10)
 
-/* What is this far below the end of the stack was meant for it: a large frame jumps over its last page. */
+/* An access this far below the end of the stack was meant for the stack: a large frame jumps
+ * over its last page. */
 #define STACK_SLACK ((unsigned long long)16 << 20)
 
-/* A signal handler cannot be given these otherwise. They are set once, before a kernel is loaded. */
+/* A signal handler takes no arguments. These are set once, before a kernel is loaded. */
 static struct run_control *watched;
 static stack_t handler_stack;
 
@@ -30,7 +31,8 @@ void run_control_close(struct run_control *control) {
     mprotect(control, run_control_size(), PROT_READ);
 }
 
-/* The processor says it: on x86-64 in bits 1 (a write) and 4 (code was to be read) of the page fault's error. */
+/* The processor reports the kind of access: on x86-64 in bits 1 (a write) and 4 (an instruction
+ * fetch) of the page fault's error code. */
 static enum run_access access_of(const ucontext_t *context) {
 #if defined(__x86_64__) && defined(REG_ERR)
     unsigned long long error = (unsigned long long)context->uc_mcontext.gregs[REG_ERR];
@@ -70,7 +72,8 @@ static void locate(const struct run_control *control, struct run_fault *fault) {
     }
 }
 
-/* The first thread that gets here reports; a process that the kernel forked has nothing to report. */
+/* Only the first thread that gets here reports. A process that the kernel forked does not
+ * report. */
 static void on_fault(int number, siginfo_t *info, void *context) {
     static atomic_flag reported = ATOMIC_FLAG_INIT;
     if (getpid() != watched->pid) {

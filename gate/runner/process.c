@@ -18,17 +18,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The end of a process is looked for this often: its socket shows it at once, but not when something that it started
- * has the socket, too. */
+/* How often the end of a process is checked. Its socket usually shows the end at once, but not
+ * while another process that it started still has the socket. */
 #define SLICE 0.02
 
-/* What lasts longer than that was no waiting: this process itself had no processor, or was stopped. */
+/* A wait that lasts longer than this was no wait: this process itself had no processor, or was
+ * stopped. */
 #define LONGEST_SLICE 0.1
 
-/* A process that would work but gets no processor has so many times as long. */
+/* A process that would work but gets no processor has this many times as long. */
 #define PATIENCE 20.0
 
-/* A process that the system cannot end (it waits inside a driver) is left behind after so many seconds. */
+/* A process that the system cannot end (it waits inside a driver) is abandoned after this many
+ * seconds. */
 #define END_SECONDS 10.0
 
 void run_process_init(struct run_process *process) {
@@ -39,7 +41,7 @@ void run_process_init(struct run_process *process) {
 
 /* ---- Starting ---- */
 
-/* Another number for a descriptor, above those that the new process uses; -1 when there is none. */
+/* Another number for a descriptor, above those of the new process; -1 when there is none. */
 static int moved_up(int fd) {
     int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 10);
     if (fd >= 0) {
@@ -48,7 +50,8 @@ static int moved_up(int fd) {
     return moved;
 }
 
-/* Its size cannot be changed any more: were it made smaller, this process would die of touching it. */
+/* Nobody can change its size any more. If it were shrunk, this process would die when it touches
+ * the memory. */
 static int get_memory(struct run_process *process, size_t arena_size) {
     size_t size = run_control_size() + arena_size;
     int fd = moved_up(memfd_create("chunkproof-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -69,8 +72,8 @@ static int get_memory(struct run_process *process, size_t arena_size) {
     return 0;
 }
 
-/* Signals as they are by default, whatever this process does with them, and a process group of its own, so that
- * all that it starts can be ended with it. */
+/* The new process has default signal handling, whatever this process does, and a process group
+ * of its own, so that everything that it starts can be ended with it. */
 static int set_attributes(posix_spawnattr_t *attributes) {
     sigset_t all, none;
     sigfillset(&all);
@@ -82,8 +85,8 @@ static int set_attributes(posix_spawnattr_t *attributes) {
                                                     POSIX_SPAWN_SETPGROUP);
 }
 
-/* Returns 0 or the number of an error. Only the two descriptors go along on purpose; the new process closes what else
- * it got before it loads anything. */
+/* Returns 0 or an error number. Only the two descriptors are passed on purpose; the new process
+ * closes all others before it loads anything. */
 static int spawn(struct run_process *process, const char *program, char *file, int socket) {
     char name[] = "chunkproof", option[] = "--run-kernel";
     char *const argv[] = {name, option, file, NULL};
@@ -203,7 +206,7 @@ static int has_ended(pid_t pid) {
                                                                              : errno != EINTR;
 }
 
-/* Has it answered? Writes 0 to `open` once nothing can come any more. */
+/* Has the process answered? Writes 0 to `open` once no answer can come any more. */
 static int look(struct run_process *process, int *open, enum run_answer *answer) {
     ssize_t got = *open ? take(process) : -1;
     *open = *open && got != 0;
@@ -224,7 +227,7 @@ static void wait_a_slice(const struct run_process *process, int open, double sec
     }
 }
 
-/* Seconds that processors worked for it so far; -1: nobody knows. */
+/* Processor time of the process so far, in seconds; -1: unknown. */
 static double worked(const struct run_process *process) {
     struct timespec time;
     clockid_t clock;
@@ -233,7 +236,7 @@ static double worked(const struct run_process *process) {
                : -1.0;
 }
 
-/* The state of a thread: the character behind its name, which may have brackets itself. */
+/* The state of a thread: the character after its name, which may itself contain brackets. */
 static char state_of(const char *file) {
     char text[512];
     FILE *stat = fopen(file, "r");
@@ -264,7 +267,7 @@ static int wants_to_work(const struct run_process *process) {
     return wants;
 }
 
-/* On a busy machine time passes in which it gets no processor. That is not its fault. */
+/* On a busy machine a process may get no processor for a while. That is not its fault. */
 static int is_starved(const struct run_process *process, double before, double seconds) {
     double now = worked(process);
     return before >= 0.0 && now >= 0.0 && now - before < seconds && wants_to_work(process);
@@ -296,7 +299,7 @@ void run_process_end(struct run_process *process) {
     double deadline = seconds_now() + END_SECONDS;
     pid_t got = 0;
     if (process->pid > 0) {
-        kill(-process->pid, SIGKILL); /* the group; first, while the number is still its own */
+        kill(-process->pid, SIGKILL); /* its group; first, while the number is still its own */
         kill(process->pid, SIGKILL);
         process->status = 0;
         while (got == 0 && seconds_now() < deadline) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The asking side: prepares a call, has it done, looks what became of the memory.
+/* The asking side: prepares a call, has it done, and checks what became of the memory.
  *
- * What the kernel does after it has returned is seen as long as its process lives: a fault, since no buffer may be
- * touched by then, in the time that runner_child.c gives or at the next request; a change that came another way (by a
- * process that attend() forked) at the next request. What it would do after the last call is not seen. */
+ * What the kernel does after attend() has returned is detected as long as its process lives. A
+ * fault (no buffer may be accessed then) is detected in the time that child.c gives, or at the
+ * next request. A change that came another way (from a process that attend() forked) is detected
+ * at the next request. What the kernel does after the last call is not detected. */
 #define _XOPEN_SOURCE 700 /* realpath */
 
 #include "gate/runner/runner.h"
@@ -15,12 +16,12 @@
 
 #include "gate/runner/words.h"
 
-/* Loading gets so many seconds, or as many as a call. */
+/* Loading gets this many seconds, or as many as a call. */
 #define LOAD_SECONDS 5.0
 
 struct runner {
     struct run_limits limits;
-    char *program, *file; /* file is an absolute path, for the loader looks for others elsewhere */
+    char *program, *file; /* file is absolute: the loader looks for others elsewhere */
     struct run_process process;
     int processes;
 
@@ -28,7 +29,8 @@ struct runner {
     char name[RUN_TEXT];
     int simulated;
 
-    /* What the last call left in out, lse and workspace; none when there was none in this process. */
+    /* The content of out, lse and workspace after the last call; none when this process made no
+     * call. */
     int called;
     struct run_layout layout;
     uint64_t hash[RUN_BUFFERS];
@@ -79,7 +81,7 @@ static void keep_kernel(struct runner *runner) {
     runner->kernel.attend = NULL;
 }
 
-/* What runner_new() does once there is a runner. */
+/* The rest of runner_new(), once there is a runner. */
 static int begin(struct runner *runner, const char *program, const char *kernel_file,
                  char text[RUN_TEXT]) {
     runner->program = copy_string(program);
@@ -159,7 +161,7 @@ static void remember(struct runner *runner) {
     }
 }
 
-/* The buffer that changed since the last call; -1 when none did. */
+/* The buffer that has changed since the last call; -1 when none has. */
 static int changed_since(const struct runner *runner) {
     for (int b = RUN_OUT; runner->called && b < RUN_BUFFERS; b++) {
         const struct run_place *place = &runner->layout.place[b];
@@ -172,8 +174,8 @@ static int changed_since(const struct runner *runner) {
 
 enum ready { READY, FOUND, NO_PROCESS };
 
-/* Sees that there is a process that can be asked. FOUND: the last one did something since it had answered; the report
- * says what, and the request is not made. */
+/* Makes sure that there is a process to ask. FOUND: the last process did something after it had
+ * answered; the report says what, and the request is not made. */
 static enum ready get_ready(struct runner *runner, struct run_report *report) {
     struct run_process *process = &runner->process;
     memset(report, 0, sizeof *report);
@@ -195,7 +197,7 @@ static enum ready get_ready(struct runner *runner, struct run_report *report) {
     return FOUND;
 }
 
-/* Makes the request. 0: it was answered; else the process was ended, and the report says why. */
+/* Makes the request. 0: it was answered; else the process has ended, and the report says why. */
 static int request(struct runner *runner, enum run_request kind, struct run_report *report) {
     struct run_process *process = &runner->process;
     double began = seconds_now();
@@ -230,7 +232,7 @@ int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *r
     return 0;
 }
 
-/* Places the buffers and fills them. -1: they do not fit, or there is no memory for them. */
+/* Places the buffers and fills them. -1: they do not fit, or there is not enough memory. */
 static int prepare(struct runner *runner, const struct run_call *call, struct run_report *report) {
     struct run_process *process = &runner->process;
     struct run_control *control = process->control;
@@ -246,7 +248,7 @@ static int prepare(struct runner *runner, const struct run_call *call, struct ru
     return 0;
 }
 
-/* What an answer is worth: is the memory what it was but for the results? */
+/* Checks an answer: is the memory unchanged except for the results? */
 static void judge(const struct run_process *process, const struct run_call *call,
                   struct run_report *report) {
     const struct run_control *control = process->control;

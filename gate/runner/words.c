@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static void add(char text[RUN_TEXT], const
 
 /* ---- Places ---- */
 
-/* ", at byte 4100 of 4096", after how far that is beside the buffer. */
+/* Adds how far a place is from the buffer, then ", at byte 4100 of 4096". */
 static void add_spot(char text[RUN_TEXT], const struct run_spot *spot) {
     const char *name = run_buffer_names[spot->buffer];
     long long behind = spot->offset - (long long)spot->bytes;
@@ -80,8 +80,8 @@ static const char *verb_of(const struct run_fault *fault) {
                                                                   : verbs[RUN_TOUCHED];
 }
 
-/* An address in or beside a buffer. Where the processor does not say whether it was a write, it is known all the same:
- * an input may be read. */
+/* An address in or near a buffer. Where the processor does not say whether the access was a
+ * write, the buffer tells: an input may be read, so it was a write. */
 static void explain_spot(const struct run_control *control, struct run_report *report) {
     const struct run_fault *fault = &control->fault;
     const struct run_spot *spot = &fault->spot;
@@ -201,7 +201,7 @@ static void explain_end(const struct run_process *process, struct run_report *re
     }
 }
 
-/* What is not attend() is named; what came after a return is said at the end. */
+/* Names the function, unless it is attend(). */
 static void add_who(const struct run_control *control, char text[RUN_TEXT]) {
     static const char *const who[RUN_PHASES] = {
         [RUN_IN_REFUSES] = "refuses() ",

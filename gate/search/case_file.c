@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A case as a file. It says all that is needed to make it again, and what was found with which kernel. */
+/* A case as a file: everything that is needed to make the case again, and what was found with
+ * which kernel. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static const char *const queries_names[GATE_QUERIES + 1] = {"decode", "several",
 static const char *const padding_names[GATE_PADDINGS + 1] = {"nan", "huge", "stale", NULL};
 
 json_t *gate_recipe_json(const struct gate_recipe *r) {
-    char seed[32]; /* 64 bits without a sign are more than a number of JSON has */
+    char seed[32]; /* a number in JSON cannot hold 64 bits without a sign */
     json_t *ops = json_array();
     (void)snprintf(seed, sizeof seed, "%llu", r->seed);
     for (int i = 0; i < r->n_ops; i++) {
@@ -59,7 +60,7 @@ int gate_case_save(const char *file, const struct gate_found *found,
 
 /* ---- Reading ---- */
 
-/* What a member of the file may be; the first that is not is said. */
+/* What each member of the file may be. The first member that is wrong is reported. */
 struct reading {
     const char *file, *command;
     const json_t *recipe;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GATE-1, GATE-3, GATE-4: what is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
- * begins there, with different bytes in the results before: the answers must be the same, complete, and attention within
- * the certified tolerance. Now and then an earlier case is run once more: the answer must be the earlier one. */
+/* GATE-1, GATE-3, GATE-4: how a case is checked. Each case runs twice: in memory whose end
+ * borders on protected memory, then in memory whose start does, with different bytes in the
+ * results before the call. The two answers must be the same, complete, and attention within the
+ * certified tolerance. Now and then an earlier case runs once more, and must give its earlier
+ * answer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +13,12 @@
 #include "gate/search/tally.h"
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
-#define SIMULATED  8    /* so many times smaller are cases for the executor of CUDA kernels */
-#define AGAIN      6    /* every so manyth case the one before the last is run again */
-#define CLOSER     3    /* every so manyth case is held to closer declarations, too */
+#define SIMULATED  8    /* how many times smaller cases are for the executor of CUDA kernels */
+#define AGAIN      6    /* after each so many cases, the case before the last runs again */
+#define CLOSER     3    /* each so many cases, one is also held to closer declarations */
 #define HANGS      3    /* after so many nothing more is asked */
-#define REFUSALS   3 /* cases without sizes that it takes, before any that it takes: it takes none */
-#define MOST_PAIRS 96 /* rows and heads that are judged in a long case: */
+#define REFUSALS   3    /* after so many refused cases, and none taken: the kernel takes none */
+#define MOST_PAIRS 96   /* how many rows and heads are judged in a long case: */
 #define LONG_PAIRS 6
 #define LONG_KEYS  8192
 
@@ -73,7 +75,7 @@ static int no_verdict(const char *text) {
     return -1;
 }
 
-/* GATE-3 is about memory, GATE-1 wants attend() to return 0. */
+/* GATE-3 is about memory; GATE-1 requires attend() to return 0. */
 static const char *clause_of(enum run_outcome outcome) {
     return outcome == RUN_DONE ? ""
            : outcome == RUN_OUT_OF_BOUNDS || outcome == RUN_WROTE_INPUT ||
@@ -109,7 +111,8 @@ static void refuse(struct checking *c, const char *reason, struct gate_finding *
     (void)snprintf(c->result->refusal, sizeof c->result->refusal, "%s", reason);
 }
 
-/* 1 it does, 0 it does not, -1 no verdict. Misbehaving when asked is a finding. */
+/* Does the kernel take the case? 1 yes, 0 no, -1 no verdict. Misbehaving when asked is a
+ * finding. */
 static int ask(struct checking *c, const struct gate_problem *problem, size_t *workspace,
                struct gate_finding *finding) {
     struct cp_kernel_call call;
@@ -142,7 +145,7 @@ static int is_too_large(struct checking *c, double bytes, struct gate_finding *f
     return bytes > most;
 }
 
-/* From an attempt on: 1 found one, 0 there is none, -1 no verdict. */
+/* Looks for a case, from an attempt on. 1: found, 0: there is none, -1: no verdict. */
 static int find_recipe(struct checking *c, long long index, int *attempt,
                        struct gate_recipe *recipe) {
     while (*attempt < ATTEMPTS) {
@@ -184,7 +187,7 @@ static int most_pairs(const struct gate_problem *p) {
     return MOST_PAIRS;
 }
 
-/* Would the results be right by closer declarations, too? */
+/* Would the results also be right by closer declarations? */
 static int try_closer(struct checking *c, const struct gate_problem *p,
                       const struct gate_arrays *arrays) {
     struct cp_kernel closer;
@@ -220,8 +223,8 @@ static int judge(struct checking *c, const struct gate_problem *p, const struct 
     return 0;
 }
 
-/* Twice, and compared; the verdict is on the first thing that is wrong. Memory ends where nobody may read on in the first
- * run (at_end: 1) or in the second. */
+/* Runs the case twice and compares. The verdict is the first thing that is wrong. Protected
+ * memory follows the buffers in the first run (at_end: 1), or in the second. */
 static int run_twice(struct checking *c, const struct gate_problem *p, struct gate_arrays *one,
                      struct gate_arrays *other, int at_end, struct gate_finding *f) {
     if (run(c, one, at_end, GATE_POISON, f) != 0) {
@@ -271,8 +274,8 @@ static void put_before(struct gate_finding *f, const char *words) {
     memcpy(f->text, text, sizeof text);
 }
 
-/* A problem after another one of the same sizes, at the same addresses, which was right. If it is wrong, it is so in a new
- * process, too; or the kernel has kept something. */
+/* Runs a problem after another one of the same sizes, at the same addresses, which was right. If
+ * it is wrong, either it is also wrong in a new process, or the kernel has kept something. */
 static int run_next(struct checking *c, struct gate_problem *p, size_t workspace, const char *words,
                     struct gate_finding *f) {
     unsigned long long digest;
@@ -301,8 +304,8 @@ static int run_next(struct checking *c, struct gate_problem *p, size_t workspace
     return 0;
 }
 
-/* The case once more with other numbers and other chunks of the same sizes; then with a key more for each sequence, as
- * in the next step of decoding, or with some more. */
+/* Runs the case once more, with other numbers and other chunks of the same sizes; then with one
+ * more key for each sequence, as in the next step of decoding, or with several more. */
 static int run_renewed(struct checking *c, const struct gate_recipe *recipe, size_t workspace,
                        struct gate_finding *f) {
     struct gate_problem p;
@@ -321,7 +324,8 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
     return result;
 }
 
-/* GATE-1: the sequence that is wrong without the others. A kernel that does not take it says nothing by that. */
+/* GATE-1: runs the wrong sequence without the others. If the kernel does not take this, nothing
+ * follows. */
 static int run_alone(struct checking *c, const struct gate_problem *whole, struct gate_finding *f) {
     struct gate_problem p;
     struct gate_finding alone;
@@ -346,7 +350,7 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
     return result;
 }
 
-/* 1: done, 0: the kernel does not take it after all, -1. */
+/* 1: done, 0: the kernel does not take the case after all, -1: no verdict. */
 static int run_recipe(struct checking *c, const struct gate_recipe *recipe, struct gate_finding *f,
                       unsigned long long *digest) {
     struct gate_problem p;
@@ -399,7 +403,7 @@ int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct ga
     return run_recipe(&c, recipe, finding, &digest);
 }
 
-/* The case before once more: others have come in between. */
+/* Runs the case before once more, after others have run in between. */
 static int run_earlier(struct checking *c, struct gate_finding *f) {
     unsigned long long digest = 0;
     if (run_recipe(c, &c->earlier, f, &digest) < 0) {
@@ -417,13 +421,13 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
 
 /* ---- All cases ---- */
 
-/* A call that failed, or did not come back, is noticed by every test. */
+/* Every test notices a call that failed or did not return. */
 static int is_loud(enum gate_verdict verdict) {
     return verdict == GATE_FAILED || verdict == GATE_CRASHED || verdict == GATE_EXITED ||
            verdict == GATE_HANGS;
 }
 
-/* By the rules of others; nothing when they were not asked. */
+/* The verdicts of other acceptance rules; nothing when they were not asked for. */
 static int note(struct checking *c, struct gate_log *log, long long index,
                 const struct gate_recipe *recipe, const struct gate_finding *f) {
     struct gate_entry entry = {.index = index, .values = recipe->values, .verdict = f->verdict};
@@ -438,7 +442,7 @@ static int note(struct checking *c, struct gate_log *log, long long index,
                : no_verdict("not enough memory for so many cases");
 }
 
-/* Case `index`; of another recipe than its own when it showed that an earlier one is wrong. */
+/* Case `index`. Its recipe is another one when it showed that an earlier case is wrong. */
 static int record(struct checking *c, long long index, const struct gate_recipe *recipe,
                   const struct gate_finding *f) {
     double now = seconds_now();
@@ -459,7 +463,7 @@ static int check_case(struct checking *c, long long index) {
     int taken = 0, attempt = 0;
     c->work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
     while (taken == 0 &&
-           attempt < ATTEMPTS) { /* what it seemed to take it may not take after all */
+           attempt < ATTEMPTS) { /* the kernel may refuse after all what it seemed to take */
         taken = find_recipe(c, index, &attempt, &recipe);
         taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
     }
@@ -474,7 +478,7 @@ static int check_case(struct checking *c, long long index) {
         if (run_earlier(c, &f) != 0) {
             return -1;
         }
-        if (f.verdict != GATE_RIGHT && /* a case more, and a wrong one: it was right before */
+        if (f.verdict != GATE_RIGHT && /* one more case, and a wrong one: it was right before */
             record(c, index, &c->earlier, &f) != 0) {
             return -1;
         }
@@ -492,7 +496,7 @@ int gate_is_enough(const struct gate_options *o, const struct gate_result *r) {
            (o->first && r->verdicts[GATE_RIGHT] < r->cases);
 }
 
-/* Beside the cases, and before them: nothing has run yet. */
+/* A check in addition to the cases, and before them: nothing has run yet. */
 static int run_usual(struct checking *c) {
     for (int i = 0; i < GATE_USUAL; i++) {
         struct gate_recipe recipe;
@@ -509,7 +513,8 @@ static int run_usual(struct checking *c) {
     return 0;
 }
 
-/* Not on the executor, which would take longer for it than for its cases, nor where the first finding is enough. */
+/* Left out on the executor, where it would take longer than the cases, and where the first
+ * finding is enough. */
 static int asks_usual(const struct gate_options *options, const struct runner *runner) {
     return options->rules && !options->first && !runner_is_simulated(runner);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All cases: in blocks, each with a beginning of its own, so that it does not matter who runs which block, nor when. */
+/* Runs all cases in blocks. Each block has its own start, so it does not matter who runs which
+ * block, or when. */
 #define _POSIX_C_SOURCE 200809L /* isatty */
 
 #include <pthread.h>
@@ -27,7 +28,7 @@ struct crew {
     struct gate_state state;
     struct gate_result partial; /* of blocks that were not ended */
     long long next;             /* block that nobody has yet */
-    long long cases, wrong;     /* that were run, also of blocks that are under way */
+    long long cases, wrong;     /* cases that were run, including blocks that are under way */
     int interrupted, failed, is_late;
     double began, next_progress, next_save;
 };
@@ -47,7 +48,8 @@ static void show_progress(struct crew *c, int last) {
     fflush(stderr);
 }
 
-/* A block that nobody has, and that is not done; -1: there is none, or nothing more is to be asked. */
+/* Takes a block that nobody has and that is not done. -1: there is none, or the check has to
+ * stop. */
 static long long take_block(struct crew *c) {
     pthread_mutex_lock(&c->lock);
     while (c->next < c->state.blocks && c->state.done[c->next]) {
@@ -92,7 +94,7 @@ struct worker {
     struct crew *crew;
     pthread_t thread;
     struct runner *runner;
-    long long cases, wrong; /* of the block under way, as the crew knows them */
+    long long cases, wrong; /* of the block under way, as known to the crew */
 };
 
 /* After each case. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rules of others say of each case, and how often they and the gate differ. */
+/* What other acceptance rules say of each case, and how often they and the gate differ. */
 #include <stdlib.h>
 
 #include "cli/base/json.h"

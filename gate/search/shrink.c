@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A smaller case with the same verdict: one change after the other, kept when the verdict stays, until none helps. */
+/* Finds a smaller case with the same verdict. It makes one change after the other and keeps a
+ * change when the verdict stays, until no change helps. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "gate/gate.h"
 #include "gate/source/lines.h"
 
-/* Times the bound: a result that is wrong by so much stays so, for by how much says what of. */
+/* In bounds: a result that is wrong by this much must stay wrong by this much, because the size
+ * of an error tells its cause. */
 #define CLEARLY 16.0
 
 /* One attempt to make a case smaller. */
@@ -15,7 +17,7 @@ struct attempt {
     struct runner *runner;
     struct gate_found *found;
     const struct gate_shape *shape;
-    double end, least; /* seconds of the clock; error / bound that is to stay */
+    double end, least; /* seconds of wall time; error / bound that must stay */
     const volatile int *stop;
     int tried, failed; /* failed: there is no verdict any more */
 };
@@ -30,7 +32,8 @@ static int has_shape(const struct attempt *a, const struct gate_recipe *r) {
            (shape->chunk_size == 0 || r->chunk_size == now->chunk_size);
 }
 
-/* 1 and the case is `recipe` now, if that, another one, has the same verdict by the same clause. */
+/* If `recipe` is another case with the same verdict by the same clause, the case becomes
+ * `recipe`, and 1 is returned. */
 static int keep(struct attempt *a, const struct gate_recipe *recipe) {
     struct gate_finding finding;
     if (a->failed || *a->stop || seconds_now() > a->end || !has_shape(a, recipe)) {
@@ -64,7 +67,7 @@ static int *number_of(struct gate_recipe *r, int i, int own) {
     return own ? &r->op[i].own : &r->op[i].tokens;
 }
 
-/* All units less, then half of them, then a quarter, ..., then one. */
+/* Tries to remove all units, then half of them, then a quarter, ..., then one. */
 static int lower(struct attempt *a, int i, int own, int unit) {
     int smaller = 0;
     for (int units = *number_of(&a->found->recipe, i, own) / unit; units > 0;) {
@@ -81,7 +84,7 @@ static int lower(struct attempt *a, int i, int own, int unit) {
     return smaller;
 }
 
-/* By tiles, for what is wrong with some remainders alone; then by tokens. */
+/* First by tiles, for mistakes that depend on a remainder; then by tokens. */
 static int lower_both(struct attempt *a, int i) {
     static const int units[] = {128, 64, 32, 16, 1};
     int smaller = 0;
@@ -92,7 +95,8 @@ static int lower_both(struct attempt *a, int i) {
     return smaller;
 }
 
-/* Tokens of its own instead of shared ones: then it can do without the sequence that it shares them with. */
+/* Gives a sequence its own tokens instead of shared ones. Then the case may do without the
+ * sequence that it shares them with. */
 static int share_nothing(struct attempt *a, int i) {
     struct gate_recipe r = a->found->recipe;
     if (r.op[i].kind != GATE_JOIN || r.op[i].tokens == 0) {
@@ -135,7 +139,7 @@ static int fewer_heads(struct attempt *a) {
     return smaller;
 }
 
-/* Values by which keys are told apart need some room: with a single element all keys look the same. */
+/* Values that tell keys apart need some room: with a single element all keys look the same. */
 static int least_dim(enum gate_values values) {
     return values == GATE_COUNT || values == GATE_SELECT ? 16 : 1;
 }
@@ -157,7 +161,8 @@ static int smaller_sizes(struct attempt *a) {
     return smaller;
 }
 
-/* Where more keys are seen in the second call, they are there from the first on: a key more, or chunks that are full. */
+/* Where the second call sees more keys, they are there from the start: one more key, or full
+ * chunks. */
 static int call_once(struct attempt *a) {
     int smaller = 0;
     for (int more = 0; more <= 2 && !smaller; more++) {
@@ -174,7 +179,7 @@ static int call_once(struct attempt *a) {
     return smaller;
 }
 
-/* A kind of values that says more, contiguous arrays, one query row each. */
+/* Tries a kind of values that says more, contiguous arrays, one query row each. */
 static int plainer(struct attempt *a) {
     int smaller = 0;
     for (int values = 0; values < (int)a->found->recipe.values; values++) {

@@ -9,7 +9,7 @@
 
 /* ---- What it is the state of ---- */
 
-/* A number for a file's bytes. 0, or -1: it cannot be read. */
+/* A hash of a file's bytes. 0, or -1: the file cannot be read. */
 static int digest_of(const char *name, unsigned long long *digest) {
     FILE *file = fopen(name, "rb");
     unsigned char bytes[4096];

@@ -76,7 +76,8 @@ int gate_keys_interval(int keys) {
     return at;
 }
 
-/* 1: `found`, of n so far, became this one, which is smaller, or as small and earlier; or the first. */
+/* Keeps the smaller case, or of equally small ones the earlier. 1: `found`, of n so far, became
+ * this one; or it is the first. */
 static int keep_smaller(struct gate_found *found, long long n, const struct gate_found *this) {
     int smaller =
         this->work < found->work || (this->work == found->work && this->index < found->index);
@@ -87,7 +88,7 @@ static int keep_smaller(struct gate_found *found, long long n, const struct gate
     return 1;
 }
 
-/* Of what is kept, lines of the source are named. */
+/* Names the lines of the source in the findings that are kept. */
 static void keep_named(struct gate_found *found, long long n, const char *object,
                        const struct gate_found *this) {
     if (keep_smaller(found, n, this)) {
@@ -142,7 +143,7 @@ static void add_tally(struct gate_tally *all, const struct gate_tally *one) {
     }
 }
 
-/* Logs are taken over whole: whoever asks for them asks for one block after the other. */
+/* Logs are taken over whole, because whoever wants logs asks for one block after the other. */
 static int add_log(struct gate_log *all, struct gate_log *one) {
     int result = 0;
     for (long long i = 0; i < one->n && result == 0; i++) {

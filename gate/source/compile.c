@@ -40,7 +40,7 @@ void gate_words_split(struct gate_words *words, const char *text) {
     }
 }
 
-/* Its exit status, or -1; says which signal ended it. */
+/* Returns the command's exit status; or -1, after a message that names the signal that ended it. */
 static int wait_for(const struct gate_words *words, pid_t process) {
     int status;
     while (waitpid(process, &status, 0) < 0) {
@@ -66,7 +66,7 @@ int gate_words_run(struct gate_words *words) {
     return wait_for(words, process);
 }
 
-/* All that comes, so that who writes it is not held up. */
+/* Reads everything, so that the writer is not blocked. */
 static void read_all(int fd, char *text, size_t size) {
     char rest[256];
     size_t n = 0;
@@ -105,7 +105,7 @@ int gate_words_read(struct gate_words *words, char *text, size_t size) {
     return status;
 }
 
-/* The first of these that is there, from the directory of this program. */
+/* The first of these paths that exists, starting from the directory of this program. */
 static int find(char path[GATE_MOST_PATH], const char *const *place, size_t n) {
     char program[GATE_MOST_PATH];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);

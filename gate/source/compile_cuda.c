@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel in CUDA: for a GPU as it is; for the executor of kernels/simt as C++, each of its loads and stores a call. */
+/* Compiles a kernel in CUDA: for a GPU unchanged; for the executor of kernels/simt as C++, with
+ * a call at each load and store. */
 #define _POSIX_C_SOURCE 200809L /* access, unlink */
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ static int add_includes(struct gate_words *words) {
     return 0;
 }
 
-/* Quotes in a source's directory are found beside it, wherever the copy of it is. */
+/* #include "..." finds files in the source's directory, wherever the copy of the source is. */
 static void add_own_directory(struct gate_words *words, const char *source) {
     const char *end = strrchr(source, '/');
     gate_words_add(words, "-I%.*s", end == NULL ? 1 : (int)(end - source),
@@ -72,7 +73,7 @@ static int compile_checked(const struct gate_object *object, const char *source)
     gate_words_split(&words, "-std=c++17 -ffp-contract=off");
     gate_words_split(&words, "-g1"); /* lines, for lines.c; flags may ask for more */
     gate_words_split(&words, flags != NULL ? flags : "-O2");
-    /* device code may read what is of one type as another, a uint4 as halves: nvcc takes it as it is meant */
+    /* device code may read data of one type as another, a uint4 as halves; nvcc allows it */
     gate_words_split(&words, "-fno-strict-aliasing");
     gate_words_split(&words, "-fsanitize=thread,alignment -fno-threadsafe-statics -fPIC -c");
     if (add_includes(&words) != 0) {
@@ -86,7 +87,8 @@ static int compile_checked(const struct gate_object *object, const char *source)
     return gate_words_run(&words);
 }
 
-/* Copies and fills of whole structures become the executor's as well, and what is said of vectors that are not aligned. */
+/* Copies and fills of whole structures also become calls of the executor, and so do reports of
+ * unaligned vectors. */
 static int redirect_copies(const struct gate_object *object) {
     struct gate_words words = {.n = 0};
     gate_words_split(&words,

@@ -48,7 +48,8 @@ static void put_text(struct writing *w, const char *text) {
     put(w, text, strlen(text));
 }
 
-/* The ends of lines there, so that all behind it stays in its line; in a macro's definition, too. */
+/* Writes the line ends of a piece of source, so that everything after it stays on its line; in a
+ * macro definition, too. */
 static void put_lines_of(struct writing *w, const char *from, const char *to) {
     for (const char *at = from; at < to; at++) {
         if (*at == '\n') {
@@ -81,7 +82,7 @@ static int in_name(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Behind a comment, a string or a character that begins here; `at` when none does. */
+/* The end of a comment, a string or a character that begins here; `at` when none does. */
 static const char *skip_dead(const char *at) {
     if (at[0] == '/' && at[1] == '/') {
         return at + strcspn(at, "\n");
@@ -125,8 +126,8 @@ static int is_word(const char *at, size_t length, const char *word) {
     return length == strlen(word) && strncmp(at, word, length) == 0;
 }
 
-/* The first of the characters `ends` outside of any bracket, comment or string; the end of the text if there is none.
- * Angle brackets count with `angles`. */
+/* The first of the characters `ends` outside of any bracket, comment or string; the end of the text
+ * if there is none. Angle brackets count with `angles`. */
 static const char *find_end(const char *at, const char *ends, int angles) {
     int depth = 0;
     while (*at != '\0') {
@@ -155,7 +156,7 @@ static struct piece trimmed(const char *from, const char *to) {
     return (struct piece){from, (size_t)(to - from)};
 }
 
-/* In one line, without comments: put_lines_of() is for its lines. */
+/* Writes it in one line, without comments; put_lines_of() writes its line ends. */
 static void put_piece(struct writing *w, struct piece piece) {
     const char *at = piece.at, *end = at + piece.length;
     while (at < end) {
@@ -175,7 +176,8 @@ static void put_piece(struct writing *w, struct piece piece) {
 
 /* ---- Shared memory ---- */
 
-/* Behind alignas(...) or __align__(...), if that begins here: shared arrays begin at multiples of 128 bytes. */
+/* The end of alignas(...) or __align__(...), if one begins here. It may be dropped: shared
+ * arrays begin at multiples of 128 bytes. */
 static const char *skip_alignment(const char *at) {
     size_t length = name_length(at);
     if (is_word(at, length, "alignas") || is_word(at, length, "__align__")) {
@@ -188,7 +190,8 @@ static const char *skip_alignment(const char *at) {
     return at;
 }
 
-/* Do storage classes begin here that end in __shared__? Then where that ends, and whether one of them is extern. */
+/* Do storage classes begin here that end in __shared__? Then where that ends, and whether one of
+ * them is extern. */
 static const char *find_shared(const char *at, int *is_extern) {
     *is_extern = 0;
     for (;;) {
@@ -223,7 +226,7 @@ static void put_shared(struct writing *w, struct piece type, const char *from, c
     put_text(w, "); ");
 }
 
-/* The last name before an array's bracket, a comma or the end: what is declared. */
+/* The declared name: the last name before an array's bracket, a comma or the end. */
 static const char *find_declared(const char *from, const char *end) {
     const char *at = find_end(from, "[,;=", 1);
     at = at < end ? at : end;
@@ -269,7 +272,8 @@ static void translate_shared(struct writing *w, const char *declaration, int is_
 
 /* ---- Launches ---- */
 
-/* Where the name of the kernel begins that ends what is written: `space::kernel`, `kernel<float, 64>`. */
+/* Where the kernel's name begins that ends what is written so far: `space::kernel`,
+ * `kernel<float, 64>`. */
 static size_t find_kernel(const struct writing *w) {
     size_t at = w->n;
     while (at > 0 && isspace((unsigned char)w->out[at - 1])) {
@@ -372,7 +376,7 @@ static void step(struct writing *w) {
     put(w, w->at++, 1);
 }
 
-/* The whole file with a zero behind it; NULL after saying what is wrong. */
+/* The whole file with a zero after it; NULL after a message. */
 static char *read_file(const char *name) {
     FILE *file = fopen(name, "rb");
     char *text = malloc(MOST_BYTES + 1);

@@ -12,7 +12,8 @@
 
 static const char token[] = "code+0x";
 
-/* As it was given to the compiler, if that ran where this program does. */
+/* The source's name as it was given to the compiler, if the compiler ran in this program's
+ * directory. */
 static const char *without_directory(const char *name) {
     char here[GATE_MOST_PATH];
     size_t length = getcwd(here, sizeof here) != NULL ? strlen(here) : 0;
@@ -22,7 +23,8 @@ static const char *without_directory(const char *name) {
     return strncmp(name, "./", 2) == 0 ? name + 2 : name;
 }
 
-/* A line is "FILE:14" or "FILE:14 (discriminator 2)"; "??:0" and "FILE:?" say nothing. The length of "FILE:14", or 0. */
+/* A line is "FILE:14" or "FILE:14 (discriminator 2)"; "??:0" and "FILE:?" say nothing. The length
+ * of "FILE:14", or 0. */
 static size_t place_length(const char *line) {
     size_t length = strcspn(line, "\n"), digits = 0;
     const char *note = strstr(line, " (discriminator");
@@ -36,10 +38,10 @@ static size_t place_length(const char *line) {
     return known ? length : 0;
 }
 
-/* The innermost of the calls that the compiler put there which is not the executor's, else the outermost; and the line of
- * the same file that this is called from, where there is one. */
+/* The innermost inlined call that is not the executor's, else the outermost; and the line of the
+ * same file from which it is called, if there is one. */
 static void choose(const char *lines, char *place, size_t size) {
-    size_t chosen = 0, file = 0; /* how long it is, and its file's name with the colon */
+    size_t chosen = 0, file = 0; /* its length, and its file's name with the colon */
     place[0] = '\0';
     while (*lines != '\0') {
         size_t length = place_length(lines);
