@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launcher (chunkproof/cuda.h). Host code throughout: the kernels are those of v1.h, v2.h and v3.h. */
+/* The launcher (chunkproof/cuda.h). Host code throughout: the kernels are those of v1.h, v2.h and
+ * v3.h. */
 #include "chunkproof/cuda.h"
 
 #include <cfloat>
@@ -190,13 +191,13 @@ static bool same_ranges(const cp_cuda *cuda, const int *query_begin) {
     return true;
 }
 
-/* Does the schedule on the device hold, but for the lengths? (PLAN-6) */
+/* Does the schedule on the device still hold, apart from lengths? (PLAN-6) */
 static bool same_paths(const cp_cuda *cuda, const cp_plan *plan, const int *query_begin) {
     return cuda->loaded && plan->stamp.tree == cuda->stamp.tree &&
            plan->stamp.epoch == cuda->stamp.epoch && same_ranges(cuda, query_begin);
 }
 
-/* Waits until the copy before is done: until then what was staged may not be changed. */
+/* Waits until the copy before is done: until then the staging memory must not change. */
 static int wait_for_copy(cp_cuda *cuda) {
     return checked(cuda, cudaEventSynchronize(cuda->copied), "cudaEventSynchronize");
 }

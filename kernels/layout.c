@@ -27,7 +27,7 @@ static size_t rounded_up(size_t bytes) {
     return (bytes + CP_WORKSPACE_ALIGNMENT - 1) / CP_WORKSPACE_ALIGNMENT * CP_WORKSPACE_ALIGNMENT;
 }
 
-/* The tasks on a path: all of a range's are full but the last. */
+/* How many tasks a path has: all tasks of a range are full, except the last. */
 static long long tasks_on_path(const struct cp_cuda_limits *l) {
     long long levels = l->levels < l->depth ? l->levels : l->depth;
     return (l->depth + levels * (l->chunks_per_task - 1)) / l->chunks_per_task;

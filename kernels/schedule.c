@@ -57,7 +57,8 @@ static void take_own(const struct problem *p, struct cursor *at, struct cp_task 
     at->depth += task->n_chunks;
 }
 
-/* Goes to the next sequence that has a chunk of its own left, when the present one has none; 0: there is none. */
+/* Moves to the next sequence that has an own chunk left, if the present one has none. 0: there
+ * is none. */
 static int find_own(const struct problem *p, struct cursor *at) {
     while (at->sequence < p->plan->n_sequences) {
         const struct cp_plan_row *row = &p->plan->row[at->sequence];
@@ -162,7 +163,8 @@ static void write_chunks(const struct cp_plan *plan, const struct cp_task *task,
     }
 }
 
-/* How many tasks each sequence has, as source_begin, from the counts that it holds one place ahead. */
+/* Turns the counts, each stored one place ahead, into source_begin: how many tasks each sequence
+ * has. */
 static void add_up(int *source_begin, int n_sequences) {
     source_begin[0] = 0;
     for (int s = 0; s < n_sequences; s++) {
@@ -187,7 +189,8 @@ static void write_tasks(const struct cp_schedule *schedule, const struct problem
     add_up(source_begin, schedule->n_sequences);
 }
 
-/* Each task's partial results, for each of its sequences. source_begin[s] runs to source_begin[s + 1] meanwhile. */
+/* Lists each task's partial results for each of its sequences. Meanwhile source_begin[s]
+ * advances to source_begin[s + 1]. */
 static void write_sources(const struct cp_schedule *schedule, const struct problem *p,
                           int *numbers) {
     int *source_begin = numbers + schedule->source_begin;

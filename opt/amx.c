@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AMX: AVX-512, and for many rows a unit that multiplies matrices of bfloat16 and adds up in binary32.
+/* AMX: AVX-512, and for many rows a unit that multiplies matrices of bfloat16 and adds up in
+ * binary32.
  *
- * A number of binary16 is the sum of two of bfloat16, one of binary32 that of three, exactly: its first 8 significant
- * bits, the next 8 of what is left, and so on. A product is then the sum of the products of all parts, each of which is
- * exact in binary32. They are added up from the smallest to the largest, so that only additions of the first parts err by
- * as much as additions of the numbers themselves would: what comes before is 2^-6 of that.
+ * A number of binary16 is the sum of two of bfloat16, one of binary32 that of three, exactly: its
+ * first 8 significant bits, the next 8 of what is left, and so on. A product is then the sum of the
+ * products of all parts, each of which is exact in binary32. They are added up from the smallest to
+ * the largest, so that only additions of the first parts err by as much as additions of the numbers
+ * themselves would: what comes before is 2^-6 of that.
  *
- * Additions (NUM-5): all parts of a number have its sign, so that their magnitudes add up to its own. The unit adds up 16
- * products beside 16 others, both sums, and what it had. Of d numbers in s = d / 32 squares, rounded upwards, the products
- * of first parts pass through at most 17 + s additions, and the others, of p - 1 pairs of parts, through 17 + p s: no more
- * than 17 + s + 2^-6 (17 + p s) in effect, which is below d from 32 on, p = 9. A tile of values adds up keys in the same
- * way. To add a 0, as a key that a row does not see and padding are, errs not: of n keys the first parts pass through at
- * most min(n, 16) + s additions, s = 1 or 2, and one more to o, below the n + 1 + 2 C that GATE-2 counts for them.
+ * Additions (NUM-5): all parts of a number have its sign, so that their magnitudes add up to its
+ * own. The unit adds up 16 products beside 16 others, both sums, and what it had. Of d numbers in s
+ * = d / 32 squares, rounded upwards, the products of first parts pass through at most 17 + s
+ * additions, and the others, of p - 1 pairs of parts, through 17 + p s: no more than 17 + s + 2^-6
+ * (17 + p s) in effect, which is below d from 32 on, p = 9. A tile of values adds up keys in the
+ * same way. To add a 0, as a key that a row does not see and padding are, errs not: of n keys the
+ * first parts pass through at most min(n, 16) + s additions, s = 1 or 2, and one more to o, below
+ * the n + 1 + 2 C that GATE-2 counts for them.
  *
- * The unit takes a subnormal number for 0, and 0 times an infinity is a NaN. So numbers must be ordinary: 0, or from 2^-30
- * to 2^40 in magnitude, as all of binary16 are that are finite. A part is then a multiple of 2^-53, the last bit of 2^-30 in
- * binary32, and a score's product and sum of 2^-106. A weight may be as small as 2^-149, so that weights are multiplied by
- * 2^80: multiples of 2^-69, and products of 2^-122. None is subnormal, and none overflows: at most 64 2^80 2^40. Where a
- * number is not ordinary, the loops of AVX-512 do the work. */
+ * The unit takes a subnormal number for 0, and 0 times an infinity is a NaN. So numbers must be
+ * ordinary: 0, or from 2^-30 to 2^40 in magnitude, as all of binary16 are that are finite. A part
+ * is then a multiple of 2^-53, the last bit of 2^-30 in binary32, and a score's product and sum of
+ * 2^-106. A weight may be as small as 2^-149, so that weights are multiplied by 2^80: multiples of
+ * 2^-69, and products of 2^-122. None is subnormal, and none overflows: at most 64 2^80 2^40. Where
+ * a number is not ordinary, the loops of AVX-512 do the work. */
 #include "opt/kernels.h"
 
 #if defined(__x86_64__)
@@ -43,9 +48,10 @@ TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,amx-tile,amx-bf16
 CP_STATIC_ASSERT(CP_OPT_PAD % SIDE == 0 && CP_OPT_KEYS % INNER == 0 && CP_OPT_PANEL % SIDE == 0,
                  "padded rows, keys and panels are whole squares");
 
-/* A matrix in parts, each of which in squares of what a register holds. Numbers that are multiplied and added up lie in pairs: the first half of
- * INNER of them, each beside one of the other half. Of the left factor a square is [SIDE rows][INNER / 2][2], of the right
- * one [INNER / 2][SIDE columns][2]. */
+/* A matrix in parts; each part consists of squares, one register each. Numbers that are
+ * multiplied and added lie in pairs: each number of the first half of INNER numbers next to one
+ * of the second half. A square of the left factor is [SIDE rows][INNER / 2][2], one of the right
+ * factor [INNER / 2][SIDE columns][2]. */
 struct parts {
     uint16_t *at;
     int n, inner, squares; /* parts; squares along what is added up; along rows or columns */
@@ -56,7 +62,7 @@ static int parts_of(int type) {
     return type == CP_BF16 ? 1 : type == CP_FP16 ? 2 : MOST_PARTS;
 }
 
-/* How many times what is large goes into n >= 1, rounded upwards. */
+/* n / large, rounded up; n >= 1. */
 static int times(int n, int large) {
     return (n - 1) / large + 1;
 }
@@ -72,7 +78,8 @@ static uint16_t *square_of(const struct parts *of, int part, int inner, int squa
 
 /* ---- Into parts ---- */
 
-/* Numbers x .. x + SIDE - 1 of a row of `end` in binary32, zeros behind: nothing behind them is read. */
+/* Loads numbers x .. x + SIDE - 1 of a row of `end` numbers as binary32, with zeros after the
+ * end: nothing beyond it is read. */
 INLINE __m512i load(const void *row, int type, int x, int end) {
     int n = end - x;
     __mmask16 mask = (__mmask16)(n >= SIDE ? 0xFFFF : n <= 0 ? 0 : (1 << n) - 1);
@@ -174,7 +181,8 @@ static int split_columns(const struct parts *to, struct opt_keys from, int first
 #undef CALL
 }
 
-/* Rows of SIDE numbers become columns, in place: halves of halves change places across the diagonal. */
+/* Rows of SIDE numbers become columns, in place: halves of halves change places across the
+ * diagonal. */
 static void transpose(float *square) {
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i second = _mm512_set1_epi32(SIDE); /* the second of two vectors */
@@ -262,7 +270,7 @@ INLINE void store_squares(float *c, size_t c_row, int tall, int wide) {
     }
 }
 
-/* c = a b, whole squares; the products of the smallest parts first. */
+/* c = a b, in whole squares. The products of the smallest parts come first. */
 static void multiply(float *c, size_t c_row, const struct parts *a, const struct parts *b,
                      struct opt_wanted *wanted) {
     long steps = (long)times(a->squares, 2) * times(b->squares, 2) * a->n * b->n * a->inner;
@@ -292,7 +300,8 @@ static void multiply(float *c, size_t c_row, const struct parts *a, const struct
 
 /* ---- The multiplier ---- */
 
-/* What is needed beside the queries: keys or some of their values, weights, a result, two squares. */
+/* The room needed in addition to the queries: keys or some of their values, weights, a result,
+ * two squares. */
 struct room {
     uint16_t *factor, *weights;
     float *result, *square;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has this machine AMX? In a file of its own: a program may have another answer, and then it is that which counts. */
+/* Has this machine AMX? In a file of its own: a program may have another answer, and then it is
+ * that which counts. */
 #include "opt/kernels.h"
 
 #if defined(__x86_64__)

@@ -42,7 +42,8 @@ static size_t part_of(const struct result *r, size_t i) {
     return (r->source[i] + r->of_sequence) * (size_t)r->call->attention->n_heads + r->head;
 }
 
-/* The weights of partial results i .. i + n - 1 of one maximum (MERGE-2); 0 for one without a key. */
+/* The weights of partial results i .. i + n - 1 of one maximum (MERGE-2); 0 for one without a
+ * key. */
 static void weigh(const struct result *r, size_t i, size_t n, float *weight) {
     for (size_t j = 0; j < BATCH; j++) {
         const float *state = r->call->work.state + (j < n ? 2 * part_of(r, i + j) : 0);

@@ -11,7 +11,7 @@
 
 #define EXP_LOWEST  (-104.0F) /* there it is 0, rounded to nearest: below 2^-150 */
 #define EXP_LOG2_E  0x1.715476p0F
-#define EXP_ROUNDER 0x1.8p23F /* added to a number below 2^22 it leaves a whole one */
+#define EXP_ROUNDER 0x1.8p23F /* added to a number below 2^22, it leaves a whole number */
 #define EXP_LN_2    0x1.62e4p-1F
 #define EXP_LN_2_LO 0x1.7f7d1cp-20F
 #define EXP_C2      0.5F

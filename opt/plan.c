@@ -6,8 +6,9 @@
 #include "chunkproof/status.h"
 #include "tree_internal.h"
 
-/* PLAN-1, PLAN-4: the shared chunks that begin at sequence s, which has index i, from the root down; then the ends of
- * those that it is the last one of. Ranges nest: where one above neither begins nor ends here, none above does. */
+/* PLAN-1, PLAN-4: appends the shared chunks whose range begins at sequence s, which has index i,
+ * from the root down; then sets the ends of those whose range ends at s. Ranges nest: if a chunk
+ * on the path neither begins nor ends here, none above it does. */
 static void list_shared(struct cp_opt_plan *plan, const struct cp_opt_tree *tree, int s, int i) {
     int n_shared = tree->sequence[s].n_shared, k = n_shared;
     while (k > 0 && tree->chunk[chunk_of(tree, s, k - 1)].first == s) {
@@ -23,8 +24,8 @@ static void list_shared(struct cp_opt_plan *plan, const struct cp_opt_tree *tree
     }
 }
 
-/* Order and descriptors, in one pass. A sequence with the same deepest shared chunk as both its neighbours neither begins nor ends
- * one: its path need not be looked at. */
+/* Order and descriptors, in one pass. A sequence with the same deepest shared chunk as both its
+ * neighbours neither begins nor ends one: its path need not be looked at. */
 static void list_all(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
     const struct cp_opt_sequence *sequence = tree->sequence;
     int i = 0, before = -1;
@@ -44,8 +45,9 @@ static void list_all(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
 
 #define UNNAMED (-1) /* a chunk whose number is not known yet */
 
-/* A sequence comes to index i. It has chunks in common with the one in front of it alone: of that one's descriptors the
- * first n_known go on to it, and those that only these two share are new, the last ones that begin before i. */
+/* A sequence comes at index i. It shares chunks only with the sequence before it. The first
+ * n_known descriptors of that sequence are extended over the new one. The descriptors that only
+ * these two share are new; they are the last ones that begin before i. */
 static void come(struct cp_opt_plan *plan, const struct cp_opt_change *change, int c) {
     struct cp_shared_chunk *shared = plan->shared;
     int i = change->index, n_new = change->n_shared - change->n_known, x = plan->n_shared;
@@ -92,7 +94,7 @@ static void go(struct cp_opt_plan *plan, int i) {
     plan->n_shared = to;
 }
 
-/* By the tables of the tree as it is now: what came meanwhile may have left. */
+/* Uses the tables of the tree as it is now: a sequence that came meanwhile may have left. */
 static void name_chunks(struct cp_opt_plan *plan, const struct cp_opt_tree *tree) {
     for (struct cp_shared_chunk *one = plan->shared; one < plan->shared + plan->n_shared; one++) {
         if (one->chunk == UNNAMED) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain C: what each of the loops is to compute, one number after the other. The other versions are faced with it. */
+/* Plain C: what each loop has to compute, one number after the other. The tests compare the
+ * other versions with it. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,7 +14,8 @@ static float float_of(uint32_t bits) {
     return x;
 }
 
-/* Exact. A binary16 number has its exponent counted from 15, not from 127; 31 is that of infinity and NaN. */
+/* Exact. A binary16 number has its exponent counted from 15, not from 127; 31 is that of infinity
+ * and NaN. */
 static float load(const void *from, int type, size_t at) {
     if (type == CP_FP32) {
         return ((const float *)from)[at];
@@ -106,7 +108,8 @@ static float power_of_2(int n) {
     return float_of((uint32_t)(n + 127) << 23);
 }
 
-/* The last product alone rounds, and only below the normal numbers: the others are by powers of two. */
+/* Only the last product rounds, and only below the normal numbers: the others are by powers of
+ * two. */
 static float exponential(float x) {
     x = EXP_LOWEST > x ? EXP_LOWEST : x; /* a NaN stays */
     float shifted = x * EXP_LOG2_E + EXP_ROUNDER, n = shifted - EXP_ROUNDER;

@@ -5,15 +5,15 @@
 
 #include "opt/kernels.h"
 
-/* A problem is cut into this many units or more when its tasks can be long enough, this many keys: so that many
- * threads have work, and partial results are little beside K and V. */
+/* A problem is cut into at least this many units, if its tasks can then still have this many
+ * keys: many threads get work, and partial results stay small compared with K and V. */
 #define UNITS_WANTED   128
 #define KEYS_OF_A_TASK 512
 
 /* Bytes of K, and of V, that are read in one go, if there are heads enough. */
 #define STRETCH 524288
 
-#define LINE 64 /* bytes of a cache line: what threads write lies apart */
+#define LINE 64 /* bytes of a cache line: threads write to separate lines */
 
 /* How far the cutting has come. */
 struct cursor {
@@ -54,7 +54,8 @@ static void take_shared(struct cursor *at, struct opt_task *task) {
     at->descriptor++;
 }
 
-/* Goes to the next sequence that has a chunk of its own left, when the present one has none; 0: there is none. */
+/* Goes to the next sequence that has a chunk of its own left, when the present one has none; 0:
+ * there is none. */
 static int find_own(struct cursor *at) {
     const struct cp_plan *plan = at->attention->plan;
     for (; at->sequence < plan->n_sequences; at->sequence++, at->depth = 0) {
@@ -113,7 +114,8 @@ static int next_task(struct cursor *at, struct opt_task *task) {
     return 1;
 }
 
-/* Tasks of so many chunks: as few as make all units that are wanted, if they are not too short then. */
+/* The number of chunks per task: so small that there are as many units as wanted, unless tasks
+ * would then be too short. */
 static int chunks_of_a_task(const struct cp_attention *a) {
     struct cursor at = {.attention = a, .chunks_per_task = CP_MAX_DEPTH};
     struct opt_task task;
@@ -132,8 +134,8 @@ static size_t lines(size_t n, size_t size) {
     return add(bytes, (LINE - bytes % LINE) % LINE);
 }
 
-/* Queries twice (as they are and, for many rows, transposed), keys or values, o, scores, and the four arrays of struct
- * opt_states; what the multiplier needs. */
+/* A thread's scratch: queries twice (as stored and, for many rows, transposed), keys or values,
+ * o, scores, the four arrays of struct opt_states, and what the multiplier needs. */
 static size_t scratch_of(const struct opt_sizes *s) {
     size_t rows = multiply(s->stride, 3 * (size_t)CP_OPT_ROWS);
     size_t loops = add(add(rows, opt_tile_size(s->stride)),
@@ -180,7 +182,7 @@ struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_thre
     return s;
 }
 
-/* n bytes from *at on, which then is behind them. */
+/* Takes n bytes from *at on, and moves *at past them. */
 static void *part(char **at, size_t n, size_t size) {
     void *begin = *at;
     *at += lines(n, size);
@@ -200,7 +202,8 @@ static struct opt_work divide(const struct cp_attention *a, const struct opt_siz
     return w;
 }
 
-/* Counts in source_begin, one place ahead; added up; each source put where source_begin runs to; and back. */
+/* Counts in source_begin, one place ahead; added up; each source put where source_begin runs to;
+ * and back. */
 static void write_sources(const struct cp_attention *a, const struct opt_sizes *s,
                           struct opt_work *w) {
     int b = a->plan->n_sequences;

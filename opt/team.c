@@ -5,7 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* A thread looks this often whether the others have come, some microseconds, before it sleeps. */
+/* How often a thread checks whether the others have come, for some microseconds, before it
+ * sleeps. */
 #define LOOKS 4000
 
 struct opt_team {

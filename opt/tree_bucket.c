@@ -15,9 +15,10 @@ void cp_opt_make_keys(struct cp_opt_tree *tree) {
     }
 }
 
-/* sum of (key[2i] + token[2i]) (key[2i+1] + token[2i+1]) mod 2^64: whoever does not know the keys makes two different
- * chunks agree in the upper 32 bits with probability 2^-32 (multilinear-HM of Lemire and Kaser, Strongly universal
- * string hashing is fast, 2014). No product waits for another one, unlike those of FNV in the reference. */
+/* The sum of (key[2i] + token[2i]) (key[2i+1] + token[2i+1]) mod 2^64. Without knowledge of the
+ * keys, two different chunks agree in the upper 32 bits with probability 2^-32 (multilinear-HM
+ * of Lemire and Kaser, Strongly universal string hashing is fast, 2014). No product waits for
+ * another one, unlike those of FNV in the reference. */
 unsigned long long cp_opt_hash(const struct cp_opt_tree *tree, const int *token) {
     const unsigned long long *key = tree->key;
     unsigned long long sum = 0;

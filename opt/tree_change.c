@@ -13,7 +13,8 @@ static int is_before(const struct cp_opt_tree *tree, int a, int b) {
            cp_opt_tree_index(tree, tree->chunk[b].first);
 }
 
-/* The k-th chunk of sequence s, if it is full, has these tokens and no twin, else -1: then nothing else can be meant. */
+/* The k-th chunk of sequence s, if it is full, has these tokens and no twin, else -1: then nothing
+ * else can be meant. */
 static int guess(const struct cp_opt_tree *tree, int s, int k, const int *token) {
     int n_full = tree->sequence[s].n_chunks - (tree->sequence[s].room > 0);
     if (k >= n_full) {
@@ -36,7 +37,7 @@ static int find_child(const struct cp_opt_tree *tree, int at, unsigned long long
     return cp_opt_find(tree, head, at, salt, hash, token);
 }
 
-/* Another one, behind `at` in its bucket, with the same parent and tokens, or -1. */
+/* The next chunk after `at` in its bucket with the same parent and tokens, or -1. */
 static int find_twin(const struct cp_opt_tree *tree, int at, unsigned long long salt,
                      const int *token) {
     return tree->chunk[at].has_twin
@@ -45,9 +46,10 @@ static int find_twin(const struct cp_opt_tree *tree, int at, unsigned long long 
                : -1;
 }
 
-/* The last chunk of the longest match, and how long that is: depth first over all chunks that match, of which there is
- * one at each depth but for twins. A prompt that has a chunk of some sequence mostly goes on with the next one of that
- * sequence, which is faster to find than by its hash. */
+/* Finds the last chunk of the longest match, and its length: depth first, over all chunks that
+ * match. There is one at each depth, except for twins. A prompt that has a chunk of a sequence
+ * usually continues with the next chunk of that sequence, which is faster to find than by its
+ * hash. */
 static int longest_match(const struct cp_opt_tree *tree, const int *token, int n_full,
                          unsigned long long salt, int *n_chunks) {
     size_t c = (size_t)tree->sizes.chunk_size;
@@ -92,14 +94,15 @@ struct cp_match cp_opt_tree_lookup(const struct cp_opt_tree *tree, const int *to
 
 /* ---- Parts ---- */
 
-/* For plans: what has come, or what is about to leave. */
+/* Notes for plans what has come, or what is about to leave. */
 static void note(struct cp_opt_tree *tree, struct cp_opt_change change) {
     tree->change[tree->shape % CP_OPT_CHANGES] = change;
     tree->shape++;
 }
 
-/* A handle for a new sequence right behind another one, with the first n chunks of that, which are full. From depth n
- * on, `behind` is the last one of each chunk on its path. Without any sequence it is -1, and n is 0. */
+/* Makes a new sequence right after the sequence `behind`, with the first n chunks of it, which
+ * are full. From depth n on, `behind` is the last sequence of each chunk on its path. If there
+ * is no sequence, `behind` is -1 and n is 0. Returns the handle. */
 static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long id,
                         unsigned long long salt) {
     struct cp_opt_sequence *sequence = tree->sequence;
@@ -118,7 +121,7 @@ static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long i
             sequence[behind].n_shared = n;
             sequence[behind].joint = joint;
         }
-        /* Ranges nest: where one goes on behind it, all above do. */
+        /* Ranges nest: if a chunk's range continues past `behind`, so do all above. */
         for (int k = n - 1; k >= 0 && tree->chunk[chunk_of(tree, s, k)].last == behind; k--) {
             tree->chunk[chunk_of(tree, s, k)].last = s;
         }
@@ -138,8 +141,8 @@ static int new_sequence(struct cp_opt_tree *tree, int behind, int n, long long i
     return s;
 }
 
-/* A new last chunk for sequence s, whose chunks are full, with n >= 1 tokens; one that is full is still to be listed.
- * There is a free one. */
+/* Adds a last chunk with n >= 1 tokens to sequence s, whose chunks are full. There is a free
+ * chunk. If the new chunk is full, the caller still has to list it. */
 static int push_chunk(struct cp_opt_tree *tree, int s, const int *token, int n) {
     int x = tree->free_chunk;
     if (x >= 0) {
@@ -215,7 +218,8 @@ static void append_one(struct cp_opt_tree *tree, int s, int token) {
     }
 }
 
-/* Counts the chunks that a token for each of the sequences takes, and marks those looked at, *n_marked. */
+/* Counts the chunks that a token for each of the sequences takes, and marks those looked at,
+ * *n_marked. */
 static int count_needed(struct cp_opt_tree *tree, int n, const int *sequence, int *n_marked,
                         int *needed) {
     for (int i = 0; i < n; i++) {
@@ -289,7 +293,7 @@ int cp_opt_tree_leave(struct cp_opt_tree *tree, int s) {
             break; /* inside of its range, and inside of all above */
         }
         if (tree->chunk[x].first ==
-            tree->chunk[x].last) { /* private now; whose it is, is the same at each such k */
+            tree->chunk[x].last) { /* private now; the same sequence has all of these chunks */
             sequence[tree->chunk[x].first].n_shared = k;
             sequence[tree->chunk[x].first].joint = k > 0 ? chunk_of(tree, s, k - 1) : -1;
         }

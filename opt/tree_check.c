@@ -8,8 +8,8 @@ static int is_used(const struct cp_opt_tree *tree, int x) {
     return 0 <= x && x < tree->fresh_chunk && tree->chunk[x].first != -1;
 }
 
-/* POOL-1, POOL-2: the list of free chunks ends, so it has none twice; it has as many as are free and not fresh, so it
- * has all. */
+/* POOL-1, POOL-2: the list of free chunks ends, so it has none twice; it has as many as are free
+ * and not fresh, so it has all. */
 static int pool_is_valid(const struct cp_opt_tree *tree) {
     int listed = 0, not_used = 0;
     if (tree->fresh_chunk < 0 || tree->fresh_chunk > tree->sizes.capacity) {
@@ -49,7 +49,7 @@ static int has_at(const struct cp_opt_tree *tree, int s, int k, int chunk) {
     return s >= 0 && k < tree->sequence[s].n_chunks && chunk_of(tree, s, k) == chunk;
 }
 
-/* Numbers of each sequence, before those of others are looked at. */
+/* Checks each sequence's own numbers, before they are compared with those of others. */
 static int sequence_is_valid(const struct cp_opt_tree *tree, int s) {
     return 0 <= tree->sequence[s].n_chunks && tree->sequence[s].n_chunks <= tree->sizes.max_depth &&
            0 <= tree->sequence[s].n_shared &&
@@ -64,8 +64,9 @@ static int sequence_is_valid(const struct cp_opt_tree *tree, int s) {
            tree->sequence[s].marked == 0;
 }
 
-/* TREE-1 and TREE-4 for a used chunk: there are sequences at both ends of its range, and the first has it. What is
- * between them follows from TREE-3: who has it is the first, or stands behind one that has it; alike with the last. */
+/* TREE-1 and TREE-4 for a used chunk: there are sequences at both ends of its range, and the
+ * first has the chunk. The rest follows from TREE-3: a sequence that has the chunk is the first
+ * of the range, or comes after one that has it; likewise for the last. */
 static const char *check_chunk(const struct cp_opt_tree *tree, int x) {
     if (!cp_opt_tree_is_alive(tree, tree->chunk[x].first) ||
         !cp_opt_tree_is_alive(tree, tree->chunk[x].last)) {
@@ -113,7 +114,8 @@ static int twins_are_valid(const struct cp_opt_tree *tree, int x) {
     return twin < 0 || (tree->chunk[x].has_twin && tree->chunk[twin].has_twin);
 }
 
-/* The buckets have each full chunk, where it belongs, and no other. No chunk has two before it, so the lists end. */
+/* The buckets have each full chunk, where it belongs, and no other. No chunk has two before it, so
+ * the lists end. */
 static int buckets_are_valid(const struct cp_opt_tree *tree) {
     int listed = 0, full = 0;
     for (int b = 0; b < tree->n_buckets; b++) {

@@ -19,8 +19,8 @@ int cp_opt_sizes_are_valid(const struct cp_opt_sizes *sizes) {
            0 <= sizes->hash_bits && sizes->hash_bits <= 64;
 }
 
-/* A number that no other tree of this process has (PLAN-5), as in the reference: trees that exist at one moment differ
- * in their address, others in the moment that they were made. */
+/* A number that no other tree of this process has (PLAN-5), as in the reference: trees that
+ * exist at the same time differ in their address, others in the time at which they were made. */
 static unsigned long long identity(const struct cp_opt_tree *tree) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of sequences: a list, and over it a search tree that counts, for indices in O(log b). It is a treap: a heap
- * by cp_opt_is_higher(), from left to right the list. */
+/* The order of sequences: a list, and over it a search tree that counts, for indices in O(log b).
+ * It is a treap: a heap by cp_opt_is_higher(), from left to right the list. */
 #include "tree_internal.h"
 
 int cp_opt_is_higher(const struct cp_opt_tree *tree, int a, int b) {
@@ -52,7 +52,7 @@ static void rotate_up(struct cp_opt_tree *tree, int s) {
         1 + size_of(tree, sequence[parent].left) + size_of(tree, sequence[parent].right);
 }
 
-/* In the list, b comes right behind a; -1 stands for what is before the first and behind the last. */
+/* Links b right after a in the list; -1 stands for both ends of the list. */
 static void link_list(struct cp_opt_tree *tree, int a, int b) {
     if (a < 0) {
         tree->first = b;
@@ -78,7 +78,7 @@ void cp_opt_insert(struct cp_opt_tree *tree, int s, int behind) {
     } else if (sequence[behind].right < 0) {
         sequence[behind].right = s;
         sequence[s].up = behind;
-    } else { /* the next one is the leftmost on the right of `behind` */
+    } else { /* the next sequence is the leftmost one to the right of `behind` */
         sequence[next].left = s;
         sequence[s].up = next;
     }
@@ -159,7 +159,7 @@ static int is_valid_in_the_search_tree(const struct cp_opt_tree *tree, int s) {
                                               tree->sequence[tree->sequence[s].up].right == s));
 }
 
-/* The one behind s, by the search tree. Heights fall from parent to child, so that the way ends. */
+/* The sequence after s, by the search tree. Heights fall from parent to child, so the walk ends. */
 static int successor(const struct cp_opt_tree *tree, int s) {
     const struct cp_opt_sequence *sequence = tree->sequence;
     if (sequence[s].right >= 0) {

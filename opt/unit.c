@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unit: rows (a query row and a head each) of a task, with some K/V heads, tile by tile along its keys. */
+/* A unit: rows (a query row and a head each) of a task, with some K/V heads, tile by tile along its
+ * keys. */
 #include <string.h>
 
 #include "opt/unit.h"
@@ -31,7 +32,8 @@ static int row_of(const struct opt_unit *u, int i, int *in_group) {
     return opt_first_row(a, u->task->begin) + (int)(of_task / group);
 }
 
-/* Where row i of a head is in an array [query rows][h]; of `first_row` query rows before that of the task. */
+/* Where row i of a head is in an array [query rows][h]; of `first_row` query rows before that of
+ * the task. */
 static size_t place(const struct opt_head *h, int i, size_t first_row) {
     const struct cp_attention *a = h->unit->call->attention;
     int in_group, row = row_of(h->unit, i, &in_group) - opt_first_row(a, h->unit->task->begin);
@@ -141,7 +143,8 @@ struct opt_run cp_opt_run(const struct opt_unit *u, int g, int key, int tile, in
     return (struct opt_run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
 }
 
-/* How many keys of the tile each row sees; a row of padding sees all. Returns 1 when all rows do. */
+/* How many keys of the tile each row sees; a row of padding sees all. Returns 1 when all rows
+ * do. */
 static int see(const struct opt_unit *u, int tile, int keys) {
     int all = 1;
     for (int i = 0; i < u->padded_rows; i++) {

@@ -44,8 +44,8 @@ static void add_few(const struct opt_head *h, int tile, int keys, int all) {
     }
 }
 
-/* All heads at once: K of one head after the other is one stretch of memory, then V, and nothing waits for the weights
- * of a single row. */
+/* All heads at once: K of one head after the other is one stretch of memory, then V, and nothing
+ * waits for the weights of a single row. */
 void cp_opt_tile_of_few(const struct opt_unit *u, int tile, int keys, int all) {
     for (int x = 0; x < u->n_heads; x++) {
         struct opt_head h = cp_opt_head(u, x);

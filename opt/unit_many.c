@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many rows: what is read of K and V is made binary32 and used by all rows; or the multiplier does it. */
+/* Many rows: K and V are converted to binary32 once and used by all rows; or the multiplier does
+ * the work. */
 #include "opt/unit.h"
 
 #define LINE 64 /* bytes of a cache line */
@@ -10,8 +11,8 @@ static void ask_for_all(struct opt_wanted wanted) {
     }
 }
 
-/* Keys first .. end-1 of the next tile, or their values: the first run of them is left to the product that comes now,
- * the others, if chunks are small, are on their way then. */
+/* Prefetches keys first .. end-1 of the next tile, or their values. Their first run is left to
+ * the coming product; the other runs, if chunks are small, are requested here. */
 static struct opt_wanted want_next(const struct opt_head *h, int first, int end, int values) {
     const struct opt_unit *u = h->unit;
     const struct cp_attention *a = u->call->attention;
@@ -87,7 +88,8 @@ static void score_keys(const struct opt_head *h, int tile, int first, int end,
                         wanted);
 }
 
-/* ---- By the loops: few keys at a time, then few numbers of all values, and what was made of them is near ---- */
+/* ---- By the loops: a few keys at a time, then a few numbers of all values; converted data
+ * stays in the cache ---- */
 
 static void score_tile(const struct opt_head *h, int tile, int keys) {
     for (int key = 0; key < keys; key += OPT_AT_ONCE) {

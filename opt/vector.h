@@ -21,7 +21,7 @@
 /* For what takes the type as a constant. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* LANES numbers as they are; or n of them, fewer, and zeros: nothing behind them is read. */
+/* Loads LANES numbers; or n of them, fewer than LANES, and zeros: nothing beyond them is read. */
 static inline vec load_typed(const void *from, int type, size_t at) {
     return type == CP_FP16   ? v_load_16((const uint16_t *)from + at)
            : type == CP_BF16 ? v_load_b16((const uint16_t *)from + at)
@@ -109,8 +109,8 @@ INLINE size_t bytes_of(int type, int n) {
         v_store(c + (i)*c_row + LANES, y##i);                                                      \
     }
 
-/* Steps of a block from one line of what is wanted to the next: so many lines come from memory
- * meanwhile. */
+/* How many steps of a block lie between two prefetched cache lines: that many lines arrive from
+ * memory meanwhile. */
 #define WANTED_EACH 4
 
 INLINE void ask(struct opt_wanted *wanted) {
@@ -186,9 +186,9 @@ static void product(float *c, size_t c_row, struct opt_matrix a, const float *b,
 
 /* ---- Few rows: K and V as they are ---- */
 
-/* K and V are read from one end to the other: what lies this far ahead is on its way then. It may
- * be behind the end of an array, which a prefetch does not mind; it is no pointer, so that none
- * points there. */
+/* K and V are read from one end to the other. What lies this far ahead is prefetched. It may be
+ * past the end of an array, which a prefetch allows; the address is computed as an integer, so
+ * that no pointer points there. */
 #define AHEAD 8192
 
 INLINE void fetch(const void *from, size_t at, size_t bytes) {
@@ -209,8 +209,8 @@ INLINE void fetch(const void *from, size_t at, size_t bytes) {
     }
 #define DOTS_END(i) v_sum_4(score + (i)*CP_OPT_KEYS, a##i, b##i, c##i, e##i);
 
-/* M rows and four keys, each `next` numbers behind the one before: a number of K is loaded once for
- * all rows. */
+/* M rows and four keys, each `next` numbers after the one before. A number of K is loaded once
+ * for all rows. */
 #define DOTS_OF(M)                                                                                 \
     INLINE void dots_of_##M(float *score, const float *q, size_t stride, const void *k, int type,  \
                             size_t at, size_t next, int d) {                                       \
@@ -392,8 +392,8 @@ static void divide(float *to, const float *from, float x, int n) {
     }
 }
 
-/* To nearest, ties to even: what is cut off is carried when it is more than half, or half of an odd
- * number. */
+/* Rounds to nearest, ties to even: carries when the truncated part is more than half, or half
+ * and the number is odd. */
 static uint16_t bfloat_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shared memory of the running block, with room between its arrays that nobody may touch.
- * Internal. */
+/* The shared memory of the running block, with gaps between its arrays that must not be
+ * accessed. Internal. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_ARENA_H
 #define CHUNKPROOF_KERNELS_SIMT_ARENA_H
 
@@ -37,7 +37,7 @@ struct Machine::Arena {
 
     /* All arrays go. */
     void clear();
-    /* The place of a new array, or 0: there is no room. */
+    /* The place of a new array; 0: there is no room. */
     std::size_t add(std::size_t count, std::size_t alignment);
     void mark(std::size_t offset, std::size_t count, unsigned set, unsigned clear);
     bool contains(const void *address) const {

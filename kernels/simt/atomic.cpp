@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atomic functions. Threads take turns, so that a plain load and store is atomic; the checks are told
- * that these two are one. */
+/* Atomic functions. Threads take turns, so that a plain load and store is atomic; the checks are
+ * told that these two are one. */
 #include "kernels/simt/cuda_cpu.h"
 
 /* Behind the call, in the kernel. */

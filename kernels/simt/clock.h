@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which accesses of other threads a thread may rely on. Within its block: vector clocks, shared by threads that know the
- * same, so that a collective of a warp costs 32 numbers and not 32 vectors. Across blocks: what was handed over. */
+/* Which accesses of other threads a thread may rely on. Within a block: vector clocks, shared by
+ * threads that know the same, so that a collective of a warp costs 32 numbers and not 32
+ * vectors. Across blocks: what was handed over. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_CLOCK_H
 #define CHUNKPROOF_KERNELS_SIMT_CLOCK_H
 
@@ -14,7 +15,7 @@ namespace simt {
 
 class Clocks {
   public:
-    /* A block of so many threads begins: each in epoch 1, none ordered with another. */
+    /* A block of `threads` threads begins; each is in epoch 1, and none is ordered with another. */
     void restart(std::uint32_t block, int threads);
 
     /* The threads meet: what each did until now comes before what any of them does from now on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda.h for a CPU compiler. __shared__ is not defined: SIMT_SHARED is. Functions of this file have the
- * place of their call as a last, defaulted argument. */
+/* cuda.h for a CPU compiler. __shared__ is not defined: SIMT_SHARED is. Functions of this file have
+ * the place of their call as a last, defaulted argument. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_CUDA_CPU_H
 #define CHUNKPROOF_KERNELS_SIMT_CUDA_CPU_H
 
@@ -25,8 +25,8 @@
 
 constexpr int warpSize = 32;
 
-/* A reference to the block's array; the declaration itself, by an address of its own, tells arrays
- * apart, also those of two instances of a template. */
+/* A reference to the block's array. The declaration has an address of its own, which tells
+ * arrays apart, even those of two instances of a template. */
 #define SIMT_UNROLL
 
 #define SIMT_SHARED(TYPE, NAME, ...)                                                               \
@@ -165,8 +165,9 @@ template <class T> inline T __ldg(const T *address) {
     return *address;
 }
 
-/* The fast ones in the steps that a GPU takes: the argument is rounded before the power of two, so that the relative error
- * of __expf(x) grows as |x| does. In each step as exact as the C library, where a GPU is off by a unit or two more. */
+/* The fast functions take the steps of a GPU: the argument is rounded before the power of two,
+ * so the relative error of __expf(x) grows with |x|. Each step is as exact as the C library,
+ * where a GPU is off by a unit or two more. */
 inline float __expf(float x) {
     return exp2f(x * 0x1.715476p0f);
 }
@@ -294,7 +295,7 @@ inline void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (
     runtime::multiply_add(d, a, b, c, where);
 }
 
-/* The same in another arithmetic of 16-bit elements, which a GPU has not. */
+/* The same in another arithmetic with 16-bit elements, which a GPU does not have. */
 inline void mma_m16n8k16(unsigned (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2],
                          const unsigned (&c)[4], runtime::AddProduct add,
                          Where where = Where::here()) {

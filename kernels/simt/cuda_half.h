@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_fp16.h for the CPU: __half and __half2, their conversions, and operations of which a single
- * rounding of the exact result is all. A NaN keeps its sign and leading payload as NUM-2 says; a GPU
- * gives 0x7FFF. */
+ * rounding of the exact result is all. A NaN keeps its sign and leading payload as NUM-2 says; a
+ * GPU gives 0x7FFF. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_CUDA_HALF_H
 #define CHUNKPROOF_KERNELS_SIMT_CUDA_HALF_H
 
@@ -13,8 +13,8 @@
 
 namespace simt {
 
-/* Exact. Exponent and fraction are moved to their places in binary32, which makes the number too small
- * by 2^112, also when it is subnormal. */
+/* Exact. Exponent and fraction are moved to their places in binary32, which makes the number too
+ * small by 2^112, also when it is subnormal. */
 inline float half_to_float(std::uint16_t half) {
     std::uint32_t bits = (half & 0x7FFFu) << 13;
     float magnitude;

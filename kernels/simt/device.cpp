@@ -342,7 +342,8 @@ static void copy(void *to, const void *from, std::size_t bytes) {
     }
 }
 
-/* From memory that is not pinned what lies there now is copied, and to such memory nothing is copied later. */
+/* From memory that is not pinned what lies there now is copied, and to such memory nothing is
+ * copied later. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
     Host host;

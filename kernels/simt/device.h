@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device for the host functions of host.h, on the CPU, that shows what a launcher does wrong:
+/* A device on the CPU for the host functions of host.h. It exposes what a launcher does wrong:
  *
- * - it is as late as it may be: what is put on a stream is done when somebody waits for it, not before, so that
- *   memory that is changed too early is copied as it is then;
- * - its memory cannot be touched by the host; a kernel may touch nothing else (under the checks of simt.h);
- * - each call can be made to fail;
- * - while a stream is captured nothing may wait, and a wait spoils the capture.
+ * - It defers its work as long as it may: a stream's work is done when somebody waits for it, not
+ *   before. So memory that is changed too early is copied with the change.
+ * - The host cannot touch its memory, and a kernel may touch nothing else (under the checks of
+ *   simt.h).
+ * - Each call can be made to fail.
+ * - While a stream is captured nothing may wait; a wait invalidates the capture.
  *
- *     simt::Device device;          the current one of this thread of the operating system, until it is gone
- *     device.fail_at = 3;           the third call from now on fails
+ *     simt::Device device;     the current device of this operating-system thread, while it exists
+ *     device.fail_at = 3;      the third call from now on fails
  *     ...
- *     device.live()                 what was allocated and not freed */
+ *     device.live()            what was allocated and not freed */
 #ifndef CHUNKPROOF_KERNELS_SIMT_DEVICE_H
 #define CHUNKPROOF_KERNELS_SIMT_DEVICE_H
 
@@ -27,7 +28,7 @@
 
 namespace simt {
 
-/* What a stream does; its status then. */
+/* One step of a stream; it returns the stream's status. */
 typedef std::function<cudaError_t()> Step;
 
 } // namespace simt
@@ -72,7 +73,7 @@ struct Device {
     std::size_t copied_bytes = 0; /* how much */
     int pageable_copies = 0; /* those from memory that is not pinned: they are not asynchronous */
     Report report;           /* the first finding of a kernel */
-    cudaError_t last_error = cudaSuccess; /* of a launch that was refused, until it is asked for */
+    cudaError_t last_error = cudaSuccess; /* of a refused launch, until it is asked for */
 
     Device();
     ~Device();

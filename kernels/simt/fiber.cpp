@@ -25,9 +25,9 @@ static void jump(Context &from, Context &to) {
 
 #else
 
-/* simt_switch(void **save, void *load): what the System V ABI asks a function to keep is pushed, the
- * stack pointers are exchanged, and the same is popped: rbp, rbx, r12 .. r15, and the control words of
- * SSE and x87 in one slot. */
+/* simt_switch(void **save, void *load): what the System V ABI asks a function to keep is pushed,
+ * the stack pointers are exchanged, and the same is popped: rbp, rbx, r12 .. r15, and the control
+ * words of SSE and x87 in one slot. */
 extern "C" void simt_switch(void **save, void *load);
 
 asm(R"(
@@ -61,9 +61,9 @@ simt_switch:
     .size simt_switch, . - simt_switch
 )");
 
-/* The stack as simt_switch leaves one, so that its `ret` is a call of entry(): from the top a return
- * address of zero, entry, six registers and the control words. At entry the stack pointer is 8 below a
- * multiple of 16, as after any call. */
+/* The stack as simt_switch leaves one, so that its `ret` is a call of entry(): from the top a
+ * return address of zero, entry, six registers and the control words. At entry the stack pointer is
+ * 8 below a multiple of 16, as after any call. */
 static void prepare(Context &context, void *stack, std::size_t bytes, void (*entry)()) {
     std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(stack) + bytes) & ~std::uintptr_t{15};
     void **top = reinterpret_cast<void **>(end);

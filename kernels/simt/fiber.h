@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fiber: a stack and a place to go on. One runs each CUDA thread. */
+/* A fiber: a stack, and the place where it continues. Each CUDA thread runs on a fiber. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_FIBER_H
 #define CHUNKPROOF_KERNELS_SIMT_FIBER_H
 
@@ -28,7 +28,7 @@ struct Context {
  * context_entered() first and never returns: its last act is a switch with `last`. */
 void context_start(Context &context, void *stack, std::size_t bytes, void (*entry)());
 
-/* Goes on with `to`; comes back when somebody switches to `from`. `last`: nobody will. */
+/* Continues with `to`; returns when somebody switches to `from`. `last`: nobody will. */
 void context_switch(Context &from, Context &to, bool last);
 
 /* The first act on a new stack; `from` is the context that switched to it. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads hand over by atomics, most of all to blocks that run later: `partial = ...; __threadfence();
- * atomicAdd(&done, 1)`, and the block that sees the last number reads what all the others wrote.
+/* What threads hand over by atomics, mostly to blocks that run later. For example, each block
+ * does `partial = ...; __threadfence(); atomicAdd(&done, 1)`, and the block that gets the last
+ * number reads what all the others wrote.
  *
- * A thread that changes a place by an atomic releases there what __threadfence() put before it, and takes whatever was
- * released there until then. No fence is asked of the one that takes: CUDA's own examples have none. */
+ * A thread that changes a place by an atomic releases there what it did before __threadfence(),
+ * and acquires whatever was released there before. The acquiring thread needs no fence: CUDA's
+ * own examples have none. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_HANDOVER_H
 #define CHUNKPROOF_KERNELS_SIMT_HANDOVER_H
 
@@ -16,25 +18,25 @@
 
 namespace simt {
 
-/* Of places, how many releases were taken: the first ones. */
+/* For each place, how many releases were acquired: always the first ones. */
 using Taken = std::map<std::uintptr_t, std::size_t>;
 
 void take_all(Taken &to, const Taken &from);
 
-/* Of each thread of a block, an epoch; never changed. */
+/* An epoch for each thread of a block; never changed. */
 using Epochs = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-/* By one atomic. */
+/* A release, by one atomic. */
 struct Release {
     std::uint32_t block;
     int thread;
-    std::uint32_t epoch; /* of that thread, in which it did the atomic alone */
+    std::uint32_t epoch; /* of that thread; only its atomic is in it */
     Epochs seen;         /* the last ones that come before */
 };
 
 class Handovers {
   public:
-    /* The thread that releases had taken so much. */
+    /* `taken`: what the releasing thread had acquired. */
     void release(std::uintptr_t place, Release what, const Taken &taken);
 
     /* Was anything? */

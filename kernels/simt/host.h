@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a launcher includes in place of cuda_runtime.h: under nvcc it itself; a CPU compiler gets the functions that
- * are named below, with CUDA's meaning, on the device of device.h.
+/* What a launcher includes in place of cuda_runtime.h: under nvcc it itself; a CPU compiler gets
+ * the functions that are named below, with CUDA's meaning, on the device of device.h.
  *
  * Not CUDA's, on both:
  *   simt::launch_on(stream, grid, block, bytes, kernel, arguments...)
- *       kernel<<<grid, block, bytes, stream>>>(arguments...), also with more than 48 KiB of dynamic shared memory */
+ *       kernel<<<grid, block, bytes, stream>>>(arguments...), also with more than 48 KiB of dynamic
+ *       shared memory */
 #ifndef CHUNKPROOF_KERNELS_SIMT_HOST_H
 #define CHUNKPROOF_KERNELS_SIMT_HOST_H
 
@@ -141,7 +142,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 
 namespace simt {
 
-/* What a kernel may have of dynamic shared memory beyond 48 KiB is said before it is launched. */
+/* A kernel that needs more than 48 KiB of dynamic shared memory must be announced before it is
+ * launched. */
 cudaError_t allow_shared(const void *kernel, int bytes);
 /* No: the launch fails, and cudaGetLastError() says so. */
 bool may_use_shared(const void *kernel, std::size_t bytes);

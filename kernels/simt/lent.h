@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device for a program that has loaded an object with CUDA kernels and this executor in it: what the program cannot
- * ask through CUDA's own functions. In C, for it looks these up by name. */
+/* A device for a program that has loaded an object with CUDA kernels and this executor in it:
+ * what the program cannot ask through CUDA's own functions. It is C, because the program looks
+ * these functions up by name. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_LENT_H
 #define CHUNKPROOF_KERNELS_SIMT_LENT_H
 
@@ -10,7 +11,7 @@
 #define SIMT_NOTHING       0
 #define SIMT_OUT_OF_BOUNDS 1
 #define SIMT_WROTE_INPUT   2
-#define SIMT_RACED         3 /* or touched what an asynchronous copy was still writing */
+#define SIMT_RACED         3 /* or accessed bytes that an asynchronous copy was still writing */
 #define SIMT_ENDLESS       4
 #define SIMT_UNDEFINED                                                                             \
     5 /* all else that CUDA does not define: divergence, shared memory that nobody wrote, ... */
@@ -19,15 +20,16 @@
 extern "C" {
 #endif
 
-/* This thread of the operating system has a device from now on. Threads and blocks run in the order of the seed; what
- * was found before is forgotten, and so is what was declared. */
+/* Gives this operating-system thread a device. Threads and blocks run in the order of the seed.
+ * Earlier findings and declarations are forgotten. */
 void simt_begin(unsigned long long seed);
 
-/* Of what cudaMalloc() gave, the first so many bytes are this array: the rest may not be touched. The name is kept as
- * it is. */
+/* Declares an array: the first `bytes` bytes of memory from cudaMalloc(). The rest of that
+ * memory may not be accessed. The name is not copied. */
 void simt_declare(void *memory, const char *name, size_t bytes, int writable);
 
-/* The first thing that a kernel did wrong since simt_begin(), in a sentence that is cut to `size` bytes. */
+/* The first thing that a kernel did wrong since simt_begin(), as a sentence of at most `size`
+ * bytes. */
 int simt_found(char *text, size_t size);
 
 /* Is there nothing left to do on any stream? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A launch that is running: its threads, what they wait for, and its memory. Internal. */
+/* A running launch: its threads, what they wait for, and its memory. Internal. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_MACHINE_H
 #define CHUNKPROOF_KERNELS_SIMT_MACHINE_H
 
@@ -49,7 +49,8 @@ struct Thread {
     unsigned committed = 0;   /* groups */
 };
 
-/* How the lanes of a collective are served once all have arrived: their operands, indexed by lane. */
+/* How the lanes of a collective are served once all have arrived: their operands, indexed by
+ * lane. */
 struct Lanes {
     int first; /* thread of lane 0 */
     unsigned mask;
@@ -96,8 +97,8 @@ class Machine {
     Clocks clocks;
     int running = 0;            /* thread */
     std::uint32_t block_number; /* linear */
-    /* The executor itself runs: its own loads and stores are not a kernel's, even where the linker
-     * gave it an instrumented copy of an inline function. */
+    /* Set while the executor itself runs: its own loads and stores are not a kernel's, even
+     * where the linker gave it an instrumented copy of an inline function. */
     bool executing = true;
     bool instrumented = false; /* some plain load or store of the kernel was seen */
     uint3 block = {0, 0, 0};

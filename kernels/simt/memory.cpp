@@ -107,7 +107,8 @@ static Code lower_half(const void *code) {
     return static_cast<Code>(reinterpret_cast<std::uintptr_t>(code));
 }
 
-/* "; of it bytes 736 to 767 are not written": the stretch of its array that the byte is in, or the next one behind it. */
+/* "; of it bytes 736 to 767 are not written": the stretch of its array that the byte is in, or the
+ * next one behind it. */
 std::string Machine::around(std::size_t offset) const {
     for (const Array &array : arrays) {
         std::size_t begin = array.offset, end = array.offset + array.bytes;
@@ -201,7 +202,8 @@ void Machine::access_global(const char *address, std::size_t bytes, bool write, 
                 address, bytes, thread, code);
 }
 
-/* Of the running thread. Places in shared memory are others for each block: nothing is handed over by them. */
+/* Of the running thread. Places in shared memory are others for each block: nothing is handed over
+ * by them. */
 void Machine::atomic(const void *address, std::size_t bytes, const void *code) {
     bool global = !arena->contains(address);
     if (global) {

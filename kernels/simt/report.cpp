@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a finding says. A text is complete, and owns no memory but the report's, before the thread that
- * found it leaves its stack. */
+/* What a finding says. A text is complete, and owns no memory but the report's, before the thread
+ * that found it leaves its stack. */
 #include <cstdarg>
 #include <cstdio>
 #include <dlfcn.h>

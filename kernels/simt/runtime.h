@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cuda_cpu.h asks of the executor on behalf of a CUDA thread: the functions behind CUDA's names.
- * Kernels call none of them by these names. */
+/* What cuda_cpu.h asks of the executor on behalf of a CUDA thread: the functions that implement
+ * CUDA's names. Kernels do not call them by these names. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_RUNTIME_H
 #define CHUNKPROOF_KERNELS_SIMT_RUNTIME_H
 
@@ -61,7 +61,8 @@ void copy_async(void *to, const void *from, int bytes, int used, Where where);
 void copy_commit();
 void copy_wait(int groups); /* until at most so many of the latest groups are under way; -1: all */
 
-/* An atomic access, which no instrumented code makes; `code` is behind its call. Does not return when it is wrong. */
+/* An atomic access, which no instrumented code makes; `code` is behind its call. Does not return
+ * when it is wrong. */
 void check_atomic(const void *address, std::size_t bytes, const void *code);
 
 /* __threadfence(). */

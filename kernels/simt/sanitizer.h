@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What AddressSanitizer and valgrind want to be told; nothing without them. */
+/* Tells AddressSanitizer and valgrind what they need to know; does nothing without them. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_SANITIZER_H
 #define CHUNKPROOF_KERNELS_SIMT_SANITIZER_H
 

@@ -83,7 +83,8 @@ void Shadow::forget(std::size_t offset, std::size_t count) {
     }
 }
 
-/* Which bytes of a cell lie in first .. end-1 of an array of bytes, cells beginning at even places. */
+/* Which bytes of a cell lie in first .. end-1 of an array of bytes, cells beginning at even
+ * places. */
 static unsigned bytes_of(std::uintptr_t cell, std::uintptr_t first, std::uintptr_t end) {
     return (2 * cell >= first ? 1u : 0u) | (2 * cell + 1 < end ? 2u : 0u);
 }

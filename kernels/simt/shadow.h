@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who touched memory last: a cell for each 2 bytes. */
+/* Who accessed memory last: a cell for each 2 bytes. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_SHADOW_H
 #define CHUNKPROOF_KERNELS_SIMT_SHADOW_H
 
@@ -44,7 +44,8 @@ struct Access {
     }
 };
 
-/* The lower half of a code address, 0 for none: what else there is of the object is near. */
+/* The lower half of a code address, 0 for none. The rest of the object is near, so the upper
+ * half is known. */
 using Code = std::uint32_t;
 
 /* What a race is with. */
@@ -62,7 +63,8 @@ class Shadow {
     /* Forgets who touched these bytes. */
     void forget(std::size_t offset, std::size_t count);
 
-    /* An access, made at `code`, by a thread whose block is at `clocks`; true when it races, then with `found`. */
+    /* Records an access, made at `code`, by a thread whose block is at `clocks`. Returns true
+     * when it races; `found` then says with what. */
     bool access(std::size_t offset, std::size_t count, bool write, Access who, Code code,
                 const Clocks &clocks, bool across_blocks, Conflict &found);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs CUDA C++ kernels on the CPU under checks: launch() is what <<<...>>> is on a GPU. A kernel
- * includes simt/cuda.h; the program that launches it includes this file. README.md tells what is
- * checked and what is not.
+/* Runs CUDA C++ kernels on the CPU under checks: launch() does what <<<...>>> does on a GPU. A
+ * kernel includes simt/cuda.h; the program that launches it includes this file. README.md says
+ * what is checked and what is not.
  *
- * A launch runs on the calling thread of the operating system and is over when launch() returns.
- * Several of those threads may launch side by side. The only state kept is a thread-local pointer to
- * the launch that is running. */
+ * A launch runs on the calling operating-system thread and is over when launch() returns.
+ * Several of these threads may launch at the same time. The only state that is kept is a
+ * thread-local pointer to the running launch. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_H
 #define CHUNKPROOF_KERNELS_SIMT_H
 
@@ -21,18 +21,18 @@
 
 namespace simt {
 
-/* What a launch found wrong: the first thing, since the launch ends there. */
+/* The first thing that a launch found wrong; the launch ends there. */
 enum class Finding {
     none,
-    race_shared,          /* two threads of a block, one writes, nothing orders them */
+    race_shared,          /* two threads of a block; one writes, and nothing orders them */
     race_global,          /* the same on a declared buffer, in one block or in two */
-    in_flight,            /* touched bytes that an asynchronous copy still writes: a missing wait */
+    in_flight,            /* access to bytes that a copy still writes: a missing wait */
     out_of_bounds_shared, /* in no shared array of the block */
-    out_of_bounds_global, /* in no declared buffer, nor anything else the thread may touch */
+    out_of_bounds_global, /* in no declared buffer, nor elsewhere where it may access */
     write_to_constant,    /* a write to a buffer declared as read only */
-    uninitialized_shared, /* reads shared bytes that nobody wrote in this block */
-    misaligned,           /* an asynchronous copy, ldmatrix or atomic on a crooked address */
-    barrier_divergence,   /* a barrier of the block that cannot complete, or not in that way */
+    uninitialized_shared, /* a read of shared bytes that nobody wrote in this block */
+    misaligned,           /* an asynchronous copy, ldmatrix or atomic at a misaligned address */
+    barrier_divergence,   /* a barrier that cannot complete, or differs between threads */
     warp_divergence,      /* lanes of a warp at different collectives, or masks that disagree */
     inactive_lane,        /* a shuffle reads a lane that takes no part */
     step_limit,           /* an endless loop, or a limit that is too small */
@@ -42,7 +42,7 @@ enum class Finding {
 /* Its name, as it stands above. */
 const char *finding_name(Finding finding);
 
-/* Global memory that the kernel may touch. As soon as one buffer is declared, an access to anything
+/* Global memory that the kernel may access. Once a buffer is declared, an access to anything
  * else but the block's shared memory, the thread's own stack and the kernel's parameters is
  * out_of_bounds_global. The caller keeps the memory. */
 struct Buffer {
@@ -60,8 +60,8 @@ struct Config {
     std::uint64_t seed = 0;        /* order of threads and blocks: 0 ascending, else permuted */
     std::uint64_t step_limit =
         200 * 1000 * 1000; /* checked accesses and collectives, all threads */
-    /* Accesses that a thread makes before another has its turn, so that a loop that waits for another
-     * thread ends. 0: until it waits. */
+    /* How many accesses a thread makes before another thread runs, so that a loop that waits for
+     * another thread ends. 0: a thread runs until it waits. */
     std::uint32_t slice = 4096;
     bool shuffles_order_memory =
         true;                /* false: of the collectives of a warp only __syncwarp() does */
@@ -69,7 +69,7 @@ struct Config {
     std::vector<Buffer> buffers;
 };
 
-/* What came of a launch. `text` says all of the rest in one sentence. */
+/* The result of a launch. `text` says everything else in one sentence. */
 struct Report {
     Finding finding = Finding::none;
     std::string text;
@@ -99,8 +99,9 @@ struct Call {
 /* Runs a call; launch() is the way to it. */
 Report run(const Config &config, const Call &call);
 
-/* Runs kernel(arguments...) for each thread of each block. The kernel gets copies of the arguments;
- * after a finding the launch stops where it is, and destructors of a thread's variables are not run. */
+/* Runs kernel(arguments...) for each thread of each block. The kernel gets copies of the
+ * arguments. After a finding the launch stops, and destructors of a thread's variables are not
+ * run. */
 template <class... P, class... A>
 Report launch(const Config &config, void (*kernel)(P...), A &&...arguments) {
     struct Bound {

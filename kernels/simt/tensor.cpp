@@ -3,7 +3,8 @@
  * g = l / 4 and t = l % 4. A register of two binary16 holds the element of the smaller index in its
  * lower half.
  *
- *   ldmatrix, matrix i of 8 x 8 binary16: row r begins where lane 8 i + r points, 16 bytes, aligned to 16
+ *   ldmatrix, matrix i of 8 x 8 binary16: row r begins where lane 8 i + r points, 16 bytes, aligned
+ *   to 16
  *     register i            elements (g, 2t) (g, 2t + 1)
  *     .trans                elements (2t, g) (2t + 1, g)
  *
@@ -17,8 +18,9 @@
  *     C, D  numbers 0, 1    (g,     2t) (g,     2t + 1)
  *           numbers 2, 3    (g + 8, 2t) (g + 8, 2t + 1)
  *
- * Products of binary16 are exact in binary32. How they are added is left open by PTX; here one after
- * the other, in ascending order of the index, to C, each sum rounded to nearest, ties to even. */
+ * Products of binary16 are exact in binary32. How they are added is left open by PTX; here one
+ * after the other, in ascending order of the index, to C, each sum rounded to nearest, ties to
+ * even. */
 #include <cstring>
 
 #include "kernels/simt/cuda_half.h"
@@ -87,7 +89,8 @@ void load_matrices(unsigned *to, int count, bool transposed, const void *row, Wh
                        where);
 }
 
-/* T: float, for binary16 matrices; unsigned, for those of any 16-bit elements, with a sum of one's own. */
+/* T: float, for binary16 matrices; unsigned, for those of any 16-bit elements, with a sum of one's
+ * own. */
 template <class T> struct MultiplyOperand {
     T *d;
     const unsigned *a;

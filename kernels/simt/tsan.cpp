@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that gcc and clang call for each load and store under -fsanitize=thread, and for one of a type that its
- * address is not aligned for under -fsanitize=alignment. Linked in place of the sanitizers' own, they hand the accesses
- * of kernels to the executor. */
+/* The functions that gcc and clang call for each load and store under -fsanitize=thread, and for
+ * one of a type that its address is not aligned for under -fsanitize=alignment. Linked in place of
+ * the sanitizers' own, they hand the accesses of kernels to the executor. */
 #include <cstdint>
 #include <cstring>
 
@@ -22,7 +22,8 @@ static void touch(const void *address, std::size_t bytes, bool write, const void
     machine.turn();
 }
 
-/* What the compilers say of a place in the source and its type (their __ubsan_handle_type_mismatch_v1()). */
+/* What the compilers say of a place in the source and its type (their
+ * __ubsan_handle_type_mismatch_v1()). */
 struct Mismatch {
     const char *file;
     std::uint32_t line, column;

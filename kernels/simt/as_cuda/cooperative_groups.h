@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of cooperative groups the block, and tiles of a warp of it. Clusters, grids and coalesced threads are not there. Each
- * collective has the place of its call as a last, defaulted argument, as those of cuda_cpu.h have. */
+/* Of cooperative groups the block, and tiles of a warp of it. Clusters, grids and coalesced threads
+ * are not there. Each collective has the place of its call as a last, defaulted argument, as those
+ * of cuda_cpu.h have. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_AS_CUDA_COOPERATIVE_GROUPS_H
 #define CHUNKPROOF_KERNELS_SIMT_AS_CUDA_COOPERATIVE_GROUPS_H
 

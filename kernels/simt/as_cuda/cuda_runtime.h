@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a source in plain CUDA gets on the executor in place of CUDA's headers (gate/source/cuda_source.h). */
+/* What a source in plain CUDA gets on the executor in place of CUDA's headers
+ * (gate/source/cuda_source.h). */
 #ifndef CHUNKPROOF_KERNELS_SIMT_AS_CUDA_H
 #define CHUNKPROOF_KERNELS_SIMT_AS_CUDA_H
 
@@ -15,7 +16,8 @@ cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute, int by
 
 namespace simt {
 
-/* kernel<<<grid, block, bytes, stream>>>(arguments...): more than 48 KiB only where cudaFuncSetAttribute() said so. */
+/* kernel<<<grid, block, bytes, stream>>>(arguments...): more than 48 KiB only where
+ * cudaFuncSetAttribute() said so. */
 template <class... P>
 void launch_plain(cudaStream_t stream, dim3 grid, dim3 block, std::size_t bytes,
                   void (*kernel)(P...), typename Same<P>::type... arguments) {
