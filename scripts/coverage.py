@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lines and branches of ref/ that the unit tests reach, against coverage/threshold.
+"""Measures which lines and branches of ref/ the unit tests reach, and compares with
+coverage/threshold.
 
     scripts/coverage.py          prints what is not reached; exit status 1 below the threshold
     scripts/coverage.py --html   also writes build/coverage/html/index.html
 
-A line may be taken out with LCOV_EXCL_LINE, LCOV_EXCL_BR_LINE or an LCOV_EXCL_START .. LCOV_EXCL_STOP
-block; coverage/exclusions.md has to list each, file by file, with its reason.
+A line may be taken out with LCOV_EXCL_LINE, LCOV_EXCL_BR_LINE or an LCOV_EXCL_START ..
+LCOV_EXCL_STOP block; coverage/exclusions.md has to list each, file by file, with its reason.
 """
 import glob
 import os
@@ -45,7 +46,8 @@ def measure():
 
 
 def read(path):
-    """{file: {"line": {line: reached}, "branch": {(line, branch): reached}}} of an lcov trace file."""
+    """{file: {"line": {line: reached}, "branch": {(line, branch): reached}}} of an lcov trace
+    file."""
     files = defaultdict(lambda: {"line": {}, "branch": {}})
     with open(path, encoding="utf-8") as info:
         for row in info:
@@ -95,7 +97,8 @@ def main():
     print_missed(files)
     findings = check_exclusions()
     if sys.argv[1:] == ["--html"]:
-        run("genhtml", "--quiet", "--rc", branch_option(), "--branch-coverage", "--output-directory",
+        run("genhtml", "--quiet", "--rc", branch_option(),
+            "--branch-coverage", "--output-directory",
             f"{BUILD}/html", INFO)
         print(f"{BUILD}/html/index.html")
     with open("coverage/threshold", encoding="utf-8") as text:

@@ -40,13 +40,15 @@ def chart(left, title, points, logarithmic=False):
     width, top, height = 300, 60, 290
     xs = sorted({x for curve in points.values() for x, _ in curve})
     ys = [y for curve in points.values() for _, y in curve]
-    x_ticks, y_ticks = (decades(xs), decades(ys)) if logarithmic else (xs, [max(ys) * i / 4 for i in range(5)])
+    x_ticks, y_ticks = (decades(xs), decades(ys)) if logarithmic else (xs,
+            [max(ys) * i / 4 for i in range(5)])
     scale = math.log10 if logarithmic else float
     x_low, y_low = (scale(x_ticks[0]), scale(y_ticks[0])) if logarithmic else (xs[0], 0.0)
     x_span, y_span = scale(x_ticks[-1]) - x_low or 1, scale(y_ticks[-1]) - y_low or 1
 
     def place(x, y):
-        return left + width * (scale(x) - x_low) / x_span, top + height * (1 - (scale(y) - y_low) / y_span)
+        return left + width * (scale(x) - x_low) / x_span, top + height * (1 - (scale(y) - y_low) /
+                y_span)
 
     parts = [text(left + width / 2, top + height + 36, title, "small", "middle")]
     for tick in y_ticks:
@@ -54,7 +56,8 @@ def chart(left, title, points, logarithmic=False):
         parts += [f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>',
                   text(left - 6, y + 4, f"{tick:.3g}", "small", "end")]
     for tick in x_ticks:
-        parts.append(text(place(tick, y_ticks[-1])[0], top + height + 18, f"{tick:g}", "small", "middle"))
+        parts.append(text(place(tick, y_ticks[-1])[0], top + height + 18, f"{tick:g}", "small",
+                          "middle"))
     ends = []
     for i, (name, curve) in enumerate(points.items()):
         places = [place(x, y) for x, y in sorted(curve)]
@@ -70,12 +73,14 @@ def chart(left, title, points, logarithmic=False):
 
 
 def rows(left, title, points, width=420):
-    """A line for each row, points = [(row, {name: (least, median, most)})], by decades; 1 is marked."""
+    """A line for each row, points = [(row, {name: (least, median, most)})], by decades; 1 is
+    marked."""
     if not points:
         return []
     top, step = 60, 22
     names = list(dict.fromkeys(name for _, series in points for name in series))
-    ticks = decades([x for _, series in points for spread in series.values() for x in spread] + [1.0])
+    ticks = decades([x for _, series in points for spread in series.values()
+                     for x in spread] + [1.0])
     low, span = math.log10(ticks[0]), math.log10(ticks[-1]) - math.log10(ticks[0])
 
     def place(x):
@@ -97,5 +102,6 @@ def rows(left, title, points, width=420):
                       f'class="curve" stroke="{colour}"/>',
                       f'<circle cx="{place(median):.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>']
     for i, name in enumerate(names):
-        parts.append(text(left + width + 16, top + 8 + 18 * i, name, "small", "start", COLOURS[i % len(COLOURS)]))
+        parts.append(text(left + width + 16, top + 8 + 18 * i, name, "small", "start",
+                          COLOURS[i % len(COLOURS)]))
     return parts

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What needs a GPU: the kernels' checks there, and the benchmark.
+"""Everything that needs a GPU: the kernels' checks there, and the benchmark.
 
 usage: scripts/gpu.py check PROGRAMS EXECUTOR [--small]   what `make gpu` does
        scripts/gpu.py bench PROGRAMS OUT [--small]        what `make bench-gpu` does
 
-PROGRAMS has conform, grid and bench (tests/gpu/), compiled for the GPU; EXECUTOR has conform for the CPU. --small is
-what a CPU can do: PROGRAMS may then be those for the CPU, too, and nothing is asked of the sanitizers.
+PROGRAMS has conform, grid and bench (tests/gpu/), compiled for the GPU; EXECUTOR has conform for
+the CPU. --small is what a CPU can do: PROGRAMS may then be compiled for the CPU, too, and the
+sanitizers do not run.
 
-check: conform prints the same on both; every version over the whole grid; compute-sanitizer's four tools on a part of it.
-bench: OUT/bench.csv, and from it OUT/bench.md and OUT/bench.svg. Other implementations that python3 finds (PyTorch's
-scaled_dot_product_attention and FlexAttention, FlashInfer) are measured by scripts/gpu_peers.py in the same run.
+check: conform prints the same on both; every version runs over the whole grid, and under the four
+tools of compute-sanitizer over a part of it.
+bench: writes OUT/bench.csv, and from it OUT/bench.md and OUT/bench.svg. In the same run,
+scripts/gpu_peers.py measures the other implementations that python3 finds (PyTorch's
+scaled_dot_product_attention and FlexAttention, FlashInfer).
 
 exit status: 0 all passed, 1 something failed, 2 bad use
 """
@@ -33,10 +36,12 @@ def passes(name, command):
     if shutil.which(str(command[0])) is None:
         print(f"not ok - {name}: {command[0]} is not there", flush=True)
         return False
-    run = subprocess.run([str(part) for part in command], capture_output=True, text=True, errors="replace")
+    run = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                         errors="replace")
     lines = run.stdout.splitlines() + run.stderr.splitlines()
     good = run.returncode == 0
-    print(f"{'ok' if good else 'not ok'} - {name}: {lines[-1] if lines else 'no output'}", flush=True)
+    print(f"{'ok' if good else 'not ok'} - {name}: {lines[-1] if lines else 'no output'}",
+          flush=True)
     if not good:
         print("\n".join("# " + line for line in lines[-40:]), flush=True)
     return good
@@ -50,7 +55,8 @@ def conforms(outputs):
     """Of the device and of the executor."""
     lines = [output.stdout.splitlines() for output in outputs]
     other = [(one, two) for one, two in zip(*lines) if one != two]
-    good = all(output.returncode == 0 for output in outputs) and lines[0] == lines[1] and len(lines[0]) > 0
+    good = all(output.returncode == 0
+               for output in outputs) and lines[0] == lines[1] and len(lines[0]) > 0
     print(f"{'ok' if good else 'not ok'} - the executor does what the device does: {len(lines[0])} kernels, "
           f"{len(other)} differ", flush=True)
     for one, two in other:
@@ -61,7 +67,8 @@ def conforms(outputs):
 def check(programs, executor, small):
     device = conform(programs)
     if device.returncode != 0:
-        print(f"gpu: no kernel runs here: {(device.stdout + device.stderr).strip()}", file=sys.stderr)
+        print(f"gpu: no kernel runs here: {(device.stdout + device.stderr).strip()}",
+              file=sys.stderr)
         return 1
     grid = [programs / "grid"] + (["--small"] if small else [])
     results = [conforms((device, conform(executor))), passes("every version over the grid", grid)]
@@ -72,7 +79,8 @@ def check(programs, executor, small):
         for tool in TOOLS:
             for program in ("conform", "grid --small"):
                 results.append(passes(f"{tool} of {program}", [
-                    sanitizer, "--tool", tool, "--error-exitcode", "9", programs / program.split()[0],
+                    sanitizer, "--tool", tool, "--error-exitcode", "9",
+                    programs / program.split()[0],
                     *program.split()[1:]]))
     print(f"gpu: {results.count(True)} passed, {results.count(False)} failed")
     return 0 if all(results) else 1
@@ -114,9 +122,11 @@ def report(rows, device):
     table = []
     for key, by_kernel in loads.items():
         limit = min(float(row["limit_us"]) for row in by_kernel.values() if row["limit_us"])
-        ours = min(float(row["median_us"]) for name, row in by_kernel.items() if name.startswith("version"))
+        ours = min(float(row["median_us"]) for name, row in by_kernel.items()
+                   if name.startswith("version"))
         table.append([*key[:4], f"{key[4]}/{key[5]}", f"{limit:.1f}",
-                      *(cell(by_kernel.get(kernel)) for kernel in kernels), f"{100 * limit / ours:.0f} %"])
+                      *(cell(by_kernel.get(kernel)) for kernel in kernels),
+                      f"{100 * limit / ours:.0f} %"])
     return ("Latency of attention in decoding, in microseconds: the median, and in brackets the spread from the 10th\n"
             "to the 90th percentile; of each kernel the fastest cutting of the paths. The second-level cache is\n"
             f"overwritten before each run.\n\n{device}\n\n" + markdown(head, table))
@@ -135,12 +145,15 @@ def picture(rows):
                     rate = 1e6 * int(key[1]) / float(row["median_us"])
                     points.setdefault(kernel, []).append((int(key[column]), rate))
         parts += chart(60 + 470 * place, title, points)
-    return svg(990, 420, [text(20, 26, "Attention: tokens per second and layer, kernel by kernel", "title"), *parts])
+    return svg(990, 420,
+               [text(20, 26, "Attention: tokens per second and layer, kernel by kernel", "title"),
+                *parts])
 
 
 def bench(programs, out, small):
     out.mkdir(parents=True, exist_ok=True)
-    run = subprocess.run([str(programs / "bench")] + (["--small"] if small else []), stdout=subprocess.PIPE,
+    run = subprocess.run([str(programs / "bench")] + (["--small"] if small else []),
+                         stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     if run.returncode != 0:
         print(run.stderr.strip(), file=sys.stderr)
@@ -168,7 +181,8 @@ def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--small"]
     small = "--small" in sys.argv
     if len(arguments) != 3 or arguments[0] not in ("check", "bench"):
-        print(__doc__.strip(), file=sys.stderr if sys.argv[1:] not in (["-h"], ["--help"]) else sys.stdout)
+        print(__doc__.strip(), file=sys.stderr if sys.argv[1:] not in (["-h"], ["--help"])
+              else sys.stdout)
         return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
     what, programs, other = arguments[0], pathlib.Path(arguments[1]), pathlib.Path(arguments[2])
     return (check if what == "check" else bench)(programs, other, small)

@@ -1,24 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a user would take otherwise, on the loads of a bench.csv: lines of the same CSV on standard output.
+"""Measures other implementations on the loads of a bench.csv. Prints lines of the same CSV.
 
 usage: scripts/gpu_peers.py BENCH_CSV
 
 - sdpa: PyTorch's scaled_dot_product_attention; each sequence has a copy of its keys.
-- flex: FlexAttention, compiled; all sequences are one, over the distinct keys, with a block mask for who sees what.
-- flashinfer paged: BatchDecodeWithPagedKVCacheWrapper; shared pages are the same pages.
+- flex: FlexAttention, compiled; one sequence over all distinct keys, with a block mask for what
+  each
+  query sees.
+- flashinfer paged: BatchDecodeWithPagedKVCacheWrapper; shared pages are stored once.
 - flashinfer cascade: MultiLevelCascadeAttentionWrapper, two levels.
 
-Only loads of one shared prefix are given to flex and to the cascade. A peer that is not there, or that fails, is said on
-standard error and left out. Timed as tests/gpu/bench.cu does it: events, the second-level cache overwritten, median.
-exit status: 0; 2 bad use
+flex and the cascade run only loads with one shared prefix. A peer that is missing or fails is
+reported on standard error and left out. Timing is that of tests/gpu/bench.cu: events, with the
+second-level cache overwritten; the median. exit status: 0; 2 bad use
 """
 import csv
 import functools
 import sys
 
 HEAD_DIM, PAGE = 128, 64
-COLUMNS = ("load", "b", "n_p", "n_s", "h", "h_kv", "kernel", "chunks_per_task", "median_us", "p10_us", "p90_us",
+COLUMNS = ("load", "b", "n_p", "n_s", "h", "h_kv", "kernel", "chunks_per_task", "median_us",
+           "p10_us", "p90_us",
            "bytes", "operations", "limit_us")
 
 
@@ -53,7 +56,8 @@ def random(torch, *shape):
 
 
 def sdpa(torch, b, n, _, h, h_kv):
-    q, k, v = random(torch, b, h, 1, HEAD_DIM), random(torch, b, h_kv, n, HEAD_DIM), random(torch, b, h_kv, n, HEAD_DIM)
+    q, k, v = random(torch, b, h, 1, HEAD_DIM), random(torch, b, h_kv, n, HEAD_DIM), random(torch,
+            b, h_kv, n, HEAD_DIM)
     return lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=h != h_kv)
 
 
@@ -80,7 +84,8 @@ def flex(torch, b, n, n_s, h, h_kv):
 def pages_of(b, n, n_s):
     """Pages of each sequence: those of the prefix are the same for all."""
     shared, own = n_s // PAGE, -(-n // PAGE) - n_s // PAGE
-    return shared, own, [list(range(shared)) + [shared + s * own + i for i in range(own)] for s in range(b)]
+    return shared, own, [list(range(shared)) + [shared + s * own + i for i in range(own)]
+                         for s in range(b)]
 
 
 def paged(torch, b, n, n_s, h, h_kv):
@@ -91,7 +96,8 @@ def paged(torch, b, n, n_s, h, h_kv):
     wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(
         torch.empty(256 << 20, dtype=torch.uint8, device="cuda"), "NHD", use_tensor_cores=h != h_kv)
     wrapper.plan(tensor([i * (shared + own) for i in range(b + 1)]), tensor(sum(pages, [])),
-                 tensor([(n - 1) % PAGE + 1] * b), h, h_kv, HEAD_DIM, PAGE, q_data_type=torch.float16)
+                 tensor([(n - 1) % PAGE + 1] * b), h, h_kv, HEAD_DIM, PAGE,
+                 q_data_type=torch.float16)
     q = random(torch, b, h, HEAD_DIM)
     return lambda: wrapper.run(q, cache)
 
@@ -107,7 +113,8 @@ def cascade(torch, b, n, n_s, h, h_kv):
         2, torch.empty(256 << 20, dtype=torch.uint8, device="cuda"), "NHD")
     wrapper.plan([tensor([0, b]), tensor(range(b + 1))],
                  [tensor([0, shared]), tensor([i * own for i in range(b + 1)])],
-                 [tensor(range(shared)), tensor([page for path in pages for page in path[shared:]])],
+                 [tensor(range(shared)),
+                  tensor([page for path in pages for page in path[shared:]])],
                  [tensor([PAGE]), tensor([(n - 1) % PAGE + 1] * b)],
                  h, h_kv, HEAD_DIM, PAGE, q_data_type=torch.float16)
     q = random(torch, b, h, HEAD_DIM)
@@ -137,9 +144,11 @@ def main():
             try:
                 median, low, high = times(torch, cache, peer(torch, b, n, n_s, h, h_kv))
             except Exception as error:  # whatever a peer does not like
-                print(f"{name} left out of {row['load']} ({n}, {n_s}): {error}".splitlines()[0], file=sys.stderr)
+                print(f"{name} left out of {row['load']} ({n}, {n_s}): {error}".splitlines()[0],
+                      file=sys.stderr)
                 continue
-            out.writerow({**row, "kernel": name, "chunks_per_task": "", "median_us": f"{median:.2f}",
+            out.writerow({**row, "kernel": name, "chunks_per_task": "",
+                          "median_us": f"{median:.2f}",
                           "p10_us": f"{low:.2f}", "p90_us": f"{high:.2f}"})
             sys.stdout.flush()
             torch.cuda.empty_cache()

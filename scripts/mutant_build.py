@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How scripts/mutants makes a kernel of a source with a fault in it, and what it asks of the gate then. There are
-kernels in C, in plain CUDA, which the gate compiles itself, and versions of kernels/ behind tests/gate/cuda.cu; CUDA runs
-on the executor of kernels/simt, in its first cases alone: it takes its time.
+"""How scripts/mutants builds a kernel from a source with a fault, and how it runs the gate on it.
+There are kernels in C, kernels in plain CUDA, which the gate compiles itself, and the versions of
+kernels/, wrapped by tests/gate/cuda.cu. CUDA runs on the executor of kernels/simt, and only in the
+first cases, because the executor is slow.
 """
 import pathlib
 
@@ -21,7 +22,8 @@ SAMPLE = ("v2-no-barrier-before-values", "v2-unseen-key-weighs", "v3-does-not-wa
 
 
 def kernel_of(fields):
-    """What a fault is in: one name for each kernel that is to be right without it. A fault in a header names it."""
+    """What a fault is in: one name for each kernel that is to be right without it. A fault in a
+    header names it."""
     return f"cuda_v{fields['version']}" if "version" in fields else fields.get("kernel", fields["file"])
 
 
@@ -50,7 +52,8 @@ def build(place, fields, source, deep):
 
 
 def write_c(place, fields, source):
-    """A kernel in C, and its header where the fault is in that: a file finds those beside it first."""
+    """A kernel in C, and its header where the fault is in that: a file finds those beside it
+    first."""
     file = place / "kernel.c"
     if "kernel" in fields:
         (place / pathlib.Path(fields["file"]).name).write_text(source)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What killed a seeded fault: reports of `chunkproof gate --rules` as rows of a matrix, and what follows from all of
-them. scripts/mutants makes the reports, mutant_page.py a page of the matrix.
+"""What killed a seeded fault: turns reports of `chunkproof gate --rules` into rows of a matrix, and
+sums them up. scripts/mutants makes the reports, and mutant_page.py makes a page from the matrix.
 
-A kind of evidence is the values of a case whose numbers were wrong, or else the verdict. A rule of others tells a
-fault when it rejects a result in a case in which it accepts the right kernel's: one that rejects both knows nothing.
+A kind of evidence is the kind of values of a case whose numbers were wrong; without such a case, it
+is the verdict. Another acceptance rule detects a fault when, in some case, it rejects the faulty
+kernel's result and accepts the right kernel's. A rule that rejects both detects nothing.
 """
 import csv
 from dataclasses import asdict, dataclass, field
@@ -124,7 +125,7 @@ def summary_of(rows):
 def summary_lines(summary, whole):
     """whole: each fault met all cases, not those until the first that killed it alone."""
     lines = ["", "evidence: " + ", ".join(f"{letter} {name}" for letter, name, _ in CLASSES),
-             "rules of others that tell the fault: " + ", ".join(f"{letter} {rule}" for letter, rule in RULES), ""]
+             "other acceptance rules that detect the fault: " + ", ".join(f"{letter} {rule}" for letter, rule in RULES), ""]
     if summary["seconds"]:
         lines.append(f"killed in {summary['seconds']['median']:.2f} s (the median), {summary['seconds']['largest']:.2f} s "
                      "at most")

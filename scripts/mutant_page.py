@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kill matrix as one page of HTML, with nothing from elsewhere."""
+"""The kill matrix as one page of HTML, without external content."""
 from html import escape
 
 from mutant_kills import CLASSES, FEW, RULES
@@ -60,7 +60,7 @@ def rules_table(summary):
     lines = "".join(f"<tr><td>{escape(rule)}</td>" + cell(len(through["lets_through"]), "n") +
                     cell(len(through["usual_lets_through"]), "n") + "</tr>"
                     for rule, through in summary["rules"].items())
-    return ("<table><tr><th>rule of others</th><th>faults that it lets through in these cases</th>"
+    return ("<table><tr><th>acceptance rule</th><th>faults that it lets through in these cases</th>"
             f"<th>in the usual test, of {summary['usual']}</th></tr>" + lines + "</table>")
 
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What nvcc made of the kernels, against what was committed: registers, spills and static shared memory of each.
+"""Compares what nvcc made of the kernels with what was committed: registers, spills and static
+shared memory of each.
 
 usage: scripts/ptxas.py LOG           compare with kernels/resources.csv
-       scripts/ptxas.py LOG --update  write it anew
+       scripts/ptxas.py LOG --update  rewrite that file
 
-LOG is what nvcc --version and nvcc -Xptxas -v print. A kernel may have as many registers as leave room for as many of
-its blocks on a multiprocessor (65536 registers, given out in eights) as when the table was written, no spills that it
-had not, and just its shared memory. Dynamic shared memory is the launch's and not known here. Another release of nvcc
-than the table's gives other figures: they are printed, and not compared.
+LOG is what nvcc --version and nvcc -Xptxas -v print. A kernel may use more registers as long as the
+same number of its blocks fits on a multiprocessor as when the table was written (65536 registers,
+allocated in eights). It may not have new spills, and its shared memory must be the same. Dynamic
+shared memory belongs to the launch and is not known here. Figures of another release of nvcc than
+the table's are printed and not compared.
 
 exit status: 0 as committed, 1 a kernel needs more, is new or is gone, 2 the log has no kernel
 """
@@ -34,7 +36,8 @@ def limit_of(kernel, registers):
 
 def read_log(path):
     """{(kernel, capability): its row}."""
-    text = subprocess.run(["c++filt"], input=path.read_text(), capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(["c++filt"], input=path.read_text(), capture_output=True, text=True,
+                          check=True).stdout
     release = re.search(r"release ([\d.]+)", text)
     rows, at = {}, None
     for line in text.splitlines():
@@ -83,7 +86,8 @@ def main():
         return 0 if len(sys.argv) == 2 else 2
     rows = read_log(pathlib.Path(sys.argv[1]))
     if not rows:
-        print(f"scripts/ptxas.py: {sys.argv[1]} has no kernel: is it what nvcc -Xptxas -v printed?", file=sys.stderr)
+        print(f"scripts/ptxas.py: {sys.argv[1]} has no kernel: is it what nvcc -Xptxas -v printed?",
+              file=sys.stderr)
         return 2
     if "--update" in sys.argv:
         write_table(rows)
