@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `chunkproof bench`: measures what is asked for, part by part, and reports. */
+/* `chunkproof bench`: measures the requested parts, one after the other, and reports. */
 #define _POSIX_C_SOURCE 200809L /* isatty */
 
 #include <errno.h>

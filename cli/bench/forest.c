@@ -58,7 +58,7 @@ static double bytes_of(const struct cp_opt_sizes *sizes) {
            (double)sizes->max_sequences * (128.0 + 4.0 * sizes->max_depth);
 }
 
-/* One of the prefixes, then tokens that nobody has. */
+/* Makes a prompt: one of the prefixes, then tokens that no other prompt has. */
 static void write_prompt(struct stand *stand, int *token) {
     int group = prng_below(&stand->random, FOREST_GROUPS);
     for (int i = 0; i < stand->shared; i++) {

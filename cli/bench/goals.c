@@ -21,7 +21,7 @@ void bench_goal_add(struct bench_goal *goal, double value, const char *where) {
     goal->n++;
 }
 
-/* By the clock, or where others were at work by CPU time. */
+/* By wall time; where other processes were at work, by CPU time. */
 static int is_busy(const struct bench_cell *cell) {
     return bench_cell_share(cell) < BENCH_BUSY;
 }

@@ -19,8 +19,8 @@
 
 #define LINE 64 /* bytes of a cache line */
 
-/* Ways of reading: places of the memory that are read at once, and how far ahead it is asked for
- * (0: not). */
+/* Ways to read: how many places of the memory are read at once, and how far ahead is prefetched
+ * (0: not at all). */
 static const struct way {
     int streams;
     size_t ahead;

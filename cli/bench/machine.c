@@ -11,7 +11,7 @@
 
 #include "cli/base/printable.h"
 
-/* The text behind "NAME" and a colon in a file of such lines; `to` is unchanged without one. */
+/* The text after "NAME" and a colon in a file of such lines; `to` is unchanged if there is none. */
 static void find(const char *file, const char *name, char *to) {
     char line[512];
     FILE *in = fopen(file, "r");

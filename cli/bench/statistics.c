@@ -59,8 +59,8 @@ static void terms_of(const struct bench_cost_point *p, double *term) {
     term[2] = p->flops / p->seconds;
 }
 
-/* Solves m x = r for the terms in `set` by elimination with pivots; the others are 0. -1: there is
- * no one solution. */
+/* Solves m x = r for the terms in `set`, by elimination with pivots; the others are 0. -1: there
+ * is no unique solution. */
 static int solve(double m[BENCH_COST_TERMS][BENCH_COST_TERMS], const double *r, unsigned set,
                  double *x) {
     double row[BENCH_COST_TERMS][BENCH_COST_TERMS + 1];

@@ -33,9 +33,9 @@ static double thread_worked(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Each thread on a processor of its own, if there are so many: two that begin on the same one stay
- * there for most of what they do, some milliseconds. Where the system does not let it, it does
- * without. */
+/* Puts each thread on a processor of its own, if there are enough: two threads that start on the
+ * same one stay there for most of their work, some milliseconds. Where the system does not allow
+ * it, threads are left where they are. */
 static void take_processor(int number) {
     cpu_set_t allowed, mine;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {

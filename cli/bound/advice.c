@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said in words: which other choices lessen the part that dominates, and why nothing is
- * claimed. A choice is named only if the class that it leads to has less of that part, so that none
- * is named that was made. */
+/* The advice in words: which other choices make the dominating part smaller, and why some
+ * numbers have no bound. A choice is named only if the class that it leads to has less of that
+ * part, so no choice is named that was already made. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

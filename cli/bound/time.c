@@ -41,7 +41,7 @@ static void attention_once(const struct work *w) {
     (void)cp_finish(&state, w->o, w->part_o, row->d);
 }
 
-/* Seconds for one call, of so many. */
+/* Seconds for one call, averaged over many. */
 static double measure(void (*once)(const struct work *), const struct work *w, int calls) {
     clock_t start = clock();
     for (int i = 0; i < calls; i++) {

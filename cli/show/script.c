@@ -73,7 +73,7 @@ static int parse_join(struct show_script *script, struct show_place place, char 
     return EXIT_RIGHT;
 }
 
-/* append NAME word ...: each word is an operation, a decoding iteration of that sequence alone. */
+/* append NAME word ...: each word is one operation, a decoding iteration of only that sequence. */
 static int parse_append(struct show_script *script, struct show_place place, char *rest) {
     int first = script->n_words;
     int n = add_words(script, rest);
@@ -227,7 +227,7 @@ int show_script_from_text(struct show_script *script, const char *file, const ch
     return status;
 }
 
-/* Everything of the stream, with a NUL behind it; NULL after printing why not. */
+/* Reads the whole stream, and adds a NUL; NULL after a message. */
 static char *read_all(FILE *in, const char *file) {
     char *text = cli_allocate(NULL, SHOW_MAX_SCRIPT_BYTES + 1, 1);
     size_t size = fread(text, 1, SHOW_MAX_SCRIPT_BYTES + 1, in);

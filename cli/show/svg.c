@@ -8,7 +8,7 @@
 
 #include "cli/base/text.h"
 
-/* Shared and own chunks differ in the frame too, not in the colour alone. */
+/* Shared and own chunks also differ in their frame, not only in colour. */
 static const char style[] =
     "  <style>\n"
     "    text { font: 12px \"DejaVu Sans Mono\", Menlo, Consolas, monospace; fill: #1a1a1a;\n"

@@ -29,7 +29,7 @@ static void list_put(struct list *list, const char *item) {
     list->gap = 1;
 }
 
-/* The item "C5", say, with what stands before and behind it. */
+/* An item, for example "C5", with the text before and after it. */
 static void list_put_number(struct list *list, const char *before, int number, const char *behind) {
     char item[64];
     snprintf(item, sizeof item, "%s%d%s", before, number, behind);

@@ -7,9 +7,9 @@
 
 /* The characters that the tree is drawn with. */
 struct marks {
-    const char *fork;   /* before a chunk that has siblings behind it */
+    const char *fork;   /* before a chunk that has later siblings */
     const char *last;   /* before the last of its siblings */
-    const char *bar;    /* beside the descendants of the former */
+    const char *bar;    /* next to the descendants of such a chunk */
     const char *wall;   /* between slots */
     const char *unused; /* an unused slot */
     const char *end;    /* before the sequences that end at a chunk */
@@ -46,7 +46,7 @@ struct walk {
     int id_width;    /* of "C12" */
     int range_width; /* of "[0,3)" */
     int *level;      /* by depth: of the current path's chunk */
-    int *goes_on;    /* by level: the current branch has siblings behind it */
+    int *goes_on;    /* by level: the current branch has later siblings */
 };
 
 static int is_branch(const struct cp_tree *tree, int chunk) {
@@ -55,7 +55,7 @@ static int is_branch(const struct cp_tree *tree, int chunk) {
            tree->end[parent] - tree->begin[parent] > tree->end[chunk] - tree->begin[chunk];
 }
 
-/* Does a sibling stand behind this chunk? */
+/* Does this chunk have a later sibling? */
 static int has_next(const struct cp_tree *tree, int chunk) {
     int parent = show_parent(tree, chunk);
     int end = parent < 0 ? tree->n_sequences : tree->end[parent];

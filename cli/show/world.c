@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree and the plan with the names of what is in them. */
+/* The tree and the plan, with the names of sequences and words. */
 #include "cli/show/show.h"
 
 #include <stdlib.h>

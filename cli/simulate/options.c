@@ -267,7 +267,7 @@ static int read_option(struct simulate_options *options, struct cp_dims *given, 
     }
 }
 
-/* The settings where nothing is said. */
+/* The default settings. */
 static void preset(struct simulate_options *options) {
     memset(options, 0, sizeof *options);
     options->block = DEFAULT_BLOCK;

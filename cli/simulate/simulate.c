@@ -88,7 +88,8 @@ static void prepare(struct server *server, int r) {
     server->prepared = r;
 }
 
-/* Is there room for all chunks that r will ever take, besides those that are promised? */
+/* Is there room for all chunks that r will ever take, in addition to those already promised to
+ * others? */
 static int has_room(struct server *server, int r) {
     int n = server->trace->request[r].input_length;
     struct cp_match match =
@@ -185,7 +186,8 @@ static long long private_tokens(const struct cp_tree *tree, int s) {
     return n;
 }
 
-/* Those that have all their tokens; from the last, for a leave renumbers those behind it. */
+/* Removes the sequences that have all their tokens, from the last one: a leave renumbers those
+ * after it. */
 static int leave(struct server *server) {
     for (int s = server->tree->n_sequences - 1; s >= 0; s--) {
         int r = (int)server->tree->sequence[s].id;

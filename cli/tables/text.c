@@ -30,7 +30,8 @@ static int print_in_column(FILE *file, const struct cp_cell *cell, int padding) 
     return 7 - (int)strlen(recomputed);
 }
 
-/* The text behind `indent` spaces, the first of which `first` takes, broken before column 100. */
+/* The text after `indent` spaces, of which `first` takes the first ones; broken before column
+ * 100. */
 static void print_wrapped(FILE *file, const char *text, int indent, const char *first) {
     int column = indent;
     fprintf(file, "%-*s", indent, first);

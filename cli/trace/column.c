@@ -16,7 +16,7 @@ static size_t skip_space(struct text text, size_t at) {
     return at;
 }
 
-/* From an opening quote to behind the closing one. */
+/* From an opening quote to the place after the closing one. */
 static size_t skip_string(struct text text, size_t at) {
     for (at++; at < text.length && text.line[at] != '"'; at++) {
         at += text.line[at] == '\\' ? 1 : 0;
@@ -24,7 +24,7 @@ static size_t skip_string(struct text text, size_t at) {
     return at + 1;
 }
 
-/* From the first character of a value to behind its last. */
+/* From the first character of a value to the place after its last. */
 static size_t skip_value(struct text text, size_t at) {
     int depth = 0;
     do {

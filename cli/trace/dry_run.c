@@ -2,7 +2,7 @@
 #include "chunkproof/limits.h"
 #include "cli/trace/replay.h"
 
-/* One event for the model alone. Returns 0, or -1 when there is no memory. */
+/* Runs one event on the model only. Returns 0, or -1: out of memory. */
 static int follow(struct trace_model *model, struct trace_schedule *schedule,
                   const struct trace_event *event) {
     const struct trace *trace = schedule->trace;

@@ -67,7 +67,7 @@ static int add_child(struct trace_model *model, int node, int block) {
     return child;
 }
 
-/* Tokens behind the full blocks of the prompt lie in chunks of the sequence's own. */
+/* Tokens after the full blocks of the prompt are in the sequence's own chunks. */
 static int private_chunks(const struct trace_model *model, int r) {
     int n_full = model->prompt[r] / model->block_size;
     int behind = model->length[r] - n_full * model->block_size;
