@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TDPBF16PS in plain C, beside which the unit and its emulator are put; and numbers to try it with. */
+/* TDPBF16PS in plain C, with which the unit and its emulator are compared; and numbers to try it
+ * with. */
 #ifndef CHUNKPROOF_TESTS_AMX_MODEL_H
 #define CHUNKPROOF_TESTS_AMX_MODEL_H
 
@@ -9,8 +10,8 @@
 struct amx_tile amx_model(const struct amx_tile *c, const struct amx_tile *a,
                           const struct amx_tile *b, int rows, int pairs, int columns);
 
-/* Of TINY numbers products are near the smallest normal number, SUBNORMAL ones are subnormal or hardly larger, SPECIAL
- * ones are those at the ends, infinities and NaNs. */
+/* Of TINY numbers products are near the smallest normal number, SUBNORMAL ones are subnormal or
+ * hardly larger, SPECIAL ones are those at the ends, infinities and NaNs. */
 enum amx_kind { NORMAL, ANY_BITS, TINY, SUBNORMAL, LARGE, SPECIAL, KINDS };
 
 void amx_fill_pairs(struct amx_tile *to, enum amx_kind kind, unsigned long long *random);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions of AMX by the numbers of tiles, for tests; x86-64. */
+/* The instructions of AMX, for given tile numbers, for tests; x86-64. */
 #ifndef CHUNKPROOF_TESTS_AMX_TILES_H
 #define CHUNKPROOF_TESTS_AMX_TILES_H
 

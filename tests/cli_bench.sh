@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof bench` from outside: it all runs, small; the reports; peers that are there, absent or wrong; bad use; what
+# `chunkproof bench` from outside: it all runs, small; the reports; peers that are there, absent or
+# wrong; bad use; what
 # is left of a run that is interrupted. No time is asserted.
 #   tests/cli_bench.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
 set -u
@@ -14,7 +15,8 @@ smoke=(--smoke --memory 1)
 # right ARGUMENT...: status 0, nothing on standard error.
 right() {
     status 0 "$@" || return 1
-    [ -s "$work/out" ] && [ ! -s "$work/err" ] || { echo "no output, or errors"; cat "$work/err"; return 1; }
+    [ -s "$work/out" ] && [ ! -s "$work/err" ] || { echo "no output, or errors"; cat "$work/err";
+        return 1; }
 }
 
 # holds EXPRESSION: the report, t, follows its schema and the Python expression holds of it.
@@ -59,7 +61,8 @@ ok "... of the limits" has "limits     reading "
 ok "... of peers" has "no peer; --peer adds one"
 ok "... of a gate without a kernel" has "gate       skipped: --kernel names none"
 ok "... of a goal that has no load" has "not measured"
-# Table 3's second load, counted by hand: 4 sequences of 192 tokens, 128 in common, 4 heads, d = 128, 2 bytes.
+# Table 3's second load, counted by hand: 4 sequences of 192 tokens, 128 in common, 4 heads, d =
+# 128, 2 bytes.
 ok "... bytes and operations" holds "(lambda c: c['n_s'] == 128 and c['distinct_tokens'] == 128 + 4 * 64 and
     c['bytes'] == 2 * (2 * c['distinct_tokens'] * 4 * 128 + 2 * 4 * 4 * 128) and c['flops'] == 4 * 4 * 4 * 192 * 128)(cells[1])"
 csv_is_json() {
@@ -93,10 +96,13 @@ PYTHON
 }
 ok "the cost is one for simulate" cost_can_be_read
 
-ok "only what is asked for" json "{c['part'] for c in cells} == {'levels', 'gqa'} and t['tree'] is None and t['trace'] is None" \
+ok "only what is asked for" json \
+    "{c['part'] for c in cells} == {'levels', 'gqa'} and t['tree'] is None and t['trace'] is None" \
     "${smoke[@]}" --only gqa,levels
-ok "so many threads" json "t['threads'] == 1 and t['tree'] is not None and not cells" "${smoke[@]}" --threads 1 --only tree
-ok "plain C" json "t['unit'] == 'plain C' and cells[0]['end'] == 'measured'" "${smoke[@]}" --unit portable --only gqa
+ok "so many threads" json "t['threads'] == 1 and t['tree'] is not None and not cells" \
+    "${smoke[@]}" --threads 1 --only tree
+ok "plain C" json "t['unit'] == 'plain C' and cells[0]['end'] == 'measured'" "${smoke[@]}" \
+    --unit portable --only gqa
 ok "too little memory for a load" json "all(c['end'] == 'no-room' and 'GiB' in c['note'] and c['rounds'] == 0 for c in cells) and
     all(s['rounds'] == 0 for s in t['tree']['sizes']) and t['attention_cost'] is None" --smoke --memory 0.00001 --only levels,tree
 ok "... said" has "no room: it takes 0.00 GiB"
@@ -120,7 +126,8 @@ peer() { # peer NAME LINE...: a peer of one series, and what it answers when it 
     printf '#!/bin/sh\nwhile read -r line; do\ncase $line in\ncell*) %s ;;\nrun*) %s ;;\nesac\ndone\n' "$2" "$3" >"$work/$1"
     chmod +x "$work/$1"
 }
-peer works "echo 'series works: slowly'; echo 'skip other: no such thing'; echo ready" "echo time 1000 2000"
+peer works "echo 'series works: slowly'; echo 'skip other: no such thing'; echo ready" \
+    "echo time 1000 2000"
 ok "a peer" json "named(cells[0], 'works')['seconds']['median'] == 1000 and named(cells[0], 'works')['cpu_seconds']['most'] == 2000 and
     named(cells[0], 'works')['note'] == 'slowly' and not named(cells[0], 'other')['measured'] and t['goals'][3]['measured'] == 1 and
     t['goals'][3]['met']" "${smoke[@]}" --only gqa --peer "$work/works"
@@ -129,7 +136,8 @@ peer dies "echo 'series dies'; echo ready" "exit 1"
 ok "a peer that dies, beside one that works" json "named(cells[0], 'works')['measured'] and
     not named(cells[0], 'dies')['measured'] and 'ended' in named(cells[0], 'dies')['note']" \
     "${smoke[@]}" --only gqa --peer "$work/dies" --peer "$work/works"
-ok "a peer that is not there" json "not cells[0]['series'][3]['measured'] and cells[0]['rounds'] == 2" \
+ok "a peer that is not there" json \
+    "not cells[0]['series'][3]['measured'] and cells[0]['rounds'] == 2" \
     "${smoke[@]}" --only gqa --peer "$work/nowhere 2>/dev/null"
 ok "... by name" has "nowhere 2>/dev/null skipped: it has ended"
 
@@ -138,10 +146,12 @@ ok "... by name" has "nowhere 2>/dev/null skipped: it has ended"
 ok "the gate's tiers" json "t['gate']['tiers'][0]['tier'] == 'quick' and t['gate']['tiers'][0]['cases'] == 5 and
     t['gate']['tiers'][0]['all_cases'] == 400 and t['gate']['tiers'][0]['whole_seconds'] > t['gate']['tiers'][0]['seconds']" \
     "${smoke[@]}" --only gate --kernel "$root/tests/example/paged_kernel.c"
-no_kernel() { status 2 "${smoke[@]}" --only gate --kernel "$work/none" && says "--kernel $work/none: \`chunkproof gate\` gives no verdict"; }
+no_kernel() { status 2 "${smoke[@]}" --only gate --kernel "$work/none" &&
+    says "--kernel $work/none: \`chunkproof gate\` gives no verdict"; }
 ok "a kernel that is not there" no_kernel
 wrong_kernel() {
-    sed 's/o\[i\] = o\[i\] \* rescale/o[i] = o[i]/' "$root/tests/example/paged_kernel.c" >"$work/wrong.c"
+    sed 's/o\[i\] = o\[i\] \* rescale/o[i] = o[i]/' "$root/tests/example/paged_kernel.c" \
+        >"$work/wrong.c"
     status 1 "${smoke[@]}" --only gate --kernel "$work/wrong.c" && says "finds it wrong"
 }
 ok "a kernel that is wrong" wrong_kernel
@@ -151,7 +161,8 @@ ok "a kernel that is wrong" wrong_kernel
 interrupted() {
     local n found=0
     rm -f "$work/report"
-    "$chunkproof" bench --smoke --memory 1 --only gqa,levels --progress --peer "$work/waits" --json "$work/report" \
+    "$chunkproof" bench --smoke --memory 1 --only gqa,levels --progress --peer "$work/waits" \
+        --json "$work/report" \
         >"$work/out" 2>"$work/err" &
     for n in $(seq 300); do
         [ -e "$work/second" ] && break
@@ -160,7 +171,8 @@ interrupted() {
     kill -INT $!
     wait $! || found=$?
     [ "$found" = 130 ] || { echo "status $found after $n"; cat "$work/out" "$work/err"; return 1; }
-    has "interrupted after" && holds "t['interrupted'] and [c['end'] for c in cells] == ['measured', 'not-run']"
+    has "interrupted after" && holds \
+        "t['interrupted'] and [c['end'] for c in cells] == ['measured', 'not-run']"
 }
 # Answers for the first load, and waits at the second one.
 peer waits "[ ! -e '$work/first' ] || { : >'$work/second'; sleep 60; }; : >'$work/first'; echo 'series waits'; echo ready" \
@@ -182,20 +194,26 @@ units_are_in_the_schema() {
     words=$(sed -n '/^const char .bench_unit_words/,/^}/s/.*\("[^"]*"\).*/\1/p' "$root/cli/bench/report.c")
     [ "$(grep -c . <<<"$words")" = 5 ] || { echo "not 5 units: $words"; return 1; }
     while read -r word; do
-        grep -q "\"enum\": \[.*$word" "$root/spec/bench-report.schema.json" || { echo "$word is missing"; return 1; }
+        grep -q "\"enum\": \[.*$word" "$root/spec/bench-report.schema.json" ||
+            { echo "$word is missing"; return 1; }
     done <<<"$words"
 }
 ok "each unit is in the schema" units_are_in_the_schema
-ok "no such unit" wrong "--unit needs best, portable, avx2, avx512, neon or amx, not 'sse'" --unit sse
+ok "no such unit" wrong "--unit needs best, portable, avx2, avx512, neon or amx, not 'sse'" \
+    --unit sse
 ok "odd heads" wrong "--heads 12 is not a multiple of 8" --heads 12
 ok "no memory" wrong "--memory needs a number from" --memory 0
-ok "too many peers" wrong "--peer can be given at most 4 times" --peer a --peer b --peer c --peer d --peer e
+ok "too many peers" wrong "--peer can be given at most 4 times" --peer a --peer b --peer c \
+    --peer d --peer e
 ok "a cost of nothing" wrong "--only leaves them all out" --cost "$work/cost" --only tree
-no_trace() { status 2 "${smoke[@]}" --only trace --trace "$work/none" && says "$work/none: cannot be opened"; }
+no_trace() { status 2 "${smoke[@]}" --only trace --trace "$work/none" &&
+    says "$work/none: cannot be opened"; }
 ok "a trace that is not there" no_trace
-bad_trace() { status 2 "${smoke[@]}" --only trace --trace "$work/csv" && says "$work/csv:1:4: not JSON"; }
+bad_trace() { status 2 "${smoke[@]}" --only trace --trace "$work/csv" &&
+    says "$work/csv:1:4: not JSON"; }
 ok "a trace that is none" bad_trace
-no_cost() { status 2 --smoke --memory 0.00001 --only gqa --cost "$work/none" && says "not written" && [ ! -e "$work/none" ]; }
+no_cost() { status 2 --smoke --memory 0.00001 --only gqa --cost "$work/none" &&
+    says "not written" && [ ! -e "$work/none" ]; }
 ok "a cost of loads that were not measured" no_cost
 cannot_write() { status 2 "${smoke[@]}" --only gqa "$1" "$2" && says "$2 cannot be written"; }
 ok "a report that cannot be written" cannot_write --json /dev/full

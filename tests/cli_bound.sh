@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof bound` from outside: the report as text and JSON, cases in files, bounds of infinity, bad use.
+# `chunkproof bound` from outside: the report as text and JSON, cases in files, bounds of infinity,
+# bad use.
 #   tests/cli_bound.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
 set -u
 . "$(dirname "$0")/cli.bash" bound "${1:-}"
 
-# right ARGUMENT...: status 0, nothing on standard error, at most 100 columns, no spaces at line ends.
+# right ARGUMENT...: status 0, nothing on standard error, at most 100 columns, no spaces at line
+# ends.
 right() {
     status 0 "$@" || return 1
     [ -s "$work/out" ] && [ ! -s "$work/err" ] || { echo "no output, or errors"; return 1; }
@@ -18,7 +20,8 @@ says() {
     local text=$1
     shift
     right "$@" || return 1
-    tr -s '\n ' ' ' <"$work/out" | grep -qF -- "$text" || { echo "no '$text' in:"; cat "$work/out"; return 1; }
+    tr -s '\n ' ' ' <"$work/out" | grep -qF -- "$text" || { echo "no '$text' in:";
+        cat "$work/out"; return 1; }
 }
 
 # json EXPRESSION ARGUMENT...: the output is JSON, and a Python expression over it, `t`, is true.
@@ -44,7 +47,8 @@ same() {
         shift
     done
     shift
-    status 0 --json "${first[@]}" && cp "$work/out" "$work/first" && status 0 --json "$@" || return 1
+    status 0 --json "${first[@]}" && cp "$work/out" "$work/first" && status 0 --json "$@" ||
+        return 1
     python3 - "$work/first" "$work/out" <<'PYTHON'
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])
@@ -56,8 +60,10 @@ PYTHON
 }
 different() { ! same "$@" || { echo "the figures are the same"; return 1; }; }
 
-saved() { status 0 --keys 40 --head-dim 6 --seed 3 --save "$work/case.json" && [ -s "$work/case.json" ]; }
-standard_input() { "$chunkproof" bound --case - <"$work/example.json" >"$work/out" 2>&1 && grep -q '^row  *2 keys' "$work/out"; }
+saved() { status 0 --keys 40 --head-dim 6 --seed 3 --save "$work/case.json" &&
+    [ -s "$work/case.json" ]; }
+standard_input() { "$chunkproof" bound --case - <"$work/example.json" >"$work/out" 2>&1 &&
+    grep -q '^row  *2 keys' "$work/out"; }
 
 # no_nan ARGUMENT...: neither text nor JSON has a number that is none.
 no_nan() {
@@ -137,11 +143,13 @@ file short.json '{"scale": 1, "q": [1, 2], "k": [[1, 2]], "v": [[1]]}'
 file large1.json '{"scale": 1, "q": [1], "k": [[1e7]], "v": [[1]]}'
 printf '' >"$work/empty.json"
 printf ' \n\n' >"$work/blank.json"
-python3 -c 'print({"scale": 1, "q": [30] * 128, "k": [[30, -30] * 64], "v": [[1] * 128]})' | tr "'" '"' >"$work/alternating.json"
+python3 -c 'print({"scale": 1, "q": [30] * 128, "k": [[30, -30] * 64], "v": [[1] * 128]})' |
+    tr "'" '"' >"$work/alternating.json"
 
 ok "the report" says "P: 84 % of B."
 ok "its row and class" says "row 1024 keys of 128 numbers, scores up to" --family normal
-for family in normal massive one-hot ties shifted subnormal offset cancelling wide rising equal underflow edges; do
+for family in normal massive one-hot ties shifted subnormal offset cancelling wide rising equal \
+    underflow edges; do
     ok "family $family" json "t['family'] == '$family' and t['claimed'] == 32 and
         0 < t['rms']['largest'] < t['bound']['largest'] and 0 < t['bound']['median'] <= t['bound']['largest']" \
         --family $family --keys 100 --head-dim 32 --output fp32
@@ -180,15 +188,18 @@ ok "what is declared for one chunk" json "t['declared']['counts'] == {'depth_n':
     'changes': 0, 'operations_n': 8, 'operations_o': 16} and t['declared']['arithmetic']['score']['depth'] == 4 and
     t['declared']['arithmetic']['weights'] == {'unit': 2**-8, 'tiny': 2**-134, 'largest': 255 * 2**120}" \
     --keys 8 --head-dim 4 --weights bf16
-ok "a long class in 100 columns" right --merges balanced --divide immediate --truncate --flush --output fp32
-ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" --divide immediate
+ok "a long class in 100 columns" right --merges balanced --divide immediate --truncate --flush \
+    --output fp32
+ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" \
+    --divide immediate
 
 ok "the example of the specification" json "abs(t['bound']['largest'] - 0.00391) < 1e-5 and t['size']['median'] == 4
     and abs(share['P'] - share['output']) < 0.001" --case "$work/example.json" --chunk 1
 ok "a case from the standard input" standard_input
 ok "a case is saved" saved
 ok "and read again" same --case "$work/case.json" --input fp16 -- --keys 40 --head-dim 6 --seed 3
-ok "a case in a shorter format" different --case "$work/case.json" -- --case "$work/case.json" --input bf16
+ok "a case in a shorter format" different --case "$work/case.json" -- --case "$work/case.json" \
+    --input bf16
 
 ok "a scale that is missing" same --case "$work/plain.json" -- --case "$work/half.json"
 ok "which is in the help" says "Without scale: 1/sqrt(d)" --help
@@ -199,42 +210,58 @@ ok "the order that is one state" says "or running (no merges:" --help
 ok "the sums in the help" says "tensor-core (blocks of 16" --help
 ok "why a family is missing" says "the fuzzer's adversarial values need a kernel" --help
 
-ok "advice leaves out what was chosen" silent "--score tensor-core" --score tensor-core --weights fp32
-ok "and names the rest" says "The bound gets smaller with --score pairwise, a smaller --head-dim" --score tensor-core --weights fp32
-ok "the best choice is left with the data" says "The scores contribute most. The bound gets smaller with a smaller --head-dim or" \
+ok "advice leaves out what was chosen" silent "--score tensor-core" --score tensor-core \
+    --weights fp32
+ok "and names the rest" says "The bound gets smaller with --score pairwise, a smaller --head-dim" \
+    --score tensor-core --weights fp32
+ok "the best choice is left with the data" says \
+    "The scores contribute most. The bound gets smaller with a smaller --head-dim or" \
     --score pairwise --weights fp32 --output fp32
 ok "no option that a case refuses" silent "--head-dim" --score fp16 --case "$work/example.json"
-ok "fp16 is to be left" says "the remedy is another --score than fp16. The bound gets smaller with --score sequential, --score pairwise" \
+ok "fp16 is to be left" says \
+    "the remedy is another --score than fp16. The bound gets smaller with --score sequential, --score pairwise" \
     --score fp16
 ok "a better exponential" says "The exponential contributes most (--exp-error, and the rounding of its argument). The bound gets smaller with a
  smaller --exp-error or" --exp-error 1e-2 --chunk 1024
-ok "sums in binary32" says "The sums over the keys contribute most. The bound gets smaller with --accumulate fp32, --accumulate tensor-core" \
+ok "sums in binary32" says \
+    "The sums over the keys contribute most. The bound gets smaller with --accumulate fp32, --accumulate tensor-core" \
     --accumulate fp16 --chunk 1024
-ok "P in binary16" says "The bound gets smaller with --weights fp16 or --weights fp32." --weights bf16 --rounded-sum
+ok "P in binary16" says "The bound gets smaller with --weights fp16 or --weights fp32." \
+    --weights bf16 --rounded-sum
 ok "rounding to nearest" says "no --truncate" --truncate
 ok "no more than that" silent "--merges balanced" --partials fp16 --weights fp32 --merges balanced
 
 ok "no key" says "there is no bound (NUM-12)" --case "$work/none.json"
 ok "scores too uncertain" says "left = 1 - sum H_j - E_n =" --case "$work/large.json"
-ok "merges too many" says "The largest part comes from merges" --partials fp16 --keys 16384 --head-dim 2 --chunk 8
+ok "merges too many" says "The largest part comes from merges" --partials fp16 --keys 16384 \
+    --head-dim 2 --chunk 8
 ok "the same as JSON" json "t['claimed'] == 0 and t['bound']['largest'] is None and t['dominates'] is None and
     'NUM-10' in t['reason'] and t['left'] < 0 and t['lse_bound'] is None" --case "$work/large.json"
 ok "overflow, of one number of two" says "No bound for 1 of 2 numbers." --case "$work/wide.json"
-ok "overflow is explained" json "t['claimed'] == 1 and 'NUM-12' in t['reason']" --case "$work/wide.json"
-ok "no overflow in bf16" json "t['claimed'] == 2 and t['reason'] is None" --case "$work/wide.json" --output bf16
-ok "scores too large for binary64" says "cannot be computed in binary64" --case "$work/huge.json" --output fp32
-ok "and which numbers are" says "The products of a score, |scale| sum |q_i k_i|, are so large (1.15e+05)" \
+ok "overflow is explained" json "t['claimed'] == 1 and 'NUM-12' in t['reason']" \
+    --case "$work/wide.json"
+ok "no overflow in bf16" json "t['claimed'] == 2 and t['reason'] is None" --case "$work/wide.json" \
+    --output bf16
+ok "scores too large for binary64" says "cannot be computed in binary64" --case "$work/huge.json" \
+    --output fp32
+ok "and which numbers are" says \
+    "The products of a score, |scale| sum |q_i k_i|, are so large (1.15e+05)" \
     --score pairwise --case "$work/alternating.json"
-ok "also as JSON" json "t['largest_products'] == 115200 and t['largest_score'] == 0 and '1.15e+05' in t['reason']" \
+ok "also as JSON" json \
+    "t['largest_products'] == 115200 and t['largest_score'] == 0 and '1.15e+05' in t['reason']" \
     --score pairwise --case "$work/alternating.json"
 for case in beyond opposite; do
-    ok "a score $case binary64" says "The bound is infinite, because a score is too large" --case "$work/$case.json"
+    ok "a score $case binary64" says "The bound is infinite, because a score is too large" \
+        --case "$work/$case.json"
     ok "no number that is none: $case" no_nan --case "$work/$case.json"
     ok "divided at once: $case" no_nan --divide immediate --case "$work/$case.json"
 done
-ok "a weight lost beyond binary64" says "The largest part comes from scores. A score is too large: its error may be" --case "$work/far.json"
+ok "a weight lost beyond binary64" says \
+    "The largest part comes from scores. A score is too large: its error may be" \
+    --case "$work/far.json"
 ok "no number that is none: far" no_nan --case "$work/far.json"
-ok "merges beyond binary64" says "The largest part comes from merges. The merges contribute most" --keys 16384 --head-dim 2 --chunk 1 --exp-error 0.5
+ok "merges beyond binary64" says "The largest part comes from merges. The merges contribute most" \
+    --keys 16384 --head-dim 2 --chunk 1 --exp-error 0.5
 ok "no number that is none: merges" no_nan --keys 16384 --head-dim 2 --chunk 1 --exp-error 0.5
 ok "the time of both" says "attention tolerance ratio" --time --keys 256 --head-dim 16
 
@@ -243,7 +270,8 @@ ok "an argument" wrong "unexpected argument 'case.json'" case.json
 ok "no such family" wrong "--family needs normal, massive" --family gauss
 ok "no such format" wrong "--partials needs fp32 or fp16, not 'bf16'" --partials bf16
 ok "no such order" wrong "--merges needs chain, balanced or running, not 'tree'" --merges tree
-ok "a seed that JSON has no integer for" wrong "--seed needs a whole number from 0 to 9223372036854775807" --seed 9223372036854775808
+ok "a seed that JSON has no integer for" wrong \
+    "--seed needs a whole number from 0 to 9223372036854775807" --seed 9223372036854775808
 ok "no number" wrong "--keys needs a whole number from 1 to 1048576, not 'x'" --keys x
 ok "no keys" wrong "--keys needs" --keys 0
 ok "too many numbers" wrong "at most, not" --keys 1048576 --head-dim 65536
@@ -255,20 +283,26 @@ ok "a running state is divided last" wrong "leave out --divide" --merges running
 ok "P that is not rounded" wrong "--rounded-sum needs" --rounded-sum --weights fp32
 ok "a case and a family" wrong "--case brings its own row" --case "$work/example.json" --family wide
 ok "time of a case" wrong "--time measures its own rows" --time --case "$work/example.json"
-for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "merges balanced" "accumulate fp16" \
-    "partials fp16" "divide deferred" "exp-error 0.1" "input bf16" truncate flush rounded-sum json "save $work/x"; do
+for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "merges balanced" \
+    "accumulate fp16" \
+    "partials fp16" "divide deferred" "exp-error 0.1" "input bf16" truncate flush rounded-sum json \
+        "save $work/x"; do
     # shellcheck disable=SC2086 # an option and its value
     ok "time and ${option%% *}" wrong "not --${option%% *}" --time --keys 50 --$option
 done
 ok "a report in the place of a case" not_saved
-ok "a key that is misspelt" wrong '"scal" is unknown; the keys are scale, q, k and v' --case "$work/misspelt.json"
+ok "a key that is misspelt" wrong '"scal" is unknown; the keys are scale, q, k and v' \
+    --case "$work/misspelt.json"
 ok "a key that steers a terminal" wrong '"a?b" is unknown' --case "$work/escape.json"
 ok "no object" wrong "it is not a JSON object" --case "$work/list.json"
-ok "a query that does not fit" wrong "query70.json: q[0] = 70000 does not fit in fp16 (largest 65504);" \
+ok "a query that does not fit" wrong \
+    "query70.json: q[0] = 70000 does not fit in fp16 (largest 65504);" \
     --case "$work/query70.json" --input fp16
 ok "nor a key" wrong "k[1][1] = -70000 does not fit in fp16" --case "$work/key70.json" --input fp16
-ok "nor a value" wrong "v[1][0] = 70000 does not fit in fp16" --case "$work/value70.json" --input fp16
-ok "nor in bf16" wrong "q[0] = 1e+300 does not fit in bf16 (largest 3.3895314e+38)" --case "$work/beyond.json" --input bf16
+ok "nor a value" wrong "v[1][0] = 70000 does not fit in fp16" --case "$work/value70.json" \
+    --input fp16
+ok "nor in bf16" wrong "q[0] = 1e+300 does not fit in bf16 (largest 3.3895314e+38)" \
+    --case "$work/beyond.json" --input bf16
 ok "nor in fp32" wrong "q[0] = 1e+300 does not fit in fp32" --case "$work/beyond.json" --input fp32
 ok "but in a format of more range" right --case "$work/value70.json" --input bf16
 ok "a directory" wrong "$work: cannot be read: Is a directory" --case "$work"

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof gate` from outside: verdicts, exit statuses, messages. Its reports: tests/gate_reports.py.
-#   tests/cli_gate.sh [COMMAND]     COMMAND: the binary, default build/chunkproof; its kernels are in tests/ beside it
+# `chunkproof gate` from outside: verdicts, exit statuses, messages. Its reports:
+# tests/gate_reports.py.
+#   tests/cli_gate.sh [COMMAND]     COMMAND: the binary, default build/chunkproof; its kernels are
+# in tests/ beside it
 set -u
 . "$(dirname "$0")/cli.bash" gate "${1:-}"
 kernels=$(dirname "$chunkproof")/tests
@@ -10,9 +12,11 @@ right() {
     status 0 --kernel "$kernels/$1.so" --cases 48 && has "right: 0 of 48 cases wrong"
 }
 
-# misbehaves HOW VERDICT CLAUSE: exit status 1, with that verdict by that clause, and the gate goes on to the end.
+# misbehaves HOW VERDICT CLAUSE: exit status 1, with that verdict by that clause, and the gate goes
+# on to the end.
 misbehaves() {
-    MISBEHAVE_ALWAYS=1 MISBEHAVE=$1 status 1 --kernel "$kernels/gate/misbehaves.so" --cases 12 --seconds 1 || return 1
+    MISBEHAVE_ALWAYS=1 MISBEHAVE=$1 status 1 --kernel "$kernels/gate/misbehaves.so" --cases 12 \
+        --seconds 1 || return 1
     grep -q "^$2, .*; breaks $3$" "$work/out" && has "WRONG: "
 }
 
@@ -20,42 +24,54 @@ misbehaves() {
 among_others() {
     sed 's/(long long)s \* call->table_width/0/' tests/example/paged_kernel.c >"$work/others.c"
     status 1 --kernel "$work/others.c" --cases 60 --save "$work/others" &&
-        grep -q "^depends-on-others, .*; breaks NUM-10" "$work/out" && has "right for this sequence alone, but wrong together with the others" || return 1
-    "$chunkproof" explain "$work/others/depends-on-others.json" --kernel "$work/others.c" >"$work/out"
+        grep -q "^depends-on-others, .*; breaks NUM-10" "$work/out" &&
+            has "right for this sequence alone, but wrong together with the others" || return 1
+    "$chunkproof" explain "$work/others/depends-on-others.json" --kernel "$work/others.c" \
+        >"$work/out"
     has "it had seen the keys of sequence"
 }
 
-# Partial results that are merged by exp(l_i - l), and not divided by the sum of these: the rounding of l shows where values
+# Partial results that are merged by exp(l_i - l), and not divided by the sum of these: the rounding
+# of l shows where values
 # are alike. Right when it is declared, and a declaration that matters.
 merges_undivided() {
     sed 's/out_type = CP_BF16/out_type = CP_FP32/; s/store(call->out, CP_BF16/store(call->out, CP_FP32/; s/\.divides = 1/.divides = 2/
         s/, n = x + y;/, l = m + logf(x + y);\n    x = expf(lse - l);\n    y = expf(other_lse - l);/; s|(o\[i\] \* x + other\[i\] \* y) / n|o[i] * x + other[i] * y|
         s/return m + logf(n);$/return l;/' tests/gate/bfloat.c >"$work/undivided.c"
-    CFLAGS="-O2 -Itests/gate" status 0 --kernel "$work/undivided.c" --cases 200 && has "partial results divided, merges not" || return 1
+    CFLAGS="-O2 -Itests/gate" status 0 --kernel "$work/undivided.c" --cases 200 &&
+        has "partial results divided, merges not" || return 1
     sed -i 's/\.divides = 2/.divides = 1/' "$work/undivided.c"
-    CFLAGS="-O2 -Itests/gate" status 1 --kernel "$work/undivided.c" --cases 200 --first && has "wrong, 1 case"
+    CFLAGS="-O2 -Itests/gate" status 1 --kernel "$work/undivided.c" --cases 200 --first &&
+        has "wrong, 1 case"
 }
 
 # What is not judged for want of a claim is said, and counts for no size.
 not_judged() {
     sed 's/\.step = 1/.step = 1, .divides = 1/' tests/example/paged_kernel.c >"$work/divides.c"
-    status 0 --kernel "$work/divides.c" --cases 60 && has "NOT JUDGED: more than 2049 keys; for 6 cases of up to 32894" &&
+    status 0 --kernel "$work/divides.c" --cases 60 &&
+        has "NOT JUDGED: more than 2049 keys; for 6 cases of up to 32894" &&
         has "64: 2049," || return 1
-    status 0 --kernel tests/example/paged_kernel.c --cases 60 && has "64: 32894," && ! grep -q "NOT JUDGED" "$work/out"
+    status 0 --kernel tests/example/paged_kernel.c --cases 60 && has "64: 32894," &&
+        ! grep -q "NOT JUDGED" "$work/out"
 }
 
-# It looks at lengths again when there are more or fewer sequences, as if a plan were made anew then alone.
+# It looks at lengths again when there are more or fewer sequences, as if a plan were made anew then
+# alone.
 keeps_lengths() {
     sed 's/^static int attend(const struct cp_kernel_call \*call) {/static int attend(const struct cp_kernel_call *now) {\n    static int kept[64], b;\n    struct cp_kernel_call copy = *now, *call = \&copy;\n    for (int s = 0; now->n_sequences != b \&\& s < now->n_sequences; s++) {\n        kept[s] = now->n_tokens[s];\n    }\n    b = now->n_sequences;\n    copy.n_tokens = kept;/' \
         tests/example/paged_kernel.c >"$work/keeps.c"
-    status 1 --kernel "$work/keeps.c" --cases 100 && grep -q "^remembers, .*; breaks GATE-4" "$work/out" &&
+    status 1 --kernel "$work/keeps.c" --cases 100 &&
+        grep -q "^remembers, .*; breaks GATE-4" "$work/out" &&
         has "right at first, but wrong when it runs again with more keys for each sequence"
 }
 
-# What the rules of others say, of a right kernel and of one that is wrong by what most of them let pass.
+# What the rules of others say, of a right kernel and of one that is wrong by what most of them let
+# pass.
 rules() {
-    status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --rules --json "$work/right.json" && has "acceptance rule" || return 1
-    sed 's/float rescale = expf(m - largest)/float rescale = expf(m - largest) * 0.9995F/' tests/example/paged_kernel.c >"$work/wrong.c"
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --rules --json "$work/right.json" &&
+        has "acceptance rule" || return 1
+    sed 's/float rescale = expf(m - largest)/float rescale = expf(m - largest) * 0.9995F/' \
+        tests/example/paged_kernel.c >"$work/wrong.c"
     status 1 --kernel "$work/wrong.c" --cases 40 --rules --json "$work/wrong.json" || return 1
     python3 - "$work/right.json" "$work/wrong.json" <<'END'
 import json
@@ -93,20 +109,24 @@ END
 any_jobs() {
     sed 's/o\[i\] = o\[i\] \* rescale/o[i] = o[i]/' tests/example/paged_kernel.c >"$work/wrong.c"
     for jobs in 1 3; do
-        status 1 --kernel "$work/wrong.c" --cases 100 --jobs $jobs --json "$work/$jobs.json" || return 1
+        status 1 --kernel "$work/wrong.c" --cases 100 --jobs $jobs --json "$work/$jobs.json" ||
+            return 1
     done
     same "$work/1.json" "$work/3.json"
 }
 
-# Killed after a while, the same command ends what is left; then nothing is left, and the report is still there.
+# Killed after a while, the same command ends what is left; then nothing is left, and the report is
+# still there.
 gone_on_with() {
     sed 's/j < n_keys/j < n_keys - (n_keys > 900)/' tests/example/paged_kernel.c >"$work/wrong.c"
     local one=(--kernel "$work/wrong.c" --cases 160 --seed 3)
     status 1 "${one[@]}" --json "$work/whole.json" || return 1
     timeout -s INT 1.5 "$chunkproof" gate "${one[@]}" --state "$work/state" >"$work/out" 2>&1
     [ -s "$work/state" ] || { echo "no state"; return 1; }
-    status 1 "${one[@]}" --jobs 2 --state "$work/state" --json "$work/rest.json" && same "$work/whole.json" "$work/rest.json" &&
-        status 1 "${one[@]}" --state "$work/state" --json "$work/again.json" && same "$work/whole.json" "$work/again.json"
+    status 1 "${one[@]}" --jobs 2 --state "$work/state" --json "$work/rest.json" &&
+        same "$work/whole.json" "$work/rest.json" &&
+        status 1 "${one[@]}" --state "$work/state" --json "$work/again.json" &&
+            same "$work/whole.json" "$work/again.json"
 }
 
 state_of_another() {
@@ -125,21 +145,26 @@ state_of_another() {
 shaped() {
     sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\n    return c->n_heads == 32 \&\& c->n_kv_heads == 8 \&\& c->head_dim == 72 \&\& c->chunk_size == 24 ? 0 : "no";\n}\n\n&/; s/    .workspace = workspace,/    .refuses = refuses,\n&/' \
         tests/example/paged_kernel.c >"$work/one.c"
-    status 2 --kernel "$work/one.c" --cases 3 && status 0 --kernel "$work/one.c" --cases 20 --shape h=32,h_kv=8,d=72,c=24 &&
+    status 2 --kernel "$work/one.c" --cases 3 &&
+        status 0 --kernel "$work/one.c" --cases 20 --shape h=32,h_kv=8,d=72,c=24 &&
         has "right: 0 of 20 cases wrong"
 }
 
 # The same seed has the same cases: but for the times, and the least of them for the number of runs.
 repeatable() {
-    status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 7 && sed -E 's/, [0-9.]+ s(;|$)/\1/' "$work/out" >"$work/first" &&
-        status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 7 && sed -E 's/, [0-9.]+ s(;|$)/\1/' "$work/out" >"$work/second" &&
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 7 &&
+        sed -E 's/, [0-9.]+ s(;|$)/\1/' "$work/out" >"$work/first" &&
+        status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 7 &&
+            sed -E 's/, [0-9.]+ s(;|$)/\1/' "$work/out" >"$work/second" &&
         diff "$work/first" "$work/second" || return 1
-    status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 8 && ! diff -q "$work/first" "$work/out" >/dev/null
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 60 --seed 8 &&
+        ! diff -q "$work/first" "$work/out" >/dev/null
 }
 
 # A case that was found is found again, alone.
 again() {
-    MISBEHAVE_ALWAYS=1 MISBEHAVE='write q begin 0' status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 || return 1
+    MISBEHAVE_ALWAYS=1 MISBEHAVE='write q begin 0' status 1 --kernel "$kernels/gate/misbehaves.so" \
+        --cases 8 || return 1
     local line
     line=$(sed -n 's/^  again: chunkproof gate //p' "$work/out")
     [ -n "$line" ] || { echo "no line to run it again"; return 1; }
@@ -147,7 +172,8 @@ again() {
     MISBEHAVE_ALWAYS=1 MISBEHAVE='write q begin 0' status 1 $line && has "1 of 1 cases wrong"
 }
 
-# What is kept is small, fails again, and is right with a right kernel; and back from its file it is the same.
+# What is kept is small, fails again, and is right with a right kernel; and back from its file it is
+# the same.
 replayed() {
     local file="$work/cases/wrong.json"
     status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 --save "$work/cases" || return 1
@@ -161,11 +187,15 @@ replayed() {
 # Chunks lie further apart than 32 bits hold. Who says so is not asked for it.
 far_chunks() {
     sed 's/chunk \* call->v_chunk/(int)(&)/' tests/example/paged_kernel.c >"$work/int.c"
-    ! cmp -s tests/example/paged_kernel.c "$work/int.c" || { echo "nothing was replaced"; return 1; }
-    status 1 --kernel "$work/int.c" --first --cases 60 --save "$work/far" && has "out-of-bounds, 1 case; breaks GATE-3" &&
-        has "so 32 bits cannot hold v_chunk times a chunk number" && has ", chunks 2^32 apart" || return 1
+    ! cmp -s tests/example/paged_kernel.c "$work/int.c" || { echo "nothing was replaced";
+        return 1; }
+    status 1 --kernel "$work/int.c" --first --cases 60 --save "$work/far" &&
+        has "out-of-bounds, 1 case; breaks GATE-3" &&
+        has "so 32 bits cannot hold v_chunk times a chunk number" && has ", chunks 2^32 apart" ||
+            return 1
     subcommand=replay status 1 "$work/far/out-of-bounds.json" --kernel "$work/int.c" &&
-        subcommand=replay status 0 "$work/far/out-of-bounds.json" --kernel tests/example/paged_kernel.c || return 1
+        subcommand=replay status 0 "$work/far/out-of-bounds.json" \
+            --kernel tests/example/paged_kernel.c || return 1
     sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\n    return c->v_chunk * c->capacity > 0x7FFFFFFF ? "offsets of 32 bits" : 0;\n}\n\n&/; s/    .workspace = workspace,/    .refuses = refuses,\n&/' \
         "$work/int.c" >"$work/refuses.c"
     status 0 --kernel "$work/refuses.c" --cases 60 && has "right: 0 of 60 cases wrong"
@@ -175,16 +205,20 @@ far_chunks() {
 shrunk_by_tiles() {
     sed 's/^    float \*o = call->workspace, m/    n_keys -= n_keys > 100 \&\& n_keys % 32 == 5;\n&/' tests/example/paged_kernel.c \
         >"$work/tiles.c"
-    ! cmp -s tests/example/paged_kernel.c "$work/tiles.c" || { echo "nothing was replaced"; return 1; }
-    status 1 --kernel "$work/tiles.c" --first --shape h=1,h_kv=1,d=16 --memory 0.002 --save "$work/tiles" || return 1
+    ! cmp -s tests/example/paged_kernel.c "$work/tiles.c" || { echo "nothing was replaced";
+        return 1; }
+    status 1 --kernel "$work/tiles.c" --first --shape h=1,h_kv=1,d=16 --memory 0.002 \
+        --save "$work/tiles" || return 1
     tr -d ' \n' <"$work/tiles/wrong.json" | grep -q '"operations":\[\["join",0,0,10[01]\]\]' ||
         { cat "$work/tiles/wrong.json"; return 1; }
 }
 
-# explained FILE RIGHT WRONG TEXT: the example with RIGHT replaced by WRONG is found, and explained by that.
+# explained FILE RIGHT WRONG TEXT: the example with RIGHT replaced by WRONG is found, and explained
+# by that.
 explained() {
     sed "s/$1/$2/" tests/example/paged_kernel.c >"$work/wrong.c"
-    ! cmp -s tests/example/paged_kernel.c "$work/wrong.c" || { echo "nothing was replaced"; return 1; }
+    ! cmp -s tests/example/paged_kernel.c "$work/wrong.c" || { echo "nothing was replaced";
+        return 1; }
     status 1 --kernel "$work/wrong.c" --first --save "$work/explain" || return 1
     "$chunkproof" explain "$work/explain/wrong.json" --kernel "$work/wrong.c" >"$work/out" 2>&1
     [ $? = 1 ] && has "$3"
@@ -192,11 +226,13 @@ explained() {
 
 # What it declares must mean something: else there is no verdict.
 wide() {
-    sed 's/= CP_SUM_FP32/= CP_SUM_FP16/; s/exp_error = 0x1p-22/exp_error = 0x1p-6/' tests/example/paged_kernel.c >"$work/wide.c"
+    sed 's/= CP_SUM_FP32/= CP_SUM_FP16/; s/exp_error = 0x1p-22/exp_error = 0x1p-6/' \
+        tests/example/paged_kernel.c >"$work/wide.c"
     status 2 --kernel "$work/wide.c" --cases 100 && has "NO VERDICT" && has "too many for a verdict"
 }
 
-# A declaration that is wider than it need be is right, and said; the example's own is not said to be.
+# A declaration that is wider than it need be is right, and said; the example's own is not said to
+# be.
 closer() {
     sed 's/exp_error = 0x1p-22/exp_error = 0x1p-10/' tests/example/paged_kernel.c >"$work/wide.c"
     status 0 --kernel "$work/wide.c" --cases 100 && has ".exp_error = 0x1p-22 would be enough" &&
@@ -204,15 +240,19 @@ closer() {
     ! grep "would do" "$work/out"
 }
 
-# Wide heads have many keys, too: what is wrong with both together is found; and of what had few keys it is said.
+# Wide heads have many keys, too: what is wrong with both together is found; and of what had few
+# keys it is said.
 wide_heads() {
-    sed 's/j < n_keys/j < n_keys - (n_keys > 128 \&\& call->head_dim >= 256)/' tests/example/paged_kernel.c >"$work/wrong.c"
-    ! cmp -s tests/example/paged_kernel.c "$work/wrong.c" && status 1 --kernel "$work/wrong.c" --cases 100 &&
+    sed 's/j < n_keys/j < n_keys - (n_keys > 128 \&\& call->head_dim >= 256)/' \
+        tests/example/paged_kernel.c >"$work/wrong.c"
+    ! cmp -s tests/example/paged_kernel.c "$work/wrong.c" &&
+        status 1 --kernel "$work/wrong.c" --cases 100 &&
         status 0 --kernel "$kernels/gate/reversed.so" --cases 3 && has "keys       at most, by d: "
 }
 
 in_time() {
-    status 0 --kernel "$kernels/gate/reversed.so" --tier deep --time 1 && has "--time ended the run after" &&
+    status 0 --kernel "$kernels/gate/reversed.so" --tier deep --time 1 &&
+        has "--time ended the run after" &&
         has "of 1000000 cases" && has "right: 0 of "
 }
 
@@ -220,11 +260,15 @@ in_time() {
 memory() {
     status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --memory 0.001 &&
         has "cases were replaced by smaller ones" || return 1
-    status 2 --kernel "$kernels/gate/reversed.so" --cases 3 --memory 0.0000001 && has "NO VERDICT" &&
+    status 2 --kernel "$kernels/gate/reversed.so" --cases 3 --memory 0.0000001 &&
+        has "NO VERDICT" &&
         has "GiB of memory, more than --memory 1e-07" || return 1
-    status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 --save "$work/one/after/another" || return 1
-    subcommand=replay status 2 "$work/one/after/another/wrong.json" --kernel "$kernels/gate/reversed.so" --memory 0.0000001 &&
-        says "chunkproof replay: the kernel does not take this case: count values" && says "more than --memory 1e-07"
+    status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 --save "$work/one/after/another" ||
+        return 1
+    subcommand=replay status 2 "$work/one/after/another/wrong.json" \
+        --kernel "$kernels/gate/reversed.so" --memory 0.0000001 &&
+        says "chunkproof replay: the kernel does not take this case: count values" &&
+            says "more than --memory 1e-07"
 }
 
 # Nothing is left in /tmp.
@@ -232,21 +276,25 @@ interrupt_early() {
     printf '#!/bin/sh\nsleep 1\nexit 1\n' >"$work/cc"
     chmod +x "$work/cc"
     mkdir "$work/tmp"
-    CC="$work/cc" TMPDIR="$work/tmp" "$chunkproof" gate --kernel tests/example/paged_kernel.c >"$work/out" 2>"$work/err" &
+    CC="$work/cc" TMPDIR="$work/tmp" "$chunkproof" gate --kernel tests/example/paged_kernel.c \
+        >"$work/out" 2>"$work/err" &
     local process=$! found=0
     sleep 0.4
     [ -n "$(ls "$work/tmp")" ] || { echo "it compiles elsewhere"; return 1; }
     kill -INT $process
     wait $process || found=$?
-    [ "$found" = 130 ] && [ -z "$(ls "$work/tmp")" ] || { echo "status $found"; ls "$work/tmp"; return 1; }
+    [ "$found" = 130 ] && [ -z "$(ls "$work/tmp")" ] || { echo "status $found"; ls "$work/tmp";
+        return 1; }
 }
 
 # unreadable TEXT CONTENT: such a file is no case, and the message says why.
 unreadable() {
     local found=0
     echo "$2" >"$work/bad.json"
-    "$chunkproof" replay "$work/bad.json" --kernel "$kernels/gate/reversed.so" >"$work/out" 2>"$work/err" || found=$?
-    [ "$found" = 2 ] && grep -qF -- "$1" "$work/err" || { echo "status $found, no '$1' in:"; cat "$work/err"; return 1; }
+    "$chunkproof" replay "$work/bad.json" --kernel "$kernels/gate/reversed.so" >"$work/out" \
+        2>"$work/err" || found=$?
+    [ "$found" = 2 ] && grep -qF -- "$1" "$work/err" || { echo "status $found, no '$1' in:";
+        cat "$work/err"; return 1; }
 }
 
 echo "int attend(" >"$work/bad.c"
@@ -261,7 +309,8 @@ interrupt() {
     has ", interrupted"
 }
 
-for kernel in example/paged_kernel gate/reference gate/reversed gate/two_phase gate/tree_merged gate/short_weights \
+for kernel in example/paged_kernel gate/reference gate/reversed gate/two_phase gate/tree_merged \
+    gate/short_weights \
     gate/bfloat; do
     ok "$kernel is right" right $kernel
 done
@@ -285,29 +334,39 @@ ok "the same verdicts with any number of jobs" any_jobs
 ok "interrupted, and gone on with" gone_on_with
 ok "a state of something else" state_of_another
 ok "sizes that are asked for" shaped
-ok "sizes that fit nothing" wrong "h must be a multiple of h_kv" --kernel "$kernels/gate/reversed.so" --shape h=6,h_kv=4
+ok "sizes that fit nothing" wrong "h must be a multiple of h_kv" \
+    --kernel "$kernels/gate/reversed.so" --shape h=6,h_kv=4
 ok "a size that is none" wrong "unknown size 'b=1'" --kernel "$kernels/gate/reversed.so" --shape b=1
 ok "a size without a number" wrong "d has no number" --kernel "$kernels/gate/reversed.so" --shape d
-ok "a comma with no size behind it" wrong "a size is missing at the end of 'd=128,'" --kernel "$kernels/gate/reversed.so" --shape d=128,
+ok "a comma with no size behind it" wrong "a size is missing at the end of 'd=128,'" \
+    --kernel "$kernels/gate/reversed.so" --shape d=128,
 ok "no size" wrong "a size is missing" --kernel "$kernels/gate/reversed.so" --shape ""
 ok "an option that is none" wrong "chunkproof gate: unrecognized option '--bogus'" --bogus
-ok "a size of 0" wrong "--shape c needs a whole number from 1 to 512, not '0'" --kernel "$kernels/gate/reversed.so" --shape c=0
-ok "a size that is too large" wrong "--shape c needs a whole number from 1 to 512, not '513'" --kernel "$kernels/gate/reversed.so" --shape c=513
+ok "a size of 0" wrong "--shape c needs a whole number from 1 to 512, not '0'" \
+    --kernel "$kernels/gate/reversed.so" --shape c=0
+ok "a size that is too large" wrong "--shape c needs a whole number from 1 to 512, not '513'" \
+    --kernel "$kernels/gate/reversed.so" --shape c=513
 ok "a case again" again
 ok "the smallest case is kept, and replayed" replayed
 ok "offsets of 32 bits" far_chunks
 ok "a fault of some remainders becomes a case of one sequence" shrunk_by_tiles
-ok "explained: a key too few" explained 'int j = 0; j < n_keys' 'int j = n_keys > 1; j < n_keys' "had been left out (TPP-1)"
-ok "explained: a key too many" explained 'int n_keys = call->n_tokens\[s\] - ' 'int n_keys = call->n_tokens[s] + 0 * ' \
+ok "explained: a key too few" explained 'int j = 0; j < n_keys' 'int j = n_keys > 1; j < n_keys' \
+    "had been left out (TPP-1)"
+ok "explained: a key too many" explained 'int n_keys = call->n_tokens\[s\] - ' \
+    'int n_keys = call->n_tokens[s] + 0 * ' \
     "those behind its own position, too (PREFILL-2)"
-ok "explained: another head" explained 'kv_head = head . (call->n_heads . call->n_kv_heads)' 'kv_head = head % call->n_kv_heads' \
+ok "explained: another head" explained 'kv_head = head . (call->n_heads . call->n_kv_heads)' \
+    'kv_head = head % call->n_kv_heads' \
     "it had taken K and V of K/V head"
-ok "explained: no scale" explained 'dot \* (float)call->scale' 'dot' "the scores had not been scaled (SOFTMAX-1)"
+ok "explained: no scale" explained 'dot \* (float)call->scale' 'dot' \
+    "the scores had not been scaled (SOFTMAX-1)"
 ok "explained: no rescaling" explained 'n \* rescale' 'n' "the sum of weights had not been rescaled"
-ok "explained: no division" explained 'o\[i\] . n :' 'o[i] :' "had not been divided by the sum of weights"
+ok "explained: no division" explained 'o\[i\] . n :' 'o[i] :' \
+    "had not been divided by the sum of weights"
 ok "a case that is not JSON" unreadable "bad.json:1:" 'x'
 ok "a file that is no case" unreadable '"format" must be' '{"format": "something"}'
-ok "a case with a wrong number" unreadable "recipe.n_kv_heads must be a whole number from 1 to 1024" \
+ok "a case with a wrong number" unreadable \
+    "recipe.n_kv_heads must be a whole number from 1 to 1024" \
     '{"format": "chunkproof case 1", "recipe": {"values": "count", "queries": "decode", "padding": "nan", "n_kv_heads": 0}}'
 ok "a case with a seed of letters" unreadable "recipe.seed must be a string of digits, below 2^64" \
     '{"format": "chunkproof case 1", "recipe": {"values": "count", "queries": "decode", "padding": "nan", "n_kv_heads": 1, "n_heads": 1, "head_dim": 1, "chunk_size": 1, "scale_percent": 100, "layout": 0, "seed": "7x"}}'
@@ -320,9 +379,11 @@ ok "wide heads with many keys" wide_heads
 ok "a closer declaration would do" closer
 ok "no more than so many seconds" in_time
 ok "no more than so much memory" memory
-ok "a place for what has only one" wrong "--on applies only to a source in CUDA (*.cu); this one runs on the CPU" \
+ok "a place for what has only one" wrong \
+    "--on applies only to a source in CUDA (*.cu); this one runs on the CPU" \
     --kernel tests/example/paged_kernel.c --on executor
-ok "a place for a shared object" wrong "a shared object runs where it was built for" --kernel "$kernels/gate/reversed.so" --on gpu
+ok "a place for a shared object" wrong "a shared object runs where it was built for" \
+    --kernel "$kernels/gate/reversed.so" --on gpu
 ok "help" status 0 --help
 ok "a kernel as source" status 0 --kernel tests/example/paged_kernel.c --cases 20
 ok "an arithmetic so wide that nothing can be claimed" wide

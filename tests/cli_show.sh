@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof show`: drawings against files of tests/golden/show, what the figures must say, and what
+# `chunkproof show`: drawings against files of tests/golden/show, what the figures must say, and
+# what
 # bad input must give. usage: tests/cli_show.sh [COMMAND]; GOLDEN=write makes the files anew.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -53,7 +54,8 @@ test_that "the help" matches help.txt --help
 # ---- What they must say, whatever they look like ----
 
 # The rows of the table under the heading that begins with $1, without blanks at the ends.
-rows() { awk -v heading="$1" 'on && NF == 0 { exit } on { $1 = $1; print } index($0, heading) == 1 { on = 1 }'; }
+rows() { awk -v heading="$1" \
+    'on && NF == 0 { exit } on { $1 = $1; print } index($0, heading) == 1 { on = 1 }'; }
 
 equals() {
     diff -u <(printf '%s\n' "$1") <(printf '%s\n' "$2")
@@ -203,7 +205,8 @@ missing = [word for word in words if word not in cells]
 assert len(re.findall(r"^digraph ", text, re.M)) == 4, "three steps and the end"
 sys.exit(f"not in the graph: {missing}" if missing else 0)
 END
-    ! type dot >dot.path 2>&1 || { dot -Tsvg hostile.dot >hostile-dot.svg 2>dot.errors && [ ! -s dot.errors ]; }
+    ! type dot >dot.path 2>&1 || { dot -Tsvg hostile.dot >hostile-dot.svg 2>dot.errors &&
+        [ ! -s dot.errors ]; }
 }
 
 # Nothing passes the width, long words, long paths and many sequences included.
@@ -216,7 +219,8 @@ text_is_narrow() {
         echo "join wide: $(printf '日本語 %.0s' $(seq 32))"
     } >wide.script
     for width in 60 80 132; do
-        { show --script wide.script --width $width && show --example forest -s --width $width; } >wide.txt || return 1
+        { show --script wide.script --width $width && show --example forest -s --width $width;
+            } >wide.txt || return 1
         python3 - $width <<'END' || return 1
 import sys, unicodedata
 def columns(line): return sum(1 + (unicodedata.east_asian_width(c) == "W") for c in line)
@@ -258,20 +262,27 @@ bad_script() {
 
 : >input
 bad_script "unknown sequence" "2: no sequence is called 'b'; there are: a" "join a: x" "append b y"
-bad_script "a sequence that left" "3: no sequence is called 'a'; there are: none" "join a: x" "leave a" "leave a"
+bad_script "a sequence that left" "3: no sequence is called 'a'; there are: none" "join a: x" \
+    "leave a" "leave a"
 bad_script "name taken at join" "3: a sequence is already called 'a'" "join a: x" "" "join a: y"
 bad_script "name taken at fork" "2: a sequence is already called 'a'" "join a: x" "fork a as a"
-bad_script "pool full at join" "4: the pool is full: this needs 2 chunks, and 1 of 2 are free; the tree is unchanged; give --capacity 3 or more" "chunk-size 1" "capacity 2" "join a: x" "join b: x y z"
-bad_script "pool full at append" "4: the pool is full: this needs 1 chunk, and 0 of 2 are free" "chunk-size 1" "capacity 2" "join a: x y" "append a z"
-bad_script "pool full at append-all" "5: the pool is full: this needs 2 chunks, and 1 of 3 are free" "capacity 3" "chunk-size 1" "join a: x" "join b: y" "append-all z"
-bad_script "pool full at fork" "3: the pool is full: this needs 1 chunk, and 0 of 1 are free; the tree is unchanged; give --capacity 2 or more" "capacity 1" "join a: x" "fork a as b"
+bad_script "pool full at join" \
+    "4: the pool is full: this needs 2 chunks, and 1 of 2 are free; the tree is unchanged; give --capacity 3 or more" "chunk-size 1" "capacity 2" "join a: x" "join b: x y z"
+bad_script "pool full at append" "4: the pool is full: this needs 1 chunk, and 0 of 2 are free" \
+    "chunk-size 1" "capacity 2" "join a: x y" "append a z"
+bad_script "pool full at append-all" \
+    "5: the pool is full: this needs 2 chunks, and 1 of 3 are free" "capacity 3" "chunk-size 1" \
+    "join a: x" "join b: y" "append-all z"
+bad_script "pool full at fork" \
+    "3: the pool is full: this needs 1 chunk, and 0 of 1 are free; the tree is unchanged; give --capacity 2 or more" "capacity 1" "join a: x" "fork a as b"
 bad_script "unknown operation" "1: unknown operation 'jion'" "jion a: x"
 bad_script "join without a colon" "1: no colon" "join a x"
 bad_script "join without a name" "1: write: join NAME" "join : x"
 bad_script "join with two names" "1: write: join NAME" "join a b: x"
 bad_script "append without a word" "2: a name or a word is missing" "join a: x" "append a"
 bad_script "append-all without a word" "2: no word" "join a: x" "append-all"
-bad_script "append-all with two words for three" "4: append-all has 2 words for 3 sequences" "join a: x" "join b: x" "join c: x" "append-all y z"
+bad_script "append-all with two words for three" "4: append-all has 2 words for 3 sequences" \
+    "join a: x" "join b: x" "join c: x" "append-all y z"
 bad_script "leave without a name" "2: one name is needed" "join a: x" "leave"
 bad_script "fork without a new name" "2: two names are needed" "join a: x" "fork a"
 bad_script "a size after an operation" "2: a size must come before" "join a: x" "chunk-size 2"
@@ -295,23 +306,30 @@ printf 'join a: x\nnonsense\n' >input
 test_that "a bad line on standard input" refused "<stdin>:2: unknown operation" -
 test_that "nothing to draw" refused "nothing to draw"
 test_that "two sources" refused "only one of prompts" --example figure2 'a prompt'
-test_that "unknown example" refused "no example is called 'figure3'; there are figure1, figure2, forest" --example figure3
+test_that "unknown example" refused \
+    "no example is called 'figure3'; there are figure1, figure2, forest" --example figure3
 test_that "unknown format" refused "--format needs text, dot or svg, not 'png'" -f png a
 test_that "unknown option" refused "--colour" --colour a
 test_that "unknown short option" refused "-x" -sx a
 test_that "option without its value" refused "--width" a --width
-test_that "chunk size out of range" refused "--chunk-size needs a whole number from 1 to 64, not '0'" -c 0 a
-test_that "capacity out of range" refused "--capacity needs a whole number from 1 to 1024, not '1025'" -p 1025 a
-test_that "width out of range" refused "--width needs a whole number from 60 to 1000, not '59'" -w 59 a
+test_that "chunk size out of range" refused \
+    "--chunk-size needs a whole number from 1 to 64, not '0'" -c 0 a
+test_that "capacity out of range" refused \
+    "--capacity needs a whole number from 1 to 1024, not '1025'" -p 1025 a
+test_that "width out of range" refused "--width needs a whole number from 60 to 1000, not '59'" \
+    -w 59 a
 test_that "--source without an example" refused "--source needs --example" --source a
 
-# TREE-13: what was right is drawn, with --steps and without; a picture that would lack its end is not begun.
+# TREE-13: what was right is drawn, with --steps and without; a picture that would lack its end is
+# not begun.
 drawn_up_to_the_error() {
     printf 'capacity 1\nchunk-size 1\njoin a: x\njoin b: y\n' >full.script
     show --script full.script --steps >steps 2>err
-    [ $? -eq 2 ] && grep -q 'C0 .*S0 a' steps && grep -q '^full.script:4: the pool is full' err || return 1
+    [ $? -eq 2 ] && grep -q 'C0 .*S0 a' steps && grep -q '^full.script:4: the pool is full' err ||
+        return 1
     show --script full.script >end 2>err
-    [ $? -eq 2 ] && grep -q 'C0 .*S0 a' end && grep -q '^full.script:4: the pool is full' err || return 1
+    [ $? -eq 2 ] && grep -q 'C0 .*S0 a' end && grep -q '^full.script:4: the pool is full' err ||
+        return 1
     show --script full.script --steps --format svg >picture 2>err
     [ $? -eq 2 ] && [ ! -s picture ]
 }
@@ -319,7 +337,8 @@ drawn_up_to_the_error() {
 # A file's name draws one word, which may be meant; it is said how the file is read.
 a_file_may_be_meant() {
     printf 'join a: x\n' >meant.script
-    show meant.script 2>err | grep -q meant.script && grep -qF -- '--script meant.script reads the file' err || return 1
+    show meant.script 2>err | grep -q meant.script &&
+        grep -qF -- '--script meant.script reads the file' err || return 1
     show meant-script >out 2>err && [ ! -s err ]
 }
 

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof tables` from outside: sections, exit statuses, JSON, CSV, known lines, cases of one's own.
+# `chunkproof tables` from outside: sections, exit statuses, JSON, CSV, known lines, cases of one's
+# own.
 #   tests/cli_tables.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
 set -u
 . "$(dirname "$0")/cli.bash" tables "${1:-}"
 
-# right ARGUMENT...: status 0, nothing on standard error, at most 100 columns, no spaces at line ends.
+# right ARGUMENT...: status 0, nothing on standard error, at most 100 columns, no spaces at line
+# ends.
 right() {
     status 0 "$@" || return 1
     [ -s "$work/out" ] && [ ! -s "$work/err" ] || { echo "no output, or errors"; return 1; }
@@ -60,15 +62,18 @@ PYTHON
 
 for section in prefill decode kernel-mops capacity kv-bytes ratios errors; do
     ok "section $section" right "$section"
-    ok "section $section, JSON" json "list(section) == ['$section'] and t['sections'][0]['cells']" "$section"
+    ok "section $section, JSON" json "list(section) == ['$section'] and t['sections'][0]['cells']" \
+        "$section"
 done
-ok "all sections" has "all sections: 421 cells: 377 match, 3 rounding, 14 differs, 18 within, 9 measured"
+ok "all sections" has \
+    "all sections: 421 cells: 377 match, 3 rounding, 14 differs, 18 within, 9 measured"
 ok "two sections" json "list(section) == ['decode', 'kv-bytes']" kv-bytes decode
 ok "all sections, JSON" json "len(section) == 7 and t['counts']['match'] == 377"
 ok "all sections, CSV" csv
 ok "help" right --help
 
-ok "prefill counts" has "prefill: 192 cells: 192 match, 0 rounding, 0 differs, 0 within, 0 measured" prefill
+ok "prefill counts" has \
+    "prefill: 192 cells: 192 match, 0 rounding, 0 differs, 0 within, 0 measured" prefill
 ok "a line of ICLR Table 1" has \
     "batch 1, 1024 tokens, FLOPs 103.08= 17.18= 277.03= 268.44=" prefill
 ok "a line of ICLR Table 3" has \
@@ -77,7 +82,8 @@ ok "the cell of ACL Table 1 that is one off" has \
     "batch 64, 2048 tokens, bytes 102.76= 2166.36~2166.37 276.33=" decode
 ok "columns are aligned" aligned
 ok "its reason" has "counting K and V of 2049 keys but scores of 2048 gives 2166.36" errors
-ok "formula (3)" has "# 1792 2304 numbers (3) line 2, for line 1 (b 2, c 3, n 3, r 1, d 128)" kernel-mops
+ok "formula (3)" has "# 1792 2304 numbers (3) line 2, for line 1 (b 2, c 3, n 3, r 1, d 128)" \
+    kernel-mops
 ok "formula (5)" has "# fewer not fewer (5) 1/b + 1/c < 1: fewer than (4)? (same shape)" kernel-mops
 ok "memory operations" has "4096 4096 1074.004 50.856 50.594 59.245 18.13" kernel-mops
 ok "capacity gains" has "2048 0.8000 1.0000 3.0000 4.5000 4.8750 4.9688 5.0000" capacity
@@ -90,7 +96,8 @@ ok "errors are those of the other sections" json "len(section['errors']['cells']
 
 ok "a model of one's own" has "yours 7 12 3 64 4 10752 0.0108 0.0103 0.0410" \
     --layers 7 --heads 12 --kv-heads 3 --head-dim 64 --bytes 4 kv-bytes
-ok "KV heads follow heads" json "section['kv-bytes']['models'][-1]['kv_heads'] == 64" --heads 64 kv-bytes
+ok "KV heads follow heads" json "section['kv-bytes']['models'][-1]['kv_heads'] == 64" --heads 64 \
+    kv-bytes
 ok "a load of one's own" json "section['capacity']['case'] == section['capacity']['case'] | {
     'model': 'falcon-40b', 'chunks_unshared': 189, 'chunks_shared': 65, 'fits': 127, 'stored_again': 16,
     'padding': 0, 'chunk_bytes': 1966080.0}" \

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof trace` from outside: small traces with figures counted by hand, bad input, exit statuses.
+# `chunkproof trace` from outside: small traces with figures counted by hand, bad input, exit
+# statuses.
 #   tests/cli_trace.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
 set -u
 . "$(dirname "$0")/cli.bash" trace "${1:-}"
 
-# json STATUS EXPRESSION ARGUMENT...: the output is one JSON object, t, and the Python expression holds.
+# json STATUS EXPRESSION ARGUMENT...: the output is one JSON object, t, and the Python expression
+# holds.
 json() {
     local wanted=$1 expression=$2
     shift 2
@@ -30,9 +32,12 @@ has() {
     tr -s ' ' <"$work/out" | sed 's/^ //' | grep -qxF -- "$line" || { cat "$work/out"; return 1; }
 }
 
-# Blocks of 4 tokens, an iteration each 10 ms. Iteration 0: request 1 takes 3 chunks (blocks 10, 11 and
-# half of 12); request 2 shares 10 and 11 and takes 1. Their tokens fill the halves; request 2 leaves.
-# Iteration 1: request 3 shares 10 alone, takes 2; request 1 takes one for its 13th token; both leave.
+# Blocks of 4 tokens, an iteration each 10 ms. Iteration 0: request 1 takes 3 chunks (blocks 10, 11
+# and
+# half of 12); request 2 shares 10 and 11 and takes 1. Their tokens fill the halves; request 2
+# leaves.
+# Iteration 1: request 3 shares 10 alone, takes 2; request 1 takes one for its 13th token; both
+# leave.
 # Iteration 50: request 4 takes 2 and its one token a third.
 cat >"$work/small" <<'TRACE'
 {"timestamp": 0, "input_length": 11, "output_length": 2, "hash_ids": [10, 11, 12]}
@@ -52,11 +57,15 @@ ok "decoding, figures by hand" json 0 "$decoded and t['invariant_checks'] == 4 +
     t['check'] == 'sampled'" "${small[@]}"
 ok "every operation checked" json 0 "$decoded and t['invariant_checks'] == 4 + 3 + 4 + 1" \
     --check every "${small[@]}"
-ok "the other tree" json 0 "$decoded and t['invariant_checks'] == 5 and t['tree'] == 'opt'" --tree opt "${small[@]}"
-ok "the other tree, every operation checked" json 0 "$decoded and t['invariant_checks'] == 4 + 3 + 4 + 1" \
+ok "the other tree" json 0 "$decoded and t['invariant_checks'] == 5 and t['tree'] == 'opt'" \
+    --tree opt "${small[@]}"
+ok "the other tree, every operation checked" json 0 \
+    "$decoded and t['invariant_checks'] == 4 + 3 + 4 + 1" \
     --tree opt --check every "${small[@]}"
-ok "the other tree, no check" json 0 "$decoded and t['invariant_checks'] == 0" --tree opt --check none "${small[@]}"
-ok "the other tree, hashes that always collide" json 0 "$decoded" --tree opt --hash-bits 0 "${small[@]}"
+ok "the other tree, no check" json 0 "$decoded and t['invariant_checks'] == 0" --tree opt \
+    --check none "${small[@]}"
+ok "the other tree, hashes that always collide" json 0 "$decoded" --tree opt --hash-bits 0 \
+    "${small[@]}"
 same_figures() { # same_figures ARGUMENT...: of both trees
     for tree in ref opt; do
         status 0 --json --tree $tree "$@" || return 1
@@ -86,7 +95,8 @@ ok "the table" has "chunks in use, at most 6" "${small[@]}"
 ok "the table's requests" has "requests 4 of 4" "${small[@]}"
 ok "the table's violations" has "violations 0" "${small[@]}"
 
-from_stdin() { "$chunkproof" trace --json --block 4 --ms-per-token 10 - <"$work/small" >"$work/out" &&
+from_stdin() { "$chunkproof" trace --json --block 4 --ms-per-token 10 - <"$work/small" \
+    >"$work/out" &&
     grep -q '"source": "<stdin>"' "$work/out" && grep -q '"peak_chunks": 6,' "$work/out"; }
 ok "standard input" from_stdin
 
@@ -97,15 +107,18 @@ ok "requests that do not fit are rejected" json 0 "t['rejected'] == 1 and t['req
 ok "a pool too small to go on" json 2 "t['end'] == 'pool full' and t['requests'] == 3 and
     t['peak_chunks'] == 5 and t['allocated_chunks'] == 6 and t['violations'] == 0" \
     --capacity 5 "${small[@]}"
-says_capacity() { grep -q 'iteration 1 needs more chunks than the pool of 5 has.*--capacity 6 is enough' "$work/err"; }
+says_capacity() { grep \
+    -q 'iteration 1 needs more chunks than the pool of 5 has.*--capacity 6 is enough' "$work/err"; }
 ok "... says how large it must be" says_capacity
 
-# The synthetic trace, byte for byte on every machine: sums of what another program, written from the
+# The synthetic trace, byte for byte on every machine: sums of what another program, written from
+# the
 # description of the generator, printed.
 generates() { # generates SUM ARGUMENT...
     local sum=$1
     shift
-    status 0 --generate "$@" && [ "$(cksum <"$work/out")" = "$sum" ] || { cksum "$work/out"; return 1; }
+    status 0 --generate "$@" && [ "$(cksum <"$work/out")" = "$sum" ] || { cksum "$work/out";
+        return 1; }
 }
 ok "the synthetic trace" generates "3266615125 97994"
 ok "another seed" generates "549214286 102560" --seed 77
@@ -133,12 +146,14 @@ echo '{"timestamp": 1, "input_length": "4", "output_length": 1, "hash_ids": [10]
 ok "a wrong type" wrong_line 1:34 '"input_length" must be an integer, not a string'
 echo '{"timestamp": 1, "input_length": 4, "output_length": -1, "hash_ids": [10]}' >"$work/wrong"
 ok "a negative length" wrong_line 1:54 '"output_length" is -1; it must not be negative'
-echo '{"timestamp": 1, "input_length": 13, "output_length": 1, "hash_ids": [1, 2, 3]}' >"$work/wrong"
+echo '{"timestamp": 1, "input_length": 13, "output_length": 1, "hash_ids": [1, 2, 3]}' \
+    >"$work/wrong"
 ok "the wrong number of blocks" wrong_line 1:70 \
     '"hash_ids" has 3 ids, but 13 tokens are 4 blocks of 4 tokens (--block sets the size)'
 sed 's/500/2/' "$work/small" >"$work/wrong"
 ok "time going back" wrong_line 4:15 'time goes back: 2 after 3'
-echo '{"timestamp": 1, "input_length": 4, "output_length": 99999999, "hash_ids": [1]}' >"$work/wrong"
+echo '{"timestamp": 1, "input_length": 4, "output_length": 99999999, "hash_ids": [1]}' \
+    >"$work/wrong"
 ok "longer than a path" wrong_line 1:54 '"output_length" is 99999999; at most'
 { cat "$work/small"; echo; } >"$work/wrong"
 ok "a blank line" wrong_line 5:1 'a blank line; each line must be one JSON object'
@@ -148,8 +163,10 @@ ok "trailing garbage" wrong_line 5:3 'not JSON'
 ok "help" has "usage: chunkproof trace [OPTION]... [FILE]" --help
 ok "no such option" wrong "--nonsense" --nonsense
 ok "an option without its value" wrong "--block" --block
-ok "a block larger than a chunk can be" wrong "--block needs a whole number from 1 to" --block 1000000
-ok "no number" wrong "--ms-per-token needs a whole number from 1 to 86400000, not '0'" --ms-per-token 0
+ok "a block larger than a chunk can be" wrong "--block needs a whole number from 1 to" \
+    --block 1000000
+ok "no number" wrong "--ms-per-token needs a whole number from 1 to 86400000, not '0'" \
+    --ms-per-token 0
 ok "half a number" wrong "--capacity needs a whole number" --capacity 12x
 ok "a number too large" wrong "--seed needs a whole number" --seed 99999999999999999999
 ok "a rate of nothing" wrong "--rate needs a number" --rate nan
@@ -163,7 +180,8 @@ ok "more tokens than an int tells apart" wrong "ask for fewer or shorter request
     --requests 20000 --output-tokens 1000000
 ok "more chunks than a pool can have" wrong "a pool has" --retain --block 1 --requests 4000
 
-# Less address space than the tree reserves: no figures, but what is lacking. A sanitizer needs more itself.
+# Less address space than the tree reserves: no figures, but what is lacking. A sanitizer needs more
+# itself.
 little_memory() {
     (ulimit -v 1000000 && "$chunkproof" --version) >/dev/null 2>&1 || return 0
     (ulimit -v 1000000 && status 2 --requests 10) || return 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the reports of `chunkproof gate`, by programs that did not write them: JSON Schema, a parser of XML. Run by
-tests/gate_reports.sh; each test is a method."""
+"""Tests the reports of `chunkproof gate` with independent programs: JSON Schema, a parser of XML.
+Run by tests/gate_reports.sh; each test is a method."""
 import copy
 import json
 import os
@@ -20,7 +20,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 COMMAND = os.environ["CHUNKPROOF"]
 EXAMPLE = os.path.join(ROOT, "tests", "example", "paged_kernel.c")
 REVERSED = os.path.join(os.path.dirname(COMMAND), "tests", "gate", "reversed.so")
-VALUES = ("count", "select", "normal", "massive", "one-hot", "shifted", "rising", "falling", "offset", "subnormal", "zero")
+VALUES = ("count", "select", "normal", "massive", "one-hot", "shifted", "rising", "falling",
+          "offset", "subnormal", "zero")
 HTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -32,7 +33,8 @@ REFUSES = ("const struct cp_kernel cp_kernel = {",
            "const struct cp_kernel cp_kernel = {\n    .refuses = no,")
 WIDE = (("= CP_SUM_FP32", "= CP_SUM_FP16"), ("exp_error = 0x1p-22", "exp_error = 0x1p-6"))
 FAILS = ("static int attend(const struct cp_kernel_call *call) {",
-         "static int attend(const struct cp_kernel_call *call) {\n    if (call->n_heads > 0) {\n        return 5;\n    }")
+         "static int attend(const struct cp_kernel_call *call) {\n"
+          "    if (call->n_heads > 0) {\n        return 5;\n    }")
 SHARED = (FAILS[0], FAILS[1].replace("n_heads > 0", "n_shared > 2"))
 TIRES = ((FAILS[0], FAILS[0] + "\n    calls++;"),
          ("dot * (float)call->scale", "dot * (float)(calls > 26 ? 2.0 : call->scale)"),
@@ -47,7 +49,8 @@ def schema_of(name):
 
 
 def breaches(name, value):
-    return [error.message for error in jsonschema.Draft7Validator(schema_of(name)).iter_errors(value)]
+    return [error.message
+            for error in jsonschema.Draft7Validator(schema_of(name)).iter_errors(value)]
 
 
 class Reports(unittest.TestCase):
@@ -72,7 +75,8 @@ class Reports(unittest.TestCase):
     def run_gate(self, status, kernel, *arguments):
         """Exit status `status` and all three reports: (JSON, JUnit XML, HTML, standard output)."""
         files = [self.path("gate." + kind) for kind in ("json", "xml", "html")]
-        run = subprocess.run([COMMAND, "gate", "--kernel", kernel, "--json", files[0], "--junit", files[1],
+        run = subprocess.run([COMMAND, "gate", "--kernel", kernel, "--json", files[0],
+                              "--junit", files[1],
                               "--html", files[2], *arguments], capture_output=True, cwd=ROOT)
         self.assertEqual(run.returncode, status, run.stdout + run.stderr)
         with open(files[0], encoding="utf-8") as file:
@@ -81,8 +85,10 @@ class Reports(unittest.TestCase):
         suite, page = (xml.parse(file).getroot() for file in files[1:])
         found = list(outcomes(suite).values())
         self.assertEqual(tuple(outcomes(suite)), VALUES)
-        self.assertEqual([int(suite.get(name)) for name in ("tests", "failures", "errors", "skipped")],
-                         [len(found), found.count("failure"), found.count("error"), found.count("skipped")])
+        self.assertEqual([int(suite.get(name))
+                          for name in ("tests", "failures", "errors", "skipped")],
+                         [len(found), found.count("failure"), found.count("error"),
+                          found.count("skipped")])
         return report, suite, page, run.stdout.decode()
 
     def again(self, command, status=1):
@@ -96,7 +102,8 @@ class Reports(unittest.TestCase):
 
 def outcomes(suite):
     """Of each test case: what it is, beside its output."""
-    return {case.get("name"): next((child.tag for child in case if child.tag != "system-out"), "passed")
+    return {case.get("name"): next((child.tag for child in case if child.tag != "system-out"),
+                                   "passed")
             for case in suite.iter("testcase")}
 
 
@@ -104,7 +111,8 @@ class Json(Reports):
     def test_schemas_are_schemas(self):
         for name in ("gate-report", "gate-case"):
             jsonschema.Draft7Validator.check_schema(schema_of(name))
-        self.assertEqual(schema_of("gate-report")["definitions"]["recipe"], schema_of("gate-case")["definitions"]["recipe"])
+        self.assertEqual(schema_of("gate-report")["definitions"]["recipe"],
+                         schema_of("gate-case")["definitions"]["recipe"])
 
     def test_every_field_is_described(self):
         def undescribed(schema, at):
@@ -113,7 +121,9 @@ class Json(Reports):
                 if not at.endswith("verdicts"):
                     found += undescribed(below, f"{at}.{name}")
             items = schema.get("items", {})
-            return found + [part for name, below in (items.get("properties", {}) if isinstance(items, dict) else {}).items()
+            return found + [part
+                            for name, below in (items.get("properties", {})
+                                                if isinstance(items, dict) else {}).items()
                             for part in undescribed(below, f"{at}[].{name}")]
 
         for name in ("gate-report", "gate-case"):
@@ -122,21 +132,26 @@ class Json(Reports):
             self.assertEqual(undescribed(schema["definitions"]["recipe"], "recipe"), [])
 
     def test_a_right_run(self):
-        report, _, _, text = self.run_gate(0, EXAMPLE, "--cases", "60", "--seed", "18446744073709551615")
-        self.assertEqual((report["verdict"], report["no_verdict"], report["findings"]), ("right", None, []))
-        self.assertEqual((report["cases"], report["wrong"], report["verdicts"]), (60, 0, {"right": 60}))
+        report, _, _, text = self.run_gate(0, EXAMPLE, "--cases", "60",
+                                           "--seed", "18446744073709551615")
+        self.assertEqual((report["verdict"], report["no_verdict"], report["findings"]),
+                         ("right", None, []))
+        self.assertEqual((report["cases"], report["wrong"], report["verdicts"]),
+                         (60, 0, {"right": 60}))
         self.assertEqual(report["seed"], "18446744073709551615")
         self.assertEqual(report["kernel"]["file"], EXAMPLE)
         self.assertEqual(report["kernel"]["arithmetic"]["exp_error"], 2.0 ** -22)
         self.assertEqual([tally["values"] for tally in report["tallies"]], list(VALUES))
         self.assertEqual(sum(tally["cases"] for tally in report["tallies"]), 60)
         self.assertTrue(all(0 <= tally["largest"] <= 1 for tally in report["tallies"]))
-        self.assertLessEqual(sum(tally["seconds"] for tally in report["tallies"]), report["seconds"] + 0.01)
+        self.assertLessEqual(sum(tally["seconds"] for tally in report["tallies"]),
+                             report["seconds"] + 0.01)
         self.assertIn(f"right: 0 of 60 cases wrong, {report['runs']} runs", text)
         self.assertIn("right: 0 of 60 cases wrong", self.again(report["again"], 0))
 
     def test_a_wrong_run(self):
-        report, _, _, text = self.run_gate(1, self.kernel(RESCALE), "--cases", "60", "--save", self.path("it's a case"))
+        report, _, _, text = self.run_gate(1, self.kernel(RESCALE), "--cases", "60",
+                                           "--save", self.path("it's a case"))
         self.assertEqual((report["verdict"], report["interrupted"]), ("wrong", False))
         self.assertEqual(report["wrong"], sum(found["cases"] for found in report["findings"]))
         for found in report["findings"]:
@@ -150,7 +165,8 @@ class Json(Reports):
         self.assertEqual(found["file"], os.path.join(self.path("it's a case"), "wrong.json"))
         self.assertIn(found["again"], text)
         self.assertIn("wrong; breaks NUM-10", self.again(found["again"]))
-        self.assertIn("as if the sum of weighted values had not been rescaled", self.again(found["why"]))
+        self.assertIn("as if the sum of weighted values had not been rescaled",
+                      self.again(found["why"]))
         with open(found["file"], encoding="utf-8") as file:
             case = json.load(file)
         self.assertEqual(breaches("gate-case", case), [])
@@ -193,13 +209,15 @@ class Json(Reports):
         self.assertGreater(report["unclaimed"], 0)
         with_error = [name for name, outcome in outcomes(suite).items() if outcome == "error"]
         self.assertIn("error", outcomes(suite).values())
-        self.assertEqual([tally["values"] for tally in report["tallies"] if 10 * tally["unclaimed"] > tally["numbers"]],
+        self.assertEqual([tally["values"] for tally in report["tallies"]
+                          if 10 * tally["unclaimed"] > tally["numbers"]],
                          with_error)
         self.assertIn("No verdict", page.find(f".//{HTML}h1").text)
 
     def test_an_invented_field_is_noticed(self):
         report = self.run_gate(1, self.kernel(RESCALE), "--cases", "12")[0]
-        for at in ((), ("kernel",), ("kernel", "arithmetic"), ("verdicts",), ("tallies", 3), ("tallies", 3, "verdicts"),
+        for at in ((), ("kernel",), ("kernel", "arithmetic"), ("verdicts",), ("tallies", 3),
+                   ("tallies", 3, "verdicts"),
                    ("covered", 0), ("findings", 0), ("findings", 0, "recipe")):
             changed = copy.deepcopy(report)
             inner = changed
@@ -217,13 +235,17 @@ class Json(Reports):
                 self.assertNotEqual(breaches("gate-report", missing), [], (at, name))
 
     def test_cases_that_cannot_be_read_break_the_schema(self):
-        report = self.run_gate(1, self.kernel(RESCALE), "--cases", "12", "--save", self.path("cases"))[0]
+        report = self.run_gate(1, self.kernel(RESCALE), "--cases", "12",
+                               "--save", self.path("cases"))[0]
         with open(report["findings"][0]["file"], encoding="utf-8") as file:
             case = json.load(file)
-        for name, value in (("values", "all"), ("n_heads", 0), ("n_kv_heads", 1025), ("head_dim", 4097),
-                            ("chunk_size", 513), ("scale_percent", 0), ("queries", "none"), ("layout", 128),
+        for name, value in (("values", "all"), ("n_heads", 0), ("n_kv_heads", 1025),
+                            ("head_dim", 4097),
+                            ("chunk_size", 513), ("scale_percent", 0), ("queries", "none"),
+                            ("layout", 128),
                             ("padding", 0), ("seed", 7), ("operations", [["join", 0, 0, -1]]),
-                            ("operations", [["cut", 0, 0, 1]]), ("operations", [["join", 0, 0, 1]] * 65)):
+                            ("operations", [["cut", 0, 0, 1]]),
+                            ("operations", [["join", 0, 0, 1]] * 65)):
             changed = {**case, "recipe": {**case["recipe"], name: value}}
             with open(self.path("case.json"), "w", encoding="utf-8") as file:
                 json.dump(changed, file)
@@ -232,7 +254,8 @@ class Json(Reports):
 
     def test_strange_names(self):
         kernel = self.kernel(RESCALE, STRANGE, name="it's <a> & \"b\" kernel.c")
-        report, suite, page, text = self.run_gate(1, kernel, "--cases", "12", "--save", self.path("cases"))
+        report, suite, page, text = self.run_gate(1, kernel, "--cases", "12",
+                                                  "--save", self.path("cases"))
         self.assertEqual(report["kernel"]["name"], CLEAN)
         self.assertEqual(report["kernel"]["file"], kernel)
         self.assertEqual(suite.get("name"), "chunkproof gate: " + CLEAN)
@@ -243,18 +266,24 @@ class Json(Reports):
         self.assertIn(report["findings"][0]["again"], "".join(page.itertext()))
 
     def test_notes(self):
-        report, _, page, text = self.run_gate(0, self.kernel(("exp_error = 0x1p-22", "exp_error = 0x1p-10")), "--cases", "100")
-        self.assertTrue(any(".exp_error = 0x1p-22 would be enough" in note for note in report["notes"]))
+        report, _, page, text = self.run_gate(0,
+                                              self.kernel(("exp_error = 0x1p-22",
+                                                           "exp_error = 0x1p-10")),
+                                                           "--cases", "100")
+        self.assertTrue(any(".exp_error = 0x1p-22 would be enough" in note
+                            for note in report["notes"]))
         for note in report["notes"]:
             self.assertIn(note, text)
             self.assertIn(note, "".join(page.itertext()))
         self.assertGreater(report["unjudged"], 0)
-        self.assertEqual(sum(one["cases"] for one in report["covered"]) + report["unjudged"], report["cases"])
+        self.assertEqual(sum(one["cases"] for one in report["covered"]) + report["unjudged"],
+                         report["cases"])
         for one in report["covered"]:
             self.assertIn(f"{one['head_dim']}: {one['keys']}", text)
 
     def test_an_interrupted_run(self):
-        run = subprocess.Popen([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep", "--json", self.path("gate.json"),
+        run = subprocess.Popen([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep",
+                                "--json", self.path("gate.json"),
                                 "--junit", self.path("gate.xml")], stdout=subprocess.DEVNULL)
         time.sleep(1)
         run.send_signal(signal.SIGINT)
@@ -274,7 +303,8 @@ class JUnit(Reports):
         self.assertEqual(list(outcomes(suite).values()), ["passed"] * 3 + ["skipped"] * 8)
 
     def test_failures(self):
-        report, suite, _, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "100", "--save", self.path("cases"))
+        report, suite, _, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "100",
+                                            "--save", self.path("cases"))
         for tally in report["tallies"]:
             case, = (case for case in suite.iter("testcase") if case.get("name") == tally["values"])
             failure = case.find("failure")
@@ -283,11 +313,13 @@ class JUnit(Reports):
                 self.assertIn(failure.get("type"), tally["verdicts"])
                 self.assertIn("must be", failure.get("message"))
                 self.assertRegex(failure.text, r"breaks (NUM|GATE|PREFILL)-\d+; ")
-                self.assertIn(f"wrong {tally['verdicts']['wrong']} of {tally['cases']} cases", failure.text)
+                self.assertIn(f"wrong {tally['verdicts']['wrong']} of {tally['cases']} cases",
+                              failure.text)
                 self.assertIn(f"smallest case: {tally['values']} values", failure.text)
                 self.assertIn(report["findings"][0]["again"], failure.text)
         self.assertIsNone(suite.find("testcase[@name='zero']/failure"))
-        own = re.search(r"again: (.* --case \d+)\n", suite.find("testcase[@name='shifted']/failure").text)[1]
+        own = re.search(r"again: (.* --case \d+)\n",
+                        suite.find("testcase[@name='shifted']/failure").text)[1]
         self.assertIn("WRONG: 1 of 1 cases wrong", self.again(own))
 
     def test_other_verdicts(self):
@@ -295,7 +327,8 @@ class JUnit(Reports):
         self.assertEqual(set(outcomes(suite).values()), {"failure"})
         failure = suite.find("testcase/failure")
         self.assertEqual((failure.get("type"), failure.get("message")), ("failed", "returned 5"))
-        self.assertIn("breaks GATE-1; failed 2 of 2 cases", suite.find("testcase[@name='shifted']/failure").text)
+        self.assertIn("breaks GATE-1; failed 2 of 2 cases",
+                      suite.find("testcase[@name='shifted']/failure").text)
         self.assertEqual(len(page.findall(f".//{SVG}rect[@class='bar within']")), 0)
 
     def test_the_time_adds_up(self):
@@ -309,12 +342,14 @@ class Page(Reports):
     def test_nothing_is_from_elsewhere(self):
         _, _, page, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "30")
         tags = {part.tag.split("}")[1] for part in page.iter()}
-        self.assertFalse(tags & {"script", "link", "img", "iframe", "object", "embed", "image", "use"})
+        self.assertFalse(tags & {"script", "link", "img", "iframe", "object", "embed", "image",
+                                 "use"})
         with open(self.path("gate.html"), encoding="utf-8") as file:
             text = file.read()
         self.assertTrue(text.startswith("<!DOCTYPE html>\n<html "))
         self.assertEqual(set(re.findall(r"https?://[^\"' ]*", text)), {HTML[1:-1], SVG[1:-1]})
-        self.assertEqual(set(re.findall(r"url\([^)]*\)", text)), {"url(#hatch)", "url(#stripes)", "url(#head)"})
+        self.assertEqual(set(re.findall(r"url\([^)]*\)", text)),
+                         {"url(#hatch)", "url(#stripes)", "url(#head)"})
         self.assertNotIn("@import", text)
         self.assertIn("prefers-color-scheme: dark", text)
         for name in ("hatch", "stripes", "head"):
@@ -325,26 +360,35 @@ class Page(Reports):
         used = set()
         for kernel in self.kernel(RESCALE), self.kernel(SHARED, name="shared.c"):
             page = self.run_gate(1, kernel, "--cases", "60", "--save", self.path("cases"))[2]
-            used |= {name for part in page.iter() if part.tag in (SVG + "rect", SVG + "line", SVG + "circle")
+            used |= {name for part in page.iter()
+                     if part.tag in (SVG + "rect", SVG + "line", SVG + "circle")
                      for name in part.get("class", "").split()}
-        self.assertLessEqual({"bar", "within", "outside", "mark", "grid", "one", "own", "shared", "slot", "row"}, used)
+        self.assertLessEqual({"bar", "within", "outside", "mark", "grid", "one", "own", "shared",
+                              "slot", "row"}, used)
         for name in used - {"bar"}:
             self.assertIn(f".{name} {{", page.find(f".//{HTML}style").text)
 
     def cells(self, page, table):
         body = page.findall(f".//{HTML}table[@class='{table}']/{HTML}tr")
-        return {row.find(HTML + "th").text: [cell.text for cell in row.findall(HTML + "td")] for row in body}
+        return {row.find(HTML + "th").text: [cell.text for cell in row.findall(HTML + "td")]
+                for row in body}
 
     def test_what_it_says(self):
-        report, _, page, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "60", "--save", self.path("cases"))
+        report, _, page, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "60",
+                                           "--save", self.path("cases"))
         self.assertEqual(page.find(f".//{HTML}h1").text, "\u2717 Wrong")
         evidence, matrix = self.cells(page, "evidence"), self.cells(page, "matrix")
         self.assertEqual((tuple(evidence), tuple(matrix)), (VALUES, VALUES))
-        verdicts = [cell.text for cell in page.findall(f".//{HTML}table[@class='matrix']/{HTML}thead/{HTML}tr/{HTML}th")][1:]
+        verdicts = [cell.text
+                    for cell in
+                    page.findall(f".//{HTML}table[@class='matrix']"
+                                  f"/{HTML}thead/{HTML}tr/{HTML}th")][1:]
         for tally in report["tallies"]:
             self.assertEqual(evidence[tally["values"]][1:5],
-                             [str(tally[name]) for name in ("cases", "wrong", "numbers", "unclaimed")])
-            self.assertEqual([(name, int(n)) for name, n in zip(verdicts, matrix[tally["values"]]) if n != "\u00b7"],
+                             [str(tally[name])
+                              for name in ("cases", "wrong", "numbers", "unclaimed")])
+            self.assertEqual([(name, int(n)) for name, n in zip(verdicts, matrix[tally["values"]])
+                              if n != "\u00b7"],
                              list(tally["verdicts"].items()))
         articles = page.findall(f".//{HTML}article")
         self.assertEqual(len(articles), len(report["findings"]))
@@ -352,12 +396,14 @@ class Page(Reports):
             text = "".join(article.itertext())
             for part in (found["clause"], found["text"], found["again"], found["why"] or ""):
                 self.assertIn(part, text)
-            self.assertEqual(len(article.findall(f".//{HTML}li")), len(found["recipe"]["operations"]))
+            self.assertEqual(len(article.findall(f".//{HTML}li")),
+                             len(found["recipe"]["operations"]))
             self.assertEqual(len(article.findall(f".//{SVG}svg[@class='tree']")), 1)
 
     def test_each_case_is_in_the_plots_once(self):
         report, _, page, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "60")
-        for shapes, of in ((("rect", "bar"), "by their largest error/bound"), (("*", "mark"), "by their number of keys")):
+        for shapes, of in ((("rect", "bar"), "by their largest error/bound"),
+                           (("*", "mark"), "by their number of keys")):
             plot, = (svg for svg in page.iter(SVG + "svg") if of in svg.get("aria-label", ""))
             count = {"within": 0, "outside": 0}
             for shape in plot.iter():
@@ -370,13 +416,15 @@ class Page(Reports):
 
     # Each shared chunk is a box of the drawing, and a row of the plan with the same range.
     def test_the_plan_is_that_of_the_tree(self):
-        page = self.run_gate(1, self.kernel(SHARED), "--cases", "60", "--save", self.path("cases"))[2]
+        page = self.run_gate(1, self.kernel(SHARED), "--cases", "60",
+                             "--save", self.path("cases"))[2]
         article, = page.findall(f".//{HTML}article")
         rows = [[cell.text for cell in row.findall(HTML + "td")]
                 for row in article.find(f".//{HTML}table").findall(HTML + "tr")][1:]
         self.assertEqual(len(article.findall(f".//{SVG}rect[@class='shared']")), len(rows))
         self.assertGreaterEqual(len(rows), 3)
-        drawn = re.findall(r"(C\d+) \[(\d+),(\d+)\)", "".join(article.find(f".//{SVG}svg[@class='tree']").itertext()))
+        drawn = re.findall(r"(C\d+) \[(\d+),(\d+)\)",
+                           "".join(article.find(f".//{SVG}svg[@class='tree']").itertext()))
         self.assertEqual([(row[0], row[2]) for row in rows],
                          [(chunk, f"[{i}, {j})") for chunk, i, j in drawn if int(j) - int(i) > 1])
         self.assertEqual(len({row[1] for row in rows}), len(rows))
@@ -386,10 +434,13 @@ class Files(Reports):
     def test_what_cannot_be_written_is_said_at_once(self):
         for option in ("--json", "--junit", "--html"):
             started = time.monotonic()
-            run = subprocess.run([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep", "--json", self.path("first.json"),
-                                  option, self.path("none/report")], capture_output=True, text=True, timeout=30)
+            run = subprocess.run([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep",
+                                  "--json", self.path("first.json"),
+                                  option, self.path("none/report")], capture_output=True, text=True,
+                                  timeout=30)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
-            self.assertIn(f"{option} {self.path('none/report')}: the report cannot be written: No such file", run.stderr)
+            self.assertIn(f"{option} {self.path('none/report')}: "
+                          "the report cannot be written: No such file", run.stderr)
             self.assertLess(time.monotonic() - started, 10)
         self.assertEqual(os.listdir(self.directory), [])
 
@@ -397,14 +448,16 @@ class Files(Reports):
         with open(self.path("file"), "w", encoding="utf-8"):
             pass
         for name, why in (("file/cases", "Not a directory"), ("x" * 240, "too long")):
-            run = subprocess.run([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep", "--save", self.path(name)],
+            run = subprocess.run([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep",
+                                  "--save", self.path(name)],
                                  capture_output=True, text=True, timeout=30)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(why, run.stderr)
 
     def test_a_full_disk_is_noticed(self):
         for option in ("--json", "--junit", "--html"):
-            run = subprocess.run([COMMAND, "gate", "--kernel", EXAMPLE, "--cases", "2", option, "/dev/full"],
+            run = subprocess.run([COMMAND, "gate", "--kernel", EXAMPLE, "--cases", "2", option,
+                                  "/dev/full"],
                                  capture_output=True, text=True)
             self.assertEqual(run.returncode, 2, option)
             self.assertIn("the report cannot be written: No space left", run.stderr)
@@ -413,7 +466,8 @@ class Files(Reports):
     def test_without_a_kernel_there_is_no_report(self):
         with open(self.path("gate.json"), "w", encoding="utf-8") as file:
             file.write("of an earlier run")
-        run = subprocess.run([COMMAND, "gate", "--kernel", self.path("none.so"), "--json", self.path("gate.json")],
+        run = subprocess.run([COMMAND, "gate", "--kernel", self.path("none.so"),
+                              "--json", self.path("gate.json")],
                              capture_output=True, text=True)
         self.assertEqual(run.returncode, 2)
         self.assertFalse(os.path.exists(self.path("gate.json")))

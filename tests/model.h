@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A naive model of the prefix tree, for tests: every sequence is a flat list of tokens and a list of
- * names of its chunks; two sequences have a chunk in common when they have its name. No ranges, no
- * pool, no cleverness. It shares no code with the reference. */
+/* A naive model of the prefix tree, for tests: every sequence is a flat list of tokens and a
+ * list of names of its chunks. Two sequences share a chunk when both have its name. No ranges,
+ * no pool, no cleverness; no code of the reference. */
 #ifndef CHUNKPROOF_TESTS_MODEL_H
 #define CHUNKPROOF_TESTS_MODEL_H
 

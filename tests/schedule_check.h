@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a schedule of the kernels (kernels/schedule.h) must be: checked by walking the plan. */
+/* Checks what a schedule of the kernels (kernels/schedule.h) must be, by walking the plan. */
 #ifndef CHUNKPROOF_TESTS_SCHEDULE_CHECK_H
 #define CHUNKPROOF_TESTS_SCHEDULE_CHECK_H
 
@@ -18,8 +18,8 @@ struct cut {
 const char *cut_make(struct cut *cut, const struct attend_case *c, int chunks_per_task);
 void cut_free(struct cut *cut);
 
-/* NULL when the tasks have every chunk of every path once and nothing else, and every query row finds their partial
- * results; else what is wrong. */
+/* NULL when the tasks have every chunk of every path once and nothing else, and every query row
+ * finds their partial results; else what is wrong. */
 const char *cut_check(const struct cut *cut, int chunks_per_task);
 
 /* All of it. */

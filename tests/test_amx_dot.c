@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TDPBF16PS, executed, beside plain C (amx_model.h): whatever works here answers, the unit of the machine or the emulator
- * (amx_emulator.h). So it is the machine, where there is one, that says whether what the emulator is held to is right. */
+/* Executes TDPBF16PS and compares it with plain C (amx_model.h). Either the machine's unit or
+ * the emulator (amx_emulator.h) executes it. So on a machine with AMX, the machine itself
+ * confirms what the emulator is held to. */
 #define _POSIX_C_SOURCE 200809L /* barriers of threads */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +116,8 @@ static void every_tile_in_every_place(void **unused) {
     _tile_release();
 }
 
-/* 2^-126 as the sum so far, to which 1 or 1.5 times 2^-155 to 2^-148 is added, or from which it is taken. */
+/* 2^-126 as the sum so far, to which 1 or 1.5 times 2^-155 to 2^-148 is added, or from which it is
+ * taken. */
 static void where_numbers_become_subnormal(void **unused) {
     (void)unused;
     begin();

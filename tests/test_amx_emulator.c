@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What AMX does beside products (test_amx_dot.c), executed: where instructions find their operands, and what they leave
- * alone. By the unit of the machine or the emulator, as there. */
+/* Executes the other instructions of AMX (products: test_amx_dot.c): where they find their
+ * operands, and what they leave unchanged. Either the machine's unit or the emulator executes
+ * them. */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,8 +72,8 @@ static void rows_of_every_shape_and_stride(void **unused) {
     _tile_release();
 }
 
-/* Tile 3 to and from displacement + base + index * scale * row, in registers: which, and how far away, makes different
- * codes. What they hold is put aside: one of them is the stack's. */
+/* Tile 3 to and from displacement + base + index * scale * row, in registers: which, and how far
+ * away, makes different codes. What they hold is put aside: one of them is the stack's. */
 #define PLACE(n, base, index, scale, displacement)                                                 \
     static void in_##n(const void *at, ptrdiff_t stride) {                                         \
         IN_REGISTERS("tileloadd " #displacement "(%%" #base ",%%" #index "," #scale "), %%tmm3",   \
@@ -138,7 +139,8 @@ static void out_19(void *at, ptrdiff_t stride) {
     __asm__ volatile("tilestored %%tmm3, " TEXT_OF(LOW) "(,%0,2)" : : "r"(stride / 2) : "memory");
 }
 
-/* A place puts something else into the stack's register. Returns the stack that the handler had before. */
+/* A place puts something else into the stack's register. Returns the stack that the handler had
+ * before. */
 static stack_t stack_for_handler(void) {
     static char stack[1 << 16];
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, before;

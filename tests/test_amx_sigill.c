@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SIGILL for something else than an instruction of AMX, instructions of AMX that the unit refuses, and what the library
- * is told. By the unit of the machine or the emulator, as test_amx_dot.c has it. */
+/* SIGILL for instructions that are not AMX's, AMX instructions that the unit refuses, and what
+ * the library reports. By the machine's unit or the emulator, as in test_amx_dot.c. */
 #define _GNU_SOURCE /* REG_RIP */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -210,7 +210,8 @@ static const struct {
               {square, "TDPBF16PS: the same tile"},
               {no_instruction, ""}};
 
-/* In a process of its own, with the handlers that a program has at its start; says what it is ended by. */
+/* In a process of its own, with the handlers that a program has at its start; says what it is ended
+ * by. */
 static int ended_by(void (*does)(void), char *said, size_t size) {
     int ends[2], status = 0;
     assert_int_equal(pipe(ends), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-/* `chunkproof bench`: what is made of times, what a load is, what is right, how a peer is spoken with. No time is
- * asserted. */
+/* `chunkproof bench`: what is made of times, what a load is, what is right, how a peer is spoken
+ * with. No time is asserted. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,7 +126,8 @@ static void grids(void **state) {
     }
 }
 
-/* Four sequences of 250 tokens, chunks of 64; 64 in common, then 128 in pairs: 1 + 2 * 2 shared chunks, 1 of each. */
+/* Four sequences of 250 tokens, chunks of 64; 64 in common, then 128 in pairs: 1 + 2 * 2 shared
+ * chunks, 1 of each. */
 static const struct bench_load pairs = {.part = "levels",
                                         .b = 4,
                                         .n = 250,
@@ -155,7 +156,8 @@ static void plans_by_hand(void **state) {
     }
     assert_true(cp_plan_is_valid(plans.tree) && cp_plan_is_valid(plans.pages) &&
                 cp_plan_is_valid(plans.paged));
-    /* A chunk of K: 2 heads, 64 keys, 128 numbers of 2 bytes. The tree has 5 + 4 of them, the copies 16. */
+    /* A chunk of K: 2 heads, 64 keys, 128 numbers of 2 bytes. The tree has 5 + 4 of them, the
+     * copies 16. */
     assert_int_equal(bench_chunk_bytes(&pairs), 2 * 64 * 128 * 2);
     assert_true(bench_cell_memory(&pairs, &plans) == 2.0 * (9 + 16) * 2 * 64 * 128 * 2);
     /* K and V of 552 tokens, Q and out of 4 sequences with 4 heads. */
@@ -294,7 +296,8 @@ static void problem_free(struct problem *p) {
     cp_plan_free(p->plan);
 }
 
-/* What is right passes; one number that is changed by some units, a key less, a NaN are seen, and where. */
+/* What is right passes; one number that is changed by some units, a key less, a NaN are seen, and
+ * where. */
 static void what_is_wrong_is_seen(void **state) {
     struct problem *p = malloc(sizeof *p);
     struct check_wrong wrong;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA in the executor's words (gate/source/cuda_source.h): text in, text out. GATE-9's kernels get there by it. */
+/* Translation of CUDA to the executor's names (gate/source/cuda_source.h): text in, text out.
+ * The kernels of GATE-9 are translated this way. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, dup */
 
 #include <fcntl.h>

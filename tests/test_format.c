@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The format of the fuzz targets' inputs (fuzz/format.h): every string of bytes is operations, what is encoded is
- * decoded to the same, and what a change makes is again operations within their ranges. */
+/* The format of the fuzz targets' inputs (fuzz/format.h): every string of bytes is a list of
+ * operations; decoding inverts encoding; and a mutation gives operations within their ranges
+ * again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

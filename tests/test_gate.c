@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cases of the gate, and its verdicts on results that were made by hand (gate/gate/). */
+/* The cases of the gate (gate/case/), and its verdicts on results made by hand (gate/judge/). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,8 @@ static void cases_follow_from_the_seed(void **state) {
     assert_int_equal(different, CASES);
 }
 
-/* GATE-3: as a kernel sees them some chunks begin behind 2^32 elements; here they are whole pages, one behind the other. */
+/* GATE-3: as a kernel sees them some chunks begin behind 2^32 elements; here they are whole pages,
+ * one behind the other. */
 static void chunks_are_far_apart_at_times(void **state) {
     int far = 0, beyond = 0;
     (void)state;
@@ -170,7 +171,8 @@ static void a_sequence_can_be_alone(void **state) {
     }
 }
 
-/* PLAN-6: a key more, or as many as there are, where there is room for it, in a last chunk of one's own, and nowhere else. */
+/* PLAN-6: a key more, or as many as there are, where there is room for it, in a last chunk of one's
+ * own, and nowhere else. */
 static void lengths_grow_where_there_is_room(void **state) {
     int grown = 0, by_several = 0;
     (void)state;
@@ -378,7 +380,8 @@ static void a_key_more_or_less_is_seen(void **state) {
     assert_true(keys > 65536);
 }
 
-/* GATE-8: nothing comes of the heaviest keys, and something of keys that weigh 2^-7 or less of what they do. */
+/* GATE-8: nothing comes of the heaviest keys, and something of keys that weigh 2^-7 or less of what
+ * they do. */
 static int is_light(const struct gate_problem *p, const struct row *r) {
     double best = -INFINITY, light = 0.0;
     for (int j = 0; j < r->n; j++) {
@@ -550,7 +553,8 @@ static void wrong_writes_are_found(void **state) {
     assert_true(between > 0);
 }
 
-/* GATE-2, NUM-8: no order of work that the declaration allows has larger counts than the gate takes. */
+/* GATE-2, NUM-8: no order of work that the declaration allows has larger counts than the gate
+ * takes. */
 static void counts_are_of_any_order(void **state) {
     (void)state;
     for (int c = 1; c <= 128; c = 2 * c + 1) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a source for places in its object (gate/source/lines.h): this program's own. */
+/* Source lines of places in an object (gate/source/lines.h), tried on this program. */
 #define _GNU_SOURCE /* dladdr, realpath */
 
 #include <dlfcn.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fast attention on the CPU, every version that the machine can run, within the certified tolerance (NUM-10, NUM-11) of
- * what it declares; the same bits from any number of threads; what is nobody's is not felt (TPP-6).
- * Refusals are in test_opt_refusal.c, the loops in test_opt_kernels.c, the exponential in test_opt_exp.c. */
+/* Fast attention on the CPU, in every version that the machine can run: within the certified
+ * tolerance (NUM-10, NUM-11) of what it declares; the same bits from any number of threads;
+ * padding has no effect (TPP-6). Refusals are in test_opt_refusal.c, the loops in
+ * test_opt_kernels.c, the exponential in test_opt_exp.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +89,8 @@ static void every_chunk_size(void **unused) {
     }
 }
 
-/* Rows of a range from one to several blocks: the ways for one, for few and for many rows, and their borders. */
+/* Rows of a range from one to several blocks: the ways for one, for few and for many rows, and
+ * their borders. */
 static void every_number_of_rows(void **unused) {
     const int groups[] = {1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 33, 63, 64, 65, 130};
     double largest = 0.0;
@@ -170,7 +172,8 @@ static void long_paths(void **unused) {
 
 /* ---- The same bits ---- */
 
-/* For one thread and several, more than there is work too; called again; with another workspace and variant. */
+/* For one thread and several, more than there is work too; called again; with another workspace and
+ * variant. */
 static void results_do_not_depend_on_threads(void **unused) {
     const int threads[] = {1, 2, 3, 5, 8};
     (void)unused;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The unit that multiplies matrices (opt/kernels.h, struct opt_multiplier): that no bit of a number is lost when it
- * becomes parts, each number of binary16, bfloat16 and each significand of binary32; products within the roundings of one
- * sum; what is not ordinary is refused, at each place, and nothing is written then; nothing behind a row is read. */
+/* The unit that multiplies matrices (opt/kernels.h, struct opt_multiplier). No bit is lost when
+ * a number is cut into parts: every number of binary16 and bfloat16, and every significand of
+ * binary32. Products are within the roundings of one sum. A number that is not ordinary is
+ * refused, at each place, and nothing is written then. Nothing past a row is read. */
 #define _DEFAULT_SOURCE /* mmap() */
 #include <math.h>
 #include <setjmp.h>
@@ -121,7 +122,8 @@ static int is_ordinary(double number) {
     return number == 0.0 || (fabs(number) >= 0x1p-30 && fabs(number) < 0x1p40);
 }
 
-/* All 65,536 of each type; a tile with one that is not ordinary is refused, and taken with a 0 in its place. */
+/* All 65,536 of each type; a tile with one that is not ordinary is refused, and taken with a 0 in
+ * its place. */
 static void every_short_number_is_a_sum_of_its_parts(void **state) {
     struct world *w = world_of(state);
     const int per_tile = CP_OPT_KEYS * UNITS;
@@ -197,7 +199,8 @@ static void every_weight_is_a_sum_of_its_parts(void **state) {
 
 /* ---- Products ---- */
 
-/* Of one number and another, nine of parts: the smallest ones first, or each of nine additions would round as much. */
+/* Of one number and another, nine of parts: the smallest ones first, or each of nine additions
+ * would round as much. */
 static void a_product_is_rounded_about_once(void **state) {
     struct world *w = world_of(state);
     unsigned long long random = 3;
@@ -325,7 +328,8 @@ enum {
     NUMBERS = 11
 }; /* the first ones are not ordinary; the others as much as can be */
 
-/* Does the multiplier take this number? Binary16 has no other strange numbers than those that are not finite. */
+/* Does the multiplier take this number? Binary16 has no other strange numbers than those that are
+ * not finite. */
 static int is_taken(double number, int type) {
     char one[sizeof(double)];
     cp_number_store(one, type, 0, number);
@@ -347,8 +351,8 @@ static void strange_queries_are_refused(void **state) {
     }
 }
 
-/* One after the other, at each place of K and of V, of each type: scores are refused, and the panel of values in which it
- * is, and nothing is written then. */
+/* One after the other, at each place of K and of V, of each type: scores are refused, and the panel
+ * of values in which it is, and nothing is written then. */
 static void strange_keys_are_refused(void **state) {
     struct world *w = world_of(state);
     const int d = MOST_D, keys = 33, padded_rows = 16;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exponential of each version, for every binary32 number from -104 to 0: never further from e^x than
- * CP_OPT_EXP_ERROR of it, where it is a normal number, and half a unit more below; 1 and 0 where they belong; it does
- * not fall when x rises by more than its error. e^x is exp() of the C library in binary64, which MPFR holds to one part in
- * 2^51 here. CHUNKPROOF_ELEMENTS: so many numbers, evenly spread, instead of all. */
+/* The exponential of each version, for every binary32 number from -104 to 0. It is within
+ * CP_OPT_EXP_ERROR of e^x where e^x is a normal number, and below that within half a unit more;
+ * it is 1 and 0 where it must be; and when x rises by more than its error, it does not fall. The
+ * true e^x is exp() of the C library in binary64, which MPFR holds to one part in 2^51 here.
+ * CHUNKPROOF_ELEMENTS: how many numbers, evenly spread, instead of all. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops of each version (opt/kernels.h) beside those of plain C: exactly the same where nothing is rounded or a
- * rounding is demanded, else within the roundings of one sum in any order; nothing behind the ends is written. */
+/* Compares the loops of each version (opt/kernels.h) with those of plain C: exactly equal where
+ * nothing is rounded or the rounding is prescribed, else within the roundings of one sum in any
+ * order. Nothing is written past the ends. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +58,8 @@ static void every_number_is_widened_exactly(void **unused) {
     free(to);
 }
 
-/* Every length of a row; zeros behind it, nothing behind these; not a byte behind the array is read (sanitizers). */
+/* Every length of a row; zeros behind it, nothing behind these; not a byte behind the array is read
+ * (sanitizers). */
 static void rows_of_every_length(void **unused) {
     float to[3 * 48 + 1];
     (void)unused;
@@ -129,7 +131,8 @@ static void storing_rounds_as_demanded(void **unused) {
     free(from);
 }
 
-/* How far two sums of k terms may be apart, each in binary32 and in any order; magnitude: the sum of the terms' own. */
+/* How far two sums of k terms may be apart, each in binary32 and in any order; magnitude: the sum
+ * of the terms' own. */
 static double sum_bound(int k, double magnitude) {
     return 2.0 * (k + 1) * 0x1.01p-24 * magnitude;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fast attention refuses, in which order, and that it then writes nothing; where cp_attend() refuses too, both say
- * the same. Its workspace; that a call allocates nothing. */
+/* What fast attention refuses, in which order, and that it then writes nothing. Where
+ * cp_attend() also refuses, both return the same. Also its workspace, and that a call allocates
+ * nothing. */
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
@@ -43,7 +44,8 @@ void *calloc(size_t n, size_t size) {
 }
 #endif
 
-/* 1 when allocations are counted: not where another allocator has come before, as valgrind's does. */
+/* 1 when allocations are counted: not where another allocator has come before, as valgrind's
+ * does. */
 static int are_counted(void) {
     int before = allocations;
     void *volatile memory = malloc(1);
@@ -327,7 +329,8 @@ static void no_sequence_at_all(void **state) {
     }
 }
 
-/* Neither does a call, nor asking how large the workspace is; making threads does, so that counting is seen to work. */
+/* Neither does a call, nor asking how large the workspace is; making threads does, so that counting
+ * is seen to work. */
 static void a_call_allocates_nothing(void **state) {
     const struct world *w = *state;
     struct cp_attention a = w->a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The acceptance rules of others, at their edges (gate/judge/rules.h), and the usual test. */
+/* Other acceptance rules, at their limits (gate/judge/rules.h), and the usual test. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel in a process of its own (gate/runner/runner.h): whatever it does, the caller goes on, is told what it was, and
- * the next call works. The kernel is tests/gate/misbehaves.c; test_runner_load.c has what is none. */
+/* A kernel in a process of its own (gate/runner/runner.h). Whatever the kernel does, the caller
+ * continues and is told what it was, and the next call works. The kernel is
+ * tests/gate/misbehaves.c; test_runner_load.c has the files that are not kernels. */
 #define _GNU_SOURCE /* setenv, readlink, usleep */
 
 #include <errno.h>
@@ -479,7 +480,8 @@ static void works_on_in_the_background(void **state) {
     expect("fork-twice", RUN_DONE, "");
 }
 
-/* After the time that it is given: it is the next call that finds it, and the one after that works. */
+/* After the time that it is given: it is the next call that finds it, and the one after that
+ * works. */
 static void works_on_for_long(void **state) {
     static const char *const words[] = {"later", "fork-late"};
     static const char *const found[] = {"wrote to lse, at byte 0 of 32", "wrote to out"};

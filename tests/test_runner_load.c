@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the gate's runner says of files that are no kernel, and of kernels whose description cannot be. */
+/* What the gate's runner says of files that are not kernels, and of kernels with an impossible
+ * description. */
 #define _GNU_SOURCE /* setenv, readlink, link */
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The features of kernels/simt/: what right kernels compute, plain and checked, in ascending order and
- * in 20 other ones. */
+/* The features of kernels/simt/: what right kernels compute, plain and checked, in ascending
+ * order and in 20 others. */
 #include "tests/simt/kernels_twice.h"
 
 #include <cmath>
@@ -186,7 +186,8 @@ static void bit_atomics(void **) {
     });
 }
 
-/* Ascending without a seed; with one, blocks and the threads of the largest block in another order. */
+/* Ascending without a seed; with one, blocks and the threads of the largest block in another
+ * order. */
 static void order_is_the_seeds(void **) {
     std::vector<int> orders[3];
     for (std::uint64_t seed = 0; seed < 3; seed++) {
@@ -312,8 +313,8 @@ static void matrices_are_loaded(void **) {
     });
 }
 
-/* Matrices as the lanes hold them, by the formulas of the PTX ISA, "Matrix fragments for mma.m16n8k16":
- * of 8 values a0 .. a7 a lane has row and column of each. */
+/* Matrices as the lanes hold them, by the formulas of the PTX ISA, "Matrix fragments for
+ * mma.m16n8k16": of 8 values a0 .. a7 a lane has row and column of each. */
 struct Product {
     float a[16][16], b[16][8], c[16][8], d[16][8];
 };
@@ -367,8 +368,8 @@ static void multiply_all(std::vector<Product> &products, bool check, std::uint64
     }
 }
 
-/* A is 1 at one place (r, k): row r of D is row k of B, plus C. All 16 x 16 places; with the 8 columns
- * each of the 16 x 8 x 16 products has its turn. */
+/* A is 1 at one place (r, k): row r of D is row k of B, plus C. All 16 x 16 places; with the 8
+ * columns each of the 16 x 8 x 16 products has its turn. */
 static void product_of_each_place(void **) {
     std::vector<Product> products(256);
     for (int place = 0; place < 256; place++) {
@@ -392,7 +393,8 @@ static void product_of_each_place(void **) {
     }
 }
 
-/* Against the sum in binary64: 16 sums, each rounded once to 2^-24 of a partial sum, whatever the order. */
+/* Against the sum in binary64: 16 sums, each rounded once to 2^-24 of a partial sum, whatever the
+ * order. */
 static void product_of_random_numbers(void **) {
     unsigned long long state = 1;
     std::vector<Product> products(50);

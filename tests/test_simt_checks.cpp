@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each check of kernels/simt/: a wrong kernel that it reports, and the same kernel made right, in which
- * nothing is found; both in ascending order and in 20 other ones. */
+/* Each check of kernels/simt/: it reports a wrong kernel, and finds nothing in the same kernel
+ * when it is right. Both run in ascending order and in 20 others. */
 #include "tests/simt/kernels_twice.h"
 
 #include <cstring>
@@ -14,8 +14,8 @@ using simt::Report;
 
 static const int seeds = 20;
 
-/* `launch(config, right)` with each seed: nothing when right, else this finding. Returns the report of
- * the wrong kernel in ascending order. */
+/* `launch(config, right)` with each seed: nothing when right, else this finding. Returns the report
+ * of the wrong kernel in ascending order. */
 template <class Launch> static Report reports(Finding finding, Config config, Launch launch) {
     Report first;
     for (int seed = 0; seed <= seeds; seed++) {
@@ -238,7 +238,8 @@ static void hand_over(void **) {
     }
 }
 
-/* A block that has taken what a second one released has what a first one handed over to that, too. */
+/* A block that has taken what a second one released has what a first one handed over to that,
+ * too. */
 static void hand_over_in_a_chain(void **) {
     simt::Clocks clocks;
     clocks.restart(0, 32);
@@ -272,7 +273,8 @@ static void hand_over_in_a_chain(void **) {
     assert_false(clocks.handed(1, 5, 1, 9));
 }
 
-/* A fence hands over to those that know of it alone: not when it comes after the atomic's thread has last met them. */
+/* A fence hands over to those that know of it alone: not when it comes after the atomic's thread
+ * has last met them. */
 static void late_fence(void **) {
     simt::Clocks clocks;
     clocks.restart(0, 32);

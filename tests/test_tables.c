@@ -131,8 +131,8 @@ static int status_of(const struct cp_layer_table *table, const struct cp_layer_r
     return status;
 }
 
-/* Any other digit, anywhere in a number that follows, and it follows no more; five units of the last
- * digit are no rounding either. */
+/* Any other digit, anywhere in a number that follows, and it follows no more; five units of the
+ * last digit are no rounding either. */
 static int alter_layer_number(const struct cp_layer_table *table, const struct cp_layer_row *row,
                               int module) {
     char text[16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How `chunkproof trace` gets a trace: the parser and where it finds fault, the tokens that stand for
- * a trace, the synthetic traces. test_trace_replay.c has what is done with it. */
+/* How `chunkproof trace` gets a trace: the parser and its messages, the tokens that stand for a
+ * trace, the synthetic traces. test_trace_replay.c tests what is done with a trace. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 
 #include <limits.h>
@@ -32,7 +32,8 @@ static int parse(struct trace *trace, const char *text, struct trace_error *erro
     return result;
 }
 
-/* Blocks of 4 tokens: a full and a partial one, a shared first one, none at all, no last newline. */
+/* Blocks of 4 tokens: a full and a partial one, a shared first one, none at all, no last
+ * newline. */
 static const char good[] =
     "{\"timestamp\": 0, \"input_length\": 6, \"output_length\": 2, \"hash_ids\": [900, 7]}\n"
     "{\"hash_ids\":[900,8],\"extra\":{\"a\":[1,{}]},\"output_length\":1,\"input_length\":8,"
@@ -86,8 +87,8 @@ static void tokens_tell_blocks_and_outputs_apart(void **state) {
     trace_free(&trace);
 }
 
-/* Wrong lines, and the column of the fault: where the JSON reader stopped, or where the value (or, of
- * a missing one, the object) begins. */
+/* Wrong lines, and the column of the fault: where the JSON reader stopped, or where the value (or,
+ * of a missing one, the object) begins. */
 struct wrong_line {
     const char *line;
     int column;
@@ -311,8 +312,8 @@ static void printed_traces_read_back(void **state) {
     free(printed[2]);
 }
 
-/* Means are met: a mean of n exponential numbers has a standard deviation of mean / sqrt(n), and with
- * these seeds each is within three of them. */
+/* Means are met: a mean of n exponential numbers has a standard deviation of mean / sqrt(n), and
+ * with these seeds each is within three of them. */
 static void arrivals_are_at_the_asked_rate(void **state) {
     (void)state;
     for (unsigned long long seed = 1; seed <= 5; seed++) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a server calls the kernels: two prompts that begin alike, and one iteration of decoding on a GPU.
+/* How a server calls the kernels: two prompts with the same beginning, and one iteration of
+ * decoding on a GPU.
  *
- *   cc decode_cuda.c -I/usr/local/cuda/include -lchunkproof_cuda $(pkg-config --cflags --libs chunkproof) \
- *      -L/usr/local/cuda/lib64 -lcudart -lstdc++ -lm
+ *   cc decode_cuda.c -I/usr/local/cuda/include -lchunkproof_cuda \
+ *      $(pkg-config --cflags --libs chunkproof) -L/usr/local/cuda/lib64 -lcudart -lstdc++ -lm
  *
- * Keys and values are made up, on the host: token t has the key (t/100, t/100, ...) and the value (t, t, ...). All
- * queries are (1/8, 1/8, ...). Exit status 0: the kernels agree with the definition. */
+ * Keys and values are made up on the host: token t has the key (t/100, t/100, ...) and the value
+ * (t, t, ...). All queries are (1/8, 1/8, ...). Exit status 0: the kernels agree with the
+ * definition. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static void must_succeed(cudaError_t error) {
     must(error == cudaSuccess, cudaGetErrorString(error));
 }
 
-/* Device memory; with a copy of what is at `from`, unless that is NULL. */
+/* Allocates device memory, and copies to it what is at `from`, unless that is NULL. */
 static void *on_device(const void *from, size_t bytes) {
     void *memory = NULL;
     must_succeed(cudaMalloc(&memory, bytes));
@@ -37,7 +39,8 @@ static void *on_device(const void *from, size_t bytes) {
     return memory;
 }
 
-/* Writes K and V of all tokens of a sequence; returns what each number of its result is by the definition. */
+/* Writes K and V of all tokens of a sequence. Returns what each number of its result must be, by
+ * the definition. */
 static double write_kv(const struct cp_tree *tree, const struct cp_kv *kv, int s, double scale) {
     double key[D], value[D], n = 0.0, o = 0.0;
     for (int p = 0; p < cp_tree_length(tree, s); p++) {
@@ -84,7 +87,8 @@ int main(void) {
     int status = cp_cuda_new(&cuda, &limits, workspace, size);
     must(status == CP_OK, cp_cuda_text(cuda));
 
-    /* In each iteration: a token for each sequence with its K and V, the plan, and what has changed of it. */
+    /* In each iteration: a token for each sequence with its K and V, the plan, and what has changed
+     * of it. */
     must(cp_tree_append_each(tree, B, sequence, token) == CP_OK, "no room");
     double right[B] = {write_kv(tree, &kv, 0, scale), write_kv(tree, &kv, 1, scale)};
     cp_plan_update(plan, tree);

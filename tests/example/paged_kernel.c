@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Exponent and fraction are put where binary32 has them; its exponents are counted from 127, not from 15. */
+/* Moves exponent and fraction to their places in binary32, whose exponents count from 127 and
+ * not from 15. */
 static float from_half(uint16_t half) {
     uint32_t bits = (uint32_t)(half & 0x7FFF) << 13;
     float x;
@@ -19,7 +20,7 @@ static float from_half(uint16_t half) {
     return half >> 15 ? -x : x;
 }
 
-/* To nearest, ties to even. Below 2^-14 all numbers have the same exponent. */
+/* Rounds to nearest, ties to even. All numbers below 2^-14 have the same exponent. */
 static uint16_t to_half(float x) {
     int sign = signbit(x) ? 1 << 15 : 0, exponent = -13;
     float size = fabsf(x);
@@ -33,8 +34,8 @@ static uint16_t to_half(float x) {
     return (uint16_t)(sign | (((exponent + 13) << 10) + fraction));
 }
 
-/* One query row and head over the first n_keys keys of sequence s: softmax online, with the maximum m so far, the sum
- * n of the weights exp(score - m), and the sum o of weight * v. */
+/* One query row and head over the first n_keys keys of sequence s: online softmax, with the
+ * maximum m so far, the sum n of the weights exp(score - m), and the sum o of weight * v. */
 static void attend_row(const struct cp_kernel_call *call, int s, int row, int head, int n_keys) {
     const int *table = call->table + (long long)s * call->table_width;
     const uint16_t *q = (const uint16_t *)call->q + row * call->q_row + head * call->q_head;

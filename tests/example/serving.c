@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a server uses the library: two prompts that begin alike, attention, a decoding iteration.
+/* How a server uses the library: two prompts with the same beginning, attention, a decoding
+ * iteration.
  *
  *   cc serving.c $(pkg-config --cflags --libs chunkproof) -lm
  *
- * Keys and values are made up here: with one head of one number, token t has key t / 10 and value t. */
+ * Keys and values are made up: one head of one number, where token t has key t / 10 and value t. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@ static void stop_unless_ok(int status) {
     }
 }
 
-/* K and V of token number `position` of a sequence: in slot position % C of chunk position / C of its
- * path. */
+/* K and V of token number `position` of a sequence: in slot position % C of chunk position / C of
+ * its path. */
 static void write_kv(const struct cp_tree *tree, const struct cp_kv *kv, int s, int position) {
     int token = cp_tree_token(tree, s, position);
     double key = token / 10.0;
@@ -28,7 +29,7 @@ static void write_kv(const struct cp_tree *tree, const struct cp_kv *kv, int s, 
     cp_kv_write(kv, tree->sequence[s].chunk[position / C], 0, position % C, &key, &value);
 }
 
-/* Attention of one query per sequence, and the same from the definition. */
+/* Computes attention of one query per sequence, and the same from the definition. */
 static void attend(const struct cp_tree *tree, const struct cp_plan *plan, const struct cp_kv *kv) {
     float q[2] = {1.0F, 2.0F};
     float out[2];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same with the fast tree and attention: sequences have handles, which stay, and indices, by which rows of Q and of
- * results go, and which move when others come and go.
+/* The program of serving.c with the fast tree and attention. A sequence has a handle, which
+ * stays the same, and an index, which moves when other sequences come and go. Rows of Q and of
+ * results go by index.
  *
  *   cc serving_fast.c $(pkg-config --cflags --libs chunkproof) -lm
  *
- * Keys and values are made up here: with one head of one number, token t has key t / 10 and value t. */
+ * Keys and values are made up: one head of one number, where token t has key t / 10 and value t. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,8 @@
 
 struct server {
     struct cp_opt_tree *tree;
-    struct cp_opt_plan *plan; /* of the tree, in arrays; */
-    struct cp_plan *rows;     /* the same as attention takes it */
+    struct cp_opt_plan *plan; /* the tree's plan, in arrays */
+    struct cp_plan *rows;     /* the same plan, as attention takes it */
     struct cp_kv kv;
     struct cp_opt *opt;
     void *workspace;
@@ -48,7 +49,7 @@ static int join(const struct server *x, const int *prompt, int n) {
     return joined.sequence;
 }
 
-/* By the index of each sequence. */
+/* Prints results in the order of indices. */
 static void print(const struct server *x, const float *q, const float *out) {
     for (int i = 0; i < x->plan->n_sequences; i++) {
         int handle = x->plan->sequence[i], n_tokens = x->plan->n_tokens[i];
@@ -84,7 +85,7 @@ static void attend(struct server *x) {
                                      .v = x->kv.v,
                                      .out = out};
     size_t needed = changed ? cp_opt_workspace(x->opt, &attention) : 0;
-    if (needed > x->workspace_size) { /* it grows with the plan, seldom */
+    if (needed > x->workspace_size) { /* it rarely grows, with the plan */
         free(x->workspace);
         x->workspace = malloc(needed);
         x->workspace_size = needed;
@@ -118,7 +119,8 @@ int main(void) {
     }
     attend(&x);
 
-    stop_unless_ok(cp_opt_tree_leave(x.tree, handle[0])); /* its handle may be given out anew */
+    /* The handle of a sequence that leaves may be given to another one. */
+    stop_unless_ok(cp_opt_tree_leave(x.tree, handle[0]));
     handle[0] = join(&x, prompt[3], 5);
     stop_unless_ok(cp_opt_tree_append_each(x.tree, 3, handle, token));
     for (int i = 0; i < 3; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As split-K decoding does: the keys of a row in two halves, each worked off in tiles and divided by its n at once, so
- * that it is kept as o / n and its log-sum-exp. These two are merged at the end. bfloat16 in and out. */
+/* As in split-K decoding: a row's keys are cut into two halves. Each half is processed in tiles
+ * and divided by its n at once, so that it is kept as o / n and its log-sum-exp. The two are
+ * merged at the end. bfloat16 in and out. */
 #include <math.h>
 
 #include "kernel_util.h"
@@ -41,7 +42,8 @@ static void multiply(float *o, float factor, int d) {
     }
 }
 
-/* Keys begin .. end-1: o / n to o, their log-sum-exp is returned; zeros and -infinity for no key. */
+/* Keys begin .. end-1: o / n to o, their log-sum-exp is returned; zeros and -infinity for no
+ * key. */
 static float attend_half(const struct cp_kernel_call *call, const struct keys *keys, int begin,
                          int end, float *o) {
     float m = -INFINITY, n = 0.0F;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For kernels that go over a struct cp_plan with contiguous tensors: a call's tensors without gaps, and its plan. */
+/* For kernels that walk a struct cp_plan with contiguous tensors: a call's tensors without gaps,
+ * and its plan. */
 #ifndef CHUNKPROOF_TESTS_GATE_CONTIGUOUS_H
 #define CHUNKPROOF_TESTS_GATE_CONTIGUOUS_H
 
@@ -25,7 +26,8 @@ static inline void gather_rows(const struct cp_kernel_call *call, size_t size, v
     }
 }
 
-/* The whole pool, [capacity][h_kv][c][d]; what is nobody's is copied, but nobody calculates with it. */
+/* The whole pool, [capacity][h_kv][c][d]; what is nobody's is copied, but nobody calculates with
+ * it. */
 static inline void gather_pool(const struct cp_kernel_call *call, size_t size, const void *from,
                                long long chunk, long long head, long long slot, void *to) {
     size_t row_bytes = (size_t)call->head_dim * size;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the numbers of a call are, for the kernels here: index arithmetic and nothing of the algorithm. */
+/* Where the numbers of a call are, for the kernels here: only index arithmetic, no part of the
+ * algorithm. */
 #ifndef CHUNKPROOF_TESTS_GATE_KERNEL_UTIL_H
 #define CHUNKPROOF_TESTS_GATE_KERNEL_UTIL_H
 
@@ -7,7 +8,8 @@
 
 #include "chunkproof/kernel.h"
 
-/* A relative error that the C library's expf() stays below: it is within one unit in the last place. */
+/* A relative error that the C library's expf() stays below: it is within one unit in the last
+ * place. */
 #define EXPF_ERROR 0x1p-22
 
 /* How many keys of sequence s its query row `row` sees; none is 0. */
@@ -46,16 +48,15 @@ static inline long long lse_at(const struct cp_kernel_call *call, int row, int h
     return row * call->lse_row + head * call->lse_head;
 }
 
-/* Binary16 and bfloat16 are binary32 numbers: exact. Not for CP_FP64. Those of 16 bits are put where binary32 has
- * their bits, and not given to the library: nothing is done more often. */
+/* Binary16 and bfloat16 are binary32 numbers: exact. Not for CP_FP64. Those of 16 bits are put
+ * where binary32 has their bits, and not given to the library: nothing is done more often. */
 static inline float load(const void *array, int type, long long at) {
     if (type == CP_FP32) {
         return ((const float *)array)[at];
     }
     uint32_t half = ((const uint16_t *)array)[at], bits = half << 16;
     float x;
-    if (type ==
-        CP_FP16) { /* its exponents are counted from 15, not from 127; 31 is that of infinity and NaN */
+    if (type == CP_FP16) { /* exponents count from 15, not from 127; 31 means infinity or NaN */
         bits = (half & 0x8000) << 16 | (half & 0x7FFF) << 13;
         bits |= (half & 0x7C00) == 0x7C00 ? 0x7F800000 : 0;
     }

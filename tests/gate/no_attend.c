@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: a kernel whose description is right, but there is no function. */
+/* For tests: a kernel with a right description but without a function. */
 #include "chunkproof/kernel.h"
 
 const struct cp_kernel cp_kernel = {.abi = CP_KERNEL_ABI,

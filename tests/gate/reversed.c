@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the last key to the first: the order is the kernel's own business. The query heads that share a K/V head go
- * through its keys together, each key is loaded once for all of them. */
+/* Walks the keys from the last to the first: a kernel may choose its order. The query heads that
+ * share a K/V head walk its keys together, so each key is loaded once for all of them. */
 #include <math.h>
 
 #include "kernel_util.h"
@@ -46,8 +46,8 @@ static void load_key(const struct cp_kernel_call *call, int s, int j, int kv_hea
     }
 }
 
-/* The loaded key for query head a of the group. Before the first key m is -infinity, and what is there so far, nothing,
- * gets the factor exp(-infinity) = 0. */
+/* The loaded key for query head a of the group. Before the first key m is -infinity, and what is
+ * there so far, nothing, gets the factor exp(-infinity) = 0. */
 static void add_key(const struct cp_kernel_call *call, long long q, int a,
                     const struct group *group) {
     int d = call->head_dim;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A partial result for each chunk of a path, then merged two at a time, neighbours first: a balanced tree, as in a
- * reduction over a grid. */
+/* One partial result for each chunk of a path. They are merged two at a time, neighbours first:
+ * a balanced tree, as in a reduction over a grid. */
 #include <math.h>
 
 #include "kernel_util.h"

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two-phase partition as in the papers (Algorithms 1 and 2): chunk-first over the shared chunks, each with all query
- * rows that it serves, then sequence-first over what is left, all partial results kept between the phases. */
+/* Two-phase partition as in the papers (Algorithms 1 and 2): first each shared chunk with all
+ * query rows that it serves, then each sequence with its own chunks. All partial results are
+ * kept between the phases. */
 #include <math.h>
 
 #include "kernel_util.h"
 
-/* A partial result in the workspace, floats: m, n, then o[d]. n = 0: no key, and m and o mean nothing.
+/* A partial result in the workspace, floats: m, n, then o[d]. n = 0: no key, and m and o mean
+ * nothing.
  *
- * A row meets one shared chunk at each depth of its path, so that depth, row and head name a descriptor's partial
- * result: [depths][n_rows][h] of them. Behind them one of a sequence's own chunk, one that all are merged into, and
- * the scores of a chunk, [c]. */
+ * A row meets one shared chunk at each depth of its path, so that depth, row and head name a
+ * descriptor's partial result: [depths][n_rows][h] of them. Behind them one of a sequence's own
+ * chunk, one that all are merged into, and the scores of a chunk, [c]. */
 static long long partial_size(const struct cp_kernel_call *call) {
     return 2LL + call->head_dim;
 }
@@ -71,7 +73,8 @@ static void partial_attention(const struct cp_kernel_call *call, int row, int he
     to[1] = n;
 }
 
-/* AttnReduce (Eqn 2): `from` is merged into `into`. Without a key there is no maximum to compare. */
+/* AttnReduce (Eqn 2): `from` is merged into `into`. Without a key there is no maximum to
+ * compare. */
 static void reduce(float *into, const float *from, int d) {
     if (from[1] == 0.0F) {
         return;
@@ -84,7 +87,8 @@ static void reduce(float *into, const float *from, int d) {
     }
 }
 
-/* How many of the n_tokens keys from number `first` on are among the first `seen` ones of their sequence. */
+/* How many of the n_tokens keys from number `first` on are among the first `seen` ones of their
+ * sequence. */
 static int seen_of(int seen, int first, int n_tokens) {
     int n = seen - first;
     return n < 0 ? 0 : n < n_tokens ? n : n_tokens;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: a shared object that needs a function which nobody has. */
+/* For tests: a shared object that needs a function that does not exist. */
 int nobody_has_this(void);
 
 extern int (*const needs)(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The versions of the kernels on the executor, in the namespace KERNELS: `checked`, compiled so that the executor sees
- * each load and store, and `plain`. To be included once for each, hence no guard. The arithmetics have types of their
- * own in each, so that the kernels do, too. */
+/* The versions of the kernels on the executor, in the namespace KERNELS: `checked`, compiled so
+ * that the executor sees each load and store, and `plain`. This file is included once for each,
+ * so it has no guard. Each namespace has its own types for the arithmetics, so that its kernels
+ * are separate, too. */
 #include "kernels/field.h"
 #include "kernels/problem.h"
 #include "kernels/real.h"
@@ -15,8 +16,9 @@ struct Exact : chunkproof::Field {};
 
 const int n_versions = 3;
 
-/* The whole of attention by a version, 1 .. n_versions: the first finding, or none. Of `config`, seed, limits and
- * buffers count. In numbers, versions 1 and 2 have scores in nats, version 3 in bits. */
+/* The whole of attention by a version, 1 .. n_versions: the first finding, or none. Of `config`,
+ * seed, limits and buffers count. In numbers, versions 1 and 2 have scores in nats, version 3 in
+ * bits. */
 template <class A>
 simt::Report attend(int version, simt::Config config, const chunkproof::Problem<A> &problem,
                     const cp_schedule &schedule);

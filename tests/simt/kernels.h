@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels of tests/simt/, in the namespace KERNELS: `checked`, compiled so that the executor sees
- * each load and store, and `plain`. To be included once for each, hence no guard. One that takes
- * `right` is wrong without it, in one line. */
+/* The kernels of tests/simt/, in the namespace KERNELS: `checked`, compiled so that the executor
+ * sees each load and store, and `plain`. This file is included once for each, so it has no
+ * guard. A kernel with a parameter `right` is wrong in one line when `right` is false. */
 #include "kernels/simt/cuda.h"
 
 namespace KERNELS {

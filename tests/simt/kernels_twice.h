@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels of tests/simt/ both ways, and what its tests share. */
+/* The kernels of tests/simt/ in both ways, and what their tests share. */
 #ifndef CHUNKPROOF_TESTS_SIMT_KERNELS_TWICE_H
 #define CHUNKPROOF_TESTS_SIMT_KERNELS_TWICE_H
 
