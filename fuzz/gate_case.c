@@ -5,7 +5,8 @@
 #include "chunkproof/number.h"
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
-#include "gate/gate.h"
+#include "gate/case/layout.h"
+#include "gate/case/values.h"
 #include "gate/search/case_file.h"
 #include "tests/plain_kernel.h"
 

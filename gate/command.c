@@ -2,7 +2,7 @@
 /* `chunkproof gate`: starts the kernel, checks it, reports. */
 #define _POSIX_C_SOURCE 200809L /* access */
 
-#include "cli/command.h"
+#include "cli/base/command.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,11 @@
 
 #include "cli/base/interrupt.h"
 #include "cli/base/text.h"
+#include "gate/explain/explain.h"
 #include "gate/gate.h"
+#include "gate/report/report.h"
+#include "gate/search/case_file.h"
+#include "gate/search/shrink.h"
 #include "gate/source/compile.h"
 #include "gate/source/lines.h"
 

@@ -63,8 +63,6 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
-
 void gate_options_help(FILE *file) {
     fputs(
         "usage: chunkproof gate --kernel FILE [OPTION]...\n"

@@ -258,7 +258,7 @@ class RunTests(unittest.TestCase):
 class Layers(InDirectory):
     FILES = {"include/chunkproof/pool.h": "", "include/chunkproof/tree.h":
              '#include "chunkproof/pool.h"\n', "ref/pool.c": '#include "chunkproof/pool.h"\n',
-             "ref/tree_check.c": '#include "chunkproof/tree.h"\n', "cli/command.h": "",
+             "ref/tree_check.c": '#include "chunkproof/tree.h"\n', "cli/base/command.h": "",
              "opt/own.h": "", "opt/softmax.c": '#include "opt/own.h"\n'}
 
     def layers(self, **changed):
@@ -278,7 +278,7 @@ class Layers(InDirectory):
         wrong = {"ref/pool.c": '#include "chunkproof/tree.h"\n',
                  "include/chunkproof/pool.h": '#include "chunkproof/tree.h"\n',
                  "ref/two_phase.c": '#include "chunkproof/tree.h"\n',
-                 "ref/tree.c": "#include <cli/command.h>\n",
+                 "ref/tree.c": "#include <cli/base/command.h>\n",
                  "ref/plan.c": '#include "opt/own.h"\n',
                  "opt/softmax.c": '#include "ref/tree_check.c"\n',
                  "ref/surprise.c": ""}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cases of the gate, and its verdicts on results that were made by hand (gate/gate/). */
+/* The cases of the gate, and its verdicts on results that were made by hand (gate/case/, gate/judge/). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,9 @@
 #include "chunkproof/plan.h"
 #include "cli/bound/bound.h"
 #include "fuzz/tolerance/setting.h"
+#include "gate/case/values.h"
+#include "gate/judge/class.h"
+#include "gate/judge/judge.h"
 #include "gate/report/report.h"
 #include "gate/runner/arena.h"
 #include "oracle.h"

@@ -24,7 +24,20 @@
 #ifndef CHUNKPROOF_GATE_EXPLAIN_EXPLAIN_H
 #define CHUNKPROOF_GATE_EXPLAIN_EXPLAIN_H
 
-#include "gate/gate.h"
+#include <stdio.h>
+
+#include "gate/case/values.h"
+#include "gate/judge/class.h"
+#include "gate/judge/judge.h"
+#include "gate/search/check.h"
+
+/* The same as gate_check_recipe(), and what could have been computed instead of attention where it is wrong, which may take
+ * more runs of cases like it. */
+int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
+                 struct gate_finding *finding);
+
+/* What is said of a kernel that is right in a new process and wrong in one that ran other calls. */
+extern const char gate_keeps_something[];
 
 /* ---- Runs ---- */
 

@@ -2,7 +2,7 @@
 /* The asking side: prepares a call, has it done, looks what became of the memory.
  *
  * What the kernel does after it has returned is seen as long as its process lives: a fault, since no buffer may be
- * touched by then, in the time that runner_child.c gives or at the next request; a change that came another way (by a
+ * touched by then, in the time that child.c gives or at the next request; a change that came another way (by a
  * process that attend() forked) at the next request. What it would do after the last call is not seen. */
 #define _XOPEN_SOURCE 700 /* realpath */
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A case as a file. It says all that is needed to make it again, and what was found with which kernel. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/limits.h"
+#include "chunkproof/tolerance.h"
 #include "chunkproof/version.h"
 #include "cli/base/clean.h"
 #include "cli/base/printable.h"

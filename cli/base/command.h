@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sub-commands of `chunkproof`. Each gets its own name as argv[0] and returns the exit status of
  * the command. */
-#ifndef CHUNKPROOF_CLI_COMMAND_H
-#define CHUNKPROOF_CLI_COMMAND_H
+#ifndef CHUNKPROOF_CLI_BASE_COMMAND_H
+#define CHUNKPROOF_CLI_BASE_COMMAND_H
 
 #define EXIT_RIGHT       0   /* all was checked that was asked for, and is right */
 #define EXIT_FINDING     1   /* a check found something wrong */
