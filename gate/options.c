@@ -283,7 +283,7 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
 
 void gate_replay_help(FILE *file, int explains) {
     fprintf(file,
-            "usage: chunkproof %s CASE.json... --kernel FILE [OPTION]...\n"
+            "usage: chunkproof %s CASES... --kernel FILE [OPTION]...\n"
             "\n",
             explains ? "explain" : "replay");
     fputs(
@@ -309,6 +309,11 @@ void gate_replay_help(FILE *file, int explains) {
         "operation: a join, an append, a leave, a fork), how many query rows; what is not plain "
         "about its\n"
         "strides; and whether it is run again with other numbers in the same memory.\n"
+        "\n"
+        "CASES is a file of `chunkproof gate --save`, or a file with a case on each line; of "
+        "several cases in\n"
+        "a file each is named FILE:LINE. A file with a line that is no case is refused as a "
+        "whole.\n"
         "\n"
         "  --kernel FILE         a shared object, or source, as for `chunkproof gate`\n"
         "  --on gpu|executor     where a kernel in device memory runs\n"
