@@ -15,7 +15,6 @@ seeded fault that a proof notices names nothing: what it breaks stands apart. So
 Exit status: 0 all right, 1 a finding, 2 bad use.
 """
 import collections
-import pathlib
 import re
 import sys
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CBMC (proofs/cbmc/run): a fault must break the harness that its record names. The properties are tried first, then
-the checks for undefined behaviour.
+"""CBMC (proofs/cbmc/run): a fault must break the harness that its record names. The properties are
+tried first, then the checks for undefined behaviour.
 """
+
 import os
 import pathlib
 import re
@@ -43,7 +44,9 @@ class ByCbmc(Who):
         pathlib.Path(f"{place}/{fault.source}").write_text(fault.text(), encoding="utf-8")
         verdict, how = Verdict.NOT_NOTICED, "nothing fails"
         for run in [run for run in harness.runs if run != "reach"]:
-            status, output = self.run.check(self.tools, harness, run, place, place, ["--stop-on-fail"])[:2]
+            status, output = self.run.check(
+                self.tools, harness, run, place, place, ["--stop-on-fail"]
+            )[:2]
             violated = re.search(r"^Violated property:\n.*\n\s+(.*)$", output, re.M)
             if status == 10 and violated:
                 verdict, how = Verdict.NOTICED, violated.group(1)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coq (proofs/coq/run): a fault changes a definition, and must break the theorem that its record names."""
+"""Coq (proofs/coq/run): a fault changes a definition, and must break the theorem that its record
+names.
+"""
+
 import re
 import shutil
 import time
@@ -33,13 +36,18 @@ class ByCoq(Who):
 
     def changed(self, fault: Fault, faulty: dict[str, Any]) -> set[str]:
         """The modules that it changes: not in a theorem, where it would have to fail."""
-        changed = {name for name, module in faulty.items() if module.source != self.modules[name].source}
+        changed = {
+            name for name, module in faulty.items() if module.source != self.modules[name].source
+        }
         for name in changed:
             pairs = zip(self.modules[name].source.splitlines(), faulty[name].source.splitlines())
             line = next((i for i, (right, wrong) in enumerate(pairs, 1) if right != wrong), 1)
             theorem = self.modules[name].theorem_at(line)
             if theorem:
-                raise Misfit(f"{fault.place}: fault {fault.name} changes {theorem}; it must change a definition")
+                raise Misfit(
+                    f"{fault.place}: fault {fault.name} changes {theorem}; "
+                    "it must change a definition"
+                )
         return changed
 
     def check(self, fault: Fault) -> Outcome:
@@ -56,7 +64,9 @@ class ByCoq(Who):
                 _, status, output = self.run.compile_module(self.coqc, module, place)
                 if status != 0:
                     return self.broken(fault, name, module, output, time.monotonic() - begin)
-        return Outcome(Verdict.NOT_NOTICED, f"everything is still proved, {time.monotonic() - begin:.1f} s")
+        return Outcome(
+            Verdict.NOT_NOTICED, f"everything is still proved, {time.monotonic() - begin:.1f} s"
+        )
 
     @staticmethod
     def broken(fault: Fault, name: str, module: Any, output: str, seconds: float) -> Outcome:
@@ -64,6 +74,10 @@ class ByCoq(Who):
         line = re.search(r'^File "[^"]*", line (\d+)', output, re.M)
         theorem = module.theorem_at(int(line[1])) if line else None
         wanted = fault.fields["coq"]
-        return Outcome(Verdict.NOTICED if theorem == wanted else Verdict.ELSEWHERE,
-                       f"breaks {name}.{theorem}" + ("" if theorem == wanted else f", not {wanted}") +
-                       f", {seconds:.1f} s", output)
+        return Outcome(
+            Verdict.NOTICED if theorem == wanted else Verdict.ELSEWHERE,
+            f"breaks {name}.{theorem}"
+            + ("" if theorem == wanted else f", not {wanted}")
+            + f", {seconds:.1f} s",
+            output,
+        )

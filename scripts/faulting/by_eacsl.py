@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""E-ACSL (proofs/eacsl/run): with the fault in ref/, a driver must end with the name of the clause of a contract that is
-broken. Only the contracts in include/ are checked: they must be strong enough.
+"""E-ACSL (proofs/eacsl/run): with the fault in ref/, a driver must end with the name of the clause
+of a contract that is broken. Only the contracts in include/ are checked: they must be strong
+enough.
 """
+
 import os
 import re
 import shutil
@@ -50,8 +52,15 @@ class ByEacsl(Who):
         broken = re.search(r"^(\w+): (\w+ \S+) fails", text, re.M)
         how = f"{broken[1]}: {broken[2]}" if broken else text.strip()[-200:].replace("\n", " ")
         function, _, clause = breaks.partition(".")
-        noticed = status == -6 and broken is not None and \
-            (broken[1], broken[2].split()[1].replace("/", ".")) == (function, clause)
-        return Outcome(Verdict.NOTICED if noticed else Verdict.NOT_NOTICED,
-                       f"{driver}: {how}" + ("" if noticed else f", not {breaks}") +
-                       f", {time.monotonic() - begin:.1f} s", text)
+        noticed = (
+            status == -6
+            and broken is not None
+            and (broken[1], broken[2].split()[1].replace("/", ".")) == (function, clause)
+        )
+        return Outcome(
+            Verdict.NOTICED if noticed else Verdict.NOT_NOTICED,
+            f"{driver}: {how}"
+            + ("" if noticed else f", not {breaks}")
+            + f", {time.monotonic() - begin:.1f} s",
+            text,
+        )

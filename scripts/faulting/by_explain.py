@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`chunkproof explain` must identify the fault: the gate finds a case of the kernel with the fault and makes it smaller,
-and what explain says first of that case must have the words of the record. It may say that a wider declaration would
-make the results right only where the record has `wider:`, with the reason.
+"""`chunkproof explain` must identify the fault: the gate finds a case of the kernel with the fault
+and makes it smaller, and what explain says first of that case must have the words of the record. It
+may say that a wider declaration would make the results right only where the record has `wider:`,
+with the reason.
 """
+
 import pathlib
 import re
 import subprocess
@@ -18,22 +20,45 @@ LIMIT = 300  # seconds for a command
 
 
 def run(*command: object) -> tuple[int, str]:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, errors="replace",
-                          timeout=LIMIT, check=False)
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=LIMIT,
+        check=False,
+    )
     return done.returncode, done.stdout + done.stderr
 
 
 def explained(build: pathlib.Path, fault: Fault) -> str:
-    """What explain says of the case that the gate keeps of this kernel. build: where the command and library are."""
+    """What explain says of the case that the gate keeps of this kernel. build: where the command
+    and library are.
+    """
     kernel = gate_build.kernel_of(fault) if "gate" in fault.fields else fault.source
     with tempfile.TemporaryDirectory() as name:
         place = pathlib.Path(name)
-        source, program = gate_build.write_c(place, kernel, fault.source, fault.text()), place / "kernel.so"
-        status, said = run("cc", "-O2", "-shared", "-fPIC", *gate_build.INCLUDES, "-o", program, source,
-                           build / "libchunkproof.a", "-lm")
+        source, program = (
+            gate_build.write_c(place, kernel, fault.source, fault.text()),
+            place / "kernel.so",
+        )
+        status, said = run(
+            "cc",
+            "-O2",
+            "-shared",
+            "-fPIC",
+            *gate_build.INCLUDES,
+            "-o",
+            program,
+            source,
+            build / "libchunkproof.a",
+            "-lm",
+        )
         if status != 0:
             return said
-        status, said = run(build / "chunkproof", "gate", "--kernel", program, "--first", "--save", place / "cases")
+        status, said = run(
+            build / "chunkproof", "gate", "--kernel", program, "--first", "--save", place / "cases"
+        )
         cases = sorted(place.glob("cases/*.json"))
         if status != 1 or not cases:
             return f"the gate keeps no case:\n{said}"

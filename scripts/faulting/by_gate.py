@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sensitivity, measured: `chunkproof gate` must kill each fault in a kernel, and find nothing in the kernel as it is.
+"""Sensitivity, measured: `chunkproof gate` must kill each fault in a kernel, and find nothing in
+the kernel as it is.
 
-A line for each says which classes of evidence killed it, which acceptance rules of other projects tell the same results
-from right ones, and when. Each runs until it is killed; with --matrix through all cases of the quick tier, and through
-the usual test of an attention kernel, by the same rules. CUDA kernels run on the executor, in few cases and without the
-usual test. All faults of a tier leave build/mutants/: mutants.json, mutants.csv and index.html.
+A line for each says which classes of evidence killed it, which acceptance rules of other projects
+tell the same results from right ones, and when. Each runs until it is killed; with --matrix through
+all cases of the quick tier, and through the usual test of an attention kernel, by the same rules.
+CUDA kernels run on the executor, in few cases and without the usual test. All faults of a tier
+leave build/mutants/: mutants.json, mutants.csv and index.html.
 """
+
 import collections
 import json
 import os
@@ -34,8 +37,13 @@ class Children:
 
     def run(self, command: Sequence[object]) -> tuple[int, str]:
         """(exit status, what it said on standard error)"""
-        child = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                 text=True, errors="replace")
+        child = subprocess.Popen(
+            [str(part) for part in command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
         self.running.add(child)
         if self.ended:
             child.kill()
@@ -71,12 +79,17 @@ class ByGate(Who):
         return [fault for fault in faults if self.deep or not gate_build.is_deep(fault)]
 
     def prepare(self, faults: Sequence[Fault]) -> None:
-        make(["build", *(file.relative_to(ROOT) for file in gate_build.OBJECTS)], "the gate and kernels/")
+        make(
+            ["build", *(file.relative_to(ROOT) for file in gate_build.OBJECTS)],
+            "the gate and kernels/",
+        )
 
     def parts(self, faults: Sequence[Fault]) -> list[str]:
         return list(dict.fromkeys(gate_build.kernel_of(fault) for fault in faults))
 
-    def report_of(self, name: str, kernel: str, source: str, text: str, *arguments: str) -> dict[str, Any]:
+    def report_of(
+        self, name: str, kernel: str, source: str, text: str, *arguments: str
+    ) -> dict[str, Any]:
         """Compiles a kernel and gives it to the gate."""
         place = WORK / "work" / name
         shutil.rmtree(place, ignore_errors=True)
@@ -86,8 +99,19 @@ class ByGate(Who):
             status, said = self.children.run(command)
             if status != 0:
                 raise Broken(f"{name} does not compile: {said}")
-        status, said = self.children.run([GCC / "chunkproof", "gate", "--kernel", file, "--rules", "--json",
-                                          place / "report.json", *options, *arguments])
+        status, said = self.children.run(
+            [
+                GCC / "chunkproof",
+                "gate",
+                "--kernel",
+                file,
+                "--rules",
+                "--json",
+                place / "report.json",
+                *options,
+                *arguments,
+            ]
+        )
         if status not in (0, 1):
             raise Broken(f"{name}: the gate gives no verdict: {said or status}")
         report = json.loads((place / "report.json").read_text(encoding="utf-8"))
@@ -105,7 +129,13 @@ class ByGate(Who):
     def check(self, fault: Fault) -> Outcome:
         part = gate_build.kernel_of(fault)
         kernel = self.kernels[part]
-        report = self.report_of(fault.name, part, fault.source, fault.text(), *([] if self.options.matrix else ["--first"]))
+        report = self.report_of(
+            fault.name,
+            part,
+            fault.source,
+            fault.text(),
+            *([] if self.options.matrix else ["--first"]),
+        )
         row = kills.row_of(fault.name, fault.clause, kernel.name, report, kernel.report)
         self.rows[fault.name] = row
         return Outcome(Verdict.NOTICED if row.killed else Verdict.NOT_NOTICED, kills.line_of(row))
@@ -114,8 +144,10 @@ class ByGate(Who):
         return outcome.how
 
     def header(self) -> list[str]:
-        lines = ["kernel as it is                cases  wrong  rejected by other projects' rules: " +
-                 ", ".join(rule for _, rule in kills.RULES)]
+        lines = [
+            "kernel as it is                cases  wrong  rejected by other projects' rules: "
+            + ", ".join(rule for _, rule in kills.RULES)
+        ]
         for kernel in self.kernels.values():
             wrong = sum(entry["verdict"] != "right" for entry in kernel.report["each"])
             alarms = " ".join(f"{rule['rejected']:4}" for rule in kernel.report["rules"])
@@ -133,8 +165,10 @@ class ByGate(Who):
         return [*lines, *kills.summary_lines(summary, self.options.matrix)]
 
     def write(self, rows: list[kills.Row], summary: dict[str, Any]) -> None:
-        alarms = {kernel.name: {rule["rule"]: rule["rejected"] for rule in kernel.report["rules"]}
-                  for kernel in self.kernels.values()}
+        alarms = {
+            kernel.name: {rule["rule"]: rule["rejected"] for rule in kernel.report["rules"]}
+            for kernel in self.kernels.values()
+        }
         WORK.mkdir(parents=True, exist_ok=True)
         report = kills.json_of(rows, summary, alarms, self.options.matrix)
         (WORK / "mutants.json").write_text(json.dumps(report, indent=1), encoding="utf-8")

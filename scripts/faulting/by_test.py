@@ -3,6 +3,7 @@
 
 Here the unit test as it was built, the one file with the fault, and all else from the libraries.
 """
+
 import os
 import pathlib
 import shutil
@@ -17,22 +18,38 @@ LIMIT = 300  # seconds for a program
 Command = Sequence[object]
 
 
-def run_command(command: Command, limit: int | None = None, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, errors="replace",
-                          timeout=limit, env={**os.environ, **more}, check=False)
+def run_command(
+    command: Command, limit: int | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=limit,
+        env={**os.environ, **more},
+        check=False,
+    )
 
 
 def judged(result: subprocess.CompletedProcess[str], program: str) -> Outcome:
     lines = result.stdout.splitlines() + result.stderr.splitlines()
-    failed = [line.split("] ", 1)[1] for line in lines if line.startswith("[  FAILED  ] ")
-              and "listed below" not in line]
+    failed = [
+        line.split("] ", 1)[1]
+        for line in lines
+        if line.startswith("[  FAILED  ] ") and "listed below" not in line
+    ]
     said = [line.split(": ", 2)[2] for line in lines if line.startswith("ERROR: version")]
     how = ", ".join(dict.fromkeys(failed)) or f"the test stopped with status {result.returncode}"
-    return Outcome(Verdict.NOTICED if result.returncode != 0 else Verdict.NOT_NOTICED,
-                   f"{program}: {how}" + (f": {said[0]}" if said else ""))
+    return Outcome(
+        Verdict.NOTICED if result.returncode != 0 else Verdict.NOT_NOTICED,
+        f"{program}: {how}" + (f": {said[0]}" if said else ""),
+    )
 
 
-def build_and_run(place: pathlib.Path, commands: Iterator[Command], program: str, **settings: str) -> Outcome:
+def build_and_run(
+    place: pathlib.Path, commands: Iterator[Command], program: str, **settings: str
+) -> Outcome:
     """The commands, which write place/test, and that program."""
     for command in commands:
         build = run_command(command)
@@ -70,7 +87,23 @@ class ByTest(Who):
         (place / "fault.c").write_text(text, encoding="utf-8")
 
         def commands() -> Iterator[Command]:
-            yield ["gcc", "-std=c11", "-O1", "-g", f"-I{ROOT}/include", f"-I{(ROOT / fault.source).parent}", f"-I{ROOT}",
-                   place / "fault.c", GCC / "obj" / "tests" / f"{program}.o", *LIBRARIES, "-o", place / "test",
-                   "-lcmocka", "-ljansson", "-lmpfr", "-lm"]
+            yield [
+                "gcc",
+                "-std=c11",
+                "-O1",
+                "-g",
+                f"-I{ROOT}/include",
+                f"-I{(ROOT / fault.source).parent}",
+                f"-I{ROOT}",
+                place / "fault.c",
+                GCC / "obj" / "tests" / f"{program}.o",
+                *LIBRARIES,
+                "-o",
+                place / "test",
+                "-lcmocka",
+                "-ljansson",
+                "-lmpfr",
+                "-lm",
+            ]
+
         return build_and_run(place, commands(), program)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frama-C WP (proofs/wp/run): the function that a record names must be proved as it is, and not with the fault in it."""
+"""Frama-C WP (proofs/wp/run): the function that a record names must be proved as it is, and not
+with the fault in it.
+"""
+
 import shutil
 import threading
 import time
@@ -9,7 +12,8 @@ from .catalogue import ROOT, Fault
 from .who import Missing, Options, Outcome, Verdict, Who, jobs, runner_of
 
 PARTS = ("include", "ref", "proofs/wp", "proofs/logic")  # what a proof reads
-TIMEOUT = 5  # seconds for a prover and a goal: a fault must leave one open, so that more would only take longer
+# Seconds for a prover and a goal: a fault must leave one open, so that more would only take longer.
+TIMEOUT = 5
 
 
 class ByWp(Who):
@@ -35,7 +39,9 @@ class ByWp(Who):
     def is_sound(self, unit: str, function: str) -> bool:
         with self.lock:
             if (unit, function) not in self.sound:
-                goals, *_ = self.frama_c.prove(unit, self.run.chosen_provers(self.expected, unit), functions=[function])
+                goals, *_ = self.frama_c.prove(
+                    unit, self.run.chosen_provers(self.expected, unit), functions=[function]
+                )
                 valid, total, _ = self.run.count(goals or {}).get(function, (0, 0, 0))
                 self.sound[unit, function] = 0 < valid == total
             return self.sound[unit, function]
@@ -49,11 +55,21 @@ class ByWp(Who):
                 shutil.copytree(ROOT / part, place / part)
         (place / fault.source).write_text(fault.text(), encoding="utf-8")
         goals, log, *_ = self.run.FramaC(place, place / "work", self.environment).prove(
-            unit, {}, functions=[function], timeout=TIMEOUT, patient=False)
+            unit, {}, functions=[function], timeout=TIMEOUT, patient=False
+        )
         valid, total, _ = self.run.count(goals or {}).get(function, (0, 0, 0))
         noticed = goals is not None and valid < total and self.is_sound(unit, function)
-        why = (f"{total - valid} of {total} goals fail" if noticed else
-               "Frama-C fails" if goals is None else
-               "still proved" if valid == total else "unproved even without the fault")
-        return Outcome(Verdict.NOTICED if noticed else Verdict.NOT_NOTICED,
-                       f"{unit}, {function}: {why}, {time.monotonic() - begin:.1f} s", "" if goals else log)
+        why = (
+            f"{total - valid} of {total} goals fail"
+            if noticed
+            else (
+                "Frama-C fails"
+                if goals is None
+                else "still proved" if valid == total else "unproved even without the fault"
+            )
+        )
+        return Outcome(
+            Verdict.NOTICED if noticed else Verdict.NOT_NOTICED,
+            f"{unit}, {function}: {why}, {time.monotonic() - begin:.1f} s",
+            "" if goals else log,
+        )

@@ -3,6 +3,7 @@
 
 Faults of ref/tree.c stand in tests/faults/ref/tree.c.faults, one record after the other.
 """
+
 import dataclasses
 import difflib
 import functools
@@ -50,7 +51,7 @@ class Fault:
     source: str  # the path of the file that it changes
     fields: dict[str, str]
     changes: tuple[Change, ...]
-    file: str    # the record's
+    file: str  # the record's
     line: int
 
     @property
@@ -79,7 +80,8 @@ class Fault:
         for change in self.changes:
             found = text.count(change.right)
             if found != 1:
-                raise Misfit(f"{self.file}:{change.line}: fault {self.name}: {misfit(text, change, found, self.source)}")
+                why = misfit(text, change, found, self.source)
+                raise Misfit(f"{self.file}:{change.line}: fault {self.name}: {why}")
             text = text.replace(change.right, change.wrong)
         return text
 
@@ -94,11 +96,18 @@ def misfit(text: str, change: Change, found: int, source: str) -> str:
     first = next((line for line in change.right.splitlines() if line.strip()), "")
     quoted = "\n".join("    | " + line for line in change.right.splitlines())
     if found > 1:
-        return (f"its text stands {found} times in {source}; quote more lines around it, so that it stands once:\n"
-                f"{quoted}")
+        return (
+            f"its text stands {found} times in {source}; "
+            "quote more lines around it, so that it stands once:\n"
+            f"{quoted}"
+        )
     lines = text.splitlines()
     near = difflib.get_close_matches(first, lines, n=1, cutoff=0.5)
-    like = f"\n  like its first line is {source}:{lines.index(near[0]) + 1}:\n    | {near[0]}" if near else ""
+    like = (
+        f"\n  like its first line is {source}:{lines.index(near[0]) + 1}:\n    | {near[0]}"
+        if near
+        else ""
+    )
     return f"its text is not in {source}; quote what stands there now:\n{quoted}{like}"
 
 
@@ -127,15 +136,24 @@ class Reader:
         changes = self.changes()
         name = fields.get("fault", "")
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
-            self.problem(begin, "a record begins with `fault: NAME`, in small letters, digits and hyphens")
+            self.problem(
+                begin, "a record begins with `fault: NAME`, in small letters, digits and hyphens"
+            )
         elif not changes:
-            self.problem(begin, f"fault {name}: it changes nothing: after its fields stand `{RIGHT}`, the text as it is, "
-                                f"`{WRONG}`, the text in its place, and `{END}`")
+            self.problem(
+                begin,
+                f"fault {name}: it changes nothing: "
+                f"after its fields stand `{RIGHT}`, the text as it is, "
+                f"`{WRONG}`, the text in its place, and `{END}`",
+            )
         else:
             for change in changes:
                 if change.right == "" or change.right == change.wrong:
-                    self.problem(change.line, f"fault {name}: the right text is " +
-                                 ("empty" if change.right == "" else "the wrong one"))
+                    self.problem(
+                        change.line,
+                        f"fault {name}: the right text is "
+                        + ("empty" if change.right == "" else "the wrong one"),
+                    )
             self.faults.append(Fault(name, self.source, fields, changes, self.file, begin))
 
     def fields(self) -> dict[str, str]:
@@ -149,7 +167,10 @@ class Reader:
                 continue
             name, colon, value = line.partition(": ")
             if not colon or name not in FIELDS or not value.strip():
-                self.problem(self.at, f"`{line}` is no field: there are {', '.join(field + ':' for field in FIELDS)}")
+                self.problem(
+                    self.at,
+                    f"`{line}` is no field: there are {', '.join(field + ':' for field in FIELDS)}",
+                )
             elif name in fields:
                 self.problem(self.at, f"a second `{name}:`: one fault has one")
             else:
@@ -174,14 +195,16 @@ class Reader:
                 changes.append(Change(right, self.block(), line))
             else:
                 self.problem(line, f"`{RIGHT}` without `{WRONG}` after it")
-        self.problem(min(self.at + 1, len(self.lines)), f"the record's last line, `{END}`, is missing")
+        self.problem(
+            min(self.at + 1, len(self.lines)), f"the record's last line, `{END}`, is missing"
+        )
         return tuple(changes)
 
     def block(self) -> str:
         begin = self.at
         while self.at < len(self.lines) and self.lines[self.at] not in (RIGHT, WRONG, END):
             self.at += 1
-        return "\n".join(self.lines[begin:self.at])
+        return "\n".join(self.lines[begin : self.at])
 
 
 def files(root: pathlib.Path = ROOT) -> list[pathlib.Path]:
@@ -191,8 +214,9 @@ def files(root: pathlib.Path = ROOT) -> list[pathlib.Path]:
 def read(root: pathlib.Path = ROOT) -> tuple[list[Fault], list[str]]:
     """All records, and what is wrong with the form of any."""
     readers = [Reader(path, root) for path in files(root)]
-    return [fault for reader in readers for fault in reader.faults], \
-        [problem for reader in readers for problem in reader.problems]
+    return [fault for reader in readers for fault in reader.faults], [
+        problem for reader in readers for problem in reader.problems
+    ]
 
 
 def load() -> list[Fault]:
@@ -207,5 +231,10 @@ def written(fault: Fault) -> str:
     """A record as text."""
     lines = [f"{name}: {fault.fields[name]}" for name in FIELDS if name in fault.fields]
     for change in fault.changes:
-        lines += [RIGHT, *([change.right] if change.right else []), WRONG, *([change.wrong] if change.wrong else [])]
+        lines += [
+            RIGHT,
+            *([change.right] if change.right else []),
+            WRONG,
+            *([change.wrong] if change.wrong else []),
+        ]
     return "\n".join([*lines, END]) + "\n"

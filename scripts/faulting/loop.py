@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop over faults: what each who builds first, what must pass as it is, each fault, and what comes of all."""
+"""The loop over faults: what each who builds first, what must pass as it is, each fault, and what
+comes of all.
+"""
+
 import concurrent.futures
 import dataclasses
 import sys
@@ -9,9 +12,20 @@ from . import by_cbmc, by_coq, by_eacsl, by_explain, by_fuzz, by_gate, by_kernel
 from .catalogue import Fault, Misfit
 from .who import Broken, Missing, Options, Outcome, Verdict, Who
 
-CLASSES: dict[str, type[Who]] = {of.name: of for of in (
-    by_test.ByTest, by_kernel.ByKernel, by_gate.ByGate, by_explain.ByExplain, by_wp.ByWp, by_cbmc.ByCbmc, by_coq.ByCoq,
-    by_eacsl.ByEacsl, by_fuzz.ByFuzz)}
+CLASSES: dict[str, type[Who]] = {
+    of.name: of
+    for of in (
+        by_test.ByTest,
+        by_kernel.ByKernel,
+        by_gate.ByGate,
+        by_explain.ByExplain,
+        by_wp.ByWp,
+        by_cbmc.ByCbmc,
+        by_coq.ByCoq,
+        by_eacsl.ByEacsl,
+        by_fuzz.ByFuzz,
+    )
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +38,10 @@ class Paper:
 
     def print(self, *lines: str) -> None:
         for line in lines:
-            print(("# " if self.tap and not line.startswith(("ok ", "not ok ")) else "") + line, flush=True)
+            print(
+                ("# " if self.tap and not line.startswith(("ok ", "not ok ")) else "") + line,
+                flush=True,
+            )
 
     def fault(self, who: Who, fault: Fault, outcome: Outcome) -> None:
         if self.tap:
@@ -36,7 +53,9 @@ class Paper:
             self.print(*("    " + line for line in outcome.more.splitlines()))
 
 
-def run(name: str, faults: Sequence[Fault], options: Options, paper: Paper, everything: bool) -> int:
+def run(
+    name: str, faults: Sequence[Fault], options: Options, paper: Paper, everything: bool
+) -> int:
     """Tries the faults; an exit status. everything: these are all that the who has."""
     who = CLASSES[name](options)
     faults = who.chosen(faults)
@@ -44,7 +63,11 @@ def run(name: str, faults: Sequence[Fault], options: Options, paper: Paper, ever
         paper.print(f"== by {name}: {len(faults)} faults")
     pool, outcomes, status = concurrent.futures.ThreadPoolExecutor(who.jobs), [], 0
     try:
-        print(f"scripts/faults: building for {name}; the first time takes minutes", file=sys.stderr, flush=True)
+        print(
+            f"scripts/faults: building for {name}; the first time takes minutes",
+            file=sys.stderr,
+            flush=True,
+        )
         who.prepare(faults)
         unsound = [said for said in pool.map(who.failing, who.parts(faults)) if said]
         paper.print(*who.header(), *unsound)
@@ -72,4 +95,6 @@ def run(name: str, faults: Sequence[Fault], options: Options, paper: Paper, ever
 def counted(outcomes: Sequence[Outcome]) -> str:
     skipped = sum(outcome.verdict is Verdict.SKIPPED for outcome in outcomes)
     noticed = sum(outcome.verdict is Verdict.NOTICED for outcome in outcomes)
-    return f"faults {noticed}/{len(outcomes) - skipped}" + (f", {skipped} skipped" if skipped else "")
+    return f"faults {noticed}/{len(outcomes) - skipped}" + (
+        f", {skipped} skipped" if skipped else ""
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who has to notice faults: what each of the by_*.py modules provides, and what comes of a fault."""
+"""Who has to notice faults: what each by_*.py module provides, and what comes of a fault."""
+
 import dataclasses
 import enum
 import importlib.machinery
@@ -36,7 +37,7 @@ class Verdict(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """verdict; how it was noticed, or why not, the first line being the most telling; more, for --show."""
+    """how: what noticed it, or why nothing did, in the first line; more: for --show."""
 
     verdict: Verdict
     how: str
@@ -51,9 +52,9 @@ class Outcome:
 class Options:
     """Of scripts/faults."""
 
-    named: bool = False               # the faults were named: all of them count, whatever the tier
-    matrix: bool = False              # gate: all cases, not those until the first that kills
-    build: pathlib.Path | None = None # programs that are built already
+    named: bool = False  # the faults were named: all of them count, whatever the tier
+    matrix: bool = False  # gate: all cases, not those until the first that kills
+    build: pathlib.Path | None = None  # programs that are built already
 
     @property
     def deep(self) -> bool:
@@ -110,8 +111,19 @@ def jobs(most: int) -> int:
 def make(targets: Iterable[object], what: str) -> None:
     """Builds with gcc in build/gcc."""
     names = [str(target) for target in targets]
-    run = subprocess.run(["make", "-s", "-C", str(ROOT), "DEPS=skip", "CC=gcc", f"BUILD={GCC.relative_to(ROOT)}", *names],
-                         check=False)
+    run = subprocess.run(
+        [
+            "make",
+            "-s",
+            "-C",
+            str(ROOT),
+            "DEPS=skip",
+            "CC=gcc",
+            f"BUILD={GCC.relative_to(ROOT)}",
+            *names,
+        ],
+        check=False,
+    )
     if run.returncode != 0:
         raise Broken(f"{what} do not build")
 
