@@ -243,6 +243,7 @@ class Command(InCopy):
             (("--for", "ref/pol.c"), "no fault is in ref/pol.c; like it are ref/pool.c"),
             (("tree-join-copies-one-less",), "is not for test: try --by wp"),
             (("--for", "kernels/v1.h"), "no fault of kernels/v1.h is for test"),
+            (("--by", "coq,fuzz", "tree-join-copies-one-less"), "is not for coq,fuzz: try --by wp"),
             (("--bogus",), "unrecognized arguments: --bogus"),
         ):
             status, said = self.faults(*arguments)

@@ -52,6 +52,7 @@ class ByCbmc(Who):
                 verdict, how = Verdict.NOTICED, violated.group(1)
                 break
             if status != 0:
-                verdict, how = Verdict.ERROR, f"see {place}/{run}.log"
+                what = "not done within TIMEOUT seconds" if status is None else "CBMC fails"
+                verdict, how = Verdict.ERROR, f"{what}: {place}/{run}.log"
                 break
         return Outcome(verdict, f"{harness.name}: {how}, {time.monotonic() - begin:.1f} s")

@@ -66,7 +66,9 @@ class Row:
     first: Json = field(default_factory=dict)  # that case: case, values, verdict, text
     evidence: Json = field(default_factory=dict)  # kind: {"cases", "first"}
     told: dict[str, int] = field(default_factory=dict)  # rule: cases in which it tells the fault
-    usual: dict[str, int] = field(default_factory=dict)  # the same of the usual test; empty: it was not run
+    usual: dict[str, int] = field(
+        default_factory=dict
+    )  # the same of the usual test; empty: it was not run
 
 
 def kind_of(entry: Json) -> str:

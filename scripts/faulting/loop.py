@@ -87,9 +87,9 @@ def run(
     finally:
         who.end()
         pool.shutdown(cancel_futures=True)
-    paper.print(*who.finish(everything and status < 2))
+    paper.print(*who.finish(everything))
     paper.print(counted(outcomes))
-    return status or (0 if all(outcome.is_well for outcome in outcomes) else 1)
+    return status or (0 if outcomes and all(outcome.is_well for outcome in outcomes) else 1)
 
 
 def counted(outcomes: Sequence[Outcome]) -> str:

@@ -52,7 +52,7 @@ class Outcome:
 class Options:
     """Of scripts/faults."""
 
-    named: bool = False  # the faults were named: all of them count, whatever the tier
+    named: bool = False  # faults were named, or their source: all count, whatever the tier
     matrix: bool = False  # gate: all cases, not those until the first that kills
     build: pathlib.Path | None = None  # programs that are built already
 
