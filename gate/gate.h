@@ -476,8 +476,8 @@ struct gate_case {
     int line; /* of the file, where the case begins; 0: the case has the file to itself */
 };
 
-/* All cases of a file, one after the other: how many, at least one; -1 after saying what is wrong, and where; `command`
- * says it. The caller frees them. */
+/* All cases of a file, one after the other: how many, at least one; -1 after saying what is wrong,
+ * and where; `command` says it. The caller frees them. */
 int gate_case_load(const char *file, const char *command, struct gate_case **cases);
 
 /* ---- Reports ---- */
