@@ -4,7 +4,9 @@ stage reports what it found. To add one, add a line here.
 
 A need is the name of a command, or (what it is, a command line that shows whether it is there).
 A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead; one
-that has `tiers` belongs to these only (to none: ()), and runs in another when it is named.
+that has `tiers` belongs to these only (to none: ()), and runs in another when it is named. `cores` are the
+processors that it uses; 0: all. Stages whose cores fit beside each other run side by side: what they
+build, they build one after the other (make()).
 """
 import os
 from dataclasses import dataclass, field
@@ -22,10 +24,16 @@ class Stage:
     quick: str = ""
     tiers: tuple = TIERS
     limit: int = 1800  # seconds
+    cores: int = 0
+
+    def weight(self):
+        return min(self.cores, JOBS) or JOBS
 
 
 def make(build, target, options=""):
-    return f"make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
+    """A configuration is built by one make at a time."""
+    return f"mkdir -p build/{build} && " \
+        f"flock build/{build}/lock make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
 
 
 def built(compiler):
