@@ -108,7 +108,7 @@ def sanitized(compiler, tiers=TIERS):
     """
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
-    left_out = ("install", "scripts", "cli_gate_cuda", "explain_faults")
+    left_out = ("install", "scripts", "minutes", "cli_gate_cuda", "explain_faults")
     shell = " --only shell" + without(left_out) + unless_deep(OF_THE_GATE + ("cli_bench",))
     return Stage(f"asan-{compiler}", FEWER.format("6000", "100") + run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
