@@ -113,7 +113,7 @@ simt    := $(BUILD)/libchunkproof_simt.a
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu bench bench-smoke deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu bench bench-smoke deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean clean-cache help
 
 build: $(static) $(shared) $(simt) $(command)  ## the libraries and the command (the default)
 
@@ -173,8 +173,8 @@ fuzz-afl:                              ## the same with AFL++
 fuzz-smoke:                            ## the committed inputs, and some thousand others that are the same each time
 	@scripts/fuzz --smoke $(TARGETS)
 
-fuzz-faults:                           ## each seeded fault of fuzz/faults.list must be found
-	@scripts/fuzz --faults
+fuzz-faults:                           ## each seeded fault that a fuzz target must find
+	@scripts/faults --by fuzz
 
 fuzz-targets: $(fuzz_bin)              ## the fuzz targets, to run files: build/fuzz/TARGET FILE|DIRECTORY...
 
@@ -201,7 +201,7 @@ prove-faults: deps                     ## each seeded fault must break a proof
 		model-checking-faults contracts-faults
 
 mutants:                               ## each seeded fault of the gate's kernels must be killed, by what: build/mutants; MATRIX=1 all cases
-	@scripts/mutants $(if $(MATRIX),--matrix)
+	@scripts/faults --by gate $(if $(MATRIX),--matrix)
 
 coverage: deps                         ## lines and branches of ref/ that the unit tests reach: build/coverage/html
 	@scripts/coverage.py --html
@@ -234,6 +234,9 @@ uninstall:                             ## what install put there, from the same 
 
 clean:                                 ## all that was built; unpacked tools stay (build/tools)
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name tools -exec rm -rf {} +
+
+clean-cache:                           ## results of proofs and model checking that all checkouts share (CACHE=off ignores them)
+	@scripts/kept.py --clean
 
 help:                                  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "chunkproof/version.h"
-#include "cli/command.h"
+#include "cli/base/command.h"
 #include "gate/runner/runner.h"
 
 struct command {

@@ -63,8 +63,6 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
-
 void gate_options_help(FILE *file) {
     fputs(
         "usage: chunkproof gate --kernel FILE [OPTION]...\n"
@@ -282,14 +280,19 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
         return argument_refuse(o->command,
                                "give only one of --case (one case) and --cases (how many)");
     }
-    return 0;
+    const struct argument_file files[] = {{"--kernel", o->kernel, 0},
+                                          {"--json", o->json, 1},
+                                          {"--junit", o->junit, 1},
+                                          {"--html", o->html, 1},
+                                          {"--state", o->state, 1}};
+    return argument_distinct(o->command, files, sizeof files / sizeof files[0]);
 }
 
 /* ---- chunkproof replay, chunkproof explain ---- */
 
 void gate_replay_help(FILE *file, int explains) {
     fprintf(file,
-            "usage: chunkproof %s CASE.json... --kernel FILE [OPTION]...\n"
+            "usage: chunkproof %s CASES... --kernel FILE [OPTION]...\n"
             "\n",
             explains ? "explain" : "replay");
     fputs(
@@ -312,6 +315,10 @@ void gate_replay_help(FILE *file, int explains) {
         "A case is described by how it is made: its values; its sizes (h, h_kv, d, c); what is\n"
         "done to the tree (operations: joins, appends, leaves, forks); how many query rows there\n"
         "are; unusual strides; and whether it runs again with other numbers in the same memory.\n"
+        "\n"
+        "CASES is a file of `chunkproof gate --save`, or a file with a case on each line, each "
+        "named\n"
+        "FILE:LINE in what is printed. A file with a line that is no case is refused as a whole.\n"
         "\n"
         "  --kernel FILE         a shared object, or a source, as for `chunkproof gate`\n"
         "  --on gpu|executor     where a kernel in device memory runs\n"

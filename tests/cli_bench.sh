@@ -206,6 +206,8 @@ ok "no memory" wrong "--memory needs a number from" --memory 0
 ok "too many peers" wrong "--peer can be given at most 4 times" --peer a --peer b --peer c \
     --peer d --peer e
 ok "a cost of nothing" wrong "--only leaves them all out" --cost "$work/cost" --only tree
+ok "two reports in one file" wrong "--json and --csv name the same file" \
+    --json "$work/r" --csv "$work/r"
 no_trace() { status 2 "${smoke[@]}" --only trace --trace "$work/none" &&
     says "$work/none: cannot be opened"; }
 ok "a trace that is not there" no_trace

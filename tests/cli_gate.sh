@@ -297,6 +297,42 @@ unreadable() {
         cat "$work/err"; return 1; }
 }
 
+# A file with a case on each line. Each is named FILE:LINE, a wrong one as well as one that is none.
+lines() {
+    local file=$work/lines.jsonl kernel=$kernels/gate/reversed.so wrong
+    wrong=$(printf '%s\n' "$kernels"/gate/cheats/*.so | head -n 1)
+    head -n 3 tests/gate/cases/paged.jsonl >"$file"
+    subcommand=replay status 0 "$file" --kernel "$kernel" &&
+        has "3 of 3 cases right, 0 wrong, 0 not taken" || return 1
+    subcommand=replay status 1 "$file" "$file" --kernel "$wrong" &&
+        has "$file:2: wrong" && has "of 6 cases right" || return 1
+    head -n 1 "$file" >"$work/one.jsonl"
+    subcommand=replay status 0 "$work/one.jsonl" --kernel "$kernel" && has "right: " || return 1
+    printf '\n\n' | cat - "$file" >"$work/later.jsonl" # empty lines are counted, and nothing else
+    subcommand=replay status 1 "$work/later.jsonl" --kernel "$wrong" &&
+        has "$work/later.jsonl:4: wrong"
+}
+
+# bad_line TEXT LINE: as the second of three lines, it refuses all of them.
+bad_line() {
+    local right
+    right=$(head -n 1 tests/gate/cases/paged.jsonl)
+    printf '%s\n' "$right" "$2" "$right" >"$work/bad.jsonl"
+    subcommand=replay status 2 "$work/bad.jsonl" --kernel "$kernels/gate/reversed.so" &&
+        says "chunkproof replay: $work/bad.jsonl:$1" &&
+        [ ! -s "$work/out" ]
+}
+
+no_case() {
+    printf '%s' "$1" >"$work/empty.jsonl"
+    subcommand=replay status 2 "$work/empty.jsonl" --kernel "$kernels/gate/reversed.so" &&
+        says "empty.jsonl: there is no case in it"
+}
+
+no_file() {
+    subcommand=replay status 2 "$2" --kernel "$kernels/gate/reversed.so" && says "chunkproof replay: $1"
+}
+
 echo "int attend(" >"$work/bad.c"
 
 interrupt() {
@@ -363,6 +399,16 @@ ok "explained: no scale" explained 'dot \* (float)call->scale' 'dot' \
 ok "explained: no rescaling" explained 'n \* rescale' 'n' "the sum of weights had not been rescaled"
 ok "explained: no division" explained 'o\[i\] . n :' 'o[i] :' \
     "had not been divided by the sum of weights"
+ok "cases, one on each line" lines
+ok "cases: a line that is not JSON" bad_line "2:1: " x
+ok "cases: a line that is cut off" bad_line "3:1: " '{"format": "chunkproof case 1",'
+ok "cases: a line that is no case" bad_line '2: "format" must be' '{"format": "something"}'
+ok "cases: a line with a wrong number" bad_line "2: recipe.head_dim must be" \
+    "$(sed -n '1s/"head_dim":[0-9]*/"head_dim":0/p' tests/gate/cases/paged.jsonl)"
+ok "cases: a file without any" no_case ''
+ok "cases: a file of empty lines" no_case $'\n \n'
+ok "cases: a directory" no_file "unable to open $work: Is a directory" "$work"
+ok "cases: no file" no_file "unable to open $work/none: No such file" "$work/none"
 ok "a case that is not JSON" unreadable "bad.json:1:" 'x'
 ok "a file that is no case" unreadable '"format" must be' '{"format": "something"}'
 ok "a case with a wrong number" unreadable \
@@ -391,6 +437,14 @@ ok "a source that does not compile" wrong "it does not compile" --kernel "$work/
 ok "no kernel" wrong "--kernel FILE is missing"
 ok "no such kernel" wrong "No such file" --kernel "$work/none.so"
 ok "not a kernel" wrong "cp_kernel" --kernel "$kernels/gate/no_symbol.so"
+cp tests/example/paged_kernel.c "$work/mine.c"
+ln -s mine.c "$work/link.c"
+ok "two reports in one file" wrong "--json and --html name the same file" \
+    --kernel "$work/mine.c" --json "$work/r" --html "$work/r"
+ok "a report in the place of the kernel" wrong "--kernel and --junit name the same file" \
+    --kernel "$work/mine.c" --junit "$work/link.c"
+ok "the kernel is still there" cmp tests/example/paged_kernel.c "$work/mine.c"
+ok "a device twice" status 0 --kernel "$kernels/gate/reversed.so" --cases 2 --json /dev/null --html /dev/null
 ok "no such tier" wrong "--tier needs quick, full or deep, not 'slow'" --kernel x --tier slow
 ok "no such option" wrong "chunkproof gate --help" --kernels x
 ok "a kernel without its option" wrong "a kernel is given with --kernel" x.so

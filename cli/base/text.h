@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory, messages, UTF-8 and escaping for text output. */
+/* Text: streams into memory, UTF-8, columns of a terminal, wrapping, escaping. */
 #ifndef CHUNKPROOF_CLI_BASE_TEXT_H
 #define CHUNKPROOF_CLI_BASE_TEXT_H
 
 #include <stdio.h>
-
-#include "cli/show/show.h"
 
 /* A realloc() that ends the command with EXIT_BAD_USE when memory runs out. */
 void *cli_allocate(void *old, size_t n, size_t size);
@@ -13,10 +11,6 @@ void *cli_allocate(void *old, size_t n, size_t size);
 /* A stream into memory; text_close() closes it and sets *text to what was written. */
 FILE *text_open(char **text, size_t *size);
 void text_close(FILE *out);
-
-/* Prints "FILE:LINE: ..." to the standard error and returns EXIT_BAD_USE. */
-int show_error(struct show_place place, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Decodes one character at *text and steps over it. Returns -1 and steps over one byte if there is
  * no valid character: a stray byte, an overlong form, a surrogate, or more than U+10FFFF. */

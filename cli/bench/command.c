@@ -11,9 +11,9 @@
 
 #include "chunkproof/status.h"
 #include "cli/base/clock.h"
+#include "cli/base/command.h"
 #include "cli/base/interrupt.h"
 #include "cli/bench/report.h"
-#include "cli/command.h"
 
 #define LIMIT_ROUNDS 16
 #define GATE_SECONDS 10.0              /* of a tier, for each of a load */

@@ -8,8 +8,8 @@
 #include "chunkproof/opt_plan.h"
 #include "chunkproof/status.h"
 #include "cli/base/clock.h"
+#include "cli/base/command.h"
 #include "cli/base/random.h"
-#include "cli/command.h"
 
 #define MOST_BATCH 32 /* operations that are timed together */
 #define SPARE      4  /* chunks of each path, for what is appended */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/base/command.h"
 
 #define SMOKE_CASES "5"
 

@@ -9,7 +9,7 @@
 #include "chunkproof/opt_tree.h"
 #include "chunkproof/status.h"
 #include "cli/base/clock.h"
-#include "cli/command.h"
+#include "cli/base/command.h"
 #include "cli/trace/generate.h"
 #include "cli/trace/load.h"
 #include "cli/trace/replay.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "chunkproof/status.h"
+#include "cli/base/command.h"
 #include "cli/base/text.h"
-#include "cli/command.h"
 #include "cli/show/show.h"
 
 /* ---- What an operation changed ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "chunkproof/limits.h"
-#include "cli/command.h"
+#include "cli/base/command.h"
 #include "cli/simulate/report.h"
 
 /* Says why a run did not come to its end. Returns the exit status. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/base/command.h"
 
 static const char usage[] =
     "Usage: chunkproof tables [OPTION...] [SECTION...]\n"

@@ -9,8 +9,8 @@
 
 #include "chunkproof/limits.h"
 #include "cli/base/clock.h"
+#include "cli/base/command.h"
 #include "cli/base/interrupt.h"
-#include "cli/command.h"
 #include "cli/trace/load.h"
 #include "cli/trace/options.h"
 #include "cli/trace/report.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "chunkproof/version.h"
-#include "cli/command.h"
+#include "cli/base/command.h"
 
 static const char *const end_names[] = {"complete", "violation", "pool full", "interrupted",
                                         "out of memory"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a problem from a recipe: its operations make a tree, the tree makes a plan, and the plan
  * makes the arrays of a call. */
-#include "gate/gate.h"
+#include "gate/case/problem.h"
 
 #include <math.h>
 #include <stdlib.h>

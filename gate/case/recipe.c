@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "chunkproof/limits.h"
 #include "cli/base/random.h"
-#include "gate/gate.h"
+#include "gate/case/problem.h"
+#include "gate/case/recipe.h"
 
 /* GATE-7: in integers. */
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))

@@ -4,7 +4,7 @@
  * the last key. */
 #include <string.h>
 
-#include "gate/gate.h"
+#include "gate/case/recipe.h"
 
 /* Sequences share a prompt, followed by keys of their own. */
 struct shape {

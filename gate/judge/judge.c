@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GATE-1: compares results with attention; each number must be within its certified tolerance
  * (NUM-10, NUM-11). */
+#include "gate/judge/judge.h"
+
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/number.h"
-#include "gate/gate.h"
-
-const struct gate_finding gate_no_finding = {
-    .verdict = GATE_RIGHT, .clause = "", .row = -1, .head = -1, .element = -1};
-
-void gate_finding_breaks(struct gate_finding *finding, const char *clause) {
-    (void)snprintf(finding->clause, sizeof finding->clause, "%s", clause);
-}
+#include "gate/case/values.h"
+#include "gate/judge/class.h"
 
 /* Room for one row. */
 struct gate_row {

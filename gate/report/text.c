@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gate/report/report.h"
+#include "gate/search/log.h"
 
 static void put_clean(FILE *file, const char *text) {
     char *clean = text_clean(text);

@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/base/command.h"
 #include "gate/runner/device.h"
 #include "gate/runner/far.h"
 #include "gate/runner/fault.h"

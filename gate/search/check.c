@@ -4,12 +4,18 @@
  * results before the call. The two answers must be the same, complete, and attention within the
  * certified tolerance. Now and then an earlier case runs once more, and must give its earlier
  * answer. */
+#include "gate/search/check.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/clock.h"
+#include "gate/case/values.h"
 #include "gate/judge/closer.h"
+#include "gate/judge/judge.h"
 #include "gate/search/budget.h"
+#include "gate/search/log.h"
 #include "gate/search/tally.h"
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
@@ -22,12 +28,7 @@
 #define LONG_PAIRS 6
 #define LONG_KEYS  8192
 
-const char *const gate_verdict_names[GATE_VERDICTS] = {
-    "right",         "wrong",      "depends-on-others", "not-a-number", "unwritten",
-    "wrote-between", "other-bits", "remembers",         "failed",       "out-of-bounds",
-    "wrote-input",   "wrote-late", "crashed",           "exited",       "hangs",
-    "races",         "undefined"};
-
+const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
 static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
 static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What other acceptance rules say of each case, and how often they and the gate differ. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/base/json.h"
-#include "gate/gate.h"
+#include "gate/judge/rules.h"
+#include "gate/search/log.h"
 
 int gate_log_add(struct gate_log *log, const struct gate_entry *entry) {
     if (log->n == log->room) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/base/clock.h"
-#include "gate/gate.h"
+#include "gate/search/shrink.h"
 #include "gate/source/lines.h"
 
 /* In bounds: a result that is wrong by this much must stay wrong by this much, because the size

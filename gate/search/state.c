@@ -2,6 +2,7 @@
 #include "gate/search/state.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

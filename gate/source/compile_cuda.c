@@ -10,6 +10,7 @@
 
 #include "gate/source/compile.h"
 #include "gate/source/cuda_source.h"
+#include "gate/source/words.h"
 
 /* The directories of <chunkproof/...> and of "kernels/simt/...". */
 static int add_includes(struct gate_words *words) {
