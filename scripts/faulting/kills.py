@@ -185,7 +185,7 @@ def summary_lines(summary: Json, whole: bool) -> list[str]:
     lines = [
         "",
         "evidence: " + ", ".join(f"{letter} {name}" for letter, name, _ in CLASSES),
-        "rules of others that tell the fault: "
+        "other acceptance rules that detect the fault: "
         + ", ".join(f"{letter} {rule}" for letter, rule in RULES),
         "",
     ]

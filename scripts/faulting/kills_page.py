@@ -107,7 +107,7 @@ def rules_table(summary: Json) -> str:
         for rule, through in summary["rules"].items()
     )
     return (
-        "<table><tr><th>rule of others</th><th>faults that it lets through in these cases</th>"
+        "<table><tr><th>acceptance rule</th><th>faults that it lets through in these cases</th>"
         f"<th>in the usual test, of {summary['usual']}</th></tr>" + lines + "</table>"
     )
 
