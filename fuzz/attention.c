@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference's attention over the plan of a tree that operations have grown: both variants against the oracle,
- * within the derived bound (tests/bound.h), for any heads, types, query ranges and values; and refused with a byte too
- * little of workspace (spec/two_phase.md, spec/prefill.md). */
+/* The reference's attention over the plan of a tree that operations have grown: both variants
+ * against the oracle, within the derived bound (tests/bound.h), for any heads, types, query ranges
+ * and values; and refused with a byte too little of workspace (spec/two_phase.md,
+ * spec/prefill.md). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of rows for `chunkproof bound` (cli/bound/case.c): no crash, no leak; what it accepts has its sizes and
- * finite numbers, is the same again when it is saved and loaded, and, when it is small, has a bound or a reason. */
+/* The parser of rows for `chunkproof bound` (cli/bound/case.c): no crash, no leak; what it accepts
+ * has its sizes and finite numbers, is the same again when it is saved and loaded, and, when it is
+ * small, has a bound or a reason. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

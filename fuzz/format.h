@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes <-> operations: the format of the inputs of tree, plan, opt_tree, attention, schedule and kernels.
+/* Bytes <-> operations: the format of the inputs of tree, plan, opt_tree, attention, schedule and
+ * kernels.
  *
- * An input is 16 bytes that describe a problem and then 8 bytes for each operation. What is missing is 0; what is
- * behind the last operation that counts is ignored; each byte is taken modulo the values that there are. So every
- * string of bytes is a problem with operations, and every operation can be cut out, moved or repeated.
+ * An input is 16 bytes that describe a problem and then 8 bytes for each operation. What is missing
+ * is 0; what is behind the last operation that counts is ignored; each byte is taken modulo the
+ * values that there are. So every string of bytes is a problem with operations, and every operation
+ * can be cut out, moved or repeated.
  *
  *   problem    byte 0 .. 15 are the members of struct format_problem in this order, the seed the last two
  *   operation  kind, sequence, tokens, common, pattern (two bytes, the lower first), flags, id */
@@ -86,8 +88,8 @@ size_t format_encode(const struct format_input *input, uint8_t *bytes);
 
 void format_print(FILE *out, const struct format_input *input);
 
-/* Changes an input in one place: one operation comes, goes, is copied, moves or is changed, or the problem is.
- * *random is a state of tests/random.h. */
+/* Changes an input in one place: one operation comes, goes, is copied, moves or is changed, or the
+ * problem is. *random is a state of tests/random.h. */
 void format_mutate(struct format_input *input, unsigned long long *random);
 
 /* The first operations of one and the last of another. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of files of cases (gate/search/case_file.c): no crash, no leak; what it accepts is in the ranges of gate/gate.h
- * and the same again when it is saved and loaded, and a small one becomes a problem with its numbers. */
+/* The parser of files of cases (gate/search/case_file.c): no crash, no leak; what it accepts is in
+ * the ranges of gate/gate.h and the same again when it is saved and loaded, and a small one becomes
+ * a problem with its numbers. */
 #include <stdlib.h>
 
 #include "chunkproof/limits.h"

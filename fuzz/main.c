@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a target without a fuzzing engine, with any compiler: each file, and each file of each directory, once. Then
- * the committed corpus is a test like any other.
+/* Runs a target without a fuzzing engine, with any compiler: each file, and each file of each
+ * directory, once. Then the committed corpus is a test like any other.
  *
- * exit status: 0 all were run, 2 bad use; a finding ends it with a signal, after the name of the input */
+ * exit status: 0 all were run, 2 bad use; a finding ends it with a signal, after the name of the
+ * input */
 #define _POSIX_C_SOURCE 200809L /* scandir */
 
 #include <dirent.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an engine does with inputs that are operations (format.h): print, change, cross. libFuzzer calls the first pair
- * of functions; AFL++ the second, which it takes from a shared object (AFL_CUSTOM_MUTATOR_LIBRARY). */
+/* What an engine does with inputs that are operations (format.h): print, change, cross. libFuzzer
+ * calls the first pair of functions; AFL++ the second, which it takes from a shared object
+ * (AFL_CUSTOM_MUTATOR_LIBRARY). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -26,7 +26,8 @@ void parse_file_free(struct parse_file *file) {
     (void)close(file->fd);
 }
 
-/* The C library lets stderr be another stream; the sanitizers and fuzz_fail() write to the descriptor. */
+/* The C library lets stderr be another stream; the sanitizers and fuzz_fail() write to the
+ * descriptor. */
 void parse_listen(struct parse_said *said) {
     said->before = stderr;
     said->text = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A parser of the command under the fuzzer: the input as a file, and what it says caught. Whatever it refuses it must
- * say why, in whole lines without bytes that steer a terminal. */
+/* A parser of the command under the fuzzer: the input as a file, and what it says caught. Whatever
+ * it refuses it must say why, in whole lines without bytes that steer a terminal. */
 #ifndef CHUNKPROOF_FUZZ_PARSE_H
 #define CHUNKPROOF_FUZZ_PARSE_H
 

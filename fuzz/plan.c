@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One plan, brought up to date now and then, against the plan made anew and against the definition; and refused while
- * it is stale (spec/plan.md). `other` gives it to another tree with the same counters. */
+/* One plan, brought up to date now and then, against the plan made anew and against the definition;
+ * and refused while it is stale (spec/plan.md). `other` gives it to another tree with the same
+ * counters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +46,8 @@ static int is_same(const struct cp_plan *a, const struct cp_plan *b, int lengths
     return same;
 }
 
-/* PLAN-1, PLAN-3 from the model alone: a chunk that two sequences or more have is one descriptor, with just these
- * sequences; one that a single sequence has is in none. */
+/* PLAN-1, PLAN-3 from the model alone: a chunk that two sequences or more have is one descriptor,
+ * with just these sequences; one that a single sequence has is in none. */
 static void check_against_the_model(const struct cp_plan *plan, const struct model *model) {
     int distinct = 0;
     for (int s = 0; s < model->n_sequences; s++) {
@@ -76,8 +77,8 @@ static void check_against_the_model(const struct cp_plan *plan, const struct mod
     }
 }
 
-/* PLAN-5: a plan is current until the tree changes, and the phases refuse it from then on, whatever else they are
- * given. */
+/* PLAN-5: a plan is current until the tree changes, and the phases refuse it from then on, whatever
+ * else they are given. */
 static void check_stamp(const struct fixture *f) {
     struct cp_stamp now = f->world.tree->stamp;
     int current = f->is_made && f->current.tree == now.tree && f->current.epoch == now.epoch &&
@@ -92,7 +93,8 @@ static void check_stamp(const struct fixture *f) {
     }
 }
 
-/* PLAN-6: rebuilt just when a path or a range has changed, else only lengths are written; and right then. */
+/* PLAN-6: rebuilt just when a path or a range has changed, else only lengths are written; and right
+ * then. */
 static void update(struct fixture *f, const struct cp_tree *tree) {
     int changed =
         !f->is_made || f->current.tree != tree->stamp.tree || f->current.epoch != tree->stamp.epoch;

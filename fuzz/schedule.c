@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule of the kernels (kernels/schedule.h) over the plan of a tree that operations have grown: its arrays have
- * room, every chunk of every path is in one task, every query row finds its partial results. */
+/* The schedule of the kernels (kernels/schedule.h) over the plan of a tree that operations have
+ * grown: its arrays have room, every chunk of every path is in one task, every query row finds its
+ * partial results. */
 #include "fuzz/target.h"
 #include "fuzz/world.h"
 #include "tests/schedule_check.h"

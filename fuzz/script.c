@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-/* The parser of scripts of `chunkproof show` (cli/show/script.c): no crash, no leak; what it accepts is the same again
- * when its operations are written as they would be and parsed. Then the script is played, with each clause checked
- * after each operation, and drawn in every format. */
+/* The parser of scripts of `chunkproof show` (cli/show/script.c): no crash, no leak; what it
+ * accepts is the same again when its operations are written as they would be and parsed. Then the
+ * script is played, with each clause checked after each operation, and drawn in every format. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each fuzz target has, and who calls it: libFuzzer, the driver of AFL++, or main.c, which only runs files. */
+/* What each fuzz target has, and who calls it: libFuzzer, the driver of AFL++, or main.c, which
+ * only runs files. */
 #ifndef CHUNKPROOF_FUZZ_TARGET_H
 #define CHUNKPROOF_FUZZ_TARGET_H
 
@@ -11,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Runs one input, any bytes: returns 0, or ends the program with fuzz_fail(), a sanitizer's report or a signal. Keeps
- * nothing: the same input does the same whatever came before. */
+/* Runs one input, any bytes: returns 0, or ends the program with fuzz_fail(), a sanitizer's report
+ * or a signal. Keeps nothing: the same input does the same whatever came before. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* `--print FILE...`: prints each input for people and ends the program. */

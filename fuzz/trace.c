@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-/* The parser of traces (cli/trace/parse.h), with blocks of 4 and of 512 tokens: no crash, no leak; what it refuses it
- * refuses at a place in the input; what it accepts is what cli/trace/data.h says, the same again when it is printed and
- * parsed, and, when it is short, replayed without a violation. */
+/* The parser of traces (cli/trace/parse.h), with blocks of 4 and of 512 tokens: no crash, no leak;
+ * what it refuses it refuses at a place in the input; what it accepts is what cli/trace/data.h
+ * says, the same again when it is printed and parsed, and, when it is short, replayed without a
+ * violation. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree and the naive model of it (tests/model.h) under the operations of an input. After each operation both must
- * have given the same answer and be the same; a failed one must have changed nothing (TREE-13), and the stamp must
- * have counted what changed (PLAN-5). What does not hold ends the program (fuzz_fail()). */
+/* The tree and the naive model of it (tests/model.h) under the operations of an input. After each
+ * operation both must have given the same answer and be the same; a failed one must have changed
+ * nothing (TREE-13), and the stamp must have counted what changed (PLAN-5). What does not hold ends
+ * the program (fuzz_fail()). */
 #ifndef CHUNKPROOF_FUZZ_WORLD_H
 #define CHUNKPROOF_FUZZ_WORLD_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2: the instructions; chapter 2.3 how VEX is laid
- * out. In a handler of signals: no allocation, no output but by write(). */
+/* Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2: the instructions; chapter
+ * 2.3 how VEX is laid out. In a handler of signals: no allocation, no output but by write(). */
 #define _GNU_SOURCE /* REG_RIP, SIGSTKFLT */
 #include "amx_emulator.h"
 
@@ -21,8 +21,8 @@
 
 #define MXCSR_NEAREST_NO_SUBNORMAL 0x9FC0U /* FTZ, DAZ, to nearest even, no exception is taken */
 
-/* The barriers: no arithmetic moves over a change of MXCSR, since its operands come from memory and its results go
- * there. Not inlined, so that they cannot be proved to lie elsewhere. */
+/* The barriers: no arithmetic moves over a change of MXCSR, since its operands come from memory and
+ * its results go there. Not inlined, so that they cannot be proved to lie elsewhere. */
 static void set_mxcsr(uint32_t to) {
     __asm__ volatile("ldmxcsr %0" : : "m"(to) : "memory");
 }
@@ -88,8 +88,8 @@ struct state {
     struct config config;
 };
 
-/* Not a _Thread_local state: an object that is opened with dlopen() gets only a few bytes of a thread's memory in a way
- * that never allocates. */
+/* Not a _Thread_local state: an object that is opened with dlopen() gets only a few bytes of a
+ * thread's memory in a way that never allocates. */
 static struct state states[MOST_THREADS];
 static atomic_int taken[MOST_THREADS];
 static _Thread_local struct state *state_of_thread __attribute__((tls_model("initial-exec")));
@@ -314,7 +314,8 @@ static void decode_address(struct instruction *i, const unsigned char *start,
     memcpy(&i->address, &at, sizeof at);
 }
 
-/* Returns 0 when it is no instruction with such a VEX. No byte is read that the bytes before it do not ask for. */
+/* Returns 0 when it is no instruction with such a VEX. No byte is read that the bytes before it do
+ * not ask for. */
 static int decode(struct instruction *i, const unsigned char *code, const greg_t *registers) {
     enum { THREE_BYTE_VEX = 0xC4, MAP_0F38 = 2, W_AND_L = 0x84 };
     if (code[0] != THREE_BYTE_VEX || (code[1] & 0x1F) != MAP_0F38 || (code[2] & W_AND_L) != 0) {
@@ -372,8 +373,9 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     }
 }
 
-/* Copies of this file in several objects of a process know each other's handlers by what these block: a signal that
- * nothing sends, and not one that whoever blocks all signals would block. The first one does the work. */
+/* Copies of this file in several objects of a process know each other's handlers by what these
+ * block: a signal that nothing sends, and not one that whoever blocks all signals would block. The
+ * first one does the work. */
 static int is_emulator(const struct sigaction *action) {
     return (action->sa_flags & SA_SIGINFO) != 0 && sigismember(&action->sa_mask, SIGSTKFLT) == 1 &&
            sigismember(&action->sa_mask, SIGTERM) == 0;

@@ -23,8 +23,9 @@ static float flush(float x) {
     return fabsf(x) < FLT_MIN ? copysignf(0.0F, x) : x;
 }
 
-/* a b + c, rounded once. Subnormal is what would be so with as many digits as others have: 2^-126 is not, but what is
- * rounded to it because subnormal numbers have less digits. Just below it binary64 is exact. */
+/* a b + c, rounded once. Subnormal is what would be so with as many digits as others have: 2^-126
+ * is not, but what is rounded to it because subnormal numbers have less digits. Just below it
+ * binary64 is exact. */
 static float fused(float a, float b, float c) {
     a = flush(a);
     b = flush(b);

@@ -25,7 +25,8 @@ static void *allocate(size_t n, size_t size) {
 
 /* ---- The plan ---- */
 
-/* Sequence s goes on alone from `depth` shared chunks: no token more, a partial chunk, full chunks. */
+/* Sequence s goes on alone from `depth` shared chunks: no token more, a partial chunk, full
+ * chunks. */
 static void grow_alone(struct attend_case *c, int s, int depth, int *n_chunks) {
     struct cp_plan_row *row = &c->plan->row[s];
     int size = c->shape.chunk_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A random attention problem: a forest of sequences as a plan, query rows, K and V with poison wherever
- * no key is, and the comparison of a result with the oracle. The plan is made here, not by the tree;
- * the oracle is given each sequence's keys in double, gathered along its path. */
+/* A random attention problem: a forest of sequences as a plan, query rows, K and V with poison
+ * wherever no key is, and the comparison of a result with the oracle. The plan is made here, not by
+ * the tree; the oracle is given each sequence's keys in double, gathered along its path. */
 #ifndef CHUNKPROOF_TESTS_ATTEND_CASE_H
 #define CHUNKPROOF_TESTS_ATTEND_CASE_H
 
@@ -62,7 +62,8 @@ struct attend_case {
 
 /* The same seed makes the same case but for the poison. Ends the program when memory is out. */
 void case_make(struct attend_case *c, const struct shape *shape, unsigned long long seed);
-/* The same over a plan that is there: b and max_depth are its own, chunk_size must be. The case frees it. */
+/* The same over a plan that is there: b and max_depth are its own, chunk_size must be. The case
+ * frees it. */
 void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_plan *plan,
                   unsigned long long seed);
 void case_free(struct attend_case *c);

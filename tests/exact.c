@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How it decides. The scores s_j are exact: sums of products of doubles, in as many bits as they need.
- * With p bits everything else is computed to the nearest, each step off by a factor 1 + e, |e| <= 2^-p:
+/* How it decides. The scores s_j are exact: sums of products of doubles, in as many bits as they
+ * need. With p bits everything else is computed to the nearest, each step off by a factor 1 + e,
+ * |e| <= 2^-p:
  *     w_j = exp(s_j - M), N = sum w_j, O_i = sum w_j v_ji, A_i = sum w_j |v_ji|, o_i = O_i / N.
- * mpfr_sum() rounds a sum once. So, with u = 2^-p and n keys, N is off by a factor within (1 + u)^2 and O_i
- * by at most 3u A_i (a weight 1, a product 1, the sum 1, and u^2 terms), and o_i by at most
+ * mpfr_sum() rounds a sum once. So, with u = 2^-p and n keys, N is off by a factor within (1 + u)^2
+ * and O_i by at most 3u A_i (a weight 1, a product 1, the sum 1, and u^2 terms), and o_i by at most
  *     8u (A_i + |O_i|) / N =: E_i
- * for any p >= 64. If o_i - E_i and o_i + E_i round to the same number, so does the exact result. If not, p
- * is doubled (Ziv).
+ * for any p >= 64. If o_i - E_i and o_i + E_i round to the same number, so does the exact result.
+ * If not, p is doubled (Ziv).
  *
- * That ends unless the exact result is a midpoint t between two numbers of the format. Then t = o_i is
- * algebraic and sum_j e^(s_j) (v_ji - t) = 0; the s_j are algebraic too. By the theorem of Lindemann and
- * Weierstrass the e^s of distinct s are linearly independent over the algebraic numbers: for each distinct
- * score, the keys that have it have values v_ji of mean t. That is a question about rational numbers, and
- * is_exactly() answers it. Likewise ln sum e^(s_j) is algebraic only when there is one key, and is s_1. */
+ * That ends unless the exact result is a midpoint t between two numbers of the format. Then t = o_i
+ * is algebraic and sum_j e^(s_j) (v_ji - t) = 0; the s_j are algebraic too. By the theorem of
+ * Lindemann and Weierstrass the e^s of distinct s are linearly independent over the algebraic
+ * numbers: for each distinct score, the keys that have it have values v_ji of mean t. That is a
+ * question about rational numbers, and is_exactly() answers it. Likewise ln sum e^(s_j) is
+ * algebraic only when there is one key, and is s_1. */
 #include "exact.h"
 
 #include <assert.h>
@@ -23,8 +25,8 @@
 
 #include "chunkproof/number.h"
 
-/* Enough for any sum of products of doubles, times a double: exponents from -3222 to 3072 and a sum of
- * less than 2^30 terms. */
+/* Enough for any sum of products of doubles, times a double: exponents from -3222 to 3072 and a sum
+ * of less than 2^30 terms. */
 #define MOST_BITS 6400
 /* From so many bits on it is asked whether there is a tie. */
 #define TIE_BITS 256
@@ -104,8 +106,8 @@ static void compute_weights(struct row *row, mpfr_prec_t p) {
     mpfr_clear(difference);
 }
 
-/* Bits of the significand, exponent of the smallest subnormal, and the number from which on the nearest
- * is an infinity, which is largest * (1 + 2^-bits) or so. */
+/* Bits of the significand, exponent of the smallest subnormal, and the number from which on the
+ * nearest is an infinity, which is largest * (1 + 2^-bits) or so. */
 struct format {
     int bits;
     int smallest;
@@ -147,8 +149,8 @@ static double nearest(mpfr_srcptr x, int type) {
     return result;
 }
 
-/* Is the exact result of element i equal to t? See above: for each distinct score, the mean of the values
- * of its keys must be t. */
+/* Is the exact result of element i equal to t? See above: for each distinct score, the mean of the
+ * values of its keys must be t. */
 static int is_exactly(const struct row *row, int i, mpfr_srcptr t) {
     mpfr_t sum, part;
     int equal = 1;
@@ -169,8 +171,8 @@ static int is_exactly(const struct row *row, int i, mpfr_srcptr t) {
     return equal;
 }
 
-/* The nearest number of the format to an exact result that lies within `error` of `about`. Returns 0 when
- * this does not say which. */
+/* The nearest number of the format to an exact result that lies within `error` of `about`. Returns
+ * 0 when this does not say which. */
 static int decide(mpfr_srcptr about, mpfr_srcptr error, int type, double *result) {
     mpfr_t low, high;
     mpfr_init2(low, mpfr_get_prec(about) + 64);
@@ -223,7 +225,8 @@ static void estimate(struct row *row, int i, mpfr_srcptr normaliser, mpfr_ptr ab
     mpfr_div(about, about, normaliser, MPFR_RNDN);
 }
 
-/* Elements that p bits decide; returns how many of all are not decided yet. done[i] says which are. */
+/* Elements that p bits decide; returns how many of all are not decided yet. done[i] says which
+ * are. */
 static int round_elements(struct row *row, int type, mpfr_prec_t p, double *out, char *done) {
     int left = 0;
     mpfr_t normaliser, about, error, midpoint;
@@ -252,8 +255,8 @@ static int round_elements(struct row *row, int type, mpfr_prec_t p, double *out,
     return left;
 }
 
-/* M + ln N. With N off by a factor within (1 + u)^2 its logarithm is off by at most 3u; the logarithm's
- * own rounding adds u ln N, the last addition u of the result. */
+/* M + ln N. With N off by a factor within (1 + u)^2 its logarithm is off by at most 3u; the
+ * logarithm's own rounding adds u ln N, the last addition u of the result. */
 static int round_lse(struct row *row, mpfr_prec_t p, double *lse) {
     mpfr_t sum, error, about;
     if (row->n == 1) {

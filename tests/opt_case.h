@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cp_opt_attend() on a random problem (attend_case.h), and the verdict on its results by the certified tolerance. */
+/* cp_opt_attend() on a random problem (attend_case.h), and the verdict on its results by the
+ * certified tolerance. */
 #ifndef CHUNKPROOF_TESTS_OPT_CASE_H
 #define CHUNKPROOF_TESTS_OPT_CASE_H
 
 #include "attend_case.h"
 #include "chunkproof/opt.h"
 
-/* Versions that this machine can run: CP_OPT_PORTABLE .. Where it has AVX-512 and no AMX, that is emulated
- * (amx_emulator.h). */
+/* Versions that this machine can run: CP_OPT_PORTABLE .. Where it has AVX-512 and no AMX, that is
+ * emulated (amx_emulator.h). */
 int opt_case_version(int i); /* the i-th, 0 when there are no more */
 
 /* Results, from memory of their own. */
@@ -16,13 +17,14 @@ struct opt_results {
     double *lse; /* case_lse_bytes() */
 };
 
-/* Fills everything that is written with 0xFF, runs, and looks that nothing behind the workspace was written: the status,
- * or -1. A new workspace each time, `shift` doubles behind a multiple of 64 bytes;
- * variant 0 or 1, as shift is even or odd. */
+/* Fills everything that is written with 0xFF, runs, and looks that nothing behind the workspace was
+ * written: the status, or -1. A new workspace each time, `shift` doubles behind a multiple of 64
+ * bytes; variant 0 or 1, as shift is even or odd. */
 int opt_case_run(struct cp_opt *opt, struct attend_case *c, int shift);
 
-/* Numbers that are not within the tolerance of CP_OPT_ARITHMETIC; prints the first. *largest: the largest error by its
- * bound, if that is more than it was. Looks at about `most` pairs of a row and a head. */
+/* Numbers that are not within the tolerance of CP_OPT_ARITHMETIC; prints the first. *largest: the
+ * largest error by its bound, if that is more than it was. Looks at about `most` pairs of a row and
+ * a head. */
 int opt_case_wrong(const struct attend_case *c, int most, double *largest);
 
 /* Copies of the results of the case. */

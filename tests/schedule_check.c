@@ -130,8 +130,8 @@ static const char *check_sources(const struct cut *cut, int s, int *owner) {
     return x == begin[s + 1] ? NULL : "a sequence has partial results of no task";
 }
 
-/* Each partial result is that of one task and query row, and the row's sequence has it in its list, in the order of
- * the tasks. */
+/* Each partial result is that of one task and query row, and the row's sequence has it in its list,
+ * in the order of the tasks. */
 static const char *every_part_once(const struct cut *cut) {
     const int *begin = cut->numbers + cut->s.source_begin;
     int *owner = calloc((size_t)cut->s.n_parts + 1, sizeof(int));

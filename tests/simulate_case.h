@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads and settings for the tests of `chunkproof simulate`. Times are in us: the model has 2 bytes of K
- * and V per token and 4 FLOPs per pair. Include <cmocka.h> before it. */
+/* Loads and settings for the tests of `chunkproof simulate`. Times are in us: the model has 2 bytes
+ * of K and V per token and 4 FLOPs per pair. Include <cmocka.h> before it. */
 #ifndef CHUNKPROOF_TESTS_SIMULATE_CASE_H
 #define CHUNKPROOF_TESTS_SIMULATE_CASE_H
 

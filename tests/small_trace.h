@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Four requests whose replay can be followed by hand, for the tests of `chunkproof trace`. Blocks have
- * 2 tokens; an iteration takes 30 ms. The operations, from 1 on:
+/* Four requests whose replay can be followed by hand, for the tests of `chunkproof trace`. Blocks
+ * have 2 tokens; an iteration takes 30 ms. The operations, from 1 on:
  *    1 join 0     2 join 1    3 decode    iteration 0: 0 and 1 share block 0
  *    4 join 2     5 decode    6 leave 1    7 leave 2    iteration 1: 2 shares all with 0
  *    8 decode (no new chunk)  iteration 2
@@ -27,7 +27,8 @@ static inline struct trace small_trace(void) {
     static const int third[] = {0, 1};
     struct trace trace;
     trace_init(&trace, 2);
-    /* Blocks 0 1 and half a chunk of its own, then one more chunk at its 7th token and at its 9th. */
+    /* Blocks 0 1 and half a chunk of its own, then one more chunk at its 7th token and at its
+     * 9th. */
     small_trace_add(&trace, 0, 5, 4, first);
     small_trace_add(&trace, 0, 4, 2, second);  /* shares 0; a chunk for its completion */
     small_trace_add(&trace, 30, 4, 1, third);  /* shares 0 1; a chunk for its completion */

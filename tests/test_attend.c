@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention over random plans against the oracle (TPP-3 .. TPP-6, PREFILL-1 .. PREFILL-4), and that the
- * comparison can fail: falsified questions, faulty plans, wrong ways to merge.
- * Refusals are in test_refusal.c, partial results in test_two_phase.c. */
+/* Attention over random plans against the oracle (TPP-3 .. TPP-6, PREFILL-1 .. PREFILL-4), and that
+ * the comparison can fail: falsified questions, faulty plans, wrong ways to merge. Refusals are in
+ * test_refusal.c, partial results in test_two_phase.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,7 +222,8 @@ static void lse_is_optional(void **unused) {
     case_free(&c);
 }
 
-/* The same call again: the same bits, whatever the workspace held, and nothing given was changed. */
+/* The same call again: the same bits, whatever the workspace held, and nothing given was
+ * changed. */
 static void nothing_is_kept_between_calls(void **unused) {
     struct attend_case c;
     struct attend_case untouched;
@@ -273,7 +274,8 @@ static void move_away(struct attend_case *c, struct cp_kv *far, int away) {
     plan->capacity += away;
 }
 
-/* Elements beyond 2^32 of K and V: 8 GiB each in FP16, of which only the pages of the keys exist. */
+/* Elements beyond 2^32 of K and V: 8 GiB each in FP16, of which only the pages of the keys
+ * exist. */
 static void offsets_beyond_32_bits(void **unused) {
     struct shape shape = small;
     struct attend_case c;
@@ -414,7 +416,8 @@ static void faulty_plans_are_noticed(void **unused) {
     }
 }
 
-/* Attention as an implementation might do it wrong: partial_attn for each chunk on the path, then */
+/* Attention as an implementation might do it wrong: partial_attn for each chunk on the path,
+ * then */
 #define WRONG_NONE       0 /* nothing is wrong: the frame itself is right */
 #define WRONG_RESCALE    1 /* outputs and normalisers added up as they are */
 #define WRONG_AVERAGE    2 /* the finished outputs of the chunks averaged */

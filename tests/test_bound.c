@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes of `chunkproof bound` (cli/bound/class.c): an emulated kernel that works as the options say stays
- * within the bound that they lead to; one that does less, or is wrong, does not. CHUNKPROOF_ELEMENTS numbers
- * (30,000). */
+/* The classes of `chunkproof bound` (cli/bound/class.c): an emulated kernel that works as the
+ * options say stays within the bound that they lead to; one that does less, or is wrong, does not.
+ * CHUNKPROOF_ELEMENTS numbers (30,000). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -181,8 +181,8 @@ static void a_short_tensor_core_does_not(void **state) {
     assert_true(worst(&o, &kernel) > 1.0);
 }
 
-/* All weights 1, so that sums of values of like size are all that errs: the bound of them alone is kept, and is
- * not far above. */
+/* All weights 1, so that sums of values of like size are all that errs: the bound of them alone is
+ * kept, and is not far above. */
 static void sums_by_a_tensor_core_keep_their_own_bound(void **state) {
     struct bound_options o = plain();
     struct bound_row row;

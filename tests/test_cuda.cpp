@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launcher (chunkproof/cuda.h) on the CPU's device (kernels/simt/device.h): right results from every version, no
- * more copied than has changed, nothing changed before it was copied, every call that can fail reported, graphs,
- * limits. The kernels are compiled so that each of their loads and stores is checked. */
+/* The launcher (chunkproof/cuda.h) on the CPU's device (kernels/simt/device.h): right results from
+ * every version, no more copied than has changed, nothing changed before it was copied, every call
+ * that can fail reported, graphs, limits. The kernels are compiled so that each of their loads and
+ * stores is checked. */
 #include "tests/kernels/accept.h"
 
 #include <climits>
@@ -203,7 +204,8 @@ static void stale_plans_are_refused(void **) {
 
 /* ---- Calls that fail ---- */
 
-/* The n-th call of a life fails; after that the same life goes on and everything is right. False: it has no n-th. */
+/* The n-th call of a life fails; after that the same life goes on and everything is right. False:
+ * it has no n-th. */
 static bool survives_a_failure(int n) {
     LateRig rig(small(64));
     std::size_t live = rig.device.live();
@@ -315,7 +317,8 @@ static void an_update_is_not_captured(void **) {
 
 /* ---- Limits and arguments ---- */
 
-/* limits_of() is exact in its numbers, the workspace is not a byte larger than that, and the kernels stay within. */
+/* limits_of() is exact in its numbers, the workspace is not a byte larger than that, and the
+ * kernels stay within. */
 static void the_limits_of_a_plan_suffice(void **) {
     for (int seed = 1; seed <= 12; seed++) {
         shape s = shapes[seed % 3];

@@ -176,8 +176,9 @@ static void merge_undivided(struct options *o) {
     options_settle(o);
 }
 
-/* GATE-2: what the gate makes of a declaration holds for every kernel that it is true of: of any order, in parts that
- * are divided at once or not, with references far from 0, where these are rounded by much. */
+/* GATE-2: what the gate makes of a declaration holds for every kernel that it is true of: of any
+ * order, in parts that are divided at once or not, with references far from 0, where these are
+ * rounded by much. */
 static void declarations_are_taken_wide_enough(void **state) {
     static struct judgement result, j;
     static const enum family families[] = {FAR, SUBNORMAL, FAR, ONE_HOT};
@@ -213,7 +214,8 @@ static void declarations_are_taken_wide_enough(void **state) {
     assert_true(divided[0] > 0 && divided[1] > 0 && divided[2] > 0);
 }
 
-/* Two scores 0.8 nats apart are more than a bit apart: a maximum that waits for one bit changes, once. */
+/* Two scores 0.8 nats apart are more than a bit apart: a maximum that waits for one bit changes,
+ * once. */
 static void a_wait_is_in_the_unit_of_the_scores(void **state) {
     static struct judgement j;
     struct options o = kind_options(5);

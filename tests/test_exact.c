@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ground truth against results known in other ways, against itself in more bits, and then as judge
- * of the double-precision reference: CHUNKPROOF_ELEMENTS numbers (3,000), CHUNKPROOF_SEED (1). */
+/* The ground truth against results known in other ways, against itself in more bits, and then as
+ * judge of the double-precision reference: CHUNKPROOF_ELEMENTS numbers (3,000), CHUNKPROOF_SEED
+ * (1). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -231,8 +232,8 @@ static int attend(const struct problem *p, unsigned long long *random, int *larg
     return n_parts;
 }
 
-/* Largest error / bound: of the bound that the other tests use (bound.h), and of the certified one, for the
- * class of the reference (NUM-10, NUM-11). */
+/* Largest error / bound: of the bound that the other tests use (bound.h), and of the certified one,
+ * for the class of the reference (NUM-10, NUM-11). */
 struct verdict {
     double derived, certified;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The class and the counts by which the gate judges (gate/judge/class.c), beside those of `chunkproof bound`. */
+/* The class and the counts by which the gate judges (gate/judge/class.c), beside those of
+ * `chunkproof bound`. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
 #include "gate/judge/class.h"
 #include "tests/plain_kernel.h"
 
-/* GATE-2, NUM-8: no order of work that the declaration allows has larger counts than the gate takes. */
+/* GATE-2, NUM-8: no order of work that the declaration allows has larger counts than the gate
+ * takes. */
 static void counts_are_of_any_order(void **state) {
     (void)state;
     for (int c = 1; c <= 128; c = 2 * c + 1) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The versions of the kernels (kernels/v1.h, ...) on the executor: within the certified tolerance in numbers, exact in
- * finite fields, silent under the checks, the same bits in every order of threads. */
+/* The versions of the kernels (kernels/v1.h, ...) on the executor: within the certified tolerance
+ * in numbers, exact in finite fields, silent under the checks, the same bits in every order of
+ * threads. */
 #include "tests/kernels/accept.h"
 
 extern "C" {
@@ -178,7 +179,8 @@ static void numbers_are_within_the_tolerance(void **) {
     }
 }
 
-/* Version 1 computes every score for every element anew: with few elements only where that is done often. */
+/* Version 1 computes every score for every element anew: with few elements only where that is done
+ * often. */
 static bool takes_long(int version, const attend_case &c) {
     return version == 1 && c.shape.head_dim > 64;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every tree of the tiny universe of test_tiny.c, built by the reference and by opt/ at once: at most 3 sequences of at
- * most 4 tokens out of {0, 1}, chunks of 2, and every operation on each of them, until no tree is new. The reference is
- * compiled in with tiny capacities; what a failed operation must leave is compared byte by byte. */
+/* Every tree of the tiny universe of test_tiny.c, built by the reference and by opt/ at once: at
+ * most 3 sequences of at most 4 tokens out of {0, 1}, chunks of 2, and every operation on each of
+ * them, until no tree is new. The reference is compiled in with tiny capacities; what a failed
+ * operation must leave is compared byte by byte. */
 #define CP_MAX_CHUNKS     8
 #define CP_MAX_SEQUENCES  3
 #define CP_MAX_DEPTH      3

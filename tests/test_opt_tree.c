@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of opt/: the cases of test_tree.c where handles make a difference, the invariant, and random operations
- * against the reference. */
+/* The tree of opt/: the cases of test_tree.c where handles make a difference, the invariant, and
+ * random operations against the reference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -370,7 +370,8 @@ static const char *compare_export(const struct opt_pair *pair, struct cp_plan *e
     return NULL;
 }
 
-/* A plan that was not brought up to date for some operations is, in a moment, what one is that never missed any. */
+/* A plan that was not brought up to date for some operations is, in a moment, what one is that
+ * never missed any. */
 static const char *compare_late(const struct cp_opt_plan *late, const struct cp_opt_plan *plan) {
     size_t n = (size_t)plan->n_sequences * sizeof *plan->sequence;
     if (late->n_sequences != plan->n_sequences || late->n_shared != plan->n_shared ||
@@ -451,7 +452,8 @@ static void random_operations_are_those_of_the_reference(void **unused) {
     assert_in_range(seen[CP_ERROR_POOL_FULL], 100, 20000);
 }
 
-/* Siblings with equal tokens (TREE-10): the longest match may lie behind any of them, the first of equals is taken. */
+/* Siblings with equal tokens (TREE-10): the longest match may lie behind any of them, the first of
+ * equals is taken. */
 static void equal_siblings_are_all_looked_at(void **unused) {
     struct opt_pair pair = new_pair(64, 2, 16, 64);
     struct cp_match match;
@@ -503,8 +505,8 @@ static void the_pair_notices_differences(void **unused) {
     free_pair(&pair);
 }
 
-/* 20,000 sequences that come and go below one system prompt: order and ranges are those of the reference at a few
- * moments, the invariant holds. */
+/* 20,000 sequences that come and go below one system prompt: order and ranges are those of the
+ * reference at a few moments, the invariant holds. */
 static void many_sequences_keep_their_order(void **unused) {
     const struct cp_opt_sizes sizes = {200000, 4, 20000, 16, 64, 3};
     struct cp_opt_tree *tree;

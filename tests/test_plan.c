@@ -82,8 +82,8 @@ static void rows_have_the_whole_path(void **state) {
     }
 }
 
-/* A new plan is nobody's; join, leave, fork and the append that adds a chunk call for a rebuild, the
- * append that fills a chunk does not (PLAN-6). */
+/* A new plan is nobody's; join, leave, fork and the append that adds a chunk call for a rebuild,
+ * the append that fills a chunk does not (PLAN-6). */
 static void rebuilt_only_when_paths_change(void **state) {
     struct fixture *f = *state;
     struct cp_forked forked;

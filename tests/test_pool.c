@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool, clause by clause (spec/pool.md), against a naive model, and its check on broken content. */
+/* The pool, clause by clause (spec/pool.md), against a naive model, and its check on broken
+ * content. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +74,8 @@ static void the_example_of_the_chapter(void **state) {
     }
 }
 
-/* POOL-3: a chunk that was never used is the lowest such; one that was released comes back first. */
+/* POOL-3: a chunk that was never used is the lowest such; one that was released comes back
+ * first. */
 static void released_chunks_come_back_last_in_first_out(void **state) {
     struct cp_pool *pool = *state;
     cp_pool_init(pool, CP_MAX_CHUNKS);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cp_attend() refuses, in which order, and that it then writes nothing; the size of the workspace. */
+/* What cp_attend() refuses, in which order, and that it then writes nothing; the size of the
+ * workspace. */
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule of the kernels (kernels/schedule.h): the tasks have every chunk of every path once, and every query row
- * finds their partial results. */
+/* The schedule of the kernels (kernels/schedule.h): the tasks have every chunk of every path once,
+ * and every query row finds their partial results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

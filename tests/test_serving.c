@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole house, as a server uses it: sequences join, decode, fork and leave; K and V are computed
- * only for the tokens that the tree says are new; every iteration's attention is compared with the
- * oracle, which computes K and V of each sequence from the beginning.
+/* The whole house, as a server uses it: sequences join, decode, fork and leave; K and V are
+ * computed only for the tokens that the tree says are new; every iteration's attention is compared
+ * with the oracle, which computes K and V of each sequence from the beginning.
  *
- * K and V of a token depend on all tokens before it, as in a model of more than one layer: a sequence
- * that was given another prefix's chunk, a tail that was not copied at a fork or a slot that was not
- * written changes the output by far more than rounding. */
+ * K and V of a token depend on all tokens before it, as in a model of more than one layer: a
+ * sequence that was given another prefix's chunk, a tail that was not copied at a fork or a slot
+ * that was not written changes the output by far more than rounding. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -219,11 +219,11 @@ static double serve(struct server *server, int type, int iterations) {
     return worst;
 }
 
-/* Weights sum to 1 and |v| <= 1. With u = 2^-53: a score is a sum of d <= 8 products and one scaling,
- * off by at most (d + 2) u sum |q k| scale <= 10 u * 32 / sqrt(8) < 114 u; a weight exp(s - m) / n is
- * then off by a factor 1 + 2 * 114 u for the scores, and a few u each for exp, n <= 64 additions and
- * at most 16 rescalings: |error| <= (228 + 3 * (64 + 16 + 8)) u < 500 u to first order, and as much
- * again in the oracle. |lse| < 16 adds less. */
+/* Weights sum to 1 and |v| <= 1. With u = 2^-53: a score is a sum of d <= 8 products and one
+ * scaling, off by at most (d + 2) u sum |q k| scale <= 10 u * 32 / sqrt(8) < 114 u; a weight exp(s
+ * - m) / n is then off by a factor 1 + 2 * 114 u for the scores, and a few u each for exp, n <= 64
+ * additions and at most 16 rescalings: |error| <= (228 + 3 * (64 + 16 + 8)) u < 500 u to first
+ * order, and as much again in the oracle. |lse| < 16 adds less. */
 #define BOUND (1000.0 * 0x1p-53)
 
 static void attention_of_a_server_is_the_oracles(void **unused) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `chunkproof simulate`: runs that can be followed by hand, durations, figures. test_simulate_laws.c
- * has what must hold of any run. */
+/* `chunkproof simulate`: runs that can be followed by hand, durations, figures.
+ * test_simulate_laws.c has what must hold of any run. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,8 +83,8 @@ static void the_example_of_the_specification(void **state) {
  * With sharing, the first: r0 computes 3 tokens, which see 1 + 2 + 3 keys; r1 shares the chunk and
  * computes none. Then they have 4 and 3 tokens, the new ones see as many; stored are 2 + 2 + 1.
  *     10 + 2*2 + 3*3 + 5 + (6 + 4 + 3) = 41; r1 leaves
- * The second: r0 has 5 tokens in 3 chunks.  10 + 2 + 0 + 5 + 5 = 22
- * Without: r1 computes 2, which see 1 + 2; stored are 4 + 3.  10 + 4 + 15 + 7 + (6 + 3 + 7) = 52; 22 */
+ * The second: r0 has 5 tokens in 3 chunks.  10 + 2 + 0 + 5 + 5 = 22 Without: r1 computes 2, which
+ * see 1 + 2; stored are 4 + 3.  10 + 4 + 15 + 7 + (6 + 3 + 7) = 52; 22 */
 static void every_term_of_the_duration(void **state) {
     static const struct expected alone[] = {{0, 52, 74}, {0, 52, 52}};
     static const struct expected shared[] = {{0, 41, 63}, {0, 41, 41}};
@@ -107,8 +107,8 @@ static void every_term_of_the_duration(void **state) {
     simulate_load_free(&load);
 }
 
-/* One at a time, 10 us each: r1 comes at 3 and waits until 10, gets its tokens at 20 and 30; until 100
- * nobody is there; r2 has no token to come and is there for one iteration. */
+/* One at a time, 10 us each: r1 comes at 3 and waits until 10, gets its tokens at 20 and 30; until
+ * 100 nobody is there; r2 has no token to come and is there for one iteration. */
 static void one_at_a_time(void **state) {
     static const struct expected expected[] = {{0, 10, 10}, {10, 20, 30}, {100, 110, 110}};
     struct simulate_load load = simulate_case_load(2);
@@ -131,8 +131,8 @@ static void one_at_a_time(void **state) {
     simulate_load_free(&load);
 }
 
-/* Who comes in the moment in which an iteration ends is admitted to the next one; who comes later waits
- * for it to end. */
+/* Who comes in the moment in which an iteration ends is admitted to the next one; who comes later
+ * waits for it to end. */
 static void arrivals_at_the_end_of_an_iteration(void **state) {
     static const struct expected expected[] = {{0, 10, 30}, {10, 20, 20}, {20, 30, 30}};
     struct simulate_load load = simulate_case_load(2);
@@ -148,9 +148,9 @@ static void arrivals_at_the_end_of_an_iteration(void **state) {
     simulate_load_free(&load);
 }
 
-/* 4 chunks of 2 tokens. r0 takes 1 and then another; r1 needs 3: without sharing it waits until r0 is
- * gone, and r2, which would fit, waits behind it, though it needs 2 only: 3 + 2 > 4. With sharing r1 has
- * r0's chunk, 2 of its own, and comes at once. r3 needs 5 and is rejected. */
+/* 4 chunks of 2 tokens. r0 takes 1 and then another; r1 needs 3: without sharing it waits until r0
+ * is gone, and r2, which would fit, waits behind it, though it needs 2 only: 3 + 2 > 4. With
+ * sharing r1 has r0's chunk, 2 of its own, and comes at once. r3 needs 5 and is rejected. */
 static void memory_is_waited_for(void **state) {
     static const int other[] = {3, 4, 5, 6, 7};
     static const struct expected alone[] = {{0, 10, 20}, {20, 30, 40}, {40, 50, 60}};
@@ -187,9 +187,10 @@ static void memory_is_waited_for(void **state) {
     simulate_load_free(&load);
 }
 
-/* Sharing can need more memory, by chance. 10 us and 1 for each prompt token; r0 and r1 begin at 0 with the
- * same 4 tokens, r2 and r3 come at 15 and 20 with 8 of their own.
- *   without: 10 + 8 = 18, r1 leaves; r2 joins at 18, 10 + 8 more, r0 and r2 leave at 36; r3 until 54
+/* Sharing can need more memory, by chance. 10 us and 1 for each prompt token; r0 and r1 begin at 0
+ * with the same 4 tokens, r2 and r3 come at 15 and 20 with 8 of their own.
+ *   without: 10 + 8 = 18, r1 leaves; r2 joins at 18, 10 + 8 more, r0 and r2 leave at 36; r3 until
+ *   54
  *            chunks 3 + 3, 3 + 5, 5
  *   with:    10 + 4 = 14, r1 leaves; r0 alone until 24; r2 and r3 join together, 10 + 16, until 50
  *            chunks 2 + 1 + 1, 3, 5 + 5 */
@@ -275,8 +276,8 @@ static void says_why_it_ends(void **state) {
     simulate_load_free(&load);
 }
 
-/* More sequences of the longest kind than the pool has chunks for, without a limit of memory. The cost
- * ends the run in its first iteration: all are admitted by what they will have. */
+/* More sequences of the longest kind than the pool has chunks for, without a limit of memory. The
+ * cost ends the run in its first iteration: all are admitted by what they will have. */
 static void says_that_the_pool_is_small(void **state) {
     static const int ids[] = {0};
     struct simulate_load load = simulate_case_load(1);

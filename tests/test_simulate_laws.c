@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of any run of `chunkproof simulate`: limits, order, nothing lost or made twice, Little's
- * law, the mean wait of a queue that has a formula, and what sharing can and cannot change. */
+/* What must hold of any run of `chunkproof simulate`: limits, order, nothing lost or made twice,
+ * Little's law, the mean wait of a queue that has a formula, and what sharing can and cannot
+ * change. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,8 +144,8 @@ static void check_requests(const struct watch *watch, const struct simulate_run 
     assert_true(run->in_system == there); /* Little's law: the sums are exact */
 }
 
-/* No room is left while somebody waits: without a limit of memory the batch is full then. And the server
- * is idle only when nobody is there. */
+/* No room is left while somebody waits: without a limit of memory the batch is full then. And the
+ * server is idle only when nobody is there. */
 static void check_diligence(const struct watch *watch, const struct simulate_run *run) {
     int n = watch->load->trace.n_requests;
     for (int i = 0; i < watch->n && watch->settings->capacity == 0; i++) {
@@ -216,8 +217,8 @@ static double mean_time(double rate, double service, double service_squared) {
 #define REQUESTS 20000
 #define T_999    3.883 /* Student's t with 19 degrees of freedom: 99.9 % lie within +- this */
 
-/* The mean time in ms of each of RUNS independent runs, of requests with `few` or `many` tokens, each as
- * often; an iteration takes 10 ms. */
+/* The mean time in ms of each of RUNS independent runs, of requests with `few` or `many` tokens,
+ * each as often; an iteration takes 10 ms. */
 static void queue(double rate, int few, int many, double *mean) {
     static const int ids[] = {0};
     struct simulate_settings settings = simulate_case_settings(1, 0);
@@ -321,8 +322,8 @@ static void nothing_in_common_is_no_sharing(void **state) {
     }
 }
 
-/* Of requests that are alike. Of others, sharing can need more: what it makes earlier can meet what it
- * would have missed (test_simulate.c). */
+/* Of requests that are alike. Of others, sharing can need more: what it makes earlier can meet what
+ * it would have missed (test_simulate.c). */
 static void sharing_a_prompt_never_needs_more_memory(void **state) {
     struct prng random = {17};
     int less = 0;

@@ -152,11 +152,12 @@ static void merge_commutes_bit_for_bit(void **unused) {
 }
 
 /* How far two orders of merging the same parts can be apart in n (part value n_p) or in one o (part
- * value |o_p|). With u and U as in bound.c, whose steps these are: the largest m is exact; a part meets
- * at most n_parts - 1 merges, each with an exponential (2U), a product and an addition (U each), and
- * differences of maxima that add up to M - m_p, each off by a factor 1 + e: together a factor within
- * exp(+-t), t = U (4 (n_parts - 1) + M - m_p). Two orders: twice that. Underflow: two exponentials and
- * two products for each merge, 2^-1074 each times what they scale. SLACK as in bound.c, point 8. */
+ * value |o_p|). With u and U as in bound.c, whose steps these are: the largest m is exact; a part
+ * meets at most n_parts - 1 merges, each with an exponential (2U), a product and an addition (U
+ * each), and differences of maxima that add up to M - m_p, each off by a factor 1 + e: together a
+ * factor within exp(+-t), t = U (4 (n_parts - 1) + M - m_p). Two orders: twice that. Underflow: two
+ * exponentials and two products for each merge, 2^-1074 each times what they scale. SLACK as in
+ * bound.c, point 8. */
 static double reassociation_bound(const double *m, const double *value, int n_parts,
                                   double highest) {
     double sum = 0.0;
@@ -316,9 +317,9 @@ static void wrong_merges_are_refused(void **unused) {
     }
 }
 
-/* The papers' start, (m, n, o) = 0 as if it were a key's state: right for ordinary scores, 0 / 0 when
- * all of them are so low that exp(score) underflows. And the other usual start, m = -infinity: NaN as
- * soon as two of them meet. Both differ from the empty state (MERGE-2). */
+/* The papers' start, (m, n, o) = 0 as if it were a key's state: right for ordinary scores, 0 / 0
+ * when all of them are so low that exp(score) underflows. And the other usual start, m = -infinity:
+ * NaN as soon as two of them meet. Both differ from the empty state (MERGE-2). */
 static void merge_eqn_2(struct row *a, const struct row *b) {
     double m = fmax(a->state.m, b->state.m);
     double x = exp(b->state.m - m);
@@ -449,14 +450,14 @@ static void a_common_shift_changes_nothing(void **unused) {
     }
 }
 
-/* MERGE-7: the log-sum-exp of a merge is logsumexp of both, and natural. With two keys n is 1 + exp(x),
- * x <= 0: off by 2U for exp, 1/e U for the difference x, U for the addition at 2: below 5U, so that its
- * log-sum-exp is off by 5U + 2U ln 2 + U |lse| < 6.4U + U |lse|. One merge adds 2U + U + U + 1/e U to n:
- * below 9.4U, and with 2U ln 4 for the logarithm lse is off by 12.2U + U |lse|. In logsumexp(a, b) both
- * count with weights that add up to 1: 6.4U + U |max(a, b)| + 1/e U as the smaller one is larger in size
- * by their distance only; its own operations add 1/e U (difference), U (exp), 2U ln 2 (log1p) and
- * U |lse|: below 9.6U + U |max(a, b)| + U |lse|, and |max(a, b)| <= |lse| + ln 2. In all below
- * 22.5U + 3U |lse|; one more of each for what is of second order. */
+/* MERGE-7: the log-sum-exp of a merge is logsumexp of both, and natural. With two keys n is 1 +
+ * exp(x), x <= 0: off by 2U for exp, 1/e U for the difference x, U for the addition at 2: below 5U,
+ * so that its log-sum-exp is off by 5U + 2U ln 2 + U |lse| < 6.4U + U |lse|. One merge adds 2U + U
+ * + U + 1/e U to n: below 9.4U, and with 2U ln 4 for the logarithm lse is off by 12.2U + U |lse|.
+ * In logsumexp(a, b) both count with weights that add up to 1: 6.4U + U |max(a, b)| + 1/e U as the
+ * smaller one is larger in size by their distance only; its own operations add 1/e U (difference),
+ * U (exp), 2U ln 2 (log1p) and U |lse|: below 9.6U + U |max(a, b)| + U |lse|, and |max(a, b)| <=
+ * |lse| + ln 2. In all below 22.5U + 3U |lse|; one more of each for what is of second order. */
 static void lse_of_a_merge(void **unused) {
     unsigned long long random = 10;
     (void)unused;
@@ -477,8 +478,8 @@ static void lse_of_a_merge(void **unused) {
     }
 }
 
-/* spec/softmax.md: scores 0 and ln 3, weights 1/4 and 3/4. The key log(3) is off by 2U ln 3,
- * which moves output (sum_j w_j |v_j - o| < 1) and lse by no more than that; bound_attention() is for two
+/* spec/softmax.md: scores 0 and ln 3, weights 1/4 and 3/4. The key log(3) is off by 2U ln 3, which
+ * moves output (sum_j w_j |v_j - o| < 1) and lse by no more than that; bound_attention() is for two
  * computed results, so its second half pays for log(4). */
 static void example_of_the_specification(void **unused) {
     const double q = 1.0;

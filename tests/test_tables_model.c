@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The papers' analytical model (MODEL-1 ..): formulas against numbers worked out by hand and against
- * loops that count each access, each floating point operation, each sequence that fits. */
+/* The papers' analytical model (MODEL-1 ..): formulas against numbers worked out by hand and
+ * against loops that count each access, each floating point operation, each sequence that fits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every tree of a tiny universe: at most 3 sequences of at most 4 tokens out of {0, 1}, chunks of 2,
- * and every operation on each of them. Trees are explored breadth first until none is new, so this is
- * every order of operations of any length. The reference is compiled in with tiny capacities. */
+/* Every tree of a tiny universe: at most 3 sequences of at most 4 tokens out of {0, 1}, chunks of
+ * 2, and every operation on each of them. Trees are explored breadth first until none is new, so
+ * this is every order of operations of any length. The reference is compiled in with tiny
+ * capacities. */
 #define CP_MAX_CHUNKS     8
 #define CP_MAX_SEQUENCES  3
 #define CP_MAX_DEPTH      3

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The certified tolerance (NUM-3 to NUM-12) in use: kernels in binary32 of a declared class, emulated, in
- * many orders, on inputs of every kind, must stay within the bound of the exact result; kernels that are
- * not of the class, or wrong, must be seen. CHUNKPROOF_ELEMENTS numbers (6,000), CHUNKPROOF_SEED (1). */
+/* The certified tolerance (NUM-3 to NUM-12) in use: kernels in binary32 of a declared class,
+ * emulated, in many orders, on inputs of every kind, must stay within the bound of the exact
+ * result; kernels that are not of the class, or wrong, must be seen. CHUNKPROOF_ELEMENTS numbers
+ * (6,000), CHUNKPROOF_SEED (1). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -294,7 +295,8 @@ static void nothing_is_claimed_without_ground(void **state) {
     assert_true(isinf(bound) && isinf(lse_bound));
 }
 
-/* A weight below the normal numbers is not computed; where its value is huge, the bound pays for it. */
+/* A weight below the normal numbers is not computed; where its value is huge, the bound pays for
+ * it. */
 static void faint_weights_are_paid_for(void **state) {
     const double q = 1.0, k[] = {0.0, -800.0}, v[] = {0.0, 1e300};
     const double truth = 1e300 * exp(-400.0) * exp(-400.0);

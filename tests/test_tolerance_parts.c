@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What explains a bound (tolerance_parts.h): the parts add up to it, for kernels of every class on inputs of every
- * family; the companion (NUM-13) is as large as the errors of right kernels on random data, and below the bound.
- * CHUNKPROOF_ELEMENTS numbers (50,000), CHUNKPROOF_SEED (1). */
+/* What explains a bound (tolerance_parts.h): the parts add up to it, for kernels of every class on
+ * inputs of every family; the companion (NUM-13) is as large as the errors of right kernels on
+ * random data, and below the bound. CHUNKPROOF_ELEMENTS numbers (50,000), CHUNKPROOF_SEED (1). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,7 +105,8 @@ static void parts_add_up_to_the_bound(void **state) {
     problem_free(&r.problem);
 }
 
-/* Columns are looked at a number at a time; none is left out, and none depends on how many there are. */
+/* Columns are looked at a number at a time; none is left out, and none depends on how many there
+ * are. */
 static void wide_rows_have_all_columns(void **state) {
     static struct row r;
     struct options o = kind_options(1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks of `chunkproof trace --tree opt` can fail: as test_trace_check.c, with the tree of opt/. */
+/* The checks of `chunkproof trace --tree opt` can fail: as test_trace_check.c, with the tree of
+ * opt/. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

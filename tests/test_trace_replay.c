@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `chunkproof trace` does with a trace: schedule, naive model, replay. test_trace_check.c shows
- * that its checks can fail. */
+/* What `chunkproof trace` does with a trace: schedule, naive model, replay. test_trace_check.c
+ * shows that its checks can fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ static void expect_event(struct trace_schedule *schedule, int kind, int request,
 
 static const int ids_01[] = {0, 1};
 
-/* Every 10 ms. Request 1 arrives at 5 ms, so it joins at 10; it has no completion, so it gets no token
- * and leaves; then nothing happens until 1000 ms. */
+/* Every 10 ms. Request 1 arrives at 5 ms, so it joins at 10; it has no completion, so it gets no
+ * token and leaves; then nothing happens until 1000 ms. */
 static struct trace four_requests(void) {
     struct trace trace;
     trace_init(&trace, 2);
@@ -216,8 +216,8 @@ static void gains_are_those_of_the_papers(void **state) {
     assert_true(trace_exact_gain(&nothing) == 1.0);
 }
 
-/* A pool of 6 has no room for the tokens of iteration 1; one of 2 none for the prompt of request 0, nor
- * then for the first token of request 1, which fills it. */
+/* A pool of 6 has no room for the tokens of iteration 1; one of 2 none for the prompt of request 0,
+ * nor then for the first token of request 1, which fills it. */
 static void small_pools_reject_or_stop(void **state) {
     struct trace trace = small_trace();
     struct trace_settings settings = small_trace_settings(6);
@@ -284,8 +284,8 @@ static struct trace generated(unsigned long long seed, int block_size) {
     return trace;
 }
 
-/* All of it, with every check: any block size, any width of hashes (1 bit collides all the time). The
- * needed capacity is enough, and one chunk less is not. */
+/* All of it, with every check: any block size, any width of hashes (1 bit collides all the time).
+ * The needed capacity is enough, and one chunk less is not. */
 static void generated_traces_have_no_violation(void **state) {
     static const int block_sizes[] = {1, 2, 3, 16, 512};
     static const int hash_bits[] = {0, 1, 64};

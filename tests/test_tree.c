@@ -117,7 +117,8 @@ static void join_goes_behind_the_deepest_shared_chunk(void **unused) {
     cp_tree_free(tree);
 }
 
-/* Two private tails that fill up alike stay two chunks; a later prompt finds the one that leads on. */
+/* Two private tails that fill up alike stay two chunks; a later prompt finds the one that leads
+ * on. */
 static void lookup_takes_the_longest_of_equal_siblings(void **unused) {
     struct cp_tree *tree = new_tree(16);
     (void)unused;

@@ -170,7 +170,8 @@ static void sequence_first_only_reads_the_results(void **unused) {
     }
 }
 
-/* Each kept result counts: without one, exactly its row and head come out wrong. One in five is tried. */
+/* Each kept result counts: without one, exactly its row and head come out wrong. One in five is
+ * tried. */
 static void sequence_first_uses_every_result(void **unused) {
     int tried = 0;
     (void)unused;
@@ -238,9 +239,10 @@ static struct cp_plan *example_plan(int n_shared, int n_0, int n_1) {
     return plan;
 }
 
-/* spec/two_phase.md: with the weights 1, 2, 5 of 8 and 1, 1 of 2. The keys log(2) and log(5) are off by
- * at most 2U ln 5, which moves lse by no more than that and the output by sum_j w_j |v_j - o| <= 6 times
- * as much; bound_attention() is for two computed results, so its second half pays for log(8). */
+/* spec/two_phase.md: with the weights 1, 2, 5 of 8 and 1, 1 of 2. The keys log(2) and log(5) are
+ * off by at most 2U ln 5, which moves lse by no more than that and the output by sum_j w_j |v_j -
+ * o| <= 6 times as much; bound_attention() is for two computed results, so its second half pays for
+ * log(8). */
 static void example_of_two_phases(void **unused) {
     const double q[] = {1.0, 0.0};
     const double k[] = {0.0, log(2.0), log(5.0), NAN, NAN, NAN};
@@ -283,8 +285,8 @@ static void example_of_two_phases(void **unused) {
     cp_plan_free(plan);
 }
 
-/* spec/prefill.md. With Q = 0 and v = position, a row that sees n keys gets their mean, (n - 1) / 2, and
- * ln n: both exactly. */
+/* spec/prefill.md. With Q = 0 and v = position, a row that sees n keys gets their mean, (n - 1) /
+ * 2, and ln n: both exactly. */
 static void example_of_several_rows(void **unused) {
     const int query_begin[] = {0, 3, 8};
     const int keys[] = {3, 4, 5, 0, 1, 2, 3, 4};

@@ -107,8 +107,8 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
     int goes_on = on_one > 0 && !apart;
     int in_chunk_n = sums_depth(&o->row_sum, c, goes_on);
     int in_chunk_o = sums_depth(&o->value_sum, c, goes_on);
-    /* on one state the sums go on, with a product at each change; else a product and an addition, or of all at
-     * once as many additions as there are more parts */
+    /* on one state the sums go on, with a product at each change; else a product and an addition,
+     * or of all at once as many additions as there are more parts */
     int merges_n = on_one * (apart ? 2 : in_chunk_n + 1);
     int merges_o = on_one * (apart ? 2 : in_chunk_o + 1);
     int merges = o->merging == MERGE_AT_ONCE ? (parts > 1 ? parts : 0) : 2 * height;

@@ -236,7 +236,8 @@ static double combine(const struct options *o, int type, double f, double x, dou
     return sums_round(type, sums_round(type, f * x) + second);
 }
 
-/* Of parts that are divided: where their sum is not to be divided, the reference is its log-sum-exp. */
+/* Of parts that are divided: where their sum is not to be divided, the reference is its
+ * log-sum-exp. */
 static double reference_of(const struct kernel *k, const struct state *s, int n) {
     double m = s[0].m, sum = 0.0;
     for (int i = 1; i < n; i++) {

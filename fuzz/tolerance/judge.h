@@ -25,7 +25,8 @@ struct judgement {
 void judge(const struct options *kernel, const struct options *declared,
            const struct problem *problem, int exactly, struct judgement *judgement);
 
-/* The same of a result that is in *judgement already, by a class; truth: [d] and the log-sum-exp, or NULL. */
+/* The same of a result that is in *judgement already, by a class; truth: [d] and the log-sum-exp,
+ * or NULL. */
 void judge_by(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
               double lse_error, const struct problem *problem, const double *truth,
               struct judgement *judgement);

@@ -103,7 +103,8 @@ static void pose_strict(struct problem *p, const struct options *o, int which, i
         p->n = o->chunk_size < p->n ? o->chunk_size : p->n;
         problem_fill(p, (enum family)family, o, random);
     }
-    /* the same sum of weights that are 1, which is exact, and of V, whose last bits are cut off or rounded off */
+    /* the same sum of weights that are 1, which is exact, and of V, whose last bits are cut off or
+     * rounded off */
     for (int i = 0; (which == 3 || which == 5) && i < p->n * p->d; i++) {
         p->k[i] = 0.0;
         p->v[i] = which == 3 ? 101.0 + 0x1p-9 - 0x1p-17 : 101.0;

@@ -19,7 +19,8 @@ static void any_batch(struct batch *batch) {
     }
 }
 
-/* Is the i-th one of the batch where it must not be? In the tree of opt/ each may come once, in any order. */
+/* Is the i-th one of the batch where it must not be? In the tree of opt/ each may come once, in any
+ * order. */
 static int is_misplaced(const struct batch *batch, int i) {
 #ifdef OPT
     int met = 0;
@@ -52,7 +53,8 @@ static int batch_errors(const struct flat *before, const struct batch *batch, in
     return argument << CP_ERROR_ARGUMENT | too_long << CP_ERROR_TOO_LONG;
 }
 
-/* TREE-10: one token more; in a chunk that was free when the last one was full or there was none. */
+/* TREE-10: one token more; in a chunk that was free when the last one was full or there was
+ * none. */
 static void expect_append(struct flat *expected, const struct flat *before, int s, int token,
                           const struct cp_tree *tree) {
     struct flat_sequence row = before->sequence[s];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan of opt/ that is right for any valid tree, brought up to date after one join, leave or fork, is right for the
- * tree after it. That the operation is right, and the tree valid after it, its own harness asks. */
+/* The plan of opt/ that is right for any valid tree, brought up to date after one join, leave or
+ * fork, is right for the tree after it. That the operation is right, and the tree valid after it,
+ * its own harness asks. */
 #include "model.h"
 
 /* FOLLOW is leave, fork or join. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index arithmetic of the kernels at the real sizes: pools of 2^20 chunks, 2^30 queries. For each chunk size and
- * head dimension in turn, and all else any. */
+/* The index arithmetic of the kernels at the real sizes: pools of 2^20 chunks, 2^30 queries. For
+ * each chunk size and head dimension in turn, and all else any. */
 #include "kernels/index.h"
 
 #include <limits.h>
@@ -18,7 +18,8 @@ static int between(int low, int high) {
     return x;
 }
 
-/* POOL-7: the slices of a pool lie one behind the other, chunk by chunk and head by head, and within it. */
+/* POOL-7: the slices of a pool lie one behind the other, chunk by chunk and head by head, and
+ * within it. */
 static void check_slices(int chunk_size, int head_dim, int n_kv_heads) {
     int chunk = between(0, MOST_CHUNKS - 1), kv_head = between(0, MOST_HEADS - 1);
     __CPROVER_assume(kv_head < n_kv_heads);
@@ -58,7 +59,8 @@ static void check_keys(int chunk_size) {
     REACH("the last key of the longest task", j == MOST_DEPTH * 512 - 1);
 }
 
-/* PREFILL-2, PREFILL-4: key `position + j` of a sequence is seen exactly if it is not behind the query's own. */
+/* PREFILL-2, PREFILL-4: key `position + j` of a sequence is seen exactly if it is not behind the
+ * query's own. */
 static void check_visible(void) {
     int n_tokens = between(0, 1 << 30), later = between(0, CP_MOST_QUERIES);
     int position = between(0, 1 << 30), n = between(0, 1 << 20), j = between(0, 1 << 20);
@@ -85,7 +87,8 @@ static void check_queries(int group) {
     CHECK("TPP-5: no other query is this", x == row * group + (head - kv_head * group));
 }
 
-/* TPP-1: the tiles of a grid's blocks are all tiles, each one block's: block i takes tile i, i + blocks, ... */
+/* TPP-1: the tiles of a grid's blocks are all tiles, each one block's: block i takes tile i, i +
+ * blocks, ... */
 static void check_tiles(int of_tile) {
     int things = between(0, CP_MOST_QUERIES), first = between(0, CP_MOST_QUERIES);
     int blocks = cp_blocks_for(things, of_tile);
@@ -99,7 +102,8 @@ static void check_tiles(int of_tile) {
     REACH("more tiles than blocks", next < things);
 }
 
-/* TPP-4: the layout of any limits with these heads and this cutting: nothing overflows, and there is room. */
+/* TPP-4: the layout of any limits with these heads and this cutting: nothing overflows, and there
+ * is room. */
 static void check_layout(int n_heads, int head_dim, int chunks_per_task) {
     struct cp_cuda_limits l = {nondet_int(), nondet_int(), nondet_int(), nondet_int(),
                                nondet_int(), n_heads,      head_dim,     chunks_per_task};

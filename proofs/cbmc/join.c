@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* The row that the new sequence must have: the prompt, in shared chunks and then in chunks that were
- * free. Which free ones is the pool's choice. */
+/* The row that the new sequence must have: the prompt, in shared chunks and then in chunks that
+ * were free. Which free ones is the pool's choice. */
 static struct flat_sequence expected_row(const struct prompt *prompt, long long id, int n_chunks,
                                          const struct cp_sequence *path) {
     struct flat_sequence row = {0};

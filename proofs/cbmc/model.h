@@ -2,9 +2,9 @@
 /* What the harnesses share: the tree as flat lists, which is all that the operations are judged by,
  * and the two kinds of properties.
  *
- * CHECK(clause, condition) must hold. REACH(label, condition) must be possible: a proof about states
- * that do not exist proves nothing. A harness is compiled once for its checks and once with -DREACH
- * for its labels, where each label is an assertion that has to fail.
+ * CHECK(clause, condition) must hold. REACH(label, condition) must be possible: a proof about
+ * states that do not exist proves nothing. A harness is compiled once for its checks and once with
+ * -DREACH for its labels, where each label is an assertion that has to fail.
  */
 #ifndef CHUNKPROOF_PROOFS_MODEL_H
 #define CHUNKPROOF_PROOFS_MODEL_H
@@ -33,14 +33,15 @@
 #define MAX_BATCH (CP_MAX_SEQUENCES + 1) /* one more than can be in increasing order */
 #endif
 
-/* CBMC gives any value to a function nondet_* without a body, and to a local without initializer. */
+/* CBMC gives any value to a function nondet_* without a body, and to a local without
+ * initializer. */
 _Bool nondet_bool(void);
 unsigned char nondet_byte(void);
 int nondet_int(void);
 unsigned long long nondet_count(void);
 
-/* Any value of `bits` bits. Small numbers keep the formulas small: see README.md for what is thereby
- * left out, and -DWIDE, which takes any int instead. */
+/* Any value of `bits` bits. Small numbers keep the formulas small: see README.md for what is
+ * thereby left out, and -DWIDE, which takes any int instead. */
 int any(int bits);
 
 /* Any content; with -DONE_ORDER the pool has one order of the chunks instead of any. */
@@ -49,8 +50,8 @@ void any_tree(struct cp_tree *tree);
 /* Any valid tree with chunks of CHUNK_SIZE tokens; with -DHASHES its hashes are right too. */
 void any_valid_tree(struct cp_tree *tree);
 
-/* One sequence: its tokens one after the other (TREE-6), and the chunks they are in, because keys and
- * values stay in a chunk and a path must not change under them. Unused entries are 0. */
+/* One sequence: its tokens one after the other (TREE-6), and the chunks they are in, because keys
+ * and values stay in a chunk and a path must not change under them. Unused entries are 0. */
 struct flat_sequence {
     long long id;
     unsigned long long salt;

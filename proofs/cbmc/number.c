@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions of numbers, for every bit pattern, against IEEE 754 arithmetic as CBMC defines it: a
- * spec with its own types and its own rounding (spec/number.md). bfloat16 is for CBMC a format of 16
- * bits with a fraction of 7. */
+ * spec with its own types and its own rounding (spec/number.md). bfloat16 is for CBMC a format of
+ * 16 bits with a fraction of 7. */
 #include "chunkproof/number.h"
 
 #include <string.h>

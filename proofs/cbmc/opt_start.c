@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The base of the induction for the tree of opt/: whatever was in memory, with the buckets 0 it becomes an empty valid
- * tree. */
+/* The base of the induction for the tree of opt/: whatever was in memory, with the buckets 0 it
+ * becomes an empty valid tree. */
 #include <stddef.h>
 
 #include "chunkproof/opt_tree.h"

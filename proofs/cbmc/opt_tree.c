@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of opt/ in the place of the reference's: any valid one, and the operations of tree.h on it, so that the same
- * steps ask the same of it. What they read is a view: the tree as the reference has it, made anew after each operation.
+/* The tree of opt/ in the place of the reference's: any valid one, and the operations of tree.h on
+ * it, so that the same steps ask the same of it. What they read is a view: the tree as the
+ * reference has it, made anew after each operation.
  *
- * Its arrays are objects of their own type, and an element is named by its index: an address of one that is not known
- * would be a choice of bytes. Of three functions CBMC knows only that they are some: the hash, the bucket for a parent
- * (or salt) and hash, and the heights in the search tree. So what is shown holds for every seed. */
+ * Its arrays are objects of their own type, and an element is named by its index: an address of one
+ * that is not known would be a choice of bytes. Of three functions CBMC knows only that they are
+ * some: the hash, the bucket for a parent (or salt) and hash, and the heights in the search tree.
+ * So what is shown holds for every seed. */
 
 #include <stddef.h>
 
@@ -26,7 +28,8 @@ static unsigned long long key[CHUNK_SIZE + CHUNK_SIZE % 2];
 
 static struct cp_shared_chunk shared[CP_MAX_CHUNKS]; /* of a plan */
 
-/* What *p is. The tree's tokens and paths are told by their index, which makes smaller formulas than an address. */
+/* What *p is. The tree's tokens and paths are told by their index, which makes smaller formulas
+ * than an address. */
 static int read_int(const int *p) {
     if (__CPROVER_same_object(p, token)) {
         return token[(unsigned char)(__CPROVER_POINTER_OFFSET(p) / sizeof *p)];
@@ -422,8 +425,8 @@ static void export_plan(struct cp_plan *to) {
     CHECK("it fits", status == CP_OK);
 }
 
-/* A plan in the terms of the reference, of one of opt/ that knows nothing of this tree, or what was before more joins,
- * leaves and forks than the tree keeps: each changes epoch and shape. */
+/* A plan in the terms of the reference, of one of opt/ that knows nothing of this tree, or what was
+ * before more joins, leaves and forks than the tree keeps: each changes epoch and shape. */
 void opt_plan_build(struct cp_plan *to, const struct cp_tree *view) {
     (void)view;
     any_opt_plan();

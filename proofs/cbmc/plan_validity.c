@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cp_plan_check() on any content: it reads nothing out of bounds, and it says yes exactly when spec/
- * plan.md calls the plan valid. */
+/* cp_plan_check() on any content: it reads nothing out of bounds, and it says yes exactly when
+ * spec/ plan.md calls the plan valid. */
 #include "any_plan.h"
 #include "model.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule of the kernels for any valid plan, any query ranges and any length of tasks: it writes as many numbers
- * as it says, its tasks have each chunk of each path once, and limits that the plan keeps have room for it. */
+/* The schedule of the kernels for any valid plan, any query ranges and any length of tasks: it
+ * writes as many numbers as it says, its tasks have each chunk of each path once, and limits that
+ * the plan keeps have room for it. */
 #include "kernels/schedule.h"
 
 #include <stddef.h>
@@ -47,7 +48,8 @@ static void check_chunk(const struct case_of *c, int s, int k) {
     CHECK("TPP-1, TPP-2: as the chunk that it is", right);
 }
 
-/* TPP-4: the x-th source of a sequence is its first row of partial results in the x-th task that has it. */
+/* TPP-4: the x-th source of a sequence is its first row of partial results in the x-th task that
+ * has it. */
 static void check_sources(const struct case_of *c, int s) {
     const int *begin = c->numbers + c->s.source_begin;
     int x = begin[s], right = 1;
@@ -109,7 +111,8 @@ static int chunks_of(const struct cp_plan *plan) {
     return n;
 }
 
-/* TPP-4: the launcher's memory has room for the schedule of a plan that keeps its limits, whichever they are. */
+/* TPP-4: the launcher's memory has room for the schedule of a plan that keeps its limits, whichever
+ * they are. */
 static void check_limits(const struct case_of *c) {
     struct cp_cuda_limits l = {any(3), any(4), any(3), any(2), any(2), 1, 1, c->s.chunks_per_task};
     __CPROVER_assume(cp_limit_out_of_range(&l) == NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan is kept over one append and brought up to date. (The other operations always count an epoch,
- * see theirs, and the plan is then built anew; that of opt/ follows them, see follow.c.) */
+/* A plan is kept over one append and brought up to date. (The other operations always count an
+ * epoch, see theirs, and the plan is then built anew; that of opt/ follows them, see follow.c.) */
 #include "model.h"
 
 static int same_row(const struct cp_plan_row *a, const struct cp_plan_row *b) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the kernels share: a case's schedule, and the verdict on numbers by the certified tolerance. */
+/* What the tests of the kernels share: a case's schedule, and the verdict on numbers by the
+ * certified tolerance. */
 #ifndef CHUNKPROOF_TESTS_KERNELS_JUDGE_H
 #define CHUNKPROOF_TESTS_KERNELS_JUDGE_H
 
@@ -50,7 +51,8 @@ static inline cp_counts counts_of(int version, const attend_case &c, int keys, i
     return counts;
 }
 
-/* NUM-7 for a version. Version 3 has weights in binary16, and a scale that was rounded when it was made. */
+/* NUM-7 for a version. Version 3 has weights in binary16, and a scale that was rounded when it was
+ * made. */
 static inline cp_arithmetic arithmetic_of(int version, const attend_case &c) {
     cp_format output = c.shape.out_type == CP_FP16 ? cp_format_fp16() : cp_format_fp32();
     cp_format weights = version < 3 ? cp_format{0, 0, INFINITY} : cp_format_fp16();
@@ -89,13 +91,15 @@ struct Row {
             k.data(),
             v.data(),
             scratch.data()};
-        /* log() and the sum are in double; the sum itself was rounded: NUM-11 has that in its bound. */
+        /* log() and the sum are in double; the sum itself was rounded: NUM-11 has that in its
+         * bound. */
         cp_tolerance(&arithmetic, &counts, &question, 0x1p-50, expected.data(), bound.data(), &lse,
                      &lse_bound);
     }
 };
 
-/* Of a result: its largest error as a part of the bound; and the first number that is wrong, "" for none. */
+/* Of a result: its largest error as a part of the bound; and the first number that is wrong, "" for
+ * none. */
 struct Judgement {
     double largest = 0.0;
     std::string wrong;

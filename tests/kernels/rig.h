@@ -172,8 +172,8 @@ struct Rig {
                      lse.data(), most_rows);
     }
 
-    /* The same chunks `by` places later in a pool that has room for them: the launcher sees the plan so, K and V are
-     * copied there, and the case stays. Update with this instead. */
+    /* The same chunks `by` places later in a pool that has room for them: the launcher sees the
+     * plan so, K and V are copied there, and the case stays. Update with this instead. */
     int update_far_away(int by) {
         std::size_t slots = static_cast<std::size_t>(c.shape.n_kv_heads) * c.shape.chunk_size;
         std::size_t chunk = 2 * slots * c.shape.head_dim, all = c.plan->capacity * chunk;
@@ -203,8 +203,8 @@ struct Rig {
         }
     }
 
-    /* As after an append, or before it: the sequences that have two keys of their own in their last chunk have `by`
-     * keys more. Only lengths change (PLAN-6). */
+    /* As after an append, or before it: the sequences that have two keys of their own in their last
+     * chunk have `by` keys more. Only lengths change (PLAN-6). */
     void change_lengths(int by) {
         for (int s = 0; s < c.plan->n_sequences; s++) {
             cp_plan_row &row = c.plan->row[s];
