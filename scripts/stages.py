@@ -115,7 +115,7 @@ def sanitized(compiler, tiers=TIERS):
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
-                 quick=FEWER.format("600", "60") + run + without(WALKS), tiers=tiers)
+                 quick=FEWER.format("600", "60") + run + without(WALKS + ("opt_amx",)), tiers=tiers)
 
 
 def valgrind():
