@@ -8,9 +8,9 @@
 
 #include "chunkproof/limits.h"
 #include "chunkproof/opt.h"
+#include "cli/base/command.h"
 #include "cli/bench/options.h"
 #include "cli/bound/bound.h"
-#include "cli/command.h"
 #include "cli/show/options.h"
 #include "cli/show/show.h"
 #include "cli/simulate/options.h"

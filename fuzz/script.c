@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/base/command.h"
 #include "cli/show/show.h"
 #include "fuzz/parse.h"
 #include "fuzz/target.h"

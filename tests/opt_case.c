@@ -9,7 +9,7 @@
 
 #include "chunkproof/status.h"
 #include "chunkproof/tolerance.h"
-#include "gate/gate.h"
+#include "gate/judge/class.h"
 #include "opt/kernels.h"
 
 #define CANARY 256 /* bytes behind the workspace */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the gate's reports say of a result that was made by hand (gate/gate/report*.c). */
+/* What the gate's reports say of a result that was made by hand (gate/report/). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,8 @@
 
 #include "chunkproof/number.h"
 #include "fuzz/tolerance/rules.h"
-#include "gate/gate.h"
+#include "gate/case/layout.h"
+#include "gate/judge/rules.h"
 
 static const struct cp_kernel plain = {.abi = CP_KERNEL_ABI,
                                        .name = "plain",

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "chunkproof/status.h"
-#include "cli/command.h"
+#include "cli/base/command.h"
 #include "cli/trace/generate.h"
 #include "cli/trace/replay.h"
 #include "cli/trace/report.h"

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/base/command.h"
 
 static void out_of_memory(void) {
-    fputs("chunkproof show: the system gave no memory (is it limited? see ulimit -v)\n", stderr);
+    fputs("chunkproof: out of memory (is it limited? see ulimit -v)\n", stderr);
     exit(EXIT_BAD_USE);
 }
 
@@ -37,20 +37,6 @@ void text_close(FILE *out) {
     if (fclose(out) != 0 || failed) {
         out_of_memory();
     }
-}
-
-int show_error(struct show_place place, const char *format, ...) {
-    va_list arguments;
-    if (place.file != NULL) {
-        fprintf(stderr, "%s:%d: ", place.file, place.line);
-    } else {
-        fprintf(stderr, "chunkproof show: prompt %d: ", place.line);
-    }
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    return EXIT_BAD_USE;
 }
 
 /* ---- UTF-8 ---- */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all of `chunkproof show` needs: memory, messages, UTF-8, escaping. */
+/* Text: streams into memory, UTF-8, columns of a terminal, wrapping, escaping. */
 #ifndef CHUNKPROOF_CLI_BASE_TEXT_H
 #define CHUNKPROOF_CLI_BASE_TEXT_H
 
 #include <stdio.h>
-
-#include "cli/show/show.h"
 
 /* realloc() that ends the command with EXIT_BAD_USE when the system gives no memory. */
 void *cli_allocate(void *old, size_t n, size_t size);
@@ -13,10 +11,6 @@ void *cli_allocate(void *old, size_t n, size_t size);
 /* A stream into memory; text_close() closes it and makes *text what was written. */
 FILE *text_open(char **text, size_t *size);
 void text_close(FILE *out);
-
-/* Prints "FILE:LINE: ..." to the standard error and returns EXIT_BAD_USE. */
-int show_error(struct show_place place, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Decodes one character at *text and steps over it; -1, stepping over one byte, when there is none: a stray byte, an
  * overlong form, a surrogate, more than U+10FFFF. */

@@ -6,7 +6,7 @@
 
 #include "chunkproof/opt.h"
 #include "chunkproof/tolerance.h"
-#include "gate/gate.h"
+#include "gate/judge/class.h"
 
 struct room {
     double *q, *k, *v, *scratch, *expected, *bound;

@@ -8,8 +8,8 @@
 #include "chunkproof/opt_plan.h"
 #include "chunkproof/status.h"
 #include "cli/base/clock.h"
+#include "cli/base/command.h"
 #include "cli/base/random.h"
-#include "cli/command.h"
 
 #define MOST_BATCH 32 /* operations that are timed together */
 #define SPARE      4  /* chunks of each path, for what is appended */
@@ -216,7 +216,7 @@ static int judge(int status, const struct stand *stand, const char *when) {
         return EXIT_RIGHT;
     }
     if (status == CP_ERROR_NO_MEMORY) {
-        fputs("chunkproof bench: the system gave no memory for a tree\n", stderr);
+        fputs("chunkproof bench: out of memory for a tree\n", stderr);
         return EXIT_BAD_USE;
     }
     fprintf(

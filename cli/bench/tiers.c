@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/base/command.h"
 
 #define SMOKE_CASES "5"
 
@@ -74,7 +74,7 @@ static int refuse(const char *kernel, int status) {
                 kernel);
         return EXIT_FINDING;
     }
-    fprintf(stderr, "chunkproof bench: --kernel %s: no verdict by `chunkproof gate`\n", kernel);
+    fprintf(stderr, "chunkproof bench: --kernel %s: `chunkproof gate` gives no verdict\n", kernel);
     return EXIT_BAD_USE;
 }
 

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "gate/gate.h"
+#include "gate/search/options.h"
 
 struct tier {
     int measured;

@@ -9,7 +9,7 @@
 #include "chunkproof/opt_tree.h"
 #include "chunkproof/status.h"
 #include "cli/base/clock.h"
-#include "cli/command.h"
+#include "cli/base/command.h"
 #include "cli/trace/generate.h"
 #include "cli/trace/load.h"
 #include "cli/trace/replay.h"
@@ -28,7 +28,7 @@ static struct traffic_spread spread_of(double *x, int n) {
 }
 
 static int no_memory(void) {
-    fputs("chunkproof bench: the system gave no memory for the trace\n", stderr);
+    fputs("chunkproof bench: out of memory for the trace\n", stderr);
     return EXIT_BAD_USE;
 }
 

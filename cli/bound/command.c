@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof bound`: gets a row, computes its bound, reports. */
-#include "cli/command.h"
+#include "cli/base/command.h"
 
 #include "cli/bound/bound.h"
 

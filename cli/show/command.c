@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/command.h"
 #include "cli/base/text.h"
-#include "cli/command.h"
 #include "cli/show/options.h"
 
 /* ---- Input ---- */

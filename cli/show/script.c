@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/base/command.h"
 #include "cli/base/text.h"
-#include "cli/command.h"
 #include "cli/show/show.h"
 
 #define BLANKS " \t\v\f\r\n"

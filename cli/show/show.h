@@ -32,6 +32,10 @@ struct show_place {
     int line;
 };
 
+/* Prints "FILE:LINE: ..." to the standard error and returns EXIT_BAD_USE. */
+int show_error(struct show_place place, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 struct show_operation {
     enum show_kind kind;
     struct show_place place;

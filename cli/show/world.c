@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "chunkproof/status.h"
+#include "cli/base/command.h"
 #include "cli/base/text.h"
-#include "cli/command.h"
 
 int show_world_new(struct show_world *world, const struct show_script *script, int chunk_size,
                    int capacity) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells: comparing a published number with a value, and the cells of all sections. */
+/* A cell: a published number beside the recomputed value. */
 #include "cli/tables/tables.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/base/command.h"
 
 const char *cp_section_name(int section) {
     static const char *const name[CP_SECTIONS] = {"prefill",  "decode", "kernel-mops", "capacity",
@@ -96,7 +96,7 @@ void cp_cell_compare(struct cp_cell *cell, const char *published, double value) 
 
 void cp_cell_explain_cut(struct cp_cell *cell, double value) {
     if (cell->note[0] == '\0' && cp_is_cut_off(cell->published, value)) {
-        cp_cell_text(cell->note, sizeof cell->note, "%.6g, cut off instead of rounded", value);
+        cp_cell_text(cell->note, sizeof cell->note, "%.6g, truncated instead of rounded", value);
     }
 }
 
@@ -110,28 +110,7 @@ void cp_cell_explain(struct cp_cell *cell, double value, const char *text) {
     if (matches) {
         cp_cell_text(cell->note, sizeof cell->note, "%s gives %s", text, rounded);
     } else if (cp_is_cut_off(cell->published, value)) {
-        cp_cell_text(cell->note, sizeof cell->note, "%s gives %.6g, cut off", text, value);
-    }
-}
-
-void cp_cells_build(struct cp_cells *cells) {
-    *cells = (struct cp_cells){0};
-    for (int i = 0; i < cp_n_layer_tables; i++) {
-        cp_cells_layer_table(cells, &cp_layer_tables[i]);
-    }
-    cp_cells_kernel_mops(cells);
-    for (int i = 0; i < cp_n_peak_rows; i++) {
-        cp_cells_peak_row(cells, &cp_peak_rows[i]);
-    }
-    for (int section = CP_SECTION_CAPACITY; section <= CP_SECTION_RATIOS; section++) {
-        for (int i = 0; section == CP_SECTION_KV_BYTES && i < cp_n_kv_claims; i++) {
-            cp_cells_kv_claim(cells, &cp_kv_claims[i]);
-        }
-        for (int i = 0; i < cp_n_ratio_claims; i++) {
-            if (cp_ratio_claims[i].section == section) {
-                cp_cells_ratio_claim(cells, &cp_ratio_claims[i]);
-            }
-        }
+        cp_cell_text(cell->note, sizeof cell->note, "%s gives %.6g, truncated", text, value);
     }
 }
 

@@ -11,21 +11,4 @@ int trace_run_event(struct trace_replay *replay, struct trace_event event);
 /* The same on the tree of opt/ (opt_operation.c). */
 int trace_run_opt_event(struct trace_replay *replay, struct trace_event event);
 
-/* ---- What both use ---- */
-
-/* Ends the replay: -1. */
-int trace_stop(struct trace_replay *replay, int end);
-
-int trace_is_checking(const struct trace_replay *replay);
-
-/* Returns 0, or -1 when the observer ends the replay. */
-int trace_observe(struct trace_replay *replay);
-
-/* The status must be the expected one. */
-int trace_check_status(struct trace_replay *replay, const char *clause, int r, int status,
-                       int expected);
-
-/* The status that the model expects of a decoding step; on CP_OK the model has the tokens too. */
-int trace_model_step(struct trace_replay *replay);
-
 #endif

@@ -2,6 +2,7 @@
 /* One event of a replay on the tree of opt/: as operation.c, with handles. */
 #include "chunkproof/status.h"
 #include "cli/trace/operation.h"
+#include "cli/trace/outcome.h"
 
 static int used_chunks(const struct trace_replay *replay) {
     return replay->opt_tree->sizes.capacity - replay->opt_tree->n_free;

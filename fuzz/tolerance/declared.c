@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gate/gate.h"
+#include "gate/judge/class.h"
 
 /* In binary32 to nearest, in any order; or a tensor core's, as NUM-7 has it. -1: neither. */
 static int sum_of(const struct sum *s) {

@@ -6,7 +6,7 @@
 
 #include "chunkproof/number.h"
 #include "cli/base/random.h"
-#include "gate/gate.h"
+#include "gate/case/layout.h"
 #include "gate/runner/arena.h"
 
 #define SPREAD        16   /* elements behind a row of d, */

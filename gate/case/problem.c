@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recipe becomes a problem: its operations make a tree, the tree a plan, and the plan the arrays of a call. */
-#include "gate/gate.h"
+#include "gate/case/problem.h"
 
 #include <math.h>
 #include <stdlib.h>

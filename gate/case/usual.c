@@ -3,7 +3,7 @@
  * query for each of a few sequences of some hundred keys, finite numbers behind the last key. */
 #include <string.h>
 
-#include "gate/gate.h"
+#include "gate/case/recipe.h"
 
 /* Sequences share a prompt, and have keys of their own behind it. */
 struct shape {

@@ -15,7 +15,7 @@
 
 #include "chunkproof/number.h"
 #include "cli/base/random.h"
-#include "gate/gate.h"
+#include "gate/case/values.h"
 
 #define APART  32.0 /* e^-32 is 2^-46: nothing beside 1, for 2^16 keys */
 #define IN_ALL (8 * 20000)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/bound/bound.h"
-#include "gate/gate.h"
+#include "gate/judge/class.h"
 
 #define LSE_ROUNDINGS                                                                              \
     8.0 /* of a logarithm, a product with ln 2, a sum, and the format, each of 1 or 2 units */

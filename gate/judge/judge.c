@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GATE-1: results against attention, each number within its certified tolerance (NUM-10, NUM-11). */
+#include "gate/judge/judge.h"
+
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/number.h"
-#include "gate/gate.h"
-
-const struct gate_finding gate_no_finding = {
-    .verdict = GATE_RIGHT, .clause = "", .row = -1, .head = -1, .element = -1};
-
-void gate_finding_breaks(struct gate_finding *finding, const char *clause) {
-    (void)snprintf(finding->clause, sizeof finding->clause, "%s", clause);
-}
+#include "gate/case/values.h"
+#include "gate/judge/class.h"
 
 /* Room for one row. */
 struct gate_row {
@@ -278,8 +275,8 @@ static void find(const struct gate_problem *p, const struct gate_arrays *a, enum
     name_place(p, f, place, sizeof place);
     if (verdict == GATE_WROTE_BETWEEN) {
         (void)snprintf(f->text, sizeof f->text,
-                       "%s was written behind what is of %s, at number %zu of the array: it is "
-                       "between the rows, and nobody's",
+                       "%s was written past the end of %s, at number %zu of the array: in the gap "
+                       "between rows, which belongs to no row",
                        run_buffer_names[buffer], place, number);
         f->element = -1;
     } else {

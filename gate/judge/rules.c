@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "gate/gate.h"
+#include "gate/case/values.h"
 
 const char *const gate_rule_names[GATE_RULES] = {"allclose 1e-2", "allclose 1e-3",
                                                  "abs and rel both over 1e-2",

@@ -8,6 +8,7 @@
 #include "cli/base/json.h"
 #include "gate/report/report.h"
 #include "gate/search/case_file.h"
+#include "gate/search/log.h"
 
 #define FORMAT "chunkproof gate report 1"
 

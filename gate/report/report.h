@@ -1,11 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reports of `chunkproof gate` have in common, and each of them (report_*.c). */
+/* What the reports of `chunkproof gate` have in common, and each of them (*.c). */
 #ifndef CHUNKPROOF_GATE_REPORT_REPORT_H
 #define CHUNKPROOF_GATE_REPORT_REPORT_H
 
+#include <stdio.h>
+
 #include "cli/base/clean.h"
-#include "gate/gate.h"
+#include "gate/search/check.h"
 #include "gate/search/tally.h"
+
+/* What each of them is of. */
+struct gate_report {
+    const struct gate_options *options;
+    const struct cp_kernel *kernel;
+    const struct gate_result *result;
+};
+
+void gate_print_text(FILE *file, const struct gate_report *report);
+
+/* The files that the options ask for, open before anything is checked: one that cannot be written is to cost nobody an
+ * hour. */
+enum gate_format { GATE_JSON, GATE_JUNIT, GATE_HTML, GATE_FORMATS };
+
+struct gate_files {
+    const char *name[GATE_FORMATS]; /* NULL: it is not asked for */
+    FILE *file[GATE_FORMATS];
+};
+
+/* Each: 0, or -1 after saying what is wrong. Files that were opened are to be written or removed. */
+int gate_files_open(struct gate_files *files, const struct gate_options *options);
+int gate_files_write(struct gate_files *files, const struct gate_report *report);
+
+/* There is nothing to report. */
+void gate_files_remove(struct gate_files *files);
 
 /* ---- Words ---- */
 

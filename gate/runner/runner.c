@@ -2,7 +2,7 @@
 /* The asking side: prepares a call, has it done, looks what became of the memory.
  *
  * What the kernel does after it has returned is seen as long as its process lives: a fault, since no buffer may be
- * touched by then, in the time that runner_child.c gives or at the next request; a change that came another way (by a
+ * touched by then, in the time that child.c gives or at the next request; a change that came another way (by a
  * process that attend() forked) at the next request. What it would do after the last call is not seen. */
 #define _XOPEN_SOURCE 700 /* realpath */
 
@@ -101,7 +101,7 @@ int runner_new(struct runner **runner, const char *program, const char *kernel_f
     struct runner *r = calloc(1, sizeof *r);
     *runner = NULL;
     if (r == NULL) {
-        snprintf(error, RUN_TEXT, "there is no memory");
+        snprintf(error, RUN_TEXT, "not enough memory");
         return -1;
     }
     run_process_init(&r->process);
@@ -235,7 +235,7 @@ static int prepare(struct runner *runner, const struct run_call *call, struct ru
     struct run_process *process = &runner->process;
     struct run_control *control = process->control;
     if (run_process_reserve(process, &control->layout) != 0) {
-        snprintf(report->text, sizeof report->text, "the system has no memory for the buffers: %s",
+        snprintf(report->text, sizeof report->text, "not enough memory for the buffers: %s",
                  strerror(errno));
         return -1;
     }

@@ -2,7 +2,7 @@
 /* A kernel in a process of its own. Whatever it does there, the process that asks goes on: it is told what happened,
  * and the next call starts a new process if the old one is not to be trusted any more.
  *
- * The other process is this program once more (`chunkproof --run-kernel FILE FD`, runner_child.c). Both have an arena of
+ * The other process is this program once more (`chunkproof --run-kernel FILE FD`, child.c). Both have an arena of
  * memory in common. For each call every buffer has pages of its own in it, with a page that nobody may touch on
  * both sides; inputs may only be read there, results and workspace are filled with `poison` before. The rest of the
  * arena may not be touched at all. Nothing that the kernel could copy its answer from is in that process. */
@@ -59,7 +59,7 @@ struct run_limits {
 /* The pointers of `call` are the caller's memory, of bytes[] bytes: contents of inputs, and where the results go (out
  * and lse; workspace may be NULL, its size is workspace_size). bytes[RUN_LSE] is 0 and lse NULL when it is not asked
  * for. */
-/* Chunks of K or V that the kernel gets far apart (runner_far.h): n of `chunk` bytes, which are whole pages and here one
+/* Chunks of K or V that the kernel gets far apart (far.h): n of `chunk` bytes, which are whole pages and here one
  * behind the other, `stride` bytes, or `elements`, apart. n is 0: as they are here. */
 struct run_far {
     int n;

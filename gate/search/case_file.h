@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recipe in JSON, for files of cases and for reports. */
+/* A case as a file, and a recipe as JSON. */
 #ifndef CHUNKPROOF_GATE_SEARCH_CASE_FILE_H
 #define CHUNKPROOF_GATE_SEARCH_CASE_FILE_H
 
 #include <jansson.h>
 
-#include "gate/gate.h"
+#include "gate/search/result.h"
 
+/* Writes a case as a file: JSON, a few lines. 0, or -1 after saying what is wrong. */
+int gate_case_save(const char *file, const struct gate_found *found,
+                   const struct cp_kernel *kernel);
+
+/* A case of a file, and the case that has to run before it. */
+struct gate_case {
+    struct gate_recipe recipe, before;
+    int has_before;
+    int line; /* of the file, where the case begins; 0: the case has the file to itself */
+};
+
+/* All cases of a file, in order: how many, at least one; -1 after saying what is wrong and where, as
+ * this command. The caller frees them. */
+int gate_case_load(const char *file, const char *command, struct gate_case **cases);
+
+/* A recipe as JSON, for files of cases and for reports; NULL: no memory. */
 json_t *gate_recipe_json(const struct gate_recipe *recipe);
 
 #endif

@@ -2,12 +2,18 @@
 /* GATE-1, GATE-3, GATE-4: what is asked of a kernel. Each case is run twice, in memory that ends where nobody may read on and then in memory that
  * begins there, with different bytes in the results before: the answers must be the same, complete, and attention within
  * the certified tolerance. Now and then an earlier case is run once more: the answer must be the earlier one. */
+#include "gate/search/check.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/clock.h"
+#include "gate/case/values.h"
 #include "gate/judge/closer.h"
+#include "gate/judge/judge.h"
 #include "gate/search/budget.h"
+#include "gate/search/log.h"
 #include "gate/search/tally.h"
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
@@ -20,12 +26,7 @@
 #define LONG_PAIRS 6
 #define LONG_KEYS  8192
 
-const char *const gate_verdict_names[GATE_VERDICTS] = {
-    "right",         "wrong",      "depends-on-others", "not-a-number", "unwritten",
-    "wrote-between", "other-bits", "remembers",         "failed",       "out-of-bounds",
-    "wrote-input",   "wrote-late", "crashed",           "exited",       "hangs",
-    "races",         "undefined"};
-
+const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
 static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
 static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
 
@@ -133,7 +134,7 @@ static int is_too_large(struct checking *c, double bytes, struct gate_finding *f
     double most = runner_memory(c->runner);
     if (bytes > most) {
         (void)snprintf(reason, sizeof reason,
-                       "it would take %.2g GiB of memory, and --memory is %.2g", bytes * 0x1p-30,
+                       "it would take %.2g GiB of memory, more than --memory %.2g", bytes * 0x1p-30,
                        most * 0x1p-30);
         refuse(c, reason, finding);
         c->result->too_large++;
@@ -309,11 +310,13 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
     if (gate_problem_renew(&p, recipe, runner_kernel(c->runner)) != 0) {
         return no_verdict("not enough memory for a case");
     }
-    int result = run_next(c, &p, workspace,
-                          "right at first, but with other numbers of the same sizes after it: ", f);
+    int result = run_next(
+        c, &p, workspace,
+        "right at first, but wrong when it runs again with other numbers of the same sizes: ", f);
     if (result == 0 && f->verdict == GATE_RIGHT && gate_problem_grow(&p)) {
-        result = run_next(c, &p, workspace,
-                          "right at first, but with more keys for each sequence after it: ", f);
+        result = run_next(
+            c, &p, workspace,
+            "right at first, but wrong when it runs again with more keys for each sequence: ", f);
     }
     gate_problem_free(&p);
     return result;
@@ -336,7 +339,7 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
         result = run_problem(c, &p, workspace, 1, &alone, &digest);
         if (result == 0 && alone.verdict == GATE_RIGHT) {
             f->verdict = GATE_DEPENDS;
-            put_before(f, "right for this sequence alone, but among the others: ");
+            put_before(f, "right for this sequence alone, but wrong together with the others: ");
         }
     }
     c->look = look;
@@ -408,7 +411,7 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
         f->verdict = GATE_REMEMBERS;
         gate_finding_breaks(f, "GATE-4");
         (void)snprintf(f->text, sizeof f->text,
-                       "an earlier case, run again after others, has another result than before");
+                       "an earlier case gives another result when it runs again after others");
     }
     return 0;
 }

@@ -3,12 +3,14 @@
 #define _POSIX_C_SOURCE 200809L /* isatty */
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/base/clock.h"
 #include "gate/search/budget.h"
+#include "gate/search/check.h"
 #include "gate/search/state.h"
 #include "gate/search/tally.h"
 

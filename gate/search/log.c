@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the rules of others say of each case, and how often they and the gate differ. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/base/json.h"
-#include "gate/gate.h"
+#include "gate/judge/rules.h"
+#include "gate/search/log.h"
 
 int gate_log_add(struct gate_log *log, const struct gate_entry *entry) {
     if (log->n == log->room) {
@@ -38,7 +40,7 @@ static struct count count(const struct gate_log *log, int rule) {
 }
 
 void gate_log_print(FILE *file, const struct gate_result *r) {
-    fprintf(file, "\n%-28s %8s %15s %14s   usual test\n", "rule of others", "rejects",
+    fprintf(file, "\n%-28s %8s %15s %14s   usual test\n", "acceptance rule", "rejects",
             "accepts wrong", "rejects right");
     for (int rule = 0; rule < GATE_RULES; rule++) {
         struct count n = count(&r->each, rule), usual = count(&r->usual, rule);

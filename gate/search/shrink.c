@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/base/clock.h"
-#include "gate/gate.h"
+#include "gate/search/shrink.h"
 #include "gate/source/lines.h"
 
 /* Times the bound: a result that is wrong by so much stays so, for by how much says what of. */

@@ -4,7 +4,8 @@
 #ifndef CHUNKPROOF_GATE_SEARCH_STATE_H
 #define CHUNKPROOF_GATE_SEARCH_STATE_H
 
-#include "gate/gate.h"
+#include "gate/search/options.h"
+#include "gate/search/result.h"
 
 struct gate_state {
     const char *file;

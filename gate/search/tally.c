@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/search/log.h"
 #include "gate/source/lines.h"
 
 /* ---- What was covered ---- */
@@ -34,10 +35,6 @@ static void add_covered(struct gate_result *r, const struct gate_covered *one) {
     }
     here->cases += one->cases;
     here->keys = one->keys > here->keys ? one->keys : here->keys;
-}
-
-int gate_claims_few(long long compared, long long unclaimed) {
-    return 10 * unclaimed > compared;
 }
 
 static void add_unjudged(struct gate_result *r, long long cases, int keys) {
@@ -119,6 +116,24 @@ void gate_result_count(struct gate_result *r, const char *object, const struct g
     } else {
         add_covered(r, covers);
     }
+}
+
+/* ---- Claims ---- */
+
+long long gate_unclaimed(const struct gate_result *r) {
+    long long unclaimed = 0;
+    for (int i = 0; i < GATE_VALUES; i++) {
+        unclaimed += r->tally[i].unclaimed;
+    }
+    return unclaimed;
+}
+
+int gate_claims_too_little(const struct gate_result *r) {
+    long long compared = 0;
+    for (int i = 0; i < GATE_VALUES; i++) {
+        compared += r->tally[i].compared;
+    }
+    return gate_claims_few(compared, gate_unclaimed(r));
 }
 
 /* ---- Adding up ---- */

@@ -3,7 +3,8 @@
 #ifndef CHUNKPROOF_GATE_SEARCH_TALLY_H
 #define CHUNKPROOF_GATE_SEARCH_TALLY_H
 
-#include "gate/gate.h"
+#include "gate/case/problem.h"
+#include "gate/search/result.h"
 
 /* What this case covers. */
 struct gate_covered gate_covers(const struct gate_problem *problem);

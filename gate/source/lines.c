@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gate/source/compile.h"
+#include "gate/source/words.h"
 
 static const char token[] = "code+0x";
 

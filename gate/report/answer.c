@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all reports say in the same words. */
+#include "gate/report/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunkproof/number.h"
+#include "cli/base/text.h"
+
+#define FEW_CASES 100 /* one kind of values may be more of them than it would be of many */
+
+const char *gate_type_name(int type) {
+    static const char *const type_names[] = {"fp16", "fp32", "fp64", "bf16"};
+    return type == CP_NO_LSE ? "none" : type_names[type];
+}
+
+const char *gate_sum_name(int sum) {
+    static const char *const sum_names[] = {"fp32", "tensor-core", "fp16", "fp64"};
+    return sum_names[sum];
+}
+
+char *gate_declares(const struct cp_kernel *kernel) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    fprintf(out, "sums of scores %s, P %s, sums of values %s, exponential within %.2g",
+            gate_sum_name(a->score), gate_type_name(a->weights), gate_sum_name(a->values),
+            a->exp_error);
+    if (a->step > 1) {
+        fprintf(out, ", %d keys at a time", a->step);
+    } else {
+        fputs(a->step == 1 ? ", key by key" : ", a chunk at a time", out);
+    }
+    fputs(a->partials == CP_FP16 ? ", partial results fp16" : "", out);
+    fputs(a->rounded_sum ? ", sums of rounded P" : "", out);
+    fputs(a->divides == 2   ? ", partial results divided, merges not"
+          : a->divides == 1 ? ", partial results divided"
+                            : "",
+          out);
+    fputs(a->in_bits ? ", scores in bits" : "", out);
+    fputs(a->truncates ? ", truncated" : "", out);
+    fputs(a->flushes ? ", subnormals flushed" : "", out);
+    text_close(out);
+    return text;
+}
+
+void gate_ratio(double ratio, char text[GATE_RATIO_TEXT]) {
+    if (ratio < 100.0) {
+        ratio = ratio <= 1.0 ? floor(1000.0 * ratio) / 1000.0 : ceil(1000.0 * ratio) / 1000.0;
+        snprintf(text, GATE_RATIO_TEXT, "%.3f", ratio);
+    } else {
+        snprintf(text, GATE_RATIO_TEXT, "%.3g", ratio);
+    }
+}
+
+char *gate_keys_at_most(const struct gate_result *r) {
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    for (int i = 0; i < r->n_covered; i++) {
+        fprintf(out, "%s%d: %d", i > 0 ? ", " : "", r->covered[i].head_dim, r->covered[i].keys);
+    }
+    text_close(out);
+    return text;
+}
+
+/* ---- Verdicts ---- */
+
+const char *gate_answer(const struct gate_result *r) {
+    return gate_wrong_cases(r) > 0                      ? "wrong"
+           : r->cases == 0 || gate_claims_too_little(r) ? "none"
+                                                        : "right";
+}
+
+char *gate_no_answer(const struct gate_result *r) {
+    char *text;
+    size_t size;
+    if (strcmp(gate_answer(r), "none") != 0) {
+        return NULL;
+    }
+    FILE *out = text_open(&text, &size);
+    if (r->cases > 0) {
+        fprintf(out,
+                "nothing can be claimed of %lld numbers for this arithmetic (NUM-12), too many for "
+                "a verdict; declare what the kernel does%s",
+                gate_unclaimed(r), r->cases < FEW_CASES ? ", or ask for more cases" : "");
+    } else if (r->refused > 0) {
+        fprintf(out, "the kernel took no case; its last refusal: %s", r->refusal);
+    } else {
+        fputs("no case was run", out);
+    }
+    text_close(out);
+    return text;
+}
+
+/* ---- Commands ---- */
+
+/* A word of a shell's command line. */
+static void put_word(FILE *out, const char *word) {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:+@%=-";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word != '\0'; word++) {
+        if (*word == '\'') {
+            fputs("'\\''", out);
+        } else {
+            fputc(*word, out);
+        }
+    }
+    fputc('\'', out);
+}
+
+static void put_place(FILE *out, const struct gate_options *o) {
+    if (o->place != GATE_ANYWHERE) {
+        fprintf(out, " --on %s", o->place == GATE_ON_GPU ? "gpu" : "executor");
+    }
+}
+
+static void put_gate(FILE *out, const struct gate_options *o) {
+    fputs("chunkproof gate --kernel ", out);
+    put_word(out, o->kernel);
+    fprintf(out, " --tier %s --seed %llu", gate_tier_names[o->tier], o->seed);
+    put_place(out, o);
+    static const char *const sizes[] = {"h", "h_kv", "d", "c"};
+    const int shape[] = {o->shape.n_heads, o->shape.n_kv_heads, o->shape.head_dim,
+                         o->shape.chunk_size};
+    for (int i = 0, n = 0; i < 4; i++) {
+        if (shape[i] > 0) {
+            fprintf(out, "%s%s=%d", n++ == 0 ? " --shape " : ",", sizes[i], shape[i]);
+        }
+    }
+    if (o->seconds > 0.0) {
+        fprintf(out, " --seconds %g", o->seconds);
+    }
+    if (o->memory != GATE_MEMORY) {
+        fprintf(out, " --memory %g", o->memory * 0x1p-30);
+    }
+}
+
+char *gate_run_again(const struct gate_report *report) {
+    const struct gate_options *o = report->options;
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    put_gate(out, o);
+    if (o->only >= 0 || o->cases > 0) {
+        fprintf(out, " %s %lld", o->only >= 0 ? "--case" : "--cases",
+                o->only >= 0 ? o->only : o->cases);
+    }
+    fputs(o->first ? " --first" : "", out);
+    text_close(out);
+    return text;
+}
+
+int gate_found_order(const struct gate_result *result, int order[GATE_VERDICTS]) {
+    int n = 0;
+    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
+        int at = n;
+        if (result->verdicts[i] == 0) {
+            continue;
+        }
+        for (; at > 0 && result->verdicts[order[at - 1]] < result->verdicts[i]; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+        n++;
+    }
+    return n;
+}
+
+/* One of the same verdict tells for it. */
+int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found) {
+    const struct gate_found *kept = &report->result->found[found->finding.verdict];
+    return found->file[0] == '\0' && (found->needs_others || kept->needs_others);
+}
+
+static char *with_file(const struct gate_report *report, const struct gate_found *found,
+                       const char *command) {
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    fprintf(out, "chunkproof %s ", command);
+    put_word(out, found->file);
+    fputs(" --kernel ", out);
+    put_word(out, report->options->kernel);
+    put_place(out, report->options);
+    text_close(out);
+    return text;
+}
+
+char *gate_case_again(const struct gate_report *report, const struct gate_found *found) {
+    int others = gate_case_needs_others(report, found);
+    char *text;
+    size_t size;
+    if (found->file[0] != '\0') {
+        return with_file(report, found, "replay");
+    }
+    FILE *out = text_open(&text, &size);
+    put_gate(out, report->options);
+    fprintf(out, " %s %lld", others ? "--cases" : "--case", found->index + others);
+    text_close(out);
+    return text;
+}
+
+char *gate_case_why(const struct gate_report *report, const struct gate_found *found) {
+    enum gate_verdict verdict = found->finding.verdict;
+    int explained = verdict != GATE_FAILED && verdict != GATE_EXITED && verdict != GATE_CRASHED &&
+                    verdict != GATE_HANGS;
+    return found->file[0] != '\0' && explained ? with_file(report, found, "explain") : NULL;
+}

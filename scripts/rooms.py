@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The rooms of cli/ and gate/: which rooms a room may use, and that no files form a circle.
+
+A room is a directory. A room uses another when one of its files includes a header of it, or calls
+one of its functions. Files form a circle when each includes another of them, or each calls another
+of them.
+
+    scripts/rooms.py [ROOT]      exit status 0 right, 1 a finding
+    scripts/rooms.py --draw      the rooms, each with the rooms that it uses
+"""
+import os
+import pathlib
+import re
+import sys
+
+# room: the rooms below it that it may use. A room that is not here may not exist.
+BELOW: dict[str, str] = {
+    "cli/base": "",
+    "cli/tables": "cli/base",
+    "cli/trace": "cli/base",
+    "cli/show": "cli/base",
+    "cli/bound": "cli/base",
+    "cli/simulate": "cli/base cli/tables cli/trace",
+    "gate/runner": "cli/base",
+    "gate/source": "cli/base",
+    "gate/case": "cli/base gate/runner",
+    "gate/judge": "cli/base cli/bound gate/runner gate/case",
+    "gate/search": "cli/base gate/runner gate/source gate/case gate/judge",
+    "gate/explain": "cli/base gate/runner gate/source gate/case gate/judge gate/search",
+    "gate/report": "cli/base cli/show gate/runner gate/source gate/case gate/judge gate/search",
+    "gate": "cli/base gate/runner gate/source gate/case gate/judge gate/search gate/explain "
+            "gate/report",
+    "cli/bench": "cli/base cli/tables cli/trace cli/simulate gate/case gate/judge gate/search",
+    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/simulate cli/bench gate "
+           "gate/runner",
+}
+
+Graph = dict[str, set[str]]
+
+# A definition at the left margin: the name before the first bracket, or a table's.
+BEGIN = r"^(?!static\b|extern\b|typedef\b|return\b)[A-Za-z_][\w \*]*?\b"
+FUNCTION = re.compile(BEGIN + r"(\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
+TABLE = re.compile(BEGIN + r"(\w+)(?:\[[^\]\n]*\])*\s*=[^=]", re.MULTILINE)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
+
+
+def source_files(root: pathlib.Path) -> list[pathlib.Path]:
+    return sorted(path for top in ("cli", "gate") for path in (root / top).rglob("*.[ch]"))
+
+
+def room_of(path: str) -> str:
+    return os.path.dirname(path)
+
+
+def names_defined(text: str) -> set[str]:
+    return {m[1] for pattern in (FUNCTION, TABLE) for m in pattern.finditer(text)}
+
+
+def includes_of(code: dict[str, str]) -> Graph:
+    return {path: {header for header in re.findall(r'#\s*include\s*"((?:cli|gate)/[^"]+)"', text)
+                   if header in code} for path, text in code.items()}
+
+
+def calls_of(code: dict[str, str]) -> tuple[Graph, dict[tuple[str, str], str]]:
+    """(file: the files whose functions or tables it uses, one of these for each)."""
+    sources = {path: text for path, text in code.items() if path.endswith(".c")}
+    owner = {name: path for path, text in sources.items() for name in names_defined(text)}
+    calls: Graph = {path: set() for path in sources}
+    names: dict[tuple[str, str], str] = {}
+    for path, text in sources.items():
+        plain = re.sub(r"\b(struct|enum) \w+", "", STRING.sub('""', text))
+        words = re.findall(r"\b[A-Za-z_]\w*\b", plain)
+        for name in sorted(set(words) & owner.keys()):
+            if owner[name] != path:
+                calls[path].add(owner[name])
+                names.setdefault((path, owner[name]), name)
+    return calls, names
+
+
+def circles(uses: Graph) -> list[list[str]]:
+    """Tarjan: the files that reach each other, as lists of two and more."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(unit: str) -> None:
+        index[unit] = low[unit] = len(index)
+        stack.append(unit)
+        for other in sorted(uses[unit]):
+            if other not in index:
+                visit(other)
+                low[unit] = min(low[unit], low[other])
+            elif other in stack:
+                low[unit] = min(low[unit], index[other])
+        if low[unit] == index[unit]:
+            group = stack[stack.index(unit):]
+            del stack[-len(group):]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for unit in uses:
+        if unit not in index:
+            visit(unit)
+    return found
+
+
+def graphs(root: pathlib.Path) -> tuple[Graph, Graph, dict[tuple[str, str], str]]:
+    code = {str(path.relative_to(root)): COMMENT.sub(" ", path.read_text(encoding="utf-8"))
+            for path in source_files(root)}
+    return includes_of(code), *calls_of(code)
+
+
+def findings(root: pathlib.Path) -> list[str]:
+    includes, calls, names = graphs(root)
+    lines = []
+    for path in sorted(includes):
+        room = room_of(path)
+        if room not in BELOW:
+            lines.append(f"{path}: there is no room {room}; enter it in scripts/rooms.py")
+            continue
+        may = {room, *BELOW[room].split()}
+        lines += [f"{path}: {room}/ may not use {room_of(other)}/, but includes {other}"
+                  for other in sorted(includes[path]) if room_of(other) not in may]
+        lines += [f"{path}: {room}/ may not use {room_of(other)}/, but uses {names[path, other]}"
+                  for other in sorted(calls.get(path, set())) if room_of(other) not in may]
+    for verb, uses in (("includes", includes), ("calls", calls)):
+        for group in circles(uses):
+            lines.append(f"a circle of {verb}:")
+            lines += [f"  {path} {verb} {other}" +
+                      (f" ({names[path, other]})" if verb == "calls" else "")
+                      for path in group for other in sorted(uses[path] & set(group))]
+    return lines
+
+
+def drawing(root: pathlib.Path) -> list[str]:
+    includes, calls, _ = graphs(root)
+    used: Graph = {room: set() for room in BELOW}
+    for uses in (includes, calls):
+        for path, others in uses.items():
+            used.setdefault(room_of(path), set()).update(room_of(other) for other in others)
+    return [f"{room + '/':14} {'  '.join(sorted(others - {room})) or '-'}"
+            for room, others in used.items()]
+
+
+def main(arguments: list[str]) -> int:
+    here = pathlib.Path(__file__).resolve().parent.parent
+    if arguments[:1] in (["-h"], ["--help"]):
+        print((__doc__ or "").strip())
+        return 0
+    if arguments[:1] == ["--draw"]:
+        print("\n".join(drawing(here)))
+        return 0
+    root = pathlib.Path(arguments[0]) if arguments else here
+    wrong = findings(root)
+    n_files = len(source_files(root))
+    print("\n".join(wrong) if wrong else f"{n_files} files in {len(BELOW)} rooms, no circle")
+    return 1 if wrong or n_files == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
