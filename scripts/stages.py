@@ -156,7 +156,7 @@ def tolerance():
     """Emulated kernels against the certified tolerance; fuzz/README.md. Deep: half an hour of two cores."""
     run = make("gcc", "tolerance-check", f"CC=gcc JOBS={JOBS}")
     return Stage("tolerance", 'case $TIER in deep) n=1e9 ;; *) n=1e6 ;; esac; '
-                 f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), limit=4 * 3600)
+                 f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), tiers=ABOVE_QUICK, limit=4 * 3600)
 
 
 def simt(build, compiler, options="", tiers=ABOVE_QUICK):
@@ -224,5 +224,6 @@ STAGES = (
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=ABOVE_QUICK),
     trace(),
     bench(),
-    Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config"), cores=1),
+    Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config"),
+          tiers=ABOVE_QUICK, cores=1),
 )
