@@ -204,7 +204,8 @@ STAGES = (
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",)),
     Stage("gate-faults-some",  # every fifth
-          "scripts/faults --by gate $(scripts/faults --list --by gate | awk 'NR % 5 == 1 { print $1 }')",
+          "scripts/faults --by gate "
+          "$(scripts/faults --list --by gate | awk 'NR % 5 == 1 { print $1 }')",
           ("gcc", "objcopy"), tiers=("default",)),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK),
