@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Results of proofs, model checking and contracts, kept by content in a cache of the user's, which all checkouts
-share: ${XDG_CACHE_HOME:-~/.cache}/chunkproof.
+"""Results of proofs, model checking and contracts, kept by content in a cache of the user's, which
+all checkouts share: ${XDG_CACHE_HOME:-~/.cache}/chunkproof.
 
-A key is the digest of everything that a result depends on: the texts, the options, the versions of the tools.
-An entry is a file that carries its key and the digest of its value: a truncated or foreign file is no entry,
-and said. Files appear by renaming; two checkouts may write at the same time.
+A key is the digest of everything that a result depends on: the texts, the options, the versions of
+the tools. An entry is a file that carries its key and the digest of its value. The reader ignores
+a truncated or foreign file, and says so. Files appear by renaming: two checkouts may write at the
+same time.
 
 CACHE=off neither reads nor writes. TIER=deep, and --fresh, read nothing and write what they find.
-CACHE_MIB=1024 bounds the size: prune() removes what was used least recently. proofs/SOUNDNESS.md says what
-trust this adds.
+CACHE_MIB=1024 bounds the size: prune() removes what was used least recently. proofs/SOUNDNESS.md
+says what trust the cache adds.
 
     scripts/kept.py --clean    removes it all (make clean-cache)
     scripts/kept.py --size     entries and MiB
 """
+
 import base64
 import contextlib
 import fcntl
@@ -81,7 +83,11 @@ class Cache:
         path = self.path(key)
         try:
             entry = json.loads(path.read_text(encoding="utf-8"))
-            if (entry["format"], entry["key"], entry["digest"]) != (FORMAT, key, value_digest(entry["value"])):
+            if (entry["format"], entry["key"], entry["digest"]) != (
+                FORMAT,
+                key,
+                value_digest(entry["value"]),
+            ):
                 raise ValueError("another key, format or digest")
             os.utime(path)  # used now
         except FileNotFoundError:
@@ -95,14 +101,20 @@ class Cache:
     def put(self, key, value):
         if self.mode == OFF:
             return
-        text = json.dumps({"format": FORMAT, "key": key, "digest": value_digest(value), "value": value})
+        text = json.dumps(
+            {"format": FORMAT, "key": key, "digest": value_digest(value), "value": value}
+        )
         write(self.path(key), text.encode())
 
     def files(self, key):
         """{name: content} that keep_files() put there, or None."""
         value = self.get(key)
         try:
-            return None if value is None else {name: base64.b64decode(text) for name, text in value.items()}
+            return (
+                None
+                if value is None
+                else {name: base64.b64decode(text) for name, text in value.items()}
+            )
         except (AttributeError, TypeError, ValueError):
             return None
 
@@ -151,7 +163,7 @@ def prune(most=None):
     """Removes what was used least recently until the rest has at most so many bytes."""
     if mode() == OFF:
         return
-    most = int(float(os.environ.get("CACHE_MIB") or "1024") * 2 ** 20) if most is None else most
+    most = int(float(os.environ.get("CACHE_MIB") or "1024") * 2**20) if most is None else most
     found = sorted(entries())
     size = sum(entry[1] for entry in found)
     for _, length, path in found:

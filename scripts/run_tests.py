@@ -4,17 +4,18 @@
 
     scripts/run_tests.py --build build                      all of them
     scripts/run_tests.py --build build/clang --only unit    tests/test_*.c
-    scripts/run_tests.py --build build/clang --only simt    tests/test_*.cpp, those of the executor of kernels
+    scripts/run_tests.py --build build/clang --only simt    tests/test_*.cpp: the kernels' executor
     scripts/run_tests.py --build build --only shell         tests/*.sh, each with the command's path
     scripts/run_tests.py --build build pool install         these stems
     scripts/run_tests.py --build build --wrap "valgrind -q" the programs under another one
 
-A program says `ok ...` or `not ok ...` on a line for each test (TAP; cmocka is asked for it). It fails
-also when it says nothing, or less than its plan (`1..N`), ends with another status than 0, dies, or
-runs past the time limit. `ok N # SKIP why` is a skip, with STRICT=1 a failure.
-The longest test of the last run (BUILD/tests.seconds) begins first. A line shows a test's time by the
-clock and, as CPU, that of all processors. The last line is the totals: N passed, N failed.
+A program says `ok ...` or `not ok ...` on a line for each test (TAP; cmocka is asked for it). It
+fails also when it says nothing, or less than its plan (`1..N`), ends with another status than 0,
+dies, or runs past the time limit. `ok N # SKIP why` is a skip, with STRICT=1 a failure.
+The longest test of the last run (BUILD/tests.seconds) begins first. A line shows a test's time by
+the clock and, as CPU, that of all processors. The last line is the totals: N passed, N failed.
 """
+
 import argparse
 import glob
 import json
@@ -28,8 +29,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 # Where no run has left its times: those that take longest, the longest first.
-LONGEST = ("explain_faults.sh", "gate_reports.sh", "cli_gate.sh", "scripts.sh", "cli_explain.sh", "cli_gate_cuda.sh",
-           "test_opt_tiny", "test_tiny", "test_kernels", "test_simt")
+LONGEST = (
+    "explain_faults.sh",
+    "gate_reports.sh",
+    "cli_gate.sh",
+    "scripts.sh",
+    "cli_explain.sh",
+    "cli_gate_cuda.sh",
+    "test_opt_tiny",
+    "test_tiny",
+    "test_kernels",
+    "test_simt",
+)
 
 
 def stem(path):
@@ -39,13 +50,21 @@ def stem(path):
 def find(build, only, stems, leave_out):
     """The tests to run, of all kinds or of some: (stem, argument list)."""
     command = os.path.abspath(os.path.join(build, "chunkproof"))
-    unit, simt = ([(stem(path), [os.path.join(build, "tests", "test_" + stem(path))])
-                   for path in sorted(glob.glob(pattern))]
-                  for pattern in ("tests/test_*.c", "tests/test_*.cpp"))
+    unit, simt = (
+        [
+            (stem(path), [os.path.join(build, "tests", "test_" + stem(path))])
+            for path in sorted(glob.glob(pattern))
+        ]
+        for pattern in ("tests/test_*.c", "tests/test_*.cpp")
+    )
     programs = os.path.join(build, "tests", "gpu")
     simt.append(("gpu_check", ["scripts/gpu.py", "check", programs, programs, "--small"]))
-    simt.append(("gpu_bench", ["scripts/gpu.py", "bench", programs, os.path.join(build, "tests", "bench"),
-                               "--small"]))
+    simt.append(
+        (
+            "gpu_bench",
+            ["scripts/gpu.py", "bench", programs, os.path.join(build, "tests", "bench"), "--small"],
+        )
+    )
     shell = [(stem(path), ["bash", path, command]) for path in sorted(glob.glob("tests/*.sh"))]
     kinds = {"unit": unit, "simt": simt, "shell": shell}
     chosen = [test for kind in only or kinds for test in kinds[kind]]
@@ -58,12 +77,18 @@ def find(build, only, stems, leave_out):
 
 
 def run(argv, limit):
-    """Runs one program; (exit status, or None when it ran past the limit; output; seconds of processors)."""
+    """Runs one program; (exit status, None past the limit; output; seconds of all processors)."""
     environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP")
     try:
-        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT, text=True, errors="replace",
-                                 env=environment)
+        child = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=environment,
+        )
     except OSError as error:
         return 127, str(error), 0.0
     late = threading.Event()
@@ -145,8 +170,9 @@ def line(counts):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--build", default="build")
     parser.add_argument("--only", action="append", choices=("unit", "simt", "shell"))
     parser.add_argument("--except", dest="leave_out", action="append", default=[], metavar="STEM")
@@ -158,7 +184,9 @@ def main():
 
     wrap = shlex.split(options.wrap)
     kept = seconds_file(options.build, wrap)
-    tests = longest_first(find(options.build, options.only, options.stems, options.leave_out), read_seconds(kept))
+    tests = longest_first(
+        find(options.build, options.only, options.stems, options.leave_out), read_seconds(kept)
+    )
 
     def one(test):
         started = time.monotonic()

@@ -4,10 +4,9 @@ stage reports what it found. To add one, add a line here.
 
 A need is the name of a command, or (what it is, a command line that shows whether it is there).
 A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead; one
-that has `tiers` belongs to these only (to none: ()), and runs in another when it is named: .ci/run names
-some of the deep ones. `cores` are the
-processors that it uses; 0: all. Stages whose cores fit beside each other run side by side: what they
-build, they build one after the other (make()).
+that has `tiers` belongs to these only (to none: ()), and runs in another when it is named: .ci/run
+names some of the deep ones. `cores` are the processors that it uses; 0: all. Stages whose cores fit
+beside each other run side by side; what they build, they build one after the other (make()).
 """
 import os
 from dataclasses import dataclass, field
@@ -34,14 +33,16 @@ class Stage:
 
 def make(build, target, options=""):
     """A configuration is built by one make at a time."""
-    return f"flock build/verify/{build}.lock make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
+    command = f"make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
+    return f"flock build/verify/{build}.lock {command}"
 
 
 def built(compiler, tiers=TIERS):
     """All that is built with it, at once; quickly, what others need of it."""
-    counted = f" && echo functions $(nm -D --defined-only build/{compiler}/libchunkproof.so | wc -l)"
-    return Stage(f"build-{compiler}", make(compiler, "build tests", f"CC={compiler}") + counted, (compiler,),
-                 quick=make(compiler, "build gate-kernels", f"CC={compiler}") + counted, tiers=tiers)
+    library, options = f"build/{compiler}/libchunkproof.so", f"CC={compiler}"
+    count = f" && echo functions $(nm -D --defined-only {library} | wc -l)"
+    return Stage(f"build-{compiler}", make(compiler, "build tests", options) + count, (compiler,),
+                 quick=make(compiler, "build gate-kernels", options) + count, tiers=tiers)
 
 
 def tests(build, options="", arguments="", target="command tests-c"):
@@ -50,7 +51,8 @@ def tests(build, options="", arguments="", target="command tests-c"):
 
 
 def unit(compiler, tiers):
-    return Stage(f"unit-{compiler}", tests(compiler, f"CC={compiler}", "--only unit"), (compiler,), tiers=tiers)
+    run = tests(compiler, f"CC={compiler}", "--only unit")
+    return Stage(f"unit-{compiler}", run, (compiler,), tiers=tiers)
 
 
 def without(stems):
@@ -62,13 +64,11 @@ def unless_deep(stems):
     return ' $([ "$TIER" = deep ] || echo' + without(stems) + ")"
 
 
-# The command's tests that take longest: of the gate and of what explains, which compile or run kernel after kernel,
-# of the scripts, and of the benchmark.
+# The command's tests that take longest: of the gate and of explain, which compile or run kernel
+# after kernel, of the scripts, and of the benchmark.
 OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
 LONG = OF_THE_GATE + ("explain_faults", "cli_gate_cuda", "scripts", "cli_bench")
-
-
-# Those above the ones that `make test` and the deep tier run alone: they try each fault, or run the executor.
+# Only `make test` and the deep tier run these: they try each fault, or run the executor.
 LONGEST = ("explain_faults", "cli_gate_cuda")
 
 
@@ -94,11 +94,12 @@ WP = ("frama-c", "why3", "z3", "cvc4")
 EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o /dev/null"))
 
 
-# The walks through many small worlds and the tests of the gate, of kernels and of traces: most of an hour's quarter
-# under valgrind. By default it runs the others, those of ref/ and opt/ among them.
-NOT_IN_VALGRIND = WALKS + ("gate", "runner", "runner_load", "emulate", "opt", "opt_amx", "opt_exp", "amx_dot", "simulate",
-                           "simulate_laws", "trace", "trace_opt", "bound", "tolerance", "tolerance_parts", "exact")
-# As many numbers and cases as an instrumented run has time for. Deep: as many as the tests have by themselves.
+# Most of the time under valgrind: the walks through many small worlds, the tests of the gate, of
+# fast attention, of tolerances and of traces. By default valgrind runs the others.
+NOT_IN_VALGRIND = WALKS + (
+    "gate", "runner", "runner_load", "emulate", "opt", "opt_amx", "opt_exp", "amx_dot", "simulate",
+    "simulate_laws", "trace", "trace_opt", "bound", "tolerance", "tolerance_parts", "exact")
+# As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 
 
@@ -108,13 +109,14 @@ def sanitized(compiler, tiers=TIERS):
     """
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
-    left_out = ("install", "scripts", "catalogue", "minutes", "cli_gate_cuda", "explain_faults")
+    left_out = ("install", "scripts", "minutes", "catalogue", "cli_gate_cuda",
+                "explain_faults")
     shell = " --only shell" + without(left_out) + unless_deep(OF_THE_GATE + ("cli_bench",))
     return Stage(f"asan-{compiler}", FEWER.format("6000", "100") + run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
-                 quick=FEWER.format("600", "60") + run + without(WALKS), tiers=tiers)
+                 quick=FEWER.format("600", "60") + run + without(WALKS + ("opt_amx",)), tiers=tiers)
 
 
 def valgrind():
@@ -154,7 +156,7 @@ def tolerance():
     """Emulated kernels against the certified tolerance; fuzz/README.md. Deep: half an hour of two cores."""
     run = make("gcc", "tolerance-check", f"CC=gcc JOBS={JOBS}")
     return Stage("tolerance", 'case $TIER in deep) n=1e9 ;; *) n=1e6 ;; esac; '
-                 f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), limit=4 * 3600)
+                 f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), tiers=ABOVE_QUICK, limit=4 * 3600)
 
 
 def simt(build, compiler, options="", tiers=ABOVE_QUICK):
@@ -201,8 +203,9 @@ STAGES = (
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",)),
-    Stage("gate-faults-some", "scripts/faults --by gate "  # every fifth
-          "$(scripts/faults --by gate --list | awk 'NR % 5 == 1 { print $1 }')",
+    Stage("gate-faults-some",  # every fifth
+          "scripts/faults --by gate "
+          "$(scripts/faults --list --by gate | awk 'NR % 5 == 1 { print $1 }')",
           ("gcc", "objcopy"), tiers=("default",)),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK),
@@ -210,7 +213,7 @@ STAGES = (
     simt("asan-clang", "clang", f"EXTRA_CFLAGS='{SANITIZE}'", tiers=("deep",)),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
-    Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove, and .ci/run with those below
+    Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove, .ci/run
     Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=()),
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK),
@@ -222,5 +225,6 @@ STAGES = (
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=ABOVE_QUICK),
     trace(),
     bench(),
-    Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config"), cores=1),
+    Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config"),
+          tiers=ABOVE_QUICK, cores=1),
 )

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The correctness gate: runs the stages of scripts/stages.py, ends with a table and writes
-build/verify/report.json (scripts/report-schema.json), junit.xml and logs/STAGE.log; with KERNEL=FILE
-the gate adds gate.json, gate.xml and gate.html (scripts/gate).
+build/verify/report.json (scripts/report-schema.json), junit.xml and logs/STAGE.log; with
+KERNEL=FILE the gate adds gate.json, gate.xml and gate.html (scripts/gate).
 
     scripts/verify.py               all stages
     scripts/verify.py lint install  only these
@@ -10,11 +10,12 @@ the gate adds gate.json, gate.xml and gate.html (scripts/gate).
     scripts/verify.py +contracts    all and these, which belong to another tier
     scripts/verify.py --list        their names and what they need
 
-TIER=quick|default|deep says how much each stage does. STRICT=1 makes a skipped stage a failure. Stages that
-use one processor run side by side. The table has a stage's time by the clock and, as CPU, that of all
-processors; the last lines name the stages that took most.
+TIER=quick|default|deep says how much each stage does. STRICT=1 makes a skipped stage a failure.
+Stages that use one processor run side by side. The table has a stage's time by the clock and, as
+CPU, that of all processors; the last lines name the stages that took most.
 Exit status: 0 nothing failed, 1 a stage failed, 2 bad use, 130 interrupted (what ran is reported).
 """
+
 import os
 import shutil
 import signal
@@ -41,8 +42,12 @@ def lacking(stage):
         if isinstance(need, str):
             if shutil.which(need) is None:
                 return need
-        elif subprocess.run(["sh", "-c", need[1]], stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL).returncode != 0:
+        elif (
+            subprocess.run(
+                ["sh", "-c", need[1]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ).returncode
+            != 0
+        ):
             return need[0]
     return None
 
@@ -79,8 +84,15 @@ class Running:
     def __init__(self, stage, head, logs):
         self.stage, self.head, self.child = stage, head, None
         self.log = os.path.join(logs, stage.name + ".log")
-        self.entry = {"name": stage.name, "status": "fail", "reason": "interrupted", "seconds": 0.0,
-                      "cpu": 0.0, "summary": "", "figures": []}
+        self.entry = {
+            "name": stage.name,
+            "status": "fail",
+            "reason": "interrupted",
+            "seconds": 0.0,
+            "cpu": 0.0,
+            "summary": "",
+            "figures": [],
+        }
         self.began = time.monotonic()
 
     def start(self):
@@ -91,9 +103,14 @@ class Running:
             return False
         quick = self.stage.quick and os.environ["TIER"] == "quick"
         with open(self.log, "w", encoding="utf-8") as log:
-            self.child = subprocess.Popen(["sh", "-c", self.stage.quick if quick else self.stage.command],
-                                          stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                                          start_new_session=True, env={**os.environ, **self.stage.environment})
+            self.child = subprocess.Popen(
+                ["sh", "-c", self.stage.quick if quick else self.stage.command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, **self.stage.environment},
+            )
         return True
 
     def elapsed(self):
@@ -124,23 +141,34 @@ class Running:
         elif status == SKIPPED:
             self.entry.update(status="skip", reason=summary or "a tool is missing")
         else:
-            self.entry.update(summary=summary[:100], figures=paper.figures_of(summary),
-                              status="pass" if status == 0 else "fail",
-                              reason="" if status == 0 else f"exit status {status}")
+            self.entry.update(
+                summary=summary[:100],
+                figures=paper.figures_of(summary),
+                status="pass" if status == 0 else "fail",
+                reason="" if status == 0 else f"exit status {status}",
+            )
 
     def tell(self, strict, live, out):
         if self.entry["status"] == "skip" and strict:
             self.entry.update(status="fail", reason=f"STRICT=1: {self.entry['reason']}")
-        print(f"{CLEAR if live else ''}{self.head} {self.entry['status']} {self.entry['seconds']:7.1f} s, "
-              f"CPU {self.entry['cpu']:6.1f} s  {paper.said(self.entry)}", flush=True, file=out)
+        print(
+            f"{CLEAR if live else ''}{self.head} {self.entry['status']} "
+            f"{self.entry['seconds']:7.1f} s, "
+            f"CPU {self.entry['cpu']:6.1f} s  {paper.said(self.entry)}",
+            flush=True,
+            file=out,
+        )
         if self.entry["status"] == "fail" and os.path.exists(self.log):
-            print("".join(f"    | {line}\n" for line in last_lines(self.log, 15)) + f"    {self.log}",
-                  flush=True, file=out)
+            print(
+                "".join(f"    | {line}\n" for line in last_lines(self.log, 15)) + f"    {self.log}",
+                flush=True,
+                file=out,
+            )
 
 
 def next_to_begin(pending, free):
-    """The first stage that fits into the processors that are free. The others do not wait for long: those that
-    need few processors come to an end of their own."""
+    """The first stage that fits into the free processors. Those that need all of them do not wait
+    for ever: the stages that need few come to an end."""
     return next((stage for stage in pending if stage.weight() <= free), None)
 
 
@@ -163,7 +191,9 @@ def run_all(stages, report, logs, out):
 
     try:
         while pending or running:
-            stage = next_to_begin(pending, project.JOBS - sum(other.stage.weight() for other in running))
+            stage = next_to_begin(
+                pending, project.JOBS - sum(other.stage.weight() for other in running)
+            )
             if stage:
                 begin(stage)
                 continue
@@ -185,7 +215,9 @@ def output_of(*argv):
         run = subprocess.run(argv, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return next(iter((run.stdout + run.stderr).strip().splitlines()), "") if not run.returncode else ""
+    return (
+        next(iter((run.stdout + run.stderr).strip().splitlines()), "") if not run.returncode else ""
+    )
 
 
 def tools(stages):
@@ -200,13 +232,21 @@ def choose(stages, arguments, tier):
     names = [name for name in arguments if name[0] not in "+-"]
     unknown = [name for name in names + added + left_out if name not in known]
     if unknown:
-        print(f"verify: no such stage: {', '.join(unknown)}; there are: {', '.join(known)}",
-              file=sys.stderr)
+        print(
+            f"verify: no such stage: {', '.join(unknown)}; there are: {', '.join(known)}",
+            file=sys.stderr,
+        )
         return None
-    chosen = [stage for stage in stages if stage.name not in left_out
-              and (stage.name in names + added or (not names and tier in stage.tiers))]
+    chosen = [
+        stage
+        for stage in stages
+        if stage.name not in left_out
+        and (stage.name in names + added or (not names and tier in stage.tiers))
+    ]
     if not chosen:
-        print(f"verify: no stage is left of {' '.join(arguments) or 'TIER=' + tier}", file=sys.stderr)
+        print(
+            f"verify: no stage is left of {' '.join(arguments) or 'TIER=' + tier}", file=sys.stderr
+        )
         return None
     return chosen
 
@@ -226,8 +266,9 @@ def gate(stages, report, directory, out):
     def interrupt(signum, _):
         raise Interrupted(signum)
 
-    handlers = {signum: signal.signal(signum, interrupt)
-                for signum in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {
+        signum: signal.signal(signum, interrupt) for signum in (signal.SIGINT, signal.SIGTERM)
+    }
     began = time.monotonic()
     signum = None
     try:
@@ -270,8 +311,9 @@ def main(arguments, stages=project.STAGES, directory="build/verify", out=sys.std
     os.environ["PATH"] = os.path.abspath("build/tools") + os.pathsep + os.environ["PATH"]
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):  # a stage's make is one of its own
         os.environ.pop(name, None)
-    report = paper.new(tier, os.environ.get("STRICT") == "1", output_of("git", "rev-parse", "HEAD"),
-                       tools(chosen))
+    report = paper.new(
+        tier, os.environ.get("STRICT") == "1", output_of("git", "rev-parse", "HEAD"), tools(chosen)
+    )
     return gate(chosen, report, directory, out)
 
 

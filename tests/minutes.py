@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of what keeps the checks short: the cache of results (scripts/kept.py) and the keys that the proofs
-look up, provers' limits, stages that run side by side, tests in order. Run by tests/minutes.sh."""
+"""Tests of what keeps the checks short: the cache of results (scripts/kept.py) and the keys that
+the proofs look up, provers' limits, stages that run side by side, tests in order. Run by
+tests/minutes.sh."""
+
 import importlib.machinery
 import importlib.util
 import io
@@ -31,7 +33,9 @@ from stages import Stage  # noqa: E402
 
 def load(tool: str) -> types.ModuleType:
     """proofs/TOOL/run as a module."""
-    loader = importlib.machinery.SourceFileLoader(f"run_{tool}", str(ROOT / "proofs" / tool / "run"))
+    loader = importlib.machinery.SourceFileLoader(
+        f"run_{tool}", str(ROOT / "proofs" / tool / "run")
+    )
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
     return module
@@ -41,7 +45,12 @@ class InDirectory(unittest.TestCase):
     def setUp(self) -> None:
         self.directory = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.directory)
-        settings = {"XDG_CACHE_HOME": str(self.directory), "CACHE": "", "TIER": "default", "CACHE_MIB": ""}
+        settings = {
+            "XDG_CACHE_HOME": str(self.directory),
+            "CACHE": "",
+            "TIER": "default",
+            "CACHE_MIB": "",
+        }
         patch = mock.patch.dict(os.environ, settings)
         patch.start()
         self.addCleanup(patch.stop)
@@ -57,13 +66,19 @@ class Kept(InDirectory):
     def test_another_checkout_finds_what_one_has_kept(self) -> None:
         kept.Cache("tool").put("ab12", {"goals": 7})
         other = kept.Cache("tool")
-        self.assertEqual((other.get("ab12"), other.get("ab13"), other.hits), ({"goals": 7}, None, 1))
+        self.assertEqual(
+            (other.get("ab12"), other.get("ab13"), other.hits), ({"goals": 7}, None, 1)
+        )
         self.assertIsNone(kept.Cache("another tool").get("ab12"))
 
     def test_a_changed_file_option_or_version_has_another_key(self) -> None:
         path = self.file("one.c", "int x;")
-        keys = [kept.digest("tool 1.0", ["-O2"], path), kept.digest("tool 1.1", ["-O2"], path),
-                kept.digest("tool 1.0", ["-O1"], path), kept.digest("tool 1.0", ["-O", "2"], path)]
+        keys = [
+            kept.digest("tool 1.0", ["-O2"], path),
+            kept.digest("tool 1.1", ["-O2"], path),
+            kept.digest("tool 1.0", ["-O1"], path),
+            kept.digest("tool 1.0", ["-O", "2"], path),
+        ]
         path.write_text("int y;", encoding="utf-8")
         keys.append(kept.digest("tool 1.0", ["-O2"], path))
         self.assertEqual(len(set(keys)), 5)
@@ -71,9 +86,14 @@ class Kept(InDirectory):
 
     def test_a_truncated_or_foreign_entry_is_ignored_and_said(self) -> None:
         cache = kept.Cache("tool")
-        for damage in (lambda text: "", lambda text: text[:-9], lambda text: "[]",
-                       lambda text: text.replace("right", "wrong"), lambda text: text.replace("ab12", "ab13"),
-                       lambda text: text.replace(kept.FORMAT, "other 1")):
+        for damage in (
+            lambda text: "",
+            lambda text: text[:-9],
+            lambda text: "[]",
+            lambda text: text.replace("right", "wrong"),
+            lambda text: text.replace("ab12", "ab13"),
+            lambda text: text.replace(kept.FORMAT, "other 1"),
+        ):
             cache.put("ab12", "right")
             path = cache.path("ab12")
             path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
@@ -103,16 +123,30 @@ class Kept(InDirectory):
             os.utime(cache.path(key), (number, number))
         cache.get("aa1")  # used now
         kept.prune(2500)
-        self.assertEqual([cache.get(key) is None for key in ("aa1", "bb2", "cc3")], [False, True, False])
+        self.assertEqual(
+            [cache.get(key) is None for key in ("aa1", "bb2", "cc3")], [False, True, False]
+        )
         self.assertEqual(kept.main(["--clean"]), 0)
         self.assertEqual(kept.entries(), [])
 
     def test_two_checkouts_may_write_at_once(self) -> None:
-        program = ("import sys, kept; cache = kept.Cache('tool')\n"
-                   "for i in range(300):\n    cache.put('ab12', 'x' * 9999); assert cache.get('ab12') == 'x' * 9999")
-        children = [subprocess.Popen([sys.executable, "-c", program], cwd=ROOT / "scripts",
-                                     stderr=subprocess.PIPE, text=True) for _ in range(2)]
-        self.assertEqual([(child.communicate()[1], child.returncode) for child in children], [("", 0), ("", 0)])
+        program = (
+            "import sys, kept; cache = kept.Cache('tool')\n"
+            "for i in range(300):\n"
+            "    cache.put('ab12', 'x' * 9999); assert cache.get('ab12') == 'x' * 9999"
+        )
+        children = [
+            subprocess.Popen(
+                [sys.executable, "-c", program],
+                cwd=ROOT / "scripts",
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
+        self.assertEqual(
+            [(child.communicate()[1], child.returncode) for child in children], [("", 0), ("", 0)]
+        )
 
     def test_one_that_is_alone_waits_for_the_others(self) -> None:
         lock, order = self.directory / "lock", []
@@ -138,12 +172,23 @@ class Keys(InDirectory):
         source = self.file("ref/pool.c", '#include "pool.h"\nint one(void) { return ONE; }\n')
         header = self.file("pool.h", "/*@ predicate p = \\true; */\n#define ONE 1\n")
 
-        def key(options: tuple = ("-wp",), functions: tuple = (), tools: str = "frama-c 25, z3 4.8") -> str:
+        def key(
+            options: tuple = ("-wp",), functions: tuple = (), tools: str = "frama-c 25, z3 4.8"
+        ) -> str:
             frama_c = wp.FramaC.__new__(wp.FramaC)
-            frama_c.tree, frama_c.preprocess, frama_c.tools = self.directory, [f"-I{self.directory}"], tools
+            frama_c.tree, frama_c.preprocess, frama_c.tools = (
+                self.directory,
+                [f"-I{self.directory}"],
+                tools,
+            )
             return frama_c.key("pool", options, functions)
 
-        keys = [key(), key(("-wp", "-wp-rte")), key(functions=("one",)), key(tools="frama-c 26, z3 4.8")]
+        keys = [
+            key(),
+            key(("-wp", "-wp-rte")),
+            key(functions=("one",)),
+            key(tools="frama-c 26, z3 4.8"),
+        ]
         self.assertEqual(key(), keys[0])
         header.write_text(header.read_text().replace("true", "false"))  # a contract alone
         keys.append(key())
@@ -199,12 +244,17 @@ class Keys(InDirectory):
         eacsl = load("eacsl")
         versions = {"frama-c": "25.0", "gcc": "12"}
         self.file("ref/pool.c", "int x;")
-        with mock.patch.object(eacsl, "ROOT", self.directory), \
-                mock.patch.object(eacsl, "output", lambda tool, *_: versions[tool]):
+        with mock.patch.object(eacsl, "ROOT", self.directory), mock.patch.object(
+            eacsl, "output", lambda tool, *_: versions[tool]
+        ):
             keys = [eacsl.key_of_run()]
             self.assertEqual(eacsl.key_of_run(), keys[0])
-            for change in (lambda: self.file("ref/pool.c", "int y;"), lambda: self.file("ref/new.c", ""),
-                           lambda: versions.update(gcc="13"), lambda: os.environ.update(SEED="7")):
+            for change in (
+                lambda: self.file("ref/pool.c", "int y;"),
+                lambda: self.file("ref/new.c", ""),
+                lambda: versions.update(gcc="13"),
+                lambda: os.environ.update(SEED="7"),
+            ):
                 change()
                 keys.append(eacsl.key_of_run())
         os.environ.pop("SEED")
@@ -218,15 +268,22 @@ class Limits(InDirectory):
         path = self.file("z3", "#!/bin/sh\n" + text)
         path.chmod(0o755)
         wp = load("wp")
-        self.assertEqual(wp.with_limits(f'path = "{path}"\npath = "/usr/bin/coqtop"\n', self.directory / "work"),
-                         f'path = "{self.directory}/work/limited-z3"\npath = "/usr/bin/coqtop"\n')
+        self.assertEqual(
+            wp.with_limits(f'path = "{path}"\npath = "/usr/bin/coqtop"\n', self.directory / "work"),
+            f'path = "{self.directory}/work/limited-z3"\npath = "/usr/bin/coqtop"\n',
+        )
         return self.directory / "work" / "limited-z3"
 
     def test_a_prover_that_computes_ends_and_one_that_waits_does_not(self) -> None:
         settings = {**os.environ, "PROVER_SECONDS": "1"}
         run = subprocess.run([self.prover("while :; do :; done\n")], env=settings, timeout=300)
         self.assertIn(run.returncode, (-signal.SIGXCPU, -signal.SIGKILL))
-        run = subprocess.run([self.prover('sleep 2; echo "$@"\n'), "unsat"], env=settings, capture_output=True, text=True)
+        run = subprocess.run(
+            [self.prover('sleep 2; echo "$@"\n'), "unsat"],
+            env=settings,
+            capture_output=True,
+            text=True,
+        )
         self.assertEqual((run.returncode, run.stdout), (0, "unsat\n"))
 
     def test_what_fails_is_tried_again_alone_with_more_time(self) -> None:
@@ -237,7 +294,9 @@ class Limits(InDirectory):
 
         def run(unit: str, options: list, provers: str, timeout: int, alone: bool = False) -> tuple:
             calls.append((provers, timeout, alone, options[-1]))
-            return {"one": {"a": (1, 1, 0), "b": (int(alone), 1, 0)}}, "[wp] [Cache] found:3, updated:1\n"
+            return {
+                "one": {"a": (1, 1, 0), "b": (int(alone), 1, 0)}
+            }, "[wp] [Cache] found:3, updated:1\n"
 
         frama_c.run, frama_c.key = run, lambda *parts: "ab12"
         frama_c.groups = lambda *parts: [("z3", ["-wp-fct", "one"])]
@@ -267,34 +326,54 @@ class SideBySide(InDirectory):
 
     def waits_for(self, mine: str, other: str) -> str:
         place = self.directory
-        return f"touch {place}/{mine}; for i in $(seq 50); do [ ! -e {place}/{other} ] || exit 0; sleep 0.1; done; exit 1"
+        wait = f"for i in $(seq 50); do [ ! -e {place}/{other} ] || exit 0; sleep 0.1; done"
+        return f"touch {place}/{mine}; {wait}; exit 1"
 
     def test_stages_of_one_processor_run_at_the_same_time(self) -> None:
-        pair = [Stage("a", self.waits_for("a", "b"), cores=1), Stage("b", self.waits_for("b", "a"), cores=1)]
+        pair = [
+            Stage("a", self.waits_for("a", "b"), cores=1),
+            Stage("b", self.waits_for("b", "a"), cores=1),
+        ]
         self.assertEqual(self.verify(*pair)[0], 0)
         for name in "ab":
             (self.directory / name).unlink()
-        self.assertEqual(self.verify(*pair, cores=1)[1]["failed"], 1)  # the second finds the mark of the first
+        self.assertEqual(
+            self.verify(*pair, cores=1)[1]["failed"], 1
+        )  # the second finds the mark of the first
 
     def test_a_stage_that_uses_all_runs_alone(self) -> None:
         alone = f"mkdir {self.directory}/lock && sleep 0.4 && rmdir {self.directory}/lock"
-        chosen = [Stage(name, alone, cores=cores) for name, cores in (("a", 1), ("b", 0), ("c", 0), ("d", 2))]
+        chosen = [
+            Stage(name, alone, cores=cores)
+            for name, cores in (("a", 1), ("b", 0), ("c", 0), ("d", 2))
+        ]
         status, report, _ = self.verify(*chosen)
-        self.assertEqual((status, [stage["name"] for stage in report["stages"]]), (0, ["a", "b", "c", "d"]))
+        self.assertEqual(
+            (status, [stage["name"] for stage in report["stages"]]), (0, ["a", "b", "c", "d"])
+        )
 
     def test_processor_time_is_measured_and_the_slowest_are_named(self) -> None:
         burn = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done"
-        status, report, text = self.verify(*(Stage(f"idle-{i}", "sleep 0.1") for i in range(6)),
-                                           Stage("busy", f"sh -c '{burn}'"), Stage("none", "true", ("no-such-tool",)))
+        status, report, text = self.verify(
+            *(Stage(f"idle-{i}", "sleep 0.1") for i in range(6)),
+            Stage("busy", f"sh -c '{burn}'"),
+            Stage("none", "true", ("no-such-tool",)),
+        )
         times = {stage["name"]: stage["cpu"] for stage in report["stages"]}
         self.assertGreater(times["busy"], 3 * times["idle-0"] + 0.05)
         self.assertEqual((status, times["none"]), (0, 0))
         self.assertAlmostEqual(report["cpu"], sum(times.values()), places=1)
         slowest = next(line for line in text.splitlines() if line.startswith("slowest: "))
-        self.assertRegex(slowest, r"^slowest: busy \d+ s \(CPU \d+ s\)(, idle-\d \d+ s \(CPU \d+ s\)){4}$")
+        self.assertRegex(
+            slowest, r"^slowest: busy \d+ s \(CPU \d+ s\)(, idle-\d \d+ s \(CPU \d+ s\)){4}$"
+        )
 
     def test_stages_of_another_tier_are_added_by_name(self) -> None:
-        chosen = Stage("good", "true"), Stage("rare", "true", tiers=("deep",)), Stage("never", "false", tiers=())
+        chosen = (
+            Stage("good", "true"),
+            Stage("rare", "true", tiers=("deep",)),
+            Stage("never", "false", tiers=()),
+        )
         names = [stage["name"] for stage in self.verify(*chosen, arguments=("+rare",))[1]["stages"]]
         self.assertEqual(names, ["good", "rare"])
         with mock.patch.object(sys, "stderr", io.StringIO()) as said:
@@ -312,7 +391,10 @@ class SideBySide(InDirectory):
         with mock.patch.object(sys, "stderr", io.StringIO()) as said:
             chosen = verify.choose(stages.STAGES, words, "default")
         self.assertEqual(said.getvalue(), "")
-        self.assertTrue({"proofs-wp-all", "model-checking-wide", "contracts"} <= {stage.name for stage in chosen})
+        self.assertTrue(
+            {"proofs-wp-all", "model-checking-wide", "contracts"}
+            <= {stage.name for stage in chosen}
+        )
 
 
 class InOrder(InDirectory):
@@ -321,7 +403,10 @@ class InOrder(InDirectory):
         tests.append(("tree", ["bash", "tests/tree.sh", "chunkproof"]))
         before = self.file("seconds", '{"test_tree": 1.5, "test_pool": 3, "tree.sh": 9}')
         order = run_tests.longest_first(tests, run_tests.read_seconds(before))
-        self.assertEqual([run_tests.file_of(test) for test in order], ["test_tiny", "tree.sh", "test_pool", "test_tree"])
+        self.assertEqual(
+            [run_tests.file_of(test) for test in order],
+            ["test_tiny", "tree.sh", "test_pool", "test_tree"],
+        )
         before.write_text("[1, 2")
         self.assertEqual(run_tests.read_seconds(before), {})
         run_tests.keep_seconds(before, {"test_tree": 2.0})
@@ -332,7 +417,9 @@ class InOrder(InDirectory):
         status, output, cpu = run_tests.run(["sh", "-c", burn], 60)
         self.assertEqual((status, output), (0, "ok 1\n"))
         self.assertGreater(cpu, 0.02)
-        self.assertEqual(run_tests.run(["sh", "-c", "echo ok 1; exec sleep 60"], 0.5)[:2], (None, "ok 1\n"))
+        self.assertEqual(
+            run_tests.run(["sh", "-c", "echo ok 1; exec sleep 60"], 0.5)[:2], (None, "ok 1\n")
+        )
         self.assertEqual(run_tests.run(["sh", "-c", "kill -SEGV $$"], 60)[0], -signal.SIGSEGV)
 
 
