@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 
 TICKS = os.sysconf("SC_CLK_TCK")
+running: set[subprocess.Popen[str]] = set()
 LOOK = 2.0  # seconds between two looks at a program
 
 
@@ -44,6 +45,12 @@ def end(child: subprocess.Popen[str]) -> None:
             continue
 
 
+def end_all() -> None:
+    """Those that still run."""
+    for child in list(running):
+        end(child)
+
+
 def run(
     command: Sequence[object], most: float, idle: float, **environment: str
 ) -> subprocess.CompletedProcess[str]:
@@ -57,6 +64,17 @@ def run(
         errors="replace",
         env={**os.environ, **environment},
     )
+    running.add(child)
+    try:
+        return watched(child, words, most, idle)
+    finally:
+        running.discard(child)
+
+
+def watched(
+    child: subprocess.Popen[str], words: list[str], most: float, idle: float
+) -> subprocess.CompletedProcess[str]:
+    """What it says, when it ends in time."""
     used, since = 0.0, time.monotonic()
     while True:
         try:
@@ -73,6 +91,3 @@ def run(
                 if used <= most:
                     why = f"ended after {idle:.0f} s without work"
                 raise Endless(why) from None
-        except BaseException:
-            end(child)
-            raise
