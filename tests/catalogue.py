@@ -19,7 +19,7 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 import keep_cases  # noqa: E402
-from faulting import catalogue, gate_build, kills, loop  # noqa: E402
+from faulting import catalogue, gate_build, kills, loop, programs  # noqa: E402
 from faulting.kills_page import page  # noqa: E402
 from faulting.who import Options  # noqa: E402
 
@@ -312,6 +312,35 @@ class Command(InCopy):
         self.assertEqual(status, 1)
         self.assertIn(f"not ok - {words.name}: {words.fields['explain']}", said)
         self.assertIn("#     nothing", said)
+
+
+class Programs(unittest.TestCase):
+    """A program that may never end."""
+
+    def run_it(self, text, most, idle):
+        return programs.run([sys.executable, "-c", text], most, idle)
+
+    def test_what_a_program_says_and_how_it_ends_is_known(self):
+        text = "import os, sys; print(os.environ['OF']); sys.exit(3)"
+        result = programs.run([sys.executable, "-c", text], 60, 60, OF="me")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "me\n", ""))
+
+    def test_a_program_that_goes_on_for_ever_is_ended_by_its_own_time(self):
+        with self.assertRaisesRegex(programs.Endless, "after 1 s of processor time"):
+            self.run_it("while True: pass", 1, 600)
+
+    def test_a_program_that_waits_for_ever_is_ended(self):
+        with self.assertRaisesRegex(programs.Endless, "after 3 s without work"):
+            self.run_it("import time; time.sleep(600)", 60, 3)
+
+    def test_a_program_that_is_only_stopped_by_others_is_not_ended(self):
+        text = "import time\nfor _ in range(60):\n    time.sleep(0.1)\n    sum(range(100000))"
+        self.assertEqual(self.run_it(text, 60, 5).returncode, 0)
+
+    def test_the_time_of_what_a_program_starts_counts(self):
+        text = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+        with self.assertRaisesRegex(programs.Endless, "after 1 s of processor time"):
+            self.run_it(text, 1, 600)
 
 
 class Kills(unittest.TestCase):

@@ -4,32 +4,18 @@
 Here the unit test as it was built, the one file with the fault, and all else from the libraries.
 """
 
-import os
 import pathlib
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 
+from . import programs
 from .catalogue import ROOT, Fault
 from .who import GCC, Outcome, Verdict, Who, make
 
 LIBRARIES = [GCC / "tests" / "libsupport.a", GCC / "libchunkproof.a"]
-LIMIT = 300  # seconds for a program
+MOST, IDLE = 600, 120  # seconds of processor time for a program, and without any
 Command = Sequence[object]
-
-
-def run_command(
-    command: Command, limit: int | None = None, **more: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=limit,
-        env={**os.environ, **more},
-        check=False,
-    )
 
 
 def judged(result: subprocess.CompletedProcess[str], program: str) -> Outcome:
@@ -52,13 +38,19 @@ def build_and_run(
 ) -> Outcome:
     """The commands, which write place/test, and that program."""
     for command in commands:
-        build = run_command(command)
+        build = subprocess.run(
+            [str(part) for part in command],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
         if build.returncode != 0:
             return Outcome(Verdict.NO_TEST, f"{program}: {build.stderr}")
     try:
-        outcome = judged(run_command([place / "test"], LIMIT, **settings), program)
-    except subprocess.TimeoutExpired:
-        return Outcome(Verdict.NOTICED, f"{program}: it did not end within {LIMIT} s")
+        outcome = judged(programs.run([place / "test"], MOST, IDLE, **settings), program)
+    except programs.Endless as why:
+        return Outcome(Verdict.NOTICED, f"{program}: {why}")
     shutil.rmtree(place, ignore_errors=True)
     return outcome
 

@@ -5,6 +5,7 @@ comes of all.
 
 import concurrent.futures
 import dataclasses
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -76,6 +77,8 @@ def run(
             outcomes.append(outcome)
             paper.fault(who, fault, outcome)
     except KeyboardInterrupt:
+        for number in (signal.SIGINT, signal.SIGTERM):  # once is enough
+            signal.signal(number, signal.SIG_IGN)
         paper.print("", "interrupted")
         status = 130
     except Missing as missing:
@@ -85,8 +88,9 @@ def run(
         print(f"scripts/faults: {why}", file=sys.stderr)
         status = 2
     finally:
+        pool.shutdown(wait=False, cancel_futures=True)
         who.end()
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown()
     paper.print(*who.finish(everything))
     paper.print(counted(outcomes))
     return status or (0 if outcomes and all(outcome.is_well for outcome in outcomes) else 1)

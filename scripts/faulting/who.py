@@ -11,6 +11,7 @@ import subprocess
 import types
 from collections.abc import Iterable, Sequence
 
+from . import programs
 from .catalogue import ROOT, Fault
 
 GCC = ROOT / "build" / "gcc"
@@ -102,6 +103,7 @@ class Who:
 
     def end(self) -> None:
         """Ends what still runs."""
+        programs.end_all()
 
 
 def jobs(most: int) -> int:
