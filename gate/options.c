@@ -274,7 +274,12 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     if (o->only >= 0 && o->cases > 0) {
         return argument_refuse(o->command, "--case is one case, --cases so many: one of them");
     }
-    return 0;
+    const struct argument_file files[] = {{"--kernel", o->kernel, 0},
+                                          {"--json", o->json, 1},
+                                          {"--junit", o->junit, 1},
+                                          {"--html", o->html, 1},
+                                          {"--state", o->state, 1}};
+    return argument_distinct(o->command, files, sizeof files / sizeof files[0]);
 }
 
 /* ---- chunkproof replay, chunkproof explain ---- */

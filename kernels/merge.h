@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Online-softmax merging (spec/merge.md), and the kernel with which every version ends: it merges the partial results
+/* Online-softmax merging (spec/softmax.md), and the kernel with which every version ends: it merges the partial results
  * of each query row. */
 #ifndef CHUNKPROOF_KERNELS_MERGE_H
 #define CHUNKPROOF_KERNELS_MERGE_H

@@ -40,9 +40,9 @@ Graph = dict[str, set[str]]
 
 # A definition at the left margin: the name before the first bracket, or a table's.
 BEGIN = r"^(?!static\b|extern\b|typedef\b|return\b)[A-Za-z_][\w \*]*?\b"
-FUNCTION = re.compile(BEGIN + r"(\w+)\([^;{}]*\)\s*\{", re.M)
-TABLE = re.compile(BEGIN + r"(\w+)(?:\[[^\]\n]*\])*\s*=[^=]", re.M)
-COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+FUNCTION = re.compile(BEGIN + r"(\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
+TABLE = re.compile(BEGIN + r"(\w+)(?:\[[^\]\n]*\])*\s*=[^=]", re.MULTILINE)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 
 

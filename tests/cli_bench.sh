@@ -191,6 +191,7 @@ ok "odd heads" wrong "--heads 12: not a multiple of 8" --heads 12
 ok "no memory" wrong "--memory needs a number from" --memory 0
 ok "too many peers" wrong "--peer: 4 at most" --peer a --peer b --peer c --peer d --peer e
 ok "a cost of nothing" wrong "--only leaves none of them" --cost "$work/cost" --only tree
+ok "two reports in one file" wrong "--json and --csv name the same file" --json "$work/r" --csv "$work/r"
 no_trace() { status 2 "${smoke[@]}" --only trace --trace "$work/none" && says "$work/none: cannot be opened"; }
 ok "a trace that is not there" no_trace
 bad_trace() { status 2 "${smoke[@]}" --only trace --trace "$work/csv" && says "$work/csv:1:4: not JSON"; }

@@ -330,6 +330,14 @@ ok "a source that does not compile" wrong "it does not compile" --kernel "$work/
 ok "no kernel" wrong "--kernel FILE is missing"
 ok "no such kernel" wrong "No such file" --kernel "$work/none.so"
 ok "not a kernel" wrong "cp_kernel" --kernel "$kernels/gate/no_symbol.so"
+cp tests/example/paged_kernel.c "$work/mine.c"
+ln -s mine.c "$work/link.c"
+ok "two reports in one file" wrong "--json and --html name the same file" \
+    --kernel "$work/mine.c" --json "$work/r" --html "$work/r"
+ok "a report in the place of the kernel" wrong "--kernel and --junit name the same file" \
+    --kernel "$work/mine.c" --junit "$work/link.c"
+ok "the kernel is still there" cmp tests/example/paged_kernel.c "$work/mine.c"
+ok "a device twice" status 0 --kernel "$kernels/gate/reversed.so" --cases 2 --json /dev/null --html /dev/null
 ok "no such tier" wrong "--tier needs quick, full or deep, not 'slow'" --kernel x --tier slow
 ok "no such option" wrong "chunkproof gate --help" --kernels x
 ok "a kernel without its option" wrong "A kernel is given with --kernel" x.so

@@ -176,6 +176,7 @@ ok "no completion" wrong "--completion needs a whole number from 1" --completion
 ok "too large a batch" wrong "--batch needs a whole number from 1 to" --batch 100000000
 ok "no such model" wrong "not known; the models are gpt3-175b" --model nonsense
 ok "heads that do not divide" wrong "--kv-heads 3 must divide --heads 32" --kv-heads 3
+ok "two reports in one file" wrong "--json and --csv name the same file" --json "$work/r" --csv "$work/r"
 ok "too little memory for a chunk" wrong "--memory 0.01 has no room for one chunk, 0.03125 GiB" --memory 0.01
 ok "longer than a path" wrong "give larger --chunk" --prompt 1000000 --chunk 1 --requests 1
 ok "more tokens than an int tells apart" wrong "ask for fewer or shorter ones" --requests 100000 --prompt 100000 --shared 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cases of the gate, and its verdicts on results that were made by hand (gate/case/, gate/judge/). */
+/* Cases of the gate, and its verdicts on results made by hand (gate/case/, gate/judge/). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,12 +13,10 @@
 
 #include "chunkproof/number.h"
 #include "chunkproof/plan.h"
-#include "cli/bound/bound.h"
 #include "fuzz/tolerance/setting.h"
 #include "gate/case/values.h"
 #include "gate/judge/class.h"
 #include "gate/judge/judge.h"
-#include "gate/report/report.h"
 #include "gate/runner/arena.h"
 #include "oracle.h"
 #include "tests/plain_kernel.h"
@@ -553,36 +551,6 @@ static void wrong_writes_are_found(void **state) {
     assert_true(between > 0);
 }
 
-/* GATE-2, NUM-8: no order of work that the declaration allows has larger counts than the gate takes. */
-static void counts_are_of_any_order(void **state) {
-    (void)state;
-    for (int c = 1; c <= 128; c = 2 * c + 1) {
-        for (int n = c; n < 1000;
-             n += c * (1 + n / 4 / c)) { /* those of the others are for full chunks */
-            struct gate_recipe r = {.chunk_size = c, .head_dim = 64};
-            struct cp_kernel kernel = plain;
-            struct cp_arithmetic a;
-            struct cp_counts gate, chunks = cp_counts_of_chunks(c, (n + c - 1) / c);
-            kernel.arithmetic.step = 0;
-            gate_class(&kernel, &r, n, 1.0, &a, &gate);
-            struct bound_options o = {.chunk = c,
-                                      .input = CP_FP16,
-                                      .output = CP_FP16,
-                                      .weights = CP_FP32,
-                                      .partials = CP_FP32,
-                                      .exp_error = 0x1p-22,
-                                      .merges = MERGES_RUNNING};
-            struct cp_counts running;
-            bound_class(&o, n, 64, 1.0, &a, &running);
-            assert_true(gate.changes >= chunks.changes && gate.changes >= running.changes);
-            assert_true(gate.depth_n >= running.depth_n && gate.depth_o >= running.depth_o);
-            assert_true(gate.stores >= chunks.stores);
-            assert_true(gate.operations_n >= running.operations_n &&
-                        gate.operations_o >= running.operations_o);
-        }
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_follow_from_the_seed),
@@ -597,7 +565,6 @@ int main(void) {
         cmocka_unit_test(light_keys_count_alone),
         cmocka_unit_test(wrong_numbers_are_found),
         cmocka_unit_test(wrong_writes_are_found),
-        cmocka_unit_test(counts_are_of_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

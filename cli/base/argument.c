@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int argument_refuse(const char *command, const char *format, ...) {
     va_list arguments;
@@ -81,4 +82,32 @@ int argument_name(const char *command, const char *name, const char *text, const
     }
     fprintf(stderr, ", not '%s' (see --help)\n", text);
     return -1;
+}
+
+/* The same path, or two paths of one file. What does not exist yet becomes a regular file. */
+static int are_one_file(const char *one, const char *other) {
+    struct stat first, second;
+    int first_exists = stat(one, &first) == 0, second_exists = stat(other, &second) == 0;
+    if (first_exists && !S_ISREG(first.st_mode)) {
+        return 0;
+    }
+    return strcmp(one, other) == 0 ||
+           (first_exists && second_exists && first.st_dev == second.st_dev &&
+            first.st_ino == second.st_ino);
+}
+
+int argument_distinct(const char *command, const struct argument_file *file, int n) {
+    for (int i = 0; i < n; i++) {
+        for (int j = i + 1; j < n; j++) {
+            if (file[i].name != NULL && file[j].name != NULL &&
+                (file[i].is_written || file[j].is_written) &&
+                are_one_file(file[i].name, file[j].name)) {
+                return argument_refuse(command,
+                                       "%s and %s name the same file, %s, and one would overwrite "
+                                       "the other; give each a file of its own",
+                                       file[i].option, file[j].option, file[j].name);
+            }
+        }
+    }
+    return 0;
 }

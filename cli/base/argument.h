@@ -24,4 +24,15 @@ int argument_seed(const char *command, const char *text, unsigned long long most
 int argument_name(const char *command, const char *name, const char *text, const char *const *names,
                   int *index);
 
+/* A file that an option names; `name` is NULL where the option was not given. */
+struct argument_file {
+    const char *option; /* as the user types it: "--json", or "FILE" */
+    const char *name;
+    int is_written; /* 1: the command writes it, 0: the command reads it */
+};
+
+/* Refuses two options that name the same regular file when the command writes one of them: the second
+ * would destroy the first. A device or a pipe may be named twice. */
+int argument_distinct(const char *command, const struct argument_file *file, int n);
+
 #endif

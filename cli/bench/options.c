@@ -212,5 +212,10 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv) {
         return argument_refuse(COMMAND,
                                "--cost is made of attention's figures: --only leaves none of them");
     }
-    return 0;
+    const struct argument_file files[] = {{"--kernel", options->kernel, 0},
+                                          {"--trace", options->trace, 0},
+                                          {"--json", options->json, 1},
+                                          {"--csv", options->csv, 1},
+                                          {"--cost", options->cost, 1}};
+    return argument_distinct(COMMAND, files, sizeof files / sizeof files[0]);
 }

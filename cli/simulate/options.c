@@ -364,5 +364,12 @@ int simulate_options_parse(struct simulate_options *options, int argc, char **ar
     }
     options->file = argc > optind ? argv[optind] : NULL;
     resize(&options->settings.model, &given);
-    return check_load(options, last) != 0 || check_server(options) != 0 ? -1 : 0;
+    const struct argument_file files[] = {{"FILE", options->file, 0},
+                                          {"--cost", options->cost, 0},
+                                          {"--json", options->json, 1},
+                                          {"--csv", options->csv, 1}};
+    return check_load(options, last) != 0 || check_server(options) != 0 ||
+                   argument_distinct(COMMAND, files, sizeof files / sizeof files[0]) != 0
+               ? -1
+               : 0;
 }

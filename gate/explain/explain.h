@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of `chunkproof explain` ask of each other.
  *
- *   explain.c          the order of it all       explain_run.c     runs of the kernel, judged number by number
- *   explain_reason.c   mistakes that are tried, and which of them are said
- *   explain_keys.c     other keys, other heads, other places in memory
- *   explain_range.c    too few keys, or some twice
- *   explain_rule.c     attention by another formula: scales, elements, other rows' results
- *   explain_sums.c     sums that are not rescaled, or merged wrongly
- *   explain_warps.c    the same, of warps that take tiles in turn
- *   explain_rounded.c  numbers that are kept in a short format
- *   explain_maxima.c   weights against another query's maximum
- *   explain_tiles.c    query rows and heads that are taken together, and masks that are decided for them
- *   explain_splits.c   parts of a row's keys, merged with wrong factors
- *   explain_lse.c      the log-sum-exp alone     explain_class.c   an arithmetic that is wider than was declared
- *   explain_weights.c  weights that a sum misses, has twice, or that are 0; keys that are none, and weigh
- *   explain_scores.c   scores of too few elements, of another scale, summed up over keys
- *   explain_float.c    infinities and NaNs: what a number format cannot hold; rows that see no key
- *   explain_bytes.c    bytes that are nobody's   explain_where.c   what wrong rows have in common; the tree
- *   explain_access.c   accesses that are wrong by themselves: not written, out of an array, a race
+ *   explain.c          the order of it all       run.c     runs of the kernel, judged number by number
+ *   reason.c   mistakes that are tried, and which of them are said
+ *   keys.c     other keys, other heads, other places in memory
+ *   range.c    too few keys, or some twice
+ *   rule.c     attention by another formula: scales, elements, other rows' results
+ *   sums.c     sums that are not rescaled, or merged wrongly
+ *   warps.c    the same, of warps that take tiles in turn
+ *   rounded.c  numbers that are kept in a short format
+ *   maxima.c   weights against another query's maximum
+ *   tiles.c    query rows and heads that are taken together, and masks that are decided for them
+ *   splits.c   parts of a row's keys, merged with wrong factors
+ *   lse.c      the log-sum-exp alone     class.c   an arithmetic that is wider than was declared
+ *   weights.c  weights that a sum misses, has twice, or that are 0; keys that are none, and weigh
+ *   scores.c   scores of too few elements, of another scale, summed up over keys
+ *   float.c    infinities and NaNs: what a number format cannot hold; rows that see no key
+ *   bytes.c    bytes that are nobody's   where.c   what wrong rows have in common; the tree
+ *   access.c   accesses that are wrong by themselves: not written, out of an array, a race
  *
  * A mistake is a function that says of a row and head what each number would be if it had been made. It is tried on all
  * wrong numbers of the case and of some cases like it; what is said of it is how many of them it gives. */

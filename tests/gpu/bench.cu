@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How fast the versions of the kernels are, beside what the device can do: a line of CSV for each load, version and
- * cutting of the paths (make bench-gpu; scripts/gpu_report.py makes tables and pictures of it).
+ * cutting of the paths (make bench-gpu; scripts/gpu.py makes tables and pictures of it).
  *
  *     bench               the loads of the papers' Table 3 and figures 3 and 4, trees of two and three levels, GQA
  *     bench --small       a load that a CPU can do

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What can be said of the tree's text without understanding it.
+
+    paths      a path or a file name in a comment or a document that does not exist
+    built      a built file among the tracked ones (an object, a library, a program, a cache)
+    columns    a line of more than 100 columns
+
+    scripts/text_lint.py [paths|built|columns]...     all without a name
+
+It looks at the files that git tracks, and at new ones that git does not ignore. Data is not text:
+fuzz inputs, golden outputs, saved cases, the licence. Exit status 0 right, 1 a finding, 2 bad use.
+"""
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tokenize
+import unicodedata
+from collections.abc import Iterator
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MOST_COLUMNS = 100
+DATA = re.compile(r"^(LICENSE$|fuzz/corpus/|tests/golden/|tests/gate/cases/)"
+                  r"|^kernels/resources[.]csv$|(^|/)expected\.txt$"
+                  r"|\.(json|jsonl|fault|faults|svg|png)$")
+BUILT_NAMES = re.compile(r"\.(o|a|so|d|gcda|gcno|vo|vok|vos|glob|pyc|goto)$|(^|/)__pycache__/")
+BUILT_BYTES = (b"\x7fELF", b"!<arch>\n", b"\xcf\xfa\xed\xfe", b"MZ")
+CODE = r"c|h|cu|cuh|cpp|py|sh|bash|v|md|mk|awk"
+PATH = re.compile(r"(?<![\w./$<}>*{=-])(?:\.\./)*((?:[\w.-]+/)+[\w.-]*\w|\w[\w-]*\.(?:" + CODE +
+                  r"))(?![\w*{(=])")
+
+# Names of files that are not the tree's: a user's, the system's, and those that a command writes.
+FOREIGN = {"mine.c", "mine.cu", "kernel.c", "kernel.cu", "kernel.cpp", "wrong.c", "wrong.cu",
+           "program.c", "dlfcn.h", "index.md", "tightness.md", "rules.md"}
+
+
+def tracked() -> list[str]:
+    run = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                         cwd=ROOT, capture_output=True, check=True)
+    names = {name for name in run.stdout.decode().split("\0") if name}
+    return sorted(name for name in names if (ROOT / name).is_file())
+
+
+def text_of(name: str) -> str | None:
+    """The file as text; None for data."""
+    if DATA.search(name):
+        return None
+    try:
+        return (ROOT / name).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+# ---- Built files ----
+
+def built(names: list[str]) -> Iterator[str]:
+    for name in names:
+        with open(ROOT / name, "rb") as file:
+            begin = file.read(8)
+        if BUILT_NAMES.search(name) or begin.startswith(BUILT_BYTES):
+            yield f"{name}: a built file; remove it from the tree (git rm --cached {name})"
+
+
+# ---- Columns ----
+
+def columns_of(line: str) -> int:
+    """Columns of a terminal: a wide character takes two, a combining one none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF"
+               else 1 for c in line)
+
+
+def columns(names: list[str]) -> Iterator[str]:
+    for name in names:
+        for number, line in enumerate((text_of(name) or "").splitlines(), 1):
+            width = columns_of(line.expandtabs(4))
+            if width > MOST_COLUMNS:
+                yield f"{name}:{number}: {width} columns; at most {MOST_COLUMNS}"
+
+
+# ---- Paths ----
+
+def prose_of(name: str, text: str) -> str:
+    """What a person reads, each line where it stands: a document, or a source's comments."""
+    if name.endswith(".md"):
+        return text
+    if name.endswith((".c", ".h", ".cu", ".cpp")):
+        kept = [" "] * len(text)
+        for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', text, re.DOTALL):
+            if not match[0].startswith(('"', "/*@", "//@")):  # a contract is code
+                kept[match.start():match.end()] = match[0]
+        return "".join(kept[i] if text[i] != "\n" else "\n" for i in range(len(text)))
+    if name.endswith(".v"):
+        return "\n".join(text.splitlines())
+    if name.endswith(".py") or re.match(r"#!.*python", text):
+        return python_prose(text)
+    if name.endswith((".sh", ".bash", ".mk")) or text.startswith("#!") or name == "Makefile":
+        return "\n".join(line if re.match(r"\s*#(?!!)", line) else "" for line in text.splitlines())
+    return ""
+
+
+def python_prose(text: str) -> str:
+    """Comments, and strings that stand alone: documentation."""
+    lines = [""] * (text.count("\n") + 1)
+    begins = True  # a statement
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and begins):
+            for number, line in enumerate(token.string.splitlines(), token.start[0] - 1):
+                lines[number] += " " + line
+        begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT) or \
+            (begins and token.type in (tokenize.COMMENT, tokenize.NL))
+    return "\n".join(lines)
+
+
+def is_placeholder(path: str) -> bool:
+    """TARGET.c, ref/STEM.c, test_NAME.c: a word in capitals stands for any."""
+    return any(re.search(r"(^|_)[A-Z]{2,}(_|$)", part.split(".")[0]) and not part.endswith(".md")
+               for part in path.split("/"))
+
+
+def exists(path: str, by: str, names: set[str], folders: set[str], bases: set[str]) -> bool:
+    if "/" not in path:
+        return path in bases
+    beside = os.path.normpath(os.path.join(os.path.dirname(by), path))
+    places = [path, beside, f"include/{path}", f"tests/{path}"]
+    return any(place in names or place.rstrip("/") in folders for place in places)
+
+
+def paths(names: list[str]) -> Iterator[str]:
+    known = set(names)
+    folders = {str(parent) for name in names for parent in pathlib.PurePath(name).parents}
+    bases = {os.path.basename(name) for name in names} | FOREIGN
+    tops = {name.split("/")[0] for name in names if "/" in name}
+    for name in names:
+        text = text_of(name)
+        prose = prose_of(name, text) if text is not None else ""
+        for number, line in enumerate(prose.splitlines(), 1):
+            for match in PATH.finditer(line):
+                path = match[1].rstrip(".")
+                if "/" in path and path.split("/")[0] not in tops:
+                    continue  # no path of this tree
+                if not is_placeholder(path) and not exists(path, name, known, folders, bases):
+                    yield f"{name}:{number}: {path} does not exist"
+
+
+CHECKS = {"paths": paths, "built": built, "columns": columns}
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] in (["-h"], ["--help"]):
+        print((__doc__ or "").strip())
+        return 0
+    unknown = [name for name in arguments if name not in CHECKS]
+    if unknown:
+        print(f"text_lint: no check {unknown[0]}; there are: {', '.join(CHECKS)}", file=sys.stderr)
+        return 2
+    names = tracked()
+    wrong = [finding for name in arguments or CHECKS for finding in CHECKS[name](names)]
+    print("\n".join(wrong) if wrong else f"{len(names)} files")
+    return 1 if wrong or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

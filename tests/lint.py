@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of scripts/text_lint.py and scripts/rooms.py: right trees pass, each finding is found."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from typing import ClassVar
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class InTree(unittest.TestCase):
+    """A tree of its own with the script under test in it."""
+    script = ""
+
+    def setUp(self) -> None:
+        self.tree = pathlib.Path(tempfile.mkdtemp())
+        (self.tree / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts" / self.script, self.tree / "scripts")
+        subprocess.run(["git", "init", "-q", str(self.tree)], check=True)
+
+    def tearDown(self) -> None:
+        shutil.rmtree(self.tree)
+
+    def write(self, files: dict[str, str | bytes]) -> None:
+        for name, content in files.items():
+            path = self.tree / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    def run_script(self, *arguments: str) -> tuple[int, str]:
+        run = subprocess.run([sys.executable, str(self.tree / "scripts" / self.script), *arguments],
+                             check=False, capture_output=True, text=True)
+        return run.returncode, run.stdout + run.stderr
+
+    def finds(self, files: dict[str, str | bytes], expected: str, *arguments: str) -> None:
+        self.write(files)
+        status, said = self.run_script(*arguments)
+        self.assertEqual(status, 1, said)
+        self.assertIn(expected, said)
+
+
+class Text(InTree):
+    script = "text_lint.py"
+
+    def passes(self, files: dict[str, str | bytes], *arguments: str) -> None:
+        self.write(files)
+        self.assertEqual(self.run_script(*arguments)[0], 0, self.run_script(*arguments)[1])
+
+    def test_lint_right_paths_pass(self) -> None:
+        self.passes({"ref/tree.c": "/* spec/tree.md says why; so does tree.c, and ref/STEM.c. */\n",
+                     "spec/tree.md": "See [the code](../ref/tree.c) and ref/, and `FILE.c`.\n",
+                     "tests/run.py": '"""Of ref/tree.c."""\nx = "ref/none.c"  # as ref/tree.c\n'},
+                    "paths")
+
+    def test_lint_a_path_in_a_comment_that_is_nowhere(self) -> None:
+        self.finds({"ref/tree.c": "int x; /* see spec/none.md\n */\n", "spec/tree.md": ""},
+                   "ref/tree.c:1: spec/none.md does not exist", "paths")
+
+    def test_lint_a_path_in_a_document_that_is_nowhere(self) -> None:
+        self.finds({"spec/tree.md": "Text.\nSee ref/none.c.\n", "ref/tree.c": ""},
+                   "spec/tree.md:2: ref/none.c does not exist", "paths")
+
+    def test_lint_a_name_that_no_file_has(self) -> None:
+        self.finds({"ref/tree.c": "/* as in tree_none.c */\n"}, "tree_none.c does not exist",
+                   "paths")
+
+    def test_lint_a_path_in_a_comment_of_a_script(self) -> None:
+        self.finds({"tests/x.sh": "#!/bin/sh\n# as tests/none.sh\n"},
+                   "tests/x.sh:2: tests/none.sh does not exist", "paths")
+
+    def test_lint_strings_and_contracts_are_no_prose(self) -> None:
+        self.passes({"ref/tree.c": 'const char *a = "ref/none.c /* ref/none.c */";\n'
+                                   "/*@ assigns a.v; */\n"}, "paths")
+
+    def test_lint_an_object_in_the_tree(self) -> None:
+        self.finds({"ref/tree.o": b"x"}, "ref/tree.o: a built file", "built")
+
+    def test_lint_a_program_in_the_tree(self) -> None:
+        self.finds({"tests/program": b"\x7fELF\x02\x01"}, "tests/program: a built file", "built")
+
+    def test_lint_what_git_ignores_is_not_of_the_tree(self) -> None:
+        self.passes({".gitignore": "/build/\n", "build/tree.o": b"\x7fELF"}, "built")
+
+    def test_lint_a_line_of_101_columns(self) -> None:
+        self.passes({"ref/tree.c": "x" * 100 + "\n"}, "columns")
+        self.finds({"ref/tree.c": "x" * 101 + "\n"}, "ref/tree.c:1: 101 columns", "columns")
+
+    def test_lint_wide_characters_take_two_columns(self) -> None:
+        self.passes({"spec/a.md": "\u00e9" * 100 + "\n"}, "columns")
+        self.finds({"spec/a.md": "\u4f60" * 51 + "\n"}, "102 columns", "columns")
+
+    def test_lint_data_may_be_wide(self) -> None:
+        self.passes({"tests/golden/a.txt": "x" * 200 + "\n", "a.json": "x" * 200 + "\n"}, "columns")
+
+    def test_lint_a_check_that_there_is_not(self) -> None:
+        self.assertEqual(self.run_script("colums")[0], 2)
+
+
+class Rooms(InTree):
+    script = "rooms.py"
+    FILES: ClassVar[dict[str, str | bytes]] = {
+        "cli/main.c": '#include "gate/gate.h"\nint main(void) {\n    return gate_check();\n}\n',
+        "cli/base/clock.h": "int now(void);\n",
+        "cli/base/clock.c": '#include "cli/base/clock.h"\nint now(void) {\n    return 0;\n}\n',
+        "gate/gate.h": "int gate_check(void);\n",
+        "gate/command.c": '#include "gate/judge/judge.h"\n'
+                          "int gate_check(void) {\n    return judge();\n}\n",
+        "gate/judge/judge.h": "int judge(void);\nextern const int judge_table[2];\n",
+        "gate/judge/judge.c": '#include "gate/judge/judge.h"\nconst int judge_table[2] = {1, 2};\n'
+                              'int judge(void) {\n    return now();\n}\n',
+        "gate/judge/class.c": "int judge_class(void) {\n    return 1;\n}\n",
+    }
+
+    def test_rooms_right_ones_pass(self) -> None:
+        self.write(self.FILES)
+        status, said = self.run_script()
+        self.assertEqual((status, said), (0, f"8 files in {said.split()[3]} rooms, no circle\n"))
+
+    def test_rooms_an_include_from_above(self) -> None:
+        self.finds({**self.FILES, "gate/judge/class.c": '#include "gate/gate.h"\n'},
+                   "gate/judge/class.c: gate/judge/ may not use gate/, but includes gate/gate.h")
+
+    def test_rooms_a_call_from_above_without_an_include(self) -> None:
+        self.finds({**self.FILES,
+                    "gate/judge/class.c": "int f(void) {\n    return gate_check();\n}\n"},
+                   "gate/judge/class.c: gate/judge/ may not use gate/, but uses gate_check")
+
+    def test_rooms_a_circle_of_calls(self) -> None:
+        self.finds({**self.FILES,
+                    "gate/judge/class.c": "int judge_class(void) {\n"
+                                          "    return judge_table[0];\n}\n",
+                    "gate/judge/judge.c": "const int judge_table[2] = {1, 2};\n"
+                                          "int judge(void) {\n    return judge_class();\n}\n"},
+                   "a circle of calls:\n"
+                   "  gate/judge/class.c calls gate/judge/judge.c (judge_table)")
+
+    def test_rooms_a_circle_of_includes(self) -> None:
+        self.finds({**self.FILES, "gate/judge/judge.h": '#include "gate/judge/class.h"\n',
+                    "gate/judge/class.h": '#include "gate/judge/judge.h"\n'},
+                   "a circle of includes:")
+
+    def test_rooms_a_room_that_is_not_known(self) -> None:
+        self.finds({**self.FILES, "gate/attic/old.c": ""}, "there is no room gate/attic")
+
+    def test_rooms_a_name_in_a_comment_is_no_call(self) -> None:
+        self.write({**self.FILES, "gate/judge/class.c": "/* gate_check() */\n"
+                                                        'const char *s = "gate_check";\n'})
+        self.assertEqual(self.run_script()[0], 0, self.run_script()[1])
+
+    def test_rooms_nothing_is_a_finding(self) -> None:
+        self.assertEqual(self.run_script()[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
