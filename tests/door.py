@@ -78,6 +78,20 @@ def missing_paths(text: str) -> Iterator[str]:
     yield from (f"there is no {path}" for path in paths_in(text) if not path_exists(path))
 
 
+# ---- Names in C ----
+
+def missing_names(document: str) -> Iterator[str]:
+    """A function stands in the file that is named behind it, or in any."""
+    for name, path in re.findall(r"`([a-z]\w+)(?:\(\))?`, `([\w/]+\.[chuv]+)`", document):
+        if (ROOT / path).is_file() and not re.search(rf"\b{name}\b", text_of(path)):
+            yield f"{path} has no {name}"
+    tops = "include", "ref", "opt", "kernels", "gate", "cli", "fuzz", "tests", "proofs"
+    c_files = sources(*(f"{top}/**/*.{end}" for top in tops for end in ("h", "c", "cu", "v")))
+    for name in re.findall(r"`([a-z]\w+)\(\)`|`(cp_\w+)`", document):
+        if not re.search(rf"\b{name[0] or name[1]}\b", c_files):
+            yield f"nothing is called {name[0] or name[1]}"
+
+
 # ---- Commands ----
 
 def commands_in(text: str) -> Iterator[list[str]]:
@@ -212,6 +226,7 @@ def wrong_document(document: str) -> Iterator[str]:
     code = "\n".join(shell_of(document))
     links = "\n".join(re.findall(r"\]\(([^)]+)\)", document))
     yield from missing_paths(code + "\n" + links)
+    yield from missing_names(document)
     for part in shell_of(document):
         yield from wrong_commands(part)
     yield from wrong_excerpts(document)
@@ -356,6 +371,8 @@ jobs:
 BROKEN = {
     "`ref/treee.c`": "no ref/treee.c",
     "`treee.c`": "no treee.c",
+    "`cp_attend`, `ref/tree.c`": "ref/tree.c has no cp_attend",
+    "`cp_no_such()`": "nothing is called cp_no_such",
     "`script/faults`": "no script/faults",
     "[a](spec/treee.md)": "no spec/treee.md",
     "`tests/faults/**/nothing.faults`": "no tests/faults/**/nothing.faults",
