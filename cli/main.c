@@ -15,15 +15,15 @@ struct command {
 
 static const struct command commands[] = {
     {"gate", cp_command_gate, "decide whether a kernel of yours computes attention"},
-    {"replay", cp_command_replay, "run a case that the gate kept"},
-    {"explain", cp_command_explain, "the same, and say which mistake a wrong result comes from"},
-    {"trace", cp_command_trace, "replay a request trace through the prefix tree, checked"},
+    {"replay", cp_command_replay, "run a case that `gate --save` kept"},
+    {"explain", cp_command_explain, "run such a case and say which mistake makes it wrong"},
+    {"trace", cp_command_trace, "replay a request trace through the prefix tree, with checks"},
     {"simulate", cp_command_simulate,
      "a server's latency and K/V memory, with and without sharing"},
-    {"bench", cp_command_bench, "measure the fast attention and tree, beside the machine's limits"},
+    {"bench", cp_command_bench, "measure the fast attention and tree against the machine's limits"},
     {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},
-    {"bound", cp_command_bound, "how far a right kernel may be from attention, and why"},
+    {"bound", cp_command_bound, "how far from attention a right kernel may be, and why"},
 };
 
 static void print_help(FILE *out) {
@@ -38,12 +38,12 @@ static void print_help(FILE *out) {
         fprintf(out, "  %-8s  %s\n", commands[i].name, commands[i].summary);
     }
     fputs("\n"
-          "`chunkproof COMMAND --help` describes one of them.\n"
+          "`chunkproof COMMAND --help` describes a command.\n"
           "\n"
           "exit status:\n"
-          "  0    right: all that was asked for was done, and no check found anything\n"
+          "  0    right: everything was done, and no check found anything\n"
           "  1    a finding: a check found something wrong\n"
-          "  2    bad use or bad input (or no memory, or output that cannot be written)\n"
+          "  2    bad use, bad input, no memory, or output that cannot be written\n"
           "  130  interrupted with Ctrl-C, after printing what was found so far\n",
           out);
 }

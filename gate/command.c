@@ -320,7 +320,7 @@ static int run_behind(FILE *out, const struct gate_options *o, struct runner *ru
         return ran;
     }
     gate_recipe_print(&r->before, line);
-    fprintf(out, "  behind this case, in the same process: %s\n", line);
+    fprintf(out, "  after this case, in the same process: %s\n", line);
     ran = gate_check_recipe(runner, &r->recipe, finding);
     if (ran > 0 && o->explain && finding->verdict != GATE_RIGHT) {
         runner_restart(runner);
@@ -328,7 +328,7 @@ static int run_behind(FILE *out, const struct gate_options *o, struct runner *ru
         fprintf(out, "  %s\n",
                 other.verdict == GATE_RIGHT
                     ? gate_keeps_something
-                    : "and wrong in a fresh process, too: not by what came before");
+                    : "also wrong in a fresh process, so earlier cases are not the cause");
     }
     return ran;
 }
@@ -356,8 +356,8 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
     if (ran == 0 && o->n_replay == 1) {
         char line[GATE_LINE];
         gate_recipe_print(recipe, line);
-        fprintf(stderr, "chunkproof %s: this case is not taken: %s: %s\n", o->command, line,
-                finding.text);
+        fprintf(stderr, "chunkproof %s: the kernel does not take this case: %s: %s\n", o->command,
+                line, finding.text);
     }
     return ran < 0                         ? NO_VERDICT
            : ran == 0                      ? NOT_TAKEN

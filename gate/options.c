@@ -67,58 +67,60 @@ void gate_options_help(FILE *file) {
     fputs(
         "usage: chunkproof gate --kernel FILE [OPTION]...\n"
         "\n"
-        "Decides whether an attention kernel computes attention: a shared object with the "
-        "interface of\n"
-        "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed, "
-        "and each of\n"
-        "its results must be within the certified tolerance of the arithmetic that it declares\n"
-        "(spec/tolerance.md).\n"
+        "Decides whether an attention kernel computes attention. The kernel has the interface of\n"
+        "<chunkproof/kernel.h>. It runs in a process of its own, on problems made from a seed.\n"
+        "Each of its results must be within the certified tolerance of the arithmetic that it\n"
+        "declares (spec/tolerance.md).\n"
         "\n"
-        "  --kernel FILE         the kernel: a shared object, or its source in C (*.c: $CC -O2, or "
-        "$CFLAGS) or\n"
-        "                        CUDA (*.cu: nvcc; for the executor $CXX -O2, or $CXXFLAGS)\n"
-        "  --on gpu|executor     where a source in CUDA (*.cu) runs: on a GPU, compiled by nvcc; "
-        "or on "
-        "the CPU, on an\n"
-        "                        executor that sees races, too. Without: on a GPU where there is "
-        "one\n"
-        "  --tier TIER           quick (default), full, deep: so many cases, and the larger ones:\n"
+        "the kernel:\n"
+        "  --kernel FILE         a shared object; a source in C (*.c, compiled by $CC with -O2 or\n"
+        "                        $CFLAGS); or a source in CUDA (*.cu, compiled by nvcc, for the\n"
+        "                        executor by $CXX with -O2 or $CXXFLAGS)\n"
+        "  --on gpu|executor     where a CUDA source (*.cu) runs: on a GPU, or on the CPU, on an\n"
+        "                        executor that also detects races (a GPU if there is one)\n"
+        "\n"
+        "the cases:\n"
+        "  --tier TIER           quick (default), full or deep: more cases, and larger ones:\n"
         "                        ",
         file);
     for (enum gate_tier tier = GATE_QUICK; tier < GATE_TIERS; tier++) {
         struct gate_options of_tier = {.tier = tier};
         fprintf(file, "%lld%s", gate_cases(&of_tier), tier + 1 < GATE_TIERS ? ", " : " cases\n");
     }
-    fputs("  --seed N              other cases (1); the same number, the same cases\n"
-          "  --cases N             so many instead of the tier's\n"
-          "  --case I              case I alone\n"
-          "  --shape h=32,h_kv=8,d=128,c=16\n"
-          "                        these sizes alone, or some of them\n"
-          "  --jobs N              kernels side by side (1; of tier deep as many as there are "
-          "processors)\n"
-          "  --state FILE          keep there how far it came, every few seconds; the same command "
-          "goes on from there\n"
-          "  --seconds X           that one call may take (10; on the executor 100)\n"
-          "  --time X              seconds for all cases: those that come later are left out\n"
-          "  --memory X            GiB for all cases that run side by side (4), without what the "
-          "kernel allocates itself\n"
-          "  --first               stop at the first finding\n"
-          "  --rules               say what the rules of others make of the results, too\n"
-          "  --save DIRECTORY      keep the smallest case of each kind of finding there, for "
-          "`chunkproof replay`\n"
-          "  --json FILE           write the report there, too (spec/gate-report.schema.json)\n"
-          "  --junit FILE          and as JUnit XML, one test case for each kind of values\n"
-          "  --html FILE           and as a page with plots, and the tree of each smallest case\n"
-          "\n"
-          "exit status:\n"
-          "  0    right: nothing was found in any case that was run (--time ends it early)\n"
-          "  1    wrong: what, and the smallest case of each kind, is printed\n"
-          "  2    bad use: the kernel cannot be loaded, takes no case, or declares so "
-          "little that nothing can be claimed of its numbers; no "
-          "verdict\n"
-          "  130  interrupted with Ctrl-C, after printing what was found so far; nothing wrong "
-          "was\n",
-          file);
+    fputs(
+        "  --seed N              another seed gives other cases; equal seeds give equal cases (1)\n"
+        "  --cases N             how many cases, instead of the tier's number\n"
+        "  --case I              only case I\n"
+        "  --shape h=32,h_kv=8,d=128,c=16\n"
+        "                        only these sizes; each may be left out\n"
+        "  --first               stop at the first finding\n"
+        "  --rules               also say what other acceptance rules make of the results\n"
+        "\n"
+        "limits:\n"
+        "  --jobs N              kernel processes at once (1; for tier deep one per processor)\n"
+        "  --seconds X           for one call (10; on the executor 100)\n"
+        "  --time X              seconds for all cases; the cases that are left are skipped\n"
+        "  --memory X            GiB for all cases that run at once, without what the kernel\n"
+        "                        allocates itself (4)\n"
+        "\n"
+        "output:\n"
+        "  --state FILE          save progress to FILE every few seconds; the same command\n"
+        "                        continues from there\n"
+        "  --save DIRECTORY      keep the smallest case of each kind of finding in DIRECTORY, for\n"
+        "                        `chunkproof replay` and `chunkproof explain`\n"
+        "  --json FILE           also write the report to FILE (spec/gate-report.schema.json)\n"
+        "  --junit FILE          also write JUnit XML, one test case for each kind of values\n"
+        "  --html FILE           also write a page with plots, and the tree of each smallest case\n"
+        "\n"
+        "exit status:\n"
+        "  0    right: nothing was found in any case that was run (--time may leave some out)\n"
+        "  1    wrong: each kind of finding is printed with its smallest case\n"
+        "  2    bad use, or no verdict: the kernel cannot be loaded, takes no case, or declares "
+        "so\n"
+        "       little that too many of its numbers have an infinite bound\n"
+        "  130  interrupted with Ctrl-C, after printing the results so far; nothing wrong was "
+        "found\n",
+        file);
 }
 
 /* As the command that was called. */
@@ -158,16 +160,17 @@ static int read_shape(const struct gate_options *o, const char *text, struct gat
         if (which < 0) {
             return argument_refuse(
                 o->command,
-                "--shape: the sizes are h, h_kv, d and c, as in h=32,h_kv=8; what is '%s'?", value);
+                "--shape: unknown size '%s'; the sizes are h, h_kv, d and c, as in h=32,h_kv=8",
+                value);
         }
         if (read_size(o, sizes[which], value, most[which], to[which]) != 0) {
             return -1;
         }
     }
     if (shape->n_heads > 0 && shape->n_kv_heads > 0 && shape->n_heads % shape->n_kv_heads != 0) {
-        return argument_refuse(o->command,
-                               "--shape: h must be a multiple of h_kv, and %d is none of %d",
-                               shape->n_heads, shape->n_kv_heads);
+        return argument_refuse(
+            o->command, "--shape: h must be a multiple of h_kv, but %d is not a multiple of %d",
+            shape->n_heads, shape->n_kv_heads);
     }
     return 0;
 }
@@ -256,7 +259,8 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
         }
     }
     if (optind < argc) {
-        return argument_refuse(o->command, "what is '%s'? A kernel is given with --kernel %s",
+        return argument_refuse(o->command,
+                               "unexpected argument '%s'; a kernel is given with --kernel %s",
                                argv[optind], argv[optind]);
     }
     if (!o->help && o->kernel == NULL) {
@@ -264,15 +268,17 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
                                "--kernel FILE is missing: the shared object, or source, to check");
     }
     if (o->state != NULL && (o->only >= 0 || o->rules || o->first)) {
-        return argument_refuse(o->command,
-                               "--state is of all cases: without --case, --first and --rules");
+        return argument_refuse(
+            o->command,
+            "--state saves the progress of all cases: leave out --case, --first and --rules");
     }
     if (o->jobs == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         o->jobs = o->tier == GATE_DEEP && processors > 1 ? (int)processors : 1;
     }
     if (o->only >= 0 && o->cases > 0) {
-        return argument_refuse(o->command, "--case is one case, --cases so many: one of them");
+        return argument_refuse(o->command,
+                               "give only one of --case (one case) and --cases (how many)");
     }
     const struct argument_file files[] = {{"--kernel", o->kernel, 0},
                                           {"--json", o->json, 1},
@@ -301,22 +307,19 @@ void gate_replay_help(FILE *file, int explains) {
               "bytes that are nobody's matter. What stands first gives the most; of several cases "
               "one may tell\n"
               "more than the others, of another kind of finding.\n"
-            : "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one, "
-              "and "
-              "says which of\n"
-              "them are wrong, and how. `chunkproof explain` says why.\n",
+            : "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. "
+              "Says\n"
+              "which of them are wrong, and how. `chunkproof explain` says why.\n",
         file);
     fputs(
-        "A case is said as it is made: its values, its sizes (h, h_kv, d, c), what is done to the "
-        "tree (an\n"
-        "operation: a join, an append, a leave, a fork), how many query rows; what is not plain "
-        "about its\n"
-        "strides; and whether it is run again with other numbers in the same memory.\n"
+        "A case is described by how it is made: its values; its sizes (h, h_kv, d, c); what is\n"
+        "done to the tree (operations: joins, appends, leaves, forks); how many query rows there\n"
+        "are; unusual strides; and whether it runs again with other numbers in the same memory.\n"
         "\n"
-        "  --kernel FILE         a shared object, or source, as for `chunkproof gate`\n"
+        "  --kernel FILE         a shared object, or a source, as for `chunkproof gate`\n"
         "  --on gpu|executor     where a kernel in device memory runs\n"
-        "  --seconds X           that one call may take (10; on the executor 100)\n"
-        "  --memory X            GiB that a case may take (4)\n"
+        "  --seconds X           for one call (10; on the executor 100)\n"
+        "  --memory X            GiB for a case (4)\n"
         "\n"
         "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
         file);

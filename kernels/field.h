@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of kernels over finite fields, in which nothing is rounded: a kernel that computes attention gives
- * exactly what the formula gives, and one that loses a key, a rescaling or a head gives something else.
+/* The arithmetic of kernels over finite fields. Nothing is rounded: a kernel that computes
+ * attention gives exactly what the formula gives, and a kernel that loses a key, a rescaling or a
+ * head gives something else.
  *
- * Scores are in Z_q and weights in Z_p with p = 2 q + 1, both prime. w = 4 has the order q in Z_p, so that w^s stands
- * for e^s: w^(a + b) = w^a w^b. A maximum can be any score that all agree on; it is the greatest in an order that
- * has nothing to do with their size. Both fields fit into 16 bits, as the elements of Q, K and V do. */
+ * Scores are in Z_q and weights in Z_p, where p = 2 q + 1 and both are prime. w = 4 has order q in
+ * Z_p. So w^s can stand for e^s: w^(a + b) = w^a w^b. A maximum may be any score on which all parts
+ * agree; here it is the greatest in an arbitrary order. Both fields fit into 16 bits, as the
+ * elements of Q, K and V must. */
 #ifndef CHUNKPROOF_KERNELS_FIELD_H
 #define CHUNKPROOF_KERNELS_FIELD_H
 
@@ -24,7 +26,7 @@ struct Field {
     typedef unsigned Score;      /* of Z_q, or none() */
     typedef unsigned Weight;     /* of Z_p */
     typedef unsigned Scale;      /* of Z_q */
-    typedef unsigned Log;        /* of Z_p: the sum of w^s itself */
+    typedef unsigned Log;        /* of Z_p: the sum of w^s itself, without a logarithm */
 
     static __device__ Score none() {
         return 0xFFFFFFFFu;
@@ -58,7 +60,7 @@ struct Field {
         return (a + b) % p;
     }
 
-    /* Below 2^32: p^2 is. */
+    /* No overflow: p^2 is below 2^32. */
     static __device__ Weight multiply(Weight a, Weight b) {
         return a * b % p;
     }
@@ -67,7 +69,7 @@ struct Field {
         return add(sum, multiply(weight, v));
     }
 
-    /* 0 has no inverse; it is given 0. */
+    /* The inverse of n is n^(p - 2). 0 has no inverse, and this gives 0. */
     static __device__ void store_mean(void *out, int, std::size_t at, Weight o, Weight n) {
         static_cast<Weight *>(out)[at] = multiply(o, power(n, p - 2));
     }
@@ -86,7 +88,7 @@ struct Field {
     }
 
 #ifndef __CUDACC__
-    /* c += a b for tiles of a warp: of scores, and of weights and V. */
+    /* c += a b for tiles of a warp: first q k for scores, then weights times V. */
     static void multiply_tiles_of_keys(Score (&c)[4], const unsigned (&a)[4],
                                        const unsigned (&b)[2]) {
         simt::mma_m16n8k16(
@@ -106,7 +108,7 @@ struct Field {
     }
 
   private:
-    /* The order of maximum(): no score is below all others. */
+    /* The order of maximum(): none() is below every score. */
     static __device__ unsigned place(Score a) {
         return a == none() ? 0 : 1 + a * 20011u % q;
     }

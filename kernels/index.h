@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which number is where: the index arithmetic that all versions share, in plain C, so that it can be model-checked at
- * the real sizes (proofs/cbmc/index.c). Elements are counted in 64 bits: pools are larger than 2^31. */
+/* Where each number lies: the index arithmetic that all versions share. It is plain C, so that it
+ * can be model-checked at the real sizes (proofs/cbmc/index.c). Elements are counted in 64 bits,
+ * because pools have more than 2^31 elements. */
 #ifndef CHUNKPROOF_KERNELS_INDEX_H
 #define CHUNKPROOF_KERNELS_INDEX_H
 
@@ -12,14 +13,14 @@
 #define CP_INDEX static inline
 #endif
 
-/* Query rows times heads, at most: what counts queries has 32 bits. */
+/* The most query rows times heads. Queries are counted in 32 bits. */
 #define CP_MOST_QUERIES (1 << 30)
 
-/* A block has so many threads at most, and a grid so many blocks in its second and third direction. */
+/* The most threads of a block, and blocks of a grid in its second and third direction. */
 #define CP_MOST_BLOCK 1024
 #define CP_MOST_GRID  65535
 
-/* What places depend on. */
+/* The sizes on which all places depend. */
 struct cp_dims {
     int n_heads;    /* h */
     int n_kv_heads; /* h_kv */
@@ -27,13 +28,14 @@ struct cp_dims {
     int chunk_size; /* c */
 };
 
-/* PREFILL-2, PREFILL-3: how many of its sequence's n_tokens keys a query row sees that has `later` rows behind it. */
+/* PREFILL-2, PREFILL-3: how many of its sequence's n_tokens keys a query row sees, when `later`
+ * rows of the sequence come after it. */
 CP_INDEX int cp_visible_keys(int n_tokens, int later) {
     int visible = n_tokens - later;
     return visible > 0 ? visible : 0;
 }
 
-/* PREFILL-4: and how many of at most n keys from `position` on. */
+/* PREFILL-4: how many of these are among the n keys from `position` on. */
 CP_INDEX int cp_keys_from(int visible, int position, int n) {
     int rest = visible - position, keys = rest > 0 ? rest : 0;
     return keys < n ? keys : n;
@@ -50,7 +52,8 @@ CP_INDEX size_t cp_slice_begin(const struct cp_dims *p, int chunk, int kv_head) 
     return slice * (size_t)p->chunk_size * (size_t)p->head_dim;
 }
 
-/* A row of partial results, or of queries, and a head: number of its state; the first of its elements. */
+/* For a row of partial results, or of queries, and a head: the number of its state; its first
+ * element. */
 CP_INDEX size_t cp_state_at(const struct cp_dims *p, int row, int head) {
     return (size_t)row * (size_t)p->n_heads + (size_t)head;
 }
@@ -59,7 +62,7 @@ CP_INDEX size_t cp_row_begin(const struct cp_dims *p, int row, int head) {
     return cp_state_at(p, row, head) * (size_t)p->head_dim;
 }
 
-/* Key j of a task is in this chunk of its chunks, in this slot. */
+/* Key j of a task: which chunk of the task it is in, and in which slot. */
 CP_INDEX int cp_chunk_of_key(int j, int chunk_size) {
     return j / chunk_size;
 }
@@ -68,7 +71,8 @@ CP_INDEX int cp_slot_of_key(int j, int chunk_size) {
     return j % chunk_size;
 }
 
-/* The queries of a task and K/V head are numbered: all heads of the group of its first row, of its second, ... */
+/* The queries of a task and K/V head are numbered: first all heads of the group of the task's first
+ * row, then those of its second row, ... */
 CP_INDEX int cp_row_of_query(int x, int group) {
     return x / group;
 }
@@ -77,7 +81,8 @@ CP_INDEX int cp_head_of_query(int x, int group, int kv_head) {
     return kv_head * group + x % group;
 }
 
-/* Blocks of a grid that take tiles of so many things in turn, and the tile behind one. */
+/* The blocks of a grid take tiles of of_tile things in turn: how many blocks there are, and where a
+ * block's next tile begins. */
 CP_INDEX int cp_blocks_for(int things, int of_tile) {
     int tiles = things / of_tile + (things % of_tile != 0);
     return tiles < CP_MOST_GRID ? tiles : CP_MOST_GRID;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launcher's memory on the device, from its limits (chunkproof/cuda.h): where the schedule and the partial results
- * are, and how large a plan may be. */
+/* The launcher's memory on the device, computed from its limits (chunkproof/cuda.h): where the
+ * schedule and the partial results are, and how large a plan may be. */
 #ifndef CHUNKPROOF_KERNELS_LAYOUT_H
 #define CHUNKPROOF_KERNELS_LAYOUT_H
 
@@ -15,27 +15,29 @@ extern "C" {
 
 #define CP_WORKSPACE_ALIGNMENT 256
 
-/* In this order, one behind the other; sizes in bytes, multiples of the alignment. */
+/* The parts follow each other in this order. Sizes are in bytes, multiples of the alignment. */
 struct cp_layout {
     size_t numbers; /* the schedule */
     size_t part_m;  /* [parts][h] binary32 */
     size_t part_n;  /* [parts][h] */
     size_t part_o;  /* [parts][h][d] */
     size_t total;
-    size_t most_numbers; /* of a schedule */
+    size_t most_numbers; /* the most numbers of a schedule */
     int most_parts;
 };
 
 /* The name of the first limit that is out of its range; NULL when all are within. */
 const char *cp_limit_out_of_range(const struct cp_cuda_limits *limits);
 
-/* Of limits that are within their ranges.
- *   CP_ERROR_ARGUMENT  together they allow more than CP_MOST_QUERIES queries or INT_MAX partial results */
+/* Takes limits that are within their ranges.
+ *   CP_ERROR_ARGUMENT  together they allow more than CP_MOST_QUERIES queries or INT_MAX partial
+ *                      results */
 int cp_layout_measure(struct cp_layout *layout, const struct cp_cuda_limits *limits);
 
-/* 1 when a schedule is within the limits. One is that is of a plan with at most so many sequences, query rows, chunks
- * (shared ones once, and each sequence's own), chunks on a path and ranges on a path, and was cut with the same
- * chunks_per_task: model-checked, proofs/cbmc/schedule.c. */
+/* 1 when a schedule fits into the layout. It always does when it was cut with the same
+ * chunks_per_task from a plan within the limits: sequences, query rows, chunks (shared ones once,
+ * and each sequence's own), chunks on a path, and ranges on a path. This is model-checked
+ * (proofs/cbmc/schedule.c). */
 int cp_layout_has_room(const struct cp_layout *layout, const struct cp_cuda_limits *limits,
                        const struct cp_schedule *schedule);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Online-softmax merging (spec/softmax.md), and the kernel with which every version ends: it merges the partial results
- * of each query row. */
+/* Online-softmax merging (spec/softmax.md), and the kernel with which every version ends: it merges
+ * the partial results of each query row. */
 #ifndef CHUNKPROOF_KERNELS_MERGE_H
 #define CHUNKPROOF_KERNELS_MERGE_H
 
@@ -30,7 +30,8 @@ template <class A> __device__ void attn_reduce(State<A> &state, const State<A> &
     state.m = m;
 }
 
-/* TPP-2. Block (query row, head), thread i: the partial results of the tasks on the path, merged and divided. */
+/* TPP-2. Block (query row, head), thread i: merges the partial results of the tasks on the path,
+ * and divides; i is the element of the output. */
 template <class A> __global__ void merge_rows(Problem<A> p) {
     int row = blockIdx.x, head = blockIdx.y, i = threadIdx.x;
     int s = p.lists.sequence[row];
@@ -45,8 +46,8 @@ template <class A> __global__ void merge_rows(Problem<A> p) {
     }
 }
 
-/* launch(grid, block, bytes of dynamic shared memory, kernel, arguments...) is whatever runs kernels; a grid without
- * blocks is none. */
+/* launch(grid, block, bytes of dynamic shared memory, kernel, arguments...) is any function that
+ * runs kernels; for a grid without blocks it does nothing. */
 template <class A, class Launch>
 void merge(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     launch(dim3(schedule.n_rows, p.n_heads), dim3(p.head_dim), 0, merge_rows<A>, p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every kernel is given, and where things of it are. A is the arithmetic: that of
- * numbers (real.h), or of a finite field (field.h). */
+/* What every kernel is given, and where its parts lie. A is the arithmetic: floating-point numbers
+ * (real.h), or a finite field (field.h). */
 #ifndef CHUNKPROOF_KERNELS_PROBLEM_H
 #define CHUNKPROOF_KERNELS_PROBLEM_H
 
@@ -12,7 +12,7 @@
 
 namespace chunkproof {
 
-/* Where the arrays of a schedule are (schedule.h), on the device. */
+/* The arrays of a schedule (schedule.h) on the device. */
 struct Lists {
     const cp_task *task;
     const int *chunk;
@@ -33,7 +33,7 @@ inline Lists lists_of(const cp_schedule &s, const int *numbers) {
             numbers + s.n_tokens};
 }
 
-/* Passed by value. Memory is the device's; the layouts are those of chunkproof/attention.h. */
+/* Passed by value. All arrays are in device memory, laid out as chunkproof/attention.h says. */
 template <class A> struct Problem : cp_dims {
     Lists lists;
     typename A::Scale scale;
@@ -44,9 +44,9 @@ template <class A> struct Problem : cp_dims {
     int out_type;
     typename A::Log *lse; /* [query rows][h], or NULL */
 
-    typename A::Score *part_m;  /* [n_parts][h]: the state of each partial result, */
-    typename A::Weight *part_n; /* [n_parts][h] */
-    typename A::Weight *part_o; /* [n_parts][h][d] and its sum */
+    typename A::Score *part_m;  /* [n_parts][h]: m of each partial result (MERGE-1) */
+    typename A::Weight *part_n; /* [n_parts][h]: n */
+    typename A::Weight *part_o; /* [n_parts][h][d]: o */
 };
 
 __device__ static inline int visible_keys(const Lists &lists, int row) {
@@ -58,8 +58,8 @@ template <class A> __device__ int kv_head_of(const Problem<A> &p, int head) {
     return cp_kv_head_of(&p, head);
 }
 
-/* The first element of a chunk's slice, and of a query row and head; the partial result of a row of these and a head
- * (index.h). */
+/* As in index.h: the first element of a chunk's slice; the first element of a query row and head;
+ * the number of the partial result of a row and head. */
 template <class A> __device__ std::size_t slice_begin(const Problem<A> &p, int chunk, int kv_head) {
     return cp_slice_begin(&p, chunk, kv_head);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queries and keys of a task, numbered: what the tiled versions share. The queries of a task and K/V head are those
- * of all its query rows and of all heads of the group: they have the keys in common. */
+/* The queries and keys of a task, numbered; the tiled versions share this. The queries of a task
+ * and K/V head are those of all query rows of the task and all heads of the group: they use the
+ * same keys. */
 #ifndef CHUNKPROOF_KERNELS_QUERIES_H
 #define CHUNKPROOF_KERNELS_QUERIES_H
 
@@ -15,7 +16,7 @@
 
 namespace chunkproof {
 
-/* each(std::integral_constant<int, D>) for the D that is head_dim, if there is one. */
+/* Calls each(std::integral_constant<int, D>) for D = head_dim, if it is one of these. */
 template <class Each> void with_head_dim(int head_dim, const Each &each) {
 #define ONE(D)                                                                                     \
     if (head_dim == D) {                                                                           \
@@ -27,10 +28,10 @@ template <class Each> void with_head_dim(int head_dim, const Each &each) {
 
 /* Query x of a task and K/V head. */
 struct Query {
-    int row;  /* of all query rows, -1: there is none */
-    int part; /* row of partial results */
+    int row;  /* its query row; -1: there is no such query */
+    int part; /* its row of partial results */
     int head;
-    int visible; /* keys of the task that it sees */
+    int visible; /* how many keys of the task it sees */
 };
 
 template <class A>
@@ -51,14 +52,14 @@ template <class A> __device__ int queries_of(const Problem<A> &p, const cp_task 
     return rows * (p.n_heads / p.n_kv_heads);
 }
 
-/* Blocks (task, K/V head, tile of so many queries). */
+/* Blocks (task, K/V head, tile of queries_of_tile queries). */
 template <class A>
 dim3 grid_of_tiles(const Problem<A> &p, const cp_schedule &schedule, int queries_of_tile) {
     int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
     return dim3(schedule.n_tasks, p.n_kv_heads, cp_blocks_for(queries, queries_of_tile));
 }
 
-/* The keys that the task holds: no key of its last chunk is one of another sequence. */
+/* How many keys the task has: a chunk that is not full belongs to one sequence alone. */
 __device__ static inline int keys_of(const Lists &lists, const cp_task &task, int chunk_size) {
     return cp_keys_from(lists.n_tokens[task.begin], task.position, task.n_chunks * chunk_size);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of kernels on numbers: Q, K and V in binary16, everything else in binary32 (NUM-7). */
+/* The arithmetic of kernels in floating point: Q, K and V in binary16, everything else in binary32
+ * (NUM-7). */
 #ifndef CHUNKPROOF_KERNELS_REAL_H
 #define CHUNKPROOF_KERNELS_REAL_H
 
@@ -29,7 +30,8 @@ struct Real {
         return 0.0f;
     }
 
-    /* The product is exact in binary32, so that it does not matter whether the addition is fused with it. */
+    /* The product is exact in binary32, so it does not matter whether it is fused with the
+     * addition. */
     static __device__ Score add_product(Score sum, Key q, Key k) {
         return sum + __half2float(q) * __half2float(k);
     }
@@ -82,7 +84,7 @@ struct Real {
         return n == 0.0f ? -INFINITY : m + log(static_cast<double>(n));
     }
 
-    /* c += a b for tiles of a warp: of scores, and of weights and V. */
+    /* c += a b for tiles of a warp: first q k for scores, then weights times V. */
     static __device__ void multiply_tiles_of_keys(Score (&c)[4], const unsigned (&a)[4],
                                                   const unsigned (&b)[2]) {
         simt::mma_m16n8k16(c, a, b, c);
@@ -100,7 +102,8 @@ struct Real {
     }
 };
 
-/* The same with scores in bits: the scale has the factor log2(e), and the exponential is a power of two. */
+/* The same with scores in bits: the scale has the factor log2(e), and the exponential is a power of
+ * two. */
 struct RealInBits : Real {
     static float scale_of(double scale) {
         return static_cast<float>(scale * 1.4426950408889634);

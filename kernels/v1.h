@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Version 1, to be read first: the reference line by line (ref/two_phase.c), with a thread for each element of the
- * output. Threads share nothing, so that nothing has to wait; each computes every score anew. Any head dimension up
- * to 1024, any chunk size. */
+/* Version 1, to be read first: the reference line by line (ref/two_phase.c), with one thread for
+ * each element of the output. Threads share nothing, so no thread waits; each computes every score
+ * itself. Any head dimension up to 1024, any chunk size. */
 #ifndef CHUNKPROOF_KERNELS_V1_H
 #define CHUNKPROOF_KERNELS_V1_H
 
@@ -42,7 +42,7 @@ __device__ State<A> partial_attn(const Problem<A> &p, int row, int head, int chu
     return state;
 }
 
-/* The same for the chunks of a task, one merged after the other. */
+/* The same for all chunks of a task, merged one after the other. */
 template <class A>
 __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int row, int head, int i) {
     int visible = visible_keys(p.lists, row);
@@ -55,8 +55,8 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int row,
     return state;
 }
 
-/* TPP-1, for the chunks that sequences share and for those that one has alone. Block (task, head, any), thread i:
- * the partial results of the query rows of a task. */
+/* TPP-1, for the chunks that sequences share and for those that one sequence alone has. Block
+ * (task, head, any), thread i: element i of the partial results of the task's query rows. */
 template <class A> __global__ void attend_tasks(Problem<A> p) {
     const cp_task &task = p.lists.task[blockIdx.x];
     int head = blockIdx.y, i = threadIdx.x;

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Version 2: a block has a tile of queries of one task and K/V head and goes through the task's keys, a tile at a
- * time in shared memory, so that each key is read from global memory once for all queries of the tile. The queries
- * are those of all heads of a group: they share their keys as the sequences of a range do. The state is merged in
- * place from tile to tile; one partial result for each task leaves the block.
+/* Version 2: a block has a tile of queries of one task and K/V head. It goes through the task's
+ * keys, one tile at a time in shared memory, so that each key is read from global memory once for
+ * all queries of the tile. The queries are those of all heads of a group, which share keys just as
+ * the sequences of a range do. The state is merged in place from tile to tile; the block writes one
+ * partial result for each task. In a loop over the tiles of keys:
  *
- * Head dimensions that are multiples of 8; any chunk size: a tile of keys may begin and end within a chunk. */
+ *     global memory    K, V of the task     [tile 0][tile 1][tile 2]...
+ *                                              |  1. load_keys()
+ *     shared memory    k, v [KEYS][D]          v
+ *     a warp a query   weight = e^(q k - m)    2. weigh(), a key for each lane
+ *     all threads      o = o rescale + weight v
+ *
+ * Head dimensions are multiples of 8. Any chunk size: a tile of keys may begin and end inside a
+ * chunk. */
 #ifndef CHUNKPROOF_KERNELS_V2_H
 #define CHUNKPROOF_KERNELS_V2_H
 
@@ -13,9 +21,9 @@
 namespace chunkproof {
 namespace v2 {
 
-const int QUERIES = 16;  /* of a tile */
-const int KEYS = 32;     /* of a tile: one for each lane of a warp */
-const int THREADS = 128; /* of a block */
+const int QUERIES = 16;  /* queries of a tile */
+const int KEYS = 32;     /* keys of a tile: one for each lane of a warp */
+const int THREADS = 128; /* threads of a block */
 const int WARPS = THREADS / 32;
 const int PIECE = 8; /* 16-bit elements that are moved together */
 
@@ -28,8 +36,8 @@ template <class T> __device__ void clear_piece(T *to) {
     *reinterpret_cast<uint4 *>(to) = make_uint4(0, 0, 0, 0);
 }
 
-/* Shared memory of a block. Rows of K are PIECE longer than they need to be, so that lanes that read the same
- * element of neighbouring rows hit different banks. */
+/* Shared memory of a block. Rows of K are PIECE elements longer than necessary, so that lanes that
+ * read the same element of neighbouring rows use different banks. */
 template <class A, int D> struct Tiles {
     alignas(16) typename A::Key q[QUERIES][D];
     alignas(16) typename A::Key k[KEYS][D + PIECE];
@@ -59,8 +67,8 @@ __device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_he
     }
 }
 
-/* Keys first_key .. first_key + KEYS-1 of the task; zeros where there is none: what lies behind the last key of a
- * chunk is never read. */
+/* Loads keys first_key .. first_key + KEYS-1 of the task, and zeros where there is no key: slots
+ * after the last key of a chunk are never read. */
 template <class A, int D>
 __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
                           int n_keys, Tiles<A, D> &tiles) {
@@ -102,8 +110,9 @@ __device__ typename A::Score score(const Problem<A> &p, const Tiles<A, D> &tiles
     return A::scaled(sum, p.scale);
 }
 
-/* MERGE-3, MERGE-4 for a query of the tile: weights relative to the new maximum, and what all before is worth
- * relative to it. A warp does it, with a key for each lane. */
+/* MERGE-3, MERGE-4 for a query of the tile: computes the weights relative to the new maximum, and
+ * the factor that rescales everything before to it. A warp does this, with one key for each
+ * lane. */
 template <class A, int D>
 __device__ void weigh(const Problem<A> &p, Tiles<A, D> &tiles, int x, int first_key,
                       typename A::Score &m, typename A::Weight &n) {
@@ -121,7 +130,7 @@ __device__ void weigh(const Problem<A> &p, Tiles<A, D> &tiles, int x, int first_
     }
 }
 
-/* Block (task, K/V head, any): the partial results of the queries of a task, a tile after the other. */
+/* Block (task, K/V head, any): the partial results of the task's queries, tile by tile. */
 template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
     const int ROWS = QUERIES / WARPS;       /* queries of a warp */
     const int SUMS = QUERIES * D / THREADS; /* elements of o of a thread */

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Version 3: version 2 on tensor cores. A block of four warps has QUERIES = 16 MT queries; MT warps lie along the
- * queries and 4 / MT along the keys of a tile, each with the sums of its part in registers, merged at the end. The next
- * tile of keys is on its way to shared memory while the present one is used. Compute capability 8.0 and up; head
- * dimensions that are multiples of 16; any chunk size.
+/* Version 3: version 2 on tensor cores. A block of four warps has QUERIES = 16 MT queries. MT warps
+ * divide the queries among them, and 4 / MT warps divide the keys of a tile. Each warp keeps the
+ * sums of its part in registers; they are merged at the end. With MT = 2:
  *
- * A product of tiles is mma.m16n8k16. With g = lane / 4 and t = lane % 4, a lane has of the 16 x 8 sums rows g and
- * g + 8, columns 2 t and 2 t + 1: numbers 0, 1 in row g, and 2, 3 in row g + 8. */
+ *                       keys 0..31   keys 32..63
+ *     queries 0..15     warp 0       warp 2
+ *     queries 16..31    warp 1       warp 3
+ *
+ * The next tile of keys is copied to shared memory while the present one is used. Compute
+ * capability 8.0 and up; head dimensions that are multiples of 16; any chunk size.
+ *
+ * A product of tiles is mma.m16n8k16. With g = lane / 4 and t = lane % 4, a lane has four of the 16
+ * x 8 sums: numbers 0, 1 are in row g, and 2, 3 in row g + 8; both pairs are in columns 2 t, 2 t +
+ * 1. */
 #ifndef CHUNKPROOF_KERNELS_V3_H
 #define CHUNKPROOF_KERNELS_V3_H
 
@@ -16,11 +23,12 @@ namespace v3 {
 
 const int WARPS = 4;
 const int THREADS = 32 * WARPS;
-const int KEYS = 64; /* of a tile */
+const int KEYS = 64; /* keys of a tile */
 const int PIECE = 8; /* 16-bit elements that are copied together */
 
-/* Shared memory of a block. Rows are a piece longer than they need to be, so that the eight rows that ldmatrix reads
- * together lie in different banks. The sums of all warps take the place of the keys when these are done. */
+/* Shared memory of a block. Rows are one piece longer than necessary, so that the eight rows that
+ * ldmatrix reads together are in different banks. After the last key, the sums of all warps take
+ * the place of the keys. */
 template <class A, int D, int MT> struct Tiles {
     static const int QUERIES = 16 * MT;
     static const int ROW = D + PIECE;
@@ -58,9 +66,9 @@ __device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_he
     }
 }
 
-/* Keys first_key, first_key + 1, ... of the task into a buffer; zeros behind the last one: what lies there in its
- * chunk is never read. Nothing at all behind the last tile, but a group of copies all the same: it is waited for by
- * its place among the groups. */
+/* Copies keys first_key, first_key + 1, ... of the task to a buffer, and zeros after the last key:
+ * the slots there are never read. After the last tile it copies nothing, but still commits a group
+ * of copies, because the wait counts groups. */
 template <class A, int D, int MT>
 __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
                           int n_keys, Tiles<A, D, MT> &tiles, int buffer) {
@@ -74,7 +82,8 @@ __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head,
     simt::cp_async_commit();
 }
 
-/* What a warp has of its 16 queries: m and n of rows g and g + 8 (n only of this lane's columns), and o. */
+/* What a lane keeps of its warp's 16 queries: m and n of rows g and g + 8 (n only over this lane's
+ * columns), and its part of o. */
 template <class A, int D> struct Sums {
     typename A::Score m[2];
     typename A::Weight n[2];
@@ -94,7 +103,7 @@ template <class A, int D> __device__ void clear(Sums<A, D> &sums) {
     }
 }
 
-/* The maximum, and the sum, over the four lanes that have a row. */
+/* The maximum, and the sum, over the four lanes that share a row. */
 template <class A> __device__ typename A::Score row_maximum(typename A::Score x) {
     x = A::maximum(x, __shfl_xor_sync(0xFFFFFFFFu, x, 1));
     return A::maximum(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
@@ -105,7 +114,8 @@ template <class A> __device__ typename A::Weight row_sum(typename A::Weight x) {
     return A::add(x, __shfl_xor_sync(0xFFFFFFFFu, x, 2));
 }
 
-/* SOFTMAX-1 without the scale: Q K^T for 16 queries and N keys, from row `x` of q and row `j` of k. */
+/* SOFTMAX-1 without the scale: Q K^T for 16 queries and N keys, from row `x` of q and row `j` of
+ * k. */
 template <class A, int D, int MT, int N>
 __device__ void multiply_keys(const Tiles<A, D, MT> &tiles, int buffer, int x, int j,
                               typename A::Score (&s)[N / 8][4]) {
@@ -132,8 +142,9 @@ __device__ void multiply_keys(const Tiles<A, D, MT> &tiles, int buffer, int x, i
     }
 }
 
-/* MERGE-3, MERGE-4: scores to weights relative to the new maximum, and what was before to the same. first_key is the
- * number of the first of the N keys in the task. */
+/* MERGE-3, MERGE-4: scales the scores (none() for keys that a row does not see), finds the new
+ * maximum, and rescales n and o to it. first_key is the number in the task of the first of the N
+ * keys. */
 template <class A, int D, int N>
 __device__ void weigh(const Problem<A> &p, typename A::Score (&s)[N / 8][4], int first_key,
                       const int (&visible)[2], Sums<A, D> &sums) {
@@ -166,7 +177,8 @@ __device__ void weigh(const Problem<A> &p, typename A::Score (&s)[N / 8][4], int
     }
 }
 
-/* The weights of 16 keys of which the scores are s[0] and s[1], as a tile to multiply with, and their sum into n. */
+/* Computes the weights of the 16 keys whose scores are s[0] and s[1], packs them as a tile for the
+ * product, and adds them to n. */
 template <class A, int D>
 __device__ void weights_of(const typename A::Score (&s)[2][4], Sums<A, D> &sums, unsigned (&a)[4]) {
     SIMT_UNROLL
@@ -203,7 +215,7 @@ __device__ void multiply_values(const Tiles<A, D, MT> &tiles, int buffer, int j,
     }
 }
 
-/* A warp's sums to shared memory. */
+/* Writes a warp's sums to shared memory. */
 template <class A, int D, int MT> __device__ void keep(Sums<A, D> &sums, Tiles<A, D, MT> &tiles) {
     int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     SIMT_UNROLL
@@ -223,7 +235,8 @@ template <class A, int D, int MT> __device__ void keep(Sums<A, D> &sums, Tiles<A
     }
 }
 
-/* The partial results of the block's queries: those of the warps that share a query, merged. */
+/* Writes the partial results of the block's queries; merges those of the warps that share a
+ * query. */
 template <class A, int D, int MT>
 __device__ void store(const Problem<A> &p, const Tiles<A, D, MT> &tiles) {
     for (int e = threadIdx.x; e < tiles.QUERIES * D; e += THREADS) {
@@ -249,7 +262,7 @@ __device__ void store(const Problem<A> &p, const Tiles<A, D, MT> &tiles) {
 template <class A, int D, int MT>
 __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
     typedef Tiles<A, D, MT> Shared;
-    const int N = KEYS * MT / WARPS; /* keys of a tile that are a warp's */
+    const int N = KEYS * MT / WARPS; /* keys of a tile for each warp */
     const int QUERIES = Shared::QUERIES;
     SIMT_SHARED_DYNAMIC(Shared, shared);
     Shared &tiles = *shared;
@@ -282,7 +295,7 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
     }
 }
 
-/* How many warps lie along the queries. */
+/* How many warps divide the queries among them. */
 inline int warps_of(int queries) {
     return queries <= 16 ? 1 : queries <= 32 ? 2 : 4;
 }

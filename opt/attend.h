@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call, as the threads that work on it see it. */
+/* A call, as its threads see it. */
 #ifndef CHUNKPROOF_OPT_ATTEND_H
 #define CHUNKPROOF_OPT_ATTEND_H
 
@@ -16,11 +16,12 @@ struct opt_call {
     struct opt_team *team;
     struct opt_sizes sizes;
     struct opt_work work;
-    atomic_size_t next_unit;   /* the first that no thread has taken */
-    atomic_size_t next_result; /* pairs of a query row and a head: the same */
+    atomic_size_t next_unit;   /* the first unit that no thread has taken */
+    atomic_size_t next_result; /* the first pair of a query row and a head, likewise */
 };
 
-/* An opt_work_function of a struct opt_call: units, partial results, and when all are there, results. */
+/* The opt_work_function of a struct opt_call. Takes units until none is left, which gives all
+ * partial results; then, after a barrier, computes results. */
 void cp_opt_work(void *of, int thread);
 
 /* A thread's scratch. */
@@ -34,10 +35,10 @@ struct opt_scratch {
     float *queries, *room; /* the multiplier's */
 };
 
-/* One unit: its partial results. */
+/* Computes the partial results of a unit. */
 void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_scratch *scratch);
 
-/* One query row and head: its result, from its partial results. */
+/* Computes the result of a query row and head from its partial results. */
 void cp_opt_result(const struct opt_call *call, int s, int row, int head,
                    const struct opt_scratch *scratch);
 

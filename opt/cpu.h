@@ -14,8 +14,8 @@ static inline int opt_cpu_has(unsigned leaf, enum opt_register which, int bit) {
            (word[which] >> bit & 1U) != 0;
 }
 
-/* Does the system save these registers when it changes from one thread to another (XCR0)? 2: of SSE, 4: of AVX,
- * 0xE0: of AVX-512, 0x60000: of AMX. */
+/* Does the system save these registers when it changes from one thread to another (XCR0)? 2: of
+ * SSE, 4: of AVX, 0xE0: of AVX-512, 0x60000: of AMX. */
 static inline int opt_cpu_saves(unsigned wanted) {
     unsigned low, high;
     if (!opt_cpu_has(1, OPT_ECX, 27)) {
@@ -25,8 +25,9 @@ static inline int opt_cpu_saves(unsigned wanted) {
     return (low & wanted) == wanted;
 }
 
-/* AMX and its products of bfloat16. Linux gives a process the registers when it asks for them, arch_prctl(0x1023, 18)
- * (ARCH_REQ_XCOMP_PERM, of the data of tiles). Asked again it says the same. Signals then have larger frames: opt.h. */
+/* AMX and its products of bfloat16. Linux gives a process the registers when it asks for them,
+ * arch_prctl(0x1023, 18) (ARCH_REQ_XCOMP_PERM, of the data of tiles). Asked again it says the same.
+ * Signals then have larger frames: opt.h. */
 static inline int opt_cpu_grants_amx(void) {
 #if defined(__linux__)
     long answer = 158; /* arch_prctl */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions for more than the machine that the rest is compiled for: between TARGET_BEGIN("avx2,...") and
- * TARGET_END. */
+/* Functions between TARGET_BEGIN("avx2,...") and TARGET_END are compiled for these instruction
+ * sets; the rest is compiled for any machine of the architecture. */
 #ifndef CHUNKPROOF_OPT_TARGET_H
 #define CHUNKPROOF_OPT_TARGET_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of which the operations are made. Indices are in range: the callers see to it. */
+/* The parts of which the operations are made. Callers make sure that indices are in range. */
 #ifndef CHUNKPROOF_OPT_TREE_INTERNAL_H
 #define CHUNKPROOF_OPT_TREE_INTERNAL_H
 
@@ -40,7 +40,8 @@ static inline int chunks_for(const struct cp_opt_tree *tree, int n) {
 
 int cp_opt_sizes_are_valid(const struct cp_opt_sizes *sizes);
 
-/* Room for n elements behind `bytes`, from the next line of the cache on; returns where it begins. */
+/* Adds room for n elements after the first *bytes bytes, from the next cache line on. Returns where
+ * this room begins. */
 size_t cp_opt_put(size_t *bytes, size_t n, size_t element);
 
 /* ---- Buckets of full chunks (tree_bucket.c) ---- */
@@ -51,28 +52,30 @@ void cp_opt_make_keys(struct cp_opt_tree *tree);
 /* The hash of c tokens (TREE-15). */
 unsigned long long cp_opt_hash(const struct cp_opt_tree *tree, const int *token);
 
-/* Where chunks with this parent and hash are; without a parent, the salt stands for it. */
+/* The bucket of chunks with this parent and hash. Without a parent, the salt takes its place. */
 int cp_opt_bucket(const struct cp_opt_tree *tree, int parent, unsigned long long salt,
                   unsigned long long hash);
 
-/* The next chunk in the bucket of `chunk`, from this one on, with that parent (and salt), hash and tokens; -1: none. */
+/* The first chunk in the bucket of `chunk`, from `chunk` on, with this parent (and salt), hash and
+ * tokens; -1: none. */
 int cp_opt_find(const struct cp_opt_tree *tree, int chunk, int parent, unsigned long long salt,
                 unsigned long long hash, const int *token);
 
-/* Enters a chunk that has just become full, in two steps: what the first asks of memory is there for the second, if
- * something else is done meanwhile. Takes a full one out. */
+/* cp_opt_hash_chunk() and cp_opt_list() enter a chunk that has just become full. There are two
+ * steps because the first prefetches what the second reads, so that other work fits in between.
+ * cp_opt_unlist() removes a full chunk. */
 void cp_opt_hash_chunk(struct cp_opt_tree *tree, int chunk, unsigned long long salt);
 void cp_opt_list(struct cp_opt_tree *tree, int chunk);
 void cp_opt_unlist(struct cp_opt_tree *tree, int chunk);
 
 /* ---- The order of sequences (tree_order.c) ---- */
 
-/* Puts a sequence behind another one, which is -1 when there is none. */
+/* Inserts a sequence after the sequence `behind`; -1: there is no other sequence. */
 void cp_opt_insert(struct cp_opt_tree *tree, int sequence, int behind);
 void cp_opt_remove(struct cp_opt_tree *tree, int sequence);
 
-/* The higher one is nearer to the root of the search tree: a number without pattern for each handle, so that the tree
- * is as deep as a random one whatever comes and goes. */
+/* 1 when a is higher than b: then a is nearer to the root of the search tree. Heights are hashes of
+ * handles, so the tree is as deep as a random one, whichever sequences come and go. */
 int cp_opt_is_higher(const struct cp_opt_tree *tree, int a, int b);
 
 /* NULL, or the clause that the order breaks. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unit of work (tasks.h), between the files that do it: unit.c, unit_few.c, unit_many.c. */
+/* A unit of work (tasks.h): what unit.c, unit_few.c and unit_many.c share. */
 #ifndef CHUNKPROOF_OPT_UNIT_H
 #define CHUNKPROOF_OPT_UNIT_H
 
 #include "opt/attend.h"
 
-/* Where a unit is. */
+/* A unit at work. */
 struct opt_unit {
     const struct opt_call *call;
     const struct cp_opt_kernels *kernels;
@@ -15,21 +15,21 @@ struct opt_unit {
     int first_head, n_heads;     /* of K/V */
     int rows, padded_rows;       /* of each head */
     long long first;             /* row, of those of the task */
-    int end;                     /* keys that are of interest, from the first of the path */
-    int many;                    /* scores lie key by key */
-    int multiplied[CP_OPT_ROWS]; /* of each K/V head: the multiplier has its queries */
+    int end;                     /* keys that any row sees, from the first of the path */
+    int many;                    /* 1: scores are stored key by key */
+    int multiplied[CP_OPT_ROWS]; /* for each K/V head: 1 if the multiplier has its queries */
     int seen[CP_OPT_ROWS];       /* keys that each row sees, from the first of its path */
 };
 
-/* One of its K/V heads: its part of the scratch. */
+/* One K/V head of a unit, with its part of the scratch. */
 struct opt_head {
     const struct opt_unit *unit;
-    int x, g; /* which one of the unit, of the pool */
+    int x, g; /* its number in the unit, and in the pool */
     struct opt_scratch at;
-    int next_g, next_tile; /* what comes then: the same tile of the next head, or the next one */
+    int next_g, next_tile; /* what comes next: the same tile of the next head, or the next tile */
 };
 
-/* A run of keys that lie one behind the other, of a tile. */
+/* A run of keys of a tile that are consecutive in memory. */
 struct opt_run {
     const void *k, *v;
     int first, n; /* of the tile's keys */
@@ -38,21 +38,23 @@ struct opt_run {
 /* The x-th K/V head of the unit. */
 struct opt_head cp_opt_head(const struct opt_unit *u, int x);
 
-/* The run that begins at a key of the path; the tile, which ends before key `end`, begins at key `tile`. */
+/* The run that begins at key `key` of the path, in the tile of keys tile .. end-1, of K/V head
+ * g. */
 struct opt_run cp_opt_run(const struct opt_unit *u, int g, int key, int tile, int end);
 
-/* How many rows from row i on see the same keys of the tile, and how many those are. No number of a key that a row does
- * not see is multiplied with a weight, even 0. */
+/* How many rows, from row i on, see the same keys of the tile; *seen is the number of these keys. A
+ * key that a row does not see is multiplied by no weight, not even 0. */
 int cp_opt_rows_alike(const struct opt_head *h, int i, int all, int keys, int *seen);
 
 static inline struct opt_states opt_states_of(const struct opt_head *h) {
     return (struct opt_states){h->at.m, h->at.n, h->at.factor, h->at.seen};
 }
 
-/* o follows a maximum that has grown. */
+/* Rescales o where the maximum has grown. */
 void cp_opt_rescale(const struct opt_head *h);
 
-/* One tile: keys tile .. tile + keys - 1; `all`: each row sees each of them. Few rows: all heads at once. */
+/* One tile: keys tile .. tile + keys - 1. `all`: every row sees every key. With few rows, all heads
+ * at once; with many, one head. */
 void cp_opt_tile_of_few(const struct opt_unit *u, int tile, int keys, int all);
 void cp_opt_tile_of_many(const struct opt_head *h, int tile, int keys, int all);
 

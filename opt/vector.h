@@ -28,7 +28,8 @@ static inline vec load_typed(const void *from, int type, size_t at) {
                              : v_load((const float *)from + at);
 }
 
-/* A function of its own: gcc's address sanitizer does not align vectors in a frame that has an array, too. */
+/* A function of its own: gcc's address sanitizer does not align vectors in a frame that has an
+ * array, too. */
 __attribute__((noinline)) static vec load_some(const void *from, int type, size_t at, int n) {
     float room[LANES] = {0}; /* large enough for each type */
     size_t size = type == CP_FP32 ? sizeof(float) : sizeof(uint16_t);
@@ -108,7 +109,8 @@ INLINE size_t bytes_of(int type, int n) {
         v_store(c + (i)*c_row + LANES, y##i);                                                      \
     }
 
-/* Steps of a block from one line of what is wanted to the next: so many lines come from memory meanwhile. */
+/* Steps of a block from one line of what is wanted to the next: so many lines come from memory
+ * meanwhile. */
 #define WANTED_EACH 4
 
 INLINE void ask(struct opt_wanted *wanted) {
@@ -154,7 +156,8 @@ INLINE void block_of(int rows, float *c, size_t c_row, struct opt_matrix a, stru
     switch (rows) { EACH_MOST(BLOCK_CASE) }
 }
 
-/* From column x on, where n are left. Rows in blocks of equal size, but for one. Returns how many columns it did. */
+/* From column x on, where n are left. Rows in blocks of equal size, but for one. Returns how many
+ * columns it did. */
 INLINE int columns(float *c, size_t c_row, struct opt_matrix a, struct typed b, int m, int k,
                    int add, int n, struct opt_wanted *wanted) {
     int row = 0, wide = n >= 2 * LANES;
@@ -183,8 +186,9 @@ static void product(float *c, size_t c_row, struct opt_matrix a, const float *b,
 
 /* ---- Few rows: K and V as they are ---- */
 
-/* K and V are read from one end to the other: what lies this far ahead is on its way then. It may be behind the end of
- * an array, which a prefetch does not mind; it is no pointer, so that none points there. */
+/* K and V are read from one end to the other: what lies this far ahead is on its way then. It may
+ * be behind the end of an array, which a prefetch does not mind; it is no pointer, so that none
+ * points there. */
 #define AHEAD 8192
 
 INLINE void fetch(const void *from, size_t at, size_t bytes) {
@@ -205,7 +209,8 @@ INLINE void fetch(const void *from, size_t at, size_t bytes) {
     }
 #define DOTS_END(i) v_sum_4(score + (i)*CP_OPT_KEYS, a##i, b##i, c##i, e##i);
 
-/* M rows and four keys, each `next` numbers behind the one before: a number of K is loaded once for all rows. */
+/* M rows and four keys, each `next` numbers behind the one before: a number of K is loaded once for
+ * all rows. */
 #define DOTS_OF(M)                                                                                 \
     INLINE void dots_of_##M(float *score, const float *q, size_t stride, const void *k, int type,  \
                             size_t at, size_t next, int d) {                                       \
@@ -387,7 +392,8 @@ static void divide(float *to, const float *from, float x, int n) {
     }
 }
 
-/* To nearest, ties to even: what is cut off is carried when it is more than half, or half of an odd number. */
+/* To nearest, ties to even: what is cut off is carried when it is more than half, or half of an odd
+ * number. */
 static uint16_t bfloat_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

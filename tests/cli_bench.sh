@@ -56,7 +56,7 @@ ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and t['unit'] 
     "${smoke[@]}" --csv "$work/csv" --cost "$work/cost"
 ok "... what it says of the machine" has "machine    "
 ok "... of the limits" has "limits     reading "
-ok "... of peers" has "no peer: --peer names one"
+ok "... of peers" has "no peer; --peer adds one"
 ok "... of a gate without a kernel" has "gate       skipped: --kernel names none"
 ok "... of a goal that has no load" has "not measured"
 # Table 3's second load, counted by hand: 4 sequences of 192 tokens, 128 in common, 4 heads, d = 128, 2 bytes.
@@ -138,7 +138,7 @@ ok "... by name" has "nowhere 2>/dev/null skipped: it has ended"
 ok "the gate's tiers" json "t['gate']['tiers'][0]['tier'] == 'quick' and t['gate']['tiers'][0]['cases'] == 5 and
     t['gate']['tiers'][0]['all_cases'] == 400 and t['gate']['tiers'][0]['whole_seconds'] > t['gate']['tiers'][0]['seconds']" \
     "${smoke[@]}" --only gate --kernel "$root/tests/example/paged_kernel.c"
-no_kernel() { status 2 "${smoke[@]}" --only gate --kernel "$work/none" && says "--kernel $work/none: no verdict by"; }
+no_kernel() { status 2 "${smoke[@]}" --only gate --kernel "$work/none" && says "--kernel $work/none: \`chunkproof gate\` gives no verdict"; }
 ok "a kernel that is not there" no_kernel
 wrong_kernel() {
     sed 's/o\[i\] = o\[i\] \* rescale/o[i] = o[i]/' "$root/tests/example/paged_kernel.c" >"$work/wrong.c"
@@ -172,7 +172,7 @@ ok "interrupted: what was measured is there" interrupted
 ok "help" right --help
 ok "... says what it is" has "usage: chunkproof bench [OPTION]..."
 ok "no such option" wrong "--nonsense" --nonsense
-ok "an argument" wrong "no argument is expected, not 'x'" x
+ok "an argument" wrong "unexpected argument 'x'" x
 ok "no such part" wrong "--only needs some of table3" --only table3,nonsense
 ok "an empty part" wrong "--only needs some of table3" --only ,
 ok "no threads" wrong "--threads needs a whole number from 1 to 1024, not '0'" --threads 0
@@ -187,10 +187,10 @@ units_are_in_the_schema() {
 }
 ok "each unit is in the schema" units_are_in_the_schema
 ok "no such unit" wrong "--unit needs best, portable, avx2, avx512, neon or amx, not 'sse'" --unit sse
-ok "odd heads" wrong "--heads 12: not a multiple of 8" --heads 12
+ok "odd heads" wrong "--heads 12 is not a multiple of 8" --heads 12
 ok "no memory" wrong "--memory needs a number from" --memory 0
-ok "too many peers" wrong "--peer: 4 at most" --peer a --peer b --peer c --peer d --peer e
-ok "a cost of nothing" wrong "--only leaves none of them" --cost "$work/cost" --only tree
+ok "too many peers" wrong "--peer can be given at most 4 times" --peer a --peer b --peer c --peer d --peer e
+ok "a cost of nothing" wrong "--only leaves them all out" --cost "$work/cost" --only tree
 ok "two reports in one file" wrong "--json and --csv name the same file" --json "$work/r" --csv "$work/r"
 no_trace() { status 2 "${smoke[@]}" --only trace --trace "$work/none" && says "$work/none: cannot be opened"; }
 ok "a trace that is not there" no_trace

@@ -191,55 +191,55 @@ ok "and read again" same --case "$work/case.json" --input fp16 -- --keys 40 --he
 ok "a case in a shorter format" different --case "$work/case.json" -- --case "$work/case.json" --input bf16
 
 ok "a scale that is missing" same --case "$work/plain.json" -- --case "$work/half.json"
-ok "which is in the help" says "A missing scale means 1/sqrt(d)" --help
+ok "which is in the help" says "Without scale: 1/sqrt(d)" --help
 ok "one number that is not claimed" says "No bound for 1 of 1 number." --case "$work/large1.json"
 ok "one number" says "largest of 1 number of the output" --case "$work/one.json"
 ok "one key in a chunk" says "chunks of 1 key, merges" --keys 9 --head-dim 2 --chunk 1
-ok "the order that is one state" says "or running:" --help
-ok "the sums in the help" says "by a tensor-core: blocks of 16" --help
+ok "the order that is one state" says "or running (no merges:" --help
+ok "the sums in the help" says "tensor-core (blocks of 16" --help
 ok "why a family is missing" says "the fuzzer's adversarial values need a kernel" --help
 
 ok "advice leaves out what was chosen" silent "--score tensor-core" --score tensor-core --weights fp32
-ok "and names the rest" says "It is less with --score pairwise, a smaller --head-dim" --score tensor-core --weights fp32
-ok "the best choice is left with the data" says "The scores err most. It is less with a smaller --head-dim or" \
+ok "and names the rest" says "The bound gets smaller with --score pairwise, a smaller --head-dim" --score tensor-core --weights fp32
+ok "the best choice is left with the data" says "The scores contribute most. The bound gets smaller with a smaller --head-dim or" \
     --score pairwise --weights fp32 --output fp32
 ok "no option that a case refuses" silent "--head-dim" --score fp16 --case "$work/example.json"
-ok "fp16 is to be left" says "leaving --score fp16 is the remedy. It is less with --score sequential, --score pairwise" \
+ok "fp16 is to be left" says "the remedy is another --score than fp16. The bound gets smaller with --score sequential, --score pairwise" \
     --score fp16
-ok "a better exponential" says "The exponential errs most (--exp-error, and the rounding of its argument). It is less with a
+ok "a better exponential" says "The exponential contributes most (--exp-error, and the rounding of its argument). The bound gets smaller with a
  smaller --exp-error or" --exp-error 1e-2 --chunk 1024
-ok "sums in binary32" says "The sums over the keys err most. It is less with --accumulate fp32, --accumulate tensor-core" \
+ok "sums in binary32" says "The sums over the keys contribute most. The bound gets smaller with --accumulate fp32, --accumulate tensor-core" \
     --accumulate fp16 --chunk 1024
-ok "P in binary16" says "It is less with --weights fp16 or --weights fp32." --weights bf16 --rounded-sum
+ok "P in binary16" says "The bound gets smaller with --weights fp16 or --weights fp32." --weights bf16 --rounded-sum
 ok "rounding to nearest" says "no --truncate" --truncate
 ok "no more than that" silent "--merges balanced" --partials fp16 --weights fp32 --merges balanced
 
-ok "no key" says "nothing is claimed (NUM-12)" --case "$work/none.json"
+ok "no key" says "there is no bound (NUM-12)" --case "$work/none.json"
 ok "scores too uncertain" says "left = 1 - sum H_j - E_n =" --case "$work/large.json"
-ok "merges too many" says "Most of it by merges" --partials fp16 --keys 16384 --head-dim 2 --chunk 8
+ok "merges too many" says "The largest part comes from merges" --partials fp16 --keys 16384 --head-dim 2 --chunk 8
 ok "the same as JSON" json "t['claimed'] == 0 and t['bound']['largest'] is None and t['dominates'] is None and
     'NUM-10' in t['reason'] and t['left'] < 0 and t['lse_bound'] is None" --case "$work/large.json"
 ok "overflow, of one number of two" says "No bound for 1 of 2 numbers." --case "$work/wide.json"
 ok "overflow is explained" json "t['claimed'] == 1 and 'NUM-12' in t['reason']" --case "$work/wide.json"
 ok "no overflow in bf16" json "t['claimed'] == 2 and t['reason'] is None" --case "$work/wide.json" --output bf16
 ok "scores too large for binary64" says "cannot be computed in binary64" --case "$work/huge.json" --output fp32
-ok "and which numbers are" says "products that make a score, |scale| sum |q_i k_i|, are so large (1.15e+05)" \
+ok "and which numbers are" says "The products of a score, |scale| sum |q_i k_i|, are so large (1.15e+05)" \
     --score pairwise --case "$work/alternating.json"
 ok "also as JSON" json "t['largest_products'] == 115200 and t['largest_score'] == 0 and '1.15e+05' in t['reason']" \
     --score pairwise --case "$work/alternating.json"
 for case in beyond opposite; do
-    ok "a score $case binary64" says "Nothing can be claimed, for a score is too large" --case "$work/$case.json"
+    ok "a score $case binary64" says "The bound is infinite, because a score is too large" --case "$work/$case.json"
     ok "no number that is none: $case" no_nan --case "$work/$case.json"
     ok "divided at once: $case" no_nan --divide immediate --case "$work/$case.json"
 done
-ok "a weight lost beyond binary64" says "Most of it by scores. A score is too large: it is uncertain by" --case "$work/far.json"
+ok "a weight lost beyond binary64" says "The largest part comes from scores. A score is too large: its error may be" --case "$work/far.json"
 ok "no number that is none: far" no_nan --case "$work/far.json"
-ok "merges beyond binary64" says "Most of it by merges. The merges err most" --keys 16384 --head-dim 2 --chunk 1 --exp-error 0.5
+ok "merges beyond binary64" says "The largest part comes from merges. The merges contribute most" --keys 16384 --head-dim 2 --chunk 1 --exp-error 0.5
 ok "no number that is none: merges" no_nan --keys 16384 --head-dim 2 --chunk 1 --exp-error 0.5
 ok "the time of both" says "attention tolerance ratio" --time --keys 256 --head-dim 16
 
 ok "no such option" wrong "--help" --nonsense
-ok "an argument" wrong "not 'case.json'" case.json
+ok "an argument" wrong "unexpected argument 'case.json'" case.json
 ok "no such family" wrong "--family needs normal, massive" --family gauss
 ok "no such format" wrong "--partials needs fp32 or fp16, not 'bf16'" --partials bf16
 ok "no such order" wrong "--merges needs chain, balanced or running, not 'tree'" --merges tree
@@ -250,20 +250,20 @@ ok "too many numbers" wrong "at most, not" --keys 1048576 --head-dim 65536
 ok "a negative seed" wrong "--seed needs" --seed -1
 ok "an error above 1" wrong "--exp-error needs a number from 0 to 0.5" --exp-error 2
 ok "an error that is none" wrong "--exp-error needs" --exp-error nan
-ok "a running state has no partials" wrong "without --partials" --merges running --partials fp16
-ok "a running state is divided last" wrong "without --divide" --merges running --divide immediate
+ok "a running state has no partials" wrong "leave out --partials" --merges running --partials fp16
+ok "a running state is divided last" wrong "leave out --divide" --merges running --divide immediate
 ok "P that is not rounded" wrong "--rounded-sum needs" --rounded-sum --weights fp32
 ok "a case and a family" wrong "--case brings its own row" --case "$work/example.json" --family wide
-ok "time of a case" wrong "--time measures rows of its own" --time --case "$work/example.json"
+ok "time of a case" wrong "--time measures its own rows" --time --case "$work/example.json"
 for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "merges balanced" "accumulate fp16" \
     "partials fp16" "divide deferred" "exp-error 0.1" "input bf16" truncate flush rounded-sum json "save $work/x"; do
     # shellcheck disable=SC2086 # an option and its value
-    ok "time and ${option%% *}" wrong "--${option%% *} has no meaning with it" --time --keys 50 --$option
+    ok "time and ${option%% *}" wrong "not --${option%% *}" --time --keys 50 --$option
 done
 ok "a report in the place of a case" not_saved
-ok "a key that is misspelt" wrong '"scal" is not known; there are scale, q, k and v' --case "$work/misspelt.json"
-ok "a key that steers a terminal" wrong '"a?b" is not known' --case "$work/escape.json"
-ok "no object" wrong "there is no object" --case "$work/list.json"
+ok "a key that is misspelt" wrong '"scal" is unknown; the keys are scale, q, k and v' --case "$work/misspelt.json"
+ok "a key that steers a terminal" wrong '"a?b" is unknown' --case "$work/escape.json"
+ok "no object" wrong "it is not a JSON object" --case "$work/list.json"
 ok "a query that does not fit" wrong "query70.json: q[0] = 70000 does not fit in fp16 (largest 65504);" \
     --case "$work/query70.json" --input fp16
 ok "nor a key" wrong "k[1][1] = -70000 does not fit in fp16" --case "$work/key70.json" --input fp16
@@ -279,11 +279,11 @@ ok "no such sum" wrong "--accumulate needs fp32, fp16 or tensor-core, not 'bf16'
 ok "no such file" wrong "cannot be opened" --case "$work/nowhere.json"
 ok "a file that cannot be written" wrong "cannot be written" --save "$work/nowhere/case.json"
 ok "a row too long" wrong "k[1] has 3 numbers, but q has 2" --case "$work/long.json"
-ok "a text in a row" wrong "v[0][1] is no number" --case "$work/text.json"
-ok "rows without values" wrong "equally many rows" --case "$work/uneven.json"
-ok "a query that is a number" wrong "q is no array" --case "$work/query.json"
-ok "a scale that is none" wrong "scale is no number" --case "$work/scale.json"
-ok "a row that is a number" wrong "k[0] is no array" --case "$work/row.json"
+ok "a text in a row" wrong "v[0][1] is not a number" --case "$work/text.json"
+ok "rows without values" wrong "the same number of rows" --case "$work/uneven.json"
+ok "a query that is a number" wrong "q is not an array" --case "$work/query.json"
+ok "a scale that is none" wrong "scale is not a number" --case "$work/scale.json"
+ok "a row that is a number" wrong "k[0] is not an array" --case "$work/row.json"
 ok "a file that is no JSON" wrong "syntax.json:3:" --case "$work/syntax.json"
 ok "output that cannot be written" full_disk
 ok "JSON that cannot be written" full_disk --json

@@ -20,7 +20,7 @@ misbehaves() {
 among_others() {
     sed 's/(long long)s \* call->table_width/0/' tests/example/paged_kernel.c >"$work/others.c"
     status 1 --kernel "$work/others.c" --cases 60 --save "$work/others" &&
-        grep -q "^depends-on-others, .*; breaks NUM-10" "$work/out" && has "right for this sequence alone, but among the others" || return 1
+        grep -q "^depends-on-others, .*; breaks NUM-10" "$work/out" && has "right for this sequence alone, but wrong together with the others" || return 1
     "$chunkproof" explain "$work/others/depends-on-others.json" --kernel "$work/others.c" >"$work/out"
     has "it had seen the keys of sequence"
 }
@@ -39,7 +39,7 @@ merges_undivided() {
 # What is not judged for want of a claim is said, and counts for no size.
 not_judged() {
     sed 's/\.step = 1/.step = 1, .divides = 1/' tests/example/paged_kernel.c >"$work/divides.c"
-    status 0 --kernel "$work/divides.c" --cases 60 && has "NOT JUDGED is what it does with more than 2049 keys: 6 cases of up to 32894" &&
+    status 0 --kernel "$work/divides.c" --cases 60 && has "NOT JUDGED: more than 2049 keys; for 6 cases of up to 32894" &&
         has "64: 2049," || return 1
     status 0 --kernel tests/example/paged_kernel.c --cases 60 && has "64: 32894," && ! grep -q "NOT JUDGED" "$work/out"
 }
@@ -49,12 +49,12 @@ keeps_lengths() {
     sed 's/^static int attend(const struct cp_kernel_call \*call) {/static int attend(const struct cp_kernel_call *now) {\n    static int kept[64], b;\n    struct cp_kernel_call copy = *now, *call = \&copy;\n    for (int s = 0; now->n_sequences != b \&\& s < now->n_sequences; s++) {\n        kept[s] = now->n_tokens[s];\n    }\n    b = now->n_sequences;\n    copy.n_tokens = kept;/' \
         tests/example/paged_kernel.c >"$work/keeps.c"
     status 1 --kernel "$work/keeps.c" --cases 100 && grep -q "^remembers, .*; breaks GATE-4" "$work/out" &&
-        has "right at first, but with more keys for each sequence after it"
+        has "right at first, but wrong when it runs again with more keys for each sequence"
 }
 
 # What the rules of others say, of a right kernel and of one that is wrong by what most of them let pass.
 rules() {
-    status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --rules --json "$work/right.json" && has "rule of others" || return 1
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --rules --json "$work/right.json" && has "acceptance rule" || return 1
     sed 's/float rescale = expf(m - largest)/float rescale = expf(m - largest) * 0.9995F/' tests/example/paged_kernel.c >"$work/wrong.c"
     status 1 --kernel "$work/wrong.c" --cases 40 --rules --json "$work/wrong.json" || return 1
     python3 - "$work/right.json" "$work/wrong.json" <<'END'
@@ -112,13 +112,13 @@ gone_on_with() {
 state_of_another() {
     status 0 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/other" &&
         status 2 --kernel "$kernels/gate/reversed.so" --cases 51 --state "$work/other" &&
-        grep -q "it is of another kernel, of other options" "$work/err" &&
+        grep -q "it belongs to another kernel, other options" "$work/err" &&
         head -c 600 "$work/other" >"$work/part" &&
         status 2 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/part" &&
-        grep -q "it is not whole" "$work/err" &&
+        grep -q "it is incomplete" "$work/err" &&
         echo something >"$work/text" &&
         status 2 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/text" &&
-        grep -q "it is no state of a check" "$work/err" && grep -q something "$work/text"
+        grep -q "it is not a file of --state" "$work/err" && grep -q something "$work/text"
 }
 
 # What is refused otherwise is taken, and no other size is asked for.
@@ -163,7 +163,7 @@ far_chunks() {
     sed 's/chunk \* call->v_chunk/(int)(&)/' tests/example/paged_kernel.c >"$work/int.c"
     ! cmp -s tests/example/paged_kernel.c "$work/int.c" || { echo "nothing was replaced"; return 1; }
     status 1 --kernel "$work/int.c" --first --cases 60 --save "$work/far" && has "out-of-bounds, 1 case; breaks GATE-3" &&
-        has "so that 32 bits do not hold v_chunk times a chunk's number" && has ", chunks 2^32 apart" || return 1
+        has "so 32 bits cannot hold v_chunk times a chunk number" && has ", chunks 2^32 apart" || return 1
     subcommand=replay status 1 "$work/far/out-of-bounds.json" --kernel "$work/int.c" &&
         subcommand=replay status 0 "$work/far/out-of-bounds.json" --kernel tests/example/paged_kernel.c || return 1
     sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\n    return c->v_chunk * c->capacity > 0x7FFFFFFF ? "offsets of 32 bits" : 0;\n}\n\n&/; s/    .workspace = workspace,/    .refuses = refuses,\n&/' \
@@ -199,7 +199,7 @@ wide() {
 # A declaration that is wider than it need be is right, and said; the example's own is not said to be.
 closer() {
     sed 's/exp_error = 0x1p-22/exp_error = 0x1p-10/' tests/example/paged_kernel.c >"$work/wide.c"
-    status 0 --kernel "$work/wide.c" --cases 100 && has ".exp_error = 0x1p-22 would do as well" &&
+    status 0 --kernel "$work/wide.c" --cases 100 && has ".exp_error = 0x1p-22 would be enough" &&
         status 0 --kernel "$kernels/gate/short_weights.so" --cases 100 || return 1
     ! grep "would do" "$work/out"
 }
@@ -212,19 +212,19 @@ wide_heads() {
 }
 
 in_time() {
-    status 0 --kernel "$kernels/gate/reversed.so" --tier deep --time 1 && has "--time ended it after" &&
+    status 0 --kernel "$kernels/gate/reversed.so" --tier deep --time 1 && has "--time ended the run after" &&
         has "of 1000000 cases" && has "right: 0 of "
 }
 
 # Too large is not taken, and said with its size; by chunkproof replay, too.
 memory() {
     status 0 --kernel "$kernels/gate/reversed.so" --cases 40 --memory 0.001 &&
-        has "a smaller case was taken instead" || return 1
+        has "cases were replaced by smaller ones" || return 1
     status 2 --kernel "$kernels/gate/reversed.so" --cases 3 --memory 0.0000001 && has "NO VERDICT" &&
-        has "GiB of memory, and --memory is 1e-07" || return 1
+        has "GiB of memory, more than --memory 1e-07" || return 1
     status 1 --kernel "$kernels/gate/misbehaves.so" --cases 8 --save "$work/one/after/another" || return 1
     subcommand=replay status 2 "$work/one/after/another/wrong.json" --kernel "$kernels/gate/reversed.so" --memory 0.0000001 &&
-        says "chunkproof replay: this case is not taken: count values" && says "and --memory is 1e-07"
+        says "chunkproof replay: the kernel does not take this case: count values" && says "more than --memory 1e-07"
 }
 
 # Nothing is left in /tmp.
@@ -286,7 +286,7 @@ ok "interrupted, and gone on with" gone_on_with
 ok "a state of something else" state_of_another
 ok "sizes that are asked for" shaped
 ok "sizes that fit nothing" wrong "h must be a multiple of h_kv" --kernel "$kernels/gate/reversed.so" --shape h=6,h_kv=4
-ok "a size that is none" wrong "what is 'b=1'" --kernel "$kernels/gate/reversed.so" --shape b=1
+ok "a size that is none" wrong "unknown size 'b=1'" --kernel "$kernels/gate/reversed.so" --shape b=1
 ok "a size without a number" wrong "d has no number" --kernel "$kernels/gate/reversed.so" --shape d
 ok "a comma with no size behind it" wrong "a size is missing at the end of 'd=128,'" --kernel "$kernels/gate/reversed.so" --shape d=128,
 ok "no size" wrong "a size is missing" --kernel "$kernels/gate/reversed.so" --shape ""
@@ -320,9 +320,9 @@ ok "wide heads with many keys" wide_heads
 ok "a closer declaration would do" closer
 ok "no more than so many seconds" in_time
 ok "no more than so much memory" memory
-ok "a place for what has only one" wrong "--on is for a source in CUDA (*.cu); this one runs on the CPU" \
+ok "a place for what has only one" wrong "--on applies only to a source in CUDA (*.cu); this one runs on the CPU" \
     --kernel tests/example/paged_kernel.c --on executor
-ok "a place for a shared object" wrong "a shared object runs where it was made for" --kernel "$kernels/gate/reversed.so" --on gpu
+ok "a place for a shared object" wrong "a shared object runs where it was built for" --kernel "$kernels/gate/reversed.so" --on gpu
 ok "help" status 0 --help
 ok "a kernel as source" status 0 --kernel tests/example/paged_kernel.c --cases 20
 ok "an arithmetic so wide that nothing can be claimed" wide
@@ -340,7 +340,7 @@ ok "the kernel is still there" cmp tests/example/paged_kernel.c "$work/mine.c"
 ok "a device twice" status 0 --kernel "$kernels/gate/reversed.so" --cases 2 --json /dev/null --html /dev/null
 ok "no such tier" wrong "--tier needs quick, full or deep, not 'slow'" --kernel x --tier slow
 ok "no such option" wrong "chunkproof gate --help" --kernels x
-ok "a kernel without its option" wrong "A kernel is given with --kernel" x.so
+ok "a kernel without its option" wrong "a kernel is given with --kernel" x.so
 ok "not a number" wrong "--cases needs a whole number, 1 or more, not '1.5'" --kernel x --cases 1.5
 ok "seconds" wrong "--seconds needs a number from 0.001 to 86400, not '0'" --kernel x --seconds 0
 ok "time" wrong "--time needs a number from 0.001" --kernel x --time -1

@@ -93,7 +93,7 @@ misbehaving diverges undefined "barrier_divergence: "
 misbehaving uninitialized undefined "uninitialized_shared: "
 misbehaving other-stream wrote-late "started work on another stream than call->stream"
 misbehaving too-much-shared failed "returned 1"
-misbehaving host-reads-k out-of-bounds "on the host: it is in the device's memory"
+misbehaving host-reads-k out-of-bounds "on the host, but it is in the device's memory"
 ok "gate, CUDA: endless" endless
 
 ok "gate, CUDA: a key too few" fault 'j < n_keys' 'j < n_keys - 1' not-a-number
@@ -139,7 +139,7 @@ asks_device() {
 forgets_memory() {
     grep -v 'memory = CP_DEVICE_MEMORY' "$example" >"$work/forgets.cu"
     status 1 --kernel "$work/forgets.cu" --on executor --cases 6 --first && has "a null pointer" &&
-        has "for the device's set memory to CP_DEVICE_MEMORY" || return 1
+        has "for device memory set cp_kernel.memory to CP_DEVICE_MEMORY" || return 1
     status 0 --kernel "$example" --on executor --cases 2 && ! grep -q "CP_DEVICE_MEMORY" "$work/out"
 }
 

@@ -83,11 +83,11 @@ figure2_paths() {
 }
 
 figure2_phases() {
-    equals "range; a partial result (m, n, o) is kept for each of them
+    equals "range; each query keeps a partial result (m, n, o)
 C0 × q0 q1 q2
 C1 × q0 q1 q2
 C2 × q0 q1 q2
-goes on with the chunks that it has alone, and divides: out = o / n
+(C), with the chunks that it alone has, and divides: out = o / n
 q0: (C0) ⊕ (C1) ⊕ (C2) ⊕ C3
 q1: (C0) ⊕ (C1) ⊕ (C2) ⊕ C4 ⊕ C6
 q2: (C0) ⊕ (C1) ⊕ (C2) ⊕ C5 ⊕ C7" "$(figure2 | rows 'Phase 1'; figure2 | rows 'Phase 2')"
@@ -259,8 +259,8 @@ bad_script() {
 : >input
 bad_script "unknown sequence" "2: no sequence is called 'b'; there are: a" "join a: x" "append b y"
 bad_script "a sequence that left" "3: no sequence is called 'a'; there are: none" "join a: x" "leave a" "leave a"
-bad_script "name taken at join" "3: a sequence is called 'a' already" "join a: x" "" "join a: y"
-bad_script "name taken at fork" "2: a sequence is called 'a' already" "join a: x" "fork a as a"
+bad_script "name taken at join" "3: a sequence is already called 'a'" "join a: x" "" "join a: y"
+bad_script "name taken at fork" "2: a sequence is already called 'a'" "join a: x" "fork a as a"
 bad_script "pool full at join" "4: the pool is full: this needs 2 chunks, and 1 of 2 are free; the tree is unchanged; give --capacity 3 or more" "chunk-size 1" "capacity 2" "join a: x" "join b: x y z"
 bad_script "pool full at append" "4: the pool is full: this needs 1 chunk, and 0 of 2 are free" "chunk-size 1" "capacity 2" "join a: x y" "append a z"
 bad_script "pool full at append-all" "5: the pool is full: this needs 2 chunks, and 1 of 3 are free" "capacity 3" "chunk-size 1" "join a: x" "join b: y" "append-all z"
@@ -294,8 +294,8 @@ test_that "a prompt too long for the pool" refused "prompt 2: the pool is full" 
 printf 'join a: x\nnonsense\n' >input
 test_that "a bad line on standard input" refused "<stdin>:2: unknown operation" -
 test_that "nothing to draw" refused "nothing to draw"
-test_that "two sources" refused "one of them" --example figure2 'a prompt'
-test_that "unknown example" refused "no example 'figure3'; there are figure1, figure2, forest" --example figure3
+test_that "two sources" refused "only one of prompts" --example figure2 'a prompt'
+test_that "unknown example" refused "no example is called 'figure3'; there are figure1, figure2, forest" --example figure3
 test_that "unknown format" refused "--format needs text, dot or svg, not 'png'" -f png a
 test_that "unknown option" refused "--colour" --colour a
 test_that "unknown short option" refused "-x" -sx a
@@ -319,7 +319,7 @@ drawn_up_to_the_error() {
 # A file's name draws one word, which may be meant; it is said how the file is read.
 a_file_may_be_meant() {
     printf 'join a: x\n' >meant.script
-    show meant.script 2>err | grep -q meant.script && grep -qF -- '--script meant.script reads it' err || return 1
+    show meant.script 2>err | grep -q meant.script && grep -qF -- '--script meant.script reads the file' err || return 1
     show meant-script >out 2>err && [ ! -s err ]
 }
 

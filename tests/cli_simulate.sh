@@ -63,7 +63,7 @@ by_hand="near(a['latency_ms_per_token']['mean'], (14 + 16.5) / 2) and near(b['la
 ok "figures by hand" json "$by_hand and t['points'][0]['requests'] == 2 and t['server']['chunk'] == 2 and
     t['server']['model'] == {'layers': 1, 'heads': 1, 'kv_heads': 1, 'head_dim': 1, 'bytes': 1}" "${small[@]}"
 ok "... as text, the latency" row "normalized latency, ms/token 15.25 14.25" "${small[@]}"
-ok "... the tail" row "99 % of them, at most 16.50 15.50" "${small[@]}"
+ok "... the tail" row "99th percentile 16.50 15.50" "${small[@]}"
 ok "... the peaks" row "peak batch size 2 2" "${small[@]}"
 ok "... what was shared" row "found in the tree 0 2" "${small[@]}"
 # r1 at 10 ms, when the first iteration is on: the same but for its own 5 ms.
@@ -74,7 +74,7 @@ ok "one at a time" json "near(a['latency_ms_per_token']['mean'], (12 + 43 / 2) /
 # Chunks of 4 bytes: 5 are enough with sharing alone.
 ok "memory for five chunks" json "a['peak_batch'] == 1 and b['peak_batch'] == 2 and b['peak_chunks'] == 5 and
     a['rejected'] == b['rejected'] == 0" --memory 1.9e-8 "${small[@]}"
-ok "memory of no chunk" wrong "has no room for one chunk" --memory 1e-9 "${small[@]}"
+ok "memory of no chunk" wrong "is too small for one chunk" --memory 1e-9 "${small[@]}"
 ok "other chunks than blocks" json "b['reused_tokens'] == 0 and t['server']['chunk'] == 3" --chunk 3 "${small[@]}"
 from_stdin() {
     "$chunkproof" simulate "${tiny[@]}" --block 2 - <"$work/small" >"$work/out" &&
@@ -150,7 +150,7 @@ ok "no object" wrong_cost ": must be one JSON object" "[1]"
 ok "a missing format" wrong_cost ': "format" is missing' '{"fixed_us": 1}'
 ok "another format" wrong_cost ': "format" must be "chunkproof cost 1"' '{"fixed_us": 1, "format": "chunkproof cost 2"}'
 ok "a missing field" wrong_cost ': "fixed_us" is missing' '{"format": "chunkproof cost 1"}'
-ok "an unknown field" wrong_cost ': "fixed_ms" is not known' "{$cost, \"fixed_ms\": 1}"
+ok "an unknown field" wrong_cost ': "fixed_ms" is unknown' "{$cost, \"fixed_ms\": 1}"
 ok "a negative number" wrong_cost ': "sequence_us" must be a number from 0' "{$cost, \"sequence_us\": -1}"
 ok "no number" wrong_cost ': "sequence_us" must be a number from 0' "{$cost, \"sequence_us\": \"1\"}"
 ok "too large a number" wrong_cost ': "sequence_us" must be a number from 0' "{$cost, \"sequence_us\": 1e19}"
@@ -161,26 +161,26 @@ ok "help" row "usage: chunkproof simulate [OPTION]... [FILE]" --help
 ok "no such option" wrong "--nonsense" --nonsense
 ok "a trace that is not there" wrong "$work/none: cannot be opened: No such file" "$work/none"
 ok "a malformed trace" wrong "$work/cost:1:1: the field \"timestamp\" is missing" "$work/cost"
-ok "two files" wrong "one FILE at most" "$work/small" "$work/small"
-ok "a file and arrivals" wrong "--rates is about Poisson arrivals" --rates 1 "$work/small"
-ok "a file and a seed" wrong "--seed is about Poisson arrivals" --seed 1 "$work/small"
-ok "arrivals and a speed" wrong "--speed is about a trace" --speed 2
-ok "two rates" wrong "was given before" --poisson 1 --rates 1,2
-ok "Table 4 and a file" wrong "--table4 has loads of its own: it takes no FILE" --table4 "$work/small"
-ok "Table 4 and a prompt" wrong "--prompt has no meaning with it" --table4 --prompt 5
+ok "two files" wrong "at most one FILE" "$work/small" "$work/small"
+ok "a file and arrivals" wrong "--rates applies only to Poisson arrivals" --rates 1 "$work/small"
+ok "a file and a seed" wrong "--seed applies only to Poisson arrivals" --seed 1 "$work/small"
+ok "arrivals and a speed" wrong "--speed applies only to a trace" --speed 2
+ok "two rates" wrong "was already given" --poisson 1 --rates 1,2
+ok "Table 4 and a file" wrong "--table4 has its own loads and takes no FILE" --table4 "$work/small"
+ok "Table 4 and a prompt" wrong "--table4 has its own loads: --prompt does not apply" --table4 --prompt 5
 ok "a seed that JSON has no integer for" wrong "--seed needs a whole number from 0 to 9223372036854775807" --seed 9223372036854775808
 ok "no rate" wrong "--rates needs a number from 0.001" --rates 1,,2
 ok "a rate of zero" wrong "--poisson needs a number from 0.001" --poisson 0
-ok "more shared than there is" wrong "--shared 5: the prompts have 4 tokens only" --prompt 4 --shared 5
+ok "more shared than there is" wrong "--shared 5: the prompts have only 4 tokens" --prompt 4 --shared 5
 ok "no completion" wrong "--completion needs a whole number from 1" --completion 0
 ok "too large a batch" wrong "--batch needs a whole number from 1 to" --batch 100000000
-ok "no such model" wrong "not known; the models are gpt3-175b" --model nonsense
+ok "no such model" wrong "is unknown; the models are gpt3-175b" --model nonsense
 ok "heads that do not divide" wrong "--kv-heads 3 must divide --heads 32" --kv-heads 3
 ok "two reports in one file" wrong "--json and --csv name the same file" --json "$work/r" --csv "$work/r"
-ok "too little memory for a chunk" wrong "--memory 0.01 has no room for one chunk, 0.03125 GiB" --memory 0.01
-ok "longer than a path" wrong "give larger --chunk" --prompt 1000000 --chunk 1 --requests 1
-ok "more tokens than an int tells apart" wrong "ask for fewer or shorter ones" --requests 100000 --prompt 100000 --shared 0
-ok "no end" wrong "for more than 30 years" --completion 100000 --chunk 512 --requests 1000 --cost <(echo "{$cost, \"sequence_us\": 1e14}")
+ok "too little memory for a chunk" wrong "--memory 0.01 is too small for one chunk, which takes 0.03125 GiB" --memory 0.01
+ok "longer than a path" wrong "give a larger --chunk" --prompt 1000000 --chunk 1 --requests 1
+ok "more tokens than an int tells apart" wrong "ask for fewer or shorter requests" --requests 100000 --prompt 100000 --shared 0
+ok "no end" wrong "exceeds 30 years" --completion 100000 --chunk 512 --requests 1000 --cost <(echo "{$cost, \"sequence_us\": 1e14}")
 ok "grouped heads stay" json "t['server']['model']['kv_heads'] == 8" --model llama-70b --heads 128 --requests 2
 
 full_disk() { # full_disk ARGUMENT...

@@ -99,10 +99,10 @@ ok "the same as text" has "chunks without, with sharing 189, 65 (0.346, 0.119 Gi
     --model falcon-40b --batch 3 --prompt 1000 --shared 1000 --completion 8 --chunk-size 16 capacity
 ok "everything shared" json "section['capacity']['case']['fits'] is None and
     section['capacity']['case']['gain'] is None" --prompt 64 --shared 64 --completion 0 capacity
-ok "everything shared, as text" has "sequences in the former any number: all is shared" \
+ok "everything shared, as text" has "sequences in the former any number: everything is shared" \
     --prompt 64 --shared 64 --completion 0 capacity
 
-ok "no such section" wrong "no section prefil; there are prefill, decode," prefil
+ok "no such section" wrong "no section is called prefil; there are prefill, decode," prefil
 ok "no such option" wrong "--help" --nonsense
 ok "no such model" wrong "the models are gpt3-175b" --model llama-8b
 ok "no number" wrong "--heads x: give a whole number from 1" --heads x
@@ -113,7 +113,7 @@ ok "KV heads that divide nothing" wrong "multiple of --kv-heads" --heads 5 --kv-
 ok "more shared than there is" wrong "--shared must not exceed" --shared 10 --prompt 9
 ok "a load where none is shown" wrong "capacity" --batch 3 kv-bytes
 ok "JSON and CSV" wrong "exclude each other" --json --csv
-ok "CSV of a case" wrong "--csv holds" --csv --batch 3
+ok "CSV of a case" wrong "--csv has only" --csv --batch 3
 ok "output that cannot be written" full_disk
 ok "JSON that cannot be written" full_disk --json
 exit $failed

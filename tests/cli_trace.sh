@@ -135,7 +135,7 @@ echo '{"timestamp": 1, "input_length": 4, "output_length": -1, "hash_ids": [10]}
 ok "a negative length" wrong_line 1:54 '"output_length" is -1; it must not be negative'
 echo '{"timestamp": 1, "input_length": 13, "output_length": 1, "hash_ids": [1, 2, 3]}' >"$work/wrong"
 ok "the wrong number of blocks" wrong_line 1:70 \
-    '"hash_ids" has 3 ids, but 13 tokens are 4 blocks of 4 tokens (--block gives another size)'
+    '"hash_ids" has 3 ids, but 13 tokens are 4 blocks of 4 tokens (--block sets the size)'
 sed 's/500/2/' "$work/small" >"$work/wrong"
 ok "time going back" wrong_line 4:15 'time goes back: 2 after 3'
 echo '{"timestamp": 1, "input_length": 4, "output_length": 99999999, "hash_ids": [1]}' >"$work/wrong"
@@ -154,12 +154,12 @@ ok "half a number" wrong "--capacity needs a whole number" --capacity 12x
 ok "a number too large" wrong "--seed needs a whole number" --seed 99999999999999999999
 ok "a rate of nothing" wrong "--rate needs a number" --rate nan
 ok "no such check" wrong "--check needs none, sampled or every, not 'all'" --check all
-ok "two files" wrong "one FILE at most" "$work/small" "$work/small"
-ok "a file and a generator" wrong "--generate makes a trace of its own" --generate "$work/small"
-ok "a file and a seed" wrong "--seed is about the synthetic trace" --seed 3 "$work/small"
+ok "two files" wrong "at most one FILE" "$work/small" "$work/small"
+ok "a file and a generator" wrong "--generate makes its own trace" --generate "$work/small"
+ok "a file and a seed" wrong "--seed applies only to the synthetic trace" --seed 3 "$work/small"
 ok "no such tree" wrong "--tree needs ref or opt, not 'fast'" --tree fast
-ok "generate and a check" wrong "--check is about a replay" --generate --check none
-ok "more tokens than an int tells apart" wrong "ask for fewer or shorter ones" --generate \
+ok "generate and a check" wrong "--check applies only to a replay" --generate --check none
+ok "more tokens than an int tells apart" wrong "ask for fewer or shorter requests" --generate \
     --requests 20000 --output-tokens 1000000
 ok "more chunks than a pool can have" wrong "a pool has" --retain --block 1 --requests 4000
 

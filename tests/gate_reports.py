@@ -174,7 +174,7 @@ class Json(Reports):
                 self.assertIn(f"{found['verdict']}, ", self.again(found["again"]))
             self.assertGreater(len(needs), 0)
             self.assertEqual(needs, report["findings"])
-            self.assertIn("again, with the cases before it: ", "".join(suite.itertext()))
+            self.assertIn("to repeat it, with the cases before it: ", "".join(suite.itertext()))
 
     def test_refused_runs(self):
         report, suite, page, text = self.run_gate(2, self.kernel(REFUSES))
@@ -244,7 +244,7 @@ class Json(Reports):
 
     def test_notes(self):
         report, _, page, text = self.run_gate(0, self.kernel(("exp_error = 0x1p-22", "exp_error = 0x1p-10")), "--cases", "100")
-        self.assertTrue(any(".exp_error = 0x1p-22 would do as well" in note for note in report["notes"]))
+        self.assertTrue(any(".exp_error = 0x1p-22 would be enough" in note for note in report["notes"]))
         for note in report["notes"]:
             self.assertIn(note, text)
             self.assertIn(note, "".join(page.itertext()))

@@ -407,7 +407,7 @@ static void peers_that_do_not(void **state) {
                  {"exit 3", "it has ended"},
                  {ANSWER "echo hello", "it answers 'hello'"},
                  {ANSWER "printf 'serie\\033 x\\n'", "it answers 'serie? x'"},
-                 {ANSWER "head -c 5000 /dev/zero", "a line of more than 1024 bytes"},
+                 {ANSWER "head -c 5000 /dev/zero", "it wrote a line of more than 1024 bytes"},
                  {ANSWER "printf ready", "it has ended without an answer"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

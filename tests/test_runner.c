@@ -229,8 +229,7 @@ static void no_rows(void **state) {
     assert_int_equal(report.outcome, RUN_DONE);
     e.call.call.scale = -1.0;
     assert_int_equal(runner_run(runner, &e.call, &report), 0);
-    check_report(&report, RUN_OUT_OF_BOUNDS, "right behind the end of q, at byte 0 of 0",
-                 "no rows");
+    check_report(&report, RUN_OUT_OF_BOUNDS, "just past the end of q, at byte 0 of 0", "no rows");
     runner_free(runner);
 }
 
@@ -252,7 +251,7 @@ static void asks_what_it_takes(void **state) {
     e.call.call.scale = -1.0;
     assert_int_equal(runner_ask(runner, &e.call.call, reason, &workspace, &report), -1);
     check_report(&report, RUN_OUT_OF_BOUNDS, "refuses() ", "refuses");
-    check_report(&report, RUN_OUT_OF_BOUNDS, "address 0x8, which is no buffer's", "refuses");
+    check_report(&report, RUN_OUT_OF_BOUNDS, "address 0x8, which is in no buffer", "refuses");
     run_right(runner, 1);
     runner_free(runner);
 
@@ -315,7 +314,7 @@ static void beside_every_buffer(void **state) {
             snprintf(misbehave, sizeof misbehave, "%s %s %s %d", way & 2 ? "write" : "read",
                      buffers[b], begin ? "begin" : "end", distance);
             snprintf(text, sizeof text, "70000 bytes %s of %s, at byte %d of %d",
-                     begin ? "before the begin" : "behind the end", buffers[b],
+                     begin ? "before the start" : "past the end", buffers[b],
                      begin ? distance : sizes[b] + distance, sizes[b]);
             struct runner *runner = runner_that(misbehave);
             struct run_report report = run_wrong(runner, way == 0 || way == 3);
@@ -339,19 +338,19 @@ struct misdeed {
 /* Next to a buffer it depends on the side that its pages end at, and on the alignment. */
 static void next_to_a_buffer(void **state) {
     static const struct misdeed misdeeds[] = {
-        {"read q end 0", 1, RUN_OUT_OF_BOUNDS, "right behind the end of q, at byte 256 of 256"},
-        {"write out end 0", 1, RUN_OUT_OF_BOUNDS, "right behind the end of out, at byte 256 of"},
-        {"read v end 1", 1, RUN_OUT_OF_BOUNDS, "1 byte behind the end of v, at byte 769 of 768"},
-        {"write k end 0", 1, RUN_OUT_OF_BOUNDS, "right behind the end of k"},
-        {"read k begin -1", 0, RUN_OUT_OF_BOUNDS, "1 byte before the begin of k, at byte -1 of"},
-        {"write workspace begin -1", 0, RUN_OUT_OF_BOUNDS, "1 byte before the begin of workspace"},
-        {"read lse end 32", 1, RUN_OUT_OF_BOUNDS, "32 bytes behind the end of lse"},
-        {"write out begin -1", 1, RUN_WROTE_BESIDE, "wrote 1 byte before the begin of out, at"},
-        {"write out end 0", 0, RUN_WROTE_BESIDE, "wrote right behind the end of out, at byte 256"},
-        {"write lse end 31", 1, RUN_WROTE_BESIDE, "wrote 31 bytes behind the end of lse"},
-        {"write lse end 8", 0, RUN_WROTE_BESIDE, "wrote 8 bytes behind the end of lse"},
-        {"write q end 0", 0, RUN_OUT_OF_BOUNDS, "right behind the end of q"},
-        {"write n_tokens end 4", 1, RUN_OUT_OF_BOUNDS, "4 bytes behind the end of n_tokens"},
+        {"read q end 0", 1, RUN_OUT_OF_BOUNDS, "just past the end of q, at byte 256 of 256"},
+        {"write out end 0", 1, RUN_OUT_OF_BOUNDS, "just past the end of out, at byte 256 of"},
+        {"read v end 1", 1, RUN_OUT_OF_BOUNDS, "1 byte past the end of v, at byte 769 of 768"},
+        {"write k end 0", 1, RUN_OUT_OF_BOUNDS, "just past the end of k"},
+        {"read k begin -1", 0, RUN_OUT_OF_BOUNDS, "1 byte before the start of k, at byte -1 of"},
+        {"write workspace begin -1", 0, RUN_OUT_OF_BOUNDS, "1 byte before the start of workspace"},
+        {"read lse end 32", 1, RUN_OUT_OF_BOUNDS, "32 bytes past the end of lse"},
+        {"write out begin -1", 1, RUN_WROTE_BESIDE, "wrote 1 byte before the start of out, at"},
+        {"write out end 0", 0, RUN_WROTE_BESIDE, "wrote just past the end of out, at byte 256"},
+        {"write lse end 31", 1, RUN_WROTE_BESIDE, "wrote 31 bytes past the end of lse"},
+        {"write lse end 8", 0, RUN_WROTE_BESIDE, "wrote 8 bytes past the end of lse"},
+        {"write q end 0", 0, RUN_OUT_OF_BOUNDS, "just past the end of q"},
+        {"write n_tokens end 4", 1, RUN_OUT_OF_BOUNDS, "4 bytes past the end of n_tokens"},
         {"read q end 0", 0, RUN_DONE, ""},    /* a gap that is read is not seen: */
         {"read q begin -1", 1, RUN_DONE, ""}, /* what at_end is for */
         {"write workspace begin 7", 1, RUN_DONE, ""},
@@ -365,19 +364,19 @@ static void next_to_a_buffer(void **state) {
 
 static void writes_to_inputs(void **state) {
     (void)state;
-    expect("write k begin 5", RUN_WROTE_INPUT, "wrote to k, at byte 5 of 768: it is read-only");
+    expect("write k begin 5", RUN_WROTE_INPUT, "wrote to k, at byte 5 of 768, which is read-only");
     expect("write table begin 0", RUN_WROTE_INPUT, "wrote to table, at byte 0 of 8");
     expect("write shared end -1", RUN_WROTE_INPUT, "wrote to shared, at byte 19 of 20");
     expect("unprotect-input", RUN_WROTE_INPUT,
-           "wrote to k, at byte 0 of 768: it is read-only, and");
-    expect("unprotect-beside", RUN_WROTE_BESIDE, "wrote right behind the end of n_tokens");
+           "wrote to k, at byte 0 of 768, which is read-only and");
+    expect("unprotect-beside", RUN_WROTE_BESIDE, "wrote just past the end of n_tokens");
     expect("write-call", RUN_WROTE_INPUT, "wrote to the call itself");
 }
 
 static void memory_of_nobody(void **state) {
     (void)state;
-    expect("null", RUN_OUT_OF_BOUNDS, "address 0x8, which is no buffer's: a null pointer");
-    expect("write k begin 1000000000", RUN_OUT_OF_BOUNDS, "which is no buffer's");
+    expect("null", RUN_OUT_OF_BOUNDS, "address 0x8, which is in no buffer: a null pointer");
+    expect("write k begin 1000000000", RUN_OUT_OF_BOUNDS, "which is in no buffer");
 #ifdef __x86_64__
     expect("wild", RUN_OUT_OF_BOUNDS, "used an address that no memory can have");
 #endif

@@ -41,9 +41,9 @@ static void refuses_what_is_no_kernel(void **state) {
     expect_error("gate/no_symbol.so", "it has no symbol cp_kernel; define `const struct");
     expect_error("gate/wrong_abi.so",
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
-    expect_error("gate/wrong_abi.so", "; compile it anew, with .abi = CP_KERNEL_ABI");
+    expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
-    expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it is to be the function");
+    expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
 
 static void survives_constructors(void **state) {
@@ -53,7 +53,7 @@ static void survives_constructors(void **state) {
     setenv("CONSTRUCTOR", "exit", 1);
     expect_error("gate/constructor.so", "one of its constructors ended the process: exit(4)");
     setenv("CONSTRUCTOR", "hang", 1);
-    expect_error("gate/constructor.so", "loading it had not ended after 5 s: one of its constr");
+    expect_error("gate/constructor.so", "loading it did not end within 5 s: one of its constr");
     unsetenv("CONSTRUCTOR");
     expect_error("gate/constructor.so", "it has no symbol cp_kernel");
 }
@@ -63,7 +63,7 @@ static void needs_its_program(void **state) {
     (void)state;
     beside(file, "gate/misbehaves.so");
     expect_error_of("/no/such/program", file, "/no/such/program cannot be started: No such file");
-    expect_error_of("/bin/true", file, "is the program this chunkproof");
+    expect_error_of("/bin/true", file, "is this program chunkproof");
 }
 
 /* The file may go while it is used: what needs a new process then has no verdict. */

@@ -112,7 +112,7 @@ static void test_explain(void **state) {
     cell = (struct cp_cell){0};
     cp_cell_compare(&cell, "0.18", 0.1875);
     cp_cell_explain_cut(&cell, 0.1875);
-    assert_string_equal(cell.note, "0.1875, cut off instead of rounded");
+    assert_string_equal(cell.note, "0.1875, truncated instead of rounded");
 }
 
 /* The status of the only cell of a table of one row and one number. */

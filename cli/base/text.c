@@ -11,7 +11,7 @@
 #include "cli/base/command.h"
 
 static void out_of_memory(void) {
-    fputs("chunkproof: the system gave no memory (is it limited? see ulimit -v)\n", stderr);
+    fputs("chunkproof: out of memory (is it limited? see ulimit -v)\n", stderr);
     exit(EXIT_BAD_USE);
 }
 

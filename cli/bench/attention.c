@@ -27,7 +27,7 @@ static const char *const our_names[BENCH_OURS] = {"tree", "paged", "paged*"};
 static const char *const our_notes[BENCH_OURS] = {
     "two phases over the tree",
     "each sequence alone, with copies of shared pages (the papers' PagedAttn)",
-    "each sequence alone, shared pages are the same ones (PagedAttn*)"};
+    "each sequence alone, with shared pages stored once (PagedAttn*)"};
 
 /* ---- Memory ---- */
 
@@ -299,8 +299,9 @@ static int measure_site(const struct bench_bench *bench, struct site *site,
     cell->flops = bench_load_flops(&cell->load);
     if (needed > bench->memory) {
         cell->end = BENCH_NO_ROOM;
-        (void)snprintf(cell->note, sizeof cell->note, "it takes %.2f GiB, and may take %.2f",
-                       needed / 0x1p30, bench->memory / 0x1p30);
+        (void)snprintf(cell->note, sizeof cell->note,
+                       "it takes %.2f GiB, more than the limit of %.2f", needed / 0x1p30,
+                       bench->memory / 0x1p30);
         return 0;
     }
     if (furnish(site, bench, &cell->load) != 0 || check(bench, site, cell) != 0) {

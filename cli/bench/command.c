@@ -91,7 +91,7 @@ static int print_list(const struct bench_options *options, const struct bench_re
         struct bench_plans plans;
         char name[BENCH_LOAD_TEXT];
         if (bench_plans_new(&plans, load) != 0) {
-            return fail("the system gave no memory for a plan");
+            return fail("out of memory for a plan");
         }
         bench_load_print(load, name);
         printf("%-40s %6.2f GiB\n", name, bench_cell_memory(load, &plans) / 0x1p30);
@@ -131,8 +131,7 @@ static int measure_cells(struct bench_bench *bench, struct bench_report *report,
         show_progress(progress, i, report->n_cells, name);
         if (bench_cell_measure(bench, &report->cell[i]) != 0) {
             end_progress(progress);
-            return fail("%s: the system gave no memory or no thread; give a smaller --memory",
-                        name);
+            return fail("%s: out of memory or threads; give a smaller --memory", name);
         }
         status = report->cell[i].end == BENCH_WRONG ? EXIT_FINDING : status;
     }
@@ -182,17 +181,18 @@ static int measure_rest(const struct bench_bench *bench, struct bench_report *re
 static int start_opt(struct bench_bench *bench, const struct bench_options *options) {
     int status = cp_opt_new(&bench->opt, options->threads, options->version);
     if (status == CP_ERROR_UNSUPPORTED) {
-        return fail("this machine has no %s, or does not grant it: give another --unit",
-                    bench_unit_words(options->version));
+        return fail(
+            "this machine does not have %s, or Linux does not grant it; give another --unit",
+            bench_unit_words(options->version));
     }
-    return status == CP_OK ? EXIT_RIGHT : fail("the system gave no memory or no thread");
+    return status == CP_OK ? EXIT_RIGHT : fail("out of memory or threads");
 }
 
 static int start_peers(struct bench_bench *bench, const struct bench_options *options) {
     for (int i = 0; i < options->n_peers; i++) {
         bench->peer[i] = peer_new(options->peer[i], PEER_SECONDS, &interrupted);
         if (bench->peer[i] == NULL) {
-            return fail("the system gave no process for a peer");
+            return fail("no process could be started for a peer");
         }
         bench->n_peers++;
     }
@@ -230,7 +230,7 @@ static int measure(const struct bench_options *options, struct bench_bench *benc
     if (status == EXIT_RIGHT &&
         (bench_limits_new(&bench->limits, report->threads, report->version, bytes) != 0 ||
          measure_limits(report, bench->limits) != 0)) {
-        status = fail("the system gave no memory or no thread");
+        status = fail("out of memory or threads");
     }
     if (status == EXIT_RIGHT) {
         status = measure_cells(bench, report, &progress);
@@ -281,7 +281,8 @@ static int report_all(struct bench_report *report) {
     int csv = write_file(report, options->csv, write_csv);
     int cost = EXIT_RIGHT;
     if (options->cost != NULL && !report->has_fit) {
-        cost = fail("--cost %s: not written, for no load of attention was measured", options->cost);
+        cost = fail("--cost %s: not written, because no load of attention was measured",
+                    options->cost);
     } else if (options->cost != NULL) {
         cost = write_file(report, options->cost, bench_report_cost);
     }
@@ -311,7 +312,7 @@ int cp_command_bench(int argc, char **argv) {
     struct bench_report *report = calloc(1, sizeof *report);
     int status = EXIT_RIGHT;
     if (report == NULL) {
-        return fail("the system gave no memory");
+        return fail("out of memory");
     }
     report->options = &options;
     if (bench_options_parse(&options, argc, argv) != 0) {

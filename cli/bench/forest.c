@@ -216,7 +216,7 @@ static int judge(int status, const struct stand *stand, const char *when) {
         return EXIT_RIGHT;
     }
     if (status == CP_ERROR_NO_MEMORY) {
-        fputs("chunkproof bench: the system gave no memory for a tree\n", stderr);
+        fputs("chunkproof bench: out of memory for a tree\n", stderr);
         return EXIT_BAD_USE;
     }
     fprintf(

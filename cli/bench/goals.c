@@ -58,15 +58,15 @@ static double of_bandwidth(const struct bench_cell *cell) {
 }
 
 void bench_goals_of_attention(struct bench_goal *goal, const struct bench_cell *cell, int n) {
-    goal[0] = (struct bench_goal){.what = "n_s = n_p, b = 32: faster than paged*, times",
+    goal[0] = (struct bench_goal){.what = "n_s = n_p, b = 32: speedup over paged*",
                                   .unit = "x",
                                   .wanted = 4.0,
                                   .at_least = 1};
     goal[1] = (struct bench_goal){
-        .what = "n_s = n_p, b = 32: time of the larger limit", .unit = "x", .wanted = 2.0};
+        .what = "n_s = n_p, b = 32: time / larger limit", .unit = "x", .wanted = 2.0};
     goal[2] = (struct bench_goal){
-        .what = "n_s = 0: of the bandwidth of reading", .unit = "", .wanted = 0.9, .at_least = 1};
-    goal[3] = (struct bench_goal){.what = "every load: faster than the fastest peer, times",
+        .what = "n_s = 0: part of the read bandwidth", .unit = "", .wanted = 0.9, .at_least = 1};
+    goal[3] = (struct bench_goal){.what = "every load: speedup over the fastest peer",
                                   .unit = "x",
                                   .wanted = 1.0,
                                   .at_least = 1};
@@ -95,9 +95,9 @@ void bench_goals_of_attention(struct bench_goal *goal, const struct bench_cell *
 void bench_goals_of_trees(struct bench_goal *goal, const struct forest *forest,
                           const struct traffic *traffic, int is_real) {
     goal[0] = (struct bench_goal){
-        .what = "join of 4096 tokens, 2048 shared: microseconds", .unit = "us", .wanted = 20.0};
+        .what = "microseconds to join 4096 tokens, 2048 shared", .unit = "us", .wanted = 20.0};
     goal[1] = (struct bench_goal){
-        .what = "a real trace, all retained, replayed: seconds", .unit = "s", .wanted = 2.0};
+        .what = "seconds to replay a real trace, all retained", .unit = "s", .wanted = 2.0};
     if (forest->n_long > 0) {
         bench_goal_add(&goal[0], 1e6 * bench_spread_of(forest->warm, forest->n_long).median,
                        "in the caches");

@@ -26,10 +26,10 @@ static const struct way {
     const char *words;
 } ways[] = {
     {1, 0, "1 stream"},
-    {1, 1024, "1 stream, asked for 1024 bytes ahead"},
-    {1, 4096, "1 stream, asked for 4096 bytes ahead"},
+    {1, 1024, "1 stream, prefetched 1024 bytes ahead"},
+    {1, 4096, "1 stream, prefetched 4096 bytes ahead"},
     {4, 0, "4 streams"},
-    {4, 1024, "4 streams, asked for 1024 bytes ahead"},
+    {4, 1024, "4 streams, prefetched 1024 bytes ahead"},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 

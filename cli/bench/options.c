@@ -59,41 +59,46 @@ static const char *const units[] = {"best", "portable", "avx2", "avx512",
                                     "neon", "amx",      NULL}; /* CP_OPT_... */
 
 void bench_options_help(void) {
-    fputs("usage: chunkproof bench [OPTION]...\n"
-          "\n"
-          "Measures the library's fast attention and prefix tree (spec/bench.md): beside what the\n"
-          "machine can do, measured in the same run; beside the same loops without the tree; and\n"
-          "beside other implementations, where --peer names some. What is wrong is not timed. No\n"
-          "figure decides on the exit status.\n"
-          "\n"
-          "  --only PART,PART,...  of table3, figure3, figure4 (the papers' loads), levels (trees "
-          "of\n"
-          "                        two and three), gqa (grouped heads), tree, trace, gate (all)\n"
-          "  --list                print what would be measured, and how much memory it takes\n"
-          "  --smoke               small loads, few rounds: does it all run?\n"
-          "  --seconds X           for the rounds of each load (2; some rounds are made anyway)\n"
-          "  --threads N           of all that is measured (as many as there are processors)\n"
-          "  --unit NAME           best, portable, avx2, avx512, neon or amx (best: not amx)\n"
-          "  --heads N             query heads of the loads, a multiple of 8 (32)\n"
-          "  --memory X            GiB that K and V of a load may take (half of what is free)\n"
-          "  --trace FILE          a trace for the part `trace` (a generated one)\n"
-          "  --kernel FILE         a kernel for the part `gate`; without, that part is skipped\n"
-          "  --peer COMMAND        other attention, a process that runs when it is asked to\n"
-          "                        (spec/bench.md; some times)\n"
-          "  --progress            show it also when standard error is no terminal\n"
-          "\n"
-          "output:\n"
-          "  --json FILE           write the report there, too (spec/bench-report.schema.json)\n"
-          "  --csv FILE            and as comma-separated values, a row for each series\n"
-          "  --cost FILE           and what an iteration costs here, for `chunkproof simulate`\n"
-          "  -h, --help            this text\n"
-          "\n"
-          "exit status:\n"
-          "  0    measured; whatever the figures are\n"
-          "  1    a finding: a result is outside of the certified tolerance, or the tree is wrong\n"
-          "  2    bad use, bad input, no memory or no thread, or output that cannot be written\n"
-          "  130  interrupted with Ctrl-C, after printing what was measured so far\n",
-          stdout);
+    fputs(
+        "usage: chunkproof bench [OPTION]...\n"
+        "\n"
+        "Measures the library's fast attention and prefix tree (spec/bench.md). In the same run "
+        "it\n"
+        "measures what the machine can do, the same loops without the tree, and the other\n"
+        "implementations that --peer names. A wrong result is reported and not timed. The exit\n"
+        "status does not depend on any figure.\n"
+        "\n"
+        "  --only PART,PART,...  the parts to measure (all): table3, figure3, figure4 (the "
+        "papers'\n"
+        "                        loads), levels (trees of two and three levels), gqa (grouped\n"
+        "                        heads), tree, trace, gate\n"
+        "  --list                print what would be measured, and how much memory it takes\n"
+        "  --smoke               small loads and few rounds: does everything run?\n"
+        "  --seconds X           for the rounds of each load (2; a few rounds are always made)\n"
+        "  --threads N           for everything that is measured (as many as there are "
+        "processors)\n"
+        "  --unit NAME           best, portable, avx2, avx512, neon or amx (best: never amx)\n"
+        "  --heads N             query heads of the loads, a multiple of 8 (32)\n"
+        "  --memory X            GiB that K and V of a load may take (half of what is free)\n"
+        "  --trace FILE          a trace for the part `trace` (a generated one)\n"
+        "  --kernel FILE         a kernel for the part `gate`; without it that part is skipped\n"
+        "  --peer COMMAND        another implementation, a process that runs when asked\n"
+        "                        (spec/bench.md); may be given several times\n"
+        "  --progress            show progress even if standard error is not a terminal\n"
+        "\n"
+        "output:\n"
+        "  --json FILE           also write the report to FILE (spec/bench-report.schema.json)\n"
+        "  --csv FILE            also write comma-separated values to FILE, a row for each series\n"
+        "  --cost FILE           also write to FILE what an iteration costs on this machine, for\n"
+        "                        `chunkproof simulate`\n"
+        "  -h, --help            this text\n"
+        "\n"
+        "exit status:\n"
+        "  0    measured, whatever the figures are\n"
+        "  1    a finding: a result is outside the certified tolerance, or the tree is wrong\n"
+        "  2    bad use, bad input, no memory or no thread, or output that cannot be written\n"
+        "  130  interrupted with Ctrl-C, after printing what was measured so far\n",
+        stdout);
 }
 
 /* The place of a text of some length among others, or -1. */
@@ -112,11 +117,10 @@ static int read_parts(const char *text, unsigned *parts) {
         size_t length = strcspn(from, ",");
         int part = find(from, length, bench_part_names, BENCH_PARTS);
         if (part < 0) {
-            return argument_refuse(
-                COMMAND,
-                "--only needs some of table3, figure3, figure4, levels, gqa, tree, "
-                "trace, gate between commas, not '%s'",
-                text);
+            return argument_refuse(COMMAND,
+                                   "--only needs some of table3, figure3, figure4, levels, gqa, "
+                                   "tree, trace, gate, separated by commas, not '%s'",
+                                   text);
         }
         *parts |= 1U << part;
         from += length;
@@ -131,12 +135,12 @@ static int read_heads(const char *text, int *heads) {
         return -1;
     }
     return *heads % 8 == 0 ? 0
-                           : argument_refuse(COMMAND, "--heads %d: not a multiple of 8", *heads);
+                           : argument_refuse(COMMAND, "--heads %d is not a multiple of 8", *heads);
 }
 
 static int add_peer(struct bench_options *options, const char *command) {
     if (options->n_peers == PEER_MOST) {
-        return argument_refuse(COMMAND, "--peer: %d at most", PEER_MOST);
+        return argument_refuse(COMMAND, "--peer can be given at most %d times", PEER_MOST);
     }
     options->peer[options->n_peers++] = command;
     return 0;
@@ -205,12 +209,12 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv) {
         }
     }
     if (argc > optind) {
-        return argument_refuse(COMMAND, "no argument is expected, not '%s'", argv[optind]);
+        return argument_refuse(COMMAND, "unexpected argument '%s'", argv[optind]);
     }
     unsigned attention = (1U << BENCH_ATTENTION) - 1;
     if (options->cost != NULL && (options->parts & attention) == 0) {
         return argument_refuse(COMMAND,
-                               "--cost is made of attention's figures: --only leaves none of them");
+                               "--cost needs figures of attention, and --only leaves them all out");
     }
     const struct argument_file files[] = {{"--kernel", options->kernel, 0},
                                           {"--trace", options->trace, 0},

@@ -131,7 +131,7 @@ static int wait_for(struct peer *peer, double until) {
             return 0;
         }
         if (n < 0 && errno != EINTR) {
-            return give_up(peer, "it cannot be read from: %s", strerror(errno));
+            return give_up(peer, "its output cannot be read: %s", strerror(errno));
         }
         if (seconds_now() > until) {
             return give_up(peer, "no answer for %g s", peer->seconds);
@@ -154,7 +154,7 @@ static int answer(struct peer *peer, char line[LINE]) {
             return 0;
         }
         if (peer->n_read == sizeof peer->read) {
-            return give_up(peer, "a line of more than %d bytes", LINE);
+            return give_up(peer, "it wrote a line of more than %d bytes", LINE);
         }
         if (wait_for(peer, until) != 0) {
             return -1;

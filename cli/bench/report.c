@@ -83,17 +83,17 @@ static void print_attention(const struct bench_report *report, FILE *out) {
         busy += report->cell[i].n_rounds > 0 && bench_cell_share(&report->cell[i]) < BENCH_BUSY;
         peers += report->cell[i].n_series > BENCH_OURS;
     }
-    fputs("  n tokens each, n_s of them common to all; h = query heads / K and V heads\n"
+    fputs("  n tokens each, of which all share n_s; h = query heads / K and V heads\n"
           "  tree: opt/ over the plan of the tree. paged, paged*: the same loops, each sequence\n"
-          "  alone, with copies of shared pages, and with the same pages (PagedAttn, PagedAttn*)\n",
+          "  alone, with shared pages copied (PagedAttn) or stored once (PagedAttn*)\n",
           out);
     if (peers == 0) {
-        fputs("  no peer: --peer names one\n", out);
+        fputs("  no peer; --peer adds one\n", out);
     }
     if (busy > 0) {
         fprintf(out,
-                "  the machine was busy in %d of %d loads: others worked more than %.0f %% of the\n"
-                "  time in some round\n",
+                "  the machine was busy in %d of %d loads: other processes used more than\n"
+                "  %.0f %% of the time in some round\n",
                 busy, report->n_cells, 100.0 * (1.0 - BENCH_BUSY));
     }
 }

@@ -38,14 +38,17 @@ static void print_rates(const struct forest *forest, FILE *out) {
 }
 
 static void print_forest(const struct forest *forest, FILE *out) {
-    fprintf(out,
-            "\ntree of opt/; prompts of %d tokens, %d of them one of %d prefixes, chunks of %d;\n"
-            "microseconds, medians, against the sequences alive, b\n  %-26s",
-            FOREST_PROMPT, FOREST_SHARED, FOREST_GROUPS, FOREST_CHUNK, "");
+    fprintf(
+        out,
+        "\n"
+        "tree of opt/; prompts of %d tokens, the first %d from one of %d prefixes, chunks of %d;\n"
+        "microseconds, medians, against the sequences alive, b\n"
+        "  %-26s",
+        FOREST_PROMPT, FOREST_SHARED, FOREST_GROUPS, FOREST_CHUNK, "");
     for (int i = 0; i < forest->n_sizes; i++) {
         fprintf(out, " %10d", forest->size[i].live);
     }
-    fprintf(out, "%s\n", forest->has_law ? "  grows like (off by at most)" : "");
+    fprintf(out, "%s\n", forest->has_law ? "  grows like (error at most)" : "");
     for (int k = 0; k < FOREST_OPERATIONS; k++) {
         print_forest_row(forest, k, out);
     }
@@ -72,8 +75,8 @@ static void print_traffic(const struct traffic *t, FILE *out) {
             t->source, t->joined, t->tokens,
             t->tokens > 0 ? 100.0 * (double)t->shared / (double)t->tokens : 0.0);
     fprintf(out,
-            "  joins    %.3f s in all, %.0f per second, %.2f ns a token; one takes %.2f us, 99 %% "
-            "at most %.1f, the longest %.1f\n",
+            "  joins    %.3f s in all, %.0f per second, %.2f ns a token; median %.2f us, 99th "
+            "percentile %.1f, longest %.1f\n",
             t->joins, t->joins > 0.0 ? t->joined / t->joins : 0.0,
             t->tokens > 0 ? 1e9 * t->joins / (double)t->tokens : 0.0, t->join.median * 1e6,
             t->join.p99 * 1e6, t->join.most * 1e6);

@@ -74,7 +74,7 @@ static int refuse(const char *kernel, int status) {
                 kernel);
         return EXIT_FINDING;
     }
-    fprintf(stderr, "chunkproof bench: --kernel %s: no verdict by `chunkproof gate`\n", kernel);
+    fprintf(stderr, "chunkproof bench: --kernel %s: `chunkproof gate` gives no verdict\n", kernel);
     return EXIT_BAD_USE;
 }
 

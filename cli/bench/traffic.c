@@ -28,7 +28,7 @@ static struct traffic_spread spread_of(double *x, int n) {
 }
 
 static int no_memory(void) {
-    fputs("chunkproof bench: the system gave no memory for the trace\n", stderr);
+    fputs("chunkproof bench: out of memory for the trace\n", stderr);
     return EXIT_BAD_USE;
 }
 

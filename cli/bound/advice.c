@@ -112,7 +112,7 @@ struct list {
 };
 
 static void list_write(struct list *list, const char *before) {
-    add(list->text, list->size, list->written > 0 ? before : " It is less with ");
+    add(list->text, list->size, list->written > 0 ? before : " The bound gets smaller with ");
     add(list->text, list->size, list->last);
     list->written++;
 }
@@ -133,15 +133,16 @@ static void list_end(struct list *list) {
 
 static const char *opening(const struct bound_options *o, int part) {
     static const char *const openings[CP_TOLERANCE_PARTS] = {
-        "The scores err most.",
-        "The exponential errs most (--exp-error, and the rounding of its argument).",
-        "The rounding of P errs most.",
-        "The sums over the keys err most.",
-        "The merges err most, each with a factor that is an exponential.",
-        "The division and the output's format err most: a better arithmetic inside gains little.",
+        "The scores contribute most.",
+        "The exponential contributes most (--exp-error, and the rounding of its argument).",
+        "The rounding of P contributes most.",
+        "The sums over the keys contribute most.",
+        "The merges contribute most; each multiplies by an exponential.",
+        "The division and the output's format contribute most: a better arithmetic inside gains "
+        "little.",
     };
     return part == CP_PART_SCORES && o->score == SCORE_FP16
-               ? "The scores err most, and leaving --score fp16 is the remedy."
+               ? "The scores contribute most; the remedy is another --score than fp16."
                : openings[part];
 }
 
@@ -168,7 +169,7 @@ void bound_advice(const struct bound_options *o, const struct bound_row *row,
     }
     list_end(&list);
     if (part == CP_PART_WEIGHTS && !o->rounded_sum) {
-        add(text, size, " Where values have a common offset, --rounded-sum lessens it.");
+        add(text, size, " Where values have a common offset, --rounded-sum makes it smaller.");
     }
 }
 
@@ -201,19 +202,20 @@ static void left_text(const struct bound_options *o, const struct bound_row *row
     int part = largest_loss(f);
     if (isfinite(f->left)) {
         snprintf(text, size,
-                 "The weights may lose as much as they are: left = 1 - sum H_j - E_n = %.3g is not "
-                 "above 0 (NUM-10). Most of it by %s (%.3g of 1). ",
+                 "The bound is infinite, because errors may cancel the whole sum of the weights: "
+                 "left = 1 - sum H_j - E_n = %.3g is not above 0 (NUM-10). The largest part comes "
+                 "from %s (%.3g of 1). ",
                  f->left, bound_part_names[part], f->lost[part]);
     } else {
         snprintf(text, size,
-                 "The weights may lose more than they are, by a factor that is no number of "
-                 "binary64 (NUM-10). Most of it by %s. ",
+                 "The bound is infinite, because errors may exceed the whole sum of the weights, "
+                 "by a factor too large for binary64 (NUM-10). The largest part comes from %s. ",
                  bound_part_names[part]);
     }
     if (part == CP_PART_SCORES) {
         snprintf(more, sizeof more,
-                 "A score is too large: it is uncertain by up to %.3g, where ln 2 = 0.69 would be "
-                 "too much already. ",
+                 "A score is too large: its error may be %.3g, and ln 2 = 0.69 would already be "
+                 "too much. ",
                  f->largest_sigma);
         add(text, size, more);
     }
@@ -227,14 +229,14 @@ void bound_reason_text(const struct bound_options *o, const struct bound_row *ro
     switch (f->reason) {
     case REASON_NO_KEY:
         snprintf(text, size,
-                 "There is no key: nothing is claimed (NUM-12); zeros and a log-sum-exp of "
-                 "-infinity are demanded exactly.");
+                 "There is no key, so there is no bound (NUM-12): the result must be exactly zeros "
+                 "and a log-sum-exp of -infinity.");
         break;
     case REASON_INFINITE:
         snprintf(text, size,
-                 "Nothing can be claimed, for a score is too large: the products that make it, "
-                 "|scale| sum |q_i k_i|, add up to more than 1.8e308, the largest number of "
-                 "binary64; in a kernel they are infinite (NUM-8).");
+                 "The bound is infinite, because a score is too large: its products, |scale| sum "
+                 "|q_i k_i|, add up to more than 1.8e308, the largest number of binary64; in a "
+                 "kernel they are infinite (NUM-8).");
         break;
     case REASON_LEFT:
         left_text(o, row, f, text, size);
@@ -248,11 +250,11 @@ void bound_reason_text(const struct bound_options *o, const struct bound_row *ro
                                       : "");
         break;
     case REASON_SCORES:
-        snprintf(text, size,
-                 "The products that make a score, |scale| sum |q_i k_i|, are so large (%.3g) that "
-                 "the bound itself cannot be computed in binary64: the score's error there "
-                 "exceeds 2^-30.",
-                 f->largest_products);
+        snprintf(
+            text, size,
+            "The products of a score, |scale| sum |q_i k_i|, are so large (%.3g) that the bound "
+            "itself cannot be computed in binary64: the score's error there exceeds 2^-30.",
+            f->largest_products);
         break;
     default:
         break;

@@ -39,7 +39,7 @@ static int read_numbers(const char *file, const json_t *array, const char *name,
     char place[48];
     snprintf(place, sizeof place, j < 0 ? "%s" : "%s[%d]", name, j);
     if (!json_is_array(array)) {
-        return refuse(file, "%s is no array of numbers", place);
+        return refuse(file, "%s is not an array of numbers", place);
     }
     if (json_array_size(array) != (size_t)d) {
         return refuse(file, "%s has %zu number%s, but q has %d", place, json_array_size(array),
@@ -48,7 +48,7 @@ static int read_numbers(const char *file, const json_t *array, const char *name,
     for (int x = 0; x < d; x++) {
         const json_t *number = json_array_get(array, (size_t)x);
         if (!json_is_number(number)) {
-            return refuse(file, "%s[%d] is no number", place, x);
+            return refuse(file, "%s[%d] is not a number", place, x);
         }
         to[x] = json_number_value(number);
     }
@@ -79,7 +79,7 @@ static int check_keys(const char *file, json_t *object) {
         }
         snprintf(shown, sizeof shown, "%s", key);
         if (!found) {
-            return refuse(file, "the key \"%s\" is not known; there are scale, q, k and v",
+            return refuse(file, "the key \"%s\" is unknown; the keys are scale, q, k and v",
                           printable(shown));
         }
     }
@@ -90,22 +90,22 @@ static int read_case(struct bound_row *row, const char *file, json_t *object) {
     const json_t *q = json_object_get(object, "q"), *scale = json_object_get(object, "scale");
     const json_t *k = json_object_get(object, "k"), *v = json_object_get(object, "v");
     if (!json_is_object(object)) {
-        return refuse(file, "there is no object in it");
+        return refuse(file, "it is not a JSON object");
     }
     if (check_keys(file, object) != 0) {
         return -1;
     }
     if (!json_is_array(q) || json_array_size(q) < 1 || json_array_size(q) > BOUND_MOST_DIM) {
-        return refuse(file, "q is no array of 1 to %d numbers", BOUND_MOST_DIM);
+        return refuse(file, "q is not an array of 1 to %d numbers", BOUND_MOST_DIM);
     }
     if (!json_is_array(k) || !json_is_array(v) || json_array_size(k) != json_array_size(v)) {
-        return refuse(file, "k and v are no arrays of equally many rows");
+        return refuse(file, "k and v are not arrays with the same number of rows");
     }
     if (json_array_size(k) > BOUND_MOST_KEYS) {
         return refuse(file, "k has %zu rows, more than %d", json_array_size(k), BOUND_MOST_KEYS);
     }
     if (scale != NULL && !json_is_number(scale)) {
-        return refuse(file, "scale is no number");
+        return refuse(file, "scale is not a number");
     }
     if (bound_row_new(row, (int)json_array_size(k), (int)json_array_size(q)) != 0) {
         fputs("chunkproof bound: not enough memory for this case\n", stderr);
@@ -189,8 +189,8 @@ static int does_not_fit(const struct bound_row *row, const char *file, ptrdiff_t
                  at % row->d);
     }
     fprintf(stderr,
-            "%s: %s = %.8g does not fit in %s (largest %.8g); without --input, or with a format of "
-            "more range, it is taken\n",
+            "%s: %s = %.8g does not fit in %s (largest %.8g); leave out --input, or give a format "
+            "with more range\n",
             source_of(file), place, row->q[i], bound_format_name(format),
             bound_format(format).largest);
     return -1;

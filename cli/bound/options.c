@@ -79,72 +79,68 @@ static void print_names(FILE *file, const char *const *name) {
 }
 
 void bound_options_help(FILE *file) {
-    fputs(
-        "usage: chunkproof bound [OPTION]...\n"
-        "       chunkproof bound [OPTION]... --case FILE\n"
-        "       chunkproof bound --time [--keys N] [--head-dim N] [--chunk N]\n"
-        "\n"
-        "The certified tolerance of one query row (spec/tolerance.md): how far a kernel that is "
-        "right may\n"
-        "be from attention, for each number of the output, and what of it is due to what. Made to "
-        "choose\n"
-        "an arithmetic: nothing is run but the bound, and no verdict is given.\n"
-        "\n"
-        "the row:\n"
-        "  --keys N              keys that it sees (1024)\n"
-        "  --head-dim N          numbers of a key and of a value (128)\n"
-        "  --family NAME         how they are distributed (normal):\n",
-        file);
+    fputs("usage: chunkproof bound [OPTION]...\n"
+          "       chunkproof bound [OPTION]... --case FILE\n"
+          "       chunkproof bound --time [--keys N] [--head-dim N] [--chunk N]\n"
+          "\n"
+          "The certified tolerance of one query row (spec/tolerance.md): for each number of the\n"
+          "output, how far from attention a right kernel may be, and which part of the arithmetic\n"
+          "causes how much of it. The command helps to choose an arithmetic. It computes only the\n"
+          "bound: no kernel runs, and there is no verdict.\n"
+          "\n"
+          "the row:\n"
+          "  --keys N              keys that it sees (1024)\n"
+          "  --head-dim N          numbers of a key and of a value (128)\n"
+          "  --family NAME         how the numbers are distributed (normal):\n",
+          file);
     print_names(file, bound_family_names);
     fputs(
-        "                        (edges depend on --chunk; the fuzzer's adversarial values need a "
-        "kernel)\n"
-        "  --seed N              other numbers (1)\n"
+        "                        (edges depend on --chunk; the fuzzer's adversarial values need\n"
+        "                        a kernel)\n"
+        "  --seed N              another seed gives other numbers (1)\n"
         "  --input FORMAT        of Q, K and V: fp16 (default), bf16, fp32\n"
-        "  --case FILE           this row instead, from JSON: {\"scale\": s, \"q\": [...],\n"
-        "                        \"k\": [[...], ...], \"v\": [[...], ...]}, and no other key. A "
-        "missing scale\n"
-        "                        means 1/sqrt(d), d numbers per key. - is the standard input. "
-        "The numbers\n"
-        "                        are taken as they are, or rounded to --input\n"
-        "  --save FILE           write the row there, for --case\n"
+        "  --case FILE           take this row instead, from JSON: {\"scale\": s, \"q\": [...],\n"
+        "                        \"k\": [[...], ...], \"v\": [[...], ...]}, and no other key. "
+        "Without\n"
+        "                        scale: 1/sqrt(d), d numbers per key. FILE - is the standard\n"
+        "                        input. The numbers are taken as they are, or rounded to --input\n"
+        "  --save FILE           write the row to FILE, for --case\n"
         "\n"
-        "the kernel's class; what is not said here is done in binary32, to nearest:\n"
-        "  --score HOW           products of Q and K are added sequential (default), pairwise, "
-        "by a\n"
-        "                        tensor-core (blocks of 16, cut off at 25 bits), or in fp16\n"
+        "the kernel's class; by default everything is done in binary32, rounded to nearest:\n"
+        "  --score HOW           how the products of Q and K are added: sequential (default),\n"
+        "                        pairwise, tensor-core (blocks of 16, truncated at 25 bits), or\n"
+        "                        fp16\n"
         "  --exp-error X         relative error of an exponential (2^-23 = 1.2e-7)\n"
         "  --weights FORMAT      of P: fp16 (default), bf16, fp32\n"
-        "  --rounded-sum         the row sum takes P after it was rounded\n"
-        "  --accumulate HOW      sums of P V in fp32 (default), in fp16, or by a tensor-core: "
-        "blocks of 16\n"
-        "                        keys, cut off at 25 bits, in fp32; the row sum stays in fp32\n",
+        "  --rounded-sum         the row sum takes P after rounding\n"
+        "  --accumulate HOW      how P V is added: fp32 (default), fp16, or tensor-core (blocks "
+        "of\n"
+        "                        16 keys, truncated at 25 bits, in fp32; the row sum stays in\n"
+        "                        fp32)\n",
         file);
     fputs(
         "  --chunk N             keys that are summed before a merge (64)\n"
-        "  --merges HOW          of the chunks' states: a chain (default), a balanced tree, or "
-        "running:\n"
-        "                        no merges, but one state that each chunk is added to\n"
-        "  --partials FORMAT     of states that are stored: fp32 (default), fp16\n"
-        "  --divide WHEN         deferred (default) to the end, or immediate for each state\n"
+        "  --merges HOW          how the chunks' states are merged: in a chain (default), in a\n"
+        "                        balanced tree, or running (no merges: each chunk is added to one\n"
+        "                        state)\n"
+        "  --partials FORMAT     of stored states: fp32 (default), fp16\n"
+        "  --divide WHEN         deferred to the end (default), or immediate for each state\n"
         "  --output FORMAT       fp16 (default), bf16, fp32\n"
-        "  --truncate            everything is cut off instead of rounded to nearest\n"
+        "  --truncate            everything is truncated instead of rounded to nearest\n"
         "  --flush               subnormal numbers become 0\n"
         "\n"
         "output:\n"
-        "  --json                one JSON object instead of the table; its \"declared\" has the "
-        "class as the\n"
-        "                        numbers that cp_tolerance() takes\n"
-        "  --time                what computing the bound costs, beside the reference's "
-        "attention\n"
-        "                        (1024, 4096 and 16384 keys, or --keys); with --keys, "
-        "--head-dim and\n"
-        "                        --chunk only\n"
+        "  --json                print one JSON object instead of the table; its \"declared\" has "
+        "the\n"
+        "                        class as the numbers that cp_tolerance() takes\n"
+        "  --time                measure what computing the bound costs, compared with the\n"
+        "                        reference's attention (1024, 4096 and 16384 keys, or --keys);\n"
+        "                        only with --keys, --head-dim and --chunk\n"
         "  -h, --help            this text\n"
         "\n"
-        "exit status: 0 whatever the bound is, also where nothing can be claimed (the output says "
-        "why);\n"
-        "2 for bad use, a malformed case, no memory, or output that cannot be written\n",
+        "exit status:\n"
+        "  0  whatever the bound is, even where it is infinite (the output says why)\n"
+        "  2  bad use, a malformed case, no memory, or output that cannot be written\n",
         file);
 }
 
@@ -246,11 +242,10 @@ static int check_time(unsigned long long given) {
         int value = names[i].val;
         int known = value == KEYS || value == HEAD_DIM || value == CHUNK || value == TIME;
         if ((given >> (value - KEYS) & 1U) != 0 && !known) {
-            return argument_refuse(
-                COMMAND,
-                "--time measures rows of its own and prints a table: --%s has no meaning "
-                "with it, only --keys, --head-dim and --chunk have",
-                names[i].name);
+            return argument_refuse(COMMAND,
+                                   "--time measures its own rows and prints a table; it takes only "
+                                   "--keys, --head-dim and --chunk, not --%s",
+                                   names[i].name);
         }
     }
     return 0;
@@ -263,23 +258,23 @@ static int check(struct bound_options *o, unsigned long long given) {
     }
     if (o->case_file != NULL && (o->row_given || o->keys_given || o->dim_given)) {
         return argument_refuse(
-            COMMAND, "--case brings its own row: --keys, --head-dim, --family and --seed have no "
-                     "meaning with it");
+            COMMAND,
+            "--case brings its own row: --keys, --head-dim, --family and --seed do not apply");
     }
     if (o->save_file != NULL && strcmp(o->save_file, "-") == 0) {
         return argument_refuse(COMMAND,
-                               "--save -: the standard output has the report; name a file");
+                               "--save -: the report goes to the standard output; name a file");
     }
     if ((long long)o->keys * o->head_dim > BOUND_MOST_NUMBERS) {
         return argument_refuse(COMMAND, "--keys times --head-dim must be %d at most, not %lld",
                                BOUND_MOST_NUMBERS, (long long)o->keys * o->head_dim);
     }
     if (o->merges == MERGES_RUNNING && o->partials != CP_FP32) {
-        return argument_refuse(COMMAND, "--merges running stores no state: without --partials");
+        return argument_refuse(COMMAND, "--merges running stores no state: leave out --partials");
     }
     if (o->merges == MERGES_RUNNING && o->immediate) {
         return argument_refuse(
-            COMMAND, "--merges running divides at the end only: without --divide immediate");
+            COMMAND, "--merges running divides only at the end: leave out --divide immediate");
     }
     if (o->rounded_sum && o->weights == CP_FP32) {
         return argument_refuse(
@@ -315,8 +310,8 @@ int bound_options_parse(struct bound_options *o, int argc, char **argv) {
         given |= 1ULL << (option - KEYS);
     }
     if (!o->help && optind < argc) {
-        return argument_refuse(
-            COMMAND, "it takes options only, not '%s'; a case is given with --case", argv[optind]);
+        return argument_refuse(COMMAND, "unexpected argument '%s'; a case is given with --case",
+                               argv[optind]);
     }
     return o->help ? 0 : check(o, given);
 }

@@ -55,7 +55,7 @@ static void print_class(FILE *file, const struct bound_options *o) {
              "chunks of %d key%s, merges %s, states in %s, division %s, output in %s%s%s", o->chunk,
              plural(o->chunk), bound_merges_names[o->merges], bound_format_name(o->partials),
              o->immediate ? "immediate" : "deferred", bound_format_name(o->output),
-             o->truncate ? ", cut off" : "", o->flush ? ", flushed" : "");
+             o->truncate ? ", truncated" : "", o->flush ? ", flushed" : "");
     print_wrapped(file, 8, text);
 }
 
@@ -81,9 +81,10 @@ static void print_figures(FILE *file, const struct bound_figures *f) {
     print_pair(file, "B / ulp", f->ulps, "B in units in the last place of the output");
     print_pair(file, "usual", f->rms, "error if roundings are independent (NUM-13): no verdict");
     if (isfinite(f->lse_bound)) {
-        fprintf(file,
-                "lse      %11.4g               bound of the log-sum-exp, beside its own rounding\n",
-                f->lse_bound);
+        fprintf(
+            file,
+            "lse      %11.4g               bound of the log-sum-exp, without its own rounding\n",
+            f->lse_bound);
     }
 }
 
@@ -101,7 +102,7 @@ void bound_print_text(FILE *file, const struct bound_options *o, const struct bo
                  100.0 * f->share[f->largest_part], advice);
         print_wrapped(file, 0, text);
         print_wrapped(file, 0,
-                      "Shares are those of the formula's terms (NUM-10), over all numbers.");
+                      "The shares are those of the formula's terms (NUM-10), over all numbers.");
     }
     if (f->claimed < f->elements) {
         fprintf(file, "\nNo bound for %d of %d number%s.\n", f->elements - f->claimed, f->elements,

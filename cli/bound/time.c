@@ -99,11 +99,12 @@ static int time_row(FILE *file, const struct bound_options *options, int keys) {
 int bound_print_time(FILE *file, const struct bound_options *o) {
     static const int usual[] = {1024, 4096, 16384};
     int failed = 0;
-    fprintf(file,
-            "One query row, %d number%s per key, K and V in binary64: milliseconds of processor "
-            "time\n\n"
-            "    keys      attention      tolerance    ratio\n",
-            o->head_dim, o->head_dim == 1 ? "" : "s");
+    fprintf(
+        file,
+        "One query row, %d number%s per key, K and V in binary64; milliseconds of processor time\n"
+        "\n"
+        "    keys      attention      tolerance    ratio\n",
+        o->head_dim, o->head_dim == 1 ? "" : "s");
     for (int i = 0; i < (o->keys_given ? 1 : 3) && !failed; i++) {
         failed = time_row(file, o, o->keys_given ? o->keys : usual[i]);
         (void)fflush(file);

@@ -119,8 +119,8 @@ static int apply_append(struct change *change) {
     int status = cp_tree_append(world->tree, s, show_words_token(&world->words, word));
     if (status == CP_OK) {
         int n = cp_tree_length(world->tree, s);
-        fprintf(change->effect, "S%d has %d token%s now", s, n, n == 1 ? "" : "s");
-        tell_chunks(change, "; no room in its last chunk: takes", 1);
+        fprintf(change->effect, "S%d now has %d token%s", s, n, n == 1 ? "" : "s");
+        tell_chunks(change, "; its last chunk was full: takes", 1);
     }
     return status;
 }
@@ -140,8 +140,8 @@ static int apply_append_all(struct change *change) {
     free(sequence);
     free(token);
     if (status == CP_OK) {
-        fprintf(change->effect, "one token more for each of %d sequence%s", b, b == 1 ? "" : "s");
-        tell_chunks(change, "; no room in a last chunk: takes", 1);
+        fprintf(change->effect, "one more token for each of %d sequence%s", b, b == 1 ? "" : "s");
+        tell_chunks(change, "; a last chunk was full: takes", 1);
     }
     return status;
 }
@@ -153,10 +153,10 @@ static int apply_leave(struct change *change) {
     if (status == CP_OK) {
         fprintf(change->effect, "S%d leaves", s);
         if (tell_chunks(change, "; releases", 0) == 0) {
-            fputs("; no chunk was its own", change->effect);
+            fputs("; it had no chunk of its own", change->effect);
         }
         if (s < tree->n_sequences) {
-            fprintf(change->effect, "; the sequences behind it moved down by one");
+            fprintf(change->effect, "; the sequences after it moved down by one");
         }
     }
     return status;
@@ -204,15 +204,16 @@ static int check_names(const struct show_world *world, const struct show_operati
         return EXIT_BAD_USE;
     }
     if (new != NULL && show_find_sequence(world, new) >= 0) {
-        return show_error(operation->place,
-                          "a sequence is called '%s' already; take another name or let it leave",
-                          new);
+        return show_error(
+            operation->place,
+            "a sequence is already called '%s'; choose another name, or let it leave first", new);
     }
     if (operation->kind == SHOW_APPEND_ALL && operation->n_words != 1 &&
         operation->n_words != world->tree->n_sequences) {
-        return show_error(operation->place,
-                          "append-all has %d words for %d sequences; give one for each, or one",
-                          operation->n_words, world->tree->n_sequences);
+        return show_error(
+            operation->place,
+            "append-all has %d words for %d sequences; give one for each, or one for all",
+            operation->n_words, world->tree->n_sequences);
     }
     return EXIT_RIGHT;
 }
@@ -243,12 +244,12 @@ static int tell_failure(struct show_world *world, const struct show_operation *o
         int needed = operation->kind == SHOW_JOIN         ? chunks_of_join(world, operation)
                      : operation->kind == SHOW_APPEND_ALL ? chunks_of_append_all(world->tree)
                                                           : 1;
-        return show_error(operation->place,
-                          "the pool is full: this needs %d chunk%s, and %d of %d are free; the "
-                          "tree is unchanged; give --capacity %d or more, or let a sequence leave "
-                          "before",
-                          needed, needed == 1 ? "" : "s", pool->n_free, pool->capacity,
-                          pool->capacity - pool->n_free + needed);
+        return show_error(
+            operation->place,
+            "the pool is full: this needs %d chunk%s, and %d of %d are free; the tree is "
+            "unchanged; give --capacity %d or more, or let a sequence leave first",
+            needed, needed == 1 ? "" : "s", pool->n_free, pool->capacity,
+            pool->capacity - pool->n_free + needed);
     }
     return show_error(operation->place, "%s", cp_status_text(status));
 }
@@ -260,7 +261,7 @@ static int check_world(const struct show_world *world, const struct show_operati
         clause = cp_plan_check(world->plan);
     }
     if (clause != NULL) {
-        show_error(operation->place, "after this, %s does not hold", clause);
+        show_error(operation->place, "after this operation, %s does not hold", clause);
         return EXIT_FINDING;
     }
     return EXIT_RIGHT;

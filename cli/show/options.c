@@ -22,9 +22,9 @@ void show_help(FILE *out) {
           "       chunkproof show [OPTION]... --example NAME\n"
           "\n"
           "Builds a small forest of chunks and draws it: the tree with the sequences [i,j)\n"
-          "that each chunk covers, the plan (C, i, j), the two phases of attention, the\n"
-          "memory saved. A word is a token. Each PROMPT joins as a sequence, called p1, p2,\n"
-          "and so on.\n"
+          "that each chunk covers, the plan (C, i, j), the two phases of attention, and the\n"
+          "memory saved. Each word is a token. Each PROMPT joins as a sequence, called p1,\n"
+          "p2, and so on.\n"
           "\n",
           out);
     fputs("options:\n"
@@ -32,9 +32,9 @@ void show_help(FILE *out) {
           "  -p, --capacity N     chunks in the pool, 1..1024 (default: the script's, else\n"
           "                       64)\n"
           "  -s, --steps          draw after each operation, not only at the end\n"
-          "  -f, --format FORMAT  text (default), dot (for graphviz: a digraph for each\n"
-          "                       drawing) or svg (one picture of all drawings)\n"
-          "      --script FILE    operations from a file, - is the standard input\n"
+          "  -f, --format FORMAT  text (default), dot (for graphviz: one digraph for each\n"
+          "                       drawing) or svg (one picture with all drawings)\n"
+          "      --script FILE    read operations from FILE; - is the standard input\n"
           "      --example NAME   a built-in script: ",
           out);
     fprintf(out, "%s\n", show_example_names());
@@ -45,20 +45,20 @@ void show_help(FILE *out) {
           "\n",
           out);
     fputs("a script is UTF-8 text with one operation in each line:\n"
-          "  # ...                     a comment; empty lines are skipped too\n"
-          "  chunk-size N              tokens in a chunk, before the first operation\n"
-          "  capacity N                chunks in the pool, before the first operation\n"
-          "  join NAME: word ...       a new sequence; shares the full chunks that it can\n"
-          "  join NAME in TENANT: ...  the same; shares with sequences of this tenant only\n"
-          "  append NAME word ...      one token more for the sequence, for each word\n"
-          "  append-all word ...       one token more for each sequence, all at once: a\n"
-          "                            word for each (S0's first), or one word for all\n"
-          "  leave NAME                the sequence leaves; chunks of its own are released\n"
+          "  # ...                     a comment; comments and empty lines are skipped\n"
+          "  chunk-size N              tokens in a chunk; before the first operation\n"
+          "  capacity N                chunks in the pool; before the first operation\n"
+          "  join NAME: word ...       a new sequence; it shares every full chunk it can\n"
+          "  join NAME in TENANT: ...  the same; shares only with this tenant's sequences\n"
+          "  append NAME word ...      adds these words to the sequence, a token each\n"
+          "  append-all word ...       adds one token to every sequence at once: one word\n"
+          "                            for each (S0's first), or one word for all\n"
+          "  leave NAME                the sequence leaves; its own chunks are released\n"
           "  fork NAME as NEWNAME      a second sequence with the same tokens, next to it\n"
           "An operation that fails changes nothing. The drawing ends there, with a message\n"
-          "FILE:LINE: ... that says why. Names are for the script; the drawing numbers the\n"
-          "sequences S0, S1, ... in the order of the tree, and renumbers them when one\n"
-          "joins or leaves between.\n"
+          "FILE:LINE: ... that says why. Names are only for the script. The drawing numbers\n"
+          "sequences S0, S1, ... in the order of the tree; the numbers change when a\n"
+          "sequence joins or leaves in between.\n"
           "\n",
           out);
     fputs("examples:\n"
@@ -70,8 +70,8 @@ void show_help(FILE *out) {
           "\n"
           "exit status:\n"
           "  0  drawn\n"
-          "  1  a finding: after an operation the tree or the plan broke a clause of the\n"
-          "     specification; each is checked after each operation\n"
+          "  1  a finding: the tree or the plan broke a clause of the specification; both\n"
+          "     are checked after each operation\n"
           "  2  bad use or bad input, the pool is full, or the drawing cannot be written\n",
           out);
 }
@@ -85,10 +85,10 @@ static int check_sources(struct show_options *options) {
                                "nothing to draw: give prompts, --script FILE or --example NAME");
     }
     if (n_sources > 1) {
-        return argument_refuse(COMMAND, "give prompts, --script or --example, one of them");
+        return argument_refuse(COMMAND, "give only one of prompts, --script and --example");
     }
     if (options->example != NULL && show_example(options->example) == NULL) {
-        return argument_refuse(COMMAND, "no example '%s'; there are %s", options->example,
+        return argument_refuse(COMMAND, "no example is called '%s'; there are %s", options->example,
                                show_example_names());
     }
     if (options->source && options->example == NULL) {
@@ -180,11 +180,10 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
         options->n_prompts = 0;
     }
     if (options->n_prompts == 1 && access(options->prompt[0], F_OK) == 0) {
-        fprintf(
-            stderr,
-            "chunkproof show: %s is taken for a prompt, and a file is called so, too; --script %s "
-            "reads it\n",
-            options->prompt[0], options->prompt[0]);
+        fprintf(stderr,
+                "chunkproof show: %s is taken as a prompt, but a file has this name; --script %s "
+                "reads the file\n",
+                options->prompt[0], options->prompt[0]);
     }
     return check_sources(options);
 }

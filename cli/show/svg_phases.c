@@ -53,7 +53,7 @@ static int put_sequence_first(const struct phases *phases, int s) {
     int x = phases->second;
     if (row->n_shared > 0) {
         show_svg_box(phases->out, "part", x, y, 2 * BOX, ROW_HEIGHT - ROW_GAP);
-        show_svg_text(phases->out, "middle", x + BOX, y + 20, "merge %d kept", row->n_shared);
+        show_svg_text(phases->out, "middle", x + BOX, y + 20, "merge %d partial", row->n_shared);
         x += 2 * BOX;
     }
     for (int k = row->n_shared; k < row->n_chunks; k++) {
@@ -84,7 +84,7 @@ void show_svg_phases(struct show_svg *svg, const struct show_view *view) {
     show_svg_text(svg->out, "head", phases.second, svg->height + SVG_LINE,
                   "Phase 2, sequence first: one query each");
     show_svg_text(svg->out, "note", phases.second, svg->height + 2 * SVG_LINE,
-                  "merge what was kept, go on with the own chunks");
+                  "merge the partial results with the own chunks");
     int right = phases.second + show_svg_columns_width(47);
     for (int s = 0; s < plan->n_sequences; s++) {
         show_svg_box(svg->out, "row", SVG_MARGIN, row_top(&phases, s),

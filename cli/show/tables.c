@@ -46,7 +46,7 @@ static void put_sequences(FILE *out, const struct show_view *view) {
     const struct cp_plan *plan = view->world->plan;
     const char *mark = view->ascii ? "~" : "…";
     text_put_wrapped(out,
-                     "Sequences: their paths, shared chunks before the bar, their own behind it", 0,
+                     "Sequences: their paths, shared chunks before the bar, their own after it", 0,
                      0, view->width);
     fputs("   S  name          tokens  shared  path\n", out);
     for (int s = 0; s < plan->n_sequences; s++) {
@@ -158,8 +158,8 @@ static void put_chunk_first(FILE *out, const struct show_view *view) {
     const struct cp_plan *plan = view->world->plan;
     const char *times = view->ascii ? "x" : "×";
     text_put_wrapped(out,
-                     "Phase 1, chunk first: each shared chunk is read once for all the queries in "
-                     "its range; a partial result (m, n, o) is kept for each of them",
+                     "Phase 1, chunk first: each shared chunk is read once for all queries in its "
+                     "range; each query keeps a partial result (m, n, o)",
                      0, 0, view->width);
     for (int i = 0; i < plan->n_shared; i++) {
         const struct cp_shared_chunk *shared = &plan->shared[i];
@@ -177,9 +177,8 @@ static void put_chunk_first(FILE *out, const struct show_view *view) {
 }
 
 #define PHASE_2(merge)                                                                             \
-    "Phase 2, sequence first: each query merges (" merge                                           \
-    ") what phase 1 kept for it, (C), goes on "                                                    \
-    "with the chunks that it has alone, and divides: out = o / n"
+    "Phase 2, sequence first: each query merges (" merge ") its partial results of phase 1, (C), " \
+    "with the chunks that it alone has, and divides: out = o / n"
 
 static void put_sequence_first(FILE *out, const struct show_view *view) {
     const struct cp_plan *plan = view->world->plan;

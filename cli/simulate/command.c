@@ -14,28 +14,29 @@ static int explain(const struct simulate_options *options, int end) {
     switch (end) {
     case SIMULATE_POOL_SMALL:
         fprintf(stderr,
-                "chunkproof simulate: so large a batch needs more than the %d chunks that a pool "
-                "has; give --memory, larger --chunk or smaller --batch\n",
+                "chunkproof simulate: this batch needs more than the %d chunks that a pool has; "
+                "give --memory, a larger --chunk or a smaller --batch\n",
                 CP_MAX_CHUNKS);
         return EXIT_BAD_USE;
     case SIMULATE_TOO_LONG:
         fprintf(stderr,
-                "chunkproof simulate: a request has more tokens than the %d chunks of %d that a "
-                "path holds; give larger --chunk\n",
+                "chunkproof simulate: a request has more tokens than a path holds (%d chunks of "
+                "%d); give a larger --chunk\n",
                 CP_MAX_DEPTH, options->settings.chunk);
         return EXIT_BAD_USE;
     case SIMULATE_ENDLESS:
-        fputs("chunkproof simulate: it goes on for more than 30 years: are the rate and the cost "
-              "right?\n",
+        fputs("chunkproof simulate: the simulated time exceeds 30 years; check the rate and the "
+              "cost\n",
               stderr);
         return EXIT_BAD_USE;
     case SIMULATE_BROKEN:
-        fputs("chunkproof simulate: the prefix tree refused what it has room for\n", stderr);
+        fputs("chunkproof simulate: the prefix tree refused a request for which it has room\n",
+              stderr);
         return EXIT_FINDING;
     default:
         fprintf(stderr,
-                "chunkproof simulate: the system gave no memory; the tree reserves %.1f GiB of "
-                "address space (is it limited? see ulimit -v) and uses what the load needs\n",
+                "chunkproof simulate: out of memory; the tree reserves %.1f GiB of address space "
+                "and uses what the load needs (is address space limited? see ulimit -v)\n",
                 (double)sizeof(struct cp_tree) / 0x1p30);
         return EXIT_BAD_USE;
     }

@@ -68,7 +68,8 @@ static int read_field(struct simulate_cost *cost, const char *file, const char *
         return json_is_string(value) ? 0 : refuse(file, name, "must be a string");
     }
     if (field == NULL) {
-        return refuse(file, name, "is not known; `chunkproof simulate --print-cost` has all");
+        return refuse(file, name,
+                      "is unknown; `chunkproof simulate --print-cost` prints all fields");
     }
     double number = json_is_number(value) ? json_number_value(value) : -1.0;
     if (!(number >= field->least && number <= MOST)) {

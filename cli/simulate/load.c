@@ -54,8 +54,8 @@ int simulate_load_poisson(struct simulate_load *load, const struct simulate_pois
     if (result == TRACE_NO_MEMORY) {
         fputs("chunkproof simulate: not enough memory for so many requests\n", stderr);
     } else if (result != TRACE_OK) {
-        fputs("chunkproof simulate: so many and so long requests have more tokens than an int can "
-              "tell apart; ask for fewer or shorter ones\n",
+        fputs("chunkproof simulate: these requests have more tokens than an int can number; ask "
+              "for fewer or shorter requests\n",
               stderr);
     }
     return result == TRACE_OK ? 0 : -1;

@@ -90,49 +90,48 @@ void simulate_options_help(void) {
         "       chunkproof simulate [OPTION]... --rates X,X,...\n"
         "       chunkproof simulate [OPTION]... --table4\n"
         "\n"
-        "Simulates a server that decodes in iterations, with and without shared prefixes: "
-        "requests\n"
-        "wait until the batch and the memory have room, their prompts are computed but for what "
-        "is\n"
-        "in the prefix tree, each gets a token per iteration and leaves when it has all of them.\n"
-        "How long an iteration takes is a formula with given numbers (spec/simulate.md): nothing\n"
-        "is measured here. Says normalized latency (ms from arrival to last token, per token),\n"
-        "peak batch size and peak K/V memory.\n"
+        "Simulates a server that decodes in iterations, with and without shared prefixes. A\n"
+        "request waits until the batch and the memory have room. Its prompt is computed, except\n"
+        "for the part that is in the prefix tree. It gets one token per iteration and leaves when\n"
+        "it has them all. The time of an iteration comes from a formula with given numbers\n"
+        "(spec/simulate.md); nothing is measured. The report has normalized latency (ms from\n"
+        "arrival to last token, per token), peak batch size and peak K/V memory.\n"
         "\n"
-        "the load:\n"
+        "the load, a trace:\n"
         "  FILE                  a trace as `chunkproof trace --help` describes it; - is standard\n"
         "                        input\n"
-        "  --block N             its tokens in a block (%d; 1 to %d)\n"
-        "  --speed X             its requests come X times as fast (1)\n"
-        "or Poisson arrivals of requests that are alike:\n"
+        "  --block N             tokens in a block of the trace (%d; 1 to %d)\n"
+        "  --speed X             requests arrive X times as fast (1)\n"
+        "or Poisson arrivals of equal requests:\n"
         "  --poisson X           requests per second (1)\n"
-        "  --rates X,X,...       a row for each of these, %d at most\n"
+        "  --rates X,X,...       one row for each of these rates, at most %d\n"
         "  --prompt N            prompt tokens (1024)\n"
-        "  --shared N            of these, the first that all have in common (as many as "
-        "--prompt)\n"
+        "  --shared N            how many of these all prompts share, from the start (all)\n"
         "  --completion N        completion tokens (512)\n"
         "  --requests N          how many requests (1000)\n"
-        "  --seed N              other arrivals (1)\n"
-        "  --table4              the six loads of the paper's Table 4, beside what it measured\n"
+        "  --seed N              another seed gives other arrivals (1)\n"
+        "or the paper's:\n"
+        "  --table4              the six loads of the paper's Table 4, and what it measured\n"
         "\n"
         "the server:\n"
         "  --batch N             sequences at once, at most (%d; 1 to %d)\n"
-        "  --memory X            GiB for K and V: a request waits until all of it fits (no limit)\n"
+        "  --memory X            GiB for K and V: a request waits until it fits whole (no limit)\n"
         "  --chunk N             tokens in a chunk (with FILE its block, else %d; 1 to %d)\n"
         "  --cost FILE           what an iteration costs (spec/simulate-cost.schema.json)\n"
-        "  --print-cost          print it as such a file, the example without --cost, and stop\n"
+        "  --print-cost          print the costs as such a file (without --cost the example's),\n"
+        "                        and stop\n"
         "  --model NAME          as in `chunkproof tables` (llama-7b)\n"
         "  --layers N, --heads N, --kv-heads N, --head-dim N, --bytes N\n"
-        "                        of the model, where they differ; --bytes of one number\n"
+        "                        where your model differs from that; --bytes is of one number\n"
         "\n"
         "output:\n"
-        "  --json FILE           write the report there, too (spec/simulate-report.schema.json)\n"
-        "  --csv FILE            and as comma-separated values, a row for each run\n"
+        "  --json FILE           also write the report to FILE (spec/simulate-report.schema.json)\n"
+        "  --csv FILE            also write comma-separated values to FILE, a row for each run\n"
         "  -h, --help            this text\n"
         "\n"
         "exit status:\n"
-        "  0    simulated; whatever the figures are\n"
-        "  1    a finding: the prefix tree refused what it has room for\n"
+        "  0    simulated, whatever the figures are\n"
+        "  1    a finding: the prefix tree refused a request for which it has room\n"
         "  2    bad use, a malformed trace (FILE:LINE:COLUMN: message) or cost, no memory, or\n"
         "       output that cannot be written\n",
         DEFAULT_BLOCK, CP_MAX_CHUNK_SIZE, SIMULATE_RATES, DEFAULT_BATCH, CP_MAX_SEQUENCES,
@@ -146,10 +145,11 @@ static int read_rates(struct simulate_options *options, const char *text) {
     for (const char *from = text;; from++) {
         size_t length = strcspn(from, ",");
         if (options->n_rates == SIMULATE_RATES) {
-            return argument_refuse(COMMAND, "--rates: %d at most", SIMULATE_RATES);
+            return argument_refuse(COMMAND, "--rates takes at most %d numbers", SIMULATE_RATES);
         }
         if (length >= sizeof item) {
-            return argument_refuse(COMMAND, "--rates needs numbers between commas, not '%s'", text);
+            return argument_refuse(COMMAND, "--rates needs numbers separated by commas, not '%s'",
+                                   text);
         }
         memcpy(item, from, length);
         item[length] = '\0';
@@ -167,7 +167,7 @@ static int read_rates(struct simulate_options *options, const char *text) {
 static int read_model(struct simulate_options *options, const char *text) {
     const struct cp_dims *model = cp_dims_find(text);
     if (model == NULL) {
-        fprintf(stderr, "chunkproof simulate: --model %s: not known; the models are", text);
+        fprintf(stderr, "chunkproof simulate: --model %s is unknown; the models are", text);
         for (int i = 0; cp_dims_at(i) != NULL; i++) {
             fprintf(stderr, " %s", cp_dims_at(i)->name);
         }
@@ -195,7 +195,7 @@ static int read_size(struct cp_dims *given, int option, const char *name, const 
 
 static int read_one_rate(struct simulate_options *options, const char *name, const char *text) {
     if (options->n_rates > 0) {
-        return argument_refuse(COMMAND, "--%s: the rate of arrivals was given before", name);
+        return argument_refuse(COMMAND, "--%s: the arrival rate was already given", name);
     }
     if (strcmp(name, "rates") == 0) {
         return read_rates(options, text);
@@ -293,19 +293,18 @@ static void resize(struct cp_dims *model, const struct cp_dims *given) {
 static int check_load(struct simulate_options *options, const char *const *last) {
     const char *poisson = last[LOAD_POISSON];
     if (options->file != NULL && options->table4) {
-        return argument_refuse(COMMAND, "--table4 has loads of its own: it takes no FILE");
+        return argument_refuse(COMMAND, "--table4 has its own loads and takes no FILE");
     }
     if (options->table4 && poisson != NULL) {
-        return argument_refuse(
-            COMMAND, "--table4 has loads of its own: --%s has no meaning with it", poisson);
+        return argument_refuse(COMMAND, "--table4 has its own loads: --%s does not apply", poisson);
     }
     if (options->file != NULL && (poisson != NULL || last[LOAD_ANY_POISSON] != NULL)) {
-        return argument_refuse(COMMAND,
-                               "--%s is about Poisson arrivals: it has no meaning with FILE",
+        return argument_refuse(COMMAND, "--%s applies only to Poisson arrivals, not to FILE",
                                poisson != NULL ? poisson : last[LOAD_ANY_POISSON]);
     }
     if (options->file == NULL && last[LOAD_FILE] != NULL) {
-        return argument_refuse(COMMAND, "--%s is about a trace: it needs FILE", last[LOAD_FILE]);
+        return argument_refuse(COMMAND, "--%s applies only to a trace: it needs FILE",
+                               last[LOAD_FILE]);
     }
     if (options->n_rates == 0) {
         options->rate[0] = 1.0;
@@ -315,7 +314,7 @@ static int check_load(struct simulate_options *options, const char *const *last)
         options->poisson.shared = options->poisson.prompt;
     }
     if (options->poisson.shared > options->poisson.prompt) {
-        return argument_refuse(COMMAND, "--shared %d: the prompts have %d tokens only",
+        return argument_refuse(COMMAND, "--shared %d: the prompts have only %d tokens",
                                options->poisson.shared, options->poisson.prompt);
     }
     return 0;
@@ -333,7 +332,8 @@ static int check_server(struct simulate_options *options) {
     }
     double chunks = options->memory * 0x1p30 / simulate_chunk_bytes(settings);
     if (options->memory > 0.0 && chunks < 1.0) {
-        return argument_refuse(COMMAND, "--memory %g has no room for one chunk, %g GiB",
+        return argument_refuse(COMMAND,
+                               "--memory %g is too small for one chunk, which takes %g GiB",
                                options->memory, simulate_chunk_bytes(settings) / 0x1p30);
     }
     settings->capacity = chunks < 1e18 ? (long long)chunks : (long long)1e18;
@@ -360,7 +360,7 @@ int simulate_options_parse(struct simulate_options *options, int argc, char **ar
         return 0;
     }
     if (argc - optind > 1) {
-        return argument_refuse(COMMAND, "one FILE at most, not also '%s'", argv[optind + 1]);
+        return argument_refuse(COMMAND, "at most one FILE: '%s' is a second one", argv[optind + 1]);
     }
     options->file = argc > optind ? argv[optind] : NULL;
     resize(&options->settings.model, &given);

@@ -38,7 +38,7 @@ static void print_server(const struct simulate_options *options, FILE *out) {
     if (options->memory > 0.0) {
         fprintf(out, "%g GiB for K and V\n", options->memory);
     } else {
-        fputs("no limit of memory\n", out);
+        fputs("no memory limit\n", out);
     }
     print_cost(&settings->cost, options->cost, out);
 }
@@ -58,9 +58,10 @@ static void print_load(const struct simulate_report *report, FILE *out) {
     fprintf(out, "load       Poisson arrivals, %d requests, seed %llu\n", poisson->requests,
             poisson->seed);
     if (!options->table4) {
-        fprintf(out,
-                "           %d prompt tokens, %d of them common to all, %d completion tokens\n",
-                poisson->prompt, poisson->shared, poisson->completion);
+        fprintf(
+            out,
+            "           %d prompt tokens, of which all requests share %d, %d completion tokens\n",
+            poisson->prompt, poisson->shared, poisson->completion);
     }
     if (report->n_points == 1) {
         fprintf(out, "           %g requests per second\n", poisson->rate);
@@ -80,8 +81,8 @@ static void print_counts(const char *name, long long without, long long with, FI
 static void print_spread(const char *name, const struct simulate_spread *without,
                          const struct simulate_spread *with, FILE *out) {
     print_numbers(name, without->mean, with->mean, 2, out);
-    print_numbers("  half of them, at most", without->p50, with->p50, 2, out);
-    print_numbers("  99 % of them, at most", without->p99, with->p99, 2, out);
+    print_numbers("  median", without->p50, with->p50, 2, out);
+    print_numbers("  99th percentile", without->p99, with->p99, 2, out);
 }
 
 static void print_point(const struct simulate_point *point, FILE *out) {
@@ -98,14 +99,15 @@ static void print_point(const struct simulate_point *point, FILE *out) {
     print_numbers("peak K/V memory, GiB", summary[0].peak_bytes / GIB, summary[1].peak_bytes / GIB,
                   2, out);
     print_counts("peak batch size", run[0].peak_batch, run[1].peak_batch, out);
-    print_numbers("  on average", summary[0].mean_batch, summary[1].mean_batch, 2, out);
-    print_numbers("waiting or running, on average", summary[0].in_system, summary[1].in_system, 2,
-                  out);
-    print_numbers("time with work, %", 100.0 * summary[0].busy, 100.0 * summary[1].busy, 1, out);
+    print_numbers("  average", summary[0].mean_batch, summary[1].mean_batch, 2, out);
+    print_numbers("requests waiting or running, average", summary[0].in_system,
+                  summary[1].in_system, 2, out);
+    print_numbers("busy, % of the time", 100.0 * summary[0].busy, 100.0 * summary[1].busy, 1, out);
     print_counts("iterations", run[0].iterations, run[1].iterations, out);
     print_counts("prompt tokens", run[0].prompt_tokens, run[1].prompt_tokens, out);
     print_counts("  found in the tree", run[0].reused_tokens, run[1].reused_tokens, out);
-    print_numbers("  the same, %", 100.0 * summary[0].reuse, 100.0 * summary[1].reuse, 1, out);
+    print_numbers("  found in the tree, %", 100.0 * summary[0].reuse, 100.0 * summary[1].reuse, 1,
+                  out);
     print_counts("completion tokens", run[0].completion_tokens, run[1].completion_tokens, out);
     print_counts("requests rejected, too large", run[0].rejected, run[1].rejected, out);
 }

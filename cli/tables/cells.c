@@ -96,7 +96,7 @@ void cp_cell_compare(struct cp_cell *cell, const char *published, double value) 
 
 void cp_cell_explain_cut(struct cp_cell *cell, double value) {
     if (cell->note[0] == '\0' && cp_is_cut_off(cell->published, value)) {
-        cp_cell_text(cell->note, sizeof cell->note, "%.6g, cut off instead of rounded", value);
+        cp_cell_text(cell->note, sizeof cell->note, "%.6g, truncated instead of rounded", value);
     }
 }
 
@@ -110,7 +110,7 @@ void cp_cell_explain(struct cp_cell *cell, double value, const char *text) {
     if (matches) {
         cp_cell_text(cell->note, sizeof cell->note, "%s gives %s", text, rounded);
     } else if (cp_is_cut_off(cell->published, value)) {
-        cp_cell_text(cell->note, sizeof cell->note, "%s gives %.6g, cut off", text, value);
+        cp_cell_text(cell->note, sizeof cell->note, "%s gives %.6g, truncated", text, value);
     }
 }
 

@@ -104,9 +104,9 @@ void cp_cells_kernel_mops(struct cp_cells *cells) {
     formula_cell(cells, "(3) line 2, for line 1 (b 2, c 3, n 3, r 1, d 128)", line_2, line_1,
                  "2bhd lost: line 1 counts q and o twice; once, as in line 2, is right");
     formula_cell(cells, "(3) line 2, for the two phases (same shape)", line_2, exact,
-                 "the sequence-first phase reads the partial results too; m and n beside o");
+                 "the sequence-first phase also reads the partial results; m and n besides o");
     formula_cell(cells, "(4), for attention less its scores (same shape)", naive,
-                 fused_attention_numbers(&s), "the scores are not all that (4) leaves out");
+                 fused_attention_numbers(&s), "(4) leaves out more than the scores");
 
     struct cp_cell *cell = cp_cell_add(cells, CP_SECTION_KERNEL_MOPS);
     int claimed = 1.0 / s.b + 1.0 / s.c < 1.0;

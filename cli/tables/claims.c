@@ -73,18 +73,18 @@ static double fill_s(const struct cp_dims *dims, double seconds) {
 }
 
 #define NONE          NULL, 0, NULL
-#define ALL_HEADS(fn) fn, 1, "one KV head per query head, which this model has not,"
+#define ALL_HEADS(fn) fn, 1, "one KV head per query head, which this model does not have,"
 
 /* clang-format off */
 const struct cp_kv_claim cp_kv_claims[] = {
     {"ICLR 1", "GPT-3 175B, a token", "gpt3-175b", "4.5", "MiB", kv_mib, 1, NONE},
     {"ICLR 1", "GPT-3 175B, 2K tokens", "gpt3-175b", "9", "GiB", kv_gib, 2048, NONE},
-    {"ICLR 1", "tokens in 8 x 80 GiB beside GPT-3 (roughly)", "gpt3-175b",
+    {"ICLR 1", "tokens in 8 x 80 GiB next to GPT-3 (roughly)", "gpt3-175b",
      "7", "10^4 tokens", ten_thousand_tokens, 640, NONE},
     {"ICLR 1", "the same, requests of 2K tokens", "gpt3-175b",
      "35", "requests", sequences_of_2048, 640, NONE},
     {"ACL 1", "GPT-3 175B, a token", "gpt3-175b", "4.5", "MiB", kv_mib, 1, NONE},
-    {"ACL 1", "tokens in 8 x 80 GiB beside GPT-3 (roughly)", "gpt3-175b",
+    {"ACL 1", "tokens in 8 x 80 GiB next to GPT-3 (roughly)", "gpt3-175b",
      "7", "10^4 tokens", ten_thousand_tokens, 640, NONE},
     {"ACL 1", "the same, sequences of 2K tokens", "gpt3-175b",
      "35", "sequences", sequences_of_2048, 640, NONE},
@@ -102,16 +102,16 @@ const struct cp_kv_claim cp_kv_claims[] = {
     {"Prompt Cache 5.5", "Falcon 1B, 1K tokens (approximately)", "falcon-1b",
      "180", "MiB", kv_mib, 1024, constant, 1000 * 0.18, "1000 times Table 2's 0.18"},
     {"Prompt Cache 5.5", "Llama 70B, 1K tokens", "llama-70b", "2.5", "GiB", kv_gib, 1024,
-     kv_gib_all_heads, 1024, "one KV head per query head, which this model has not,"},
+     kv_gib_all_heads, 1024, "one KV head per query head, which this model does not have,"},
     {"AttentionStore 2.1", "GPT-3, a token", "gpt3-175b", "4.5", "MiB", kv_mib, 1, NONE},
     {"AttentionStore 2.4", "LLaMA-65B, 2K tokens", "llama-65b", "5", "GiB", kv_gib, 2048, NONE},
     {"AttentionStore 2.4", "LLaMA-65B, loading 2K tokens at 26 GB/s (about)", "llama-65b",
-     "192", "ms", move_2048_ms, 26e9, constant, 1e3 * 5 / 26, "5 GB for what are 5 GiB"},
+     "192", "ms", move_2048_ms, 26e9, constant, 1e3 * 5 / 26, "5 GB written for 5 GiB"},
     {"AttentionStore 2.4", "LLaMA-65B, making 2K tokens in 360 ms", "llama-65b",
      "13.9", "GiB/s", fill_gib_per_s, 0.36, NONE},
     {"AttentionStore 2.4", "LLaMA-65B, weights", "llama-65b", "130", "GB", weights_gb, 0, NONE},
     {"AttentionStore 2.4", "free beside them on 4 GPUs of 80 GiB", "llama-65b",
-     "190", "GiB", free_gib, 320, constant, 320 - 130, "320 GiB less 130 GB, units mixed,"},
+     "190", "GiB", free_gib, 320, constant, 320 - 130, "320 GiB minus 130 GB, units mixed,"},
     {"AttentionStore 2.4", "time to fill them", "llama-65b", "14", "s", fill_s, 0.36, NONE},
     {"AttentionStore 4.2", "LLaMA-65B, a token", "llama-65b", "2.5", "MiB", kv_mib, 1, NONE},
     {"AttentionStore 4.2", "LLaMA-13B, a token", "llama-13b", "0.78", "MiB", kv_mib, 1, NONE},

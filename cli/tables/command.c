@@ -12,31 +12,31 @@
 static const char usage[] =
     "Usage: chunkproof tables [OPTION...] [SECTION...]\n"
     "Recomputes the analytical tables of the papers and marks each published number that does\n"
-    "not follow from the formulas. Without a SECTION: all of them.\n"
+    "not follow from the formulas. Without a SECTION it prints all of them.\n"
     "\n"
     "Sections\n"
-    "  prefill      FLOPs, bytes, intensity of a prompt (ICLR Tables 1, 2)\n"
+    "  prefill      FLOPs, bytes and intensity of a prompt (ICLR Tables 1, 2)\n"
     "  decode       the same for one token of each sequence (ICLR Table 3, ACL Table 1)\n"
     "  kernel-mops  memory operations of the kernels (ICLR Appendix B)\n"
     "  capacity     how many more sequences fit when prefixes are shared (ACL 3.1, Table 4)\n"
     "  kv-bytes     KV bytes per token of the models that the papers name\n"
     "  ratios       speed-ups that ACL quotes from its own measurements\n"
-    "  errors       every number that does not follow, with the reason where one is known\n"
+    "  errors       every number that does not follow, with the reason where it is known\n"
     "\n"
-    "Your own model (kv-bytes, capacity); what is not given is as in --model\n"
+    "Your own model (for kv-bytes, capacity); --model gives what the other options do not\n"
     "  --model NAME        a known model (default llama-7b)\n"
     "  --layers N, --heads N, --head-dim N\n"
     "  --kv-heads N        default: as many as heads, unless the model has fewer\n"
     "  --bytes N           bytes of one number (2 for FP16)\n"
-    "Your own load (capacity)\n"
+    "Your own load (for capacity)\n"
     "  --batch N           sequences, b (default 32)\n"
     "  --prompt N          prompt tokens, n_p (default 2048)\n"
-    "  --shared N          of which shared, n_s (default 1024)\n"
+    "  --shared N          how many of these are shared, n_s (default 1024)\n"
     "  --completion N      completion tokens, n_c (default 512)\n"
     "  --chunk-size N      tokens in a chunk, c (default 64)\n"
     "\n"
-    "  --json              all of it as one JSON object\n"
-    "  --csv               the cells as comma-separated values\n"
+    "  --json              print everything as one JSON object\n"
+    "  --csv               print the cells as comma-separated values\n"
     "  --help              this text\n"
     "\n"
     "Exit status: 0, whatever the tables show; 2 for bad use.\n";
@@ -112,7 +112,7 @@ static int read_model(struct request *request, const char *name) {
     if (request->model != NULL) {
         return 0;
     }
-    fprintf(stderr, "chunkproof tables: --model %s: not known; the models are", name);
+    fprintf(stderr, "chunkproof tables: --model %s is unknown; the models are", name);
     for (int i = 0; cp_dims_at(i) != NULL; i++) {
         fprintf(stderr, " %s", cp_dims_at(i)->name);
     }
@@ -161,7 +161,7 @@ static int read_sections(struct request *request, int n, char **name) {
             section++;
         }
         if (section == CP_SECTIONS) {
-            fprintf(stderr, "chunkproof tables: no section %s; there are", name[i]);
+            fprintf(stderr, "chunkproof tables: no section is called %s; there are", name[i]);
             for (section = 0; section < CP_SECTIONS; section++) {
                 fprintf(stderr, "%s %s", section > 0 ? "," : "", cp_section_name(section));
             }
@@ -221,10 +221,11 @@ static int check(const struct request *request, const struct cp_case *c) {
         wrong = "--json and --csv exclude each other";
     }
     if (wrong == NULL && (c->has_model || c->has_load) && request->csv) {
-        wrong = "--csv holds published cells only; use --json for a case of your own";
+        wrong = "--csv has only published cells; use --json for a case of your own";
     }
     if (wrong == NULL && (c->has_model || c->has_load) && !of_use) {
-        wrong = "a model is of use in the sections kv-bytes and capacity only, a load in capacity";
+        wrong = "options of a model apply only to the sections kv-bytes and capacity, those of a "
+                "load only to capacity";
     }
     if (wrong == NULL) {
         return 0;

@@ -152,12 +152,12 @@ static void print_case(FILE *file, const struct cp_case *c) {
             k.chunks_unshared, k.chunks_shared, chunk_gib * (double)k.chunks_unshared,
             chunk_gib * (double)k.chunks_shared);
     if (k.fits < 0) {
-        fprintf(file, "  sequences in the former          any number: all is shared\n");
+        fprintf(file, "  sequences in the former          any number: everything is shared\n");
     } else {
         fprintf(file, "  sequences in the former          %lld\n", k.fits);
     }
     fprintf(file, "  shared tokens stored again       %lld\n", k.stored_again);
-    fprintf(file, "  unused places in last chunks     %lld\n", k.padding);
+    fprintf(file, "  unused slots in last chunks      %lld\n", k.padding);
 }
 
 /* JSON has no infinity: null where any number of sequences fits. */

@@ -6,8 +6,7 @@
 
 static const char *const remark[] = {
     "ICLR Tables 1 to 3, output projection: all its cells follow from H x 32000, the vocabulary; "
-    "the "
-    "text means the H x H projection behind attention (34.36, not 268.44, at 1024 tokens).",
+    "the text means the H x H projection after attention (34.36, not 268.44, at 1024 tokens).",
     "That H x H projection is in no table; nor are softmax, rotary embedding and norms in the "
     "FLOPs.",
     "Prefill attention counts all n x n scores; a causal kernel needs n (n + 1) / 2 of them.",
@@ -18,7 +17,7 @@ static const char *const remark[] = {
     "1/(1 - r) is a factor, and the limit for many sequences: b become b (1 - r/b)/(1 - r).",
     "All papers write MB and GB for KV sizes and mean MiB and GiB: GPT-3's 4.5 MB are 4.72e6 "
     "bytes.",
-    "Prompt Cache Table 2 cuts digits off instead of rounding: 0.0352, 0.1875, 1.875.",
+    "Prompt Cache Table 2 truncates digits instead of rounding: 0.0352, 0.1875, 1.875.",
     "The papers disagree: Llama 70B 2.5 and 0.31, Falcon 40B 1.87 and 0.12 MiB a token. The "
     "smaller "
     "ones are right: both models have 8 KV heads.",

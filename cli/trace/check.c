@@ -98,16 +98,16 @@ static int check_content(struct trace_checker *checker, int s, int r) {
     const struct cp_sequence *row = &checker->tree->sequence[s];
     int length = checker->model->length[r];
     if (row->n_chunks != trace_model_chunks(checker->model, r)) {
-        return trace_violate(checker, "TREE-6", r, "%d chunks are on its path instead of %d",
+        return trace_violate(checker, "TREE-6", r, "its path has %d chunks instead of %d",
                              row->n_chunks, trace_model_chunks(checker->model, r));
     }
     for (int k = 0; k < row->n_chunks; k++) {
         if (row->chunk[k] < 0 || row->chunk[k] >= checker->tree->pool.capacity) {
-            return trace_violate(checker, "TREE-3", r, "entry %d of its path is no chunk", k);
+            return trace_violate(checker, "TREE-3", r, "entry %d of its path is not a chunk", k);
         }
     }
     if (cp_tree_length(checker->tree, s) != length) {
-        return trace_violate(checker, "TREE-6", r, "%d tokens instead of %d",
+        return trace_violate(checker, "TREE-6", r, "it has %d tokens instead of %d",
                              cp_tree_length(checker->tree, s), length);
     }
     for (int k = 0; k < length; k++) {
@@ -154,7 +154,7 @@ int trace_check_counts(struct trace_checker *checker, const char *clause, int r)
                              trace_model_used(checker->model));
     }
     if (tree->n_sequences != checker->model->live) {
-        return trace_violate(checker, clause, r, "%d sequences are there; the model has %d",
+        return trace_violate(checker, clause, r, "the tree has %d sequences; the model has %d",
                              tree->n_sequences, checker->model->live);
     }
     return 0;
@@ -168,13 +168,14 @@ static int check_lengths(struct trace_checker *checker) {
         long long id = tree->sequence[s].id;
         if (id < 0 || id >= checker->trace->n_requests || checker->model->length[id] < 0 ||
             checker->seen[id] == checker->n_checks) {
-            return trace_violate(checker, "TREE-11", -1,
-                                 "sequence %d has the id %lld, which is not alive or there twice",
-                                 s, id);
+            return trace_violate(
+                checker, "TREE-11", -1,
+                "sequence %d has the id %lld, which is not alive, or which two sequences have", s,
+                id);
         }
         checker->seen[id] = checker->n_checks;
         if (cp_tree_length(tree, s) != checker->model->length[id]) {
-            return trace_violate(checker, "TREE-6", (int)id, "%d tokens instead of %d",
+            return trace_violate(checker, "TREE-6", (int)id, "it has %d tokens instead of %d",
                                  cp_tree_length(tree, s), checker->model->length[id]);
         }
     }

@@ -61,8 +61,8 @@ static int generate(struct trace *trace, const struct trace_options *options) {
         fputs("chunkproof trace: not enough memory for so many requests\n", stderr);
         return -1;
     default:
-        fputs("chunkproof trace: so many and so long requests have more tokens than an int can "
-              "tell apart; ask for fewer or shorter ones\n",
+        fputs("chunkproof trace: these requests have more tokens than an int can number; ask for "
+              "fewer or shorter requests\n",
               stderr);
         return -1;
     }
@@ -81,12 +81,11 @@ static int choose_capacity(const struct trace *trace, struct trace_settings *set
         return -1;
     }
     if (needed > CP_MAX_CHUNKS) {
-        fprintf(
-            stderr,
-            "chunkproof trace: this trace needs %lld chunks at once, but a pool has %d at most; "
-            "use larger blocks, build with a larger CP_MAX_CHUNKS, or give --capacity %d to "
-            "reject what does not fit\n",
-            needed, CP_MAX_CHUNKS, CP_MAX_CHUNKS);
+        fprintf(stderr,
+                "chunkproof trace: this trace needs %lld chunks at once, but a pool has at most "
+                "%d; use larger blocks, build with a larger CP_MAX_CHUNKS, or give --capacity %d "
+                "to reject the requests that do not fit\n",
+                needed, CP_MAX_CHUNKS, CP_MAX_CHUNKS);
         return -1;
     }
     settings->capacity = needed > 0 ? (int)needed : 1;

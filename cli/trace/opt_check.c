@@ -13,7 +13,7 @@ int trace_check_opt_counts(struct trace_checker *checker, const char *clause, in
                              trace_model_used(checker->model));
     }
     if (tree->n_sequences != checker->model->live) {
-        return trace_violate(checker, clause, r, "%d sequences are there; the model has %d",
+        return trace_violate(checker, clause, r, "the tree has %d sequences; the model has %d",
                              tree->n_sequences, checker->model->live);
     }
     return 0;
@@ -36,17 +36,17 @@ static int check_content(struct trace_checker *checker, int r, const int *token)
     const int *path = cp_opt_tree_path(tree, handle);
     if (tree->sequence[handle].n_chunks != trace_model_chunks(checker->model, r) ||
         cp_opt_tree_length(tree, handle) != n) {
-        return trace_violate(checker, "TREE-6", r, "%d tokens instead of %d",
+        return trace_violate(checker, "TREE-6", r, "it has %d tokens instead of %d",
                              cp_opt_tree_length(tree, handle), n);
     }
     for (int k = 0; k * c < n; k++) {
         int size = n - k * c < c ? n - k * c : c;
         if (path[k] < 0 || path[k] >= checker->capacity) {
-            return trace_violate(checker, "TREE-3", r, "entry %d of its path is no chunk", k);
+            return trace_violate(checker, "TREE-3", r, "entry %d of its path is not a chunk", k);
         }
         if (memcmp(tree->token + (size_t)path[k] * (size_t)c, token + (size_t)k * (size_t)c,
                    (size_t)size * sizeof *token) != 0) {
-            return trace_violate(checker, "TREE-6", r, "a token of its chunk %d is another one", k);
+            return trace_violate(checker, "TREE-6", r, "its chunk %d has a wrong token", k);
         }
     }
     return 0;
@@ -61,7 +61,7 @@ int trace_check_opt_joined(struct trace_checker *checker, int r, int matched,
                              joined->n_shared, matched, checker->trace->block_size);
     }
     if (!cp_opt_tree_is_alive(tree, joined->sequence) || tree->sequence[joined->sequence].id != r) {
-        return trace_violate(checker, "TREE-9", r, "the new sequence has not the handle %d",
+        return trace_violate(checker, "TREE-9", r, "the new sequence does not have the handle %d",
                              joined->sequence);
     }
     return check_content(checker, r, token);
@@ -76,13 +76,13 @@ static int check_rows(struct trace_checker *checker) {
         long long id = tree->sequence[handle].id;
         if (id < 0 || id >= checker->trace->n_requests || checker->model->length[id] < 0 ||
             checker->handle[id] != handle || checker->seen[id] == checker->n_checks) {
-            return trace_violate(checker, "TREE-11", -1,
-                                 "index %d has the id %lld, which is not alive or there twice", i,
-                                 id);
+            return trace_violate(
+                checker, "TREE-11", -1,
+                "index %d has the id %lld, which is not alive, or which two sequences have", i, id);
         }
         checker->seen[id] = checker->n_checks;
         if (cp_opt_tree_length(tree, handle) != checker->model->length[id]) {
-            return trace_violate(checker, "TREE-6", (int)id, "%d tokens instead of %d",
+            return trace_violate(checker, "TREE-6", (int)id, "it has %d tokens instead of %d",
                                  cp_opt_tree_length(tree, handle), checker->model->length[id]);
         }
         if (checker->plan->row[i].n_tokens != checker->model->length[id]) {

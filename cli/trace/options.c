@@ -80,52 +80,50 @@ void trace_options_help(void) {
         "usage: chunkproof trace [OPTION]... [FILE]\n"
         "       chunkproof trace --generate [OPTION]...\n"
         "\n"
-        "Replays a request trace through the prefix tree: requests join as they arrive, get one\n"
-        "token of their own per decoding iteration, and leave when they have all of them. On the\n"
-        "way the tree and its plan are checked against their invariants, a naive model and the\n"
-        "tokens that went in. Then says how much was shared.\n"
+        "Replays a request trace through the prefix tree. Requests join as they arrive. In each\n"
+        "decoding iteration every request gets one token of its own; it leaves when it has them\n"
+        "all. The tree and its plan are checked against their invariants, against a naive model\n"
+        "and against the tokens that went in. At the end the command reports how much was shared.\n"
         "\n"
-        "FILE has one JSON object per line and request: \"timestamp\" (ms), \"input_length\",\n"
-        "\"output_length\" and \"hash_ids\", an id for each block of the prompt, the partial last "
-        "one\n"
-        "included. Without FILE a synthetic trace is replayed; - is standard input.\n"
+        "FILE has one JSON object per line, a request: \"timestamp\" (ms), \"input_length\",\n"
+        "\"output_length\" and \"hash_ids\", an id for each block of the prompt, including the "
+        "last,\n"
+        "partial one. FILE - is standard input. Without FILE a synthetic trace is replayed.\n"
         "\n"
-        "  --block N             tokens in a block, which is a chunk (512; 1 to %d)\n"
+        "  --block N             tokens in a block; a block is a chunk (512; 1 to %d)\n"
         "  --ms-per-token N      time from one decoding iteration to the next (30)\n"
         "  --retain              arrivals only: nothing is decoded, nobody leaves\n"
-        "  --check MODE          compare after each operation (every), after each join and leave "
-        "and\n"
-        "                        each %dth iteration (sampled, the default), or not at all (none)\n"
+        "  --check MODE          when to compare with the model: after each operation (every);\n"
+        "                        after each join and leave and each %dth iteration (sampled, the\n"
+        "                        default); never (none)\n"
         "  --capacity N          chunks in the pool (as many as the trace needs; 1 to %d)\n"
         "  --hash-bits N         width of the chunk hashes, 0 for none (64)\n"
-        "  --tree ref|opt        the reference (ref, the default), or the tree for serving "
-        "engines; with\n"
-        "                        it sampled is: each join, and all the rest at operations 1, 2, 4, "
-        "8,\n"
-        "                        ..., each %dth, and at the end\n"
+        "  --tree ref|opt        the tree: the reference's (ref, the default), or the one for\n"
+        "                        serving engines (opt). For opt, --check sampled compares each\n"
+        "                        join, and everything else at operations 1, 2, 4, 8, ..., at each\n"
+        "                        %dth operation, and at the end\n"
         "  --json                print one JSON object instead of the table\n"
-        "  --progress            show progress even if standard error is no terminal\n"
+        "  --progress            show progress even if standard error is not a terminal\n"
         "\n"
-        "the synthetic trace (Poisson arrivals, shared system prompts, conversations; the same "
-        "for\n"
-        "the same options on every machine):\n"
-        "  --generate            print it as JSON lines and replay nothing\n"
-        "  --requests N          how many (1000)\n"
-        "  --seed N              another trace (1)\n"
+        "the synthetic trace (Poisson arrivals, shared system prompts, conversations; the same\n"
+        "options give the same trace on every machine):\n"
+        "  --generate            print the trace as JSON lines and replay nothing\n"
+        "  --requests N          how many requests (1000)\n"
+        "  --seed N              another seed gives another trace (1)\n"
         "  --rate X              requests per second, on average (4)\n"
         "  --prompts N           how many system prompts there are (8)\n"
         "  --prompt-tokens N     mean length of a system prompt (2000)\n"
         "  --question-tokens N   mean length of what a request adds to it (500)\n"
         "  --output-tokens N     mean length of a completion (200)\n"
-        "  --continue PERCENT    requests that go on with a recent one (30)\n"
+        "  --continue PERCENT    how many requests continue a recent one (30)\n"
         "\n"
-        "A pool that is too small rejects requests: they are dropped and counted. If a decoding\n"
-        "iteration finds it full the replay ends there, with a report so far and exit status 2:\n"
-        "which sequence to evict is a scheduler's choice that a trace does not make.\n"
+        "When the pool has no room for a request, the request is dropped and counted. When a\n"
+        "decoding iteration finds the pool full, the replay ends with a report so far and exit\n"
+        "status 2: a scheduler would choose a sequence to evict, and a trace does not say which.\n"
         "\n"
         "exit status:\n"
         "  0    the whole trace was replayed and no check found anything\n"
-        "  1    a violation: the clause, the request and the operation are printed\n"
+        "  1    a violation: its clause, request and operation are printed\n"
         "  2    bad use, a malformed trace (FILE:LINE:COLUMN: message), a pool that was too small\n"
         "       to go on, or no memory\n"
         "  130  interrupted with Ctrl-C; the report covers what was replayed until then\n",
@@ -228,19 +226,18 @@ int trace_options_parse(struct trace_options *options, int argc, char **argv) {
         return 0;
     }
     if (argc - optind > 1) {
-        return argument_refuse(COMMAND, "one FILE at most, not also '%s'", argv[optind + 1]);
+        return argument_refuse(COMMAND, "at most one FILE: '%s' is a second one", argv[optind + 1]);
     }
     options->file = argc > optind ? argv[optind] : NULL;
     if (options->file != NULL && options->generate) {
-        return argument_refuse(COMMAND, "--generate makes a trace of its own: it takes no FILE");
+        return argument_refuse(COMMAND, "--generate makes its own trace and takes no FILE");
     }
     if (options->file != NULL && last[GENERATOR] != NULL) {
-        return argument_refuse(COMMAND,
-                               "--%s is about the synthetic trace: it has no meaning with FILE",
+        return argument_refuse(COMMAND, "--%s applies only to the synthetic trace, not to FILE",
                                last[GENERATOR]);
     }
     if (options->generate && last[REPLAY] != NULL) {
-        return argument_refuse(COMMAND, "--%s is about a replay: it has no meaning with --generate",
+        return argument_refuse(COMMAND, "--%s applies only to a replay, not to --generate",
                                last[REPLAY]);
     }
     return 0;

@@ -83,7 +83,7 @@ static int number_id(struct parser *parser, long long id, long index) {
     number = trace_new_id(parser->trace);
     if (number < 0) {
         return refuse(parser, "hash_ids", index,
-                      "more than %d distinct blocks of %d tokens: tokens are kept in an int",
+                      "more than %d distinct blocks of %d tokens: an int cannot number more tokens",
                       parser->trace->max_ids, parser->trace->block_size);
     }
     if (trace_map_add(&parser->ids, (unsigned long long)id, 0, number) != 0) {
@@ -105,8 +105,8 @@ static int read_blocks(struct parser *parser, const json_t *object, int input_le
     }
     if (json_array_size(ids) != (size_t)n_blocks) {
         return refuse(parser, "hash_ids", -1,
-                      "\"hash_ids\" has %zu ids, but %d tokens are %d blocks of %d tokens "
-                      "(--block gives another size)",
+                      "\"hash_ids\" has %zu ids, but %d tokens are %d blocks of %d tokens (--block "
+                      "sets the size)",
                       json_array_size(ids), input_length, n_blocks, size);
     }
     for (int k = 0; k < n_blocks; k++) {
@@ -162,7 +162,7 @@ static int read_request(struct parser *parser, const json_t *object) {
         return 0;
     case TRACE_TOO_MANY_OUTPUTS:
         return refuse(parser, "output_length", -1,
-                      "more than %lld completion tokens in all: tokens are kept in an int",
+                      "more than %lld completion tokens in all: an int cannot number more tokens",
                       parser->trace->max_outputs);
     default:
         return no_memory(parser);

@@ -157,14 +157,13 @@ void trace_report_problem(const struct trace_report *report, FILE *out) {
         print_violation(figures, out);
     } else if (figures->end == TRACE_OUT_OF_MEMORY) {
         fprintf(out,
-                "chunkproof trace: the system gave no memory; tree and plan reserve %.1f GiB of "
-                "address "
-                "space (is it limited? see ulimit -v) and use what the trace needs\n",
+                "chunkproof trace: out of memory; tree and plan reserve %.1f GiB of address space "
+                "and use what the trace needs (is address space limited? see ulimit -v)\n",
                 (double)(sizeof(struct cp_tree) + sizeof(struct cp_plan)) / (1 << 30));
     } else if (figures->end == TRACE_POOL_FULL) {
         fprintf(out,
                 "chunkproof trace: iteration %lld needs more chunks than the pool of %d has; the "
-                "replay ends there. --capacity %lld is enough for the whole trace\n",
+                "replay ends there; --capacity %lld is enough for the whole trace\n",
                 figures->iteration, report->settings->capacity, report->needed);
     }
 }

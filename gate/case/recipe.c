@@ -30,14 +30,14 @@ const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    
 
 const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
                                                     "the right keys, each at its place",
-                                                    "numbers at random",
-                                                    "few channels 50 times as large",
-                                                    "one key in seven far ahead",
+                                                    "random numbers",
+                                                    "a few channels 50 times as large",
+                                                    "one key in seven has by far the largest score",
                                                     "all scores far from 0",
-                                                    "each key a new maximum",
-                                                    "the first key the maximum",
-                                                    "V far from 0 and close together",
-                                                    "V below the smallest normal number",
+                                                    "each key is a new maximum",
+                                                    "the first key is the maximum",
+                                                    "V is far from 0, with little spread",
+                                                    "V is below the smallest normal number",
                                                     "zeros of both signs"};
 
 /* Addresses first: they show more than numbers at random do. */
@@ -310,8 +310,9 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
                                           "as many query rows as keys or more, up to 8 each",
                                           "up to 40 query rows each"};
     static const char *const layouts[] = {
-        "K [slot][head]",          "V the other way round", "Q [head][row]",    "gaps behind rows",
-        "out the other way round", "gaps behind chunks",    "chunks 2^32 apart"};
+        "K [slot][head]",   "V in the opposite order to K",   "Q [head][row]",
+        "gaps after rows",  "out in the opposite order to Q", "gaps after chunks",
+        "chunks 2^32 apart"};
     char sequences[80];
     int joins = 0, n = 0, grown;
     print_sequences(r, sequences, sizeof sequences, &grown);
@@ -331,7 +332,7 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
     if (r->renewed && n > 0 && n < GATE_LINE) {
         (void)snprintf(
             line + n, GATE_LINE - (size_t)n,
-            ", again with other numbers, and with more keys where chunks have room: up to %d",
+            ", then again with other numbers, and with more keys where chunks have room, up to %d",
             grown);
     }
 }

@@ -275,8 +275,8 @@ static void find(const struct gate_problem *p, const struct gate_arrays *a, enum
     name_place(p, f, place, sizeof place);
     if (verdict == GATE_WROTE_BETWEEN) {
         (void)snprintf(f->text, sizeof f->text,
-                       "%s was written behind what is of %s, at number %zu of the array: it is "
-                       "between the rows, and nobody's",
+                       "%s was written past the end of %s, at number %zu of the array: in the gap "
+                       "between rows, which belongs to no row",
                        run_buffer_names[buffer], place, number);
         f->element = -1;
     } else {

@@ -42,7 +42,7 @@ char *gate_declares(const struct cp_kernel *kernel) {
                             : "",
           out);
     fputs(a->in_bits ? ", scores in bits" : "", out);
-    fputs(a->truncates ? ", cut off" : "", out);
+    fputs(a->truncates ? ", truncated" : "", out);
     fputs(a->flushes ? ", subnormals flushed" : "", out);
     text_close(out);
     return text;
@@ -85,11 +85,11 @@ char *gate_no_answer(const struct gate_result *r) {
     FILE *out = text_open(&text, &size);
     if (r->cases > 0) {
         fprintf(out,
-                "nothing can be claimed of %lld numbers for such an arithmetic (NUM-12), which is "
-                "too many for a verdict; declare what the kernel does%s",
+                "nothing can be claimed of %lld numbers for this arithmetic (NUM-12), too many for "
+                "a verdict; declare what the kernel does%s",
                 gate_unclaimed(r), r->cases < FEW_CASES ? ", or ask for more cases" : "");
     } else if (r->refused > 0) {
-        fprintf(out, "no case was taken; the last time: %s", r->refusal);
+        fprintf(out, "the kernel took no case; its last refusal: %s", r->refusal);
     } else {
         fputs("no case was run", out);
     }

@@ -34,8 +34,8 @@ static void put_operation(struct markup *m, const struct gate_op *op) {
 
 static void put_operations(struct markup *m, const struct gate_recipe *r) {
     markup_element(m, "p", "note",
-                   "Operations, in order; sequences are counted as they lie in the tree at that "
-                   "time, modulo how many there are, and shorter ones have fewer tokens to share:");
+                   "Operations, in order. Sequence numbers count the sequences in the tree at that "
+                   "time, modulo their number; a shorter sequence has fewer tokens to share:");
     markup_open(m, "ol");
     for (int i = 0; i < r->n_ops; i++) {
         put_operation(m, &r->op[i]);
@@ -120,8 +120,8 @@ static void put_tree(struct markup *m, struct cp_tree *tree) {
         return;
     }
     markup_element(m, "p", "note",
-                   "The tree: a row for each sequence, a box for each chunk, over the sequences "
-                   "that share it (blue, thick: two or more), with its tokens.");
+                   "The tree: a row for each sequence, a box for each chunk with its tokens. A box "
+                   "spans the sequences that share the chunk (blue and thick: two or more).");
     draw_tree(m, tree);
 }
 

@@ -124,7 +124,7 @@ static void put_answer(struct markup *m, const struct gate_report *report) {
 static void put_kernel(struct markup *m, const struct gate_report *report) {
     const struct cp_kernel *k = report->kernel;
     char types[100];
-    (void)snprintf(types, sizeof types, "Q %s, K and V %s; gives out %s, log-sum-exp %s",
+    (void)snprintf(types, sizeof types, "Q %s, K and V %s; writes out %s, log-sum-exp %s",
                    gate_type_name(k->q_type), gate_type_name(k->kv_type),
                    gate_type_name(k->out_type), gate_type_name(k->lse_type));
     markup_element(m, "h2", NULL, "The kernel");
@@ -198,18 +198,16 @@ static void put_evidence(struct markup *m, const struct gate_report *report) {
 
 static void put_plots(struct markup *m, const struct gate_result *r) {
     markup_element(m, "h2", NULL, "How near to the bound");
-    markup_element(
-        m, "p", "note",
-        "Each case counts once, with its largest error/bound. What is behind the line at "
-        "1 is wrong: striped. The leftmost bars include errors of 0, the rightmost ones all above "
-        "4096 and "
-        "what is not a number. Cases that gave no numbers, as after a crash, are not "
-        "here.");
+    markup_element(m, "p", "note",
+                   "Each case counts once, with its largest error/bound. Cases beyond the line at "
+                   "1 are wrong, and striped. The leftmost bars include errors of 0; the rightmost "
+                   "bars include everything above 4096, and results that are not numbers. Cases "
+                   "without numbers, for example after a crash, are not shown.");
     gate_html_spread(m, r);
     markup_element(m, "h2", NULL, "By the number of keys");
     markup_element(m, "p", "note",
-                   "Discs are within the bound, striped squares outside; the larger, the more "
-                   "cases.");
+                   "Discs are within the bound, striped squares outside; a larger mark stands for "
+                   "more cases.");
     gate_html_keys(m, r);
 }
 
@@ -257,8 +255,8 @@ static void put_found(struct markup *m, const struct gate_report *report,
     markup_element(m, "p", NULL, "Smallest case: %s", line);
     put_command(m,
                 gate_case_needs_others(report, found)
-                    ? "Again, with the cases before it, which it needs:"
-                    : "Again:",
+                    ? "To repeat it, with the cases before it, which it needs:"
+                    : "To repeat it:",
                 gate_case_again(report, found));
     put_command(m, "Which single mistake would give this result:", gate_case_why(report, found));
     gate_html_case(m, &found->recipe, report->kernel);
@@ -297,7 +295,7 @@ static void put_head(struct markup *m, const struct gate_report *report) {
 
 static void put_footer(struct markup *m, const struct gate_report *report) {
     markup_open(m, "footer");
-    put_command(m, "All of it again:", gate_run_again(report));
+    put_command(m, "To repeat the whole run:", gate_run_again(report));
     markup_element(m, "p", NULL,
                    "chunkproof %s; the clauses (GATE-1, NUM-10, ...) are those of its "
                    "specification.",

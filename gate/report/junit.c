@@ -39,9 +39,10 @@ static void put_case(struct markup *m, const struct gate_report *report, const c
     gate_recipe_print(&found->recipe, line);
     markup_text(m, "%s: %s", what, line);
     markup_newline(m);
-    put_line(
-        m, gate_case_needs_others(report, found) ? "again, with the cases before it: " : "again: ",
-        gate_case_again(report, found));
+    put_line(m,
+             gate_case_needs_others(report, found) ? "to repeat it, with the cases before it: "
+                                                   : "again: ",
+             gate_case_again(report, found));
     put_line(m, "why: ", gate_case_why(report, found));
 }
 

@@ -15,9 +15,9 @@ static void note_unjudged(FILE *out, const struct gate_result *r) {
     }
     if (r->unjudged_keys > most) {
         fprintf(out,
-                "; NOT JUDGED is what it does with more than %d keys: %lld cases of up to %d were "
-                "run in vain. A longer step, or partial results that are not divided, can be "
-                "judged with more keys, if it is that what the kernel does",
+                "; NOT JUDGED: more than %d keys; for %lld cases of up to %d keys every bound was "
+                "infinite. A longer step, or partial results that are not divided, allow more "
+                "keys: declare them if this is what the kernel does",
                 most, r->unjudged, r->unjudged_keys);
     }
 }
@@ -25,7 +25,9 @@ static void note_unjudged(FILE *out, const struct gate_result *r) {
 static void note_unclaimed(FILE *out, const struct gate_report *report) {
     long long unclaimed = gate_unclaimed(report->result);
     if (unclaimed > 0 && !gate_claims_too_little(report->result)) {
-        fprintf(out, "of %lld numbers more nothing can be claimed for such an arithmetic (NUM-12)",
+        fprintf(out,
+                "for %lld more numbers nothing can be claimed: the bound of this arithmetic is "
+                "infinite, or an infinity may be right (NUM-12)",
                 unclaimed);
         note_unjudged(out, report->result);
     }
@@ -35,25 +37,25 @@ static void note_refused(FILE *out, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     if (r->refused > 0 && r->cases > 0) {
         fprintf(out,
-                "not taken: %lld cases, none of whose sizes the kernel takes; the last time: %s",
+                "not taken: %lld cases, because the kernel refuses all their sizes; the last "
+                "refusal: %s",
                 r->refused, r->refusal);
     }
 }
 
 static void note_late(FILE *out, const struct gate_report *report) {
     if (report->result->is_late) {
-        fprintf(out, "--time ended it after %lld of %lld cases", report->result->cases,
+        fprintf(out, "--time ended the run after %lld of %lld cases", report->result->cases,
                 report->options->only >= 0 ? 1 : gate_cases(report->options));
     }
 }
 
 static void note_too_large(FILE *out, const struct gate_report *report) {
     if (report->result->too_large > 0) {
-        fprintf(
-            out,
-            "%lld times a smaller case was taken instead of one that would need more memory than "
-            "--memory says",
-            report->result->too_large);
+        fprintf(out,
+                "%lld cases were replaced by smaller ones, because they would need more memory "
+                "than --memory allows",
+                report->result->too_large);
     }
 }
 
@@ -71,25 +73,24 @@ static void note_few_keys(FILE *out, const struct gate_report *report) {
     for (int i = 0; i < r->n_covered && is_whole; i++) {
         if (r->covered[i].keys <= few && r->covered[i].head_dim % ODD == 0) {
             fprintf(out, "%s %d (%d)",
-                    n++ == 0 ? "few keys with some d, which says little of it: d" : ",",
+                    n++ == 0 ? "few keys for some d, so the run says little about them: d" : ",",
                     r->covered[i].head_dim, r->covered[i].keys);
             last = r->covered[i].head_dim;
         }
     }
     if (n > 0) {
-        fprintf(out, "; --shape d=%d asks for that one alone", last);
+        fprintf(out, "; --shape d=%d runs only that one", last);
     }
 }
 
 /* Where the gate does not look. */
 static void note_device(FILE *out, const struct gate_report *report) {
     if (report->kernel->memory == CP_DEVICE_MEMORY) {
-        fputs(
-            "not tried, in device memory: chunks so far apart that an offset needs more than 32 "
-            "bits; see that offsets are of 64 (GATE-3); and, on the executor, what a shuffle does "
-            "not order: there it orders memory among its lanes, which CUDA promises of "
-            "__syncwarp() alone (GATE-9)",
-            out);
+        fputs("not tried in device memory: chunks so far apart that an offset needs more than 32 "
+              "bits (GATE-3), so check that your offsets have 64; and, on the executor, memory "
+              "that a shuffle does not order (GATE-9): there a shuffle orders memory among its "
+              "lanes, which CUDA promises only for __syncwarp()",
+              out);
     }
 }
 
@@ -104,11 +105,10 @@ static void note_wide(FILE *out, const struct gate_report *report) {
         }
     }
     if (n > 0) {
-        fprintf(
-            out,
-            " would do as well: %lld results are right by that, too; what is declared wider than "
-            "it is lets errors through",
-            r->tried_closer);
+        fprintf(out,
+                " would be enough: %lld results are also right by that; a declaration that is "
+                "wider than the kernel lets errors through",
+                r->tried_closer);
     }
 }
 

@@ -31,13 +31,14 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
     put_clean(file, kernel->name);
     fputs(" (", file);
     put_clean(file, report->options->kernel);
-    fprintf(file, ")\ntakes      Q %s, K and V %s; gives out %s, lse %s\n",
+    fprintf(file,
+            ")\n"
+            "takes      Q %s, K and V %s; writes out %s, lse %s\n",
             gate_type_name(kernel->q_type), gate_type_name(kernel->kv_type),
             gate_type_name(kernel->out_type), gate_type_name(kernel->lse_type));
     put_line(file, "declares   ", gate_declares(kernel), "\n");
     if (may_lack_memory(report)) {
-        fputs("memory     the host's, and no call->device: for the device's set memory to "
-              "CP_DEVICE_MEMORY\n",
+        fputs("memory     the host's; for device memory set cp_kernel.memory to CP_DEVICE_MEMORY\n",
               file);
     }
     fprintf(file, "cases      tier %s, seed %llu\n\n", gate_tier_names[report->options->tier],
@@ -80,8 +81,10 @@ static void print_all_found(FILE *file, const struct gate_report *report) {
         print_found(file, report, &report->result->found[order[i]]);
     }
     if (gate_wrong_cases(report->result) > 0 && report->options->save == NULL) {
-        fputs("\n--save DIRECTORY makes the smallest cases smaller, for `chunkproof explain`\n",
-              file);
+        fputs(
+            "\n"
+            "--save DIRECTORY makes these cases smaller and keeps them, for `chunkproof explain`\n",
+            file);
     }
 }
 
@@ -126,6 +129,6 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
             gate_wrong_cases(r), r->cases, r->runs, r->seconds, of_tier,
             !r->interrupted ? ""
             : gate_wrong_cases(r) > 0 && report->options->save != NULL
-                ? ", interrupted: cases may not be as small as they can be"
+                ? ", interrupted: cases may not be as small as possible"
                 : ", interrupted");
 }

@@ -82,14 +82,14 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
     }
     if (kernel->arithmetic.step < 0) {
         snprintf(text, RUN_TEXT,
-                 "%s: cp_kernel.arithmetic.step is %d; it may be 0 (a chunk), 1 (key by key) or as "
-                 "many keys as are weighed against one maximum",
+                 "%s: cp_kernel.arithmetic.step is %d; it may be 0 (a chunk), 1 (key by key) or "
+                 "the number of keys that are weighed against one maximum",
                  file, kernel->arithmetic.step);
         return -1;
     }
     if (kernel->attend == NULL) {
         snprintf(text, RUN_TEXT,
-                 "%s: cp_kernel.attend is NULL; it is to be the function that computes attention",
+                 "%s: cp_kernel.attend is NULL; it must be the function that computes attention",
                  file);
         return -1;
     }
@@ -111,7 +111,7 @@ static const char *how_to_mend(const char *words) {
         return "link it with the object or library that has it";
     }
     if (strstr(words, "cannot open shared object file") != NULL) {
-        return "set LD_LIBRARY_PATH to where that is, or link with -Wl,-rpath";
+        return "set LD_LIBRARY_PATH to its directory, or link with -Wl,-rpath";
     }
     return "build it as a shared object: cc -shared -fPIC -o mine.so mine.c";
 }
@@ -142,7 +142,7 @@ static int not_loaded(const struct run_control *control, const char *path, char 
     default:
         snprintf(text, RUN_TEXT,
                  "%s: it was compiled with another chunkproof/kernel.h: cp_kernel.abi is %d, and "
-                 "this program takes %d; compile it anew, with .abi = CP_KERNEL_ABI",
+                 "this program takes %d; recompile it, with .abi = CP_KERNEL_ABI",
                  file, control->kernel.abi, CP_KERNEL_ABI);
         return -1;
     }
@@ -151,8 +151,8 @@ static int not_loaded(const struct run_control *control, const char *path, char 
 /* No code of the kernel's ran: the program is another one, or the system did not let it. */
 static void not_started(const struct run_control *control, const char *file, char text[RUN_TEXT]) {
     snprintf(text, RUN_TEXT,
-             "%s: the process that is to load it ended or did not answer within %g s; is the "
-             "program this chunkproof, and is there memory?",
+             "%s: the process that loads the kernel ended, or did not answer within %g s; is there "
+             "enough memory, and is this program chunkproof?",
              file, control->limits.seconds);
 }
 
@@ -170,7 +170,7 @@ int run_check_load(const struct run_process *process, enum run_answer answer, co
         not_started(control, file, text);
     } else if (answer == RUN_NOT_IN_TIME) {
         snprintf(text, RUN_TEXT,
-                 "%s: loading it had not ended after %g s: one of its constructors hangs", file,
+                 "%s: loading it did not end within %g s: one of its constructors hangs", file,
                  control->limits.seconds);
     } else {
         memset(&report, 0, sizeof report);

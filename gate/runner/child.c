@@ -388,12 +388,14 @@ static int prepare(struct child *child, char *text) {
     const struct run_layout *layout = &control->current;
     int on_device = control->kernel.memory == CP_DEVICE_MEMORY;
     run_layout_point(layout, child->arena, &control->call);
-    (void)snprintf(text, RUN_TEXT, "the system does not protect so many pieces of memory");
+    (void)snprintf(text, RUN_TEXT, "the system cannot protect so many pieces of memory");
     if (open_arena(child, layout, 1) != 0) {
         return -1;
     }
     if (!on_device) {
-        (void)snprintf(text, RUN_TEXT, "the system has not so many addresses, or pieces of memory");
+        (void)snprintf(
+            text, RUN_TEXT,
+            "the system does not have enough addresses, or cannot map so many pieces of memory");
         return run_far_enter(control, child->arena);
     }
     control->on_host = control->call;
@@ -454,8 +456,9 @@ int runner_child(int argc, char **argv) {
     struct child child;
     memset(&child, 0, sizeof child);
     if (argc != 2 || get_ready(&child, __builtin_frame_address(0)) != 0) {
-        fputs("chunkproof: --run-kernel is how `chunkproof gate` starts itself, and no command\n",
-              stderr);
+        fputs(
+            "chunkproof: --run-kernel is not a command: `chunkproof gate` starts itself with it\n",
+            stderr);
         return EXIT_BAD_USE;
     }
     load(&child, argv[1]);

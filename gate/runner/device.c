@@ -61,15 +61,15 @@ int run_device_open(struct run_device *d, void *object, char *text) {
     if (d->allocate == NULL || d->release == NULL || d->copy == NULL || d->fill == NULL ||
         d->new_stream == NULL || d->wait == NULL || d->name_error == NULL) {
         snprintf(text, RUN_TEXT,
-                 "it wants its arrays on a device, and there is no CUDA runtime: link it with "
-                 "-lcudart, or give its source");
+                 "the kernel takes device memory, but there is no CUDA runtime: link the kernel "
+                 "with -lcudart, or give its source");
         return -1;
     }
     int error = d->new_stream(&d->stream);
     if (error != 0) {
         snprintf(text, RUN_TEXT,
-                 "it wants its arrays on a device, and the CUDA runtime has none: %.100s; "
-                 "without a GPU give its source",
+                 "the kernel takes device memory, but the CUDA runtime has no device: %.100s; "
+                 "without a GPU give the kernel's source",
                  d->name_error(error));
         return -1;
     }
@@ -161,12 +161,14 @@ enum run_outcome run_device_wait(const struct run_device *d, char *text) {
     int error = d->wait(d->stream);
     enum run_outcome outcome = found_by_executor(d, text);
     if (error != 0 && outcome == RUN_DONE) {
-        snprintf(text, RUN_TEXT, "CUDA says of what it started: %.150s", d->name_error(error));
+        snprintf(text, RUN_TEXT, "CUDA reports an error in the work that it started: %.150s",
+                 d->name_error(error));
         outcome = RUN_UNDEFINED;
     }
     if (outcome == RUN_DONE && is_simulated(d) && !d->is_idle()) {
         snprintf(text, RUN_TEXT,
-                 "started work on another stream than call->stream, which was done without it");
+                 "started work on another stream than call->stream: that work was unfinished when "
+                 "call->stream was done");
         outcome = RUN_WROTE_LATE;
     }
     return outcome;
@@ -186,18 +188,18 @@ static enum run_outcome compare(const struct run_place *place, int buffer, const
     size_t end = BESIDE + place->bytes, all = end + BESIDE;
     size_t before = first_not(now, 0, BESIDE, poison), behind = first_not(now, end, all, poison);
     if (before < BESIDE) {
-        snprintf(text, RUN_TEXT, "wrote %zu bytes before the begin of %s", BESIDE - before,
+        snprintf(text, RUN_TEXT, "wrote %zu bytes before the start of %s", BESIDE - before,
                  run_buffer_names[buffer]);
         return RUN_WROTE_BESIDE;
     }
     if (behind < all) {
-        snprintf(text, RUN_TEXT, "wrote behind the end of %s, at byte %zu of %zu",
+        snprintf(text, RUN_TEXT, "wrote past the end of %s, at byte %zu of %zu",
                  run_buffer_names[buffer], behind - BESIDE, place->bytes);
         return RUN_WROTE_BESIDE;
     }
     if (run_read_only(buffer) && place->bytes > 0 &&
         memcmp(now + BESIDE, arena + place->begin, place->bytes) != 0) {
-        snprintf(text, RUN_TEXT, "wrote to %s: it is read-only", run_buffer_names[buffer]);
+        snprintf(text, RUN_TEXT, "wrote to %s, which is read-only", run_buffer_names[buffer]);
         return RUN_WROTE_INPUT;
     }
     return RUN_DONE;

@@ -130,7 +130,9 @@ int run_process_start(struct run_process *process, const char *program, char *fi
     size_t arena_size = run_arena_size(limits->bytes);
     run_process_free(process);
     if (arena_size == 0 || get_memory(process, arena_size) != 0 || get_sockets(pair) != 0) {
-        snprintf(text, RUN_TEXT, "there are no memory and no descriptors for another process: %s",
+        snprintf(text, RUN_TEXT,
+                 "there is not enough memory, or there are not enough file descriptors, for "
+                 "another process: %s",
                  strerror(arena_size == 0 ? ENOMEM : errno));
         close_if_open(&pair[0]);
         close_if_open(&pair[1]);

@@ -101,7 +101,7 @@ int runner_new(struct runner **runner, const char *program, const char *kernel_f
     struct runner *r = calloc(1, sizeof *r);
     *runner = NULL;
     if (r == NULL) {
-        snprintf(error, RUN_TEXT, "there is no memory");
+        snprintf(error, RUN_TEXT, "not enough memory");
         return -1;
     }
     run_process_init(&r->process);
@@ -235,7 +235,7 @@ static int prepare(struct runner *runner, const struct run_call *call, struct ru
     struct run_process *process = &runner->process;
     struct run_control *control = process->control;
     if (run_process_reserve(process, &control->layout) != 0) {
-        snprintf(report->text, sizeof report->text, "the system has no memory for the buffers: %s",
+        snprintf(report->text, sizeof report->text, "not enough memory for the buffers: %s",
                  strerror(errno));
         return -1;
     }

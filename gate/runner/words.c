@@ -41,12 +41,12 @@ static void add_spot(char text[RUN_TEXT], const struct run_spot *spot) {
     const char *name = run_buffer_names[spot->buffer];
     long long behind = spot->offset - (long long)spot->bytes;
     if (spot->offset < 0) {
-        add(text, "%lld byte%s before the begin of %s", -spot->offset,
+        add(text, "%lld byte%s before the start of %s", -spot->offset,
             spot->offset == -1 ? "" : "s", name);
     } else if (behind == 0) {
-        add(text, "right behind the end of %s", name);
+        add(text, "just past the end of %s", name);
     } else if (behind > 0) {
-        add(text, "%lld byte%s behind the end of %s", behind, behind == 1 ? "" : "s", name);
+        add(text, "%lld byte%s past the end of %s", behind, behind == 1 ? "" : "s", name);
     } else {
         add(text, "%s", name);
     }
@@ -63,7 +63,7 @@ void run_explain_change(const struct run_spot *spot, struct run_report *report) 
         report->outcome = RUN_WROTE_INPUT;
         add(report->text, "wrote to ");
         add_spot(report->text, spot);
-        add(report->text, ": it is read-only, and was made writable");
+        add(report->text, ", which is read-only and was made writable");
     } else {
         report->outcome = RUN_WROTE_BESIDE;
         add(report->text, "wrote ");
@@ -102,18 +102,18 @@ static void explain_spot(const struct run_control *control, struct run_report *r
     }
     add_spot(report->text, spot);
     if (input) {
-        add(report->text, ": it is read-only");
+        add(report->text, ", which is read-only");
     } else if (is_inside(spot) && !late) {
-        add(report->text, ", when it is not to be touched");
+        add(report->text, ", which must not be accessed at that time");
     }
 }
 
 static void explain_address(const struct run_control *control, struct run_report *report) {
     const struct run_fault *fault = &control->fault;
-    add(report->text, "%s address 0x%llx, which is no buffer's", verb_of(fault), fault->address);
+    add(report->text, "%s address 0x%llx, which is in no buffer", verb_of(fault), fault->address);
     if (fault->address < 65536) {
         add(report->text,
-            ": a null pointer, perhaps of memory that it did not get (it may have %zu MiB)",
+            ": a null pointer, perhaps from a failed allocation (its limit is %zu MiB)",
             control->limits.heap >> 20);
     }
 }
@@ -123,9 +123,9 @@ static void explain_far(const struct run_control *control, struct run_report *re
     const struct run_spot *spot = &control->fault.spot;
     const char *name = run_buffer_names[spot->buffer];
     add(report->text,
-        "%s %lld bytes %s the begin of %s, where no chunk is: they lie %zu bytes apart, so that 32 "
-        "bits do not hold %s_chunk times a chunk's number",
-        verb_of(&control->fault), llabs(spot->offset), spot->offset < 0 ? "before" : "behind", name,
+        "%s %lld bytes %s the start of %s, where there is no chunk: chunks are %zu bytes apart, so "
+        "32 bits cannot hold %s_chunk times a chunk number",
+        verb_of(&control->fault), llabs(spot->offset), spot->offset < 0 ? "before" : "after", name,
         control->far[spot->buffer - RUN_K].stride, name);
 }
 
@@ -137,7 +137,7 @@ static void explain_fault(const struct run_control *control, struct run_report *
         add(report->text, "was sent signal %d (%s)", fault->signal, strsignal(fault->signal));
     } else if (fault->code == SI_KERNEL) {
         add(report->text, "used an address that no memory can have, or one that is not aligned as "
-                          "its instruction asks");
+                          "its instruction requires");
     } else if (fault->where == RUN_IN_ARENA && fault->spot.buffer >= 0 &&
                fault->spot.buffer < RUN_BUFFERS) {
         explain_spot(control, report);
@@ -146,16 +146,16 @@ static void explain_fault(const struct run_control *control, struct run_report *
         explain_far(control, report);
     } else if (fault->where == RUN_IN_CALL) {
         report->outcome = RUN_WROTE_INPUT;
-        add(report->text, "wrote to the call itself (struct cp_kernel_call): it is read-only");
+        add(report->text, "wrote to the call itself (struct cp_kernel_call), which is read-only");
     } else if (fault->where == RUN_IN_DEVICE && fault->spot.buffer >= 0 &&
                fault->spot.buffer < RUN_BUFFERS) {
         add(report->text, "%s ", verb_of(fault));
         add_spot(report->text, &fault->spot);
-        add(report->text, ", on the host: it is in the device's memory");
+        add(report->text, ", on the host, but it is in the device's memory");
     } else if (fault->where == RUN_BELOW_STACK) {
         report->outcome = RUN_SIGNAL;
         add(report->text,
-            "ran out of stack (%llu MiB): large local arrays, or a recursion without end",
+            "ran out of stack (%llu MiB): large local arrays, or an endless recursion",
             control->stack_size >> 20);
     } else {
         explain_address(control, report);
@@ -169,14 +169,14 @@ static const char *hint_of(int signal) {
     case SIGABRT:
         return ": abort(), a failed assertion, or an exception that nobody caught";
     case SIGFPE:
-        return ": an integer divided by 0, most likely";
+        return ": most likely an integer division by 0";
     case SIGILL:
         return ": an instruction that this processor does not have";
     case SIGKILL:
-        return ": from outside; perhaps the system had no memory left";
+        return ": sent from outside; perhaps the system ran out of memory";
     case SIGSEGV:
     case SIGBUS:
-        return ": in a thread without stack, or it catches this signal itself";
+        return ": in a thread without a stack, or the kernel catches this signal itself";
     default:
         return "";
     }
@@ -187,13 +187,13 @@ static void explain_end(const struct run_process *process, struct run_report *re
     int signal = WIFSIGNALED(process->status) ? WTERMSIG(process->status) : 0;
     if (signal == SIGXCPU) {
         report->outcome = RUN_TIMED_OUT;
-        add(report->text, "used more time of the processors than it may");
+        add(report->text, "used more processor time than it may");
     } else if (signal != 0) {
         report->outcome = RUN_SIGNAL;
         add(report->text, "died of signal %d (%s)%s", signal, strsignal(signal), hint_of(signal));
     } else if (control->socket_closed) {
         report->outcome = RUN_EXITED;
-        add(report->text, "closed file descriptors that are not its own: its process could not "
+        add(report->text, "closed file descriptors that are not its own, so its process could not "
                           "answer any more");
     } else {
         report->outcome = RUN_EXITED;
@@ -228,8 +228,8 @@ void run_explain(const struct run_process *process, enum run_answer answer,
         add_when(control, report->text);
     } else if (answer == RUN_DISTURBED) {
         report->outcome = RUN_EXITED;
-        add(report->text,
-            "wrote to a file descriptor that is not its own: its process answers there");
+        add(report->text, "wrote to a file descriptor that is not its own: its process sends its "
+                          "answers through it");
     } else if (answer == RUN_NOT_IN_TIME) {
         report->outcome = RUN_TIMED_OUT;
         add(report->text, "had not returned after %g s", control->limits.seconds);

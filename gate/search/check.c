@@ -134,7 +134,7 @@ static int is_too_large(struct checking *c, double bytes, struct gate_finding *f
     double most = runner_memory(c->runner);
     if (bytes > most) {
         (void)snprintf(reason, sizeof reason,
-                       "it would take %.2g GiB of memory, and --memory is %.2g", bytes * 0x1p-30,
+                       "it would take %.2g GiB of memory, more than --memory %.2g", bytes * 0x1p-30,
                        most * 0x1p-30);
         refuse(c, reason, finding);
         c->result->too_large++;
@@ -310,11 +310,13 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
     if (gate_problem_renew(&p, recipe, runner_kernel(c->runner)) != 0) {
         return no_verdict("not enough memory for a case");
     }
-    int result = run_next(c, &p, workspace,
-                          "right at first, but with other numbers of the same sizes after it: ", f);
+    int result = run_next(
+        c, &p, workspace,
+        "right at first, but wrong when it runs again with other numbers of the same sizes: ", f);
     if (result == 0 && f->verdict == GATE_RIGHT && gate_problem_grow(&p)) {
-        result = run_next(c, &p, workspace,
-                          "right at first, but with more keys for each sequence after it: ", f);
+        result = run_next(
+            c, &p, workspace,
+            "right at first, but wrong when it runs again with more keys for each sequence: ", f);
     }
     gate_problem_free(&p);
     return result;
@@ -337,7 +339,7 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
         result = run_problem(c, &p, workspace, 1, &alone, &digest);
         if (result == 0 && alone.verdict == GATE_RIGHT) {
             f->verdict = GATE_DEPENDS;
-            put_before(f, "right for this sequence alone, but among the others: ");
+            put_before(f, "right for this sequence alone, but wrong together with the others: ");
         }
     }
     c->look = look;
@@ -409,7 +411,7 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
         f->verdict = GATE_REMEMBERS;
         gate_finding_breaks(f, "GATE-4");
         (void)snprintf(f->text, sizeof f->text,
-                       "an earlier case, run again after others, has another result than before");
+                       "an earlier case gives another result when it runs again after others");
     }
     return 0;
 }

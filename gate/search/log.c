@@ -40,7 +40,7 @@ static struct count count(const struct gate_log *log, int rule) {
 }
 
 void gate_log_print(FILE *file, const struct gate_result *r) {
-    fprintf(file, "\n%-28s %8s %15s %14s   usual test\n", "rule of others", "rejects",
+    fprintf(file, "\n%-28s %8s %15s %14s   usual test\n", "acceptance rule", "rejects",
             "accepts wrong", "rejects right");
     for (int rule = 0; rule < GATE_RULES; rule++) {
         struct count n = count(&r->each, rule), usual = count(&r->usual, rule);

@@ -56,15 +56,15 @@ static int read_all(struct gate_state *s, FILE *file) {
     size_t blocks = (size_t)s->blocks;
     if (fread(identity, sizeof identity, 1, file) != 1 ||
         memcmp(identity, FORMAT, sizeof FORMAT - 1) != 0) {
-        return cannot(s, "it is no state of a check; give another file");
+        return cannot(s, "it is not a file of --state; give another file");
     }
     if (memcmp(identity, s->identity, sizeof identity) != 0) {
-        return cannot(s, "it is of another kernel, of other options or of another chunkproof: "
-                         "remove it, or give another file");
+        return cannot(s, "it belongs to another kernel, other options or another version of "
+                         "chunkproof; remove it, or give another file");
     }
     if (fread(&s->result, sizeof s->result, 1, file) != 1 ||
         fread(s->done, 1, blocks, file) != blocks) {
-        return cannot(s, "it is not whole; remove it");
+        return cannot(s, "it is incomplete; remove it");
     }
     memset(&s->result.each, 0, sizeof s->result.each);
     memset(&s->result.usual, 0, sizeof s->result.usual);

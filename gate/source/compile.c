@@ -46,10 +46,10 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
     int is_cuda = ends_with(*file, ".cu");
     memset(object, 0, sizeof *object);
     if (!is_cuda && place != GATE_ANYWHERE) {
-        fprintf(stderr, "chunkproof %s: %s: --on is for a source in CUDA (*.cu); %s\n", command,
-                *file,
+        fprintf(stderr, "chunkproof %s: %s: --on applies only to a source in CUDA (*.cu); %s\n",
+                command, *file,
                 ends_with(*file, ".c") ? "this one runs on the CPU"
-                                       : "a shared object runs where it was made for");
+                                       : "a shared object runs where it was built for");
         return -1;
     }
     if (!is_cuda && !ends_with(*file, ".c")) {
@@ -65,7 +65,7 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
     errno = ENAMETOOLONG;
     if (length >= (int)sizeof object->directory || mkdtemp(object->directory) == NULL) {
         fprintf(stderr,
-                "chunkproof %s: %s: no such directory can be made ($TMPDIR says where): %s\n",
+                "chunkproof %s: %s: no directory can be made there ($TMPDIR sets the place): %s\n",
                 command, object->directory, strerror(errno));
         object->directory[0] = '\0';
         return -1;
@@ -75,7 +75,8 @@ int gate_object_new(struct gate_object *object, const char **file, enum gate_pla
     if (status != 0) {
         if (status > 0) { /* else it was not tried, and said why */
             fprintf(stderr,
-                    "chunkproof %s: %s: it does not compile (%s of the environment say how)\n",
+                    "chunkproof %s: %s: it does not compile (the environment variables %s set the "
+                    "compiler and its options)\n",
                     command, *file, is_cuda ? "CXX and CXXFLAGS, or NVCC," : "CC and CFLAGS");
         }
         gate_object_free(object);

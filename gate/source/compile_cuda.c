@@ -48,8 +48,8 @@ static int compile_for_gpu(const struct gate_object *object, const char *source)
     struct gate_words words = {.n = 0};
     if (!has_gpu()) {
         fprintf(stderr,
-                "chunkproof: %s: there is no GPU here: without --on gpu, the executor "
-                "on the CPU takes it\n",
+                "chunkproof: %s: there is no GPU here; leave out --on gpu to run it on the "
+                "executor, on the CPU\n",
                 source);
         return -1;
     }

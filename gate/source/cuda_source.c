@@ -242,7 +242,7 @@ static void translate_shared(struct writing *w, const char *declaration, int is_
     struct piece type = trimmed(from, name);
     char alias[64] = "";
     if (*end != ';' || type.length == 0) {
-        refuse(w, "__shared__: a type, names and ';' are expected behind it");
+        refuse(w, "__shared__: a type, names and ';' are expected after it");
         return;
     }
     if (w->depth == 0) {

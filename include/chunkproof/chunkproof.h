@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything: include this one. The order of calls, of which tests/example/serving.c is an example, and serving_fast.c
- * of those of opt_tree.h:
+/* The whole library: include this header. The order of calls (a complete program is
+ * tests/example/serving.c; with the tree of opt_tree.h, tests/example/serving_fast.c):
  *
  *   cp_tree_new(), cp_plan_new(), cp_kv_new()
- *   for each prompt   cp_tree_join(), then cp_kv_write() for its tokens n_shared, n_shared + 1, ...:
+ *   for each prompt   cp_tree_join(), then cp_kv_write() for tokens n_shared, n_shared + 1, ...:
  *                     token p is in slot p % c of tree->sequence[s].chunk[p / c]
  *   cp_plan_build(), cp_attend() with stamp = tree->stamp
  *   each iteration    cp_tree_append_each(), cp_kv_write() for the new tokens, cp_plan_update(),
  *                     cp_attend()
- *   cp_tree_leave() when a sequence is finished; cp_tree_fork(), then cp_kv_copy() as it says
+ *   cp_tree_leave() when a sequence is finished; after cp_tree_fork(), the cp_kv_copy() that it
+ *                     asks for
  *
- * With the tree of opt_tree.h it is the same, but that sequences have handles: token p of s is in slot p % c of chunk
- * cp_opt_tree_path(tree, s)[p / c]; before each iteration cp_opt_plan_update(), and cp_opt_plan_export() to a plan of
- * cp_plan_new() for cp_attend() or cp_opt_attend(), whose rows go by index.
+ * With the tree of opt_tree.h the order is the same, except for handles and plans:
+ * - Sequences have handles: token p of s is in slot p % c of chunk cp_opt_tree_path(tree, s)[p /
+ *   c].
+ * - Before each iteration call cp_opt_plan_update(), then cp_opt_plan_export() to a plan made by
+ *   cp_plan_new(). cp_attend() and cp_opt_attend() take that plan; its rows go by index.
  *
- * There is no global state. Threads may use different trees at the same time; for one tree, its plan,
- * K and V, at most one thread writes, and none reads meanwhile. */
+ * There is no global state. Threads may use different trees at the same time. While a thread writes
+ * to one tree, its plan, K or V, no other thread may read or write them. */
 #ifndef CHUNKPROOF_CHUNKPROOF_H
 #define CHUNKPROOF_CHUNKPROOF_H
 

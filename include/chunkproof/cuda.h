@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention over a plan on a GPU: the launcher of the CUDA kernels (kernels/). All device memory is the caller's.
+/* Attention over a plan on a GPU: the launcher of the CUDA kernels (kernels/). The caller allocates
+ * all device memory.
  *
- * A whole program is tests/example/decode_cuda.c. The launcher is in a library of its own, libchunkproof_cuda.a:
- * `make cuda` builds it where nvcc is there, and `make install` then installs it, too.
+ * tests/example/decode_cuda.c is a complete program. The launcher is in a library of its own,
+ * libchunkproof_cuda.a: `make cuda` builds it where nvcc is installed, and `make install` then also
+ * installs it.
  *
- *     cc program.c -I/usr/local/cuda/include -lchunkproof_cuda $(pkg-config --cflags --libs chunkproof) \
- *        -L/usr/local/cuda/lib64 -lcudart -lstdc++ -lm
+ *     cc program.c -I/usr/local/cuda/include -lchunkproof_cuda \
+ *        $(pkg-config --cflags --libs chunkproof) -L/usr/local/cuda/lib64 -lcudart -lstdc++ -lm
  *
- * How the kernels go, what was checked of them, and that no version has run on a GPU yet: kernels/README.md.
+ * kernels/README.md says how the kernels work and what was checked. No version has run on a GPU
+ * yet.
  *
  *     struct cp_cuda *cuda;
  *     size_t size = cp_cuda_workspace(&limits);
@@ -15,25 +18,27 @@
  *     cp_cuda_new(&cuda, &limits, workspace, size);
  *     for each step of decoding:
  *         cp_plan_update(plan, tree);
- *         cp_cuda_update(cuda, plan, NULL, stream);       copies what has changed since the last step
+ *         cp_cuda_update(cuda, plan, NULL, stream);       copies what has changed
  *         for each layer: cp_cuda_attend(cuda, &attention, stream);
  *     cp_cuda_free(cuda);
  *
- * A stream is a cudaStream_t, of the device that was current when cp_cuda_new() was called and is current in all
- * other calls. An update must come after all attention of the step before, and attention after its update: in one
- * stream they do. A struct cp_cuda is used by one thread of the host at a time. Nothing here waits for the device,
- * but an update for the copy of the update before.
+ * Streams and threads. A stream is a cudaStream_t of the device that was current when
+ * cp_cuda_new() was called; this device is current in all other calls. An
+ * update must come after all attention of the step before, and attention after its update; in one
+ * stream they do. Only one host thread may use a struct cp_cuda at a time. Calls do not wait for
+ * the device, with one exception: an update waits for the copy of the update before.
  *
- * K and V are the caller's as well: keys and values of new tokens are written on the device, where POOL-7 says. After
- * cp_tree_fork() with a copy_from that is not -1 the caller copies that chunk's slice of K and of V, h_kv c d numbers
- * each, to that of copy_to: cudaMemcpyAsync() in the same stream, before attention. cp_kv_write() and cp_kv_copy() are
- * for memory of the host.
+ * K and V. The caller owns them, and writes the keys and values of new tokens on the device, where
+ * POOL-7 says. When cp_tree_fork() returns a copy_from that is not -1, the caller copies that
+ * chunk's slice of K and of V, h_kv c d numbers each, to the slice of copy_to: with
+ * cudaMemcpyAsync() in the same stream, before attention. cp_kv_write() and cp_kv_copy() are for
+ * host memory.
  *
- * Devices of compute capability 8.0 and up; on others attention is refused. Not there: K and V in other types than
- * binary16 or in other layouts than POOL-7's, sliding windows, caps of scores.
+ * Requirements. The device has compute capability 8.0 or more; other devices are refused. K and V
+ * are in binary16, in the layout of POOL-7. Sliding windows and caps on scores are not supported.
  *
- * The arithmetic is NUM-7's: Q, K and V in binary16, sums in binary32. Results do not depend on when and where
- * threads run; they depend on the version and on chunks_per_task, in their last bits. */
+ * Arithmetic (NUM-7). Q, K and V are in binary16, sums in binary32. Results do not depend on when
+ * and where threads run. Their last bits depend on the version and on chunks_per_task. */
 #ifndef CHUNKPROOF_CUDA_H
 #define CHUNKPROOF_CUDA_H
 
@@ -46,38 +51,40 @@
 extern "C" {
 #endif
 
-/* What a cp_cuda has room for. Each number is 1 or more; n_rows * n_heads is at most 2^30, and the rows of partial
- * results, n_rows times the tasks on a path, are at most INT_MAX. A plan that does not fit is refused by
- * cp_cuda_update(); what is not used costs memory alone. */
+/* The limits of a cp_cuda. Each number is 1 or more. n_rows * n_heads is at most 2^30; the rows of
+ * partial results, n_rows times the tasks on a path, are at most INT_MAX. cp_cuda_update() refuses
+ * a plan that does not fit. Limits that are too large cost only memory. */
 struct cp_cuda_limits {
     int n_sequences; /* b, at most CP_MAX_SEQUENCES */
     int n_rows;      /* query rows: b when decoding; at most 2^30 */
-    int n_chunks;    /* in use at once: the pool's capacity, or less; at most CP_MAX_CHUNKS */
+    int n_chunks;    /* in use at once: at most the pool's capacity and CP_MAX_CHUNKS */
     int depth;       /* chunks on a path, at most CP_MAX_DEPTH */
 
-    /* How many ranges of sequences the chunks on a path have, a sequence's own chunks counted as one: 1 nothing is
-     * shared, 2 one prefix is, 3 a prefix by all and more by some, ... At most CP_MAX_DEPTH. */
+    /* How many different ranges of sequences the chunks on a path have. A sequence's own chunks
+     * count as one range. 1: nothing is shared; 2: one prefix is; 3: all share a prefix and some
+     * share more; ... At most CP_MAX_DEPTH. */
     int levels;
 
     int n_heads;  /* h, at most 65535 */
     int head_dim; /* d, at most 1024 */
 
-    /* A path is cut into tasks of at most so many chunks, so that there is work for the whole device. A starting point
-     * is about 512 keys, 512 / c; `make bench-gpu` measures several. At most CP_MAX_DEPTH. */
+    /* A path is cut into tasks of at most this many chunks, so that there is work for the whole
+     * device. Start with about 512 keys, 512 / c; `make bench-gpu` measures several values. At most
+     * CP_MAX_DEPTH. */
     int chunks_per_task;
 };
 
-/* One layer. Memory is the device's; q, k, v and out are aligned to 16 bytes. */
+/* One layer. The arrays are in device memory; q, k, v and out are aligned to 16 bytes. */
 struct cp_cuda_attention {
-    struct cp_stamp stamp; /* the tree's, now: a plan with another one is refused (PLAN-5) */
-    int version;           /* of the kernels, 1 to 3; 0: the highest that can do it */
+    struct cp_stamp stamp; /* the tree's current one; a plan with another is refused (PLAN-5) */
+    int version;           /* of the kernels, 1 to 3; 0: the highest that supports the call */
     int n_heads;           /* h */
     int n_kv_heads;        /* h_kv, a divisor of h */
     int head_dim;          /* d */
     double scale;          /* usually 1 / sqrt(d); at most FLT_MAX / 2 in magnitude */
     const void *q;         /* [query rows][h][d] binary16 */
     const void
-        *k; /* [capacity][h_kv][c][d] binary16; what lies behind a chunk's last key is not read */
+        *k; /* [capacity][h_kv][c][d] binary16; slots after a chunk's last key are not read */
     const void *v; /* as k */
     int out_type;  /* CP_FP16 or CP_FP32 */
     void *out;     /* [query rows][h][d] of out_type */
@@ -86,58 +93,67 @@ struct cp_cuda_attention {
 
 struct cp_cuda;
 
-/* Bytes of device memory that these limits need; 0 when limits is NULL, one is out of its range or they are too large
- * together. Which it is, cp_cuda_text() says after a cp_cuda_new() with these limits and any workspace but NULL. */
+/* Bytes of device memory that these limits need. 0 when limits is NULL, when a limit is out of its
+ * range, or when the limits are too large together. To learn which, call cp_cuda_new() with these
+ * limits and any workspace but NULL, and then cp_cuda_text(). */
 size_t cp_cuda_workspace(const struct cp_cuda_limits *limits);
 
-/* Everything that is allocated is allocated here: host memory, and an event. workspace is device memory of
- * workspace_size bytes, aligned to 256 as cudaMalloc() does; the caller keeps it until after cp_cuda_free().
- * After a failure *cuda is there all the same, to be asked with cp_cuda_text() and then freed; only after
- * CP_ERROR_NO_MEMORY it is NULL.
- *   CP_ERROR_ARGUMENT   cuda, limits or workspace is NULL, a limit is out of its range, they are too large together,
- *                       workspace is not aligned
+/* Allocates everything that is allocated: host memory, and an event. workspace is device memory of
+ * workspace_size bytes, aligned to 256 bytes, as cudaMalloc() does; the caller keeps it until after
+ * cp_cuda_free(). After a failure *cuda still exists, so that cp_cuda_text() can be asked; then
+ * free it. Only after CP_ERROR_NO_MEMORY *cuda is NULL.
+ *   CP_ERROR_ARGUMENT   cuda, limits or workspace is NULL, a limit is out of its range, the limits
+ *                       are too large together, or workspace is not aligned
  *   CP_ERROR_WORKSPACE  workspace_size is below cp_cuda_workspace()
- *   CP_ERROR_NO_MEMORY  the host has none
- *   CP_ERROR_CUDA       a call failed */
+ *   CP_ERROR_NO_MEMORY  the host is out of memory
+ *   CP_ERROR_CUDA       a call to CUDA failed */
 int cp_cuda_new(struct cp_cuda **cuda, const struct cp_cuda_limits *limits, void *workspace,
                 size_t workspace_size);
 
-/* Takes NULL. The device must be done with it: call cudaStreamSynchronize() before. */
+/* Takes NULL. The device must be done with it: call cudaStreamSynchronize() first. */
 void cp_cuda_free(struct cp_cuda *cuda);
 
-/* The device's copy of the plan, a valid one, and of the query ranges (PREFILL-1; NULL: one query each) becomes what
- * they are now, asynchronously. Copies nothing when nothing has changed, b numbers when only lengths have
- * (PLAN-6), else everything. Both may be changed as soon as it returns. Not to be captured in a graph: call it before
- * the graph is launched, in the same stream.
- * After a failure with CP_ERROR_CUDA there is no plan on the device; after any other the one before is.
- *   CP_ERROR_ARGUMENT   cuda or plan is NULL, another device is current, the stream is being captured
- *   CP_ERROR_SHAPE      query_begin does not begin at 0 or decreases
+/* Brings the device's copy of the plan and of the query ranges up to date, asynchronously. The plan
+ * must be valid; query_begin is that of PREFILL-1, or NULL for one query each. Copies nothing when
+ * nothing has changed, b numbers when only lengths have (PLAN-6), and otherwise everything. The
+ * caller may change both as soon as the call returns. It cannot be captured in a graph: call it
+ * before the graph is launched, in the same stream. After CP_ERROR_CUDA there is no plan on the
+ * device; after any other failure the earlier plan stays.
+ *   CP_ERROR_ARGUMENT   cuda or plan is NULL, another device is current, or the stream is being
+ *                       captured
+ *   CP_ERROR_SHAPE      query_begin does not begin at 0, or decreases
  *   CP_ERROR_WORKSPACE  the plan is larger than the limits
- *   CP_ERROR_CUDA       a call failed */
+ *   CP_ERROR_CUDA       a call to CUDA failed */
 int cp_cuda_update(struct cp_cuda *cuda, const struct cp_plan *plan, const int *query_begin,
                    void *stream);
 
-/* +1 for each update that copied everything; cuda is not NULL. A graph that has captured cp_cuda_attend() may be
- * launched as long as this number stays: it walks the lengths that are on the device when it runs. Nothing checks a
- * stamp then, as cp_cuda_attend() does: a launch walks whatever plan is there. So in each step call cp_cuda_update()
- * in the same stream before the launch, and when this number has changed capture anew, or do without a graph in that
- * step. A sequence that gets a new chunk changes it: with b sequences, that is about every c / b steps. */
+/* How many updates have copied everything; cuda is not NULL.
+ *
+ * A graph that has captured cp_cuda_attend() may be launched as long as this number stays the same.
+ * The graph uses the lengths that are on the device when it runs. A launch checks no stamp, unlike
+ * cp_cuda_attend(), and uses whatever plan is there. So in each step
+ *   1. call cp_cuda_update() in the same stream;
+ *   2. if this number has changed, capture anew, or do without a graph in this step;
+ *   3. launch the graph.
+ * The number changes whenever a sequence gets a new chunk: with b sequences, about every c / b
+ * steps. */
 unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
 
-/* Starts the kernels that compute out and, when asked for, lse. Can be captured in a graph. Out, lse and the workspace
- * overlap nothing else. Checked in this order; nothing is started on failure:
- *   CP_ERROR_ARGUMENT     cuda or attention is NULL, another device is current
+/* Starts the kernels that compute out and, if it is not NULL, lse. Can be captured in a graph. out,
+ * lse and the workspace must not overlap each other or anything else. Checks in this order; on
+ * failure nothing is started:
+ *   CP_ERROR_ARGUMENT     cuda or attention is NULL, or another device is current
  *   CP_ERROR_STALE        there is no plan on the device, or its stamp is not `stamp` (PLAN-5)
- *   CP_ERROR_ARGUMENT     q, k, v or out is NULL or not aligned, scale is a NaN or out of its range
- *   CP_ERROR_SHAPE        h, h_kv or d is below 1, h is no multiple of h_kv
+ *   CP_ERROR_ARGUMENT     q, k, v or out is NULL or not aligned, scale is NaN or out of range
+ *   CP_ERROR_SHAPE        h, h_kv or d is below 1, or h is not a multiple of h_kv
  *   CP_ERROR_WORKSPACE    h or d is above its limit
- *   CP_ERROR_UNSUPPORTED  out_type is neither type, there is no such version, or it cannot do this head dimension or
- *                         not on this device
- *   CP_ERROR_CUDA         a call failed */
+ *   CP_ERROR_UNSUPPORTED  out_type is neither type, there is no such version, or the version
+ *                         does not support this head dimension or this device
+ *   CP_ERROR_CUDA         a call to CUDA failed */
 int cp_cuda_attend(struct cp_cuda *cuda, const struct cp_cuda_attention *attention, void *stream);
 
-/* What was wrong in the last call that failed, in a sentence, with the numbers; "" when none has. Lives as long as
- * cuda does; NULL gives a text, too. */
+/* A sentence, with the numbers, on what was wrong in the last call that failed; "" when no call
+ * has. The text lives as long as cuda. For NULL it also returns a text. */
 const char *cp_cuda_text(const struct cp_cuda *cuda);
 
 #ifdef __cplusplus

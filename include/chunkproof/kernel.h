@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel for the gate: the C interface of a shared object that `chunkproof gate` checks.
+/* The C interface of a kernel that `chunkproof gate` checks, in a shared object.
  *
  * The object defines one symbol, `cp_kernel`:
  *
@@ -11,24 +11,28 @@
  *         .abi = CP_KERNEL_ABI,
  *         .name = "mine",
  *         .q_type = CP_FP16, .kv_type = CP_FP16, .out_type = CP_FP16, .lse_type = CP_NO_LSE,
- *         .arithmetic = {.score = CP_SUM_FP32, .weights = CP_FP32, .values = CP_SUM_FP32, .partials = CP_FP32,
- *                        .exp_error = 0x1p-22, .step = 1},
+ *         .arithmetic = {.score = CP_SUM_FP32, .weights = CP_FP32, .values = CP_SUM_FP32,
+ *                        .partials = CP_FP32, .exp_error = 0x1p-22, .step = 1},
  *         .attend = attend,
  *     };
  *
  *     cc -shared -fPIC -o mine.so mine.c && chunkproof gate --kernel mine.so
  *
- * What attend() is to compute: attention of each query row and head over the keys that it sees (SOFTMAX-2, TPP-5,
- * PREFILL-2). Row r of sequence s, which has the rows query_begin[s] .. query_begin[s+1]-1 for its last positions in
- * order, sees all but the last query_begin[s+1]-1-r of its n_tokens[s] keys: none, where there are more rows than keys; a
- * row that sees no key gives zeros and log-sum-exp -infinity. How far the result may be from that is the certified
- * tolerance of the arithmetic that the kernel declares (NUM-10), and nothing else.
+ * attend() computes attention of each query row and head over the keys that the row sees
+ * (SOFTMAX-2, TPP-5, PREFILL-2). Sequence s has the rows query_begin[s] .. query_begin[s+1]-1, for
+ * its last positions in order. Row r sees all but the last query_begin[s+1]-1-r of its n_tokens[s]
+ * keys; with more rows than keys, the first rows see none. For example, with 5 keys and 2 rows, the
+ * first row sees 4 keys and the second all 5. A row that sees no key gives zeros and a log-sum-exp
+ * of -infinity. The result may differ from attention by the certified tolerance of the arithmetic
+ * that the kernel declares (NUM-10), and by no more.
  *
- * Where the keys are is said twice, and a kernel may use either: as a plan (shared[], then each sequence's own
- * chunks: what two-phase partition walks), or paged (the whole table: what a paged kernel walks).
+ * The call gives the keys' places in two ways, and a kernel may use either:
+ *   a plan   shared[], then each sequence's own chunks: what a two-phase kernel walks
+ *   paged    the whole table: what a paged kernel walks
  *
- * A kernel for a GPU says so (memory), gets arrays in the device's memory and starts its work on `stream`; a whole one
- * is tests/example/paged_kernel.cu. `chunkproof gate --kernel mine.cu` also runs it where there is no GPU. */
+ * A kernel for a GPU declares it (`memory`), gets arrays in device memory, and starts its work on
+ * `stream`; tests/example/paged_kernel.cu is a complete one. `chunkproof gate --kernel mine.cu`
+ * also runs it where there is no GPU. */
 #ifndef CHUNKPROOF_KERNEL_H
 #define CHUNKPROOF_KERNEL_H
 
@@ -41,16 +45,20 @@
 extern "C" {
 #endif
 
-/* Of this file, with the sizes of what both sides see: a kernel that was compiled with another one is not loaded. */
+/* The version of this file, combined with the sizes of the structures that both sides see. The gate
+ * refuses a kernel that was compiled with another one. */
 #define CP_KERNEL_VERSION 2
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
 
-/* One call. All arrays are read-only but out, lse and workspace; they lie apart, begin at a multiple of 64 bytes, and
- * lse may be NULL; on the host stream and on_host are NULL; nothing else is. What is read of Q, K and V is finite. Strides are
- * in elements, positive, and of 64 bits; the last index has stride 1. Chunks may lie further apart than 32 bits hold: who
- * does not take that refuses it. */
+/* One call.
+ * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
+ *   at a multiple of 64 bytes.
+ * - lse may be NULL. On the host, stream and on_host are NULL. Nothing else is NULL.
+ * - The numbers that the kernel has to read of Q, K and V are finite.
+ * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks may be
+ *   further apart than 32 bits can express: a kernel that cannot handle this refuses the call. */
 struct cp_kernel_call {
     int n_sequences; /* b >= 1 */
     int n_rows;      /* query rows of all sequences, >= 0 */
@@ -58,21 +66,24 @@ struct cp_kernel_call {
     int n_kv_heads;  /* h_kv, a divisor of h: query head a reads K/V head a / (h / h_kv) */
     int head_dim;    /* d */
     int chunk_size;  /* c */
-    int capacity;    /* chunks of the pool, >= 1: chunk numbers are below */
+    int capacity;    /* chunks of the pool, >= 1; chunk numbers are below it */
     double scale;    /* of q . k; usually 1 / sqrt(d) */
 
     const int *n_tokens;    /* [b] keys of each sequence, >= 0 */
-    const int *query_begin; /* [b + 1] from 0 on: sequence s has rows query_begin[s] .. [s+1]-1 */
+    const int *query_begin; /* [b + 1], from 0: sequence s has rows query_begin[s] .. [s+1]-1 */
 
-    /* Paged: keys i c .. i c + c - 1 of sequence s are in chunk table[s table_width + i], from its slot 0 on; -1
-     * behind the last chunk of a sequence. */
-    int table_width;  /* chunks of the longest sequence, or more */
+    /* Paged: keys i c .. i c + c - 1 of sequence s are in chunk table[s table_width + i], from slot
+     * 0 on. After the last chunk of a sequence the entries are -1. */
+    int table_width;  /* at least the chunks of the longest sequence */
     const int *table; /* [b][table_width] */
 
-    /* As a plan (PLAN-1 to PLAN-4): the chunks that two or more sequences share, each once with its range, parents
-     * before children. They are the first n_shared_chunks[s] of sequence s's chunks; the others are its own. Of a
-     * struct cp_shared_chunk (plan.h): chunk, which; begin, end, the sequences [begin, end) that have it; n_tokens, its
-     * keys, c; position, how many keys come before it on the path. */
+    /* As a plan (PLAN-1 to PLAN-4): the chunks that two or more sequences share, each once with its
+     * range, parents before children. They are the first n_shared_chunks[s] chunks of sequence s;
+     * the others are its own. The fields of a struct cp_shared_chunk (plan.h):
+     *   chunk        which chunk
+     *   begin, end   the sequences [begin, end) that have it
+     *   n_tokens     its keys, c
+     *   position     how many keys come before it on the path */
     int n_shared;
     const struct cp_shared_chunk *shared; /* [n_shared] */
     const int *n_shared_chunks;           /* [b] */
@@ -81,59 +92,68 @@ struct cp_kernel_call {
     const void *q;
     long long q_row, q_head;
 
-    /* [capacity][h_kv][c][d]: at chunk k_chunk + head k_head + slot k_slot + i. What lies behind a sequence's last key
-     * is nobody's, perhaps a NaN. V as K, with strides of its own. */
+    /* [capacity][h_kv][c][d]: element i is at chunk k_chunk + head k_head + slot k_slot + i. Slots
+     * after a sequence's last key are padding and may hold NaN. V is laid out as K, with strides of
+     * its own. */
     const void *k;
     long long k_chunk, k_head, k_slot;
     const void *v;
     long long v_chunk, v_head, v_slot;
 
-    /* [n_rows][h][d], to be written whole; lse: [n_rows][h] natural log-sum-exp of the scaled scores, NULL when it is not
-     * asked for */
+    /* out: [n_rows][h][d]; the kernel writes all of it. lse: [n_rows][h], the natural log-sum-exp
+     * of the scaled scores; NULL when it is not requested. */
     void *out;
     long long out_row, out_head;
     void *lse;
     long long lse_row, lse_head;
 
-    void *workspace; /* as many bytes as workspace() said; what is in it is not defined */
+    void *workspace; /* as many bytes as workspace() returned; the content is undefined */
     size_t workspace_size;
 
-    /* Device memory: a cudaStream_t, and this call once more with the lists from n_tokens to n_shared_chunks in memory
-     * of the host, for what a launcher must know; its other arrays are NULL. On the host both are NULL. */
+    /* For device memory only; NULL on the host. stream: a cudaStream_t. on_host: this call once
+     * more, for a launcher, with the lists from n_tokens to n_shared_chunks in host memory; its
+     * other arrays are NULL. */
     void *stream;
     const struct cp_kernel_call *on_host;
 };
 
-/* How a sum of products is added up. */
-#define CP_SUM_FP32        0 /* binary32, to nearest, in any order; fused or not */
-#define CP_SUM_TENSOR_CORE 1 /* binary32 by tensor cores, which align and cut off */
+/* How the terms of a sum of products are added. */
+#define CP_SUM_FP32        0 /* binary32, rounded to nearest, in any order; fused or not */
+#define CP_SUM_TENSOR_CORE 1 /* binary32 by tensor cores, which align and truncate */
 #define CP_SUM_FP16        2 /* binary16 */
-#define CP_SUM_FP64        3 /* binary64: everything else is, too */
+#define CP_SUM_FP64        3 /* binary64: then everything else is binary64, too */
 
-/* The arithmetic class (NUM-7), in the words of kernels: it is this that the kernel is held to. Declare what the kernel
- * does, not what would pass: what is declared wider than it is lets errors through. Set every field: one that is left out
- * is 0, which is CP_SUM_FP32 and CP_FP16. */
+/* The arithmetic class (NUM-7), in terms of kernels. The gate holds the kernel to it. Declare what
+ * the kernel does, and not what would pass: a declaration wider than the kernel lets errors
+ * through. Set every field: a field that is left out is 0, which means CP_SUM_FP32 or CP_FP16. */
 struct cp_kernel_class {
-    int score;   /* how q . k is added up: CP_SUM_... */
-    int weights; /* type of P as it is multiplied with V: CP_FP32 (not rounded), CP_FP16, CP_BF16 */
-    int values;  /* how P V is added up: CP_SUM_... */
-    int partials;    /* type in which n and o are kept between steps: CP_FP32 or CP_FP16 */
-    int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before they were rounded */
-    int divides; /* Of partial results i, with n_i, o_i, m_i: 0: o is divided once, at the end: sum exp(m_i - m) o_i / sum
-                    exp(m_i - m) n_i. 1: each is divided, and merged as o_i / n_i and its log-sum-exp l_i, as split-KV
-                    does: sum w_i (o_i / n_i) / sum w_i, w_i = exp(l_i - max l). 2: the same without a division by the
-                    sum of factors, w_i = exp(l_i - l): the rounding of l stays in the result */
-    int in_bits; /* 1: scores are multiplied by log2(e), and weights are powers of two */
-    int truncates; /* 1: results are cut off, not rounded to nearest */
-    int flushes; /* 1: subnormal numbers become 0, in sums and in out: of a binary16 result, what is below 2^-14 */
+    int score;       /* how q . k is added: CP_SUM_... */
+    int weights;     /* type of P when multiplied by V: CP_FP32 (not rounded), CP_FP16, CP_BF16 */
+    int values;      /* how P V is added: CP_SUM_... */
+    int partials;    /* type of n and o between steps: CP_FP32 or CP_FP16 */
+    int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before rounding */
+    /* How partial results i, with n_i, o_i, m_i and log-sum-exp l_i, are combined:
+     *   0   o is divided once, at the end: sum exp(m_i - m) o_i / sum exp(m_i - m) n_i
+     *   1   each is divided and then merged, as split-KV does:
+     *       sum w_i (o_i / n_i) / sum w_i, w_i = exp(l_i - max l)
+     *   2   the same without division by the sum of the w_i: w_i = exp(l_i - l), so that the
+     *       rounding of l stays in the result */
+    int divides;
+    int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
+    int truncates; /* 1: results are truncated, not rounded to nearest */
+    /* 1: subnormal numbers become 0, in sums and in out (in a binary16 result: those below
+     * 2^-14) */
+    int flushes;
 
-    /* Relative error of the exponential, from 0 to 2^-6; 2^-22 holds for expf() and for exp2f() on a GPU. */
+    /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
+     * a GPU. */
     double exp_error;
 
-    /* How many keys are weighed against one maximum before it may change: 1, key by key; 64, tiles of 64; 0, a
-     * chunk. More than c counts as c, also one maximum for all keys. The last one
-     * before the end of a chunk or a path, or of the keys of one partial result, may be shorter, and one may reach into
-     * the next chunk (GATE-2). There are no more partial results than such steps, those without a key not counted. */
+    /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
+     * by key; 64: tiles of 64; 0: a chunk. A value above c counts as c, even if there is one
+     * maximum for all keys. The last step before the end of a chunk, of a path, or of the keys of
+     * one partial result may be shorter, and a step may reach into the next chunk (GATE-2). There
+     * are no more partial results with keys than steps. */
     int step;
 };
 
@@ -141,31 +161,33 @@ struct cp_kernel_class {
 
 /* Where a kernel's arrays are. */
 #define CP_HOST_MEMORY   0
-#define CP_DEVICE_MEMORY 1 /* of the current CUDA device: the struct of the call is the host's */
+#define CP_DEVICE_MEMORY 1 /* the current CUDA device's; the struct of the call is in host memory */
 
 struct cp_kernel {
     int abi;                       /* CP_KERNEL_ABI */
     const char *name;              /* for reports */
     int q_type, kv_type, out_type; /* CP_FP16, CP_BF16, CP_FP32 or CP_FP64 */
-    int lse_type;                  /* CP_FP32, CP_FP64, or CP_NO_LSE: it gives none */
+    int lse_type;                  /* CP_FP32, CP_FP64, or CP_NO_LSE: the kernel writes no lse */
     int memory;                    /* CP_HOST_MEMORY or CP_DEVICE_MEMORY */
     struct cp_kernel_class arithmetic;
 
-    /* NULL: it takes every call; else a sentence for a call that it does not take, and NULL for one that it does.
-     * Looks at sizes alone (all numbers of the call, n_shared and strides among them), not into arrays: these are NULL,
-     * and so is on_host. */
+    /* Returns NULL for a call that the kernel takes, and a sentence for a call that it refuses. If
+     * this pointer is NULL, the kernel takes every call. It may look only at the numbers of the
+     * call, including n_shared and the strides: the arrays and on_host are NULL. */
     const char *(*refuses)(const struct cp_kernel_call *call);
 
-    /* NULL: it needs none; else bytes that a call needs. As above. */
+    /* Returns the bytes of workspace that a call needs; if this pointer is NULL, it needs none. As
+     * above, it may look only at numbers. */
     size_t (*workspace)(const struct cp_kernel_call *call);
 
-    /* 0, or any other number when it failed, which is a finding. When it returns all is written, and nothing works on
-     * in the background. With device memory it need not wait: this holds once all that it put on its stream is done.
-     * Results must not depend on earlier calls. */
+    /* Returns 0, or another number if it failed, which is a finding. When it returns, everything is
+     * written and nothing is running in the background. With device memory it need not wait: this
+     * holds once everything that it put on its stream is done. Results must not depend on earlier
+     * calls. */
     int (*attend)(const struct cp_kernel_call *call);
 };
 
-/* The kernel. In C++ write `struct cp_kernel` for the type: the variable hides the shorter name. */
+/* The kernel. In C++ write `struct cp_kernel` for the type, because the variable hides its name. */
 extern const struct cp_kernel cp_kernel;
 
 #ifdef __cplusplus

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan (spec/plan.md) of the tree of opt_tree.h, as arrays of numbers for each sequence index, which can be handed
- * to a kernel as they are. The tables of chunks stay in the tree, a row for each handle: they are not copied.
+/* The plan (spec/plan.md) of the tree of opt_tree.h: arrays of numbers, indexed by sequence, which
+ * can be handed to a kernel as they are. The chunk tables stay in the tree, one row for each
+ * handle; a plan does not copy them.
  *
- * An append within a chunk changes lengths, one that adds a chunk also n_chunks; order and descriptors, which others
- * depend on, only after a join, leave or fork. Of up to CP_OPT_CHANGES of these since it was brought up to date last each
- * is put into the arrays: what lies behind moves by one place. After more of them, or with another tree, one pass over
- * the sequences gives out indices anew.
- */
+ * What a change of the tree changes in the plan:
+ *   append within a chunk      lengths
+ *   append that adds a chunk   lengths and n_chunks
+ *   join, leave, fork          also order and descriptors
+ * A plan that is at most CP_OPT_CHANGES joins, leaves and forks behind applies each of them: the
+ * elements after its place move by one. A plan that is further behind, or of another tree, is built
+ * anew in one pass over the sequences. */
 #ifndef CHUNKPROOF_OPT_PLAN_H
 #define CHUNKPROOF_OPT_PLAN_H
 
@@ -27,31 +30,34 @@ struct cp_opt_plan {
     int *sequence;                  /* [b]: the handle of each index */
     int *n_tokens;                  /* [b] (PLAN-7) */
     int *n_chunks;                  /* [b] (PLAN-2) */
-    int *n_shared_chunks;           /* [b]: of these, the first ones are in shared[] */
-    const int *
-        table; /* of the tree: chunk k of index i is table[sequence[i] * table_width + k]; good as long as the
-                         plan is current */
+    int *n_shared_chunks;           /* [b]: how many of these, from the first, are in shared[] */
+    /* The tree's: chunk k of index i is table[sequence[i] * table_width + k]. Valid as long as the
+     * plan is current. */
+    const int *table;
     int table_width;
-    struct cp_opt_sizes sizes; /* that there is room for */
+    struct cp_opt_sizes sizes; /* of the trees for which it has room */
     int *open;                 /* [max_depth]: descriptors of the sequence at hand */
     size_t bytes;
 };
 
-/* A plan in memory of its own with room for a tree of these sizes, of no sequences and of no tree. On CP_OK *plan is
- * the caller's, to be given to cp_opt_plan_free(); else NULL. Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
+/* A plan in memory of its own, with room for a tree of these sizes. It has no sequences and belongs
+ * to no tree. On CP_OK the caller owns *plan and gives it to cp_opt_plan_free(); otherwise *plan is
+ * NULL. Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
 int cp_opt_plan_new(struct cp_opt_plan **plan, const struct cp_opt_sizes *sizes);
 void cp_opt_plan_free(struct cp_opt_plan *plan);
 
-/* Brings a plan up to date with a valid tree of the sizes that it was made for (PLAN-6). Returns 1 when paths or ranges
- * had changed, 0 when at most lengths had. O(b), and O(n_shared) after a join, leave or fork, of arrays that are read and
- * written from one end to the other; nothing when the plan is current. */
+/* Brings a plan up to date with a valid tree of the sizes that it was made for (PLAN-6). Returns 1
+ * when paths or ranges have changed, 0 when at most lengths have. Costs nothing when the plan is
+ * current, otherwise O(b), and after a join, leave or fork also O(n_shared); arrays are read and
+ * written from one end to the other. */
 int cp_opt_plan_update(struct cp_opt_plan *plan, const struct cp_opt_tree *tree);
 
-/* The same plan for the functions of attend.h and opt.h: rows with their chunks, in memory of the caller
- * (cp_plan_new()), an update of what it was given before from the same tree. Its rows, and so query rows, results and
- * query_begin of struct cp_attention, go by index: row i is that of the sequence with the handle plan->sequence[i], and
- * indices move when others come and go. Linear in the sum of the paths, and in b when only lengths have changed.
- * Fails with CP_ERROR_SHAPE when it does not fit the bounds of limits.h; *to is then unchanged. */
+/* Writes the same plan for the functions of attend.h and opt.h: rows with their chunks, in the
+ * caller's memory (cp_plan_new()). If *to is an earlier export from the same tree, it is updated.
+ * Its rows go by index, and so do query rows, results and query_begin of struct cp_attention: row i
+ * is that of the sequence with the handle plan->sequence[i]. Indices move when sequences come and
+ * go. Linear in the sum of the path lengths; linear in b when only lengths have changed. Fails with
+ * CP_ERROR_SHAPE when the plan does not fit the bounds of limits.h; *to is then unchanged. */
 int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to);
 
 #ifdef __cplusplus

@@ -11,7 +11,8 @@ extern "C" {
 #define CP_VERSION_PATCH 0
 #define CP_VERSION       "0.1.0"
 
-/* The version of the library that was linked, e.g. "0.1.0"; compare with CP_VERSION, the headers'. */
+/* The version of the library that was linked, for example "0.1.0". CP_VERSION is the version of the
+ * headers: compare the two. */
 /*@
   assigns \nothing;
   ensures text: \valid_read(\result);
