@@ -176,8 +176,8 @@ fuzz-afl:                              ## the same with AFL++
 fuzz-smoke:                            ## the committed inputs, and some thousand others that are the same each time
 	@scripts/fuzz --smoke $(TARGETS)
 
-fuzz-faults:                           ## each seeded fault of fuzz/faults.list must be found
-	@scripts/fuzz --faults
+fuzz-faults:                           ## each seeded fault that a fuzz target must find
+	@scripts/faults --by fuzz
 
 fuzz-targets: $(fuzz_bin)              ## the fuzz targets, to run files: build/fuzz/TARGET FILE|DIRECTORY...
 
@@ -204,7 +204,7 @@ prove-faults: deps                     ## each seeded fault must break a proof
 		model-checking-faults contracts-faults
 
 mutants:                               ## each seeded fault of the gate's kernels must be killed, by what: build/mutants; MATRIX=1 all cases
-	@scripts/mutants $(if $(MATRIX),--matrix)
+	@scripts/faults --by gate $(if $(MATRIX),--matrix)
 
 coverage: deps                         ## lines and branches of ref/ that the unit tests reach: build/coverage/html
 	@scripts/coverage.py --html

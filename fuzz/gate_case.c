@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parser of files of cases (gate/search/case_file.c): no crash, no leak; what it accepts is in the ranges of gate/gate.h
  * and the same again when it is saved and loaded, and a small one becomes a problem with its numbers. */
+#include <stdlib.h>
+
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
 #include "fuzz/parse.h"
@@ -13,12 +15,16 @@
 #define MOST_TOKENS  256 /* of a problem that is made */
 #define MOST_NUMBERS 256 /* of a key's heads */
 
-static int load(struct gate_recipe *recipe, const char *path) {
+/* How many cases, or -1. */
+static int load(struct gate_case **cases, const char *path) {
     struct parse_said said;
     parse_listen(&said);
-    int result = gate_case_load(path, "replay", recipe);
-    parse_heard(&said, result != 0);
-    return result;
+    int n = gate_case_load(path, "replay", cases);
+    parse_heard(&said, n < 0);
+    if (n == 0) {
+        fuzz_fail("a file without a case is accepted");
+    }
+    return n;
 }
 
 static int is_within(long long x, long long least, long long most) {
@@ -46,18 +52,19 @@ static void check_recipe(const struct gate_recipe *r) {
 /* Saved and loaded, it is the same. */
 static void check_round_trip(const struct gate_recipe *recipe) {
     struct gate_found found = {.recipe = *recipe, .finding = gate_no_finding};
-    struct gate_recipe again;
+    struct gate_case *again;
     struct parse_file file;
     parse_file_new(&file, "", 0);
-    if (gate_case_save(file.path, &found, &plain) != 0 || load(&again, file.path) != 0) {
+    if (gate_case_save(file.path, &found, &plain) != 0 || load(&again, file.path) != 1) {
         fuzz_fail("a case that is saved cannot be loaded");
     }
-    json_t *one = gate_recipe_json(recipe), *other = gate_recipe_json(&again);
+    json_t *one = gate_recipe_json(recipe), *other = gate_recipe_json(&again->recipe);
     if (!json_equal(one, other)) {
         fuzz_fail("a case that is saved is another one");
     }
     json_decref(one);
     json_decref(other);
+    free(again);
     parse_file_free(&file);
 }
 
@@ -82,17 +89,29 @@ static void make(const struct gate_recipe *recipe) {
     gate_problem_free(&problem);
 }
 
+static void check_case(const struct gate_case *one) {
+    char line[GATE_LINE];
+    check_recipe(&one->recipe);
+    if (one->has_before) {
+        check_recipe(&one->before);
+    }
+    check_round_trip(&one->recipe);
+    gate_recipe_print(&one->recipe, line);
+    make(&one->recipe);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct gate_recipe recipe;
+    struct gate_case *cases;
     struct parse_file file;
     parse_file_new(&file, data, size);
-    if (load(&recipe, file.path) == 0) {
-        char line[GATE_LINE];
-        check_recipe(&recipe);
-        check_round_trip(&recipe);
-        gate_recipe_print(&recipe, line);
-        make(&recipe);
+    int n = load(&cases, file.path);
+    for (int i = 0; i < n; i++) {
+        check_case(&cases[i]);
+        if (i > 0 && cases[i].line < cases[i - 1].line) {
+            fuzz_fail("a case stands above the one before it");
+        }
     }
+    free(cases);
     parse_file_free(&file);
     return 0;
 }

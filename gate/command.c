@@ -303,15 +303,15 @@ static void print_finding(const struct gate_recipe *recipe, const struct gate_fi
 /* What came of a case; NOT_TAKEN: the kernel does not take it, NO_VERDICT: said why. */
 enum came_of_it { RIGHT, WRONG, NOT_TAKEN, NO_VERDICT };
 
-/* A case of a file, and the one before it. */
+/* The cases of all files, one after the other. */
 struct replayed {
-    struct gate_recipe recipe, before;
-    int has_before;
+    struct gate_case one;
+    const char *file;
 };
 
 /* Behind the case before it: 1 it was run, 0 not taken, -1. What is said goes to `out`. */
 static int run_behind(FILE *out, const struct gate_options *o, struct runner *runner,
-                      const struct replayed *r, struct gate_finding *finding) {
+                      const struct gate_case *r, struct gate_finding *finding) {
     struct gate_finding other = gate_no_finding;
     char line[GATE_LINE];
     int ran = gate_check_recipe(runner, &r->before, &other);
@@ -333,27 +333,30 @@ static int run_behind(FILE *out, const struct gate_options *o, struct runner *ru
     return ran;
 }
 
+/* alone: there is no other case, and more is said. */
 static enum came_of_it run_case(const struct gate_options *o, struct runner *runner,
-                                const struct replayed *r, const char *file) {
-    const struct gate_recipe *recipe = &r->recipe;
+                                const struct replayed *r, int alone) {
+    const struct gate_recipe *recipe = &r->one.recipe;
     struct gate_finding finding;
     char *text = NULL;
     size_t size = 0;
     FILE *out = text_open(&text, &size);
-    int ran = r->has_before ? run_behind(out, o, runner, r, &finding)
-              : o->explain  ? gate_explain(out, runner, recipe, &finding)
-                            : gate_check_recipe(runner, recipe, &finding);
+    int ran = r->one.has_before ? run_behind(out, o, runner, &r->one, &finding)
+              : o->explain      ? gate_explain(out, runner, recipe, &finding)
+                                : gate_check_recipe(runner, recipe, &finding);
     text_close(out);
-    if (ran > 0 && (finding.verdict != GATE_RIGHT || o->n_replay == 1)) {
-        if (o->n_replay > 1) {
-            printf("%s: ", file);
+    if (ran > 0 && (finding.verdict != GATE_RIGHT || alone)) {
+        if (r->one.line > 0) {
+            printf("%s:%d: ", r->file, r->one.line);
+        } else if (!alone) {
+            printf("%s: ", r->file);
         }
         gate_name_lines(runner_file(runner), finding.text, sizeof finding.text);
         print_finding(recipe, &finding);
         fputs(text, stdout);
     }
     free(text);
-    if (ran == 0 && o->n_replay == 1) {
+    if (ran == 0 && alone) {
         char line[GATE_LINE];
         gate_recipe_print(recipe, line);
         fprintf(stderr, "chunkproof %s: the kernel does not take this case: %s: %s\n", o->command,
@@ -367,38 +370,57 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
 
 /* One after the other: an exit status. */
 static int run_cases(const struct gate_options *o, struct runner *runner,
-                     const struct replayed *replayed) {
+                     const struct replayed *cases, int n_cases) {
     int n[NO_VERDICT + 1] = {0};
-    for (int i = 0; i < o->n_replay && n[NO_VERDICT] == 0; i++) {
-        n[run_case(o, runner, &replayed[i], o->replay[i])]++;
+    for (int i = 0; i < n_cases && n[NO_VERDICT] == 0; i++) {
+        n[run_case(o, runner, &cases[i], n_cases == 1)]++;
     }
     if (n[NO_VERDICT] > 0) {
         return EXIT_BAD_USE;
     }
-    if (o->n_replay > 1) {
-        printf("%d of %d cases right, %d wrong, %d not taken\n", n[RIGHT], o->n_replay, n[WRONG],
+    if (n_cases > 1) {
+        printf("%d of %d cases right, %d wrong, %d not taken\n", n[RIGHT], n_cases, n[WRONG],
                n[NOT_TAKEN]);
     }
     return n[WRONG] > 0 ? EXIT_FINDING : n[RIGHT] > 0 ? EXIT_RIGHT : EXIT_BAD_USE;
 }
 
+/* The cases of all files, which the caller frees: how many, -1 after saying what is wrong. */
+static int load_cases(const struct gate_options *o, struct replayed **cases) {
+    int n = 0;
+    *cases = NULL;
+    for (int i = 0; i < o->n_replay; i++) {
+        struct gate_case *of_file;
+        int more = gate_case_load(o->replay[i], o->command, &of_file);
+        struct replayed *all =
+            more < 0 ? NULL : realloc(*cases, (size_t)(n + more) * sizeof **cases);
+        if (all == NULL) {
+            if (more >= 0) {
+                fprintf(stderr, "chunkproof %s: no memory for the cases\n", o->command);
+                free(of_file);
+            }
+            return -1;
+        }
+        *cases = all;
+        for (int c = 0; c < more; c++) {
+            all[n++] = (struct replayed){of_file[c], o->replay[i]};
+        }
+        free(of_file);
+    }
+    return n;
+}
+
 static int replay(const struct gate_options *o) {
-    struct replayed *replayed = calloc((size_t)o->n_replay, sizeof *replayed);
+    struct replayed *cases;
     struct gate_object object;
     struct runner *runner;
-    int status = EXIT_BAD_USE, loaded = replayed != NULL;
-    for (int i = 0; loaded && i < o->n_replay; i++) {
-        struct replayed *r = &replayed[i];
-        loaded = gate_case_load(o->replay[i], o->command, &r->recipe) == 0;
-        r->has_before = loaded ? gate_case_before(o->replay[i], o->command, &r->before) : 0;
-        loaded = loaded && r->has_before >= 0;
-    }
-    if (loaded && start(o, &object, &runner) == 0) {
-        status = run_cases(o, runner, replayed);
+    int status = EXIT_BAD_USE, n = load_cases(o, &cases);
+    if (n > 0 && start(o, &object, &runner) == 0) {
+        status = run_cases(o, runner, cases, n);
         runner_free(runner);
         gate_object_free(&object);
     }
-    free(replayed);
+    free(cases);
     return status;
 }
 

@@ -292,7 +292,7 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
 
 void gate_replay_help(FILE *file, int explains) {
     fprintf(file,
-            "usage: chunkproof %s CASE.json... --kernel FILE [OPTION]...\n"
+            "usage: chunkproof %s CASES... --kernel FILE [OPTION]...\n"
             "\n",
             explains ? "explain" : "replay");
     fputs(
@@ -315,6 +315,10 @@ void gate_replay_help(FILE *file, int explains) {
         "A case is described by how it is made: its values; its sizes (h, h_kv, d, c); what is\n"
         "done to the tree (operations: joins, appends, leaves, forks); how many query rows there\n"
         "are; unusual strides; and whether it runs again with other numbers in the same memory.\n"
+        "\n"
+        "CASES is a file of `chunkproof gate --save`, or a file with a case on each line, each "
+        "named\n"
+        "FILE:LINE in what is printed. A file with a line that is no case is refused as a whole.\n"
         "\n"
         "  --kernel FILE         a shared object, or a source, as for `chunkproof gate`\n"
         "  --on gpu|executor     where a kernel in device memory runs\n"

@@ -1,80 +1,138 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The regression corpus of the gate: for each seeded fault the smallest case that shows it.
+"""The regression corpus of the gate: for each seeded fault in a kernel in C the smallest case that
+shows it.
 
-usage: scripts/keep_cases.py [NAME...]    of tests/gate/faults/*.fault, or of the named ones; of those in kernels in C
-       scripts/keep_cases.py --small      print the files of those that are small enough for the executor
+usage: scripts/keep_cases.py [NAME...]    of all faults that the gate must notice, or of the named
+ones
 
-Writes tests/gate/cases/NAME.json with the program of `make BUILD=build/gcc CC=gcc`. A fault that needs the calls before it
-leaves none, nor one whose case another fault has left already. `scripts/gate` replays them all; on CUDA kernels
-the small ones.
+Writes tests/gate/cases/KERNEL.jsonl, a case on each line, in the order of the faults' names, with
+the program of `make BUILD=build/gcc CC=gcc`; without names all of them anew. A case that would take
+minutes on the executor of CUDA kernels goes to large.jsonl. A fault that needs the calls before it
+leaves no case, nor one whose case another fault has left already. `scripts/gate` replays them all;
+on CUDA kernels all but the large ones.
 
 exit status: 0 written, 2 bad use
 """
+
+import collections
 import concurrent.futures
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
-import mutant_build
-from fault_file import read_fault
+from faulting import gate_build
+from faulting.catalogue import ROOT, Fault, load
+from faulting.who import GCC
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD, CASES = ROOT / "build" / "gcc", ROOT / "tests" / "gate" / "cases"
-
-
-def smallest(path):
-    """(name, text of the case), or None."""
-    fields, source = read_fault(path, ("clause", "file"))
-    if not mutant_build.kernel_of(fields).endswith(".c"):
-        return None
-    with tempfile.TemporaryDirectory() as work:
-        kernel, saved = mutant_build.write_c(pathlib.Path(work), fields, source), pathlib.Path(work, "cases")
-        subprocess.run(["gcc", "-O2", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT}/include", f"-I{ROOT}/tests/gate",
-                        kernel, BUILD / "libchunkproof.a", "-lm", "-o", kernel.with_suffix(".so")], check=True)
-        subprocess.run([BUILD / "chunkproof", "gate", "--kernel", kernel.with_suffix(".so"), "--first", "--save", saved],
-                       capture_output=True, check=False)
-        found = sorted(saved.glob("*.json"))
-        return (path.stem, found[0].read_text()) if found else None
-
-
+CASES = ROOT / "tests" / "gate" / "cases"
 MOST_WORK = 50000  # elements of keys, for all heads: more takes minutes on the executor
+Case = dict[str, Any]
 
 
-def work(recipe):
+def smallest(fault: Fault) -> Case | None:
+    """The case of a fault, with its name."""
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name)
+        kernel = gate_build.write_c(place, gate_build.kernel_of(fault), fault.source, fault.text())
+        subprocess.run(
+            [
+                "gcc",
+                "-O2",
+                "-ffp-contract=off",
+                "-shared",
+                "-fPIC",
+                *gate_build.INCLUDES,
+                kernel,
+                GCC / "libchunkproof.a",
+                "-lm",
+                "-o",
+                kernel.with_suffix(".so"),
+            ],
+            check=True,
+        )
+        subprocess.run(
+            [
+                GCC / "chunkproof",
+                "gate",
+                "--kernel",
+                kernel.with_suffix(".so"),
+                "--first",
+                "--save",
+                place / "cases",
+            ],
+            capture_output=True,
+            check=False,
+        )
+        found = sorted(place.glob("cases/*.json"))
+        return (
+            {"fault": fault.name, **json.loads(found[0].read_text(encoding="utf-8"))}
+            if found
+            else None
+        )
+
+
+def work(recipe: dict[str, Any]) -> int:
     """About what a case costs."""
-    return sum(1 + tokens + own for _, _, tokens, own in recipe["operations"]) * recipe["head_dim"] * recipe["n_heads"]
+    keys = sum(1 + tokens + own for _, _, tokens, own in recipe["operations"])
+    return int(keys * recipe["head_dim"] * recipe["n_heads"])
 
 
-def small():
-    """Files, in the order of their names."""
-    return [file for file in sorted(CASES.glob("*.json")) if work(json.loads(file.read_text())["recipe"]) <= MOST_WORK]
+def read() -> list[Case]:
+    """All cases that are kept."""
+    return [
+        json.loads(line)
+        for file in sorted(CASES.glob("*.jsonl"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
 
 
-def main():
-    if sys.argv[1:] == ["--small"]:
-        print("\n".join(str(file.relative_to(ROOT)) for file in small()))
-        return 0
-    if any(name.startswith("-") for name in sys.argv[1:]):
-        print(__doc__.strip())
-        return 0 if sys.argv[1] in ("-h", "--help") else 2
-    place = ROOT / "tests" / "gate" / "faults"
-    paths = [place / (name + ".fault") for name in sys.argv[1:]] or sorted(place.glob("*.fault"))
-    if not sys.argv[1:]:
-        shutil.rmtree(CASES, ignore_errors=True)
+def file_of(case: Case) -> str:
+    return ("large" if work(case["recipe"]) > MOST_WORK else case["kernel"]) + ".jsonl"
+
+
+def write(cases: list[Case]) -> None:
+    files = collections.defaultdict(list)
+    for case in sorted(cases, key=lambda case: str(case["fault"])):
+        files[file_of(case)].append(json.dumps(case, separators=(",", ":")) + "\n")
     CASES.mkdir(exist_ok=True)
-    known = {json.dumps(json.loads(file.read_text())["recipe"], sort_keys=True) for file in CASES.glob("*.json")}
+    for file in CASES.glob("*.jsonl"):
+        file.unlink()
+    for name, lines in files.items():
+        (CASES / name).write_text("".join(lines), encoding="utf-8")
+
+
+def main() -> int:
+    if any(name.startswith("-") for name in sys.argv[1:]):
+        print((__doc__ or "").strip())
+        return 0 if sys.argv[1] in ("-h", "--help") else 2
+    faults = {
+        fault.name: fault
+        for fault in load()
+        if "gate" in fault.fields and gate_build.kernel_of(fault).endswith(".c")
+    }
+    unknown = [name for name in sys.argv[1:] if name not in faults]
+    if unknown:
+        print(
+            f"scripts/keep_cases.py: no fault in a kernel in C is called {unknown[0]}",
+            file=sys.stderr,
+        )
+        return 2
+    chosen = sys.argv[1:] or sorted(faults)
+    cases = [case for case in read() if case["fault"] not in chosen] if sys.argv[1:] else []
+    known = {json.dumps(case["recipe"], sort_keys=True) for case in cases}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for found in pool.map(smallest, paths):
-            recipe = json.dumps(json.loads(found[1])["recipe"], sort_keys=True) if found else None
-            if found and recipe not in known:
+        for case in pool.map(lambda name: smallest(faults[name]), chosen):
+            recipe = json.dumps(case["recipe"], sort_keys=True) if case else ""
+            if case and recipe not in known:
                 known.add(recipe)
-                (CASES / (found[0] + ".json")).write_text(found[1])
-    print(f"cases {len(list(CASES.glob('*.json')))}")
+                cases.append(case)
+    write(cases)
+    print(f"cases {len(cases)}")
     return 0
 
 

@@ -81,7 +81,7 @@ def sanitized(compiler, tiers=TIERS):
     """
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
-    left_out = ("install", "scripts", "cli_gate_cuda", "explain_faults")
+    left_out = ("install", "scripts", "catalogue", "cli_gate_cuda", "explain_faults")
     shell = " --only shell" + "".join(f" --except {name}" for name in left_out) + unless_deep(OF_THE_GATE)
     return Stage(f"asan-{compiler}", run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
@@ -171,23 +171,23 @@ STAGES = (
     Stage("fuzz-corpus", make("gcc", "fuzz-targets", "CC=gcc") + " && scripts/fuzz --replay build/gcc",
           ("gcc", "objcopy"), tiers=("default", "deep")),
     fuzz("fuzz", "scripts/fuzz --smoke"),
-    fuzz("fuzz-faults", "scripts/fuzz --faults", ("deep",)),
+    fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
-    Stage("gate-faults", "scripts/mutants", ("gcc", "objcopy"), tiers=("default", "deep")),
+    Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("default", "deep")),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=("default", "deep")),
-    Stage("kernel-faults", "scripts/faults --kernels", ("gcc", "objcopy"), tiers=("deep",)),
+    Stage("kernel-faults", "scripts/faults --by kernel", ("gcc", "objcopy"), tiers=("deep",)),
     simt("asan-clang", "clang", f"EXTRA_CFLAGS='{SANITIZE}'", tiers=("deep",)),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove
-    Stage("proofs-wp-faults", "proofs/wp/run --faults", WP, tiers=("deep",), limit=2 * 3600),
+    Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=("default", "deep")),
-    Stage("proofs-coq-faults", "proofs/coq/run --faults", ("coqc",), tiers=("deep",)),
+    Stage("proofs-coq-faults", "scripts/faults --by coq", ("coqc",), tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
-    Stage("model-checking-faults", "proofs/cbmc/run --faults", ("cbmc",), tiers=("deep",)),
+    Stage("model-checking-faults", "scripts/faults --by cbmc", ("cbmc",), tiers=("deep",)),
     Stage("contracts", "proofs/eacsl/run", EACSL, tiers=("deep",)),
-    Stage("contracts-faults", "proofs/eacsl/run --faults", EACSL, tiers=("deep",)),
+    Stage("contracts-faults", "scripts/faults --by eacsl", EACSL, tiers=("deep",)),
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=("default", "deep")),
     trace(),
     bench(),

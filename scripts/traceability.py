@@ -15,11 +15,11 @@ seeded fault that a proof notices names nothing: what it breaks stands apart. So
 Exit status: 0 all right, 1 a finding, 2 bad use.
 """
 import collections
-import pathlib
 import re
 import sys
 
 from clauses import CLAUSE, EXPLAINS_ONLY, HEADING, ROOT
+from faulting import catalogue
 
 TABLE = ROOT / "proofs" / "TRACEABILITY.md"
 SOUNDNESS = ROOT / "proofs" / "SOUNDNESS.md"
@@ -183,34 +183,21 @@ def harnesses():
     return clauses, first, of_kernels
 
 
-def fields(path):
-    head = path.read_text().partition("----")[0]
-    return dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-
-
 def faults():
     """Lists of faults: (tool, fault) that a proof must notice, those that a test must, those in kernels/."""
-    proof, test = [], []
-    for tool, name in (("wp", "WP"), ("coq", "Coq"), ("cbmc", "CBMC")):
-        for path in sorted((ROOT / f"proofs/{tool}/faults").glob("*.fault")):
-            proof.append((name, fields(path)))
-    listed = ROOT / "proofs/cbmc/faults/from-tests"
-    for line in listed.read_text().splitlines():
-        if line and not line.startswith("#"):
-            name, harness = line.split()
-            found = fields(ROOT / f"tests/faults/{name}.fault")
-            proof.append(("CBMC", {**found, "harness": harness}))
-    for path in sorted((ROOT / "tests/faults").glob("*.fault")):
-        test.append(fields(path))
-    places = "tests/faults", "tests/kernels/faults", "proofs/cbmc/faults"
-    every = [fields(path) for place in places for path in sorted((ROOT / place).glob("*.fault"))]
+    every, problems = catalogue.read()
+    if problems:
+        raise catalogue.Misfit("\n".join(problems))
+    tools = (("wp", "WP"), ("coq", "Coq"), ("cbmc", "CBMC"))
+    proof = [(name, fault) for who, name in tools for fault in every if who in fault.fields]
+    tested = {"test", "kernel", "cbmc"}
     return ([(name, fault) for name, fault in proof if not is_in_kernels(fault)],
-            [fault for fault in test if not is_in_kernels(fault)],
-            [fault for fault in every if is_in_kernels(fault)])
+            [fault for fault in every if "test" in fault.fields and not is_in_kernels(fault)],
+            [fault for fault in every if tested & fault.fields.keys() and is_in_kernels(fault)])
 
 
 def is_in_kernels(fault):
-    return fault["file"].startswith("kernels/")
+    return fault.source.startswith("kernels/")
 
 
 def exceptions(heading):
@@ -237,20 +224,20 @@ class Evidence:
         self.proof_faults, self.test_faults, self.kernel_faults = faults()
         self.by_fault = collections.defaultdict(set)
         for tool, fault in self.proof_faults:
-            clause = fault["clause"]
-            name = (wp_name(fault["unit"], fault["function"]) if tool == "WP" else
-                    fault["theorem"] if tool == "Coq" else fault["harness"])
-            is_named = (name in self.contract[clause] | self.comment[clause] if tool == "WP" else
-                        name in self.coq[clause] if tool == "Coq" else clause in checked.get(name, ()))
-            if not is_named:
-                self.by_fault[clause].add(f"{name} ({tool})")
+            name = wp_name(*fault.said_by("wp")) if tool == "WP" else fault.fields[tool.lower()]
+            for clause in fault.clauses:
+                is_named = (name in self.contract[clause] | self.comment[clause] if tool == "WP" else
+                            name in self.coq[clause] if tool == "Coq" else clause in checked.get(name, ()))
+                if not is_named:
+                    self.by_fault[clause].add(f"{name} ({tool})")
         self.tests = collections.defaultdict(set)
         for path in sorted((ROOT / "tests").glob("test_*.c")):
             served = self.kernels if is_about_kernels(path) else self.tests
             for clause in clauses_in(path.read_text()):
                 served[clause].add(path.stem)
         for fault in self.test_faults:
-            self.tests[fault["clause"]].add(fault["test"])
+            for clause in fault.clauses:
+                self.tests[clause].add(fault.fields["test"])
 
     def cells(self, clause):
         """Columns 2 to 6: what names it, and what a fault alone breaks."""
@@ -260,7 +247,7 @@ class Evidence:
     def n_faults(self, clause):
         """That a proof must notice, that a test must, and in kernels/."""
         lists = [fault for _, fault in self.proof_faults], self.test_faults, self.kernel_faults
-        return [sum(fault["clause"] == clause for fault in of) for of in lists]
+        return [sum(clause in fault.clauses for fault in of) for of in lists]
 
 
 def finding(clause, evidence, excused, partly, unnamed):
@@ -319,7 +306,11 @@ def main():
     if sys.argv[1:] not in ([], ["--write"]):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    text, found = build()
+    try:
+        text, found = build()
+    except catalogue.Misfit as misfit:
+        print(misfit)
+        return 1
     if sys.argv[1:]:
         TABLE.write_text(text)
     elif not TABLE.exists() or TABLE.read_text() != text:

@@ -249,6 +249,33 @@ unreadable() {
     [ "$found" = 2 ] && grep -qF -- "$1" "$work/err" || { echo "status $found, no '$1' in:"; cat "$work/err"; return 1; }
 }
 
+# A file with a case on each line. Each is named FILE:LINE, a wrong one as well as one that is none.
+lines() {
+    local file=$work/lines.jsonl kernel=$kernels/gate/reversed.so wrong
+    wrong=$(printf '%s\n' "$kernels"/gate/cheats/*.so | head -n 1)
+    head -n 3 tests/gate/cases/paged.jsonl >"$file"
+    subcommand=replay status 0 "$file" --kernel "$kernel" && has "3 of 3 cases right, 0 wrong, 0 not taken" || return 1
+    subcommand=replay status 1 "$file" "$file" --kernel "$wrong" && has "$file:2: wrong" && has "of 6 cases right" || return 1
+    head -n 1 "$file" >"$work/one.jsonl"
+    subcommand=replay status 0 "$work/one.jsonl" --kernel "$kernel" && has "right: " || return 1
+    printf '\n\n' | cat - "$file" >"$work/later.jsonl" # empty lines are counted, and nothing else
+    subcommand=replay status 1 "$work/later.jsonl" --kernel "$wrong" && has "$work/later.jsonl:4: wrong"
+}
+
+# bad_line TEXT LINE: as the second of three lines, it refuses all of them.
+bad_line() {
+    { head -n 1 tests/gate/cases/paged.jsonl && echo "$2" && head -n 1 tests/gate/cases/paged.jsonl; } >"$work/bad.jsonl"
+    subcommand=replay status 2 "$work/bad.jsonl" --kernel "$kernels/gate/reversed.so" && says "chunkproof replay: $work/bad.jsonl:$1" &&
+        [ ! -s "$work/out" ]
+}
+
+no_case() {
+    printf '%s' "$1" >"$work/empty.jsonl"
+    subcommand=replay status 2 "$work/empty.jsonl" --kernel "$kernels/gate/reversed.so" && says "empty.jsonl: there is no case in it"
+}
+
+no_file() { subcommand=replay status 2 "$2" --kernel "$kernels/gate/reversed.so" && says "chunkproof replay: $1"; }
+
 echo "int attend(" >"$work/bad.c"
 
 interrupt() {
@@ -305,6 +332,16 @@ ok "explained: another head" explained 'kv_head = head . (call->n_heads . call->
 ok "explained: no scale" explained 'dot \* (float)call->scale' 'dot' "the scores had not been scaled (SOFTMAX-1)"
 ok "explained: no rescaling" explained 'n \* rescale' 'n' "the sum of weights had not been rescaled"
 ok "explained: no division" explained 'o\[i\] . n :' 'o[i] :' "had not been divided by the sum of weights"
+ok "cases, one on each line" lines
+ok "cases: a line that is not JSON" bad_line "2:1: " x
+ok "cases: a line that is cut off" bad_line "3:1: " '{"format": "chunkproof case 1",'
+ok "cases: a line that is no case" bad_line '2: "format" must be' '{"format": "something"}'
+ok "cases: a line with a wrong number" bad_line "2: recipe.head_dim must be" \
+    "$(sed -n '1s/"head_dim":[0-9]*/"head_dim":0/p' tests/gate/cases/paged.jsonl)"
+ok "cases: a file without any" no_case ''
+ok "cases: a file of empty lines" no_case $'\n \n'
+ok "cases: a directory" no_file "unable to open $work: Is a directory" "$work"
+ok "cases: no file" no_file "unable to open $work/none: No such file" "$work/none"
 ok "a case that is not JSON" unreadable "bad.json:1:" 'x'
 ok "a file that is no case" unreadable '"format" must be' '{"format": "something"}'
 ok "a case with a wrong number" unreadable "recipe.n_kv_heads must be a whole number from 1 to 1024" \

@@ -1,5 +1,6 @@
-#!/bin/bash
+#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What `chunkproof explain` identifies of the faults in tests/explain/: tests/explain_faults.py says how.
+# What `chunkproof explain` identifies of the faults that have words for it (tests/faults/README.md), a line for each.
 #   tests/explain_faults.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
-exec python3 "$(dirname "$0")/explain_faults.py" "${1:-build/chunkproof}"
+command=$(realpath "${1:-build/chunkproof}") || exit 2
+exec "$(dirname "$0")/../scripts/faults" --by explain --tap --build "$(dirname "$command")"

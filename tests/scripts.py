@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the scripts themselves: what the gate reports, and that its checks can fail. Run by
 tests/scripts.sh; each test is a method."""
-import collections
 import csv
 import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -21,14 +21,9 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 SCRIPTS = os.path.join(ROOT, "scripts")
 sys.path.insert(0, SCRIPTS)
 
-import keep_cases  # noqa: E402
-import mutant_build  # noqa: E402
-import mutant_kills as kills  # noqa: E402
 import report as paper  # noqa: E402
 import run_tests  # noqa: E402
 import verify  # noqa: E402
-from fault_file import read_fault  # noqa: E402
-from mutant_page import page  # noqa: E402
 from stages import STAGES, Stage  # noqa: E402
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
@@ -289,6 +284,18 @@ class Layers(InDirectory):
             self.assertIn(path, run.stdout)
 
 
+NEW_FAULT = """
+fault: new
+clause: {}
+wp: pool cp_pool_take
+---- right
+one
+---- wrong
+other
+----
+"""
+
+
 class Clauses(InDirectory):
     def run_in_copy(self, script, change):
         """Exit status and output of a script in a copy of the tree, after change(path of the copy)."""
@@ -310,13 +317,13 @@ class Clauses(InDirectory):
 
     @staticmethod
     def without_faults_of(clause):
+        """Without those that a proof must notice: the words of who it is are gone."""
         def change(copy):
-            for tool in ("wp", "coq", "cbmc"):
-                folder = os.path.join(copy, "proofs", tool, "faults")
-                for name in os.listdir(folder):
-                    with open(os.path.join(folder, name), encoding="utf-8") as file:
-                        if file.readline() == f"clause: {clause}\n":
-                            os.remove(os.path.join(folder, name))
+            for path in pathlib.Path(copy, "tests", "faults").rglob("*.faults"):
+                records = path.read_text(encoding="utf-8").split("fault: ")
+                path.write_text("fault: ".join(
+                    re.sub(r"^(wp|coq|cbmc): .*\n", "", record, flags=re.M) if re.search(rf"^clause:.* {clause}\b", record, re.M)
+                    else record for record in records), encoding="utf-8")
         return change
 
     @staticmethod
@@ -354,8 +361,7 @@ class Clauses(InDirectory):
                 ("traceability.py", self.new_clause(("proofs/cbmc/schedule.c", 'CHECK("{}: of kernels", 1);\n')),
                  "-8: no proof"),
                 ("traceability.py",
-                 self.new_clause(("proofs/wp/faults/new.fault",
-                                  "clause: {}\nunit: pool\nfunction: cp_pool_take\nfile: ref/pool.c\n---- right\n")),
+                 self.new_clause(("tests/faults/ref/pool.c.faults", NEW_FAULT)),
                  "-8: only faults of it are noticed"),
                 ("traceability.py", self.without_faults_of("POOL-4"),
                  "POOL-4: no seeded fault of it that a proof must notice"),
@@ -443,119 +449,6 @@ class Gpu(InDirectory):
         self.assertEqual(self.ptxas(lambda rows: rows.clear())[0], 2)
         status, said = self.ptxas(lambda rows: [row.update({"nvcc": "1.0", "shared": 10 ** 6}) for row in rows])
         self.assertEqual((status, "compared 0" in said), (0, True), said)
-
-
-class Mutants(InDirectory):
-    """What follows from the gate's reports on a kernel, right and with a fault."""
-
-    @staticmethod
-    def entry(case, verdict="right", values="count", rejected=()):
-        return {"case": case, "values": values, "verdict": verdict, "judged": True, "rejected": list(rejected),
-                "seconds": 0.5}
-
-    def row(self, *each, right=(), usual=None, fault="one"):
-        usual = [self.entry(0)] if usual is None else usual
-        findings = [{"verdict": "wrong", "case": 1, "text": "element <0> is & must not be"}]
-        return kills.row_of(fault, "MERGE-4", "kernel", {"each": list(each), "usual": list(usual), "findings": findings},
-                            {"each": list(right), "usual": [self.entry(0)]})
-
-    def test_evidence_is_the_values_of_wrong_numbers_or_the_verdict(self):
-        row = self.row(self.entry(0), self.entry(1, "wrong", "select"), self.entry(2, "hangs", "normal"),
-                       self.entry(3, "wrong", "zero"), self.entry(4, "wrong", "select"))
-        self.assertEqual((row.cases, row.killed, row.seconds), (5, 4, 1.0))
-        self.assertEqual(row.first, {"case": 1, "values": "select", "verdict": "wrong",
-                                     "text": "element <0> is & must not be"})
-        self.assertEqual(row.evidence, {"select": {"cases": 2, "first": 1}, "hangs": {"cases": 1, "first": 2},
-                                        "zero": {"cases": 1, "first": 3}})
-        self.assertEqual((kills.classes_of(row), kills.marks(row)), ("stf", ".s..t....f"))
-
-    def test_every_kind_of_evidence_has_one_class(self):
-        with open(os.path.join(ROOT, "gate", "gate", "recipe.c"), encoding="utf-8") as file:
-            names = file.read().split("gate_values_names", 1)[1].split("{", 1)[1].split("}", 1)[0]
-        with open(os.path.join(ROOT, "gate", "gate", "check.c"), encoding="utf-8") as file:
-            verdicts = file.read().split("gate_verdict_names", 1)[1].split("{", 1)[1].split("}", 1)[0]
-        known = {name.strip().strip('"') for name in (names + "," + verdicts).split(",")} - {"NULL", "right", "wrong", "depends-on-others", ""}
-        self.assertEqual(sorted(kills.KINDS), sorted(known))
-
-    def test_a_rule_that_rejects_the_right_kernel_too_tells_nothing(self):
-        row = self.row(self.entry(0, "wrong", rejected=["allclose 1e-2", "cosine > 0.99"]),
-                       self.entry(1, "wrong", rejected=["allclose 1e-2"]),
-                       right=[self.entry(0, rejected=["cosine > 0.99"]), self.entry(1)],
-                       usual=[self.entry(0, "wrong", rejected=["allclose 1e-3"])])
-        self.assertEqual({rule: n for rule, n in row.told.items() if n}, {"allclose 1e-2": 2})
-        self.assertEqual((kills.rule_marks(row.told), kills.rule_marks(row.usual)), ("2....", ".3..."))
-
-    def test_the_summary_counts_survivors_and_what_one_class_alone_kills(self):
-        rows = [self.row(self.entry(0, "wrong"), fault="counted"), self.row(self.entry(0), fault="alive"),
-                self.row(self.entry(0, "wrong"), self.entry(1, "unwritten"), fault="both"),
-                self.row(*(self.entry(i, "hangs", rejected=["cosine > 0.99"]) for i in range(5)), fault="often")]
-        summary = kills.summary_of(rows)
-        self.assertEqual((summary["faults"], summary["killed"], summary["survivors"]), (4, 3, ["alive"]))
-        self.assertEqual({name: faults for name, faults in summary["only"].items() if faults},
-                         {"count": ["counted"], "failure": ["often"]})
-        self.assertEqual(summary["few"], ["counted", "both"])
-        self.assertEqual(summary["rules"]["cosine > 0.99"]["lets_through"], ["counted", "alive", "both"])
-        self.assertEqual(len(summary["rules"]["allclose 1e-2"]["usual_lets_through"]), 4)
-        lines = kills.summary_lines(summary, True)
-        self.assertIn("survives: alive", lines)
-        self.assertEqual(lines[-1], "faults 3/4")
-        self.assertIn("SURVIVES", kills.line_of(rows[1]))
-
-    def test_where_there_was_no_usual_test_nothing_is_said_of_it(self):
-        rows = [self.row(self.entry(0, "wrong"), usual=[], fault="cuda"), self.row(self.entry(0, "wrong"), fault="host")]
-        summary = kills.summary_of(rows)
-        self.assertEqual((kills.rule_marks(rows[0].usual), kills.rule_marks(rows[1].usual)), ("-----", "....."))
-        self.assertEqual(summary["rules"]["allclose 1e-2"]["usual_lets_through"], ["host"])
-        self.assertTrue(any(line.endswith("  1 of 1 in the usual test") for line in kills.summary_lines(summary, True)))
-        self.assertIn("cuda", page(rows, summary, True))
-        out = io.StringIO()
-        kills.write_csv(out, rows)
-        self.assertEqual([line["usual: cosine > 0.99"] for line in csv.DictReader(io.StringIO(out.getvalue()))], ["", "0"])
-
-    def test_each_fault_has_a_kernel_that_is_to_be_right_without_it(self):
-        faults = pathlib.Path(ROOT, "tests", "gate", "faults"), pathlib.Path(ROOT, "tests", "kernels", "faults")
-        names = collections.Counter(path.stem for place in faults for path in place.glob("*.fault"))
-        self.assertEqual([name for name, n in names.items() if n > 1], [])
-        for path in [*faults[0].glob("*.fault"), *(faults[1] / (name + ".fault") for name in mutant_build.SAMPLE)]:
-            fields, _ = read_fault(path, ("clause", "file"))
-            right = mutant_build.fields_of(mutant_build.kernel_of(fields))
-            self.assertEqual(mutant_build.kernel_of(right), mutant_build.kernel_of(fields))
-            self.assertEqual(right.get("version"), fields.get("version"))
-            self.assertTrue(os.path.exists(os.path.join(ROOT, right["file"])), right)
-
-    def test_kernels_in_cuda_get_few_cases_and_versions_more_in_the_deep_tier(self):
-        def cases(fields, deep):
-            with tempfile.TemporaryDirectory() as place:
-                options = mutant_build.build(pathlib.Path(place), fields, "", deep)[2]
-                return options[options.index("--cases") + 1] if "--cases" in options else None
-        version, plain = {"file": "kernels/v1.h", "version": "1"}, {"file": "tests/example/paged_kernel.cu"}
-        self.assertEqual([cases(version, False), cases(version, True)], ["16", "40"])
-        self.assertEqual([cases(plain, False), cases(plain, True)], ["16", "16"])
-        self.assertIsNone(cases({"file": "tests/example/paged_kernel.c"}, True))
-
-    def test_small_cases_are_most_of_the_corpus_and_no_large_one(self):
-        small = set(keep_cases.small())
-        large = set(keep_cases.CASES.glob("*.json")) - small
-        self.assertGreater(len(small), 10 * len(large))
-        self.assertGreater(len(large), 0)
-        for file in large:
-            self.assertGreater(keep_cases.work(json.loads(file.read_text())["recipe"]), keep_cases.MOST_WORK)
-
-    def test_the_page_escapes_and_needs_nothing_else(self):
-        rows = [self.row(self.entry(1, "wrong"), fault="<b>&")]
-        text = page(rows, kills.summary_of(rows), True)
-        self.assertIn("&lt;b&gt;&amp;", text)
-        self.assertIn("element &lt;0&gt; is &amp; must not be", text)
-        for outside in ("<b>", "http", "<script", "src=", "@import"):
-            self.assertNotIn(outside, text)
-
-    def test_the_csv_has_a_column_for_each_kind_and_rule(self):
-        out = io.StringIO()
-        kills.write_csv(out, [self.row(self.entry(0, "wrong"), self.entry(2, "crashed")), self.row(self.entry(0))])
-        killed, alive = csv.DictReader(io.StringIO(out.getvalue()))
-        self.assertEqual((killed["count"], killed["crashed"], killed["zero"], killed["first case"]), ("1", "1", "0", "0"))
-        self.assertEqual((alive["killed"], alive["first case"]), ("0", ""))
-        self.assertEqual((killed["cosine > 0.99"], killed["usual: cosine > 0.99"]), ("0", "0"))
 
 
 if __name__ == "__main__":

@@ -64,14 +64,23 @@ int gate_case_save(const char *file, const struct gate_found *found,
 /* What a member of the file may be; the first that is not is said. */
 struct reading {
     const char *file, *command;
+    int line; /* of a case that has the file to itself: 0 */
     const json_t *recipe;
     int failed;
 };
 
+static void say_where(const struct reading *r) {
+    fprintf(stderr, "chunkproof %s: %s", r->command, r->file);
+    if (r->line > 0) {
+        fprintf(stderr, ":%d", r->line);
+    }
+    fputs(": ", stderr);
+}
+
 static void refuse(struct reading *r, const char *name, const char *what) {
     if (!r->failed) {
-        fprintf(stderr, "chunkproof %s: %s: recipe.%s must be %s\n", r->command, r->file, name,
-                what);
+        say_where(r);
+        fprintf(stderr, "recipe.%s must be %s\n", name, what);
     }
     r->failed = 1;
 }
@@ -166,40 +175,140 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     }
 }
 
-int gate_case_load(const char *file, const char *command, struct gate_recipe *recipe) {
-    json_error_t error;
-    json_t *json = json_load_file(file, JSON_REJECT_DUPLICATES, &error);
-    const char *format = json_string_value(json_object_get(json, "format"));
-    struct reading in = {file, command, json_object_get(json, "recipe"), 0};
-    if (json == NULL) {
-        if (error.line > 0) {
-            fprintf(stderr, "chunkproof %s: %s:%d:%d: %s\n", command, file, error.line,
-                    error.column, printable(error.text));
-        } else {
-            fprintf(stderr, "chunkproof %s: %s\n", command, error.text);
+/* ---- Files of cases ---- */
+
+#define MOST_BYTES ((size_t)1 << 26) /* of a file: a hundred thousand cases */
+
+/* All that is left of a file: bytes that the caller frees, and how many; NULL after an error. */
+static char *read_bytes(FILE *file, size_t *size) {
+    char *bytes = NULL;
+    size_t room = 0, n = 0;
+    while (n == room && room <= MOST_BYTES) {
+        room = room == 0 ? 4096 : 2 * room;
+        char *more = realloc(bytes, room);
+        if (more == NULL) {
+            free(bytes);
+            return NULL;
         }
-        return -1;
+        bytes = more;
+        n += fread(bytes + n, 1, room - n, file);
     }
-    if (format == NULL || strcmp(format, FORMAT) != 0) {
-        fprintf(stderr,
-                "chunkproof %s: %s: \"format\" must be \"%s\": is it a case that "
-                "`chunkproof gate --save` wrote?\n",
-                command, file, FORMAT);
-        in.failed = 1;
-    } else {
-        read_recipe(&in, recipe);
+    if (ferror(file) || n > MOST_BYTES) {
+        errno = ferror(file) ? errno : EFBIG;
+        free(bytes);
+        return NULL;
     }
-    json_decref(json);
-    return in.failed ? -1 : 0;
+    *size = n;
+    return bytes;
 }
 
-int gate_case_before(const char *file, const char *command, struct gate_recipe *before) {
-    json_t *json = json_load_file(file, JSON_REJECT_DUPLICATES, NULL);
-    struct reading in = {file, command, json_object_get(json, "before"), 0};
-    int has_before = in.recipe != NULL;
-    if (has_before) {
-        read_recipe(&in, before);
+/* The same of a name, after saying what is wrong. */
+static char *read_file(const char *name, const char *command, size_t *size) {
+    FILE *file = fopen(name, "rb");
+    char *bytes = file == NULL ? NULL : read_bytes(file, size);
+    if (bytes == NULL) {
+        fprintf(stderr, "chunkproof %s: unable to open %s: %s\n", command, name, strerror(errno));
     }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return bytes;
+}
+
+/* Where a file is read: the next byte, and the line that it is on. */
+struct place {
+    const char *at, *end;
+    int line;
+};
+
+static void go_on(struct place *place, size_t n) {
+    for (const char *end = place->at + n; place->at < end; place->at++) {
+        place->line += *place->at == '\n';
+    }
+}
+
+static void skip_space(struct place *place) {
+    while (place->at < place->end && strchr(" \t\r\n", *place->at) != NULL && *place->at != '\0') {
+        go_on(place, 1);
+    }
+}
+
+/* One case, whose JSON was read. */
+static int read_case(struct reading *in, const json_t *json, struct gate_case *one) {
+    const char *format = json_string_value(json_object_get(json, "format"));
+    if (format == NULL || strcmp(format, FORMAT) != 0) {
+        say_where(in);
+        fprintf(stderr,
+                "\"format\" must be \"%s\": is it a case that `chunkproof gate --save` wrote?\n",
+                FORMAT);
+        return -1;
+    }
+    in->recipe = json_object_get(json, "recipe");
+    read_recipe(in, &one->recipe);
+    in->recipe = json_object_get(json, "before");
+    one->has_before = in->recipe != NULL;
+    if (!in->failed && one->has_before) {
+        read_recipe(in, &one->before);
+    }
+    return in->failed ? -1 : 0;
+}
+
+/* The case at a place, and goes on to the next. */
+static int next_case(struct place *place, const char *file, const char *command,
+                     struct gate_case *one) {
+    json_error_t error;
+    int line = place->line;
+    json_t *json = json_loadb(place->at, (size_t)(place->end - place->at),
+                              JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &error);
+    if (json == NULL) {
+        fprintf(stderr, "chunkproof %s: %s:%d:%d: %s\n", command, file, line + error.line - 1,
+                error.column, printable(error.text));
+        return -1;
+    }
+    go_on(place, (size_t)error.position);
+    skip_space(place);
+    one->line = line == 1 && place->at == place->end ? 0 : line;
+    struct reading in = {file, command, one->line, NULL, 0};
+    int failed = read_case(&in, json, one);
     json_decref(json);
-    return in.failed ? -1 : has_before;
+    return failed;
+}
+
+/* Room for one more. */
+static struct gate_case *add(struct gate_case **cases, int n) {
+    if ((n & (n - 1)) == 0) { /* 0, or full: the room is a power of two */
+        struct gate_case *more = realloc(*cases, (size_t)(n == 0 ? 1 : 2 * n) * sizeof *more);
+        if (more == NULL) {
+            fputs("chunkproof: no memory for the cases\n", stderr);
+            return NULL;
+        }
+        *cases = more;
+    }
+    memset(*cases + n, 0, sizeof **cases);
+    return *cases + n;
+}
+
+int gate_case_load(const char *file, const char *command, struct gate_case **cases) {
+    size_t size = 0;
+    char *bytes = read_file(file, command, &size);
+    struct place place = {bytes, bytes + size, 1};
+    int n = 0, failed = bytes == NULL;
+    *cases = NULL;
+    if (!failed) {
+        skip_space(&place);
+        if (place.at == place.end) {
+            fprintf(stderr, "chunkproof %s: %s: there is no case in it\n", command, file);
+            failed = 1;
+        }
+    }
+    while (!failed && place.at < place.end) {
+        struct gate_case *one = add(cases, n++);
+        failed = one == NULL || next_case(&place, file, command, one) != 0;
+    }
+    free(bytes);
+    if (failed) {
+        free(*cases);
+        *cases = NULL;
+    }
+    return failed ? -1 : n;
 }

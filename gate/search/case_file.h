@@ -7,13 +7,20 @@
 
 #include "gate/search/result.h"
 
-/* A case as a file: JSON, a few lines. 0, or -1 after saying what is wrong, and where; `command` says it. */
+/* Writes a case as a file: JSON, a few lines. 0, or -1 after saying what is wrong. */
 int gate_case_save(const char *file, const struct gate_found *found,
                    const struct cp_kernel *kernel);
-int gate_case_load(const char *file, const char *command, struct gate_recipe *recipe);
 
-/* The case that has to be run before it, of a file that was loaded: 1; 0 there is none, -1 after saying what is wrong. */
-int gate_case_before(const char *file, const char *command, struct gate_recipe *before);
+/* A case of a file, and the case that has to run before it. */
+struct gate_case {
+    struct gate_recipe recipe, before;
+    int has_before;
+    int line; /* of the file, where the case begins; 0: the case has the file to itself */
+};
+
+/* All cases of a file, in order: how many, at least one; -1 after saying what is wrong and where, as
+ * this command. The caller frees them. */
+int gate_case_load(const char *file, const char *command, struct gate_case **cases);
 
 /* A recipe as JSON, for files of cases and for reports; NULL: no memory. */
 json_t *gate_recipe_json(const struct gate_recipe *recipe);

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of kernels/ on the executor, with the kernels compiled anew: of the version with the
+fault, and for small head dimensions. As it is a version must pass them (tests/test_kernels.cpp; the
+launcher: tests/test_cuda.cpp).
+"""
+
+import pathlib
+from collections.abc import Iterator, Sequence
+
+from .by_test import LIBRARIES, Command, build_and_run, emptied
+from .catalogue import ROOT, Fault
+from .who import GCC, Outcome, Verdict, Who, make
+
+
+class ByKernel(Who):
+    """The tests of kernels/ on the executor. A version is "0" for the launcher."""
+
+    name = "kernel"
+
+    def prepare(self, faults: Sequence[Fault]) -> None:
+        make(["tests-simt"], "the tests of kernels")
+
+    @staticmethod
+    def version_of(fault: Fault) -> str:
+        words = fault.said_by("kernel")
+        return "0" if words == ["launcher"] else words[-1]
+
+    def parts(self, faults: Sequence[Fault]) -> list[str]:
+        return sorted({self.version_of(fault) for fault in faults})
+
+    def failing(self, part: str) -> str | None:
+        source = "kernels/cuda.cu" if part == "0" else "kernels/merge.h"
+        outcome = self.tried(
+            f"none-{part}", part, source, (ROOT / source).read_text(encoding="utf-8")
+        )
+        return (
+            None
+            if outcome.verdict is Verdict.NOT_NOTICED
+            else f"version {part} fails without a fault: {outcome.how}"
+        )
+
+    def check(self, fault: Fault) -> Outcome:
+        return self.tried(fault.name, self.version_of(fault), fault.source, fault.text())
+
+    def tried(self, name: str, version: str, source: str, text: str) -> Outcome:
+        program = "test_cuda" if version == "0" else "test_kernels"
+        place = emptied(GCC / "faults" / f"kernel-{name}")
+        (place / "kernels").mkdir()
+        (place / "kernels" / pathlib.Path(source).name).write_text(text, encoding="utf-8")
+        return build_and_run(
+            place,
+            self.commands(place, version, source, program),
+            program,
+            CHUNKPROOF_VERSION=version,
+            CHUNKPROOF_MOST_DIM="64",
+        )
+
+    @staticmethod
+    def commands(place: pathlib.Path, version: str, source: str, program: str) -> Iterator[Command]:
+        ways: dict[str, list[str]] = {"plain": [], "checked": ["-fsanitize=thread"]}
+        compiled, dimensions = ROOT / "tests" / "kernels" / "versions.cu", "ONE(32) ONE(64)"
+        objects: list[pathlib.Path] = []
+        if version == "0":
+            ways.pop("plain")
+            compiled, dimensions = ROOT / "kernels" / "cuda.cu", "ONE(64) ONE(256)"
+            if source.endswith(".cu"):
+                compiled = place / source
+            else:
+                objects.append(place / "fault.o")
+                yield [
+                    "gcc",
+                    "-std=c11",
+                    "-O1",
+                    "-g",
+                    f"-I{ROOT}/include",
+                    f"-I{ROOT}",
+                    "-c",
+                    place / source,
+                    "-o",
+                    objects[-1],
+                ]
+        for way, flags in ways.items():
+            objects.append(place / f"{way}.o")
+            yield [
+                "g++",
+                "-std=c++17",
+                "-O1",
+                "-g",
+                "-ffp-contract=off",
+                f"-I{place}",
+                f"-I{ROOT}/include",
+                f"-I{ROOT}",
+                f"-DCHUNKPROOF_HEAD_DIMS(ONE)={dimensions}",
+                f"-DCHUNKPROOF_ONE_VERSION={version}",
+                f"-DKERNELS={way}",
+                *flags,
+                "-x",
+                "c++",
+                "-c",
+                compiled,
+                "-o",
+                objects[-1],
+            ]
+        yield [
+            "objcopy",
+            *(f"--redefine-sym={name}=simt_{name}" for name in ("memcpy", "memmove", "memset")),
+            objects[-1],
+        ]
+        yield [
+            "g++",
+            "-pthread",
+            GCC / "obj" / "tests" / f"{program}.o",
+            *objects,
+            *sorted((GCC / "obj" / "kernels" / "simt").glob("*.o")),
+            *LIBRARIES,
+            "-o",
+            place / "test",
+            "-lcmocka",
+            "-lmpfr",
+            "-lm",
+        ]

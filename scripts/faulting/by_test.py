@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program of tests that ends with another status than 0 when it notices something.
+
+Here the unit test as it was built, the one file with the fault, and all else from the libraries.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from .catalogue import ROOT, Fault
+from .who import GCC, Outcome, Verdict, Who, make
+
+LIBRARIES = [GCC / "tests" / "libsupport.a", GCC / "libchunkproof.a"]
+LIMIT = 300  # seconds for a program
+Command = Sequence[object]
+
+
+def run_command(
+    command: Command, limit: int | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=limit,
+        env={**os.environ, **more},
+        check=False,
+    )
+
+
+def judged(result: subprocess.CompletedProcess[str], program: str) -> Outcome:
+    lines = result.stdout.splitlines() + result.stderr.splitlines()
+    failed = [
+        line.split("] ", 1)[1]
+        for line in lines
+        if line.startswith("[  FAILED  ] ") and "listed below" not in line
+    ]
+    said = [line.split(": ", 2)[2] for line in lines if line.startswith("ERROR: version")]
+    how = ", ".join(dict.fromkeys(failed)) or f"the test stopped with status {result.returncode}"
+    return Outcome(
+        Verdict.NOTICED if result.returncode != 0 else Verdict.NOT_NOTICED,
+        f"{program}: {how}" + (f": {said[0]}" if said else ""),
+    )
+
+
+def build_and_run(
+    place: pathlib.Path, commands: Iterator[Command], program: str, **settings: str
+) -> Outcome:
+    """The commands, which write place/test, and that program."""
+    for command in commands:
+        build = run_command(command)
+        if build.returncode != 0:
+            return Outcome(Verdict.NO_TEST, f"{program}: {build.stderr}")
+    try:
+        outcome = judged(run_command([place / "test"], LIMIT, **settings), program)
+    except subprocess.TimeoutExpired:
+        return Outcome(Verdict.NOTICED, f"{program}: it did not end within {LIMIT} s")
+    shutil.rmtree(place, ignore_errors=True)
+    return outcome
+
+
+def emptied(place: pathlib.Path) -> pathlib.Path:
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    return place
+
+
+class ByTest(Who):
+    """The unit tests."""
+
+    name = "test"
+
+    def prepare(self, faults: Sequence[Fault]) -> None:
+        make(["build", "tests-c"], "the tests")
+
+    def check(self, fault: Fault) -> Outcome:
+        program = fault.fields["test"]
+        text = fault.text()
+        needs = fault.fields.get("needs")
+        if needs and needs not in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
+            return Outcome(Verdict.SKIPPED, f"{program}: this machine has no {needs}")
+        place = emptied(GCC / "faults" / fault.name)
+        (place / "fault.c").write_text(text, encoding="utf-8")
+
+        def commands() -> Iterator[Command]:
+            yield [
+                "gcc",
+                "-std=c11",
+                "-O1",
+                "-g",
+                f"-I{ROOT}/include",
+                f"-I{(ROOT / fault.source).parent}",
+                f"-I{ROOT}",
+                place / "fault.c",
+                GCC / "obj" / "tests" / f"{program}.o",
+                *LIBRARIES,
+                "-o",
+                place / "test",
+                "-lcmocka",
+                "-ljansson",
+                "-lmpfr",
+                "-lm",
+            ]
+
+        return build_and_run(place, commands(), program)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop over faults: what each who builds first, what must pass as it is, each fault, and what
+comes of all.
+"""
+
+import concurrent.futures
+import dataclasses
+import sys
+from collections.abc import Sequence
+
+from . import by_cbmc, by_coq, by_eacsl, by_explain, by_fuzz, by_gate, by_kernel, by_test, by_wp
+from .catalogue import Fault, Misfit
+from .who import Broken, Missing, Options, Outcome, Verdict, Who
+
+CLASSES: dict[str, type[Who]] = {
+    of.name: of
+    for of in (
+        by_test.ByTest,
+        by_kernel.ByKernel,
+        by_gate.ByGate,
+        by_explain.ByExplain,
+        by_wp.ByWp,
+        by_cbmc.ByCbmc,
+        by_coq.ByCoq,
+        by_eacsl.ByEacsl,
+        by_fuzz.ByFuzz,
+    )
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    """What is printed: lines of TAP, all that was said of each fault, who is asked."""
+
+    tap: bool = False
+    show: bool = False
+    titles: bool = False
+
+    def print(self, *lines: str) -> None:
+        for line in lines:
+            print(
+                ("# " if self.tap and not line.startswith(("ok ", "not ok ")) else "") + line,
+                flush=True,
+            )
+
+    def fault(self, who: Who, fault: Fault, outcome: Outcome) -> None:
+        if self.tap:
+            first = outcome.how.splitlines()[0] if outcome.how else ""
+            self.print(f"{'ok' if outcome.is_well else 'not ok'} - {fault.name}: {first}")
+        else:
+            self.print(who.line(fault, outcome))
+        if self.show or (not outcome.is_well and outcome.more):
+            self.print(*("    " + line for line in outcome.more.splitlines()))
+
+
+def run(
+    name: str, faults: Sequence[Fault], options: Options, paper: Paper, everything: bool
+) -> int:
+    """Tries the faults; an exit status. everything: these are all that the who has."""
+    who = CLASSES[name](options)
+    faults = who.chosen(faults)
+    if paper.titles:
+        paper.print(f"== by {name}: {len(faults)} faults")
+    pool, outcomes, status = concurrent.futures.ThreadPoolExecutor(who.jobs), [], 0
+    try:
+        print(
+            f"scripts/faults: building for {name}; the first time takes minutes",
+            file=sys.stderr,
+            flush=True,
+        )
+        who.prepare(faults)
+        unsound = [said for said in pool.map(who.failing, who.parts(faults)) if said]
+        paper.print(*who.header(), *unsound)
+        status = 1 if unsound else 0
+        for fault, outcome in zip(faults, pool.map(who.check, faults)):
+            outcomes.append(outcome)
+            paper.fault(who, fault, outcome)
+    except KeyboardInterrupt:
+        paper.print("", "interrupted")
+        status = 130
+    except Missing as missing:
+        paper.print(str(missing))
+        return 77
+    except (Misfit, Broken) as why:
+        print(f"scripts/faults: {why}", file=sys.stderr)
+        status = 2
+    finally:
+        who.end()
+        pool.shutdown(cancel_futures=True)
+    paper.print(*who.finish(everything))
+    paper.print(counted(outcomes))
+    return status or (0 if outcomes and all(outcome.is_well for outcome in outcomes) else 1)
+
+
+def counted(outcomes: Sequence[Outcome]) -> str:
+    skipped = sum(outcome.verdict is Verdict.SKIPPED for outcome in outcomes)
+    noticed = sum(outcome.verdict is Verdict.NOTICED for outcome in outcomes)
+    return f"faults {noticed}/{len(outcomes) - skipped}" + (
+        f", {skipped} skipped" if skipped else ""
+    )

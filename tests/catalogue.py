@@ -1,0 +1,532 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the catalogue of seeded faults: its form, its check, its command, and what follows from
+the gate's reports. Run by tests/catalogue.sh; each test is a method.
+"""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCRIPTS = ROOT / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+
+import keep_cases  # noqa: E402
+from faulting import catalogue, gate_build, kills, loop  # noqa: E402
+from faulting.kills_page import page  # noqa: E402
+from faulting.who import Options  # noqa: E402
+
+RECORD = """fault: {name}
+clause: POOL-2
+{fields}
+---- right
+{right}
+---- wrong
+{wrong}
+----
+"""
+RIGHT = "    pool->n_free++;"
+
+
+def record(name="a-new-one", fields="test: test_pool", right=RIGHT, wrong="    pool->n_free += 2;"):
+    return RECORD.format(name=name, fields=fields, right=right, wrong=wrong)
+
+
+class InCopy(unittest.TestCase):
+    """A copy of what the catalogue is about."""
+
+    PARTS = (
+        "spec",
+        "include",
+        "ref",
+        "opt",
+        "cli",
+        "gate",
+        "kernels",
+        "proofs",
+        "scripts",
+        "tests",
+    )
+
+    @classmethod
+    def setUpClass(cls):
+        cls.copy = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.copy)
+        for part in cls.PARTS:
+            shutil.copytree(
+                ROOT / part, cls.copy / part, ignore=shutil.ignore_patterns("golden", "__pycache__")
+            )
+
+    def faults(self, *arguments, **environment):
+        run = subprocess.run(
+            [sys.executable, self.copy / "scripts" / "faults", *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        return run.returncode, run.stdout + run.stderr
+
+    def with_text(self, path, text, act):
+        """act(), with text in the place of a file, or at its end where it begins with a record."""
+        file = self.copy / path
+        before = file.read_text(encoding="utf-8") if file.exists() else None
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{before or ''}\n{text}", encoding="utf-8")
+        try:
+            return act()
+        finally:
+            if before is None:
+                file.unlink()
+            else:
+                file.write_text(before, encoding="utf-8")
+
+
+class Check(InCopy):
+    """scripts/faults --check finds what is wrong with a record."""
+
+    POOL = "tests/faults/ref/pool.c.faults"
+
+    def check(self, text, path=POOL):
+        return self.with_text(path, text, lambda: self.faults("--check"))
+
+    def finds(self, text, says, path=POOL):
+        status, said = self.check(text, path)
+        self.assertEqual(status, 1, says)
+        self.assertIn(says, said)
+        return said
+
+    def test_the_tree_as_it_is_passes(self):
+        status, said = self.faults("--check")
+        self.assertEqual((status, said.splitlines()[-1].endswith("findings 0")), (0, True), said)
+
+    def test_a_new_record_that_is_right_passes(self):
+        status, said = self.check(record())
+        self.assertEqual(status, 0, said)
+
+    def test_a_text_that_is_not_in_the_source_is_found_with_its_line(self):
+        lines = (self.copy / self.POOL).read_text(encoding="utf-8").count("\n")
+        said = self.finds(
+            record(right="    pool->n_free+++;"),
+            "its text is not in ref/pool.c; quote what stands there now",
+        )
+        self.assertIn(f"{self.POOL}:{lines + 5}: fault a-new-one", said)
+        self.assertIn(RIGHT, said)
+
+    def test_a_text_that_stands_twice_is_found(self):
+        self.finds(record(right="pool"), "times in ref/pool.c; quote more lines around it")
+
+    def test_a_change_that_changes_nothing_is_found(self):
+        self.finds(record(wrong=RIGHT), "the right text is the wrong one")
+
+    def test_a_source_that_does_not_exist_is_found(self):
+        self.finds(record(), "there is no ref/pond.c", "tests/faults/ref/pond.c.faults")
+
+    def test_a_name_that_is_taken_is_found(self):
+        self.finds(record(name="join-order"), "the name join-order is taken")
+
+    def test_a_change_that_is_stated_twice_is_found(self):
+        self.finds(
+            record() + "\n" + record(name="another-one"),
+            "fault another-one is the same change as a-new-one",
+        )
+
+    def test_the_same_change_of_another_quotation_is_found(self):
+        self.finds(
+            record() + "\n" + record(name="another-one", right="n_free++;", wrong="n_free += 2;"),
+            "fault another-one is the same change as a-new-one",
+        )
+
+    def test_what_a_record_names_must_exist(self):
+        for fields, says in (
+            ("test: test_pond", "no such test"),
+            ("wp: pond cp_pool_take", "no such unit and function"),
+            ("wp: pool cp_pond_take", "no such unit and function"),
+            ("cbmc: pond", "no such harness"),
+            ("coq: pond", "is not in proofs/coq/"),
+            ("gate: itself", ""),
+            ("gate: version 1", "kernels/"),
+            ("gate: tests/gate/pond.c", "no such kernel"),
+            ("kernel: version 9", "launcher, or the version"),
+            ("eacsl: pond cp_pool_take.ok", "no such driver"),
+            ("eacsl: fuzz cp_pond_take.ok", "no function cp_pond_take"),
+            ("eacsl: fuzz cp_pool_take.pond", "has a clause pond"),
+            ("fuzz: pond 10", "a number of runs"),
+            ("fuzz: tree many", "a number of runs"),
+            ("needs: avx2", "nobody must notice it"),
+            ("wp: pool cp_pool_take\nneeds: avx2", "`needs:` is for `test:`"),
+            ("test: test_pool\nwider: no", "`wider:` is for `explain:`"),
+        ):
+            if says:
+                self.finds(record(fields=fields), says)
+
+    def test_a_theorem_must_exist(self):
+        text = record(
+            fields="coq: pond", right="  | _ => fun i => A J i / W J", wrong="  | _ => fun i => W J"
+        )
+        self.finds(text, "there is no such theorem", "tests/faults/proofs/coq/Softmax.v.faults")
+
+    def test_a_clause_must_exist(self):
+        self.finds(record().replace("POOL-2", "POOL%s" % "-99"), "-99: spec/ has no such clause")
+        self.finds(record().replace("clause: POOL-2\n", ""), "it has no `clause:`")
+
+    def test_a_malformed_record_is_found(self):
+        for text, says in (
+            (record().replace("fault: a-new-one\n", ""), "a record begins with `fault: NAME`"),
+            (record(name="Of_Mine"), "a record begins with `fault: NAME`"),
+            (record(fields="test: test_pool\ntest: test_tree"), "a second `test:`"),
+            (record(fields="tests: test_pool"), "`tests: test_pool` is no field"),
+            (record(fields="test:"), "`test:` is no field"),
+            (record().replace("---- wrong\n", ""), "`---- right` without `---- wrong` after it"),
+            (record().replace("---- right\n", ""), "`    pool->n_free++;` is no field"),
+            (record().removesuffix("----\n"), "the record's last line, `----`, is missing"),
+            ("fault: a-new-one\ntest: test_pool\n", "it changes nothing"),
+            (record(right=""), "the right text is empty"),
+        ):
+            self.finds(text, says)
+
+
+class Form(unittest.TestCase):
+    """Records as text."""
+
+    def read(self, text):
+        with tempfile.TemporaryDirectory() as place:
+            root = pathlib.Path(place)
+            (root / "tests" / "faults" / "ref").mkdir(parents=True)
+            (root / "tests" / "faults" / "ref" / "pool.c.faults").write_text(text, encoding="utf-8")
+            return catalogue.read(root)
+
+    def test_what_is_written_is_read_again(self):
+        faults = catalogue.load()
+        self.assertGreater(len(faults), 800)
+        for fault in faults:
+            (again,), problems = self.read(
+                "# A comment.\n\n" + catalogue.written(fault) + "\n# Another.\n"
+            )
+            self.assertEqual(problems, [])
+            self.assertEqual(
+                [(change.right, change.wrong) for change in again.changes],
+                [(change.right, change.wrong) for change in fault.changes],
+            )
+            self.assertEqual(again.fields, fault.fields)
+
+    def test_texts_are_exact(self):
+        (fault,), _ = self.read(record(right="  a\n\n  b\n", wrong="\n#x: y\n  ---- right\n"))
+        self.assertEqual(
+            (fault.changes[0].right, fault.changes[0].wrong),
+            ("  a\n\n  b\n", "\n#x: y\n  ---- right\n"),
+        )
+
+    def test_several_places_are_changed_one_after_the_other(self):
+        (fault,), problems = self.read(
+            record(right="a", wrong="b").removesuffix("----\n")
+            + "---- right\nc\n---- wrong\n----\n"
+        )
+        self.assertEqual(
+            (problems, [(c.right, c.wrong) for c in fault.changes]), ([], [("a", "b"), ("c", "")])
+        )
+
+
+class Command(InCopy):
+    """scripts/faults."""
+
+    def test_bad_use_says_what_to_do(self):
+        for arguments, says in (
+            (("join-ordr",), "no fault is called join-ordr; like it are join-order"),
+            (("--by", "nobody"), "--by takes test, kernel, gate"),
+            (("--for", "ref/pol.c"), "no fault is in ref/pol.c; like it are ref/pool.c"),
+            (("tree-join-copies-one-less",), "is not for test: try --by wp"),
+            (("--for", "kernels/v1.h"), "no fault of kernels/v1.h is for test"),
+            (("--by", "coq,fuzz", "tree-join-copies-one-less"), "is not for coq,fuzz: try --by wp"),
+            (("--bogus",), "unrecognized arguments: --bogus"),
+        ):
+            status, said = self.faults(*arguments)
+            self.assertEqual((status, says in said), (2, True), said)
+
+    def test_the_list_can_be_of_a_source_and_of_one_who_notices(self):
+        status, said = self.faults("--list", "--by", "wp", "--for", "ref/tree_join.c")
+        rows = [line.split() for line in said.splitlines()]
+        self.assertEqual((status, {row[1] for row in rows}), (0, {"ref/tree_join.c"}))
+        self.assertTrue(all("wp" in row[2:] for row in rows))
+        self.assertIn(["join-order", "ref/tree_join.c", "test", "wp", "cbmc", "fuzz"], rows)
+
+    def test_help_names_all_who_notice(self):
+        status, said = self.faults("--help")
+        self.assertEqual(status, 0)
+        for who in catalogue.WHO:
+            self.assertIn(f"\n  {who} ", said)
+        self.assertEqual(
+            list(loop.CLASSES),
+            ["test", "kernel", "gate", "explain", "wp", "cbmc", "coq", "eacsl", "fuzz"],
+        )
+        self.assertEqual(set(loop.CLASSES), set(catalogue.WHO))
+
+    def test_a_malformed_catalogue_is_refused(self):
+        act = lambda: self.faults("join-order")  # noqa: E731
+        status, said = self.with_text("tests/faults/ref/tree.c.faults", "fault: x\n", act)
+        self.assertEqual((status, "tests/faults/ref/tree.c.faults:" in said), (2, True), said)
+
+    def noticed(self, answer, *arguments):
+        """The status and what is said when the faulted tree's programs are this."""
+        place = self.copy / "fake"
+        place.mkdir(exist_ok=True)
+        for name, text in (("chunkproof", answer), ("libchunkproof.a", "")):
+            (place / name).write_text(text, encoding="utf-8")
+            (place / name).chmod(0o755)
+        compiler = self.copy / "bin"
+        compiler.mkdir(exist_ok=True)
+        (compiler / "cc").write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+        (compiler / "cc").chmod(0o755)
+        return self.faults(
+            "--by",
+            "explain",
+            "--build",
+            str(place),
+            *arguments,
+            PATH=f"{compiler}:{os.environ['PATH']}",
+        )
+
+    GATE = '#!/bin/sh\nif [ $1 = gate ]; then mkdir "$6" && echo {} >"$6/a.json"; exit 1; fi\n'
+
+    def test_a_fault_that_is_not_noticed_fails(self):
+        words = next(fault for fault in catalogue.load() if "explain" in fault.fields)
+        for said, status, verdict in (
+            (words.fields["explain"], 0, "noticed"),
+            ("nothing", 1, "NOT NOTICED"),
+            ("nothing\n  also: " + words.fields["explain"], 1, "NOT NOTICED"),
+        ):
+            answer = self.noticed(f"{self.GATE}cat <<'END'\n{said}\nEND\n", words.name)
+            self.assertEqual(answer[0], status, answer[1])
+            self.assertIn(f" {verdict} ", answer[1])
+            self.assertIn(f"\nfaults {1 - status}/1\n", answer[1])
+
+    def test_lines_of_tap(self):
+        words = next(fault for fault in catalogue.load() if "explain" in fault.fields)
+        status, said = self.noticed(f"{self.GATE}echo nothing\n", "--tap", words.name)
+        self.assertEqual(status, 1)
+        self.assertIn(f"not ok - {words.name}: {words.fields['explain']}", said)
+        self.assertIn("#     nothing", said)
+
+
+class Kills(unittest.TestCase):
+    """What follows from the gate's reports on a kernel, right and with a fault."""
+
+    @staticmethod
+    def entry(case, verdict="right", values="count", rejected=()):
+        return {
+            "case": case,
+            "values": values,
+            "verdict": verdict,
+            "judged": True,
+            "rejected": list(rejected),
+            "seconds": 0.5,
+        }
+
+    def row(self, *each, right=(), usual=None, fault="one"):
+        usual = [self.entry(0)] if usual is None else usual
+        findings = [{"verdict": "wrong", "case": 1, "text": "element <0> is & must not be"}]
+        return kills.row_of(
+            fault,
+            "MERGE-4",
+            "kernel",
+            {"each": list(each), "usual": list(usual), "findings": findings},
+            {"each": list(right), "usual": [self.entry(0)]},
+        )
+
+    def test_evidence_is_the_values_of_wrong_numbers_or_the_verdict(self):
+        row = self.row(
+            self.entry(0),
+            self.entry(1, "wrong", "select"),
+            self.entry(2, "hangs", "normal"),
+            self.entry(3, "wrong", "zero"),
+            self.entry(4, "wrong", "select"),
+        )
+        self.assertEqual((row.cases, row.killed, row.seconds), (5, 4, 1.0))
+        self.assertEqual(
+            row.first,
+            {
+                "case": 1,
+                "values": "select",
+                "verdict": "wrong",
+                "text": "element <0> is & must not be",
+            },
+        )
+        self.assertEqual(
+            row.evidence,
+            {
+                "select": {"cases": 2, "first": 1},
+                "hangs": {"cases": 1, "first": 2},
+                "zero": {"cases": 1, "first": 3},
+            },
+        )
+        self.assertEqual((kills.classes_of(row), kills.marks(row)), ("stf", ".s..t....f"))
+
+    def test_every_kind_of_evidence_has_one_class(self):
+        names = (ROOT / "gate" / "case" / "recipe.c").read_text(encoding="utf-8")
+        names = names.split("gate_values_names", 1)[1].split("{", 1)[1].split("}", 1)[0]
+        verdicts = (ROOT / "gate" / "judge" / "finding.c").read_text(encoding="utf-8")
+        verdicts = verdicts.split("gate_verdict_names", 1)[1].split("{", 1)[1].split("}", 1)[0]
+        known = {name.strip().strip('"') for name in (names + "," + verdicts).split(",")} - {
+            "NULL",
+            "right",
+            "wrong",
+            "depends-on-others",
+            "",
+        }
+        self.assertEqual(sorted(kills.KINDS), sorted(known))
+
+    def test_a_rule_that_rejects_the_right_kernel_too_tells_nothing(self):
+        row = self.row(
+            self.entry(0, "wrong", rejected=["allclose 1e-2", "cosine > 0.99"]),
+            self.entry(1, "wrong", rejected=["allclose 1e-2"]),
+            right=[self.entry(0, rejected=["cosine > 0.99"]), self.entry(1)],
+            usual=[self.entry(0, "wrong", rejected=["allclose 1e-3"])],
+        )
+        self.assertEqual({rule: n for rule, n in row.told.items() if n}, {"allclose 1e-2": 2})
+        self.assertEqual(
+            (kills.rule_marks(row.told), kills.rule_marks(row.usual)), ("2....", ".3...")
+        )
+
+    def test_the_summary_counts_survivors_and_what_one_class_alone_kills(self):
+        rows = [
+            self.row(self.entry(0, "wrong"), fault="counted"),
+            self.row(self.entry(0), fault="alive"),
+            self.row(self.entry(0, "wrong"), self.entry(1, "unwritten"), fault="both"),
+            self.row(
+                *(self.entry(i, "hangs", rejected=["cosine > 0.99"]) for i in range(5)),
+                fault="often",
+            ),
+        ]
+        summary = kills.summary_of(rows)
+        self.assertEqual(
+            (summary["faults"], summary["killed"], summary["survivors"]), (4, 3, ["alive"])
+        )
+        self.assertEqual(
+            {name: faults for name, faults in summary["only"].items() if faults},
+            {"count": ["counted"], "failure": ["often"]},
+        )
+        self.assertEqual(summary["few"], ["counted", "both"])
+        self.assertEqual(
+            summary["rules"]["cosine > 0.99"]["lets_through"], ["counted", "alive", "both"]
+        )
+        self.assertEqual(len(summary["rules"]["allclose 1e-2"]["usual_lets_through"]), 4)
+        lines = kills.summary_lines(summary, True)
+        self.assertIn("survives: alive", lines)
+        self.assertIn("SURVIVES", kills.line_of(rows[1]))
+
+    def test_where_there_was_no_usual_test_nothing_is_said_of_it(self):
+        rows = [
+            self.row(self.entry(0, "wrong"), usual=[], fault="cuda"),
+            self.row(self.entry(0, "wrong"), fault="host"),
+        ]
+        summary = kills.summary_of(rows)
+        self.assertEqual(
+            (kills.rule_marks(rows[0].usual), kills.rule_marks(rows[1].usual)), ("-----", ".....")
+        )
+        self.assertEqual(summary["rules"]["allclose 1e-2"]["usual_lets_through"], ["host"])
+        self.assertTrue(
+            any(
+                line.endswith("  1 of 1 in the usual test")
+                for line in kills.summary_lines(summary, True)
+            )
+        )
+        self.assertIn("cuda", page(rows, summary, True))
+        out = io.StringIO()
+        kills.write_csv(out, rows)
+        self.assertEqual(
+            [line["usual: cosine > 0.99"] for line in csv.DictReader(io.StringIO(out.getvalue()))],
+            ["", "0"],
+        )
+
+    def test_each_fault_has_a_kernel_that_is_to_be_right_without_it(self):
+        faults = [fault for fault in catalogue.load() if "gate" in fault.fields]
+        self.assertGreater(len(faults), 380)
+        for fault in faults:
+            kernel = gate_build.kernel_of(fault)
+            source, text = gate_build.as_it_is(kernel)
+            self.assertTrue((ROOT / source).is_file() and text, source)
+            self.assertEqual(gate_build.is_version(kernel), fault.source.startswith("kernels/"))
+
+    def test_faults_in_versions_are_for_the_deep_tier_but_for_some(self):
+        faults = [fault for fault in catalogue.load() if "gate" in fault.fields]
+        all_of_them, some = (
+            len(loop.CLASSES["gate"](Options(named=named)).chosen(faults))
+            for named in (True, False)
+        )
+        self.assertEqual(all_of_them, len(faults))
+        deep = [fault for fault in faults if gate_build.is_deep(fault)]
+        self.assertEqual(some + len(deep), len(faults))
+        self.assertTrue(all(gate_build.is_version(gate_build.kernel_of(fault)) for fault in deep))
+        self.assertGreater(
+            sum(gate_build.is_version(gate_build.kernel_of(fault)) for fault in faults), len(deep)
+        )
+
+    def test_kernels_in_cuda_get_few_cases_and_versions_more_in_the_deep_tier(self):
+        def cases(kernel, source, deep):
+            with tempfile.TemporaryDirectory() as place:
+                options = gate_build.build(pathlib.Path(place), kernel, source, "", deep)[2]
+                return options[options.index("--cases") + 1] if "--cases" in options else None
+
+        version, plain, in_c = (
+            ("version 1", "kernels/v1.h"),
+            "tests/example/paged_kernel.cu",
+            "tests/example/paged_kernel.c",
+        )
+        self.assertEqual([cases(*version, False), cases(*version, True)], ["16", "40"])
+        self.assertEqual([cases(plain, plain, False), cases(plain, plain, True)], ["16", "16"])
+        self.assertIsNone(cases(in_c, in_c, True))
+
+    def test_small_cases_are_most_of_the_corpus_and_no_large_one(self):
+        cases = keep_cases.read()
+        names = {file.name for file in keep_cases.CASES.iterdir()}
+        self.assertEqual(names, {keep_cases.file_of(case) for case in cases})
+        large = sum(keep_cases.file_of(case) == "large.jsonl" for case in cases)
+        self.assertGreater(len(cases) - large, 10 * large)
+        self.assertGreater(large, 0)
+        lines = [
+            line
+            for file in keep_cases.CASES.iterdir()
+            for line in file.read_text(encoding="utf-8").splitlines()
+        ]
+        self.assertEqual(
+            (len(lines), len({json.dumps(case["recipe"], sort_keys=True) for case in cases})),
+            (len(cases), len(cases)),
+        )
+
+    def test_a_case_is_of_a_fault_of_the_catalogue(self):
+        known = {fault.name for fault in catalogue.load() if "gate" in fault.fields}
+        self.assertEqual(
+            [case["fault"] for case in keep_cases.read() if case["fault"] not in known], []
+        )
+
+    def test_the_page_escapes_and_needs_nothing_else(self):
+        rows = [self.row(self.entry(1, "wrong"), fault="<b>&")]
+        text = page(rows, kills.summary_of(rows), True)
+        self.assertIn("&lt;b&gt;&amp;", text)
+        self.assertIn("element &lt;0&gt; is &amp; must not be", text)
+        for outside in ("<b>", "http", "<script", "src=", "@import"):
+            self.assertNotIn(outside, text)
+
+    def test_the_csv_has_a_column_for_each_kind_and_rule(self):
+        out = io.StringIO()
+        kills.write_csv(
+            out,
+            [self.row(self.entry(0, "wrong"), self.entry(2, "crashed")), self.row(self.entry(0))],
+        )
+        killed, alive = csv.DictReader(io.StringIO(out.getvalue()))
+        self.assertEqual(
+            (killed["count"], killed["crashed"], killed["zero"], killed["first case"]),
+            ("1", "1", "0", "0"),
+        )
+        self.assertEqual((alive["killed"], alive["first case"]), ("0", ""))
+        self.assertEqual((killed["cosine > 0.99"], killed["usual: cosine > 0.99"]), ("0", "0"))
+
+
+if __name__ == "__main__":
+    unittest.main()
