@@ -113,7 +113,7 @@ simt    := $(BUILD)/libchunkproof_simt.a
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu bench bench-smoke deps deps-list test try tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu bench bench-smoke deps deps-list test try tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean clean-cache help
 
 build: $(static) $(shared) $(simt) $(command)  ## the libraries and the command (the default)
 
@@ -237,6 +237,9 @@ uninstall:                             ## what install put there, from the same 
 
 clean:                                 ## all that was built; unpacked tools stay (build/tools)
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name tools -exec rm -rf {} +
+
+clean-cache:                           ## results of proofs and model checking that all checkouts share (CACHE=off ignores them)
+	@scripts/kept.py --clean
 
 help:                                  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile

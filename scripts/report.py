@@ -14,7 +14,7 @@ COUNT = re.compile(r"(?P<value>\d+) (?P<name>[A-Za-z][A-Za-z -]*)$")
 def new(tier, strict, commit, tools):
     return {"schema": 1, "project": "chunkproof", "commit": commit, "tier": tier, "strict": strict,
             "started": datetime.now(timezone.utc).isoformat(timespec="seconds"), "seconds": 0.0,
-            "status": "pass", "passed": 0, "failed": 0, "skipped": 0, "tools": tools, "stages": []}
+            "cpu": 0.0, "status": "pass", "passed": 0, "failed": 0, "skipped": 0, "tools": tools, "stages": []}
 
 
 def figures_of(summary):
@@ -40,7 +40,8 @@ def number(text):
 def close(report, seconds):
     """Adds up the stages. A status other than "pass" (interrupted) stays."""
     statuses = [entry["status"] for entry in report["stages"]]
-    report.update(seconds=round(seconds, 2), passed=statuses.count("pass"),
+    report.update(seconds=round(seconds, 2), cpu=round(sum(entry["cpu"] for entry in report["stages"]), 2),
+                  passed=statuses.count("pass"),
                   failed=statuses.count("fail"), skipped=statuses.count("skip"))
     if report["status"] == "pass" and report["failed"]:
         report["status"] = "fail"
@@ -54,19 +55,26 @@ def said(entry):
 
 
 def table(report):
-    rows = [("stage", "result", "figures", "seconds")]
+    rows = [("stage", "result", "figures", "seconds", "CPU")]
     for entry in report["stages"]:
-        rows.append((entry["name"], entry["status"], said(entry), f"{entry['seconds']:.1f}"))
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    lines = [f"{name:{widths[0]}}  {result:{widths[1]}}  {figures:{widths[2]}}  {seconds:>{widths[3]}}"
-             for name, result, figures, seconds in rows]
+        rows.append((entry["name"], entry["status"], said(entry), f"{entry['seconds']:.1f}", f"{entry['cpu']:.1f}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    lines = [f"{name:{widths[0]}}  {result:{widths[1]}}  {figures:{widths[2]}}  {seconds:>{widths[3]}}  {cpu:>{widths[4]}}"
+             for name, result, figures, seconds, cpu in rows]
     lines.insert(1, "-" * len(lines[0]))
     return "\n".join(["", *lines, ""])
 
 
+def slowest(report, count=5):
+    """The stages that took the processors longest."""
+    entries = sorted(report["stages"], key=lambda entry: -entry["cpu"])[:count]
+    return "slowest: " + ", ".join(f"{entry['name']} {entry['seconds']:.0f} s (CPU {entry['cpu']:.0f} s)"
+                                   for entry in entries)
+
+
 def totals(report):
     return (f"{report['passed']} passed, {report['failed']} failed, {report['skipped']} skipped "
-            f"in {report['seconds']:.0f} s (TIER={report['tier']})")
+            f"in {report['seconds']:.0f} s, CPU {report['cpu']:.0f} s (TIER={report['tier']})")
 
 
 def junit(report):

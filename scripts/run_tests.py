@@ -12,17 +12,24 @@
 A program says `ok ...` or `not ok ...` on a line for each test (TAP; cmocka is asked for it). It fails
 also when it says nothing, or less than its plan (`1..N`), ends with another status than 0, dies, or
 runs past the time limit. `ok N # SKIP why` is a skip, with STRICT=1 a failure.
-The last line is the totals: N passed, N failed.
+The longest test of the last run (BUILD/tests.seconds) begins first. A line shows a test's time by the
+clock and, as CPU, that of all processors. The last line is the totals: N passed, N failed.
 """
 import argparse
 import glob
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+# Where no run has left its times: those that take longest, the longest first.
+LONGEST = ("explain_faults.sh", "gate_reports.sh", "cli_gate.sh", "scripts.sh", "cli_explain.sh", "cli_gate_cuda.sh",
+           "test_opt_tiny", "test_tiny", "test_kernels", "test_simt")
 
 
 def stem(path):
@@ -51,20 +58,64 @@ def find(build, only, stems, leave_out):
 
 
 def run(argv, limit):
-    """Runs one program; (exit status, or None when it ran past the limit; output)."""
+    """Runs one program; (exit status, or None when it ran past the limit; output; seconds of processors)."""
     environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP")
     try:
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, errors="replace",
                                  env=environment)
     except OSError as error:
-        return 127, str(error)
-    try:
-        output = child.communicate(timeout=limit)[0]
-        return child.returncode, output
-    except subprocess.TimeoutExpired:
+        return 127, str(error), 0.0
+    late = threading.Event()
+
+    def stop():
+        late.set()
         child.kill()
-        return None, child.communicate()[0]
+
+    timer = threading.Timer(limit, stop)
+    timer.start()
+    try:
+        with child.stdout:
+            output = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)  # of the child and all that it waited for
+    finally:
+        timer.cancel()
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return None if late.is_set() else child.returncode, output, usage.ru_utime + usage.ru_stime
+
+
+def seconds_file(build, wrap):
+    return os.path.join(build, "tests.seconds" + ("." + os.path.basename(wrap[0]) if wrap else ""))
+
+
+def read_seconds(path):
+    """{stem: seconds of processors} of earlier runs; what is not that is as if there was none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+        return {str(name): float(value) for name, value in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def keep_seconds(path, seconds):
+    try:
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
+            json.dump({**read_seconds(path), **seconds}, file, indent=0, sort_keys=True)
+        os.replace(file.name, path)
+    except OSError:
+        pass  # the next run has another order
+
+
+def file_of(test):
+    """Which tells a program and a shell test with the same stem apart."""
+    return os.path.basename(test[1][1] if test[1][0] == "bash" else test[1][0])
+
+
+def longest_first(tests, before):
+    """By the times of earlier runs; without them by LONGEST."""
+    known = {name: 1e6 - place for place, name in enumerate(LONGEST)}
+    return sorted(tests, key=lambda test: -before.get(file_of(test), known.get(file_of(test), 0)))
 
 
 def judge(status, output, limit):
@@ -105,25 +156,31 @@ def main():
     parser.add_argument("stems", nargs="*")
     options = parser.parse_args()
 
-    tests = find(options.build, options.only, options.stems, options.leave_out)
     wrap = shlex.split(options.wrap)
+    kept = seconds_file(options.build, wrap)
+    tests = longest_first(find(options.build, options.only, options.stems, options.leave_out), read_seconds(kept))
 
     def one(test):
         started = time.monotonic()
-        status, output = run(wrap + test[1], options.limit)
-        return test[0], output, *judge(status, output, options.limit), time.monotonic() - started
+        status, output, cpu = run(wrap + test[1], options.limit)
+        return test, output, *judge(status, output, options.limit), time.monotonic() - started, cpu
 
     total = {"passed": 0, "failed": 0, "skipped": 0}
+    times = {}
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
-        for name, output, passed, failed, skipped, why, seconds in pool.map(one, tests):
+        for done in as_completed([pool.submit(one, test) for test in tests]):
+            test, output, passed, failed, skipped, why, seconds, cpu = done.result()
+            name = test[0]
             if os.environ.get("STRICT") == "1" and skipped:
                 failed, skipped, why = failed + skipped, 0, why or "STRICT=1: a test was skipped"
             counts = {"passed": passed, "failed": failed, "skipped": skipped}
             total = {key: total[key] + counts[key] for key in total}
-            print(f"{name:16} {line(counts):24} {seconds:7.1f} s", flush=True)
+            times[file_of(test)] = round(cpu, 2)
+            print(f"{name:16} {line(counts):24} {seconds:7.1f} s, CPU {cpu:6.1f} s", flush=True)
             if failed:
                 print(output.rstrip())
                 print(f"{name}: {why or 'see above'}", flush=True)
+    keep_seconds(kept, times)
     if not tests:
         print("no test was found")
         total["failed"] += 1

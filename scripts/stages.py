@@ -4,13 +4,17 @@ stage reports what it found. To add one, add a line here.
 
 A need is the name of a command, or (what it is, a command line that shows whether it is there).
 A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead; one
-that has `tiers` belongs to these only (to none: ()), and runs in another when it is named.
+that has `tiers` belongs to these only (to none: ()), and runs in another when it is named: .ci/run names
+some of the deep ones. `cores` are the
+processors that it uses; 0: all. Stages whose cores fit beside each other run side by side: what they
+build, they build one after the other (make()).
 """
 import os
 from dataclasses import dataclass, field
 
 JOBS = min(os.cpu_count() or 1, 8)
 TIERS = ("quick", "default", "deep")
+ABOVE_QUICK = ("default", "deep")
 
 
 @dataclass(frozen=True)
@@ -22,16 +26,22 @@ class Stage:
     quick: str = ""
     tiers: tuple = TIERS
     limit: int = 1800  # seconds
+    cores: int = 0
+
+    def weight(self):
+        return min(self.cores, JOBS) or JOBS
 
 
 def make(build, target, options=""):
-    return f"make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
+    """A configuration is built by one make at a time."""
+    return f"flock build/verify/{build}.lock make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
 
 
-def built(compiler):
-    return Stage(f"build-{compiler}", make(compiler, "build tests-c", f"CC={compiler}") +
-                 f" && echo functions $(nm -D --defined-only build/{compiler}/libchunkproof.so | wc -l)",
-                 (compiler,))
+def built(compiler, tiers=TIERS):
+    """All that is built with it, at once; quickly, what others need of it."""
+    counted = f" && echo functions $(nm -D --defined-only build/{compiler}/libchunkproof.so | wc -l)"
+    return Stage(f"build-{compiler}", make(compiler, "build tests", f"CC={compiler}") + counted, (compiler,),
+                 quick=make(compiler, "build gate-kernels", f"CC={compiler}") + counted, tiers=tiers)
 
 
 def tests(build, options="", arguments="", target="command tests-c"):
@@ -39,40 +49,57 @@ def tests(build, options="", arguments="", target="command tests-c"):
         f" && scripts/run_tests.py --build build/{build} --jobs {JOBS} {arguments}"
 
 
-def unit(compiler):
-    return Stage(f"unit-{compiler}", tests(compiler, f"CC={compiler}", "--only unit"), (compiler,))
+def unit(compiler, tiers):
+    return Stage(f"unit-{compiler}", tests(compiler, f"CC={compiler}", "--only unit"), (compiler,), tiers=tiers)
+
+
+def without(stems):
+    return "".join(f" --except {name}" for name in stems)
+
+
+def unless_deep(stems):
+    """Words for sh: without these tests, but for TIER=deep."""
+    return ' $([ "$TIER" = deep ] || echo' + without(stems) + ")"
+
+
+# The command's tests that take longest: of the gate and of what explains, which compile or run kernel after kernel,
+# of the scripts, and of the benchmark.
+OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
+LONG = OF_THE_GATE + ("explain_faults", "cli_gate_cuda", "scripts", "cli_bench")
+
+
+# Those above the ones that `make test` and the deep tier run alone: they try each fault, or run the executor.
+LONGEST = ("explain_faults", "cli_gate_cuda")
 
 
 def command():
-    """The command's tests; quickly, without those of the gate's own scripts, which take the longest."""
+    """The command's tests."""
     run = tests("gcc", "CC=gcc", "--only shell --except install", "command gate-kernels")
-    return Stage("command", run, ("gcc",), quick=run + " --except scripts")
+    return Stage("command", run + unless_deep(LONGEST), ("gcc",), quick=run + without(LONG))
 
 
 def gate():
     """The gate, on the kernels that come with it or on the one that KERNEL names."""
-    return Stage("gate", make("gcc", "command gate-kernels", "CC=gcc") + " && scripts/gate build/gcc", ("gcc",))
+    run = make("gcc", "command gate-kernels", "CC=gcc") + " && scripts/gate build/gcc"
+    return Stage("gate", run, ("gcc",))
 
 
 # No recovery: the first finding ends the program, which is then a failed test.
 SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible"
-# The two walks through many small worlds: most of the time of every instrumented run.
-LESS = " --except tiny --except trace_replay"
+# The walks through many small worlds: most of the time of every instrumented run.
+WALKS = ("tiny", "opt_tiny", "trace_replay")
 
 WP = ("frama-c", "why3", "z3", "cvc4")
 EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o /dev/null"))
 
 
-# The gate's own tests of the command: some minutes with sanitizers. And the walk through many small worlds with two trees:
-# some minutes under valgrind, which is slower than they are.
-OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
-LONGEST_WALK = ("opt_tiny",)
-
-
-def unless_deep(stems):
-    """Words for sh: without these tests, but for TIER=deep."""
-    return ' $([ "$TIER" = deep ] || echo' + "".join(f" --except {name}" for name in stems) + ")"
+# The walks through many small worlds and the tests of the gate, of kernels and of traces: most of an hour's quarter
+# under valgrind. By default it runs the others, those of ref/ and opt/ among them.
+NOT_IN_VALGRIND = WALKS + ("gate", "runner", "runner_load", "emulate", "opt", "opt_amx", "opt_exp", "amx_dot", "simulate",
+                           "simulate_laws", "trace", "trace_opt", "bound", "tolerance", "tolerance_parts", "exact")
+# As many numbers and cases as an instrumented run has time for. Deep: as many as the tests have by themselves.
+FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 
 
 def sanitized(compiler, tiers=TIERS):
@@ -81,29 +108,29 @@ def sanitized(compiler, tiers=TIERS):
     """
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
-    left_out = ("install", "scripts", "catalogue", "cli_gate_cuda", "explain_faults")
-    shell = " --only shell" + "".join(f" --except {name}" for name in left_out) + unless_deep(OF_THE_GATE)
-    return Stage(f"asan-{compiler}", run + shell,
+    left_out = ("install", "scripts", "catalogue", "minutes", "cli_gate_cuda", "explain_faults")
+    shell = " --only shell" + without(left_out) + unless_deep(OF_THE_GATE + ("cli_bench",))
+    return Stage(f"asan-{compiler}", FEWER.format("6000", "100") + run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
-                 quick=run + LESS, tiers=tiers)
+                 quick=FEWER.format("600", "60") + run + without(WALKS), tiers=tiers)
 
 
 def valgrind():
-    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + unless_deep(LONGEST_WALK)
+    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + unless_deep(NOT_IN_VALGRIND)
     return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600", "CHUNKPROOF_CASES": "60"},
-                 tiers=("default", "deep"))
+                 tiers=ABOVE_QUICK)
 
 
 def trace():
     run = make("gcc", "command", "CC=gcc") + " && scripts/trace_smoke.py build/gcc/chunkproof"
-    return Stage("trace", run, ("gcc",))
+    return Stage("trace", run, ("gcc",), cores=1)
 
 
 def bench():
     """That the benchmark compiles and runs; its figures mean nothing here."""
-    return Stage("bench", make("gcc", "bench-smoke", "CC=gcc"), ("gcc",))
+    return Stage("bench", make("gcc", "bench-smoke", "CC=gcc"), ("gcc",), cores=1)
 
 
 ARM = "build/tools/arm64"  # scripts/deps-arm64
@@ -118,19 +145,19 @@ def arm64():
                 " ".join(f"build/arm64/tests/test_{stem}" for stem in stems))
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} -x c - -o build/tools/arm64.probe && " \
             f"qemu-aarch64 -L {ARM} build/tools/arm64.probe"
-    return Stage("arm64", f'[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS=2e7; {run}',
+    return Stage("arm64", f'[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS=2e6; {run}',
                  ("aarch64-linux-gnu-gcc", "qemu-aarch64", ("libraries for ARM", probe)),
-                 tiers=("default", "deep"))
+                 tiers=ABOVE_QUICK)
 
 
 def tolerance():
     """Emulated kernels against the certified tolerance; fuzz/README.md. Deep: half an hour of two cores."""
     run = make("gcc", "tolerance-check", f"CC=gcc JOBS={JOBS}")
-    return Stage("tolerance", 'case $TIER in deep) n=1e9 ;; *) n=1e7 ;; esac; '
+    return Stage("tolerance", 'case $TIER in deep) n=1e9 ;; *) n=1e6 ;; esac; '
                  f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), limit=4 * 3600)
 
 
-def simt(build, compiler, options="", tiers=("default", "deep")):
+def simt(build, compiler, options="", tiers=ABOVE_QUICK):
     """The executor of CUDA kernels, and those of its tests."""
     run = tests(build, f"CC={compiler} {options}", "--only simt", "tests-simt")
     return Stage(f"simt-{build}", run, (compiler, "objcopy"), tiers=tiers)
@@ -142,10 +169,10 @@ def oracle():
     return Stage("oracle", make("gcc", "tests-c", "CC=gcc") +
                  f" && {{ {run}; }} >build/verify/oracle.txt 2>&1; status=$?; cat build/verify/oracle.txt; "
                  "grep '^elements' build/verify/oracle.txt; exit $status",
-                 ("gcc",), tiers=("deep",))
+                 ("gcc",), tiers=("deep",), cores=1)
 
 
-def fuzz(name, arguments, tiers=("default", "deep"), limit=1800):
+def fuzz(name, arguments, tiers, limit=1800):
     """Fuzzing with clang's engine (fuzz/README.md)."""
     probe = "echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | " \
             "clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null"
@@ -154,42 +181,46 @@ def fuzz(name, arguments, tiers=("default", "deep"), limit=1800):
 
 STAGES = (
     built("gcc"),
-    built("clang"),
+    built("clang", ABOVE_QUICK),  # quickly, asan-clang builds with it
     Stage("lint", "scripts/lint"),
-    unit("gcc"),
-    unit("clang"),
+    unit("gcc", ABOVE_QUICK),
+    unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
-    Stage("faults", "scripts/faults", ("gcc",)),
+    Stage("faults", "scripts/faults", ("gcc",), tiers=ABOVE_QUICK),
     arm64(),
     tolerance(),
     oracle(),
-    sanitized("gcc", tiers=("default", "deep")),
+    sanitized("gcc", tiers=("deep",)),
     sanitized("clang"),
     simt("gcc", "gcc"),
-    simt("clang", "clang"),
+    simt("clang", "clang", tiers=("deep",)),
     gate(),
     Stage("fuzz-corpus", make("gcc", "fuzz-targets", "CC=gcc") + " && scripts/fuzz --replay build/gcc",
-          ("gcc", "objcopy"), tiers=("default", "deep")),
-    fuzz("fuzz", "scripts/fuzz --smoke"),
+          ("gcc", "objcopy"), tiers=ABOVE_QUICK, cores=1),
+    fuzz("fuzz", "scripts/fuzz --smoke", ABOVE_QUICK),
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
-    Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("default", "deep")),
+    Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",)),
+    Stage("gate-faults-some", "scripts/faults --by gate "  # every fifth
+          "$(scripts/faults --by gate --list | awk 'NR % 5 == 1 { print $1 }')",
+          ("gcc", "objcopy"), tiers=("default",)),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
-          (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=("default", "deep")),
+          (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK),
     Stage("kernel-faults", "scripts/faults --by kernel", ("gcc", "objcopy"), tiers=("deep",)),
     simt("asan-clang", "clang", f"EXTRA_CFLAGS='{SANITIZE}'", tiers=("deep",)),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
-    Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove
+    Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove, and .ci/run with those below
+    Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=()),
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
-    Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=("default", "deep")),
+    Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK),
     Stage("proofs-coq-faults", "scripts/faults --by coq", ("coqc",), tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
     Stage("model-checking-faults", "scripts/faults --by cbmc", ("cbmc",), tiers=("deep",)),
     Stage("contracts", "proofs/eacsl/run", EACSL, tiers=("deep",)),
     Stage("contracts-faults", "scripts/faults --by eacsl", EACSL, tiers=("deep",)),
-    Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=("default", "deep")),
+    Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=ABOVE_QUICK),
     trace(),
     bench(),
-    Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config")),
+    Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config"), cores=1),
 )

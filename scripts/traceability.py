@@ -227,7 +227,8 @@ class Evidence:
             name = wp_name(*fault.said_by("wp")) if tool == "WP" else fault.fields[tool.lower()]
             for clause in fault.clauses:
                 is_named = (name in self.contract[clause] | self.comment[clause] if tool == "WP" else
-                            name in self.coq[clause] if tool == "Coq" else clause in checked.get(name, ()))
+                            name in self.coq[clause] if tool == "Coq" else
+                            clause in checked.get(name, ()))
                 if not is_named:
                     self.by_fault[clause].add(f"{name} ({tool})")
         self.tests = collections.defaultdict(set)

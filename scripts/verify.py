@@ -7,9 +7,12 @@ the gate adds gate.json, gate.xml and gate.html (scripts/gate).
     scripts/verify.py               all stages
     scripts/verify.py lint install  only these
     scripts/verify.py -install      all but these
+    scripts/verify.py +contracts    all and these, which belong to another tier
     scripts/verify.py --list        their names and what they need
 
-TIER=quick|default|deep says how much each stage does. STRICT=1 makes a skipped stage a failure.
+TIER=quick|default|deep says how much each stage does. STRICT=1 makes a skipped stage a failure. Stages that
+use one processor run side by side. The table has a stage's time by the clock and, as CPU, that of all
+processors; the last lines name the stages that took most.
 Exit status: 0 nothing failed, 1 a stage failed, 2 bad use, 130 interrupted (what ran is reported).
 """
 import os
@@ -23,6 +26,7 @@ import report as paper
 import stages as project
 
 SKIPPED = 77  # exit status of a stage that found nothing wrong but lacked a tool
+CLEAR = "\r\033[K"  # a terminal's line
 
 
 class Interrupted(Exception):
@@ -48,82 +52,131 @@ def last_lines(path, count):
         return [line.rstrip() for line in log if line.strip()][-count:]
 
 
-def wait(child, limit, show):
-    """Waits for the child and shows the time; its exit status, or None when it ran past the limit."""
-    started = time.monotonic()
-    while True:
-        try:
-            return child.wait(timeout=0.5)
-        except subprocess.TimeoutExpired:
-            elapsed = time.monotonic() - started
-            show(elapsed)
-            if elapsed > limit:
-                return None
-
-
 def end(child):
     """Ends the child and everything that it started."""
     for signum in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(child.pid, signum)
-            child.wait(timeout=5)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
+            deadline = time.monotonic() + 5
+            while reap(child) is None and time.monotonic() < deadline:
+                time.sleep(0.05)
+        except ProcessLookupError:
             continue
 
 
-def run_stage(stage, entry, log_path, show):
-    """Fills in the entry: status, reason, seconds, summary, figures."""
-    started = time.monotonic()
-    missing = lacking(stage)
-    if missing:
-        entry.update(status="skip", reason=f"{missing} is missing")
-        return
-    command = stage.quick if stage.quick and os.environ["TIER"] == "quick" else stage.command
-    with open(log_path, "w", encoding="utf-8") as log:
-        child = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=log,
-                                 stderr=subprocess.STDOUT, start_new_session=True,
-                                 env={**os.environ, **stage.environment})
-        try:
-            status = wait(child, stage.limit, show)
-        finally:
-            if child.poll() is None:
-                end(child)
-            entry["seconds"] = round(time.monotonic() - started, 2)
-    lines = last_lines(log_path, 1)
-    summary = lines[0] if lines else ""
-    if status is None:
-        entry.update(status="fail", reason=f"still running after {stage.limit} s")
-    elif status == SKIPPED:
-        entry.update(status="skip", reason=summary or "a tool is missing")
-    else:
-        entry.update(summary=summary[:100], figures=paper.figures_of(summary))
-        entry.update(status="pass" if status == 0 else "fail",
-                     reason="" if status == 0 else f"exit status {status}")
+def reap(child):
+    """What the child used (resource.getrusage) when it has ended, else None."""
+    if child.returncode is None:
+        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        if pid:
+            child.returncode, child.usage = os.waitstatus_to_exitcode(status), usage
+    return None if child.returncode is None else child.usage
+
+
+class Running:
+    """A stage that has begun. Its entry of the report says what came of it."""
+
+    def __init__(self, stage, head, logs):
+        self.stage, self.head, self.child = stage, head, None
+        self.log = os.path.join(logs, stage.name + ".log")
+        self.entry = {"name": stage.name, "status": "fail", "reason": "interrupted", "seconds": 0.0,
+                      "cpu": 0.0, "summary": "", "figures": []}
+        self.began = time.monotonic()
+
+    def start(self):
+        """False where the stage lacks something, and is over."""
+        missing = lacking(self.stage)
+        if missing:
+            self.entry.update(status="skip", reason=f"{missing} is missing")
+            return False
+        quick = self.stage.quick and os.environ["TIER"] == "quick"
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.child = subprocess.Popen(["sh", "-c", self.stage.quick if quick else self.stage.command],
+                                          stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                          start_new_session=True, env={**os.environ, **self.stage.environment})
+        return True
+
+    def elapsed(self):
+        return time.monotonic() - self.began
+
+    def is_over(self):
+        """Ends the stage when it is past its limit."""
+        if reap(self.child) is None and self.elapsed() <= self.stage.limit:
+            return False
+        late = self.child.returncode is None
+        self.stop()
+        lines = last_lines(self.log, 1)
+        self.judge(None if late else self.child.returncode, lines[0] if lines else "")
+        return True
+
+    def stop(self):
+        if self.child is None:
+            return
+        if reap(self.child) is None:
+            end(self.child)
+        usage = reap(self.child)
+        self.entry["seconds"] = round(self.elapsed(), 2)
+        self.entry["cpu"] = round(usage.ru_utime + usage.ru_stime, 2) if usage else 0.0
+
+    def judge(self, status, summary):
+        if status is None:
+            self.entry.update(status="fail", reason=f"still running after {self.stage.limit} s")
+        elif status == SKIPPED:
+            self.entry.update(status="skip", reason=summary or "a tool is missing")
+        else:
+            self.entry.update(summary=summary[:100], figures=paper.figures_of(summary),
+                              status="pass" if status == 0 else "fail",
+                              reason="" if status == 0 else f"exit status {status}")
+
+    def tell(self, strict, live, out):
+        if self.entry["status"] == "skip" and strict:
+            self.entry.update(status="fail", reason=f"STRICT=1: {self.entry['reason']}")
+        print(f"{CLEAR if live else ''}{self.head} {self.entry['status']} {self.entry['seconds']:7.1f} s, "
+              f"CPU {self.entry['cpu']:6.1f} s  {paper.said(self.entry)}", flush=True, file=out)
+        if self.entry["status"] == "fail" and os.path.exists(self.log):
+            print("".join(f"    | {line}\n" for line in last_lines(self.log, 15)) + f"    {self.log}",
+                  flush=True, file=out)
+
+
+def next_to_begin(pending, free):
+    """The first stage that fits into the processors that are free. The others do not wait for long: those that
+    need few processors come to an end of their own."""
+    return next((stage for stage in pending if stage.weight() <= free), None)
 
 
 def run_all(stages, report, logs, out):
     """Runs the stages and appends an entry to the report for each one as it begins."""
     live = out.isatty()
-    for place, stage in enumerate(stages, 1):
-        entry = {"name": stage.name, "status": "fail", "reason": "interrupted", "seconds": 0.0,
-                 "summary": "", "figures": []}
-        report["stages"].append(entry)
-        head = f"[{place:2}/{len(stages)}] {stage.name:16}"
-        print(head, end="", flush=True, file=out)
+    pending, running = list(stages), []
 
-        def show(elapsed, head=head):
-            if live:
-                print(f"\r{head} {elapsed:5.0f} s", end="", flush=True, file=out)
+    def begin(stage):
+        pending.remove(stage)
+        head = f"[{len(stages) - len(pending):2}/{len(stages)}] {stage.name:16}"
+        new = Running(stage, head, logs)
+        report["stages"].append(new.entry)
+        if not live:
+            print(f"{head} begins", flush=True, file=out)
+        running.append(new)  # before it starts: an interrupt ends what runs
+        if not new.start():
+            running.remove(new)
+            new.tell(report["strict"], live, out)
 
-        log_path = os.path.join(logs, stage.name + ".log")
-        run_stage(stage, entry, log_path, show)
-        if entry["status"] == "skip" and report["strict"]:
-            entry.update(status="fail", reason=f"STRICT=1: {entry['reason']}")
-        print(f"{chr(13) + head if live else ''} {entry['status']} {entry['seconds']:7.1f} s  "
-              f"{paper.said(entry)}", flush=True, file=out)
-        if entry["status"] == "fail" and os.path.exists(log_path):
-            print("".join(f"    | {line}\n" for line in last_lines(log_path, 15))
-                  + f"    {log_path}", flush=True, file=out)
+    try:
+        while pending or running:
+            stage = next_to_begin(pending, project.JOBS - sum(other.stage.weight() for other in running))
+            if stage:
+                begin(stage)
+                continue
+            time.sleep(0.1)
+            for other in [other for other in running if other.is_over()]:
+                running.remove(other)
+                other.tell(report["strict"], live, out)
+            if live and running:
+                now = ", ".join(f"{other.stage.name} {other.elapsed():.0f} s" for other in running)
+                print(f"{CLEAR}{now}", end="", flush=True, file=out)
+    finally:
+        for other in running:
+            other.stop()
 
 
 def output_of(*argv):
@@ -143,14 +196,15 @@ def tools(stages):
 def choose(stages, arguments, tier):
     known = [stage.name for stage in stages]
     left_out = [name[1:] for name in arguments if name.startswith("-")]
-    names = [name for name in arguments if not name.startswith("-")]
-    unknown = [name for name in names + left_out if name not in known]
+    added = [name[1:] for name in arguments if name.startswith("+")]
+    names = [name for name in arguments if name[0] not in "+-"]
+    unknown = [name for name in names + added + left_out if name not in known]
     if unknown:
         print(f"verify: no such stage: {', '.join(unknown)}; there are: {', '.join(known)}",
               file=sys.stderr)
         return None
     chosen = [stage for stage in stages if stage.name not in left_out
-              and (stage.name in names or (not names and tier in stage.tiers))]
+              and (stage.name in names + added or (not names and tier in stage.tiers))]
     if not chosen:
         print(f"verify: no stage is left of {' '.join(arguments) or 'TIER=' + tier}", file=sys.stderr)
         return None
@@ -188,6 +242,7 @@ def gate(stages, report, directory, out):
     paper.close(report, time.monotonic() - began)
     paper.write(report, directory)
     print(paper.table(report), file=out)
+    print(paper.slowest(report), file=out)
     print(f"{paper.totals(report)}; {directory}/{written(directory)}", file=out)
     if signum is not None:
         return 128 + signum

@@ -254,27 +254,36 @@ lines() {
     local file=$work/lines.jsonl kernel=$kernels/gate/reversed.so wrong
     wrong=$(printf '%s\n' "$kernels"/gate/cheats/*.so | head -n 1)
     head -n 3 tests/gate/cases/paged.jsonl >"$file"
-    subcommand=replay status 0 "$file" --kernel "$kernel" && has "3 of 3 cases right, 0 wrong, 0 not taken" || return 1
-    subcommand=replay status 1 "$file" "$file" --kernel "$wrong" && has "$file:2: wrong" && has "of 6 cases right" || return 1
+    subcommand=replay status 0 "$file" --kernel "$kernel" &&
+        has "3 of 3 cases right, 0 wrong, 0 not taken" || return 1
+    subcommand=replay status 1 "$file" "$file" --kernel "$wrong" &&
+        has "$file:2: wrong" && has "of 6 cases right" || return 1
     head -n 1 "$file" >"$work/one.jsonl"
     subcommand=replay status 0 "$work/one.jsonl" --kernel "$kernel" && has "right: " || return 1
     printf '\n\n' | cat - "$file" >"$work/later.jsonl" # empty lines are counted, and nothing else
-    subcommand=replay status 1 "$work/later.jsonl" --kernel "$wrong" && has "$work/later.jsonl:4: wrong"
+    subcommand=replay status 1 "$work/later.jsonl" --kernel "$wrong" &&
+        has "$work/later.jsonl:4: wrong"
 }
 
 # bad_line TEXT LINE: as the second of three lines, it refuses all of them.
 bad_line() {
-    { head -n 1 tests/gate/cases/paged.jsonl && echo "$2" && head -n 1 tests/gate/cases/paged.jsonl; } >"$work/bad.jsonl"
-    subcommand=replay status 2 "$work/bad.jsonl" --kernel "$kernels/gate/reversed.so" && says "chunkproof replay: $work/bad.jsonl:$1" &&
+    local right
+    right=$(head -n 1 tests/gate/cases/paged.jsonl)
+    printf '%s\n' "$right" "$2" "$right" >"$work/bad.jsonl"
+    subcommand=replay status 2 "$work/bad.jsonl" --kernel "$kernels/gate/reversed.so" &&
+        says "chunkproof replay: $work/bad.jsonl:$1" &&
         [ ! -s "$work/out" ]
 }
 
 no_case() {
     printf '%s' "$1" >"$work/empty.jsonl"
-    subcommand=replay status 2 "$work/empty.jsonl" --kernel "$kernels/gate/reversed.so" && says "empty.jsonl: there is no case in it"
+    subcommand=replay status 2 "$work/empty.jsonl" --kernel "$kernels/gate/reversed.so" &&
+        says "empty.jsonl: there is no case in it"
 }
 
-no_file() { subcommand=replay status 2 "$2" --kernel "$kernels/gate/reversed.so" && says "chunkproof replay: $1"; }
+no_file() {
+    subcommand=replay status 2 "$2" --kernel "$kernels/gate/reversed.so" && says "chunkproof replay: $1"
+}
 
 echo "int attend(" >"$work/bad.c"
 

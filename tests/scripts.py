@@ -210,7 +210,7 @@ class Verify(InDirectory):
             child = subprocess.Popen([sys.executable, "-c", program, self.directory], cwd=ROOT,
                                      env={**os.environ, "PYTHONPATH": SCRIPTS},
                                      stdout=subprocess.PIPE, text=True)
-            while "slow" not in child.stdout.readline(12):
+            while "slow" not in child.stdout.readline():
                 self.assertIsNone(child.poll())
             child.send_signal(signum)
             child.communicate(timeout=20)
