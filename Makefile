@@ -113,7 +113,7 @@ simt    := $(BUILD)/libchunkproof_simt.a
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu bench bench-smoke deps deps-list test tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean clean-cache help
+.PHONY: build command tests tests-c tests-simt gate-kernels simt cuda cuda-table gpu gpu-here bench-gpu bench bench-smoke deps deps-list test try tolerance-check tolerance-table fuzz fuzz-targets fuzz-smoke fuzz-faults fuzz-afl verify lint format prove prove-faults mutants coverage install uninstall clean clean-cache help
 
 build: $(static) $(shared) $(simt) $(command)  ## the libraries and the command (the default)
 
@@ -143,6 +143,9 @@ test:                                  ## build and pass all tests
 	@$(if $(filter skip,$(DEPS)),:,scripts/deps build install)
 	@$(MAKE) -s -j2 --no-print-directory build tests
 	@scripts/run_tests.py --build $(BUILD)
+
+try:                                   ## one stem's unit tests and seeded faults, in seconds: t=tree; t= lists the stems
+	@scripts/try $(t)
 
 cuda: $(cuda)                          ## kernels and launcher for GPUs, a library of their own; needs nvcc
 
