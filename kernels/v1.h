@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Version 1, to be read first: the reference line by line (ref/two_phase.c), with a thread for each element of the
+/* Version 1, to be read first: the reference line by line (ref/chunk_first.c), with a thread for each element of the
  * output. Threads share nothing, so that nothing has to wait; each computes every score anew. Any head dimension up
  * to 1024, any chunk size. */
 #ifndef CHUNKPROOF_KERNELS_V1_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the checks (attend.c) and the phases (two_phase.c) must agree on: query rows and workspace. */
+/* What the checks (attend.c) and the phases (workspace.c) must agree on: query rows and workspace. */
 #ifndef CHUNKPROOF_REF_ATTENTION_INTERNAL_H
 #define CHUNKPROOF_REF_ATTENTION_INTERNAL_H
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sequence first: what the first phase has kept for a query row, and the chunks that its sequence has alone, are
  * merged into the state of the row (spec/two_phase.md, TPP-2). */
-#include "chunkproof/softmax.h"
+#include "row_state_internal.h"
 
-#include "two_phase_internal.h"
-#include "two_phase_proof.h"
+#include "chunkproof/softmax.h"
+#include "row_chunk_internal.h"
+
+#ifdef __FRAMAC__
+#include "proofs/logic/query_rows.h"
+#endif
 
 void cp_row_empty(const struct cp_attention *attention, const struct workspace *w,
                   struct cp_state *state) {

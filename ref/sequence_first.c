@@ -3,11 +3,15 @@
  * in its turn. */
 #include "chunkproof/two_phase.h"
 
-#include "two_phase_internal.h"
-#include "two_phase_proof.h"
+#include "row_state_internal.h"
+#include "workspace_internal.h"
 
 #include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
+
+#ifdef __FRAMAC__
+#include "proofs/logic/query_rows.h"
+#endif
 
 /*@
   predicate results_apart{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =

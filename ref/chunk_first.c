@@ -2,8 +2,12 @@
 /* Chunk first: the papers' Algorithm 1 (spec/two_phase.md, TPP-1, TPP-4). */
 #include "chunkproof/two_phase.h"
 
-#include "two_phase_internal.h"
-#include "two_phase_proof.h"
+#include "row_chunk_internal.h"
+#include "workspace_internal.h"
+
+#ifdef __FRAMAC__
+#include "proofs/logic/query_rows.h"
+#endif
 
 /* ---- One partial result ---- */
 

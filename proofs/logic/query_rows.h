@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ghost code, for the proofs alone: query rows are countable and do not overlap, and neither do their partial
  * results. Each function is a lemma, its contract the statement, its body the proof; a loop is an induction. */
-#ifndef CHUNKPROOF_REF_TWO_PHASE_PROOF_H
-#define CHUNKPROOF_REF_TWO_PHASE_PROOF_H
+#ifndef CHUNKPROOF_LOGIC_QUERY_ROWS_H
+#define CHUNKPROOF_LOGIC_QUERY_ROWS_H
 
-#include "two_phase_internal.h"
+#include "ref/workspace_internal.h"
 
 /* The rows of partial results of the first descriptors come before those of all. */
 /*@ ghost

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workspace of the two phases, and the places in it. */
+#ifndef CHUNKPROOF_REF_WORKSPACE_INTERNAL_H
+#define CHUNKPROOF_REF_WORKSPACE_INTERNAL_H
+
+#include "chunkproof/two_phase.h"
+
+#include "attention_internal.h"
+
+/* The workspace, cut up. */
+struct workspace {
+    size_t n_partials;
+    struct cp_state *state; /* [n_partials] */
+    double *o;              /* [n_partials][d] */
+    double *q;              /* [d]: a query row, as doubles */
+    double *part_o;         /* [d]: beside a state that is merged at once */
+    double *row_o;          /* [d]: beside the state of the row that is being finished */
+    double *out;            /* [d]: that row, before it is rounded */
+};
+
+/*@
+  // The partial results are there, and the scratch; apart from each other.
+  predicate workspace_ok{L}(struct workspace w, integer d) =
+    0 <= w.n_partials && 0 <= row_at(w.n_partials, d) <= 0x7FFFFFFFFFFFFFFF &&
+    \valid(w.state + (0 .. w.n_partials - 1)) &&
+    \valid(w.o + (0 .. row_at(w.n_partials, d) - 1)) && \valid(w.q + (0 .. d - 1)) &&
+    \valid(w.part_o + (0 .. d - 1)) && \valid(w.row_o + (0 .. d - 1)) &&
+    \valid(w.out + (0 .. d - 1)) &&
+    \separated(w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, d) - 1),
+      w.q + (0 .. d - 1), w.part_o + (0 .. d - 1), w.row_o + (0 .. d - 1), w.out + (0 .. d - 1));
+
+  // Its parts are inside the caller's memory.
+  predicate workspace_inside{L}(struct workspace w, struct cp_attention a, struct cp_plan p) =
+    w.q == part_sums(a, p) + row_at(n_partials(a, p), a.head_dim) &&
+    w.part_o == w.q + a.head_dim && w.row_o == w.part_o + a.head_dim &&
+    w.out == w.row_o + a.head_dim;
+
+  // Partial results are what they were: all; all but one.
+  predicate parts_same{L1,L2}(struct workspace w, integer d) =
+    \forall integer i; 0 <= i < w.n_partials ==>
+      part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
+  predicate parts_same_but{L1,L2}(struct workspace w, integer d, integer at) =
+    \forall integer i; 0 <= i < w.n_partials ==> i != at ==>
+      part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
+*/
+
+/* ---- Places ---- */
+
+/* Where the row begins that has this number. */
+/*@
+  requires size: 0 <= d && 0 <= row_at(row, d) <= 0x7FFFFFFFFFFFFFFF;
+  assigns \nothing;
+  ensures place: \result == row_at(row, d);
+*/
+static inline size_t cp_row_begin(size_t row, int d) {
+    /*@ assert product: row * d == row_at(row, d); */
+    return row * (size_t)d;
+}
+
+/* The o of a partial result. */
+/*@
+  requires valid: \valid_read(w);
+  requires size: 0 <= d && 0 <= row_at(at, d) <= 0x7FFFFFFFFFFFFFFF;
+  assigns \nothing;
+  ensures of: \result == part_of(w->o, d, at);
+*/
+static inline double *cp_part_o(const struct workspace *w, size_t at, int d) {
+    return w->o + cp_row_begin(at, d);
+}
+
+/* Where the d numbers of a query row and head begin in q and in out. */
+/*@
+  requires valid: \valid_read(attention);
+  requires heads: attention_heads(*attention);
+  requires place: 0 <= row && 0 <= head < attention->n_heads;
+  requires countable: rows_countable(*attention, row + 1);
+  assigns \nothing;
+  ensures place: \result == row_at(row_at(row, attention->n_heads) + head, attention->head_dim);
+  ensures inside: \result + attention->head_dim <=
+    row_at(row_at(row + 1, attention->n_heads), attention->head_dim);
+*/
+size_t cp_row_offset(const struct cp_attention *attention, int row, int head);
+
+/* The parts of the workspace. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(attention->plan);
+  requires sizes: plan_sizes(*attention->plan) &&
+    plan_descriptors(*attention->plan, attention->plan->n_shared);
+  requires ranges: ranges_ok(*attention, *attention->plan);
+  requires heads: attention_heads(*attention);
+  requires workspace: workspace_valid(*attention, *attention->plan);
+  assigns \nothing;
+  ensures partials: \result.n_partials == n_partials(*attention, *attention->plan);
+  ensures state: \result.state == part_states(*attention);
+  ensures o: \result.o == part_sums(*attention, *attention->plan);
+  ensures ok: workspace_ok(\result, attention->head_dim);
+  ensures inside: workspace_inside(\result, *attention, *attention->plan);
+*/
+struct workspace cp_cut_workspace(const struct cp_attention *attention);
+
+#endif
