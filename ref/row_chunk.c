@@ -6,14 +6,18 @@
 #include "chunkproof/softmax.h"
 #include "workspace_internal.h"
 
-int cp_visible_keys(const struct cp_attention *attention, const struct cp_plan *plan, int s,
-                    int row) {
+#ifdef __FRAMAC__
+#include "proofs/logic/row_chunk.h"
+#endif
+
+int cp_keys_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
+                   int row) {
     long long hidden = (long long)cp_first_row(attention, s + 1) - row - 1;
     long long visible = plan->row[s].n_tokens - hidden;
     return visible < 0 ? 0 : (int)visible;
 }
 
-int cp_keys_in_chunk(int visible, int position, int n_tokens) {
+int cp_keys_from(int visible, int position, int n_tokens) {
     int n = visible - position;
     if (n < 0) {
         return 0;
@@ -21,7 +25,7 @@ int cp_keys_in_chunk(int visible, int position, int n_tokens) {
     return n < n_tokens ? n : n_tokens;
 }
 
-/* The query that begins at element `at`, as doubles. */
+/* Loads the query that begins at element `at`, as doubles. */
 /*@
   requires valid: \valid_read(attention) && \valid(q + (0 .. attention->head_dim - 1));
   requires size: 0 <= attention->head_dim;
@@ -33,21 +37,19 @@ int cp_keys_in_chunk(int visible, int position, int n_tokens) {
     q[i] == element((void *)attention->q, attention->q_type, at + i);
 */
 static void load_query(const struct cp_attention *attention, size_t at, double *q) {
-    /*@
-      loop invariant i: 0 <= i <= attention->head_dim;
-      loop invariant query: \forall integer j; 0 <= j < i ==>
-        q[j] == element((void *)attention->q, attention->q_type, at + j);
-      loop assigns i, q[0 .. attention->head_dim - 1];
-      loop variant attention->head_dim - i;
-    */
+    /*@ loop invariant i: 0 <= i <= attention->head_dim;
+        loop invariant query: \forall integer j; 0 <= j < i ==>
+          q[j] == element((void *)attention->q, attention->q_type, at + j);
+        loop assigns i, q[0 .. attention->head_dim - 1]; loop variant attention->head_dim - i; */
     for (int i = 0; i < attention->head_dim; i++) {
         double q_i = cp_number_load(attention->q, attention->q_type, at + (size_t)i);
-        /*@ assert element: q_i == element((void *)attention->q, attention->q_type, at + i); */
+        //@ assert element: q_i == element((void *)attention->q, attention->q_type, at + i);
         q[i] = q_i;
     }
 }
 
-/* The K/V head of a query head (TPP-5). */
+/* TPP-5: returns the K/V head of a query head. With 8 query heads and 2 K/V heads, heads 0 to 3
+ * have 0. */
 /*@
   requires valid: \valid_read(attention);
   requires heads: attention_heads(*attention);
@@ -58,68 +60,11 @@ static void load_query(const struct cp_attention *attention, size_t at, double *
 */
 static int kv_head_of_query(const struct cp_attention *attention, int head) {
     int group = attention->n_heads / attention->n_kv_heads;
-    /*@ assert whole: attention->n_heads == group * attention->n_kv_heads; */
-    /*@ assert group: 1 <= group; */
-    /*@ assert below: head / group < attention->n_kv_heads; */
+    //@ assert whole: attention->n_heads == group * attention->n_kv_heads;
+    //@ assert group: 1 <= group;
+    //@ assert below: head / group < attention->n_kv_heads;
     return head / group;
 }
-
-/* What is said of a query row in Q holds of its copy: by induction over its elements, over the keys. */
-/*@ ghost
-  /@ requires copy: \valid_read(q + (0 .. d - 1)) && 0 <= d &&
-       \forall integer i; 0 <= i < d ==> q[i] == element(query, q_type, at + i);
-     assigns \nothing;
-     ensures dot: \forall integer k_at;
-       dot(q, k, type, k_at, d) == query_dot(query, q_type, at, k, type, k_at, d); @/
-  void same_dot(const double *q, void *query, int q_type, size_t at, void *k, int type, int d) {
-    /@ loop invariant i: 0 <= i <= d;
-       loop invariant dot: \forall integer k_at;
-         dot(q, k, type, k_at, i) == query_dot(query, q_type, at, k, type, k_at, i);
-       loop assigns i;
-       loop variant d - i; @/
-    for (int i = 0; i < d; i++) {
-      /@ assert next: \forall integer k_at; dot(q, k, type, k_at, i + 1) ==
-           sum(dot(q, k, type, k_at, i), product(q[i], element(k, type, k_at + i))); @/
-      /@ assert next_query: \forall integer k_at;
-           query_dot(query, q_type, at, k, type, k_at, i + 1) ==
-             sum(query_dot(query, q_type, at, k, type, k_at, i),
-               product(element(query, q_type, at + i), element(k, type, k_at + i))); @/
-    }
-  }
-  /@ requires copy: \valid_read(q + (0 .. d - 1)) && 0 <= d &&
-       \forall integer i; 0 <= i < d ==> q[i] == element(query, q_type, at + i);
-     requires n: 0 <= n;
-     assigns \nothing;
-     ensures weight: weight_sum(q, k, type, first, d, scale, n) ==
-       query_weight(query, q_type, at, k, type, first, d, scale, n);
-     ensures value: \forall integer i; value_sum(q, k, v, type, first, d, scale, n, i) ==
-       query_value(query, q_type, at, k, v, type, first, d, scale, n, i); @/
-  void same_sums(const double *q, void *query, int q_type, size_t at, void *k, void *v, int type,
-                 size_t first, int d, double scale, int n) {
-    same_dot(q, query, q_type, at, k, type, d);
-    /@ assert score: \forall integer j; score(q, k, type, first, d, scale, j) ==
-         query_score(query, q_type, at, k, type, first, d, scale, j); @/
-    /@ loop invariant j: 0 <= j <= n;
-       loop invariant weight: weight_sum(q, k, type, first, d, scale, j) ==
-         query_weight(query, q_type, at, k, type, first, d, scale, j);
-       loop invariant value: \forall integer i; value_sum(q, k, v, type, first, d, scale, j, i) ==
-         query_value(query, q_type, at, k, v, type, first, d, scale, j, i);
-       loop assigns j;
-       loop variant n - j; @/
-    for (int j = 0; j < n; j++) {
-      /@ assert next: \forall integer i;
-           value_sum(q, k, v, type, first, d, scale, j + 1, i) ==
-             value_sum(q, k, v, type, first, d, scale, j, i) +
-             scaled(element(v, type, row_at(first + j, d) + i),
-               score(q, k, type, first, d, scale, j)); @/
-      /@ assert next_query: \forall integer i;
-           query_value(query, q_type, at, k, v, type, first, d, scale, j + 1, i) ==
-             query_value(query, q_type, at, k, v, type, first, d, scale, j, i) +
-             scaled(element(v, type, row_at(first + j, d) + i),
-               query_score(query, q_type, at, k, type, first, d, scale, j)); @/
-    }
-  }
-*/
 
 void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan *plan, double *q,
                      struct cp_state *state, double *o, int row, int head, int chunk, int n_keys) {
@@ -127,19 +72,21 @@ void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan 
     size_t at = cp_row_offset(attention, row, head);
     load_query(attention, at, q);
     size_t slice = (size_t)chunk * (size_t)attention->n_kv_heads + kv_head;
-    /*@ assert slice: slice == row_at(chunk, attention->n_kv_heads) + kv_head; */
-    /*@ assert next: slice + 1 <= row_at(chunk + 1, attention->n_kv_heads); */
+    //@ assert slice: slice == row_at(chunk, attention->n_kv_heads) + kv_head;
+    //@ assert next: slice + 1 <= row_at(chunk + 1, attention->n_kv_heads);
     /*@ assert last: row_at(chunk + 1, attention->n_kv_heads) <=
           row_at(plan->capacity, attention->n_kv_heads); */
     /*@ assert rows: row_at(slice + 1, plan->chunk_size) <=
           row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size); */
     /*@ assert inside: row_at(slice, plan->chunk_size) + plan->chunk_size <=
           row_at(slice + 1, plan->chunk_size); */
-    /*@ assert countable: row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size) <= 0x7FFFFFFFFFFFFFFF; */
+    /*@ assert countable: row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size) <=
+          0x7FFFFFFFFFFFFFFF; */
     size_t first = slice * (size_t)plan->chunk_size;
-    /*@ assert first: first == key_row(*attention, plan->chunk_size, chunk, head); */
+    //@ assert first: first == key_row(*attention, plan->chunk_size, chunk, head);
     /*@ assert end: row_at(first + n_keys, attention->head_dim) <=
-          row_at(row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size), attention->head_dim); */
+          row_at(row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size),
+            attention->head_dim); */
     /*@ ghost same_sums(q, (void *)attention->q, attention->q_type, at, (void *)attention->k,
           (void *)attention->v, attention->kv_type, first, attention->head_dim, attention->scale,
           n_keys); */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A query row and head, and one chunk: the keys that the row sees of it, and attention over them. */
+/* A query row and head, and one chunk: which keys the row sees of it, and attention over them. */
 #ifndef CHUNKPROOF_REF_ROW_CHUNK_INTERNAL_H
 #define CHUNKPROOF_REF_ROW_CHUNK_INTERNAL_H
 
@@ -7,8 +7,9 @@
 
 #include "attention_internal.h"
 
-/* How many keys of its sequence s the query row sees, n - R + t + 1 for row t of R (PREFILL-1,
- * PREFILL-2). Not more than n, because t < R; below 1 it sees none (PREFILL-3). */
+/* Returns how many keys of its sequence s the query row sees: n - R + t + 1 for row t of R
+ * (PREFILL-1, PREFILL-2). No more than n, because t < R; none when that is below 1 (PREFILL-3).
+ * With n = 5 keys and R = 2 rows, row 0 sees 4 keys and row 1 all 5. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan);
   requires sequence: 0 <= s < CP_MAX_SEQUENCES;
@@ -22,10 +23,12 @@
     plan->row[s].n_tokens, row));
   ensures own: 0 <= \result <= plan->row[s].n_tokens;
 */
-int cp_visible_keys(const struct cp_attention *attention, const struct cp_plan *plan, int s,
-                    int row);
+int cp_keys_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
+                   int row);
 
-/* How many of the n_tokens keys from `position` on a row sees that sees `visible` keys (PREFILL-4). */
+/* PREFILL-4: returns how many of the n_tokens keys from `position` on a row sees that sees the
+ * first `visible` keys of its sequence. Of 4 keys from position 8 on, a row that sees 10 keys sees
+ * 2. */
 /*@
   requires counts: 0 <= visible && 0 <= position && 0 <= n_tokens;
   assigns \nothing;
@@ -33,10 +36,10 @@ int cp_visible_keys(const struct cp_attention *attention, const struct cp_plan *
     \result == keys_seen_in(p, position, n_tokens);
   ensures own: 0 <= \result <= n_tokens && \result <= visible;
 */
-int cp_keys_in_chunk(int visible, int position, int n_tokens);
+int cp_keys_from(int visible, int position, int n_tokens);
 
-/* partial_attn of a query row and head over the first n_keys keys of a chunk (TPP-6), with the query head's
- * K/V head (TPP-5). The query is brought to q. */
+/* Computes partial_attn of a query row and head over the first n_keys keys of a chunk (TPP-6), with
+ * the K/V head of the query head (TPP-5). Leaves the query in q, as doubles. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid(state) &&
     \valid(o + (0 .. attention->head_dim - 1)) && \valid(q + (0 .. attention->head_dim - 1));

@@ -5,12 +5,12 @@
 
 #include "workspace_internal.h"
 
-/* The state of no keys. */
+/* Makes the state one of no keys (MERGE-2). */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
   requires workspace: workspace_ok(*w, attention->head_dim);
-  assigns *state, w->row_o[0 .. attention->head_dim - 1];
+  assigns *state, NUMBERS(attention, w->row_o);
   ensures ok: state_ok(*state, w->row_o, attention->head_dim);
   ensures weight: state_weight(*state) == 0.0;
   ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
@@ -20,7 +20,7 @@
 void cp_row_empty(const struct cp_attention *attention, const struct workspace *w,
                   struct cp_state *state);
 
-/* Merges what the first phase has kept for a query row of sequence s and a head (TPP-2). */
+/* Merges what chunk first has left for a query row of sequence s and a head (TPP-2). */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
   requires phases: phases_ok(*attention, *plan);
@@ -33,7 +33,7 @@ void cp_row_empty(const struct cp_attention *attention, const struct workspace *
   requires empty: state_weight(*state) == 0.0;
   requires empty_sum: \forall integer j; 0 <= j < attention->head_dim ==>
     state_sum(*state, w->row_o[j]) == 0.0;
-  assigns *state, w->row_o[0 .. attention->head_dim - 1];
+  assigns *state, NUMBERS(attention, w->row_o);
   ensures ok: state_ok(*state, w->row_o, attention->head_dim);
   ensures tpp_2_weight: state_weight(*state) == shared_weight(*attention, *plan, s,
     position_of(*attention, *plan, s, row), row, head, plan->n_shared);
@@ -46,7 +46,7 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
                          const struct workspace *w, int s, int row, int head,
                          struct cp_state *state);
 
-/* Goes on with the chunks that sequence s has alone. */
+/* Computes the chunks that sequence s has alone and merges them (TPP-2). */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
   requires phases: phases_ok(*attention, *plan);
@@ -54,8 +54,8 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
     0 <= head < attention->n_heads;
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires ok: state_ok(*state, w->row_o, attention->head_dim);
-  assigns *state, w->row_o[0 .. attention->head_dim - 1], w->q[0 .. attention->head_dim - 1],
-    w->part_o[0 .. attention->head_dim - 1];
+  assigns *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
+    NUMBERS(attention, w->part_o);
   ensures ok: state_ok(*state, w->row_o, attention->head_dim);
   ensures tpp_2_weight: state_weight(*state) == \old(state_weight(*state)) +
     own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head,

@@ -7,46 +7,24 @@
 
 #include "attention_internal.h"
 
-/* The workspace, cut up. */
+/* The parts of the workspace. */
 struct workspace {
     size_t n_partials;
     struct cp_state *state; /* [n_partials] */
     double *o;              /* [n_partials][d] */
     double *q;              /* [d]: a query row, as doubles */
-    double *part_o;         /* [d]: beside a state that is merged at once */
-    double *row_o;          /* [d]: beside the state of the row that is being finished */
+    double *part_o;         /* [d]: o of a state that is merged at once */
+    double *row_o;          /* [d]: o of the row that is being finished */
     double *out;            /* [d]: that row, before it is rounded */
 };
 
-/*@
-  // The partial results are there, and the scratch; apart from each other.
-  predicate workspace_ok{L}(struct workspace w, integer d) =
-    0 <= w.n_partials && 0 <= row_at(w.n_partials, d) <= 0x7FFFFFFFFFFFFFFF &&
-    \valid(w.state + (0 .. w.n_partials - 1)) &&
-    \valid(w.o + (0 .. row_at(w.n_partials, d) - 1)) && \valid(w.q + (0 .. d - 1)) &&
-    \valid(w.part_o + (0 .. d - 1)) && \valid(w.row_o + (0 .. d - 1)) &&
-    \valid(w.out + (0 .. d - 1)) &&
-    \separated(w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, d) - 1),
-      w.q + (0 .. d - 1), w.part_o + (0 .. d - 1), w.row_o + (0 .. d - 1), w.out + (0 .. d - 1));
-
-  // Its parts are inside the caller's memory.
-  predicate workspace_inside{L}(struct workspace w, struct cp_attention a, struct cp_plan p) =
-    w.q == part_sums(a, p) + row_at(n_partials(a, p), a.head_dim) &&
-    w.part_o == w.q + a.head_dim && w.row_o == w.part_o + a.head_dim &&
-    w.out == w.row_o + a.head_dim;
-
-  // Partial results are what they were: all; all but one.
-  predicate parts_same{L1,L2}(struct workspace w, integer d) =
-    \forall integer i; 0 <= i < w.n_partials ==>
-      part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
-  predicate parts_same_but{L1,L2}(struct workspace w, integer d, integer at) =
-    \forall integer i; 0 <= i < w.n_partials ==> i != at ==>
-      part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/workspace.h"
+#endif
 
 /* ---- Places ---- */
 
-/* Where the row begins that has this number. */
+/* Returns where the row with this number begins. */
 /*@
   requires size: 0 <= d && 0 <= row_at(row, d) <= 0x7FFFFFFFFFFFFFFF;
   assigns \nothing;
@@ -57,7 +35,7 @@ static inline size_t cp_row_begin(size_t row, int d) {
     return row * (size_t)d;
 }
 
-/* The o of a partial result. */
+/* Returns the o of partial result `at`. */
 /*@
   requires valid: \valid_read(w);
   requires size: 0 <= d && 0 <= row_at(at, d) <= 0x7FFFFFFFFFFFFFFF;
@@ -68,7 +46,7 @@ static inline double *cp_part_o(const struct workspace *w, size_t at, int d) {
     return w->o + cp_row_begin(at, d);
 }
 
-/* Where the d numbers of a query row and head begin in q and in out. */
+/* Returns where the d numbers of a query row and head begin in Q and in out. */
 /*@
   requires valid: \valid_read(attention);
   requires heads: attention_heads(*attention);
@@ -81,7 +59,7 @@ static inline double *cp_part_o(const struct workspace *w, size_t at, int d) {
 */
 size_t cp_row_offset(const struct cp_attention *attention, int row, int head);
 
-/* The parts of the workspace. */
+/* Cuts the workspace into its parts. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(attention->plan);
   requires sizes: plan_sizes(*attention->plan) &&
