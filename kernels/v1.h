@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Version 1, to be read first: the reference line by line (ref/two_phase.c), with one thread for
+/* Version 1, to be read first: the reference line by line (ref/chunk_first.c), with one thread for
  * each element of the output. Threads share nothing, so no thread waits; each computes every score
  * itself. Any head dimension up to 1024, any chunk size. */
 #ifndef CHUNKPROOF_KERNELS_V1_H

@@ -9,6 +9,10 @@
 #include "chunkproof/softmax.h"
 #include "chunkproof/two_phase.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/attend_sizes.h"
+#endif
+
 /* *x *= y, or 0 when the product is too large for the address space. */
 /*@
   requires valid: \valid(x);
@@ -36,7 +40,7 @@ static int multiply(size_t *x, size_t y) {
 */
 static int array_fits(int rows, int x, int y, int z, size_t size) {
     size_t bytes = (size_t)rows * (size_t)x; /* below 2^62: both are int */
-    /*@ assert rows: bytes == row_at(rows, x); */
+    //@ assert rows: bytes == row_at(rows, x);
     return multiply(&bytes, (size_t)y) && multiply(&bytes, (size_t)z) && multiply(&bytes, size);
 }
 
@@ -58,13 +62,10 @@ static int query_ranges_are_valid(const struct cp_attention *attention) {
     if (query_begin[0] != 0) {
         return 0;
     }
-    /*@
-      loop invariant s: 0 <= s <= attention->plan->n_sequences;
-      loop invariant rising: \forall integer i, j; 0 <= i <= j <= s ==>
-        0 <= query_begin[i] <= query_begin[j];
-      loop assigns s;
-      loop variant attention->plan->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= attention->plan->n_sequences;
+        loop invariant rising: \forall integer i, j; 0 <= i <= j <= s ==>
+          0 <= query_begin[i] <= query_begin[j];
+        loop assigns s; loop variant attention->plan->n_sequences - s; */
     for (int s = 0; s < attention->plan->n_sequences; s++) {
         if (query_begin[s + 1] < query_begin[s]) {
             return 0;
@@ -211,19 +212,7 @@ size_t cp_attend_workspace(const struct cp_attention *attention) {
   requires readable: attend_readable(attention);
   assigns \nothing;
   ensures accepted: \result == CP_OK <==> attend_accepted(attention);
-  ensures stale: \result == CP_ERROR_STALE <==>
-    attend_given(attention) && !attend_current(*attention, *attention->plan);
-  ensures argument: \result == CP_ERROR_ARGUMENT <==> !attend_given(attention) ||
-    (attend_current(*attention, *attention->plan) && !attend_arguments(*attention));
-  ensures shape: \result == CP_ERROR_SHAPE <==> attend_given(attention) &&
-    attend_current(*attention, *attention->plan) && attend_arguments(*attention) &&
-    !attend_shape(*attention, *attention->plan);
-  ensures workspace: \result == CP_ERROR_WORKSPACE <==> attend_given(attention) &&
-    attend_current(*attention, *attention->plan) && attend_arguments(*attention) &&
-    attend_shape(*attention, *attention->plan) &&
-    attention->workspace_size < workspace_bytes(*attention, *attention->plan);
-  ensures result: \result == CP_OK || \result == CP_ERROR_STALE ||
-    \result == CP_ERROR_ARGUMENT || \result == CP_ERROR_SHAPE || \result == CP_ERROR_WORKSPACE;
+  ensures error: \result != CP_OK ==> attend_refused(attention, \result);
 */
 static int check(const struct cp_attention *attention) {
     size_t bytes;
@@ -248,12 +237,9 @@ int cp_attend(const struct cp_attention *attention) {
     if (status != CP_OK) {
         return status;
     }
-    /*@ assert keys: keys_countable(*attention, attention->plan->chunk_size,
-          attention->plan->capacity); */
-    /*@ assert rows: rows_countable(*attention,
-          first_row(attention->query_begin, attention->plan->n_sequences)); */
+    //@ ghost elements_are_countable(attention);
     cp_chunk_first(attention);
-    /*@ assert same: attention->scale == \at(attention->scale, Pre); */
+    //@ assert same: attention->scale == \at(attention->scale, Pre);
     /*@ assert tpp_6: queries_readable(*attention,
           first_row(attention->query_begin, attention->plan->n_sequences)) &&
           keys_readable(*attention, *attention->plan); */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the checks (attend.c) and the phases (two_phase.c) must agree on: query rows and workspace. */
+/* What the checks (attend.c) and the phases (workspace.c) must agree on: query rows and
+ * workspace. */
 #ifndef CHUNKPROOF_REF_ATTENTION_INTERNAL_H
 #define CHUNKPROOF_REF_ATTENTION_INTERNAL_H
 
@@ -41,18 +42,15 @@ static inline size_t cp_partial_rows(const struct cp_attention *attention) {
     if (attention->variant == CP_MERGE_AT_ONCE) {
         return (size_t)cp_first_row(attention, plan->n_sequences);
     }
-    /*@
-      loop invariant i: 0 <= i <= plan->n_shared;
-      loop invariant n: n == part_row(attention->query_begin, *plan, i);
-      loop invariant countable: 0 <= n <= i * INT_MAX;
-      loop assigns i, n;
-      loop variant plan->n_shared - i;
-    */
+    /*@ loop invariant i: 0 <= i <= plan->n_shared;
+        loop invariant n: n == part_row(attention->query_begin, *plan, i);
+        loop invariant countable: 0 <= n <= i * INT_MAX;
+        loop assigns i, n; loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) {
-        /*@ assert descriptor: plan_descriptor(*plan, i); */
+        //@ assert descriptor: plan_descriptor(*plan, i);
         int begin = cp_first_row(attention, plan->shared[i].begin);
         int end = cp_first_row(attention, plan->shared[i].end);
-        /*@ assert covered: end - begin == covered_rows(attention->query_begin, *plan, i); */
+        //@ assert covered: end - begin == covered_rows(attention->query_begin, *plan, i);
         n += (size_t)(end - begin);
     }
     return n;

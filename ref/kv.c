@@ -3,6 +3,10 @@
 
 #include <stdint.h>
 
+#ifdef __FRAMAC__
+#include "proofs/logic/kv_rows.h"
+#endif
+
 /* Bytes of K (or V), or 0 when they cannot be counted in a size_t. */
 /*@
   requires valid: \valid_read(kv);
@@ -16,30 +20,27 @@
 static size_t slab_bytes(const struct cp_kv *kv) {
     size_t bytes = cp_number_size(kv->type);
     const int factor[] = {kv->capacity, kv->n_kv_heads, kv->chunk_size, kv->head_dim};
-    /*@
-      loop invariant i: 0 <= i <= 4;
-      loop invariant positive: 1 <= bytes;
-      loop invariant first: i == 0 ==> bytes == type_size(kv->type);
-      loop invariant second: i == 1 ==> bytes == row_at(type_size(kv->type), kv->capacity);
-      loop invariant third: i == 2 ==>
-        bytes == row_at(row_at(type_size(kv->type), kv->capacity), kv->n_kv_heads);
-      loop invariant fourth: i == 3 ==> bytes ==
-        row_at(row_at(row_at(type_size(kv->type), kv->capacity), kv->n_kv_heads), kv->chunk_size);
-      loop invariant all: i == 4 ==> bytes == kv_bytes(*kv);
-      loop assigns i, bytes;
-      loop variant 4 - i;
-    */
+    /*@ loop invariant i: 0 <= i <= 4;
+        loop invariant positive: 1 <= bytes;
+        loop invariant first: i == 0 ==> bytes == type_size(kv->type);
+        loop invariant second: i == 1 ==> bytes == row_at(type_size(kv->type), kv->capacity);
+        loop invariant third: i == 2 ==>
+          bytes == row_at(row_at(type_size(kv->type), kv->capacity), kv->n_kv_heads);
+        loop invariant fourth: i == 3 ==> bytes ==
+          row_at(row_at(row_at(type_size(kv->type), kv->capacity), kv->n_kv_heads), kv->chunk_size);
+        loop invariant all: i == 4 ==> bytes == kv_bytes(*kv);
+        loop assigns i, bytes; loop variant 4 - i; */
     for (int i = 0; i < 4; i++) {
         /*@ assert divided: row_at(SIZE_MAX / factor[i], factor[i]) <= SIZE_MAX <
               row_at(SIZE_MAX / factor[i] + 1, factor[i]); */
         if (bytes > SIZE_MAX / (size_t)factor[i]) {
-            /*@ assert this: row_at(bytes, factor[i]) > SIZE_MAX; */
-            /*@ assert total: row_at(bytes, factor[i]) <= kv_bytes(*kv); */
+            //@ assert this: row_at(bytes, factor[i]) > SIZE_MAX;
+            //@ assert total: row_at(bytes, factor[i]) <= kv_bytes(*kv);
             return 0;
         }
-        /*@ assert product: row_at(bytes, factor[i]) <= SIZE_MAX; */
+        //@ assert product: row_at(bytes, factor[i]) <= SIZE_MAX;
         bytes *= (size_t)factor[i];
-        /*@ assert next: bytes == row_at(\at(bytes, LoopCurrent), factor[i]); */
+        //@ assert next: bytes == row_at(\at(bytes, LoopCurrent), factor[i]);
     }
     return bytes;
 }
@@ -76,25 +77,11 @@ void cp_kv_free(struct cp_kv *kv) {
 }
 
 size_t cp_kv_row(const struct cp_kv *kv, int chunk, int kv_head, int slot) {
+    //@ ghost row_bounds(kv, chunk, kv_head, slot);
     size_t slice = (size_t)chunk * (size_t)kv->n_kv_heads + (size_t)kv_head;
-    /*@ assert slice: slice == row_at(chunk, kv->n_kv_heads) + kv_head; */
-    /*@ assert next: slice + 1 <= row_at(chunk + 1, kv->n_kv_heads); */
-    /*@ assert last: row_at(chunk + 1, kv->n_kv_heads) <= row_at(kv->capacity, kv->n_kv_heads); */
-    /*@ assert next_slot: row_at(slice + 1, kv->chunk_size) <=
-          row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size); */
-    /*@ assert last_slot: row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size) <=
-          row_at(row_at(kv->capacity, kv->n_kv_heads), kv->chunk_size); */
-    /*@ assert countable: row_at(row_at(kv->capacity, kv->n_kv_heads), kv->chunk_size) <=
-          0x7FFFFFFFFFFFFFFF; */
-    /*@ assert slots: row_at(slice, kv->chunk_size) + kv->chunk_size <=
-          row_at(slice + 1, kv->chunk_size); */
+    //@ assert slice: slice == row_at(chunk, kv->n_kv_heads) + kv_head;
     size_t row = slice * (size_t)kv->chunk_size + (size_t)slot;
-    /*@ assert row: row == row_at(slice, kv->chunk_size) + slot; */
-    /*@ assert place: row_at(row, kv->head_dim) + kv->head_dim <=
-          row_at(row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size), kv->head_dim); */
-    /*@ assert last_place:
-          row_at(row_at(row_at(chunk + 1, kv->n_kv_heads), kv->chunk_size), kv->head_dim) <=
-          row_at(row_at(row_at(kv->capacity, kv->n_kv_heads), kv->chunk_size), kv->head_dim); */
+    //@ assert row: row == row_at(slice, kv->chunk_size) + slot;
     return row * (size_t)kv->head_dim;
 }
 
@@ -108,20 +95,14 @@ size_t cp_kv_row(const struct cp_kv *kv, int chunk, int kv_head, int slot) {
   ensures num_2: row_stored((char *)array, type, at, (double *)number, d);
 */
 static void store_row(void *array, int type, size_t at, const double *number, int d) {
-    /*@
-      loop invariant x: 0 <= x <= d;
-      loop invariant num_2: \forall integer i; at <= i < at + x ==>
-        stored((char *)array, type, i) == rounded(type, number[i - at]);
-      loop assigns x,
-        ((char *)array)[row_at(at, type_size(type)) .. row_at(at + d, type_size(type)) - 1];
-      loop variant d - x;
-    */
+    /*@ loop invariant x: 0 <= x <= d;
+        loop invariant num_2: \forall integer i; at <= i < at + x ==>
+          stored((char *)array, type, i) == rounded(type, number[i - at]);
+        loop assigns x,
+          ((char *)array)[row_at(at, type_size(type)) .. row_at(at + d, type_size(type)) - 1];
+        loop variant d - x; */
     for (int x = 0; x < d; x++) {
         size_t place = at + (size_t)x;
-        /*@ assert place: place == at + x; */
-        /*@ assert inside: row_at(at, type_size(type)) <= row_at(place, type_size(type)) &&
-              row_at(place, type_size(type)) + type_size(type) <=
-                row_at(at + d, type_size(type)); */
         cp_number_store(array, type, place, number[x]);
     }
 }
@@ -129,7 +110,7 @@ static void store_row(void *array, int type, size_t at, const double *number, in
 void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const double *key,
                  const double *value) {
     size_t row = cp_kv_row(kv, chunk, kv_head, slot);
-    /*@ assert row: row == row_element(*kv, chunk, kv_head, slot); */
+    //@ assert row: row == row_element(*kv, chunk, kv_head, slot);
     /*@ assert inside: 0 <= row_at(row, type_size(kv->type)) &&
           row_at(row + kv->head_dim, type_size(kv->type)) <= kv_bytes(*kv); */
     store_row(kv->k, kv->type, row, key, kv->head_dim);
@@ -148,7 +129,7 @@ void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const
 static size_t slice_begin(const struct cp_kv *kv, int chunk, int kv_head) {
     /*@ assert in_chunk: slice_at(*kv, chunk, kv_head) + rows_bytes(*kv, kv->chunk_size) <=
           slice_at(*kv, chunk + 1, 0); */
-    /*@ assert last: slice_at(*kv, chunk + 1, 0) <= slice_at(*kv, kv->capacity, 0); */
+    //@ assert last: slice_at(*kv, chunk + 1, 0) <= slice_at(*kv, kv->capacity, 0);
     size_t element = cp_kv_row(kv, chunk, kv_head, 0);
     /*@ assert element: row_at(element, type_size(kv->type)) ==
           slice_at(*kv, chunk, kv_head); */
@@ -166,10 +147,11 @@ static size_t slice_begin(const struct cp_kv *kv, int chunk, int kv_head) {
 static size_t bytes_of_rows(const struct cp_kv *kv, int n) {
     /*@ assert slice: slice_at(*kv, 0, 0) + rows_bytes(*kv, n) <=
           slice_at(*kv, 1, 0) <= slice_at(*kv, kv->capacity, 0); */
-    /*@ assert few: rows_bytes(*kv, n) <= kv_bytes(*kv); */
-    /*@ assert counted: 0 <= row_at(n, kv->head_dim) <= rows_bytes(*kv, n); */
+    //@ assert few: rows_bytes(*kv, n) <= kv_bytes(*kv);
+    //@ assert counted: 0 <= row_at(n, kv->head_dim) <= rows_bytes(*kv, n);
+    //@ assert product: n * kv->head_dim == row_at(n, kv->head_dim);
     size_t elements = (size_t)n * (size_t)kv->head_dim;
-    /*@ assert elements: elements == row_at(n, kv->head_dim); */
+    //@ assert elements: elements == row_at(n, kv->head_dim);
     return elements * cp_number_size(kv->type);
 }
 
@@ -183,13 +165,10 @@ static size_t bytes_of_rows(const struct cp_kv *kv, int n) {
     array[x] == \old(array[x - target + source]);
 */
 static void copy_bytes(char *array, size_t target, size_t source, size_t bytes) {
-    /*@
-      loop invariant i: 0 <= i <= bytes;
-      loop invariant copied: \forall integer x; target <= x < target + i ==>
-        array[x] == \at(array[x - target + source], Pre);
-      loop assigns i, array[target .. target + bytes - 1];
-      loop variant bytes - i;
-    */
+    /*@ loop invariant i: 0 <= i <= bytes;
+        loop invariant copied: \forall integer x; target <= x < target + i ==>
+          array[x] == \at(array[x - target + source], Pre);
+        loop assigns i, array[target .. target + bytes - 1]; loop variant bytes - i; */
     for (size_t i = 0; i < bytes; i++) {
         array[target + i] = array[source + i];
     }
@@ -206,52 +185,31 @@ static void copy_bytes(char *array, size_t target, size_t source, size_t bytes) 
   ensures tree_12: rows_copied{Pre,Post}(array, *kv, from, to, n_tokens);
 */
 static void copy_rows(const struct cp_kv *kv, char *array, int from, int to, int n_tokens) {
-    /*@ assert order: (from < to ==> slice_at(*kv, from + 1, 0) <= slice_at(*kv, to, 0)) &&
-          (to < from ==> slice_at(*kv, to + 1, 0) <= slice_at(*kv, from, 0)); */
+    //@ ghost slice_bounds(kv, from, to, 0, n_tokens);
     size_t bytes = bytes_of_rows(kv, n_tokens);
-    /*@
-      loop invariant g: 0 <= g <= kv->n_kv_heads;
-      loop invariant tree_12: \forall integer f, x; 0 <= f < g ==>
-        slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
-        array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre);
-      loop invariant others: \forall integer x; 0 <= x < kv_bytes(*kv) ==>
-        !(slice_at(*kv, to, 0) <= x < slice_at(*kv, to + 1, 0)) ==>
-        array[x] == \at(array[x], Pre);
-      loop assigns g, array[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
-      loop variant kv->n_kv_heads - g;
-    */
+    /*@ loop invariant g: 0 <= g <= kv->n_kv_heads;
+        loop invariant tree_12: heads_copied{Pre,Here}(array, *kv, from, to, bytes, 0, g);
+        loop invariant others: others_same{Pre,Here}(array, *kv, to);
+        loop assigns g, array[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
+        loop variant kv->n_kv_heads - g; */
     for (int g = 0; g < kv->n_kv_heads; g++) {
         size_t source = slice_begin(kv, from, g);
         size_t target = slice_begin(kv, to, g);
-        /*@ assert apart: source + bytes <= slice_at(*kv, to, 0) ||
-              slice_at(*kv, to + 1, 0) <= source; */
-        /*@ assert inside: slice_at(*kv, to, 0) <= target &&
-              target + bytes <= slice_at(*kv, to + 1, 0) &&
-              0 <= source && source + bytes <= kv_bytes(*kv); */
-        /*@ assert its: \forall integer x; source <= x < source + bytes ==>
-              array[x] == \at(array[x], Pre); */
-        /*@ assert before: \forall integer f; 0 <= f < g ==>
-              slice_at(*kv, to, f) + bytes <= target; */
+        //@ ghost slice_bounds(kv, from, to, g, n_tokens);
+        //@ assert its: bytes_same{Pre,Here}(array, source, source + bytes);
         copy_bytes(array, target, source, bytes);
-        /*@ assert earlier: \forall integer f, x; 0 <= f < g ==>
-              slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
-              array[x] == \at(array[x], LoopCurrent); */
-        /*@ assert now: \forall integer f, x; g <= f < g + 1 ==>
-              slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
-              array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre); */
+        //@ assert earlier: heads_same{LoopCurrent,Here}(array, *kv, to, bytes, g);
+        //@ assert now: heads_copied{Pre,Here}(array, *kv, from, to, bytes, g, g + 1);
     }
-    /*@ assert all: \forall integer f, x; 0 <= f < kv->n_kv_heads ==>
-          slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + rows_bytes(*kv, n_tokens) ==>
-          array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre); */
+    /*@ assert all: heads_copied{Pre,Here}(array, *kv, from, to, rows_bytes(*kv, n_tokens), 0,
+          kv->n_kv_heads); */
 }
 
 void cp_kv_copy(const struct cp_kv *kv, int from, int to, int n_tokens) {
-    /*@ assert inside: 0 <= slice_at(*kv, to, 0) && slice_at(*kv, to + 1, 0) <= kv_bytes(*kv) &&
-          0 <= slice_at(*kv, from, 0) && slice_at(*kv, from + 1, 0) <= kv_bytes(*kv); */
+    //@ ghost slice_bounds(kv, from, to, 0, 0);
     copy_rows(kv, kv->k, from, to, n_tokens);
-    /*@ assert keys: rows_copied{Pre,Here}((char *)kv->k, *kv, from, to, n_tokens); */
-    /*@ assert values: \forall integer x; 0 <= x < kv_bytes(*kv) ==>
-          ((char *)kv->v)[x] == \at(((char *)kv->v)[x], Pre); */
+    //@ assert keys: rows_copied{Pre,Here}((char *)kv->k, *kv, from, to, n_tokens);
+    //@ assert values: bytes_same{Pre,Here}((char *)kv->v, 0, kv_bytes(*kv));
     /*@ assert apart: \forall integer x; slice_at(*kv, to, 0) <= x < slice_at(*kv, to + 1, 0) ==>
           \separated((char *)kv->k + x, (char *)kv->v +
             (slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1)); */

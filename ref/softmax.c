@@ -6,15 +6,9 @@
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
 
-/*@
-  // The factor x brings what is relative to one maximum to another.
-  axiomatic Brings {
-    predicate brings(real x, real from, real to);
-    axiom brings_is: \forall real x, from, to; brings(x, from, to) <==> x * e(to) == e(from);
-    lemma scaled_product: \forall real x, p, from, to; brings(x, from, to) ==>
-      scaled(product(x, p), to) == scaled(p, from);
-  }
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/softmax_rescale.h"
+#endif
 
 /*@
   assigns \nothing;
@@ -61,12 +55,9 @@ static size_t row_begin(size_t first, int j, int d) {
 */
 static double score_row(const double *q, const void *k, int type, size_t at, int d, double scale) {
     double total = 0.0;
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop invariant total: total == dot(q, (void *)k, type, at, i);
-      loop assigns i, total;
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop invariant total: total == dot(q, (void *)k, type, at, i);
+        loop assigns i, total; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         double k_i = cp_number_load(k, type, at + (size_t)i);
         /*@ assert next: dot(q, (void *)k, type, at, i + 1) == sum(total, product(q[i], k_i)); */
@@ -82,12 +73,9 @@ double cp_score(const double *q, const double *k, int d, double scale) {
 void cp_state_empty(struct cp_state *state, double *o, int d) {
     state->m = 0.0;
     state->n = 0.0;
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop invariant zero: \forall integer j; 0 <= j < i ==> is_zero(o[j]);
-      loop assigns i, o[0 .. d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop invariant zero: \forall integer j; 0 <= j < i ==> is_zero(o[j]);
+        loop assigns i, o[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         o[i] = 0.0;
     }
@@ -104,33 +92,32 @@ void cp_state_empty(struct cp_state *state, double *o, int d) {
     o[i] == sum(\old(o[i]), product(weight, element((void *)v, type, at + i)));
 */
 static void add_row(double *o, double weight, const void *v, int type, size_t at, int d) {
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop invariant gained: \forall integer j; 0 <= j < i ==>
-        o[j] == sum(\at(o[j], Pre), product(weight, element((void *)v, type, at + j)));
-      loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
-      loop assigns i, o[0 .. d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop invariant gained: \forall integer j; 0 <= j < i ==>
+          o[j] == sum(\at(o[j], Pre), product(weight, element((void *)v, type, at + j)));
+        loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
+        loop assigns i, o[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         o[i] += weight * cp_number_load(v, type, at + (size_t)i);
     }
 }
 
-/* The names are Eqn 1's, for one row of Q: W -> score, M -> m, E -> weight. */
+/* The names are Eqn 1's, for one row of Q: W -> score, M -> m, E -> weight.
+ *
+ *   1. all scores, and the largest of them, m;
+ *   2. the weights exp(score - m), their sum n, and the sum o of the weighted values.
+ *
+ * Scores 0 and ln 2 of values 3 and 6 give m = ln 2, n = 1/2 + 1 = 1.5, o = 1/2 * 3 + 6 = 7.5. */
 void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
                      const void *v, int type, size_t first, int n_keys, int d, double scale) {
     double score[CP_MAX_CHUNK_SIZE];
     double m = 0.0;
     /*@ ghost int top = 0; */
-    /*@
-      loop invariant range: 0 <= j <= n_keys;
-      loop invariant scores: \forall integer t; 0 <= t < j ==>
-        score[t] == score{Pre}(q, (void *)k, type, first, d, scale, t) && score[t] <= m;
-      loop invariant attained: (j == 0 && m == 0.0) || (0 <= top < j && score[top] == m);
-      loop assigns j, m, top, score[0 .. CP_MAX_CHUNK_SIZE - 1];
-      loop variant n_keys - j;
-    */
+    /*@ loop invariant range: 0 <= j <= n_keys;
+        loop invariant scores: \forall integer t; 0 <= t < j ==>
+          score[t] == score{Pre}(q, (void *)k, type, first, d, scale, t) && score[t] <= m;
+        loop invariant attained: (j == 0 && m == 0.0) || (0 <= top < j && score[top] == m);
+        loop assigns j, m, top, score[0 .. CP_MAX_CHUNK_SIZE - 1]; loop variant n_keys - j; */
     for (int j = 0; j < n_keys; j++) {
         /*@ assert inside: row_at(first + j, d) + d <= row_at(first + n_keys, d); */
         size_t at = row_begin(first, j, d);
@@ -144,20 +131,17 @@ void cp_partial_attn(struct cp_state *state, double *o, const double *q, const v
     cp_state_empty(state, o, d);
     /*@ assert none: state->n == 0.0; */
     state->m = m;
-    /*@
-      loop invariant range: 0 <= j <= n_keys;
-      loop invariant m: state->m == m;
-      loop invariant weight: scaled(state->n, m) ==
-        weight_sum{Pre}(q, (void *)k, type, first, d, scale, j);
-      loop invariant sum: \forall integer i; 0 <= i < d ==> scaled(o[i], m) ==
-        value_sum{Pre}(q, (void *)k, (void *)v, type, first, d, scale, j, i);
-      loop invariant none: j == 0 ==> state->n == 0.0 &&
-        \forall integer i; 0 <= i < d ==> is_zero(o[i]);
-      loop invariant positive: 0.0 <= state->n;
-      loop invariant largest: \forall integer t; 0 <= t < j ==> score[t] == m ==> 1.0 <= state->n;
-      loop assigns j, *state, o[0 .. d - 1];
-      loop variant n_keys - j;
-    */
+    /*@ loop invariant range: 0 <= j <= n_keys;
+        loop invariant m: state->m == m;
+        loop invariant weight: scaled(state->n, m) ==
+          weight_sum{Pre}(q, (void *)k, type, first, d, scale, j);
+        loop invariant sum: \forall integer i; 0 <= i < d ==> scaled(o[i], m) ==
+          value_sum{Pre}(q, (void *)k, (void *)v, type, first, d, scale, j, i);
+        loop invariant none: j == 0 ==> state->n == 0.0 &&
+          \forall integer i; 0 <= i < d ==> is_zero(o[i]);
+        loop invariant positive: 0.0 <= state->n;
+        loop invariant largest: \forall integer t; 0 <= t < j ==> score[t] == m ==> 1.0 <= state->n;
+        loop assigns j, *state, o[0 .. d - 1]; loop variant n_keys - j; */
     for (int j = 0; j < n_keys; j++) {
         /*@ assert inside: row_at(first + j, d) + d <= row_at(first + n_keys, d); */
         size_t at = row_begin(first, j, d);
@@ -175,12 +159,9 @@ void cp_partial_attn(struct cp_state *state, double *o, const double *q, const v
   ensures copied: \forall integer i; 0 <= i < d ==> o[i] == part_o[i];
 */
 static void copy_row(double *o, const double *part_o, int d) {
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop invariant copied: \forall integer j; 0 <= j < i ==> o[j] == part_o[j];
-      loop assigns i, o[0 .. d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop invariant copied: \forall integer j; 0 <= j < i ==> o[j] == part_o[j];
+        loop assigns i, o[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         o[i] = part_o[i];
     }
@@ -196,27 +177,34 @@ static void copy_row(double *o, const double *part_o, int d) {
     o[i] == sum(product(x, part_o[i]), product(y, \old(o[i])));
 */
 static void merge_row(double *o, const double *part_o, double x, double y, int d) {
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop invariant merged: \forall integer j; 0 <= j < i ==>
-        o[j] == sum(product(x, part_o[j]), product(y, \at(o[j], Pre)));
-      loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
-      loop assigns i, o[0 .. d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop invariant merged: \forall integer j; 0 <= j < i ==>
+          o[j] == sum(product(x, part_o[j]), product(y, \at(o[j], Pre)));
+        loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
+        loop assigns i, o[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         /*@ assert o_i: x * part_o[i] + y * o[i] == sum(product(x, part_o[i]), product(y, o[i])); */
         o[i] = x * part_o[i] + y * o[i];
     }
 }
 
-/* The names are Eqn 2's: x and y bring the part and the state to the new maximum. The empty state is
- * told by its n and takes no part in the arithmetic, so there is no maximum of no keys to go wrong:
- * the papers start from m = 0, which underflows when every score is low, and a start from m = -inf
- * gives -inf - -inf when two empty states meet. */
+/* The names are Eqn 2's: x and y bring the part and the state to the new maximum.
+ *
+ *   1. the empty state, known by n = 0, takes no part in the arithmetic: the other one is the
+ *      result;
+ *   2. m is the larger of the two maxima;
+ *   3. x = exp(part's m - m), y = exp(state's m - m): one of them is 1;
+ *   4. o and n are the sums, with these factors.
+ *
+ * Merging part (m, n, o) = (ln 4, 1, 12) into state (ln 2, 1.5, 7.5): m = ln 4, x = 1, y = 1/2,
+ * then o = 12 + 3.75 = 15.75 and n = 1 + 0.75 = 1.75.
+ *
+ * By step 1 there is no maximum of no keys to go wrong. The papers start from m = 0, which
+ * underflows when every score is low. A start from m = -inf gives -inf - -inf when two empty states
+ * meet. */
 void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *part,
                     const double *part_o, int d) {
-    if (part->n == 0.0) {
+    if (part->n == 0.0) { /* 1 */
         /*@ assert adds_nothing: state_weight(*part) == 0.0; */
         /*@ assert adds_nothing_o: \forall integer i; 0 <= i < d ==>
               state_sum(*part, part_o[i]) == 0.0; */
@@ -230,10 +218,10 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
         copy_row(o, part_o, d);
         return;
     }
-    double m = larger(part->m, state->m);
-    double x = rescale(part->m, m);
+    double m = larger(part->m, state->m); /* 2 */
+    double x = rescale(part->m, m);       /* 3 */
     double y = rescale(state->m, m);
-    merge_row(o, part_o, x, y, d);
+    merge_row(o, part_o, x, y, d); /* 4 */
     state->n = x * part->n + y * state->n;
     state->m = m;
     /*@ assert merged: state->n == sum(product(x, part->n), product(y, \at(state->n, Pre))); */
@@ -241,24 +229,18 @@ void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *pa
 
 double cp_finish(const struct cp_state *state, const double *o, double *out, int d) {
     if (state->n == 0.0) {
-        /*@
-          loop invariant range: 0 <= i <= d;
-          loop invariant zero: \forall integer j; 0 <= j < i ==> is_zero(out[j]);
-          loop assigns i, out[0 .. d - 1];
-          loop variant d - i;
-        */
+        /*@ loop invariant range: 0 <= i <= d;
+            loop invariant zero: \forall integer j; 0 <= j < i ==> is_zero(out[j]);
+            loop assigns i, out[0 .. d - 1]; loop variant d - i; */
         for (int i = 0; i < d; i++) {
             out[i] = 0.0;
         }
         return -INFINITY;
     }
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop invariant mean: \forall integer j; 0 <= j < i ==>
-        is_mean(out[j], o[j], state->n);
-      loop assigns i, out[0 .. d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop invariant mean: \forall integer j; 0 <= j < i ==>
+          is_mean(out[j], o[j], state->n);
+        loop assigns i, out[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         out[i] = o[i] / state->n;
     }

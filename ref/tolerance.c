@@ -1,17 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why no bound comes out too small. Let z_j bound the error of the score that is computed here, in binary64
- * (NUM-6), Z = max z_j; it is refused that Z > 2^-30, or n or d > 2^20. All numbers below are then sums and
- * products of terms that are not negative, each off by a factor within 1 + 2^-28: the score and the argument of
- * the exponential change it by at most Z + 2^-33 (an argument below -708 makes a weight that is rounded up to
- * the smallest normal number), a sum of n terms by 2^-33, and what is left are a few roundings of 2^-53 or, for
- * exp and expm1, 2^-52. So a factor 1 + 2^-24 on what is added, and as much of the weights taken from `left`,
- * pays for all of it. Where it is not so, `spare` below, a difference comes in:
- *   - |v_ji - o_i| with o_i computed. A weight is off by a factor between exp(-t) and exp(t), t = Z + 2^-53 (D + 2),
- *     D = high - low: the score, the argument, the exponential. One whose argument is below -708 is off by no more than
- *     what it is taken for, which is added as it is. So the quotient is off by at most (exp(2t) - 1) A_i, with
- *     A_i = sum w_j |v_ji| over the others, and by (2n + 4) 2^-53 A_i for products, sums and the division: together by
- *     less than `lack` A_i, lack = 4 Z + 4 (D + n + 8) 2^-53. Products that underflow lose n 2^-1074 at most.
- *   - high, low and slack are computed from scores: they are moved outwards by Z. */
+/* The bound (NUM-9 to NUM-12), term by term. An example: two keys of one number each, q = 1, k = 0
+ * and ln 2, v = 3 and 6, scale 1. Attention is (1 * 3 + 2 * 6) / 3 = 5. The class is
+ * cp_arithmetic_fp32() with weights and output in binary16; one chunk, so no change of the
+ * reference (C = 0).
+ *
+ *   step          what                               key 0     key 1     row
+ *   1 scores      s_j                                0         0.693
+ *                 slack, the largest error of one                        2.1e-7
+ *                 high, low                                              0.693, -2.1e-7
+ *   2 growth      S^C; G_n - 1; G_o - 1                                  1; 1.2e-7; 1.8e-7
+ *   3 weights     w_j = exp(s_j - high), W           0.5       1         1.5
+ *                 H_j, shared by n and o             8.0e-8    3.3e-7    4.1e-7
+ *                 T_j, in o alone                    2.4e-4    4.9e-4
+ *   4 left        W - sum H_j - E_n                                      1.5
+ *   5 columns     H_j |v_j - 5| + T_j |v_j|          7.3e-4    2.9e-3
+ *                 E, their sum / left                                    2.44e-3
+ *   6 output      5 in binary16 adds 2^-11 * 5                           2.44e-3
+ *                 the bound                                              4.89e-3
+ *
+ * T_j is half a unit of binary16 of each weight; nearly all of this bound is two roundings to
+ * binary16.
+ *
+ * Why no bound comes out too small. The bound is computed in binary64, which rounds, too. Let z_j
+ * bound the error of score j in binary64 (NUM-6), and Z be the largest z_j. Nothing is claimed when
+ * Z > 2^-30, or when n or d > 2^20. Sums and products of terms that are not negative are then off
+ * by a factor within 1 + 2^-28 for each term:
+ *   - the score and the argument of the exponential change a term by at most Z + 2^-33;
+ *   - an argument below -708 makes a weight that is rounded up to the smallest normal number;
+ *   - a sum of n terms changes it by 2^-33;
+ *   - the rest are a few roundings of 2^-53, or of 2^-52 for exp and expm1.
+ * A factor 1 + 2^-24 on what is added, and as much of the weights taken from `left`, pays for all
+ * of them. A difference needs more, `spare` below:
+ *   - |v_ji - o_i| with o_i computed. The score, the argument and the exponential put a weight off
+ *     by a factor between exp(-t) and exp(t), t = Z + 2^-53 (D + 2), D = high - low. A weight whose
+ *     argument is below -708 is off by no more than its own value, which is added as it is. So the
+ *     quotient is off by at most (exp(2t) - 1) A_i, with A_i = sum w_j |v_ji| over the others, and
+ *     by (2n + 4) 2^-53 A_i for products, sums and the division: together by less than `lack` A_i,
+ *     lack = 4 Z + 4 (D + n + 8) 2^-53. Products that underflow lose n 2^-1074 at most.
+ *   - high, low and slack are computed from scores: each is moved outwards by Z. */
 #include "chunkproof/tolerance.h"
 
 #include <float.h>
@@ -27,7 +53,7 @@
 #define UNIT        0x1p-53
 #define SMALLEST    0x1p-1074
 
-/* What is the same for all columns. Sums are in the scale of exp(high): a weight is exp(s_j - high). */
+/* What is the same for all columns. A weight is exp(s_j - high), and sums are in that scale. */
 struct row_bounds {
     double largest_z;           /* Z */
     double lack;                /* of what is computed in binary64: see above */
@@ -41,30 +67,9 @@ struct row_bounds {
     double left;
 };
 
-/*@
-  // From the scores: what all other numbers rest on.
-  predicate references_ok(struct row_bounds b) =
-    0.0 <= b.largest_z && 0.0 <= b.slack && 0.0 <= b.h;
-  predicate growth_ok(struct row_bounds b) =
-    references_ok(b) && 0.0 <= b.stretch && 0.0 <= b.growth_n && 0.0 <= b.growth_o;
-  predicate bounds_ok(struct row_bounds b) =
-    growth_ok(b) && 0.0 < b.weights && 0.0 <= b.shared && 0.0 <= b.lost_n && 0.0 <= b.tiny_o &&
-    0.0 <= b.lack;
-
-  // Scratch after compute_weights().
-  predicate weighed{L}(double *scratch, integer n, integer j) =
-    0.0 < scratch[j] && 0.0 <= scratch[n + j] && 0.0 <= scratch[2 * n + j];
-*/
-
-/*@
-  // NUM-9: X_j, Z included.
-  logic real way(struct row_bounds b, real score, real sigma, integer changes) =
-    sigma + (b.high - score + b.largest_z) + 2.0 * b.slack * (changes + 1.0);
-  logic real stray(struct cp_arithmetic a, struct row_bounds b, real score, real sigma,
-                   integer changes) =
-    sigma + a.u_arg * way(b, score, sigma, changes) + a.u_ref * b.h + a.eps +
-    changes * (a.eps + 2.0 * a.u_move * b.h);
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/tolerance_bounds.h"
+#endif
 
 struct score {
     double sum, magnitude; /* sum |q_i k_i| */
@@ -78,12 +83,9 @@ struct score {
 */
 static struct score dot(const double *q, const double *key, int d) {
     double sum = 0.0, magnitude = 0.0;
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop invariant not_negative: 0.0 <= magnitude;
-      loop assigns i, sum, magnitude;
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop invariant not_negative: 0.0 <= magnitude;
+        loop assigns i, sum, magnitude; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         sum += q[i] * key[i];
         magnitude += fabs(q[i] * key[i]);
@@ -91,7 +93,8 @@ static struct score dot(const double *q, const double *key, int d) {
     return (struct score){sum, magnitude};
 }
 
-/* Scores and their errors in the class to scratch[j] and scratch[n + j]; what follows from all of them. */
+/* Scores and their errors in the class to scratch[j] and scratch[n + j]; what follows from all of
+ * them. */
 /*@
   requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(b);
   requires valid_row: row_valid(*row) && size_ok(*row);
@@ -109,16 +112,14 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
                            const struct cp_tolerance_row *row, struct row_bounds *b) {
     struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
     double largest = -INFINITY, smallest = INFINITY;
-    /*@
-      loop invariant range: 0 <= j <= row->n_keys;
-      loop invariant not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack;
-      loop invariant below: \forall integer t; 0 <= t < j ==> row->scratch[t] <= largest;
-      loop invariant errors: \forall integer t; 0 <= t < j ==>
-        is_error(row->scratch, row->n_keys, t);
-      loop assigns j, largest, smallest, b->largest_z, b->slack,
-        row->scratch[0 .. 2 * row->n_keys - 1];
-      loop variant row->n_keys - j;
-    */
+    /*@ loop invariant range: 0 <= j <= row->n_keys;
+        loop invariant not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack;
+        loop invariant below: \forall integer t; 0 <= t < j ==> row->scratch[t] <= largest;
+        loop invariant errors: \forall integer t; 0 <= t < j ==>
+          is_error(row->scratch, row->n_keys, t);
+        loop assigns j, largest, smallest, b->largest_z, b->slack,
+          row->scratch[0 .. 2 * row->n_keys - 1];
+        loop variant row->n_keys - j; */
     for (int j = 0; j < row->n_keys; j++) {
         /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
               row_at(row->n_keys, row->head_dim); */
@@ -133,12 +134,12 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
         /*@ assert kept: \forall integer t; 0 <= t < j ==>
               is_error(row->scratch, row->n_keys, t); */
         largest = fmax(largest, score);
-        /*@ assert larger: \at(largest, LoopCurrent) <= largest; */
-        /*@ assert below: \forall integer t; 0 <= t < j ==> row->scratch[t] <= largest; */
+        //@ assert larger: \at(largest, LoopCurrent) <= largest;
+        //@ assert below: \forall integer t; 0 <= t < j ==> row->scratch[t] <= largest;
         smallest = fmin(smallest, score);
         b->largest_z = fmax(b->largest_z, z);
         b->slack = fmax(b->slack, sigma);
-        /*@ assert error: is_error(row->scratch, row->n_keys, j); */
+        //@ assert error: is_error(row->scratch, row->n_keys, j);
     }
     b->slack *= 1.0 + SLACK;
     b->high = largest + b->largest_z + b->slack + a->above;
@@ -159,8 +160,8 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
 static double strays(const struct cp_arithmetic *a, const struct row_bounds *b, double score,
                      double sigma, int changes) {
     double way = sigma + (b->high - score + b->largest_z) + 2.0 * b->slack * (changes + 1.0);
-    /*@ assert way: 0.0 <= way; */
-    /*@ assert moved: 0.0 <= 2.0 * a->u_move * b->h; */
+    //@ assert way: 0.0 <= way;
+    //@ assert moved: 0.0 <= 2.0 * a->u_move * b->h;
     return sigma + a->u_arg * way + a->u_ref * b->h + a->eps +
            changes * (a->eps + 2.0 * a->u_move * b->h);
 }
@@ -187,19 +188,19 @@ static struct key_bounds weigh(const struct cp_arithmetic *a, const struct cp_co
     double reach =
         ((exp(b->slack + first) + a->kappa) * (1.0 + a->weights.unit) + a->weights.tiny) *
         b->stretch;
-    /*@ assert reach: 0.0 <= reach; */
+    //@ assert reach: 0.0 <= reach;
     double rounding = fmax(a->weights.unit * (w + a->kappa), a->weights.tiny);
     double lost = a->kappa * counts->changes * reach;
-    /*@ assert lost: 0.0 <= lost; */
+    //@ assert lost: 0.0 <= lost;
     double both = a->kappa + lost + (a->rounded_sum ? rounding : 0.0);
-    /*@ assert both: 0.0 <= both; */
+    //@ assert both: 0.0 <= both;
     double grown = exp(x), gained = expm1(x);
-    /*@ ghost product_not_negative(both, grown); */
-    /*@ ghost product_not_negative(w, gained); */
+    //@ ghost product_not_negative(both, grown);
+    //@ ghost product_not_negative(w, gained);
     double h = w * gained + both * grown;
-    /*@ assert h: 0.0 <= h; */
+    //@ assert h: 0.0 <= h;
     double p = a->rounded_sum ? 0.0 : (rounding + lost) * grown;
-    /*@ assert p: 0.0 <= p; */
+    //@ assert p: 0.0 <= p;
     return (struct key_bounds){w, h, p + b->growth_o * (w + h + p)};
 }
 
@@ -221,17 +222,15 @@ static struct key_bounds weigh(const struct cp_arithmetic *a, const struct cp_co
 static void compute_weights(const struct cp_arithmetic *a, const struct cp_counts *counts,
                             const struct cp_tolerance_row *row, struct row_bounds *b) {
     int n = row->n_keys;
-    /*@
-      loop invariant range: 0 <= j <= n;
-      loop invariant sums: 0.0 <= b->weights && (0 < j ==> 0.0 < b->weights) && 0.0 <= b->shared;
-      loop invariant weighed: \forall integer i; 0 <= i < j ==> weighed(row->scratch, n, i);
-      loop invariant below: \forall integer i; j <= i < n ==> row->scratch[i] <= b->high;
-      loop invariant errors: \forall integer i; j <= i < n ==> is_error(row->scratch, n, i);
-      loop assigns j, b->weights, b->shared, row->scratch[0 .. 3 * row->n_keys - 1];
-      loop variant n - j;
-    */
+    /*@ loop invariant range: 0 <= j <= n;
+        loop invariant sums: 0.0 <= b->weights && (0 < j ==> 0.0 < b->weights) && 0.0 <= b->shared;
+        loop invariant weighed: \forall integer i; 0 <= i < j ==> weighed(row->scratch, n, i);
+        loop invariant below: \forall integer i; j <= i < n ==> row->scratch[i] <= b->high;
+        loop invariant errors: \forall integer i; j <= i < n ==> is_error(row->scratch, n, i);
+        loop assigns j, b->weights, b->shared, row->scratch[0 .. 3 * row->n_keys - 1];
+        loop variant n - j; */
     for (int j = 0; j < n; j++) {
-        /*@ assert error: is_error(row->scratch, n, j); */
+        //@ assert error: is_error(row->scratch, n, j);
         struct key_bounds key = weigh(a, counts, b, row->scratch[j], row->scratch[n + j]);
         row->scratch[j] = key.w;
         row->scratch[n + j] = key.h;
@@ -249,8 +248,8 @@ static void compute_weights(const struct cp_arithmetic *a, const struct cp_count
   ensures not_negative: 0.0 <= \result;
 */
 static double tiny_losses(double operations, double eta, double stretch, double growth) {
-    /*@ ghost product_not_negative(operations, eta); */
-    /*@ ghost product_not_negative(operations * eta, stretch); */
+    //@ ghost product_not_negative(operations, eta);
+    //@ ghost product_not_negative(operations * eta, stretch);
     return operations * eta * stretch * (1.0 + growth);
 }
 
@@ -268,34 +267,25 @@ static double tiny_losses(double operations, double eta, double stretch, double 
 static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
                                    const struct cp_tolerance_row *row) {
     struct row_bounds b = {0};
-    compute_scores(a, counts, row, &b);
+    compute_scores(a, counts, row, &b); /* 1 */
     double span = fmin(fmax(b.high - b.low, 0.0), -LEAST_SCORE);
     b.lack = 4.0 * b.largest_z + 4.0 * UNIT * (span + row->n_keys + 8.0);
     double s =
         exp(b.slack + a->u_arg * (b.high - b.low) + 2.0 * a->u_move * b.h + a->eps) + a->kappa;
-    b.stretch = pow(s, counts->changes);
+    b.stretch = pow(s, counts->changes); /* 2 */
     b.growth_n = cp_tolerance_growth(a->u_n, counts->depth_n, a->u_part, counts->stores);
     b.growth_o = cp_tolerance_growth(a->u_o, counts->depth_o, a->u_part, counts->stores);
-    compute_weights(a, counts, row, &b);
-    /*@ ghost product_not_negative(b.growth_n, b.weights + b.shared); */
+    compute_weights(a, counts, row, &b); /* 3 */
+    //@ ghost product_not_negative(b.growth_n, b.weights + b.shared);
     b.lost_n = b.growth_n * (b.weights + b.shared) +
                tiny_losses(counts->operations_n, a->eta_n, b.stretch, b.growth_n);
     b.tiny_o = tiny_losses(counts->operations_o, a->eta_o, b.stretch, b.growth_o);
-    b.left = b.weights * (1.0 - SLACK) - (b.shared + b.lost_n) * (1.0 + SLACK);
+    b.left = b.weights * (1.0 - SLACK) - (b.shared + b.lost_n) * (1.0 + SLACK); /* 4 */
     return b;
 }
 
-/*@
-  // NUM-10: E', and what the output's format adds.
-  logic real divided(struct cp_arithmetic a, real size, real error) =
-    error + a.u_div * (size + error) + a.eta_div;
-  logic real rounded_by(struct cp_format f, real size) = \max(f.unit * size, f.tiny);
-  // |o| at most.
-  logic real size_of(real expected, real spare) =
-    (expected >= 0.0 ? expected : -expected) + spare;
-*/
-
-/* NUM-3 gives E, NUM-10 the bound for a column, from E and o; expected is off by at most `spare`. */
+/* NUM-3 gives E, NUM-10 the bound for a column, from E and o; expected is off by at most
+ * `spare`. */
 /*@
   requires valid: \valid_read(a);
   requires ok: arithmetic_ok(*a) && 0.0 <= spare;
@@ -331,16 +321,13 @@ static double with_output(const struct cp_arithmetic *a, double error, double ex
 */
 static void add_value(double w, double lack, const double *v, int count, double *sum,
                       double *magnitude) {
-    /*@
-      loop invariant range: 0 <= i <= count;
-      loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
-      loop assigns i, sum[0 .. count - 1], magnitude[0 .. count - 1];
-      loop variant count - i;
-    */
+    /*@ loop invariant range: 0 <= i <= count;
+        loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
+        loop assigns i, sum[0 .. count - 1], magnitude[0 .. count - 1]; loop variant count - i; */
     for (int i = 0; i < count; i++) {
         double size = fabs(v[i]);
-        /*@ ghost product_not_negative(w, size); */
-        /*@ ghost product_not_negative(w * size, lack); */
+        //@ ghost product_not_negative(w, size);
+        //@ ghost product_not_negative(w * size, lack);
         sum[i] += w * v[i];
         magnitude[i] += w * size * lack;
     }
@@ -358,21 +345,19 @@ static void add_value(double w, double lack, const double *v, int count, double 
 */
 static void add_error(double h, double t, const double *v, int count, const double *expected,
                       const double *spare, double *error) {
-    /*@
-      loop invariant range: 0 <= i <= count;
-      loop invariant not_negative: \forall integer j; 0 <= j < count ==> 0.0 <= error[j];
-      loop assigns i, error[0 .. count - 1];
-      loop variant count - i;
-    */
+    /*@ loop invariant range: 0 <= i <= count;
+        loop invariant not_negative: \forall integer j; 0 <= j < count ==> 0.0 <= error[j];
+        loop assigns i, error[0 .. count - 1]; loop variant count - i; */
     for (int i = 0; i < count; i++) {
         double distance = fabs(v[i] - expected[i]) + spare[i], size = fabs(v[i]);
-        /*@ ghost product_not_negative(h, distance); */
-        /*@ ghost product_not_negative(t, size); */
+        //@ ghost product_not_negative(h, distance);
+        //@ ghost product_not_negative(t, size);
         error[i] += h * distance + t * size;
     }
 }
 
-/* Columns first .. first + count - 1, at most COLUMNS: side by side, because they lie so in memory. */
+/* Columns first .. first + count - 1, at most COLUMNS: side by side, because they lie so in
+ * memory. */
 /*@
   requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
   requires valid_row: row_valid(*row) && size_ok(*row);
@@ -394,57 +379,47 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
     int n = row->n_keys;
     const double *w = row->scratch, *h = w + n, *t = h + n, *v = row->v + first;
     double sum[COLUMNS] = {0.0}, magnitude[COLUMNS] = {0.0}, error[COLUMNS] = {0.0};
-    /*@
-      loop invariant range: 0 <= j <= n;
-      loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
-      loop assigns j, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
-      loop variant n - j;
-    */
+    /*@ loop invariant range: 0 <= j <= n;
+        loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
+        loop assigns j, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1]; loop variant n - j; */
     for (int j = 0; j < n; j++) {
         /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
               row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
-        /*@ assert weighed: weighed(row->scratch, n, j); */
+        //@ assert weighed: weighed(row->scratch, n, j);
         double lack = w[j] <= DBL_MIN ? 1.0 : b->lack;
         add_value(w[j], lack, v + cp_tolerance_row_begin(j, row->head_dim), count, sum, magnitude);
     }
-    /*@
-      loop invariant range: 0 <= i <= count;
-      loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
-      loop assigns i, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
-      loop variant count - i;
-    */
+    /*@ loop invariant range: 0 <= i <= count;
+        loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
+        loop assigns i, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
+        loop variant count - i; */
     for (int i = 0; i < count; i++) {
         sum[i] = sum[i] / b->weights;
         magnitude[i] = magnitude[i] / b->weights + n * SMALLEST; /* spare */
     }
-    /*@
-      loop invariant range: 0 <= j <= n;
-      loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= error[i];
-      loop assigns j, error[0 .. COLUMNS - 1];
-      loop variant n - j;
-    */
+    /*@ loop invariant range: 0 <= j <= n;
+        loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= error[i];
+        loop assigns j, error[0 .. COLUMNS - 1]; loop variant n - j; */
     for (int j = 0; j < n; j++) {
         /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
               row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
-        /*@ assert weighed: weighed(row->scratch, n, j); */
+        //@ assert weighed: weighed(row->scratch, n, j);
         add_error(h[j], t[j], v + cp_tolerance_row_begin(j, row->head_dim), count, sum, magnitude,
                   error);
     }
-    /*@
-      loop invariant range: 0 <= i <= count;
-      loop invariant bounds: 0.0 < b->left ==>
-        \forall integer t; first <= t < first + i ==> is_bound(bound[t]);
-      loop assigns i, expected[first .. first + count - 1], bound[first .. first + count - 1];
-      loop variant count - i;
-    */
+    /*@ loop invariant range: 0 <= i <= count;
+        loop invariant bounds: 0.0 < b->left ==>
+          \forall integer t; first <= t < first + i ==> is_bound(bound[t]);
+        loop assigns i, expected[first .. first + count - 1], bound[first .. first + count - 1];
+        loop variant count - i; */
     for (int i = 0; i < count; i++) {
         double spare = magnitude[i], size = fabs(sum[i]) + spare;
-        /*@ assert spare: 0.0 <= spare && 0.0 <= error[i]; */
-        /*@ ghost product_not_negative(size, b->lost_n); */
-        double all = error[i] + (b->tiny_o + size * b->lost_n);
-        /*@ assert all: 0.0 <= all; */
+        //@ assert spare: 0.0 <= spare && 0.0 <= error[i];
+        //@ ghost product_not_negative(size, b->lost_n);
+        double all = error[i] + (b->tiny_o + size * b->lost_n); /* 5 */
+        //@ assert all: 0.0 <= all;
         expected[first + i] = sum[i];
-        bound[first + i] = with_output(a, all * (1.0 + SLACK) / b->left, sum[i], spare);
+        bound[first + i] = with_output(a, all * (1.0 + SLACK) / b->left, sum[i], spare); /* 6 */
     }
 }
 
@@ -464,22 +439,20 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
 */
 static void bound_columns(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
                           const struct row_bounds *b, double *expected, double *bound) {
-    /*@
-      loop invariant range: 0 <= first < row->head_dim + COLUMNS;
-      loop invariant weighed: \forall integer j; 0 <= j < row->n_keys ==>
-        weighed(row->scratch, row->n_keys, j);
-      loop invariant bounds: 0.0 < b->left ==>
-        \forall integer i; 0 <= i < first && i < row->head_dim ==> is_bound(bound[i]);
-      loop assigns first, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
-      loop variant row->head_dim - first;
-    */
+    /*@ loop invariant range: 0 <= first < row->head_dim + COLUMNS;
+        loop invariant weighed: \forall integer j; 0 <= j < row->n_keys ==>
+          weighed(row->scratch, row->n_keys, j);
+        loop invariant bounds: 0.0 < b->left ==>
+          \forall integer i; 0 <= i < first && i < row->head_dim ==> is_bound(bound[i]);
+        loop assigns first, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
+        loop variant row->head_dim - first; */
     for (int first = 0; first < row->head_dim; first += COLUMNS) {
         int rest = row->head_dim - first;
         bound_some(a, row, b, first, rest < COLUMNS ? rest : COLUMNS, expected, bound);
     }
 }
 
-/* NUM-12: no key, or too many. */
+/* NUM-12: a row of no key, or of too many keys, gets zeros and infinite bounds. */
 /*@
   requires size: 0 <= row->head_dim;
   requires valid: \valid_read(row) && \valid(expected + (0 .. row->head_dim - 1)) &&
@@ -491,13 +464,11 @@ static void bound_columns(const struct cp_arithmetic *a, const struct cp_toleran
     nothing_claimed(expected[i], bound[i]);
 */
 static void claim_nothing(const struct cp_tolerance_row *row, double *expected, double *bound) {
-    /*@
-      loop invariant range: 0 <= i <= row->head_dim;
-      loop invariant nothing: \forall integer t; 0 <= t < i ==>
-        nothing_claimed(expected[t], bound[t]);
-      loop assigns i, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
-      loop variant row->head_dim - i;
-    */
+    /*@ loop invariant range: 0 <= i <= row->head_dim;
+        loop invariant nothing: \forall integer t; 0 <= t < i ==>
+          nothing_claimed(expected[t], bound[t]);
+        loop assigns i, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
+        loop variant row->head_dim - i; */
     for (int i = 0; i < row->head_dim; i++) {
         expected[i] = 0.0;
         bound[i] = INFINITY;
@@ -508,7 +479,7 @@ struct lse_bounds {
     double lse, bound;
 };
 
-/* NUM-11 */
+/* NUM-11: the log-sum-exp of a row and its bound. */
 /*@
   requires valid: \valid_read(b);
   requires ok: bounds_ok(*b) && 0.0 <= lse_error;
@@ -519,9 +490,9 @@ struct lse_bounds {
 */
 static struct lse_bounds bound_lse(const struct row_bounds *b, int sure, double lse_error) {
     double part = (b->shared + b->lost_n) * (1.0 + SLACK) / (b->weights * (1.0 - SLACK));
-    /*@ assert part: 0.0 <= part; */
+    //@ assert part: 0.0 <= part;
     double logarithm = log(b->weights), lse = b->high + logarithm;
-    /*@ ghost e_of_both(b->high, logarithm); */
+    //@ ghost e_of_both(b->high, logarithm);
     double spare = b->lack + 0x1p-50 * fabs(lse);
     return (struct lse_bounds){
         lse, sure && part < 1.0 ? (lse_error - log1p(-part)) * (1.0 + SLACK) + spare : INFINITY};
@@ -541,14 +512,11 @@ void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts
     struct row_bounds b = bound_row(arithmetic, counts, row);
     bound_columns(arithmetic, row, &b, expected, bound);
     int sure = b.largest_z <= LARGEST_Z && b.left > 0.0 && isfinite(b.left);
-    /*@
-      loop invariant range: 0 <= i <= row->head_dim;
-      loop invariant bounds: \forall integer t; 0 <= t < i ==> is_bound(bound[t]);
-      loop invariant rest: \forall integer t; i <= t < row->head_dim ==>
-        0.0 < b.left ==> is_bound(bound[t]);
-      loop assigns i, bound[0 .. row->head_dim - 1];
-      loop variant row->head_dim - i;
-    */
+    /*@ loop invariant range: 0 <= i <= row->head_dim;
+        loop invariant bounds: \forall integer t; 0 <= t < i ==> is_bound(bound[t]);
+        loop invariant rest: \forall integer t; i <= t < row->head_dim ==>
+          0.0 < b.left ==> is_bound(bound[t]);
+        loop assigns i, bound[0 .. row->head_dim - 1]; loop variant row->head_dim - i; */
     for (int i = 0; i < row->head_dim; i++) {
         bound[i] = sure && !isnan(bound[i]) ? bound[i] : INFINITY;
     }

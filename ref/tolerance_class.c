@@ -5,6 +5,10 @@
 
 #include "tolerance_internal.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/tolerance_class.h"
+#endif
+
 #define UNIT_32     0x1p-24
 #define UNIT_64     0x1p-53
 #define SMALLEST_32 0x1p-149
@@ -42,8 +46,8 @@ struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks) {
                               keys + 5.0 * merges,     2.0 * keys + 5.0 * merges};
 }
 
-/* `unit` and `smallest` of the format that all is computed in. An exponential within one unit in the last
- * place is within 2 unit of its value, its logarithm within 2 unit / (1 - 2 unit). */
+/* `unit` and `smallest` of the format that all is computed in. An exponential within one unit in
+ * the last place is within 2 unit of its value, its logarithm within 2 unit / (1 - 2 unit). */
 /*@
   requires size: 0 <= d;
   requires unit: 0.0 < unit < 0.25 && 0.0 <= smallest;
@@ -90,30 +94,6 @@ struct cp_arithmetic cp_arithmetic_fp64(int d) {
     return a;
 }
 
-/*@ ghost
-  /@
-    requires counts: 0 <= k;
-    requires logarithm: e(l) == x;
-    assigns \nothing;
-    ensures power: e(k * l) == power(x, k);
-  @/
-  static void power_of(double l, double x, int k) {
-      /@ assert zero: e_of_sum(0.0, 0.0) == e(0.0); @/
-      /@ assert one: e(0.0) == 1.0; @/
-      /@
-        loop invariant range: 0 <= i <= k;
-        loop invariant power: e(i * l) == power(x, i);
-        loop assigns i;
-        loop variant k - i;
-      @/
-      for (int i = 0; i < k; i++) {
-          /@ assert law: e_of_sum(l, i * l) == e((i + 1) * l); @/
-          /@ assert same: e_of_sum(l, i * l) == product(e(l), e(i * l)); @/
-          /@ assert next: power(x, i + 1) == product(x, power(x, i)); @/
-      }
-  }
-*/
-
 /* The logarithm of (1 + u)^k. */
 /*@
   requires roundings: 0.0 <= u && 0 <= k;
@@ -123,7 +103,7 @@ struct cp_arithmetic cp_arithmetic_fp64(int d) {
 */
 static double compound(double u, int k) {
     double one = log1p(u);
-    /*@ ghost power_of(one, 1.0 + u, k); */
+    //@ ghost power_of(one, 1.0 + u, k);
     return k * one;
 }
 
@@ -138,20 +118,20 @@ static double compound(double u, int k) {
 static double lost_in_score(const struct cp_score_arithmetic *a, double scale, int d) {
     double b = a->scaled_before ? 1.0 : fabs(scale);
     double tiny = d * a->term_tiny + a->n_additions * a->tiny;
-    /*@ assert tiny: 0.0 <= tiny; */
+    //@ assert tiny: 0.0 <= tiny;
     return b * tiny;
 }
 
 double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, double magnitude) {
     double additions = compound(a->unit, a->depth), scaling = log1p(a->scale_unit);
     double sums = additions + scaling, terms = log1p(a->term_unit);
-    /*@ ghost e_of_both(additions, scaling); */
-    /*@ assert sums: e(sums) == product(power(1.0 + a->unit, a->depth), 1.0 + a->scale_unit); */
-    /*@ ghost e_of_both(terms, sums); */
-    /*@ assert terms: e(terms + sums) == product(1.0 + a->term_unit, score_sums(*a)); */
+    //@ ghost e_of_both(additions, scaling);
+    //@ assert sums: e(sums) == product(power(1.0 + a->unit, a->depth), 1.0 + a->scale_unit);
+    //@ ghost e_of_both(terms, sums);
+    //@ assert terms: e(terms + sums) == product(1.0 + a->term_unit, score_sums(*a));
     double relative = expm1(terms + sums), lost = lost_in_score(a, scale, d), grown = exp(sums);
-    /*@ assert relative: relative == score_relative(*a); */
-    /*@ assert grown: grown == score_sums(*a); */
+    //@ assert relative: relative == score_relative(*a);
+    //@ assert grown: grown == score_sums(*a);
     /*@ assert first: 0.0 <= product(relative, magnitude) ==
           product(score_relative(*a), magnitude); */
     /*@ assert second: 0.0 <= product(lost, grown) ==
@@ -161,13 +141,13 @@ double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, 
 
 double cp_tolerance_growth(double u, int k, double v, int l) {
     double sums = compound(u, k), stores = compound(v, l);
-    /*@ ghost e_of_both(sums, stores); */
-    /*@ assert both: e(sums + stores) == product(power(1.0 + u, k), power(1.0 + v, l)); */
+    //@ ghost e_of_both(sums, stores);
+    //@ assert both: e(sums + stores) == product(power(1.0 + u, k), power(1.0 + v, l));
     return expm1(sums + stores);
 }
 
 ptrdiff_t cp_tolerance_row_begin(int j, int d) {
-    /*@ assert place: 0 <= row_at(j, d) <= row_at(CP_TOLERANCE_MOST, d) == CP_TOLERANCE_MOST * d; */
-    /*@ assert product: row_at(j, d) == j * d; */
+    //@ assert place: 0 <= row_at(j, d) <= row_at(CP_TOLERANCE_MOST, d) == CP_TOLERANCE_MOST * d;
+    //@ assert product: row_at(j, d) == j * d;
     return (ptrdiff_t)j * d;
 }

@@ -8,12 +8,9 @@
 #include "chunkproof/softmax.h" /* e and product, for the proofs */
 #include "chunkproof/tolerance.h"
 
-/*@
-  predicate size_ok(struct cp_tolerance_row r) =
-    1 <= r.n_keys <= CP_TOLERANCE_MOST && 0 <= r.head_dim <= CP_TOLERANCE_MOST;
-  // Scratch: the errors of scores stand behind the scores.
-  predicate is_error{L}(double *scratch, integer n, integer j) = 0.0 <= scratch[n + j];
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/tolerance_internal.h"
+#endif
 
 /* Where the row of a key begins in k and v. */
 /*@
@@ -31,26 +28,5 @@ ptrdiff_t cp_tolerance_row_begin(int j, int d);
   ensures not_negative: 0.0 <= \result;
 */
 double cp_tolerance_growth(double u, int k, double v, int l);
-
-/* Ghost code, for the proofs alone: what WP is told of e and of products. */
-/*@ ghost
-  /@
-    assigns \nothing;
-    ensures law: e(x + y) == product(e(x), e(y));
-  @/
-  static void e_of_both(double x, double y) {
-      /@ assert sum: e_of_sum(x, y) == e(x + y); @/
-      /@ assert law: e_of_sum(x, y) == product(e(x), e(y)); @/
-  }
-*/
-
-/*@ ghost
-  /@
-    requires not_negative: 0.0 <= x && 0.0 <= y;
-    assigns \nothing;
-    ensures not_negative: 0.0 <= x * y;
-  @/
-  static void product_not_negative(double x, double y) {}
-*/
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NUM-9 and NUM-10 written down a second time, so that each term is kept by itself. Beside that, a check on
- * tolerance.c: what comes out adds up to its bound (tests/test_tolerance_parts.c). */
+/* NUM-9 and NUM-10 written down a second time, so that each term is kept by itself. Beside that, a
+ * check on tolerance.c: what comes out adds up to its bound (tests/test_tolerance_parts.c). */
 #include "chunkproof/tolerance_parts.h"
 
 #include <math.h>
@@ -31,11 +31,8 @@ struct key_parts {
 */
 static double total(const double *parts) {
     double sum = 0.0;
-    /*@
-      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-      loop assigns p, sum;
-      loop variant CP_TOLERANCE_PARTS - p;
-    */
+    /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+        loop assigns p, sum; loop variant CP_TOLERANCE_PARTS - p; */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         sum += parts[p];
     }
@@ -58,25 +55,20 @@ static void scan_scores(const struct cp_arithmetic *a, const struct cp_counts *c
                         const struct cp_tolerance_row *row, struct row_parts *r) {
     double largest = -INFINITY, smallest = INFINITY;
     r->slack = 0.0;
-    /*@
-      loop invariant range: 0 <= j <= row->n_keys;
-      loop invariant not_negative: 0.0 <= r->slack;
-      loop invariant errors: \forall integer t; 0 <= t < j ==>
-        is_error(row->scratch, row->n_keys, t);
-      loop assigns j, largest, smallest, r->slack, row->scratch[0 .. 2 * row->n_keys - 1];
-      loop variant row->n_keys - j;
-    */
+    /*@ loop invariant range: 0 <= j <= row->n_keys;
+        loop invariant not_negative: 0.0 <= r->slack;
+        loop invariant errors: \forall integer t; 0 <= t < j ==>
+          is_error(row->scratch, row->n_keys, t);
+        loop assigns j, largest, smallest, r->slack, row->scratch[0 .. 2 * row->n_keys - 1];
+        loop variant row->n_keys - j; */
     for (int j = 0; j < row->n_keys; j++) {
         /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
               row_at(row->n_keys, row->head_dim); */
         const double *key = row->k + cp_tolerance_row_begin(j, row->head_dim);
         double score = 0.0, magnitude = 0.0;
-        /*@
-          loop invariant range: 0 <= i <= row->head_dim;
-          loop invariant not_negative: 0.0 <= magnitude;
-          loop assigns i, score, magnitude;
-          loop variant row->head_dim - i;
-        */
+        /*@ loop invariant range: 0 <= i <= row->head_dim;
+            loop invariant not_negative: 0.0 <= magnitude;
+            loop assigns i, score, magnitude; loop variant row->head_dim - i; */
         for (int i = 0; i < row->head_dim; i++) {
             score += row->scale * row->q[i] * key[i];
             magnitude += fabs(row->scale * row->q[i] * key[i]);
@@ -94,8 +86,8 @@ static void scan_scores(const struct cp_arithmetic *a, const struct cp_counts *c
     r->h = fmax(fabs(r->low), fabs(r->high));
 }
 
-/* (1 + u)^k (1 + u_part)^K - 1, and which part of its logarithm is due to the stores and to two operations for
- * each change of the reference. */
+/* (1 + u)^k (1 + u_part)^K - 1, and which part of its logarithm is due to the stores and to two
+ * operations for each change of the reference. */
 /*@
   requires valid: \valid_read(a) && \valid_read(counts) && \valid(merges);
   requires apart: \separated(a, merges) && \separated(counts, merges);
@@ -119,11 +111,8 @@ static double growth_of(const struct cp_arithmetic *a, const struct cp_counts *c
 */
 static double stray_parts(const struct cp_arithmetic *a, const struct row_parts *r, double score,
                           double sigma, int changes, double *x) {
-    /*@
-      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-      loop assigns p, x[0 .. CP_TOLERANCE_PARTS - 1];
-      loop variant CP_TOLERANCE_PARTS - p;
-    */
+    /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+        loop assigns p, x[0 .. CP_TOLERANCE_PARTS - 1]; loop variant CP_TOLERANCE_PARTS - p; */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         x[p] = 0.0;
     }
@@ -151,11 +140,9 @@ static struct key_parts parts_of_key(const struct cp_arithmetic *a, const struct
     double rounding = fmax(a->weights.unit * (key.weight + a->kappa), a->weights.tiny);
     double lost = a->kappa * counts->changes * reach * exp(stray);
     double each = stray > 0.0 ? key.weight * expm1(stray) / stray : 0.0;
-    /*@
-      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-      loop assigns p, key.shared[0 .. CP_TOLERANCE_PARTS - 1];
-      loop variant CP_TOLERANCE_PARTS - p;
-    */
+    /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+        loop assigns p, key.shared[0 .. CP_TOLERANCE_PARTS - 1];
+        loop variant CP_TOLERANCE_PARTS - p; */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         key.shared[p] = each * x[p];
     }
@@ -171,7 +158,8 @@ static struct key_parts parts_of_key(const struct cp_arithmetic *a, const struct
     return key;
 }
 
-/* Each key's part in each column. parts[i][CP_PART_SUMS] is, until the end, sum (w_j + H_j + P_j) |v_ji|. */
+/* Each key's part in each column. parts[i][CP_PART_SUMS] is, until the end, sum (w_j + H_j + P_j)
+ * |v_ji|. */
 /*@
   requires size: 0 <= d <= CP_TOLERANCE_MOST;
   requires valid: \valid_read(key) && \valid_read(v + (0 .. d - 1)) &&
@@ -183,19 +171,14 @@ static struct key_parts parts_of_key(const struct cp_arithmetic *a, const struct
 */
 static void add_key(const struct key_parts *key, const double *v, const double *expected, int d,
                     double *parts) {
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         double *to = parts + (ptrdiff_t)i * CP_TOLERANCE_PARTS;
         double away = fabs(v[i] - expected[i]), size = fabs(v[i]);
-        /*@
-          loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-          loop assigns p, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-          loop variant CP_TOLERANCE_PARTS - p;
-        */
+        /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+            loop assigns p, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+            loop variant CP_TOLERANCE_PARTS - p; */
         for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
             to[p] += key->shared[p] * away + key->alone[p] * size;
         }
@@ -227,11 +210,8 @@ static void finish_column(const struct cp_arithmetic *a, const struct cp_counts 
     parts[CP_PART_SUMS] = 0.0;
     split(loss, r->merges_o, parts);
     split(size * r->loss, r->merges_n, parts);
-    /*@
-      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-      loop assigns p, parts[0 .. CP_TOLERANCE_PARTS - 1];
-      loop variant CP_TOLERANCE_PARTS - p;
-    */
+    /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+        loop assigns p, parts[0 .. CP_TOLERANCE_PARTS - 1]; loop variant CP_TOLERANCE_PARTS - p; */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         parts[p] /= left * r->weights;
     }
@@ -253,11 +233,8 @@ static double find_left(const struct cp_arithmetic *a, const struct cp_counts *c
     r->loss = r->growth_n * (r->weights + shared) +
               counts->operations_n * a->eta_n * r->stretch * (1.0 + r->growth_n);
     split(r->loss, r->merges_n, r->lost);
-    /*@
-      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-      loop assigns p, lost[0 .. CP_TOLERANCE_PARTS - 1];
-      loop variant CP_TOLERANCE_PARTS - p;
-    */
+    /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+        loop assigns p, lost[0 .. CP_TOLERANCE_PARTS - 1]; loop variant CP_TOLERANCE_PARTS - p; */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         lost[p] = r->lost[p] / r->weights;
     }
@@ -270,11 +247,9 @@ static double find_left(const struct cp_arithmetic *a, const struct cp_counts *c
   assigns parts[0 .. CP_TOLERANCE_PARTS * d - 1];
 */
 static void fill(double *parts, int d, double x) {
-    /*@
-      loop invariant range: 0 <= i <= CP_TOLERANCE_PARTS * d;
-      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-      loop variant CP_TOLERANCE_PARTS * d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= CP_TOLERANCE_PARTS * d;
+        loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+        loop variant CP_TOLERANCE_PARTS * d - i; */
     for (ptrdiff_t i = 0; i < (ptrdiff_t)d * CP_TOLERANCE_PARTS; i++) {
         parts[i] = x;
     }
@@ -288,11 +263,8 @@ static void fill(double *parts, int d, double x) {
 */
 static double claim_nothing(int d, double *parts, double *lost) {
     fill(parts, d, INFINITY);
-    /*@
-      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-      loop assigns p, lost[0 .. CP_TOLERANCE_PARTS - 1];
-      loop variant CP_TOLERANCE_PARTS - p;
-    */
+    /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+        loop assigns p, lost[0 .. CP_TOLERANCE_PARTS - 1]; loop variant CP_TOLERANCE_PARTS - p; */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         lost[p] = 0.0;
     }
@@ -320,21 +292,17 @@ static void add_keys(const struct cp_arithmetic *a, const struct cp_counts *coun
                      const struct cp_tolerance_row *row, const double *expected,
                      struct row_parts *r, double *parts) {
     int n = row->n_keys, d = row->head_dim;
-    /*@
-      loop invariant range: 0 <= j <= n;
-      loop assigns j, r->weights, r->lost[0 .. CP_TOLERANCE_PARTS - 1],
-        parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-      loop variant n - j;
-    */
+    /*@ loop invariant range: 0 <= j <= n;
+        loop assigns j, r->weights, r->lost[0 .. CP_TOLERANCE_PARTS - 1],
+          parts[0 .. CP_TOLERANCE_PARTS * d - 1];
+        loop variant n - j; */
     for (int j = 0; j < n; j++) {
-        /*@ assert inside: row_at(j, d) + d <= row_at(n, d); */
+        //@ assert inside: row_at(j, d) + d <= row_at(n, d);
         struct key_parts key = parts_of_key(a, counts, r, row->scratch[j], row->scratch[n + j]);
         r->weights += key.weight;
-        /*@
-          loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-          loop assigns p, r->lost[0 .. CP_TOLERANCE_PARTS - 1];
-          loop variant CP_TOLERANCE_PARTS - p;
-        */
+        /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+            loop assigns p, r->lost[0 .. CP_TOLERANCE_PARTS - 1];
+            loop variant CP_TOLERANCE_PARTS - p; */
         for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
             r->lost[p] += key.shared[p];
         }
@@ -359,11 +327,9 @@ static void begin_row(const struct cp_arithmetic *a, const struct cp_counts *cou
     r->growth_n = growth_of(a, counts, a->u_n, counts->depth_n, &r->merges_n);
     r->growth_o = growth_of(a, counts, a->u_o, counts->depth_o, &r->merges_o);
     r->weights = 0.0;
-    /*@
-      loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
-      loop assigns p, r->lost[0 .. CP_TOLERANCE_PARTS - 1];
-      loop variant CP_TOLERANCE_PARTS - p;
-    */
+    /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
+        loop assigns p, r->lost[0 .. CP_TOLERANCE_PARTS - 1];
+        loop variant CP_TOLERANCE_PARTS - p; */
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         r->lost[p] = 0.0;
     }
@@ -381,11 +347,8 @@ double cp_tolerance_parts(const struct cp_arithmetic *a, const struct cp_counts 
     begin_row(a, counts, row, &r);
     add_keys(a, counts, row, expected, &r, parts);
     double left = find_left(a, counts, &r, lost);
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop assigns i, parts[0 .. CP_TOLERANCE_PARTS * d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         finish_column(a, counts, &r, left, expected[i], parts + (ptrdiff_t)i * CP_TOLERANCE_PARTS);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NUM-13. Sums of squares of bounds of single roundings; VARIANCE at the end is what a uniform distribution
- * makes of each. */
+/* NUM-13. Sums of squares of bounds of single roundings; VARIANCE at the end is what a uniform
+ * distribution makes of each. */
 #include "chunkproof/tolerance_parts.h"
 
 #include <math.h>
@@ -18,8 +18,9 @@ static double square(double x) {
     return x * x;
 }
 
-/* What a sum of such terms errs, squared: each of `depth` additions on the way of a term errs with what it
- * has added up so far. That is as large as its terms alone, where they differ in sign, or as their sum. */
+/* What a sum of such terms errs, squared: each of `depth` additions on the way of a term errs with
+ * what it has added up so far. That is as large as its terms alone, where they differ in sign, or
+ * as their sum. */
 /*@
   requires ok: 0 <= depth && 0.0 <= of_terms;
   assigns \nothing;
@@ -58,24 +59,19 @@ static double score_squared(const struct cp_score_arithmetic *a, double scale, i
 static double scan_scores(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
                           double *h) {
     double largest = -INFINITY, smallest = INFINITY;
-    /*@
-      loop invariant range: 0 <= j <= row->n_keys;
-      loop invariant errors: \forall integer t; 0 <= t < j ==>
-        is_error(row->scratch, row->n_keys, t);
-      loop assigns j, largest, smallest, row->scratch[0 .. 2 * row->n_keys - 1];
-      loop variant row->n_keys - j;
-    */
+    /*@ loop invariant range: 0 <= j <= row->n_keys;
+        loop invariant errors: \forall integer t; 0 <= t < j ==>
+          is_error(row->scratch, row->n_keys, t);
+        loop assigns j, largest, smallest, row->scratch[0 .. 2 * row->n_keys - 1];
+        loop variant row->n_keys - j; */
     for (int j = 0; j < row->n_keys; j++) {
         /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
               row_at(row->n_keys, row->head_dim); */
         const double *key = row->k + cp_tolerance_row_begin(j, row->head_dim);
         double score = 0.0, of_terms = 0.0;
-        /*@
-          loop invariant range: 0 <= i <= row->head_dim;
-          loop invariant not_negative: 0.0 <= of_terms;
-          loop assigns i, score, of_terms;
-          loop variant row->head_dim - i;
-        */
+        /*@ loop invariant range: 0 <= i <= row->head_dim;
+            loop invariant not_negative: 0.0 <= of_terms;
+            loop assigns i, score, of_terms; loop variant row->head_dim - i; */
         for (int i = 0; i < row->head_dim; i++) {
             double term = row->scale * row->q[i] * key[i];
             score += term;
@@ -123,11 +119,8 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
                       const struct cp_tolerance_row *row, const double *expected, double *rms) {
     int n = row->n_keys, d = row->head_dim;
     if (n < 1 || n > CP_TOLERANCE_MOST || d > CP_TOLERANCE_MOST) {
-        /*@
-          loop invariant range: 0 <= i <= d;
-          loop assigns i, rms[0 .. d - 1];
-          loop variant d - i;
-        */
+        /*@ loop invariant range: 0 <= i <= d;
+            loop assigns i, rms[0 .. d - 1]; loop variant d - i; */
         for (int i = 0; i < d; i++) {
             rms[i] = INFINITY;
         }
@@ -136,31 +129,22 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
     double h, high = scan_scores(a, row, &h);
     double weights = 0.0, of_weights = 0.0; /* W, and the sum of squares */
     double each = square(a->u_o) * counts->depth_o + square(a->u_part) * counts->stores;
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop assigns i, rms[0 .. d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop assigns i, rms[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         rms[i] = 0.0;
     }
-    /*@
-      loop invariant range: 0 <= j <= n;
-      loop invariant not_negative: 0.0 <= of_weights;
-      loop assigns j, weights, of_weights, rms[0 .. d - 1];
-      loop variant n - j;
-    */
+    /*@ loop invariant range: 0 <= j <= n;
+        loop invariant not_negative: 0.0 <= of_weights;
+        loop assigns j, weights, of_weights, rms[0 .. d - 1]; loop variant n - j; */
     for (int j = 0; j < n; j++) {
-        /*@ assert inside: row_at(j, d) + d <= row_at(n, d); */
+        //@ assert inside: row_at(j, d) + d <= row_at(n, d);
         struct key_squared key =
             key_squared(a, counts, row->scratch[j], row->scratch[n + j], high, h);
         const double *v = row->v + cp_tolerance_row_begin(j, d);
         double size = key.alone + each * square(key.weight);
-        /*@
-          loop invariant range: 0 <= i <= d;
-          loop assigns i, rms[0 .. d - 1];
-          loop variant d - i;
-        */
+        /*@ loop invariant range: 0 <= i <= d;
+            loop assigns i, rms[0 .. d - 1]; loop variant d - i; */
         for (int i = 0; i < d; i++) {
             rms[i] += key.shared * square(v[i] - expected[i]) + size * square(v[i]);
         }
@@ -170,11 +154,8 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
     double of_n = sum_squared(a->u_n, counts->depth_n, of_weights, weights) +
                   sum_squared(a->u_part, counts->stores, of_weights, weights) +
                   counts->operations_n * square(a->eta_n);
-    /*@
-      loop invariant range: 0 <= i <= d;
-      loop assigns i, rms[0 .. d - 1];
-      loop variant d - i;
-    */
+    /*@ loop invariant range: 0 <= i <= d;
+        loop assigns i, rms[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         double o = expected[i];
         double sums = rms[i] + each * square(o * weights) +

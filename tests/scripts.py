@@ -272,7 +272,7 @@ class Layers(InDirectory):
     def test_wrong_includes_are_found(self):
         wrong = {"ref/pool.c": '#include "chunkproof/tree.h"\n',
                  "include/chunkproof/pool.h": '#include "chunkproof/tree.h"\n',
-                 "ref/two_phase.c": '#include "chunkproof/tree.h"\n',
+                 "ref/workspace.c": '#include "chunkproof/tree.h"\n',
                  "ref/tree.c": "#include <cli/base/command.h>\n",
                  "ref/plan.c": '#include "opt/own.h"\n',
                  "opt/softmax.c": '#include "ref/tree_check.c"\n',

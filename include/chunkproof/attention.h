@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention over a plan as a problem: what is given, where the results go (spec/two_phase.md, spec/prefill.md).
+/* Attention over a plan as a problem: what is given, where the results go (spec/two_phase.md,
+ * spec/prefill.md).
  *
  * For each query row r of sequence s, query head a and key/value head g = a / (h / h_kv):
  *   out[r][a] = sum_j softmax_j(scale * q[r][a] . K[j][g]) V[j][g]
- * over the keys j of s that r may see (SOFTMAX-2, TPP-3). Sequence s has the query rows query_begin[s] ..
- * query_begin[s+1]-1, for its last positions in order: the last row sees all n keys of s, the one
- * before n-1, and so on (causal). A row that sees no key gives zeros and log-sum-exp -infinity.
+ * over the keys j of s that r may see (SOFTMAX-2, TPP-3). Sequence s has the query rows
+ * query_begin[s] .. query_begin[s+1]-1, for its last positions in order: the last row sees all n
+ * keys of s, the one before n-1, and so on (causal). A row that sees no key gives zeros and
+ * log-sum-exp -infinity.
  */
 #ifndef CHUNKPROOF_ATTENTION_H
 #define CHUNKPROOF_ATTENTION_H
@@ -40,73 +42,8 @@ struct cp_attention {
     size_t workspace_size;
 };
 
-/*@
-  // PREFILL-1: the first query row of sequence s; for s = b, the number of query rows.
-  logic integer first_row{L}(int *query_begin, integer s) =
-    query_begin == \null ? s : query_begin[s];
-
-  predicate query_ranges{L}(int *query_begin, integer b) =
-    first_row(query_begin, 0) == 0 &&
-    (\forall integer s, t; 0 <= s <= t <= b ==>
-      0 <= first_row(query_begin, s) <= first_row(query_begin, t));
-
-  // The position of a query row of sequence s, which has n tokens.
-  logic integer row_position{L}(int *query_begin, integer s, integer n, integer row) =
-    n - (first_row(query_begin, s + 1) - first_row(query_begin, s)) +
-      (row - first_row(query_begin, s));
-
-  // PREFILL-2, PREFILL-3: how many keys a row at position p sees.
-  logic integer keys_seen(integer p) = \max(p + 1, 0);
-
-  // PREFILL-4: and how many of the t keys from position f on.
-  logic integer keys_seen_in(integer p, integer f, integer t) = \min(\max(p + 1 - f, 0), t);
-
-  // TPP-5: the K/V head of query head a.
-  logic integer kv_head_of(struct cp_attention a, integer head) = head / (a.n_heads / a.n_kv_heads);
-
-  // The row of K, and of V, that begins the slice of a chunk for query head `head`.
-  logic integer key_row(struct cp_attention a, integer c, integer chunk, integer head) =
-    row_at(row_at(chunk, a.n_kv_heads) + kv_head_of(a, head), c);
-
-  // The elements of K can be counted; those of Q and out.
-  predicate keys_countable(struct cp_attention a, integer c, integer capacity) =
-    row_at(row_at(row_at(capacity, a.n_kv_heads), c), a.head_dim) <= 0x7FFFFFFFFFFFFFFF;
-
-  predicate rows_countable(struct cp_attention a, integer n_rows) =
-    row_at(row_at(n_rows, a.n_heads), a.head_dim) <= 0x7FFFFFFFFFFFFFFF;
-
-  predicate attention_heads(struct cp_attention a) =
-    1 <= a.n_heads && 1 <= a.n_kv_heads && 1 <= a.head_dim && a.n_heads % a.n_kv_heads == 0;
-
-  predicate known_variant(struct cp_attention a) =
-    a.variant == CP_BUFFERED || a.variant == CP_MERGE_AT_ONCE;
-
-  // The query rows of the sequences that descriptor i serves, and of the first n descriptors.
-  logic integer covered_rows{L}(int *query_begin, struct cp_plan p, integer i) =
-    first_row(query_begin, p.shared[i].end) - first_row(query_begin, p.shared[i].begin);
-
-  axiomatic PartRows {
-    logic integer part_row{L}(int *query_begin, struct cp_plan p, integer n)
-      reads query_begin[0 .. p.n_sequences];
-    axiom part_row_0{L}: \forall int *query_begin, struct cp_plan p;
-      part_row(query_begin, p, 0) == 0;
-    axiom part_row_next{L}: \forall int *query_begin, struct cp_plan p, integer n; 0 <= n ==>
-      part_row(query_begin, p, n + 1) ==
-        part_row(query_begin, p, n) + covered_rows(query_begin, p, n);
-  }
-
-  // TPP-4: the query rows that have partial results, and how many of these there are.
-  logic integer partial_rows{L}(struct cp_attention a, struct cp_plan p) =
-    a.variant == CP_MERGE_AT_ONCE ? first_row(a.query_begin, p.n_sequences)
-                                  : part_row(a.query_begin, p, p.n_shared);
-
-  logic integer n_partials{L}(struct cp_attention a, struct cp_plan p) =
-    row_at(partial_rows(a, p), a.n_heads);
-
-  // The query ranges can be read and are in order.
-  predicate ranges_ok{L}(struct cp_attention a, struct cp_plan p) =
-    (a.query_begin == \null || \valid_read(a.query_begin + (0 .. p.n_sequences))) &&
-    query_ranges(a.query_begin, p.n_sequences);
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/attention.h"
+#endif
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The certified tolerance (spec/tolerance.md): how far the result of a kernel may be from attention when
- * rounding is all that is wrong with it. A kernel declares its arithmetic class; the bound follows from that
- * and from the data, for each number of the output, by a theorem (proofs/coq/NumTolerance.v). */
+/* The certified tolerance (spec/tolerance.md): how far the result of a kernel may be from attention
+ * when rounding is all that is wrong with it. A kernel declares its arithmetic class; the bound
+ * follows from that and from the data, for each number of the output, by a theorem
+ * (proofs/coq/NumTolerance.v). */
 #ifndef CHUNKPROOF_TOLERANCE_H
 #define CHUNKPROOF_TOLERANCE_H
 
@@ -11,22 +12,66 @@
 extern "C" {
 #endif
 
-/* NUM-4: y is x rounded when |y - x| <= max(unit |x|, tiny); no infinity up to `largest`. A format without
- * an error (a weight that is not rounded at all) has unit = tiny = 0. */
+/* NUM-4: y is x rounded when |y - x| <= max(unit |x|, tiny); no infinity up to `largest`. A format
+ * without an error (a weight that is not rounded at all) has unit = tiny = 0. */
 struct cp_format {
     double unit;
     double tiny;
     double largest;
 };
 
-/*@
-  predicate format_ok(struct cp_format f) = 0.0 <= f.unit && 0.0 <= f.tiny;
-  predicate format_is(struct cp_format f, real unit, real tiny, real largest) =
-    f.unit == unit && f.tiny == tiny && f.largest == largest;
-*/
+/* NUM-6: how a score is computed. Terms (products) with an error, their sum of `depth` additions on
+ * the longest way and `n_additions` in all, the scaling. */
+struct cp_score_arithmetic {
+    double term_unit, term_tiny; /* G - 1, t */
+    double unit, tiny;           /* of an addition */
+    int depth, n_additions;      /* k, n */
+    double scale_unit, scale_tiny;
+    int scaled_before; /* 1: the query is scaled, then multiplied; 0: the sum is scaled */
+};
 
-/* Rounded to nearest; cp_format_truncating() and cp_format_flushing() weaken one. The tiny of binary64 is twice
- * that of NUM-4, which is half the smallest double and no double. */
+/* NUM-7: the class. All numbers are >= 0; the names are those of the specification. References lie
+ * between the largest computed score of the keys so far and `above` that; they are at most `below`
+ * under it, and under the reference before. 0 and 0: each is such a maximum. A maximum that is left
+ * alone until a score exceeds it by x has below = x. Where a state is divided at once (NUM-8), its
+ * reference is a log-sum-exp: above = the logarithm of the number of keys, and both what that may
+ * be off. */
+struct cp_arithmetic {
+    struct cp_score_arithmetic score;
+    double u_arg, u_ref, u_move; /* of the argument of the exponential */
+    double eps, kappa;           /* of its result: as a logarithm; absolute */
+    struct cp_format weights;    /* P */
+    int rounded_sum;             /* 1: the row sum takes P after it was rounded */
+    double u_n, eta_n, u_o, eta_o, u_part;
+    double u_div, eta_div;
+    struct cp_format output;
+    double above, below;
+};
+
+/* NUM-8: how much is done, on the longest way from a key and in all. */
+struct cp_counts {
+    int depth_n, depth_o, stores, changes;
+    double operations_n, operations_o;
+};
+
+#define CP_TOLERANCE_MOST (1 << 20) /* keys, and numbers per key: nothing is claimed for more */
+
+/* What is asked: one query row and head. */
+struct cp_tolerance_row {
+    int n_keys, head_dim;
+    double scale;
+    const double *q; /* [head_dim] */
+    const double *k; /* [n_keys][head_dim] */
+    const double *v; /* [n_keys][head_dim] */
+    double *scratch; /* 3 n_keys numbers, overwritten */
+};
+
+#ifdef __FRAMAC__
+#include "proofs/logic/tolerance.h"
+#endif
+
+/* Rounded to nearest; cp_format_truncating() and cp_format_flushing() weaken one. The tiny of
+ * binary64 is twice that of NUM-4, which is half the smallest double and no double. */
 /*@
   assigns \nothing;
   ensures num_4: format_is(\result, 0x1p-11, 0x1p-25, 65504.0);
@@ -63,61 +108,8 @@ struct cp_format cp_format_truncating(struct cp_format format);
 */
 struct cp_format cp_format_flushing(struct cp_format format); /* subnormal numbers become 0 */
 
-/* NUM-6: how a score is computed. Terms (products) with an error, their sum of `depth` additions on the
- * longest way and `n_additions` in all, the scaling. */
-struct cp_score_arithmetic {
-    double term_unit, term_tiny; /* G - 1, t */
-    double unit, tiny;           /* of an addition */
-    int depth, n_additions;      /* k, n */
-    double scale_unit, scale_tiny;
-    int scaled_before; /* 1: the query is scaled, then multiplied; 0: the sum is scaled */
-};
-
-/*@
-  predicate score_arithmetic_ok(struct cp_score_arithmetic s) =
-    0.0 <= s.term_unit && 0.0 <= s.term_tiny && 0.0 <= s.unit && 0.0 <= s.tiny && 0 <= s.depth &&
-    0 <= s.n_additions && 0.0 <= s.scale_unit && 0.0 <= s.scale_tiny;
-*/
-
-/* NUM-7: the class. All numbers are >= 0; the names are those of the specification. References lie
- * between the largest computed score of the keys so far and `above` that; they are at most `below`
- * under it, and under the reference before. 0 and 0: each is such a maximum. A maximum that is left
- * alone until a score exceeds it by x has below = x. Where a state is divided at once (NUM-8), its
- * reference is a log-sum-exp: above = the logarithm of the number of keys, and both what that may
- * be off. */
-struct cp_arithmetic {
-    struct cp_score_arithmetic score;
-    double u_arg, u_ref, u_move; /* of the argument of the exponential */
-    double eps, kappa;           /* of its result: as a logarithm; absolute */
-    struct cp_format weights;    /* P */
-    int rounded_sum;             /* 1: the row sum takes P after it was rounded */
-    double u_n, eta_n, u_o, eta_o, u_part;
-    double u_div, eta_div;
-    struct cp_format output;
-    double above, below;
-};
-
-/*@
-  predicate arithmetic_ok(struct cp_arithmetic a) =
-    score_arithmetic_ok(a.score) && 0.0 <= a.u_arg && 0.0 <= a.u_ref && 0.0 <= a.u_move &&
-    0.0 <= a.eps && 0.0 <= a.kappa && format_ok(a.weights) && 0.0 <= a.u_n && 0.0 <= a.eta_n &&
-    0.0 <= a.u_o && 0.0 <= a.eta_o && 0.0 <= a.u_part && 0.0 <= a.u_div && 0.0 <= a.eta_div &&
-    format_ok(a.output) && 0.0 <= a.above && 0.0 <= a.below;
-*/
-
-/* NUM-8: how much is done, on the longest way from a key and in all. */
-struct cp_counts {
-    int depth_n, depth_o, stores, changes;
-    double operations_n, operations_o;
-};
-
-/*@
-  predicate counts_ok(struct cp_counts c) =
-    0 <= c.depth_n && 0 <= c.depth_o && 0 <= c.stores && 0 <= c.changes && 0.0 <= c.operations_n &&
-    0.0 <= c.operations_o;
-*/
-
-/* Of n_chunks >= 1 chunks of at most chunk_size >= 1 keys each, merged two at a time in any order. */
+/* Of n_chunks >= 1 chunks of at most chunk_size >= 1 keys each, merged two at a time in any
+ * order. */
 /*@
   requires sizes: 1 <= chunk_size && 1 <= n_chunks;
   requires small: chunk_size + 1 + 2 * (n_chunks - 1) <= INT32_MAX;
@@ -131,8 +123,9 @@ struct cp_counts {
 */
 struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks);
 
-/* A plain kernel of these formats: products and sums in binary32 to nearest, one after the other, the
- * exponential within one unit in the last place, P and the output in the formats given, d numbers per key. */
+/* A plain kernel of these formats: products and sums in binary32 to nearest, one after the other,
+ * the exponential within one unit in the last place, P and the output in the formats given, d
+ * numbers per key. */
 /*@
   requires size: 0 <= d;
   requires ok: format_ok(weights) && format_ok(output);
@@ -156,26 +149,6 @@ struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct 
 */
 struct cp_arithmetic cp_arithmetic_fp64(int d);
 
-/*@
-  // x multiplied n times; and what k roundings of unit u and l of unit v make of a number (NUM-5).
-  axiomatic Power {
-    logic real power(real x, integer n);
-    axiom power_0: \forall real x; power(x, 0) == 1.0;
-    axiom power_next: \forall real x, integer n; 0 <= n ==> power(x, n + 1) == x * power(x, n);
-  }
-
-  // NUM-6: (1 + u)^k (1 + u'), and the error from it.
-  logic real score_sums(struct cp_score_arithmetic s) =
-    power(1.0 + s.unit, s.depth) * (1.0 + s.scale_unit);
-  logic real score_relative(struct cp_score_arithmetic s) =
-    (1.0 + s.term_unit) * score_sums(s) - 1.0;
-  logic real score_lost(struct cp_score_arithmetic s, real scale, integer d) =
-    (s.scaled_before != 0 ? 1.0 : scale >= 0.0 ? scale : -scale) *
-      (d * s.term_tiny + s.n_additions * s.tiny);
-  logic real score_error(struct cp_score_arithmetic s, real scale, integer d, real magnitude) =
-    score_relative(s) * magnitude + score_lost(s, scale, d) * score_sums(s) + s.scale_tiny;
-*/
-
 /* NUM-6: the error of a score; magnitude is |scale| sum |q_i k_i|. */
 /*@
   requires valid: \valid_read(arithmetic);
@@ -187,71 +160,45 @@ struct cp_arithmetic cp_arithmetic_fp64(int d);
 double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale, int d,
                       double magnitude);
 
-#define CP_TOLERANCE_MOST (1 << 20) /* keys, and numbers per key: nothing is claimed for more */
-
-/* What is asked: one query row and head. */
-struct cp_tolerance_row {
-    int n_keys, head_dim;
-    double scale;
-    const double *q; /* [head_dim] */
-    const double *k; /* [n_keys][head_dim] */
-    const double *v; /* [n_keys][head_dim] */
-    double *scratch; /* 3 n_keys numbers, overwritten */
-};
-
-/*@
-  predicate row_valid{L}(struct cp_tolerance_row r) =
-    0 <= r.head_dim && \valid_read(r.q + (0 .. r.head_dim - 1)) &&
-    \valid_read(r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
-    \valid_read(r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
-    \valid(r.scratch + (0 .. 3 * r.n_keys - 1));
-  // n numbers at p overlap nothing that is read.
-  predicate apart_from_row{L}(double *p, integer n, struct cp_tolerance_row r) =
-    \separated(p + (0 .. n - 1), r.q + (0 .. r.head_dim - 1)) &&
-    \separated(p + (0 .. n - 1), r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
-    \separated(p + (0 .. n - 1), r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1));
-  predicate is_bound(real x) = 0.0 <= x || !finite(x);
-  predicate nothing_claimed(real x, real bound) = x == 0.0 && !finite(bound);
-*/
-
-/* NUM-10, NUM-11: expected[i] is attention up to a little, and every kernel of the class writes a number
- * within bound[i] of it: bound is B and what expected itself may lack. *lse and *lse_bound (nats) likewise,
- * for a log-sum-exp that the kernel computes with an error of at most lse_error; NULL: not asked for.
- * A bound is INFINITY where nothing can be claimed: no key (zeros and -infinity are demanded then), weights
- * too uncertain (`left` <= 0), or (NUM-12) a result that may overflow the output's format. Besides, where the
- * bound itself cannot be computed: n_keys or head_dim above CP_TOLERANCE_MOST, or scores from products so large
- * that binary64 computes one with an error above 2^-30. expected and lse mean nothing where their bound is
- * INFINITY, but for no key.
+/* NUM-10, NUM-11: the certified bounds of one row.
  *
- * Never below the exact value of the formula: tolerance.c says why. Costs about as much as attention. */
+ *   expected[i]        attention, up to a little
+ *   bound[i]           how far from expected[i] a kernel of the class may be: B, and what
+ *   expected[i]
+ *                      itself may lack
+ *   *lse, *lse_bound   likewise for a log-sum-exp (nats) that the kernel computes with an error of
+ *   at
+ *                      most lse_error; NULL: not asked for
+ *
+ * A bound is INFINITY where nothing can be claimed:
+ *   - there is no key (then zeros and -infinity are demanded);
+ *   - the weights are too uncertain (`left` <= 0);
+ *   - the result may overflow the output's format (NUM-12);
+ *   - n_keys or head_dim is above CP_TOLERANCE_MOST;
+ *   - a score comes from products so large that binary64 computes it with an error above 2^-30.
+ * Where a bound is INFINITY, expected and lse mean nothing, unless there is no key.
+ *
+ * No bound is below the exact value of the formula: tolerance.c says why, and has an example.
+ * Computing the bounds costs about as much as attention. */
 /*@
   requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
-  requires valid_row: row_valid(*row);
-  requires valid_expected: \valid(expected + (0 .. row->head_dim - 1));
-  requires valid_bound: \valid(bound + (0 .. row->head_dim - 1));
+  requires valid_row: row_valid(*row) && results_valid_for(*row, expected, bound);
   requires valid_lse: lse != \null ==> \valid(lse) && \valid(lse_bound + (0 .. 0));
-  requires apart: \separated(arithmetic, counts, row, row->scratch + (0 .. 3 * row->n_keys - 1),
-    expected + (0 .. row->head_dim - 1), bound + (0 .. row->head_dim - 1));
-  requires apart_scratch: apart_from_row(row->scratch, 3 * row->n_keys, *row);
-  requires apart_results: apart_from_row(expected, row->head_dim, *row) &&
-    apart_from_row(bound, row->head_dim, *row);
+  requires apart: \separated(arithmetic, counts, row, SCRATCH_OF(row), COLUMNS_OF(row, expected),
+    COLUMNS_OF(row, bound));
+  requires apart_row: results_apart_from(*row, expected, bound);
   requires apart_lse: lse != \null ==> \separated(lse, lse_bound, arithmetic, counts, row,
-    row->scratch + (0 .. 3 * row->n_keys - 1), expected + (0 .. row->head_dim - 1),
-    bound + (0 .. row->head_dim - 1));
+    SCRATCH_OF(row), COLUMNS_OF(row, expected), COLUMNS_OF(row, bound));
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts) && 0.0 <= lse_error;
-  assigns row->scratch[0 .. 3 * row->n_keys - 1], expected[0 .. row->head_dim - 1],
-    bound[0 .. row->head_dim - 1], *lse, *lse_bound;
-  ensures num_10_bound: \forall integer i; 0 <= i < row->head_dim ==> is_bound(bound[i]);
+  assigns *(SCRATCH_OF(row)), *(COLUMNS_OF(row, expected)), *(COLUMNS_OF(row, bound)), *lse,
+    *lse_bound;
+  ensures num_10_bound: are_bounds(bound, row->head_dim);
   ensures num_11_bound: lse != \null ==> is_bound(*lse_bound);
-  behavior not_asked_for_lse:
-    assumes lse == \null;
-    assigns row->scratch[0 .. 3 * row->n_keys - 1], expected[0 .. row->head_dim - 1],
-      bound[0 .. row->head_dim - 1];
-  behavior no_key:
-    assumes row->n_keys < 1;
-    assigns expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1], *lse, *lse_bound;
-    ensures num_12_zeros: \forall integer i; 0 <= i < row->head_dim ==>
-      nothing_claimed(expected[i], bound[i]);
+  behavior not_asked_for_lse: assumes lse == \null;
+    assigns *(SCRATCH_OF(row)), *(COLUMNS_OF(row, expected)), *(COLUMNS_OF(row, bound));
+  behavior no_key: assumes row->n_keys < 1;
+    assigns *(COLUMNS_OF(row, expected)), *(COLUMNS_OF(row, bound)), *lse, *lse_bound;
+    ensures num_12_zeros: none_claimed(expected, bound, row->head_dim);
     ensures num_12_lse: lse != \null ==> !finite(*lse) && !finite(*lse_bound);
 */
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,

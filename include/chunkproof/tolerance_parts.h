@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the certified tolerance is made of, and how large an error is usual (spec/tolerance.md): to explain a
- * bound, and to choose an arithmetic class. No verdict rests on anything here. */
+/* What the certified tolerance is made of, and how large an error is usual (spec/tolerance.md): to
+ * explain a bound, and to choose an arithmetic class. No verdict rests on anything here. */
 #ifndef CHUNKPROOF_TOLERANCE_PARTS_H
 #define CHUNKPROOF_TOLERANCE_PARTS_H
 
@@ -19,51 +19,49 @@ extern "C" {
 #define CP_PART_OUTPUT     5 /* the division and the output's format */
 #define CP_TOLERANCE_PARTS 6
 
-/* NUM-10, term by term: parts[i][p], [head_dim][CP_TOLERANCE_PARTS], add up over p to B of column i, where
- * `expected` is what cp_tolerance() wrote. A product of two errors goes with the first of them. lost[p] add up
- * to 1 - left; left is returned, -INFINITY where there is no key or there are too many, and no number where errors
- * are beyond binary64. Where it is not above 0, all parts are INFINITY. Computed in binary64 without cp_tolerance()'s care: right to some digits, and not
- * always above. */
+/* NUM-10, term by term. parts[i][p], an array [head_dim][CP_TOLERANCE_PARTS], adds up over p to the
+ * bound B of column i, where `expected` is what cp_tolerance() wrote. A product of two errors goes
+ * with the first of them. lost[p] adds up to 1 - left.
+ *
+ * Returns left: -INFINITY where there is no key or there are too many, NaN where errors are beyond
+ * binary64. When left is not above 0, all parts are INFINITY. Sums are computed in binary64 without
+ * cp_tolerance()'s care: right to some digits, and not always above. */
 /*@
   requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
-  requires valid_row: row_valid(*row);
-  requires valid_parts: \valid(parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1)) &&
-    \valid(lost + (0 .. CP_TOLERANCE_PARTS - 1)) &&
-    \valid_read(expected + (0 .. row->head_dim - 1));
-  requires apart: \separated(arithmetic, counts, row, row->scratch + (0 .. 3 * row->n_keys - 1),
-    parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1), lost + (0 .. CP_TOLERANCE_PARTS - 1));
-  requires apart_expected: \separated(expected + (0 .. row->head_dim - 1),
-    row->scratch + (0 .. 3 * row->n_keys - 1),
-    parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1),
+  requires valid_row: row_valid(*row) && \valid_read(COLUMNS_OF(row, expected));
+  requires valid_parts: \valid(PARTS_OF(row, parts)) && \valid(lost +
+    (0 .. CP_TOLERANCE_PARTS - 1));
+  requires apart: \separated(arithmetic, counts, row, SCRATCH_OF(row), PARTS_OF(row, parts),
     lost + (0 .. CP_TOLERANCE_PARTS - 1));
+  requires apart_expected:
+    apart_from_expected(parts, CP_TOLERANCE_PARTS * row->head_dim, expected, *row) &&
+    apart_from_expected(lost, CP_TOLERANCE_PARTS, expected, *row);
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row) &&
     apart_from_row(parts, CP_TOLERANCE_PARTS * row->head_dim, *row);
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts);
-  assigns row->scratch[0 .. 3 * row->n_keys - 1],
-    parts[0 .. CP_TOLERANCE_PARTS * row->head_dim - 1], lost[0 .. CP_TOLERANCE_PARTS - 1];
+  assigns *(SCRATCH_OF(row)), *(PARTS_OF(row, parts)), lost[0 .. CP_TOLERANCE_PARTS - 1];
 */
 double cp_tolerance_parts(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                           const struct cp_tolerance_row *row, const double *expected, double *parts,
                           double *lost);
 
-/* NUM-13: rms[i] is about the error to be expected in column i if roundings are independent: the root of the
- * sum of the squares of their bounds, each divided by 3, the variance of a uniform distribution. Never above B.
- * A WARNING LEVEL ONLY: a right kernel may exceed it, and a wrong one stay below. INFINITY where there is no key
- * or there are too many; it says nothing where the bound is INFINITY, and too little where all roundings go in
- * one direction (cut off instead of rounded). */
+/* NUM-13: rms[i] is about the error to be expected in column i if roundings are independent. It is
+ * the root of the sum of the squares of their bounds, each divided by 3, the variance of a uniform
+ * distribution. Never above B.
+ *
+ * A WARNING LEVEL ONLY: a right kernel may exceed it, and a wrong one stay below. INFINITY where
+ * there is no key or there are too many. It says nothing where the bound is INFINITY, and too
+ * little where all roundings go in one direction (cut off instead of rounded). */
 /*@
   requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
   requires valid_row: row_valid(*row);
-  requires valid_rms: \valid(rms + (0 .. row->head_dim - 1)) &&
-    \valid_read(expected + (0 .. row->head_dim - 1));
-  requires apart: \separated(arithmetic, counts, row, row->scratch + (0 .. 3 * row->n_keys - 1),
-    rms + (0 .. row->head_dim - 1));
-  requires apart_expected: \separated(expected + (0 .. row->head_dim - 1),
-    row->scratch + (0 .. 3 * row->n_keys - 1), rms + (0 .. row->head_dim - 1));
+  requires valid_rms: \valid(COLUMNS_OF(row, rms)) && \valid_read(COLUMNS_OF(row, expected));
+  requires apart: \separated(arithmetic, counts, row, SCRATCH_OF(row), COLUMNS_OF(row, rms));
+  requires apart_expected: apart_from_expected(rms, row->head_dim, expected, *row);
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row) &&
     apart_from_row(rms, row->head_dim, *row);
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts);
-  assigns row->scratch[0 .. 3 * row->n_keys - 1], rms[0 .. row->head_dim - 1];
+  assigns *(SCRATCH_OF(row)), *(COLUMNS_OF(row, rms));
 */
 void cp_tolerance_rms(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                       const struct cp_tolerance_row *row, const double *expected, double *rms);

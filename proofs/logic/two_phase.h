@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two phases compute, in the logic of the proofs: the sums over the keys that a query row sees, chunk
- * by chunk (TPP-1, TPP-2), the partial results that pass from one phase to the other, and what becomes of
- * them in out and lse. two_phase.h says it in words. */
-#ifndef CHUNKPROOF_TWO_PHASE_LOGIC_H
-#define CHUNKPROOF_TWO_PHASE_LOGIC_H
+/* What the two phases compute (spec/two_phase.md): the sums over the keys that a query row sees,
+ * chunk by chunk (TPP-1, TPP-2), the partial results that pass from one phase to the other, and
+ * what becomes of them in out and lse. Provers alone read this file. */
+#ifndef CHUNKPROOF_LOGIC_TWO_PHASE_H
+#define CHUNKPROOF_LOGIC_TWO_PHASE_H
 
 #include "chunkproof/attention.h"
 #include "chunkproof/softmax.h"
 
+/* What the phases write, for `assigns`: the workspace; out and lse. */
+/* clang-format off */
+#define WORKSPACE_OF(a) ((double *)a->workspace)[0 .. workspace_numbers(*a, *a->plan) - 1]
+#define RESULTS_OF(a, p) a->lse[0 .. n_results(*a, *p) - 1], ((char *)a->out)[0 .. \
+    row_at(row_at(n_results(*a, *p), a->head_dim), type_size(a->out_type)) - 1]
+/* clang-format on */
+
 /*@
-  // The score of a key, the sum of e(score) over the first n keys from row `first` of K on and that of
-  // e(score) * v_i, for the query row that begins at element `at` of Q.
+  // The score of a key, the sum of e(score) over the first n keys from row `first` of K on and that
+  // of e(score) * v_i, for the query row that begins at element `at` of Q.
   axiomatic QuerySums {
     logic real query_dot(void *q, integer q_type, integer at, void *k, integer type, integer k_at,
                          integer n);
@@ -64,14 +71,21 @@
     query_value((void *)a.q, a.q_type, query_at(a, row, head), (void *)a.k, (void *)a.v,
       a.kv_type, key_row(a, c, chunk, head), a.head_dim, a.scale, n, i);
 
-  // TPP-6: the first n keys of a chunk may be read, in K and in V; those of the plan: of a shared chunk its
-  // n_tokens, of an own chunk what its sequence has there. And Q, of n_rows query rows.
+  predicate chunk_sums{L}(struct cp_state s, double *o, struct cp_attention a, integer c,
+    integer row,
+                          integer head, integer chunk, integer n) =
+    \forall integer j; 0 <= j < a.head_dim ==>
+      state_sum(s, o[j]) == chunk_value(a, c, row, head, chunk, n, j);
+
+  // TPP-6: the first n keys of a chunk may be read, in K and in V; those of the plan: of a shared
+  // chunk its n_tokens, of an own chunk what its sequence has there. And Q, of n_rows query rows.
   axiomatic Readable {
     predicate query_readable(struct cp_attention a, integer row, integer head);
     axiom query_readable_is: \forall struct cp_attention a, integer row, head;
       query_readable(a, row, head) <==>
         row_readable((void *)a.q, a.q_type, query_at(a, row, head), a.head_dim);
-    predicate chunk_readable(struct cp_attention a, integer c, integer chunk, integer head, integer n);
+    predicate chunk_readable(struct cp_attention a, integer c, integer chunk, integer head,
+      integer n);
     axiom chunk_readable_is: \forall struct cp_attention a, integer c, chunk, head, n;
       chunk_readable(a, c, chunk, head, n) <==>
         rows_readable((void *)a.k, a.kv_type, key_row(a, c, chunk, head), n, a.head_dim) &&
@@ -79,7 +93,8 @@
   }
   axiomatic PlanReadable {
     predicate keys_readable(struct cp_attention a, struct cp_plan p);
-    axiom keys_readable_is: \forall struct cp_attention a, struct cp_plan p; keys_readable(a, p) <==>
+    axiom keys_readable_is: \forall struct cp_attention a, struct cp_plan p; keys_readable(a,
+      p) <==>
       (\forall integer i, head; 0 <= i < p.n_shared ==> 0 <= head < a.n_heads ==>
         chunk_readable(a, p.chunk_size, p.shared[i].chunk, head, p.shared[i].n_tokens)) &&
       (\forall integer s, k, head, n; 0 <= s < p.n_sequences ==> 0 <= k < p.row[s].n_chunks ==>
@@ -93,7 +108,8 @@
         query_readable(a, row, head));
   }
 
-  // The same over the keys that the query row, at position `pos`, sees of the chunk of descriptor i, ...
+  // The same over the keys that the query row, at position `pos`, sees of the chunk of descriptor
+  // i, ...
   logic real shared_chunk_weight(struct cp_attention a, struct cp_plan p, integer i, integer pos,
                                  integer row, integer head) =
     chunk_weight(a, p.chunk_size, row, head, p.shared[i].chunk,
@@ -103,7 +119,8 @@
     chunk_value(a, p.chunk_size, row, head, p.shared[i].chunk,
       keys_seen_in(pos, p.shared[i].position, p.shared[i].n_tokens), j);
 
-  // ... and of the k-th chunk of sequence s. No row of s sees beyond its keys: pos < n_tokens (PLAN-7).
+  // ... and of the k-th chunk of sequence s. No row of s sees beyond its keys: pos < n_tokens
+  // (PLAN-7).
   logic real own_chunk_weight(struct cp_attention a, struct cp_plan p, integer s, integer k,
                               integer pos, integer row, integer head) =
     chunk_weight(a, p.chunk_size, row, head, plan_chunk(p, s, k),
@@ -113,7 +130,8 @@
     chunk_value(a, p.chunk_size, row, head, plan_chunk(p, s, k),
       keys_seen_in(pos, key_at(k, p.chunk_size), p.chunk_size), j);
 
-  // TPP-1, TPP-4: the sums over those of the first n descriptors that serve s, in the order of the plan.
+  // TPP-1, TPP-4: the sums over those of the first n descriptors that serve s, in the order of the
+  // plan.
   axiomatic SharedSums {
     logic real shared_weight(struct cp_attention a, struct cp_plan p, integer s, integer pos,
                              integer row, integer head, integer n);
@@ -202,7 +220,8 @@
       part_weight(part_at(state, o, d, at)) == state_weight(state[at]);
 
     logic real part_sum(part x, integer j);
-    axiom part_sum_is{L}: \forall struct cp_state *state, double *o, integer d, at, j; 0 <= j < d ==>
+    axiom part_sum_is{L}: \forall struct cp_state *state, double *o, integer d, at, j; 0 <= j <
+      d ==>
       part_sum(part_at(state, o, d, at), j) == state_sum(state[at], part_of(o, d, at)[j]);
 
     predicate part_ok(part x);
@@ -219,9 +238,11 @@
           part_sum(x, j) == shared_chunk_value(a, p, i, pos, row, head, j));
 
     // ... or of those of the first n descriptors that serve sequence s.
-    predicate part_of_shared(part x, struct cp_attention a, struct cp_plan p, integer s, integer pos,
+    predicate part_of_shared(part x, struct cp_attention a, struct cp_plan p, integer s,
+      integer pos,
                              integer row, integer head, integer n);
-    axiom part_of_shared_is: \forall part x, struct cp_attention a, struct cp_plan p, integer s, pos,
+    axiom part_of_shared_is: \forall part x, struct cp_attention a, struct cp_plan p, integer s,
+      pos,
       row, head, n; part_of_shared(x, a, p, s, pos, row, head, n) <==>
         part_ok(x) && part_weight(x) == shared_weight(a, p, s, pos, row, head, n) &&
         (\forall integer j; 0 <= j < a.head_dim ==>
@@ -240,7 +261,8 @@
       position_of(a, p, s, row) == row_position(a.query_begin, s, p.row[s].n_tokens, row);
   }
 
-  // Where the partial results of a query row begin when those of row 0 would begin with row `by` of them.
+  // Where the partial results of a query row begin when those of row 0 would begin with row `by` of
+  // them.
   axiomatic Place {
     logic integer place(integer row, integer by, integer h);
     axiom place_is: \forall integer row, by, h; place(row, by, h) == row_at(row + by, h);
@@ -257,22 +279,24 @@
   }
 
   axiomatic Kept {
-    // Partial result `at` is x, one of descriptor i for a query row whose places begin as `by` says; or
-    // of the first n descriptors that serve s.
+    // Partial result `at` is x, one of descriptor i for a query row whose places begin as `by`
+    // says; or of the first n descriptors that serve s.
     predicate kept_chunk(part x, struct cp_attention a, struct cp_plan p, integer i, integer pos,
                          integer row, integer by, integer at);
-    axiom kept_chunk_is: \forall part x, struct cp_attention a, struct cp_plan p, integer i, pos, row,
+    axiom kept_chunk_is: \forall part x, struct cp_attention a, struct cp_plan p, integer i, pos,
+      row,
       by, at; kept_chunk(x, a, p, i, pos, row, by, at) <==>
         part_of_chunk(x, a, p, i, pos, row, at - place(row, by, a.n_heads));
     predicate kept_shared(part x, struct cp_attention a, struct cp_plan p, integer s, integer pos,
                           integer row, integer n, integer at);
-    axiom kept_shared_is: \forall part x, struct cp_attention a, struct cp_plan p, integer s, pos, row,
+    axiom kept_shared_is: \forall part x, struct cp_attention a, struct cp_plan p, integer s, pos,
+      row,
       n, at; kept_shared(x, a, p, s, pos, row, n, at) <==>
         part_of_shared(x, a, p, s, pos, row, at - row_at(row, a.n_heads), n);
   }
 
-  // CP_BUFFERED (TPP-1): the partial results before place n are there: one descriptor behind the other, h
-  // for each query row in its range.
+  // CP_BUFFERED (TPP-1): the partial results before place n are there: one descriptor behind the
+  // other, h for each query row in its range.
   predicate kept_before{L}(struct cp_state *state, double *o, struct cp_attention a,
                            struct cp_plan p, integer n) =
     \forall integer i, s, row, at; 0 <= i < p.n_shared ==> plan_serves(p, i, s) ==>
@@ -282,8 +306,8 @@
       kept_chunk(part_at(state, o, a.head_dim, at), a, p, i, position_of(a, p, s, row), row,
         rows_before(a, p, i), at);
 
-  // CP_MERGE_AT_ONCE (TPP-4): each query row has h partial results, in which the first i descriptors that
-  // serve it are; and descriptor i besides, as far as its places before n go.
+  // CP_MERGE_AT_ONCE (TPP-4): each query row has h partial results, in which the first i
+  // descriptors that serve it are; and descriptor i besides, as far as its places before n go.
   predicate merged_to{L}(struct cp_state *state, double *o, struct cp_attention a,
                          struct cp_plan p, integer i) =
     \forall integer s, row, at; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==>
@@ -309,8 +333,8 @@
 */
 
 /*@
-  // MERGE-6: the mean of what has this sum of e(score) v and this weight; what a query row and head gets
-  // for element j.
+  // MERGE-6: the mean of what has this sum of e(score) v and this weight; what a query row and head
+  // gets for element j.
   axiomatic Mean {
     logic real mean(real o, real n);
     axiom mean_is: \forall real r, o, n; is_mean(r, o, n) ==> !is_zero(n) ==> r == mean(o, n);
@@ -326,17 +350,19 @@
 
   // The bytes of out that hold elements from..to - 1.
   predicate results_valid{L}(struct cp_attention a, integer from, integer to) =
-    \valid((char *)a.out + (row_at(from, type_size(a.out_type)) .. row_at(to, type_size(a.out_type)) - 1));
+    \valid((char *)a.out + (row_at(from, type_size(a.out_type)) .. row_at(to,
+      type_size(a.out_type)) - 1));
 
-  // TPP-2: what element k of out must be, one of query row `row` of sequence s and of the q-th query row
-  // and head of all; and that it is. Likewise lse.
+  // TPP-2: what element k of out must be, one of query row `row` of sequence s and of the q-th
+  // query row and head of all; and that it is. Likewise lse.
   axiomatic Result {
     predicate pair_is(integer q, integer row, integer head, integer h);
     axiom pair_is_is: \forall integer q, row, head, h;
       pair_is(q, row, head, h) <==> q == row_at(row, h) + head;
     logic real result(struct cp_attention a, struct cp_plan p, integer s, integer pos, integer row,
                       integer q, integer k);
-    axiom result_is: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row, head, q, k;
+    axiom result_is: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row, head, q,
+      k;
       pair_is(q, row, head, a.n_heads) ==>
       result(a, p, s, pos, row, q, k) == attended(a.out_type,
         row_value(a, p, s, pos, row, head, k - row_at(q, a.head_dim)),
@@ -386,6 +412,14 @@
   predicate workspace_valid{L}(struct cp_attention a, struct cp_plan p) =
     \valid((double *)a.workspace + (0 .. workspace_numbers(a, p) - 1)) &&
     workspace_numbers(a, p) <= 0x7FFFFFFFFFFFFFFF;
+
+  // What the first phase has left in the workspace (TPP-1); what the second makes of it.
+  predicate first_phase_done{L}(struct cp_attention a, struct cp_plan p) =
+    keeps_shared(part_states(a), part_sums(a, p), a, p);
+  predicate out_is_attention{L}(struct cp_attention a, struct cp_plan p) =
+    out_before(a, p, n_results(a, p));
+  predicate lse_is_attention{L}(struct cp_attention a, struct cp_plan p) =
+    lse_before(a, p, n_results(a, p));
 
   // lse is not in the workspace.
   predicate lse_apart{L}(struct cp_attention a, struct cp_plan p) =

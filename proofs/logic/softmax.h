@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The exponential function, states and sums over keys (spec/softmax.md), as the contracts name
+ * them. Provers alone read this file. */
+#ifndef CHUNKPROOF_LOGIC_SOFTMAX_H
+#define CHUNKPROOF_LOGIC_SOFTMAX_H
+
+#include "chunkproof/softmax.h"
+
+/*@
+  // All that the proofs use of the exponential function, over the reals (proofs/SOUNDNESS.md).
+  axiomatic Exponential {
+    logic real e(real x);
+    axiom e_positive: \forall real x; 0.0 < e(x);
+  }
+  axiomatic ExponentialOfSum {
+    logic real e_of_sum(real x, real y);
+    axiom e_of_sum_is: \forall real x, y; e_of_sum(x, y) == e(x + y);
+    axiom e_of_sum_law: \forall real x, y; e_of_sum(x, y) == e(x) * e(y);
+  }
+
+  // Names for terms, as e_of_sum is one. They are axioms, not definitions, lest the provers expand
+  // them everywhere: products of unknowns are what they are worst at.
+  axiomatic Product {
+    logic real product(real x, real y);
+    axiom product_is: \forall real x, y; product(x, y) == x * y;
+  }
+  axiomatic Sum {
+    logic real sum(real x, real y);
+    axiom sum_is: \forall real x, y; sum(x, y) == x + y;
+  }
+  axiomatic Scaled {
+    logic real scaled(real x, real m);
+    axiom scaled_is: \forall real x, m; scaled(x, m) == x * e(m);
+    lemma scaled_zero: \forall real m; scaled(0.0, m) == 0.0;
+  }
+  axiomatic ScaledSum {
+    lemma scaled_sum: \forall real x, y, m; scaled(sum(x, y), m) == scaled(x, m) + scaled(y, m);
+  }
+
+  // MERGE-1: what a state stands for, free of its maximum: the sum of e(score) over its keys, and
+  // that of e(score) * v_i.
+  logic real state_weight(struct cp_state s) = scaled(s.n, s.m);
+  logic real state_sum(struct cp_state s, real o_i) = scaled(o_i, s.m);
+
+  // What math.h has as -INFINITY: no real number, and nothing more is known of it
+  // (proofs/SOUNDNESS.md).
+  axiomatic Infinity {
+    predicate minus_infinity(real x);
+  }
+
+  predicate is_zero(real x) = x == 0.0;
+  predicate is_mean(real r, real o, real n) = r * n == o;
+
+  // MERGE-7: the log-sum-exp of what has this weight.
+  predicate is_lse(real lse, real weight) =
+    (is_zero(weight) ==> minus_infinity(lse)) && (!is_zero(weight) ==> e(lse) == weight);
+
+  // MERGE-2: either no key, and then all is zero, or the key with the largest score adds e(0) = 1.
+  predicate state_has_no_key(struct cp_state s) = is_zero(s.n) && is_zero(s.m);
+  predicate state_has_key(struct cp_state s) = s.n >= 1.0;
+  predicate state_ok{L}(struct cp_state s, double *o, integer d) =
+    state_has_key(s) ||
+    (state_has_no_key(s) && \forall integer i; 0 <= i < d ==> is_zero(o[i]));
+*/
+
+/*@
+  axiomatic Attention {
+    // q . k over the first n elements of the row that begins at element `at`.
+    logic real dot{L}(double *q, void *k, integer type, integer at, integer n) reads q[0 .. n - 1];
+    axiom dot_0{L}: \forall double *q, void *k, integer type, at; dot(q, k, type, at, 0) == 0.0;
+    axiom dot_next{L}: \forall double *q, void *k, integer type, at, n; 0 <= n ==>
+      dot(q, k, type, at, n + 1) == sum(dot(q, k, type, at, n), product(q[n], element(k, type, at +
+        n)));
+
+    // SOFTMAX-1 for the j-th of the keys first, first + 1, ...
+    logic real score{L}(double *q, void *k, integer type, integer first, integer d, real scale,
+                        integer j) reads q[0 .. d - 1];
+    axiom score_is{L}: \forall double *q, void *k, integer type, first, d, real scale, integer j;
+      score(q, k, type, first, d, scale, j) ==
+        product(scale, dot(q, k, type, row_at(first + j, d), d));
+
+    // The sum of e(score) over n keys.
+    logic real weight_sum{L}(double *q, void *k, integer type, integer first, integer d,
+                             real scale, integer n) reads q[0 .. d - 1];
+    axiom weight_sum_0{L}: \forall double *q, void *k, integer type, first, d, real scale;
+      weight_sum(q, k, type, first, d, scale, 0) == 0.0;
+    axiom weight_sum_next{L}: \forall double *q, void *k, integer type, first, d, real scale,
+      integer n; 0 <= n ==>
+      weight_sum(q, k, type, first, d, scale, n + 1) ==
+        weight_sum(q, k, type, first, d, scale, n) + e(score(q, k, type, first, d, scale, n));
+
+    // The sum of e(score) * v_i over n keys.
+    logic real value_sum{L}(double *q, void *k, void *v, integer type, integer first, integer d,
+                            real scale, integer n, integer i) reads q[0 .. d - 1];
+    axiom value_sum_0{L}: \forall double *q, void *k, void *v, integer type, first, d, real scale,
+      integer i; value_sum(q, k, v, type, first, d, scale, 0, i) == 0.0;
+    axiom value_sum_next{L}: \forall double *q, void *k, void *v, integer type, first, d,
+      real scale, integer n, i; 0 <= n ==>
+      value_sum(q, k, v, type, first, d, scale, n + 1, i) ==
+        value_sum(q, k, v, type, first, d, scale, n, i) +
+        scaled(element(v, type, row_at(first + n, d) + i), score(q, k, type, first, d, scale, n));
+  }
+
+  // The elements before those of row n can be counted; rows first .. first + n - 1 of K and V may
+  // be read.
+  predicate rows_fit(integer n, integer d) =
+    n <= 0x7FFFFFFFFFFFFFFF && row_at(n, d) <= 0x7FFFFFFFFFFFFFFF;
+  predicate keys_and_values(void *k, void *v, integer type, integer first, integer n, integer d) =
+    rows_readable(k, type, first, n, d) && rows_readable(v, type, first, n, d);
+
+  // MERGE-3: m is the maximum of n scores: none is above, and one attains it.
+  predicate scores_below{L}(double *q, void *k, integer type, integer first, integer d, real scale,
+                            integer n, real m) =
+    \forall integer j; 0 <= j < n ==> score(q, k, type, first, d, scale, j) <= m;
+  predicate attained{L}(double *q, void *k, integer type, integer first, integer d, real scale,
+                        integer n, real m) =
+    n > 0 ==> \exists integer j; 0 <= j < n && score(q, k, type, first, d, scale, j) == m;
+
+  // MERGE-3: (s, o) now has the sums of e(score) v over n keys of q before.
+  predicate value_sums{L1,L2}(struct cp_state s, double *o, double *q, void *k, void *v,
+                              integer type, integer first, integer d, real scale, integer n) =
+    \forall integer i; 0 <= i < d ==> state_sum(s, \at(o[i], L2)) ==
+      value_sum{L1}(q, k, v, type, first, d, scale, n, i);
+*/
+
+#endif

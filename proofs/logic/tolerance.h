@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Formats, arithmetic classes and counts that make sense, the formulas of NUM-4 to NUM-8, and the
+ * memory of a bound. Provers alone read this file. */
+#ifndef CHUNKPROOF_LOGIC_TOLERANCE_H
+#define CHUNKPROOF_LOGIC_TOLERANCE_H
+
+#include "chunkproof/tolerance.h"
+
+/* For contracts: scratch; one number for each column; CP_TOLERANCE_PARTS for each. */
+/* clang-format off */
+#define SCRATCH_OF(row) row->scratch + (0 .. 3 * row->n_keys - 1)
+#define COLUMNS_OF(row, x) x + (0 .. row->head_dim - 1)
+#define PARTS_OF(row, parts) parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1)
+/* clang-format on */
+
+/*@
+  predicate format_ok(struct cp_format f) = 0.0 <= f.unit && 0.0 <= f.tiny;
+  predicate format_is(struct cp_format f, real unit, real tiny, real largest) =
+    f.unit == unit && f.tiny == tiny && f.largest == largest;
+*/
+
+/*@
+  predicate score_arithmetic_ok(struct cp_score_arithmetic s) =
+    0.0 <= s.term_unit && 0.0 <= s.term_tiny && 0.0 <= s.unit && 0.0 <= s.tiny && 0 <= s.depth &&
+    0 <= s.n_additions && 0.0 <= s.scale_unit && 0.0 <= s.scale_tiny;
+*/
+
+/*@
+  predicate arithmetic_ok(struct cp_arithmetic a) =
+    score_arithmetic_ok(a.score) && 0.0 <= a.u_arg && 0.0 <= a.u_ref && 0.0 <= a.u_move &&
+    0.0 <= a.eps && 0.0 <= a.kappa && format_ok(a.weights) && 0.0 <= a.u_n && 0.0 <= a.eta_n &&
+    0.0 <= a.u_o && 0.0 <= a.eta_o && 0.0 <= a.u_part && 0.0 <= a.u_div && 0.0 <= a.eta_div &&
+    format_ok(a.output) && 0.0 <= a.above && 0.0 <= a.below;
+*/
+
+/*@
+  predicate counts_ok(struct cp_counts c) =
+    0 <= c.depth_n && 0 <= c.depth_o && 0 <= c.stores && 0 <= c.changes && 0.0 <= c.operations_n &&
+    0.0 <= c.operations_o;
+*/
+
+/*@
+  // x multiplied n times; and what k roundings of unit u and l of unit v make of a number (NUM-5).
+  axiomatic Power {
+    logic real power(real x, integer n);
+    axiom power_0: \forall real x; power(x, 0) == 1.0;
+    axiom power_next: \forall real x, integer n; 0 <= n ==> power(x, n + 1) == x * power(x, n);
+  }
+
+  // NUM-6: (1 + u)^k (1 + u'), and the error from it.
+  logic real score_sums(struct cp_score_arithmetic s) =
+    power(1.0 + s.unit, s.depth) * (1.0 + s.scale_unit);
+  logic real score_relative(struct cp_score_arithmetic s) =
+    (1.0 + s.term_unit) * score_sums(s) - 1.0;
+  logic real score_lost(struct cp_score_arithmetic s, real scale, integer d) =
+    (s.scaled_before != 0 ? 1.0 : scale >= 0.0 ? scale : -scale) *
+      (d * s.term_tiny + s.n_additions * s.tiny);
+  logic real score_error(struct cp_score_arithmetic s, real scale, integer d, real magnitude) =
+    score_relative(s) * magnitude + score_lost(s, scale, d) * score_sums(s) + s.scale_tiny;
+*/
+
+/*@
+  predicate row_valid{L}(struct cp_tolerance_row r) =
+    0 <= r.head_dim && \valid_read(r.q + (0 .. r.head_dim - 1)) &&
+    \valid_read(r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    \valid_read(r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    \valid(r.scratch + (0 .. 3 * r.n_keys - 1));
+  // n numbers at p overlap nothing that is read.
+  predicate apart_from_row{L}(double *p, integer n, struct cp_tolerance_row r) =
+    \separated(p + (0 .. n - 1), r.q + (0 .. r.head_dim - 1)) &&
+    \separated(p + (0 .. n - 1), r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    \separated(p + (0 .. n - 1), r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1));
+  predicate is_bound(real x) = 0.0 <= x || !finite(x);
+  predicate nothing_claimed(real x, real bound) = x == 0.0 && !finite(bound);
+
+  // NUM-10, NUM-11: where the results of a row go; each is a bound; nothing is claimed (NUM-12).
+  predicate results_valid_for{L}(struct cp_tolerance_row r, double *expected, double *bound) =
+    \valid(expected + (0 .. r.head_dim - 1)) && \valid(bound + (0 .. r.head_dim - 1));
+  predicate results_apart_from{L}(struct cp_tolerance_row r, double *expected, double *bound) =
+    apart_from_row(r.scratch, 3 * r.n_keys, r) && apart_from_row(expected, r.head_dim, r) &&
+    apart_from_row(bound, r.head_dim, r);
+  predicate are_bounds{L}(double *bound, integer d) =
+    \forall integer i; 0 <= i < d ==> is_bound(bound[i]);
+  predicate none_claimed{L}(double *expected, double *bound, integer d) =
+    \forall integer i; 0 <= i < d ==> nothing_claimed(expected[i], bound[i]);
+
+  // n numbers at x do not overlap `expected`, nor does scratch.
+  predicate apart_from_expected{L}(double *x, integer n, double *expected,
+                                   struct cp_tolerance_row r) =
+    \separated(expected + (0 .. r.head_dim - 1), x + (0 .. n - 1)) &&
+    \separated(expected + (0 .. r.head_dim - 1), r.scratch + (0 .. 3 * r.n_keys - 1));
+*/
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the workspace, and that partial results stay. Provers alone read this file. */
+#ifndef CHUNKPROOF_LOGIC_WORKSPACE_H
+#define CHUNKPROOF_LOGIC_WORKSPACE_H
+
+#include "ref/workspace_internal.h"
+
+/* For `assigns`: d numbers at x; all partial results. */
+/* clang-format off */
+#define NUMBERS(attention, x) x[0 .. attention->head_dim - 1]
+#define PARTIALS(attention, w) \
+    w->state[0 .. w->n_partials - 1], w->o[0 .. row_at(w->n_partials, attention->head_dim) - 1]
+/* clang-format on */
+
+/*@
+  // The partial results are there, and the scratch; apart from each other.
+  predicate workspace_ok{L}(struct workspace w, integer d) =
+    0 <= w.n_partials && 0 <= row_at(w.n_partials, d) <= 0x7FFFFFFFFFFFFFFF &&
+    \valid(w.state + (0 .. w.n_partials - 1)) &&
+    \valid(w.o + (0 .. row_at(w.n_partials, d) - 1)) && \valid(w.q + (0 .. d - 1)) &&
+    \valid(w.part_o + (0 .. d - 1)) && \valid(w.row_o + (0 .. d - 1)) &&
+    \valid(w.out + (0 .. d - 1)) &&
+    \separated(w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, d) - 1),
+      w.q + (0 .. d - 1), w.part_o + (0 .. d - 1), w.row_o + (0 .. d - 1), w.out + (0 .. d - 1));
+
+  // Its parts are inside the caller's memory.
+  predicate workspace_inside{L}(struct workspace w, struct cp_attention a, struct cp_plan p) =
+    w.q == part_sums(a, p) + row_at(n_partials(a, p), a.head_dim) &&
+    w.part_o == w.q + a.head_dim && w.row_o == w.part_o + a.head_dim &&
+    w.out == w.row_o + a.head_dim;
+
+  // The numbers o of the partial results lie one behind the other; those of `at` apart from the
+  // others.
+  predicate parts_inside(struct workspace w, integer d) =
+    \forall integer i; 0 <= i < w.n_partials ==>
+      0 <= row_at(i, d) && row_at(i, d) + d <= row_at(w.n_partials, d);
+  predicate parts_apart(struct workspace w, integer d, integer at) =
+    \forall integer i; 0 <= i < w.n_partials ==> i != at ==>
+      0 <= row_at(i, d) && row_at(i, d) + d <= row_at(w.n_partials, d) &&
+      (row_at(i, d) + d <= row_at(at, d) || row_at(at, d) + d <= row_at(i, d));
+
+  // d numbers at x are what they were; so are the numbers o of all partial results, of all but one.
+  predicate numbers_same{L1,L2}(double *x, integer d) =
+    \forall integer j; 0 <= j < d ==> \at(x[j], L1) == \at(x[j], L2);
+  predicate states_same{L1,L2}(struct workspace w) =
+    \forall integer i; 0 <= i < w.n_partials ==>
+      \at(w.state[i].m, L1) == \at(w.state[i].m, L2) &&
+      \at(w.state[i].n, L1) == \at(w.state[i].n, L2);
+  predicate states_same_but{L1,L2}(struct workspace w, integer at) =
+    \forall integer i; 0 <= i < w.n_partials ==> i != at ==>
+      \at(w.state[i].m, L1) == \at(w.state[i].m, L2) &&
+      \at(w.state[i].n, L1) == \at(w.state[i].n, L2);
+  predicate sums_same{L1,L2}(struct workspace w, integer d) =
+    \forall integer i, j; 0 <= i < w.n_partials ==> 0 <= j < d ==>
+      \at(part_of(w.o, d, i)[j], L1) == \at(part_of(w.o, d, i)[j], L2);
+  predicate o_same_but{L1,L2}(struct workspace w, integer d, integer at) =
+    \forall integer p; 0 <= p < row_at(w.n_partials, d) ==>
+      !(row_at(at, d) <= p < row_at(at, d) + d) ==> \at(w.o[p], L1) == \at(w.o[p], L2);
+  predicate sums_same_but{L1,L2}(struct workspace w, integer d, integer at) =
+    \forall integer i, j; 0 <= i < w.n_partials ==> i != at ==> 0 <= j < d ==>
+      \at(part_of(w.o, d, i)[j], L1) == \at(part_of(w.o, d, i)[j], L2);
+
+  // Partial results are what they were: all; all but one.
+  predicate parts_same{L1,L2}(struct workspace w, integer d) =
+    \forall integer i; 0 <= i < w.n_partials ==>
+      part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
+  predicate parts_same_but{L1,L2}(struct workspace w, integer d, integer at) =
+    \forall integer i; 0 <= i < w.n_partials ==> i != at ==>
+      part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
+
+  // The partial results of the query rows before `row` are there, one of a descriptor (CP_BUFFERED), or
+  // descriptor i is merged into them (CP_MERGE_AT_ONCE).
+  predicate kept_before_row{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
+                               integer row) =
+    kept_before(w.state, w.o, a, p, row_at(row, a.n_heads));
+  predicate merged_before_row{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
+                                 integer i, integer row) =
+    merged_before(w.state, w.o, a, p, i, row_at(row, a.n_heads));
+
+  // CP_BUFFERED: where the partial result of descriptor i for a query row and head is, and that
+  // result.
+  logic integer kept_place{L}(struct cp_attention a, struct cp_plan p, integer i, integer row,
+                              integer head) = place(row, rows_before(a, p, i), a.n_heads) + head;
+  logic part kept_part{L}(struct workspace w, struct cp_attention a, struct cp_plan p, integer i,
+                          integer row, integer head) =
+    part_at(w.state, w.o, a.head_dim, kept_place(a, p, i, row, head));
+*/
+
+#endif

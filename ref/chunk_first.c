@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chunk first: the papers' Algorithm 1 (spec/two_phase.md, TPP-1, TPP-4).
+ *
+ * The phase reads each shared chunk once, for every query row that the chunk serves. An example:
+ * chunks of 2 keys, three sequences of one query row each, h = 2 heads.
+ *
+ *   descriptor  chunk  serves sequences  positions of its keys
+ *       0         0       0, 1, 2              0, 1
+ *       1         1       0, 1                 2, 3
+ *
+ * CP_BUFFERED gives each (descriptor, query row, head) a partial result of its own. Descriptor 1
+ * begins at row 3, because descriptor 0 has three query rows:
+ *
+ *   place        0  1   2  3   4  5 | 6  7   8  9
+ *   descriptor   0      0      0    | 1      1
+ *   query row    0      1      2    | 0      1
+ *
+ * CP_MERGE_AT_ONCE has one partial result for each (query row, head), and merges each chunk into
+ * it:
+ *
+ *   place            0  1      2  3      4  5
+ *   query row        0         1         2
+ *   descriptor 0     chunk 0   chunk 0   chunk 0
+ *   descriptor 1     0 and 1   0 and 1   chunk 0
+ *
+ * Both variants take the same steps:
+ *   1. each descriptor, in the order of the plan;
+ *   2. each sequence that the descriptor serves, and each query row of the sequence;
+ *   3. how many keys of the chunk the row sees;
+ *   4. for each head, partial_attn over these keys, to its place or merged into it. */
+#include "chunkproof/two_phase.h"
+
+#include "row_chunk_internal.h"
+#include "workspace_internal.h"
+
+#ifdef __FRAMAC__
+#include "proofs/logic/workspace_rows.h"
+#endif
+
+/* ---- One partial result ---- */
+
+/* TPP-1: computes the state of the first n_keys keys of a chunk, for a query row and head, as
+ * partial result `at`. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires place: 0 <= row && 0 <= head < attention->n_heads;
+  requires chunk: 0 <= chunk < plan->capacity;
+  requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
+  requires countable: rows_countable(*attention, row + 1) &&
+    keys_countable(*attention, plan->chunk_size, plan->capacity);
+  requires query: query_readable(*attention, row, head);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires at: 0 <= at < w->n_partials;
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
+  ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) ==
+    chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
+  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    part_sum(part_at(w->state, w->o, attention->head_dim, at), j) ==
+      chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, j);
+  ensures others: parts_same_but{Pre,Post}(*w, attention->head_dim, at);
+*/
+static void keep_part(const struct cp_attention *attention, const struct cp_plan *plan,
+                      const struct workspace *w, int row, int head, int chunk, int n_keys,
+                      size_t at) {
+    /*@ assert end: row_at(at, attention->head_dim) + attention->head_dim <=
+          row_at(w->n_partials, attention->head_dim); */
+    double *o = cp_part_o(w, at, attention->head_dim);
+    cp_attend_chunk(attention, plan, w->q, &w->state[at], o, row, head, chunk, n_keys);
+    //@ assert others_state: states_same_but{Pre,Here}(*w, at);
+    //@ assert others_o: o_same_but{Pre,Here}(*w, attention->head_dim, at);
+    //@ assert places: parts_apart(*w, attention->head_dim, at);
+    //@ assert others_its_o: sums_same_but{Pre,Here}(*w, attention->head_dim, at);
+}
+
+/* TPP-4: computes the same state and merges it into partial result `at`. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires place: 0 <= row && 0 <= head < attention->n_heads;
+  requires chunk: 0 <= chunk < plan->capacity;
+  requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
+  requires countable: rows_countable(*attention, row + 1) &&
+    keys_countable(*attention, plan->chunk_size, plan->capacity);
+  requires query: query_readable(*attention, row, head);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires at: 0 <= at < w->n_partials;
+  requires ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->part_o);
+  ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
+  ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) ==
+    \old(part_weight(part_at(w->state, w->o, attention->head_dim, at))) +
+    chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
+  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    part_sum(part_at(w->state, w->o, attention->head_dim, at), j) ==
+      \old(part_sum(part_at(w->state, w->o, attention->head_dim, at), j)) +
+      chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, j);
+  ensures others: parts_same_but{Pre,Post}(*w, attention->head_dim, at);
+*/
+static void merge_part(const struct cp_attention *attention, const struct cp_plan *plan,
+                       const struct workspace *w, int row, int head, int chunk, int n_keys,
+                       size_t at) {
+    struct cp_state part;
+    /*@ assert end: row_at(at, attention->head_dim) + attention->head_dim <=
+          row_at(w->n_partials, attention->head_dim); */
+    double *o = cp_part_o(w, at, attention->head_dim);
+    cp_attend_chunk(attention, plan, w->q, &part, w->part_o, row, head, chunk, n_keys);
+    /*@ assert before_o: \forall integer j; 0 <= j < attention->head_dim ==>
+          w->o[row_at(at, attention->head_dim) + j] ==
+            \at(w->o[row_at(at, attention->head_dim) + j], Pre); */
+    //@ assert before_its_o: numbers_same{Pre,Here}(o, attention->head_dim);
+    /*@ assert before: part_at{Pre}(w->state, w->o, attention->head_dim, at) ==
+          part_at{Here}(w->state, w->o, attention->head_dim, at); */
+    cp_attn_reduce(&w->state[at], o, &part, w->part_o, attention->head_dim);
+    /*@ assert part: chunk_sums(part, w->part_o, *attention, plan->chunk_size, row, head, chunk,
+          n_keys); */
+    //@ assert others_state: states_same_but{Pre,Here}(*w, at);
+    //@ assert others_o: o_same_but{Pre,Here}(*w, attention->head_dim, at);
+    //@ assert places: parts_apart(*w, attention->head_dim, at);
+    //@ assert others_its_o: sums_same_but{Pre,Here}(*w, attention->head_dim, at);
+}
+
+/* Makes partial result `at` the state of no keys. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires at: 0 <= at < w->n_partials;
+  assigns PARTIALS(attention, w);
+  ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
+  ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) == 0.0;
+  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    part_sum(part_at(w->state, w->o, attention->head_dim, at), j) == 0.0;
+  ensures others: parts_same_but{Pre,Post}(*w, attention->head_dim, at);
+*/
+static void empty_part(const struct cp_attention *attention, const struct workspace *w, size_t at) {
+    //@ assert places: parts_apart(*w, attention->head_dim, at);
+    double *o = cp_part_o(w, at, attention->head_dim);
+    cp_state_empty(&w->state[at], o, attention->head_dim);
+    //@ assert others_state: states_same_but{Pre,Here}(*w, at);
+    //@ assert others_its_o: sums_same_but{Pre,Here}(*w, attention->head_dim, at);
+}
+
+/* How many keys of the chunk of descriptor i a query row of sequence s sees. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan);
+  requires ok: phases_ok(*attention, *plan);
+  requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
+  requires row: row_of(*attention, s, row);
+  assigns \nothing;
+  ensures prefill_4: \result == keys_seen_in(position_of(*attention, *plan, s, row),
+    plan->shared[i].position, plan->shared[i].n_tokens);
+  ensures own: 0 <= \result <= plan->shared[i].n_tokens <= plan->chunk_size;
+*/
+static int shared_keys(const struct cp_attention *attention, const struct cp_plan *plan, int i,
+                       int s, int row) {
+    //@ assert descriptor: plan_descriptor(*plan, i);
+    //@ ghost path_is_countable(plan, s);
+    int visible = cp_keys_of_row(attention, plan, s, row);
+    return cp_keys_from(visible, plan->shared[i].position, plan->shared[i].n_tokens);
+}
+
+/* ---- CP_BUFFERED: each partial result has its place ---- */
+
+/* TPP-1: computes the shared chunk of descriptor i for a query row of sequence s, all heads, as row
+ * part_row of the partial results. The rows before it are there. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires phases: phases_ok(*attention, *plan);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires variant: attention->variant != CP_MERGE_AT_ONCE;
+  requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
+  requires row: row_of(*attention, s, row);
+  requires place: part_row == row + rows_before(*attention, *plan, i);
+  requires before: kept_before_row(*w, *attention, *plan, part_row);
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  ensures tpp_1: kept_before_row(*w, *attention, *plan, part_row + 1);
+*/
+static void keep_row(const struct cp_attention *attention, const struct cp_plan *plan,
+                     const struct workspace *w, int i, int s, int row, size_t part_row) {
+    /*@ assert place: row_at(part_row, attention->n_heads) ==
+          place(row, rows_before(*attention, *plan, i), attention->n_heads); */
+    //@ ghost row_is_inside(attention, plan, s, row, 0);
+    //@ ghost one_place(attention, plan, i, s, row, 0);
+    /*@ assert end: row_at(part_row, attention->n_heads) + attention->n_heads ==
+          row_at(part_row + 1, attention->n_heads) <= w->n_partials; */
+    int n_keys = shared_keys(attention, plan, i, s, row); /* 3 */
+    size_t first = cp_row_begin(part_row, attention->n_heads);
+    /*@ loop invariant head: 0 <= head <= attention->n_heads;
+        loop invariant tpp_1: kept_before(w->state, w->o, *attention, *plan, first + head);
+        loop assigns head, PARTIALS(attention, w), NUMBERS(attention, w->q);
+        loop variant attention->n_heads - head; */
+    for (int head = 0; head < attention->n_heads; head++) { /* 4 */
+        size_t at = first + (size_t)head;
+        //@ ghost one_place(attention, plan, i, s, row, head);
+        //@ ghost may_be_read(attention, plan, i, s, row, head, n_keys);
+        keep_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
+        /*@ assert now: kept_chunk(part_at(w->state, w->o, attention->head_dim, at), *attention,
+              *plan, i, position_of(*attention, *plan, s, row), row,
+              rows_before(*attention, *plan, i), at); */
+        //@ assert earlier: kept_before(w->state, w->o, *attention, *plan, at);
+    }
+}
+
+/* Computes descriptor i for all query rows that it serves: rows part_row and following of the
+ * partial results. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires phases: phases_ok(*attention, *plan);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires variant: attention->variant != CP_MERGE_AT_ONCE;
+  requires descriptor: 0 <= i < plan->n_shared;
+  requires place: part_row == part_row(attention->query_begin, *plan, i);
+  requires before: kept_before_row(*w, *attention, *plan, part_row);
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  ensures tpp_1: kept_before_row(*w, *attention, *plan,
+    part_row(attention->query_begin, *plan, i + 1));
+*/
+static void keep_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
+                            const struct workspace *w, int i, size_t part_row) {
+    //@ ghost part_rows_rise(attention, plan);
+    //@ assert descriptor: plan_descriptor(*plan, i);
+    /*@ loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
+        loop invariant place:
+          part_row == first_row(attention->query_begin, s) + rows_before(*attention, *plan, i);
+        loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
+        loop assigns s, part_row, PARTIALS(attention, w), NUMBERS(attention, w->q);
+        loop variant plan->shared[i].end - s; */
+    for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) { /* 2 */
+        int end = cp_first_row(attention, s + 1);
+        /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
+            loop invariant place: part_row == row + rows_before(*attention, *plan, i);
+            loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
+            loop assigns row, part_row, PARTIALS(attention, w), NUMBERS(attention, w->q);
+            loop variant end - row; */
+        for (int row = cp_first_row(attention, s); row < end; row++) {
+            keep_row(attention, plan, w, i, s, row, part_row);
+            part_row++;
+        }
+    }
+}
+
+/* TPP-1: computes all descriptors. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires phases: phases_ok(*attention, *plan);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires variant: attention->variant != CP_MERGE_AT_ONCE;
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  ensures tpp_1: kept_before(w->state, w->o, *attention, *plan, n_partials(*attention, *plan));
+*/
+static void keep_all(const struct cp_attention *attention, const struct cp_plan *plan,
+                     const struct workspace *w) {
+    size_t part_row = 0; /* this descriptor's first row of partial results */
+    //@ ghost part_rows_rise(attention, plan);
+    /*@ loop invariant i: 0 <= i <= plan->n_shared;
+        loop invariant place: part_row == part_row(attention->query_begin, *plan, i);
+        loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
+        loop assigns i, part_row, PARTIALS(attention, w), NUMBERS(attention, w->q);
+        loop variant plan->n_shared - i; */
+    for (int i = 0; i < plan->n_shared; i++) { /* 1 */
+        //@ assert descriptor: plan_descriptor(*plan, i);
+        int begin = cp_first_row(attention, plan->shared[i].begin);
+        int end = cp_first_row(attention, plan->shared[i].end);
+        keep_descriptor(attention, plan, w, i, part_row);
+        //@ assert covered: end - begin == covered_rows(attention->query_begin, *plan, i) >= 0;
+        part_row += (size_t)(end - begin);
+    }
+}
+
+/* ---- CP_MERGE_AT_ONCE: a query row and head has one partial result for all ---- */
+
+/* Makes all partial results the state of no keys. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires phases: phases_ok(*attention, *plan);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires variant: attention->variant == CP_MERGE_AT_ONCE;
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  ensures empty: merged_to(w->state, w->o, *attention, *plan, 0);
+*/
+static void empty_all(const struct cp_attention *attention, const struct cp_plan *plan,
+                      const struct workspace *w) {
+    (void)plan;
+    /*@ loop invariant at: 0 <= at <= w->n_partials;
+        loop invariant ok: \forall integer x; 0 <= x < at ==>
+          part_ok(part_at(w->state, w->o, attention->head_dim, x));
+        loop invariant weight: \forall integer x; 0 <= x < at ==>
+          part_weight(part_at(w->state, w->o, attention->head_dim, x)) == 0.0;
+        loop invariant sum: \forall integer x, j; 0 <= x < at ==> 0 <= j < attention->head_dim ==>
+          part_sum(part_at(w->state, w->o, attention->head_dim, x), j) == 0.0;
+        loop assigns at, PARTIALS(attention, w), NUMBERS(attention, w->q);
+        loop variant w->n_partials - at; */
+    for (size_t at = 0; at < w->n_partials; at++) {
+        empty_part(attention, w, at);
+    }
+}
+
+/* TPP-4: merges the shared chunk of descriptor i into the partial results of a query row of
+ * sequence s, all heads. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires phases: phases_ok(*attention, *plan);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires variant: attention->variant == CP_MERGE_AT_ONCE;
+  requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
+  requires row: row_of(*attention, s, row);
+  requires before: merged_before_row(*w, *attention, *plan, i, row);
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->part_o);
+  ensures tpp_4: merged_before_row(*w, *attention, *plan, i, row + 1);
+*/
+static void merge_row(const struct cp_attention *attention, const struct cp_plan *plan,
+                      const struct workspace *w, int i, int s, int row) {
+    //@ assert descriptor: plan_descriptor(*plan, i);
+    //@ ghost row_is_inside(attention, plan, s, row, 0);
+    int n_keys = shared_keys(attention, plan, i, s, row); /* 3 */
+    size_t first = cp_row_begin((size_t)row, attention->n_heads);
+    /*@ loop invariant head: 0 <= head <= attention->n_heads;
+        loop invariant tpp_4: merged_before(w->state, w->o, *attention, *plan, i, first + head);
+        loop assigns head, PARTIALS(attention, w), NUMBERS(attention, w->q),
+          NUMBERS(attention, w->part_o);
+        loop variant attention->n_heads - head; */
+    for (int head = 0; head < attention->n_heads; head++) { /* 4 */
+        size_t at = first + (size_t)head;
+        //@ assert at: at == row_at(row, attention->n_heads) + head && at < w->n_partials;
+        //@ ghost was_merged(attention, plan, w, i, s, row, head, at);
+        //@ ghost may_be_read(attention, plan, i, s, row, head, n_keys);
+        merge_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
+        //@ assert now: its_part_is_shared(*w, *attention, *plan, s, row, head, i + 1);
+        //@ assert others: merged_others(*w, *attention, *plan, i, at);
+        //@ ghost merged_here(attention, plan, w, i, s, row, head, at);
+        //@ ghost merged_one_more(attention, plan, w, i, at);
+    }
+}
+
+/* Merges descriptor i for all query rows that it serves. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires phases: phases_ok(*attention, *plan);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires variant: attention->variant == CP_MERGE_AT_ONCE;
+  requires descriptor: 0 <= i < plan->n_shared;
+  requires before: merged_to(w->state, w->o, *attention, *plan, i);
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->part_o);
+  ensures tpp_4: merged_to(w->state, w->o, *attention, *plan, i + 1);
+*/
+static void merge_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
+                             const struct workspace *w, int i) {
+    //@ assert descriptor: plan_descriptor(*plan, i);
+    //@ ghost none_served(attention, plan, w, i);
+    /*@ loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
+        loop invariant tpp_4: merged_before_row(*w, *attention, *plan, i,
+          first_row(attention->query_begin, s));
+        loop assigns s, PARTIALS(attention, w), NUMBERS(attention, w->q),
+          NUMBERS(attention, w->part_o);
+        loop variant plan->shared[i].end - s; */
+    for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) { /* 2 */
+        int end = cp_first_row(attention, s + 1);
+        /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
+            loop invariant tpp_4: merged_before_row(*w, *attention, *plan, i, row);
+            loop assigns row, PARTIALS(attention, w), NUMBERS(attention, w->q),
+              NUMBERS(attention, w->part_o);
+            loop variant end - row; */
+        for (int row = cp_first_row(attention, s); row < end; row++) {
+            merge_row(attention, plan, w, i, s, row);
+        }
+    }
+    //@ ghost served_all(attention, plan, w, i);
+}
+
+/* TPP-1, TPP-4: merges all descriptors. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires phases: phases_ok(*attention, *plan);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires variant: attention->variant == CP_MERGE_AT_ONCE;
+  assigns PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->part_o);
+  ensures tpp_4: merged_to(w->state, w->o, *attention, *plan, plan->n_shared);
+*/
+static void merge_all(const struct cp_attention *attention, const struct cp_plan *plan,
+                      const struct workspace *w) {
+    empty_all(attention, plan, w);
+    /*@ loop invariant i: 0 <= i <= plan->n_shared;
+        loop invariant tpp_4: merged_to(w->state, w->o, *attention, *plan, i);
+        loop assigns i, PARTIALS(attention, w), NUMBERS(attention, w->q),
+          NUMBERS(attention, w->part_o);
+        loop variant plan->n_shared - i; */
+    for (int i = 0; i < plan->n_shared; i++) { /* 1 */
+        merge_descriptor(attention, plan, w, i);
+    }
+}
+
+void cp_chunk_first(const struct cp_attention *attention) {
+    struct workspace w = cp_cut_workspace(attention);
+    if (attention->variant == CP_MERGE_AT_ONCE) {
+        merge_all(attention, attention->plan, &w);
+    } else {
+        keep_all(attention, attention->plan, &w);
+    }
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a query row and head (spec/two_phase.md, TPP-2). Sequence first collects it in three
+ * steps:
+ *
+ *   1. the state of no keys;
+ *   2. merge what chunk first has left for the row: one partial result (CP_MERGE_AT_ONCE), or one
+ *      of each descriptor that serves the sequence, in the order of the plan (CP_BUFFERED);
+ *   3. compute the chunks that the sequence has alone, from first to last, and merge each.
+ *
+ * In the example of chunk_first.c, query row 1 and head 1 take place 1 * 2 + 1 = 3 when chunks were
+ * merged at once. Otherwise they take place (0 + 1) * 2 + 1 = 3 of descriptor 0 and place (3 + 1) *
+ * 2 + 1 = 9 of descriptor 1, whose partial results begin with row 3. Sequence 1 has chunk 3 alone:
+ * path 0, 1, 3. */
+#include "row_state_internal.h"
+
+#include "chunkproof/softmax.h"
+#include "row_chunk_internal.h"
+
+#ifdef __FRAMAC__
+#include "proofs/logic/workspace_rows.h"
+#endif
+
+void cp_row_empty(const struct cp_attention *attention, const struct workspace *w,
+                  struct cp_state *state) {
+    cp_state_empty(state, w->row_o, attention->head_dim);
+}
+
+/* Merges partial result `at` into the state of a row. */
+/*@
+  requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires at: 0 <= at < w->n_partials;
+  requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
+    part_ok(part_at(w->state, w->o, attention->head_dim, at));
+  assigns *state, NUMBERS(attention, w->row_o);
+  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  ensures weight: state_weight(*state) == \old(state_weight(*state)) +
+    part_weight(part_at(w->state, w->o, attention->head_dim, at));
+  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
+      part_sum(part_at(w->state, w->o, attention->head_dim, at), j);
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+*/
+static void merge_kept(const struct cp_attention *attention, const struct workspace *w, size_t at,
+                       struct cp_state *state) {
+    //@ assert places: parts_inside(*w, attention->head_dim);
+    double *o = cp_part_o(w, at, attention->head_dim);
+    cp_attn_reduce(state, w->row_o, &w->state[at], o, attention->head_dim);
+    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
+}
+
+/* Computes the first n_keys keys of a chunk and merges them into the state of a row. */
+/*@
+  requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires place: 0 <= row && 0 <= head < attention->n_heads;
+  requires chunk: 0 <= chunk < plan->capacity;
+  requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
+  requires countable: rows_countable(*attention, row + 1) &&
+    keys_countable(*attention, plan->chunk_size, plan->capacity);
+  requires query: query_readable(*attention, row, head);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires ok: state_ok(*state, w->row_o, attention->head_dim);
+  assigns *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
+    NUMBERS(attention, w->part_o);
+  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  ensures weight: state_weight(*state) == \old(state_weight(*state)) +
+    chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
+  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
+      chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, j);
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+*/
+static void merge_chunk(const struct cp_attention *attention, const struct cp_plan *plan,
+                        const struct workspace *w, int row, int head, int chunk, int n_keys,
+                        struct cp_state *state) {
+    struct cp_state part;
+    //@ assert places: parts_inside(*w, attention->head_dim);
+    cp_attend_chunk(attention, plan, w->q, &part, w->part_o, row, head, chunk, n_keys);
+    //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->head_dim);
+    cp_attn_reduce(state, w->row_o, &part, w->part_o, attention->head_dim);
+    /*@ assert part: chunk_sums(part, w->part_o, *attention, plan->chunk_size, row, head, chunk,
+          n_keys); */
+    //@ assert kept_state: states_same{Pre,Here}(*w);
+    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
+}
+
+void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan *plan,
+                      const struct workspace *w, int s, int row, int head, struct cp_state *state) {
+    int c = plan->chunk_size;
+    //@ ghost path_is_countable(plan, s);
+    //@ ghost row_is_countable(attention, plan, s, row);
+    int visible = cp_keys_of_row(attention, plan, s, row);
+    /*@ loop invariant k: plan->row[s].n_shared <= k <= plan->row[s].n_chunks;
+        loop invariant ok: state_ok(*state, w->row_o, attention->head_dim);
+        loop invariant weight: state_weight(*state) == \at(state_weight(*state), Pre) +
+          own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k);
+        loop invariant sum: \forall integer j; 0 <= j < attention->head_dim ==>
+          state_sum(*state, w->row_o[j]) == \at(state_sum(*state, w->row_o[j]), Pre) +
+            own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k,
+              j);
+        loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
+        loop assigns k, *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
+          NUMBERS(attention, w->part_o);
+        loop variant plan->row[s].n_chunks - k; */
+    for (int k = plan->row[s].n_shared; k < plan->row[s].n_chunks; k++) {
+        //@ ghost own_position(plan, s, k);
+        int n_keys = cp_keys_from(visible, k * c, c); /* PLAN-7: visible <= the path's tokens */
+        //@ ghost own_may_be_read(attention, plan, s, row, k, head, n_keys);
+        merge_chunk(attention, plan, w, row, head, plan->row[s].chunk[k], n_keys, state);
+    }
+}
+
+/* CP_MERGE_AT_ONCE: merges the one partial result of a query row and head. */
+/*@
+  requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires row: 0 <= row && 0 <= head < attention->n_heads;
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires room: row_at(row, attention->n_heads) + attention->n_heads <= w->n_partials;
+  requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
+    part_ok(part_at{Pre}(w->state, w->o, attention->head_dim,
+      row_at(row, attention->n_heads) + head));
+  assigns *state, NUMBERS(attention, w->row_o);
+  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  ensures weight: \forall struct cp_plan p, integer s, pos, n;
+    part_of_shared(part_at{Pre}(w->state, w->o, attention->head_dim,
+      row_at(row, attention->n_heads) + head),
+      *attention, p, s, pos, row, head, n) ==>
+    state_weight(*state) == \old(state_weight(*state)) +
+      shared_weight(*attention, p, s, pos, row, head, n);
+  ensures sum: \forall struct cp_plan p, integer s, pos, n, integer j;
+    part_of_shared(part_at{Pre}(w->state, w->o, attention->head_dim,
+      row_at(row, attention->n_heads) + head),
+      *attention, p, s, pos, row, head, n) ==>
+    0 <= j < attention->head_dim ==>
+    state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
+      shared_value(*attention, p, s, pos, row, head, n, j);
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+*/
+static void merge_merged(const struct cp_attention *attention, const struct workspace *w, int row,
+                         int head, struct cp_state *state) {
+    /*@ assert countable: 0 <= row_at(row, attention->n_heads) &&
+          row_at(w->n_partials, attention->head_dim) <= 0x7FFFFFFFFFFFFFFF; */
+    size_t at = cp_row_begin((size_t)row, attention->n_heads) + (size_t)head;
+    //@ assert at: at == row_at(row, attention->n_heads) + head;
+    merge_kept(attention, w, at, state);
+}
+
+/* CP_BUFFERED: merges the partial result of descriptor i for a query row and head. The partial
+ * results of descriptor i begin with row `first`. */
+/*@
+  requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+  requires phases: phases_ok(*attention, *plan);
+  requires variant: attention->variant != CP_MERGE_AT_ONCE;
+  requires descriptor: 0 <= i < plan->n_shared;
+  requires row: first_row(attention->query_begin, plan->shared[i].begin) <= row <
+    first_row(attention->query_begin, plan->shared[i].end) && 0 <= head < attention->n_heads;
+  requires first: first == part_row(attention->query_begin, *plan, i);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
+    part_ok(kept_part{Pre}(*w, *attention, *plan, i, row, head));
+  assigns *state, NUMBERS(attention, w->row_o);
+  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  ensures weight: \forall integer pos;
+    part_of_chunk(kept_part{Pre}(*w, *attention, *plan, i, row, head),
+      *attention, *plan, i, pos, row, head) ==>
+    state_weight(*state) == \old(state_weight(*state)) +
+      shared_chunk_weight(*attention, *plan, i, pos, row, head);
+  ensures sum: \forall integer pos, integer j;
+    part_of_chunk(kept_part{Pre}(*w, *attention, *plan, i, row, head),
+      *attention, *plan, i, pos, row, head) ==>
+    0 <= j < attention->head_dim ==>
+    state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
+      shared_chunk_value(*attention, *plan, i, pos, row, head, j);
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+*/
+static void merge_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
+                             const struct workspace *w, int i, int row, int head, size_t first,
+                             struct cp_state *state) {
+    //@ ghost part_rows_rise(attention, plan);
+    //@ assert descriptor: plan_descriptor(*plan, i);
+    int begin = cp_first_row(attention, plan->shared[i].begin);
+    size_t part_row = first + (size_t)(row - begin);
+    //@ assert part_row: part_row == row + rows_before(*attention, *plan, i);
+    //@ assert below: part_row + 1 <= part_row(attention->query_begin, *plan, plan->n_shared);
+    //@ assert inside: row_at(part_row, attention->n_heads) + attention->n_heads <= w->n_partials;
+    size_t at = cp_row_begin(part_row, attention->n_heads) + (size_t)head;
+    //@ assert at: at == kept_place(*attention, *plan, i, row, head);
+    merge_kept(attention, w, at, state);
+}
+
+void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_plan *plan,
+                         const struct workspace *w, int s, int row, int head,
+                         struct cp_state *state) {
+    size_t first = 0; /* this descriptor's first row of partial results, counted in rows */
+    //@ ghost part_rows_rise(attention, plan);
+    if (attention->variant == CP_MERGE_AT_ONCE) {
+        //@ ghost merged_is_kept(attention, plan, w, s, row, head);
+        merge_merged(attention, w, row, head, state);
+        return;
+    }
+    //@ ghost chunks_are_kept(attention, plan, w, s, row, head);
+    /*@ loop invariant i: 0 <= i <= plan->n_shared;
+        loop invariant first: first == part_row(attention->query_begin, *plan, i);
+        loop invariant ok: state_ok(*state, w->row_o, attention->head_dim);
+        loop invariant weight: state_weight(*state) == shared_weight(*attention, *plan, s,
+          position_of(*attention, *plan, s, row), row, head, i);
+        loop invariant sum: \forall integer j; 0 <= j < attention->head_dim ==>
+          state_sum(*state, w->row_o[j]) == shared_value(*attention, *plan, s,
+            position_of(*attention, *plan, s, row), row, head, i, j);
+        loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
+        loop assigns i, first, *state, NUMBERS(attention, w->row_o);
+        loop variant plan->n_shared - i; */
+    for (int i = 0; i < plan->n_shared; i++) {
+        //@ assert descriptor: plan_descriptor(*plan, i);
+        int begin = cp_first_row(attention, plan->shared[i].begin);
+        int end = cp_first_row(attention, plan->shared[i].end);
+        //@ assert covered: end - begin == covered_rows(attention->query_begin, *plan, i) >= 0;
+        //@ ghost shared_sums_next(attention, plan, s, row, head, i);
+        if (plan->shared[i].begin <= s && s < plan->shared[i].end) {
+            //@ assert begins: begin <= first_row(attention->query_begin, s);
+            //@ assert ends: first_row(attention->query_begin, s + 1) <= end;
+            /*@ assert same: kept_part{Pre}(*w, *attention, *plan, i, row, head) ==
+                  kept_part{Here}(*w, *attention, *plan, i, row, head); */
+            merge_descriptor(attention, plan, w, i, row, head, first, state);
+        }
+        first += (size_t)(end - begin);
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where things are: in the workspace, in Q and in out. */
+#include "workspace_internal.h"
+
+struct workspace cp_cut_workspace(const struct cp_attention *attention) {
+    struct workspace w;
+    size_t d = (size_t)attention->head_dim;
+    size_t rows = cp_partial_rows(attention);
+    /*@ assert numbers: 0 <= row_at(rows, attention->n_heads) &&
+          0 <= row_at(row_at(rows, attention->n_heads), attention->head_dim); */
+    w.n_partials = cp_row_begin(rows, attention->n_heads);
+    /*@ assert n: w.n_partials == n_partials(*attention, *attention->plan); */
+    w.state = attention->workspace;
+    w.o = (double *)(w.state + w.n_partials);
+    w.q = w.o + cp_row_begin(w.n_partials, attention->head_dim);
+    w.part_o = w.q + d;
+    w.row_o = w.part_o + d;
+    w.out = w.row_o + d;
+    return w;
+}
+
+size_t cp_row_offset(const struct cp_attention *attention, int row, int head) {
+    size_t index = (size_t)row * (size_t)attention->n_heads + (size_t)head;
+    /*@ assert index: index == row_at(row, attention->n_heads) + head; */
+    /*@ assert next: index + 1 <= row_at(row + 1, attention->n_heads); */
+    /*@ assert countable: row_at(index + 1, attention->head_dim) <=
+          row_at(row_at(row + 1, attention->n_heads), attention->head_dim); */
+    /*@ assert inside: row_at(index, attention->head_dim) + attention->head_dim <=
+          row_at(index + 1, attention->head_dim); */
+    return index * (size_t)attention->head_dim;
+}
