@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layering: what a file of the library may include.
 
-Two checks. Of the text: a file of a stem (ref/STEM.c, ref/STEM_part.c, include/chunkproof/STEM.h)
-names only headers of its own stem and of those below it. Of the compiler's dependency output (gcc -MM,
-so whatever way a header came in): ref/ sees the public headers and itself, never gate/, tests/, opt/
-or kernels/; opt/ and kernels/ see the public headers and their own directory.
+Two checks. Of the text: a file of a stem (ref/STEM.c, ref/STEM_part.c, include/chunkproof/STEM.h,
+proofs/logic/STEM.h) names only headers of its own stem and of those below it. Of the compiler's
+dependency output (gcc -MM, so whatever way a header came in): ref/ sees the public headers and
+itself, never gate/, tests/, opt/, kernels/ or proofs/; opt/ and kernels/ see the public headers and
+their own directory.
 
     scripts/layers.py [ROOT]      exit status 0 right, 1 a finding
 """
@@ -57,7 +58,7 @@ def check_text(path):
     findings = []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
-            found = re.match(r'\s*#\s*include\s*["<]((?:chunkproof/|ref/|\.\./)?\w+\.h)[">]', line)
+            found = re.match(r'\s*#\s*include\s*["<]((?:chunkproof/|ref/|proofs/logic/|\.\./)?\w+\.h)[">]', line)
             if not found or not exists_in_project(found[1], path):
                 continue
             other = stem_of(found[1])
@@ -87,8 +88,8 @@ def check_compiled(path):
 def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
     umbrella = "include/chunkproof/chunkproof.h"
-    stems = [path for path in glob.glob("ref/*.[ch]") + glob.glob("include/chunkproof/*.h")
-             if path != umbrella]
+    stems = [path for place in ("ref/*.[ch]", "include/chunkproof/*.h", "proofs/logic/*.h")
+             for path in glob.glob(place) if path != umbrella]
     units = [path for layer in MAY_SEE for path in glob.glob(f"{layer}/*.c") +
              glob.glob(f"{layer}/*/*.cpp")]
     findings = [finding for path in sorted(stems) for finding in check_text(path)]

@@ -84,7 +84,7 @@ def headings():
 
 
 def sources():
-    for pattern in ("include/chunkproof/*.h", "ref/*.[ch]", "proofs/wp/*_laws.c"):
+    for pattern in ("include/chunkproof/*.h", "ref/*.[ch]", "proofs/logic/*.h", "proofs/wp/*_laws.c"):
         yield from sorted(ROOT.glob(pattern))
 
 

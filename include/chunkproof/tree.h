@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The prefix tree (a forest) of chunks (spec/tree.md).
  *
- * There are no node pointers. Sequences are numbered 0 .. n_sequences-1, and every used chunk covers
- * a half-open range [begin, end) of them. sequence[s].chunk[0 .. n_chunks) is the path of sequence s
- * from its root to its last chunk; the chunk at depth k holds its tokens k*c .. k*c+fill-1. Parent,
- * children and siblings follow from these ranges: the children of a chunk are met by stepping
- * through its range from end to end.
+ * There are no node pointers. Sequences are numbered 0 .. n_sequences-1, and every used chunk
+ * covers a half-open range [begin, end) of them. sequence[s].chunk[0 .. n_chunks) is the path of
+ * sequence s from its root to its last chunk; the chunk at depth k holds its tokens k*c ..
+ * k*c+fill-1. Parent, children and siblings follow from the ranges: to meet the children of a
+ * chunk, step through its range from end to end.
  *
- * Users read the fields as they like and change them only through the functions below. Joining,
- * leaving and forking renumber the sequences behind the place where they happen: the id that was
- * given at join or fork goes with the sequence, its index does not.
+ * Callers may read every field, and change them only through the functions below. A join, leave or
+ * fork renumbers all later sequences: a sequence keeps the id that it got at join or fork, and may
+ * change its index.
  */
 #ifndef CHUNKPROOF_TREE_H
 #define CHUNKPROOF_TREE_H
@@ -56,16 +56,37 @@ struct cp_tree {
     struct cp_sequence sequence[CP_MAX_SEQUENCES];
 };
 
-#include "chunkproof/tree_logic.h" /* the clauses that the contracts below speak of */
+/* What is already there of a prompt (TREE-8). */
+struct cp_match {
+    int n_chunks; /* leading full chunks that some sequence of the same salt has */
+    int n_tokens; /* n_chunks * chunk_size: K and V are needed only from this token on */
+    int sequence; /* a sequence that has them, or -1 when n_chunks is 0 */
+};
 
-/* A tree in memory of its own, touched only where it is used, with room for `capacity` chunks of
- * `chunk_size` tokens (ranges: limits.h). Address space for sizeof(struct cp_tree) is reserved whatever
- * the capacity: about CP_MAX_CHUNKS * CP_MAX_CHUNK_SIZE * 4 bytes, so a limit on it (ulimit -v) must
- * leave that. hash_bits = 0 shares by comparing tokens alone; 1 .. 64 compares hashes of that width
- * first and tokens only when they agree (TREE-15), which is quicker for large chunks and never
- * decides by itself.
- * On CP_OK *tree is the caller's, to be given to cp_tree_free(); else *tree is NULL.
- * Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
+/* What a join made (TREE-9). */
+struct cp_joined {
+    int sequence; /* where the new sequence is */
+    int n_shared; /* leading tokens that it shares: K and V are needed only from there on */
+};
+
+/* What a fork made (TREE-12). */
+struct cp_forked {
+    int sequence;  /* the new sequence: the old one's index + 1 */
+    int copy_from; /* the partial last chunk whose K and V (fill tokens) the caller must copy ... */
+    int copy_to;   /* ... to this chunk, or both -1 when there is nothing to copy */
+};
+
+#ifdef __FRAMAC__
+#include "proofs/logic/tree.h"
+#endif
+
+/* Makes a tree with room for `capacity` chunks of `chunk_size` tokens (ranges: limits.h) in memory
+ * of its own, of which only the pages in use are touched. It reserves address space for
+ * sizeof(struct cp_tree) whatever the capacity: about CP_MAX_CHUNKS * CP_MAX_CHUNK_SIZE * 4 bytes,
+ * which a limit (ulimit -v) must allow. With hash_bits = 0 a lookup compares tokens alone. With 1
+ * .. 64 it compares hashes of that width first, and tokens only when the hashes agree (TREE-15):
+ * quicker for large chunks, with the same result. On CP_OK *tree is the caller's, to be given to
+ * cp_tree_free(); else *tree is NULL. Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
 int cp_tree_new(struct cp_tree **tree, int capacity, int chunk_size, int hash_bits);
 void cp_tree_free(struct cp_tree *tree);
 
@@ -84,7 +105,7 @@ void cp_tree_free(struct cp_tree *tree);
 */
 void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits);
 
-/* Number of tokens of a sequence, 0 <= sequence < n_sequences. */
+/* Number of tokens of a sequence (TREE-6), 0 <= sequence < n_sequences. */
 /*@
   requires valid: \valid_read(tree);
   requires ok: tree_ok(*tree);
@@ -118,15 +139,9 @@ int cp_tree_token(const struct cp_tree *tree, int sequence, int k);
 */
 int cp_tree_find(const struct cp_tree *tree, long long id);
 
-/* What is already there of a prompt (TREE-8). */
-struct cp_match {
-    int n_chunks; /* leading full chunks that some sequence of the same salt has */
-    int n_tokens; /* n_chunks * chunk_size: K and V are needed only from this token on */
-    int sequence; /* a sequence that has them, or -1 when n_chunks is 0 */
-};
-
-/* The longest match over all sequences, and the first that has it; reads only. token[0 .. n_tokens)
- * is the prompt; hash is NULL or the prompt's chunk hashes from cp_tree_hash_prompt(). n_tokens >= 0. */
+/* Finds the longest match over all sequences, and the first sequence that has it; reads only. The
+ * prompt is token[0 .. n_tokens), n_tokens >= 0; hash is NULL or the prompt's chunk hashes from
+ * cp_tree_hash_prompt(). */
 /*@
   requires valid: \valid_read(tree);
   requires ok: tree_ok(*tree);
@@ -172,18 +187,6 @@ unsigned long long cp_tree_hash(const int *token, int n, int bits);
 */
 void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
                          unsigned long long *hash);
-
-struct cp_joined {
-    int sequence; /* where the new sequence is */
-    int n_shared; /* leading tokens that it shares: K and V are needed only from there on */
-};
-
-/*@
-  // The chunks that n tokens take.
-  logic integer chunks_for(integer n, integer c) = n / c + (n % c > 0 ? 1 : 0);
-  // The last of the n chunks that a new sequence at index s shares, n > 0.
-  logic integer tree_last_shared(struct cp_tree t, integer s, integer n) = tree_chunk(t, s, n - 1);
-*/
 
 /* A new sequence (TREE-9). It shares the chunks of the longest match and gets chunks of its own for
  * the rest, and takes the index behind the last sequence of the deepest shared chunk, or the last
@@ -263,20 +266,6 @@ struct cp_joined {
 */
 int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined);
-
-/*@
-  // PLAN-5: a counter has grown by n, unless it wrapped around.
-  predicate counted(integer before, integer n, integer after) =
-    before + n <= 18446744073709551615 ==> after == before + n;
-  // TREE-13: what is wrong with the i-th of the sequences in at[].
-  predicate append_misplaced{L}(struct cp_tree t, int *at, integer i) =
-    at[i] < 0 || at[i] >= t.n_sequences || (i > 0 && at[i] <= at[i - 1]);
-  predicate append_too_deep{L}(struct cp_tree t, int *at, integer i) =
-    tree_needs_chunk(t, at[i]) && tree_depth(t, at[i]) == CP_MAX_DEPTH;
-  // Nothing is, with the first n.
-  predicate append_right{L}(struct cp_tree t, int *at, integer n) =
-    \forall integer i; 0 <= i < n ==> !append_misplaced(t, at, i) && !append_too_deep(t, at, i);
-*/
 
 /* One more token for one sequence (TREE-10). A chunk is added only when the last one is full.
  * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_TOO_LONG, CP_ERROR_POOL_FULL; the tree
@@ -383,12 +372,6 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
     tree->stamp.step == \old(tree->stamp.step);
 */
 int cp_tree_leave(struct cp_tree *tree, int sequence);
-
-struct cp_forked {
-    int sequence;  /* the new sequence: the old one's index + 1 */
-    int copy_from; /* the partial last chunk whose K and V (fill tokens) the caller must copy ... */
-    int copy_to;   /* ... to this chunk, or both -1 when there is nothing to copy */
-};
 
 /* A second sequence with the same tokens, next to the first (TREE-12): parallel sampling and beam
  * search. Full chunks are shared, a partial last chunk is copied. *forked is written on CP_OK.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes contracts executable: a copy of include/ and ref/ in which each contract is written so that E-ACSL
-translates it. proofs/eacsl/README.md lists the rules. What they do not cover is an error; a clause that
-has no value at run time is left out, with the reason."""
+"""Makes contracts executable: a copy of include/, ref/ and proofs/logic/ in which each contract is
+written so that E-ACSL translates it. proofs/eacsl/README.md lists the rules. What they do not cover is
+an error; a clause that has no value at run time is left out, with the reason."""
 import pathlib
 import re
 
@@ -73,7 +73,7 @@ class Contracts:
         self.clauses = []
         self.chunks, self.bounded = set(), False
         self.kept = {}  # predicate that stays a predicate: its text, or the reason why it has none
-        self.files = [path for part in ("include/chunkproof/*.h", "ref/*.h", "ref/*.c")
+        self.files = [path for part in ("include/chunkproof/*.h", "proofs/logic/*.h", "ref/*.h", "ref/*.c")
                       for path in sorted(root.glob(part))]
         for path in self.files:
             self.read_structs(path.read_text())
@@ -514,7 +514,7 @@ class Contracts:
     def write(self, place):
         """The copy. Annotations are replaced one by one, in place, by as many lines."""
         written = set()
-        for path in self.files:
+        for path in sorted(self.files, key=lambda path: path.parent.name != "logic"):  # included first
             target = place / path.relative_to(self.root)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = ANNOTATION.sub(lambda m: self.replacement(path, m, written), path.read_text())
@@ -528,15 +528,20 @@ class Contracts:
             return "\n" * lines
         comparing = []  # a predicate for each structure that is compared, once it is declared
         if word in DEFINITIONS or word in CLAUSES:
-            before = re.sub(r"/\*.*?\*/", " ", path.read_text()[:m.start()], flags=re.S)
+            before = path.read_text()[:m.start()]
+            header = self.root / "include/chunkproof" / path.name  # that includes this file
+            if path.parent.name == "logic" and header.exists():
+                before = header.read_text().partition("#ifdef __FRAMAC__")[0]
+            before = re.sub(r"/\*.*?\*/", " ", before, flags=re.S)
             for name, _ in STRUCT.findall(before):
                 kind = f"struct {name}"
                 if kind in self.same_of and kind not in written:
                     written.add(kind)
                     comparing.append(self.same_text(kind))
         if word in DEFINITIONS:
-            out += [self.kept[name] for name in re.findall(r"\bpredicate (\w+)", m[1])
-                    if isinstance(self.kept.get(name), str)]
+            out += comparing + [self.kept[name] for name in re.findall(r"\bpredicate (\w+)", m[1])
+                                if isinstance(self.kept.get(name), str)]
+            comparing = []
         elif word in CLAUSES:
             contract = next(c for c in self.clauses if c.place == (path, m.start()))
             out += contract.lines()

@@ -1,3 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lemmas of the headers, which every proof uses: about the names that they give to terms. */
+/* The lemmas of the headers and of proofs/logic/, which other proofs use. Each is proved here. */
 #include "chunkproof/chunkproof.h"
+
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_append.h"
+#endif

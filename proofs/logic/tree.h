@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clauses of spec/tree.md as predicates over a struct cp_tree, for the contracts of tree.h, which
- * includes this below its structures. There is nothing here for a compiler. */
-#ifndef CHUNKPROOF_TREE_LOGIC_H
-#define CHUNKPROOF_TREE_LOGIC_H
+/* The clauses of spec/tree.md as predicates over a struct cp_tree. Provers alone read this file. */
+#ifndef CHUNKPROOF_LOGIC_TREE_H
+#define CHUNKPROOF_LOGIC_TREE_H
 
 #include "chunkproof/tree.h"
 
@@ -34,7 +33,7 @@
       pool_used(t.pool, tree_chunk(t, s, k)) && t.depth[tree_chunk(t, s, k)] == k &&
       t.begin[tree_chunk(t, s, k)] <= s < t.end[tree_chunk(t, s, k)];
 
-  // TREE-4: and every sequence in the range of a used chunk has it on its path. With TREE-1: no leak.
+  // TREE-4: every sequence in the range of a used chunk has it on its path. With TREE-1: no leak.
   predicate tree_cover(struct cp_tree t) =
     \forall integer x, s; pool_used(t.pool, x) ==> t.begin[x] <= s < t.end[x] ==>
       0 <= t.depth[x] < tree_depth(t, s) && tree_chunk(t, s, t.depth[x]) == x;
@@ -69,8 +68,8 @@
     (\forall integer x; pool_used(a.pool, x) ==> a.begin[x] == b.begin[x] &&
       a.end[x] == b.end[x] && a.depth[x] == b.depth[x]);
 
-  // Sequence s of a is sequence r of b: same name, domain, chunks and tokens. What an operation leaves
-  // alone it keeps in this sense.
+  // Sequence s of a is sequence r of b: same name, domain, chunks and tokens. An operation keeps
+  // all other sequences in this sense.
   predicate tree_kept(struct cp_tree a, integer s, struct cp_tree b, integer r) =
     a.sequence[s].id == b.sequence[r].id && a.sequence[s].salt == b.sequence[r].salt &&
     tree_depth(a, s) == tree_depth(b, r) &&
@@ -172,6 +171,23 @@
     (\forall integer k, i; 0 <= k < tree_depth(a, s) ==> 0 <= i < a.fill[tree_chunk(a, s, k)] ==>
       b.tokens[tree_chunk(b, s, k)].token[i] == a.tokens[tree_chunk(a, s, k)].token[i]) &&
     b.tokens[tree_chunk(b, s, tree_depth(b, s) - 1)].token[tree_last_fill(b, s) - 1] == token;
+
+  // The chunks that n tokens take.
+  logic integer chunks_for(integer n, integer c) = n / c + (n % c > 0 ? 1 : 0);
+  // The last of the n chunks that a new sequence at index s shares, n > 0.
+  logic integer tree_last_shared(struct cp_tree t, integer s, integer n) = tree_chunk(t, s, n - 1);
+
+  // PLAN-5: a counter has grown by n, unless it wrapped around.
+  predicate counted(integer before, integer n, integer after) =
+    before + n <= 18446744073709551615 ==> after == before + n;
+  // TREE-13: what is wrong with the i-th of the sequences in at[].
+  predicate append_misplaced{L}(struct cp_tree t, int *at, integer i) =
+    at[i] < 0 || at[i] >= t.n_sequences || (i > 0 && at[i] <= at[i - 1]);
+  predicate append_too_deep{L}(struct cp_tree t, int *at, integer i) =
+    tree_needs_chunk(t, at[i]) && tree_depth(t, at[i]) == CP_MAX_DEPTH;
+  // Nothing is, with the first n.
+  predicate append_right{L}(struct cp_tree t, int *at, integer n) =
+    \forall integer i; 0 <= i < n ==> !append_misplaced(t, at, i) && !append_too_deep(t, at, i);
 */
 
 #endif
