@@ -103,7 +103,7 @@ static void put_rest(struct cp_tree *tree, int s, int known, const int *token, i
     /*@ ghost chunks_bound(n_tokens, c); */
     /*@ loop invariant k: known <= k <= n_chunks && tree_depth(*tree, s) == k;
         loop invariant ok: tree_ok(*tree);
-        loop invariant free: pool_taken(*tree, \at(*tree, Pre), k - known);
+        loop invariant free: tree_took(*tree, \at(*tree, Pre), k - known);
         loop invariant last: 0 < k < n_chunks ==> tree_last_fill(*tree, s) == c;
         loop invariant whole: 0 < k == n_chunks ==>
           tokens_in(k, c, tree_last_fill(*tree, s)) == n_tokens;

@@ -79,31 +79,14 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree);
   requires valid: \valid(plan) && \valid_read(tree);
   requires separated: \separated(plan, tree);
   requires ok: tree_ok(*tree);
-  // Between equal epochs of a tree no path and no range has changed (PLAN-5).
-  requires epoch: plan->stamp.tree == tree->stamp.tree && plan->stamp.epoch == tree->stamp.epoch ==>
-    plan_paths_of(*plan, *tree);
+  requires epoch: same_epoch(plan->stamp, tree->stamp) ==> plan_paths_of(*plan, *tree);
   assigns *plan;
   ensures of_tree: plan_of(*plan, *tree);
   ensures ok: plan_ok(*plan);
-  behavior rebuilt:
-    assumes plan->stamp.tree != tree->stamp.tree || plan->stamp.epoch != tree->stamp.epoch;
-    ensures plan_6_rebuilt: \result == 1;
-  behavior refreshed:
-    assumes plan->stamp.tree == tree->stamp.tree && plan->stamp.epoch == tree->stamp.epoch;
-    assigns plan->row[0 .. CP_MAX_SEQUENCES - 1].n_tokens, plan->stamp;
-    ensures plan_6_refreshed: \result == 0;
-    ensures sizes: plan->capacity == \old(plan->capacity) &&
-      plan->chunk_size == \old(plan->chunk_size) &&
-      plan->n_sequences == \old(plan->n_sequences) && plan->n_shared == \old(plan->n_shared);
-    ensures descriptors: \forall integer i; 0 <= i < CP_MAX_CHUNKS ==>
-      plan->shared[i] == \old(plan->shared[i]);
-    ensures tables: \forall integer s, k; 0 <= s < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
-      plan_chunk(*plan, s, k) == \old(plan_chunk(*plan, s, k));
-    ensures counts: \forall integer s; 0 <= s < CP_MAX_SEQUENCES ==>
-      plan->row[s].n_chunks == \old(plan->row[s].n_chunks) &&
-      plan->row[s].n_shared == \old(plan->row[s].n_shared);
-  complete behaviors;
-  disjoint behaviors;
+  ensures plan_6_rebuilt: !same_epoch(\old(plan->stamp), tree->stamp) ==> \result == 1;
+  ensures plan_6_refreshed: same_epoch(\old(plan->stamp), tree->stamp) ==> \result == 0;
+  ensures plan_6_kept: same_epoch(\old(plan->stamp), tree->stamp) ==>
+    plan_refreshed(\old(*plan), *plan);
 */
 int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree);
 

@@ -45,20 +45,9 @@ void cp_pool_init(struct cp_pool *pool, int capacity);
   assigns pool->n_free;
   ensures ok: pool_ok(*pool);
   ensures result: -1 <= \result < pool->capacity;
-  behavior full:
-    assumes pool->n_free == 0;
-    ensures pool_5_fails: \result == -1;
-    ensures pool_5_unchanged: *pool == \old(*pool);
-  behavior free:
-    assumes pool->n_free > 0;
-    ensures fewer: pool->n_free == \old(pool->n_free) - 1;
-    ensures was_free: !pool_used(\old(*pool), \result);
-    ensures used_now: pool_used(*pool, \result);
-    ensures latest: \result == \old(pool->perm[pool->n_free - 1]);
-    ensures others: \forall integer x; x != \result ==>
-      (pool_used(*pool, x) <==> pool_used(\old(*pool), x));
-  complete behaviors;
-  disjoint behaviors;
+  ensures pool_5_fails: \old(pool->n_free) == 0 ==> \result == -1;
+  ensures pool_5_unchanged: \old(pool->n_free) == 0 ==> *pool == \old(*pool);
+  ensures pool_3_taken: \old(pool->n_free) > 0 ==> pool_taken(\old(*pool), *pool, \result);
 */
 int cp_pool_take(struct cp_pool *pool);
 
@@ -69,14 +58,8 @@ int cp_pool_take(struct cp_pool *pool);
   requires used: pool_used(*pool, chunk);
   assigns pool->n_free, pool->perm[0 .. CP_MAX_CHUNKS - 1], pool->pos[0 .. CP_MAX_CHUNKS - 1];
   ensures ok: pool_ok(*pool);
-  ensures capacity: pool->capacity == \old(pool->capacity);
-  ensures more: pool->n_free == \old(pool->n_free) + 1;
-  ensures pool_4_free: !pool_used(*pool, chunk);
+  ensures pool_4_released: pool_released(\old(*pool), *pool, chunk);
   ensures pool_4_next: pool->perm[pool->n_free - 1] == chunk;
-  ensures order: \forall integer i; 0 <= i < \old(pool->n_free) ==>
-    pool->perm[i] == \old(pool->perm[i]);
-  ensures others: \forall integer x; x != chunk ==>
-    (pool_used(*pool, x) <==> pool_used(\old(*pool), x));
 */
 void cp_pool_release(struct cp_pool *pool, int chunk);
 

@@ -350,26 +350,18 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
 /* Removes a sequence and frees the chunks that no other has (TREE-11). The sequences behind it move
  * down by one. Fails with CP_ERROR_ARGUMENT (no such sequence). */
 /*@
-  requires valid: \valid(tree);
-  requires ok: tree_ok(*tree);
+  requires valid: \valid(tree) && tree_ok(*tree);
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
   ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
   ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT;
-  ensures one_less: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) - 1;
-  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
-    tree_kept(\old(*tree), r < sequence ? r : r + 1, *tree, r);
-  ensures tree_11_freed: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) <==>
-    (pool_used(\old(tree->pool), x) && !tree_own(\old(*tree), x, sequence));
-  ensures ranges: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) ==>
-    tree->begin[x] == \old(*tree).begin[x] - (\old(*tree).begin[x] > sequence ? 1 : 0) &&
-    tree->end[x] == \old(*tree).end[x] - (\old(*tree).end[x] > sequence ? 1 : 0);
+  ensures kept: \result == CP_OK ==> tree_closed_up(\old(*tree), *tree, sequence);
+  ensures tree_11_freed: \result == CP_OK ==> tree_freed(\old(*tree), *tree, sequence);
+  ensures ranges: \result == CP_OK ==> tree_ranges_without(\old(*tree), *tree, sequence);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
   ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
-    tree->stamp.step == \old(tree->stamp.step);
+  ensures stamp: \result == CP_OK ==> next_epoch(\old(tree->stamp), tree->stamp);
 */
 int cp_tree_leave(struct cp_tree *tree, int sequence);
 

@@ -131,9 +131,23 @@
   predicate same_stamp(struct cp_stamp a, struct cp_stamp b) =
     a.tree == b.tree && a.epoch == b.epoch && a.step == b.step;
 
+  // PLAN-5: between two such stamps no path and no range has changed.
+  predicate same_epoch(struct cp_stamp a, struct cp_stamp b) =
+    a.tree == b.tree && a.epoch == b.epoch;
+
   // PLAN-1 to PLAN-5, PLAN-7: the tree's plan.
   predicate plan_of(struct cp_plan p, struct cp_tree t) =
     plan_paths_of(p, t) && plan_lengths_of(p, t) && same_stamp(p.stamp, t.stamp);
+
+  // PLAN-6: all but the stamp and the lengths of rows is as it was.
+  predicate plan_refreshed(struct cp_plan a, struct cp_plan b) =
+    b.capacity == a.capacity && b.chunk_size == a.chunk_size && b.n_sequences == a.n_sequences &&
+    b.n_shared == a.n_shared &&
+    (\forall integer i; 0 <= i < CP_MAX_CHUNKS ==> b.shared[i] == a.shared[i]) &&
+    (\forall integer s, k; 0 <= s < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
+      plan_chunk(b, s, k) == plan_chunk(a, s, k)) &&
+    (\forall integer s; 0 <= s < CP_MAX_SEQUENCES ==>
+      b.row[s].n_chunks == a.row[s].n_chunks && b.row[s].n_shared == a.row[s].n_shared);
 */
 
 #endif

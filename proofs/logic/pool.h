@@ -25,6 +25,21 @@
   // Chunk x is in use.
   predicate pool_used(struct cp_pool p, integer x) =
     0 <= x < p.capacity && p.n_free <= p.pos[x];
+
+  // Every chunk but x is used in a exactly when it is used in b.
+  predicate pool_same_but(struct cp_pool a, struct cp_pool b, integer x) =
+    \forall integer y; y != x ==> (pool_used(b, y) <==> pool_used(a, y));
+
+  // POOL-3: b is a with its last free chunk, x, in use.
+  predicate pool_taken(struct cp_pool a, struct cp_pool b, integer x) =
+    b.n_free == a.n_free - 1 && x == a.perm[a.n_free - 1] &&
+    !pool_used(a, x) && pool_used(b, x) && pool_same_but(a, b, x);
+
+  // POOL-4: b is a with chunk x released; the other free chunks stay in their order.
+  predicate pool_released(struct cp_pool a, struct cp_pool b, integer x) =
+    b.capacity == a.capacity && b.n_free == a.n_free + 1 && !pool_used(b, x) &&
+    pool_same_but(a, b, x) &&
+    (\forall integer i; 0 <= i < a.n_free ==> b.perm[i] == a.perm[i]);
 */
 
 #endif

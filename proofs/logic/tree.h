@@ -188,6 +188,23 @@
   // Nothing is, with the first n.
   predicate append_right{L}(struct cp_tree t, int *at, integer n) =
     \forall integer i; 0 <= i < n ==> !append_misplaced(t, at, i) && !append_too_deep(t, at, i);
+
+  // A path or a range has changed.
+  predicate next_epoch(struct cp_stamp a, struct cp_stamp b) =
+    b.epoch == (unsigned long long)(a.epoch + 1) && b.step == a.step;
+
+  // TREE-11: b is a without sequence s; those behind it have moved down by one, ...
+  predicate tree_closed_up(struct cp_tree a, struct cp_tree b, integer s) =
+    b.n_sequences == a.n_sequences - 1 &&
+    (\forall integer r; 0 <= r < b.n_sequences ==> tree_kept(a, r < s ? r : r + 1, b, r));
+  // ... the chunks that it alone had are free, ...
+  predicate tree_freed(struct cp_tree a, struct cp_tree b, integer s) =
+    \forall integer x; pool_used(b.pool, x) <==> (pool_used(a.pool, x) && !tree_own(a, x, s));
+  // ... and the ranges of the others have lost it.
+  predicate tree_ranges_without(struct cp_tree a, struct cp_tree b, integer s) =
+    \forall integer x; pool_used(b.pool, x) ==>
+      b.begin[x] == a.begin[x] - (a.begin[x] > s ? 1 : 0) &&
+      b.end[x] == a.end[x] - (a.end[x] > s ? 1 : 0);
 */
 
 #endif

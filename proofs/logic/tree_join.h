@@ -42,7 +42,7 @@
       !pool_used(p, tree_chunk(t, s, j)) && tree_own(t, tree_chunk(t, s, j), s);
 
   // n chunks were taken from a's pool. (A name, lest k in a loop become an expression in n_free.)
-  predicate pool_taken(struct cp_tree b, struct cp_tree a, integer n) =
+  predicate tree_took(struct cp_tree b, struct cp_tree a, integer n) =
     b.pool.n_free == a.pool.n_free - n;
 
   // Sequence s holds the prompt's tokens at depth j; as far as it goes.
