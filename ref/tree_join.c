@@ -183,6 +183,8 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
     struct cp_match match = cp_tree_lookup(tree, token, n_tokens, salt, hash);
     int n = match.n_chunks;
     if (n_chunks - n > tree->pool.n_free) {
+        /*@ assert lacks: prompt_hashed(*tree, token, n_tokens, hash) ==>
+              join_lacks(*tree, token, n_tokens, salt); */
         return CP_ERROR_POOL_FULL;
     }
     /* 3. */
@@ -220,7 +222,18 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
     /*@ assert first: hashes_right(\at(*tree, Pre), token, hash, n_tokens / c) ==>
           \forall integer s; 0 <= s < from ==> \at(*tree, Pre).sequence[s].salt == salt ==>
           !tree_matches(\at(*tree, Pre), s, token, match.n_tokens / c); */
+    /*@ assert new_row: join_row(*tree, at, n_tokens, salt, id); */
+    /*@ assert new_content: join_content(*tree, at, token); */
+    /*@ assert new_shared: join_shared(\at(*tree, Pre), *tree, at, match.n_tokens / c); */
+    /*@ assert new_own: join_own(\at(*tree, Pre), *tree, at, match.n_tokens / c, n_tokens); */
+    /*@ assert new_first: match.n_tokens > 0 ==>
+          prompt_hashed(\at(*tree, Pre), token, n_tokens, hash) ==>
+          join_first(\at(*tree, Pre), *tree, at, n, token, salt); */
     joined->sequence = at;
     joined->n_shared = match.n_tokens;
+    /*@ assert counts: 0 <= joined->n_shared <= n_tokens && joined->n_shared % c == 0 &&
+          tree->n_sequences == \at(tree->n_sequences, Pre) + 1; */
+    /*@ assert stamp: next_epoch(\at(tree->stamp, Pre), tree->stamp); */
+    /*@ assert joined: join_of(\at(*tree, Pre), *tree, *joined, token, n_tokens, salt, id); */
     return CP_OK;
 }

@@ -148,19 +148,12 @@ int cp_tree_find(const struct cp_tree *tree, long long id);
   requires tokens: 0 <= n_tokens && \valid_read(token + (0 .. n_tokens - 1));
   requires hashes: hash == \null || \valid_read(hash + (0 .. n_tokens / tree->chunk_size - 1));
   assigns \nothing;
-  ensures sizes: 0 <= \result.n_chunks <= n_tokens / tree->chunk_size &&
-    \result.n_tokens == \result.n_chunks * tree->chunk_size;
-  ensures prompt: \result.n_tokens <= n_tokens;
-  ensures none: \result.n_chunks == 0 ==> \result.sequence == -1;
-  ensures match: \result.n_chunks > 0 ==> 0 <= \result.sequence < tree->n_sequences &&
-    tree->sequence[\result.sequence].salt == salt &&
-    tree_matches(*tree, \result.sequence, token, \result.n_chunks);
-  ensures longest: hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s, n; 0 <= s < tree->n_sequences && tree->sequence[s].salt == salt ==>
-      \result.n_chunks < n <= n_tokens / tree->chunk_size ==> !tree_matches(*tree, s, token, n);
-  ensures first: hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s; 0 <= s < \result.sequence && tree->sequence[s].salt == salt ==>
-      !tree_matches(*tree, s, token, \result.n_chunks);
+  ensures sizes: match_sizes(\result, n_tokens, tree->chunk_size);
+  ensures match: match_found(*tree, \result, token, salt);
+  ensures longest: prompt_hashed(*tree, token, n_tokens, hash) ==>
+    no_longer(*tree, tree->n_sequences, \result.n_chunks, token, n_tokens / tree->chunk_size, salt);
+  ensures first: prompt_hashed(*tree, token, n_tokens, hash) ==>
+    match_first(*tree, \result, token, salt);
 */
 struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
                                unsigned long long salt, const unsigned long long *hash);
@@ -194,75 +187,18 @@ void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tok
  * Fails with CP_ERROR_ARGUMENT (n_tokens < 0), CP_ERROR_TOO_LONG, CP_ERROR_SEQUENCES_FULL,
  * CP_ERROR_POOL_FULL; the tree is then unchanged (TREE-13). */
 /*@
-  requires valid: \valid(tree) && \valid(joined);
-  requires ok: tree_ok(*tree);
-  requires tokens: n_tokens > 0 ==> \valid_read(token + (0 .. n_tokens - 1));
-  requires hashes: n_tokens > 0 && hash != \null ==>
-    \valid_read(hash + (0 .. n_tokens / tree->chunk_size - 1));
-  requires separated: \separated(tree, joined) && \separated(tree, token + (0 .. n_tokens - 1)) &&
-    \separated(joined, token + (0 .. n_tokens - 1));
+  requires valid: \valid(tree) && \valid(joined) && tree_ok(*tree);
+  requires tokens: prompt_readable(token, n_tokens, hash, tree->chunk_size);
+  requires separated: \separated(tree, joined, token + (0 .. n_tokens - 1));
   assigns *tree, *joined;
-  ensures ok: tree_ok(*tree);
+  ensures ok: tree_ok(*tree) && tree_constant(\old(*tree), *tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree) && *joined == \old(*joined);
-  ensures negative: \result == CP_ERROR_ARGUMENT <==> n_tokens < 0;
-  ensures too_long: \result == CP_ERROR_TOO_LONG <==>
-    n_tokens > CP_MAX_DEPTH * \old(tree->chunk_size);
-  ensures sequences: \result == CP_ERROR_SEQUENCES_FULL <==>
-    0 <= n_tokens <= CP_MAX_DEPTH * \old(tree->chunk_size) &&
-    \old(tree->n_sequences) == CP_MAX_SEQUENCES;
-  ensures pool: \result == CP_ERROR_POOL_FULL ==>
-    hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s, n; 0 <= s < tree->n_sequences && tree->sequence[s].salt == salt ==>
-      0 <= n <= n_tokens / tree->chunk_size ==> tree_matches(*tree, s, token, n) ==>
-      tree->pool.n_free < chunks_for(n_tokens, tree->chunk_size) - n;
-  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
-    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_SEQUENCES_FULL ||
-    \result == CP_ERROR_POOL_FULL;
-  ensures one_more: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) + 1;
-  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < \old(tree->n_sequences) ==>
-    tree_kept(\old(*tree), r, *tree, r < joined->sequence ? r : r + 1);
-  ensures name: \result == CP_OK ==>
-    tree->sequence[joined->sequence].id == id && tree->sequence[joined->sequence].salt == salt;
-  ensures length: \result == CP_OK ==> tree_length(*tree, joined->sequence) == n_tokens;
-  ensures content: \result == CP_OK ==> \forall integer k, i;
-    0 <= k < tree_depth(*tree, joined->sequence) ==>
-    0 <= i < tree->fill[tree_chunk(*tree, joined->sequence, k)] ==>
-      tree->tokens[tree_chunk(*tree, joined->sequence, k)].token[i] ==
-        token[k * tree->chunk_size + i];
-  ensures n_shared: \result == CP_OK ==> 0 <= joined->n_shared <= n_tokens &&
-    joined->n_shared % tree->chunk_size == 0;
-  ensures tree_9_maximal: \result == CP_OK ==>
-    hashes_right(\old(*tree), token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s, n; 0 <= s < \old(tree->n_sequences) &&
-      \old(*tree).sequence[s].salt == salt ==>
-      joined->n_shared / tree->chunk_size < n <= n_tokens / tree->chunk_size ==>
-      !tree_matches(\old(*tree), s, token, n);
-  ensures at: \result == CP_OK ==> joined->sequence ==
-    (joined->n_shared == 0 ? \old(tree->n_sequences) :
-      \old(*tree).end[tree_last_shared(*tree, joined->sequence,
-        joined->n_shared / tree->chunk_size)]);
-  ensures shared: \result == CP_OK ==> \forall integer k;
-    0 <= k < joined->n_shared / tree->chunk_size ==>
-    tree_chunk(*tree, joined->sequence, k) == tree_chunk(\old(*tree),
-      \old(*tree).begin[tree_last_shared(*tree, joined->sequence,
-        joined->n_shared / tree->chunk_size)], k);
-  ensures first: \result == CP_OK ==> joined->n_shared > 0 ==>
-    hashes_right(\old(*tree), token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s; \old(*tree).sequence[s].salt == salt ==> 0 <= s <
-      \old(*tree).begin[tree_last_shared(*tree, joined->sequence,
-        joined->n_shared / tree->chunk_size)] ==>
-      !tree_matches(\old(*tree), s, token, joined->n_shared / tree->chunk_size);
-  ensures private: \result == CP_OK ==> \forall integer k;
-    joined->n_shared / tree->chunk_size <= k < tree_depth(*tree, joined->sequence) ==>
-    !pool_used(\old(tree->pool), tree_chunk(*tree, joined->sequence, k)) &&
-    tree_own(*tree, tree_chunk(*tree, joined->sequence, k), joined->sequence);
-  ensures taken: \result == CP_OK ==> tree->pool.n_free == \old(tree->pool.n_free) -
-    (chunks_for(n_tokens, tree->chunk_size) - joined->n_shared / tree->chunk_size);
+  ensures tree_13_status: join_status(\result, \old(*tree), n_tokens);
+  ensures kept: \result == CP_OK ==> tree_rows_apart(\old(*tree), *tree, joined->sequence);
+  ensures row: \result == CP_OK ==> join_of(\old(*tree), *tree, *joined, token, n_tokens, salt, id);
+  ensures tree_9_maximal: prompt_hashed(\old(*tree), token, n_tokens, hash) ==>
+    join_longest(\result, \old(*tree), *tree, *joined, token, n_tokens, salt);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
-  ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
-    tree->stamp.step == \old(tree->stamp.step);
 */
 int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined);
@@ -276,29 +212,13 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
-  ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
-  ensures too_long: \result == CP_ERROR_TOO_LONG <==> 0 <= sequence < \old(tree->n_sequences) &&
-    \old(tree_needs_chunk(*tree, sequence)) && \old(tree_depth(*tree, sequence)) == CP_MAX_DEPTH;
-  ensures pool: \result == CP_ERROR_POOL_FULL <==> 0 <= sequence < \old(tree->n_sequences) &&
-    \old(tree_needs_chunk(*tree, sequence)) &&
-    \old(tree_depth(*tree, sequence)) < CP_MAX_DEPTH && \old(tree->pool.n_free) == 0;
-  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
-    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_POOL_FULL;
-  ensures as_many: tree->n_sequences == \old(tree->n_sequences);
-  ensures longer: \result == CP_OK ==>
-    tree_length(*tree, sequence) == \old(tree_length(*tree, sequence)) + 1;
+  ensures tree_13_status: append_status(\result, \old(*tree), sequence);
   ensures tree_10_grown: \result == CP_OK ==> tree_grown(\old(*tree), *tree, sequence, token);
-  ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
-    r != sequence ==> tree_kept(\old(*tree), r, *tree, r);
-  ensures taken: \result == CP_OK ==> tree->pool.n_free ==
-    \old(tree->pool.n_free) - tree_needs(\old(*tree), sequence);
-  ensures same_paths: \result == CP_OK ==> tree_needs(\old(*tree), sequence) == 0 ==>
-    tree_same_paths(\old(*tree), *tree);
+  ensures longer: \result == CP_OK ==> tree_longer(\old(*tree), *tree, sequence);
+  ensures others: \result == CP_OK ==> tree_kept_but(\old(*tree), *tree, sequence);
+  ensures taken: \result == CP_OK ==> append_taken(\old(*tree), *tree, sequence);
+  ensures same_paths: \result == CP_OK ==> append_same_paths(\old(*tree), *tree, sequence);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
-  ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.step == (unsigned long long)(\old(tree->stamp.step) + 1) &&
-    counted(\old(tree->stamp.epoch), tree_needs(\old(*tree), sequence), tree->stamp.epoch);
 */
 int cp_tree_append(struct cp_tree *tree, int sequence, int token);
 
@@ -306,44 +226,18 @@ int cp_tree_append(struct cp_tree *tree, int sequence, int token);
  * All or none (TREE-13). Fails as cp_tree_append() does, and with CP_ERROR_ARGUMENT when n < 0 or
  * the sequences are not in increasing order. */
 /*@
-  requires valid: \valid(tree);
-  requires ok: tree_ok(*tree);
-  requires arguments: n > 0 ==>
-    \valid_read(sequence + (0 .. n - 1)) && \valid_read(token + (0 .. n - 1));
+  requires valid: \valid(tree) && tree_ok(*tree);
+  requires arguments: batch_readable(n, sequence, token);
   requires separated: \separated(tree, sequence + (0 .. n - 1), token + (0 .. n - 1));
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
-  ensures misplaced: \result == CP_ERROR_ARGUMENT ==> n < 0 ||
-    \exists integer i; 0 <= i < n && append_right(\old(*tree), sequence, i) &&
-      append_misplaced(\old(*tree), sequence, i);
-  ensures too_long: \result == CP_ERROR_TOO_LONG ==>
-    \exists integer i; 0 <= i < n && append_right(\old(*tree), sequence, i) &&
-      !append_misplaced(\old(*tree), sequence, i) && append_too_deep(\old(*tree), sequence, i);
-  ensures pool: \result == CP_ERROR_POOL_FULL ==> 0 <= n &&
-    append_right(\old(*tree), sequence, n) &&
-    tree_needed(\old(*tree), sequence, n) > \old(tree->pool.n_free);
-  ensures fits: \result == CP_OK ==> 0 <= n && append_right(\old(*tree), sequence, n) &&
-    tree_needed(\old(*tree), sequence, n) <= \old(tree->pool.n_free);
-  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
-    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_POOL_FULL;
-  ensures as_many: tree->n_sequences == \old(tree->n_sequences);
-  ensures longer: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
-    tree_length(*tree, sequence[i]) == \old(tree_length(*tree, sequence[i])) + 1;
-  ensures tree_10_grown: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
-    tree_grown(\old(*tree), *tree, sequence[i], token[i]);
-  ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
-    (\forall integer i; 0 <= i < n ==> sequence[i] != r) ==> tree_kept(\old(*tree), r, *tree, r);
-  ensures taken: \result == CP_OK ==> tree->pool.n_free ==
-    \old(tree->pool.n_free) - tree_needed(\old(*tree), sequence, n);
-  ensures needed: \result == CP_OK ==> 0 <= tree_needed(\old(*tree), sequence, n) <= n;
-  ensures same_paths: \result == CP_OK ==> tree_needed(\old(*tree), sequence, n) == 0 ==>
-    tree_same_paths(\old(*tree), *tree);
+  ensures tree_13_status: batch_status(\result, \old(*tree), n, sequence);
+  ensures tree_10_grown: \result == CP_OK ==> batch_grown(\old(*tree), *tree, n, sequence, token);
+  ensures others: \result == CP_OK ==> batch_kept(\old(*tree), *tree, n, sequence);
+  ensures taken: \result == CP_OK ==> batch_appended(\old(*tree), *tree, n, sequence);
+  ensures same_paths: \result == CP_OK ==> batch_same_paths(\old(*tree), *tree, n, sequence);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
-  ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.step == (unsigned long long)(\old(tree->stamp.step) + 1) &&
-    counted(\old(tree->stamp.epoch), tree_needed(\old(*tree), sequence, n), tree->stamp.epoch);
 */
 int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token);
 
@@ -376,42 +270,12 @@ int cp_tree_leave(struct cp_tree *tree, int sequence);
   assigns *tree, *forked;
   ensures ok: tree_ok(*tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree) && *forked == \old(*forked);
-  ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
-  ensures sequences: \result == CP_ERROR_SEQUENCES_FULL <==>
-    0 <= sequence < \old(tree->n_sequences) && \old(tree->n_sequences) == CP_MAX_SEQUENCES;
-  ensures pool: \result == CP_ERROR_POOL_FULL <==> 0 <= sequence < \old(tree->n_sequences) &&
-    \old(tree->n_sequences) < CP_MAX_SEQUENCES && !\old(tree_needs_chunk(*tree, sequence)) &&
-    \old(tree->pool.n_free) == 0;
-  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
-    \result == CP_ERROR_SEQUENCES_FULL || \result == CP_ERROR_POOL_FULL;
-  ensures one_more: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) + 1;
-  ensures at: \result == CP_OK ==> forked->sequence == sequence + 1;
-  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < \old(tree->n_sequences) ==>
-    tree_kept(\old(*tree), r, *tree, r <= sequence ? r : r + 1);
-  ensures name: \result == CP_OK ==> tree->sequence[sequence + 1].id == id &&
-    tree->sequence[sequence + 1].salt == tree->sequence[sequence].salt;
-  ensures length: \result == CP_OK ==>
-    tree_length(*tree, sequence + 1) == tree_length(*tree, sequence);
-  ensures content: \result == CP_OK ==> \forall integer k, i;
-    0 <= k < tree_depth(*tree, sequence) ==> 0 <= i < tree->fill[tree_chunk(*tree, sequence, k)] ==>
-      tree->tokens[tree_chunk(*tree, sequence + 1, k)].token[i] ==
-        tree->tokens[tree_chunk(*tree, sequence, k)].token[i];
-  ensures tree_12_shared: \result == CP_OK ==> \forall integer k;
-    0 <= k < tree_depth(*tree, sequence) - (forked->copy_from < 0 ? 0 : 1) ==>
-      tree_chunk(*tree, sequence + 1, k) == tree_chunk(*tree, sequence, k);
-  ensures nothing_to_copy: \result == CP_OK ==> \old(tree_needs_chunk(*tree, sequence)) ==>
-    forked->copy_from == -1 && forked->copy_to == -1 &&
-    tree->pool.n_free == \old(tree->pool.n_free);
-  ensures copied: \result == CP_OK ==> !\old(tree_needs_chunk(*tree, sequence)) ==>
-    forked->copy_from == tree_chunk(*tree, sequence, tree_depth(*tree, sequence) - 1) &&
-    forked->copy_to == tree_chunk(*tree, sequence + 1, tree_depth(*tree, sequence) - 1) &&
-    !pool_used(\old(tree->pool), forked->copy_to) &&
-    tree->pool.n_free == \old(tree->pool.n_free) - 1;
+  ensures tree_13_status: fork_status(\result, \old(*tree), sequence);
+  ensures kept: \result == CP_OK ==> tree_rows_apart(\old(*tree), *tree, sequence + 1);
+  ensures name: \result == CP_OK ==> fork_row(*tree, sequence, id);
+  ensures tree_12_shared: \result == CP_OK ==> tree_forked(\old(*tree), *tree, *forked, sequence);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
   ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
-    tree->stamp.step == \old(tree->stamp.step);
 */
 int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_forked *forked);
 

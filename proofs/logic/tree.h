@@ -205,6 +205,185 @@
     \forall integer x; pool_used(b.pool, x) ==>
       b.begin[x] == a.begin[x] - (a.begin[x] > s ? 1 : 0) &&
       b.end[x] == a.end[x] - (a.end[x] > s ? 1 : 0);
+
+  // ---- Append
+
+  // Sequence s has one token more; every other sequence is as it was (TREE-10).
+  predicate tree_longer(struct cp_tree a, struct cp_tree b, integer s) =
+    tree_length(b, s) == tree_length(a, s) + 1;
+  predicate tree_kept_but(struct cp_tree a, struct cp_tree b, integer s) =
+    \forall integer r; 0 <= r < b.n_sequences ==> r != s ==> tree_kept(a, r, b, r);
+
+  // n chunks were taken for an append (PLAN-5).
+  predicate tree_appended(struct cp_tree a, struct cp_tree b, integer n) =
+    b.n_sequences == a.n_sequences && b.pool.n_free == a.pool.n_free - n &&
+    b.stamp.step == (unsigned long long)(a.stamp.step + 1) &&
+    counted(a.stamp.epoch, n, b.stamp.epoch) && tree_constant(a, b);
+
+  // TREE-13: why an append is refused.
+  predicate append_status(integer status, struct cp_tree t, integer s) =
+    (status == CP_ERROR_ARGUMENT <==> !(0 <= s < t.n_sequences)) &&
+    (status == CP_ERROR_TOO_LONG <==> 0 <= s < t.n_sequences &&
+      tree_needs_chunk(t, s) && tree_depth(t, s) == CP_MAX_DEPTH) &&
+    (status == CP_ERROR_POOL_FULL <==> 0 <= s < t.n_sequences &&
+      tree_needs_chunk(t, s) && tree_depth(t, s) < CP_MAX_DEPTH && t.pool.n_free == 0) &&
+    (status == CP_OK || status == CP_ERROR_ARGUMENT || status == CP_ERROR_TOO_LONG ||
+      status == CP_ERROR_POOL_FULL);
+
+  // What an append to n sequences reads.
+  predicate batch_readable{L}(integer n, int *at, int *token) =
+    n > 0 ==> \valid_read(at + (0 .. n - 1)) && \valid_read(token + (0 .. n - 1));
+
+  // TREE-13: why it is refused; the first sequence that is wrong decides.
+  predicate batch_status{L}(integer status, struct cp_tree t, integer n, int *at) =
+    (status == CP_ERROR_ARGUMENT ==> n < 0 || \exists integer i; 0 <= i < n &&
+      append_right(t, at, i) && append_misplaced(t, at, i)) &&
+    (status == CP_ERROR_TOO_LONG ==> \exists integer i; 0 <= i < n &&
+      append_right(t, at, i) && !append_misplaced(t, at, i) && append_too_deep(t, at, i)) &&
+    (status == CP_ERROR_POOL_FULL ==>
+      0 <= n && append_right(t, at, n) && tree_needed(t, at, n) > t.pool.n_free) &&
+    (status == CP_OK ==> 0 <= n && append_right(t, at, n) &&
+      0 <= tree_needed(t, at, n) <= n && tree_needed(t, at, n) <= t.pool.n_free) &&
+    (status == CP_OK || status == CP_ERROR_ARGUMENT || status == CP_ERROR_TOO_LONG ||
+      status == CP_ERROR_POOL_FULL);
+
+  // TREE-10: each of the n sequences has one token more, its own; ...
+  predicate batch_grown{L}(struct cp_tree a, struct cp_tree b, integer n, int *at, int *token) =
+    \forall integer i; 0 <= i < n ==>
+      tree_grown(a, b, at[i], token[i]) && tree_length(b, at[i]) == tree_length(a, at[i]) + 1;
+  // ... the others are as they were.
+  predicate batch_kept{L}(struct cp_tree a, struct cp_tree b, integer n, int *at) =
+    \forall integer r; 0 <= r < b.n_sequences ==>
+      (\forall integer i; 0 <= i < n ==> at[i] != r) ==> tree_kept(a, r, b, r);
+  // Only chunks that were needed are taken; with none, all paths and ranges stay (PLAN-5).
+  predicate batch_appended{L}(struct cp_tree a, struct cp_tree b, integer n, int *at) =
+    tree_appended(a, b, tree_needed(a, at, n));
+  predicate batch_same_paths{L}(struct cp_tree a, struct cp_tree b, integer n, int *at) =
+    tree_needed(a, at, n) == 0 ==> tree_same_paths(a, b);
+
+  predicate append_taken(struct cp_tree a, struct cp_tree b, integer s) =
+    tree_appended(a, b, tree_needs(a, s));
+  predicate append_same_paths(struct cp_tree a, struct cp_tree b, integer s) =
+    tree_needs(a, s) == 0 ==> tree_same_paths(a, b);
+
+  // ---- Fork
+
+  // Every sequence of a is in b, those from index `at` on one further (TREE-13).
+  predicate tree_rows_apart(struct cp_tree a, struct cp_tree b, integer at) =
+    \forall integer r; 0 <= r < a.n_sequences ==> tree_kept(a, r, b, r < at ? r : r + 1);
+
+  // TREE-13: why a fork is refused.
+  predicate fork_status(integer status, struct cp_tree t, integer s) =
+    (status == CP_ERROR_ARGUMENT <==> !(0 <= s < t.n_sequences)) &&
+    (status == CP_ERROR_SEQUENCES_FULL <==>
+      0 <= s < t.n_sequences && t.n_sequences == CP_MAX_SEQUENCES) &&
+    (status == CP_ERROR_POOL_FULL <==> 0 <= s < t.n_sequences &&
+      t.n_sequences < CP_MAX_SEQUENCES && !tree_needs_chunk(t, s) && t.pool.n_free == 0) &&
+    (status == CP_OK || status == CP_ERROR_ARGUMENT || status == CP_ERROR_SEQUENCES_FULL ||
+      status == CP_ERROR_POOL_FULL);
+
+  // TREE-12: sequence s + 1 has the domain and the tokens of sequence s, ...
+  predicate fork_tokens(struct cp_tree b, integer s) =
+    \forall integer k, i; 0 <= k < tree_depth(b, s) ==> 0 <= i < b.fill[tree_chunk(b, s, k)] ==>
+      b.tokens[tree_chunk(b, s + 1, k)].token[i] == b.tokens[tree_chunk(b, s, k)].token[i];
+  predicate fork_row(struct cp_tree b, integer s, integer id) =
+    b.sequence[s + 1].id == id && b.sequence[s + 1].salt == b.sequence[s].salt &&
+    tree_length(b, s + 1) == tree_length(b, s) && fork_tokens(b, s);
+  // ... shares the full chunks, and a partial last one is copied.
+  predicate fork_copied(struct cp_tree a, struct cp_tree b, struct cp_forked f, integer s) =
+    (tree_needs_chunk(a, s) ==>
+      f.copy_from == -1 && f.copy_to == -1 && b.pool.n_free == a.pool.n_free) &&
+    (!tree_needs_chunk(a, s) ==> f.copy_from == tree_chunk(b, s, tree_depth(b, s) - 1) &&
+      f.copy_to == tree_chunk(b, s + 1, tree_depth(b, s) - 1) && !pool_used(a.pool, f.copy_to) &&
+      b.pool.n_free == a.pool.n_free - 1);
+  predicate tree_forked(struct cp_tree a, struct cp_tree b, struct cp_forked f, integer s) =
+    b.n_sequences == a.n_sequences + 1 && f.sequence == s + 1 && fork_copied(a, b, f, s) &&
+    next_epoch(a.stamp, b.stamp) &&
+    (\forall integer k; 0 <= k < tree_depth(b, s) - (f.copy_from < 0 ? 0 : 1) ==>
+      tree_chunk(b, s + 1, k) == tree_chunk(b, s, k));
+
+  // No sequence of this salt before s has more than n of the prompt's chunks.
+  predicate no_longer{L}(struct cp_tree t, integer s, integer n, int *token, integer n_full,
+                         integer salt) =
+    \forall integer r, m; 0 <= r < s ==> t.sequence[r].salt == salt ==> n < m <= n_full ==>
+      !tree_matches(t, r, token, m);
+
+  // TREE-8: the counts of a match go together, and a match that is one is right.
+  predicate match_sizes(struct cp_match m, integer n_tokens, integer c) =
+    0 <= m.n_chunks <= n_tokens / c && m.n_tokens == m.n_chunks * c && m.n_tokens <= n_tokens &&
+    (m.n_chunks == 0 ==> m.sequence == -1);
+  predicate match_found{L}(struct cp_tree t, struct cp_match m, int *token, integer salt) =
+    m.n_chunks > 0 ==> 0 <= m.sequence < t.n_sequences && t.sequence[m.sequence].salt == salt &&
+      tree_matches(t, m.sequence, token, m.n_chunks);
+  predicate match_first{L}(struct cp_tree t, struct cp_match m, int *token, integer salt) =
+    \forall integer s; 0 <= s < m.sequence && t.sequence[s].salt == salt ==>
+      !tree_matches(t, s, token, m.n_chunks);
+
+  // With these hashes of a prompt of n tokens, or with none, no match is missed.
+  predicate prompt_hashed{L}(struct cp_tree t, int *token, integer n, unsigned long long *hash) =
+    hashes_right(t, token, hash, n / t.chunk_size);
+
+  // ---- Join
+
+  // What join reads of a prompt.
+  predicate prompt_readable{L}(int *token, integer n, unsigned long long *hash, integer c) =
+    n > 0 ==> \valid_read(token + (0 .. n - 1)) &&
+      (hash != \null ==> \valid_read(hash + (0 .. n / c - 1)));
+
+  // TREE-13: why a join is refused; the pool's part is join_lacks.
+  predicate join_status(integer status, struct cp_tree t, integer n_tokens) =
+    (status == CP_ERROR_ARGUMENT <==> n_tokens < 0) &&
+    (status == CP_ERROR_TOO_LONG <==> n_tokens > CP_MAX_DEPTH * t.chunk_size) &&
+    (status == CP_ERROR_SEQUENCES_FULL <==>
+      0 <= n_tokens <= CP_MAX_DEPTH * t.chunk_size && t.n_sequences == CP_MAX_SEQUENCES) &&
+    (status == CP_OK || status == CP_ERROR_ARGUMENT || status == CP_ERROR_TOO_LONG ||
+      status == CP_ERROR_SEQUENCES_FULL || status == CP_ERROR_POOL_FULL);
+
+  // The pool lacks chunks for the prompt, whichever sequence it shares them with.
+  predicate join_lacks{L}(struct cp_tree t, int *token, integer n_tokens, integer salt) =
+    \forall integer s, n; 0 <= s < t.n_sequences && t.sequence[s].salt == salt ==>
+      0 <= n <= n_tokens / t.chunk_size ==> tree_matches(t, s, token, n) ==>
+      t.pool.n_free < chunks_for(n_tokens, t.chunk_size) - n;
+
+  // TREE-9, for a join that made b of a. The new sequence has its name and the prompt's tokens ...
+  predicate join_row(struct cp_tree b, integer s, integer n_tokens, integer salt, integer id) =
+    b.sequence[s].id == id && b.sequence[s].salt == salt && tree_length(b, s) == n_tokens;
+  predicate join_content{L}(struct cp_tree b, integer s, int *token) =
+    \forall integer k, i; 0 <= k < tree_depth(b, s) ==> 0 <= i < b.fill[tree_chunk(b, s, k)] ==>
+      b.tokens[tree_chunk(b, s, k)].token[i] == token[k * b.chunk_size + i];
+  // ... and shares n full chunks, those of the first sequence of the last of them, ...
+  predicate join_shared(struct cp_tree a, struct cp_tree b, integer s, integer n) =
+    s == (n == 0 ? a.n_sequences : a.end[tree_last_shared(b, s, n)]) &&
+    (\forall integer k; 0 <= k < n ==>
+      tree_chunk(b, s, k) == tree_chunk(a, a.begin[tree_last_shared(b, s, n)], k));
+  // ... the others are new and its own.
+  predicate join_own(struct cp_tree a, struct cp_tree b, integer s, integer n, integer n_tokens) =
+    b.pool.n_free == a.pool.n_free - (chunks_for(n_tokens, b.chunk_size) - n) &&
+    (\forall integer k; n <= k < tree_depth(b, s) ==>
+      !pool_used(a.pool, tree_chunk(b, s, k)) && tree_own(b, tree_chunk(b, s, k), s));
+  predicate join_of{L}(struct cp_tree a, struct cp_tree b, struct cp_joined j, int *token,
+                       integer n_tokens, integer salt, integer id) =
+    b.n_sequences == a.n_sequences + 1 && next_epoch(a.stamp, b.stamp) &&
+    0 <= j.n_shared <= n_tokens && j.n_shared % a.chunk_size == 0 &&
+    join_row(b, j.sequence, n_tokens, salt, id) && join_content(b, j.sequence, token) &&
+    join_shared(a, b, j.sequence, j.n_shared / a.chunk_size) &&
+    join_own(a, b, j.sequence, j.n_shared / a.chunk_size, n_tokens);
+
+  // No sequence before those with the last of the n shared chunks has as much of the prompt.
+  predicate join_first{L}(struct cp_tree a, struct cp_tree b, integer at, integer n, int *token,
+                          integer salt) =
+    \forall integer s; a.sequence[s].salt == salt ==>
+      0 <= s < a.begin[tree_last_shared(b, at, n)] ==> !tree_matches(a, s, token, n);
+
+  // TREE-9: it shares as much as it can, with the first sequence that has as much; and a join is
+  // refused for want of chunks only when the pool lacks them whatever it shares.
+  predicate join_longest{L}(integer status, struct cp_tree a, struct cp_tree b, struct cp_joined j,
+                            int *token, integer n_tokens, integer salt) =
+    (status == CP_ERROR_POOL_FULL ==> join_lacks(a, token, n_tokens, salt)) &&
+    (status == CP_OK ==> no_longer(a, a.n_sequences, j.n_shared / a.chunk_size, token,
+      n_tokens / a.chunk_size, salt)) &&
+    (status == CP_OK ==> j.n_shared > 0 ==>
+      join_first(a, b, j.sequence, j.n_shared / a.chunk_size, token, salt));
 */
 
 #endif

@@ -16,12 +16,4 @@
   }
 */
 
-/*@
-  // No sequence of this salt before s has more than n of the prompt's chunks.
-  predicate no_longer{L}(struct cp_tree t, integer s, integer n, int *token, integer n_full,
-                         integer salt) =
-    \forall integer r, m; 0 <= r < s ==> t.sequence[r].salt == salt ==> n < m <= n_full ==>
-      !tree_matches(t, r, token, m);
-*/
-
 #endif
