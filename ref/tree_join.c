@@ -223,7 +223,6 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
           \forall integer s; 0 <= s < from ==> \at(*tree, Pre).sequence[s].salt == salt ==>
           !tree_matches(\at(*tree, Pre), s, token, match.n_tokens / c); */
     /*@ assert new_row: join_row(*tree, at, n_tokens, salt, id); */
-    /*@ assert new_content: join_content(*tree, at, token); */
     /*@ assert new_shared: join_shared(\at(*tree, Pre), *tree, at, match.n_tokens / c); */
     /*@ assert new_own: join_own(\at(*tree, Pre), *tree, at, match.n_tokens / c, n_tokens); */
     /*@ assert new_first: match.n_tokens > 0 ==>

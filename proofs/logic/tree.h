@@ -348,9 +348,12 @@
   // TREE-9, for a join that made b of a. The new sequence has its name and the prompt's tokens ...
   predicate join_row(struct cp_tree b, integer s, integer n_tokens, integer salt, integer id) =
     b.sequence[s].id == id && b.sequence[s].salt == salt && tree_length(b, s) == n_tokens;
-  predicate join_content{L}(struct cp_tree b, integer s, int *token) =
-    \forall integer k, i; 0 <= k < tree_depth(b, s) ==> 0 <= i < b.fill[tree_chunk(b, s, k)] ==>
-      b.tokens[tree_chunk(b, s, k)].token[i] == token[k * b.chunk_size + i];
+  // Sequence s holds the prompt's tokens at depth j; as far as it goes.
+  predicate tree_part{L}(struct cp_tree t, integer s, integer j, int *token, integer c) =
+    \forall integer i; 0 <= i < t.fill[tree_chunk(t, s, j)] ==>
+      t.tokens[tree_chunk(t, s, j)].token[i] == token[j * c + i];
+  predicate tree_content{L}(struct cp_tree t, integer s, int *token, integer c) =
+    \forall integer j; 0 <= j < tree_depth(t, s) ==> tree_part(t, s, j, token, c);
   // ... and shares n full chunks, those of the first sequence of the last of them, ...
   predicate join_shared(struct cp_tree a, struct cp_tree b, integer s, integer n) =
     s == (n == 0 ? a.n_sequences : a.end[tree_last_shared(b, s, n)]) &&
@@ -365,7 +368,8 @@
                        integer n_tokens, integer salt, integer id) =
     b.n_sequences == a.n_sequences + 1 && next_epoch(a.stamp, b.stamp) &&
     0 <= j.n_shared <= n_tokens && j.n_shared % a.chunk_size == 0 &&
-    join_row(b, j.sequence, n_tokens, salt, id) && join_content(b, j.sequence, token) &&
+    join_row(b, j.sequence, n_tokens, salt, id) &&
+    tree_content(b, j.sequence, token, a.chunk_size) &&
     join_shared(a, b, j.sequence, j.n_shared / a.chunk_size) &&
     join_own(a, b, j.sequence, j.n_shared / a.chunk_size, n_tokens);
 

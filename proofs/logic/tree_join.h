@@ -44,13 +44,6 @@
   // n chunks were taken from a's pool. (A name, lest k in a loop become an expression in n_free.)
   predicate tree_took(struct cp_tree b, struct cp_tree a, integer n) =
     b.pool.n_free == a.pool.n_free - n;
-
-  // Sequence s holds the prompt's tokens at depth j; as far as it goes.
-  predicate tree_part{L}(struct cp_tree t, integer s, integer j, int *token, integer c) =
-    \forall integer i; 0 <= i < t.fill[tree_chunk(t, s, j)] ==>
-      t.tokens[tree_chunk(t, s, j)].token[i] == token[j * c + i];
-  predicate tree_content{L}(struct cp_tree t, integer s, int *token, integer c) =
-    \forall integer j; 0 <= j < tree_depth(t, s) ==> tree_part(t, s, j, token, c);
 */
 
 #endif
