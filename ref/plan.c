@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chunkproof/plan.h"
 
-#include "plan_proof.h"
+#ifdef __FRAMAC__
+#include "proofs/logic/plan_build.h"
+#endif
 
 /* PLAN-2: the path of sequence s. Its ranges nest (TREE-5), so the shared chunks come first. */
 /*@
@@ -17,17 +19,15 @@ static void build_row(struct cp_plan *plan, const struct cp_tree *tree, int s) {
     plan->row[s].n_tokens = cp_tree_length(tree, s);
     plan->row[s].n_chunks = n_chunks;
     plan->row[s].n_shared = 0;
-    /*@
-      loop invariant k: 0 <= k <= n_chunks;
-      loop invariant sizes: plan->row[s].n_chunks == n_chunks && 0 <= plan->row[s].n_shared <= k &&
-        plan->row[s].n_tokens == tree_length(*tree, s);
-      loop invariant path: \forall integer j; 0 <= j < k ==>
-        plan_chunk(*plan, s, j) == tree_chunk(*tree, s, j);
-      loop invariant shared: \forall integer j; 0 <= j < k ==>
-        (j < plan->row[s].n_shared <==> tree_shared(*tree, tree_chunk(*tree, s, j)));
-      loop assigns k, plan->row[s];
-      loop variant n_chunks - k;
-    */
+    /*@ loop invariant k: 0 <= k <= n_chunks;
+        loop invariant sizes: plan->row[s].n_chunks == n_chunks &&
+          0 <= plan->row[s].n_shared <= k &&
+          plan->row[s].n_tokens == tree_length(*tree, s);
+        loop invariant path: \forall integer j; 0 <= j < k ==>
+          plan_chunk(*plan, s, j) == tree_chunk(*tree, s, j);
+        loop invariant shared: \forall integer j; 0 <= j < k ==>
+          (j < plan->row[s].n_shared <==> tree_shared(*tree, tree_chunk(*tree, s, j)));
+        loop assigns k, plan->row[s]; loop variant n_chunks - k; */
     for (int k = 0; k < n_chunks; k++) {
         int chunk = tree->sequence[s].chunk[k];
         plan->row[s].chunk[k] = chunk;
@@ -40,8 +40,8 @@ static void build_row(struct cp_plan *plan, const struct cp_tree *tree, int s) {
         }
     }
 }
-/* PLAN-1, PLAN-4: the shared chunks that begin at sequence s, from the root down. Called for s = 0, 1,
- * ... this lists the forest depth first. */
+/* PLAN-1, PLAN-4: lists the shared chunks that begin at sequence s, from the root down. The calls
+ * for s = 0, 1, ... list the forest depth first. */
 /*@
   requires valid: \valid(plan) && \valid_read(tree) && \separated(plan, tree);
   requires ok: tree_ok(*tree);
@@ -66,23 +66,21 @@ static void build_row(struct cp_plan *plan, const struct cp_tree *tree, int s) {
 */
 static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s) {
     int n_shared = plan->row[s].n_shared;
-    /*@
-      loop invariant k: 0 <= k <= n_shared;
-      loop invariant sizes: \at(plan->n_shared, Pre) <= plan->n_shared <= plan->capacity;
-      loop invariant described: \forall integer i; 0 <= i < plan->n_shared ==>
-        plan_describes(*plan, *tree, i);
-      loop invariant before: \forall integer i; 0 <= i < plan->n_shared ==>
-        plan->shared[i].begin < s ||
-        (plan->shared[i].begin == s && tree->depth[plan->shared[i].chunk] < k);
-      loop invariant sorted: plan_sorted(*plan, plan->n_shared);
-      loop invariant listed: \forall integer x; tree_shared(*tree, x) ==>
-        tree->begin[x] < s || (tree->begin[x] == s && tree->depth[x] < k) ==>
-        plan_lists(*plan, plan->n_shared, x);
-      loop invariant rest: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
-        plan->shared[i] == \at(plan->shared[i], Pre);
-      loop assigns k, plan->n_shared, plan->shared[0 .. CP_MAX_CHUNKS - 1];
-      loop variant n_shared - k;
-    */
+    /*@ loop invariant k: 0 <= k <= n_shared;
+        loop invariant sizes: \at(plan->n_shared, Pre) <= plan->n_shared <= plan->capacity;
+        loop invariant described: \forall integer i; 0 <= i < plan->n_shared ==>
+          plan_describes(*plan, *tree, i);
+        loop invariant before: \forall integer i; 0 <= i < plan->n_shared ==>
+          plan->shared[i].begin < s ||
+          (plan->shared[i].begin == s && tree->depth[plan->shared[i].chunk] < k);
+        loop invariant sorted: plan_sorted(*plan, plan->n_shared);
+        loop invariant listed: \forall integer x; tree_shared(*tree, x) ==>
+          tree->begin[x] < s || (tree->begin[x] == s && tree->depth[x] < k) ==>
+          plan_lists(*plan, plan->n_shared, x);
+        loop invariant rest: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
+          plan->shared[i] == \at(plan->shared[i], Pre);
+        loop assigns k, plan->n_shared, plan->shared[0 .. CP_MAX_CHUNKS - 1];
+        loop variant n_shared - k; */
     for (int k = 0; k < n_shared; k++) {
         int chunk = plan->row[s].chunk[k];
         /*@ assert shared: tree_shared(*tree, chunk) && tree->depth[chunk] == k; */
@@ -108,37 +106,42 @@ static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s)
     }
 }
 
+/* Example (the tree of tree_internal.h):
+ *
+ *     s   1. row[s]                         2. shared[] gets the shared chunks that begin at s
+ *     0   A B C, n_shared 2, n_tokens 5     A [0,3) position 0;  B [0,2) position 2
+ *     1   A B D, n_shared 2, n_tokens 6     none: A and B begin at 0
+ *     2   A E,   n_shared 1, n_tokens 3     none
+ */
 void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree) {
     plan->stamp = tree->stamp;
     plan->capacity = tree->pool.capacity;
     plan->chunk_size = tree->chunk_size;
     plan->n_sequences = tree->n_sequences;
     plan->n_shared = 0;
-    /*@
-      loop invariant s: 0 <= s <= tree->n_sequences;
-      loop invariant stamp: same_stamp(plan->stamp, tree->stamp);
-      loop invariant sizes: plan->capacity == tree->pool.capacity &&
-        plan->chunk_size == tree->chunk_size && plan->n_sequences == tree->n_sequences &&
-        0 <= plan->n_shared <= plan->capacity;
-      loop invariant rows: \forall integer r; 0 <= r < s ==> plan_row_of(*plan, *tree, r);
-      loop invariant lengths: \forall integer r; 0 <= r < s ==>
-        plan->row[r].n_tokens == tree_length(*tree, r);
-      loop invariant described: \forall integer i; 0 <= i < plan->n_shared ==>
-        plan_describes(*plan, *tree, i) && plan->shared[i].begin < s;
-      loop invariant sorted: plan_sorted(*plan, plan->n_shared);
-      loop invariant listed: \forall integer x; tree_shared(*tree, x) ==> tree->begin[x] < s ==>
-        plan_lists(*plan, plan->n_shared, x);
-      loop invariant other_rows: \forall integer r; s <= r < CP_MAX_SEQUENCES ==>
-        plan->row[r] == \at(plan->row[r], Pre);
-      loop invariant other_descriptors: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
-        plan->shared[i] == \at(plan->shared[i], Pre);
-      loop assigns s, plan->n_shared, plan->row[0 .. CP_MAX_SEQUENCES - 1],
-        plan->shared[0 .. CP_MAX_CHUNKS - 1];
-      loop variant tree->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= tree->n_sequences;
+        loop invariant stamp: same_stamp(plan->stamp, tree->stamp);
+        loop invariant sizes: plan->capacity == tree->pool.capacity &&
+          plan->chunk_size == tree->chunk_size && plan->n_sequences == tree->n_sequences &&
+          0 <= plan->n_shared <= plan->capacity;
+        loop invariant rows: \forall integer r; 0 <= r < s ==> plan_row_of(*plan, *tree, r);
+        loop invariant lengths: \forall integer r; 0 <= r < s ==>
+          plan->row[r].n_tokens == tree_length(*tree, r);
+        loop invariant described: \forall integer i; 0 <= i < plan->n_shared ==>
+          plan_describes(*plan, *tree, i) && plan->shared[i].begin < s;
+        loop invariant sorted: plan_sorted(*plan, plan->n_shared);
+        loop invariant listed: \forall integer x; tree_shared(*tree, x) ==> tree->begin[x] < s ==>
+          plan_lists(*plan, plan->n_shared, x);
+        loop invariant other_rows: \forall integer r; s <= r < CP_MAX_SEQUENCES ==>
+          plan->row[r] == \at(plan->row[r], Pre);
+        loop invariant other_descriptors: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
+          plan->shared[i] == \at(plan->shared[i], Pre);
+        loop assigns s, plan->n_shared, plan->row[0 .. CP_MAX_SEQUENCES - 1],
+          plan->shared[0 .. CP_MAX_CHUNKS - 1];
+        loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
-        build_row(plan, tree, s);
-        list_shared(plan, tree, s);
+        build_row(plan, tree, s);   /* 1. */
+        list_shared(plan, tree, s); /* 2. */
     }
     /*@ ghost plan_of_is_ok(plan, tree); */
 }
@@ -148,25 +151,26 @@ int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
         cp_plan_build(plan, tree);
         return 1;
     }
-    /*@
-      loop invariant s: 0 <= s <= tree->n_sequences;
-      loop invariant lengths: \forall integer r; 0 <= r < s ==>
-        plan->row[r].n_tokens == tree_length(*tree, r);
-      loop invariant counts: \forall integer r; 0 <= r < CP_MAX_SEQUENCES ==>
-        plan->row[r].n_chunks == \at(plan->row[r].n_chunks, Pre) &&
-        plan->row[r].n_shared == \at(plan->row[r].n_shared, Pre);
-      loop invariant tables: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
-        0 <= k < CP_MAX_DEPTH ==> plan_chunk(*plan, r, k) == \at(plan_chunk(*plan, r, k), Pre);
-      loop assigns s, plan->row[0 .. CP_MAX_SEQUENCES - 1].n_tokens;
-      loop variant tree->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= tree->n_sequences;
+        loop invariant lengths: \forall integer r; 0 <= r < s ==>
+          plan->row[r].n_tokens == tree_length(*tree, r);
+        loop invariant counts: \forall integer r; 0 <= r < CP_MAX_SEQUENCES ==>
+          plan->row[r].n_chunks == \at(plan->row[r].n_chunks, Pre) &&
+          plan->row[r].n_shared == \at(plan->row[r].n_shared, Pre);
+        loop invariant tables: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
+          0 <= k < CP_MAX_DEPTH ==> plan_chunk(*plan, r, k) == \at(plan_chunk(*plan, r, k), Pre);
+        loop assigns s, plan->row[0 .. CP_MAX_SEQUENCES - 1].n_tokens;
+        loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
         plan->row[s].n_tokens = cp_tree_length(tree, s);
     }
     plan->stamp = tree->stamp;
-    /*@ assert rows: \forall integer s; 0 <= s < tree->n_sequences ==> plan_row_of(*plan, *tree, s); */
-    /*@ assert listed: \forall integer x; tree_shared(*tree, x) ==> plan_lists(*plan, plan->n_shared, x); */
-    /*@ assert described: \forall integer i; 0 <= i < plan->n_shared ==> plan_describes(*plan, *tree, i); */
+    /*@ assert rows: \forall integer s; 0 <= s < tree->n_sequences ==>
+          plan_row_of(*plan, *tree, s); */
+    /*@ assert listed: \forall integer x; tree_shared(*tree, x) ==>
+          plan_lists(*plan, plan->n_shared, x); */
+    /*@ assert described: \forall integer i; 0 <= i < plan->n_shared ==>
+          plan_describes(*plan, *tree, i); */
     /*@ assert sorted: plan_sorted(*plan, plan->n_shared); */
     /*@ ghost plan_of_is_ok(plan, tree); */
     return 0;

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executable invariant of a plan: what the phases rely on. It knows no tree, so that a plan from
- * anywhere can be checked. Each clause is checked after those that make it safe to. */
+/* The executable invariant of a plan: what the phases rely on. It needs no tree, so it can check a
+ * plan from anywhere. Each check comes after those that make its own array accesses safe.
+ *
+ * Example (the plan of plan.c). Per depth, covered_to[] is the end of the last range:
+ *
+ *     check_descriptors()   A [0,3) at depth 0: nothing was covered there; covered_to[0] = 3
+ *                           B [0,2) at depth 1: nothing was covered there; covered_to[1] = 2
+ *     rows_are_covered()    rows 0 and 1 share 2 chunks: 3 and 2 are above 0 and 1
+ *                           row 2 shares 1 chunk: 3 is above 2
+ *
+ * If row 2 claimed 2 shared chunks, covered_to[1] = 2 would not be above 2: PLAN-3. */
 #include <stddef.h>
 
 #include "chunkproof/plan.h"
@@ -49,13 +58,10 @@ static const char *check_row(const struct cp_plan *plan, int s) {
         n_tokens <= first_key(n_chunks - 1, c) || n_tokens < first_key(n_shared, c)) {
         return "PLAN-7";
     }
-    /*@
-      loop invariant k: 0 <= k <= n_chunks;
-      loop invariant path: \forall integer j; 0 <= j < k ==>
-        0 <= plan_chunk(*plan, s, j) < plan->capacity;
-      loop assigns k;
-      loop variant n_chunks - k;
-    */
+    /*@ loop invariant k: 0 <= k <= n_chunks;
+        loop invariant path: \forall integer j; 0 <= j < k ==>
+          0 <= plan_chunk(*plan, s, j) < plan->capacity;
+        loop assigns k; loop variant n_chunks - k; */
     for (int k = 0; k < n_chunks; k++) {
         if (plan->row[s].chunk[k] < 0 || plan->row[s].chunk[k] >= plan->capacity) {
             return "PLAN-2";
@@ -71,13 +77,10 @@ static const char *check_row(const struct cp_plan *plan, int s) {
   ensures rows: \result == \null <==> plan_rows(*plan);
 */
 static const char *check_rows(const struct cp_plan *plan) {
-    /*@
-      loop invariant s: 0 <= s <= plan->n_sequences;
-      loop invariant rows: \forall integer r; 0 <= r < s ==>
-        plan_row_path(*plan, r) && plan_row_length(*plan, r);
-      loop assigns s;
-      loop variant plan->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= plan->n_sequences;
+        loop invariant rows: \forall integer r; 0 <= r < s ==>
+          plan_row_path(*plan, r) && plan_row_length(*plan, r);
+        loop assigns s; loop variant plan->n_sequences - s; */
     for (int s = 0; s < plan->n_sequences; s++) {
         const char *broken = check_row(plan, s);
         if (broken != NULL) {
@@ -130,13 +133,10 @@ static int descriptor_depth(const struct cp_plan *plan, int i) {
 */
 static int descriptor_is_on_paths(const struct cp_plan *plan, int i) {
     int k = descriptor_depth(plan, i);
-    /*@
-      loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
-      loop invariant on_path: \forall integer r; plan->shared[i].begin <= r < s ==>
-        plan_on_path(*plan, i, r);
-      loop assigns s;
-      loop variant plan->shared[i].end - s;
-    */
+    /*@ loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
+        loop invariant on_path: \forall integer r; plan->shared[i].begin <= r < s ==>
+          plan_on_path(*plan, i, r);
+        loop assigns s; loop variant plan->shared[i].end - s; */
     for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) {
         if (k >= plan->row[s].n_shared || plan->row[s].chunk[k] != plan->shared[i].chunk) {
             return 0;
@@ -170,20 +170,17 @@ static int is_before(const struct cp_plan *plan, int i, int j) {
 */
 static const char *check_descriptors(const struct cp_plan *plan) {
     int covered_to[CP_MAX_DEPTH] = {0}; /* per depth: sequences below have been covered */
-    /*@
-      loop invariant i: 0 <= i <= plan->n_shared;
-      loop invariant descriptors: plan_descriptors(*plan, i);
-      loop invariant sorted: plan_sorted(*plan, i);
-      loop invariant on_paths: plan_on_paths(*plan, i);
-      loop invariant disjoint: plan_disjoint(*plan, i);
-      loop invariant ends: \forall integer j; 0 <= j < i ==>
-        plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
-      loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==> covered_to[k] == 0 ||
-        \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
-          plan->shared[j].end == covered_to[k];
-      loop assigns i, covered_to[0 .. CP_MAX_DEPTH - 1];
-      loop variant plan->n_shared - i;
-    */
+    /*@ loop invariant i: 0 <= i <= plan->n_shared;
+        loop invariant descriptors: plan_descriptors(*plan, i);
+        loop invariant sorted: plan_sorted(*plan, i);
+        loop invariant on_paths: plan_on_paths(*plan, i);
+        loop invariant disjoint: plan_disjoint(*plan, i);
+        loop invariant ends: \forall integer j; 0 <= j < i ==>
+          plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
+        loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==> covered_to[k] == 0 ||
+          \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
+            plan->shared[j].end == covered_to[k];
+        loop assigns i, covered_to[0 .. CP_MAX_DEPTH - 1]; loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) {
         if (!descriptor_is_valid(plan, i)) {
             return "PLAN-1";
@@ -204,8 +201,8 @@ static const char *check_descriptors(const struct cp_plan *plan) {
     return NULL;
 }
 
-/* The rest of PLAN-3: every chunk in the shared part of a path is covered. Sequence by sequence, as the
- * descriptors are sorted. */
+/* The rest of PLAN-3: every chunk in the shared part of a path is covered. Goes through the
+ * sequences in order, because the descriptors are sorted by their first sequence. */
 /*@
   requires valid: \valid_read(plan);
   requires sizes: plan_sizes(*plan);
@@ -219,41 +216,33 @@ static const char *check_descriptors(const struct cp_plan *plan) {
 static int rows_are_covered(const struct cp_plan *plan) {
     int covered_to[CP_MAX_DEPTH] = {0}; /* per depth, by the descriptors that begin so far */
     int i = 0;
-    /*@
-      loop invariant s: 0 <= s <= plan->n_sequences;
-      loop invariant i: 0 <= i <= plan->n_shared;
-      loop invariant covers: plan_covers(*plan, s);
-      loop invariant begun: \forall integer j; 0 <= j < i ==> plan->shared[j].begin < s;
-      loop invariant ends: \forall integer j; 0 <= j < i ==>
-        plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
-      loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==> covered_to[k] == 0 ||
-        \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
-          plan->shared[j].end == covered_to[k];
-      loop assigns s, i, covered_to[0 .. CP_MAX_DEPTH - 1];
-      loop variant plan->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= plan->n_sequences;
+        loop invariant i: 0 <= i <= plan->n_shared;
+        loop invariant covers: plan_covers(*plan, s);
+        loop invariant begun: \forall integer j; 0 <= j < i ==> plan->shared[j].begin < s;
+        loop invariant ends: \forall integer j; 0 <= j < i ==>
+          plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
+        loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==> covered_to[k] == 0 ||
+          \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
+            plan->shared[j].end == covered_to[k];
+        loop assigns s, i, covered_to[0 .. CP_MAX_DEPTH - 1]; loop variant plan->n_sequences - s; */
     for (int s = 0; s < plan->n_sequences; s++) {
-        /*@
-          loop invariant i: 0 <= i <= plan->n_shared;
-          loop invariant begun: \forall integer j; 0 <= j < i ==> plan->shared[j].begin <= s;
-          loop invariant ends: \forall integer j; 0 <= j < i ==>
-            plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
-          loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==>
-            covered_to[k] == 0 || \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
-              plan->shared[j].end == covered_to[k];
-          loop assigns i, covered_to[0 .. CP_MAX_DEPTH - 1];
-          loop variant plan->n_shared - i;
-        */
+        /*@ loop invariant i: 0 <= i <= plan->n_shared;
+            loop invariant begun: \forall integer j; 0 <= j < i ==> plan->shared[j].begin <= s;
+            loop invariant ends: \forall integer j; 0 <= j < i ==>
+              plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
+            loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==>
+              covered_to[k] == 0 || \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
+                plan->shared[j].end == covered_to[k];
+            loop assigns i, covered_to[0 .. CP_MAX_DEPTH - 1]; loop variant plan->n_shared - i; */
         for (; i < plan->n_shared && plan->shared[i].begin <= s; i++) {
             covered_to[descriptor_depth(plan, i)] = plan->shared[i].end;
         }
-        /*@ assert later: \forall integer j; i <= j < plan->n_shared ==> s < plan->shared[j].begin; */
-        /*@
-          loop invariant k: 0 <= k <= plan->row[s].n_shared;
-          loop invariant covered: \forall integer j; 0 <= j < k ==> plan_covered(*plan, s, j);
-          loop assigns k;
-          loop variant plan->row[s].n_shared - k;
-        */
+        /*@ assert later: \forall integer j; i <= j < plan->n_shared ==>
+              s < plan->shared[j].begin; */
+        /*@ loop invariant k: 0 <= k <= plan->row[s].n_shared;
+            loop invariant covered: \forall integer j; 0 <= j < k ==> plan_covered(*plan, s, j);
+            loop assigns k; loop variant plan->row[s].n_shared - k; */
         for (int k = 0; k < plan->row[s].n_shared; k++) {
             if (covered_to[k] <= s) {
                 /*@ assert over: \forall integer j; 0 <= j < i ==> plan_depth(*plan, j) == k ==>

@@ -7,14 +7,12 @@ void cp_pool_init(struct cp_pool *pool, int capacity) {
     pool->capacity = capacity;
     pool->n_free = capacity;
     /* Downwards, because the last free entry is taken first (POOL-3). */
-    /*@
-      loop invariant range: 0 <= i <= capacity;
-      loop invariant perm: \forall integer j; 0 <= j < i ==> pool->perm[j] == capacity - 1 - j;
-      loop invariant pos: \forall integer x; capacity - i <= x < capacity ==>
-        pool->pos[x] == capacity - 1 - x;
-      loop assigns i, pool->perm[0 .. CP_MAX_CHUNKS - 1], pool->pos[0 .. CP_MAX_CHUNKS - 1];
-      loop variant capacity - i;
-    */
+    /*@ loop invariant range: 0 <= i <= capacity;
+        loop invariant perm: \forall integer j; 0 <= j < i ==> pool->perm[j] == capacity - 1 - j;
+        loop invariant pos: \forall integer x; capacity - i <= x < capacity ==>
+          pool->pos[x] == capacity - 1 - x;
+        loop assigns i, pool->perm[0 .. CP_MAX_CHUNKS - 1], pool->pos[0 .. CP_MAX_CHUNKS - 1];
+        loop variant capacity - i; */
     for (int i = 0; i < capacity; i++) {
         pool->perm[i] = capacity - 1 - i;
         pool->pos[capacity - 1 - i] = i;
@@ -51,15 +49,12 @@ const char *cp_pool_check(const struct cp_pool *pool) {
         return "POOL-1";
     }
     /* By counting, one direction implies the other; looking at both needs no counting. */
-    /*@
-      loop invariant range: 0 <= i <= pool->capacity;
-      loop invariant perm: \forall integer j; 0 <= j < i ==>
-        0 <= pool->perm[j] < pool->capacity && pool->pos[pool->perm[j]] == j;
-      loop invariant pos: \forall integer x; 0 <= x < i ==>
-        0 <= pool->pos[x] < pool->capacity && pool->perm[pool->pos[x]] == x;
-      loop assigns i;
-      loop variant pool->capacity - i;
-    */
+    /*@ loop invariant range: 0 <= i <= pool->capacity;
+        loop invariant perm: \forall integer j; 0 <= j < i ==>
+          0 <= pool->perm[j] < pool->capacity && pool->pos[pool->perm[j]] == j;
+        loop invariant pos: \forall integer x; 0 <= x < i ==>
+          0 <= pool->pos[x] < pool->capacity && pool->perm[pool->pos[x]] == x;
+        loop assigns i; loop variant pool->capacity - i; */
     for (int i = 0; i < pool->capacity; i++) {
         int chunk = pool->perm[i];
         int place = pool->pos[i];

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chunkproof/tree.h"
 
-/* Products of two unknowns are what the provers are worst at; here they meet them alone. */
-/*@ ghost
-  /@ requires 0 <= a <= a_max && 0 <= b <= b_max;
-     assigns \nothing;
-     ensures 0 <= a * b <= a_max * b_max; @/
-  void product_bound(int a, int a_max, int b, int b_max) {
-    /@ assert a * b <= a_max * b; @/
-  }
-  /@ requires 0 <= k && 0 < c && k < n * c;
-     assigns \nothing;
-     ensures 0 <= k / c < n && 0 <= k % c < c; @/
-  void quotient_bound(int k, int c, int n) {
-    /@ assert k == (k / c) * c + k % c && 0 <= k % c < c; @/
-  }
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_bounds.h"
+#endif
 
 void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits) {
     cp_pool_init(&tree->pool, capacity);
@@ -48,12 +36,9 @@ int cp_tree_token(const struct cp_tree *tree, int sequence, int k) {
 }
 
 int cp_tree_find(const struct cp_tree *tree, long long id) {
-    /*@
-      loop invariant s: 0 <= s <= tree->n_sequences;
-      loop invariant others: \forall integer r; 0 <= r < s ==> tree->sequence[r].id != id;
-      loop assigns s;
-      loop variant tree->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= tree->n_sequences;
+        loop invariant others: \forall integer r; 0 <= r < s ==> tree->sequence[r].id != id;
+        loop assigns s; loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
         if (tree->sequence[s].id == id) {
             return s;

@@ -2,6 +2,10 @@
 #include "chunkproof/status.h"
 #include "tree_internal.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_append.h"
+#endif
+
 /* One more token for sequence s (TREE-10). */
 /*@
   requires valid: \valid(tree);
@@ -60,7 +64,8 @@ static void append_one(struct cp_tree *tree, int s, int token) {
         /*@ assert used: pool_used(tree->pool, chunk); */
         /*@ assert own: tree->end[chunk] == tree->begin[chunk] + 1 && tree->begin[chunk] == s; */
         fill = tree->fill[chunk] + 1;
-        /*@ assert length: tokens_in(n_chunks, tree->chunk_size, fill) == tree_length(*tree, s) + 1; */
+        /*@ assert length: tree_length(*tree, s) + 1 ==
+              tokens_in(n_chunks, tree->chunk_size, fill); */
         tree->fill[chunk] = fill;
     }
     tree->tokens[chunk].token[fill - 1] = token;
@@ -83,7 +88,8 @@ static void append_one(struct cp_tree *tree, int s, int token) {
     /*@ assert private: tree_private(*tree); */
     /*@ assert paths: tree_paths(*tree); */
     /*@ assert tokens_kept: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==> x != chunk ==>
-          tree->tokens[x] == \at(tree->tokens[x], Pre) && tree->hash[x] == \at(tree->hash[x], Pre); */
+          tree->tokens[x] == \at(tree->tokens[x], Pre) &&
+          tree->hash[x] == \at(tree->hash[x], Pre); */
     /*@ assert hash: tree->fill[chunk] == tree->chunk_size ==>
           tree->hash[chunk] == hash_of(tree->tokens[chunk], tree->chunk_size, tree->hash_bits); */
     /*@ assert apart: \forall integer r, k; 0 <= r < tree->n_sequences ==> r != s ==>
@@ -98,17 +104,6 @@ static void append_one(struct cp_tree *tree, int s, int token) {
           tree->tokens[tree_chunk(*tree, s, k)].token[i] ==
             \at(tree->tokens[tree_chunk(*tree, s, k)].token[i], Pre); */
 }
-
-/*@
-  // Sequence s is one of at[0 .. n).
-  axiomatic Among {
-    predicate among{L}(int *at, integer n, integer s) reads at[0 .. n - 1];
-    axiom among_is{L}: \forall int *at, integer n, s;
-      among(at, n, s) <==> \exists integer j; 0 <= j < n && at[j] == s;
-    lemma among_next{L}: \forall int *at, integer n, s; 0 <= n ==>
-      (among(at, n + 1, s) <==> among(at, n, s) || at[n] == s);
-  }
-*/
 
 /* One more token for each of n sequences, for which there is room. */
 /*@
@@ -144,30 +139,28 @@ static void append_one(struct cp_tree *tree, int s, int token) {
     !among(sequence, n, r) ==> tree_kept(\old(*tree), r, *tree, r);
 */
 static void append_all(struct cp_tree *tree, int n, const int *sequence, const int *token) {
-    /*@
-      loop invariant i: 0 <= i <= n;
-      loop invariant ok: tree_ok(*tree);
-      loop invariant free: tree->pool.n_free ==
-        \at(tree->pool.n_free, Pre) - tree_needed(\at(*tree, Pre), sequence, i);
-      loop invariant epoch: counted(\at(tree->stamp.epoch, Pre),
-        tree_needed(\at(*tree, Pre), sequence, i), tree->stamp.epoch);
-      loop invariant needed: 0 <= tree_needed(\at(*tree, Pre), sequence, i) <= i;
-      loop invariant same_paths: tree_needed(\at(*tree, Pre), sequence, i) == 0 ==>
-        tree_same_paths(\at(*tree, Pre), *tree);
-      loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
-      loop invariant longer: \forall integer j; 0 <= j < i ==>
-        tree_length(*tree, sequence[j]) == tree_length(\at(*tree, Pre), sequence[j]) + 1;
-      loop invariant grown: \forall integer j; 0 <= j < i ==>
-        tree_grown(\at(*tree, Pre), *tree, sequence[j], token[j]);
-      loop invariant kept: \forall integer r; 0 <= r < tree->n_sequences ==>
-        !among(sequence, i, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r);
-      loop assigns i, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
-        tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
-        tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
-        tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1],
-        tree->stamp.epoch;
-      loop variant n - i;
-    */
+    /*@ loop invariant i: 0 <= i <= n;
+        loop invariant ok: tree_ok(*tree);
+        loop invariant free: tree->pool.n_free ==
+          \at(tree->pool.n_free, Pre) - tree_needed(\at(*tree, Pre), sequence, i);
+        loop invariant epoch: counted(\at(tree->stamp.epoch, Pre),
+          tree_needed(\at(*tree, Pre), sequence, i), tree->stamp.epoch);
+        loop invariant needed: 0 <= tree_needed(\at(*tree, Pre), sequence, i) <= i;
+        loop invariant same_paths: tree_needed(\at(*tree, Pre), sequence, i) == 0 ==>
+          tree_same_paths(\at(*tree, Pre), *tree);
+        loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
+        loop invariant longer: \forall integer j; 0 <= j < i ==>
+          tree_length(*tree, sequence[j]) == tree_length(\at(*tree, Pre), sequence[j]) + 1;
+        loop invariant grown: \forall integer j; 0 <= j < i ==>
+          tree_grown(\at(*tree, Pre), *tree, sequence[j], token[j]);
+        loop invariant kept: \forall integer r; 0 <= r < tree->n_sequences ==>
+          !among(sequence, i, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r);
+        loop assigns i, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+          tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+          tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+          tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1],
+          tree->stamp.epoch;
+        loop variant n - i; */
     for (int i = 0; i < n; i++) {
         int s = sequence[i];
         /*@ assert new: !among(sequence, i, s); */
@@ -191,7 +184,8 @@ static void append_all(struct cp_tree *tree, int n, const int *sequence, const i
               !among(sequence, i + 1, r) ==>
               0 <= k < tree_depth(*tree, r) ==>
               tree_chunk(\at(*tree, Pre), r, k) == tree_chunk(*tree, r, k) &&
-              \at(*tree, Pre).fill[tree_chunk(*tree, r, k)] == tree->fill[tree_chunk(*tree, r, k)]; */
+              \at(*tree, Pre).fill[tree_chunk(*tree, r, k)] ==
+                tree->fill[tree_chunk(*tree, r, k)]; */
         /*@ assert tokens: \forall integer r, k, x; 0 <= r < tree->n_sequences ==>
               !among(sequence, i + 1, r) ==>
               0 <= k < tree_depth(*tree, r) ==> 0 <= x < tree->fill[tree_chunk(*tree, r, k)] ==>
@@ -225,26 +219,33 @@ static void append_all(struct cp_tree *tree, int n, const int *sequence, const i
     }
 }
 
+/* Example (the tree of tree_internal.h): sequences 0, 1, 2 get the tokens 20, 21, 22.
+ *
+ *     1. Are the sequences there, in order, and not too deep? How many need a chunk? One: C and E
+ *        have room for a token, D is full.
+ *     2. The pool has none free: refused, and sequence 0 is unchanged too. It has one: go on.
+ *     3. C becomes "5 20". Sequence 1 gets a new chunk G "21" below D. E becomes "8 22".
+ *     4. Lengths have changed: step + 1. A path has changed, at G: epoch + 1, in append_one().
+ */
 int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token) {
     int needed = 0;
     if (n < 0) {
         return CP_ERROR_ARGUMENT;
     }
-    /*@
-      loop invariant i: 0 <= i <= n;
-      loop invariant rows: \forall integer j; 0 <= j < i ==> 0 <= sequence[j] < tree->n_sequences;
-      loop invariant last: \forall integer j; 0 <= j < i ==> sequence[j] <= sequence[i - 1];
-      loop invariant increasing: \forall integer j, k; 0 <= j < k < i ==> sequence[j] < sequence[k];
-      loop invariant depth: \forall integer j; 0 <= j < i ==>
-        tree_needs_chunk(*tree, sequence[j]) ==> tree_depth(*tree, sequence[j]) < CP_MAX_DEPTH;
-      loop invariant right: append_right(*tree, sequence, i);
-      loop invariant needed: needed == tree_needed(*tree, sequence, i);
-      loop invariant monotone: \forall integer j; 0 <= j <= i ==>
-        tree_needed(*tree, sequence, j) <= needed;
-      loop invariant few: 0 <= needed <= i;
-      loop assigns i, needed;
-      loop variant n - i;
-    */
+    /* 1. */
+    /*@ loop invariant i: 0 <= i <= n;
+        loop invariant rows: \forall integer j; 0 <= j < i ==> 0 <= sequence[j] < tree->n_sequences;
+        loop invariant last: \forall integer j; 0 <= j < i ==> sequence[j] <= sequence[i - 1];
+        loop invariant increasing: \forall integer j, k; 0 <= j < k < i ==>
+          sequence[j] < sequence[k];
+        loop invariant depth: \forall integer j; 0 <= j < i ==>
+          tree_needs_chunk(*tree, sequence[j]) ==> tree_depth(*tree, sequence[j]) < CP_MAX_DEPTH;
+        loop invariant right: append_right(*tree, sequence, i);
+        loop invariant needed: needed == tree_needed(*tree, sequence, i);
+        loop invariant monotone: \forall integer j; 0 <= j <= i ==>
+          tree_needed(*tree, sequence, j) <= needed;
+        loop invariant few: 0 <= needed <= i;
+        loop assigns i, needed; loop variant n - i; */
     for (int i = 0; i < n; i++) {
         int s = sequence[i];
         if (s < 0 || s >= tree->n_sequences || (i > 0 && s <= sequence[i - 1])) {
@@ -257,15 +258,19 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
             needed++;
         }
     }
+    /* 2. */
     if (needed > tree->pool.n_free) {
         return CP_ERROR_POOL_FULL;
     }
     /*@ assert others: \forall integer r; (\forall integer i; 0 <= i < n ==> sequence[i] != r) ==>
           !among(sequence, n, r); */
+    /* 3. */
     append_all(tree, n, sequence, token);
     /*@ assert on_paths: \forall integer x, s; pool_used(tree->pool, x) ==>
           tree->begin[x] <= s < tree->end[x] ==>
-          0 <= tree->depth[x] < tree_depth(*tree, s) && tree_chunk(*tree, s, tree->depth[x]) == x; */
+          0 <= tree->depth[x] < tree_depth(*tree, s) &&
+          tree_chunk(*tree, s, tree->depth[x]) == x; */
+    /* 4. */
     tree->stamp.step++;
     /*@ assert sizes: tree_sizes(*tree); */
     /*@ assert ranges: tree_ranges(*tree); */

@@ -56,5 +56,7 @@ int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_for
           tree_chunk(*tree, at, k) == tree_chunk(*tree, sequence, k); */
     /*@ assert last: n_full < n_chunks ==> tree_chunk(*tree, at, n_full) == forked->copy_to &&
           tree_chunk(*tree, sequence, n_full) == forked->copy_from; */
+    /*@ assert length: tree_length(*tree, at) == tree_length(*tree, sequence); */
+    /*@ assert tokens: fork_tokens(*tree, sequence); */
     return CP_OK;
 }

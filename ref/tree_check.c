@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executable invariant of the tree. Each clause is checked after those that make it safe to. */
+/* The executable invariant of the tree. Each check comes after those that make its own array
+ * accesses safe. */
 #include <stddef.h>
 
 #include "tree_internal.h"
+
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_check.h"
+#endif
 
 /*@
   requires valid: \valid_read(tree);
@@ -14,13 +19,10 @@ static int sizes_are_valid(const struct cp_tree *tree) {
         tree->hash_bits > 64 || tree->n_sequences < 0 || tree->n_sequences > CP_MAX_SEQUENCES) {
         return 0;
     }
-    /*@
-      loop invariant s: 0 <= s <= tree->n_sequences;
-      loop invariant rows: \forall integer r; 0 <= r < s ==>
-        0 <= tree_depth(*tree, r) <= CP_MAX_DEPTH;
-      loop assigns s;
-      loop variant tree->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= tree->n_sequences;
+        loop invariant rows: \forall integer r; 0 <= r < s ==>
+          0 <= tree_depth(*tree, r) <= CP_MAX_DEPTH;
+        loop assigns s; loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
         if (tree->sequence[s].n_chunks < 0 || tree->sequence[s].n_chunks > CP_MAX_DEPTH) {
             return 0;
@@ -37,14 +39,12 @@ static int sizes_are_valid(const struct cp_tree *tree) {
   ensures result: \result != 0 <==> tree_ranges(*tree);
 */
 static int ranges_are_valid(const struct cp_tree *tree) {
-    /*@
-      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-      loop invariant ranges: \forall integer x; pool_used(tree->pool, x) ==> tree->pool.pos[x] < i ==>
-        0 <= tree->begin[x] < tree->end[x] <= tree->n_sequences &&
-        1 <= tree->fill[x] <= tree->chunk_size;
-      loop assigns i;
-      loop variant tree->pool.capacity - i;
-    */
+    /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+        loop invariant ranges: \forall integer x; pool_used(tree->pool, x) ==>
+          tree->pool.pos[x] < i ==>
+          0 <= tree->begin[x] < tree->end[x] <= tree->n_sequences &&
+          1 <= tree->fill[x] <= tree->chunk_size;
+        loop assigns i; loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         int x = tree->pool.perm[i];
         /*@ assert used: pool_used(tree->pool, x); */
@@ -56,22 +56,6 @@ static int ranges_are_valid(const struct cp_tree *tree) {
     }
     return 1;
 }
-
-/*@
-  // TREE-3, TREE-5 and TREE-14 at depth k of sequence s.
-  predicate path_at(struct cp_tree t, integer s, integer k) =
-    pool_used(t.pool, tree_chunk(t, s, k)) && t.depth[tree_chunk(t, s, k)] == k &&
-    t.begin[tree_chunk(t, s, k)] <= s < t.end[tree_chunk(t, s, k)] &&
-    (k > 0 ==> t.begin[tree_chunk(t, s, k - 1)] <= t.begin[tree_chunk(t, s, k)] &&
-      t.end[tree_chunk(t, s, k)] <= t.end[tree_chunk(t, s, k - 1)]) &&
-    t.sequence[s].salt == t.sequence[t.begin[tree_chunk(t, s, k)]].salt;
-
-  // TREE-5 for the first n chunks of sequence s.
-  predicate path_nested(struct cp_tree t, integer s, integer n) =
-    \forall integer j, k; 0 <= j <= k < n ==>
-      t.begin[tree_chunk(t, s, j)] <= t.begin[tree_chunk(t, s, k)] &&
-      t.end[tree_chunk(t, s, k)] <= t.end[tree_chunk(t, s, j)];
-*/
 
 /* TREE-3, TREE-5 and TREE-14 for one path. */
 /*@
@@ -86,13 +70,10 @@ static int ranges_are_valid(const struct cp_tree *tree) {
   ensures nested: \result == \null ==> path_nested(*tree, s, tree_depth(*tree, s));
 */
 static const char *check_path(const struct cp_tree *tree, int s) {
-    /*@
-      loop invariant k: 0 <= k <= tree_depth(*tree, s);
-      loop invariant path: \forall integer j; 0 <= j < k ==> path_at(*tree, s, j);
-      loop invariant nested: path_nested(*tree, s, k);
-      loop assigns k;
-      loop variant tree_depth(*tree, s) - k;
-    */
+    /*@ loop invariant k: 0 <= k <= tree_depth(*tree, s);
+        loop invariant path: \forall integer j; 0 <= j < k ==> path_at(*tree, s, j);
+        loop invariant nested: path_nested(*tree, s, k);
+        loop assigns k; loop variant tree_depth(*tree, s) - k; */
     for (int k = 0; k < tree->sequence[s].n_chunks; k++) {
         int x = tree->sequence[s].chunk[k];
         if (x < 0 || x >= tree->pool.capacity || !cp_pool_is_used(&tree->pool, x) ||
@@ -124,13 +105,10 @@ static const char *check_path(const struct cp_tree *tree, int s) {
 */
 static int is_on_paths(const struct cp_tree *tree, int x) {
     int k = tree->depth[x];
-    /*@
-      loop invariant s: tree->begin[x] <= s <= tree->end[x];
-      loop invariant on: \forall integer r; tree->begin[x] <= r < s ==>
-        0 <= tree->depth[x] < tree_depth(*tree, r) && tree_chunk(*tree, r, tree->depth[x]) == x;
-      loop assigns s;
-      loop variant tree->end[x] - s;
-    */
+    /*@ loop invariant s: tree->begin[x] <= s <= tree->end[x];
+        loop invariant on: \forall integer r; tree->begin[x] <= r < s ==>
+          0 <= tree->depth[x] < tree_depth(*tree, r) && tree_chunk(*tree, r, tree->depth[x]) == x;
+        loop assigns s; loop variant tree->end[x] - s; */
     for (int s = tree->begin[x]; s < tree->end[x]; s++) {
         if (k < 0 || k >= tree->sequence[s].n_chunks || tree->sequence[s].chunk[k] != x) {
             return 0;
@@ -164,15 +142,12 @@ const char *cp_tree_check(const struct cp_tree *tree) {
     if (!sizes_are_valid(tree) || !ranges_are_valid(tree)) {
         return "TREE-1";
     }
-    /*@
-      loop invariant s: 0 <= s <= tree->n_sequences;
-      loop invariant paths: \forall integer r, k; 0 <= r < s ==> 0 <= k < tree_depth(*tree, r) ==>
-        path_at(*tree, r, k);
-      loop invariant nested: \forall integer r; 0 <= r < s ==>
-        path_nested(*tree, r, tree_depth(*tree, r));
-      loop assigns s, broken;
-      loop variant tree->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= tree->n_sequences;
+        loop invariant paths: \forall integer r, k; 0 <= r < s ==> 0 <= k < tree_depth(*tree, r) ==>
+          path_at(*tree, r, k);
+        loop invariant nested: \forall integer r; 0 <= r < s ==>
+          path_nested(*tree, r, tree_depth(*tree, r));
+        loop assigns s, broken; loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
         broken = check_path(tree, s);
         if (broken != NULL) {
@@ -181,31 +156,25 @@ const char *cp_tree_check(const struct cp_tree *tree) {
             return broken;
         }
     }
-    /* Each pair that is found on a path is another one; so this ends before it has looked at more of
-     * them than there are on the paths, however long the ranges are. */
-    /*@
-      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-      loop invariant cover: \forall integer x, s; pool_used(tree->pool, x) ==>
-        tree->pool.pos[x] < i ==> tree->begin[x] <= s < tree->end[x] ==>
-        0 <= tree->depth[x] < tree_depth(*tree, s) && tree_chunk(*tree, s, tree->depth[x]) == x;
-      loop assigns i;
-      loop variant tree->pool.capacity - i;
-    */
+    /* No chunk and sequence are looked up twice. So this loop makes no more steps than the paths
+     * have entries, however long the ranges are. */
+    /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+        loop invariant cover: \forall integer x, s; pool_used(tree->pool, x) ==>
+          tree->pool.pos[x] < i ==> tree->begin[x] <= s < tree->end[x] ==>
+          0 <= tree->depth[x] < tree_depth(*tree, s) && tree_chunk(*tree, s, tree->depth[x]) == x;
+        loop assigns i; loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         /*@ assert used: pool_used(tree->pool, tree->pool.perm[i]); */
         if (!is_on_paths(tree, tree->pool.perm[i])) {
             return "TREE-4";
         }
     }
-    /*@
-      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-      loop invariant private: \forall integer x; pool_used(tree->pool, x) ==>
-        tree->pool.pos[x] < i ==> tree->fill[x] < tree->chunk_size ==>
-        tree->end[x] == tree->begin[x] + 1 &&
-        tree->depth[x] == tree_depth(*tree, tree->begin[x]) - 1;
-      loop assigns i;
-      loop variant tree->pool.capacity - i;
-    */
+    /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+        loop invariant private: \forall integer x; pool_used(tree->pool, x) ==>
+          tree->pool.pos[x] < i ==> tree->fill[x] < tree->chunk_size ==>
+          tree->end[x] == tree->begin[x] + 1 &&
+          tree->depth[x] == tree_depth(*tree, tree->begin[x]) - 1;
+        loop assigns i; loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         /*@ assert used: pool_used(tree->pool, tree->pool.perm[i]); */
         if (!partial_is_private(tree, tree->pool.perm[i])) {
@@ -221,14 +190,11 @@ const char *cp_tree_check(const struct cp_tree *tree) {
 }
 
 const char *cp_tree_check_hashes(const struct cp_tree *tree) {
-    /*@
-      loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-      loop invariant hashes: \forall integer x; pool_used(tree->pool, x) ==>
-        tree->pool.pos[x] < i ==> tree->fill[x] == tree->chunk_size ==>
-        tree->hash[x] == hash_of(tree->tokens[x], tree->chunk_size, tree->hash_bits);
-      loop assigns i;
-      loop variant tree->pool.capacity - i;
-    */
+    /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
+        loop invariant hashes: \forall integer x; pool_used(tree->pool, x) ==>
+          tree->pool.pos[x] < i ==> tree->fill[x] == tree->chunk_size ==>
+          tree->hash[x] == hash_of(tree->tokens[x], tree->chunk_size, tree->hash_bits);
+        loop assigns i; loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         int x = tree->pool.perm[i];
         /*@ assert used: pool_used(tree->pool, x); */

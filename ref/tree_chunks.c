@@ -72,15 +72,13 @@ void cp_tree_hash_if_full(struct cp_tree *tree, int chunk) {
 }
 
 void cp_tree_release_own(struct cp_tree *tree, int s) {
-    /*@
-      loop invariant k: -1 <= k < tree_depth(*tree, s);
-      loop invariant pool: pool_ok(tree->pool);
-      loop invariant freed: \forall integer x; pool_used(tree->pool, x) <==>
-        (pool_used(\at(tree->pool, Pre), x) && !(tree_own(*tree, x, s) && tree->depth[x] > k));
-      loop assigns k, tree->pool.n_free, tree->pool.perm[0 .. CP_MAX_CHUNKS - 1],
-        tree->pool.pos[0 .. CP_MAX_CHUNKS - 1];
-      loop variant k;
-    */
+    /*@ loop invariant k: -1 <= k < tree_depth(*tree, s);
+        loop invariant pool: pool_ok(tree->pool);
+        loop invariant freed: \forall integer x; pool_used(tree->pool, x) <==>
+          (pool_used(\at(tree->pool, Pre), x) && !(tree_own(*tree, x, s) && tree->depth[x] > k));
+        loop assigns k, tree->pool.n_free, tree->pool.perm[0 .. CP_MAX_CHUNKS - 1],
+          tree->pool.pos[0 .. CP_MAX_CHUNKS - 1];
+        loop variant k; */
     for (int k = tree->sequence[s].n_chunks - 1; k >= 0; k--) {
         int chunk = tree->sequence[s].chunk[k];
         /*@ assert used: pool_used(\at(tree->pool, Pre), chunk) && tree->depth[chunk] == k; */

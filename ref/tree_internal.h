@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of which the operations on the tree are made. Each of them but cp_tree_release_own() leaves
- * a valid tree; that one is mended by cp_tree_close_row(). */
+/* The parts of the operations on the tree. Each part leaves a valid tree, except
+ * cp_tree_release_own(): cp_tree_close_row() completes its work.
+ *
+ * The comments in ref/tree_*.c and ref/plan*.c share one example: chunks of 2 tokens, 3 sequences.
+ *
+ *     A "1 2" [0,3)                      sequence 0: A B C    tokens 1 2 3 4 5
+ *     |-- B "3 4" [0,2)                  sequence 1: A B D    tokens 1 2 3 4 6 7
+ *     |   |-- C "5" [0,1)                sequence 2: A E      tokens 1 2 8
+ *     |   `-- D "6 7" [1,2)
+ *     `-- E "8" [2,3)                    C and E are partial, the others are full
+ */
 #ifndef CHUNKPROOF_REF_TREE_INTERNAL_H
 #define CHUNKPROOF_REF_TREE_INTERNAL_H
 
 #include "chunkproof/tree.h"
 
-/*@
-  // Chunk x is one of the first n of sequence s.
-  predicate tree_on(struct cp_tree t, integer s, integer n, integer x) =
-    0 <= t.depth[x] < n && tree_chunk(t, s, t.depth[x]) == x;
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_internal.h"
+#endif
 
 /* ---- Hashes (tree_match.c) ---- */
 
@@ -26,8 +33,8 @@ unsigned long long cp_tree_chunk_hash(const struct cp_tree *tree, int chunk);
 
 /* ---- Rows (tree_rows.c) ---- */
 
-/* A new sequence at index `at`, with the first n chunks of sequence `from`, which are full. It does not
- * come between sequences that have a chunk which it does not get. */
+/* Adds a sequence at index `at` with the first n chunks of sequence `from`, which are full. The new
+ * sequence does not separate two sequences that share a chunk which it does not get. */
 /*@
   requires valid: \valid(tree);
   requires ok: tree_ok(*tree);
@@ -81,7 +88,8 @@ void cp_tree_close_row(struct cp_tree *tree, int at);
 
 /* ---- Chunks (tree_chunks.c) ---- */
 
-/* Does the next token of sequence s need a new chunk? A shared chunk is full, so yes after one. */
+/* Does the next token of sequence s need a new chunk? A shared chunk is full, so it does after one.
+ * */
 /*@
   requires valid: \valid_read(tree);
   requires sequence: 0 <= s < CP_MAX_SEQUENCES && 0 <= tree_depth(*tree, s) <= CP_MAX_DEPTH;
@@ -93,7 +101,7 @@ void cp_tree_close_row(struct cp_tree *tree, int at);
 */
 int cp_tree_needs_chunk(const struct cp_tree *tree, int s);
 
-/* A new last chunk for sequence s, whose chunks are all full, to hold `fill` tokens. */
+/* Adds a last chunk, to hold `fill` tokens, to sequence s, whose chunks are all full. */
 /*@
   requires valid: \valid(tree);
   requires ok: tree_ok(*tree);

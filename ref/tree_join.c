@@ -3,37 +3,11 @@
 #include "chunkproof/status.h"
 #include "tree_internal.h"
 
-/* Quotients of two unknowns are what the provers are worst at; here they meet them alone. */
-/*@ ghost
-  /@ requires 0 < c && 0 <= n;
-     assigns \nothing;
-     ensures 0 <= n / c <= chunks_for(n, c) <= n / c + 1 && chunks_for(n, c) <= n;
-     ensures 0 < n ==> 0 < chunks_for(n, c) && (chunks_for(n, c) - 1) * c < n;
-     ensures n <= chunks_for(n, c) * c;
-     ensures chunks_for(n, c) > CP_MAX_DEPTH <==> n > CP_MAX_DEPTH * c; @/
-  void chunks_bound(int n, int c) {
-    /@ assert n == (n / c) * c + n % c && 0 <= n % c < c; @/
-  }
-  /@ requires 0 < c && 0 <= n && 0 <= k < chunks_for(n, c);
-     assigns \nothing;
-     ensures 0 <= k * c < n;
-     ensures k + 1 < chunks_for(n, c) ==> k * c + c <= n;
-     ensures k + 1 == chunks_for(n, c) ==> n <= k * c + c; @/
-  void part_bound(int k, int c, int n) {
-    /@ assert n == (n / c) * c + n % c && 0 <= n % c < c; @/
-    /@ assert k * c <= (n / c) * c; @/
-    /@ assert k + 1 <= n / c ==> (k + 1) * c <= (n / c) * c; @/
-    /@ assert k == n / c ==> k * c == (n / c) * c; @/
-    /@ assert k + 1 == n / c ==> k * c + c == (n / c) * c; @/
-  }
-  /@ requires 0 < c && 0 <= k && n == k * c;
-     assigns \nothing;
-     ensures n / c == k && n % c == 0; @/
-  void quotient_of_product(int n, int k, int c) {
-  }
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_join.h"
+#endif
 
-/* A new last chunk for sequence s, whose chunks are all full, with these tokens. */
+/* Adds a last chunk with these tokens to sequence s, whose chunks are all full. */
 /*@
   requires valid: \valid(tree);
   requires ok: tree_ok(*tree);
@@ -70,15 +44,12 @@
 */
 static int put_chunk(struct cp_tree *tree, int s, const int *token, int first, int n) {
     int chunk = cp_tree_push_chunk(tree, s, n);
-    /*@
-      loop invariant i: 0 <= i <= n;
-      loop invariant tokens: \forall integer j; 0 <= j < i ==>
-        tree->tokens[chunk].token[j] == token[first + j];
-      loop invariant others: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==> x != chunk ==>
-        tree->tokens[x] == \at(tree->tokens[x], Pre);
-      loop assigns i, tree->tokens[0 .. CP_MAX_CHUNKS - 1];
-      loop variant n - i;
-    */
+    /*@ loop invariant i: 0 <= i <= n;
+        loop invariant tokens: \forall integer j; 0 <= j < i ==>
+          tree->tokens[chunk].token[j] == token[first + j];
+        loop invariant others: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==> x != chunk ==>
+          tree->tokens[x] == \at(tree->tokens[x], Pre);
+        loop assigns i, tree->tokens[0 .. CP_MAX_CHUNKS - 1]; loop variant n - i; */
     for (int i = 0; i < n; i++) {
         tree->tokens[chunk].token[i] = token[first + i];
     }
@@ -93,25 +64,7 @@ static int put_chunk(struct cp_tree *tree, int s, const int *token, int first, i
     return chunk;
 }
 
-/*@
-  // The chunks of sequence s from depth k on are new since p, and its own.
-  predicate tree_new_from(struct cp_tree t, integer s, integer k, struct cp_pool p) =
-    \forall integer j; k <= j < tree_depth(t, s) ==>
-      !pool_used(p, tree_chunk(t, s, j)) && tree_own(t, tree_chunk(t, s, j), s);
-
-  // n chunks were taken from a's pool. (A name, lest k in a loop become an expression in n_free.)
-  predicate pool_taken(struct cp_tree b, struct cp_tree a, integer n) =
-    b.pool.n_free == a.pool.n_free - n;
-
-  // Sequence s holds the prompt's tokens at depth j; as far as it goes.
-  predicate tree_part{L}(struct cp_tree t, integer s, integer j, int *token, integer c) =
-    \forall integer i; 0 <= i < t.fill[tree_chunk(t, s, j)] ==>
-      t.tokens[tree_chunk(t, s, j)].token[i] == token[j * c + i];
-  predicate tree_content{L}(struct cp_tree t, integer s, int *token, integer c) =
-    \forall integer j; 0 <= j < tree_depth(t, s) ==> tree_part(t, s, j, token, c);
-*/
-
-/* The prompt's chunks that sequence s, which has the first `known` of them, does not have yet. */
+/* Sequence s has the first `known` of the prompt's chunks: adds the rest. */
 /*@
   requires valid: \valid(tree);
   requires ok: tree_ok(*tree);
@@ -148,30 +101,28 @@ static void put_rest(struct cp_tree *tree, int s, int known, const int *token, i
     int c = tree->chunk_size;
     int n_chunks = n_tokens / c + (n_tokens % c > 0 ? 1 : 0);
     /*@ ghost chunks_bound(n_tokens, c); */
-    /*@
-      loop invariant k: known <= k <= n_chunks && tree_depth(*tree, s) == k;
-      loop invariant ok: tree_ok(*tree);
-      loop invariant free: pool_taken(*tree, \at(*tree, Pre), k - known);
-      loop invariant last: 0 < k < n_chunks ==> tree_last_fill(*tree, s) == c;
-      loop invariant whole: 0 < k == n_chunks ==>
-        tokens_in(k, c, tree_last_fill(*tree, s)) == n_tokens;
-      loop invariant content: tree_content(*tree, s, token, c);
-      loop invariant path: \forall integer j; 0 <= j < known ==>
-        tree_chunk(*tree, s, j) == \at(tree_chunk(*tree, s, j), Pre);
-      loop invariant private: tree_new_from(*tree, s, known, \at(tree->pool, Pre));
-      loop invariant row: tree->sequence[s].id == \at(tree->sequence[s].id, Pre) &&
-        tree->sequence[s].salt == \at(tree->sequence[s].salt, Pre);
-      loop invariant used: \forall integer x; pool_used(\at(tree->pool, Pre), x) ==>
-        pool_used(tree->pool, x);
-      loop invariant others: \forall integer x; pool_used(\at(tree->pool, Pre), x) ==>
-        tree->fill[x] == \at(tree->fill[x], Pre) && tree->tokens[x] == \at(tree->tokens[x], Pre);
-      loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
-      loop assigns k, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
-        tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
-        tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
-        tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[s];
-      loop variant n_chunks - k;
-    */
+    /*@ loop invariant k: known <= k <= n_chunks && tree_depth(*tree, s) == k;
+        loop invariant ok: tree_ok(*tree);
+        loop invariant free: tree_took(*tree, \at(*tree, Pre), k - known);
+        loop invariant last: 0 < k < n_chunks ==> tree_last_fill(*tree, s) == c;
+        loop invariant whole: 0 < k == n_chunks ==>
+          tokens_in(k, c, tree_last_fill(*tree, s)) == n_tokens;
+        loop invariant content: tree_content(*tree, s, token, c);
+        loop invariant path: \forall integer j; 0 <= j < known ==>
+          tree_chunk(*tree, s, j) == \at(tree_chunk(*tree, s, j), Pre);
+        loop invariant private: tree_new_from(*tree, s, known, \at(tree->pool, Pre));
+        loop invariant row: tree->sequence[s].id == \at(tree->sequence[s].id, Pre) &&
+          tree->sequence[s].salt == \at(tree->sequence[s].salt, Pre);
+        loop invariant used: \forall integer x; pool_used(\at(tree->pool, Pre), x) ==>
+          pool_used(tree->pool, x);
+        loop invariant others: \forall integer x; pool_used(\at(tree->pool, Pre), x) ==>
+          tree->fill[x] == \at(tree->fill[x], Pre) && tree->tokens[x] == \at(tree->tokens[x], Pre);
+        loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
+        loop assigns k, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+          tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+          tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+          tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[s];
+        loop variant n_chunks - k; */
     for (int k = known; k < n_chunks; k++) {
         /*@ ghost part_bound(k, c, n_tokens); */
         int first = k * c;
@@ -198,8 +149,24 @@ static void put_rest(struct cp_tree *tree, int s, int known, const int *token, i
     /*@ assert length: tokens_in(n_chunks, c, tree_last_fill(*tree, s)) == n_tokens; */
 }
 
+/* Example (the tree of tree_internal.h): the prompt 1 2 3 4 9 joins.
+ *
+ *     1. It takes 3 chunks; a path may have as many, and there is room for one more sequence.
+ *     2. The longest match is A B, of sequence 0. The third chunk must be new: the pool has one.
+ *     3. B covers [0,2), so the new sequence comes right behind: at = 2.
+ *     4. The new row 2 has A B. Sequence 2 becomes 3; A and B cover one sequence more.
+ *     5. A new chunk F takes the rest, "9".
+ *
+ *     A "1 2" [0,4)                      sequence 0: A B C
+ *     |-- B "3 4" [0,3)                  sequence 1: A B D
+ *     |   |-- C "5" [0,1)                sequence 2: A B F    new, shares 4 tokens
+ *     |   |-- D "6 7" [1,2)              sequence 3: A E      was sequence 2
+ *     |   `-- F "9" [2,3)
+ *     `-- E "8" [3,4)
+ */
 int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined) {
+    /* 1. */
     int c = tree->chunk_size;
     if (n_tokens < 0) {
         return CP_ERROR_ARGUMENT;
@@ -212,12 +179,15 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
     if (tree->n_sequences == CP_MAX_SEQUENCES) {
         return CP_ERROR_SEQUENCES_FULL;
     }
+    /* 2. Nothing has been written so far. */
     struct cp_match match = cp_tree_lookup(tree, token, n_tokens, salt, hash);
     int n = match.n_chunks;
     if (n_chunks - n > tree->pool.n_free) {
+        /*@ assert lacks: prompt_hashed(*tree, token, n_tokens, hash) ==>
+              join_lacks(*tree, token, n_tokens, salt); */
         return CP_ERROR_POOL_FULL;
     }
-
+    /* 3. */
     int from = match.sequence;
     int at = tree->n_sequences;
     if (n > 0) {
@@ -233,12 +203,14 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
           tree->begin[x] < at < tree->end[x] ==> n > 0 && tree_on(*tree, from, n, x); */
     /*@ assert found: \forall integer k, i; 0 <= k < n ==> 0 <= i < c ==>
           tree->tokens[tree_chunk(*tree, from, k)].token[i] == token[k * c + i]; */
+    /* 4. */
     cp_tree_new_row(tree, from, n, at, id, salt);
     /*@ assert tokens: \forall integer k, i; 0 <= k < n ==> 0 <= i < c ==>
           tree->tokens[tree_chunk(*tree, at, k)].token[i] == token[k * c + i]; */
     /*@ assert full: \forall integer k; 0 <= k < n ==>
           tree->fill[tree_chunk(*tree, at, k)] == c; */
     /*@ assert parts: \forall integer k; 0 <= k < n ==> tree_part(*tree, at, k, token, c); */
+    /* 5. */
     put_rest(tree, at, n, token, n_tokens);
     /*@ assert shared: n > 0 ==>
           tree_chunk(*tree, at, n - 1) == tree_chunk(\at(*tree, Pre), from, n - 1); */
@@ -250,7 +222,17 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
     /*@ assert first: hashes_right(\at(*tree, Pre), token, hash, n_tokens / c) ==>
           \forall integer s; 0 <= s < from ==> \at(*tree, Pre).sequence[s].salt == salt ==>
           !tree_matches(\at(*tree, Pre), s, token, match.n_tokens / c); */
+    /*@ assert new_row: join_row(*tree, at, n_tokens, salt, id); */
+    /*@ assert new_shared: join_shared(\at(*tree, Pre), *tree, at, match.n_tokens / c); */
+    /*@ assert new_own: join_own(\at(*tree, Pre), *tree, at, match.n_tokens / c, n_tokens); */
+    /*@ assert new_first: match.n_tokens > 0 ==>
+          prompt_hashed(\at(*tree, Pre), token, n_tokens, hash) ==>
+          join_first(\at(*tree, Pre), *tree, at, n, token, salt); */
     joined->sequence = at;
     joined->n_shared = match.n_tokens;
+    /*@ assert counts: 0 <= joined->n_shared <= n_tokens && joined->n_shared % c == 0 &&
+          tree->n_sequences == \at(tree->n_sequences, Pre) + 1; */
+    /*@ assert stamp: next_epoch(\at(tree->stamp, Pre), tree->stamp); */
+    /*@ assert joined: join_of(\at(*tree, Pre), *tree, *joined, token, n_tokens, salt, id); */
     return CP_OK;
 }

@@ -5,31 +5,21 @@
 
 #include "tree_internal.h"
 
-/* Products of two unknowns are what the provers are worst at; here they meet them alone. */
-/*@ ghost
-  /@ requires 0 < c && 0 <= n && 0 <= k < n / c;
-     assigns \nothing;
-     ensures 0 <= k * c && k * c + c <= n; @/
-  void part_bound(int k, int c, int n) {
-    /@ assert (n / c) * c <= n; @/
-    /@ assert (k + 1) * c <= (n / c) * c; @/
-  }
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_match.h"
+#endif
 
-/* FNV-1a, a token at a time, and then the low bits carried into the high ones, which are returned. */
+/* FNV-1a over the tokens; then the low bits are mixed into the high ones, which are returned. */
 unsigned long long cp_tree_hash(const int *token, int n, int bits) {
     unsigned long long h = 14695981039346656037ULL;
     if (bits == 0) {
         return 0;
     }
-    /*@
-      loop invariant k: 0 <= k <= n;
-      loop invariant h: \forall struct cp_tokens chunk;
-        (\forall integer i; 0 <= i < k ==> chunk.token[i] == token[i]) ==>
-          h == hash_of_first(chunk, k);
-      loop assigns k, h;
-      loop variant n - k;
-    */
+    /*@ loop invariant k: 0 <= k <= n;
+        loop invariant h: \forall struct cp_tokens chunk;
+          (\forall integer i; 0 <= i < k ==> chunk.token[i] == token[i]) ==>
+            h == hash_of_first(chunk, k);
+        loop assigns k, h; loop variant n - k; */
     for (int k = 0; k < n; k++) {
         h = (h ^ (unsigned)token[k]) * 1099511628211ULL;
     }
@@ -48,12 +38,10 @@ unsigned long long cp_tree_chunk_hash(const struct cp_tree *tree, int chunk) {
 
 void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
                          unsigned long long *hash) {
-    /*@
-      loop invariant k: 0 <= k <= n_tokens / tree->chunk_size;
-      loop invariant hashes: prompt_hashes(*tree, token, hash, k);
-      loop assigns k, hash[0 .. n_tokens / tree->chunk_size - 1];
-      loop variant n_tokens / tree->chunk_size - k;
-    */
+    /*@ loop invariant k: 0 <= k <= n_tokens / tree->chunk_size;
+        loop invariant hashes: prompt_hashes(*tree, token, hash, k);
+        loop assigns k, hash[0 .. n_tokens / tree->chunk_size - 1];
+        loop variant n_tokens / tree->chunk_size - k; */
     for (int k = 0; k < n_tokens / tree->chunk_size; k++) {
         /*@ ghost part_bound(k, tree->chunk_size, n_tokens); */
         int first = k * tree->chunk_size;
@@ -87,13 +75,10 @@ static int chunk_matches(const struct cp_tree *tree, int chunk, const int *token
     if (hash != NULL && tree->hash[chunk] != hash[k]) {
         return 0;
     }
-    /*@
-      loop invariant i: 0 <= i <= tree->chunk_size;
-      loop invariant equal: \forall integer j; 0 <= j < i ==>
-        tree->tokens[chunk].token[j] == token[first + j];
-      loop assigns i;
-      loop variant tree->chunk_size - i;
-    */
+    /*@ loop invariant i: 0 <= i <= tree->chunk_size;
+        loop invariant equal: \forall integer j; 0 <= j < i ==>
+          tree->tokens[chunk].token[j] == token[first + j];
+        loop assigns i; loop variant tree->chunk_size - i; */
     for (int i = 0; i < tree->chunk_size; i++) {
         if (tree->tokens[chunk].token[i] != token[first + i]) {
             return 0;
@@ -126,12 +111,9 @@ static int match_path(const struct cp_tree *tree, int s, int known, const int *t
     if (tree->sequence[s].salt != salt) {
         return 0;
     }
-    /*@
-      loop invariant k: known <= k <= n_tokens / tree->chunk_size && k <= tree_depth(*tree, s);
-      loop invariant match: tree_matches(*tree, s, token, k);
-      loop assigns k;
-      loop variant n_tokens / tree->chunk_size - k;
-    */
+    /*@ loop invariant k: known <= k <= n_tokens / tree->chunk_size && k <= tree_depth(*tree, s);
+        loop invariant match: tree_matches(*tree, s, token, k);
+        loop assigns k; loop variant n_tokens / tree->chunk_size - k; */
     while (k < n_tokens / tree->chunk_size && k < tree->sequence[s].n_chunks) {
         int chunk = tree->sequence[s].chunk[k];
         /*@ assert used: pool_used(tree->pool, chunk); */
@@ -144,47 +126,48 @@ static int match_path(const struct cp_tree *tree, int s, int known, const int *t
     return k;
 }
 
-/*@
-  // No sequence of this salt before s has more than n of the prompt's chunks.
-  predicate no_longer{L}(struct cp_tree t, integer s, integer n, int *token, integer n_full,
-                         integer salt) =
-    \forall integer r, m; 0 <= r < s ==> t.sequence[r].salt == salt ==> n < m <= n_full ==>
-      !tree_matches(t, r, token, m);
-*/
-
+/* Example (the tree of tree_internal.h): the prompt 1 2 8 9 has two full chunks, "1 2" and "8 9".
+ *
+ *     s = 0   1. A matches, B differs: k = 1.   2. The best match is now 1 chunk, of sequence 0.
+ *             3. B covers [0,2), and all of these differ here too: go on with sequence 2.
+ *             4. Sequence 2 has A as well: 1 chunk is known to match.
+ *     s = 2   1. E is partial: k = 1.           2. Sequence 0 stays the best match.
+ *             3. E covers [2,3): the end.
+ *
+ * Sequence 1 was never compared. */
 struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
                                unsigned long long salt, const unsigned long long *hash) {
     struct cp_match best = {0, 0, -1};
     int n_full = n_tokens / tree->chunk_size;
     int known = 0; /* leading chunks of s that the sequence before it had too, and that match */
     int s = 0;
-    /*@
-      loop invariant s: 0 <= s <= tree->n_sequences;
-      loop invariant known: 0 <= known <= n_full;
-      loop invariant known_match: s < tree->n_sequences ==> tree_matches(*tree, s, token, known) &&
-        (known > 0 ==> tree->sequence[s].salt == salt);
-      loop invariant best: 0 <= best.n_chunks <= n_full &&
-        best.n_tokens == best.n_chunks * tree->chunk_size && 0 <= best.n_tokens <= n_tokens;
-      loop invariant none: best.n_chunks == 0 ==> best.sequence == -1;
-      loop invariant match: best.n_chunks > 0 ==>
-        0 <= best.sequence < s && tree->sequence[best.sequence].salt == salt &&
-        tree_matches(*tree, best.sequence, token, best.n_chunks);
-      loop invariant longest: hashes_right(*tree, token, hash, n_full) ==>
-        no_longer(*tree, s, best.n_chunks, token, n_full, salt);
-      loop invariant first: hashes_right(*tree, token, hash, n_full) ==> best.n_chunks > 0 ==>
-        no_longer(*tree, best.sequence, best.n_chunks - 1, token, n_full, salt);
-      loop assigns s, known, best;
-      loop variant tree->n_sequences - s;
-    */
+    /*@ loop invariant s: 0 <= s <= tree->n_sequences;
+        loop invariant known: 0 <= known <= n_full;
+        loop invariant known_match: s < tree->n_sequences ==>
+          tree_matches(*tree, s, token, known) &&
+          (known > 0 ==> tree->sequence[s].salt == salt);
+        loop invariant best: 0 <= best.n_chunks <= n_full &&
+          best.n_tokens == best.n_chunks * tree->chunk_size && 0 <= best.n_tokens <= n_tokens;
+        loop invariant none: best.n_chunks == 0 ==> best.sequence == -1;
+        loop invariant match: best.n_chunks > 0 ==>
+          0 <= best.sequence < s && tree->sequence[best.sequence].salt == salt &&
+          tree_matches(*tree, best.sequence, token, best.n_chunks);
+        loop invariant longest: hashes_right(*tree, token, hash, n_full) ==>
+          no_longer(*tree, s, best.n_chunks, token, n_full, salt);
+        loop invariant first: hashes_right(*tree, token, hash, n_full) ==> best.n_chunks > 0 ==>
+          no_longer(*tree, best.sequence, best.n_chunks - 1, token, n_full, salt);
+        loop assigns s, known, best; loop variant tree->n_sequences - s; */
     while (s < tree->n_sequences && best.n_chunks < n_full) {
+        /* 1. How many chunks match? */
         int k = match_path(tree, s, known, token, n_tokens, salt, hash);
+        /* 2. Only a longer match replaces the best one: the first of equals stays. */
         if (k > best.n_chunks) {
             /*@ ghost part_bound(k - 1, tree->chunk_size, n_tokens); */
             best.n_chunks = k;
             best.n_tokens = k * tree->chunk_size;
             best.sequence = s;
         }
-        /* All sequences on the first chunk that differs match no further: step over its range. */
+        /* 3. Each sequence on the first chunk that differs matches no further: skip its range. */
         int next = s + 1;
         if (k < tree->sequence[s].n_chunks) {
             int chunk = tree->sequence[s].chunk[k];
@@ -198,16 +181,15 @@ struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int
         /*@ assert no_further: hashes_right(*tree, token, hash, n_full) ==>
               \forall integer r, m; s <= r < next ==> tree->sequence[r].salt == salt ==>
               k < m <= n_full ==> !tree_matches(*tree, r, token, m); */
-        /*@
-          loop invariant k: 0 <= k <= \at(k, LoopEntry);
-          loop assigns k;
-          loop variant k;
-        */
+        /* 4. The next sequence has the chunks whose range goes on, and these match. */
+        /*@ loop invariant k: 0 <= k <= \at(k, LoopEntry);
+            loop assigns k; loop variant k; */
         while (k > 0 && tree->end[tree->sequence[s].chunk[k - 1]] <= next) {
             k--;
         }
         /*@ assert shared: next < tree->n_sequences ==> \forall integer j; 0 <= j < k ==>
-              j < tree_depth(*tree, next) && tree_chunk(*tree, next, j) == tree_chunk(*tree, s, j); */
+              j < tree_depth(*tree, next) &&
+              tree_chunk(*tree, next, j) == tree_chunk(*tree, s, j); */
         s = next;
         known = k;
     }

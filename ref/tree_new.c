@@ -8,9 +8,9 @@
 #include "chunkproof/status.h"
 #include "chunkproof/tree.h"
 
-/* A number that no other tree of this process has: a plan kept from a tree that is gone must not pass
- * for one of a new tree that happens to be at the same address (PLAN-5). Trees that exist at one
- * moment differ in their address, others in the moment that they were made. */
+/* A number that no other tree of this process has (PLAN-5). A plan of a freed tree must not pass
+ * for one of a new tree at the same address. Trees that exist together differ in their address, the
+ * others in the time when they were made. */
 static unsigned long long identity(const struct cp_tree *tree) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

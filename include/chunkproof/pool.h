@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pool of chunks (spec/pool.md): which of `capacity` fixed-size chunks are in use.
  *
- * A sparse set: perm[] lists all chunks, the free ones first, and pos[] is its inverse. The last
- * free entry is handed out next, so a chunk that was just released is used again before one that was
- * never used, and fresh chunks come in index order: memory beyond the peak is never touched.
+ * A sparse set: perm[] lists all chunks, the free ones first, and pos[] is its inverse. The pool
+ * hands out the last free entry. So it reuses the chunk released last before a chunk that was never
+ * used, and fresh chunks come in index order: memory beyond the peak is never touched.
  */
 #ifndef CHUNKPROOF_POOL_H
 #define CHUNKPROOF_POOL_H
@@ -21,27 +21,9 @@ struct cp_pool {
     int pos[CP_MAX_CHUNKS];
 };
 
-/*@
-  // POOL-1: the size is within the build-time bound.
-  predicate pool_size(struct cp_pool p) =
-    1 <= p.capacity <= CP_MAX_CHUNKS && 0 <= p.n_free <= p.capacity;
-
-  // POOL-2: perm is a permutation of the chunks and pos its inverse. Hence free and used chunks
-  // partition the pool and no chunk is listed twice.
-  predicate pool_perm(struct cp_pool p) =
-    \forall integer i; 0 <= i < p.capacity ==>
-      0 <= p.perm[i] < p.capacity && p.pos[p.perm[i]] == i;
-
-  predicate pool_pos(struct cp_pool p) =
-    \forall integer x; 0 <= x < p.capacity ==>
-      0 <= p.pos[x] < p.capacity && p.perm[p.pos[x]] == x;
-
-  predicate pool_ok(struct cp_pool p) = pool_size(p) && pool_perm(p) && pool_pos(p);
-
-  // Chunk x is in use.
-  predicate pool_used(struct cp_pool p, integer x) =
-    0 <= x < p.capacity && p.n_free <= p.pos[x];
-*/
+#ifdef __FRAMAC__
+#include "proofs/logic/pool.h"
+#endif
 
 /* Empties the pool: `capacity` chunks, all free. */
 /*@
@@ -63,20 +45,9 @@ void cp_pool_init(struct cp_pool *pool, int capacity);
   assigns pool->n_free;
   ensures ok: pool_ok(*pool);
   ensures result: -1 <= \result < pool->capacity;
-  behavior full:
-    assumes pool->n_free == 0;
-    ensures pool_5_fails: \result == -1;
-    ensures pool_5_unchanged: *pool == \old(*pool);
-  behavior free:
-    assumes pool->n_free > 0;
-    ensures fewer: pool->n_free == \old(pool->n_free) - 1;
-    ensures was_free: !pool_used(\old(*pool), \result);
-    ensures used_now: pool_used(*pool, \result);
-    ensures latest: \result == \old(pool->perm[pool->n_free - 1]);
-    ensures others: \forall integer x; x != \result ==>
-      (pool_used(*pool, x) <==> pool_used(\old(*pool), x));
-  complete behaviors;
-  disjoint behaviors;
+  ensures pool_5_fails: \old(pool->n_free) == 0 ==> \result == -1;
+  ensures pool_5_unchanged: \old(pool->n_free) == 0 ==> *pool == \old(*pool);
+  ensures pool_3_taken: \old(pool->n_free) > 0 ==> pool_taken(\old(*pool), *pool, \result);
 */
 int cp_pool_take(struct cp_pool *pool);
 
@@ -87,14 +58,8 @@ int cp_pool_take(struct cp_pool *pool);
   requires used: pool_used(*pool, chunk);
   assigns pool->n_free, pool->perm[0 .. CP_MAX_CHUNKS - 1], pool->pos[0 .. CP_MAX_CHUNKS - 1];
   ensures ok: pool_ok(*pool);
-  ensures capacity: pool->capacity == \old(pool->capacity);
-  ensures more: pool->n_free == \old(pool->n_free) + 1;
-  ensures pool_4_free: !pool_used(*pool, chunk);
+  ensures pool_4_released: pool_released(\old(*pool), *pool, chunk);
   ensures pool_4_next: pool->perm[pool->n_free - 1] == chunk;
-  ensures order: \forall integer i; 0 <= i < \old(pool->n_free) ==>
-    pool->perm[i] == \old(pool->perm[i]);
-  ensures others: \forall integer x; x != chunk ==>
-    (pool_used(*pool, x) <==> pool_used(\old(*pool), x));
 */
 void cp_pool_release(struct cp_pool *pool, int chunk);
 
@@ -109,8 +74,8 @@ void cp_pool_release(struct cp_pool *pool, int chunk);
 */
 int cp_pool_is_used(const struct cp_pool *pool, int chunk);
 
-/* Linear in the capacity, for any content: NULL when the pool is valid, else the number of the first
- * clause that it breaks ("POOL-1" or "POOL-2"). */
+/* Returns NULL when the pool is valid, else the number of the first clause that it breaks ("POOL-1"
+ * or "POOL-2"). Takes any content. Linear in the capacity. */
 /*@
   requires valid: \valid_read(pool);
   assigns \result \from *pool;

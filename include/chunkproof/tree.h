@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The prefix tree (a forest) of chunks (spec/tree.md).
  *
- * There are no node pointers. Sequences are numbered 0 .. n_sequences-1, and every used chunk covers
- * a half-open range [begin, end) of them. sequence[s].chunk[0 .. n_chunks) is the path of sequence s
- * from its root to its last chunk; the chunk at depth k holds its tokens k*c .. k*c+fill-1. Parent,
- * children and siblings follow from these ranges: the children of a chunk are met by stepping
- * through its range from end to end.
+ * There are no node pointers. Sequences are numbered 0 .. n_sequences-1, and every used chunk
+ * covers a half-open range [begin, end) of them. sequence[s].chunk[0 .. n_chunks) is the path of
+ * sequence s from its root to its last chunk; the chunk at depth k holds its tokens k*c ..
+ * k*c+fill-1. Parent, children and siblings follow from the ranges: to meet the children of a
+ * chunk, step through its range from end to end.
  *
- * Users read the fields as they like and change them only through the functions below. Joining,
- * leaving and forking renumber the sequences behind the place where they happen: the id that was
- * given at join or fork goes with the sequence, its index does not.
+ * Callers may read every field, and change them only through the functions below. A join, leave or
+ * fork renumbers all later sequences: a sequence keeps the id that it got at join or fork, and may
+ * change its index.
  */
 #ifndef CHUNKPROOF_TREE_H
 #define CHUNKPROOF_TREE_H
@@ -56,16 +56,37 @@ struct cp_tree {
     struct cp_sequence sequence[CP_MAX_SEQUENCES];
 };
 
-#include "chunkproof/tree_logic.h" /* the clauses that the contracts below speak of */
+/* What is already there of a prompt (TREE-8). */
+struct cp_match {
+    int n_chunks; /* leading full chunks that some sequence of the same salt has */
+    int n_tokens; /* n_chunks * chunk_size: K and V are needed only from this token on */
+    int sequence; /* a sequence that has them, or -1 when n_chunks is 0 */
+};
 
-/* A tree in memory of its own, touched only where it is used, with room for `capacity` chunks of
- * `chunk_size` tokens (ranges: limits.h). Address space for sizeof(struct cp_tree) is reserved whatever
- * the capacity: about CP_MAX_CHUNKS * CP_MAX_CHUNK_SIZE * 4 bytes, so a limit on it (ulimit -v) must
- * leave that. hash_bits = 0 shares by comparing tokens alone; 1 .. 64 compares hashes of that width
- * first and tokens only when they agree (TREE-15), which is quicker for large chunks and never
- * decides by itself.
- * On CP_OK *tree is the caller's, to be given to cp_tree_free(); else *tree is NULL.
- * Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
+/* What a join made (TREE-9). */
+struct cp_joined {
+    int sequence; /* where the new sequence is */
+    int n_shared; /* leading tokens that it shares: K and V are needed only from there on */
+};
+
+/* What a fork made (TREE-12). */
+struct cp_forked {
+    int sequence;  /* the new sequence: the old one's index + 1 */
+    int copy_from; /* the partial last chunk whose K and V (fill tokens) the caller must copy ... */
+    int copy_to;   /* ... to this chunk, or both -1 when there is nothing to copy */
+};
+
+#ifdef __FRAMAC__
+#include "proofs/logic/tree.h"
+#endif
+
+/* Makes a tree with room for `capacity` chunks of `chunk_size` tokens (ranges: limits.h) in memory
+ * of its own, of which only the pages in use are touched. It reserves address space for
+ * sizeof(struct cp_tree) whatever the capacity: about CP_MAX_CHUNKS * CP_MAX_CHUNK_SIZE * 4 bytes,
+ * which a limit (ulimit -v) must allow. With hash_bits = 0 a lookup compares tokens alone. With 1
+ * .. 64 it compares hashes of that width first, and tokens only when the hashes agree (TREE-15):
+ * quicker for large chunks, with the same result. On CP_OK *tree is the caller's, to be given to
+ * cp_tree_free(); else *tree is NULL. Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
 int cp_tree_new(struct cp_tree **tree, int capacity, int chunk_size, int hash_bits);
 void cp_tree_free(struct cp_tree *tree);
 
@@ -84,7 +105,7 @@ void cp_tree_free(struct cp_tree *tree);
 */
 void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits);
 
-/* Number of tokens of a sequence, 0 <= sequence < n_sequences. */
+/* Number of tokens of a sequence (TREE-6), 0 <= sequence < n_sequences. */
 /*@
   requires valid: \valid_read(tree);
   requires ok: tree_ok(*tree);
@@ -118,34 +139,21 @@ int cp_tree_token(const struct cp_tree *tree, int sequence, int k);
 */
 int cp_tree_find(const struct cp_tree *tree, long long id);
 
-/* What is already there of a prompt (TREE-8). */
-struct cp_match {
-    int n_chunks; /* leading full chunks that some sequence of the same salt has */
-    int n_tokens; /* n_chunks * chunk_size: K and V are needed only from this token on */
-    int sequence; /* a sequence that has them, or -1 when n_chunks is 0 */
-};
-
-/* The longest match over all sequences, and the first that has it; reads only. token[0 .. n_tokens)
- * is the prompt; hash is NULL or the prompt's chunk hashes from cp_tree_hash_prompt(). n_tokens >= 0. */
+/* Finds the longest match over all sequences, and the first sequence that has it; reads only. The
+ * prompt is token[0 .. n_tokens), n_tokens >= 0; hash is NULL or the prompt's chunk hashes from
+ * cp_tree_hash_prompt(). */
 /*@
   requires valid: \valid_read(tree);
   requires ok: tree_ok(*tree);
   requires tokens: 0 <= n_tokens && \valid_read(token + (0 .. n_tokens - 1));
   requires hashes: hash == \null || \valid_read(hash + (0 .. n_tokens / tree->chunk_size - 1));
   assigns \nothing;
-  ensures sizes: 0 <= \result.n_chunks <= n_tokens / tree->chunk_size &&
-    \result.n_tokens == \result.n_chunks * tree->chunk_size;
-  ensures prompt: \result.n_tokens <= n_tokens;
-  ensures none: \result.n_chunks == 0 ==> \result.sequence == -1;
-  ensures match: \result.n_chunks > 0 ==> 0 <= \result.sequence < tree->n_sequences &&
-    tree->sequence[\result.sequence].salt == salt &&
-    tree_matches(*tree, \result.sequence, token, \result.n_chunks);
-  ensures longest: hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s, n; 0 <= s < tree->n_sequences && tree->sequence[s].salt == salt ==>
-      \result.n_chunks < n <= n_tokens / tree->chunk_size ==> !tree_matches(*tree, s, token, n);
-  ensures first: hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s; 0 <= s < \result.sequence && tree->sequence[s].salt == salt ==>
-      !tree_matches(*tree, s, token, \result.n_chunks);
+  ensures sizes: match_sizes(\result, n_tokens, tree->chunk_size);
+  ensures match: match_found(*tree, \result, token, salt);
+  ensures longest: prompt_hashed(*tree, token, n_tokens, hash) ==>
+    no_longer(*tree, tree->n_sequences, \result.n_chunks, token, n_tokens / tree->chunk_size, salt);
+  ensures first: prompt_hashed(*tree, token, n_tokens, hash) ==>
+    match_first(*tree, \result, token, salt);
 */
 struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int n_tokens,
                                unsigned long long salt, const unsigned long long *hash);
@@ -173,110 +181,27 @@ unsigned long long cp_tree_hash(const int *token, int n, int bits);
 void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
                          unsigned long long *hash);
 
-struct cp_joined {
-    int sequence; /* where the new sequence is */
-    int n_shared; /* leading tokens that it shares: K and V are needed only from there on */
-};
-
-/*@
-  // The chunks that n tokens take.
-  logic integer chunks_for(integer n, integer c) = n / c + (n % c > 0 ? 1 : 0);
-  // The last of the n chunks that a new sequence at index s shares, n > 0.
-  logic integer tree_last_shared(struct cp_tree t, integer s, integer n) = tree_chunk(t, s, n - 1);
-*/
-
 /* A new sequence (TREE-9). It shares the chunks of the longest match and gets chunks of its own for
  * the rest, and takes the index behind the last sequence of the deepest shared chunk, or the last
  * index when it shares none. n_tokens = 0 makes an empty sequence. *joined is written on CP_OK.
  * Fails with CP_ERROR_ARGUMENT (n_tokens < 0), CP_ERROR_TOO_LONG, CP_ERROR_SEQUENCES_FULL,
  * CP_ERROR_POOL_FULL; the tree is then unchanged (TREE-13). */
 /*@
-  requires valid: \valid(tree) && \valid(joined);
-  requires ok: tree_ok(*tree);
-  requires tokens: n_tokens > 0 ==> \valid_read(token + (0 .. n_tokens - 1));
-  requires hashes: n_tokens > 0 && hash != \null ==>
-    \valid_read(hash + (0 .. n_tokens / tree->chunk_size - 1));
-  requires separated: \separated(tree, joined) && \separated(tree, token + (0 .. n_tokens - 1)) &&
-    \separated(joined, token + (0 .. n_tokens - 1));
+  requires valid: \valid(tree) && \valid(joined) && tree_ok(*tree);
+  requires tokens: prompt_readable(token, n_tokens, hash, tree->chunk_size);
+  requires separated: \separated(tree, joined, token + (0 .. n_tokens - 1));
   assigns *tree, *joined;
-  ensures ok: tree_ok(*tree);
+  ensures ok: tree_ok(*tree) && tree_constant(\old(*tree), *tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree) && *joined == \old(*joined);
-  ensures negative: \result == CP_ERROR_ARGUMENT <==> n_tokens < 0;
-  ensures too_long: \result == CP_ERROR_TOO_LONG <==>
-    n_tokens > CP_MAX_DEPTH * \old(tree->chunk_size);
-  ensures sequences: \result == CP_ERROR_SEQUENCES_FULL <==>
-    0 <= n_tokens <= CP_MAX_DEPTH * \old(tree->chunk_size) &&
-    \old(tree->n_sequences) == CP_MAX_SEQUENCES;
-  ensures pool: \result == CP_ERROR_POOL_FULL ==>
-    hashes_right(*tree, token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s, n; 0 <= s < tree->n_sequences && tree->sequence[s].salt == salt ==>
-      0 <= n <= n_tokens / tree->chunk_size ==> tree_matches(*tree, s, token, n) ==>
-      tree->pool.n_free < chunks_for(n_tokens, tree->chunk_size) - n;
-  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
-    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_SEQUENCES_FULL ||
-    \result == CP_ERROR_POOL_FULL;
-  ensures one_more: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) + 1;
-  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < \old(tree->n_sequences) ==>
-    tree_kept(\old(*tree), r, *tree, r < joined->sequence ? r : r + 1);
-  ensures name: \result == CP_OK ==>
-    tree->sequence[joined->sequence].id == id && tree->sequence[joined->sequence].salt == salt;
-  ensures length: \result == CP_OK ==> tree_length(*tree, joined->sequence) == n_tokens;
-  ensures content: \result == CP_OK ==> \forall integer k, i;
-    0 <= k < tree_depth(*tree, joined->sequence) ==>
-    0 <= i < tree->fill[tree_chunk(*tree, joined->sequence, k)] ==>
-      tree->tokens[tree_chunk(*tree, joined->sequence, k)].token[i] ==
-        token[k * tree->chunk_size + i];
-  ensures n_shared: \result == CP_OK ==> 0 <= joined->n_shared <= n_tokens &&
-    joined->n_shared % tree->chunk_size == 0;
-  ensures tree_9_maximal: \result == CP_OK ==>
-    hashes_right(\old(*tree), token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s, n; 0 <= s < \old(tree->n_sequences) &&
-      \old(*tree).sequence[s].salt == salt ==>
-      joined->n_shared / tree->chunk_size < n <= n_tokens / tree->chunk_size ==>
-      !tree_matches(\old(*tree), s, token, n);
-  ensures at: \result == CP_OK ==> joined->sequence ==
-    (joined->n_shared == 0 ? \old(tree->n_sequences) :
-      \old(*tree).end[tree_last_shared(*tree, joined->sequence,
-        joined->n_shared / tree->chunk_size)]);
-  ensures shared: \result == CP_OK ==> \forall integer k;
-    0 <= k < joined->n_shared / tree->chunk_size ==>
-    tree_chunk(*tree, joined->sequence, k) == tree_chunk(\old(*tree),
-      \old(*tree).begin[tree_last_shared(*tree, joined->sequence,
-        joined->n_shared / tree->chunk_size)], k);
-  ensures first: \result == CP_OK ==> joined->n_shared > 0 ==>
-    hashes_right(\old(*tree), token, hash, n_tokens / tree->chunk_size) ==>
-    \forall integer s; \old(*tree).sequence[s].salt == salt ==> 0 <= s <
-      \old(*tree).begin[tree_last_shared(*tree, joined->sequence,
-        joined->n_shared / tree->chunk_size)] ==>
-      !tree_matches(\old(*tree), s, token, joined->n_shared / tree->chunk_size);
-  ensures private: \result == CP_OK ==> \forall integer k;
-    joined->n_shared / tree->chunk_size <= k < tree_depth(*tree, joined->sequence) ==>
-    !pool_used(\old(tree->pool), tree_chunk(*tree, joined->sequence, k)) &&
-    tree_own(*tree, tree_chunk(*tree, joined->sequence, k), joined->sequence);
-  ensures taken: \result == CP_OK ==> tree->pool.n_free == \old(tree->pool.n_free) -
-    (chunks_for(n_tokens, tree->chunk_size) - joined->n_shared / tree->chunk_size);
+  ensures tree_13_status: join_status(\result, \old(*tree), n_tokens);
+  ensures kept: \result == CP_OK ==> tree_rows_apart(\old(*tree), *tree, joined->sequence);
+  ensures row: \result == CP_OK ==> join_of(\old(*tree), *tree, *joined, token, n_tokens, salt, id);
+  ensures tree_9_maximal: prompt_hashed(\old(*tree), token, n_tokens, hash) ==>
+    join_longest(\result, \old(*tree), *tree, *joined, token, n_tokens, salt);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
-  ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
-    tree->stamp.step == \old(tree->stamp.step);
 */
 int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined);
-
-/*@
-  // PLAN-5: a counter has grown by n, unless it wrapped around.
-  predicate counted(integer before, integer n, integer after) =
-    before + n <= 18446744073709551615 ==> after == before + n;
-  // TREE-13: what is wrong with the i-th of the sequences in at[].
-  predicate append_misplaced{L}(struct cp_tree t, int *at, integer i) =
-    at[i] < 0 || at[i] >= t.n_sequences || (i > 0 && at[i] <= at[i - 1]);
-  predicate append_too_deep{L}(struct cp_tree t, int *at, integer i) =
-    tree_needs_chunk(t, at[i]) && tree_depth(t, at[i]) == CP_MAX_DEPTH;
-  // Nothing is, with the first n.
-  predicate append_right{L}(struct cp_tree t, int *at, integer n) =
-    \forall integer i; 0 <= i < n ==> !append_misplaced(t, at, i) && !append_too_deep(t, at, i);
-*/
 
 /* One more token for one sequence (TREE-10). A chunk is added only when the last one is full.
  * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_TOO_LONG, CP_ERROR_POOL_FULL; the tree
@@ -287,29 +212,13 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
-  ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
-  ensures too_long: \result == CP_ERROR_TOO_LONG <==> 0 <= sequence < \old(tree->n_sequences) &&
-    \old(tree_needs_chunk(*tree, sequence)) && \old(tree_depth(*tree, sequence)) == CP_MAX_DEPTH;
-  ensures pool: \result == CP_ERROR_POOL_FULL <==> 0 <= sequence < \old(tree->n_sequences) &&
-    \old(tree_needs_chunk(*tree, sequence)) &&
-    \old(tree_depth(*tree, sequence)) < CP_MAX_DEPTH && \old(tree->pool.n_free) == 0;
-  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
-    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_POOL_FULL;
-  ensures as_many: tree->n_sequences == \old(tree->n_sequences);
-  ensures longer: \result == CP_OK ==>
-    tree_length(*tree, sequence) == \old(tree_length(*tree, sequence)) + 1;
+  ensures tree_13_status: append_status(\result, \old(*tree), sequence);
   ensures tree_10_grown: \result == CP_OK ==> tree_grown(\old(*tree), *tree, sequence, token);
-  ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
-    r != sequence ==> tree_kept(\old(*tree), r, *tree, r);
-  ensures taken: \result == CP_OK ==> tree->pool.n_free ==
-    \old(tree->pool.n_free) - tree_needs(\old(*tree), sequence);
-  ensures same_paths: \result == CP_OK ==> tree_needs(\old(*tree), sequence) == 0 ==>
-    tree_same_paths(\old(*tree), *tree);
+  ensures longer: \result == CP_OK ==> tree_longer(\old(*tree), *tree, sequence);
+  ensures others: \result == CP_OK ==> tree_kept_but(\old(*tree), *tree, sequence);
+  ensures taken: \result == CP_OK ==> append_taken(\old(*tree), *tree, sequence);
+  ensures same_paths: \result == CP_OK ==> append_same_paths(\old(*tree), *tree, sequence);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
-  ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.step == (unsigned long long)(\old(tree->stamp.step) + 1) &&
-    counted(\old(tree->stamp.epoch), tree_needs(\old(*tree), sequence), tree->stamp.epoch);
 */
 int cp_tree_append(struct cp_tree *tree, int sequence, int token);
 
@@ -317,78 +226,38 @@ int cp_tree_append(struct cp_tree *tree, int sequence, int token);
  * All or none (TREE-13). Fails as cp_tree_append() does, and with CP_ERROR_ARGUMENT when n < 0 or
  * the sequences are not in increasing order. */
 /*@
-  requires valid: \valid(tree);
-  requires ok: tree_ok(*tree);
-  requires arguments: n > 0 ==>
-    \valid_read(sequence + (0 .. n - 1)) && \valid_read(token + (0 .. n - 1));
+  requires valid: \valid(tree) && tree_ok(*tree);
+  requires arguments: batch_readable(n, sequence, token);
   requires separated: \separated(tree, sequence + (0 .. n - 1), token + (0 .. n - 1));
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
-  ensures misplaced: \result == CP_ERROR_ARGUMENT ==> n < 0 ||
-    \exists integer i; 0 <= i < n && append_right(\old(*tree), sequence, i) &&
-      append_misplaced(\old(*tree), sequence, i);
-  ensures too_long: \result == CP_ERROR_TOO_LONG ==>
-    \exists integer i; 0 <= i < n && append_right(\old(*tree), sequence, i) &&
-      !append_misplaced(\old(*tree), sequence, i) && append_too_deep(\old(*tree), sequence, i);
-  ensures pool: \result == CP_ERROR_POOL_FULL ==> 0 <= n &&
-    append_right(\old(*tree), sequence, n) &&
-    tree_needed(\old(*tree), sequence, n) > \old(tree->pool.n_free);
-  ensures fits: \result == CP_OK ==> 0 <= n && append_right(\old(*tree), sequence, n) &&
-    tree_needed(\old(*tree), sequence, n) <= \old(tree->pool.n_free);
-  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
-    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_POOL_FULL;
-  ensures as_many: tree->n_sequences == \old(tree->n_sequences);
-  ensures longer: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
-    tree_length(*tree, sequence[i]) == \old(tree_length(*tree, sequence[i])) + 1;
-  ensures tree_10_grown: \result == CP_OK ==> \forall integer i; 0 <= i < n ==>
-    tree_grown(\old(*tree), *tree, sequence[i], token[i]);
-  ensures others: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
-    (\forall integer i; 0 <= i < n ==> sequence[i] != r) ==> tree_kept(\old(*tree), r, *tree, r);
-  ensures taken: \result == CP_OK ==> tree->pool.n_free ==
-    \old(tree->pool.n_free) - tree_needed(\old(*tree), sequence, n);
-  ensures needed: \result == CP_OK ==> 0 <= tree_needed(\old(*tree), sequence, n) <= n;
-  ensures same_paths: \result == CP_OK ==> tree_needed(\old(*tree), sequence, n) == 0 ==>
-    tree_same_paths(\old(*tree), *tree);
+  ensures tree_13_status: batch_status(\result, \old(*tree), n, sequence);
+  ensures tree_10_grown: \result == CP_OK ==> batch_grown(\old(*tree), *tree, n, sequence, token);
+  ensures others: \result == CP_OK ==> batch_kept(\old(*tree), *tree, n, sequence);
+  ensures taken: \result == CP_OK ==> batch_appended(\old(*tree), *tree, n, sequence);
+  ensures same_paths: \result == CP_OK ==> batch_same_paths(\old(*tree), *tree, n, sequence);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
-  ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.step == (unsigned long long)(\old(tree->stamp.step) + 1) &&
-    counted(\old(tree->stamp.epoch), tree_needed(\old(*tree), sequence, n), tree->stamp.epoch);
 */
 int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token);
 
 /* Removes a sequence and frees the chunks that no other has (TREE-11). The sequences behind it move
  * down by one. Fails with CP_ERROR_ARGUMENT (no such sequence). */
 /*@
-  requires valid: \valid(tree);
-  requires ok: tree_ok(*tree);
+  requires valid: \valid(tree) && tree_ok(*tree);
   assigns *tree;
   ensures ok: tree_ok(*tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree);
   ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
   ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT;
-  ensures one_less: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) - 1;
-  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < tree->n_sequences ==>
-    tree_kept(\old(*tree), r < sequence ? r : r + 1, *tree, r);
-  ensures tree_11_freed: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) <==>
-    (pool_used(\old(tree->pool), x) && !tree_own(\old(*tree), x, sequence));
-  ensures ranges: \result == CP_OK ==> \forall integer x; pool_used(tree->pool, x) ==>
-    tree->begin[x] == \old(*tree).begin[x] - (\old(*tree).begin[x] > sequence ? 1 : 0) &&
-    tree->end[x] == \old(*tree).end[x] - (\old(*tree).end[x] > sequence ? 1 : 0);
+  ensures kept: \result == CP_OK ==> tree_closed_up(\old(*tree), *tree, sequence);
+  ensures tree_11_freed: \result == CP_OK ==> tree_freed(\old(*tree), *tree, sequence);
+  ensures ranges: \result == CP_OK ==> tree_ranges_without(\old(*tree), *tree, sequence);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
   ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
-    tree->stamp.step == \old(tree->stamp.step);
+  ensures stamp: \result == CP_OK ==> next_epoch(\old(tree->stamp), tree->stamp);
 */
 int cp_tree_leave(struct cp_tree *tree, int sequence);
-
-struct cp_forked {
-    int sequence;  /* the new sequence: the old one's index + 1 */
-    int copy_from; /* the partial last chunk whose K and V (fill tokens) the caller must copy ... */
-    int copy_to;   /* ... to this chunk, or both -1 when there is nothing to copy */
-};
 
 /* A second sequence with the same tokens, next to the first (TREE-12): parallel sampling and beam
  * search. Full chunks are shared, a partial last chunk is copied. *forked is written on CP_OK.
@@ -401,42 +270,12 @@ struct cp_forked {
   assigns *tree, *forked;
   ensures ok: tree_ok(*tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree) && *forked == \old(*forked);
-  ensures missing: \result == CP_ERROR_ARGUMENT <==> !(0 <= sequence < \old(tree->n_sequences));
-  ensures sequences: \result == CP_ERROR_SEQUENCES_FULL <==>
-    0 <= sequence < \old(tree->n_sequences) && \old(tree->n_sequences) == CP_MAX_SEQUENCES;
-  ensures pool: \result == CP_ERROR_POOL_FULL <==> 0 <= sequence < \old(tree->n_sequences) &&
-    \old(tree->n_sequences) < CP_MAX_SEQUENCES && !\old(tree_needs_chunk(*tree, sequence)) &&
-    \old(tree->pool.n_free) == 0;
-  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
-    \result == CP_ERROR_SEQUENCES_FULL || \result == CP_ERROR_POOL_FULL;
-  ensures one_more: \result == CP_OK ==> tree->n_sequences == \old(tree->n_sequences) + 1;
-  ensures at: \result == CP_OK ==> forked->sequence == sequence + 1;
-  ensures kept: \result == CP_OK ==> \forall integer r; 0 <= r < \old(tree->n_sequences) ==>
-    tree_kept(\old(*tree), r, *tree, r <= sequence ? r : r + 1);
-  ensures name: \result == CP_OK ==> tree->sequence[sequence + 1].id == id &&
-    tree->sequence[sequence + 1].salt == tree->sequence[sequence].salt;
-  ensures length: \result == CP_OK ==>
-    tree_length(*tree, sequence + 1) == tree_length(*tree, sequence);
-  ensures content: \result == CP_OK ==> \forall integer k, i;
-    0 <= k < tree_depth(*tree, sequence) ==> 0 <= i < tree->fill[tree_chunk(*tree, sequence, k)] ==>
-      tree->tokens[tree_chunk(*tree, sequence + 1, k)].token[i] ==
-        tree->tokens[tree_chunk(*tree, sequence, k)].token[i];
-  ensures tree_12_shared: \result == CP_OK ==> \forall integer k;
-    0 <= k < tree_depth(*tree, sequence) - (forked->copy_from < 0 ? 0 : 1) ==>
-      tree_chunk(*tree, sequence + 1, k) == tree_chunk(*tree, sequence, k);
-  ensures nothing_to_copy: \result == CP_OK ==> \old(tree_needs_chunk(*tree, sequence)) ==>
-    forked->copy_from == -1 && forked->copy_to == -1 &&
-    tree->pool.n_free == \old(tree->pool.n_free);
-  ensures copied: \result == CP_OK ==> !\old(tree_needs_chunk(*tree, sequence)) ==>
-    forked->copy_from == tree_chunk(*tree, sequence, tree_depth(*tree, sequence) - 1) &&
-    forked->copy_to == tree_chunk(*tree, sequence + 1, tree_depth(*tree, sequence) - 1) &&
-    !pool_used(\old(tree->pool), forked->copy_to) &&
-    tree->pool.n_free == \old(tree->pool.n_free) - 1;
+  ensures tree_13_status: fork_status(\result, \old(*tree), sequence);
+  ensures kept: \result == CP_OK ==> tree_rows_apart(\old(*tree), *tree, sequence + 1);
+  ensures name: \result == CP_OK ==> fork_row(*tree, sequence, id);
+  ensures tree_12_shared: \result == CP_OK ==> tree_forked(\old(*tree), *tree, *forked, sequence);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
   ensures constant: tree_constant(\old(*tree), *tree);
-  ensures stamp: \result == CP_OK ==>
-    tree->stamp.epoch == (unsigned long long)(\old(tree->stamp.epoch) + 1) &&
-    tree->stamp.step == \old(tree->stamp.step);
 */
 int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_forked *forked);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values for names that have none in include/ and ref/. */
+/* Values for names that have none in include/, ref/ and proofs/logic/. */
 /*@
   // Axioms there; the same number.
   logic integer tree_needed{L}(struct cp_tree t, int *at, integer n) =

@@ -4,4 +4,5 @@
 
 #ifdef __FRAMAC__
 #include "proofs/logic/softmax_rescale.h"
+#include "proofs/logic/tree_append.h"
 #endif

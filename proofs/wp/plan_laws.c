@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PLAN-5, proved from the contracts of the tree and the plan alone: what cp_plan_update() requires of plan
- * and tree holds whatever operations came between. Hence a program that builds or updates a plan, and changes
- * the tree only through its operations, may update at any time.
+/* PLAN-5, proved from the contracts of the tree and the plan alone: what cp_plan_update() requires
+ * of plan and tree holds after any operations. Hence a program that builds or updates a plan, and
+ * changes the tree only through its operations, may update at any time.
  *
  * Supposed: no counter wraps around. 2^64 changes of a tree take centuries. */
 #include "chunkproof/plan.h"
 
 /*@
-  // The history of a plan and a tree of the same name: the plan is not newer, and if no path and no range
-  // has changed since it was made, it still has the tree's paths.
+  // The history of a plan and a tree of the same name: the plan is not newer; and if no path and no
+  // range has changed since it was made, it still has the tree's paths.
   predicate plan_kept(struct cp_plan p, struct cp_tree t) = p.stamp.tree == t.stamp.tree ==>
     p.stamp.epoch <= t.stamp.epoch &&
     (p.stamp.epoch == t.stamp.epoch ==> plan_paths_of(p, t));

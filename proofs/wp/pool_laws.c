@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from the contracts of the pool, proved from them alone: no body of ref/pool.c is seen
- * here. Lemmas stand here and not in pool.h because there they would enter every other proof. */
+/* What follows from the contracts of the pool alone: the proofs here see no body of ref/pool.c. The
+ * lemmas stand here and not in logic/pool.h, where they would enter every other proof. */
 #include "chunkproof/pool.h"
 
 /*@
@@ -12,8 +12,8 @@
   lemma partition: \forall struct cp_pool p, integer i; pool_ok(p) ==>
     0 <= i < p.capacity ==> (pool_used(p, p.perm[i]) <==> p.n_free <= i);
 
-  // POOL-3: the first `fresh` places hold the chunks that were never used, which are the highest ones,
-  // so that the lowest of them is the last in its places.
+  // POOL-3: the first `fresh` places hold the chunks that were never used. These are the highest
+  // ones, and the lowest of them is in the last of these places.
   predicate pool_fresh(struct cp_pool p, integer fresh) =
     0 <= fresh <= p.n_free &&
     (\forall integer i; 0 <= i < fresh ==> p.perm[i] == p.capacity - 1 - i);
@@ -30,8 +30,8 @@ void pool_fresh_init(struct cp_pool *pool, int capacity) {
     cp_pool_init(pool, capacity);
 }
 
-/* POOL-3: take hands out a chunk that was used before while there is a free one; else, the lowest of
- * those that never were. Chunks ever used are thus 0 .. peak-1. */
+/* POOL-3: take hands out a chunk that was used before while one is free; else the lowest chunk that
+ * was never used. So the chunks ever used are 0 .. peak-1. */
 /*@
   requires valid: \valid(pool);
   requires ok: pool_ok(*pool);
@@ -62,8 +62,8 @@ void pool_fresh_release(struct cp_pool *pool, int chunk, int fresh) {
     cp_pool_release(pool, chunk);
 }
 
-/* POOL-3, POOL-4: the chunk released last is the one taken next, and then the pool has the same free
- * chunks as before. */
+/* POOL-3, POOL-4: the chunk released last is taken next, and then the pool has the same free chunks
+ * as before. */
 /*@
   requires valid: \valid(pool);
   requires ok: pool_ok(*pool);
@@ -102,11 +102,8 @@ int pool_take_twice(struct cp_pool *pool) {
   ensures all_used: \forall integer x; 0 <= x < pool->capacity ==> pool_used(*pool, x);
 */
 int pool_take_all(struct cp_pool *pool) {
-    /*@
-      loop invariant ok: pool_ok(*pool);
-      loop assigns pool->n_free;
-      loop variant pool->n_free;
-    */
+    /*@ loop invariant ok: pool_ok(*pool);
+        loop assigns pool->n_free; loop variant pool->n_free; */
     while (pool->n_free > 0) {
         cp_pool_take(pool);
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ghost code, for the proofs alone: why the shared chunks find room in a plan, and why the plan of a valid
- * tree is a valid plan (PLAN-3). Each function is a lemma, its contract the statement, its body the
- * proof; a loop is an induction. */
-#ifndef CHUNKPROOF_REF_PLAN_PROOF_H
-#define CHUNKPROOF_REF_PLAN_PROOF_H
+/* For ref/plan.c: what its loops have done so far; and, as ghost code, why the shared chunks find
+ * room in a plan, and why the plan of a valid tree is a valid plan (PLAN-3). Each ghost function is
+ * a lemma: its contract is the statement, its body the proof; a loop is an induction. Provers alone
+ * read this file. */
+#ifndef CHUNKPROOF_LOGIC_PLAN_BUILD_H
+#define CHUNKPROOF_LOGIC_PLAN_BUILD_H
 
 #include "chunkproof/plan.h"
 
