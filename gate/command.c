@@ -337,7 +337,7 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
     size_t size = 0;
     FILE *out = text_open(&text, &size);
     int ran = r->has_before ? run_behind(out, o, runner, r, &finding)
-              : o->explain  ? gate_explain(out, runner, recipe, &finding)
+              : o->explain  ? gate_explain(out, runner, recipe, o->time, &interrupted, &finding)
                             : gate_check_recipe(runner, recipe, &finding);
     text_close(out);
     if (ran > 0 && (finding.verdict != GATE_RIGHT || o->n_replay == 1)) {
@@ -365,8 +365,11 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
 static int run_cases(const struct gate_options *o, struct runner *runner,
                      const struct replayed *replayed) {
     int n[NO_VERDICT + 1] = {0};
-    for (int i = 0; i < o->n_replay && n[NO_VERDICT] == 0; i++) {
+    for (int i = 0; i < o->n_replay && n[NO_VERDICT] == 0 && !interrupted; i++) {
         n[run_case(o, runner, &replayed[i], o->replay[i])]++;
+    }
+    if (interrupted) {
+        return EXIT_INTERRUPTED;
     }
     if (n[NO_VERDICT] > 0) {
         return EXIT_BAD_USE;
@@ -408,6 +411,9 @@ static int replay_command(int argc, char **argv, int explains) {
     if (options.help) {
         gate_replay_help(stdout, explains);
     } else {
+        if (explains) {
+            catch_interrupt();
+        }
         status = replay(&options);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -453,9 +453,9 @@ int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct ga
               gate_looker *look, void *context);
 
 /* The same as gate_check_recipe(), and what could have been computed instead of attention where it is wrong, which may take
- * more runs of cases like it. */
+ * more runs of cases like it: for so many seconds, or until `stop` is not 0. */
 int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
-                 struct gate_finding *finding);
+                 double seconds, const volatile int *stop, struct gate_finding *finding);
 
 /* What is said of a kernel that is right in a new process and wrong in one that ran other calls. */
 extern const char gate_keeps_something[];
