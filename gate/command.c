@@ -344,7 +344,7 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
     size_t size = 0;
     FILE *out = text_open(&text, &size);
     int ran = r->one.has_before ? run_behind(out, o, runner, &r->one, &finding)
-              : o->explain      ? gate_explain(out, runner, recipe, &finding)
+              : o->explain      ? gate_explain(out, runner, recipe, o->time, &interrupted, &finding)
                                 : gate_check_recipe(runner, recipe, &finding);
     text_close(out);
     if (ran > 0 && (finding.verdict != GATE_RIGHT || alone)) {
@@ -374,8 +374,11 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
 static int run_cases(const struct gate_options *o, struct runner *runner,
                      const struct replayed *cases, int n_cases) {
     int n[NO_VERDICT + 1] = {0};
-    for (int i = 0; i < n_cases && n[NO_VERDICT] == 0; i++) {
+    for (int i = 0; i < n_cases && n[NO_VERDICT] == 0 && !interrupted; i++) {
         n[run_case(o, runner, &cases[i], n_cases == 1)]++;
+    }
+    if (interrupted) {
+        return EXIT_INTERRUPTED;
     }
     if (n[NO_VERDICT] > 0) {
         return EXIT_BAD_USE;
@@ -436,6 +439,9 @@ static int replay_command(int argc, char **argv, int explains) {
     if (options.help) {
         gate_replay_help(stdout, explains);
     } else {
+        if (explains) {
+            catch_interrupt();
+        }
         status = replay(&options);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {

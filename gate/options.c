@@ -11,12 +11,13 @@
 #include "cli/base/argument.h"
 #include "gate/gate.h"
 
-#define LEAST_SECONDS 0.001
-#define MOST_SECONDS  86400.0 /* of a call, */
-#define MOST_TIME     1e9     /* and of all */
-#define LEAST_GIB     1e-9
-#define MOST_GIB      65536.0
-#define MOST_JOBS     1024
+#define LEAST_SECONDS   0.001
+#define MOST_SECONDS    86400.0 /* of a call, */
+#define MOST_TIME       1e9     /* and of all */
+#define EXPLAIN_SECONDS 60.0
+#define LEAST_GIB       1e-9
+#define MOST_GIB        65536.0
+#define MOST_JOBS       1024
 
 enum option_value {
     KERNEL = 1000,
@@ -290,59 +291,64 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
 
 /* ---- chunkproof replay, chunkproof explain ---- */
 
+static const char of_replay[] =
+    "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. Says\n"
+    "which of them are wrong, and how. `chunkproof explain` says why.\n";
+
+static const char of_explain[] = "Runs cases that `chunkproof gate --save` kept, draws their "
+                                 "sequences, and says where results are wrong\n"
+                                 "and which mistakes would give them: of each mistake how many "
+                                 "wrong numbers it gives, in the case and in\n"
+                                 "a few cases like it, which explain runs as well; which wider "
+                                 "declaration would make the results right;\n"
+                                 "which bytes outside of the keys matter. The mistake that gives "
+                                 "the most numbers comes first. Of several\n"
+                                 "cases of a kernel one may tell more than another.\n";
+
+static const char replay_options[] =
+    "A case is described by how it is made: its values; its sizes (h, h_kv, d, c); what is\n"
+    "done to the tree (operations: joins, appends, leaves, forks); how many query rows there\n"
+    "are; unusual strides; and whether it runs again with other numbers in the same memory.\n"
+    "\n"
+    "CASES is a file of `chunkproof gate --save`, or a file with a case on each line, each named\n"
+    "FILE:LINE in what is printed. A file with a line that is no case is refused as a whole.\n"
+    "\n"
+    "  --kernel FILE         a shared object, or a source, as for `chunkproof gate`\n"
+    "  --on gpu|executor     where a kernel in device memory runs\n"
+    "  --seconds X           for one call (10; on the executor 100)\n"
+    "  --memory X            GiB for a case (4)\n";
+
 void gate_replay_help(FILE *file, int explains) {
     fprintf(file,
             "usage: chunkproof %s CASES... --kernel FILE [OPTION]...\n"
-            "\n",
-            explains ? "explain" : "replay");
-    fputs(
-        explains
-            ? "Runs cases that `chunkproof gate --save` kept, draws their sequences, and says "
-              "where "
-              "results are\n"
-              "wrong and which mistakes would give them: of each how many wrong numbers it gives, "
-              "in the case\n"
-              "and in a few like it that are run as well; which wider arithmetic would make them "
-              "right; which\n"
-              "bytes that are nobody's matter. What stands first gives the most; of several cases "
-              "one may tell\n"
-              "more than the others, of another kind of finding.\n"
-            : "Runs cases that `chunkproof gate --save` kept, on the same kernel or another one. "
-              "Says\n"
-              "which of them are wrong, and how. `chunkproof explain` says why.\n",
-        file);
-    fputs(
-        "A case is described by how it is made: its values; its sizes (h, h_kv, d, c); what is\n"
-        "done to the tree (operations: joins, appends, leaves, forks); how many query rows there\n"
-        "are; unusual strides; and whether it runs again with other numbers in the same memory.\n"
-        "\n"
-        "CASES is a file of `chunkproof gate --save`, or a file with a case on each line, each "
-        "named\n"
-        "FILE:LINE in what is printed. A file with a line that is no case is refused as a whole.\n"
-        "\n"
-        "  --kernel FILE         a shared object, or a source, as for `chunkproof gate`\n"
-        "  --on gpu|executor     where a kernel in device memory runs\n"
-        "  --seconds X           for one call (10; on the executor 100)\n"
-        "  --memory X            GiB for a case (4)\n"
-        "\n"
-        "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case\n",
-        file);
+            "\n"
+            "%s%s%s"
+            "\n"
+            "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case%s\n",
+            explains ? "explain" : "replay", explains ? of_explain : of_replay, replay_options,
+            explains ? "  --time X              seconds for each case (60); what was not tried by "
+                       "then is named\n"
+                     : "",
+            explains ? ",\n130 interrupted with Ctrl-C, after printing what was found so far" : "");
 }
 
 int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
-    static const struct option replay_names[] = {{"kernel", required_argument, NULL, KERNEL},
-                                                 {"on", required_argument, NULL, ON},
-                                                 {"seconds", required_argument, NULL, SECONDS},
-                                                 {"memory", required_argument, NULL, MEMORY},
-                                                 {"help", no_argument, NULL, HELP},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option replay_names[] = {
+        {"time", required_argument, NULL, TIME}, /* of explain */
+        {"kernel", required_argument, NULL, KERNEL},
+        {"on", required_argument, NULL, ON},
+        {"seconds", required_argument, NULL, SECONDS},
+        {"memory", required_argument, NULL, MEMORY},
+        {"help", no_argument, NULL, HELP},
+        {NULL, 0, NULL, 0}};
     static char replay[] = "chunkproof replay", explain[] = "chunkproof explain";
     int option, explains = strcmp(argv[0], "explain") == 0;
     const char *command = explains ? "explain" : "replay";
     argv[0] = explains ? explain : replay; /* as getopt_long() calls it */
-    *o = (struct gate_options){.command = command, .only = -1, .memory = GATE_MEMORY};
+    *o = (struct gate_options){
+        .command = command, .only = -1, .memory = GATE_MEMORY, .time = EXPLAIN_SECONDS};
     optind = 0; /* the command line may have been read before */
-    while ((option = getopt_long(argc, argv, "", replay_names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "", replay_names + !explains, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
             return -1;
         }

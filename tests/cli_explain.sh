@@ -162,6 +162,38 @@ messages() {
         status 2 "$case" --kernel "$work/none.so" && [ "$(grep -o none.so "$work/err" | wc -l)" = 1 ]
 }
 
+# --time ends it: what was not tried is named, and nothing is claimed of it.
+limited() {
+    kernel 's/n \* rescale/n/' && explain wrong || return 1
+    local case=$work/cases/wrong.json
+    status 1 "$case" --kernel "$work/wrong.c" --time 0.001 && has "for want of time: " &&
+        has "sums that are not rescaled" && has "no mistake that was tried" && hasnt "it declared" &&
+        wrong "chunkproof explain: --time needs a number" "$case" --kernel "$work/wrong.c" --time bad &&
+        subcommand=replay wrong "chunkproof replay: unrecognized option '--time'" "$case" --time 5
+}
+
+# So does Ctrl-C: a case of many keys takes longer than that.
+interrupted() {
+    kernel 's/n \* rescale/n/' && explain wrong || return 1
+    python3 - "$work/cases/wrong.json" >"$work/long.json" <<'END'
+import json
+import sys
+case = json.load(open(sys.argv[1]))
+case["recipe"].update(values="normal", head_dim=128, chunk_size=16, n_heads=4, n_kv_heads=2,
+                      operations=[["join", 0, 0, 4000]])
+json.dump(case, sys.stdout)
+END
+    "$chunkproof" explain "$work/long.json" --kernel "$work/wrong.c" --time 600 >"$work/out" 2>&1 &
+    local process=$! tries=0
+    until pgrep -P $process >/dev/null || [ $((tries += 1)) -gt 600 ]; do sleep 0.1; done
+    sleep 1
+    kill -INT $process
+    wait $process
+    local found=$?
+    [ $found = 130 ] && has "the sequences, with their chunks" && has "for want of time: " ||
+        { echo "status $found"; cat "$work/out"; return 1; }
+}
+
 # A kernel that is right: nothing is explained; and the case of a wrong one is right with it.
 right() {
     kernel 's/n \* rescale/n/' && explain wrong || return 1
@@ -218,6 +250,8 @@ ok "messages" messages
 ok "a workspace that is too small" small_workspace
 ok "a kernel that is right" right
 ok "no rounding" no_rounding
+ok "a limit of time" limited
+ok "Ctrl-C" interrupted
 ok "what is kept from call to call" remembers
 for base in 'm + logf(n)) * 1.44269504F@it were in bits' 'm)@it were the largest score alone' '-(m + logf(n)))@its sign were wrong' 'logf(n))@the largest score had not been added'; do
     gives_lse "(${base%@*}"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses that are wrong by themselves (GATE-3, GATE-9): where they are in the kernel's own terms, and what to look at. */
+/* Accesses that are wrong by themselves (GATE-3, GATE-9): where they are in the kernel's own terms,
+ * and what to look at. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,8 +156,8 @@ static void print_row_place(FILE *file, const struct cp_kernel_call *c, const ch
             c->n_heads - 1);
 }
 
-/* The name and the byte of " of NAME, at byte N of M", or of " bytes at NAME+N (M bytes)", wherever it is. 0: there is
- * neither. */
+/* The name and the byte of " of NAME, at byte N of M", or of " bytes at NAME+N (M bytes)", wherever
+ * it is. 0: there is neither. */
 static int read_spot(const char *text, char word[32], long long *byte) {
     const char *at = strstr(text, ", at byte "), *name = at;
     if (at != NULL) {
@@ -343,6 +345,26 @@ static const char *advice_of(enum gate_verdict verdict) {
                "for (GATE-3)";
     case GATE_REMEMBERS:
         return gate_keeps_something;
+    case GATE_HANGS:
+        return "attend() did not return: for these sizes a loop does not end, or a thread waits "
+               "for one "
+               "that does not come. Look at\n  what counts the loop, and at what is special here: "
+               "a "
+               "size, a row that sees no key, a tile that is full (GATE-1)";
+    case GATE_CRASHED:
+        return "the kernel crashed at that place: a trap, an illegal instruction, or a division of "
+               "whole "
+               "numbers by zero (a group\n  of heads, tiles or splits of which there are none for "
+               "these "
+               "sizes) (GATE-1)";
+    case GATE_EXITED:
+        return "the kernel ended its process by exit(), and never returned: it is a library, and "
+               "says that "
+               "it failed by what\n  attend() returns (GATE-1)";
+    case GATE_FAILED:
+        return "attend() returned that it failed, for a call that refuses() takes: refuse such "
+               "sizes there, "
+               "or compute them (GATE-1)";
     case GATE_UNDEFINED:
         return "the first word above is what the executor calls it; kernels/simt/README.md says "
                "what each is (GATE-9)";
@@ -357,7 +379,10 @@ void explain_access(FILE *file, struct runner *runner, const struct gate_recipe 
     char text[sizeof finding->text];
     const char *advice = advice_on(finding->text);
     advice = advice != NULL ? advice : advice_of(finding->verdict);
-    if (finding->verdict == GATE_OUT_OF_BOUNDS && strstr(finding->text, "workspace") != NULL) {
+    if (strstr(finding->text, "after it had returned") != NULL) {
+        advice = advice_of(GATE_WROTE_LATE);
+    } else if (finding->verdict == GATE_OUT_OF_BOUNDS &&
+               strstr(finding->text, "workspace") != NULL) {
         advice = "the workspace has as many bytes as workspace() asked for, for a call of these "
                  "sizes: that is too few, or a\n  place in it is counted wrongly: by row, head, "
                  "part or shared level, each up to how many there are (GATE-3)";

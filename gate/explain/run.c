@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of the kernel, kept to be explained: what it was given, and what the judge says of each number. */
+/* Runs of the kernel, kept to be explained: what it was given, and what the judge says of each
+ * number. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/number.h"
-#include "gate/explain/explain.h"
+#include "gate/explain/run.h"
 
 /* ---- What was given ---- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a kernel is wrong: its rows and heads have properties, and one of them may tell the wrong ones from the right
- * ones, as "64 keys or more" does. */
+/* Where a kernel is wrong: its rows and heads have properties, and one of them may tell the wrong
+ * ones from the right ones, as "64 keys or more" does. */
 #include <limits.h>
+#include <stdio.h>
 
 #include "gate/explain/explain.h"
 
@@ -10,6 +11,7 @@
 #define MOST_SHARED    16
 #define MOST_SAID      3 /* properties */
 #define ENOUGH         4 /* rows and heads */
+#define MOST_RANGES    6 /* of elements */
 
 /* A row and head, as its properties see it. */
 struct place {
@@ -68,7 +70,8 @@ static int own_chunks_of(const struct place *at) {
     return (at->p->n_tokens[at->s] + c - 1) / c - shared_chunks_of(at);
 }
 
-/* The first that tells is said, and two more: those that say more about what a kernel does come first. */
+/* The first that tells is said, and two more: those that say more about what a kernel does come
+ * first. */
 static const struct property {
     int (*of)(const struct place *at);
     const char *words;
@@ -154,6 +157,26 @@ int explain_where(FILE *file, const struct explain_run *runs, int n_runs) {
         said += say(file, &properties[i], runs, n_runs, said);
     }
     return said;
+}
+
+/* ---- Elements ---- */
+
+void explain_print_elements(FILE *file, const unsigned char *is_one, int n) {
+    int ranges = 0;
+    for (int i = 0; i < n; i++) {
+        int begin = i;
+        if (!is_one[i]) {
+            continue;
+        }
+        while (i + 1 < n && is_one[i + 1]) {
+            i++;
+        }
+        if (ranges++ == MOST_RANGES) {
+            fputs(", ...", file);
+            return;
+        }
+        fprintf(file, i == begin ? "%s%d" : "%s%d to %d", ranges > 1 ? ", " : "", begin, i);
+    }
 }
 
 /* ---- The tree ---- */

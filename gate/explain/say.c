@@ -1,165 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mistakes that are tried: each is weighed by how many wrong numbers it gives, in the case and in cases like it. What is
- * said is what gives the most; then what gives the most of what is left. */
+/* Which mistakes are said: what gives the most wrong numbers; then what gives the most of what is
+ * left. And the words for how many these are, in which elements, rows and heads. */
 #include <math.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gate/explain/explain.h"
 
-#define MOST_SAID     4  /* one after the other, */
-#define MOST_BESIDE   2  /* and of each so many that give the same numbers */
-#define ENOUGH        3  /* different numbers: less may be chance, */
-#define ONE_IN        10 /* and so may be fewer than one in so many; */
-#define FEW_LEFT      10 /* a part in so many */
-#define OF_THOSE_LEFT 3  /* of what nothing has given yet it is to give one in so many */
-#define OF_FACTORS    2  /* a factor that is free gives some by chance */
-#define NEARER                                                                                     \
-    2.0 /* times than attention is what gives a number: bounds are wide, and errors may be small */
-#define MOST_RANGES 6
-#define MOST_PLACES 4
-
-/* ---- One mistake ---- */
-
-static void say_so(struct explain_reason *r, const char *format, va_list arguments) {
-    (void)vsnprintf(r->text, sizeof r->text, format, arguments);
-}
-
-/* How far a wrong number is from attention; infinite for one that is right, and for what is no number. */
-static double distance_of(const struct explain *x, int i) {
-    size_t at = (size_t)x->pair * (size_t)x->at->width + (size_t)i;
-    double off = fabs(x->at->got[at] - x->at->expected[at]);
-    return x->at->rightness[at] == GATE_NUMBER_WRONG && isfinite(off) ? off : INFINITY;
-}
-
-/* 1: the mistake would make this number what the kernel gave. */
-static int is_given(const struct explain *x, int i, double got, double *ratio) {
-    double expected = x->numbers.expected[i], bound = x->numbers.bound[i];
-    double off = fabs(got - expected);
-    *ratio = 0.0;
-    if (bound == EXPLAIN_NOTHING) { /* 0 / 0, perhaps */
-        return got == expected || isnan(got);
-    }
-    if (isnan(expected) || isnan(got)) {
-        return isnan(expected) && isnan(got);
-    }
-    if (isinf(bound) || isnan(bound)) {
-        return 0;
-    }
-    *ratio = off > 0.0 ? off / bound : 0.0;
-    return got == expected || (off <= bound && !(NEARER * off > distance_of(x, i)));
-}
-
-/* 1: it says what this number would be. */
-static int is_claimed(const struct explain *x, int i) {
-    return isnan(x->numbers.expected[i]) || !isinf(x->numbers.bound[i]);
-}
-
-static const double *got_of(const struct explain *x) {
-    return x->at->got + (size_t)x->pair * (size_t)x->at->width;
-}
-
-static const unsigned char *rightness_of(const struct explain *x) {
-    return x->at->rightness + (size_t)x->pair * (size_t)x->at->width;
-}
-
-static int attempt(struct explain *x, const struct explain_reason *r) {
-    x->m = 0;
-    x->outside = 0;
-    x->work -= (long long)(x->n + 1) * x->d;
-    return x->work > 0 && r->mistake(x, r->a);
-}
-
-void explain_try(struct explain *x, explain_mistake *mistake, const int *a, int rank,
-                 const char *format, ...) {
-    struct explain_reason r = {.mistake = mistake, .rank = rank};
-    va_list arguments;
-    int given = 0;
-    double ratio;
-    memcpy(r.a, a, sizeof r.a);
-    va_start(arguments, format);
-    say_so(&r, format, arguments);
-    va_end(arguments);
-    for (int i = 0; i < x->n_reasons; i++) {
-        if (strcmp(x->reason[i].text, r.text) == 0) {
-            return;
-        }
-    }
-    if (x->n_reasons == EXPLAIN_REASONS || !attempt(x, &r)) {
-        return;
-    }
-    for (int i = 0; i < x->at->width; i++) {
-        given += rightness_of(x)[i] == GATE_NUMBER_WRONG && is_given(x, i, got_of(x)[i], &ratio);
-    }
-    if (given > 0) {
-        x->reason[x->n_reasons++] = r;
-    }
-}
-
-/* ---- All of them ---- */
-
-static void weigh_pair(struct explain *x, struct explain_reason *r, int from, int end) {
-    explain_go_to(x, x->wrong[from].run, x->wrong[from].pair);
-    if (!attempt(x, r)) {
-        return;
-    }
-    const unsigned char *rightness = rightness_of(x);
-    int given = 0, against = 0;
-    double ratio;
-    for (int w = from; w < end; w++) {
-        int i = x->wrong[w].element;
-        if (is_given(x, i, got_of(x)[i], &ratio)) {
-            r->gives[w] = 1;
-            r->largest = fmax(r->largest, ratio);
-            given++;
-        } else {
-            r->swallowed += isnan(x->numbers.expected[i]);
-        }
-    }
-    for (int i = 0; i < x->at->width; i++) {
-        against += rightness[i] == GATE_NUMBER_RIGHT && is_claimed(x, i) &&
-                   !is_given(x, i, got_of(x)[i], &ratio);
-    }
-    r->n += given;
-    r->against += given > 0 ? against : 0;
-}
-
-/* A row and head that is right: would it be wrong? */
-static void refute(struct explain *x, struct explain_reason *r, const struct explain_number *at) {
-    double ratio;
-    explain_go_to(x, at->run, at->pair);
-    if (!attempt(x, r)) {
-        return;
-    }
-    for (int i = 0; i < x->at->width; i++) {
-        if (rightness_of(x)[i] == GATE_NUMBER_RIGHT && is_claimed(x, i) &&
-            !is_given(x, i, got_of(x)[i], &ratio)) {
-            r->refuted++;
-            return;
-        }
-    }
-}
-
-static double got_in(const struct explain *x, int w) {
-    const struct explain_number *at = &x->wrong[w];
-    const struct explain_run *run = &x->run[at->run];
-    return run->got[(size_t)at->pair * (size_t)run->width + (size_t)at->element];
-}
-
-/* A number that is there twice says nothing the second time. */
-static int different(const struct explain *x, const unsigned char *gives) {
-    int n = 0;
-    for (int w = 0; w < x->n_wrong; w++) {
-        int seen = !gives[w];
-        for (int v = 0; v < w && !seen; v++) {
-            double a = got_in(x, v), b = got_in(x, w);
-            seen = gives[v] && (a == b || (isnan(a) && isnan(b)));
-        }
-        n += !seen;
-    }
-    return n;
-}
+#define MOST_SAID       4  /* one after the other, */
+#define MOST_BESIDE     2  /* and of each so many that give the same numbers */
+#define ENOUGH          3  /* different numbers: less may be chance, */
+#define ONE_IN          10 /* and so may be fewer than one in so many; */
+#define FEW_LEFT        10 /* a part in so many */
+#define OF_THOSE_LEFT   3  /* of what nothing has given yet it is to give one in so many */
+#define OF_FACTORS      2  /* a factor that is free gives some by chance */
+#define MOST_PLACES     4
+#define OF_CERTAIN_KEYS 0.75 /* what certain keys give may give a few more than a rule */
 
 static int end_of_pair(const struct explain *x, int w) {
     int end = w;
@@ -170,43 +27,7 @@ static int end_of_pair(const struct explain *x, int w) {
     return end;
 }
 
-void explain_weigh(struct explain *x) {
-    for (int i = 0; i < x->n_reasons; i++) {
-        struct explain_reason *r = &x->reason[i];
-        if (r->gives != NULL) {
-            continue;
-        }
-        r->gives = calloc((size_t)x->n_wrong + 1, 1);
-        for (int w = 0, end; r->gives != NULL && w < x->n_wrong; w = end) {
-            end = end_of_pair(x, w);
-            weigh_pair(x, r, w, end);
-        }
-        for (int at = 0; r->n > 0 && at < x->n_right; at++) {
-            refute(x, r, &x->right[at]);
-        }
-        r->different = r->gives != NULL ? different(x, r->gives) : 0;
-    }
-}
-
-/* ---- What is said ---- */
-
-void explain_print_elements(FILE *file, const unsigned char *is_one, int n) {
-    int ranges = 0;
-    for (int i = 0; i < n; i++) {
-        int begin = i;
-        if (!is_one[i]) {
-            continue;
-        }
-        while (i + 1 < n && is_one[i + 1]) {
-            i++;
-        }
-        if (ranges++ == MOST_RANGES) {
-            fputs(", ...", file);
-            return;
-        }
-        fprintf(file, i == begin ? "%s%d" : "%s%d to %d", ranges > 1 ? ", " : "", begin, i);
-    }
-}
+/* ---- Which ---- */
 
 /* How many wrong numbers it gives that nothing has given before. */
 static int gives_more(const struct explain *x, const struct explain_reason *r,
@@ -227,16 +48,16 @@ static int of_case(const struct explain *x, const unsigned char *gives) {
     return n;
 }
 
-/* Less than that may be chance: but all there is, that is said to be so. A mistake that would make right numbers wrong
- * was made in some elements alone, if it was made. */
+/* Less than that may be chance: but all there is, that is said to be so. A mistake that would make
+ * right numbers wrong was made in some elements alone, if it was made. */
 static int is_infinite(const struct explain *x, int w) {
     const struct explain_run *run = &x->run[x->wrong[w].run];
     size_t at = (size_t)x->wrong[w].pair * (size_t)run->width + (size_t)x->wrong[w].element;
     return !isfinite(run->got[at]);
 }
 
-/* 1: there are infinities and NaNs, not few, it gives all of them, and none where there is none: they are alike, but they
- * are where they are. */
+/* 1: there are infinities and NaNs, not few, it gives all of them, and none where there is none:
+ * they are alike, but they are where they are. */
 static int gives_infinities(const struct explain *x, const struct explain_reason *r) {
     int n = 0;
     for (int w = 0; w < x->n_wrong; w++) {
@@ -253,6 +74,9 @@ static int is_worth_saying(const struct explain *x, const struct explain_reason 
     int one_in = r->rank == EXPLAIN_ONE_FACTOR ? OF_FACTORS : ONE_IN;
     if (r->gives != NULL && gives_infinities(x, r)) {
         return 1;
+    }
+    if (r->choice.lse.rule >= LSE_FACTOR && (r->refuted > 0 || r->n < x->n_wrong)) {
+        return 0; /* a constant is one everywhere */
     }
     return r->n > 0 && r->rank != EXPLAIN_ROUNDED && one_in * r->n >= x->n_wrong &&
            r->gives != NULL &&
@@ -278,9 +102,11 @@ enum explain_found explain_find(const struct explain *x) {
     return found;
 }
 
-/* How many wrong numbers it gives that nothing has given before, less what it would make wrong of what is right. */
+/* How many wrong numbers it gives that nothing has given before, less what it would make wrong of
+ * what is right. */
 static double worth(const struct explain *x, const struct explain_reason *r, int more) {
-    return more * (1.0 - (double)r->refuted / (x->n_right + 1.0));
+    double of_it = r->choice.select.which == SELECT_AT ? OF_CERTAIN_KEYS : 1.0;
+    return of_it * more * (1.0 - (double)r->refuted / (x->n_right + 1.0));
 }
 
 static int is_better(const struct explain *x, const struct explain_reason *a, int a_more,
@@ -387,17 +213,30 @@ static void say_one(const struct explain *x, const struct explain_reason *r, con
     fputs("\n", x->file);
 }
 
-/* Others that give the very same numbers, and are as good otherwise. */
+/* 1: it gives the very same numbers, and is as good otherwise. */
+static int is_alike(const struct explain *x, const struct explain_reason *r,
+                    const struct explain_reason *best) {
+    return r != best && r->gives != NULL && best->rank / 100 == r->rank / 100 &&
+           (r->against == 0) == (best->against == 0) && r->refuted == best->refuted &&
+           memcmp(r->gives, best->gives, (size_t)x->n_wrong) == 0;
+}
+
+/* Others that give the same: the simplest ones. */
 static void say_beside(const struct explain *x, const struct explain_reason *best) {
-    int said = 0;
-    for (int i = 0; i < x->n_reasons && said < MOST_BESIDE; i++) {
-        const struct explain_reason *r = &x->reason[i];
-        if (r != best && r->gives != NULL && best->rank / 100 == r->rank / 100 &&
-            (r->against == 0) == (best->against == 0) && r->refuted == best->refuted &&
-            memcmp(r->gives, best->gives, (size_t)x->n_wrong) == 0) {
-            fprintf(x->file, "    or, which gives the same numbers here, %s\n", r->text);
-            said++;
+    const struct explain_reason *last = best;
+    for (int said = 0; said < MOST_BESIDE && last != NULL; said++) {
+        const struct explain_reason *next = NULL;
+        for (int i = 0; i < x->n_reasons; i++) {
+            const struct explain_reason *r = &x->reason[i];
+            int is_behind = r->rank > last->rank || (r->rank == last->rank && r > last);
+            if (is_alike(x, r, best) && is_behind && (next == NULL || r->rank < next->rank)) {
+                next = r;
+            }
         }
+        if (next != NULL) {
+            fprintf(x->file, "    or, which gives the same numbers here, %s\n", next->text);
+        }
+        last = next;
     }
 }
 
@@ -441,7 +280,8 @@ void explain_say(struct explain *x, const char *why) {
     if (x->named && left == x->n_wrong) {
         fputs("  none of these gives them: look at what is said above first\n", x->file);
     } else if (left > 0 && !x->named) {
-        fprintf(x->file, "  no mistake that is known here gives %s%d of the %d wrong numbers\n",
+        fprintf(x->file, "  no mistake that %s gives %s%d of the %d wrong numbers\n",
+                x->n_untried > 0 ? "was tried" : "is known here",
                 left < x->n_wrong ? "the other " : "any of them: ", left, x->n_wrong);
         if (why != NULL && 2 * left > x->n_wrong) {
             fprintf(x->file, "  it is no rounding, and no wider declaration makes it right: %s\n",
@@ -449,4 +289,13 @@ void explain_say(struct explain *x, const char *why) {
         }
     }
     free(given);
+}
+
+void explain_say_untried(const struct explain *x) {
+    for (int i = 0; i < x->n_untried; i++) {
+        fprintf(x->file,
+                i == 0 ? "  not tried, or not on all numbers, for want of time: %s" : "; %s",
+                x->untried[i]);
+    }
+    fputs(x->n_untried > 0 ? "\n" : "", x->file);
 }

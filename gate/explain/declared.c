@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results that would be right if the kernel had declared a wider arithmetic: which field it is, or which two. That one case
- * would be right says little; so does it of some cases of every kind of values. */
+/* Results that would be right if the kernel had declared a wider arithmetic: which field it is, or
+ * which two. That one case would be right says little; so does it of some cases of every kind of
+ * values. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "gate/explain/explain.h"
@@ -17,9 +19,13 @@
 #define SEED         7
 #define NARROW       0x1p-16 /* an exponential that is declared together with something else */
 #define MOST_SAID    6
-#define FAR          0.25 /* in the logarithm of a sum of weights: no rounding of a sum does that, */
+#define FAR          0.25   /* in the logarithm of a sum of weights: no sum is rounded so, */
 #define FAR_OF_LARGE 0x1p-8 /* nor, of a large maximum, of that */
 #define ALIKE        0.02   /* factors of the elements of a row */
+#define EXACT_KEYS   256    /* so many ones are a whole number in each format; */
+#define ROUNDINGS    8      /* of the output, in its units */
+#define PART_OF_A_KEY                                                                              \
+    0.0625 /* of an element: columns have 8 keys at most, and one is missed by more */
 
 /* A field, by its name in chunkproof/kernel.h, and what might be declared. */
 static const struct wider {
@@ -70,6 +76,7 @@ struct declaration {
 #define DECLARATIONS (WIDER * WIDER / 2 + 1)
 
 struct trying {
+    const struct explain *x;
     const struct cp_kernel *kernel;
     struct declaration declaration[DECLARATIONS];
     int n, cases, right; /* of the cases so many are right as it is declared */
@@ -124,7 +131,8 @@ static void add(struct trying *t, int i, int j, int is_fp32) {
     t->declaration[t->n++] = (struct declaration){.i = i, .j = j, .is_fp32 = is_fp32};
 }
 
-/* Weights that are rounded before they are summed up, too: one thing that a kernel does, of two fields. */
+/* Weights that are rounded before they are summed up, too: one thing that a kernel does, of two
+ * fields. */
 static int is_rounded_weights(int i, int j) {
     return wider[i].at == offsetof(struct cp_kernel_class, weights) && !is_exp(i) && !is_exp(j) &&
            wider[j].at == offsetof(struct cp_kernel_class, rounded_sum) && wider[j].value == 1;
@@ -168,8 +176,9 @@ static double got_of(const struct judging *j, int row, int head, int i) {
                                      : gate_lse_at(j->arrays, j->p, row, head);
 }
 
-/* 1: all elements of a row are what they must be, times one factor that is far from 1. Bounds are of the worst case; but
- * what is rounded in a sum is not the same for each element, and the sum of weights is not rounded so far. */
+/* 1: all elements of a row are what they must be, times one factor that is far from 1. Bounds are
+ * of the worst case; but what is rounded in a sum is not the same for each element, and the sum of
+ * weights is not rounded so far. */
 static int is_scaled(const struct judging *j, int row, int head) {
     double least = INFINITY, most = -INFINITY;
     int n = 0;
@@ -270,6 +279,9 @@ static void judge_all(void *context, const struct gate_problem *problem,
 }
 
 static int has_any(const struct trying *t) {
+    if (explain_is_over(t->x, 0.0)) {
+        return 0;
+    }
     for (int i = 0; i < t->n; i++) {
         if (t->declaration[i].wrong == 0) {
             return 1;
@@ -339,9 +351,64 @@ static int run_all(struct trying *t, struct runner *runner, const struct explain
     return t->no_memory ? -1 : 0;
 }
 
+/* ---- Is it rounding? ---- */
+
+/* Where all weights are equal, and V are small whole numbers in few keys, the sum of weighted
+ * values rounds nothing, nor does that of the weights of EXACT_KEYS. What is left is the output's
+ * rounding, a few times. */
+static int is_inexact_row(const struct explain_run *run, int pair, double unit) {
+    const double *got = run->got + (ptrdiff_t)pair * run->width;
+    const double *expected = run->expected + (ptrdiff_t)pair * run->width;
+    int n = gate_visible(&run->problem, pair / run->problem.recipe.n_heads), largest = 0;
+    double factor = 1.0, allowed = ROUNDINGS * unit;
+    for (int i = 1; i < run->width - 1; i++) {
+        largest = fabs(expected[i]) > fabs(expected[largest]) ? i : largest;
+    }
+    if (n > EXACT_KEYS &&
+        expected[largest] != 0.0) { /* the sum of weights may be rounded: the same for all */
+        factor = got[largest] / expected[largest];
+        allowed = PART_OF_A_KEY;
+        if (!(fabs(log(factor)) <= FAR)) {
+            return 1;
+        }
+    }
+    for (int i = 0; n > 0 && i < run->width - 1; i++) {
+        if (!(fabs(got[i] - factor * expected[i]) <= allowed * fabs(expected[i]))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_inexact_count(const struct explain *x, const struct explain_run *run) {
+    struct cp_arithmetic arithmetic;
+    struct cp_counts counts;
+    gate_class(x->kernel, &run->problem.recipe, 1, 0.0, &arithmetic, &counts);
+    double unit = fmax(arithmetic.output.unit, arithmetic.u_div); /* of a division, at least */
+    for (int pair = 0; pair < run->pairs; pair++) {
+        if (is_inexact_row(run, pair, unit)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Why it cannot be; NULL: it may be. */
+const char *explain_why_no_rounding(const struct explain *x) {
+    for (int i = 0; i < x->n_runs; i++) {
+        const struct explain_run *run = &x->run[i];
+        if (run->problem.recipe.values == GATE_COUNT && is_inexact_count(x, run)) {
+            return "where all weights are equal and V small whole numbers, sums round nothing, and "
+                   "it is wrong there";
+        }
+    }
+    return NULL;
+}
+
 /* ---- What is said ---- */
 
-/* 1: it allows an error that does not grow with the numbers: of a short format, or of what is flushed. */
+/* 1: it allows an error that does not grow with the numbers: of a short format, or of what is
+ * flushed. */
 static int is_absolute(int i) {
     size_t at = wider[i].at;
     return !is_exp(i) &&
@@ -418,13 +485,17 @@ static void say_declaration(FILE *file, const struct trying *t, const struct dec
     }
 }
 
-int explain_class(const struct explain *x, struct runner *runner, const struct gate_recipe *recipe,
-                  int least) {
-    struct trying t = {.kernel = runner_kernel(runner)};
+int explain_declared(struct explain *x, struct runner *runner, const struct gate_recipe *recipe,
+                     int least) {
+    struct trying t = {.x = x, .kernel = runner_kernel(runner)};
     int said = 0;
     for (int pairs = 0; pairs < 2 && said == 0; pairs++) {
         add_all(&t, pairs);
         if (run_all(&t, runner, x, recipe) != 0) {
+            return 0;
+        }
+        if (explain_is_over(x, 0.0)) {
+            x->untried[x->n_untried++] = "wider declarations";
             return 0;
         }
         for (struct declaration *d; said < MOST_SAID && (d = narrowest(&t, least)) != NULL;

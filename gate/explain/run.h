@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs of the kernel, kept to be explained. */
+#ifndef CHUNKPROOF_GATE_EXPLAIN_RUN_H
+#define CHUNKPROOF_GATE_EXPLAIN_RUN_H
+
+#include "gate/case/values.h"
+#include "gate/judge/class.h"
+#include "gate/judge/judge.h"
+#include "gate/search/check.h"
+
+/* One run of a case: what the kernel was given, what came of it, and what the judge says of each
+ * number. Of a row and head there are `width` numbers: d elements, and the log-sum-exp. */
+struct explain_run {
+    struct gate_problem problem; /* without its numbers */
+    struct cp_kernel_call call;  /* strides; its arrays are gone */
+    double *q, *k, *v;           /* the arrays with all that lies in them */
+    long long n_q, n_k;          /* elements, of Q and of K and V each */
+    long long n_v;
+    int pairs, width;
+    double *got, *expected, *bound; /* [pairs][width] */
+    double *again;                  /* what the second run gave */
+    unsigned char *rightness; /* enum gate_rightness; where there is no log-sum-exp, unclaimed */
+    int wrong, wrong_pairs;
+    int has_number; /* 1: a wrong number is one */
+};
+
+/* 0, or -1: no memory; to be freed in either case. */
+int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
+                    const struct gate_problem *problem, const struct gate_arrays *one,
+                    const struct gate_arrays *other);
+void explain_run_free(struct explain_run *run);
+
+/* 1: some number of this pair is wrong. */
+int explain_is_wrong(const struct explain_run *run, int pair);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model of `chunkproof explain` (gate/explain/model.h): with no mistake it is attention, by a
+ * certificate and by sums; results that were made by a mistake are given by it; and each row of a
+ * table has a text for each of its axes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gate/explain/explain.h"
+#include "tests/plain_kernel.h"
+
+#define CASES 80
+#define WORK  60000
+
+static const struct explain_choice right;
+
+/* A case whose results are not written: each of its numbers is wrong. */
+struct setting {
+    struct explain_run run;
+    struct explain_model model;
+};
+
+static void make(struct setting *s, long long index) {
+    struct gate_problem p;
+    struct gate_arrays a;
+    struct gate_recipe recipe;
+    gate_recipe_make(&recipe, 1, index, 0, WORK, NULL);
+    recipe.without_lse = 0;
+    assert_int_equal(gate_problem_new(&p, &recipe, &plain), 0);
+    gate_values_fill(&p);
+    assert_int_equal(gate_arrays_new(&a, &p), 0);
+    assert_int_equal(explain_run_new(&s->run, &plain, &p, &a, &a), 0);
+    assert_int_equal(explain_model_new(&s->model, &plain, &s->run, 1), 0);
+    s->model.work = 1LL << 50;
+    gate_arrays_free(&a);
+    gate_problem_free(&p);
+}
+
+static void unmake(struct setting *s) {
+    explain_model_free(&s->model);
+    explain_run_free(&s->run);
+}
+
+/* How many numbers of the pair the model is at are claimed, and those of them that are off by more
+ * than `times` their bound. */
+static int off(const struct setting *s, double times, int *claimed) {
+    const struct explain_model *x = &s->model;
+    int n = 0;
+    for (int i = 0; i < s->run.width; i++) {
+        size_t at = (size_t)x->pair * (size_t)s->run.width + (size_t)i;
+        if (isfinite(s->run.bound[at]) && isfinite(x->numbers.bound[i])) {
+            n += !(fabs(x->numbers.expected[i] - s->run.expected[at]) <= times * s->run.bound[at]);
+            ++*claimed;
+        }
+    }
+    return n;
+}
+
+static void without_a_mistake_it_is_attention(void **state) {
+    int claimed = 0;
+    (void)state;
+    for (int index = 0; index < CASES; index++) {
+        struct setting s;
+        make(&s, index);
+        for (int pair = 0; pair < s.run.pairs; pair++) {
+            explain_go_to(&s.model, &s.run, pair);
+            if (s.model.n == 0) {
+                continue;
+            }
+            assert_int_equal(explain_compute(&s.model, &right), 1);
+            assert_int_equal(off(&s, 0.0, &claimed), 0); /* the judge's own numbers */
+            assert_int_equal(explain_take_keys(&s.model, &right), 1);
+            assert_int_equal(explain_compute_sums(&s.model, &right), 1);
+            assert_int_equal(off(&s, 1.0, &claimed), 0);
+        }
+        unmake(&s);
+    }
+    assert_true(claimed > 10000);
+}
+
+/* In steps of a tile, of parts and of warps sums are the same when nothing is wrong with them. */
+static void steps_and_parts_change_nothing(void **state) {
+    static const struct explain_partition parts[] = {
+        {PART_WHOLE, 1, 0},           {PART_WHOLE, 16, 0}, {PART_CHUNKS, 0, 0},
+        {PART_HALVES_OF_TILES, 8, 0}, {PART_SPLITS, 4, 4}, {PART_WARPS, 2, 4}};
+    int claimed = 0;
+    (void)state;
+    for (int index = 0; index < CASES; index += 3) {
+        struct setting s;
+        make(&s, index);
+        for (int pair = 0; pair < s.run.pairs; pair++) {
+            struct explain_choice c = {.weight = {ONLINE}};
+            explain_go_to(&s.model, &s.run, pair);
+            for (size_t i = 0; s.model.n > 0 && i < sizeof parts / sizeof parts[0]; i++) {
+                c.weight.parts = parts[i];
+                assert_int_equal(explain_compute(&s.model, &c), 1);
+                assert_int_equal(off(&s, 1.0, &claimed), 0);
+            }
+        }
+        unmake(&s);
+    }
+    assert_true(claimed > 10000);
+}
+
+/* ---- Tables ---- */
+
+static const struct explain_table *const tables[] = {explain_key_tables, explain_score_tables,
+                                                     explain_sum_tables, explain_result_tables,
+                                                     explain_range_tables};
+
+typedef void visitor(const struct explain_mistake *mistake, void *context);
+
+static int visit(visitor *see, void *context) {
+    int n = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        for (const struct explain_table *t = tables[i]; t->name != NULL; t++) {
+            for (size_t j = 0; j < t->n; j++, n++) {
+                see(&t->mistake[j], context);
+            }
+        }
+    }
+    return n;
+}
+
+/* Each {0} has its axis, and each axis that changes what is computed is told. */
+static void see_text(const struct explain_mistake *m, void *context) {
+    (void)context;
+    for (const char *at = strchr(m->text, '{'); at != NULL; at = strchr(at + 1, '{')) {
+        assert_in_range(at[1], '0', '0' + EXPLAIN_AXES - 1);
+        assert_int_not_equal(m->axis[at[1] - '0'].walk, NO_AXIS);
+        assert_non_null(strchr(at, '}'));
+    }
+}
+
+static void texts_have_their_axes(void **state) {
+    (void)state;
+    assert_true(visit(see_text, NULL) > 150);
+}
+
+/* A mistake as it stands in its row, with the first value of each axis that has one. */
+static struct explain_choice first_of(const struct explain_mistake *m) {
+    struct explain_choice c = m->choice;
+    for (int i = 0; i < EXPLAIN_AXES && m->axis[i].walk != NO_AXIS; i++) {
+        const struct explain_axis *axis = &m->axis[i];
+        void *field = (char *)&c + axis->at;
+        if (axis->walk == LIMITS) {
+            *(double *)field = axis->limits[0];
+        } else if (axis->walk == VALUES) {
+            *(int *)field = axis->values[0];
+        } else if (axis->walk == POWERS || axis->walk == EACH || axis->walk == WIDTHS) {
+            *(int *)field = axis->from;
+        } else if (axis->walk == KEYS_UPTO || axis->walk == BLOCKS) {
+            *(int *)field = 1;
+        }
+    }
+    return c;
+}
+
+/* What a mistake makes of a row is given by it: no number that it claims is off by more than it
+ * allows. */
+static void see_itself(const struct explain_mistake *m, void *context) {
+    struct setting *s = context;
+    struct explain_choice c = first_of(m);
+    struct explain_model *x = &s->model;
+    char text[EXPLAIN_TEXT];
+    int pair = s->run.pairs - 1;
+    explain_go_to(x, &s->run, pair);
+    if (x->n < 3) { /* of one key, that is left out, what is left is 0 / 0 */
+        return;
+    }
+    explain_name(x, m, &c, text, sizeof text);
+    assert_null(strchr(text, '{'));
+    if (c.lse.rule >= LSE_FACTOR || c.divide.rule == DIVIDES_BY_ANY || !explain_compute(x, &c)) {
+        return;
+    }
+    for (int i = 0; i < s->run.width; i++) {
+        if (!isfinite(x->numbers.bound[i])) {
+            return;
+        }
+    }
+    for (int i = 0; i < s->run.width; i++) {
+        s->run.got[(size_t)pair * (size_t)s->run.width + (size_t)i] = x->numbers.expected[i];
+    }
+    explain_go_to(x, &s->run, pair);
+    if (x->test.n > 0 && (c.lse.rule == LSE_OWN || !isnan(x->test.lse))) {
+        if (!(explain_might(x, &c) || x->lost || x->no_number)) {
+            fail_msg("%s", text);
+        }
+    }
+}
+
+static void mistakes_give_themselves(void **state) {
+    (void)state;
+    for (int index = 0; index < 40; index++) {
+        struct setting s;
+        make(&s, index);
+        if (s.run.pairs > 0) {
+            (void)visit(see_itself, &s);
+        }
+        unmake(&s);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_mistake_it_is_attention),
+        cmocka_unit_test(steps_and_parts_change_nothing),
+        cmocka_unit_test(texts_have_their_axes),
+        cmocka_unit_test(mistakes_give_themselves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
