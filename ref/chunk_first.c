@@ -108,6 +108,7 @@ static void merge_part(const struct cp_attention *attention, const struct cp_pla
           row_at(w->n_partials, attention->head_dim); */
     double *o = cp_part_o(w, at, attention->head_dim);
     cp_attend_chunk(attention, plan, w->q, &part, w->part_o, row, head, chunk, n_keys);
+    //@ assert before_state: states_same{Pre,Here}(*w);
     /*@ assert before_o: \forall integer j; 0 <= j < attention->head_dim ==>
           w->o[row_at(at, attention->head_dim) + j] ==
             \at(w->o[row_at(at, attention->head_dim) + j], Pre); */
@@ -117,7 +118,6 @@ static void merge_part(const struct cp_attention *attention, const struct cp_pla
     cp_attn_reduce(&w->state[at], o, &part, w->part_o, attention->head_dim);
     /*@ assert part: chunk_sums(part, w->part_o, *attention, plan->chunk_size, row, head, chunk,
           n_keys); */
-    //@ assert others_state: states_same_but{Pre,Here}(*w, at);
     //@ assert others_o: o_same_but{Pre,Here}(*w, attention->head_dim, at);
     //@ assert places: parts_apart(*w, attention->head_dim, at);
     //@ assert others_its_o: sums_same_but{Pre,Here}(*w, attention->head_dim, at);
