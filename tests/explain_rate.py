@@ -4,18 +4,18 @@
 
 usage: tests/explain_rate.py COMMAND [--keep DIRECTORY] [--jobs N] [NAME...]
 
-Each fault of a kernel that the gate must find (tests/faults/) is put into it, the gate finds a case and makes it smaller, and
-explain says what the wrong numbers come from. Its first answer, with the alternatives that give the same
-numbers, is graded by tests/explain/grades, whose words were written from the change of each fault, not from
-what explain prints:
+Each fault of a kernel that the gate must find is put into it, the gate finds a case and shrinks it,
+and explain says what the wrong numbers come from. Its first answer, with the alternatives that give
+the same numbers, is graded by tests/explain/grades, whose words were written from the change of
+each fault, not from what explain prints:
 
     NAMED       the answer says the mistake itself
     AREA        the answer names the right stage, array or phase, and not the mistake
     VAGUE       the answer says only that numbers are wrong, or nothing
-    MISLEADING  the answer asserts another mistake, or a wider declaration, and neither is so
+    MISLEADING  the answer asserts another mistake, or a wider declaration, where that is not so
 
---keep DIRECTORY  kernels, cases and answers are left there; kernels and cases that are there already are used
-                  again, so that two versions of explain answer for the same cases
+--keep DIRECTORY  kernels, cases and answers are left there; kernels and cases that are there
+                  already are used again, so that two versions of explain answer for the same cases
 --answers         grades the answers that --keep left, and runs nothing
 
 Faults of which the gate keeps no case leave nothing to explain: they are counted by themselves.
@@ -36,12 +36,14 @@ from faulting import gate_build  # noqa: E402
 from faulting.catalogue import load  # noqa: E402
 
 GRADES = ROOT / "tests" / "explain" / "grades"
-LIMIT = 300  # seconds for a command
+LIMIT = 900  # seconds for a command
 CUDA = ("--on", "executor")
 FEW = ("--cases", "16", "--seconds", "20")  # on the executor of CUDA kernels
+LONGER = ("--time", "600")  # so that a machine with other work does not change the answer
 CLAIM = re.compile(r"as if |would be right if it declared|\bas of ")
 # Lines that describe the case, and no cause.
-DESCRIBES = re.compile(r"^    S\d|^  the sequences, with|^  shared, with|^    C\d|^  row \d+, head \d+ \(|"
+DESCRIBES = re.compile(r"^    S\d|^  the sequences, with|^  shared, with|^    C\d|"
+                       r"^  row \d+, head \d+ \(|"
                        r"^    \d+ of \d+ elements wrong|^    lse is .* and must be|^  wrong in |"
                        r"^  wrong are exactly|^  wrong, of these cases|^  or, which is the same|"
                        r"^  mistakes are tried|^  and V and where no key")
@@ -71,7 +73,7 @@ def catalogue() -> list[Fault]:
 def grades() -> dict[str, tuple[str, str]]:
     """Of each fault the words of NAMED and those of AREA."""
     words = {}
-    for line in GRADES.read_text().splitlines():
+    for line in GRADES.read_text().replace("\n    ", " ").splitlines():
         if line and not line.startswith("#"):
             name, named, area = (part.strip() for part in line.split(" | "))
             words[name] = (named, area)
@@ -81,14 +83,15 @@ def grades() -> dict[str, tuple[str, str]]:
 def run(*command: object) -> tuple[int, str]:
     """Exit status and output; 124 where it takes too long."""
     try:
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, errors="replace",
-                              timeout=LIMIT, check=False)
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                              errors="replace", timeout=LIMIT, check=False)
     except subprocess.TimeoutExpired:
         return 124, ""
     return done.returncode, done.stdout + done.stderr
 
 
-def build(fault: Fault, place: pathlib.Path, library: pathlib.Path) -> tuple[pathlib.Path, tuple[str, ...]]:
+def build(fault: Fault, place: pathlib.Path,
+          library: pathlib.Path) -> tuple[pathlib.Path, tuple[str, ...]]:
     """The kernel for the gate, and where it runs."""
     if fault.file.endswith(".cu"):
         (place / "kernel.cu").write_text(fault.source)
@@ -100,8 +103,9 @@ def build(fault: Fault, place: pathlib.Path, library: pathlib.Path) -> tuple[pat
     kernel = place / "kernel.so"
     if not kernel.exists() or (place / "kernel.c").read_text() != text:
         (place / "kernel.c").write_text(text)
-        status, said = run("cc", "-O2", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT}/include",
-                           f"-I{ROOT}/tests/gate", place / "kernel.c", library, "-lm", "-o", kernel)
+        status, said = run("cc", "-O2", "-ffp-contract=off", "-shared", "-fPIC",
+                           f"-I{ROOT}/include", f"-I{ROOT}/tests/gate", place / "kernel.c",
+                           library, "-lm", "-o", kernel)
         if status != 0:
             raise SystemExit(f"{fault.name}: {said}")
     return kernel, ()
@@ -113,21 +117,23 @@ def explained(command: pathlib.Path, fault: Fault, place: pathlib.Path) -> str |
     kernel, on = build(fault, place, command.parent / "libchunkproof.a")
     if not (place / "gate").exists():
         few = FEW if on else ()
-        _, said = run(command, "gate", "--kernel", kernel, *on, *few, "--first", "--save", place / "cases")
+        _, said = run(command, "gate", "--kernel", kernel, *on, *few, "--first", "--save",
+                      place / "cases")
         (place / "gate").write_text(said)
     cases = sorted((place / "cases").glob("*.json"))
     if not cases:
         return None
-    status, said = run(command, "explain", cases[0], "--kernel", kernel, *on)
+    status, said = run(command, "explain", cases[0], "--kernel", kernel, *on, *LONGER)
     said += f"\nstatus {status}\n"
     (place / "answer").write_text(said)
     return said
 
 
 def first_answer(text: str) -> str:
-    """The first statement of a cause with its alternatives: no description of the case, nothing beside."""
-    _, _, text = text.partition("\n  the sequences, with")
-    text = "  the sequences, with" + re.split(r"\n  besides, |\n  also: |\nstatus ", text)[0]
+    """The first statement of a cause with its alternatives, without what describes the case."""
+    _, marker, behind = text.partition("\n  the sequences, with")
+    text = behind if marker else text.partition("\n\n")[2]
+    text = re.split(r"\n  besides, |\n  also: |\nstatus ", text)[0]
     return "\n".join(line for line in text.splitlines() if not DESCRIBES.match(line))
 
 
@@ -154,13 +160,14 @@ def answer_of(options: argparse.Namespace, fault: Fault) -> str | None:
 
 def main() -> int:
     """Prints a line for each fault, and the rates."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", type=pathlib.Path)
     parser.add_argument("--keep")
     parser.add_argument("--answers", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.command = options.command.absolute()
     words = grades() if GRADES.exists() else {}
     faults = [fault for fault in catalogue() if not options.names or fault.name in options.names]
@@ -173,7 +180,8 @@ def main() -> int:
             counts[what] += 1
             print(f"{what:10} {fault.name}", flush=True)
     graded = sum(counts[what] for what in ("NAMED", "AREA", "VAGUE", "MISLEADING"))
-    print(f"\n{len(faults)} faults, {counts['NO CASE']} without a case to explain; of the other {graded}:")
+    print(f"\n{len(faults)} faults, {counts['NO CASE']} without a case to explain; "
+          f"of the other {graded}:")
     for what in ("NAMED", "AREA", "VAGUE", "MISLEADING"):
         print(f"  {what:10} {counts[what]:4}  {100 * counts[what] / max(graded, 1):5.1f} %")
     return counts["NO WORDS"] > 0

@@ -143,9 +143,10 @@ static int weigh_otherwise(struct explain_model *x, const struct explain_choice 
     return changed;
 }
 
+/* Slots without a key, up to a multiple of so many, or of a chunk (0); or so many more (< 0). */
 static int weigh_padding(struct explain_model *x, const struct explain_choice *c) {
-    int multiple = c->weight.number == 0 ? x->c : c->weight.number;
-    int more = multiple < 0 ? -multiple : (x->n + multiple - 1) / multiple * multiple - x->n;
+    int number = c->weight.number, multiple = number > 0 ? number : x->c;
+    int more = number < 0 ? -number : (x->n + multiple - 1) / multiple * multiple - x->n;
     double before = x->m_all;
     x->m_all = fmax(before, c->weight.limit);
     for (int j = 0; j < x->m; j++) {
