@@ -214,7 +214,7 @@ remembers() {
     "$chunkproof" gate --kernel "$work/wrong.c" --first --save "$work/cases" >"$work/gate"
     grep -q '"before": {' "$work/cases/other-bits.json" || { echo "no case before it"; cat "$work/gate"; return 1; }
     status 1 "$work/cases/other-bits.json" --kernel "$work/wrong.c" && has "right in a fresh process: GATE-4" &&
-        has "behind this case, in the same process" &&
+        has "after this case, in the same process" &&
         subcommand=replay status 1 "$work/cases/other-bits.json" --kernel "$work/wrong.c" &&
         subcommand=replay status 0 "$work/cases/other-bits.json" --kernel tests/example/paged_kernel.c || return 1
     sed -i 's/"before": {/"before": {"seed": "x", /' "$work/cases/other-bits.json"
