@@ -7,8 +7,9 @@
  * values that there are. So every string of bytes is a problem with operations, and every operation
  * can be cut out, moved or repeated.
  *
- *   problem    byte 0 .. 15 are the members of struct format_problem in this order, the seed the last two
- *   operation  kind, sequence, tokens, common, pattern (two bytes, the lower first), flags, id */
+ *   problem    byte 0 .. 15 are the members of struct format_problem in this order, the seed the
+ * last two operation  kind, sequence, tokens, common, pattern (two bytes, the lower first), flags,
+ * id */
 #ifndef CHUNKPROOF_FUZZ_FORMAT_H
 #define CHUNKPROOF_FUZZ_FORMAT_H
 
@@ -43,7 +44,8 @@ struct format_problem {
 };
 
 enum format_kind {
-    FORMAT_JOIN, /* a prompt of `tokens` tokens: `common` of `sequence`, then those of the pattern */
+    FORMAT_JOIN,   /* a prompt of `tokens` tokens: `common` of `sequence`, then those of the pattern
+                    */
     FORMAT_APPEND, /* `tokens` tokens for `sequence`, one at a time */
     FORMAT_STEP,   /* a token for each sequence in the pattern, all at once */
     FORMAT_LEAVE,

@@ -147,11 +147,10 @@ static size_t slice_begin(const struct cp_kv *kv, int chunk, int kv_head) {
 static size_t bytes_of_rows(const struct cp_kv *kv, int n) {
     /*@ assert slice: slice_at(*kv, 0, 0) + rows_bytes(*kv, n) <=
           slice_at(*kv, 1, 0) <= slice_at(*kv, kv->capacity, 0); */
-    //@ assert few: rows_bytes(*kv, n) <= kv_bytes(*kv);
-    //@ assert counted: 0 <= row_at(n, kv->head_dim) <= rows_bytes(*kv, n);
-    //@ assert product: n * kv->head_dim == row_at(n, kv->head_dim);
+    /*@ assert few: rows_bytes(*kv, n) <= kv_bytes(*kv); */
+    /*@ assert counted: 0 <= row_at(n, kv->head_dim) <= rows_bytes(*kv, n); */
     size_t elements = (size_t)n * (size_t)kv->head_dim;
-    //@ assert elements: elements == row_at(n, kv->head_dim);
+    /*@ assert elements: elements == row_at(n, kv->head_dim); */
     return elements * cp_number_size(kv->type);
 }
 
@@ -185,31 +184,52 @@ static void copy_bytes(char *array, size_t target, size_t source, size_t bytes) 
   ensures tree_12: rows_copied{Pre,Post}(array, *kv, from, to, n_tokens);
 */
 static void copy_rows(const struct cp_kv *kv, char *array, int from, int to, int n_tokens) {
-    //@ ghost slice_bounds(kv, from, to, 0, n_tokens);
+    /*@ assert order: (from < to ==> slice_at(*kv, from + 1, 0) <= slice_at(*kv, to, 0)) &&
+          (to < from ==> slice_at(*kv, to + 1, 0) <= slice_at(*kv, from, 0)); */
     size_t bytes = bytes_of_rows(kv, n_tokens);
-    /*@ loop invariant g: 0 <= g <= kv->n_kv_heads;
-        loop invariant tree_12: heads_copied{Pre,Here}(array, *kv, from, to, bytes, 0, g);
-        loop invariant others: others_same{Pre,Here}(array, *kv, to);
-        loop assigns g, array[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
-        loop variant kv->n_kv_heads - g; */
+    /*@
+      loop invariant g: 0 <= g <= kv->n_kv_heads;
+      loop invariant tree_12: \forall integer f, x; 0 <= f < g ==>
+        slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
+        array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre);
+      loop invariant others: \forall integer x; 0 <= x < kv_bytes(*kv) ==>
+        !(slice_at(*kv, to, 0) <= x < slice_at(*kv, to + 1, 0)) ==>
+        array[x] == \at(array[x], Pre);
+      loop assigns g, array[slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1];
+      loop variant kv->n_kv_heads - g;
+    */
     for (int g = 0; g < kv->n_kv_heads; g++) {
         size_t source = slice_begin(kv, from, g);
         size_t target = slice_begin(kv, to, g);
-        //@ ghost slice_bounds(kv, from, to, g, n_tokens);
-        //@ assert its: bytes_same{Pre,Here}(array, source, source + bytes);
+        /*@ assert apart: source + bytes <= slice_at(*kv, to, 0) ||
+              slice_at(*kv, to + 1, 0) <= source; */
+        /*@ assert inside: slice_at(*kv, to, 0) <= target &&
+              target + bytes <= slice_at(*kv, to + 1, 0) &&
+              0 <= source && source + bytes <= kv_bytes(*kv); */
+        /*@ assert its: \forall integer x; source <= x < source + bytes ==>
+              array[x] == \at(array[x], Pre); */
+        /*@ assert before: \forall integer f; 0 <= f < g ==>
+              slice_at(*kv, to, f) + bytes <= target; */
         copy_bytes(array, target, source, bytes);
-        //@ assert earlier: heads_same{LoopCurrent,Here}(array, *kv, to, bytes, g);
-        //@ assert now: heads_copied{Pre,Here}(array, *kv, from, to, bytes, g, g + 1);
+        /*@ assert earlier: \forall integer f, x; 0 <= f < g ==>
+              slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
+              array[x] == \at(array[x], LoopCurrent); */
+        /*@ assert now: \forall integer f, x; g <= f < g + 1 ==>
+              slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + bytes ==>
+              array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre); */
     }
-    /*@ assert all: heads_copied{Pre,Here}(array, *kv, from, to, rows_bytes(*kv, n_tokens), 0,
-          kv->n_kv_heads); */
+    /*@ assert all: \forall integer f, x; 0 <= f < kv->n_kv_heads ==>
+          slice_at(*kv, to, f) <= x < slice_at(*kv, to, f) + rows_bytes(*kv, n_tokens) ==>
+          array[x] == \at(array[x - slice_at(*kv, to, f) + slice_at(*kv, from, f)], Pre); */
 }
 
 void cp_kv_copy(const struct cp_kv *kv, int from, int to, int n_tokens) {
-    //@ ghost slice_bounds(kv, from, to, 0, 0);
+    /*@ assert inside: 0 <= slice_at(*kv, to, 0) && slice_at(*kv, to + 1, 0) <= kv_bytes(*kv) &&
+          0 <= slice_at(*kv, from, 0) && slice_at(*kv, from + 1, 0) <= kv_bytes(*kv); */
     copy_rows(kv, kv->k, from, to, n_tokens);
-    //@ assert keys: rows_copied{Pre,Here}((char *)kv->k, *kv, from, to, n_tokens);
-    //@ assert values: bytes_same{Pre,Here}((char *)kv->v, 0, kv_bytes(*kv));
+    /*@ assert keys: rows_copied{Pre,Here}((char *)kv->k, *kv, from, to, n_tokens); */
+    /*@ assert values: \forall integer x; 0 <= x < kv_bytes(*kv) ==>
+          ((char *)kv->v)[x] == \at(((char *)kv->v)[x], Pre); */
     /*@ assert apart: \forall integer x; slice_at(*kv, to, 0) <= x < slice_at(*kv, to + 1, 0) ==>
           \separated((char *)kv->k + x, (char *)kv->v +
             (slice_at(*kv, to, 0) .. slice_at(*kv, to + 1, 0) - 1)); */

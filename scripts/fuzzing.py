@@ -19,7 +19,8 @@ SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-saniti
 OPERATIONS = ("tree", "plan", "opt_tree", "attention", "schedule", "kernels")
 TARGETS = OPERATIONS + ("trace", "script", "gate_case", "bound_case", "options")
 # Runs of the smoke test: some seconds each.
-SMOKE = {"tree": 6000, "plan": 5000, "opt_tree": 6000, "attention": 3000, "schedule": 6000, "kernels": 100, "trace": 15000, "script": 1500,
+SMOKE = {"tree": 6000, "plan": 5000, "opt_tree": 6000, "attention": 3000, "schedule": 6000,
+         "kernels": 100, "trace": 15000, "script": 1500,
          "gate_case": 15000, "bound_case": 10000, "options": 100000}
 PIECE, HEAD = 8, 16  # bytes of an operation and of the problem before them (fuzz/format.h)
 
@@ -37,8 +38,10 @@ class LibFuzzer:
     def is_there():
         probe = "int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }"
         with tempfile.TemporaryDirectory() as directory:
-            run = subprocess.run(["clang", "-fsanitize=fuzzer,address,undefined", "-x", "c", "-", "-o",
-                                  directory + "/probe"], input=probe, capture_output=True, text=True) \
+            run = subprocess.run(["clang", "-fsanitize=fuzzer,address,undefined", "-x", "c", "-",
+                                  "-o",
+                                  directory + "/probe"], input=probe, capture_output=True,
+                                  text=True) \
                 if shutil.which("clang") else None
         return run is not None and run.returncode == 0
 
@@ -51,8 +54,10 @@ class LibFuzzer:
     def command(cls, target, corpora, options, program=None):
         """Fuzzing that adds to the first corpus."""
         dictionary = DICTIONARIES / f"{target}.dict"
-        return [str(program or cls.build / "fuzz" / target), "-timeout=60", "-rss_limit_mb=3000", "-max_len=4096",
-                "-len_control=20", *([f"-dict={dictionary}"] if dictionary.exists() else []), *options,
+        return [str(program or cls.build / "fuzz" / target), "-timeout=60", "-rss_limit_mb=3000",
+                "-max_len=4096",
+                "-len_control=20", *([f"-dict={dictionary}"] if dictionary.exists() else []),
+                *options,
                 *map(str, corpora)]
 
     @classmethod
@@ -80,7 +85,8 @@ class LibFuzzer:
 
     @staticmethod
     def found(directory):
-        return sorted(p for p in directory.iterdir() if re.match(r"(crash|leak|timeout|oom)-", p.name))
+        return sorted(p for p in directory.iterdir()
+                      if re.match(r"(crash|leak|timeout|oom)-", p.name))
 
 
 class Afl:
@@ -94,18 +100,22 @@ class Afl:
 
     @staticmethod
     def settings():
-        return {"CC": "afl-clang-fast", "CXX": "afl-clang-fast++", "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",
+        return {"CC": "afl-clang-fast", "CXX": "afl-clang-fast++",
+                "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",
                 "EXTRA_CFLAGS": SANITIZE}
 
     @classmethod
     def for_seconds(cls, target, seconds, found):
         dictionary = DICTIONARIES / f"{target}.dict"
-        return ["afl-fuzz", "-i", str(CORPUS / target), "-o", str(found), "-V", str(seconds), "-m", "none", "-t", "10000+",
-                *(["-x", str(dictionary)] if dictionary.exists() else []), "--", str(cls.build / "fuzz" / target)]
+        return ["afl-fuzz", "-i", str(CORPUS / target), "-o", str(found), "-V", str(seconds), "-m",
+                "none", "-t", "10000+",
+                *(["-x", str(dictionary)] if dictionary.exists() else []),
+                "--", str(cls.build / "fuzz" / target)]
 
     @classmethod
     def environment(cls, target):
-        changes = {"AFL_CUSTOM_MUTATOR_LIBRARY": str(cls.build / "fuzz" / "mutator.so")} if target in OPERATIONS else {}
+        changes = {"AFL_CUSTOM_MUTATOR_LIBRARY": str(cls.build / "fuzz" /
+                                                     "mutator.so")} if target in OPERATIONS else {}
         return {"AFL_SKIP_CPUFREQ": "1", "AFL_NO_UI": "1", "AFL_NO_AFFINITY": "1",
                 "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1", **changes}
 
@@ -117,13 +127,15 @@ class Afl:
     @staticmethod
     def final(directory):
         stats = directory / "default" / "fuzzer_stats"
-        pairs = dict(re.findall(r"^(\w+) *: (\S+)", stats.read_text(), re.M)) if stats.exists() else {}
+        pairs = dict(re.findall(r"^(\w+) *: (\S+)", stats.read_text(),
+                                re.M)) if stats.exists() else {}
         return pairs and f"runs {pairs['execs_done']}, edges {pairs['edges_found']}, inputs {pairs['corpus_count']}, " \
             f"{pairs['execs_per_sec']}/s"
 
     @staticmethod
     def found(directory):
-        return sorted(p for p in directory.glob("default/*/id*") if p.parent.name in ("crashes", "hangs"))
+        return sorted(p for p in directory.glob("default/*/id*")
+                      if p.parent.name in ("crashes", "hangs"))
 
 
 ENGINES = {engine.name: engine for engine in (LibFuzzer, Afl)}
@@ -150,18 +162,21 @@ def make(directory, settings, goals):
 
 def failure(engine, target, data):
     """What the target says of these bytes when it fails, without its numbers; None when it does not."""
-    program, environment = engine.build / "fuzz" / target, {**os.environ, **LibFuzzer.environment(target)}
+    program, environment = engine.build / "fuzz" / target, {**os.environ,
+                                                            **LibFuzzer.environment(target)}
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
         try:
-            run = subprocess.run([str(program), file.name], capture_output=True, text=True, errors="replace", timeout=60,
+            run = subprocess.run([str(program), file.name], capture_output=True, text=True,
+                                 errors="replace", timeout=60,
                                  env=environment)
         except subprocess.TimeoutExpired:
             return "timeout", "it does not end within 60 s"
     if run.returncode == 0:
         return None
-    said = re.findall(r"^(?:fuzz: .*|.*runtime error: .*|SUMMARY: .*|.*ERROR: .*)$", run.stderr, re.M)
+    said = re.findall(r"^(?:fuzz: .*|.*runtime error: .*|SUMMARY: .*|.*ERROR: .*)$", run.stderr,
+                      re.M)
     first = said[0] if said else f"status {run.returncode}"
     return re.sub(r"0x[0-9a-f]+|[-+]?\d[\d.e+-]*|==|'.*'", "", first), first
 
@@ -207,7 +222,8 @@ def keep(engine, target, path):
     place = WORK / "findings" / target / hashlib.sha1(data).hexdigest()[:12]
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(data)
-    shown = subprocess.run([str(program), "--print", str(place)], capture_output=True, text=True, errors="replace").stdout
+    shown = subprocess.run([str(program), "--print", str(place)], capture_output=True, text=True,
+                           errors="replace").stdout
     again = f"{program.relative_to(ROOT)} {place.relative_to(ROOT)}"
     return f"FOUND in {target}: {said}\n{shown.rstrip()}\n  again: {again}"
 
@@ -217,7 +233,8 @@ def keep(engine, target, path):
 def follow(engine, target, command, show, environment=None):
     """Runs an engine, showing its state; its exit status and last state."""
     state = ""
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             errors="replace",
                              env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL)
     log = []
     try:
@@ -249,7 +266,8 @@ def replay(program, corpus):
     """(inputs run, None), or (0, what was said) when one fails."""
     if not program.exists():
         raise Unusable(f"there is no {program}: make BUILD=... fuzz-targets")
-    run = subprocess.run([str(program), str(corpus)], capture_output=True, text=True, errors="replace")
+    run = subprocess.run([str(program), str(corpus)], capture_output=True, text=True,
+                         errors="replace")
     inputs = re.search(r"^inputs (\d+)$", run.stdout, re.M)
     if run.returncode == 0 and inputs:
         return int(inputs[1]), None
@@ -261,7 +279,8 @@ def bounded(target, runs, program=None):
     """Runs that do not depend on time, from the committed corpus: (status, last state, log)."""
     with tempfile.TemporaryDirectory() as directory:
         command = LibFuzzer.command(target, (directory, CORPUS / target),
-                                    ("-seed=1", f"-runs={runs}", f"-artifact_prefix={directory}/"), program)
+                                    ("-seed=1", f"-runs={runs}", f"-artifact_prefix={directory}/"),
+                                    program)
         return follow(LibFuzzer, target, command, lambda *_: None, LibFuzzer.environment(target))
 
 
@@ -273,7 +292,8 @@ def merge(target):
     with tempfile.TemporaryDirectory() as directory:
         out = pathlib.Path(directory)
         named = [p for p in committed.iterdir() if not re.fullmatch(r"[0-9a-f]{40}", p.name)]
-        subprocess.run(LibFuzzer.command(target, (out, committed, found), ("-set_cover_merge=1", "-use_counters=0")), check=True,
+        subprocess.run(LibFuzzer.command(target, (out, committed, found),
+                                         ("-set_cover_merge=1", "-use_counters=0")), check=True,
                        capture_output=True)
         for path in committed.iterdir():
             if path not in named:

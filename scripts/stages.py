@@ -121,7 +121,8 @@ def sanitized(compiler, tiers=TIERS):
 
 def valgrind():
     run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + unless_deep(NOT_IN_VALGRIND)
-    return Stage("valgrind", run, ("gcc", "valgrind"), {"CHUNKPROOF_ELEMENTS": "600", "CHUNKPROOF_CASES": "60"},
+    return Stage("valgrind", run, ("gcc", "valgrind"),
+                 {"CHUNKPROOF_ELEMENTS": "600", "CHUNKPROOF_CASES": "60"},
                  tiers=ABOVE_QUICK)
 
 
@@ -178,7 +179,8 @@ def fuzz(name, arguments, tiers, limit=1800):
     """Fuzzing with clang's engine (fuzz/README.md)."""
     probe = "echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | " \
             "clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null"
-    return Stage(name, arguments, ("clang", "objcopy", ("libFuzzer of clang", probe)), tiers=tiers, limit=limit)
+    return Stage(name, arguments, ("clang", "objcopy", ("libFuzzer of clang", probe)), tiers=tiers,
+                 limit=limit)
 
 
 STAGES = (
@@ -197,7 +199,8 @@ STAGES = (
     simt("gcc", "gcc"),
     simt("clang", "clang", tiers=("deep",)),
     gate(),
-    Stage("fuzz-corpus", make("gcc", "fuzz-targets", "CC=gcc") + " && scripts/fuzz --replay build/gcc",
+    Stage("fuzz-corpus",
+          make("gcc", "fuzz-targets", "CC=gcc") + " && scripts/fuzz --replay build/gcc",
           ("gcc", "objcopy"), tiers=ABOVE_QUICK, cores=1),
     fuzz("fuzz", "scripts/fuzz --smoke", ABOVE_QUICK),
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),

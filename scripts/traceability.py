@@ -72,19 +72,22 @@ def terms_in(text):
 def headings():
     """[(clause, its name, chapter)], in the order of the chapters."""
     found = []
-    for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "number", "tolerance",
+    for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "number",
+                    "tolerance",
                     "gate"):
         text = (ROOT / "spec" / f"{chapter}.md").read_text()
         for m in re.finditer(r"^### ([A-Z]+-\d+) (.+)$", text, re.M):
             found.append((m[1], m[2], chapter))
-    every = {m[1] for path in (ROOT / "spec").glob("*.md") for m in HEADING.finditer(path.read_text())
+    every = {m[1] for path in (ROOT / "spec").glob("*.md")
+             for m in HEADING.finditer(path.read_text())
              if m[2] not in EXPLAINS_ONLY}
     assert every == {clause for clause, _, _ in found}, "a chapter of spec/ is missing above"
     return found
 
 
 def sources():
-    for pattern in ("include/chunkproof/*.h", "ref/*.[ch]", "proofs/logic/*.h", "proofs/wp/*_laws.c"):
+    for pattern in ("include/chunkproof/*.h", "ref/*.[ch]", "proofs/logic/*.h",
+                    "proofs/wp/*_laws.c"):
         yield from sorted(ROOT.glob(pattern))
 
 
@@ -161,20 +164,23 @@ def checks_of(path, shared):
     """The clauses of the CHECKs in a file of proofs/cbmc, and of the functions of model.c that it calls."""
     text = path.read_text()
     called = [body for name, body in shared.items() if re.search(rf"\b{name}\(", text)]
-    return clauses_in(" ".join(check for part in [text, *called] for check in re.findall(r'CHECK\("([^"]*)"', part)))
+    return clauses_in(" ".join(check for part in [text, *called]
+                               for check in re.findall(r'CHECK\("([^"]*)"', part)))
 
 
 def harnesses():
     """harness of CBMC -> the clauses that it checks by name; those that stand for others with the same file; those
     that are about kernels/."""
     folder = ROOT / "proofs/cbmc"
-    shared = dict(re.findall(r"^void (check_\w+)\(.*?\{$(.*?)^\}$", (folder / "model.c").read_text(), re.M | re.S))
+    shared = dict(re.findall(r"^void (check_\w+)\(.*?\{$(.*?)^\}$",
+                             (folder / "model.c").read_text(), re.M | re.S))
     clauses, by_files, of_kernels = {}, collections.defaultdict(list), set()
     for line in (folder / "harnesses").read_text().splitlines():
         if line and not line.startswith("#"):
             _, name, runs, files = line.split()[:4]
             paths = [folder / f"{stem}.c" for stem in files.split(":")]
-            clauses[name] = set().union(*(checks_of(path, shared) for path in paths)) if "properties" in runs else set()
+            clauses[name] = set().union(*(checks_of(path, shared)
+                                          for path in paths)) if "properties" in runs else set()
             if clauses[name]:
                 by_files[files].append(name)
             if any(map(is_about_kernels, paths)):
@@ -226,7 +232,8 @@ class Evidence:
         for tool, fault in self.proof_faults:
             name = wp_name(*fault.said_by("wp")) if tool == "WP" else fault.fields[tool.lower()]
             for clause in fault.clauses:
-                is_named = (name in self.contract[clause] | self.comment[clause] if tool == "WP" else
+                is_named = (name in self.contract[clause] | self.comment[clause] if tool == "WP"
+                            else
                             name in self.coq[clause] if tool == "Coq" else
                             clause in checked.get(name, ()))
                 if not is_named:
@@ -261,7 +268,8 @@ def finding(clause, evidence, excused, partly, unnamed):
         return ("is named, but SOUNDNESS.md says that it is not" if any(named) else
                 None if by_fault else "nothing notices a fault of it: it is one that no proof has")
     if not any(named):
-        return (f"only faults of it are noticed, and no reason in SOUNDNESS.md ({NOT_NAMED[4:]})" if by_fault else
+        return (f"only faults of it are noticed, and no reason in SOUNDNESS.md ({NOT_NAMED[4:]})"
+                if by_fault else
                 f"no proof, and no reason in SOUNDNESS.md ({NOT_PROVED[4:]})")
     if clause in partly and not any(named[:2]):
         return "no contract says it, not even in part as SOUNDNESS.md has it"
@@ -287,12 +295,14 @@ def build():
     """(the text of the file, findings)."""
     evidence, findings, lines, chapter_before = Evidence(), [], [], None
     known = {clause for clause, *_ in headings()}
-    excused, partly, unnamed = tables = [exceptions(heading) for heading in (NOT_PROVED, IN_PART, NOT_NAMED)]
+    excused, partly, unnamed = tables = [exceptions(heading)
+                                         for heading in (NOT_PROVED, IN_PART, NOT_NAMED)]
     for clause in sorted({clause for table in tables for clause in table} - known):
         findings.append(f"SOUNDNESS.md: no clause {clause}")
     for clause, name, chapter in headings():
         if chapter != chapter_before:
-            lines += ["", f"## [{chapter}.md](../spec/{chapter}.md)", "", COLUMNS, "|---" * COLUMNS.count(" |") + "|"]
+            lines += ["", f"## [{chapter}.md](../spec/{chapter}.md)", "", COLUMNS,
+                      "|---" * COLUMNS.count(" |") + "|"]
             chapter_before = chapter
         wrong = finding(clause, evidence, excused, partly, unnamed)
         if wrong:

@@ -13,7 +13,8 @@
 #define AMX_TILES 8
 #define AMX_ROWS  16
 #define AMX_WORDS                                                                                  \
-    16 /* of 32 bits in a row: a number of binary32, or two of bfloat16, the first one in the low half */
+    16 /* of 32 bits in a row: a number of binary32, or two of bfloat16, the first one in the low  \
+          half */
 
 struct amx_tile {
     _Alignas(64) uint32_t word[AMX_ROWS][AMX_WORDS];

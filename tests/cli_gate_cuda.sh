@@ -200,9 +200,11 @@ right_with_wide_loads() {
 # The same from addresses that are not aligned, as where a stride is no multiple of 8.
 misaligned() {
     sed 's|uint4 \*>(from)|uint4 *>(from + 1)|' "$here/gate/key_warps.cu" >"$work/misaligned.cu"
-    cmp -s "$here/gate/key_warps.cu" "$work/misaligned.cu" && return 1
+    local line
+    line=$(grep -nF 'uint4 *>(from + 1)' "$work/misaligned.cu" | cut -d: -f1)
+    [ -n "$line" ] || return 1
     status 1 --kernel "$work/misaligned.cu" --on executor --cases 4 && has "undefined, " &&
-        has "misaligned: block (" && has ": 16 bytes at " && has "misaligned.cu:24"
+        has "misaligned: block (" && has ": 16 bytes at " && has "misaligned.cu:$line"
 }
 
 right_with_barriers() {

@@ -119,7 +119,8 @@ class Verify(InDirectory):
 
     def test_a_stage_past_its_limit_fails_and_leaves_nothing_running(self):
         mark = os.path.join(self.directory, "..", os.path.basename(self.directory) + ".mark")
-        status, report, _ = self.run_stages(Stage("slow", f"(sleep 4; touch {mark}) & wait", limit=1))
+        status, report, _ = self.run_stages(Stage("slow", f"(sleep 4; touch {mark}) & wait",
+                                                  limit=1))
         self.assertEqual((status, report["stages"][0]["reason"]), (1, "still running after 1 s"))
         time.sleep(4)
         self.assertFalse(os.path.exists(mark))
@@ -133,7 +134,8 @@ class Verify(InDirectory):
         self.assertIn("no such stage: nothing", said.getvalue())
 
     def test_stages_are_left_out_by_name(self):
-        stages = Stage("good", "true"), Stage("bad", "false"), Stage("rare", "false", tiers=("deep",))
+        stages = Stage("good", "true"), Stage("bad", "false"), Stage("rare", "false",
+                tiers=("deep",))
         status, report, _ = self.run_stages(*stages, arguments=["-bad"])
         self.assertEqual((status, [stage["name"] for stage in report["stages"]]), (0, ["good"]))
         for arguments, what in ((["-nothing"], "no such stage: nothing"),
@@ -181,9 +183,12 @@ class Verify(InDirectory):
                          ["system-out", "failure", "skipped"])
 
     def test_what_the_gate_wrote_is_said(self):
-        for names, said in ((("gate.json", "gate.html"), "report.json, junit.xml, gate.json, gate.html\n"),
+        for names, said in ((("gate.json", "gate.html"),
+                             "report.json, junit.xml, gate.json, gate.html\n"),
                             ((), "report.json, junit.xml\n")):
-            write = " && ".join(["true", *(f"touch {os.path.join(self.directory, name)}" for name in names)])
+            write = " && ".join(["true",
+                                 *(f"touch {os.path.join(self.directory, name)}"
+                                   for name in names)])
             self.assertIn(f"{self.directory}/{said}", self.run_stages(Stage("gate", write))[2])
 
     def test_a_kernel_of_yours_is_reported(self):
@@ -195,11 +200,13 @@ class Verify(InDirectory):
             with open(binary, "w", encoding="utf-8") as file:
                 file.write(f"#!/bin/sh\n[ $1 = replay ] || echo \"$@\" >build/arguments\nexit {status}\n")
             os.chmod(binary, 0o755)
-            run = subprocess.run([os.path.join(copy, "scripts", "gate")], capture_output=True, text=True,
+            run = subprocess.run([os.path.join(copy, "scripts", "gate")], capture_output=True,
+                                 text=True,
                                  env={**os.environ, "KERNEL": "it's mine.so", "TIER": "default"})
             self.assertEqual((run.returncode, run.stdout.splitlines()[-1]), (status, last), name)
             with open(os.path.join(copy, "build", "arguments"), encoding="utf-8") as file:
-                self.assertEqual(file.read(), f"gate --kernel it's mine.so --tier quick --jobs {len(os.sched_getaffinity(0))} --json build/verify/gate.json --junit "
+                self.assertEqual(file.read(),
+                                 f"gate --kernel it's mine.so --tier quick --jobs {len(os.sched_getaffinity(0))} --json build/verify/gate.json --junit "
                                  "build/verify/gate.xml --html build/verify/gate.html --save build/verify/cases\n")
 
     def test_an_interrupt_still_reports(self):
@@ -322,7 +329,8 @@ class Clauses(InDirectory):
             for path in pathlib.Path(copy, "tests", "faults").rglob("*.faults"):
                 records = path.read_text(encoding="utf-8").split("fault: ")
                 path.write_text("fault: ".join(
-                    re.sub(r"^(wp|coq|cbmc): .*\n", "", record, flags=re.M) if re.search(rf"^clause:.* {clause}\b", record, re.M)
+                    re.sub(r"^(wp|coq|cbmc): .*\n", "", record, flags=re.M)
+                    if re.search(rf"^clause:.* {clause}\b", record, re.M)
                     else record for record in records), encoding="utf-8")
         return change
 
@@ -351,14 +359,18 @@ class Clauses(InDirectory):
 
     def test_findings(self):
         for script, change, says in (
-                ("clauses.py", self.appends("ref/tree.c", "/* TREE%s */\n" % "-99"), "no clause TREE"),
+                ("clauses.py", self.appends("ref/tree.c", "/* TREE%s */\n" % "-99"),
+                 "no clause TREE"),
                 ("clauses.py", self.appends("spec/pool.md", "### POOL%s New\n" % "-8"),
                  "-8: cited nowhere"),
-                ("clauses.py", self.appends("spec/pool.md", "### POOL%s New\n" % "-9"), "are numbered"),
+                ("clauses.py", self.appends("spec/pool.md", "### POOL%s New\n" % "-9"),
+                 "are numbered"),
                 ("traceability.py", self.new_clause(), "-8: no proof"),
-                ("traceability.py", self.new_clause(("proofs/cbmc/plan.c", 'CHECK("{}: right", 1);\n')),
+                ("traceability.py",
+                 self.new_clause(("proofs/cbmc/plan.c", 'CHECK("{}: right", 1);\n')),
                  "-8: no seeded fault of it that a proof must notice"),
-                ("traceability.py", self.new_clause(("proofs/cbmc/schedule.c", 'CHECK("{}: of kernels", 1);\n')),
+                ("traceability.py",
+                 self.new_clause(("proofs/cbmc/schedule.c", 'CHECK("{}: of kernels", 1);\n')),
                  "-8: no proof"),
                 ("traceability.py",
                  self.new_clause(("tests/faults/ref/pool.c.faults", NEW_FAULT)),
@@ -396,7 +408,8 @@ class Gpu(InDirectory):
         os.chmod(path, 0o755)
 
     def gpu(self, what, other):
-        run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "gpu.py"), what, "gpu", other, "--small"],
+        run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "gpu.py"), what, "gpu", other,
+                              "--small"],
                              cwd=self.directory, capture_output=True, text=True)
         return run.returncode, run.stdout + run.stderr
 
@@ -406,7 +419,8 @@ class Gpu(InDirectory):
         for said, status, words in (("echo shuffles 1; echo votes 2", 0, "2 kernels, 0 differ"),
                                     ("echo shuffles 1; echo votes 3", 1, "# device   votes 3"),
                                     ("echo shuffles 1", 1, "not ok"),
-                                    ("echo failed: no device; exit 1", 1, "no kernel runs here: failed: no device")):
+                                    ("echo failed: no device; exit 1", 1,
+                                     "no kernel runs here: failed: no device")):
             self.program("gpu", "conform", said + "\n")
             self.assertEqual(self.gpu("check", "cpu")[0], status, said)
             self.assertIn(words, self.gpu("check", "cpu")[1])
@@ -437,17 +451,20 @@ class Gpu(InDirectory):
                            f"{row['kernel']}(chunkproof::Problem<A>)' for 'sm_{row['capability']}'\n"
                            f" 0 bytes stack frame, {row['spilled']} bytes spill stores\n"
                            f"Used {row['registers']} registers, {row['shared']} bytes smem\n")
-        run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "ptxas.py"), log], capture_output=True, text=True)
+        run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "ptxas.py"), log],
+                             capture_output=True, text=True)
         return run.returncode, run.stdout + run.stderr
 
     def test_kernels_that_need_more_are_found(self):
         self.assertEqual(self.ptxas(lambda rows: None)[0], 0)
-        for column, says in (("registers", "registers"), ("spilled", "spilled"), ("shared", "shared")):
+        for column, says in (("registers", "registers"), ("spilled", "spilled"),
+                             ("shared", "shared")):
             status, said = self.ptxas(lambda rows: rows[5].update({column: 10 ** 6}))
             self.assertEqual((status, says in said), (1, True), said)
         self.assertEqual(self.ptxas(lambda rows: rows.pop())[0], 1)
         self.assertEqual(self.ptxas(lambda rows: rows.clear())[0], 2)
-        status, said = self.ptxas(lambda rows: [row.update({"nvcc": "1.0", "shared": 10 ** 6}) for row in rows])
+        status, said = self.ptxas(lambda rows: [row.update({"nvcc": "1.0", "shared": 10 ** 6})
+                                                for row in rows])
         self.assertEqual((status, "compared 0" in said), (0, True), said)
 
 

@@ -32,8 +32,8 @@ struct argument_file {
     int is_written; /* 1: the command writes it, 0: the command reads it */
 };
 
-/* Refuses two options that name the same regular file when the command writes one of them: the second
- * would destroy the first. A device or a pipe may be named twice. */
+/* Refuses two options that name the same regular file when the command writes one of them: the
+ * second would destroy the first. A device or a pipe may be named twice. */
 int argument_distinct(const char *command, const struct argument_file *file, int n);
 
 #endif

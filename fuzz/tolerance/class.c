@@ -141,7 +141,8 @@ static void reference_class(const struct options *o, const struct problem *p, do
         a->eps = fmax(a->eps, U_CONST * log_n);
         a->u_move = U_CONST;
         double off = 2.0 * a->eps + 2.0 * a->u_n * counts->depth_n + weights + 4.0 * U * size;
-        if (o->undivided) { /* factors add up to 1 but for what the log-sum-exp is off: o is stored anew */
+        if (o->undivided) { /* factors add up to 1 but for what the log-sum-exp is off: o is stored
+                               anew */
             a->u_part += 1.01 * (a->eps + 2.0 * a->u_n * counts->depth_n + 2.0 * U * size);
         }
         a->below = off;

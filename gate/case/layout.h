@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A problem as a kernel gets it: arrays with strides, padding that must not matter, and results that are not written yet. */
+/* A problem as a kernel gets it: arrays with strides, padding that must not matter, and results
+ * that are not written yet. */
 #ifndef CHUNKPROOF_GATE_CASE_LAYOUT_H
 #define CHUNKPROOF_GATE_CASE_LAYOUT_H
 
@@ -14,8 +15,8 @@ struct gate_arrays {
     unsigned char *memory[RUN_BUFFERS];
 };
 
-/* The call without its arrays: sizes, and strides as a kernel gets them. In a struct gate_arrays chunks are never far
- * apart, and strides are those of its own memory. */
+/* The call without its arrays: sizes, and strides as a kernel gets them. In a struct gate_arrays
+ * chunks are never far apart, and strides are those of its own memory. */
 void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *problem);
 
 /* Bytes that a case takes, about, with a workspace of that size: here, and where the kernel is. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A problem: the tree and the plan that a recipe makes, the numbers of Q, K and V, and where each key lies. */
+/* A problem: the tree and the plan that a recipe makes, the numbers of Q, K and V, and where each
+ * key lies. */
 #ifndef CHUNKPROOF_GATE_CASE_PROBLEM_H
 #define CHUNKPROOF_GATE_CASE_PROBLEM_H
 
@@ -20,10 +21,10 @@ struct gate_problem {
     int n_shared;
     struct cp_shared_chunk *shared;
     double scale;
-    unsigned long long
-        seed; /* the recipe's, or another one when renewed: of numbers, and of which chunks there are */
-    double *q;     /* the numbers in them: [rows][h][d] */
-    double *k, *v; /* [capacity][h_kv][c][d]; NaN where no key is */
+    unsigned long long seed; /* the recipe's, or another one when renewed: of numbers, and of which
+                                chunks there are */
+    double *q;               /* the numbers in them: [rows][h][d] */
+    double *k, *v;           /* [capacity][h_kv][c][d]; NaN where no key is */
 };
 
 /* What the operations make, for cp_tree_free(); NULL: no memory. */
@@ -38,20 +39,21 @@ void gate_problem_free(struct gate_problem *problem);
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
                                        const struct cp_kernel *kernel);
 
-/* The same sizes, and other numbers: in the same chunks where there is one operation, or in every other recipe. 0, or -1:
- * no memory. */
+/* The same sizes, and other numbers: in the same chunks where there is one operation, or in every
+ * other recipe. 0, or -1: no memory. */
 int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel);
 
-/* Each sequence has a key more that has room for it in a last chunk of its own, or as many as there is room for: only
- * lengths change (PLAN-6). Numbers are to be filled in anew. Returns whether any has. */
+/* Each sequence has a key more that has room for it in a last chunk of its own, or as many as there
+ * is room for: only lengths change (PLAN-6). Numbers are to be filled in anew. Returns whether any
+ * has. */
 int gate_problem_grow(struct gate_problem *problem);
 
 /* How many keys a sequence of so many has then, after gate_problem_renew(). */
 int gate_grown_length(const struct gate_recipe *recipe, int n_tokens);
 
-/* One sequence of it without the others, paged: nothing is shared. K and V are the whole's, which lives longer. 0, or
- * -1: no memory. */
+/* One sequence of it without the others, paged: nothing is shared. K and V are the whole's, which
+ * lives longer. 0, or -1: no memory. */
 int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence);
 void gate_problem_free_alone(struct gate_problem *alone);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recipe: a few numbers from which the same case is made on every machine.
  *
- * It says what is done to an empty tree (join, append, leave, fork), the sizes, how the numbers are made, how many
- * query rows there are and how the arrays lie in memory. Recipe i of a seed is always the same. */
+ * It says what is done to an empty tree (join, append, leave, fork), the sizes, how the numbers are
+ * made, how many query rows there are and how the arrays lie in memory. Recipe i of a seed is
+ * always the same. */
 #ifndef CHUNKPROOF_GATE_CASE_RECIPE_H
 #define CHUNKPROOF_GATE_CASE_RECIPE_H
 
-/* What is done to the tree, one thing after the other. Sequences are counted as they lie in the tree at that time; a
- * number that is too large is taken modulo how many there are. */
+/* What is done to the tree, one thing after the other. Sequences are counted as they lie in the
+ * tree at that time; a number that is too large is taken modulo how many there are. */
 enum gate_op_kind {
     GATE_JOIN,   /* first `tokens` tokens of sequence `sequence` (0 of none), then `own` new ones */
     GATE_APPEND, /* `tokens` new tokens for a sequence, one at a time */
@@ -25,9 +26,11 @@ struct gate_op {
 
 /* How the numbers are made. */
 enum gate_values {
-    GATE_COUNT, /* all weights equal, each number of V in few keys: a key too many or too few shows */
-    GATE_SELECT, /* a query chooses few keys by their address, all others weigh nothing: another key shows */
-    GATE_NORMAL,  /* mean 0, variance 1 */
+    GATE_COUNT,  /* all weights equal, each number of V in few keys: a key too many or too few shows
+                  */
+    GATE_SELECT, /* a query chooses few keys by their address, all others weigh nothing: another key
+                    shows */
+    GATE_NORMAL, /* mean 0, variance 1 */
     GATE_MASSIVE, /* few channels 50 times as large */
     GATE_ONE_HOT, /* one key in seven far ahead */
     GATE_SHIFTED, /* all scores about -900 or 900, or -70,000 or 70,000 */
@@ -83,11 +86,13 @@ struct gate_shape {
     int n_heads, n_kv_heads, head_dim, chunk_size;
 };
 
-/* So much work is small: recipes with that, or less, are none of the few that are long, deep or wide. */
+/* So much work is small: recipes with that, or less, are none of the few that are long, deep or
+ * wide. */
 #define GATE_SMALL_WORK 20000
 
-/* Recipe `index` of a seed, with about `work` products q_i k_i at most, but for the few that are long. A kernel may
- * refuse its sizes: attempt 1, 2, ... has others, with the same kind of values. */
+/* Recipe `index` of a seed, with about `work` products q_i k_i at most, but for the few that are
+ * long. A kernel may refuse its sizes: attempt 1, 2, ... has others, with the same kind of values.
+ */
 void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long long index,
                       int attempt, long long work, const struct gate_shape *shape);
 
@@ -95,7 +100,8 @@ void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long 
 #define GATE_LINE 320
 void gate_recipe_print(const struct gate_recipe *recipe, char *line);
 
-/* The usual test of an attention kernel: normal values, one query for each sequence, and the plainest layout. */
+/* The usual test of an attention kernel: normal values, one query for each sequence, and the
+ * plainest layout. */
 #define GATE_USUAL 4
 void gate_usual_recipe(int i, struct gate_recipe *recipe);
 

@@ -19,7 +19,8 @@
 #define ONE_IN      10     /* wrong numbers: what gives fewer is not said */
 #define NEAR        0x1p-5 /* of the largest element: more is no rounding */
 #define NEARER                                                                                     \
-    2.0 /* times than attention is what gives a number: bounds are wide, and errors may be small */
+    2.0 /* times than attention is what gives a number: bounds are wide, and errors may be small   \
+         */
 #define KEPT_SECONDS 0.35 /* part of the time that is kept for wider declarations */
 
 int explain_is_over(const struct explain *x, double seconds_kept) {

@@ -16,7 +16,8 @@ enum gate_closer {
 
 extern const char *const gate_closer_names[GATE_CLOSERS]; /* as in the kernel's source */
 
-/* Whether the kernel declares this field so wide that a closer one is worth a try: *closer is the kernel with it. */
+/* Whether the kernel declares this field so wide that a closer one is worth a try: *closer is the
+ * kernel with it. */
 int gate_closer(const struct cp_kernel *kernel, enum gate_closer which, struct cp_kernel *closer);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The judge: the numbers of a result against attention and its certified tolerance (GATE-1), and what was written. */
+/* The judge: the numbers of a result against attention and its certified tolerance (GATE-1), and
+ * what was written. */
 #ifndef CHUNKPROOF_GATE_JUDGE_JUDGE_H
 #define CHUNKPROOF_GATE_JUDGE_JUDGE_H
 
@@ -28,8 +29,8 @@ void gate_row_free(struct gate_row *room);
 enum gate_rightness { GATE_NUMBER_RIGHT, GATE_NUMBER_WRONG, GATE_NUMBER_UNCLAIMED };
 enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound);
 
-/* Compares the results with attention, for at most `most` pairs (row, head), spread evenly; and shows them to a tensor,
- * unless it is NULL. 0, or -1: no memory. */
+/* Compares the results with attention, for at most `most` pairs (row, head), spread evenly; and
+ * shows them to a tensor, unless it is NULL. 0, or -1: no memory. */
 int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arrays,
                const struct cp_kernel *kernel, int most, struct gate_finding *finding,
                struct gate_tensor *tensor);
@@ -38,8 +39,8 @@ int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arr
 #define GATE_POISON       0xFF /* NaNs */
 #define GATE_POISON_AGAIN 0xA5
 
-/* Whether all of out and lse was written, nothing between the rows, and the same bits: two runs of one call, with
- * different poison. 0, or -1: no memory. */
+/* Whether all of out and lse was written, nothing between the rows, and the same bits: two runs of
+ * one call, with different poison. 0, or -1: no memory. */
 int gate_judge_writes(const struct gate_problem *problem, const struct gate_arrays *one,
                       const struct gate_arrays *other, struct gate_finding *finding);
 

@@ -9,7 +9,8 @@
 /* What the other drawings refer to: hatching, the head of an arrow. */
 void gate_html_definitions(struct markup *markup);
 
-/* For each kind of values how its cases spread over error / bound; of all cases the same by their number of keys. */
+/* For each kind of values how its cases spread over error / bound; of all cases the same by their
+ * number of keys. */
 void gate_html_spread(struct markup *markup, const struct gate_result *result);
 void gate_html_keys(struct markup *markup, const struct gate_result *result);
 

@@ -18,8 +18,8 @@ struct gate_report {
 
 void gate_print_text(FILE *file, const struct gate_report *report);
 
-/* The files that the options ask for, open before anything is checked: one that cannot be written is to cost nobody an
- * hour. */
+/* The files that the options ask for, open before anything is checked: one that cannot be written
+ * is to cost nobody an hour. */
 enum gate_format { GATE_JSON, GATE_JUNIT, GATE_HTML, GATE_FORMATS };
 
 struct gate_files {
@@ -27,7 +27,8 @@ struct gate_files {
     FILE *file[GATE_FORMATS];
 };
 
-/* Each: 0, or -1 after saying what is wrong. Files that were opened are to be written or removed. */
+/* Each: 0, or -1 after saying what is wrong. Files that were opened are to be written or removed.
+ */
 int gate_files_open(struct gate_files *files, const struct gate_options *options);
 int gate_files_write(struct gate_files *files, const struct gate_report *report);
 
@@ -51,8 +52,8 @@ char *gate_declares(const struct cp_kernel *kernel);
 /* Keys of the longest sequence with each head_dim: "16: 300, 32: 1024"; NULL: no memory. */
 char *gate_keys_at_most(const struct gate_result *result);
 
-/* Commands as a shell takes them: for the whole run, for one case, and for why it is wrong; the last is NULL where no
- * file has the case. */
+/* Commands as a shell takes them: for the whole run, for one case, and for why it is wrong; the
+ * last is NULL where no file has the case. */
 char *gate_run_again(const struct gate_report *report);
 char *gate_case_again(const struct gate_report *report, const struct gate_found *found);
 char *gate_case_why(const struct gate_report *report, const struct gate_found *found);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the other process: who may write to the report, and a signal handler that writes there which address was touched.
+/* In the other process: who may write to the report, and a signal handler that writes there which
+ * address was touched.
  *
- * Seen are SIGSEGV and SIGBUS of any thread while the handler is the kernel's, too. Without a record the process dies
- * of the signal itself: in a thread (not the one that calls attend()) that has no stack left, or when the kernel put a
- * handler of its own in place. */
+ * Seen are SIGSEGV and SIGBUS of any thread while the handler is the kernel's, too. Without a
+ * record the process dies of the signal itself: in a thread (not the one that calls attend()) that
+ * has no stack left, or when the kernel put a handler of its own in place. */
 #ifndef CHUNKPROOF_GATE_RUNNER_FAULT_H
 #define CHUNKPROOF_GATE_RUNNER_FAULT_H
 

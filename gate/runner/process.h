@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The other process, from outside: to start it, to ask it, to wait for it with a deadline, to end it. Whatever it
- * does, none of these hangs, and none ends this process. */
+/* The other process, from outside: to start it, to ask it, to wait for it with a deadline, to end
+ * it. Whatever it does, none of these hangs, and none ends this process. */
 #ifndef CHUNKPROOF_GATE_RUNNER_PROCESS_H
 #define CHUNKPROOF_GATE_RUNNER_PROCESS_H
 
@@ -28,19 +28,20 @@ enum run_answer {
 
 void run_process_init(struct run_process *process);
 
-/* Starts `program --run-kernel FILE`, with new memory. Returns 0, or -1 after writing what is wrong. It answers once
- * the kernel is loaded or cannot be. */
+/* Starts `program --run-kernel FILE`, with new memory. Returns 0, or -1 after writing what is
+ * wrong. It answers once the kernel is loaded or cannot be. */
 int run_process_start(struct run_process *process, const char *program, char *file,
                       const struct run_limits *limits, char text[RUN_TEXT]);
 
-/* Takes the pages that the layout needs from the system: without, writing to them could end this process. Returns 0,
- * or -1: it has no memory left. */
+/* Takes the pages that the layout needs from the system: without, writing to them could end this
+ * process. Returns 0, or -1: it has no memory left. */
 int run_process_reserve(struct run_process *process, const struct run_layout *layout);
 
 /* Has anything come from the socket although nothing was asked? Did it end? */
 int run_process_disturbed(struct run_process *process);
 
-/* Sends the request that control says. That the process has ended is found by waiting for its answer. */
+/* Sends the request that control says. That the process has ended is found by waiting for its
+ * answer. */
 void run_process_ask(struct run_process *process);
 
 /* Not in time: when it has worked for so long, or waits for something else than a processor. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the asking process and the other one have in common: some memory and a socket.
  *
- * The memory has a struct run_control first, then the arena. The socket is a doorbell and no more: a request and its
- * answer are one byte each, and what they say is in struct run_control. The other process may read that struct but
- * not write to it while a kernel's code runs, so a kernel that is merely wrong can neither spoil a report nor make
- * one up; what it sends through the socket is seen, because there is then more than one byte or no answer. */
+ * The memory has a struct run_control first, then the arena. The socket is a doorbell and no more:
+ * a request and its answer are one byte each, and what they say is in struct run_control. The other
+ * process may read that struct but not write to it while a kernel's code runs, so a kernel that is
+ * merely wrong can neither spoil a report nor make one up; what it sends through the socket is
+ * seen, because there is then more than one byte or no answer. */
 #ifndef CHUNKPROOF_GATE_RUNNER_SHARED_H
 #define CHUNKPROOF_GATE_RUNNER_SHARED_H
 
@@ -97,7 +98,8 @@ struct run_control {
     double seconds;           /* that it took, */
     double worked;            /* and in which processors worked for it */
     size_t workspace;
-    int no_memory; /* the system did not protect memory, or there is too little on the device: no verdict */
+    int no_memory; /* the system did not protect memory, or there is too little on the device: no
+                      verdict */
     int socket_closed; /* the kernel closed it */
     struct run_fault fault;
 };

@@ -12,12 +12,14 @@ void run_explain(const struct run_process *process, enum run_answer answer,
 /* A byte that is not what it was. */
 void run_explain_change(const struct run_spot *spot, struct run_report *report);
 
-/* Why a kernel was not loaded: after RUN_ANSWERED what the loader says, else what happened. 0: it was, and all that it
- * says of itself is possible; -1 after writing what is wrong and how to mend it. */
+/* Why a kernel was not loaded: after RUN_ANSWERED what the loader says, else what happened. 0: it
+ * was, and all that it says of itself is possible; -1 after writing what is wrong and how to mend
+ * it. */
 int run_check_load(const struct run_process *process, enum run_answer answer, const char *path,
                    char text[RUN_TEXT]);
 
-/* Of one whose abi and name are right. 0, or -1 after writing which field is wrong, and what it may be. */
+/* Of one whose abi and name are right. 0, or -1 after writing which field is wrong, and what it may
+ * be. */
 int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]);
 
 /* At most the last 80 bytes of a name, so that a sentence has room beside it. */

@@ -18,8 +18,8 @@ struct gate_case {
     int line; /* of the file, where the case begins; 0: the case has the file to itself */
 };
 
-/* All cases of a file, in order: how many, at least one; -1 after saying what is wrong and where, as
- * this command. The caller frees them. */
+/* All cases of a file, in order: how many, at least one; -1 after saying what is wrong and where,
+ * as this command. The caller frees them. */
 int gate_case_load(const char *file, const char *command, struct gate_case **cases);
 
 /* A recipe as JSON, for files of cases and for reports; NULL: no memory. */

@@ -9,7 +9,8 @@
 
 struct json_t; /* of jansson */
 
-/* What the rules of others say of the cases: lines of a report, and members of one in JSON (0, or -1: no memory). */
+/* What the rules of others say of the cases: lines of a report, and members of one in JSON (0, or
+ * -1: no memory). */
 int gate_log_add(struct gate_log *log, const struct gate_entry *entry); /* 0, or -1: no memory */
 void gate_log_print(FILE *file, const struct gate_result *result);
 int gate_log_json(struct json_t *report, const struct gate_result *result);

@@ -17,8 +17,9 @@ struct gate_found {
     char file[256]; /* where it was saved; "" nowhere */
 };
 
-/* Intervals of error / bound: 0 is up to 2^-12, GATE_RATIO_ONE ends at 1, what is not right is behind it; each but the
- * first and the last is a factor of sqrt(2) wide. And of numbers of keys: 0 is none, i is 2^(i-1) and more. */
+/* Intervals of error / bound: 0 is up to 2^-12, GATE_RATIO_ONE ends at 1, what is not right is
+ * behind it; each but the first and the last is a factor of sqrt(2) wide. And of numbers of keys: 0
+ * is none, i is 2^(i-1) and more. */
 #define GATE_RATIOS    50
 #define GATE_RATIO_ONE 24
 #define GATE_KEYS      18
@@ -70,9 +71,9 @@ struct gate_result {
     unsigned needed;        /* a bit for each enum gate_closer by which one was wrong */
     struct gate_covered covered[GATE_HEAD_DIMS]; /* by head_dim; n_covered of them */
     int n_covered;
-    long long
-        unjudged; /* cases that were run, and of too many of whose numbers nothing can be claimed; */
-    int unjudged_keys;           /* of the longest sequence among these */
+    long long unjudged; /* cases that were run, and of too many of whose numbers nothing can be
+                           claimed; */
+    int unjudged_keys;  /* of the longest sequence among these */
     struct gate_log each, usual; /* cases, and those of the usual test; when asked for */
     int interrupted, is_late;    /* it was not to go on: a signal; --time */
     double seconds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a long check came, in a file of its own: `chunkproof gate --state FILE` goes on from there. It is for the same
- * program, kernel and options, and is refused for others. */
+/* How far a long check came, in a file of its own: `chunkproof gate --state FILE` goes on from
+ * there. It is for the same program, kernel and options, and is refused for others. */
 #ifndef CHUNKPROOF_GATE_SEARCH_STATE_H
 #define CHUNKPROOF_GATE_SEARCH_STATE_H
 

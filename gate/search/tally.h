@@ -16,7 +16,8 @@ long long gate_work_of(const struct gate_recipe *recipe);
 long long gate_wrong_cases(const struct gate_result *result);
 long long gate_wrong_cases_of(const struct gate_tally *tally);
 
-/* One case more, of the kernel in `object`: if it is the smallest of its verdict, its text gets lines (lines.h). */
+/* One case more, of the kernel in `object`: if it is the smallest of its verdict, its text gets
+ * lines (lines.h). */
 void gate_result_count(struct gate_result *result, const char *object,
                        const struct gate_found *this, const struct gate_covered *covers,
                        double seconds);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel that is given as source: compiled into a directory of its own, which is removed again. */
+/* A kernel that is given as source: compiled into a directory of its own, which is removed again.
+ */
 #ifndef CHUNKPROOF_GATE_SOURCE_COMPILE_H
 #define CHUNKPROOF_GATE_SOURCE_COMPILE_H
 
@@ -15,9 +16,10 @@ enum gate_place {
     GATE_ON_EXECUTOR
 };
 
-/* The directory is in $TMPDIR, or /tmp. A file named *.c is compiled by $CC (cc) with $CFLAGS (-O2), with this library; one named *.cu by nvcc, or for the executor by $CXX (g++)
- * with $CXXFLAGS (-O2); any other is taken as it is: object->file is its name. 0, or -1 after saying what is wrong, as this
- * command. */
+/* The directory is in $TMPDIR, or /tmp. A file named *.c is compiled by $CC (cc) with $CFLAGS
+ * (-O2), with this library; one named *.cu by nvcc, or for the executor by $CXX (g++) with
+ * $CXXFLAGS (-O2); any other is taken as it is: object->file is its name. 0, or -1 after saying
+ * what is wrong, as this command. */
 int gate_object_new(struct gate_object *object, const char **file, enum gate_place place,
                     const char *command);
 void gate_object_free(struct gate_object *object);

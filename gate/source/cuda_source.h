@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA as people write it, in the words of the executor (kernels/simt/cuda.h): C++ has no __shared__ and no <<<>>>.
+/* CUDA as people write it, in the words of the executor (kernels/simt/cuda.h): C++ has no
+ * __shared__ and no <<<>>>.
  *
- *     __shared__ float tile[2][64], sum;      SIMT_SHARED(float, tile, [2][64]); SIMT_SHARED(float, sum, );
- *     extern __shared__ char rows[];          SIMT_SHARED_DYNAMIC(char, rows);
+ *     __shared__ float tile[2][64], sum;      SIMT_SHARED(float, tile, [2][64]); SIMT_SHARED(float,
+ * sum, ); extern __shared__ char rows[];          SIMT_SHARED_DYNAMIC(char, rows);
  *     kernel<T><<<grid, block, bytes, stream>>>(a, b)
- *                                             simt::launch_plain(stream, grid, block, bytes, kernel<T>, a, b)
+ *                                             simt::launch_plain(stream, grid, block, bytes,
+ * kernel<T>, a, b)
  *
- * All else stays as it is, in the same lines; headers of CUDA's are those of kernels/simt/as_cuda/. */
+ * All else stays as it is, in the same lines; headers of CUDA's are those of kernels/simt/as_cuda/.
+ */
 #ifndef CHUNKPROOF_GATE_SOURCE_CUDA_SOURCE_H
 #define CHUNKPROOF_GATE_SOURCE_CUDA_SOURCE_H
 

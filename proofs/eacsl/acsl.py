@@ -21,7 +21,8 @@ TOKEN = re.compile(r"""\s+|//[^\n]*|(?P<number>0[xX][0-9A-Fa-f]+|\d+\.\d+(?:[eE]
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 BUILTINS = (r"\valid", r"\valid_read", r"\separated", r"\max", r"\min", r"\sum", r"\numof")
 BINDERS = (r"\forall", r"\exists", r"\lambda", r"\let")
-TYPES = ("int", "integer", "real", "double", "void", "struct", "unsigned", "long", "size_t", "const",
+TYPES = ("int", "integer", "real", "double", "void", "struct", "unsigned", "long", "size_t",
+         "const",
          "char", "float", "uint16_t")
 
 

@@ -73,7 +73,9 @@ class Contracts:
         self.clauses = []
         self.chunks, self.bounded = set(), False
         self.kept = {}  # predicate that stays a predicate: its text, or the reason why it has none
-        self.files = [path for part in ("include/chunkproof/*.h", "proofs/logic/*.h", "ref/*.h", "ref/*.c")
+        self.files = [path
+                      for part in ("include/chunkproof/*.h", "proofs/logic/*.h", "ref/*.h",
+                                   "ref/*.c")
                       for path in sorted(root.glob(part))]
         for path in self.files:
             self.read_structs(path.read_text())
@@ -191,7 +193,8 @@ class Contracts:
                     raise Unknown(f"{function}: {word} what?")
                 contract.closing.append(word)
             elif word == "assigns":
-                contract.add(Clause(function, behavior, "assigns", "assigns", self.read_places(reader)))
+                contract.add(Clause(function, behavior, "assigns", "assigns",
+                                    self.read_places(reader)))
             elif word in ("requires", "ensures", "assumes"):
                 name = ""
                 if reader.peek(1) == ":":
@@ -459,7 +462,8 @@ class Contracts:
             inside = self.unchanged(contract, kind, dimensions[1:], a, b, rest, depth + 1)
             whole = (low, high) == (("num", "0"), read(f"{dimensions[0]} - 1"))
             outside = "or", ("chain", (index, low), ("<",)), ("chain", (index, high), (">",))
-            terms = [] if whole else [("implies", outside, self.equal(kind, dimensions[1:], a, b, depth + 1))]
+            terms = [] if whole else [("implies", outside,
+                                       self.equal(kind, dimensions[1:], a, b, depth + 1))]
             if inside:
                 terms.append(("implies", ("chain", (low, index, high), ("<=", "<=")), inside))
             if not terms:
@@ -467,7 +471,8 @@ class Contracts:
             return "forall", (("integer", index[1]),), ("implies", every, all_of(terms))
         terms = []
         for inner, field, sizes in self.structs[kind]:
-            term = self.unchanged(contract, inner, sizes, ("field", now, field), ("field", old, field),
+            term = self.unchanged(contract, inner, sizes, ("field", now, field),
+                                  ("field", old, field),
                                   [path[1:] for path in paths if path[0] == field], depth)
             if term:
                 terms.append(term)
@@ -514,11 +519,13 @@ class Contracts:
     def write(self, place):
         """The copy. Annotations are replaced one by one, in place, by as many lines."""
         written = set()
-        for path in sorted(self.files, key=lambda path: path.parent.name != "logic"):  # included first
+        for path in sorted(self.files,
+                           key=lambda path: path.parent.name != "logic"):  # included first
             target = place / path.relative_to(self.root)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = ANNOTATION.sub(lambda m: self.replacement(path, m, written), path.read_text())
-            target.write_text(re.sub(r"\b_Alignof\b", "__alignof__", text))  # Frama-C knows only this
+            target.write_text(re.sub(r"\b_Alignof\b", "__alignof__",
+                                     text))  # Frama-C knows only this
 
     def replacement(self, path, m, written):
         lines = m[0].count("\n")
@@ -588,7 +595,8 @@ class Contract:
             out.append(f"behavior {behavior}:")
             out += [f"assumes {text};" for text in assumed.get(behavior, [])]
             out += [f"{'requires' if c.kind == 'requires' else 'ensures'} {c.name}: {c.text};"
-                    for c in self.clauses if c.behavior == behavior and c.text and c.kind != "assumes"]
+                    for c in self.clauses if c.behavior == behavior and c.text
+                    and c.kind != "assumes"]
         return out + [f"{word} behaviors;" for word in self.closing]
 
 

@@ -120,7 +120,8 @@ def answer_cell(torch, words):
     runs = []
     try:
         series = series_of(torch, tuple(map(int, (b, n, h, h_kv, d))), int(n_s), float(memory))
-    except (RuntimeError, TypeError, Wrong) as error:  # no memory, or a version without grouped heads
+    except (RuntimeError, TypeError,
+            Wrong) as error:  # no memory, or a version without grouped heads
         series = [("sdpa", " ".join(str(error).split())[:200], None)]
     for name, how, run in series:
         print(f"{'series' if run else 'skip'} {name}: {how}")

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A CUDA kernel that the gate can check: paged decoding in binary16, a warp for each query row and head.
+/* A CUDA kernel that the gate can check: paged decoding in binary16, a warp for each query row and
+ * head.
  *
  *   chunkproof gate --kernel paged_kernel.cu
  *
- * compiles it, for a GPU where there is one, else for the executor of CUDA kernels, which also sees its races. */
+ * compiles it, for a GPU where there is one, else for the executor of CUDA kernels, which also sees
+ * its races. */
 #include <chunkproof/kernel.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #define ALL_LANES 0xFFFFFFFFu
 
-/* All that it needs is in the call, whose arrays are on the device. Lane l has the elements l, l + 32, ... of a row. */
+/* All that it needs is in the call, whose arrays are on the device. Lane l has the elements l, l +
+ * 32, ... of a row. */
 __global__ void attend_row(cp_kernel_call call) {
     extern __shared__ float o[]; /* [d]: the sum of weight * v so far */
     int row = blockIdx.x, head = blockIdx.y, lane = threadIdx.x, s = 0;
     while (call.query_begin[s + 1] <= row) {
         s++;
     }
-    /* The last query row of a sequence sees all its keys, the one before it all but one, and so on. */
+    /* The last query row of a sequence sees all its keys, the one before it all but one, and so on.
+     */
     int n_keys = call.n_tokens[s] - (call.query_begin[s + 1] - 1 - row);
     int kv_head = head / (call.n_heads / call.n_kv_heads);
     const int *table = call.table + (long long)s * call.table_width;

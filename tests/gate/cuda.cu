@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The project's own CUDA kernels, through their launcher (chunkproof/cuda.h): CHUNKPROOF_VERSION 1 to 3. */
+/* The project's own CUDA kernels, through their launcher (chunkproof/cuda.h): CHUNKPROOF_VERSION 1
+ * to 3. */
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A CUDA kernel for tests of the gate: it computes nothing, writes zeros, and does what MISBEHAVE says. */
+/* A CUDA kernel for tests of the gate: it computes nothing, writes zeros, and does what MISBEHAVE
+ * says. */
 #include <cstdlib>
 #include <cstring>
 

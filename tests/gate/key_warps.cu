@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paged decoding as serving kernels do it: a block per row and head, whose warps have keys of their own, eight lanes to
- * a key, with loads of 16 bytes, sums by __shfl_xor_sync(), weights as powers of 2, and a merge at the end. */
+/* Paged decoding as serving kernels do it: a block per row and head, whose warps have keys of their
+ * own, eight lanes to a key, with loads of 16 bytes, sums by __shfl_xor_sync(), weights as powers
+ * of 2, and a merge at the end. */
 #include <chunkproof/kernel.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -19,7 +20,8 @@ struct Shared {
     float m[WARPS], n[WARPS];
 };
 
-/* Halves are read as what they are not, a uint4, and the other way round: a compiler for GPUs allows it. */
+/* Halves are read as what they are not, a uint4, and the other way round: a compiler for GPUs
+ * allows it. */
 __device__ __forceinline__ void load8(float (&x)[8], const __half *from) {
     uint4 raw = *reinterpret_cast<const uint4 *>(from);
     const __half2 *h = reinterpret_cast<const __half2 *>(&raw);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel for tests of the gate's runner. With a scale that is not negative it computes something simple of all its
- * inputs; with a negative one, or with MISBEHAVE_ALWAYS, it does what the environment says:
+/* A kernel for tests of the gate's runner. With a scale that is not negative it computes something
+ * simple of all its inputs; with a negative one, or with MISBEHAVE_ALWAYS, it does what the
+ * environment says:
  *
  *     MISBEHAVE="read|write BUFFER begin|end DISTANCE"    a byte, as far from there
  *     MISBEHAVE=WORD                                      one of the words below */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cp_opt_attend() as a kernel, on two threads: tensors without gaps, copied, and the plan. The Makefile makes one of each
- * version, and of each type of K and V; without any of its macros it is the best version with binary16. That of AMX emulates
- * it where the machine has none (tests/amx_emulator.h). */
+/* cp_opt_attend() as a kernel, on two threads: tensors without gaps, copied, and the plan. The
+ * Makefile makes one of each version, and of each type of K and V; without any of its macros it is
+ * the best version with binary16. That of AMX emulates it where the machine has none
+ * (tests/amx_emulator.h). */
 #include <stdlib.h>
 
 #include "chunkproof/opt.h"

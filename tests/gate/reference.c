@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The project's own reference as a kernel: cp_attend(), all in binary64. It takes contiguous tensors, so that query and
- * results go through the workspace, and K and V too when their strides leave gaps. */
+/* The project's own reference as a kernel: cp_attend(), all in binary64. It takes contiguous
+ * tensors, so that query and results go through the workspace, and K and V too when their strides
+ * leave gaps. */
 #include "chunkproof/attend.h"
 #include "chunkproof/status.h"
 #include "contiguous.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As on a tensor core: tiles of 16 keys, wherever the chunks of a path end, and P rounded to binary16 before it is
- * multiplied with V. n is the sum of P as it was before. */
+/* As on a tensor core: tiles of 16 keys, wherever the chunks of a path end, and P rounded to
+ * binary16 before it is multiplied with V. n is the sum of P as it was before. */
 #include <math.h>
 
 #include "kernel_util.h"

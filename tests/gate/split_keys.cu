@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paged decoding in bfloat16, in one launch: the keys of a row are split over blocks, and the block that is done last
- * merges what all of them have left in the workspace. */
+/* Paged decoding in bfloat16, in one launch: the keys of a row are split over blocks, and the block
+ * that is done last merges what all of them have left in the workspace. */
 #include <chunkproof/kernel.h>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paged decoding in binary16 by two warps in plain CUDA, with a barrier wherever one warp reads what the other wrote.
- * NO_BARRIER and DIVERGE spoil it; the lines that a verdict must name then have marks. */
+/* Paged decoding in binary16 by two warps in plain CUDA, with a barrier wherever one warp reads
+ * what the other wrote. NO_BARRIER and DIVERGE spoil it; the lines that a verdict must name then
+ * have marks. */
 #include <chunkproof/kernel.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -27,7 +28,8 @@ __device__ static float element(const cp_kernel_call &call, const void *array, l
             array)[chunk * chunk_step + kv_head * head_step + j % call.chunk_size * slot_step + i]);
 }
 
-/* A block for each row and head: its warps take the scores of a tile in turn, and each thread every 64th element. */
+/* A block for each row and head: its warps take the scores of a tile in turn, and each thread every
+ * 64th element. */
 __global__ void attend_row(cp_kernel_call call) {
     __shared__ float q[MOST_DIM], o[MOST_DIM], score[TILE];
     int row = blockIdx.x, head = blockIdx.y, t = threadIdx.x, s = 0;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast the versions of the kernels are, beside what the device can do: a line of CSV for each load, version and
- * cutting of the paths (make bench-gpu; scripts/gpu.py makes tables and pictures of it).
+/* How fast the versions of the kernels are, beside what the device can do: a line of CSV for each
+ * load, version and cutting of the paths (make bench-gpu; scripts/gpu.py makes tables and pictures
+ * of it).
  *
- *     bench               the loads of the papers' Table 3 and figures 3 and 4, trees of two and three levels, GQA
- *     bench --small       a load that a CPU can do
+ *     bench               the loads of the papers' Table 3 and figures 3 and 4, trees of two and
+ * three levels, GQA bench --small       a load that a CPU can do
  *
- * A load is decoding: a query for each sequence. Latency is between two events around cp_cuda_attend(), after the
- * second-level cache was overwritten; median, and the spread from the 10th to the 90th percentile. The limit is the
- * larger of distinct bytes of Q, K, V and output over the bandwidth of a large copy (bytes read and written), and
- * 4 b h n d operations over the rate of mma.m16n8k16 from registers, both measured here. */
+ * A load is decoding: a query for each sequence. Latency is between two events around
+ * cp_cuda_attend(), after the second-level cache was overwritten; median, and the spread from the
+ * 10th to the 90th percentile. The limit is the larger of distinct bytes of Q, K, V and output over
+ * the bandwidth of a large copy (bytes read and written), and 4 b h n d operations over the rate of
+ * mma.m16n8k16 from registers, both measured here. */
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -23,7 +25,8 @@
 #include "kernels/simt/host.h"
 #include "tests/gpu/program.h"
 
-/* b sequences of n tokens each. Level l of the tree: `tokens` that n_groups groups of neighbours share. */
+/* b sequences of n tokens each. Level l of the tree: `tokens` that n_groups groups of neighbours
+ * share. */
 struct Level {
     int n_groups, tokens;
 };

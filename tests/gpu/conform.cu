@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executor against a GPU: runs the kernels of tests/simt/right.cu and prints for each of its arrays a hash of what
- * is in it afterwards. Compiled for both; the two must print the same (make gpu). What depends on the order of threads
- * or on rounding is left out; the products of matrices are those of small integers, which are exact. */
+/* The executor against a GPU: runs the kernels of tests/simt/right.cu and prints for each of its
+ * arrays a hash of what is in it afterwards. Compiled for both; the two must print the same (make
+ * gpu). What depends on the order of threads or on rounding is left out; the products of matrices
+ * are those of small integers, which are exact. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

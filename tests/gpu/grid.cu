@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every version of the kernels over the whole grid of shapes, through the launcher, against the certified tolerance: on
- * a GPU, or on the CPU's device (make gpu, make simt).
+/* Every version of the kernels over the whole grid of shapes, through the launcher, against the
+ * certified tolerance: on a GPU, or on the CPU's device (make gpu, make simt).
  *
  *     grid          all shapes, then large ones
  *     grid --small  a few shapes with small head dimensions, for the sanitizers and for a CPU
@@ -18,7 +18,8 @@ struct Totals {
 
 static const char *const query_modes[] = {"decode", "several", "all", "more"};
 
-/* One version on one case; `far`: the chunks lie so many places behind the first one of the pool. */
+/* One version on one case; `far`: the chunks lie so many places behind the first one of the pool.
+ */
 static void run(Totals &totals, const shape &s, int seed, int version, int most_rows, int far) {
     Judgement judgement;
     try {

@@ -75,7 +75,8 @@ __global__ void part_of_a_warp(int *out) {
     out[t] = sum;
 }
 
-/* Warps 0 and 1 hand numbers to warps 2 and 3 by one barrier each pair; warp 4 has no part in it. */
+/* Warps 0 and 1 hand numbers to warps 2 and 3 by one barrier each pair; warp 4 has no part in it.
+ */
 __global__ void named_barriers(int *out) {
     SIMT_SHARED(int, tile, [64]);
     int t = static_cast<int>(threadIdx.x);
@@ -277,8 +278,8 @@ static __device__ State merged(State a, State b) {
     return {m, x * a.n + y * b.n, make_float2(x * a.o.x + y * b.o.x, x * a.o.y + y * b.o.y)};
 }
 
-/* A query, 64 keys and values of 64 columns in binary16. Each of four warps takes 16 keys, a lane two
- * columns; the first warp merges. */
+/* A query, 64 keys and values of 64 columns in binary16. Each of four warps takes 16 keys, a lane
+ * two columns; the first warp merges. */
 __global__ void decode(const __half *q, const __half *k, const __half *v, float *out, float scale) {
     SIMT_SHARED_DYNAMIC(__half, keys);
     SIMT_SHARED(State, states, [4][32]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cheat: the mean of the values with the largest score, which is right where all scores are the same, and where all
- * others are far below. */
+/* A cheat: the mean of the values with the largest score, which is right where all scores are the
+ * same, and where all others are far below. */
 #include <math.h>
 
 #include "../kernel_util.h"
