@@ -13,6 +13,9 @@ int cp_tree_leave(struct cp_tree *tree, int sequence) {
     /*@ assert sizes: tree_sizes(*tree); */
     /*@ assert ranges: tree_ranges(*tree); */
     /*@ assert paths: tree_paths(*tree); */
+    /*@ assert left: \forall integer x, s; pool_used(tree->pool, x) ==>
+          tree->begin[x] <= s < tree->end[x] ==>
+          \at(tree->begin[x], Pre) <= (s < sequence ? s : s + 1) < \at(tree->end[x], Pre); */
     /*@ assert cover: tree_cover(*tree); */
     /*@ assert private: tree_private(*tree); */
     /*@ assert nested: tree_nested(*tree); */

@@ -161,7 +161,8 @@ struct cp_kernel_class {
 
 /* Where a kernel's arrays are. */
 #define CP_HOST_MEMORY   0
-#define CP_DEVICE_MEMORY 1 /* the current CUDA device's; the struct of the call is in host memory */
+#define CP_DEVICE_MEMORY 1 /* the current CUDA device's; the struct of the call is in host memory  \
+                            */
 
 struct cp_kernel {
     int abi;                       /* CP_KERNEL_ABI */

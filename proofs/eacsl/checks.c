@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens when a clause is evaluated: it is counted, or the program ends with the clause's name. The
- * counts go to PROGRAM.counts, a line for each clause. E-ACSL's run-time
- * library uses up the environment at the beginning, so getenv() finds nothing, and takes the heap away at the end,
+/* What happens when a clause is evaluated: it is counted, or the program ends with the clause's
+ * name. The counts go to PROGRAM.counts, a line for each clause. E-ACSL's run-time library uses up
+ * the environment at the beginning, so getenv() finds nothing, and takes the heap away at the end,
  * so fopen() does not work then. */
 #define _GNU_SOURCE /* program_invocation_name */
 

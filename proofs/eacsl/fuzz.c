@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random operations on a tiny tree, with arguments that the contracts allow, right and wrong ones: what is
- * checked is that no contract breaks. Every outcome of every operation must come about. Now and then a copy of
- * the tree or of the plan is spoilt in one place: the predicate tree_ok and cp_tree_check(), plan_ok and
- * cp_plan_check() must agree on it, which shows that the predicates can fail.
+/* Random operations on a tiny tree, with arguments that the contracts allow, right and wrong ones:
+ * what is checked is that no contract breaks. Every outcome of every operation must come about. Now
+ * and then a copy of the tree or of the plan is spoilt in one place: the predicate tree_ok and
+ * cp_tree_check(), plan_ok and cp_plan_check() must agree on it, which shows that the predicates
+ * can fail.
  *
  *     fuzz [OPERATIONS [SEED]] */
 #include <stdio.h>
@@ -38,8 +39,8 @@ static const char *const operation_name[N_OPERATIONS] = {
     "join", "append", "append_each", "leave", "fork",       "lookup",
     "read", "find",   "pool",        "plan",  "spoil_tree", "spoil_plan"};
 
-/* The statuses that each operation can return, as bits; for the others: 0 nothing there, 1 something
- * there (plan: 0 kept, 1 rebuilt; spoil: 0 it broke, 1 it is right all the same). */
+/* The statuses that each operation can return, as bits; for the others: 0 nothing there, 1
+ * something there (plan: 0 kept, 1 rebuilt; spoil: 0 it broke, 1 it is right all the same). */
 #define BIT(status) (1U << (status))
 static const unsigned outcomes[N_OPERATIONS] = {
     BIT(CP_OK) | BIT(CP_ERROR_ARGUMENT) | BIT(CP_ERROR_POOL_FULL) | BIT(CP_ERROR_SEQUENCES_FULL) |

@@ -68,7 +68,8 @@
     \forall integer i; 0 <= i < w.n_partials ==> i != at ==>
       part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
 
-  // The partial results of the query rows before `row` are there, one of a descriptor (CP_BUFFERED), or
+  // The partial results of the query rows before `row` are there, one of a descriptor
+  (CP_BUFFERED), or
   // descriptor i is merged into them (CP_MERGE_AT_ONCE).
   predicate kept_before_row{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
                                integer row) =
