@@ -8,6 +8,7 @@ formed, pinned, and may only read.
     tests/door.py --test    tests of these checks, for tests/door.sh
 """
 import functools
+import os
 import pathlib
 import re
 import shlex
@@ -122,9 +123,11 @@ def targets() -> set[str]:
 
 @functools.cache
 def is_built(target: str) -> bool:
-    """Does make know how?"""
-    return subprocess.run(["make", "-s", "-n", "DEPS=skip", target], cwd=ROOT, capture_output=True,
-                          check=False).returncode == 0
+    """Does make know how? Not with the variables of a make that runs this test, as BUILD=."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "MAKELEVEL", "BUILD")}
+    return subprocess.run(["make", "-s", "-n", "DEPS=skip", target], cwd=ROOT, env=environment,
+                          capture_output=True, check=False).returncode == 0
 
 
 def wrong_variable(word: str) -> Iterator[str]:
