@@ -139,8 +139,8 @@ static const char *opening(const struct bound_options *o, int part) {
         "The rounding of P contributes most.",
         "The sums over the keys contribute most.",
         "The merges contribute most; each multiplies by an exponential.",
-        "The division and the output's format contribute most: a better arithmetic inside gains "
-        "little.",
+        ("The division and the output's format contribute most: a better arithmetic inside gains "
+         "little."),
     };
     return part == CP_PART_SCORES && o->score == SCORE_FP16
                ? "The scores contribute most; the remedy is another --score than fp16."

@@ -159,10 +159,10 @@ struct cp_kernel_class {
 
 #define CP_NO_LSE (-1)
 
-/* Where a kernel's arrays are. */
+/* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of
+ * the call is in host memory. */
 #define CP_HOST_MEMORY   0
-#define CP_DEVICE_MEMORY 1 /* the current CUDA device's; the struct of the call is in host memory  \
-                            */
+#define CP_DEVICE_MEMORY 1
 
 struct cp_kernel {
     int abi;                       /* CP_KERNEL_ABI */
