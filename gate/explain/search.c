@@ -18,9 +18,9 @@
 #define MOST_OF_ONE 24     /* reasons of one mistake in a row */
 #define ONE_IN      10     /* wrong numbers: what gives fewer is not said */
 #define NEAR        0x1p-5 /* of the largest element: more is no rounding */
-#define NEARER                                                                                     \
-    2.0 /* times than attention is what gives a number: bounds are wide, and errors may be small   \
-         */
+/* A mistake gives a number that is so many times nearer to it than to attention: bounds are wide,
+ * and errors may be small. */
+#define NEARER       2.0
 #define KEPT_SECONDS 0.35 /* part of the time that is kept for wider declarations */
 
 int explain_is_over(const struct explain *x, double seconds_kept) {
