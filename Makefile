@@ -121,11 +121,11 @@ command: $(command) $(simt)            ## the command alone, and what it links C
 
 tests: tests-c tests-simt gate-kernels ## the unit tests' programs
 
-tests-c: $(test_bin) $(gate_kernel)    ## those in C: all but the executor's
+tests-c: $(test_bin) $(gate_kernel)    ## the unit tests' programs in C: all but the executor's
 
 gate-kernels: $(gate_kernel) $(gate_opt) $(gate_cuda)  ## the kernels that the gate is tried on
 
-tests-simt: $(simt_bin) $(simt_gpu_bin)  ## those of the executor of CUDA kernels
+tests-simt: $(simt_bin) $(simt_gpu_bin)  ## the unit tests' programs of the executor of CUDA kernels
 
 simt:                                  ## CUDA kernels on the CPU: build and pass its tests with gcc and clang
 	@for compiler in gcc clang; do \
@@ -190,7 +190,7 @@ tolerance-table: $(tolerance_bin)      ## how tight it is, and other acceptance 
 	@$(BUILD)/tolerance/table
 	@fuzz/tolerance/plot.py
 
-verify: deps                           ## the gate: all stages; TIER=quick|default|deep STRICT=1 STAGES="lint ..." KERNEL=mine.so
+verify: deps                           ## every check, in stages; TIER=quick|default|deep STRICT=1 STAGES="lint ..." KERNEL=mine.so
 	@TIER=$(TIER) STRICT=$(STRICT) KERNEL=$(abspath $(KERNEL)) scripts/verify.py $(if $(KERNEL),gate,$(STAGES))
 
 lint: deps                             ## layout, static analysis, layering
