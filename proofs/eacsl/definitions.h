@@ -6,8 +6,7 @@
     \sum(0, n - 1, \lambda integer j; tree_needs_chunk(t, at[j]) ? 1 : 0);
 
   // A quantifier over all chunks there. This is less; where it is a condition, the clause is
-  checked for
-  // prompts without hashes only.
+  // checked for prompts without hashes only.
   predicate hashes_right{L}(struct cp_tree t, int *token, unsigned long long *hash, integer n) =
     hash == \null;
 */

@@ -69,8 +69,7 @@
       part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
 
   // The partial results of the query rows before `row` are there, one of a descriptor
-  (CP_BUFFERED), or
-  // descriptor i is merged into them (CP_MERGE_AT_ONCE).
+  // (CP_BUFFERED), or descriptor i is merged into them (CP_MERGE_AT_ONCE).
   predicate kept_before_row{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
                                integer row) =
     kept_before(w.state, w.o, a, p, row_at(row, a.n_heads));
