@@ -7,9 +7,9 @@
  * values that there are. So every string of bytes is a problem with operations, and every operation
  * can be cut out, moved or repeated.
  *
- *   problem    byte 0 .. 15 are the members of struct format_problem in this order, the seed the
- * last two operation  kind, sequence, tokens, common, pattern (two bytes, the lower first), flags,
- * id */
+ *   problem    bytes 0 .. 15 are the members of struct format_problem, in this order; the seed is
+ *              the last two
+ *   operation  kind, sequence, tokens, common, pattern (two bytes, the lower first), flags, id */
 #ifndef CHUNKPROOF_FUZZ_FORMAT_H
 #define CHUNKPROOF_FUZZ_FORMAT_H
 

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gate: a kernel in, a verdict out. `chunkproof gate`, `replay` and `explain` (command.c,
- * options.c) put its rooms together; a room includes only what stands above it here.
+ * options.c) put its rooms together. A room includes what stands above it here, and parts of cli/;
+ * `scripts/rooms.py --draw` says which.
  *
  *   runner/    a kernel in a process of its own
  *   source/    a kernel that is given as source: compiled, and its lines named
  *   case/      recipe -> problem -> values -> layout: what a kernel is asked
- *   judge/     its results against the certified tolerance, and by the rules of others
- *   search/    many cases side by side, how far they came, the smallest one that is wrong, in a
- * file explain/   which mistake a wrong result comes from report/    text, JSON, JUnit XML and HTML
+ *   judge/     its results against the certified tolerance, and by other acceptance rules
+ *   search/    many cases side by side, how far they came, shrinking, files of cases
+ *   explain/   which mistake a wrong result comes from
+ *   report/    text, JSON, JUnit XML and HTML
  *
  * How a case flows:
  *
- *   seed, index -> recipe -> problem -> values -> layout -> runner -> judge -> finding -> tally ->
- * report ^                                                          |
- *                    +---------------- shrink: smaller, the same verdict <------+---> case file ->
- * replay, explain */
+ *   seed, index -> recipe -> problem -> values -> layout -> runner -> judge -> finding -> tally
+ *
+ * gate_check() (search/crew.c) hands out blocks of cases; check_case() (search/check.c) takes one
+ * through the line above. When all cases are done, command.c goes on with the smallest case of each
+ * verdict:
+ *
+ *   tally -> shrink (the same verdict, smaller) -> case file -> replay, explain
+ *         -> report */
 #ifndef CHUNKPROOF_GATE_GATE_H
 #define CHUNKPROOF_GATE_GATE_H
 

@@ -59,9 +59,6 @@ struct run_limits {
     size_t heap;      /* that the kernel may allocate itself */
 };
 
-/* The pointers of `call` are the caller's memory, of bytes[] bytes: contents of inputs, and where
- * the results go (out and lse; workspace may be NULL, its size is workspace_size). bytes[RUN_LSE]
- * is 0 and lse NULL when it is not asked for. */
 /* Chunks of K or V that the kernel gets far apart (far.h): n of `chunk` bytes, which are whole
  * pages and here one behind the other, `stride` bytes, or `elements`, apart. n is 0: as they are
  * here. */
@@ -71,6 +68,9 @@ struct run_far {
     long long elements;
 };
 
+/* The pointers of `call` are the caller's memory, of bytes[] bytes: contents of inputs, and where
+ * the results go (out and lse; workspace may be NULL, its size is workspace_size). bytes[RUN_LSE]
+ * is 0 and lse NULL when it is not asked for. */
 struct run_call {
     struct cp_kernel_call call; /* strides as they are here */
     size_t bytes[RUN_BUFFERS];

@@ -3,8 +3,9 @@
  * load, version and cutting of the paths (make bench-gpu; scripts/gpu.py makes tables and pictures
  * of it).
  *
- *     bench               the loads of the papers' Table 3 and figures 3 and 4, trees of two and
- * three levels, GQA bench --small       a load that a CPU can do
+ *     bench               the loads of the papers' Table 3 and figures 3 and 4, trees of two
+ *                         and three levels, GQA
+ *     bench --small       a load that a CPU can do
  *
  * A load is decoding: a query for each sequence. Latency is between two events around
  * cp_cuda_attend(), after the second-level cache was overwritten; median, and the spread from the
