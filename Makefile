@@ -29,6 +29,8 @@ CFLAGS   = -O2 -g
 XML_CFLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 XML_LIBS   := $(shell pkg-config --libs libxml-2.0 2>/dev/null)
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+# More for ref/ alone: scripts/coverage.py.
+REF_CFLAGS =
 COMPILE  = $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) -Iinclude -I. $(XML_CFLAGS) -fPIC -MMD -MP
 COMPILE_CXX = $(CXX) -std=c++17 -ffp-contract=off -Wall -Wextra -Werror -Wshadow $(CFLAGS) $(EXTRA_CFLAGS) \
 	-Iinclude -I. -fPIC -MMD -MP
@@ -358,6 +360,7 @@ $(cuda): $(BUILD)/cuda/cuda.o $(call object,$(wildcard kernels/*.c))
 	$(AR) rcs $@ $^
 
 # Each object depends on the command line that compiles it: other flags, other objects.
+$(BUILD)/obj/ref/%.o: EXTRA_CFLAGS += $(REF_CFLAGS)
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
