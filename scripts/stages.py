@@ -5,8 +5,8 @@ stage reports what it found. To add one, add a line here.
 A need is the name of a command, or (what it is, a command line that shows whether it is there).
 A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead; one
 that has `tiers` belongs to these only (to none: ()), and runs in another when it is named: .ci/run
-names some of the deep ones. `cores` are the processors that it uses; 0: all. Stages whose cores fit
-beside each other run side by side; what they build, they build one after the other (make()).
+names some of the deep ones. `cores` are the processors that it keeps busy; 0: all. Stages whose cores fit into one
+more than there are run side by side; what they build, they build one after the other (make()).
 """
 import os
 from dataclasses import dataclass, field
@@ -75,7 +75,8 @@ LONGEST = ("explain_faults", "cli_gate_cuda")
 def command():
     """The command's tests."""
     run = tests("gcc", "CC=gcc", "--only shell --except install", "command gate-kernels")
-    return Stage("command", run + unless_deep(LONGEST), ("gcc",), quick=run + without(LONG))
+    return Stage("command", run + unless_deep(LONGEST), ("gcc",), quick=run + without(LONG),
+                 cores=1)
 
 
 def gate():
@@ -98,7 +99,8 @@ EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o
 # fast attention, of tolerances and of traces. By default valgrind runs the others.
 NOT_IN_VALGRIND = WALKS + (
     "gate", "runner", "runner_load", "emulate", "opt", "opt_amx", "opt_exp", "amx_dot", "simulate",
-    "simulate_laws", "trace", "trace_opt", "bound", "tolerance", "tolerance_parts", "exact")
+    "simulate_laws", "trace", "trace_opt", "bound", "tolerance", "tolerance_parts", "exact",
+    "explain_model")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 
@@ -111,7 +113,8 @@ def sanitized(compiler, tiers=TIERS):
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
     left_out = ("install", "scripts", "minutes", "catalogue", "cli_gate_cuda",
                 "explain_faults")
-    shell = " --only shell" + without(left_out) + unless_deep(OF_THE_GATE + ("cli_bench",))
+    shell = " --only shell" + without(left_out) + \
+        unless_deep(OF_THE_GATE + ("cli_bench", "opt_amx"))
     return Stage(f"asan-{compiler}", FEWER.format("6000", "100") + run + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
@@ -150,7 +153,7 @@ def arm64():
             f"qemu-aarch64 -L {ARM} build/tools/arm64.probe"
     return Stage("arm64", f'[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS=2e6; {run}',
                  ("aarch64-linux-gnu-gcc", "qemu-aarch64", ("libraries for ARM", probe)),
-                 tiers=ABOVE_QUICK)
+                 tiers=ABOVE_QUICK, cores=1)
 
 
 def tolerance():
@@ -185,8 +188,9 @@ def fuzz(name, arguments, tiers, limit=1800):
 
 STAGES = (
     built("gcc"),
-    built("clang", ABOVE_QUICK),  # quickly, asan-clang builds with it
+    built("clang", ("deep",)),  # by default asan-clang builds with it
     Stage("lint", "scripts/lint"),
+    Stage("lint-all", "TIER=deep scripts/lint", tiers=()),  # .ci/run
     unit("gcc", ABOVE_QUICK),
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
@@ -206,12 +210,13 @@ STAGES = (
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",)),
-    Stage("gate-faults-some",  # every fifth
+    Stage("gate-faults-some",  # every tenth
           "scripts/faults --by gate "
-          "$(scripts/faults --list --by gate | awk 'NR % 5 == 1 { print $1 }')",
+          "$(scripts/faults --list --by gate | awk 'NR % 10 == 1 { print $1 }')",
           ("gcc", "objcopy"), tiers=("default",)),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
-          (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK),
+          (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK,
+          cores=1),
     Stage("kernel-faults", "scripts/faults --by kernel", ("gcc", "objcopy"), tiers=("deep",)),
     simt("asan-clang", "clang", f"EXTRA_CFLAGS='{SANITIZE}'", tiers=("deep",)),
     valgrind(),
@@ -219,7 +224,7 @@ STAGES = (
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove, .ci/run
     Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=()),
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
-    Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK),
+    Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),
     Stage("proofs-coq-faults", "scripts/faults --by coq", ("coqc",), tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
     Stage("model-checking-faults", "scripts/faults --by cbmc", ("cbmc",), tiers=("deep",)),

@@ -167,8 +167,8 @@ class Running:
 
 
 def next_to_begin(pending, free):
-    """The first stage that fits into the free processors. Those that need all of them do not wait
-    for ever: the stages that need few come to an end."""
+    """The first stage that fits beside those that run. One that needs all processors has one more
+    stage beside it, of one: it seldom keeps all of them busy."""
     return next((stage for stage in pending if stage.weight() <= free), None)
 
 
@@ -192,7 +192,7 @@ def run_all(stages, report, logs, out):
     try:
         while pending or running:
             stage = next_to_begin(
-                pending, project.JOBS - sum(other.stage.weight() for other in running)
+                pending, project.JOBS + 1 - sum(other.stage.weight() for other in running)
             )
             if stage:
                 begin(stage)

@@ -337,20 +337,25 @@ class SideBySide(InDirectory):
         self.assertEqual(self.verify(*pair)[0], 0)
         for name in "ab":
             (self.directory / name).unlink()
-        self.assertEqual(
-            self.verify(*pair, cores=1)[1]["failed"], 1
-        )  # the second finds the mark of the first
 
-    def test_a_stage_that_uses_all_runs_alone(self) -> None:
+    def test_of_stages_that_use_all_one_runs_at_a_time(self) -> None:
         alone = f"mkdir {self.directory}/lock && sleep 0.4 && rmdir {self.directory}/lock"
-        chosen = [
-            Stage(name, alone, cores=cores)
-            for name, cores in (("a", 1), ("b", 0), ("c", 0), ("d", 2))
-        ]
+        chosen = [Stage(name, alone, cores=cores) for name, cores in (("b", 0), ("c", 0), ("d", 2))]
         status, report, _ = self.verify(*chosen)
         self.assertEqual(
-            (status, [stage["name"] for stage in report["stages"]]), (0, ["a", "b", "c", "d"])
+            (status, [stage["name"] for stage in report["stages"]]), (0, ["b", "c", "d"])
         )
+
+    def test_one_of_one_processor_runs_beside_one_that_uses_all(self) -> None:
+        pair = [Stage("a", self.waits_for("a", "b")), Stage("b", self.waits_for("b", "a"), cores=1)]
+        self.assertEqual(self.verify(*pair)[0], 0)
+
+    def test_no_more_stages_run_than_there_is_room_for(self) -> None:
+        count = f"echo x >>{self.directory}/begun; sleep 0.5; wc -l <{self.directory}/begun"
+        first = [Stage(name, f"{count} >{self.directory}/{name}", cores=1) for name in "abcd"]
+        self.assertEqual(self.verify(*first)[0], 0)
+        seen = [int((self.directory / name).read_text()) for name in "abcd"]
+        self.assertEqual(seen, [3, 3, 3, 4])
 
     def test_processor_time_is_measured_and_the_slowest_are_named(self) -> None:
         burn = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done"
