@@ -8,7 +8,7 @@
  *     tiles    |         tile 0        |           tile 1          |tile 2 |
  *     runs     |     48 of A   |16 of B|    32 of B  |    32 of C  |16 of C|
  *
- * For each row, every tile turns scores into weights and adds to (m, n, o), which are in the scratch.
+ * For each row, a tile turns scores into weights and adds to (m, n, o), which lie in the scratch.
  *
  *     1  for each K/V head: its queries in binary32, and empty states
  *     2  for each tile:
