@@ -37,7 +37,7 @@ struct cp_plan_row {
 };
 
 struct cp_plan {
-    struct cp_stamp stamp; /* the tree's when the plan was made */
+    struct cp_stamp stamp; /* the tree's, when the plan was made or last updated */
     int capacity;          /* chunks in the pool: every chunk index is below */
     int chunk_size;        /* c */
     int n_sequences;       /* b */
