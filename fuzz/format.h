@@ -44,8 +44,8 @@ struct format_problem {
 };
 
 enum format_kind {
-    FORMAT_JOIN,   /* a prompt of `tokens` tokens: `common` of `sequence`, then those of the pattern
-                    */
+    /* A prompt of `tokens` tokens: `common` tokens of `sequence`, then tokens of the pattern. */
+    FORMAT_JOIN,
     FORMAT_APPEND, /* `tokens` tokens for `sequence`, one at a time */
     FORMAT_STEP,   /* a token for each sequence in the pattern, all at once */
     FORMAT_LEAVE,

@@ -85,8 +85,9 @@ struct options {
     double lazy;   /* running, separate: what a score may exceed the maximum by, in its unit */
     int split;     /* chain, balanced, random, at once: chunks of one state, on which it runs */
     int immediate; /* each state is divided at once: n = 1, and m becomes its log-sum-exp */
-    int undivided; /* immediate, but merges: factors are exp(l_i - l), of the result's log-sum-exp l
-                    */
+    /* Each state is divided at once; merges multiply by exp(l_i - l), with l the result's
+     * log-sum-exp. */
+    int undivided;
     int reciprocal; /* divided by way of 1 / n */
     int output;
     int chunk_size;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of a compiler, word by word, and the files of this installation that it needs.
- */
+/* A compiler's command line, word by word, and files of this installation that it needs. */
 #ifndef CHUNKPROOF_GATE_SOURCE_WORDS_H
 #define CHUNKPROOF_GATE_SOURCE_WORDS_H
 
