@@ -87,8 +87,8 @@ void cp_tree_close_row(struct cp_tree *tree, int at);
 
 /* ---- Chunks (tree_chunks.c) ---- */
 
-/* Does the next token of sequence s need a new chunk? A shared chunk is full, so it does after one.
- * */
+/* Does the next token of sequence s need a new chunk? After a shared chunk it does, because that is
+ * full. */
 /*@
   requires valid: \valid_read(tree);
   requires sequence: 0 <= s < CP_MAX_SEQUENCES && 0 <= tree_depth(*tree, s) <= CP_MAX_DEPTH;
