@@ -29,28 +29,23 @@ NOT_NAMED = "### Clauses that no contract, theorem or check names"
 COLUMNS = "| clause | WP: contract | WP: comment | Coq | CBMC | by a fault alone | tests | faults | kernels |"
 INTRODUCTION = """# What is proved by what
 
-`scripts/traceability.py --write` writes this page from the sources; `make lint` fails when it is
-out of date. [SOUNDNESS.md](SOUNDNESS.md) says what a proof is worth, and what it assumes. The
-tables find names. A reader has to see whether a contract says all of the clause whose number it
-carries.
+Written by `scripts/traceability.py --write` from the sources; `make lint` fails when it is out of date.
+What a proof is worth, and what it assumes: [SOUNDNESS.md](SOUNDNESS.md). The table finds names: that a contract
+says all of a clause whose number it carries is seen by reading it.
 
-| column | what it lists |
-|---|---|
-| WP: contract | functions of ref/, proved at full size, whose contract carries the clause's number |
-| WP: comment | functions of which only the words above the contract name the clause |
-| Coq | theorems about the mathematics |
-| CBMC | harnesses (proofs/cbmc) with a check of that number, for every content of a small tree |
-| by a fault alone | what a seeded fault of the clause breaks, though nothing there has its number |
-| tests | programs that notice a seeded fault of the clause, and test files that cite it |
-| faults | how many seeded faults of the clause a proof, and a test, must notice |
-| kernels | harnesses, tests and seeded faults about kernels/, which show nothing of the reference |
-
-- A contract carries a number in its text, in a label of an `ensures` or `requires`
-  (`num_10_bound`), or in a predicate of an `ensures`. `.../` stands before consequences that are
-  proved from contracts alone (proofs/wp/*_laws.c). Where it says `in part:`, SOUNDNESS.md has what
-  the contracts do not say.
-- What is broken by a fault alone shows that a proof notices this fault. It is no proof of the
-  clause, and does not count as one.
+- WP, contract: functions of ref/ that are proved at full size and whose contract carries the clause's number: in its
+  text, in a label of an `ensures` or `requires` (`num_10_bound`), or in a predicate of an `ensures`. `.../` stands
+  before consequences that are proved from contracts alone (proofs/wp/*_laws.c). `In part:` what of the clause
+  the contracts do not say stands in SOUNDNESS.md.
+- WP, comment: functions of which only the words above the contract say that it is this clause.
+- Coq: theorems about the mathematics. CBMC: harnesses (proofs/cbmc) with a check of the clause's number, for every
+  content of a small tree.
+- By a fault alone: what a seeded fault of the clause breaks although nothing there carries the clause's number. It
+  shows that a proof notices this fault, not that it proves the clause, and does not count as a proof of it.
+- Tests: the programs that notice a seeded fault of the clause, and the test files that cite it.
+- Faults: how many seeded faults of the clause a proof (WP, Coq, CBMC) and a test must notice.
+- Kernels: the harnesses, tests and seeded faults that are about kernels/. They show nothing of the reference, and are
+  in no other column.
 
 """
 
