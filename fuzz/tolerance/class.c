@@ -182,8 +182,8 @@ void class_of(const struct options *o, const struct problem *p, double largest_s
     reference_class(o, p, largest_score, counts, a);
 }
 
-/* A logarithm and an addition, and the product of m and the scale where that is still to be made.
- * */
+/* The error of a logarithm and an addition, and of the product of m and the scale where that is
+ * still to be made. */
 double lse_error(const struct options *o, const struct result *result) {
     return (o->immediate ? 0x1p-50 : 2.1 * U) * result->lse_of;
 }
