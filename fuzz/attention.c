@@ -32,7 +32,7 @@ static int is_untouched(const unsigned char *bytes, size_t size) {
     return 1;
 }
 
-/* A byte less than it says it needs: refused, and nothing is written. */
+/* With a byte less than it needs, attention refuses and writes nothing. */
 static void refuse(struct attend_case *c) {
     struct cp_attention a = c->attention;
     a.workspace_size = cp_attend_workspace(&a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of rows for `chunkproof bound` (cli/bound/case.c): no crash, no leak; what it accepts
- * has its sizes and finite numbers, is the same again when it is saved and loaded, and, when it is
- * small, has a bound or a reason. */
+/* The parser of rows for `chunkproof bound` (cli/bound/case.c): no crash, no leak. A row that it
+ * accepts has its sizes and finite numbers, and is the same after saving and loading. A small row
+ * has a bound or a reason. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
 
-#define MOST_NUMBERS 512 /* of a row that gets a bound */
+#define MOST_NUMBERS 512 /* in a row for which the bound is computed */
 
 static int load(struct bound_row *row, const char *path) {
     struct parse_said said;
@@ -36,7 +36,7 @@ static void check_row(const struct bound_row *row) {
     }
 }
 
-/* Saved and loaded, it is the same, bit for bit. */
+/* After saving and loading the row is the same, bit for bit. */
 static void check_round_trip(const struct bound_row *row) {
     struct bound_row again;
     struct parse_file file;
@@ -69,7 +69,7 @@ static void check_figures(const struct bound_row *row) {
     }
 }
 
-/* Rounded to binary16, it is a row of binary16, or refused. */
+/* Rounding to binary16 gives a row of binary16, or a refusal. */
 static void check_rounding(struct bound_row *row) {
     struct parse_said said;
     parse_listen(&said);

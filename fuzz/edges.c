@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' edges, for libFuzzer. Its own counters would be stores of a kernel to the executor,
- * which finds them out of bounds; a call is none. So the kernels call this at each edge (the
- * Makefile puts it in the place of the compiler's), and it counts in a table that libFuzzer looks
- * at beside its own. */
+/* The kernels' edges, for libFuzzer. To the executor, libFuzzer's own counters would be stores of a
+ * kernel that are out of bounds; a call is no store. So the kernels call this function at each edge
+ * (the Makefile puts it in the place of the compiler's). It counts in a table that libFuzzer reads
+ * together with its own. */
 #include <stdint.h>
 
 #define N_EDGES 16384

@@ -93,7 +93,7 @@ void format_decode(struct format_input *input, const uint8_t *data, size_t size)
     }
     memset(input, 0, sizeof *input);
     decode_problem(&input->problem, byte);
-    if (size > FORMAT_PROBLEM) { /* the last one may be in part */
+    if (size > FORMAT_PROBLEM) { /* the last operation may be incomplete */
         input->n = (int)((size - FORMAT_PROBLEM + FORMAT_OPERATION - 1) / FORMAT_OPERATION);
     }
     for (int i = 0; i < input->n; i++) {
@@ -197,7 +197,7 @@ void format_print(FILE *out, const struct format_input *input) {
 
 /* ---- Changes ---- */
 
-/* Small numbers are the likely ones: what is near each other meets. */
+/* Prefers small numbers, so that operations meet on the same sequences. */
 static struct format_operation random_operation(unsigned long long *random) {
     uint8_t byte[FORMAT_OPERATION];
     for (int i = 0; i < FORMAT_OPERATION; i++) {
@@ -213,7 +213,7 @@ static struct format_operation random_operation(unsigned long long *random) {
     return decode_operation(byte);
 }
 
-/* Takes `n` operations out from `from` on, or makes room for them. */
+/* Removes `n` operations from `from` on, or makes room for them. */
 static void close_gap(struct format_input *input, int from, int n) {
     memmove(&input->operation[from], &input->operation[from + n],
             (size_t)(input->n - from - n) * sizeof *input->operation);
@@ -234,7 +234,7 @@ static void insert(struct format_input *input, unsigned long long *random) {
     }
 }
 
-/* A run of operations once more, somewhere else; `moved`: and not where it was. */
+/* Copies a run of operations to another place; `moved`: and removes the original. */
 static void copy_run(struct format_input *input, int moved, unsigned long long *random) {
     struct format_operation run[FORMAT_MOST_OPERATIONS];
     int from = random_below(random, input->n), most = input->n - from;
@@ -259,7 +259,7 @@ static void swap(struct format_input *input, unsigned long long *random) {
     *b = held;
 }
 
-/* One byte, by a little or to anything. */
+/* Changes one byte, by a little or to any value. */
 static uint8_t other_byte(uint8_t byte, unsigned long long *random) {
     switch (random_below(random, 3)) {
     case 0:

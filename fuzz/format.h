@@ -2,10 +2,10 @@
 /* Bytes <-> operations: the format of the inputs of tree, plan, opt_tree, attention, schedule and
  * kernels.
  *
- * An input is 16 bytes that describe a problem and then 8 bytes for each operation. What is missing
- * is 0; what is behind the last operation that counts is ignored; each byte is taken modulo the
- * values that there are. So every string of bytes is a problem with operations, and every operation
- * can be cut out, moved or repeated.
+ * An input is 16 bytes that describe a problem, then 8 bytes for each operation. Missing bytes are
+ * 0, and bytes after the last operation are ignored; each byte is taken modulo the number of values
+ * possible. So every string of bytes is a problem with operations, and every operation can be cut
+ * out, moved or repeated.
  *
  *   problem    bytes 0 .. 15 are the members of struct format_problem, in this order; the seed is
  *              the last two
@@ -39,24 +39,24 @@ struct format_problem {
     int q_type, kv_type, out_type;
     int query_mode, values, poison; /* of tests/attend_case.h */
     int chunks_per_task;            /* 1 .. 4 */
-    int version;                    /* of the kernels; 0: the highest that can */
+    int version;                    /* of the kernels; 0: the highest that supports the problem */
     int seed;                       /* of the numbers, 0 .. 65535 */
 };
 
 enum format_kind {
-    FORMAT_JOIN,   /* a prompt of `tokens` tokens: `common` of `sequence`, then those of the pattern
-                    */
+    /* A prompt of `tokens` tokens: `common` tokens of `sequence`, then tokens of the pattern. */
+    FORMAT_JOIN,
     FORMAT_APPEND, /* `tokens` tokens for `sequence`, one at a time */
     FORMAT_STEP,   /* a token for each sequence in the pattern, all at once */
     FORMAT_LEAVE,
     FORMAT_FORK,
-    FORMAT_LOOKUP, /* as join, and only looks */
+    FORMAT_LOOKUP, /* lookup of the prompt of a join */
     FORMAT_UPDATE, /* the plan is brought up to date */
     FORMAT_OTHER,  /* the plan becomes that of another tree */
     FORMAT_KINDS
 };
 
-/* Sequences and tokens that do not exist, on purpose. */
+/* Invalid sequences and tokens, on purpose. */
 #define FORMAT_NO_SEQUENCE     255 /* -1 */
 #define FORMAT_BEHIND_THE_LAST 254
 
@@ -69,7 +69,7 @@ enum format_kind {
 
 struct format_operation {
     enum format_kind kind;
-    int sequence; /* 0 .. 255; modulo those that there are but for the two above */
+    int sequence; /* 0 .. 255, modulo the number of sequences, but for the two above */
     int tokens;   /* 0 .. FORMAT_MOST_TOKENS - 1 */
     int common;   /* the same */
     int pattern;  /* 0 .. 65535: tokens of two bits each, repeated; or a bit for each sequence */
@@ -85,16 +85,16 @@ struct format_input {
 
 void format_decode(struct format_input *input, const uint8_t *data, size_t size);
 
-/* bytes[FORMAT_MOST]; returns how many. What is decoded from them is the same again. */
+/* Writes bytes[FORMAT_MOST] and returns how many. Decoding them gives the same input again. */
 size_t format_encode(const struct format_input *input, uint8_t *bytes);
 
 void format_print(FILE *out, const struct format_input *input);
 
-/* Changes an input in one place: one operation comes, goes, is copied, moves or is changed, or the
- * problem is. *random is a state of tests/random.h. */
+/* Changes an input in one place: adds, removes, copies, moves or changes an operation, or changes
+ * the problem. *random is a state of tests/random.h. */
 void format_mutate(struct format_input *input, unsigned long long *random);
 
-/* The first operations of one and the last of another. */
+/* Joins the first operations of one input and the last of another. */
 void format_cross(struct format_input *input, const struct format_input *other,
                   unsigned long long *random);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of files of cases (gate/search/case_file.c): no crash, no leak; what it accepts is in
- * the ranges of gate/gate.h and the same again when it is saved and loaded, and a small one becomes
- * a problem with its numbers. */
+/* The parser of files of cases (gate/search/case_file.c): no crash, no leak. A case that it accepts
+ * is in the ranges of gate/case/recipe.h, and is the same after saving and loading. A small case
+ * becomes a problem with its numbers. */
 #include <stdlib.h>
 
 #include "chunkproof/limits.h"
@@ -50,7 +50,7 @@ static void check_recipe(const struct gate_recipe *r) {
     }
 }
 
-/* Saved and loaded, it is the same. */
+/* After saving and loading the case is the same. */
 static void check_round_trip(const struct gate_recipe *recipe) {
     struct gate_found found = {.recipe = *recipe, .finding = gate_no_finding};
     struct gate_case *again;

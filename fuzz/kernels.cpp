@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA kernels behind their launcher, on the executor that checks each load and store
- * (kernels/simt), over the plan of a tree that operations have grown: nothing found, and every
- * number within the certified tolerance (spec/tolerance.md). Once more after lengths have changed
- * (PLAN-6). */
+/* The CUDA kernels with their launcher, on the executor that checks each load and store
+ * (kernels/simt), over the plan of a tree that operations have grown. Nothing is found, and every
+ * number is within the certified tolerance (spec/tolerance.md); and again after lengths have
+ * changed (PLAN-6). */
 #include <string>
 
 #include "fuzz/target.h"

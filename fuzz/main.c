@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a target without a fuzzing engine, with any compiler: each file, and each file of each
- * directory, once. Then the committed corpus is a test like any other.
+ * directory, once. So the committed corpus is a test like any other.
  *
- * exit status: 0 all were run, 2 bad use; a finding ends it with a signal, after the name of the
- * input */
+ * exit status: 0 all inputs were run, 2 bad use; a finding ends the program with a signal, after
+ * the name of the input */
 #define _POSIX_C_SOURCE 200809L /* scandir */
 
 #include <dirent.h>
@@ -18,7 +18,7 @@ static int run_file(const char *path) {
     if (bytes == NULL) {
         return -1;
     }
-    /* Memory of just this size: a read beyond it is seen by the sanitizers and by valgrind. */
+    /* Memory of exactly this size, so that the sanitizers and valgrind see a read beyond it. */
     uint8_t *exact = malloc(size > 0 ? size : 1);
     if (exact == NULL) {
         free(bytes);
@@ -27,7 +27,7 @@ static int run_file(const char *path) {
     memcpy(exact, bytes, size);
     free(bytes);
     printf("%s\n", path);
-    (void)fflush(stdout); /* what was under way is the last line when the program dies */
+    (void)fflush(stdout); /* when the program dies, the last line names the input */
     (void)LLVMFuzzerTestOneInput(exact, size);
     free(exact);
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an engine does with inputs that are operations (format.h): print, change, cross. libFuzzer
- * calls the first pair of functions; AFL++ the second, which it takes from a shared object
+ * calls the first pair of functions. AFL++ calls the second, which it loads from a shared object
  * (AFL_CUSTOM_MUTATOR_LIBRARY). */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ void fuzz_print(FILE *out, const uint8_t *data, size_t size) {
     format_print(out, &input);
 }
 
-/* The first `most` bytes of an input; what is cut off is whole operations where there are any. */
+/* The first `most` bytes of an input, cut between operations where there are any. */
 static size_t put(const struct format_input *input, uint8_t *data, size_t most) {
     uint8_t bytes[FORMAT_MOST];
     size_t size = format_encode(input, bytes);
@@ -29,7 +29,7 @@ static size_t put(const struct format_input *input, uint8_t *data, size_t most) 
 
 /* ---- libFuzzer ---- */
 
-/* libFuzzer's own changes of bytes; not there with another engine. */
+/* libFuzzer's own changes of bytes; another engine has none. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) __attribute__((weak));
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);

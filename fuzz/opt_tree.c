@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of opt/ and the reference under the same operations (tests/opt_pair.h): after each, the
- * same answer, tokens, ranges, chunks, stamps and plan, and a valid tree (opt/README.md). A batch
- * in the wrong order, which only the reference refuses, is given to opt/ in the right one. In the
- * end all leave, and every chunk is free (TREE-11). */
+/* The tree of opt/ and the reference, under the same operations (tests/opt_pair.h). After each
+ * operation both have the same answer, tokens, ranges, chunks, stamps and plan, and are valid
+ * (opt/README.md). Only the reference refuses a batch in the wrong order; opt/ gets it in the right
+ * one. In the end all sequences leave, and every chunk is free (TREE-11). */
 #include "chunkproof/status.h"
 #include "fuzz/format.h"
 #include "fuzz/target.h"

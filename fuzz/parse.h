@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A parser of the command under the fuzzer: the input as a file, and what it says caught. Whatever
- * it refuses it must say why, in whole lines without bytes that steer a terminal. */
+/* For fuzzing a parser of the command: the input as a file, and the parser's messages caught. A
+ * refusal must say why, in whole lines without bytes that steer a terminal. */
 #ifndef CHUNKPROOF_FUZZ_PARSE_H
 #define CHUNKPROOF_FUZZ_PARSE_H
 
@@ -17,7 +17,7 @@ struct parse_file {
 void parse_file_new(struct parse_file *file, const void *bytes, size_t size);
 void parse_file_free(struct parse_file *file);
 
-/* While this is open, what is written to stderr is kept instead. */
+/* While this is open, it keeps what is written to stderr. */
 struct parse_said {
     FILE *before;
     char *text;
@@ -26,7 +26,7 @@ struct parse_said {
 
 void parse_listen(struct parse_said *said);
 
-/* Ends it; with `refused`, checks what was said. */
+/* Ends it; with `refused`, checks the messages. */
 void parse_heard(struct parse_said *said, int refused);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One plan, brought up to date now and then, against the plan made anew and against the definition;
- * and refused while it is stale (spec/plan.md). `other` gives it to another tree with the same
+/* One plan, updated now and then, against the plan made anew and against the definition. The phases
+ * refuse it while it is stale (spec/plan.md). `other` gives it to another tree with the same
  * counters. */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct fixture {
     struct cp_tree *other;
     struct cp_plan *plan, *anew, *before;
     struct cp_stamp current; /* of the last update */
-    int is_made;             /* there was one */
+    int is_made;             /* 1: there was an update */
 };
 
 static struct cp_plan *new_plan(void) {
@@ -33,7 +33,7 @@ static void copy(struct cp_plan *to, const struct cp_plan *from) {
     memcpy(to->row, from->row, rows);
 }
 
-/* The same but for lengths and stamp; with `lengths`, these too. */
+/* Are the plans the same, except for lengths and stamp? With `lengths`, these too. */
 static int is_same(const struct cp_plan *a, const struct cp_plan *b, int lengths) {
     int same = a->n_sequences == b->n_sequences && a->n_shared == b->n_shared;
     same = same && memcmp(a->shared, b->shared, (size_t)a->n_shared * sizeof *a->shared) == 0;
@@ -46,8 +46,8 @@ static int is_same(const struct cp_plan *a, const struct cp_plan *b, int lengths
     return same;
 }
 
-/* PLAN-1, PLAN-3 from the model alone: a chunk that two sequences or more have is one descriptor,
- * with just these sequences; one that a single sequence has is in none. */
+/* PLAN-1, PLAN-3 from the model alone: a chunk of two sequences or more has one descriptor, with
+ * exactly these sequences; a chunk of one sequence has none. */
 static void check_against_the_model(const struct cp_plan *plan, const struct model *model) {
     int distinct = 0;
     for (int s = 0; s < model->n_sequences; s++) {
@@ -77,7 +77,7 @@ static void check_against_the_model(const struct cp_plan *plan, const struct mod
     }
 }
 
-/* PLAN-5: a plan is current until the tree changes, and the phases refuse it from then on, whatever
+/* PLAN-5: a plan is current until the tree changes. From then on the phases refuse it, whatever
  * else they are given. */
 static void check_stamp(const struct fixture *f) {
     struct cp_stamp now = f->world.tree->stamp;
@@ -93,8 +93,8 @@ static void check_stamp(const struct fixture *f) {
     }
 }
 
-/* PLAN-6: rebuilt just when a path or a range has changed, else only lengths are written; and right
- * then. */
+/* PLAN-6: the plan is rebuilt exactly when a path or a range has changed, else only lengths are
+ * written. Either way it is then right. */
 static void update(struct fixture *f, const struct cp_tree *tree) {
     int changed =
         !f->is_made || f->current.tree != tree->stamp.tree || f->current.epoch != tree->stamp.epoch;
@@ -119,7 +119,7 @@ static void update(struct fixture *f, const struct cp_tree *tree) {
     f->is_made = 1;
 }
 
-/* Another tree, with counters that are the first one's where they can be. */
+/* Another tree, whose counters equal those of the first where possible. */
 static void update_of_other(struct fixture *f) {
     const struct cp_stamp *stamp = &f->world.tree->stamp;
     struct cp_joined joined;

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     format_decode(&input, data, size);
     world_grow(&world, &input);
     struct shape shape = world_shape(&input.problem);
-    shape.n_heads = shape.n_kv_heads = shape.head_dim = 1; /* no numbers are looked at */
+    shape.n_heads = shape.n_kv_heads = shape.head_dim = 1; /* the target reads no numbers */
     case_make_of(&c, &shape, world_plan(&world), (unsigned)input.problem.seed);
     const char *wrong = schedule_check(&c, input.problem.chunks_per_task);
     if (wrong != NULL) {

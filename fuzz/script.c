@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-/* The parser of scripts of `chunkproof show` (cli/show/script.c): no crash, no leak; what it
- * accepts is the same again when its operations are written as they would be and parsed. Then the
- * script is played, with each clause checked after each operation, and drawn in every format. */
+/* The parser of scripts of `chunkproof show` (cli/show/script.c): no crash, no leak. A script that
+ * it accepts is the same after its operations are written and parsed again. Then the target plays
+ * the script, checks each clause after each operation, and draws it in every format. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
 
-#define MOST_OPERATIONS 48 /* that are played */
+#define MOST_OPERATIONS 48 /* operations that are played */
 
-/* The file is to be freed after the script, which has its name. */
+/* The file is freed after the script, which holds its name. */
 static int load(struct show_script *script, struct parse_file *file, const void *bytes,
                 size_t size) {
     struct parse_said said;

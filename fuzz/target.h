@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Runs one input, any bytes: returns 0, or ends the program with fuzz_fail(), a sanitizer's report
- * or a signal. Keeps nothing: the same input does the same whatever came before. */
+/* Runs one input, any bytes. Returns 0, or ends the program with fuzz_fail(), a sanitizer's report
+ * or a signal. Keeps nothing: an input has the same effect whatever ran before. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* `--print FILE...`: prints each input for people and ends the program. */
@@ -25,7 +25,7 @@ void fuzz_print(FILE *out, const uint8_t *data, size_t size);
 /* Says what is wrong and ends the program with SIGABRT. */
 void fuzz_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* A whole file, to be freed; NULL after saying why not. */
+/* A whole file, which the caller frees; NULL after saying why not. */
 uint8_t *fuzz_read(const char *path, size_t *size);
 
 #ifdef __cplusplus

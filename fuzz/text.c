@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs that are text: printed as they are, but for bytes that would steer a terminal. */
+/* Inputs that are text, printed as they are, except for bytes that would steer a terminal. */
 #include "fuzz/target.h"
 
 void fuzz_print(FILE *out, const uint8_t *data, size_t size) {

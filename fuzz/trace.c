@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-/* The parser of traces (cli/trace/parse.h), with blocks of 4 and of 512 tokens: no crash, no leak;
- * what it refuses it refuses at a place in the input; what it accepts is what cli/trace/data.h
- * says, the same again when it is printed and parsed, and, when it is short, replayed without a
- * violation. */
+/* The parser of traces (cli/trace/parse.h), with blocks of 4 and of 512 tokens: no crash, no leak.
+ * A refusal names a place in the input. A trace that it accepts is as cli/trace/data.h says, and is
+ * the same after printing and parsing. A short trace replays without a violation. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ static void check_request(const struct trace *trace, int r, const struct trace_r
 }
 
 static void check_trace(const struct trace *trace) {
-    int ids = 0; /* they are numbered in the order of their first appearance */
+    int ids = 0; /* blocks are numbered in the order of their first appearance */
     for (int r = 0; r < trace->n_requests; r++) {
         check_request(trace, r, r == 0 ? NULL : &trace->request[r - 1]);
     }
@@ -76,7 +75,7 @@ static int is_same(const struct trace *a, const struct trace *b) {
     return same;
 }
 
-/* Printed and parsed, it is the same. */
+/* After printing and parsing the trace is the same. */
 static void check_round_trip(const struct trace *trace) {
     struct trace again;
     struct trace_error error;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on the tree and its pool against the naive model (world.h): joins, appends, steps,
- * leaves, forks and lookups, in pools so small and trees so low that each way to fail is near
- * (spec/tree.md, spec/pool.md). In the end all leave, and every chunk is free (TREE-11). */
+/* Operations on the tree and its pool, against the naive model (world.h): joins, appends, steps,
+ * leaves, forks and lookups. Pools are so small and paths so short that each way to fail is near
+ * (spec/tree.md, spec/pool.md). In the end all sequences leave, and every chunk is free
+ * (TREE-11). */
 #include "fuzz/target.h"
 #include "fuzz/world.h"
 

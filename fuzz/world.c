@@ -27,7 +27,8 @@ void world_free(struct world *world) {
 
 /* ---- What must hold ---- */
 
-/* What a failed operation must leave: all but the sequences' rows, which the model knows. */
+/* What a failed operation must leave unchanged: all but the sequences' rows, which the model
+ * knows. */
 struct snapshot {
     struct cp_stamp stamp;
     int n_free, n_sequences;
@@ -47,7 +48,7 @@ static void take(struct snapshot *snapshot, const struct cp_tree *tree) {
     memcpy(snapshot->fill, tree->fill, bytes);
 }
 
-/* The tree is valid and what the model says. */
+/* The tree is valid and equals the model. */
 static void check(const struct world *world, const char *operation) {
     const char *broken = cp_tree_check(world->tree);
     if (broken == NULL) {
@@ -62,7 +63,7 @@ static void check(const struct world *world, const char *operation) {
     }
 }
 
-/* ... and the answer was right: paths have changed `epochs` times, lengths `steps` times. */
+/* ... and the stamps are right: paths have changed `epochs` times, lengths `steps` times. */
 static void check_answer(const struct world *world, const char *operation, int status, int expected,
                          const struct snapshot *before, int epochs, int steps) {
     const struct cp_stamp *stamp = &world->tree->stamp;
@@ -136,7 +137,7 @@ static void join(struct world *world, const struct format_operation *o) {
     }
 }
 
-/* What the first sequence that cannot have a token answers; else CP_OK. */
+/* The status of the first sequence that cannot have a token; else CP_OK. */
 static int refusal(const struct world *world, int n, const int *sequence) {
     const struct model *model = world->model;
     for (int i = 0; i < n; i++) {
@@ -151,7 +152,7 @@ static int refusal(const struct world *world, int n, const int *sequence) {
     return CP_OK;
 }
 
-/* Chunks that a token for each of these sequences adds. */
+/* How many chunks a token for each of these sequences adds. */
 static int added(const struct world *world, int n, const int *sequence) {
     int needed = 0;
     for (int i = 0; i < n; i++) {
@@ -160,7 +161,7 @@ static int added(const struct world *world, int n, const int *sequence) {
     return needed;
 }
 
-/* No room for one more token in the model, though there is in the tree. */
+/* Has the model no room for one more token, though the tree has? */
 static int is_full(const struct world *world, int s) {
     int n = s >= 0 && s < world->model->n_sequences ? world->model->sequence[s].n_tokens : 0;
     return n == MODEL_MAX_TOKENS && n < CP_MAX_DEPTH * world->model->chunk_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree and the naive model of it (tests/model.h) under the operations of an input. After each
- * operation both must have given the same answer and be the same; a failed one must have changed
- * nothing (TREE-13), and the stamp must have counted what changed (PLAN-5). What does not hold ends
- * the program (fuzz_fail()). */
+/* The tree and its naive model (tests/model.h), under the operations of an input. After each
+ * operation both must have given the same answer and be equal. A failed operation must have changed
+ * nothing (TREE-13), and the stamp must have counted what changed (PLAN-5). A violation ends the
+ * program (fuzz_fail()). */
 #ifndef CHUNKPROOF_FUZZ_WORLD_H
 #define CHUNKPROOF_FUZZ_WORLD_H
 
@@ -20,16 +20,17 @@ struct world {
 void world_new(struct world *world, const struct format_problem *problem);
 void world_free(struct world *world);
 
-/* Applies one operation that is about the tree; the others do nothing here. */
+/* Applies one operation on the tree; any other operation has no effect here. */
 void world_apply(struct world *world, const struct format_operation *operation);
 
 /* All operations of an input, on a new world. */
 void world_grow(struct world *world, const struct format_input *input);
 
-/* A plan of the tree, to be freed. */
+/* A plan of the tree, which the caller frees. */
 struct cp_plan *world_plan(const struct world *world);
 
-/* The input's problem over a plan of its tree, with all types as given: for case_make_of(). */
+/* The input's problem over a plan of its tree, with all types as the input says, for
+ * case_make_of(). */
 struct shape world_shape(const struct format_problem *problem);
 
 #endif

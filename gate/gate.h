@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate: a kernel in, a verdict out. `chunkproof gate`, `replay` and `explain` (command.c,
- * options.c) put its rooms together. A room includes what stands above it here, and parts of cli/;
- * `scripts/rooms.py --draw` says which.
+/* The gate: a kernel in, a verdict out. The commands `chunkproof gate`, `replay` and `explain`
+ * (command.c, options.c) put its rooms together. A room includes rooms above it in this list, and
+ * parts of cli/; `scripts/rooms.py --draw` says which.
  *
- *   runner/    a kernel in a process of its own
- *   source/    a kernel that is given as source: compiled, and its lines named
+ *   runner/    runs a kernel in a process of its own
+ *   source/    compiles a kernel that is given as source, and names its lines
  *   case/      recipe -> problem -> values -> layout: what a kernel is asked
- *   judge/     its results against the certified tolerance, and by other acceptance rules
- *   search/    many cases side by side, how far they came, shrinking, files of cases
- *   explain/   which mistake a wrong result comes from
+ *   judge/     compares results with the certified tolerance, and with other acceptance rules
+ *   search/    runs many cases in parallel, keeps how far it came, shrinks, reads and writes cases
+ *   explain/   finds the mistake that a wrong result comes from
  *   report/    text, JSON, JUnit XML and HTML
  *
  * How a case flows:
@@ -16,7 +16,7 @@
  *   seed, index -> recipe -> problem -> values -> layout -> runner -> judge -> finding -> tally
  *
  * gate_check() (search/crew.c) hands out blocks of cases; check_case() (search/check.c) takes one
- * through the line above. When all cases are done, command.c goes on with the smallest case of each
+ * case through that line. When all cases are done, command.c goes on with the smallest case of each
  * verdict:
  *
  *   tally -> shrink (the same verdict, smaller) -> case file -> replay, explain

@@ -17,11 +17,11 @@ struct opt_call {
     struct opt_sizes sizes;
     struct opt_work work;
     atomic_size_t next_unit;   /* the first unit that no thread has taken */
-    atomic_size_t next_result; /* the first pair of a query row and a head, likewise */
+    atomic_size_t next_result; /* the first pair (query row, head) that no thread has taken */
 };
 
-/* The opt_work_function of a struct opt_call. Takes units until none is left, which gives all
- * partial results; then, after a barrier, computes results. */
+/* The opt_work_function of a struct opt_call. Takes units until none is left: then all partial
+ * results exist. Computes results after a barrier. */
 void cp_opt_work(void *of, int thread);
 
 /* A thread's scratch. */

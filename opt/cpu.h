@@ -25,9 +25,9 @@ static inline int opt_cpu_saves(unsigned wanted) {
     return (low & wanted) == wanted;
 }
 
-/* AMX and its products of bfloat16. Linux gives a process the registers when it asks for them,
- * arch_prctl(0x1023, 18) (ARCH_REQ_XCOMP_PERM, of the data of tiles). Asked again it says the same.
- * Signals then have larger frames: opt.h. */
+/* AMX and its products of bfloat16. Linux gives a process the registers when the process asks for
+ * them, arch_prctl(0x1023, 18) (ARCH_REQ_XCOMP_PERM, of the data of tiles), and answers a second
+ * request in the same way. Signals then have larger frames: opt.h. */
 static inline int opt_cpu_grants_amx(void) {
 #if defined(__linux__)
     long answer = 158; /* arch_prctl */

@@ -2,10 +2,10 @@
 /* The constants of e^x, x <= 0: x = n ln 2 + r with |r| <= ln 2 / 2 and a whole n, e^x = 2^n (1 + r
  * + r^2 P(r)).
  *
- * P is of degree 4, through (e^r - 1 - r) / r^2 at Chebyshev's nodes, its coefficients rounded to
- * binary32: what it is off is below 2^-27 of e^x, less than the roundings. ln 2 is two numbers, of
- * which the first has 16 bits, so that its product with n is exact. tests/test_opt_exp.c looks at
- * every binary32 number from -104 to 0. */
+ * P has degree 4 and goes through (e^r - 1 - r) / r^2 at Chebyshev's nodes; its coefficients are
+ * rounded to binary32. Its error is below 2^-27 of e^x, less than the roundings. ln 2 is two
+ * numbers. The first has 16 bits, so that its product with n is exact. tests/test_opt_exp.c
+ * computes every binary32 number from -104 to 0. */
 #ifndef CHUNKPROOF_OPT_EXPONENTIAL_H
 #define CHUNKPROOF_OPT_EXPONENTIAL_H
 

@@ -33,19 +33,20 @@ struct opt_task {
     size_t first_unit;
 };
 
-/* How many there are of each. */
+/* Sizes of a call. */
 struct opt_sizes {
     int n_rows; /* query rows */
     int chunks_per_task;
     size_t n_tasks, n_parts, n_units;
-    size_t n_sources;     /* pairs of a task and a sequence */
-    size_t stride;        /* of rows of d numbers, padding included */
-    size_t scratch;       /* floats for each thread */
-    size_t queries, room; /* of these, for a query row in the multiplier's format, and its room */
-    size_t bytes;         /* of the workspace; 0: more bytes than a size_t can count */
+    size_t n_sources; /* pairs of a task and a sequence */
+    size_t stride;    /* of rows of d numbers, padding included */
+    size_t scratch;   /* floats for each thread */
+    /* Floats for a query row in the multiplier's format, and for its room. */
+    size_t queries, room;
+    size_t bytes; /* of the workspace; 0: more bytes than a size_t can count */
 };
 
-/* Where each is in the workspace. */
+/* Where the parts lie in the workspace. */
 struct opt_work {
     struct opt_task *task; /* [n_tasks] */
     /* Sequence s has source[source_begin[s] .. source_begin[s + 1]): for each task on its path, in
@@ -68,13 +69,13 @@ static inline int opt_first_row(const struct cp_attention *attention, int s) {
 
 CP_STATIC_ASSERT(OPT_AT_ONCE <= CP_OPT_KEYS, "they fit the tile");
 
-/* Floats for either. Does not overflow for strides up to INT_MAX. */
+/* Floats for the larger of the two. Does not overflow for strides up to INT_MAX. */
 static inline size_t opt_tile_size(size_t stride) {
     size_t k = OPT_AT_ONCE * stride, v = (size_t)CP_OPT_KEYS * CP_OPT_PANEL;
     return k > v ? k : v;
 }
 
-/* Of a valid problem. */
+/* The sizes of a valid problem. */
 struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads,
                                 const struct opt_multiplier *multiplier);
 

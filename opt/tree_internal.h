@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of which the operations are made. Callers make sure that indices are in range. */
+/* The parts of the operations. Callers make sure that indices are in range. */
 #ifndef CHUNKPROOF_OPT_TREE_INTERNAL_H
 #define CHUNKPROOF_OPT_TREE_INTERNAL_H
 

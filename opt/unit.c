@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A unit: rows (a query row and a head each) of a task, with some K/V heads, tile by tile along its
- * keys. */
+ * keys. A tile is 64 keys, whatever the size of a chunk; a run is the part of a tile that is
+ * consecutive in memory. A task of 3 chunks of 48 keys, for example, has 144 keys in 3 tiles:
+ *
+ *     key      0               48      64            96            128     144
+ *     chunks   |        A      |           B         |           C         |
+ *     tiles    |         tile 0        |           tile 1          |tile 2 |
+ *     runs     |     48 of A   |16 of B|    32 of B  |    32 of C  |16 of C|
+ *
+ * For each row, a tile turns scores into weights and adds to (m, n, o), which lie in the scratch.
+ *
+ *     1  for each K/V head: its queries in binary32, and empty states
+ *     2  for each tile:
+ *     2a     how many of its keys each row sees (PREFILL-2)
+ *     2b     few rows: all heads at once, so that K and V are read in the order of memory
+ *     2c     many rows: head by head
+ *     3  for each head: keep the partial result (m, n, o) of each row */
 #include <string.h>
 
 #include "opt/unit.h"
@@ -189,7 +204,7 @@ static void keep(const struct opt_head *h) {
 void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_scratch *scratch) {
     struct opt_unit u;
     begin(&u, call, number, scratch);
-    for (int x = 0; x < u.n_heads; x++) {
+    for (int x = 0; x < u.n_heads; x++) { /* 1 */
         struct opt_head h = cp_opt_head(&u, x);
         begin_head(&h);
         u.multiplied[x] = take_queries(&h);
@@ -197,18 +212,18 @@ void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_sc
     for (int tile = u.task->depth * call->attention->plan->chunk_size; tile < u.end;
          tile += CP_OPT_KEYS) {
         int keys = u.end - tile < CP_OPT_KEYS ? u.end - tile : CP_OPT_KEYS;
-        int all = see(&u, tile, keys);
-        if (!u.many) {
+        int all = see(&u, tile, keys); /* 2a */
+        if (!u.many) {                 /* 2b */
             cp_opt_tile_of_few(&u, tile, keys, all);
         }
-        for (int x = 0; x < u.n_heads && u.many; x++) {
+        for (int x = 0; x < u.n_heads && u.many; x++) { /* 2c */
             struct opt_head h = cp_opt_head(&u, x);
             h.next_g = u.first_head + (x + 1) % u.n_heads;
             h.next_tile = x + 1 < u.n_heads ? tile : tile + CP_OPT_KEYS;
             cp_opt_tile_of_many(&h, tile, keys, all);
         }
     }
-    for (int x = 0; x < u.n_heads; x++) {
+    for (int x = 0; x < u.n_heads; x++) { /* 3 */
         struct opt_head h = cp_opt_head(&u, x);
         keep(&h);
     }

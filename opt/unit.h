@@ -14,7 +14,7 @@ struct opt_unit {
     const int *chunk;            /* of the path */
     int first_head, n_heads;     /* of K/V */
     int rows, padded_rows;       /* of each head */
-    long long first;             /* row, of those of the task */
+    long long first;             /* the unit's first row, counted in the task */
     int end;                     /* keys that any row sees, from the first of the path */
     int many;                    /* 1: scores are stored key by key */
     int multiplied[CP_OPT_ROWS]; /* for each K/V head: 1 if the multiplier has its queries */
@@ -24,7 +24,7 @@ struct opt_unit {
 /* One K/V head of a unit, with its part of the scratch. */
 struct opt_head {
     const struct opt_unit *unit;
-    int x, g; /* its number in the unit, and in the pool */
+    int x, g; /* its number in the unit, and among all K/V heads */
     struct opt_scratch at;
     int next_g, next_tile; /* what comes next: the same tile of the next head, or the next tile */
 };

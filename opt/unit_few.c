@@ -2,7 +2,7 @@
 /* Few rows: K and V are read as they are, from one end to the other. */
 #include "opt/unit.h"
 
-/* To o, of the values of a run. */
+/* Adds the values of a run to o. */
 static void add_run(const struct opt_head *h, struct opt_run run, int all, int keys) {
     const struct opt_unit *u = h->unit;
     const struct cp_attention *a = u->call->attention;
@@ -44,19 +44,22 @@ static void add_few(const struct opt_head *h, int tile, int keys, int all) {
     }
 }
 
-/* All heads at once: K of one head after the other is one stretch of memory, then V, and nothing
- * waits for the weights of a single row. */
+/* All heads at once: memory would be idle during the weights of a single head.
+ *
+ *     1  scores of head 0, 1, ..: K of one head after the other
+ *     2  weights of all heads: no memory
+ *     3  values of head 0, 1, ..: V of one head after the other */
 void cp_opt_tile_of_few(const struct opt_unit *u, int tile, int keys, int all) {
     for (int x = 0; x < u->n_heads; x++) {
         struct opt_head h = cp_opt_head(u, x);
-        score_few(&h, tile, keys);
+        score_few(&h, tile, keys); /* 1 */
     }
     for (int x = 0; x < u->n_heads; x++) {
         struct opt_head h = cp_opt_head(u, x);
-        weigh_few(&h);
+        weigh_few(&h); /* 2 */
     }
     for (int x = 0; x < u->n_heads; x++) {
         struct opt_head h = cp_opt_head(u, x);
-        add_few(&h, tile, keys, all);
+        add_few(&h, tile, keys, all); /* 3 */
     }
 }

@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many rows: K and V are converted to binary32 once and used by all rows; or the multiplier does
- * the work. */
+ * the work. A tile of 64 keys with 64 rows and d = 128, for example, where each array of the
+ * scratch stays in the cache:
+ *
+ *     K [64 keys][128], as stored                V [64 keys][128], as stored
+ *       |  16 keys at a time                       |  64 numbers of each value at a time
+ *       v  1a                                      v  3a
+ *     tile [16][128]  8 KiB                      tile [64][64]  16 KiB
+ *       |  x q_columns [128][64 rows]              |  x score
+ *       v  1b                                      v  3b
+ *     score [64 keys][64 rows]  16 KiB -- 2 -->  o [64 rows][128]
+ *                               weights
+ *
+ *     1  score_tile(), for keys 0, 16, 32, 48: 1a widen 16 keys, 1b their scores with all rows
+ *     2  weigh(): scores become weights; a row's o is rescaled where its maximum has grown
+ *     3  for panels x = 0, 64 of V: 3a widen numbers x .. x+63 of 64 values, 3b add to o
+ *
+ * Meanwhile what comes next is prefetched, K during 1 and V during 3, in equal shares: while step 1
+ * scores keys 0 .. 15, keys 0 .. 15 of the next tile; in panel 0, values 0 .. 31. */
 #include "opt/unit.h"
 
 #define LINE 64 /* bytes of a cache line */
@@ -46,7 +63,7 @@ static void widen_keys(const struct opt_head *h, int first, int end) {
     }
 }
 
-/* Numbers x .. x + CP_OPT_PANEL - 1 of their values. */
+/* Numbers x .. x + CP_OPT_PANEL - 1 of the values of these keys. */
 static void widen_values(const struct opt_head *h, int first, int end, int x) {
     const struct cp_attention *a = h->unit->call->attention;
     size_t away = (size_t)x * cp_number_size(a->kv_type);
@@ -60,7 +77,7 @@ static void widen_values(const struct opt_head *h, int first, int end, int x) {
     }
 }
 
-/* To numbers x, x + 1, ... of o. */
+/* Adds the panel's values to numbers x .. x + CP_OPT_PANEL - 1 of o. */
 static void add_values(const struct opt_head *h, int all, int keys, int x,
                        struct opt_wanted *wanted) {
     const struct opt_unit *u = h->unit;
@@ -82,7 +99,7 @@ static void score_keys(const struct opt_head *h, int tile, int first, int end,
     const struct opt_unit *u = h->unit;
     size_t stride = u->call->sizes.stride, padded = (size_t)u->padded_rows;
     struct opt_matrix k = {h->at.tile, stride, 1};
-    widen_keys(h, first, end);
+    widen_keys(h, first, end); /* 1a; 1b: */
     u->kernels->product(h->at.score + (size_t)(first - tile) * padded, padded, k, h->at.q_columns,
                         padded, end - first, u->padded_rows, u->call->attention->head_dim, 0,
                         wanted);
@@ -102,8 +119,8 @@ static void score_tile(const struct opt_head *h, int tile, int keys) {
 
 static void add_panel(const struct opt_head *h, int tile, int keys, int all, int x,
                       struct opt_wanted *wanted) {
-    widen_values(h, tile, tile + keys, x);
-    add_values(h, all, keys, x, wanted);
+    widen_values(h, tile, tile + keys, x); /* 3a */
+    add_values(h, all, keys, x, wanted);   /* 3b */
 }
 
 /* ---- By the multiplier; 0: not, some number is not ordinary ---- */
@@ -169,10 +186,10 @@ static void weigh(const struct opt_head *h, int keys) {
 void cp_opt_tile_of_many(const struct opt_head *h, int tile, int keys, int all) {
     int d = h->unit->call->attention->head_dim;
     if (!multiply_scores(h, tile, keys)) {
-        score_tile(h, tile, keys);
+        score_tile(h, tile, keys); /* 1 */
     }
-    weigh(h, keys);
-    for (int x = 0; x < d; x += CP_OPT_PANEL) {
+    weigh(h, keys);                             /* 2 */
+    for (int x = 0; x < d; x += CP_OPT_PANEL) { /* 3 */
         struct opt_wanted wanted = want_next(h, (int)((long long)keys * x / d),
                                              (int)((long long)keys * (x + CP_OPT_PANEL) / d), 1);
         if (!multiply_panel(h, tile, keys, x, &wanted)) {

@@ -83,7 +83,36 @@ INLINE size_t bytes_of(int type, int n) {
     return (size_t)n * (type == CP_FP32 ? sizeof(float) : sizeof(uint16_t));
 }
 
-/* ---- Products ---- */
+/* ---- Products ----
+ *
+ * product() computes c = a b, or c += a b. Blocks of c stay in registers while b streams past. The
+ * scores of 16 keys with 64 rows by AVX-512 (LANES 16, MOST 8), for example: a is K, b is Q by
+ * columns, and m = 16, n = 64, k = d.
+ *
+ *                         b [d][64 rows]
+ *                         +--------+---------+-------------------+
+ *                   j --> |  left  |  right  |                   |
+ *                         +--------+---------+-------------------+
+ *         a [16 keys][d]  c [16 keys][64 rows]
+ *              j
+ *         +----|-------+  +--------+---------+-------------------+
+ *       0 |  factor    |  |   x0   |   y0    |                   |
+ *      .. |    ..      |  |   ..   |   ..    |     column 32     |  a block: 8 keys of 32 rows,
+ *       7 |  factor    |  |   x7   |   y7    |                   |  16 registers
+ *         +------------+  +--------+---------+-------------------+
+ *       8 |            |  |                  |                   |
+ *
+ *     1  product(): columns of c of two vectors each: 64 rows are two columns, 0 and 32
+ *     2  columns(): blocks of at most MOST rows of c: 16 keys are two blocks of 8
+ *     3  BLOCK, for j = 0 .. k - 1:
+ *     3a     each 4th time, prefetch a cache line that is needed soon
+ *     3b     load row j of b: left and right
+ *     3c     for each row i of the block: x_i += factor left, y_i += factor right
+ *     4  store the registers
+ *
+ * A step loads 2 vectors and 8 factors for 16 multiplications and additions. It takes 16 + 3 of the
+ * 32 registers; with AVX2 (LANES 8, MOST 6) 12 + 3 of 16. For values, a is the weights, b is V, and
+ * c is o. */
 
 #define ROWS_1(DO) DO(0)
 #define ROWS_2(DO) ROWS_1(DO) DO(1)
@@ -127,21 +156,23 @@ struct typed {
     size_t first, row;
 };
 
-/* M rows of c, two vectors of each; or one, of n numbers at least. */
+/* Steps 3 and 4 for M rows of c: two vectors of each row if `wide`, else one vector, in which b has
+ * n numbers. */
 #define BLOCK(M)                                                                                   \
     INLINE void block_of_##M(float *c, size_t c_row, struct opt_matrix a, struct typed b, int k,   \
                              int add, int wide, int n, struct opt_wanted *wanted) {                \
         const float *row = a.at;                                                                   \
         size_t at = b.first;                                                                       \
         ROWS_##M(BEGIN) for (int j = 0; j < k; j++, row += a.column, at += b.row) {                \
-            if (j % WANTED_EACH == 0) {                                                            \
+            if (j % WANTED_EACH == 0) { /* 3a */                                                   \
                 ask(wanted);                                                                       \
             }                                                                                      \
+            /* 3b */                                                                               \
             vec left = wide ? load_typed(b.at, b.type, at) : load_up_to(b.at, b.type, at, n);      \
             vec right = wide ? load_typed(b.at, b.type, at + LANES) : v_zero();                    \
-            ROWS_##M(STEP)                                                                         \
+            ROWS_##M(STEP) /* 3c */                                                                \
         }                                                                                          \
-        ROWS_##M(END)                                                                              \
+        ROWS_##M(END) /* 4 */                                                                      \
     }
 
 EACH_MOST(BLOCK)
@@ -156,8 +187,8 @@ INLINE void block_of(int rows, float *c, size_t c_row, struct opt_matrix a, stru
     switch (rows) { EACH_MOST(BLOCK_CASE) }
 }
 
-/* From column x on, where n are left. Rows in blocks of equal size, but for one. Returns how many
- * columns it did. */
+/* Step 2, for the first column of c, where n numbers of a row are left. Sizes of blocks differ by
+ * at most 1: 16 rows by MOST 6 are 6 + 5 + 5. Returns how many numbers of each row it did. */
 INLINE int columns(float *c, size_t c_row, struct opt_matrix a, struct typed b, int m, int k,
                    int add, int n, struct opt_wanted *wanted) {
     int row = 0, wide = n >= 2 * LANES;
@@ -175,7 +206,7 @@ INLINE int columns(float *c, size_t c_row, struct opt_matrix a, struct typed b, 
     return wide ? 2 * LANES : LANES;
 }
 
-/* Column by column of two vectors, so that those of b stay in the cache. */
+/* Step 1. One column of b, which all rows of c need, stays in the cache. */
 static void product(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
                     int m, int n, int k, int add, struct opt_wanted *wanted) {
     for (int x = 0; x < n;) {
@@ -198,6 +229,23 @@ INLINE void fetch(const void *from, size_t at, size_t bytes) {
     }
 }
 
+/* dots(): each pair of a row and a key has a register of its own. With AVX-512 (LANES 16, DOTS 4)
+ * and d = 128:
+ *
+ *                                  K, as stored
+ *                     key j    key j+1    key j+2    key j+3
+ *                       s         t          u          w       numbers x .. x+15 of each key
+ *     row 0  of0       a0        b0         c0         e0
+ *     ..                                                        4 x 4 registers of 16 sums each
+ *     row 3  of3       a3        b3         c3         e3
+ *
+ *     1  all registers are 0
+ *     2  for x = 0, 16, .. 112: load s, t, u, w; for each row load `of`, then a += of s, b += of t,
+ *        c += of u, e += of w
+ *     3  add up each register: a row's four sums are its scores with keys j .. j+3
+ *
+ * A number of K is loaded once for 4 rows. 16 + 5 of the 32 registers are in use; with AVX2
+ * (DOTS 2) 8 + 5 of 16. */
 #define DOTS_BEGIN(i) vec a##i = v_zero(), b##i = a##i, c##i = a##i, e##i = a##i;
 #define DOTS_STEP(i)                                                                               \
     {                                                                                              \
@@ -209,11 +257,11 @@ INLINE void fetch(const void *from, size_t at, size_t bytes) {
     }
 #define DOTS_END(i) v_sum_4(score + (i)*CP_OPT_KEYS, a##i, b##i, c##i, e##i);
 
-/* M rows and four keys, each `next` numbers after the one before. A number of K is loaded once
- * for all rows. */
+/* M rows and four keys; each key lies `next` numbers after the key before it. */
 #define DOTS_OF(M)                                                                                 \
     INLINE void dots_of_##M(float *score, const float *q, size_t stride, const void *k, int type,  \
                             size_t at, size_t next, int d) {                                       \
+        /* 1, 2 */                                                                                 \
         ROWS_##M(DOTS_BEGIN) for (int x = 0; x < d; x += LANES, at += LANES) {                     \
             vec s = load_up_to(k, type, at, d - x);                                                \
             vec t = load_up_to(k, type, at + next, d - x);                                         \
@@ -221,7 +269,7 @@ INLINE void fetch(const void *from, size_t at, size_t bytes) {
             vec w = load_up_to(k, type, at + 3 * next, d - x);                                     \
             ROWS_##M(DOTS_STEP)                                                                    \
         }                                                                                          \
-        ROWS_##M(DOTS_END)                                                                         \
+        ROWS_##M(DOTS_END) /* 3 */                                                                 \
     }
 
 EACH_DOTS(DOTS_OF)
@@ -236,7 +284,8 @@ INLINE void dots_of_block(float *score, const float *q, size_t stride, int rows,
     switch (rows) { EACH_DOTS(DOTS_CASE) }
 }
 
-/* Four keys at a time; the last ones one by one, four times the same, with the same sums. */
+/* Four keys at a time. Each of the last keys takes the place of all four, so that its sums are
+ * added in the same order. */
 INLINE void dots_of_type(float *score, const float *q, size_t stride, int rows, const void *k,
                          int type, int keys, int d) {
     int j = 0;

@@ -26,9 +26,9 @@
 int cp_keys_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                    int row);
 
-/* PREFILL-4: returns how many of the n_tokens keys from `position` on a row sees that sees the
- * first `visible` keys of its sequence. Of 4 keys from position 8 on, a row that sees 10 keys sees
- * 2. */
+/* PREFILL-4: returns how many of the n_tokens keys from `position` on a row sees, when the row sees
+ * the first `visible` keys of its sequence. Of 4 keys from position 8 on, a row that sees 10 keys
+ * sees 2. */
 /*@
   requires counts: 0 <= visible && 0 <= position && 0 <= n_tokens;
   assigns \nothing;

@@ -20,7 +20,8 @@
 void cp_row_empty(const struct cp_attention *attention, const struct workspace *w,
                   struct cp_state *state);
 
-/* Merges what chunk first has left for a query row of sequence s and a head (TPP-2). */
+/* Merges the partial results that chunk first kept for a query row of sequence s and a head
+ * (TPP-2). */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
   requires phases: phases_ok(*attention, *plan);

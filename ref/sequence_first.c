@@ -197,7 +197,7 @@ static void attend_head(const struct cp_attention *attention, const struct cp_pl
     //@ assert must: row_must_be(*attention, *plan, s, row, head);
 }
 
-/* Does so when all query rows and heads before it have their results; then it has, too. */
+/* Writes the result of one query row and head, when all before it have theirs. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
   requires phases: phases_ok(*attention, *plan);

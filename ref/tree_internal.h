@@ -8,8 +8,7 @@
  *     |-- B "3 4" [0,2)                  sequence 1: A B D    tokens 1 2 3 4 6 7
  *     |   |-- C "5" [0,1)                sequence 2: A E      tokens 1 2 8
  *     |   `-- D "6 7" [1,2)
- *     `-- E "8" [2,3)                    C and E are partial, the others are full
- */
+ *     `-- E "8" [2,3)                    C and E are partial, the others are full */
 #ifndef CHUNKPROOF_REF_TREE_INTERNAL_H
 #define CHUNKPROOF_REF_TREE_INTERNAL_H
 
@@ -88,8 +87,8 @@ void cp_tree_close_row(struct cp_tree *tree, int at);
 
 /* ---- Chunks (tree_chunks.c) ---- */
 
-/* Does the next token of sequence s need a new chunk? A shared chunk is full, so it does after one.
- * */
+/* Does the next token of sequence s need a new chunk? After a shared chunk it does, because that is
+ * full. */
 /*@
   requires valid: \valid_read(tree);
   requires sequence: 0 <= s < CP_MAX_SEQUENCES && 0 <= tree_depth(*tree, s) <= CP_MAX_DEPTH;

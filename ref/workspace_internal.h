@@ -14,8 +14,8 @@ struct workspace {
     double *o;              /* [n_partials][d] */
     double *q;              /* [d]: a query row, as doubles */
     double *part_o;         /* [d]: o of a state that is merged at once */
-    double *row_o;          /* [d]: o of the row that is being finished */
-    double *out;            /* [d]: that row, before it is rounded */
+    double *row_o;          /* [d]: o of the query row and head at work */
+    double *out;            /* [d]: its result o / n, before rounding */
 };
 
 #ifdef __FRAMAC__

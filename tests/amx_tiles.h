@@ -20,7 +20,7 @@ TARGET_BEGIN("amx-tile,amx-bf16")
 
 #define FULL_ROW ((ptrdiff_t)sizeof(uint32_t) * AMX_WORDS) /* bytes */
 
-/* In each test: before it, cmocka has put its own handler of SIGILL there. */
+/* Called in each test, because cmocka installs its own handler of SIGILL before each test. */
 static inline void begin(void) {
     if (!cp_opt_has_avx512()) {
         skip();
@@ -28,7 +28,8 @@ static inline void begin(void) {
     assert_true(opt_cpu_grants_amx() || amx_emulate());
 }
 
-/* What it points to is written before, and read after: the intrinsics do not say so. */
+/* Memory that the pointer leads to is written before, and read after: the intrinsics do not say
+ * so. */
 static inline void settle(const void *memory) {
     __asm__ volatile("" : : "r"(memory) : "memory");
 }

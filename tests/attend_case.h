@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A random attention problem: a forest of sequences as a plan, query rows, K and V with poison
- * wherever no key is, and the comparison of a result with the oracle. The plan is made here, not by
- * the tree; the oracle is given each sequence's keys in double, gathered along its path. */
+ * wherever no key is, and the comparison of a result with the oracle. The plan is made here,
+ * without the tree. The oracle gets each sequence's keys in double, gathered along its path. */
 #ifndef CHUNKPROOF_TESTS_ATTEND_CASE_H
 #define CHUNKPROOF_TESTS_ATTEND_CASE_H
 
 #include "chunkproof/attend.h"
 
-/* Query rows for each sequence. */
+/* How many query rows each sequence has. */
 #define CASE_DECODE       0 /* one: query_begin is NULL */
 #define CASE_SEVERAL      1 /* 0 .. 4, but not more than keys */
 #define CASE_ALL          2 /* one for each key, up to 12 */
@@ -17,14 +17,14 @@
 /* Values of Q, K and V. */
 #define CASE_NORMAL    0 /* mean 0, variance 1 */
 #define CASE_MASSIVE   1 /* some channels 50 times as large */
-#define CASE_ONE_HOT   2 /* one key in seven far ahead of the others */
+#define CASE_ONE_HOT   2 /* one key in seven has by far the largest score */
 #define CASE_TIES      3 /* all keys equal */
 #define CASE_LOW       4 /* all scores about -900 */
 #define CASE_SUBNORMAL 5 /* V below the smallest normal binary16, or bfloat16 */
 #define CASE_ZERO      6 /* Q = 0 and V of zeros of both signs */
 #define CASE_N_VALUES  7
 
-/* What lies in the rows of K and V that hold no key. */
+/* What the slots of K and V without a key hold. */
 #define CASE_POISON_NAN  0
 #define CASE_POISON_HUGE 1
 #define CASE_POISON_ZERO 2
@@ -51,7 +51,7 @@ struct attend_case {
     struct cp_plan *plan;
     struct cp_attention attention; /* ready for cp_attend(), one workspace for both variants */
     int n_rows;
-    int *query_begin; /* attention.query_begin, .q, .k, .v, to be changed */
+    int *query_begin; /* attention.query_begin, .q, .k, .v, for the caller to change */
     void *typed_q;
     void *typed_k;
     void *typed_v;
@@ -60,10 +60,10 @@ struct attend_case {
     double *v;
 };
 
-/* The same seed makes the same case but for the poison. Ends the program when memory is out. */
+/* The same seed makes the same case, except for the poison. Ends the program when memory is out. */
 void case_make(struct attend_case *c, const struct shape *shape, unsigned long long seed);
-/* The same over a plan that is there: b and max_depth are its own, chunk_size must be. The case
- * frees it. */
+/* Makes a case over a given plan: b and max_depth are the plan's, and chunk_size must be. The case
+ * frees the plan. */
 void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_plan *plan,
                   unsigned long long seed);
 void case_free(struct attend_case *c);
@@ -72,7 +72,7 @@ void case_free(struct attend_case *c);
  * status, or -1 when the workspace was written beyond its end. */
 int case_run(struct attend_case *c, int variant);
 
-/* Ways to falsify what the oracle is asked, to see that the comparison notices. */
+/* Ways to falsify the oracle's question, to see that the comparison notices. */
 #define CASE_RIGHT           0
 #define CASE_DROP_KEY        1 /* leaves out the last key that a row sees */
 #define CASE_DROP_FIRST      2 /* ... the first */
@@ -84,7 +84,7 @@ int case_run(struct attend_case *c, int variant);
 
 struct verdict {
     int rows;   /* (query row, head) pairs compared */
-    int wrong;  /* ... of which out or lse is not what the oracle says, within the bound */
+    int wrong;  /* ... whose out or lse is not what the oracle says, within the bound */
     int masked; /* ... that see no key */
 };
 

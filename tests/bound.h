@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far an implementation in double may be from the oracle: a forward error bound, derived in
- * bound.c. No constant is fitted. */
+ * bound.c. No constant is fitted to measurements. */
 #ifndef CHUNKPROOF_TESTS_BOUND_H
 #define CHUNKPROOF_TESTS_BOUND_H
 
@@ -11,8 +11,8 @@
 
 /* q, k, v, n, d, scale as for oracle_attention(); the implementation merges `n_parts` >= 1 partial
  * results, in any order, of at most `largest_part` keys each. Writes for each of the d outputs how
- * far two results can be apart when each is the oracle's or such an implementation's, before they
- * are rounded to an output type; returns the same for the log-sum-exp. */
+ * far apart two results can be, each the oracle's or such an implementation's, before they are
+ * rounded to an output type. Returns the same for the log-sum-exp. */
 double bound_attention(const double *q, const double *k, const double *v, int n, int d,
                        double scale, int n_parts, int largest_part, double *bound);
 

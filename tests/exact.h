@@ -8,8 +8,8 @@
 
 /* out[d] and the log-sum-exp (in nats) of the query q over the n keys; k and v are [n][d], all
  * finite. Each out is rounded to `type` (number.h), lse to double. No keys: zeros and -infinity.
- * `precision`: the bits to begin with, 64 or more; more are taken where they do not decide. Returns
- * the most bits that were needed. */
+ * `precision`: how many bits the computation begins with, 64 or more; where they do not decide, it
+ * takes more. Returns the most bits that were needed. */
 int exact_attention(const double *q, const double *k, const double *v, int n, int d, double scale,
                     int type, int precision, double *out, double *lse);
 

@@ -42,11 +42,11 @@ int model_used_chunks(const struct model *model);          /* distinct ones */
 int model_match(const struct model *model, const int *token, int n_tokens, unsigned long long salt,
                 int *sequence); /* leading full chunks */
 
-/* NULL when the tree is what the model says, else what differs. */
+/* NULL when the tree equals the model, else what differs. */
 const char *model_compare(const struct model *model, const struct cp_tree *tree);
 
-/* NULL when the plan covers every (sequence, chunk) pair of the tree exactly once, by a descriptor
- * when the chunk is shared and by the sequence's own part when it is not; else what is wrong. */
+/* NULL when the plan covers every (sequence, chunk) pair of the tree exactly once: by a descriptor
+ * when the chunk is shared, by the sequence's private part when it is not. Else what is wrong. */
 const char *model_compare_plan(const struct cp_tree *tree, const struct cp_plan *plan);
 
 #endif

@@ -7,24 +7,24 @@
 #include "attend_case.h"
 #include "chunkproof/opt.h"
 
-/* Versions that this machine can run: CP_OPT_PORTABLE .. Where it has AVX-512 and no AMX, that is
- * emulated (amx_emulator.h). */
-int opt_case_version(int i); /* the i-th, 0 when there are no more */
+/* The versions that this machine can run, from CP_OPT_PORTABLE on. Where it has AVX-512 and no AMX,
+ * AMX is emulated (amx_emulator.h). */
+int opt_case_version(int i); /* the i-th; 0: there are no more */
 
-/* Results, from memory of their own. */
+/* Results in memory of their own. */
 struct opt_results {
     void *out;   /* case_out_bytes() */
     double *lse; /* case_lse_bytes() */
 };
 
-/* Fills everything that is written with 0xFF, runs, and looks that nothing behind the workspace was
- * written: the status, or -1. A new workspace each time, `shift` doubles behind a multiple of 64
- * bytes; variant 0 or 1, as shift is even or odd. */
+/* Fills all results with 0xFF, runs, and checks that nothing after the workspace was written.
+ * Returns the status, or -1. Each call has a new workspace, `shift` doubles after a multiple of 64
+ * bytes, and variant 0 or 1, as shift is even or odd. */
 int opt_case_run(struct cp_opt *opt, struct attend_case *c, int shift);
 
-/* Numbers that are not within the tolerance of CP_OPT_ARITHMETIC; prints the first. *largest: the
- * largest error by its bound, if that is more than it was. Looks at about `most` pairs of a row and
- * a head. */
+/* How many numbers are not within the tolerance of CP_OPT_ARITHMETIC; prints the first. *largest
+ * becomes the largest error / bound, if that is more than it was. Compares about `most` pairs of a
+ * row and a head. */
 int opt_case_wrong(const struct attend_case *c, int most, double *largest);
 
 /* Copies of the results of the case. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference tree and the tree of opt/ under the same operations. After each operation both
- * must have given the same answer, and be the same: tokens, order, ranges, chunk numbers, the
- * next free chunk, stamps, plan. */
+/* The reference tree and the tree of opt/, under the same operations. After each operation both
+ * must have given the same answer and be equal: tokens, order, ranges, chunk numbers, the next free
+ * chunk, stamps, plan. */
 #ifndef CHUNKPROOF_TESTS_OPT_PAIR_H
 #define CHUNKPROOF_TESTS_OPT_PAIR_H
 
@@ -14,11 +14,11 @@ struct opt_pair {
     struct cp_plan *plan;         /* the caller's; written anew by each comparison */
     struct cp_opt_plan *opt_plan; /* the caller's; brought up to date by each comparison */
     int status;                   /* of the last operation */
-    char text[160];               /* what pair_...() return */
+    char text[160];               /* the text that pair_...() return */
 };
 
-/* Sequences are indices, also in results. Each returns NULL, or what differs. A result that is not
- * wanted is NULL. */
+/* Sequences are indices, also in results. Each returns NULL, or what differs. The caller may pass
+ * NULL for a result. */
 const char *pair_join(struct opt_pair *pair, const int *token, int n_tokens,
                       unsigned long long salt, long long id, struct cp_joined *joined);
 const char *pair_append_each(struct opt_pair *pair, int n, const int *sequence, const int *token);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks what a schedule of the kernels (kernels/schedule.h) must be, by walking the plan. */
+/* Checks a schedule of the kernels (kernels/schedule.h) by walking the plan. */
 #ifndef CHUNKPROOF_TESTS_SCHEDULE_CHECK_H
 #define CHUNKPROOF_TESTS_SCHEDULE_CHECK_H
 
@@ -14,12 +14,12 @@ struct cut {
     const struct cp_task *task;
 };
 
-/* NULL, or what went wrong; the cut is to be freed in any case. */
+/* Cuts the plan. NULL, or what went wrong; the caller frees the cut in either case. */
 const char *cut_make(struct cut *cut, const struct attend_case *c, int chunks_per_task);
 void cut_free(struct cut *cut);
 
-/* NULL when the tasks have every chunk of every path once and nothing else, and every query row
- * finds their partial results; else what is wrong. */
+/* NULL when the tasks have every chunk of every path exactly once, and every query row finds their
+ * partial results; else what is wrong. */
 const char *cut_check(const struct cut *cut, int chunks_per_task);
 
 /* All of it. */

@@ -23,7 +23,7 @@ static inline void simulate_case_add(struct simulate_load *load, long long arriv
     assert_int_equal(trace_add(trace, arrival, input, output, ids), TRACE_OK);
 }
 
-/* No limit but a batch of 32; an iteration takes 10 us. */
+/* No limit except a batch of 32; an iteration takes 10 us. */
 static inline struct simulate_settings simulate_case_settings(int chunk, int sharing) {
     struct simulate_settings settings = {
         .sharing = sharing,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE /* fork, getopt_long, mmap */
-/* Kernels of every class at random on inputs of every family: none may write a number beyond its
+/* Random kernels of every class, on inputs of every family: none may write a number beyond its
  * bound.
  *
  *     check [-j PROCESSES]       CHUNKPROOF_ELEMENTS numbers (1000000), CHUNKPROOF_SEED (1)
  *     check --replay SEED        one case, in words
- *     check --self-test          wrong kernels, and classes declared too strict, must be seen
+ *     check --self-test          wrong kernels, and classes declared too strict, must be noticed
  *
  * A violation is printed with what replays it, and kept in build/tolerance/violations.txt. Exit
- * status: 0 none, 1 a violation (or something that the self-test did not see), 2 bad use, 130
+ * status: 0 no violation, 1 a violation (or the self-test missed something), 2 bad use, 130
  * interrupted (what was found is printed). */
 #include <assert.h>
 #include <errno.h>
@@ -35,13 +35,14 @@
 #define MOST_PRINTED   10   /* of one process */
 #define EXACTLY_EACH   1000 /* rows */
 
-/* What one process has done; the parent reads it meanwhile. */
+/* What one process has done so far; the parent reads it at any time. */
 struct tally {
     long long elements, rows, unclaimed, no_execution, exact_rows, violations;
-    long long declared_rows;         /* judged as the gate would, too; */
-    double worst_declared;           /* largest error / bound of these */
-    double worst[N_FAMILIES];        /* largest error / bound */
-    double worst_single[N_FAMILIES]; /* of binary32 outputs: not by the rounding of the output */
+    long long declared_rows;  /* also judged as the gate would */
+    double worst_declared;    /* largest error / bound of these */
+    double worst[N_FAMILIES]; /* largest error / bound */
+    /* The same of binary32 outputs, where the rounding of the output plays no part. */
+    double worst_single[N_FAMILIES];
     unsigned long long worst_seed[N_FAMILIES];
     double worst_lse;
 };
@@ -81,7 +82,7 @@ static void print_case(FILE *file, unsigned long long seed, const struct options
     fprintf(file, "  replay: %s --replay %llu\n", program, seed);
 }
 
-/* Which looser class would have it: then the class is declared too strict. */
+/* The looser class that would allow the violation: then the declared class is too strict. */
 static void print_excuses(FILE *file, const struct options *options, const struct problem *p) {
     static struct judgement j;
     for (int i = 0; i < N_EXCUSES; i++) {
@@ -146,7 +147,7 @@ static void run_case(unsigned long long seed, struct problem *p, struct tally *t
     mass_case(seed, &options, &family, p);
     int exactly = tally->rows % EXACTLY_EACH == 0;
     judge(&options, &options, p, exactly, &j);
-    if (!exactly && j.worst > tally->worst[family]) { /* a record is judged by the truth, too */
+    if (!exactly && j.worst > tally->worst[family]) { /* a record is also compared with the truth */
         exactly = 1;
         judge(&options, &options, p, exactly, &j);
     }
@@ -332,7 +333,7 @@ static void help(FILE *out) {
         out);
 }
 
-/* Is the argument of an option a number from `least` to `most`? Else what is wrong is said. */
+/* Is the argument of an option a number from `least` to `most`? If not, says what is wrong. */
 static int read_number(const char *option, const char *text, unsigned long long least,
                        unsigned long long most, unsigned long long *value) {
     char *end;

@@ -15,7 +15,7 @@ static int bits_of(int type) {
 }
 
 static struct cp_format format_of(int type) {
-    struct cp_format exact = {0.0, 0.0, FLT_MAX}; /* the number is one of binary32 already */
+    struct cp_format exact = {0.0, 0.0, FLT_MAX}; /* the number is a binary32 number already */
     return type == CP_FP16 ? cp_format_fp16() : type == CP_BF16 ? cp_format_bf16() : exact;
 }
 
@@ -75,7 +75,7 @@ static void exponential_class(const struct options *o, struct cp_arithmetic *a) 
     a->kappa = o->flush_exp ? 0x1p-126 : TINY;
 }
 
-/* How long a maximum waits, in nats. */
+/* How far a score may exceed the maximum before the maximum changes, in nats. */
 static double wait_of(const struct options *o) {
     return o->bits ? o->lazy * 0x1.62E42FEFA39EFp-1 : o->lazy;
 }
@@ -182,8 +182,8 @@ void class_of(const struct options *o, const struct problem *p, double largest_s
     reference_class(o, p, largest_score, counts, a);
 }
 
-/* A logarithm and an addition, and the product of m and the scale where that is still to be made.
- * */
+/* The error of a logarithm and an addition, and of the product of m and the scale where that is
+ * still to be made. */
 double lse_error(const struct options *o, const struct result *result) {
     return (o->immediate ? 0x1p-50 : 2.1 * U) * result->lse_of;
 }

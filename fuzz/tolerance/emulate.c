@@ -19,12 +19,12 @@ struct state {
     double *o; /* [d] */
 };
 
-/* What is at work on one row. */
+/* The state of one row's computation. */
 struct kernel {
     const struct options *options;
     const struct problem *problem;
     double constant;           /* the scale, with log2(e) if that is folded in, in binary32 */
-    unsigned long long random; /* of the orders */
+    unsigned long long random; /* for random orders */
     int overflow;
     int t;          /* chunks */
     double *score;  /* [n] in the kernel's unit: nats, bits, or unscaled */
@@ -199,7 +199,7 @@ static void sum_keys(struct kernel *k, int first, int n, double m, struct state 
     }
 }
 
-/* How many keys chunk i has, as the kernel believes. */
+/* How many keys the kernel takes chunk i to have. */
 static int keys_of(const struct kernel *k, int i) {
     int c = k->options->chunk_size, n = k->problem->n, left = n - i * c;
     switch (k->options->wrong) {
@@ -236,8 +236,7 @@ static double combine(const struct options *o, int type, double f, double x, dou
     return sums_round(type, sums_round(type, f * x) + second);
 }
 
-/* Of parts that are divided: where their sum is not to be divided, the reference is its
- * log-sum-exp. */
+/* For parts that are divided: where their sum is not divided, the reference is its log-sum-exp. */
 static double reference_of(const struct kernel *k, const struct state *s, int n) {
     double m = s[0].m, sum = 0.0;
     for (int i = 1; i < n; i++) {
@@ -379,7 +378,7 @@ static void sum_chunk(struct kernel *k, int i, struct state *s, const struct sta
     sum_keys(k, i * o->chunk_size, n, stale ? before->m : s->m, s);
 }
 
-/* A state for each `split` chunks; how many there are. */
+/* Makes a state for each `split` chunks. Returns how many there are. */
 static int make_parts(struct kernel *k) {
     const struct options *o = k->options;
     int t = 0;
@@ -404,7 +403,7 @@ static int make_parts(struct kernel *k) {
     return t;
 }
 
-/* All states into the first. */
+/* Merges all states into the first. */
 static void merge_at_once(struct kernel *k, int t) {
     struct state *s = k->state;
     double m = reference_of(k, s, t), first = factor(k, s[0].m, m);

@@ -20,7 +20,7 @@ enum scaling {
     SCALE_AFTER,     /* the sum is scaled */
     SCALE_BEFORE,    /* the query is scaled, in binary32 */
     SCALE_BEFORE_16, /* and rounded to the format of the keys, a short one */
-    SCALE_FUSED, /* in the argument: s * scale - (m * scale), with one rounding of the difference */
+    SCALE_FUSED,     /* in the argument: s * scale - (m * scale), the difference rounded once */
     N_SCALINGS
 };
 
@@ -37,8 +37,8 @@ enum merging {
 /* What the exponential's declared error does to it. */
 enum bias { BIAS_NONE, BIAS_ANY, BIAS_UP, BIAS_DOWN, N_BIASES };
 
-/* Kernels that are wrong, after defects that shipped (emulate.c: names, and where each comes in).
- * */
+/* Wrong kernels, modelled on defects that shipped (emulate.c has their names, and where each comes
+ * in). */
 enum wrong {
     RIGHT,
     NO_RESCALE_N,
@@ -72,12 +72,12 @@ struct options {
     int bits;
     int moves_apart; /* SCALE_FUSED: factors from m * scale and m' * scale, each rounded */
     struct sum dot, row_sum, value_sum;
-    double exp_error; /* declared, relative, before its result is rounded to binary32 */
+    double exp_error; /* the declared relative error, before the result is rounded to binary32 */
     enum bias bias;
     int flush_exp;   /* its subnormal results become 0 */
     int weights;     /* P: CP_FP32 (not rounded), CP_FP16, CP_BF16 */
     int flush;       /* subnormal numbers of P become 0 */
-    int rounded_sum; /* the row sum takes P after it was rounded */
+    int rounded_sum; /* the row sum takes the rounded P */
     int accumulator; /* of o: CP_FP32 or CP_FP16 */
     int partials;    /* format of n and o when a state is stored: CP_FP32 or CP_FP16 */
     enum merging merging;
@@ -85,19 +85,20 @@ struct options {
     double lazy;   /* running, separate: what a score may exceed the maximum by, in its unit */
     int split;     /* chain, balanced, random, at once: chunks of one state, on which it runs */
     int immediate; /* each state is divided at once: n = 1, and m becomes its log-sum-exp */
-    int undivided; /* immediate, but merges: factors are exp(l_i - l), of the result's log-sum-exp l
-                    */
+    /* Each state is divided at once; merges multiply by exp(l_i - l), with l the result's
+     * log-sum-exp. */
+    int undivided;
     int reciprocal; /* divided by way of 1 / n */
     int output;
     int chunk_size;
-    unsigned long long seed; /* of the orders that are random */
+    unsigned long long seed; /* seed of random orders */
     enum wrong wrong;
 };
 
-/* Makes options agree that cannot be had together. */
+/* Changes options that exclude each other, so that they agree. */
 void options_settle(struct options *options);
 
-/* What a kernel writes, and what is needed to judge it. */
+/* What a kernel writes, and what judging it needs. */
 struct result {
     double *out;   /* [d] */
     double lse;    /* nats */

@@ -34,8 +34,8 @@ void problem_free(struct problem *problem) {
     problem->q = NULL;
 }
 
-/* Mean 0, variance 1, nearly normal, of two words: four parts of one, and finer ones of the other.
- * */
+/* A number of mean 0 and variance 1, nearly normal, from two words: four terms from one, and finer
+ * terms from the other. */
 static double normal_number(unsigned long long *random) {
     unsigned long long x = random_bits(random);
     double sum = (double)((x & 0xFFFF) + (x >> 16 & 0xFFFF) + (x >> 32 & 0xFFFF) + (x >> 48));
@@ -63,7 +63,8 @@ static double one_query(enum family family, int x, unsigned long long *random) {
     }
 }
 
-/* A score, as powers of 2, at which the weight is hardly a number of P's format, or none. */
+/* A score, as a power of 2, at which the weight is barely a number of P's format, or no longer
+ * one. */
 static double lowest_weight(const struct options *o, unsigned long long *random) {
     double least = o->weights == CP_FP16 ? -14.0 : -126.0;
     return least - 5.0 + 6.0 * random_uniform(random);
@@ -133,9 +134,9 @@ static double score_of(const struct problem *p, int j) {
     return p->scale * score;
 }
 
-/* Values that all have the sign with which the rounding of their weights errs, or all the opposite
- * one, and like magnitude: the errors add up. The weights are those of a kernel that is otherwise
- * exact, at the references that it has: the largest score of the chunk, or until then. */
+/* Values of similar magnitude that all have the sign of the rounding error of their weights, or all
+ * the opposite sign: the errors add up. The weights are those of a kernel that is otherwise exact,
+ * at the references that it has: the largest score of the chunk, or the largest so far. */
 static void sign_values(struct problem *p, const struct options *o, unsigned long long *random) {
     int running = o->merging == MERGE_RUNNING || o->merging == MERGE_SEPARATE;
     double m = -INFINITY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems and kernels at random, each from one number: the seed that is printed replays it. */
+/* Random problems and kernels, each from one number: the printed seed repeats it. */
 #ifndef CHUNKPROOF_FUZZ_INPUTS_H
 #define CHUNKPROOF_FUZZ_INPUTS_H
 
@@ -38,16 +38,17 @@ void problem_fill(struct problem *problem, enum family family, const struct opti
  * most_d. */
 void problem_size(struct problem *problem, int most_n, int most_d, unsigned long long *random);
 
-/* A kernel of any class; one with chunks that suit n. */
+/* A random kernel of any class; below, one whose chunks suit n. */
 void options_random(struct options *options, int n, unsigned long long *random);
 
-/* A case of the mass run, all of it, from its seed; the problem has room for the most. */
+/* A whole case of the mass run, from its seed; the problem has room for the most keys and
+ * numbers. */
 #define MASS_MOST_KEYS 2048
 #define MASS_MOST_DIM  128
 void mass_case(unsigned long long seed, struct options *options, enum family *family,
                struct problem *problem);
 
-/* In one line. */
+/* The kernel and the problem in one line. */
 void options_print(const struct options *options, char *text, int size);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "tests/exact.h"
 
-/* One number against what is expected; the truth, if given, is judged too. */
+/* Judges one number against the expected one, and against the truth if that is given. */
 static double ratio_of(double x, double expected, const double *truth, double bound) {
     double error = fabs(x - expected);
     if (truth != NULL) {

@@ -17,21 +17,22 @@ struct judgement {
     double worst_lse;
     double out[JUDGE_MOST_DIM], expected[JUDGE_MOST_DIM], bound[JUDGE_MOST_DIM];
     double lse, expected_lse, lse_bound;
-    double largest_score; /* magnitude of the kernel's, in nats */
+    double largest_score; /* magnitude of the kernel's scores, in nats */
 };
 
-/* Runs `kernel` and judges it by the class of `declared`, most often the same. exactly: also by the
- * ground truth of tests/exact.h. */
+/* Runs `kernel` and judges it by the class of `declared`, which is `kernel` as a rule. exactly:
+ * also compares with the ground truth of tests/exact.h. */
 void judge(const struct options *kernel, const struct options *declared,
            const struct problem *problem, int exactly, struct judgement *judgement);
 
-/* The same of a result that is in *judgement already, by a class; truth: [d] and the log-sum-exp,
- * or NULL. */
+/* Judges a result that is in *judgement already, by a class; truth: [d] and the log-sum-exp, or
+ * NULL. */
 void judge_by(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
               double lse_error, const struct problem *problem, const double *truth,
               struct judgement *judgement);
 
-/* Why a kernel strays from what it declares: if a looser class would explain it, which. */
+/* Why a kernel goes beyond its declaration: the looser class that would allow it, if there is
+ * one. */
 struct excuse {
     const char *name; /* "partials in binary16" */
     void (*loosen)(struct options *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Acceptance rules: the certified tolerance, and what others use, on one output tensor. */
+/* Acceptance rules on one output tensor: the certified tolerance, and other projects' rules. */
 #ifndef CHUNKPROOF_FUZZ_RULES_H
 #define CHUNKPROOF_FUZZ_RULES_H
 

@@ -24,7 +24,7 @@
 #define MOST_KEYS 16
 #define MOST_DIM  4
 #define ATTAINED  0.9
-#define LARGEST   0x1p10 /* of q, k and v: a bound of large numbers is none */
+#define LARGEST   0x1p10 /* limit of q, k and v: for larger numbers no bound is finite */
 
 /* What is being changed: the kernel's free choices and the numbers. */
 struct candidate {
@@ -97,7 +97,7 @@ static void change_number(struct candidate *c, unsigned long long *random) {
     }
 }
 
-/* A key more, a copy of another; or one less. */
+/* Adds a key, a copy of another; or removes one. */
 static void change_size(struct candidate *c, unsigned long long *random) {
     int from = random_below(random, c->n), to = c->n;
     size_t row = (size_t)c->d * sizeof c->k[0];
@@ -182,7 +182,7 @@ static struct climb climb(int kind, long starts, long steps, unsigned long long 
                 now = next;
             }
         }
-        ratio = ratio_of(&now, 1); /* by the truth */
+        ratio = ratio_of(&now, 1); /* compared with the truth */
         if (ratio > top.best) {
             top = (struct climb){first, ratio, now};
         }

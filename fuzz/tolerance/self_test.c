@@ -48,8 +48,8 @@ static void pose(struct problem *p, const struct options *o, int family,
 
 /* ---- Wrong kernels ---- */
 
-/* On how many of ROWS a wrong kernel of a random class is seen; and an excuse that holds on all of
- * them. */
+/* On how many of ROWS the check notices a wrong kernel of a random class; and an excuse that holds
+ * on all of them. */
 static int see_wrong(enum wrong wrong, int *excused) {
     static struct judgement j;
     unsigned long long random = 100 + (unsigned long long)wrong;
@@ -111,9 +111,9 @@ static void pose_strict(struct problem *p, const struct options *o, int which, i
     }
 }
 
-/* A kernel works as excuse `which` says and declares that it does not: on how many rows that is
- * seen. *best is the excuse that holds on all rows with the smallest bounds: what the kernel should
- * have declared. */
+/* A kernel works as excuse `which` says, and declares that it does not. Returns on how many rows
+ * the check notices this. *best is the excuse with the smallest bounds that holds on all rows: what
+ * the kernel should have declared. */
 static int see_strict(int which, int *best) {
     static struct judgement j;
     unsigned long long random = 300 + (unsigned long long)which;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The check is checked: wrong kernels, and right ones that declare too strict a class, must be
- * seen. */
+/* Checks the check: it must notice wrong kernels, and right kernels that declare too strict a
+ * class. */
 #ifndef CHUNKPROOF_FUZZ_SELF_TEST_H
 #define CHUNKPROOF_FUZZ_SELF_TEST_H
 
-/* Prints a line for each; 0 all seen, 1 not. */
+/* Prints a line for each. 0: all were noticed; 1: one was not. */
 int self_test(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the environment may say about how much a check does. */
+/* Environment variables that say how much a check does. */
 #ifndef CHUNKPROOF_FUZZ_TOLERANCE_SETTING_H
 #define CHUNKPROOF_FUZZ_TOLERANCE_SETTING_H
 

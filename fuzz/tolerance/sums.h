@@ -8,14 +8,14 @@
 double sums_round(int type, double x);
 double sums_truncate(double x);
 
-/* a + b to odd: the sum if it is a binary64 number, else the one of its two neighbours that is odd.
- * Rounded to a format of at most 51 bits, it gives what a + b itself gives. */
+/* a + b, rounded to odd: the sum if it is a binary64 number, else its odd neighbour. Rounded again
+ * to a format of at most 51 bits, it gives what a + b itself gives. */
 double sums_add_odd(double a, double b);
 
 enum sum_method {
     SUM_SEQUENTIAL, /* one term after the other */
     SUM_PAIRWISE,   /* a balanced tree */
-    SUM_LANES,      /* 8 interleaved sums, then these */
+    SUM_LANES,      /* 8 interleaved sums, then their sum */
     SUM_BLOCKS, /* a tensor core: `block` products and the accumulator, aligned, cut off, added */
     N_SUM_METHODS
 };
@@ -24,8 +24,8 @@ enum sum_order { SUM_FORWARD, SUM_BACKWARD, SUM_SHUFFLED, N_SUM_ORDERS };
 #define SUM_LANES_COUNT 8
 
 /* How a sum of products is computed. Fused: a product is not rounded before it is added
- * (SUM_SEQUENTIAL). In SUM_BLOCKS products are exact; what is below the largest exponent by more
- * than `fraction` bits is cut off; the sum is rounded to nearest, or cut off too. */
+ * (SUM_SEQUENTIAL). In SUM_BLOCKS products are exact; bits more than `fraction` below the largest
+ * exponent are cut off; the sum is rounded to nearest, or cut off too. */
 struct sum {
     enum sum_method method;
     enum sum_order order;
@@ -38,7 +38,7 @@ struct sum {
 double sums_products(const struct sum *sum, int type, double *a, double *b, int n, double start,
                      unsigned long long *random);
 
-/* What NUM-5 says of it. `bits`: of an exact product of two numbers. */
+/* The error that NUM-5 allows the sum. `bits`: of an exact product of two numbers. */
 int sums_rounds_products(const struct sum *sum, int type, int bits);
 double sums_unit(const struct sum *sum, int type, int bits);
 double sums_tiny(const struct sum *sum, int type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two tables, to build/tolerance: how tight the bound is, by family and context length
- * (tightness.csv); and how often it and the acceptance rules of others are wrong, on right and on
- * wrong kernels (rules.csv). plot.py makes the Markdown and the picture of them.
+/* Writes two tables to build/tolerance: how tight the bound is, by family and context length
+ * (tightness.csv); and how often the bound, and other projects' acceptance rules, are wrong about
+ * right and wrong kernels (rules.csv). plot.py makes the Markdown and the picture of them.
  *
  *     table        CHUNKPROOF_LONGEST keys at most (131072), CHUNKPROOF_SEED (1)
  *
@@ -95,8 +95,8 @@ static void write_tightness(struct problem *p, int longest, unsigned long long *
 
 /* ---- Rules compared ---- */
 
-/* A rule tells a wrong kernel from the right one on an input when it rejects the one and not the
- * other: a rule that rejects both knows nothing. */
+/* A rule tells a wrong kernel from the right one on an input when it rejects the wrong one and
+ * accepts the right one. A rule that rejects both tells nothing. */
 struct score {
     int right, alarms;  /* right kernels; rejected ones */
     int wrong, told;    /* wrong kernels on one input; told from the right one */
@@ -111,7 +111,7 @@ static int same_result(const struct judgement *a, const struct judgement *b, int
     return same;
 }
 
-/* One kernel, on inputs of these families: right, then with each fault. */
+/* Runs one kernel on inputs of these families: right, then with each fault. */
 static void compare(struct problem *p, int kind, int n_families, unsigned long long *random,
                     struct score scores[N_RULES]) {
     static struct judgement right;

@@ -10,54 +10,57 @@
 #include "chunkproof/tree.h"
 #include "gate/case/recipe.h"
 
-/* All that there is to know of one. */
+/* Sizes, plan and numbers of one case. */
 struct gate_problem {
     struct gate_recipe recipe;
-    int q_type, kv_type, out_type, lse_type; /* the kernel's */
-    int is_far;                              /* chunks are */
+    int q_type, kv_type, out_type, lse_type; /* number formats of the kernel */
+    int is_far;                              /* 1: chunks lie far apart */
     int b, n_rows, capacity;
     int *n_tokens, *query_begin, *table, *n_shared_chunks;
     int table_width;
     int n_shared;
     struct cp_shared_chunk *shared;
     double scale;
-    unsigned long long seed; /* the recipe's, or another one when renewed: of numbers, and of which
-                                chunks there are */
-    double *q;               /* the numbers in them: [rows][h][d] */
-    double *k, *v;           /* [capacity][h_kv][c][d]; NaN where no key is */
+    /* The recipe's seed, or another one after gate_problem_renew(). It decides the numbers, and
+     * which chunks are in use. */
+    unsigned long long seed;
+    double *q;     /* [n_rows][h][d] */
+    double *k, *v; /* [capacity][h_kv][c][d]; NaN where no key is */
 };
 
-/* What the operations make, for cp_tree_free(); NULL: no memory. */
+/* The tree that the operations of a recipe make. The caller frees it with cp_tree_free(). NULL: no
+ * memory. */
 struct cp_tree *gate_tree_new(const struct gate_recipe *recipe);
 
-/* All but the numbers, which are gate_values_fill()'s. 0, or -1: no memory. */
+/* Makes all but the numbers, which gate_values_fill() fills in. 0, or -1: no memory. */
 int gate_problem_new(struct gate_problem *problem, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel);
 void gate_problem_free(struct gate_problem *problem);
 
-/* Sizes as it might have, made without a tree, to ask a kernel quickly. Nothing to free. */
+/* Likely sizes of the problem, found without a tree, to ask a kernel quickly. There is nothing to
+ * free. */
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
                                        const struct cp_kernel *kernel);
 
-/* The same sizes, and other numbers: in the same chunks where there is one operation, or in every
- * other recipe. 0, or -1: no memory. */
+/* Gives the problem other numbers of the same sizes. The numbers lie in the same chunks where the
+ * recipe has one operation, and in every other recipe with more. 0, or -1: no memory. */
 int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel);
 
-/* Each sequence has a key more that has room for it in a last chunk of its own, or as many as there
- * is room for: only lengths change (PLAN-6). Numbers are to be filled in anew. Returns whether any
- * has. */
+/* Adds a key to each sequence whose last chunk is its own and has room, or as many keys as that
+ * chunk has room for: only lengths change (PLAN-6). The caller then fills in the numbers anew.
+ * Returns whether any sequence has grown. */
 int gate_problem_grow(struct gate_problem *problem);
 
-/* How many keys a sequence of so many has then, after gate_problem_renew(). */
+/* The length of a sequence of n_tokens keys after gate_problem_renew() and gate_problem_grow(). */
 int gate_grown_length(const struct gate_recipe *recipe, int n_tokens);
 
-/* One sequence of it without the others, paged: nothing is shared. K and V are the whole's, which
- * lives longer. 0, or -1: no memory. */
+/* One sequence of the problem without the others, paged: no chunk is shared. K and V are those of
+ * `whole`, which must live longer. 0, or -1: no memory. */
 int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence);
 void gate_problem_free_alone(struct gate_problem *alone);
 
-/* Element 0 of a key, in k and v. */
+/* The index in k and v of element 0 of a key. */
 size_t gate_key_at(const struct gate_problem *problem, int sequence, int j, int kv_head);
 int gate_sequence_of(const struct gate_problem *problem, int row);
 int gate_visible(const struct gate_problem *problem, int row);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recipe: a few numbers from which the same case is made on every machine.
+/* A recipe: a few numbers from which every machine makes the same case.
  *
- * It says what is done to an empty tree (join, append, leave, fork), the sizes, how the numbers are
- * made, how many query rows there are and how the arrays lie in memory. Recipe i of a seed is
+ * It lists what is done to an empty tree (join, append, leave, fork), the sizes, how the numbers
+ * are made, how many query rows there are, and how the arrays lie in memory. Recipe i of a seed is
  * always the same. */
 #ifndef CHUNKPROOF_GATE_CASE_RECIPE_H
 #define CHUNKPROOF_GATE_CASE_RECIPE_H
 
-/* What is done to the tree, one thing after the other. Sequences are counted as they lie in the
- * tree at that time; a number that is too large is taken modulo how many there are. */
+/* The operations on the tree, in order. Sequences are counted as they lie in the tree at that time;
+ * a number that is too large is taken modulo the number of sequences. */
 enum gate_op_kind {
-    GATE_JOIN,   /* first `tokens` tokens of sequence `sequence` (0 of none), then `own` new ones */
+    GATE_JOIN,   /* first `tokens` tokens of `sequence` (0: of none), then `own` new ones */
     GATE_APPEND, /* `tokens` new tokens for a sequence, one at a time */
     GATE_LEAVE,
     GATE_FORK,
@@ -26,45 +26,49 @@ struct gate_op {
 
 /* How the numbers are made. */
 enum gate_values {
-    GATE_COUNT,  /* all weights equal, each number of V in few keys: a key too many or too few shows
-                  */
-    GATE_SELECT, /* a query chooses few keys by their address, all others weigh nothing: another key
-                    shows */
-    GATE_NORMAL, /* mean 0, variance 1 */
-    GATE_MASSIVE, /* few channels 50 times as large */
-    GATE_ONE_HOT, /* one key in seven far ahead */
+    /* All weights are equal, and each number of V is in few keys: a key too many or too few
+     * shows. */
+    GATE_COUNT,
+    /* A query chooses few keys by their address, and all others weigh nothing: a wrong key
+     * shows. */
+    GATE_SELECT,
+    GATE_NORMAL,  /* mean 0, variance 1 */
+    GATE_MASSIVE, /* normal, and a few channels 50 times as large */
+    GATE_ONE_HOT, /* one key in seven has by far the largest score */
     GATE_SHIFTED, /* all scores about -900 or 900, or -70,000 or 70,000 */
-    GATE_RISING,  /* each key a new maximum; */
-    GATE_FALLING, /* the first one the maximum; of both at times keys of small weight alone count */
-    GATE_OFFSET,  /* V far from 0 and close together */
+    /* Each key is a new maximum, or the first key is the maximum. In half of the cases keys of
+     * small weight alone make up the result. */
+    GATE_RISING,
+    GATE_FALLING,
+    GATE_OFFSET,    /* V far from 0 and close together */
     GATE_SUBNORMAL, /* V below the smallest normal number */
     GATE_ZERO,      /* Q and V of zeros of both signs */
     GATE_VALUES
 };
 
-extern const char *const gate_values_names[GATE_VALUES + 1]; /* NULL behind the last */
-extern const char *const gate_values_words[GATE_VALUES];     /* what they show */
+extern const char *const gate_values_names[GATE_VALUES + 1]; /* ends with NULL */
+extern const char *const gate_values_words[GATE_VALUES];     /* what the kinds show */
 
-/* Query rows. */
+/* How many query rows each sequence has. */
 enum gate_queries {
-    GATE_DECODE,  /* one for each sequence */
+    GATE_DECODE,  /* one */
     GATE_SEVERAL, /* 0 to 4, but not more than keys */
-    GATE_MORE,    /* up to 3 more than keys: rows that see none */
+    GATE_MORE,    /* up to 3 more than keys: some rows see no key */
     GATE_MANY,    /* up to 40, but not more than keys */
     GATE_QUERIES
 };
 
-/* Where elements lie: bits that are set at will. */
+/* Where elements lie: independent bits. */
 #define GATE_SLOTS_FIRST   1  /* K: [chunk][slot][head] instead of [chunk][head][slot] */
-#define GATE_V_OTHERWISE   2  /* V the other way round than K */
+#define GATE_V_OTHERWISE   2  /* V in the other order than K */
 #define GATE_HEADS_FIRST   4  /* Q and out: [head][row] */
-#define GATE_SPREAD        8  /* numbers of nobody behind each d, */
-#define GATE_OUT_OTHERWISE 16 /* out the other way round than Q */
-#define GATE_SPREAD_CHUNKS 32 /* and behind each chunk */
+#define GATE_SPREAD        8  /* a gap after the d numbers of each head */
+#define GATE_OUT_OTHERWISE 16 /* out in the other order than Q */
+#define GATE_SPREAD_CHUNKS 32 /* a gap after each chunk */
 #define GATE_FAR           64 /* chunks so far apart that 32 bits hold no offset; in host memory */
 #define GATE_LAYOUTS       128
 
-/* What lies where no key is. */
+/* What the slots of K and V without a key hold. */
 enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };
 
 struct gate_recipe {
@@ -74,29 +78,29 @@ struct gate_recipe {
     int layout;
     enum gate_padding padding;
     int scale;       /* in percent of 1 / sqrt(d) */
-    int without_lse; /* 1: it is not asked for, though the kernel has it */
-    int renewed;     /* 1: run once more with other numbers of the same sizes, in the same memory */
-    unsigned long long seed; /* of numbers, and of how many queries there are */
+    int without_lse; /* 1: the log-sum-exp is not asked for, though the kernel has it */
+    /* 1: the case runs once more with other numbers of the same sizes, in the same memory. */
+    int renewed;
+    unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;
     struct gate_op op[GATE_MOST_OPS];
 };
 
-/* Sizes that are wanted; 0: any. */
+/* Sizes that the caller wants; 0: any. */
 struct gate_shape {
     int n_heads, n_kv_heads, head_dim, chunk_size;
 };
 
-/* So much work is small: recipes with that, or less, are none of the few that are long, deep or
- * wide. */
+/* A recipe with at most so much work is small: none of the few that are long, deep or wide. */
 #define GATE_SMALL_WORK 20000
 
-/* Recipe `index` of a seed, with about `work` products q_i k_i at most, but for the few that are
- * long. A kernel may refuse its sizes: attempt 1, 2, ... has others, with the same kind of values.
- */
+/* Recipe `index` of a seed. It has about `work` products q_i k_i at most, except for the few
+ * recipes that are long. Attempt 0 may have sizes that the kernel refuses: attempts 1, 2, ... have
+ * other sizes and the same kind of values. */
 void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long long index,
                       int attempt, long long work, const struct gate_shape *shape);
 
-/* In one line, for people. */
+/* The recipe in one line, for people. */
 #define GATE_LINE 320
 void gate_recipe_print(const struct gate_recipe *recipe, char *line);
 

@@ -5,13 +5,13 @@
 
 #include "gate/case/problem.h"
 
-/* Q, K and V by the recipe's kind of values; every number is one of its type. */
+/* Fills Q, K and V by the recipe's kind of values; every number is representable in its format. */
 void gate_values_fill(struct gate_problem *problem);
 
-/* The nearest number of a type. */
+/* The number of that format which is nearest to x. */
 double gate_round(int type, double x);
 
-/* Without the sign of a NaN, to be printed. */
+/* x for printing: a NaN loses its sign. */
 double gate_plain(double x);
 
 #endif

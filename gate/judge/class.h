@@ -8,12 +8,12 @@
 #include "chunkproof/tolerance.h"
 #include "gate/case/recipe.h"
 
-/* NUM-7, NUM-8 for a row of n keys of d numbers, of which no score is larger in magnitude: what the
- * kernel declares. */
+/* What the kernel declares (NUM-7), and the counts (NUM-8), for a row of n keys of d numbers whose
+ * scores are at most `largest_score` in magnitude. */
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
-/* What its logarithm and its format make of a log-sum-exp. */
+/* The error that the kernel's logarithm and format add to a log-sum-exp. */
 double gate_lse_error(const struct cp_kernel *kernel, int n, double largest_score);
 
 #endif

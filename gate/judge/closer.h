@@ -4,7 +4,7 @@
 
 #include "chunkproof/kernel.h"
 
-/* One field of a declaration, made closer. */
+/* The fields of a declaration that can be made closer: more exact. */
 enum gate_closer {
     GATE_CLOSER_SCORE,
     GATE_CLOSER_WEIGHTS,
@@ -16,8 +16,8 @@ enum gate_closer {
 
 extern const char *const gate_closer_names[GATE_CLOSERS]; /* as in the kernel's source */
 
-/* Whether the kernel declares this field so wide that a closer one is worth a try: *closer is the
- * kernel with it. */
+/* Does the kernel declare this field so wide that a closer one is worth a try? Then *closer is the
+ * kernel with the closer field. */
 int gate_closer(const struct cp_kernel *kernel, enum gate_closer which, struct cp_kernel *closer);
 
 #endif

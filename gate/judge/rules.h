@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the tests of others accept the output of an attention kernel: beside the certified tolerance,
- * to compare.
+/* How other projects' tests accept the output of an attention kernel. The gate reports these rules
+ * next to its own verdict.
  *
- * They judge numbers of the output and nothing else: not the log-sum-exp, what was written beside,
- * whether the same call gives the same bits, nor what was read. The tensor is what the gate
- * compares: the same rows and heads. */
+ * The rules see only numbers of the output. They do not see the log-sum-exp, writes between the
+ * rows, different bits for the same call, or reads out of bounds. A tensor is the set of rows and
+ * heads that the gate compares. */
 #ifndef CHUNKPROOF_GATE_JUDGE_RULES_H
 #define CHUNKPROOF_GATE_JUDGE_RULES_H
 
 enum gate_rule {
-    GATE_ALLCLOSE_2,  /* |x - r| <= 1e-2 + 1e-2 |r| for each number: torch.allclose() */
-    GATE_ALLCLOSE_3,  /* ... 1e-3 */
-    GATE_BOTH_LARGE,  /* fail only where |x - r| > 1e-2 and |x - r| > 1e-2 |r| */
-    GATE_TWICE_PLAIN, /* the largest error at most twice that of a plain kernel in the input's
-                         format */
-    GATE_COSINE,      /* of the whole tensor, above 0.99 */
+    GATE_ALLCLOSE_2, /* |x - r| <= 1e-2 + 1e-2 |r| for each number: torch.allclose() */
+    GATE_ALLCLOSE_3, /* ... 1e-3 */
+    GATE_BOTH_LARGE, /* fails only where |x - r| > 1e-2 and |x - r| > 1e-2 |r| */
+    /* The largest error is at most twice that of a plain kernel in the format of the inputs. */
+    GATE_TWICE_PLAIN,
+    GATE_COSINE, /* of the whole tensor, above 0.99 */
     GATE_RULES
 };
 
@@ -22,11 +22,10 @@ extern const char *const gate_rule_names[GATE_RULES];
 
 #define GATE_ALL_RULES ((1U << GATE_RULES) - 1)
 
-/* What the rules want to know of an output x and attention r, row by row; all 0 before the first.
- */
+/* What the rules need of an output x and of attention r, summed up row by row; all 0 at first. */
 struct gate_tensor {
-    unsigned beyond;           /* bit of a rule: some number is beyond it */
-    double error, plain_error; /* the largest; NaN when one is */
+    unsigned beyond;           /* a bit for each rule that some number breaks */
+    double error, plain_error; /* the largest so far; NaN when one is NaN */
     double product, x, r;      /* sums of x r, x x and r r */
 };
 
@@ -40,12 +39,12 @@ struct gate_plain_row {
     const double *q, *k, *v;
 };
 
-/* The largest error of attention written down plainly: scores, weights (divided by their sum) and
- * output rounded to the type, sums in binary32. 0, or -1: no memory. */
+/* Adds the error of a plain kernel: scores, weights (divided by their sum) and output are rounded
+ * to the type, and sums are in binary32. 0, or -1: no memory. */
 int gate_tensor_plain(struct gate_tensor *tensor, const struct gate_plain_row *row,
                       const double *r);
 
-/* Bits of the rules that do not accept it. A NaN is accepted by none. */
+/* Bits of the rules that reject the tensor. Every rule rejects a NaN. */
 unsigned gate_tensor_rejected(const struct gate_tensor *tensor);
 
 #endif

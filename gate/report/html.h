@@ -6,11 +6,11 @@
 #include "cli/base/markup.h"
 #include "gate/report/report.h"
 
-/* What the other drawings refer to: hatching, the head of an arrow. */
+/* Definitions that the other drawings refer to: hatching, an arrow head. */
 void gate_html_definitions(struct markup *markup);
 
-/* For each kind of values how its cases spread over error / bound; of all cases the same by their
- * number of keys. */
+/* For each kind of values, how its cases spread over error / bound; below, how all cases spread
+ * over it by their number of keys. */
 void gate_html_spread(struct markup *markup, const struct gate_result *result);
 void gate_html_keys(struct markup *markup, const struct gate_result *result);
 

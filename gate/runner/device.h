@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the other process: the arrays of a call in the memory of a CUDA device, for a kernel that
+/* In the kernel's process: the arrays of a call in the memory of a CUDA device, for a kernel that
  * wants them there.
  *
  * The device is a GPU or the executor of kernels/simt, whichever the kernel's object is linked
- * with: the functions of the CUDA runtime are looked up in it by name. On the executor each access
- * is checked, and each array is as long as it is; on a GPU arrays have bytes around them that must
- * stay what they are. */
+ * with: run_device_open() looks up the functions of the CUDA runtime in that object by name. The
+ * executor checks each access, and arrays have exactly their size there. On a GPU, arrays have
+ * guard bytes around them that the kernel must not change. */
 #ifndef CHUNKPROOF_GATE_RUNNER_DEVICE_H
 #define CHUNKPROOF_GATE_RUNNER_DEVICE_H
 
@@ -31,21 +31,22 @@ struct run_device {
     char *memory[RUN_BUFFERS]; /* NULL: none */
 };
 
-/* Looks everything up, and makes a stream. 0, or -1 after writing what is missing (at most RUN_TEXT
- * bytes). */
+/* Looks up all functions, and makes a stream. 0, or -1 after writing what is missing (at most
+ * RUN_TEXT bytes). */
 int run_device_open(struct run_device *device, void *object, char *text);
 
-/* Memory for all buffers, with what is in the arena copied there, and the call's pointers. 0, or -1
- * after writing what is wrong: there is no verdict. */
+/* Allocates all buffers on the device, copies the arena's contents there, and sets the call's
+ * pointers. 0, or -1 after writing what is wrong: then there is no verdict. */
 int run_device_enter(struct run_device *device, const struct run_layout *layout,
                      const unsigned char *arena, unsigned char poison, struct cp_kernel_call *call,
                      char *text);
 
-/* Waits until all is done: RUN_DONE, or what was found instead, in a sentence. */
+/* Waits until the device has done all work. RUN_DONE, or what was found instead, with a
+ * sentence. */
 enum run_outcome run_device_wait(const struct run_device *device, char *text);
 
-/* The results go to the arena, and the memory goes. What is found to be changed beside results
- * comes back as above. */
+/* Copies the results to the arena and frees the device's memory. Returns as run_device_wait() does:
+ * a finding is a byte outside the results that changed. */
 enum run_outcome run_device_leave(struct run_device *device, const struct run_layout *layout,
                                   unsigned char *arena, unsigned char poison, char *text);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The other process, from outside: to start it, to ask it, to wait for it with a deadline, to end
- * it. Whatever it does, none of these hangs, and none ends this process. */
+/* The kernel's process, from outside: start it, ask it, wait for it with a deadline, end it.
+ * Whatever that process does, none of these functions hangs or ends the calling process. */
 #ifndef CHUNKPROOF_GATE_RUNNER_PROCESS_H
 #define CHUNKPROOF_GATE_RUNNER_PROCESS_H
 
 #include "gate/runner/shared.h"
 
 struct run_process {
-    pid_t pid; /* 0: none runs */
+    pid_t pid; /* 0: no process runs */
     int socket;
     int status; /* of waitpid(), once it has ended */
 
-    /* The memory stays, with what the process left in it, until the next one is started. */
+    /* The memory, with what the process left in it, stays until the next process starts. */
     int memory;
     unsigned char *mapped; /* NULL: none */
     size_t size;
@@ -23,34 +23,35 @@ enum run_answer {
     RUN_ANSWERED,
     RUN_ENDED, /* it ended before it answered */
     RUN_NOT_IN_TIME,
-    RUN_DISTURBED /* there came from the socket what it did not send */
+    RUN_DISTURBED /* the socket delivered bytes that the process did not send */
 };
 
 void run_process_init(struct run_process *process);
 
-/* Starts `program --run-kernel FILE`, with new memory. Returns 0, or -1 after writing what is
- * wrong. It answers once the kernel is loaded or cannot be. */
+/* Starts `program --run-kernel FILE`, with new memory. 0, or -1 after writing what is wrong. The
+ * process answers once the kernel is loaded, or cannot be. */
 int run_process_start(struct run_process *process, const char *program, char *file,
                       const struct run_limits *limits, char text[RUN_TEXT]);
 
-/* Takes the pages that the layout needs from the system: without, writing to them could end this
- * process. Returns 0, or -1: it has no memory left. */
+/* Takes the pages that the layout needs from the system; otherwise writing to them could end this
+ * process. 0, or -1: the system has no memory left. */
 int run_process_reserve(struct run_process *process, const struct run_layout *layout);
 
-/* Has anything come from the socket although nothing was asked? Did it end? */
+/* Did bytes come from the socket although nothing was asked, or did the process end? */
 int run_process_disturbed(struct run_process *process);
 
-/* Sends the request that control says. That the process has ended is found by waiting for its
- * answer. */
+/* Sends the request that `control` holds. Whether the process has ended shows only when waiting for
+ * its answer. */
 void run_process_ask(struct run_process *process);
 
-/* Not in time: when it has worked for so long, or waits for something else than a processor. */
+/* Waits for the answer. RUN_NOT_IN_TIME: the process has used so many seconds of processor time, or
+ * waits for something other than a processor. */
 enum run_answer run_process_await(struct run_process *process, double seconds);
 
-/* Ends it with all that it started itself; status is that of its own end if it had ended. */
+/* Ends the process and all that it started. `status` is that of its own end if it had ended. */
 void run_process_end(struct run_process *process);
 
-/* Ends it if need be, and gives the memory back. */
+/* Ends the process if one runs, and frees the memory. */
 void run_process_free(struct run_process *process);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happened in the other process, in words. */
+/* What happened in the kernel's process, in words. */
 #ifndef CHUNKPROOF_GATE_RUNNER_WORDS_H
 #define CHUNKPROOF_GATE_RUNNER_WORDS_H
 
@@ -9,20 +9,19 @@
 void run_explain(const struct run_process *process, enum run_answer answer,
                  struct run_report *report);
 
-/* A byte that is not what it was. */
+/* Describes a byte that changed. */
 void run_explain_change(const struct run_spot *spot, struct run_report *report);
 
-/* Why a kernel was not loaded: after RUN_ANSWERED what the loader says, else what happened. 0: it
- * was, and all that it says of itself is possible; -1 after writing what is wrong and how to mend
- * it. */
+/* Was the kernel loaded, and is all that it says of itself possible? 0, or -1 after writing what is
+ * wrong and how to mend it: what the loader says after RUN_ANSWERED, else what happened. */
 int run_check_load(const struct run_process *process, enum run_answer answer, const char *path,
                    char text[RUN_TEXT]);
 
-/* Of one whose abi and name are right. 0, or -1 after writing which field is wrong, and what it may
- * be. */
+/* Checks the fields of a kernel whose abi and name are right. 0, or -1 after writing which field is
+ * wrong, and what it may be. */
 int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]);
 
-/* At most the last 80 bytes of a name, so that a sentence has room beside it. */
+/* At most the last 80 bytes of a name, so that a sentence around it fits. */
 const char *run_short_name(const char *file);
 
 #endif

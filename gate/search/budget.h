@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that cases which run side by side have in common. */
+/* Memory that cases which run in parallel share. */
 #ifndef CHUNKPROOF_GATE_SEARCH_BUDGET_H
 #define CHUNKPROOF_GATE_SEARCH_BUDGET_H
 
@@ -14,7 +14,8 @@ struct gate_budget {
 void gate_budget_init(struct gate_budget *budget, double bytes);
 void gate_budget_free(struct gate_budget *budget);
 
-/* Waits until there are so many bytes; never more than the whole. NULL: there is no budget. */
+/* Waits until so many bytes are left, and takes them; a request for more than the whole takes the
+ * whole. NULL: there is no budget. */
 void gate_budget_take(struct gate_budget *budget, double bytes);
 void gate_budget_give(struct gate_budget *budget, double bytes);
 

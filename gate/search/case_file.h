@@ -11,15 +11,15 @@
 int gate_case_save(const char *file, const struct gate_found *found,
                    const struct cp_kernel *kernel);
 
-/* A case of a file, and the case that has to run before it. */
+/* A case from a file, and the case that has to run before it. */
 struct gate_case {
     struct gate_recipe recipe, before;
     int has_before;
-    int line; /* of the file, where the case begins; 0: the case has the file to itself */
+    int line; /* the line of the file where the case begins; 0: the file has one case */
 };
 
-/* All cases of a file, in order: how many, at least one; -1 after saying what is wrong and where,
- * as this command. The caller frees them. */
+/* Reads all cases of a file, in order. Returns their number, at least 1; or -1 after saying what is
+ * wrong and where, in the name of `command`. The caller frees `cases`. */
 int gate_case_load(const char *file, const char *command, struct gate_case **cases);
 
 /* A recipe as JSON, for files of cases and for reports; NULL: no memory. */

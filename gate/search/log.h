@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rules of others say of each case (rules.h). */
+/* What other projects' acceptance rules (rules.h) say of each case. */
 #ifndef CHUNKPROOF_GATE_SEARCH_LOG_H
 #define CHUNKPROOF_GATE_SEARCH_LOG_H
 
@@ -9,9 +9,10 @@
 
 struct json_t; /* of jansson */
 
-/* What the rules of others say of the cases: lines of a report, and members of one in JSON (0, or
- * -1: no memory). */
-int gate_log_add(struct gate_log *log, const struct gate_entry *entry); /* 0, or -1: no memory */
+/* Adds a case. 0, or -1: no memory. */
+int gate_log_add(struct gate_log *log, const struct gate_entry *entry);
+
+/* Lines of a report; below, members of a report in JSON (0, or -1: no memory). */
 void gate_log_print(FILE *file, const struct gate_result *result);
 int gate_log_json(struct json_t *report, const struct gate_result *result);
 

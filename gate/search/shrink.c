@@ -1,6 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds a smaller case with the same verdict. It makes one change after the other and keeps a
- * change when the verdict stays, until no change helps. */
+/* Finds a smaller case with the same verdict, by a greedy search. A change makes a smaller recipe;
+ * keep() runs it and takes it over when it is wrong in the same way:
+ *
+ *     recipe ---change---> smaller recipe ---run---> same verdict, same clause, error still large?
+ *       ^                                                 | yes                  | no
+ *       +--------------- becomes the recipe --------------+                      +--> forgotten
+ *
+ * gate_shrink() tries changes in rounds. The steps of a round, from what removes most:
+ *
+ *     1  call_once()        one call instead of two
+ *     2  drop_operations()  no operation i: a whole sequence, append, leave or fork less
+ *     3  lower_all()        fewer tokens in operation i
+ *     4  plainer()          values that say more, contiguous arrays, one query row each
+ *     5  smaller_sizes()    fewer heads, smaller d, smaller c
+ *     6                     another round if this one changed anything: a smaller d may let an
+ *                           operation go that was needed before
+ *
+ * Step 3 halves. An example: a kernel is wrong for 13 keys and more, and the case has 100. Each
+ * column is one try, `units` tokens less:
+ *
+ *     units   100  50   50  25   25  12   12   6   3   1
+ *     tokens    0  50    0  25    0  13    1   7  10  12
+ *     wrong         x        x        x
+ *     kept         50       25       13
+ *
+ * A try that is kept (x) goes on from its length with as many units at most; any other halves them.
+ * After 1 unit has failed, 13 is the least length. */
 #include <math.h>
 #include <string.h>
 
@@ -67,24 +92,25 @@ static int *number_of(struct gate_recipe *r, int i, int own) {
     return own ? &r->op[i].own : &r->op[i].tokens;
 }
 
-/* Tries to remove all units, then half of them, then a quarter, ..., then one. */
+/* Step 3 for one number: tries to remove all units, then half of them, a quarter, ..., one. */
 static int lower(struct attempt *a, int i, int own, int unit) {
     int smaller = 0;
     for (int units = *number_of(&a->found->recipe, i, own) / unit; units > 0;) {
         struct gate_recipe r = a->found->recipe;
         *number_of(&r, i, own) -= units * unit;
-        if (keep(a, &r)) {
+        if (keep(a, &r)) { /* 100 to 50: 50 units again; 25 to 13: 12 again */
             int left = *number_of(&a->found->recipe, i, own) / unit;
             smaller = 1;
             units = units < left ? units : left;
-        } else {
+        } else { /* 0 is right: 100 to 50 units; 1 is right: 12 to 6 */
             units /= 2;
         }
     }
     return smaller;
 }
 
-/* First by tiles, for mistakes that depend on a remainder; then by tokens. */
+/* First by tiles of 128 ... 16 tokens, which keeps a remainder that the mistake may need; then by
+ * single tokens. */
 static int lower_both(struct attempt *a, int i) {
     static const int units[] = {128, 64, 32, 16, 1};
     int smaller = 0;
@@ -208,12 +234,13 @@ int gate_shrink(struct runner *runner, struct gate_found *found, const struct ga
     double least = fmin(0.5 * found->finding.largest, CLEARLY);
     struct attempt a = {runner, found, shape, seconds_now() + seconds, least, stop, 0, 0};
     int smaller = 1;
+    /* 6: round after round. */
     while (smaller && !a.failed) {
-        smaller = a.found->recipe.renewed && call_once(&a);
-        smaller |= drop_operations(&a);
-        smaller |= lower_all(&a);
-        smaller |= plainer(&a);
-        smaller |= smaller_sizes(&a);
+        smaller = a.found->recipe.renewed && call_once(&a); /* 1 */
+        smaller |= drop_operations(&a);                     /* 2 */
+        smaller |= lower_all(&a);                           /* 3 */
+        smaller |= plainer(&a);                             /* 4 */
+        smaller |= smaller_sizes(&a);                       /* 5 */
     }
     gate_name_lines(runner_file(runner), found->finding.text, sizeof found->finding.text);
     return a.failed ? -1 : a.tried;

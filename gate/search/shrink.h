@@ -5,9 +5,9 @@
 
 #include "gate/search/check.h"
 
-/* Makes the case that was found smaller while the verdict stays, for at most so many seconds: fewer
- * operations, shorter sequences, fewer heads, smaller d, plainer layouts and values; what `shape`
- * asks for stays. Returns how many cases it tried; -1 as above. */
+/* Makes a case smaller while its verdict stays, for at most so many seconds: fewer operations,
+ * shorter sequences, fewer heads, smaller d, plainer layouts and values. Sizes that `shape` asks
+ * for stay. Returns how many cases it tried; or -1 after saying why there is no verdict. */
 int gate_shrink(struct runner *runner, struct gate_found *found, const struct gate_shape *shape,
                 double seconds, const volatile int *stop);
 

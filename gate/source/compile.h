@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel that is given as source: compiled into a directory of its own, which is removed again.
- */
+/* Compiles a kernel that is given as source, in a directory of its own that is removed
+ * afterwards. */
 #ifndef CHUNKPROOF_GATE_SOURCE_COMPILE_H
 #define CHUNKPROOF_GATE_SOURCE_COMPILE_H
 
@@ -9,17 +9,20 @@ struct gate_object {
     char file[1056];      /* the shared object */
 };
 
-/* Where a kernel's arrays are to be when its source leaves that open. */
+/* Where a kernel's arrays lie when its source leaves that open. */
 enum gate_place {
-    GATE_ANYWHERE, /* on a GPU if there are one and nvcc, else on the executor */
+    GATE_ANYWHERE, /* on a GPU if there is one, and nvcc; else on the executor */
     GATE_ON_GPU,
     GATE_ON_EXECUTOR
 };
 
-/* The directory is in $TMPDIR, or /tmp. A file named *.c is compiled by $CC (cc) with $CFLAGS
- * (-O2), with this library; one named *.cu by nvcc, or for the executor by $CXX (g++) with
- * $CXXFLAGS (-O2); any other is taken as it is: object->file is its name. 0, or -1 after saying
- * what is wrong, as this command. */
+/* Makes a shared object from a file; the directory is in $TMPDIR, or /tmp.
+ *
+ * - *.c: $CC (cc) compiles it with $CFLAGS (-O2) and links it with this library. - *.cu: nvcc
+ * compiles it; for the executor $CXX (g++) does, with $CXXFLAGS (-O2). - Any other file is taken as
+ * it is: object->file is its name.
+ *
+ * 0, or -1 after saying what is wrong, in the name of `command`. */
 int gate_object_new(struct gate_object *object, const char **file, enum gate_place place,
                     const char *command);
 void gate_object_free(struct gate_object *object);

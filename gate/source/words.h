@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of a compiler, word by word, and the files of this installation that it needs.
- */
+/* A compiler's command line, word by word, and files of this installation that it needs. */
 #ifndef CHUNKPROOF_GATE_SOURCE_WORDS_H
 #define CHUNKPROOF_GATE_SOURCE_WORDS_H
 
@@ -18,25 +17,25 @@ struct gate_words {
     size_t used;
 };
 
-/* Adds a word, as printf() has it; or the words of a text, which spaces separate. What does not fit
- * is left out, and the compiler says what is missing. */
+/* Adds one word, formatted as printf() does; the second function adds the words of a text, which
+ * spaces separate. A word that does not fit is left out, and the compiler says what is missing. */
 void gate_words_add(struct gate_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void gate_words_split(struct gate_words *words, const char *text);
 
-/* Runs the command: its exit status, or -1 after saying that it cannot be started; it says itself
- * what else is wrong. */
+/* Runs the command, which prints its own errors. Its exit status, or -1 after saying that it cannot
+ * be started. */
 int gate_words_run(struct gate_words *words);
 
-/* Runs the command and keeps the first size - 1 bytes that it writes to standard output; what it
- * says of errors goes nowhere. Its exit status, or -1. */
+/* Runs the command and keeps the first size - 1 bytes of its standard output; its standard error is
+ * discarded. Its exit status, or -1. */
 int gate_words_read(struct gate_words *words, char *text, size_t size);
 
-/* A file or directory of this installation: beside bin/ where this program is installed, or one or
- * two above a build directory. 0, or -1: it is not there. */
+/* A file or directory of this installation. Where this program is installed, it lies beside bin/;
+ * in a source tree, one or two directories above the build directory. 0, or -1: it is not there. */
 int gate_find(char path[GATE_MOST_PATH], const char *installed, const char *in_tree);
 
-/* A library of this build: beside this program, or in lib/ where it is installed. */
+/* A library of this build: in this program's directory, or in lib/ where it is installed. */
 int gate_find_built(char path[GATE_MOST_PATH], const char *name);
 
 #endif

@@ -17,8 +17,8 @@ extern "C" {
 #endif
 
 /* Returns the bytes of workspace that cp_attend() needs for these dimensions, types, query ranges,
- * this plan and this variant; 0 when they do not fit together (cp_attend() says why). Does not look
- * at the stamp and the pointers to tensors and workspace. Takes time linear in the plan. */
+ * this plan and this variant; 0 when they do not fit together (cp_attend() says why). It ignores
+ * the stamp and the pointers to tensors and workspace. Takes time linear in the plan. */
 /*@
   requires readable: attend_readable(attention);
   assigns \nothing;
@@ -32,10 +32,10 @@ extern "C" {
 */
 size_t cp_attend_workspace(const struct cp_attention *attention);
 
-/* Computes out and, when asked for, lse. Allocates nothing, keeps nothing. The caller gives a valid
- * plan (cp_plan_is_valid()) and tensors of the sizes in attention.h; out, lse and workspace overlap
- * nothing else. Q, K and V must be finite where they are read: a key that is not finite spoils the
- * rows that see it (a NaN, as a rule) and no other row.
+/* Computes out and, unless it is NULL, lse. Allocates nothing, keeps nothing. The caller gives a
+ * valid plan (cp_plan_is_valid()) and tensors of the sizes in attention.h; out, lse and workspace
+ * overlap nothing else. Q, K and V must be finite where they are read. A key that is not finite
+ * spoils the rows that see it, usually with a NaN, and no other row.
  *
  * Checked in this order; nothing is written on failure:
  *   CP_ERROR_ARGUMENT   attention or plan is NULL

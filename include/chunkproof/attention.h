@@ -7,8 +7,7 @@
  * over the keys j of s that r may see (SOFTMAX-2, TPP-3). Sequence s has the query rows
  * query_begin[s] .. query_begin[s+1]-1, for its last positions in order: the last row sees all n
  * keys of s, the one before n-1, and so on (causal). A row that sees no key gives zeros and
- * log-sum-exp -infinity.
- */
+ * log-sum-exp -infinity. */
 #ifndef CHUNKPROOF_ATTENTION_H
 #define CHUNKPROOF_ATTENTION_H
 
@@ -18,11 +17,11 @@
 #include "chunkproof/plan.h"
 
 #define CP_BUFFERED      0 /* keep every partial result of the chunk-first phase (Algorithm 1) */
-#define CP_MERGE_AT_ONCE 1 /* merge each at once (section 3.3): a state per query row and head */
+#define CP_MERGE_AT_ONCE 1 /* merge each at once (section 3.3): one state per query row and head */
 
 struct cp_attention {
     const struct cp_plan *plan;
-    struct cp_stamp stamp; /* the tree's, now: a plan with another one is refused (PLAN-5) */
+    struct cp_stamp stamp; /* the tree's, now: attention refuses a plan with another one (PLAN-5) */
 
     int n_heads;    /* h */
     int n_kv_heads; /* h_kv, a divisor of h (1: MQA, h: MHA, else GQA) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole library: include this header. The order of calls (a complete program is
- * tests/example/serving.c; with the tree of opt_tree.h, tests/example/serving_fast.c):
+/* The whole library: include this header. The order of calls (tests/example/serving.c is a complete
+ * program, tests/example/serving_fast.c one with the tree of opt_tree.h):
  *
  *   cp_tree_new(), cp_plan_new(), cp_kv_new()
  *   for each prompt   cp_tree_join(), then cp_kv_write() for tokens n_shared, n_shared + 1, ...:
@@ -11,9 +11,9 @@
  *   cp_tree_leave() when a sequence is finished; after cp_tree_fork(), the cp_kv_copy() that it
  *                     asks for
  *
- * With the tree of opt_tree.h the order is the same, except for handles and plans:
- * - Sequences have handles: token p of s is in slot p % c of chunk cp_opt_tree_path(tree, s)[p /
- *   c].
+ * With the tree of opt_tree.h the order is the same, except for handles and plans: - Sequences have
+ * handles. Token p of sequence s is in slot p % c of chunk number p / c of
+ *   cp_opt_tree_path(tree, s).
  * - Before each iteration call cp_opt_plan_update(), then cp_opt_plan_export() to a plan made by
  *   cp_plan_new(). cp_attend() and cp_opt_attend() take that plan; its rows go by index.
  *

@@ -22,11 +22,11 @@
  *         for each layer: cp_cuda_attend(cuda, &attention, stream);
  *     cp_cuda_free(cuda);
  *
- * Streams and threads. A stream is a cudaStream_t of the device that was current when
- * cp_cuda_new() was called; this device is current in all other calls. An
- * update must come after all attention of the step before, and attention after its update; in one
- * stream they do. Only one host thread may use a struct cp_cuda at a time. Calls do not wait for
- * the device, with one exception: an update waits for the copy of the update before.
+ * Streams and threads. A stream is a cudaStream_t of the device that was current when cp_cuda_new()
+ * was called; the caller makes this device current for all other calls. An update must come after
+ * all attention of the step before, and attention after its update: one stream gives this order.
+ * Only one host thread may use a struct cp_cuda at a time. Calls do not wait for the device, with
+ * one exception: an update waits for the copy of the update before.
  *
  * K and V. The caller owns them, and writes the keys and values of new tokens on the device, where
  * POOL-7 says. When cp_tree_fork() returns a copy_from that is not -1, the caller copies that

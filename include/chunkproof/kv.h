@@ -29,10 +29,10 @@ struct cp_kv {
 #include "proofs/logic/kv.h"
 #endif
 
-/* Memory for `capacity` chunks, zeroed, fixed in size until cp_kv_free() returns all of it; mode is
- * CP_ON_DEMAND or CP_PREALLOCATED (memory.h). All numbers >= 1.
- * Fails with CP_ERROR_ARGUMENT, CP_ERROR_SHAPE (the size overflows), CP_ERROR_NO_MEMORY; *kv is
- * then empty and needs no cp_kv_free(). */
+/* Zeroed memory for `capacity` chunks, whose size stays fixed until cp_kv_free() returns all of it;
+ * mode is CP_ON_DEMAND or CP_PREALLOCATED (memory.h). All numbers >= 1. Fails with
+ * CP_ERROR_ARGUMENT, CP_ERROR_SHAPE (the size overflows), CP_ERROR_NO_MEMORY; *kv is then empty and
+ * needs no cp_kv_free(). */
 /*@
   requires valid: \valid(kv);
   assigns *kv;
@@ -88,8 +88,8 @@ size_t cp_kv_row(const struct cp_kv *kv, int chunk, int kv_head, int slot);
 void cp_kv_write(const struct cp_kv *kv, int chunk, int kv_head, int slot, const double *key,
                  const double *value);
 
-/* Copies the first n_tokens keys and values of all heads from a chunk to another: what a fork asks
- * for with copy_from and copy_to (TREE-12). */
+/* Copies the first n_tokens keys and values of all heads from one chunk to another, as a fork
+ * requests by copy_from and copy_to (TREE-12). */
 /*@
   requires valid: \valid_read(kv);
   requires ok: kv_ok(*kv);

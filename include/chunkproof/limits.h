@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Build-time capacities and the assumptions made of the platform.
+/* Build-time capacities, and what is assumed of the platform.
  *
  * All structures are bounded arrays indexed by small integers. The build fixes the bounds; memory
- * that a run does not use is reserved but never touched (see memory.h). To change a bound, build
- * with EXTRA_CFLAGS=-DCP_MAX_...=value. The same headers serve model checking with tiny bounds, and
- * proofs and production with the values below. A library and a program with different bounds do not
- * agree on the structures; therefore `make install` fixes the bounds in the header that it
- * installs.
- */
+ * that a run does not use is reserved but never touched (memory.h). To change a bound, build with
+ * EXTRA_CFLAGS=-DCP_MAX_...=value. Model checking uses the same headers with tiny bounds; proofs
+ * and production use the values below. A library and a program with different bounds do not agree
+ * on the structures; therefore `make install` fixes the bounds in the header that it installs. */
 #ifndef CHUNKPROOF_LIMITS_H
 #define CHUNKPROOF_LIMITS_H
 

@@ -9,10 +9,9 @@
  *         for each layer: cp_opt_attend(opt, &attention);
  *     cp_opt_free(opt);
  *
- * K and V in binary16, bfloat16 or binary32 are read as stored; sums are in binary32. Results do
- * not depend on the number of threads or on their timing, bit for bit. Their last bits depend on
- * the version. `variant` of struct cp_attention makes no difference. How it works:
- * opt/README.md. */
+ * K and V in binary16, bfloat16 or binary32 are read as stored; sums are in binary32. Results have
+ * the same bits for any number of threads and any timing. Their last bits depend on the version.
+ * `variant` of struct cp_attention makes no difference. opt/README.md says how it works. */
 #ifndef CHUNKPROOF_OPT_H
 #define CHUNKPROOF_OPT_H
 
@@ -36,14 +35,15 @@ extern "C" {
 #define CP_OPT_LAST     CP_OPT_AMX
 
 /* AMX runs only on request, for two reasons: its speed has not been measured, and the request
- * changes the process, and those that it forks, for good.
+ * changes the process, and the processes that it forks, for good.
  *
- * cp_opt_new() asks Linux for the registers (arch_prctl(2)). From then on signals need some 11 KB
- * more of a stack, and sigaltstack() refuses a smaller one. If a thread already has a smaller one,
- * Linux refuses, and cp_opt_new() returns what it returns on a machine without AMX.
+ * cp_opt_new() asks Linux for the registers (arch_prctl(2)). From then on a signal needs about 11
+ * KB more of its stack, and sigaltstack() refuses a stack that is too small for that. If a thread
+ * already has one that is too small, Linux refuses the request, and cp_opt_new() returns what it
+ * returns on a machine without AMX.
  *
  * AMX multiplies numbers that are 0, or from 2^-30 to 2^40 in magnitude. Where a key or a query has
- * another number (a NaN, say), AVX-512 computes the rows that are worked on together with it. Only
+ * another number (a NaN, say), AVX-512 computes the rows that are computed together with it. Only
  * the last bits of these rows may differ. */
 
 #define CP_OPT_MOST_THREADS 1024

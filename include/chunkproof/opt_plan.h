@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plan (spec/plan.md) of the tree of opt_tree.h: arrays of numbers, indexed by sequence, which
- * can be handed to a kernel as they are. The chunk tables stay in the tree, one row for each
- * handle; a plan does not copy them.
+ * can be handed to a kernel as they are. The chunk tables stay in the tree, one for each handle; a
+ * plan does not copy them.
  *
  * What a change of the tree changes in the plan:
  *   append within a chunk      lengths
@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 struct cp_opt_plan {
-    struct cp_stamp stamp;    /* the tree's when the plan was made (PLAN-5) */
+    struct cp_stamp stamp;    /* the tree's, when the plan was made or last updated (PLAN-5) */
     unsigned long long shape; /* and its shape */
     int capacity, chunk_size;
     int n_sequences; /* b */
@@ -35,7 +35,7 @@ struct cp_opt_plan {
      * plan is current. */
     const int *table;
     int table_width;
-    struct cp_opt_sizes sizes; /* of the trees for which it has room */
+    struct cp_opt_sizes sizes; /* of the trees for which the plan has room */
     int *open;                 /* [max_depth]: descriptors of the sequence at hand */
     size_t bytes;
 };

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prefix tree for a serving engine (opt/README.md). Clause by clause (spec/tree.md) it does
- * what cp_tree_*() of tree.h do. The cost of an operation does not grow with the number of
- * sequences that have nothing in common with the one at hand.
+/* The prefix tree for a serving engine (opt/README.md). Clause by clause (spec/tree.md) its
+ * functions do what cp_tree_*() of tree.h do. The cost of an operation does not grow with the
+ * number of sequences that have nothing in common with the one at hand.
  *
- * What differs for the caller:
- * - The sizes are chosen when a tree is made (struct cp_opt_sizes). This is one allocation, and
- *   nothing is allocated afterwards.
+ * What differs for the caller: - The caller chooses the sizes when it makes a tree (struct
+ * cp_opt_sizes). This is one allocation,
+ *   and nothing is allocated afterwards.
  * - A sequence has a handle, 0 .. max_sequences-1, which it keeps until it leaves; then another
  *   sequence may get it. `sequence` in every argument and result is a handle. cp_opt_tree_index()
  *   gives its index, which moves when sequences come and go.
  * - One append may list its sequences in any order, each once. They get new chunks in that order.
  *
- * Users may read all fields, and change them only through the functions below.
+ * Callers may read all fields, and change them only through the functions below.
  *
  * In the costs below, m is the number of chunks that are looked up, copied or released, and b the
- * number of sequences alive. They are expected costs: they hold when chunks are spread over the
- * buckets as if at random (which a secret seed ensures), and so are the heights of the search tree.
- */
+ * number of sequences alive. They are expected costs. They hold when chunks are spread over the
+ * buckets as if at random, which a secret seed ensures, and so are the heights of the search
+ * tree. */
 #ifndef CHUNKPROOF_OPT_TREE_H
 #define CHUNKPROOF_OPT_TREE_H
 
@@ -48,9 +48,10 @@ struct cp_opt_chunk {
     int first;  /* the first sequence that it covers, in their order; -1: the chunk is free */
     int last;   /* the last sequence that it covers */
     unsigned depth : 31;
-    unsigned has_twin : 1; /* 0: no twin, a full chunk with its parent (or salt) and tokens */
-    int next;              /* in its bucket, or on the list of free chunks; -1: none */
-    int previous;          /* in its bucket; -2 - bucket: it is the first there; -1: in no bucket */
+    /* 0: no chunk is its twin, a full chunk with the same parent (or salt) and tokens. */
+    unsigned has_twin : 1;
+    int next;     /* in its bucket, or on the list of free chunks; -1: none */
+    int previous; /* in its bucket; -2 - bucket: it is the first there; -1: in no bucket */
     unsigned long long hash; /* of the tokens of a full chunk */
 };
 
@@ -62,7 +63,7 @@ struct cp_opt_sequence {
     int n_shared;        /* how many of its chunks, from the first, cover other sequences too */
     int joint;           /* the last of these, or -1 */
     int previous;        /* in the order of sequences, -1: none */
-    int next;            /* likewise; of a free handle: the free handle after it */
+    int next;            /* likewise; for a free handle: the next free handle */
     int left, right, up; /* in the search tree of that order */
     int size;   /* sequences in its subtree there, itself included; 0: the handle is free */
     int marked; /* 1: the append at hand has met it; else 0 */
@@ -100,7 +101,7 @@ struct cp_opt_tree {
     int *path;                        /* [max_sequences][max_depth]: the chunks of each sequence */
     int *bucket;             /* [n_buckets]: 1 + a full chunk with that hash and parent, or 0 */
     unsigned long long *key; /* [c rounded up to even]: the keys of the hash */
-    size_t bytes;            /* of the one allocation, this structure included */
+    size_t bytes;            /* bytes of the one allocation, this structure included */
 };
 
 /* An empty tree in memory of its own: about 40 + 4 c bytes for each chunk, and 64 + 4 max_depth for
@@ -111,7 +112,7 @@ int cp_opt_tree_new(struct cp_opt_tree **tree, const struct cp_opt_sizes *sizes)
 void cp_opt_tree_free(struct cp_opt_tree *tree);
 
 /* Makes the tree an empty one. The caller has set its sizes, n_buckets and arrays, and bucket[] to
- * 0; the caller also sets stamp.tree. cp_opt_tree_new() does this with its memory. */
+ * 0; it also sets stamp.tree. cp_opt_tree_new() calls this with its memory. */
 void cp_opt_tree_init(struct cp_opt_tree *tree);
 
 /* ---- Reading, in constant time unless the comment says otherwise ---- */

@@ -2,11 +2,10 @@
 /* The plan: the tree as the kernels need it, as plain data (spec/plan.md). The papers call it the
  * context (C, i, j).
  *
- * Shared chunks are listed once each with the range of sequences that they cover, parents before
- * children; every sequence has its whole path, the shared chunks first. The chunk-first phase walks
- * shared[], the sequence-first phase walks row[s].chunk[n_shared .. n_chunks), a paged kernel walks
- * row[s].chunk[0 .. n_chunks).
- */
+ * shared[] lists each shared chunk once, with the range of sequences that it covers, parents before
+ * children. row[s] has the whole path of sequence s, shared chunks first. The chunk-first phase
+ * walks shared[], the sequence-first phase walks row[s].chunk[n_shared .. n_chunks), and a paged
+ * kernel walks row[s].chunk[0 .. n_chunks). */
 #ifndef CHUNKPROOF_PLAN_H
 #define CHUNKPROOF_PLAN_H
 
@@ -18,7 +17,7 @@ extern "C" {
 #endif
 
 /* (C, i, j): chunk C holds n_tokens keys that all sequences in [begin, end) attend to; its first
- * key is number `position` of each of them. end - begin >= 2 and the chunk is full (PLAN-1). */
+ * key has position `position` in each of them. end - begin >= 2 and the chunk is full (PLAN-1). */
 struct cp_shared_chunk {
     int chunk;
     int begin;
@@ -37,7 +36,7 @@ struct cp_plan_row {
 };
 
 struct cp_plan {
-    struct cp_stamp stamp; /* the tree's when the plan was made */
+    struct cp_stamp stamp; /* the tree's, when the plan was made or last updated */
     int capacity;          /* chunks in the pool: every chunk index is below */
     int chunk_size;        /* c */
     int n_sequences;       /* b */
@@ -51,8 +50,8 @@ struct cp_plan {
 #endif
 
 /* Makes an empty plan in memory of its own, of which only the pages in use are touched. Its stamp
- * equals that of no tree. On CP_OK *plan is the caller's, to be given to cp_plan_free(); else NULL.
- * Fails with CP_ERROR_NO_MEMORY. */
+ * equals that of no tree. On CP_OK the caller owns *plan and gives it to cp_plan_free(); otherwise
+ * *plan is NULL. Fails with CP_ERROR_NO_MEMORY. */
 int cp_plan_new(struct cp_plan **plan);
 void cp_plan_free(struct cp_plan *plan);
 
@@ -72,8 +71,8 @@ void cp_plan_free(struct cp_plan *plan);
 void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree);
 
 /* Brings a plan of this tree up to date (PLAN-6). Call it before each decoding iteration. Returns 1
- * when it rebuilt the plan because a path or a range had changed. Returns 0 when it refreshed the
- * lengths alone: a copy on a device stays valid but for row[].n_tokens. Between equal epochs of a
+ * when it rebuilt the plan because a path or a range had changed. Returns 0 when it refreshed only
+ * the lengths: a copy on a device stays valid, except for row[].n_tokens. Between equal epochs of a
  * tree no path and no range changes (PLAN-5). */
 /*@
   requires valid: \valid(plan) && \valid_read(tree);
@@ -99,8 +98,8 @@ int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree);
 */
 int cp_plan_is_current(const struct cp_plan *plan, struct cp_stamp stamp);
 
-/* For any content, NULL when the plan is one that the phases accept, else the number of the first
- * clause that it breaks. Needs no tree. Linear in the plan. */
+/* Returns NULL when the phases accept the plan, else the number of the first clause that it breaks.
+ * Takes any content. Needs no tree. Linear in the plan. */
 /*@
   requires valid: \valid_read(plan);
   assigns \result \from *plan;

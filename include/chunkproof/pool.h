@@ -3,8 +3,7 @@
  *
  * A sparse set: perm[] lists all chunks, the free ones first, and pos[] is its inverse. The pool
  * hands out the last free entry. So it reuses the chunk released last before a chunk that was never
- * used, and fresh chunks come in index order: memory beyond the peak is never touched.
- */
+ * used, and fresh chunks come in index order: memory beyond the peak is never touched. */
 #ifndef CHUNKPROOF_POOL_H
 #define CHUNKPROOF_POOL_H
 

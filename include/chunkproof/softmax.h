@@ -7,8 +7,7 @@
  *   o   unnormalised output, sum of exp(score - m) * v, d numbers
  *
  * n == 0 means "no key yet" (MERGE-2); then m says nothing and is kept 0, and o is 0. A state with
- * a key has n >= 1, because the key with the largest score adds exp(0).
- */
+ * a key has n >= 1, because the key with the largest score adds exp(0). */
 #ifndef CHUNKPROOF_SOFTMAX_H
 #define CHUNKPROOF_SOFTMAX_H
 
@@ -21,7 +20,7 @@
 extern "C" {
 #endif
 
-/* A state with its o beside it: o[0 .. d). */
+/* A state together with its o: o[0 .. d). */
 struct cp_state {
     double m;
     double n;

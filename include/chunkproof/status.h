@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status of an operation. Every operation that can fail returns one of these and, unless it
- * returns CP_OK, leaves what it was given as it was (spec/tree.md, TREE-13). */
+/* The status of an operation. Every operation that can fail returns one of these. Unless it returns
+ * CP_OK, it leaves everything unchanged (spec/tree.md, TREE-13). */
 #ifndef CHUNKPROOF_STATUS_H
 #define CHUNKPROOF_STATUS_H
 
@@ -11,14 +11,14 @@ extern "C" {
 #define CP_OK                   0
 #define CP_ERROR_ARGUMENT       1  /* an argument is out of its documented range */
 #define CP_ERROR_POOL_FULL      2  /* fewer free chunks than the operation needs */
-#define CP_ERROR_SEQUENCES_FULL 3  /* as many sequences are alive as can be */
-#define CP_ERROR_TOO_LONG       4  /* a path would need more chunks than can be */
+#define CP_ERROR_SEQUENCES_FULL 3  /* the most sequences possible are alive already */
+#define CP_ERROR_TOO_LONG       4  /* a path would need more chunks than it can have */
 #define CP_ERROR_NO_MEMORY      5  /* the system gave no memory */
 #define CP_ERROR_STALE          6  /* the plan was built before the tree last changed */
 #define CP_ERROR_SHAPE          7  /* dimensions, types or query ranges do not fit together */
 #define CP_ERROR_WORKSPACE      8  /* the workspace is smaller than the implementation needs */
 #define CP_ERROR_CUDA           9  /* a call to CUDA failed: cp_cuda_text() says which */
-#define CP_ERROR_UNSUPPORTED    10 /* right, but not for this implementation or machine */
+#define CP_ERROR_UNSUPPORTED    10 /* valid, but not supported by this implementation or machine */
 
 /* One line of English for a status; never NULL. */
 /*@

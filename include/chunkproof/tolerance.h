@@ -20,8 +20,8 @@ struct cp_format {
     double largest;
 };
 
-/* NUM-6: how a score is computed. Terms (products) with an error, their sum of `depth` additions on
- * the longest way and `n_additions` in all, the scaling. */
+/* NUM-6: how a score is computed: terms (products) with an error; their sum, with `depth` additions
+ * on the longest way and `n_additions` in all; and the scaling. */
 struct cp_score_arithmetic {
     double term_unit, term_tiny; /* G - 1, t */
     double unit, tiny;           /* of an addition */
@@ -30,33 +30,35 @@ struct cp_score_arithmetic {
     int scaled_before; /* 1: the query is scaled, then multiplied; 0: the sum is scaled */
 };
 
-/* NUM-7: the class. All numbers are >= 0; the names are those of the specification. References lie
- * between the largest computed score of the keys so far and `above` that; they are at most `below`
- * under it, and under the reference before. 0 and 0: each is such a maximum. A maximum that is left
- * alone until a score exceeds it by x has below = x. Where a state is divided at once (NUM-8), its
- * reference is a log-sum-exp: above = the logarithm of the number of keys, and both what that may
- * be off. */
+/* NUM-7: the class. All numbers are >= 0; the names are those of the specification.
+ *
+ * `above` and `below` say where references lie. A reference is at most `above` more than the
+ * largest computed score of the keys so far. It is at most `below` less than that score, and at
+ * most `below` less than the reference before it. Three examples: - The running maximum: both are
+ * 0. - A maximum that stays until a score exceeds it by x: below = x. - A state that is divided at
+ * once (NUM-8), whose reference is a log-sum-exp: above = the logarithm
+ *   of the number of keys, plus the error of the log-sum-exp; below = that error. */
 struct cp_arithmetic {
     struct cp_score_arithmetic score;
     double u_arg, u_ref, u_move; /* of the argument of the exponential */
-    double eps, kappa;           /* of its result: as a logarithm; absolute */
+    double eps, kappa;           /* errors of its result: as a logarithm; absolute */
     struct cp_format weights;    /* P */
-    int rounded_sum;             /* 1: the row sum takes P after it was rounded */
+    int rounded_sum;             /* 1: the row sum takes the rounded P */
     double u_n, eta_n, u_o, eta_o, u_part;
     double u_div, eta_div;
     struct cp_format output;
     double above, below;
 };
 
-/* NUM-8: how much is done, on the longest way from a key and in all. */
+/* NUM-8: how many operations there are, on the longest way from a key and in all. */
 struct cp_counts {
     int depth_n, depth_o, stores, changes;
     double operations_n, operations_o;
 };
 
-#define CP_TOLERANCE_MOST (1 << 20) /* keys, and numbers per key: nothing is claimed for more */
+#define CP_TOLERANCE_MOST (1 << 20) /* the most keys, and numbers per key, with a claimed bound */
 
-/* What is asked: one query row and head. */
+/* The question: one query row and head. */
 struct cp_tolerance_row {
     int n_keys, head_dim;
     double scale;
@@ -70,8 +72,8 @@ struct cp_tolerance_row {
 #include "proofs/logic/tolerance.h"
 #endif
 
-/* Rounded to nearest; cp_format_truncating() and cp_format_flushing() weaken one. The tiny of
- * binary64 is twice that of NUM-4, which is half the smallest double and no double. */
+/* The format, rounded to nearest; cp_format_truncating() and cp_format_flushing() weaken one. The
+ * tiny of binary64 is twice that of NUM-4, which is half the smallest double and so no double. */
 /*@
   assigns \nothing;
   ensures num_4: format_is(\result, 0x1p-11, 0x1p-25, 65504.0);
@@ -108,8 +110,8 @@ struct cp_format cp_format_truncating(struct cp_format format);
 */
 struct cp_format cp_format_flushing(struct cp_format format); /* subnormal numbers become 0 */
 
-/* Of n_chunks >= 1 chunks of at most chunk_size >= 1 keys each, merged two at a time in any
- * order. */
+/* The counts of n_chunks >= 1 chunks of at most chunk_size >= 1 keys each, merged two at a time in
+ * any order. */
 /*@
   requires sizes: 1 <= chunk_size && 1 <= n_chunks;
   requires small: chunk_size + 1 + 2 * (n_chunks - 1) <= INT32_MAX;
@@ -123,9 +125,9 @@ struct cp_format cp_format_flushing(struct cp_format format); /* subnormal numbe
 */
 struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks);
 
-/* A plain kernel of these formats: products and sums in binary32 to nearest, one after the other,
- * the exponential within one unit in the last place, P and the output in the formats given, d
- * numbers per key. */
+/* The class of a plain kernel with d numbers per key: products and sums are in binary32, to
+ * nearest, one after the other; the exponential is within one unit in the last place; P and the
+ * output are in the formats given. */
 /*@
   requires size: 0 <= d;
   requires ok: format_ok(weights) && format_ok(output);
@@ -138,7 +140,7 @@ struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks);
 */
 struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct cp_format output);
 
-/* All in binary64: the reference itself. */
+/* The class of the reference itself: all in binary64. */
 /*@
   requires size: 0 <= d;
   assigns \nothing;
@@ -162,13 +164,11 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
 
 /* NUM-10, NUM-11: the certified bounds of one row.
  *
- *   expected[i]        attention, up to a little
- *   bound[i]           how far from expected[i] a kernel of the class may be: B, and what
- *   expected[i]
- *                      itself may lack
+ *   expected[i]        attention, up to a small error
+ *   bound[i]           how far from expected[i] a kernel of the class may be: B, plus the error of
+ *                      expected[i] itself
  *   *lse, *lse_bound   likewise for a log-sum-exp (nats) that the kernel computes with an error of
- *   at
- *                      most lse_error; NULL: not asked for
+ *                      at most lse_error; NULL: not asked for
  *
  * A bound is INFINITY where nothing can be claimed:
  *   - there is no key (then zeros and -infinity are demanded);

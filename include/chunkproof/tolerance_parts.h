@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the certified tolerance is made of, and how large an error is usual (spec/tolerance.md): to
- * explain a bound, and to choose an arithmetic class. No verdict rests on anything here. */
+/* What the certified tolerance is made of, and how large an error is usual (spec/tolerance.md).
+ * Both help to explain a bound and to choose an arithmetic class. No verdict rests on anything
+ * here. */
 #ifndef CHUNKPROOF_TOLERANCE_PARTS_H
 #define CHUNKPROOF_TOLERANCE_PARTS_H
 
@@ -20,12 +21,12 @@ extern "C" {
 #define CP_TOLERANCE_PARTS 6
 
 /* NUM-10, term by term. parts[i][p], an array [head_dim][CP_TOLERANCE_PARTS], adds up over p to the
- * bound B of column i, where `expected` is what cp_tolerance() wrote. A product of two errors goes
- * with the first of them. lost[p] adds up to 1 - left.
+ * bound B of column i, where `expected` is what cp_tolerance() wrote. A product of two errors
+ * counts as part of the first. lost[p] adds up to 1 - left.
  *
  * Returns left: -INFINITY where there is no key or there are too many, NaN where errors are beyond
  * binary64. When left is not above 0, all parts are INFINITY. Sums are computed in binary64 without
- * cp_tolerance()'s care: right to some digits, and not always above. */
+ * cp_tolerance()'s care: they are right to some digits, and may be too small. */
 /*@
   requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
   requires valid_row: row_valid(*row) && \valid_read(COLUMNS_OF(row, expected));
@@ -47,11 +48,11 @@ double cp_tolerance_parts(const struct cp_arithmetic *arithmetic, const struct c
 
 /* NUM-13: rms[i] is about the error to be expected in column i if roundings are independent. It is
  * the root of the sum of the squares of their bounds, each divided by 3, the variance of a uniform
- * distribution. Never above B.
+ * distribution. It is never above B.
  *
- * A WARNING LEVEL ONLY: a right kernel may exceed it, and a wrong one stay below. INFINITY where
- * there is no key or there are too many. It says nothing where the bound is INFINITY, and too
- * little where all roundings go in one direction (cut off instead of rounded). */
+ * A WARNING LEVEL ONLY: a right kernel may exceed it, and a wrong one stay below it. It is INFINITY
+ * where there is no key or there are too many. It means nothing where the bound is INFINITY, and is
+ * too small where all roundings go in one direction (truncation). */
 /*@
   requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
   requires valid_row: row_valid(*row);

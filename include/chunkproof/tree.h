@@ -9,8 +9,7 @@
  *
  * Callers may read every field, and change them only through the functions below. A join, leave or
  * fork renumbers all later sequences: a sequence keeps the id that it got at join or fork, and may
- * change its index.
- */
+ * change its index. */
 #ifndef CHUNKPROOF_TREE_H
 #define CHUNKPROOF_TREE_H
 
@@ -56,7 +55,7 @@ struct cp_tree {
     struct cp_sequence sequence[CP_MAX_SEQUENCES];
 };
 
-/* What is already there of a prompt (TREE-8). */
+/* What the tree already has of a prompt (TREE-8). */
 struct cp_match {
     int n_chunks; /* leading full chunks that some sequence of the same salt has */
     int n_tokens; /* n_chunks * chunk_size: K and V are needed only from this token on */
@@ -85,8 +84,8 @@ struct cp_forked {
  * sizeof(struct cp_tree) whatever the capacity: about CP_MAX_CHUNKS * CP_MAX_CHUNK_SIZE * 4 bytes,
  * which a limit (ulimit -v) must allow. With hash_bits = 0 a lookup compares tokens alone. With 1
  * .. 64 it compares hashes of that width first, and tokens only when the hashes agree (TREE-15):
- * quicker for large chunks, with the same result. On CP_OK *tree is the caller's, to be given to
- * cp_tree_free(); else *tree is NULL. Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
+ * quicker for large chunks, with the same result. On CP_OK the caller owns *tree and gives it to
+ * cp_tree_free(); otherwise *tree is NULL. Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
 int cp_tree_new(struct cp_tree **tree, int capacity, int chunk_size, int hash_bits);
 void cp_tree_free(struct cp_tree *tree);
 
@@ -181,10 +180,10 @@ unsigned long long cp_tree_hash(const int *token, int n, int bits);
 void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tokens,
                          unsigned long long *hash);
 
-/* A new sequence (TREE-9). It shares the chunks of the longest match and gets chunks of its own for
- * the rest, and takes the index behind the last sequence of the deepest shared chunk, or the last
- * index when it shares none. n_tokens = 0 makes an empty sequence. *joined is written on CP_OK.
- * Fails with CP_ERROR_ARGUMENT (n_tokens < 0), CP_ERROR_TOO_LONG, CP_ERROR_SEQUENCES_FULL,
+/* Makes a new sequence (TREE-9). It shares the chunks of the longest match and gets chunks of its
+ * own for the rest. Its index is the one after the last sequence of the deepest shared chunk, or
+ * the last index when it shares none. n_tokens = 0 makes an empty sequence. *joined is written on
+ * CP_OK. Fails with CP_ERROR_ARGUMENT (n_tokens < 0), CP_ERROR_TOO_LONG, CP_ERROR_SEQUENCES_FULL,
  * CP_ERROR_POOL_FULL; the tree is then unchanged (TREE-13). */
 /*@
   requires valid: \valid(tree) && \valid(joined) && tree_ok(*tree);
@@ -203,9 +202,9 @@ void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tok
 int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned long long salt,
                  long long id, const unsigned long long *hash, struct cp_joined *joined);
 
-/* One more token for one sequence (TREE-10). A chunk is added only when the last one is full.
- * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_TOO_LONG, CP_ERROR_POOL_FULL; the tree
- * is then unchanged. */
+/* Appends a token to one sequence (TREE-10). A chunk is added only when the last one is full. Fails
+ * with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_TOO_LONG, CP_ERROR_POOL_FULL; the tree is
+ * then unchanged. */
 /*@
   requires valid: \valid(tree);
   requires ok: tree_ok(*tree);
@@ -222,7 +221,7 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
 */
 int cp_tree_append(struct cp_tree *tree, int sequence, int token);
 
-/* One more token for each of n sequences, sequence[0] < sequence[1] < ...: a decoding iteration.
+/* Appends a token to each of n sequences, sequence[0] < sequence[1] < ...: a decoding iteration.
  * All or none (TREE-13). Fails as cp_tree_append() does, and with CP_ERROR_ARGUMENT when n < 0 or
  * the sequences are not in increasing order. */
 /*@
@@ -241,8 +240,8 @@ int cp_tree_append(struct cp_tree *tree, int sequence, int token);
 */
 int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token);
 
-/* Removes a sequence and frees the chunks that no other has (TREE-11). The sequences behind it move
- * down by one. Fails with CP_ERROR_ARGUMENT (no such sequence). */
+/* Removes a sequence and frees the chunks that no other sequence has (TREE-11). The sequences after
+ * it move down by one. Fails with CP_ERROR_ARGUMENT (no such sequence). */
 /*@
   requires valid: \valid(tree) && tree_ok(*tree);
   assigns *tree;
@@ -259,10 +258,10 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
 */
 int cp_tree_leave(struct cp_tree *tree, int sequence);
 
-/* A second sequence with the same tokens, next to the first (TREE-12): parallel sampling and beam
- * search. Full chunks are shared, a partial last chunk is copied. *forked is written on CP_OK.
- * Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_SEQUENCES_FULL, CP_ERROR_POOL_FULL; the
- * tree is then unchanged. */
+/* Makes a second sequence with the same tokens, next to the first (TREE-12), for parallel sampling
+ * and beam search. Full chunks are shared, a partial last chunk is copied. *forked is written on
+ * CP_OK. Fails with CP_ERROR_ARGUMENT (no such sequence), CP_ERROR_SEQUENCES_FULL,
+ * CP_ERROR_POOL_FULL; the tree is then unchanged. */
 /*@
   requires valid: \valid(tree) && \valid(forked);
   requires ok: tree_ok(*tree);
@@ -279,8 +278,8 @@ int cp_tree_leave(struct cp_tree *tree, int sequence);
 */
 int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_forked *forked);
 
-/* For any content, NULL when the tree is valid, else the number of the first clause that it breaks
- * ("TREE-3", say). Linear in capacity + sequences + sum of path lengths. */
+/* Returns NULL when the tree is valid, else the number of the first clause that it breaks
+ * ("TREE-3", say). Takes any content. Linear in capacity + sequences + sum of path lengths. */
 /*@
   requires valid: \valid_read(tree);
   assigns \result \from *tree;
@@ -288,8 +287,8 @@ int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_for
 */
 const char *cp_tree_check(const struct cp_tree *tree);
 
-/* The same for the tokens: that the hash of every full chunk is right (TREE-15). Linear in the
- * tokens stored. Needs a valid tree. */
+/* Checks the hash of every full chunk in the same way (TREE-15). Linear in the tokens stored. Needs
+ * a valid tree. */
 /*@
   requires valid: \valid_read(tree);
   requires ok: tree_ok(*tree);

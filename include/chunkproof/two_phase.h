@@ -32,7 +32,8 @@ extern "C" {
  * order of the plan, then the sequence's own from first to last. Both variants do the same
  * arithmetic in the same order and give the same bits (TPP-4). */
 
-/* Fills the partial results. Reads neither a row's own chunks nor out and lse. */
+/* Fills the partial results. It reads neither the chunks that a sequence has alone nor out and
+ * lse. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(attention->plan);
   requires phases: phases_ok(*attention, *attention->plan);

@@ -35,7 +35,7 @@ struct Machine::Arena {
     Arena(const Arena &) = delete;
     Arena &operator=(const Arena &) = delete;
 
-    /* All arrays go. */
+    /* Removes all arrays. */
     void clear();
     /* The place of a new array; 0: there is no room. */
     std::size_t add(std::size_t count, std::size_t alignment);
@@ -45,7 +45,7 @@ struct Machine::Arena {
                    reinterpret_cast<std::uintptr_t>(memory) <
                bytes;
     }
-    /* The bytes have all of `set`; and, another question, some of `any`. */
+    /* Do the bytes have all of `set`? Do they have some of `any`? */
     bool all(std::size_t offset, std::size_t count, unsigned set) const;
     bool some(std::size_t offset, std::size_t count, unsigned any) const;
 };

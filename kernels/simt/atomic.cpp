@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atomic functions. Threads take turns, so that a plain load and store is atomic; the checks are
- * told that these two are one. */
+/* Atomic functions. Threads take turns, so a plain load and store is atomic here; the checks are
+ * told that the two belong together. */
 #include "kernels/simt/cuda_cpu.h"
 
-/* Behind the call, in the kernel. */
+/* The address after the call, in the kernel. */
 #define CODE __builtin_return_address(0)
 
-/* Replaces *address by what `change` makes of it; the value before. */
+/* Replaces *address by change(*address). Returns the value before. */
 template <class T, class Change> static T replace(const void *code, T *address, Change change) {
     simt::runtime::check_atomic(address, sizeof(T), code);
     T before = *address;

@@ -37,7 +37,7 @@ void Clocks::drop(Known *one) {
     }
 }
 
-/* Of each thread the later of both. */
+/* For each thread, the later of the two epochs. */
 static Epochs later(const Epochs &one, const Epochs &other) {
     if (one == nullptr || other == nullptr || one == other) {
         return one == nullptr ? other : one;
@@ -49,7 +49,7 @@ static Epochs later(const Epochs &one, const Epochs &other) {
     return both;
 }
 
-/* What all of them know together, held by exactly these threads. */
+/* What these threads know together, in one record that exactly these threads share. */
 Clocks::Known *Clocks::common(const std::vector<int> &threads) {
     Known *first = known[threads[0]];
     bool same = std::all_of(threads.begin(), threads.end(),
@@ -88,12 +88,12 @@ void Clocks::join(const std::vector<int> &threads) {
     }
 }
 
-/* What it knows, held by it alone. */
+/* What the thread knows, in a record that it alone has. */
 Clocks::Known *Clocks::own(int thread) {
     return common({thread});
 }
 
-/* All that the thread knows comes before it, whoever did it. */
+/* All that the thread knows precedes the fence, whoever did it. */
 void Clocks::fence(int thread) {
     Known *mine = own(thread);
     auto before = std::make_shared<std::vector<std::uint32_t>>(mine->seen);

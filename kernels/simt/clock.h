@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which accesses of other threads a thread may rely on. Within a block: vector clocks, shared by
- * threads that know the same, so that a collective of a warp costs 32 numbers and not 32
- * vectors. Across blocks: what was handed over. */
+/* Which accesses of other threads a thread may rely on. Within a block: vector clocks, which
+ * threads with the same knowledge share, so that a collective of a warp costs 32 numbers and not 32
+ * vectors. Across blocks: hand-overs. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_CLOCK_H
 #define CHUNKPROOF_KERNELS_SIMT_CLOCK_H
 
@@ -18,7 +18,7 @@ class Clocks {
     /* A block of `threads` threads begins; each is in epoch 1, and none is ordered with another. */
     void restart(std::uint32_t block, int threads);
 
-    /* The threads meet: what each did until now comes before what any of them does from now on. */
+    /* The threads meet: what each did before now precedes what any of them does from now on. */
     void join(const std::vector<int> &threads);
 
     /* __threadfence() of a thread. */
@@ -32,12 +32,12 @@ class Clocks {
         return epochs[thread];
     }
 
-    /* What thread `other` of this block did in `epoch` comes before what `thread` does now. */
+    /* Does what thread `other` of this block did in `epoch` precede what `thread` does now? */
     bool ordered(int other, std::uint32_t epoch, int thread) const {
         return other == thread || epoch <= known[thread]->seen[other];
     }
 
-    /* The same of a thread of any block, by hand-over. */
+    /* The same for a thread of any block, by hand-over. */
     bool handed(std::uint32_t of_block, int other, std::uint32_t epoch, int thread) const {
         const Taken &taken = known[thread]->taken;
         return !taken.empty() && handovers.handed(taken, of_block, other, epoch);
@@ -46,8 +46,8 @@ class Clocks {
   private:
     struct Known {
         int holders;
-        std::vector<std::uint32_t> seen; /* of each thread, the last epoch that comes before */
-        Epochs fenced;                   /* what of that lies before a fence; null: nothing */
+        std::vector<std::uint32_t> seen; /* for each thread, the last epoch that precedes */
+        Epochs fenced;                   /* the part of it before a fence; null: nothing */
         Taken taken;                     /* by atomics */
     };
 

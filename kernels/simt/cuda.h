@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel includes in place of cuda_runtime.h and cuda_fp16.h: under nvcc they themselves,
- * and a CPU compiler gets the same names on the executor.
+/* What a kernel includes in place of cuda_runtime.h and cuda_fp16.h. Under nvcc it includes these;
+ * on a CPU it defines the same names on the executor.
  *
  * CUDA's own, on both: __global__ __device__ __host__ __forceinline__ __restrict__ __align__
  * __launch_bounds__, threadIdx blockIdx blockDim gridDim warpSize, dim3 and the vector types,

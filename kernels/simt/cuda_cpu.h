@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda.h for a CPU compiler. __shared__ is not defined: SIMT_SHARED is. Functions of this file have
- * the place of their call as a last, defaulted argument. */
+/* cuda.h for a CPU compiler. __shared__ is not defined: SIMT_SHARED is. Functions of this file take
+ * the place of their call in the source as a last, defaulted argument. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_CUDA_CPU_H
 #define CHUNKPROOF_KERNELS_SIMT_CUDA_CPU_H
 
@@ -58,7 +58,7 @@ inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, simt::Where where = simt::Wh
     simt::runtime::sync_warp(mask, where);
 }
 
-/* What comes before it is handed over by the thread's next atomics. */
+/* The thread's next atomics hand over what precedes the fence. */
 inline void __threadfence() {
     simt::runtime::fence();
 }
@@ -180,7 +180,7 @@ inline float __log2f(float x) {
     return log2f(x);
 }
 
-/* Nothing is left of the reciprocal of a divisor this large. */
+/* The reciprocal of so large a divisor becomes 0. */
 inline float __fdividef(float x, float y) {
     return fabsf(y) > 0x1p126f ? x * 0.0f : x * (1.0f / y);
 }

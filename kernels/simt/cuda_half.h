@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_fp16.h for the CPU: __half and __half2, their conversions, and operations of which a single
- * rounding of the exact result is all. A NaN keeps its sign and leading payload as NUM-2 says; a
- * GPU gives 0x7FFF. */
+/* cuda_fp16.h for the CPU: __half and __half2, their conversions, and operations whose result is
+ * the exact one, rounded once. A NaN keeps its sign and leading payload as NUM-2 says; a GPU gives
+ * 0x7FFF. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_CUDA_HALF_H
 #define CHUNKPROOF_KERNELS_SIMT_CUDA_HALF_H
 

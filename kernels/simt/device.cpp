@@ -9,7 +9,7 @@ namespace simt {
 
 static thread_local Device *current = nullptr;
 
-/* What the host functions do with the device of this thread. */
+/* The host functions, on the device of this operating-system thread. */
 struct Host {
     Device &device;
 
@@ -19,7 +19,7 @@ struct Host {
         return current != nullptr && !current->report.ok();
     }
 
-    /* One more call; true: it is the one that fails. */
+    /* Counts a call. Returns whether this call must fail. */
     bool fails() const {
         device.calls++;
         return device.fail_at > 0 && --device.fail_at == 0;
@@ -31,7 +31,7 @@ struct Host {
                                                    : nullptr;
     }
 
-    /* The whole of an area that the map has. */
+    /* Do the bytes lie in one area of the map? */
     static bool has(const std::map<char *, std::size_t> &areas, const void *from,
                     std::size_t bytes) {
         const char *first = static_cast<const char *>(from);
@@ -252,7 +252,7 @@ cudaError_t cudaGetDevice(int *device) {
     return host.fails() ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-/* There is none but this one, whatever its number. */
+/* There is only this device, whatever its number. */
 cudaError_t cudaGetDeviceCount(int *devices) {
     Host host;
     *devices = host.device.number + 1;
@@ -335,15 +335,15 @@ cudaError_t cudaFreeHost(void *memory) {
     return host.fails() ? cudaErrorInvalidValue : Host::remove(host.device.pinned, memory);
 }
 
-/* No bytes have no address: memcpy() must not see that. */
+/* Zero bytes may have no address, which memcpy() must not see. */
 static void copy(void *to, const void *from, std::size_t bytes) {
     if (bytes > 0) {
         std::memcpy(to, from, bytes);
     }
 }
 
-/* From memory that is not pinned what lies there now is copied, and to such memory nothing is
- * copied later. */
+/* A copy from memory that is not pinned takes what lies there now, and a copy to such memory is not
+ * deferred. */
 cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
     Host host;
@@ -413,7 +413,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
                                  : host.finish(*host.stream(stream));
 }
 
-/* Each stream to its end, the default one first: they do not wait for each other here. */
+/* Runs each stream to its end, the default stream first: streams do not wait for each other
+ * here. */
 cudaError_t cudaDeviceSynchronize() {
     Host host;
     if (host.fails()) {

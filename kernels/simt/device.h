@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A device on the CPU for the host functions of host.h. It exposes what a launcher does wrong:
  *
- * - It defers its work as long as it may: a stream's work is done when somebody waits for it, not
+ * - It defers its work as long as it may: it does a stream's work when somebody waits for it, not
  *   before. So memory that is changed too early is copied with the change.
  * - The host cannot touch its memory, and a kernel may touch nothing else (under the checks of
  *   simt.h).
- * - Each call can be made to fail.
- * - While a stream is captured nothing may wait; a wait invalidates the capture.
+ * - Each call can be made to fail. - While a stream is captured nothing may wait; a wait
+ * invalidates the capture.
  *
  *     simt::Device device;     the current device of this operating-system thread, while it exists
  *     device.fail_at = 3;      the third call from now on fails
@@ -35,8 +35,8 @@ typedef std::function<cudaError_t()> Step;
 
 struct CUstream_st {
     std::deque<simt::Step> steps;
-    std::unique_ptr<CUgraph_st> captured; /* while it is captured: the steps go there */
-    bool spoiled;                         /* the capture is */
+    std::unique_ptr<CUgraph_st> captured; /* during a capture: where the steps go */
+    bool spoiled;                         /* the capture is invalid */
 };
 
 struct CUgraph_st {
@@ -48,8 +48,8 @@ struct CUgraphExec_st {
 };
 
 struct CUevent_st {
-    int pending;         /* records that have not come yet, */
-    cudaStream_t stream; /* the last of them in this stream */
+    int pending;         /* records that have not happened yet */
+    cudaStream_t stream; /* the last of these in this stream */
     std::chrono::steady_clock::time_point came;
 };
 
@@ -68,10 +68,10 @@ struct Device {
     /* What has been done. */
     int calls = 0;
     int launches = 0;
-    int waits = 0;                /* that found something undone */
-    int copies = 0;               /* from host to device, and */
+    int waits = 0;                /* waits that found work undone */
+    int copies = 0;               /* bytes from host to device */
     std::size_t copied_bytes = 0; /* how much */
-    int pageable_copies = 0; /* those from memory that is not pinned: they are not asynchronous */
+    int pageable_copies = 0; /* those from memory that is not pinned, which are not asynchronous */
     Report report;           /* the first finding of a kernel */
     cudaError_t last_error = cudaSuccess; /* of a refused launch, until it is asked for */
 
@@ -86,7 +86,7 @@ struct Device {
     std::map<char *, std::size_t> memory, pinned;
     std::map<const void *, std::size_t> allowed_shared; /* of each kernel, beyond 48 KiB */
     std::map<char *, Buffer>
-        declared; /* what there is in some of the memory; the rest is an array each */
+        declared; /* the arrays that some of the memory holds; each other allocation is one array */
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;
     std::set<cudaGraph_t> graphs;

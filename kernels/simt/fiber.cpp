@@ -25,9 +25,9 @@ static void jump(Context &from, Context &to) {
 
 #else
 
-/* simt_switch(void **save, void *load): what the System V ABI asks a function to keep is pushed,
- * the stack pointers are exchanged, and the same is popped: rbp, rbx, r12 .. r15, and the control
- * words of SSE and x87 in one slot. */
+/* simt_switch(void **save, void *load): pushes what the System V ABI asks a function to keep,
+ * exchanges the stack pointers, and pops the same: rbp, rbx, r12 .. r15, and the control words of
+ * SSE and x87 in one slot. */
 extern "C" void simt_switch(void **save, void *load);
 
 asm(R"(

@@ -13,7 +13,7 @@
 
 namespace simt {
 
-/* Where a fiber, or the scheduler, was left. */
+/* Where a fiber, or the scheduler, stopped. */
 struct Context {
     void *stack_pointer = nullptr;
     const void *stack = nullptr; /* its lowest byte */
@@ -28,7 +28,8 @@ struct Context {
  * context_entered() first and never returns: its last act is a switch with `last`. */
 void context_start(Context &context, void *stack, std::size_t bytes, void (*entry)());
 
-/* Continues with `to`; returns when somebody switches to `from`. `last`: nobody will. */
+/* Continues with `to`; returns when somebody switches to `from`. `last`: nobody will switch to
+ * it. */
 void context_switch(Context &from, Context &to, bool last);
 
 /* The first act on a new stack; `from` is the context that switched to it. */

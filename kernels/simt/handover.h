@@ -39,13 +39,13 @@ class Handovers {
     /* `taken`: what the releasing thread had acquired. */
     void release(std::uintptr_t place, Release what, const Taken &taken);
 
-    /* Was anything? */
+    /* Was anything released at the place? */
     bool released(std::uintptr_t place) const {
         return places.count(place) != 0;
     }
     void take(std::uintptr_t place, Taken &taken) const;
 
-    /* What that thread did in `epoch` was handed over to one that has taken so much. */
+    /* Was what that thread did in `epoch` handed over to a thread that has acquired `taken`? */
     bool handed(const Taken &taken, std::uint32_t block, int thread, std::uint32_t epoch) const;
 
   private:
@@ -56,7 +56,7 @@ class Handovers {
     struct Place {
         std::size_t count = 0;
         std::unordered_map<std::uint32_t, std::vector<Numbered>> of_block;
-        Taken before; /* what those who released here had taken */
+        Taken before; /* what the threads that released here had acquired */
     };
     std::unordered_map<std::uintptr_t, Place> places;
 };

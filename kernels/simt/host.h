@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a launcher includes in place of cuda_runtime.h: under nvcc it itself; a CPU compiler gets
- * the functions that are named below, with CUDA's meaning, on the device of device.h.
+/* What a launcher includes in place of cuda_runtime.h. Under nvcc it includes that header; on a CPU
+ * it declares the functions below, with CUDA's meaning, on the device of device.h.
  *
  * Not CUDA's, on both:
  *   simt::launch_on(stream, grid, block, bytes, kernel, arguments...)

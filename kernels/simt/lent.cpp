@@ -14,7 +14,7 @@ static thread_local std::unique_ptr<simt::Device> lent;
 void simt_begin(unsigned long long seed) {
     if (lent == nullptr) {
         lent.reset(new simt::Device());
-        lent->step_limit = UINT64_MAX; /* who lends it ends what takes too long */
+        lent->step_limit = UINT64_MAX; /* the borrower ends what takes too long */
     }
     lent->seed = seed;
     lent->report = simt::Report();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device for a program that has loaded an object with CUDA kernels and this executor in it:
+/* For a program that has loaded an object with CUDA kernels and this executor in it: a device, and
  * what the program cannot ask through CUDA's own functions. It is C, because the program looks
  * these functions up by name. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_LENT_H
@@ -14,7 +14,7 @@
 #define SIMT_RACED         3 /* or accessed bytes that an asynchronous copy was still writing */
 #define SIMT_ENDLESS       4
 #define SIMT_UNDEFINED                                                                             \
-    5 /* all else that CUDA does not define: divergence, shared memory that nobody wrote, ... */
+    5 /* other undefined behaviour: divergence, shared memory that nobody wrote, ... */
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,8 +28,7 @@ void simt_begin(unsigned long long seed);
  * memory may not be accessed. The name is not copied. */
 void simt_declare(void *memory, const char *name, size_t bytes, int writable);
 
-/* The first thing that a kernel did wrong since simt_begin(), as a sentence of at most `size`
- * bytes. */
+/* The first finding since simt_begin(), as a sentence of at most `size` bytes. */
 int simt_found(char *text, size_t size);
 
 /* Is there nothing left to do on any stream? */

@@ -31,7 +31,7 @@ struct Copy {
     const void *code;
 };
 
-/* Where a thread is: at the collective `name` of that source line; before the first, nowhere. */
+/* Where a thread is: at the collective `name` of that source line; nowhere before the first one. */
 struct Place {
     const char *name = nullptr;
     Where where = {nullptr, 0};
@@ -44,7 +44,7 @@ struct Thread {
     Place place; /* the collective that it waits at, or the last one that it came through */
     void *operand = nullptr;
     int vote = 0;             /* at a barrier; */
-    int votes = 0;            /* of all that came to it */
+    int votes = 0;            /* of all threads that came to it */
     std::vector<Copy> copies; /* in the order of their issue */
     unsigned committed = 0;   /* groups */
 };
@@ -62,9 +62,9 @@ using Serve = void (*)(class Machine &machine, const Lanes &lanes);
 struct Collective {
     const char *name; /* one pointer for each kind */
     Serve serve;      /* null: the lanes only meet */
-    bool aligned;     /* all lanes must come to the same instruction */
+    bool aligned;     /* 1: all lanes must come to the same instruction */
     bool orders;      /* the accesses to memory */
-    unsigned mask;    /* who must come, */
+    unsigned mask;    /* the lanes that must come */
     unsigned arrived;
 };
 
@@ -106,7 +106,7 @@ class Machine {
     /* schedule.cpp */
     [[noreturn]] void fail(Finding finding); /* ends the launch, from within a thread */
     void step();
-    void turn(); /* lets the others run when the slice is used up */
+    void turn(); /* lets other threads run when the slice is used up */
     void wait();
     void wake(int thread);
     void thread_main();
@@ -206,7 +206,7 @@ class Machine {
 Machine &current();
 bool is_running();
 
-/* The way from a kernel into the executor, and back. */
+/* Enters the executor from a kernel, and leaves it. */
 class Entry {
   public:
     Entry() : machine(current()) {

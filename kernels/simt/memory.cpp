@@ -8,7 +8,7 @@
 
 namespace simt {
 
-static const std::size_t dynamic_alignment = 1024; /* as cuda_gpu.h asks for it; below a page's */
+static const std::size_t dynamic_alignment = 1024; /* as in cuda_gpu.h; less than a page's */
 static const int poison = 0xFF;                    /* a NaN in every floating-point format */
 
 Machine::Arena::Arena()
@@ -202,8 +202,8 @@ void Machine::access_global(const char *address, std::size_t bytes, bool write, 
                 address, bytes, thread, code);
 }
 
-/* Of the running thread. Places in shared memory are others for each block: nothing is handed over
- * by them. */
+/* For the running thread. Nothing is handed over by places in shared memory, because each block has
+ * others. */
 void Machine::atomic(const void *address, std::size_t bytes, const void *code) {
     bool global = !arena->contains(address);
     if (global) {
@@ -215,7 +215,7 @@ void Machine::atomic(const void *address, std::size_t bytes, const void *code) {
     }
 }
 
-/* The bytes are judged as written now, poisoned, and in flight until the wait. */
+/* From now on the bytes count as written; they are poisoned, and in flight until the wait. */
 void Machine::copy_async(const Copy &copy) {
     std::size_t bytes = static_cast<std::size_t>(copy.bytes);
     if (!arena->contains(copy.to)) {
@@ -246,7 +246,7 @@ void Machine::finish_copy(const Copy &copy) {
     std::memset(copy.to + used, 0, bytes - used);
 }
 
-/* Those of the first `groups` commits. */
+/* Completes the copies of the first `groups` commits. */
 void Machine::finish_copies(Thread &thread, unsigned groups) {
     std::size_t done = 0;
     while (done < thread.copies.size() && thread.copies[done].group < groups) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory from the system: zero, and a page costs something only once it is touched. */
+/* Zeroed memory from the system; a page costs something only once it is touched. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_PAGES_H
 #define CHUNKPROOF_KERNELS_SIMT_PAGES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a finding says. A text is complete, and owns no memory but the report's, before the thread
- * that found it leaves its stack. */
+/* What a finding says. The text is complete, and owns no memory but the report's, before the thread
+ * that caused it leaves its stack. */
 #include <cstdarg>
 #include <cstdio>
 #include <dlfcn.h>
@@ -60,7 +60,8 @@ std::string Machine::place_name(const Place &place) const {
            std::to_string(place.where.line);
 }
 
-/* The array or buffer that it lies in or is nearest to, and how far from its begin, in bytes. */
+/* The array or buffer in which the address lies, or which is nearest, and the distance from its
+ * begin in bytes. */
 std::string Machine::memory_name(const void *address) const {
     std::intptr_t place = reinterpret_cast<std::intptr_t>(address);
     std::intptr_t nearest = INTPTR_MAX;
@@ -87,7 +88,8 @@ std::string Machine::memory_name(const void *address) const {
     return name;
 }
 
-/* The code is in the kernel's object, as is the function that calls the kernel. */
+/* The whole address: the code lies in the kernel's object, near the function that calls the
+ * kernel. */
 const void *Machine::whole(Code code) const {
     std::uintptr_t near = reinterpret_cast<std::uintptr_t>(call.invoke);
     auto away = static_cast<std::int32_t>(code - static_cast<Code>(near));
@@ -96,7 +98,7 @@ const void *Machine::whole(Code code) const {
                            near + static_cast<std::uintptr_t>(static_cast<std::intptr_t>(away)));
 }
 
-/* " in code+0x1a2b": where its object has the instruction before it, for addr2line. */
+/* " in code+0x1a2b": the place of the instruction before it in its object, for addr2line. */
 std::string Machine::code_name(const void *code) const {
     Dl_info object;
     char text[32];
@@ -142,7 +144,7 @@ void Machine::fail_access(Finding finding, const char *what, const void *address
 }
 
 /* A read of shared bytes that nobody wrote is held back until the block ends or something else is
- * found. Of these only a race comes before it: it is why the bytes were not there yet. */
+ * found. Only a race takes precedence: it is why the bytes were not there yet. */
 void Machine::settle() {
     if (!unwritten.ok() && report.finding != Finding::race_shared) {
         unwritten.steps = report.steps;

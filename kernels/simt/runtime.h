@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cuda_cpu.h asks of the executor on behalf of a CUDA thread: the functions that implement
- * CUDA's names. Kernels do not call them by these names. */
+/* What cuda_cpu.h asks of the executor for a CUDA thread: the functions that implement CUDA's
+ * names. Kernels do not call them by these names. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_RUNTIME_H
 #define CHUNKPROOF_KERNELS_SIMT_RUNTIME_H
 
@@ -51,7 +51,7 @@ unsigned active_mask();
 void load_matrices(unsigned *to, int count, bool transposed, const void *row, Where where);
 void multiply_add(float *d, const unsigned *a, const unsigned *b, const float *c, Where where);
 
-/* A sum and one product more; a and b have 16 bits. */
+/* The sum plus one more product; a and b have 16 bits. */
 typedef unsigned (*AddProduct)(unsigned sum, unsigned a, unsigned b);
 void multiply_add(unsigned *d, const unsigned *a, const unsigned *b, const unsigned *c,
                   AddProduct add, Where where);
@@ -59,7 +59,7 @@ void multiply_add(unsigned *d, const unsigned *a, const unsigned *b, const unsig
 /* Asynchronous copies; `used` bytes come from the source, the rest of `bytes` is zeros. */
 void copy_async(void *to, const void *from, int bytes, int used, Where where);
 void copy_commit();
-void copy_wait(int groups); /* until at most so many of the latest groups are under way; -1: all */
+void copy_wait(int groups); /* waits until at most so many latest groups are under way; -1: all */
 
 /* An atomic access, which no instrumented code makes; `code` is behind its call. Does not return
  * when it is wrong. */

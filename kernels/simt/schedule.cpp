@@ -23,7 +23,7 @@ static std::size_t volume(const dim3 &size) {
     return std::size_t{size.x} * size.y * size.z;
 }
 
-/* No more than memory that is there, whatever the configuration says. */
+/* Refuses to take more memory than there is, whatever the configuration says. */
 static std::size_t thread_count(const Config &config) {
     std::size_t count = volume(config.block);
     return count <= max_threads ? count : 0;

@@ -12,7 +12,7 @@ struct Shadow::Judge {
     const Clocks &clocks;
     bool across_blocks;
 
-    /* The earlier one comes before, or there was none. */
+    /* Does the earlier access precede this one, or was there none? */
     bool ordered(Access earlier) const {
         if (earlier.word == 0) {
             return true;
@@ -30,7 +30,8 @@ struct Shadow::Judge {
                !ordered(earlier);
     }
 
-    /* `slot` says so from now on; bytes that the same thread touched in the same epoch stay in. */
+    /* Records the access in `slot`; bytes that the same thread touched in the same epoch stay
+     * there. */
     void enter(Access &slot, Code &slot_code, unsigned bytes) const {
         unsigned kept = (slot.word ^ who.word) >> 2 == 0 ? slot.bytes() : 0;
         slot.word = who.word | kept | bytes;

@@ -63,16 +63,16 @@ class Shadow {
     /* Forgets who touched these bytes. */
     void forget(std::size_t offset, std::size_t count);
 
-    /* Records an access, made at `code`, by a thread whose block is at `clocks`. Returns true
-     * when it races; `found` then says with what. */
+    /* Records an access that a thread made at `code`; its block is at `clocks`. Returns true when
+     * it races; `found` then says with what. */
     bool access(std::size_t offset, std::size_t count, bool write, Access who, Code code,
                 const Clocks &clocks, bool across_blocks, Conflict &found);
 
   private:
     struct Cell {
         Access write;
-        Access reads[2]; /* of two threads when there were more: they are all still unordered */
-        Code write_code; /* where each was made, the last time */
+        Access reads[2]; /* of two threads, even if there were more, all still unordered */
+        Code write_code; /* where each was made last */
         Code read_codes[2];
     };
     struct Judge;

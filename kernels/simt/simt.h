@@ -28,7 +28,7 @@ enum class Finding {
     race_global,          /* the same on a declared buffer, in one block or in two */
     in_flight,            /* access to bytes that a copy still writes: a missing wait */
     out_of_bounds_shared, /* in no shared array of the block */
-    out_of_bounds_global, /* in no declared buffer, nor elsewhere where it may access */
+    out_of_bounds_global, /* in no declared buffer, nor in other memory that it may access */
     write_to_constant,    /* a write to a buffer declared as read only */
     uninitialized_shared, /* a read of shared bytes that nobody wrote in this block */
     misaligned,           /* an asynchronous copy, ldmatrix or atomic at a misaligned address */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers of a block and collectives of a warp. The last to arrive does the work and goes on; the
- * others wait until then. */
+/* Barriers of a block and collectives of a warp. The last thread to arrive does the work and goes
+ * on; the others wait until then. */
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ static bool same_place(const Where &a, const Where &b) {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
-/* The members wait no more; what they did until now is ordered with what they do from now on. */
+/* The members no longer wait. What they did before now precedes what they do from now on. */
 void Machine::meet(const std::vector<int> &who, bool orders) {
     if (orders) {
         clocks.join(who);
@@ -60,7 +60,7 @@ void Machine::disagree(const Collective &pending, const char *name, Where where)
         place.where.line);
 }
 
-/* The collective that the running lane completes or helps to, newly made if need be. */
+/* The collective that the running lane joins or completes; made if there is none. */
 Collective *Machine::joined(std::vector<Collective> &pending, const Collective &kind,
                             unsigned lane_bit) {
     for (Collective &one : pending) {
@@ -160,7 +160,7 @@ void Machine::complete_barrier(Barrier &one) {
     meet(members, true);
 }
 
-/* Nobody waits for it any more: what waited only for it is complete. */
+/* Nobody waits for an ended thread: completes what waited only for it. */
 void Machine::thread_ended(int thread) {
     int warp = thread / warp_size;
     for (std::size_t i = 0; i < collectives[warp].size();) {

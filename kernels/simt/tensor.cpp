@@ -36,7 +36,7 @@ struct LoadOperand {
     int count;
     bool transposed;
     const char *row;
-    const void *code; /* behind the call */
+    const void *code; /* the address after the call */
 };
 
 /* Reads the rows of one matrix, each on behalf of the lane that points there. */
@@ -89,8 +89,8 @@ void load_matrices(unsigned *to, int count, bool transposed, const void *row, Wh
                        where);
 }
 
-/* T: float, for binary16 matrices; unsigned, for those of any 16-bit elements, with a sum of one's
- * own. */
+/* T: float, for binary16 matrices; unsigned, for matrices of any 16-bit elements, with a sum of the
+ * caller's. */
 template <class T> struct MultiplyOperand {
     T *d;
     const unsigned *a;

@@ -20,8 +20,7 @@ __global__ void attend_row(cp_kernel_call call) {
     while (call.query_begin[s + 1] <= row) {
         s++;
     }
-    /* The last query row of a sequence sees all its keys, the one before it all but one, and so on.
-     */
+    /* The last query row of a sequence sees all its keys, the row before it all but one, ... */
     int n_keys = call.n_tokens[s] - (call.query_begin[s + 1] - 1 - row);
     int kv_head = head / (call.n_heads / call.n_kv_heads);
     const int *table = call.table + (long long)s * call.table_width;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: a shared object that does what CONSTRUCTOR says as it is loaded: hang, crash or exit.
- */
+/* For tests: a shared object that does what CONSTRUCTOR says while it loads: hang, crash or
+ * exit. */
 #define _POSIX_C_SOURCE 200809L /* pause */
 
 #include <stdint.h>

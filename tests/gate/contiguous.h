@@ -26,8 +26,8 @@ static inline void gather_rows(const struct cp_kernel_call *call, size_t size, v
     }
 }
 
-/* The whole pool, [capacity][h_kv][c][d]; what is nobody's is copied, but nobody calculates with
- * it. */
+/* The whole pool, [capacity][h_kv][c][d]. Slots without a key are copied too, but nobody computes
+ * with them. */
 static inline void gather_pool(const struct cp_kernel_call *call, size_t size, const void *from,
                                long long chunk, long long head, long long slot, void *to) {
     size_t row_bytes = (size_t)call->head_dim * size;
@@ -42,7 +42,7 @@ static inline void gather_pool(const struct cp_kernel_call *call, size_t size, c
     }
 }
 
-/* The other way round: out is [n_rows][h][d] numbers of `size` bytes, lse [n_rows][h]. */
+/* Copies results back: out is [n_rows][h][d] numbers of `size` bytes, lse [n_rows][h]. */
 static inline void scatter_results(const struct cp_kernel_call *call, size_t size, const void *out,
                                    const double *lse) {
     size_t row_bytes = (size_t)call->head_dim * size;
@@ -57,7 +57,7 @@ static inline void scatter_results(const struct cp_kernel_call *call, size_t siz
     }
 }
 
-/* Only the pages of the plan that have something to say are touched. */
+/* Touches only the pages of the plan that hold data. */
 static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *plan) {
     plan->capacity = call->capacity;
     plan->chunk_size = call->chunk_size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the numbers of a call are, for the kernels here: only index arithmetic, no part of the
- * algorithm. */
+/* Where the numbers of a call lie, for the kernels of this directory: only index arithmetic, no
+ * part of the algorithm. */
 #ifndef CHUNKPROOF_TESTS_GATE_KERNEL_UTIL_H
 #define CHUNKPROOF_TESTS_GATE_KERNEL_UTIL_H
 
@@ -48,8 +48,9 @@ static inline long long lse_at(const struct cp_kernel_call *call, int row, int h
     return row * call->lse_row + head * call->lse_head;
 }
 
-/* Binary16 and bfloat16 are binary32 numbers: exact. Not for CP_FP64. Those of 16 bits are put
- * where binary32 has their bits, and not given to the library: nothing is done more often. */
+/* Reads a number exactly: binary16 and bfloat16 are binary32 numbers. Not for CP_FP64. Numbers of
+ * 16 bits are moved to the places of binary32's bits without the library, because nothing is done
+ * more often. */
 static inline float load(const void *array, int type, long long at) {
     if (type == CP_FP32) {
         return ((const float *)array)[at];

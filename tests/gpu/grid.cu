@@ -18,8 +18,7 @@ struct Totals {
 
 static const char *const query_modes[] = {"decode", "several", "all", "more"};
 
-/* One version on one case; `far`: the chunks lie so many places behind the first one of the pool.
- */
+/* Runs one version on one case; `far`: the chunks lie that many places later in the pool. */
 static void run(Totals &totals, const shape &s, int seed, int version, int most_rows, int far) {
     Judgement judgement;
     try {

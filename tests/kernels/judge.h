@@ -67,7 +67,7 @@ struct Row {
     std::vector<double> k, v, scratch, expected, bound;
     double lse, lse_bound;
 
-    /* What the kernel may give for a query row and head. */
+    /* What the kernel must give for a query row and head, and how far it may be off. */
     Row(const attend_case &c, int version, const Schedule &schedule, int row, int head) {
         std::size_t d = c.shape.head_dim;
         int s = case_sequence_of(&c, row), keys = case_visible(&c, row);
@@ -98,7 +98,7 @@ struct Row {
     }
 };
 
-/* Of a result: its largest error as a part of the bound; and the first number that is wrong, "" for
+/* A verdict on a result: the largest error / bound, and the first number that is wrong, "" for
  * none. */
 struct Judgement {
     double largest = 0.0;
@@ -137,7 +137,7 @@ static inline void judge_row(Judgement &judgement, const attend_case &c, const R
     }
 }
 
-/* `most_rows`: judges so many of the pairs (query row, head) at most, spread evenly. */
+/* `most_rows`: judges at most so many pairs (query row, head), spread evenly. */
 static inline Judgement judge(const attend_case &c, int version, const Schedule &schedule,
                               const void *out, int out_type, const double *lse,
                               int most_rows = INT_MAX) {

@@ -41,7 +41,7 @@ static inline cp_cuda_limits limits_of(const attend_case &c, int chunks_per_task
     return l;
 }
 
-/* All of it lives as long as this does. What goes wrong is thrown: std::runtime_error. */
+/* Owns all that it makes. Errors are thrown: std::runtime_error. */
 struct Rig {
     cudaStream_t stream = nullptr;
     attend_case c;
@@ -119,7 +119,7 @@ struct Rig {
         return loaded(std::vector<unsigned char>(n, 0xFF).data(), n);
     }
 
-    /* Everything that was started is done. */
+    /* Waits until everything that was started is done. */
     void settle() const {
         must(cudaStreamSynchronize(stream));
     }
@@ -160,7 +160,7 @@ struct Rig {
         return results();
     }
 
-    /* The results, which are a version's, by the certified tolerance (judge.h). */
+    /* Judges the results of a version by the certified tolerance (judge.h). */
     Judgement judged(int version, int most_rows = INT_MAX) const {
         std::vector<unsigned char> out = fetch(attention.out, out_bytes);
         std::vector<unsigned char> bytes = fetch(attention.lse, lse_bytes);
@@ -172,8 +172,8 @@ struct Rig {
                      lse.data(), most_rows);
     }
 
-    /* The same chunks `by` places later in a pool that has room for them: the launcher sees the
-     * plan so, K and V are copied there, and the case stays. Update with this instead. */
+    /* Moves the chunks `by` places later in a pool that has room for them. The launcher sees the
+     * plan so, K and V are copied there, and the case stays. Update with this plan instead. */
     int update_far_away(int by) {
         std::size_t slots = static_cast<std::size_t>(c.shape.n_kv_heads) * c.shape.chunk_size;
         std::size_t chunk = 2 * slots * c.shape.head_dim, all = c.plan->capacity * chunk;
@@ -203,8 +203,8 @@ struct Rig {
         }
     }
 
-    /* As after an append, or before it: the sequences that have two keys of their own in their last
-     * chunk have `by` keys more. Only lengths change (PLAN-6). */
+    /* Makes lengths as after an append, or before it: the sequences that have two keys of their own
+     * in their last chunk have `by` keys more. Only lengths change (PLAN-6). */
     void change_lengths(int by) {
         for (int s = 0; s < c.plan->n_sequences; s++) {
             cp_plan_row &row = c.plan->row[s];

@@ -16,8 +16,8 @@ struct Exact : chunkproof::Field {};
 
 const int n_versions = 3;
 
-/* The whole of attention by a version, 1 .. n_versions: the first finding, or none. Of `config`,
- * seed, limits and buffers count. In numbers, versions 1 and 2 have scores in nats, version 3 in
+/* Attention by a version, 1 .. n_versions. Returns the first finding, or none. `config` gives only
+ * the seed, limits and buffers. In numbers, versions 1 and 2 have scores in nats, version 3 in
  * bits. */
 template <class A>
 simt::Report attend(int version, simt::Config config, const chunkproof::Problem<A> &problem,

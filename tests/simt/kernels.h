@@ -6,7 +6,7 @@
 
 namespace KERNELS {
 
-/* How blocks hand over what they wrote: in the first four ways rightly. */
+/* How blocks hand over what they wrote; the first four ways are right. */
 enum class HandOver {
     one_fences,
     all_fence,

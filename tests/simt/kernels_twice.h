@@ -37,7 +37,7 @@ template <class T> simt::Buffer constant(const char *name, const std::vector<T> 
     return {name, data.data(), data.size() * sizeof(T), false};
 }
 
-/* The launch found nothing; what it found is printed when it did. */
+/* Did the launch find nothing? Else prints what it found. */
 inline void assert_ok(const simt::Report &report) {
     if (!report.ok()) {
         fail_msg("%s", report.text.c_str());

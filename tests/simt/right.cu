@@ -75,8 +75,7 @@ __global__ void part_of_a_warp(int *out) {
     out[t] = sum;
 }
 
-/* Warps 0 and 1 hand numbers to warps 2 and 3 by one barrier each pair; warp 4 has no part in it.
- */
+/* Warps 0 and 1 hand numbers to warps 2 and 3 by one barrier for each pair; warp 4 has no part. */
 __global__ void named_barriers(int *out) {
     SIMT_SHARED(int, tile, [64]);
     int t = static_cast<int>(threadIdx.x);

