@@ -30,32 +30,32 @@ SOUNDNESS = ROOT / "proofs" / "SOUNDNESS.md"
 NOT_PROVED = "### Clauses that no proof has"
 IN_PART = "### Clauses of which the contracts say a part"
 NOT_NAMED = "### Clauses that no contract, theorem or check names"
-COLUMNS = "| clause | contract | comment | Coq | CBMC | fault | tests | faults | kernels |"
-KINDS = ("WP, contract", "WP, comment", "Coq", "CBMC", "By a fault alone", "Tests", "Kernels")
+COLUMNS = "| clause | contract | comment | Coq | CBMC | fault alone | tests | faults | kernels |"
+KINDS = ("Contract", "Comment", "Coq", "CBMC", "By a fault alone", "Tests", "Kernels")
 INTRODUCTION = """# What is proved by what
 
-Written by `scripts/traceability.py --write` from the sources; `make lint` fails when it is out of
-date. What a proof is worth, and what it assumes: [SOUNDNESS.md](SOUNDNESS.md). This page finds
-names: that a contract says all of a clause whose number it carries is seen by reading it.
+`scripts/traceability.py --write` writes this page from the sources; `make lint` fails when it is
+out of date. [SOUNDNESS.md](SOUNDNESS.md) says what a proof is worth, and what it assumes. The page
+finds names. A reader has to see whether a contract says all of the clause whose number it carries.
+The table of a chapter counts the names, and the lists below it have them:
 
-The table of a chapter counts; the list below it names:
+| column | what it counts |
+|---|---|
+| contract | functions of ref/, proved at full size, whose contract carries the clause's number |
+| comment | functions of which only the words above the contract name the clause |
+| Coq | theorems about the mathematics |
+| CBMC | harnesses (proofs/cbmc) with a check of that number, for every content of a small tree |
+| fault alone | what a seeded fault of the clause breaks, though nothing there has its number |
+| tests | programs that notice a seeded fault of the clause, and test files that cite it |
+| faults | how many seeded faults of the clause a proof, and a test, must notice |
+| kernels | harnesses, tests and seeded faults about kernels/, which show nothing of the reference |
 
-- WP, contract: functions of ref/ that are proved at full size and whose contract carries the
-  clause's number: in its text, in a label of an `ensures` or `requires` (`num_10_bound`), or in a
-  predicate of an `ensures`. `.../` stands before consequences that are proved from contracts alone
-  (proofs/wp/*_laws.c). `In part:` what of the clause the contracts do not say stands in
-  SOUNDNESS.md.
-- WP, comment: functions of which only the words above the contract say that it is this clause.
-- Coq: theorems about the mathematics. CBMC: harnesses (proofs/cbmc) with a check of the clause's
-  number, for every content of a small tree.
-- By a fault alone: what a seeded fault of the clause breaks although nothing there carries the
-  clause's number. It shows that a proof notices this fault, not that it proves the clause, and does
-  not count as a proof of it.
-- Tests: the programs that notice a seeded fault of the clause, and the test files that cite it.
-- Kernels: the harnesses, tests and seeded faults that are about kernels/. They show nothing of the
-  reference, and are in no other list.
-- Faults, in the table alone: how many seeded faults of the clause a proof (WP, Coq, CBMC) and a
-  test must notice.
+- A contract carries a number in its text, in a label of an `ensures` or `requires`
+  (`num_10_bound`), or in a predicate of an `ensures`. `.../` stands before consequences that are
+  proved from contracts alone (proofs/wp/*_laws.c). Where it says `in part:`, SOUNDNESS.md has what
+  the contracts do not say.
+- What is broken by a fault alone shows that a proof notices this fault. It is no proof of the
+  clause, and does not count as one.
 
 """
 
