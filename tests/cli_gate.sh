@@ -77,6 +77,32 @@ keeps_lengths() {
         has "right at first, but wrong when it runs again with more keys for each sequence"
 }
 
+# It takes no sizes that it has had before, once others came.
+refuses_what_it_took() {
+    sed 's/^static int attend(const struct cp_kernel_call \*call) {/static int had[4096][5], n_had;\
+\
+static const char *refuses(const struct cp_kernel_call *c) {\
+    int now[5] = {c->n_rows, c->n_heads, c->head_dim, c->chunk_size, c->n_sequences};\
+    for (int i = 0; i + 1 < n_had; i++) {\
+        if (memcmp(had[i], now, sizeof now) == 0 \&\&\
+            memcmp(had[n_had - 1], now, sizeof now) != 0) {\
+            return "it has had these sizes";\
+        }\
+    }\
+    return NULL;\
+}\
+\
+&\
+    int now[5] = {call->n_rows, call->n_heads, call->head_dim, call->chunk_size,\
+                  call->n_sequences};\
+    memcpy(had[n_had++ % 4096], now, sizeof now);/
+        s/    .workspace = workspace,/    .refuses = refuses,\
+&/' tests/example/paged_kernel.c >"$work/once.c"
+    status 1 --kernel "$work/once.c" --cases 40 --first &&
+        has "is refused when it comes again after others: it has had these sizes" &&
+        grep -q "^remembers, .*; breaks GATE-4" "$work/out"
+}
+
 # What the rules of others say, of a right kernel and of one that is wrong by what most of them let
 # pass.
 rules() {
@@ -392,6 +418,7 @@ ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input G
 ok "the rules of others" rules
 ok "a sequence that is wrong among others alone" among_others
 ok "a kernel that keeps lengths" keeps_lengths
+ok "a kernel that refuses what it took" refuses_what_it_took
 ok "what is not judged" not_judged
 ok "merges that are not divided" merges_undivided
 ok "the same seed, the same cases" repeatable
