@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Objects. Each depends on the command line that compiles it: other flags, other objects.
 
+$(BUILD)/obj/ref/%.o: EXTRA_CFLAGS += $(REF_CFLAGS)
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<

@@ -293,6 +293,9 @@ static void nothing_is_claimed_without_ground(void **state) {
     row.n_keys = CP_TOLERANCE_MOST + 1; /* no key is looked at */
     cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, &lse, &lse_bound);
     assert_true(isinf(bound) && isinf(lse_bound));
+    bound = 0.0; /* and nobody asks for the log-sum-exp */
+    cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, NULL, NULL);
+    assert_true(isinf(bound));
 }
 
 /* A weight below the normal numbers is not computed; where its value is huge, the bound pays for

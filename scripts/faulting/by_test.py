@@ -16,15 +16,21 @@ from .who import GCC, Outcome, Verdict, Who, make
 LIBRARIES = [GCC / "tests" / "libsupport.a", GCC / "libchunkproof.a"]
 MOST, IDLE = 600, 120  # seconds of processor time for a program, and without any
 Command = Sequence[object]
+FIRST = {"CMOCKA_TEST_ABORT": "1"}  # cmocka ends the program at the first test that fails
+
+
+def failing(lines: Sequence[str]) -> list[str]:
+    """Tests that began and did not end well, as cmocka says it."""
+    begun, passed, skipped = (
+        [line.removeprefix(mark) for line in lines if line.startswith(mark)]
+        for mark in ("[ RUN      ] ", "[       OK ] ", "[  SKIPPED ] ")
+    )
+    return [test for test in begun if test not in passed + skipped]
 
 
 def judged(result: subprocess.CompletedProcess[str], program: str) -> Outcome:
     lines = result.stdout.splitlines() + result.stderr.splitlines()
-    failed = [
-        line.split("] ", 1)[1]
-        for line in lines
-        if line.startswith("[  FAILED  ] ") and "listed below" not in line
-    ]
+    failed = failing(lines)
     said = [line.split(": ", 2)[2] for line in lines if line.startswith("ERROR: version")]
     how = ", ".join(dict.fromkeys(failed)) or f"the test stopped with status {result.returncode}"
     return Outcome(
@@ -48,7 +54,7 @@ def build_and_run(
         if build.returncode != 0:
             return Outcome(Verdict.NO_TEST, f"{program}: {build.stderr}")
     try:
-        outcome = judged(programs.run([place / "test"], MOST, IDLE, **settings), program)
+        outcome = judged(programs.run([place / "test"], MOST, IDLE, **FIRST, **settings), program)
     except programs.Endless as why:
         return Outcome(Verdict.NOTICED, f"{program}: {why}")
     shutil.rmtree(place, ignore_errors=True)
