@@ -91,7 +91,8 @@ def check_exclusions():
             marked[path] = sum(1 for line in source if MARKER.search(line))
     with open("coverage/exclusions.md", encoding="utf-8") as text:
         listed = Counter(re.findall(r"^- (ref/\w+\.[ch]):", text.read(), re.M))
-    return [f"{path}: {marked[path]} exclusions marked, {listed[path]} listed in coverage/exclusions.md"
+    return [f"{path}: {marked[path]} exclusions marked, "
+            f"{listed[path]} listed in coverage/exclusions.md"
             for path in sorted({*marked, *listed}) if marked[path] != listed[path]]
 
 

@@ -90,15 +90,17 @@ def rows(left, title, points, width=420):
     parts = [text(left + width / 2, bottom + 34, title, "small", "middle")]
     for tick in ticks:
         marked = f' style="stroke: {GREY}"' if tick == 1.0 else ""
-        parts += [f'<line x1="{place(tick):.1f}" x2="{place(tick):.1f}" y1="{top - 10}" y2="{bottom}" '
+        x = place(tick)
+        parts += [f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top - 10}" y2="{bottom}" '
                   f'class="grid"{marked}/>',
-                  text(place(tick), bottom + 16, f"{tick:g}", "small", "middle")]
+                  text(x, bottom + 16, f"{tick:g}", "small", "middle")]
     for i, (row, series) in enumerate(points):
         y = top + step * (i + 0.5)
         parts.append(text(left - 10, y + 4, row, "small", "end"))
         for name, (least, median, most) in series.items():
             colour = COLOURS[names.index(name) % len(COLOURS)]
-            parts += [f'<line x1="{place(least):.1f}" x2="{place(most):.1f}" y1="{y:.1f}" y2="{y:.1f}" '
+            parts += [f'<line x1="{place(least):.1f}" x2="{place(most):.1f}" '
+                      f'y1="{y:.1f}" y2="{y:.1f}" '
                       f'class="curve" stroke="{colour}"/>',
                       f'<circle cx="{place(median):.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>']
     for i, name in enumerate(names):

@@ -14,7 +14,8 @@ CORPUS = ROOT / "fuzz" / "corpus"
 DICTIONARIES = ROOT / "fuzz" / "dictionaries"
 WORK = ROOT / "build" / "fuzz"
 # Warnings are for other builds to make errors of: a seeded fault may leave a variable unused.
-SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -Wno-error"
+SANITIZE = ("-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all "
+            "-Wno-error")
 
 OPERATIONS = ("tree", "plan", "opt_tree", "attention", "schedule", "kernels")
 TARGETS = OPERATIONS + ("trace", "script", "gate_case", "bound_case", "options")
@@ -68,7 +69,8 @@ class LibFuzzer:
 
     @staticmethod
     def environment(target):
-        """A stack of a fiber would be emptied anew for each thread of a kernel: there it takes too long."""
+        """A stack of a fiber would be emptied anew for each thread of a kernel:
+        there it takes too long."""
         return {} if target == "kernels" else \
             {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"}
 
@@ -129,8 +131,8 @@ class Afl:
         stats = directory / "default" / "fuzzer_stats"
         pairs = dict(re.findall(r"^(\w+) *: (\S+)", stats.read_text(),
                                 re.M)) if stats.exists() else {}
-        return pairs and f"runs {pairs['execs_done']}, edges {pairs['edges_found']}, inputs {pairs['corpus_count']}, " \
-            f"{pairs['execs_per_sec']}/s"
+        return pairs and f"runs {pairs['execs_done']}, edges {pairs['edges_found']}, " \
+            f"inputs {pairs['corpus_count']}, {pairs['execs_per_sec']}/s"
 
     @staticmethod
     def found(directory):
@@ -143,7 +145,8 @@ ENGINES = {engine.name: engine for engine in (LibFuzzer, Afl)}
 
 def build(engine, targets):
     if not engine.is_there():
-        raise Unusable(f"{engine.name} is missing: it needs {engine.needs[0]} (package {engine.needs[1]})")
+        raise Unusable(f"{engine.name} is missing: "
+                       f"it needs {engine.needs[0]} (package {engine.needs[1]})")
     where = engine.build.relative_to(ROOT)
     goals = [f"{where}/fuzz/{target}" for target in targets] + [f"{where}/fuzz/mutator.so"]
     settings = {"BUILD": where, "DEPS": "skip", **engine.settings()}
@@ -161,7 +164,8 @@ def make(directory, settings, goals):
 # ---- Findings ----
 
 def failure(engine, target, data):
-    """What the target says of these bytes when it fails, without its numbers; None when it does not."""
+    """What the target says of these bytes when it fails, without its numbers;
+    None when it does not."""
     program, environment = engine.build / "fuzz" / target, {**os.environ,
                                                             **LibFuzzer.environment(target)}
     with tempfile.NamedTemporaryFile() as file:
@@ -285,8 +289,8 @@ def bounded(target, runs, program=None):
 
 
 def merge(target):
-    """The committed corpus becomes a small one that reaches all that it and the found one reach; what has a name in
-    words stays."""
+    """The committed corpus becomes a small one that reaches all that it and the found one reach;
+    what has a name in words stays."""
     committed, found = CORPUS / target, WORK / "corpus" / target
     committed.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:

@@ -57,8 +57,8 @@ def conforms(outputs):
     other = [(one, two) for one, two in zip(*lines) if one != two]
     good = all(output.returncode == 0
                for output in outputs) and lines[0] == lines[1] and len(lines[0]) > 0
-    print(f"{'ok' if good else 'not ok'} - the executor does what the device does: {len(lines[0])} kernels, "
-          f"{len(other)} differ", flush=True)
+    print(f"{'ok' if good else 'not ok'} - the executor does what the device does: "
+          f"{len(lines[0])} kernels, {len(other)} differ", flush=True)
     for one, two in other:
         print(f"# device   {one}\n# executor {two}", flush=True)
     return good
@@ -127,9 +127,10 @@ def report(rows, device):
         table.append([*key[:4], f"{key[4]}/{key[5]}", f"{limit:.1f}",
                       *(cell(by_kernel.get(kernel)) for kernel in kernels),
                       f"{100 * limit / ours:.0f} %"])
-    return ("Latency of attention in decoding, in microseconds: the median, and in brackets the spread from the 10th\n"
-            "to the 90th percentile; of each kernel the fastest cutting of the paths. The second-level cache is\n"
-            f"overwritten before each run.\n\n{device}\n\n" + markdown(head, table))
+    return ("Latency of attention in decoding, in microseconds: the median, and in brackets the\n"
+            "spread from the 10th to the 90th percentile; of each kernel the fastest cutting of\n"
+            "the paths. The second-level cache is overwritten before each run.\n\n"
+            f"{device}\n\n" + markdown(head, table))
 
 
 def picture(rows):
@@ -172,8 +173,9 @@ def bench(programs, out, small):
     faster = [row for row in rows if float(row["median_us"]) < float(row["limit_us"])]
     for row in faster:
         print("# faster than the device can be:", ",".join(row.values()))
-    print(f"{'ok' if rows and not faster else 'not ok'} - the benchmark: {len(rows)} measurements of "
-          f"{len(fastest(rows))} loads, {len(faster)} faster than the limit; {out}/bench.csv, bench.md, bench.svg")
+    print(f"{'ok' if rows and not faster else 'not ok'} - the benchmark: "
+          f"{len(rows)} measurements of {len(fastest(rows))} loads, "
+          f"{len(faster)} faster than the limit; {out}/bench.csv, bench.md, bench.svg")
     return 0 if rows and not faster else 1
 
 

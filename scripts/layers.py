@@ -16,8 +16,8 @@ import re
 import subprocess
 import sys
 
-# stem: the stems below it that it may name. The phases take the plan, never the tree; what they share
-# with attend is the description of the problem, struct cp_attention.
+# stem: the stems below it that it may name. The phases take the plan, never the tree; what they
+# share with attend is the description of the problem, struct cp_attention.
 BELOW = {
     "limits": "",
     "status": "version",
@@ -45,6 +45,8 @@ BELOW = {
     "opt": "limits status attention kernel",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
+INCLUDE = re.compile(r'\s*#\s*include\s*["<]'
+                     r'((?:chunkproof/|ref/|proofs/logic/|\.\./)?\w+\.h)[">]')
 
 
 def stem_of(path):
@@ -63,7 +65,7 @@ def check_text(path):
     findings = []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
-            found = re.match(r'\s*#\s*include\s*["<]((?:chunkproof/|ref/|proofs/logic/|\.\./)?\w+\.h)[">]', line)
+            found = INCLUDE.match(line)
             if not found or not exists_in_project(found[1], path):
                 continue
             other = stem_of(found[1])

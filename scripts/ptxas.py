@@ -41,7 +41,8 @@ def read_log(path):
     release = re.search(r"release ([\d.]+)", text)
     rows, at = {}, None
     for line in text.splitlines():
-        found = re.search(r"Compiling entry function '(?:void )?chunkproof::([\w:]+<[^']*?>)\(.*' for 'sm_(\w+)'", line)
+        found = re.search(r"Compiling entry function '(?:void )?chunkproof::([\w:]+<[^']*?>)\(.*'"
+                          r" for 'sm_(\w+)'", line)
         if found:
             kernel = re.sub(r"chunkproof::|Real(InBits)?, ", "", found[1])
             at = {"kernel": kernel, "capability": found[2], "spilled": 0, "shared": 0,
@@ -72,7 +73,8 @@ def write_table(rows):
 
 def findings_of(rows, table):
     for kernel, capability in sorted(set(rows) ^ set(table)):
-        yield f"{kernel} for {capability}: {'not in the table' if (kernel, capability) in rows else 'gone'}"
+        what = "not in the table" if (kernel, capability) in rows else "gone"
+        yield f"{kernel} for {capability}: {what}"
     for key in sorted(set(rows) & set(table)):
         row, then = rows[key], table[key]
         for column, most in (("registers", "limit"), ("spilled", "spilled"), ("shared", "shared")):

@@ -2,11 +2,11 @@
 """The stages of `make verify`, in order. scripts/verify.py runs them; scripts/README.md says how a
 stage reports what it found. To add one, add a line here.
 
-A need is the name of a command, or (what it is, a command line that shows whether it is there).
-A stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead; one
+A need is the name of a command, or (what it is, a command line that shows whether it is there). A
+stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead. One
 that has `tiers` belongs to these only (to none: ()), and runs in another when it is named: .ci/run
-names some of the deep ones. `cores` are the processors that it keeps busy; 0: all. Stages whose cores fit into one
-more than there are run side by side; what they build, they build one after the other (make()).
+names some. `cores` are the processors that it keeps busy; 0: all. Stages whose cores fit into one
+more than there are run side by side; what they build, they build in turn (make()).
 """
 import os
 from dataclasses import dataclass, field
@@ -87,7 +87,8 @@ def gate():
 
 # No recovery: the first finding ends the program, which is then a failed test.
 SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
-MEMCHECK = "valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible"
+MEMCHECK = ("valgrind --quiet --error-exitcode=99 --leak-check=full "
+            "--show-leak-kinds=definite,possible")
 # The walks through many small worlds: most of the time of every instrumented run.
 WALKS = ("tiny", "opt_tiny", "trace_replay")
 
@@ -106,8 +107,8 @@ FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}
 
 
 def sanitized(compiler, tiers=TIERS):
-    """Unit tests and, but for the quick tier, the command's: what is installed is not sanitized, and what compiles kernel
-    after kernel takes too long.
+    """Unit tests and, but for the quick tier, the command's: what is installed is not sanitized,
+    and what compiles kernel after kernel takes too long.
     """
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
@@ -146,10 +147,12 @@ def arm64():
     """opt/ on 64-bit ARM, emulated: its vectors (NEON) and its tree."""
     compiler = f"aarch64-linux-gnu-gcc --sysroot={ARM}"
     stems = ("opt", "opt_exp", "opt_kernels", "opt_refusal", "opt_tree")
-    options = f"CC='{compiler}' AR=aarch64-linux-gnu-ar XML_CFLAGS=-I=/usr/include/libxml2 XML_LIBS=-lxml2"
+    options = f"CC='{compiler}' AR=aarch64-linux-gnu-ar " \
+              "XML_CFLAGS=-I=/usr/include/libxml2 XML_LIBS=-lxml2"
     run = tests("arm64", options, f"--only unit --wrap 'qemu-aarch64 -L {ARM}' " + " ".join(stems),
                 " ".join(f"build/arm64/tests/test_{stem}" for stem in stems))
-    probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} -x c - -o build/tools/arm64.probe && " \
+    probe = f"echo 'int main(void) {{ return 0; }}' | " \
+            f"{compiler} -x c - -o build/tools/arm64.probe && " \
             f"qemu-aarch64 -L {ARM} build/tools/arm64.probe"
     return Stage("arm64", f'[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS=2e6; {run}',
                  ("aarch64-linux-gnu-gcc", "qemu-aarch64", ("libraries for ARM", probe)),
@@ -157,7 +160,8 @@ def arm64():
 
 
 def tolerance():
-    """Emulated kernels against the certified tolerance; fuzz/README.md. Deep: half an hour of two cores."""
+    """Emulated kernels against the certified tolerance; fuzz/README.md. Deep:
+    half an hour of two cores."""
     run = make("gcc", "tolerance-check", f"CC=gcc JOBS={JOBS}")
     return Stage("tolerance", 'case $TIER in deep) n=1e9 ;; *) n=1e6 ;; esac; '
                  f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), tiers=ABOVE_QUICK, limit=4 * 3600)
@@ -170,17 +174,20 @@ def simt(build, compiler, options="", tiers=ABOVE_QUICK):
 
 
 def oracle():
-    """The double-precision reference against the correctly rounded oracle, over millions of numbers."""
+    """The double-precision reference against the correctly rounded oracle, over
+    millions of numbers."""
     run = "CHUNKPROOF_ELEMENTS=3e6 CHUNKPROOF_SEED=2 build/gcc/tests/test_exact"
     return Stage("oracle", make("gcc", "tests-c", "CC=gcc") +
-                 f" && {{ {run}; }} >build/verify/oracle.txt 2>&1; status=$?; cat build/verify/oracle.txt; "
+                 f" && {{ {run}; }} >build/verify/oracle.txt 2>&1; status=$?; "
+                 "cat build/verify/oracle.txt; "
                  "grep '^elements' build/verify/oracle.txt; exit $status",
                  ("gcc",), tiers=("deep",), cores=1)
 
 
 def fuzz(name, arguments, tiers, limit=1800):
     """Fuzzing with clang's engine (fuzz/README.md)."""
-    probe = "echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | " \
+    probe = "echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n)" \
+            " { return !d && n; }' | " \
             "clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null"
     return Stage(name, arguments, ("clang", "objcopy", ("libFuzzer of clang", probe)), tiers=tiers,
                  limit=limit)

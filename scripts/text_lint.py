@@ -9,7 +9,8 @@
     scripts/text_lint.py [paths|built|columns]...     all without a name
 
 It looks at the files that git tracks, and at new ones that git does not ignore. Data is not text:
-fuzz inputs, golden outputs, saved cases, the licence. Exit status 0 right, 1 a finding, 2 bad use.
+fuzz inputs, golden outputs, saved cases, the proofs' expected.txt, the licence. Exit status 0
+right, 1 a finding, 2 bad use.
 """
 import io
 import os
@@ -25,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_COLUMNS = 100
 DATA = re.compile(r"^(LICENSE$|fuzz/corpus/|tests/golden/|tests/gate/cases/)"
                   r"|^kernels/resources[.]csv$|(^|/)expected\.txt$"
-                  r"|\.(json|jsonl|fault|faults|svg|png)$")
+                  r"|\.(jsonl|svg|png)$")
 BUILT_NAMES = re.compile(r"\.(o|a|so|d|gcda|gcno|vo|vok|vos|glob|pyc|goto)$|(^|/)__pycache__/")
 BUILT_BYTES = (b"\x7fELF", b"!<arch>\n", b"\xcf\xfa\xed\xfe", b"MZ")
 CODE = r"c|h|cu|cuh|cpp|py|sh|bash|v|md|mk|awk"

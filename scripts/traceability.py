@@ -2,21 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clause by clause: what is proved by what. Writes proofs/TRACEABILITY.md.
 
-    scripts/traceability.py            checks that the file is up to date, and that each clause has its
-                                       evidence: a proof that names it, and a seeded fault that a proof
-                                       notices; or a line in SOUNDNESS.md that says why it has not
+    scripts/traceability.py            checks that the file is up to date, and that each clause has
+                                       its evidence: a proof that names it, and a seeded fault that
+                                       a proof notices; or a line in SOUNDNESS.md that says why it
+                                       has not
     scripts/traceability.py --write    writes the file
 
-What names a clause, and is found in the sources: a contract of a function that WP proves (expected.txt), in its
-text, in a label (num_10_bound) or by a predicate of an `ensures` that cites the clause; weaker, the comment above
-such a contract; a theorem of Coq below a comment that cites it; a CHECK of a harness of CBMC that cites it. A
-seeded fault that a proof notices names nothing: what it breaks stands apart. So does what is about kernels/.
+What names a clause, and is found in the sources: a contract of a function that WP proves
+(expected.txt), in its text, in a label (num_10_bound) or by a predicate of an `ensures` that cites
+the clause; weaker, the comment above such a contract; a theorem of Coq below a comment that cites
+it; a CHECK of a harness of CBMC that cites it. A seeded fault that a proof notices names nothing:
+what it breaks stands apart. So does what is about kernels/.
 
 Exit status: 0 all right, 1 a finding, 2 bad use.
 """
 import collections
+import itertools
 import re
 import sys
+import textwrap
 
 from clauses import CLAUSE, EXPLAINS_ONLY, HEADING, ROOT
 from faulting import catalogue
@@ -26,26 +30,32 @@ SOUNDNESS = ROOT / "proofs" / "SOUNDNESS.md"
 NOT_PROVED = "### Clauses that no proof has"
 IN_PART = "### Clauses of which the contracts say a part"
 NOT_NAMED = "### Clauses that no contract, theorem or check names"
-COLUMNS = "| clause | WP: contract | WP: comment | Coq | CBMC | by a fault alone | tests | faults | kernels |"
+COLUMNS = "| clause | contract | comment | Coq | CBMC | fault alone | tests | faults | kernels |"
+KINDS = ("Contract", "Comment", "Coq", "CBMC", "By a fault alone", "Tests", "Kernels")
 INTRODUCTION = """# What is proved by what
 
-Written by `scripts/traceability.py --write` from the sources; `make lint` fails when it is out of date.
-What a proof is worth, and what it assumes: [SOUNDNESS.md](SOUNDNESS.md). The table finds names: that a contract
-says all of a clause whose number it carries is seen by reading it.
+`scripts/traceability.py --write` writes this page from the sources; `make lint` fails when it is
+out of date. [SOUNDNESS.md](SOUNDNESS.md) says what a proof is worth, and what it assumes. The page
+finds names. A reader has to see whether a contract says all of the clause whose number it carries.
+The table of a chapter counts the names, and the lists below it have them:
 
-- WP, contract: functions of ref/ that are proved at full size and whose contract carries the clause's number: in its
-  text, in a label of an `ensures` or `requires` (`num_10_bound`), or in a predicate of an `ensures`. `.../` stands
-  before consequences that are proved from contracts alone (proofs/wp/*_laws.c). `In part:` what of the clause
-  the contracts do not say stands in SOUNDNESS.md.
-- WP, comment: functions of which only the words above the contract say that it is this clause.
-- Coq: theorems about the mathematics. CBMC: harnesses (proofs/cbmc) with a check of the clause's number, for every
-  content of a small tree.
-- By a fault alone: what a seeded fault of the clause breaks although nothing there carries the clause's number. It
-  shows that a proof notices this fault, not that it proves the clause, and does not count as a proof of it.
-- Tests: the programs that notice a seeded fault of the clause, and the test files that cite it.
-- Faults: how many seeded faults of the clause a proof (WP, Coq, CBMC) and a test must notice.
-- Kernels: the harnesses, tests and seeded faults that are about kernels/. They show nothing of the reference, and are
-  in no other column.
+| column | what it counts |
+|---|---|
+| contract | functions of ref/, proved at full size, whose contract carries the clause's number |
+| comment | functions of which only the words above the contract name the clause |
+| Coq | theorems about the mathematics |
+| CBMC | harnesses (proofs/cbmc) with a check of that number, for every content of a small tree |
+| fault alone | what a seeded fault of the clause breaks, though nothing there has its number |
+| tests | programs that notice a seeded fault of the clause, and test files that cite it |
+| faults | how many seeded faults of the clause a proof, and a test, must notice |
+| kernels | harnesses, tests and seeded faults about kernels/, which show nothing of the reference |
+
+- A contract carries a number in its text, in a label of an `ensures` or `requires`
+  (`num_10_bound`), or in a predicate of an `ensures`. `.../` stands before consequences that are
+  proved from contracts alone (proofs/wp/*_laws.c). Where it says `in part:`, SOUNDNESS.md has what
+  the contracts do not say.
+- What is broken by a fault alone shows that a proof notices this fault. It is no proof of the
+  clause, and does not count as one.
 
 """
 
@@ -112,13 +122,15 @@ def wp_name(unit, function):
 
 
 def proved_functions():
-    """clause -> functions that WP proves: those whose contract names it; those of which a comment alone does."""
+    """clause -> functions that WP proves: those whose contract names it; those of
+    which a comment alone does."""
     proved = {}
     for line in (ROOT / "proofs/wp/expected.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             unit, function, *_ = line.split()
             proved[function] = unit
-    known, named, commented = predicates(), collections.defaultdict(set), collections.defaultdict(set)
+    known = predicates()
+    named, commented = collections.defaultdict(set), collections.defaultdict(set)
     pattern = re.compile(r"(/\*(?!@)(?:(?!\*/).)*\*/)?\s*/\*@((?:(?!\*/).)*)\*/\s*"
                          r"(?:static |inline |const |unsigned |long |struct )*\w+ \**(\w+)\(", re.S)
     for path in sources():
@@ -140,8 +152,9 @@ def proved_functions():
 def theorems():
     """clause -> theorems of Coq; a section's heading speaks for the theorems without a citation."""
     served = collections.defaultdict(set)
-    item = re.compile(r"\(\*.*?\*\)|^(?:Theorem|Corollary) (\w+)|^(?:Lemma|Definition|Example|Record|"
-                      r"Fixpoint|Inductive|Section) \w+", re.M | re.S)
+    item = re.compile(r"\(\*.*?\*\)|^(?:Theorem|Corollary) (\w+)|"
+                      r"^(?:Lemma|Definition|Example|Record|Fixpoint|Inductive|Section) \w+",
+                      re.M | re.S)
     for path in sorted((ROOT / "proofs/coq").glob("*.v")):
         heading, comments = set(), set()
         for m in item.finditer(path.read_text()):
@@ -161,7 +174,8 @@ def is_about_kernels(path):
 
 
 def checks_of(path, shared):
-    """The clauses of the CHECKs in a file of proofs/cbmc, and of the functions of model.c that it calls."""
+    """The clauses of the CHECKs in a file of proofs/cbmc, and of the functions of
+    model.c that it calls."""
     text = path.read_text()
     called = [body for name, body in shared.items() if re.search(rf"\b{name}\(", text)]
     return clauses_in(" ".join(check for part in [text, *called]
@@ -169,8 +183,8 @@ def checks_of(path, shared):
 
 
 def harnesses():
-    """harness of CBMC -> the clauses that it checks by name; those that stand for others with the same file; those
-    that are about kernels/."""
+    """harness of CBMC -> the clauses that it checks by name; those that stand for others with the
+    same file; those that are about kernels/."""
     folder = ROOT / "proofs/cbmc"
     shared = dict(re.findall(r"^void (check_\w+)\(.*?\{$(.*?)^\}$",
                              (folder / "model.c").read_text(), re.M | re.S))
@@ -190,7 +204,8 @@ def harnesses():
 
 
 def faults():
-    """Lists of faults: (tool, fault) that a proof must notice, those that a test must, those in kernels/."""
+    """Lists of faults: (tool, fault) that a proof must notice, those that a test
+    must, those in kernels/."""
     every, problems = catalogue.read()
     if problems:
         raise catalogue.Misfit("\n".join(problems))
@@ -247,10 +262,10 @@ class Evidence:
             for clause in fault.clauses:
                 self.tests[clause].add(fault.fields["test"])
 
-    def cells(self, clause):
-        """Columns 2 to 6: what names it, and what a fault alone breaks."""
+    def names(self, clause):
+        """What names it, in the order of KINDS, and what a fault alone breaks."""
         kinds = self.contract, self.comment, self.coq, self.cbmc, self.by_fault
-        return [", ".join(sorted(served[clause])) for served in kinds]
+        return [sorted(served[clause]) for served in kinds]
 
     def n_faults(self, clause):
         """That a proof must notice, that a test must, and in kernels/."""
@@ -260,7 +275,7 @@ class Evidence:
 
 def finding(clause, evidence, excused, partly, unnamed):
     """What is wrong with its evidence, or None."""
-    *named, by_fault = evidence.cells(clause)
+    *named, by_fault = evidence.names(clause)
     n_proof, *_ = evidence.n_faults(clause)
     if clause in excused:
         return "has a proof, but SOUNDNESS.md excuses it" if any(named) or by_fault else None
@@ -276,40 +291,54 @@ def finding(clause, evidence, excused, partly, unnamed):
     return None if n_proof else "no seeded fault of it that a proof must notice"
 
 
-def row(clause, name, evidence, excused, partly):
-    cells = evidence.cells(clause)
-    if clause in excused:
-        cells[0] = f"none: {excused[clause]}"
-    elif clause in partly:
-        at = 0 if cells[0] else 1
-        cells[at] = f"in part: {cells[at]}"
+def row(clause, name, evidence):
+    """Of the table: how many names there are of each kind."""
+    *counts, tests = map(len, [*evidence.names(clause), evidence.tests[clause]])
     n_proof, n_test, n_kernel = evidence.n_faults(clause)
+    cells = [*counts, tests, f"{n_proof} + {n_test}", len(evidence.kernels[clause]) + n_kernel]
+    return f"| {clause} {name} | {' | '.join(str(cell or '') for cell in cells)} |"
+
+
+def entry(clause, evidence, excused, partly):
+    """Of the list: the names of each kind."""
+    named = [", ".join(names) for names in evidence.names(clause)]
+    if clause in partly:
+        at = 0 if named[0] else 1
+        named[at] = f"in part: {named[at]}"
+    *_, n_kernel = evidence.n_faults(clause)
     about = sorted(evidence.kernels[clause])
     if n_kernel > 0:
         about.append(f"{n_kernel} fault{'s' if n_kernel > 1 else ''}")
-    cells += [", ".join(sorted(evidence.tests[clause])), f"{n_proof} + {n_test}", ", ".join(about)]
-    return f"| {clause} {name} | {' | '.join(cells)} |"
+    named += [", ".join(sorted(evidence.tests[clause])), ", ".join(about)]
+    yield f"**{clause}**"
+    for kind, names in (("No proof", excused.get(clause)), *zip(KINDS, named)):
+        if names:
+            yield textwrap.fill(f"- {kind}: {names}", 100, subsequent_indent="  ",
+                                break_long_words=False, break_on_hyphens=False)
 
 
 def build():
     """(the text of the file, findings)."""
-    evidence, findings, lines, chapter_before = Evidence(), [], [], None
+    evidence, findings, lines = Evidence(), [], []
     known = {clause for clause, *_ in headings()}
     excused, partly, unnamed = tables = [exceptions(heading)
                                          for heading in (NOT_PROVED, IN_PART, NOT_NAMED)]
     for clause in sorted({clause for table in tables for clause in table} - known):
         findings.append(f"SOUNDNESS.md: no clause {clause}")
-    for clause, name, chapter in headings():
-        if chapter != chapter_before:
-            lines += ["", f"## [{chapter}.md](../spec/{chapter}.md)", "", COLUMNS,
-                      "|---" * COLUMNS.count(" |") + "|"]
-            chapter_before = chapter
-        wrong = finding(clause, evidence, excused, partly, unnamed)
-        if wrong:
-            findings.append(f"{clause}: {wrong}")
-        lines.append(row(clause, name, evidence, excused, partly))
-    total = f"\n{len(evidence.proof_faults)} seeded faults must be noticed by proofs, {len(evidence.test_faults)} by " \
-            f"tests; {len(evidence.kernel_faults)} are in kernels/.\n"
+    for chapter, clauses in itertools.groupby(headings(), key=lambda heading: heading[2]):
+        entries = []
+        lines += ["", f"## [{chapter}.md](../spec/{chapter}.md)", "", COLUMNS,
+                  "|---" * COLUMNS.count(" |") + "|"]
+        for clause, name, _ in clauses:
+            wrong = finding(clause, evidence, excused, partly, unnamed)
+            if wrong:
+                findings.append(f"{clause}: {wrong}")
+            lines.append(row(clause, name, evidence))
+            entries += ["", *entry(clause, evidence, excused, partly)]
+        lines += entries
+    total = f"\n{len(evidence.proof_faults)} seeded faults must be noticed by proofs, " \
+            f"{len(evidence.test_faults)} by tests; " \
+            f"{len(evidence.kernel_faults)} are in kernels/.\n"
     return INTRODUCTION.rstrip() + "\n" + "\n".join(lines) + "\n" + total, findings
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/bench, with a command that is none, and of the peers without what they need. Run by
-tests/bench_page.sh; each test is a method."""
+"""Tests of scripts/bench, with a command that is none, and of the peers without what they need. Run
+by tests/bench_page.sh; each test is a method."""
 import json
 import os
 import shutil

@@ -216,6 +216,15 @@ class Form(unittest.TestCase):
             )
             self.assertEqual(again.fields, fault.fields)
 
+    def test_long_words_go_on_in_lines_that_begin_with_spaces(self):
+        (fault,), problems = self.read(record(fields="explain: of two\n    lines\ntest: test_pool"))
+        self.assertEqual((problems, fault.fields["explain"]), ([], "of two lines"))
+        for line in catalogue.written(fault).splitlines():
+            self.assertLessEqual(len(line), 100)
+        for fields in ("    of none", "test: test_pool\n    test_tree", "explain: of two\n  lines"):
+            _, problems = self.read(record(fields=fields))
+            self.assertIn("is no field", problems[0])
+
     def test_texts_are_exact(self):
         (fault,), _ = self.read(record(right="  a\n\n  b\n", wrong="\n#x: y\n  ---- right\n"))
         self.assertEqual(

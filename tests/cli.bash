@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of the command share: `. cli.bash gate "$1"` at their begin, `exit $failed` at their end. $1 is the
-# binary, default build/chunkproof; a directory $work is removed at the end.
+# What the tests of the command share: `. cli.bash gate "$1"` at their begin, `exit $failed` at
+# their end. $1 is the binary, default build/chunkproof; a directory $work is removed at the end.
 subcommand=$1
 chunkproof=$(realpath "${2:-build/chunkproof}")
 work=$(mktemp -d)

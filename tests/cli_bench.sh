@@ -45,15 +45,20 @@ json() {
 
 # ---- All of it ----
 
-ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'NEON') and
+ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and
+    t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'NEON') and
     {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa'} and
     all(c['end'] == 'measured' and c['rounds'] == 2 for c in cells) and
     all([s['name'] for s in c['series']] == ['tree', 'paged', 'paged*'] for c in cells) and
-    all(s['seconds']['least'] > 0 and s['of_limit']['median'] > 0 for c in cells for s in c['series']) and
+    all(s['seconds']['least'] > 0 and s['of_limit']['median'] > 0 for c in cells
+    for s in c['series']) and
     all(named(c, 'tree')['of_tree'] == {'median': 1, 'least': 1, 'most': 1} for c in cells) and
-    [s['live'] for s in t['tree']['sizes']] == [4, 16, 64] and all(s['rounds'] == 2 for s in t['tree']['sizes']) and
-    set(t['tree']['laws']) == set(t['tree']['sizes'][0]['seconds']) and t['tree']['long_join']['rounds'] > 0 and
-    t['trace']['source'] == 'generated' and t['trace']['joined'] == 50 and 0 < t['trace']['shared_tokens'] < t['trace']['tokens'] and
+    [s['live'] for s in t['tree']['sizes']] == [4, 16, 64] and
+    all(s['rounds'] == 2 for s in t['tree']['sizes']) and
+    set(t['tree']['laws']) == set(t['tree']['sizes'][0]['seconds']) and
+    t['tree']['long_join']['rounds'] > 0 and
+    t['trace']['source'] == 'generated' and t['trace']['joined'] == 50 and
+    0 < t['trace']['shared_tokens'] < t['trace']['tokens'] and
     t['gate'] is None and t['attention_cost']['off'] >= 0 and len(t['goals']) == 6" \
     "${smoke[@]}" --csv "$work/csv" --cost "$work/cost"
 ok "... what it says of the machine" has "machine    "
@@ -63,8 +68,10 @@ ok "... of a gate without a kernel" has "gate       skipped: --kernel names none
 ok "... of a goal that has no load" has "not measured"
 # Table 3's second load, counted by hand: 4 sequences of 192 tokens, 128 in common, 4 heads, d =
 # 128, 2 bytes.
-ok "... bytes and operations" holds "(lambda c: c['n_s'] == 128 and c['distinct_tokens'] == 128 + 4 * 64 and
-    c['bytes'] == 2 * (2 * c['distinct_tokens'] * 4 * 128 + 2 * 4 * 4 * 128) and c['flops'] == 4 * 4 * 4 * 192 * 128)(cells[1])"
+ok "... bytes and operations" holds "(lambda c: c['n_s'] == 128 and
+    c['distinct_tokens'] == 128 + 4 * 64 and
+    c['bytes'] == 2 * (2 * c['distinct_tokens'] * 4 * 128 + 2 * 4 * 4 * 128) and
+    c['flops'] == 4 * 4 * 4 * 192 * 128)(cells[1])"
 csv_is_json() {
     python3 - "$work/csv" "$work/report" <<'PYTHON'
 import csv, json, sys
@@ -75,12 +82,15 @@ series = [(c, s) for c in t["attention"] for s in c["series"]]
 attention = [row for row in rows if row["h"]]
 assert len(attention) == len(series) == 21
 for row, (c, s) in zip(attention, series):
-    assert (row["part"], int(row["live"]), int(row["n"]), int(row["n_s"])) == (c["part"], c["b"], c["n"], c["n_s"])
-    assert row["series"] == s["name"] and abs(float(row["seconds"]) / s["seconds"]["median"] - 1) < 1e-8
+    assert row["part"] == c["part"] and int(row["live"]) == c["b"]
+    assert int(row["n"]) == c["n"] and int(row["n_s"]) == c["n_s"]
+    assert row["series"] == s["name"]
+    assert abs(float(row["seconds"]) / s["seconds"]["median"] - 1) < 1e-8
     assert abs(float(row["of_tree"]) / s["of_tree"]["median"] - 1) < 1e-8
 tree = [row for row in rows if row["part"] == "tree"]
 assert len(tree) == sum(len(size["seconds"]) for size in t["tree"]["sizes"]) == 24
-assert {row["series"] for row in rows if row["part"] == "trace"} == {"all joins", "serving", "replay"}
+trace = {row["series"] for row in rows if row["part"] == "trace"}
+assert trace == {"all joins", "serving", "replay"}
 PYTHON
 }
 ok "CSV and JSON have the same figures" csv_is_json
@@ -89,7 +99,8 @@ cost_can_be_read() {
 import json, sys
 import jsonschema
 cost = json.load(open(sys.argv[1]))
-jsonschema.Draft7Validator(json.load(open(sys.argv[2] + "/spec/simulate-cost.schema.json"))).validate(cost)
+schema = json.load(open(sys.argv[2] + "/spec/simulate-cost.schema.json"))
+jsonschema.Draft7Validator(schema).validate(cost)
 assert cost["fixed_us"] > 0 and cost["prefill_token_us"] > 0
 PYTHON
     "$chunkproof" simulate --cost "$work/cost" --requests 5 >/dev/null
@@ -103,12 +114,15 @@ ok "so many threads" json "t['threads'] == 1 and t['tree'] is not None and not c
     "${smoke[@]}" --threads 1 --only tree
 ok "plain C" json "t['unit'] == 'plain C' and cells[0]['end'] == 'measured'" "${smoke[@]}" \
     --unit portable --only gqa
-ok "too little memory for a load" json "all(c['end'] == 'no-room' and 'GiB' in c['note'] and c['rounds'] == 0 for c in cells) and
-    all(s['rounds'] == 0 for s in t['tree']['sizes']) and t['attention_cost'] is None" --smoke --memory 0.00001 --only levels,tree
+ok "too little memory for a load" json "all(c['end'] == 'no-room' and 'GiB' in c['note'] and
+    c['rounds'] == 0 for c in cells) and
+    all(s['rounds'] == 0 for s in t['tree']['sizes']) and
+    t['attention_cost'] is None" --smoke --memory 0.00001 --only levels,tree
 ok "... said" has "no room: it takes 0.00 GiB"
 printf '{"timestamp": 0, "input_length": 600, "output_length": 1, "hash_ids": [1, 2]}
 {"timestamp": 1, "input_length": 700, "output_length": 1, "hash_ids": [1, 3]}\n' >"$work/trace"
-ok "a trace of one's own" json "t['trace']['tokens'] == 1300 and t['trace']['shared_tokens'] == 512 and t['trace']['chunks'] == 3 and
+ok "a trace of one's own" json "t['trace']['tokens'] == 1300 and
+    t['trace']['shared_tokens'] == 512 and t['trace']['chunks'] == 3 and
     t['goals'][5]['measured'] == 1" "${smoke[@]}" --only trace --trace "$work/trace"
 ok "the list" right --list
 ok "... has Table 3, in full" has "table3 b=32 n=4096 n_s=4096 h=32/32        2.06 GiB"
@@ -123,13 +137,18 @@ ok "progress" progress
 # ---- Peers ----
 
 peer() { # peer NAME LINE...: a peer of one series, and what it answers when it is to run
-    printf '#!/bin/sh\nwhile read -r line; do\ncase $line in\ncell*) %s ;;\nrun*) %s ;;\nesac\ndone\n' "$2" "$3" >"$work/$1"
+    {
+        printf '#!/bin/sh\nwhile read -r line; do\ncase $line in\n'
+        printf 'cell*) %s ;;\nrun*) %s ;;\nesac\ndone\n' "$2" "$3"
+    } >"$work/$1"
     chmod +x "$work/$1"
 }
 peer works "echo 'series works: slowly'; echo 'skip other: no such thing'; echo ready" \
     "echo time 1000 2000"
-ok "a peer" json "named(cells[0], 'works')['seconds']['median'] == 1000 and named(cells[0], 'works')['cpu_seconds']['most'] == 2000 and
-    named(cells[0], 'works')['note'] == 'slowly' and not named(cells[0], 'other')['measured'] and t['goals'][3]['measured'] == 1 and
+ok "a peer" json "named(cells[0], 'works')['seconds']['median'] == 1000 and
+    named(cells[0], 'works')['cpu_seconds']['most'] == 2000 and
+    named(cells[0], 'works')['note'] == 'slowly' and not named(cells[0], 'other')['measured'] and
+    t['goals'][3]['measured'] == 1 and
     t['goals'][3]['met']" "${smoke[@]}" --only gqa --peer "$work/works"
 ok "... that skips a series, by name" has "other        skipped: no such thing"
 peer dies "echo 'series dies'; echo ready" "exit 1"
@@ -143,8 +162,10 @@ ok "... by name" has "nowhere 2>/dev/null skipped: it has ended"
 
 # ---- A kernel for the gate ----
 
-ok "the gate's tiers" json "t['gate']['tiers'][0]['tier'] == 'quick' and t['gate']['tiers'][0]['cases'] == 5 and
-    t['gate']['tiers'][0]['all_cases'] == 400 and t['gate']['tiers'][0]['whole_seconds'] > t['gate']['tiers'][0]['seconds']" \
+ok "the gate's tiers" json "t['gate']['tiers'][0]['tier'] == 'quick' and
+    t['gate']['tiers'][0]['cases'] == 5 and
+    t['gate']['tiers'][0]['all_cases'] == 400 and
+    t['gate']['tiers'][0]['whole_seconds'] > t['gate']['tiers'][0]['seconds']" \
     "${smoke[@]}" --only gate --kernel "$root/tests/example/paged_kernel.c"
 no_kernel() { status 2 "${smoke[@]}" --only gate --kernel "$work/none" &&
     says "--kernel $work/none: \`chunkproof gate\` gives no verdict"; }
@@ -175,7 +196,9 @@ interrupted() {
         "t['interrupted'] and [c['end'] for c in cells] == ['measured', 'not-run']"
 }
 # Answers for the first load, and waits at the second one.
-peer waits "[ ! -e '$work/first' ] || { : >'$work/second'; sleep 60; }; : >'$work/first'; echo 'series waits'; echo ready" \
+peer waits \
+    "[ ! -e '$work/first' ] || { : >'$work/second'; sleep 60; }
+    : >'$work/first'; echo 'series waits'; echo ready" \
     "echo time 1 1"
 ok "interrupted: what was measured is there" interrupted
 
@@ -191,7 +214,8 @@ ok "no threads" wrong "--threads needs a whole number from 1 to 1024, not '0'" -
 ok "no number" wrong "--seconds needs a number from 0 to 3600, not 'x'" --seconds x
 units_are_in_the_schema() {
     local words
-    words=$(sed -n '/^const char .bench_unit_words/,/^}/s/.*\("[^"]*"\).*/\1/p' "$root/cli/bench/report.c")
+    words=$(sed -n '/^const char .bench_unit_words/,/^}/s/.*\("[^"]*"\).*/\1/p' \
+        "$root/cli/bench/report.c")
     [ "$(grep -c . <<<"$words")" = 5 ] || { echo "not 5 units: $words"; return 1; }
     while read -r word; do
         grep -q "\"enum\": \[.*$word" "$root/spec/bench-report.schema.json" ||

@@ -17,7 +17,9 @@ right() {
 
 # says TEXT ARGUMENT...: the output, as one line, has TEXT.
 says() {
-    local text=$1
+    local text
+    text=$(tr -s '\n ' ' ' <<<"$1")
+    text=${text% }
     shift
     right "$@" || return 1
     tr -s '\n ' ' ' <"$work/out" | grep -qF -- "$text" || { echo "no '$text' in:";
@@ -91,15 +93,18 @@ def members(name):
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
     return {n.split()[-1] for line in body.split(";") for n in line.split(",") if n.strip()}
 a = declared["arithmetic"]
-for name, found in (("cp_arithmetic", a), ("cp_counts", declared["counts"]), ("cp_score_arithmetic", a["score"]),
+for name, found in (("cp_arithmetic", a), ("cp_counts", declared["counts"]),
+                    ("cp_score_arithmetic", a["score"]),
                     ("cp_format", a["weights"]), ("cp_format", a["output"])):
-    if members(name) != set(found) or not all(isinstance(x, (int, float, dict)) for x in found.values()):
+    numbers = all(isinstance(x, (int, float, dict)) for x in found.values())
+    if members(name) != set(found) or not numbers:
         sys.exit(f"{name}: {sorted(members(name))} but {found}")
 PYTHON
 }
 
 not_saved() (
-    chunkproof=$(realpath "$chunkproof") && cd "$work" && wrong "--save -" --keys 4 --save - && [ ! -e ./- ]
+    chunkproof=$(realpath "$chunkproof") && cd "$work" && wrong "--save -" --keys 4 --save - &&
+        [ ! -e ./- ]
 )
 
 full_disk() {
@@ -151,10 +156,12 @@ ok "its row and class" says "row 1024 keys of 128 numbers, scores up to" --famil
 for family in normal massive one-hot ties shifted subnormal offset cancelling wide rising equal \
     underflow edges; do
     ok "family $family" json "t['family'] == '$family' and t['claimed'] == 32 and
-        0 < t['rms']['largest'] < t['bound']['largest'] and 0 < t['bound']['median'] <= t['bound']['largest']" \
+        0 < t['rms']['largest'] < t['bound']['largest'] and
+        0 < t['bound']['median'] <= t['bound']['largest']" \
         --family $family --keys 100 --head-dim 32 --output fp32
 done
-ok "shares add up" json "abs(sum(share.values()) - 1) < 1e-12 and all(s >= 0 for s in share.values()) and
+ok "shares add up" json "abs(sum(share.values()) - 1) < 1e-12 and
+    all(s >= 0 for s in share.values()) and
     abs(1 - sum(lost.values()) - t['left']) < 1e-12 and
     sum(p['largest_in'] for p in t['parts']) == t['claimed'] == t['elements'] == 128"
 ok "help" right --help
@@ -169,12 +176,16 @@ ok "one chunk has no merges" json "share['merges'] == 0" --chunk 1024
 ok "a balanced tree errs less" json "share['merges'] < 0.002" --merges balanced
 ok "another seed, other figures" different --seed 1 -- --seed 2
 ok "the same seed, the same figures" same --seed 2 -- --seed 2
-ok "the class is shown" json "t['class'] == t['class'] | {'weights': 'bf16', 'rounded_sum': True, 'merges': 'running',
+ok "the class is shown" json \
+    "t['class'] == t['class'] | {'weights': 'bf16', 'rounded_sum': True, 'merges': 'running',
     'score': 'tensor-core', 'truncate': True, 'flush': True, 'divide': 'deferred', 'chunk': 32}" \
     --weights bf16 --rounded-sum --merges running --score tensor-core --truncate --flush --chunk 32
-ok "sums by a tensor core" json "t['class']['accumulate'] == 'tensor-core' and t['claimed'] == 128 and
-    t['declared']['arithmetic']['u_o'] == 5 * 2**-23 and t['declared']['arithmetic']['eta_o'] == 2**-148 and
-    t['declared']['arithmetic']['u_n'] == 2**-24 and t['declared']['counts']['depth_o'] == 4 + 2 * 15 and
+ok "sums by a tensor core" json "t['class']['accumulate'] == 'tensor-core' and
+    t['claimed'] == 128 and
+    t['declared']['arithmetic']['u_o'] == 5 * 2**-23 and
+    t['declared']['arithmetic']['eta_o'] == 2**-148 and
+    t['declared']['arithmetic']['u_n'] == 2**-24 and
+    t['declared']['counts']['depth_o'] == 4 + 2 * 15 and
     t['declared']['counts']['depth_n'] == 64 + 2 * 15" --accumulate tensor-core
 ok "of numbers with more bits" json "t['declared']['arithmetic']['u_o'] == 17 * 2**-25 + 2**-23" \
     --accumulate tensor-core --weights fp32
@@ -184,17 +195,21 @@ ok "a running state adds blocks" json "t['declared']['counts']['depth_o'] == 4 +
     t['declared']['counts']['depth_n'] == 64 + 15 * 65" --accumulate tensor-core --merges running
 ok "sums by a tensor core, as text" says "sums of P V by tensor-core" --accumulate tensor-core
 ok "what is declared" declared --weights bf16
-ok "what is declared for one chunk" json "t['declared']['counts'] == {'depth_n': 8, 'depth_o': 9, 'stores': 0,
-    'changes': 0, 'operations_n': 8, 'operations_o': 16} and t['declared']['arithmetic']['score']['depth'] == 4 and
-    t['declared']['arithmetic']['weights'] == {'unit': 2**-8, 'tiny': 2**-134, 'largest': 255 * 2**120}" \
+ok "what is declared for one chunk" json \
+    "t['declared']['counts'] == {'depth_n': 8, 'depth_o': 9, 'stores': 0,
+    'changes': 0, 'operations_n': 8, 'operations_o': 16} and
+    t['declared']['arithmetic']['score']['depth'] == 4 and
+    t['declared']['arithmetic']['weights'] ==
+        {'unit': 2**-8, 'tiny': 2**-134, 'largest': 255 * 2**120}" \
     --keys 8 --head-dim 4 --weights bf16
 ok "a long class in 100 columns" right --merges balanced --divide immediate --truncate --flush \
     --output fp32
 ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" \
     --divide immediate
 
-ok "the example of the specification" json "abs(t['bound']['largest'] - 0.00391) < 1e-5 and t['size']['median'] == 4
-    and abs(share['P'] - share['output']) < 0.001" --case "$work/example.json" --chunk 1
+ok "the example of the specification" json "abs(t['bound']['largest'] - 0.00391) < 1e-5 and
+    t['size']['median'] == 4 and
+    abs(share['P'] - share['output']) < 0.001" --case "$work/example.json" --chunk 1
 ok "a case from the standard input" standard_input
 ok "a case is saved" saved
 ok "and read again" same --case "$work/case.json" --input fp16 -- --keys 40 --head-dim 6 --seed 3
@@ -219,12 +234,15 @@ ok "the best choice is left with the data" says \
     --score pairwise --weights fp32 --output fp32
 ok "no option that a case refuses" silent "--head-dim" --score fp16 --case "$work/example.json"
 ok "fp16 is to be left" says \
-    "the remedy is another --score than fp16. The bound gets smaller with --score sequential, --score pairwise" \
+    "the remedy is another --score than fp16. The bound gets smaller with --score sequential,
+    --score pairwise" \
     --score fp16
-ok "a better exponential" says "The exponential contributes most (--exp-error, and the rounding of its argument). The bound gets smaller with a
- smaller --exp-error or" --exp-error 1e-2 --chunk 1024
+ok "a better exponential" says \
+    "The exponential contributes most (--exp-error, and the rounding of its argument).
+    The bound gets smaller with a smaller --exp-error or" --exp-error 1e-2 --chunk 1024
 ok "sums in binary32" says \
-    "The sums over the keys contribute most. The bound gets smaller with --accumulate fp32, --accumulate tensor-core" \
+    "The sums over the keys contribute most. The bound gets smaller with --accumulate fp32,
+    --accumulate tensor-core" \
     --accumulate fp16 --chunk 1024
 ok "P in binary16" says "The bound gets smaller with --weights fp16 or --weights fp32." \
     --weights bf16 --rounded-sum
@@ -235,7 +253,8 @@ ok "no key" says "there is no bound (NUM-12)" --case "$work/none.json"
 ok "scores too uncertain" says "left = 1 - sum H_j - E_n =" --case "$work/large.json"
 ok "merges too many" says "The largest part comes from merges" --partials fp16 --keys 16384 \
     --head-dim 2 --chunk 8
-ok "the same as JSON" json "t['claimed'] == 0 and t['bound']['largest'] is None and t['dominates'] is None and
+ok "the same as JSON" json "t['claimed'] == 0 and t['bound']['largest'] is None and
+    t['dominates'] is None and
     'NUM-10' in t['reason'] and t['left'] < 0 and t['lse_bound'] is None" --case "$work/large.json"
 ok "overflow, of one number of two" says "No bound for 1 of 2 numbers." --case "$work/wide.json"
 ok "overflow is explained" json "t['claimed'] == 1 and 'NUM-12' in t['reason']" \

@@ -11,11 +11,12 @@ kernel() {
     for replacement in "$@"; do
         cp "$work/wrong.c" "$work/before.c"
         sed -i "$replacement" "$work/wrong.c"
-        ! cmp -s "$work/before.c" "$work/wrong.c" || { echo "nothing was replaced by $replacement"; return 1; }
+        ! cmp -s "$work/before.c" "$work/wrong.c" ||
+            { echo "nothing was replaced by $replacement"; return 1; }
     done
 }
 
-# explain VERDICT: the case of this verdict that the gate keeps is explained; any: of whichever it is.
+# explain VERDICT: the case of this verdict that the gate keeps is explained; any: of whichever.
 explain() {
     rm -rf "$work/cases"
     "$chunkproof" gate --kernel "$work/wrong.c" --first --save "$work/cases" >"$work/gate" 2>&1
@@ -31,7 +32,8 @@ gives_all() {
     python3 - "$work/out" <<'END' || { cat "$work/out"; return 1; }
 import re
 import sys
-first = re.search(r"gives (\d+) of (\d+) wrong numbers, (\d+) different ones", open(sys.argv[1]).read())
+first = re.search(r"gives (\d+) of (\d+) wrong numbers, (\d+) different ones",
+                  open(sys.argv[1]).read())
 assert first and first[1] == first[2] and int(first[3]) >= 3, first
 END
 }
@@ -46,8 +48,9 @@ mistake() {
     local text=$1
     shift
     kernel "$@" && explain any && has "$text" && gives_all &&
-        grep -m1 "^  as if\|^  lse is as if" "$work/out" >"$work/first" && { grep -qF -- "$text" "$work/first" ||
-        { echo "said first:"; cat "$work/first"; return 1; }; }
+        grep -m1 "^  as if\|^  lse is as if" "$work/out" >"$work/first" &&
+        { grep -qF -- "$text" "$work/first" ||
+            { echo "said first:"; cat "$work/first"; return 1; }; }
 }
 
 # says_too TEXT SED...: it is said, also when another mistake gives the same numbers.
@@ -68,36 +71,50 @@ declares() {
 # The log-sum-exp, which the example does not give: this expression of m and n.
 gives_lse() {
     lse=('s/CP_NO_LSE/CP_FP32/'
-        "s|out\[i\] = to_half(n_keys > 0 .*|&\n        if (i == 0 \&\& call->lse != NULL) {\n            ((float *)call->lse)[row * call->lse_row + head * call->lse_head] = n_keys > 0 ? $1 : -INFINITY;\n        }|")
+        's|out\[i\] = to_half(n_keys > 0 .*|&\
+        if (i == 0 \&\& call->lse != NULL) {\
+            ((float *)call->lse)[row * call->lse_row + head * call->lse_head] =\
+                n_keys > 0 ? '"$1"' : -INFINITY;\
+        }|')
 }
 
 in_some_elements() {
-    mistake "the sum of weighted values had not been rescaled when the maximum grew" 's/o\[i\] = o\[i\] \* rescale/o[i] = o[i] * (i < 8 || i >= 24 ? rescale : 1.0F)/' &&
-        has "of these rows are right, and would not be" && grep -q "in elements 8 to 1[0-9]* alone\|in elements 8 to 2[0-9]* alone" "$work/out"
+    mistake "the sum of weighted values had not been rescaled when the maximum grew" \
+        's/o\[i\] = o\[i\] \* rescale/o[i] = o[i] * (i < 8 || i >= 24 ? rescale : 1.0F)/' &&
+        has "of these rows are right, and would not be" &&
+        grep -q "in elements 8 to 1[0-9]* alone\|in elements 8 to 2[0-9]* alone" "$work/out"
 }
 
 # A NaN that becomes 0 is no row that saw no key.
 swallowed() {
-    kernel 's/int n_keys = call->n_tokens\[s\] - .*;/int n_keys = (call->n_tokens[s] + 3) \/ 4 * 4 - (call->query_begin[s + 1] - 1 - row);/' \
-        's/to_half(n_keys > 0 . o\[i\] . n : 0.0F)/to_half(n_keys > 0 \&\& !isnan(o[i] \/ n) ? o[i] \/ n : 0.0F)/' &&
-        explain wrong && has "K is read where no key is: slots" && has "V is read where no key is: slots" && has "behind the last key of sequence" &&
-        has "as if it took the last chunk to its end, where no key is (GATE-3)" && hasnt "it had seen no key"
+    kernel 's/int n_keys = call->n_tokens\[s\] - .*;/int n_keys =\
+        (call->n_tokens[s] + 3) \/ 4 * 4 - (call->query_begin[s + 1] - 1 - row);/' \
+        's/to_half(n_keys > 0 . o\[i\] . n : 0.0F)/to_half(n_keys > 0 \&\& !isnan(o[i] \/ n) ?\
+            o[i] \/ n : 0.0F)/' &&
+        explain wrong && has "K is read where no key is: slots" &&
+        has "V is read where no key is: slots" && has "behind the last key of sequence" &&
+        has "as if it took the last chunk to its end, where no key is (GATE-3)" &&
+        hasnt "it had seen no key"
 }
 
 # V of a slot behind the last key, times 0.
 times_nothing() {
-    kernel 's/j < n_keys; j++/j < n_keys + (n_keys % call->chunk_size != 0); j++/' 's/float weight = expf(score - largest)/float weight = j < n_keys ? expf(score - largest) : 0.0F/' \
-        's/float score = dot \* (float)call->scale/float score = j < n_keys ? dot * (float)call->scale : -INFINITY/' &&
-        explain not-a-number && has "V is read where no key is: slot" && hasnt "K is read where no key is"
+    kernel 's/j < n_keys; j++/j < n_keys + (n_keys % call->chunk_size != 0); j++/' \
+        's/float weight = \(expf(score - largest)\)/float weight = j < n_keys ? \1 : 0.0F/' \
+        's/score = \(dot \* (float)call->scale\)/score = j < n_keys ? \1 : -INFINITY/' &&
+        explain not-a-number && has "V is read where no key is: slot" &&
+        hasnt "K is read where no key is"
 }
 
 workspace() {
     kernel 's/o\[i\] = 0.0F;/if (i % 2 == 0) o[i] = 0.0F;/' && explain other-bits &&
-        has "elements differ between two runs, 1" && has "it depends on the bytes that were in the workspace before" && has "(GATE-4)"
+        has "elements differ between two runs, 1" &&
+        has "it depends on the bytes that were in the workspace before" && has "(GATE-4)"
 }
 
 out_before() {
-    kernel 's/out\[i\] = to_half(n_keys > 0 . o\[i\] . n : 0.0F);/out[i] = to_half(n_keys > 0 ? o[i] \/ n : 0.0F) ^ (out[i] \& 2);/' && explain other-bits &&
+    kernel 's/out\[i\] = to_half(n_keys > 0 . o\[i\] . n : 0.0F)/& ^ (out[i] \& 2)/' &&
+        explain other-bits &&
         has "it depends on the bytes that were in out or lse before"
 }
 
@@ -107,34 +124,42 @@ as_the_judge() {
     kernel "${lse[@]}" && explain wrong && hasnt "wrong in 0 of" && has "lse is"
 }
 
-# What stands in the table behind the last chunk of a path is no chunk, but lies somewhere by the strides.
+# What stands in the table behind the last chunk of a path is no chunk, but lies somewhere by the
+# strides.
 no_chunk() {
-    kernel 's|table\[j / call->chunk_size\]|table[j / call->chunk_size + (j == n_keys - 1 \&\& j / call->chunk_size + 1 < call->table_width)]|' &&
-        explain out-of-bounds && has "by the strides of the call chunk -1, slot" && has "-1 is no chunk: the table has it behind the last chunk of a row"
+    kernel 's|table\[j / call->chunk_size\]|table[j / call->chunk_size +\
+        (j == n_keys - 1 \&\& j / call->chunk_size + 1 < call->table_width)]|' &&
+        explain out-of-bounds && has "by the strides of the call chunk -1, slot" &&
+        has "-1 is no chunk: the table has it behind the last chunk of a row"
 }
 
 # Where the cause is known, it is not said that none is.
 named() {
-    times_nothing && hasnt "no mistake that is known here" && hasnt "it is no rounding" && has "look at what is said above first" || return 1
+    times_nothing && hasnt "no mistake that is known here" && hasnt "it is no rounding" &&
+        has "look at what is said above first" || return 1
     gives_lse 'm + logf(n)'
-    kernel "${lse[@]}" 's/logf(n) : -INFINITY/logf(n) : 0.0F/' && explain any && has "its zeros are right; its log-sum-exp is 0" &&
+    kernel "${lse[@]}" 's/logf(n) : -INFINITY/logf(n) : 0.0F/' && explain any &&
+        has "its zeros are right; its log-sum-exp is 0" &&
         hasnt "no mistake that is known here"
 }
 
 small_workspace() {
-    kernel 's/return (size_t)call->head_dim \* sizeof(float)/return (size_t)(call->head_dim - 1) * sizeof(float)/' &&
+    kernel 's/return (size_t)call->head_dim \*/return (size_t)(call->head_dim - 1) */' &&
         explain out-of-bounds && has "as many bytes as workspace() asked for"
 }
 
 # A case without a prompt, whose sequence has one key: cases like it have more.
 appended() {
     gives_lse 'm + logf(n)'
-    kernel "${lse[@]}" '/float dot = 0.0F/,/dot +=/s/i < call->head_dim/i < call->head_dim \/ 32 * 32/' && explain any || return 1
+    kernel "${lse[@]}" \
+        '/float dot = 0.0F/,/dot +=/s/i < call->head_dim/i < call->head_dim \/ 32 * 32/' &&
+        explain any || return 1
     python3 - "$work/cases/any.json" >"$work/appended.json" <<'END'
 import json
 import sys
 case = json.load(open(sys.argv[1]))
-case["recipe"].update(values="normal", head_dim=80, chunk_size=1, n_heads=1, n_kv_heads=1, queries="decode", without_lse=False,
+case["recipe"].update(values="normal", head_dim=80, chunk_size=1, n_heads=1, n_kv_heads=1,
+                      queries="decode", without_lse=False,
                       operations=[["append", 0, 0, 0]])
 json.dump(case, sys.stdout)
 END
@@ -144,7 +169,8 @@ END
 
 # A mistake that is not known: nothing is claimed.
 unknown() {
-    kernel 's/float weight = expf(score - largest)/float weight = expf(score - largest) * (1.0F + 0.3F * sinf(3.0F * score + (float)j))/' && explain wrong &&
+    kernel 's/float weight = expf(score - largest)/&\
+        * (1.0F + 0.3F * sinf(3.0F * score + (float)j))/' && explain wrong &&
         has "no mistake that is known here" && hasnt "as if" && hasnt "would be right if"
 }
 
@@ -153,13 +179,19 @@ messages() {
     local case=$work/cases/wrong.json
     wrong "chunkproof explain: unable to open" "$work/none.json" --kernel "$work/wrong.c" &&
         wrong "chunkproof explain: $work/none.so: No such file" "$case" --kernel "$work/none.so" &&
-        wrong "chunkproof explain: $work/none.c: No such file" "$case" --kernel "$work/none.c" || return 1
+        wrong "chunkproof explain: $work/none.c: No such file" "$case" --kernel "$work/none.c" ||
+        return 1
     echo '{"format": "x"}' >"$work/bad.json"
-    wrong "chunkproof explain: $work/bad.json: \"format\" must be" "$work/bad.json" --kernel "$work/wrong.c" &&
-        wrong "chunkproof explain: --on needs gpu or executor, not 'bad'" "$case" --kernel "$work/wrong.c" --on bad &&
-        wrong "chunkproof explain: --seconds needs a number" "$case" --kernel "$work/wrong.c" --seconds bad &&
-        wrong "chunkproof explain: unrecognized option '--bogus'" --bogus && says "see \`chunkproof explain --help\`" &&
-        status 2 "$case" --kernel "$work/none.so" && [ "$(grep -o none.so "$work/err" | wc -l)" = 1 ]
+    wrong "chunkproof explain: $work/bad.json: \"format\" must be" "$work/bad.json" \
+        --kernel "$work/wrong.c" &&
+        wrong "chunkproof explain: --on needs gpu or executor, not 'bad'" "$case" \
+            --kernel "$work/wrong.c" --on bad &&
+        wrong "chunkproof explain: --seconds needs a number" "$case" --kernel "$work/wrong.c" \
+            --seconds bad &&
+        wrong "chunkproof explain: unrecognized option '--bogus'" --bogus &&
+        says "see \`chunkproof explain --help\`" &&
+        status 2 "$case" --kernel "$work/none.so" &&
+        [ "$(grep -o none.so "$work/err" | wc -l)" = 1 ]
 }
 
 # --time ends it: what was not tried is named, and nothing is claimed of it.
@@ -167,8 +199,10 @@ limited() {
     kernel 's/n \* rescale/n/' && explain wrong || return 1
     local case=$work/cases/wrong.json
     status 1 "$case" --kernel "$work/wrong.c" --time 0.001 && has "for want of time: " &&
-        has "sums that are not rescaled" && has "no mistake that was tried" && hasnt "it declared" &&
-        wrong "chunkproof explain: --time needs a number" "$case" --kernel "$work/wrong.c" --time bad &&
+        has "sums that are not rescaled" && has "no mistake that was tried" &&
+        hasnt "it declared" &&
+        wrong "chunkproof explain: --time needs a number" "$case" --kernel "$work/wrong.c" \
+            --time bad &&
         subcommand=replay wrong "chunkproof replay: unrecognized option '--time'" "$case" --time 5
 }
 
@@ -197,45 +231,65 @@ END
 # A kernel that is right: nothing is explained; and the case of a wrong one is right with it.
 right() {
     kernel 's/n \* rescale/n/' && explain wrong || return 1
-    status 0 "$work/cases/wrong.json" --kernel tests/example/paged_kernel.c && has "right: " && hasnt "as if" &&
-        hasnt "it declared"
+    status 0 "$work/cases/wrong.json" --kernel tests/example/paged_kernel.c && has "right: " &&
+        hasnt "as if" && hasnt "it declared"
 }
 
 # What it comes from is not an arithmetic that is wider: it is wrong where nothing is rounded.
 no_rounding() {
-    kernel 's/float score = dot \* (float)call->scale/float score = dot * (float)call->scale + 0.05F * (float)(j - n_keys)/' && explain wrong &&
+    kernel 's/float score = dot \* (float)call->scale/& + 0.05F * (float)(j - n_keys)/' &&
+        explain wrong &&
         has "it is no rounding, and no wider declaration makes it right" && hasnt "it declared"
 }
 
-# A table that is kept from call to call. The replay of what is saved shows it, each time, and a right kernel passes.
+# A table that is kept from call to call. The replay of what is saved shows it, each time, and a
+# right kernel passes.
 remembers() {
-    kernel 's/out\[i\] = to_half(n_keys > 0 .*/static int calls;\n        &\n        out[i] ^= i == 0 \&\& ++calls % 64 == 63;/' || return 1
+    kernel 's/out\[i\] = to_half(n_keys > 0 .*/static int calls;\
+        &\
+        out[i] ^= i == 0 \&\& ++calls % 64 == 63;/' || return 1
     rm -rf "$work/cases"
     "$chunkproof" gate --kernel "$work/wrong.c" --first --save "$work/cases" >"$work/gate"
-    grep -q '"before": {' "$work/cases/other-bits.json" || { echo "no case before it"; cat "$work/gate"; return 1; }
-    status 1 "$work/cases/other-bits.json" --kernel "$work/wrong.c" && has "right in a fresh process: GATE-4" &&
+    grep -q '"before": {' "$work/cases/other-bits.json" ||
+        { echo "no case before it"; cat "$work/gate"; return 1; }
+    status 1 "$work/cases/other-bits.json" --kernel "$work/wrong.c" &&
+        has "right in a fresh process: GATE-4" &&
         has "after this case, in the same process" &&
         subcommand=replay status 1 "$work/cases/other-bits.json" --kernel "$work/wrong.c" &&
-        subcommand=replay status 0 "$work/cases/other-bits.json" --kernel tests/example/paged_kernel.c || return 1
+        subcommand=replay status 0 "$work/cases/other-bits.json" \
+            --kernel tests/example/paged_kernel.c || return 1
     sed -i 's/"before": {/"before": {"seed": "x", /' "$work/cases/other-bits.json"
     subcommand=replay status 2 "$work/cases/other-bits.json" --kernel "$work/wrong.c" || return 1
 }
 
-values_fp16='s/o\[i\] = o\[i\] \* rescale + weight \* from_half(v\[i\])/o[i] = from_half(to_half(from_half(to_half(o[i] * rescale)) + from_half(to_half(weight * from_half(v[i])))))/'
-score_fp16='s/dot += from_half(q\[i\]) \* from_half(k\[i\])/dot = from_half(to_half(dot + from_half(to_half(from_half(q[i]) * from_half(k[i])))))/'
-weight_fp16='s/float weight = expf(score - largest);/float weight = from_half(to_half(expf(score - largest)));/'
-weight_bf16='s/float weight = expf(score - largest);/&\n        uint32_t bits;\n        memcpy(\&bits, \&weight, 4);\n        bits = (bits + 0x8000) \& 0xFFFF0000;\n        memcpy(\&weight, \&bits, 4);/'
-partials='s/m = largest;/&\n        n = from_half(to_half(n));\n        for (int i = 0; i < call->head_dim; i++) {\n            o[i] = from_half(to_half(o[i]));\n        }/'
+values_fp16='s/o\[i\] = o\[i\] \* rescale + weight \* from_half(v\[i\])/o[i] = from_half(to_half(\
+            from_half(to_half(o[i] * rescale)) + from_half(to_half(weight * from_half(v[i])))))/'
+score_fp16='s/dot += \(from_half(q\[i\]) \* from_half(k\[i\])\)/dot = from_half(to_half(\
+            dot + from_half(to_half(\1))))/'
+weight_fp16='s/float weight = \(expf(score - largest)\);/float weight = from_half(to_half(\1));/'
+weight_bf16='s/float weight = expf(score - largest);/&\
+        uint32_t bits;\
+        memcpy(\&bits, \&weight, 4);\
+        bits = (bits + 0x8000) \& 0xFFFF0000;\
+        memcpy(\&weight, \&bits, 4);/'
+partials='s/m = largest;/&\
+        n = from_half(to_half(n));\
+        for (int i = 0; i < call->head_dim; i++) {\
+            o[i] = from_half(to_half(o[i]));\
+        }/'
 
 ok "a sum of values in binary16" declares '`values` as CP_SUM_FP16' "$values_fp16"
 ok "a sum of scores in binary16" declares '`score` as CP_SUM_FP16' "$score_fp16"
 ok "weights in binary16" declares '`weights` as CP_FP16' "$weight_fp16"
 ok "weights in bfloat16" declares '`weights` as CP_BF16' "$weight_bf16"
 ok "partial results in binary16" declares '`partials` as CP_FP16' "$partials"
-ok "a coarse exponential" declares '`exp_error` as 0x1p-1' 's/float weight = expf(score - largest);/float weight = expf(score - largest) * (1.0F + 0x1p-13F * (float)(j % 3));/'
+ok "a coarse exponential" declares '`exp_error` as 0x1p-1' \
+    's/float weight = expf(score - largest)/& * (1.0F + 0x1p-13F * (float)(j % 3))/'
 ok "an output that is cut off" declares '`truncates` as 1' 's/rintf(ldexpf/truncf(ldexpf/'
-ok "a sum of weights in binary16" declares '`partials` as CP_FP16' 's/n = n \* rescale + weight/n = from_half(to_half(n * rescale + weight))/'
-ok "subnormal numbers that become 0" declares '`flushes` as 1' 's/if (size >= 0x1p-14F) {/if (size < 0x1p-14F) {\n        return (uint16_t)sign;\n    }\n&/'
+ok "a sum of weights in binary16" declares '`partials` as CP_FP16' \
+    's/n = n \* rescale + weight/n = from_half(to_half(n * rescale + weight))/'
+ok "subnormal numbers that become 0" declares '`flushes` as 1' \
+    's/if (size >= 0x1p-14F) {/if (size < 0x1p-14F) {\n        return (uint16_t)sign;\n    }\n&/'
 ok "in some elements alone" in_some_elements
 ok "a NaN that was swallowed" swallowed
 ok "a number behind the last key, times 0" times_nothing
@@ -253,16 +307,25 @@ ok "no rounding" no_rounding
 ok "a limit of time" limited
 ok "Ctrl-C" interrupted
 ok "what is kept from call to call" remembers
-for base in 'm + logf(n)) * 1.44269504F@it were in bits' 'm)@it were the largest score alone' '-(m + logf(n)))@its sign were wrong' 'logf(n))@the largest score had not been added'; do
+for base in 'm + logf(n)) * 1.44269504F@it were in bits' 'm)@it were the largest score alone' \
+    '-(m + logf(n)))@its sign were wrong' 'logf(n))@the largest score had not been added'; do
     gives_lse "(${base%@*}"
     ok "a log-sum-exp: ${base#*@}" mistake "lse is as if ${base#*@}" "${lse[@]}"
 done
-ok "the last key" mistake "the last key had been left out" 's/j < n_keys; j++/j < n_keys - (n_keys > 1); j++/'
-ok "rows counted from the first key" mistake "rows are counted from the first key, not from the last" \
+ok "the last key" mistake "the last key had been left out" \
+    's/j < n_keys; j++/j < n_keys - (n_keys > 1); j++/'
+ok "rows counted from the first key" mistake \
+    "rows are counted from the first key, not from the last" \
     's/int n_keys = call->n_tokens\[s\] - .*;/int n_keys = row - call->query_begin[s] + 1;/'
-ok "a table that is not read" mistake "the table were not read" 's/int chunk = table\[j . call->chunk_size\]/int chunk = j \/ call->chunk_size/'
-ok "the shared chunks" mistake "the shared chunks had been left out" 's/int j = 0; j < n_keys/int j = call->n_shared_chunks[s] * call->chunk_size; j < n_keys/'
-ok "V with the strides of K" mistake "V had been read with the strides of the other of K and V" 's/chunk \* call->v_chunk/chunk * call->k_chunk/; s/kv_head \* call->v_head + slot \* call->v_slot/kv_head * call->k_head + slot * call->k_slot/'
-ok "the sign of the scores" mistake "the scores had the wrong sign" 's/float score = dot/float score = -dot/'
-ok "a scale of its own" says_too "the scale were 1 / sqrt(d), not the call's" 's/(float)call->scale/(1.0F \/ sqrtf((float)call->head_dim))/'
+ok "a table that is not read" mistake "the table were not read" \
+    's/int chunk = table\[j . call->chunk_size\]/int chunk = j \/ call->chunk_size/'
+ok "the shared chunks" mistake "the shared chunks had been left out" \
+    's/int j = 0; j < n_keys/int j = call->n_shared_chunks[s] * call->chunk_size; j < n_keys/'
+ok "V with the strides of K" mistake "V had been read with the strides of the other of K and V" \
+    's/chunk \* call->v_chunk/chunk * call->k_chunk/
+    s/kv_head \* call->v_head + slot \* call->v_slot/kv_head * call->k_head + slot * call->k_slot/'
+ok "the sign of the scores" mistake "the scores had the wrong sign" \
+    's/float score = dot/float score = -dot/'
+ok "a scale of its own" says_too "the scale were 1 / sqrt(d), not the call's" \
+    's/(float)call->scale/(1.0F \/ sqrtf((float)call->head_dim))/'
 exit $failed

@@ -35,8 +35,13 @@ among_others() {
 # of l shows where values
 # are alike. Right when it is declared, and a declaration that matters.
 merges_undivided() {
-    sed 's/out_type = CP_BF16/out_type = CP_FP32/; s/store(call->out, CP_BF16/store(call->out, CP_FP32/; s/\.divides = 1/.divides = 2/
-        s/, n = x + y;/, l = m + logf(x + y);\n    x = expf(lse - l);\n    y = expf(other_lse - l);/; s|(o\[i\] \* x + other\[i\] \* y) / n|o[i] * x + other[i] * y|
+    sed 's/out_type = CP_BF16/out_type = CP_FP32/
+        s/store(call->out, CP_BF16/store(call->out, CP_FP32/
+        s/\.divides = 1/.divides = 2/
+        s/, n = x + y;/, l = m + logf(x + y);\
+    x = expf(lse - l);\
+    y = expf(other_lse - l);/
+        s|(o\[i\] \* x + other\[i\] \* y) / n|o[i] * x + other[i] * y|
         s/return m + logf(n);$/return l;/' tests/gate/bfloat.c >"$work/undivided.c"
     CFLAGS="-O2 -Itests/gate" status 0 --kernel "$work/undivided.c" --cases 200 &&
         has "partial results divided, merges not" || return 1
@@ -58,11 +63,44 @@ not_judged() {
 # It looks at lengths again when there are more or fewer sequences, as if a plan were made anew then
 # alone.
 keeps_lengths() {
-    sed 's/^static int attend(const struct cp_kernel_call \*call) {/static int attend(const struct cp_kernel_call *now) {\n    static int kept[64], b;\n    struct cp_kernel_call copy = *now, *call = \&copy;\n    for (int s = 0; now->n_sequences != b \&\& s < now->n_sequences; s++) {\n        kept[s] = now->n_tokens[s];\n    }\n    b = now->n_sequences;\n    copy.n_tokens = kept;/' \
+    sed 's/^\(static int attend(const struct cp_kernel_call \*\)call) {/\1now) {\
+    static int kept[64], b;\
+    struct cp_kernel_call copy = *now, *call = \&copy;\
+    for (int s = 0; now->n_sequences != b \&\& s < now->n_sequences; s++) {\
+        kept[s] = now->n_tokens[s];\
+    }\
+    b = now->n_sequences;\
+    copy.n_tokens = kept;/' \
         tests/example/paged_kernel.c >"$work/keeps.c"
     status 1 --kernel "$work/keeps.c" --cases 100 &&
         grep -q "^remembers, .*; breaks GATE-4" "$work/out" &&
         has "right at first, but wrong when it runs again with more keys for each sequence"
+}
+
+# It takes no sizes that it has had before, once others came.
+refuses_what_it_took() {
+    sed 's/^static int attend(const struct cp_kernel_call \*call) {/static int had[4096][5], n_had;\
+\
+static const char *refuses(const struct cp_kernel_call *c) {\
+    int now[5] = {c->n_rows, c->n_heads, c->head_dim, c->chunk_size, c->n_sequences};\
+    for (int i = 0; i + 1 < n_had; i++) {\
+        if (memcmp(had[i], now, sizeof now) == 0 \&\&\
+            memcmp(had[n_had - 1], now, sizeof now) != 0) {\
+            return "it has had these sizes";\
+        }\
+    }\
+    return NULL;\
+}\
+\
+&\
+    int now[5] = {call->n_rows, call->n_heads, call->head_dim, call->chunk_size,\
+                  call->n_sequences};\
+    memcpy(had[n_had++ % 4096], now, sizeof now);/
+        s/    .workspace = workspace,/    .refuses = refuses,\
+&/' tests/example/paged_kernel.c >"$work/once.c"
+    status 1 --kernel "$work/once.c" --cases 40 --first &&
+        has "is refused when it comes again after others: it has had these sizes" &&
+        grep -q "^remembers, .*; breaks GATE-4" "$work/out"
 }
 
 # What the rules of others say, of a right kernel and of one that is wrong by what most of them let
@@ -83,12 +121,15 @@ for report in right, wrong:
     for rule in report["rules"]:
         rejected = [entry for entry in report["each"] if rule["rule"] in entry["rejected"]]
         assert rule["rejected"] == len(rejected), rule
-        assert rule["rejected_right"] == sum(entry["verdict"] == "right" for entry in rejected), rule
+        rejected_right = [entry for entry in rejected if entry["verdict"] == "right"]
+        assert rule["rejected_right"] == len(rejected_right), rule
         assert rule["accepted_wrong"] == sum(entry["verdict"] != "right" and entry not in rejected
                                              for entry in report["each"]), rule
-assert all(rule["accepted_wrong"] == 0 and rule["usual_rejected"] == 0 for rule in right["rules"]), right["rules"]
+assert all(rule["accepted_wrong"] == 0 and rule["usual_rejected"] == 0
+           for rule in right["rules"]), right["rules"]
 assert any(rule["rejected"] > rule["rejected_right"] for rule in wrong["rules"]), wrong["rules"]
-assert any(rule["accepted_wrong"] > 20 and rule["usual_rejected"] == 0 for rule in wrong["rules"]), wrong["rules"]
+assert any(rule["accepted_wrong"] > 20 and rule["usual_rejected"] == 0
+           for rule in wrong["rules"]), wrong["rules"]
 END
 }
 
@@ -143,7 +184,14 @@ state_of_another() {
 
 # What is refused otherwise is taken, and no other size is asked for.
 shaped() {
-    sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\n    return c->n_heads == 32 \&\& c->n_kv_heads == 8 \&\& c->head_dim == 72 \&\& c->chunk_size == 24 ? 0 : "no";\n}\n\n&/; s/    .workspace = workspace,/    .refuses = refuses,\n&/' \
+    sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\
+    int is_it = c->n_heads == 32 \&\& c->n_kv_heads == 8 \&\& c->head_dim == 72;\
+    return is_it \&\& c->chunk_size == 24 ? 0 : "no";\
+}\
+\
+&/
+        s/    .workspace = workspace,/    .refuses = refuses,\
+&/' \
         tests/example/paged_kernel.c >"$work/one.c"
     status 2 --kernel "$work/one.c" --cases 3 &&
         status 0 --kernel "$work/one.c" --cases 20 --shape h=32,h_kv=8,d=72,c=24 &&
@@ -196,15 +244,21 @@ far_chunks() {
     subcommand=replay status 1 "$work/far/out-of-bounds.json" --kernel "$work/int.c" &&
         subcommand=replay status 0 "$work/far/out-of-bounds.json" \
             --kernel tests/example/paged_kernel.c || return 1
-    sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\n    return c->v_chunk * c->capacity > 0x7FFFFFFF ? "offsets of 32 bits" : 0;\n}\n\n&/; s/    .workspace = workspace,/    .refuses = refuses,\n&/' \
+    sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\
+    return c->v_chunk * c->capacity > 0x7FFFFFFF ? "offsets of 32 bits" : 0;\
+}\
+\
+&/
+        s/    .workspace = workspace,/    .refuses = refuses,\
+&/' \
         "$work/int.c" >"$work/refuses.c"
     status 0 --kernel "$work/refuses.c" --cases 60 && has "right: 0 of 60 cases wrong"
 }
 
 # What is wrong with some numbers of keys alone becomes one sequence with the least of them.
 shrunk_by_tiles() {
-    sed 's/^    float \*o = call->workspace, m/    n_keys -= n_keys > 100 \&\& n_keys % 32 == 5;\n&/' tests/example/paged_kernel.c \
-        >"$work/tiles.c"
+    sed 's/^    float \*o = call->workspace, m/    n_keys -= n_keys > 100 \&\& n_keys % 32 == 5;\
+&/' tests/example/paged_kernel.c >"$work/tiles.c"
     ! cmp -s tests/example/paged_kernel.c "$work/tiles.c" || { echo "nothing was replaced";
         return 1; }
     status 1 --kernel "$work/tiles.c" --first --shape h=1,h_kv=1,d=16 --memory 0.002 \
@@ -330,7 +384,8 @@ no_case() {
 }
 
 no_file() {
-    subcommand=replay status 2 "$2" --kernel "$kernels/gate/reversed.so" && says "chunkproof replay: $1"
+    subcommand=replay status 2 "$2" --kernel "$kernels/gate/reversed.so" &&
+        says "chunkproof replay: $1"
 }
 
 echo "int attend(" >"$work/bad.c"
@@ -363,6 +418,7 @@ ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input G
 ok "the rules of others" rules
 ok "a sequence that is wrong among others alone" among_others
 ok "a kernel that keeps lengths" keeps_lengths
+ok "a kernel that refuses what it took" refuses_what_it_took
 ok "what is not judged" not_judged
 ok "merges that are not divided" merges_undivided
 ok "the same seed, the same cases" repeatable
@@ -411,11 +467,14 @@ ok "cases: a directory" no_file "unable to open $work: Is a directory" "$work"
 ok "cases: no file" no_file "unable to open $work/none: No such file" "$work/none"
 ok "a case that is not JSON" unreadable "bad.json:1:" 'x'
 ok "a file that is no case" unreadable '"format" must be' '{"format": "something"}'
+begun='{"format": "chunkproof case 1",
+    "recipe": {"values": "count", "queries": "decode", "padding": "nan"'
 ok "a case with a wrong number" unreadable \
     "recipe.n_kv_heads must be a whole number from 1 to 1024" \
-    '{"format": "chunkproof case 1", "recipe": {"values": "count", "queries": "decode", "padding": "nan", "n_kv_heads": 0}}'
+    "$begun"', "n_kv_heads": 0}}'
 ok "a case with a seed of letters" unreadable "recipe.seed must be a string of digits, below 2^64" \
-    '{"format": "chunkproof case 1", "recipe": {"values": "count", "queries": "decode", "padding": "nan", "n_kv_heads": 1, "n_heads": 1, "head_dim": 1, "chunk_size": 1, "scale_percent": 100, "layout": 0, "seed": "7x"}}'
+    "$begun"', "n_kv_heads": 1, "n_heads": 1, "head_dim": 1, "chunk_size": 1,
+    "scale_percent": 100, "layout": 0, "seed": "7x"}}'
 ok "a case with bytes that steer a terminal" unreadable "near '?'" $'{"format": \x1b}'
 ok "a case with a wrong name" unreadable "recipe.values must be one of count select" \
     '{"format": "chunkproof case 1", "recipe": {"values": "all"}}'
@@ -444,7 +503,8 @@ ok "two reports in one file" wrong "--json and --html name the same file" \
 ok "a report in the place of the kernel" wrong "--kernel and --junit name the same file" \
     --kernel "$work/mine.c" --junit "$work/link.c"
 ok "the kernel is still there" cmp tests/example/paged_kernel.c "$work/mine.c"
-ok "a device twice" status 0 --kernel "$kernels/gate/reversed.so" --cases 2 --json /dev/null --html /dev/null
+ok "a device twice" status 0 --kernel "$kernels/gate/reversed.so" --cases 2 --json /dev/null \
+    --html /dev/null
 ok "no such tier" wrong "--tier needs quick, full or deep, not 'slow'" --kernel x --tier slow
 ok "no such option" wrong "chunkproof gate --help" --kernels x
 ok "a kernel without its option" wrong "a kernel is given with --kernel" x.so

@@ -60,14 +60,15 @@ raced() {
     status 1 --kernel "$work/raced.cu" --on executor --cases 16 --first --save "$work/races" ||
         return 1
     subcommand=explain status 1 "$work/races/races.json" --kernel "$work/raced.cu" --on executor &&
-        has "two accesses to one place:" && has \
-            "between the two lines there must be a __syncthreads()" &&
+        has "two accesses to one place:" &&
+        has "between the two lines there must be a __syncthreads()" &&
         [ "$(grep -c '^    block .* in .*raced.cu:[0-9]' "$work/out")" = 2 ]
 }
 
 # raced_in_a_warp WARPS TEXT: two lanes of one warp, in blocks of so many.
 raced_in_a_warp() {
-    sed "s|#define WARPS .*|#define WARPS $1|; s|o\[i\] = 0.0f;|&\n        if (t == 1) o[0] = 0.0f;|" "$here/gate/two_warps.cu" >"$work/lanes.cu"
+    sed -e "s|#define WARPS .*|#define WARPS $1|" -e 's|o\[i\] = 0.0f;|&\
+        if (t == 1) o[0] = 0.0f;|' "$here/gate/two_warps.cu" >"$work/lanes.cu"
     rm -rf "$work/lanes"
     status 1 --kernel "$work/lanes.cu" --on executor --cases 16 --first --save "$work/lanes" ||
         return 1
@@ -79,7 +80,8 @@ ok "gate, CUDA: a race is explained" raced
 ok "gate, CUDA: a race of two lanes, one warp" raced_in_a_warp 1 \
     "they are of one warp: between the two lines there must be a __syncwarp()"
 ok "gate, CUDA: a race of two lanes, two warps" raced_in_a_warp 2 \
-    "a __syncwarp() with both lanes in its mask; or a __syncthreads() that all come to, where another warp touches that"
+    "a __syncwarp() with both lanes in its mask; or a __syncthreads() that all come to, where \
+another warp touches that"
 ok "gate, CUDA: the example is right on the executor" right
 for version in 1 2 3; do
     ok "gate, CUDA: version $version of the kernels is right" right_version $version
@@ -120,13 +122,19 @@ ok "gate, CUDA: the maximum of the last key alone" fault 'fmaxf(m, score)' 'scor
 
 # The example with its sums taken by a tile of cooperative groups.
 grouped() {
-    sed 's|#include <cuda_runtime.h>|&\n#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\nnamespace cg = cooperative_groups;|
+    sed 's|#include <cuda_runtime.h>|&\
+#include <cooperative_groups.h>\
+#include <cooperative_groups/reduce.h>\
+namespace cg = cooperative_groups;|
         s|for (int other = 16; other > 0; other /= 2) {|{|
-        s|dot += __shfl_xor_sync(ALL_LANES, dot, other);|dot = cg::reduce(cg::tiled_partition<32>(cg::this_thread_block()), dot, cg::plus<float>());|' \
+        s|dot += __shfl_xor_sync(ALL_LANES, dot, other);|\
+        auto warp = cg::tiled_partition<32>(cg::this_thread_block());\
+        dot = cg::reduce(warp, dot, cg::plus<float>());|' \
         "$example" >"$work/groups.cu"
     grep -q "cg::reduce" "$work/groups.cu" && status 0 --kernel "$work/groups.cu" --on executor \
         --cases 12 || return 1
-    sed -i 's|tiled_partition<32>|tiled_partition<16>|' "$work/groups.cu" # half of the lanes are left out
+    # Half of the lanes are left out.
+    sed -i 's|tiled_partition<32>|tiled_partition<16>|' "$work/groups.cu"
     status 1 --kernel "$work/groups.cu" --on executor --cases 12 --first && has "1 case"
 }
 
@@ -135,9 +143,8 @@ grouped() {
 last_block() {
     status 0 --kernel "$here/gate/split_keys.cu" --on executor --cases 12 || return 1
     grep -v "__threadfence" "$here/gate/split_keys.cu" >"$work/no_fence.cu"
-    status 1 --kernel "$work/no_fence.cu" --on executor --cases 12 --first --save "$work/no_fence" \
-        &&
-        has "races, 1 case" || return 1
+    status 1 --kernel "$work/no_fence.cu" --on executor --cases 12 --first \
+        --save "$work/no_fence" && has "races, 1 case" || return 1
     subcommand=explain status 1 "$work/no_fence/races.json" --kernel "$work/no_fence.cu" \
         --on executor &&
         has "they are of two blocks" && has "hand it over: after the write"
@@ -145,8 +152,21 @@ last_block() {
 
 # A launcher that asks the device first; it refuses to run on one with too little of what it needs.
 asks_device() {
-    sed 's|    dim3 grid(call->n_rows, call->n_heads);|    cudaDeviceProp p;\n    int n = 0, device = -1, threads = 0;\n    if (cudaGetDeviceCount(\&n) != cudaSuccess \|\| n < 1 \|\| cudaGetDevice(\&device) != cudaSuccess \|\| cudaSetDevice(device) != cudaSuccess \|\|\n        cudaGetDeviceProperties(\&p, device) != cudaSuccess \|\| p.warpSize != 32 \|\| p.sharedMemPerBlock < call->head_dim * sizeof(float) \|\|\n        cudaDeviceGetAttribute(\&threads, cudaDevAttrMaxThreadsPerBlock, device) != cudaSuccess \|\| threads < LEAST) {\n        return 1;\n    }\n&|
-        s|cudaGetLastError() != cudaSuccess|cudaPeekAtLastError() != cudaSuccess|; s|ALL_LANES 0xFFFFFFFFu|&\n#define LEAST 1024|' "$example" >"$work/asks.cu"
+    sed 's|    dim3 grid(call->n_rows, call->n_heads);|    cudaDeviceProp p;\
+    int n = 0, device = -1, threads = 0;\
+    if (cudaGetDeviceCount(\&n) != cudaSuccess \|\| n < 1) return 1;\
+    if (cudaGetDevice(\&device) != cudaSuccess) return 1;\
+    if (cudaSetDevice(device) != cudaSuccess) return 1;\
+    if (cudaGetDeviceProperties(\&p, device) != cudaSuccess) return 1;\
+    if (p.warpSize != 32 \|\| p.sharedMemPerBlock < call->head_dim * sizeof(float)) return 1;\
+    if (cudaDeviceGetAttribute(\&threads, cudaDevAttrMaxThreadsPerBlock, device) != cudaSuccess) {\
+        return 1;\
+    }\
+    if (threads < LEAST) return 1;\
+&|
+        s|cudaGetLastError() != cudaSuccess|cudaPeekAtLastError() != cudaSuccess|
+        s|ALL_LANES 0xFFFFFFFFu|&\
+#define LEAST 1024|' "$example" >"$work/asks.cu"
     grep -q "p.warpSize" "$work/asks.cu" && status 0 --kernel "$work/asks.cu" --on executor \
         --cases 6 || return 1
     sed -i 's|LEAST 1024|LEAST 1025|' "$work/asks.cu"

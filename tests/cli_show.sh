@@ -106,13 +106,15 @@ saved 24 (46.2 %), and 6 chunks" "$(figure2 | rows Memory)"
 
 # Figure 1: questions of 2, 3 and 4 tokens in chunks of 6.
 figure1_unused() {
-    equals "10" "$(show --example figure1 | grep -o '░░' | wc -l)" # 4 + 3 + 2, and the heading's
+    # 4 + 3 + 2, and the heading's.
+    equals "10" "$(show --example figure1 | grep -o '░░' | wc -l)"
 }
 
 # PLAN-5, PLAN-6: only the append that finds room in each last chunk keeps the plan.
 figure2_rebuilds() {
     equals "rebuilt rebuilt rebuilt rebuilt kept" \
-        "$(figure2 | rows Steps | tr '\n' ' ' | grep -oE 'plan (rebuilt|kept)' | cut -d' ' -f2 | xargs)"
+        "$(figure2 | rows Steps | tr '\n' ' ' | grep -oE 'plan (rebuilt|kept)' |
+            cut -d' ' -f2 | xargs)"
 }
 
 # The example's own script, read back, draws the same; --chunk-size goes before what it says.
@@ -186,8 +188,8 @@ svg_is_faithful() {
 import sys, xml.etree.ElementTree as xml
 texts = ["".join(node.itertext()) for node in xml.parse("hostile.svg").iter()
          if node.tag.endswith("}text")]
-words = ['<b>', '&', '"quoted"', "'single'", ']]>', '\\', '{x}', '&amp;', '--', 'äöü', '日本語',
-         '%s', '%n', '<!--', 'a&b', '<i>']
+words = ['<b>', '&', '"quoted"', "'single'", ']]>', '\\', '{x}', '&amp;', '--', 'äöü',
+         '日本語', '%s', '%n', '<!--', 'a&b', '<i>']
 missing = [word for word in words if word not in texts]
 sys.exit(f"not in the picture: {missing}" if missing else 0)
 END
@@ -200,7 +202,8 @@ import re, sys, xml.etree.ElementTree as xml
 text = open("hostile.dot").read()
 labels = re.findall(r"label=<(.*?)>(?:\]|);\n", text, re.S)
 cells = [node.text for label in labels for node in xml.fromstring(f"<l>{label}</l>").iter("TD")]
-words = ['<b>', '&', '"quoted"', "'single'", ']]>', '\\', '{x}', '&amp;', '--', 'äöü', '%s', '<!--']
+words = ['<b>', '&', '"quoted"', "'single'", ']]>', '\\', '{x}', '&amp;', '--', 'äöü',
+         '%s', '<!--']
 missing = [word for word in words if word not in cells]
 assert len(re.findall(r"^digraph ", text, re.M)) == 4, "three steps and the end"
 sys.exit(f"not in the graph: {missing}" if missing else 0)
@@ -266,15 +269,18 @@ bad_script "a sequence that left" "3: no sequence is called 'a'; there are: none
     "leave a" "leave a"
 bad_script "name taken at join" "3: a sequence is already called 'a'" "join a: x" "" "join a: y"
 bad_script "name taken at fork" "2: a sequence is already called 'a'" "join a: x" "fork a as a"
+remedy="the tree is unchanged; give --capacity"
 bad_script "pool full at join" \
-    "4: the pool is full: this needs 2 chunks, and 1 of 2 are free; the tree is unchanged; give --capacity 3 or more" "chunk-size 1" "capacity 2" "join a: x" "join b: x y z"
+    "4: the pool is full: this needs 2 chunks, and 1 of 2 are free; $remedy 3 or more" \
+    "chunk-size 1" "capacity 2" "join a: x" "join b: x y z"
 bad_script "pool full at append" "4: the pool is full: this needs 1 chunk, and 0 of 2 are free" \
     "chunk-size 1" "capacity 2" "join a: x y" "append a z"
 bad_script "pool full at append-all" \
     "5: the pool is full: this needs 2 chunks, and 1 of 3 are free" "capacity 3" "chunk-size 1" \
     "join a: x" "join b: y" "append-all z"
 bad_script "pool full at fork" \
-    "3: the pool is full: this needs 1 chunk, and 0 of 1 are free; the tree is unchanged; give --capacity 2 or more" "capacity 1" "join a: x" "fork a as b"
+    "3: the pool is full: this needs 1 chunk, and 0 of 1 are free; $remedy 2 or more" \
+    "capacity 1" "join a: x" "fork a as b"
 bad_script "unknown operation" "1: unknown operation 'jion'" "jion a: x"
 bad_script "join without a colon" "1: no colon" "join a x"
 bad_script "join without a name" "1: write: join NAME" "join : x"

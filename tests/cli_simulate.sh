@@ -58,14 +58,20 @@ cat >"$work/small" <<'TRACE'
 {"timestamp": 5, "input_length": 4, "output_length": 2, "hash_ids": [7, 9]}
 TRACE
 small=("${tiny[@]}" --block 2 "$work/small")
-by_hand="near(a['latency_ms_per_token']['mean'], (14 + 16.5) / 2) and near(b['latency_ms_per_token']['mean'], (13 + 15.5) / 2) and
+by_hand="near(a['latency_ms_per_token']['mean'], (14 + 16.5) / 2) and
+    near(b['latency_ms_per_token']['mean'], (13 + 15.5) / 2) and
     a['latency_ms_per_token']['p99'] == 16.5 and b['latency_ms_per_token']['p50'] == 13 and
-    near(a['first_token_ms']['mean'], (14 + 23) / 2) and near(b['first_token_ms']['mean'], (14 + 21) / 2) and
-    a['peak_bytes'] == 6 * 4 and b['peak_bytes'] == 5 * 4 and a['peak_batch'] == b['peak_batch'] == 2 and
+    near(a['first_token_ms']['mean'], (14 + 23) / 2) and
+    near(b['first_token_ms']['mean'], (14 + 21) / 2) and
+    a['peak_bytes'] == 6 * 4 and b['peak_bytes'] == 5 * 4 and
+    a['peak_batch'] == b['peak_batch'] == 2 and
     a['reused_tokens'] == 0 and b['reused_tokens'] == 2 and near(b['in_system'], (26 + 31) / 36) and
-    near(a['tokens_per_second'], 4 / .038) and a['iterations'] == b['iterations'] == 3 and not a['sharing'] and b['sharing']"
-ok "figures by hand" json "$by_hand and t['points'][0]['requests'] == 2 and t['server']['chunk'] == 2 and
-    t['server']['model'] == {'layers': 1, 'heads': 1, 'kv_heads': 1, 'head_dim': 1, 'bytes': 1}" "${small[@]}"
+    near(a['tokens_per_second'], 4 / .038) and a['iterations'] == b['iterations'] == 3 and
+    not a['sharing'] and b['sharing']"
+ok "figures by hand" json "$by_hand and t['points'][0]['requests'] == 2 and
+    t['server']['chunk'] == 2 and
+    t['server']['model'] == {'layers': 1, 'heads': 1, 'kv_heads': 1, 'head_dim': 1, 'bytes': 1}" \
+    "${small[@]}"
 ok "... as text, the latency" row "normalized latency, ms/token 15.25 14.25" "${small[@]}"
 ok "... the tail" row "99th percentile 16.50 15.50" "${small[@]}"
 ok "... the peaks" row "peak batch size 2 2" "${small[@]}"
@@ -74,10 +80,12 @@ ok "... what was shared" row "found in the tree 0 2" "${small[@]}"
 ok "half as fast" json "near(a['first_token_ms']['mean'], (14 + 18) / 2) and t['speed'] == 0.5" \
     --speed 0.5 "${small[@]}"
 # One after the other: 0..14..24, then 24..38..48.
-ok "one at a time" json "near(a['latency_ms_per_token']['mean'], (12 + 43 / 2) / 2) and a['peak_batch'] == 1 and
+ok "one at a time" json "near(a['latency_ms_per_token']['mean'], (12 + 43 / 2) / 2) and
+    a['peak_batch'] == 1 and
     a['peak_bytes'] == b['peak_bytes'] == 12 and b['reused_tokens'] == 0" --batch 1 "${small[@]}"
 # Chunks of 4 bytes: 5 are enough with sharing alone.
-ok "memory for five chunks" json "a['peak_batch'] == 1 and b['peak_batch'] == 2 and b['peak_chunks'] == 5 and
+ok "memory for five chunks" json "a['peak_batch'] == 1 and b['peak_batch'] == 2 and
+    b['peak_chunks'] == 5 and
     a['rejected'] == b['rejected'] == 0" --memory 1.9e-8 "${small[@]}"
 ok "memory of no chunk" wrong "is too small for one chunk" --memory 1e-9 "${small[@]}"
 ok "other chunks than blocks" json "b['reused_tokens'] == 0 and t['server']['chunk'] == 3" \
@@ -89,10 +97,13 @@ from_stdin() {
 }
 ok "standard input" from_stdin
 
-# Poisson arrivals. With one token to make and nothing shared, each of a few requests takes 10 + 4
-# ms.
-ok "requests that never meet" json "near(a['latency_ms_per_token']['mean'], 14) and a == {**b, 'sharing': False} and
-    a['peak_batch'] == 1 and t['points'][0]['poisson'] == {'rate': 0.01, 'prompt': 4, 'shared': 0, 'completion': 1, 'seed': 3}" \
+# Poisson arrivals. With one token to make and nothing shared, each of a few requests takes
+# 10 + 4 ms.
+ok "requests that never meet" json "near(a['latency_ms_per_token']['mean'], 14) and
+    a == {**b, 'sharing': False} and
+    a['peak_batch'] == 1 and
+    t['points'][0]['poisson'] ==
+        {'rate': 0.01, 'prompt': 4, 'shared': 0, 'completion': 1, 'seed': 3}" \
     "${tiny[@]}" --poisson 0.01 --prompt 4 --shared 0 --completion 1 --requests 20 --seed 3
 rates=("${tiny[@]}" --prompt 10 --shared 8 --completion 10 --chunk 4 --requests 300 --rates 1,5,20)
 ok "a row for each rate" json "[p['poisson']['rate'] for p in t['points']] == [1, 5, 20] and all(
@@ -118,26 +129,33 @@ runs = [(p, r) for p in json.load(open(sys.argv[2]))["points"] for r in p["runs"
 assert len(rows) == len(runs) == 6
 for row, (point, run) in zip(rows, runs):
     assert None not in row and None not in row.values()
-    assert row["sharing"] == ("yes" if run["sharing"] else "no") and int(row["requests"]) == point["requests"]
+    assert row["sharing"] == ("yes" if run["sharing"] else "no")
+    assert int(row["requests"]) == point["requests"]
     for name in ("rate", "prompt", "shared", "completion"):
         assert float(row[name]) == point["poisson"][name]
-    for name in ("tokens_per_second", "peak_bytes", "peak_batch", "mean_batch", "in_system", "rejected"):
+    for name in ("tokens_per_second", "peak_bytes", "peak_batch", "mean_batch", "in_system",
+                 "rejected"):
         assert float(row[name]) == run[name], name
     assert float(row["reuse"]) == run["reused_tokens"] / run["prompt_tokens"]
     for column, name in (("latency", "latency_ms_per_token"), ("first_token", "first_token_ms")):
-        assert all(float(row[f"{column}_{part}"]) == run[name][part] for part in ("mean", "p50", "p99"))
+        for part in ("mean", "p50", "p99"):
+            assert float(row[f"{column}_{part}"]) == run[name][part]
 PYTHON
 }
 ok "CSV and JSON have the same figures" csv_is_json
 
-ok "Table 4" json "t['source'] == 'ACL Table 4' and [(p['poisson']['prompt'], p['poisson']['shared'], p['poisson']['rate'])
-    for p in t['points']] == [(n, s, r) for n, r in ((1024, 1.0), (2048, 0.6), (4096, 0.4)) for s in (0, n)] and
-    t['points'][3]['measured'][1] == {'system': 'ChunkLlama', 'latency_ms_per_token': 15.2, 'peak_gib': '3.40', 'peak_batch': 12} and
+ok "Table 4" json "t['source'] == 'ACL Table 4' and
+    [(p['poisson']['prompt'], p['poisson']['shared'], p['poisson']['rate'])
+    for p in t['points']] == [(n, s, r) for n, r in ((1024, 1.0), (2048, 0.6), (4096, 0.4))
+    for s in (0, n)] and
+    t['points'][3]['measured'][1] == {'system': 'ChunkLlama', 'latency_ms_per_token': 15.2,
+        'peak_gib': '3.40', 'peak_batch': 12} and
     all(p['poisson']['completion'] == 512 for p in t['points'])" --table4 --requests 30
 
 # The printed cost is one that can be read, and means the same.
 printed_cost() {
-    right --print-cost && cp "$work/out" "$work/printed" && "$schemas" - "$work/printed" "$root" <<'PYTHON' || return 1
+    right --print-cost && cp "$work/out" "$work/printed" &&
+        "$schemas" - "$work/printed" "$root" <<'PYTHON' || return 1
 import json, sys
 import jsonschema
 schema = json.load(open(sys.argv[2] + "/spec/simulate-cost.schema.json"))

@@ -39,7 +39,11 @@ PYTHON
 
 # The published numbers of a column end where its others do, behind a recomputed one too.
 aligned() {
-    right decode && awk '/ bytes / { n++; for (i = 43; i <= 77; i += 17) if (substr($0, i + 1, 1) !~ /[=~]/) bad++ }
+    right decode &&
+        awk '/ bytes / {
+            n++
+            for (i = 43; i <= 77; i += 17) if (substr($0, i + 1, 1) !~ /[=~]/) bad++
+        }
         END { exit n != 3 || bad > 0 }' "$work/out"
 }
 
@@ -92,15 +96,16 @@ ok "KV bytes" has "Llama 70B 80 64 8 128 2 327680 0.3277 0.3125 2.5000" kv-bytes
 ok "GQA taken for MHA" has "# 1.87 0.12 MiB Falcon 40B" kv-bytes
 ok "a ratio" has "# 4.8 6.8 times PagedAttn / ChunkAttn, n_s = 4096" ratios
 ok "errors are those of the other sections" json "len(section['errors']['cells']) == sum(
-    c['status'] in ('rounding', 'differs') for s in t['sections'] if s['name'] != 'errors' for c in s['cells']) == 17"
+    c['status'] in ('rounding', 'differs') for s in t['sections'] if s['name'] != 'errors'
+    for c in s['cells']) == 17"
 
 ok "a model of one's own" has "yours 7 12 3 64 4 10752 0.0108 0.0103 0.0410" \
     --layers 7 --heads 12 --kv-heads 3 --head-dim 64 --bytes 4 kv-bytes
 ok "KV heads follow heads" json "section['kv-bytes']['models'][-1]['kv_heads'] == 64" --heads 64 \
     kv-bytes
 ok "a load of one's own" json "section['capacity']['case'] == section['capacity']['case'] | {
-    'model': 'falcon-40b', 'chunks_unshared': 189, 'chunks_shared': 65, 'fits': 127, 'stored_again': 16,
-    'padding': 0, 'chunk_bytes': 1966080.0}" \
+    'model': 'falcon-40b', 'chunks_unshared': 189, 'chunks_shared': 65, 'fits': 127,
+    'stored_again': 16, 'padding': 0, 'chunk_bytes': 1966080.0}" \
     --model falcon-40b --batch 3 --prompt 1000 --shared 1000 --completion 8 --chunk-size 16 capacity
 ok "the same as text" has "chunks without, with sharing 189, 65 (0.346, 0.119 GiB)" \
     --model falcon-40b --batch 3 --prompt 1000 --shared 1000 --completion 8 --chunk-size 16 capacity

@@ -102,7 +102,8 @@ ok "standard input" from_stdin
 
 # Requests 1 and 2 fill a pool of 4; 3 needs 2 more; 4 finds all of its blocks there.
 ok "requests that do not fit are rejected" json 0 "t['rejected'] == 1 and t['requests'] == 4 and
-    t['allocated_chunks'] == 4 and t['matched_blocks'] == 0 + 2 + 2" --retain --capacity 4 "${small[@]}"
+    t['allocated_chunks'] == 4 and t['matched_blocks'] == 0 + 2 + 2" --retain --capacity 4 \
+    "${small[@]}"
 # With 5 chunks iteration 1 has 3 + 2 in use and needs one more; what came before is reported.
 ok "a pool too small to go on" json 2 "t['end'] == 'pool full' and t['requests'] == 3 and
     t['peak_chunks'] == 5 and t['allocated_chunks'] == 6 and t['violations'] == 0" \

@@ -60,7 +60,8 @@ class Fault:
 
 
 def catalogue() -> list[Fault]:
-    """The faults of kernels given as source that the gate must find; those of versions are others'."""
+    """The faults of kernels given as source that the gate must find; those of
+    versions are others'."""
     faults = []
     for record in load():
         if "gate" in record.who:

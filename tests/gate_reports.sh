@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.." || exit 1
 CHUNKPROOF=$(realpath "${1:-build/chunkproof}")
 export CHUNKPROOF
 python=python3
-"$python" -c 'import jsonschema' 2>/dev/null || python=/usr/bin/python3 # Debian's, which python3-jsonschema is for
+# Debian's, which python3-jsonschema is for
+"$python" -c 'import jsonschema' 2>/dev/null || python=/usr/bin/python3
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 "$python" -W ignore tests/gate_reports.py --verbose >"$log" 2>&1

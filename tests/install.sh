@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# make install: a program finds the installed library through pkg-config, static and shared; only cp_
-# symbols are exported, and all that the headers promise; uninstall leaves nothing.
+# make install: a program finds the installed library through pkg-config, static and shared; only
+# cp_ symbols are exported, and all that the headers promise; uninstall leaves nothing.
 #   tests/install.sh [build/chunkproof]
 set -u
 build=$(cd "$(dirname "${1:-build/chunkproof}")" && pwd) || exit 2
@@ -50,8 +50,10 @@ headers_stand_alone() {
 step headers_stand_alone
 report $? "each header compiles alone, in plain C11"
 
-# Every function that the headers name, but for those of the launcher: they are in a library of their own.
-grep -ohE '\bcp_[a-z0-9_]+\(' include/chunkproof/*.h | tr -d '(' | grep -v '^cp_cuda_' | sort -u >"$work/promised"
+# Every function that the headers name, but for those of the launcher: they are in a library of
+# their own.
+grep -ohE '\bcp_[a-z0-9_]+\(' include/chunkproof/*.h | tr -d '(' | grep -v '^cp_cuda_' |
+    sort -u >"$work/promised"
 
 # The address of each: a declaration that C++ takes for its own has another name in the library.
 cxx_reads_them() {
@@ -175,7 +177,8 @@ report $? "the installed command is of that version"
 installed_gate() {
     cp tests/example/paged_kernel.{c,cu} "$work" &&
         (cd "$work" && for kernel in paged_kernel.c paged_kernel.cu; do
-            "$prefix/bin/chunkproof" gate --kernel $kernel $([[ $kernel != *.cu ]] || echo --on executor) --cases 3 || exit 1
+            "$prefix/bin/chunkproof" gate --kernel $kernel \
+                $([[ $kernel != *.cu ]] || echo --on executor) --cases 3 || exit 1
         done)
 }
 step installed_gate

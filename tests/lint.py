@@ -94,7 +94,15 @@ class Text(InTree):
         self.finds({"spec/a.md": "\u4f60" * 51 + "\n"}, "102 columns", "columns")
 
     def test_lint_data_may_be_wide(self) -> None:
-        self.passes({"tests/golden/a.txt": "x" * 200 + "\n", "a.json": "x" * 200 + "\n"}, "columns")
+        self.passes({name: "x" * 200 + "\n" for name in (
+            "LICENSE", "fuzz/corpus/tree/a", "tests/golden/a.txt", "tests/gate/cases/a.jsonl",
+            "proofs/wp/expected.txt", "kernels/resources.csv")}, "columns")
+
+    def test_lint_what_people_write_is_no_data(self) -> None:
+        for name in ("spec/a.schema.json", "tests/faults/ref/tree.c.faults", "mk/build.mk",
+                     "Makefile", "scripts/gate", "proofs/coq/Plan.v", ".github/workflows/a.yml",
+                     "fuzz/dictionaries/a.dict"):
+            self.finds({name: "x" * 101 + "\n"}, f"{name}:1: 101 columns", "columns")
 
     def test_lint_a_check_that_there_is_not(self) -> None:
         self.assertEqual(self.run_script("colums")[0], 2)

@@ -351,11 +351,22 @@ class SideBySide(InDirectory):
         self.assertEqual(self.verify(*pair)[0], 0)
 
     def test_no_more_stages_run_than_there_is_room_for(self) -> None:
-        count = f"echo x >>{self.directory}/begun; sleep 0.5; wc -l <{self.directory}/begun"
-        first = [Stage(name, f"{count} >{self.directory}/{name}", cores=1) for name in "abcd"]
-        self.assertEqual(self.verify(*first)[0], 0)
-        seen = [int((self.directory / name).read_text()) for name in "abcd"]
-        self.assertEqual(seen, [3, 3, 3, 4])
+        place = self.directory
+        wait = "for i in $(seq 100); do {}; sleep 0.1; done"
+        three = wait.format(f"[ $(wc -l <{place}/begun) -lt 3 ] || break")
+        of_a = wait.format(f"[ ! -e {place}/a ] || break")
+        does = {
+            "a": f"{three}; sleep 0.3; wc -l <{place}/begun >{place}/number; touch {place}/a",
+            "b": of_a,
+            "c": of_a,
+            "d": "true",
+        }
+        chosen = [
+            Stage(name, f"echo x >>{place}/begun; {command}", cores=1)
+            for name, command in does.items()
+        ]
+        self.assertEqual(self.verify(*chosen)[0], 0)
+        self.assertEqual((place / "number").read_text().strip(), "3")
 
     def test_processor_time_is_measured_and_the_slowest_are_named(self) -> None:
         burn = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done"

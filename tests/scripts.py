@@ -198,7 +198,8 @@ class Verify(InDirectory):
             binary = os.path.join(copy, "build", "chunkproof")
             os.makedirs(os.path.dirname(binary), exist_ok=True)
             with open(binary, "w", encoding="utf-8") as file:
-                file.write(f"#!/bin/sh\n[ $1 = replay ] || echo \"$@\" >build/arguments\nexit {status}\n")
+                file.write("#!/bin/sh\n[ $1 = replay ] || echo \"$@\" >build/arguments\n"
+                           f"exit {status}\n")
             os.chmod(binary, 0o755)
             run = subprocess.run([os.path.join(copy, "scripts", "gate")], capture_output=True,
                                  text=True,
@@ -206,8 +207,10 @@ class Verify(InDirectory):
             self.assertEqual((run.returncode, run.stdout.splitlines()[-1]), (status, last), name)
             with open(os.path.join(copy, "build", "arguments"), encoding="utf-8") as file:
                 self.assertEqual(file.read(),
-                                 f"gate --kernel it's mine.so --tier quick --jobs {len(os.sched_getaffinity(0))} --json build/verify/gate.json --junit "
-                                 "build/verify/gate.xml --html build/verify/gate.html --save build/verify/cases\n")
+                                 "gate --kernel it's mine.so --tier quick "
+                                 f"--jobs {len(os.sched_getaffinity(0))} "
+                                 "--json build/verify/gate.json --junit build/verify/gate.xml "
+                                 "--html build/verify/gate.html --save build/verify/cases\n")
 
     def test_an_interrupt_still_reports(self):
         program = ("import sys, verify; from stages import Stage; "
@@ -305,7 +308,8 @@ other
 
 class Clauses(InDirectory):
     def run_in_copy(self, script, change):
-        """Exit status and output of a script in a copy of the tree, after change(path of the copy)."""
+        """Exit status and output of a script in a copy of the tree, after
+        change(path of the copy)."""
         copy = os.path.join(self.directory, "copy")
         for part in ("spec", "include", "ref", "gate", "proofs", "tests", "scripts"):
             shutil.copytree(os.path.join(ROOT, part), os.path.join(copy, part))
@@ -346,7 +350,8 @@ class Clauses(InDirectory):
 
     @classmethod
     def new_clause(cls, *texts):
-        """A clause that the chapters do not have yet, and texts at the ends of files, with its name for {}."""
+        """A clause that the chapters do not have yet, and texts at the ends of
+        files, with its name for {}."""
         def change(copy):
             for path, text in (("spec/pool.md", "### {} New\n"), *texts):
                 cls.appends(path, text.replace("{}", "POOL%s" % "-8"))(copy)
@@ -397,7 +402,8 @@ class Clauses(InDirectory):
 
 class Gpu(InDirectory):
     """gpu.py with programs that are not right, and ptxas.py with other figures than the table's."""
-    csv = ("load,b,n_p,n_s,h,h_kv,kernel,chunks_per_task,median_us,p10_us,p90_us,bytes,operations,limit_us\n"
+    csv = ("load,b,n_p,n_s,h,h_kv,kernel,chunks_per_task,median_us,p10_us,p90_us,bytes,operations,"
+           "limit_us\n"
            "table 3,32,1024,0,32,32,version 1,1,%s,40,60,1000,1000,45\n")
 
     def program(self, place, name, text):
@@ -447,8 +453,9 @@ class Gpu(InDirectory):
         log = os.path.join(self.directory, "ptxas.log")
         with open(log, "w", encoding="utf-8") as file:
             for row in rows:
-                file.write(f"release {row['nvcc']}, ptxas info : Compiling entry function 'void chunkproof::"
-                           f"{row['kernel']}(chunkproof::Problem<A>)' for 'sm_{row['capability']}'\n"
+                file.write(f"release {row['nvcc']}, ptxas info : Compiling entry function "
+                           f"'void chunkproof::{row['kernel']}(chunkproof::Problem<A>)'"
+                           f" for 'sm_{row['capability']}'\n"
                            f" 0 bytes stack frame, {row['spilled']} bytes spill stores\n"
                            f"Used {row['registers']} registers, {row['shared']} bytes smem\n")
         run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "ptxas.py"), log],

@@ -8,7 +8,4 @@
 /* Returns 0, or -1 when the replay is over; replay->figures->end then says why. */
 int trace_run_event(struct trace_replay *replay, struct trace_event event);
 
-/* The same on the tree of opt/ (opt_operation.c). */
-int trace_run_opt_event(struct trace_replay *replay, struct trace_event event);
-
 #endif

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# fuzz/oss-fuzz/build.sh as OSS-Fuzz and ClusterFuzzLite call it, with clang's engine: every target is in $OUT with its
-# corpus and its dictionary, and runs its corpus. Docker is not needed.
+# fuzz/oss-fuzz/build.sh as OSS-Fuzz and ClusterFuzzLite call it, with clang's engine: every target
+# is in $OUT with its corpus and its dictionary, and runs its corpus. Docker is not needed.
 #
 #     bash fuzz/oss-fuzz/test.sh
 set -u
@@ -28,7 +28,8 @@ fi
 
 mkdir "$work/out"
 env CC=clang CXX=clang++ CFLAGS="-O1 -gline-tables-only -fsanitize=address,fuzzer-no-link" \
-    CXXFLAGS="-O1 -gline-tables-only -fsanitize=address,fuzzer-no-link" LIB_FUZZING_ENGINE=-fsanitize=fuzzer \
+    CXXFLAGS="-O1 -gline-tables-only -fsanitize=address,fuzzer-no-link" \
+    LIB_FUZZING_ENGINE=-fsanitize=fuzzer \
     OUT="$work/out" WORK="$work" bash .clusterfuzzlite/build.sh >"$work/log" 2>&1
 ok "build.sh builds" $?
 for corpus in fuzz/corpus/*; do

@@ -13,7 +13,8 @@
 /* Values from -1 on: bit v + 1 stands for v. */
 #define BIT(value) (1U << ((value) + 1))
 #define TYPES      (BIT(CP_FP16) | BIT(CP_FP32) | BIT(CP_FP64) | BIT(CP_BF16))
-#define SUMS       (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64))
+
+#define SUMS (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64))
 
 struct field {
     const char *name;

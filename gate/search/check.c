@@ -115,8 +115,8 @@ static void refuse(struct checking *c, const char *reason, struct gate_finding *
 
 /* Does the kernel take the case? 1 yes, 0 no, -1 no verdict. Misbehaving when asked is a
  * finding. */
-static int ask(struct checking *c, const struct gate_problem *problem, size_t *workspace,
-               struct gate_finding *finding) {
+static int kernel_takes(struct checking *c, const struct gate_problem *problem, size_t *workspace,
+                        struct gate_finding *finding) {
     struct cp_kernel_call call;
     struct run_report report;
     char reason[RUN_TEXT];
@@ -132,8 +132,8 @@ static int ask(struct checking *c, const struct gate_problem *problem, size_t *w
     return reason[0] == '\0';
 }
 
-/* Has the case more bytes than it may have? */
-static int is_too_large(struct checking *c, double bytes, struct gate_finding *finding) {
+/* Refuses a case of more bytes than there may be, and halves the next one. Was it refused? */
+static int refuse_too_large(struct checking *c, double bytes, struct gate_finding *finding) {
     char reason[128];
     double most = runner_memory(c->runner);
     if (bytes > most) {
@@ -159,7 +159,7 @@ static int find_recipe(struct checking *c, long long index, int *attempt,
         struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
         struct gate_finding finding;
         size_t workspace;
-        int takes = ask(c, &p, &workspace, &finding);
+        int takes = kernel_takes(c, &p, &workspace, &finding);
         if (takes != 0) {
             return takes;
         }
@@ -338,7 +338,7 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
         return no_verdict("not enough memory for a case");
     }
     c->look = NULL;
-    int takes = ask(c, &p, &workspace, &alone);
+    int takes = kernel_takes(c, &p, &workspace, &alone);
     int result = takes < 0 ? -1 : 0;
     if (takes > 0 && alone.verdict == GATE_RIGHT) {
         result = run_problem(c, &p, workspace, 1, &alone, &digest);
@@ -360,10 +360,10 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
     if (gate_problem_new(&p, recipe, runner_kernel(c->runner)) != 0) {
         return no_verdict("not enough memory for a case");
     }
-    int takes = ask(c, &p, &workspace, f);
+    int takes = kernel_takes(c, &p, &workspace, f);
     double bytes = gate_case_bytes(&p, workspace);
     c->covers = gate_covers(&p);
-    if (takes > 0 && is_too_large(c, bytes, f)) {
+    if (takes > 0 && refuse_too_large(c, bytes, f)) {
         takes = 0;
     }
     if (takes > 0 && f->verdict == GATE_RIGHT) {
@@ -408,8 +408,15 @@ int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct ga
 /* Runs the case before once more, after others have run in between. */
 static int run_earlier(struct checking *c, struct gate_finding *f) {
     unsigned long long digest = 0;
-    if (run_recipe(c, &c->earlier, f, &digest) < 0) {
+    int taken = run_recipe(c, &c->earlier, f, &digest);
+    if (taken < 0) {
         return -1;
+    }
+    if (taken == 0) { /* f->text has the reason */
+        f->verdict = GATE_REMEMBERS;
+        gate_finding_breaks(f, "GATE-4");
+        put_before(f, "an earlier case that it took is refused when it comes again after others: ");
+        return 0;
     }
     if (f->verdict == GATE_WRONG || f->verdict == GATE_DEPENDS ||
         (f->verdict == GATE_RIGHT && digest != c->digest)) {

@@ -1,9 +1,11 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * What the main theorems assume: axioms of the standard library, and nothing else
 
-    The theorems of a file together, for Coq takes as long for one as for all. The runner compares what
-    is printed with the axioms that it allows, and these lists with the main theorems of the files. *)
-From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill Tree PlanCheck Examples.
+    The theorems of a file together, for Coq takes as long for one as for all. The runner compares
+    what is printed with the axioms that it allows, and these lists with the main theorems of the
+    files. *)
+From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill Tree PlanCheck
+  Examples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 
 Definition of_Softmax := (

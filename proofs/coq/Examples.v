@@ -28,7 +28,8 @@ Definition part_2 : list key := [Key (ln 3) (two 0 1)].
 Example states_of_parts :
   partial_attn part_1 = State 0 1 (two 1 0) /\ partial_attn part_2 = State (ln 3) 1 (two 0 1).
 Proof.
-  assert (forall s, exp (s - s) = 1) as E by (intros s; unfold Rminus; rewrite Rplus_opp_r; apply exp_0).
+  assert (forall s, exp (s - s) = 1) as E
+    by (intros s; unfold Rminus; rewrite Rplus_opp_r; apply exp_0).
   split; unfold partial_attn, partial_attn_at; simpl; rewrite E; f_equal; try ring;
     apply vector_eq; intros i; destruct i as [|[|i]]; simpl; ring.
 Qed.
@@ -37,7 +38,8 @@ Example merge_of_parts :
   attn_reduce (partial_attn part_1) (partial_attn part_2) = State (ln 3) (4 / 3) (two (1 / 3) 1).
 Proof.
   destruct states_of_parts as [-> ->].
-  destruct (attn_reduce_n (State 0 1 (two 1 0)) (State (ln 3) 1 (two 0 1))) as [-> _]; simpl; try lra.
+  destruct (attn_reduce_n (State 0 1 (two 1 0)) (State (ln 3) 1 (two 0 1))) as [-> _]; simpl;
+    try lra.
   rewrite Rmax_right by (pose proof (ln_pos 3); lra).
   unfold reduce_at; simpl; rewrite !exp_minus_ln, exp_0, exp_ln by lra.
   f_equal; [field|]; apply vector_eq; intros i; destruct i as [|[|i]]; simpl; field.
@@ -88,7 +90,8 @@ Proof.
 Qed.
 
 Lemma q1_shared_keys :
-  shared_keys example_plan example_inputs 1 0 0 (Descriptor 0 0 2 2 0) = [Key 0 (one 8); Key 0 (one 4)].
+  shared_keys example_plan example_inputs 1 0 0 (Descriptor 0 0 2 2 0) =
+  [Key 0 (one 8); Key 0 (one 4)].
 Proof.
   unfold shared_keys, chunk_keys; change (seq 0 _) with [0; 1]%nat.
   unfold slot_key, score_of; cbn -[Rmult Rplus ln].
@@ -104,7 +107,8 @@ Qed.
 
 (** Chunk first. *)
 Example chunk_first_q0 :
-  shared_state example_plan example_inputs 0 0 0 (Descriptor 0 0 2 2 0) = State (ln 2) (3 / 2) (one 8).
+  shared_state example_plan example_inputs 0 0 0 (Descriptor 0 0 2 2 0) =
+  State (ln 2) (3 / 2) (one 8).
 Proof.
   unfold shared_state; rewrite q0_shared_keys; unfold partial_attn, partial_attn_at; simpl.
   rewrite Rmax_right by (pose proof ln_2_5; lra).
@@ -131,10 +135,13 @@ Qed.
 Example sequence_first_q0 v :
   row_result example_plan example_inputs v 0 0 0 = State (ln 5) (8 / 5) (one (16 / 5)).
 Proof.
-  assert (row_result example_plan example_inputs Buffered 0 0 0 = State (ln 5) (8 / 5) (one (16 / 5))) as E.
+  assert (row_result example_plan example_inputs Buffered 0 0 0 =
+    State (ln 5) (8 / 5) (one (16 / 5))) as E.
   { change (attn_reduce
-              (attn_reduce empty (shared_state example_plan example_inputs 0 0 0 (Descriptor 0 0 2 2 0)))
-              (row_state example_plan example_inputs 0 0 0 1) = State (ln 5) (8 / 5) (one (16 / 5))).
+              (attn_reduce empty
+                 (shared_state example_plan example_inputs 0 0 0 (Descriptor 0 0 2 2 0)))
+              (row_state example_plan example_inputs 0 0 0 1) =
+              State (ln 5) (8 / 5) (one (16 / 5))).
     rewrite merge_identity_left, chunk_first_q0, own_chunk_q0.
     destruct (attn_reduce_n (State (ln 2) (3 / 2) (one 8)) (State (ln 5) 1 (one 0))) as [-> _];
       simpl; try lra.
@@ -163,7 +170,8 @@ Proof.
   destruct (two_phases_are_attention example_plan example_inputs v 1 0 0) as [-> ->];
     auto using example_plan_is_valid, decoding_ordered, example_decodes; try (simpl; lia).
   rewrite seen_by_chunks by (try apply example_plan_is_valid; simpl; lia).
-  change (concat (map (row_keys example_plan example_inputs 1 0 0) (seq 0 (n_chunks (row example_plan 1)))))
+  change (concat (map (row_keys example_plan example_inputs 1 0 0)
+    (seq 0 (n_chunks (row example_plan 1)))))
     with (shared_keys example_plan example_inputs 1 0 0 (Descriptor 0 0 2 2 0) ++ []).
   rewrite q1_shared_keys; split.
   - apply vector_eq; intros i; unfold attention, A, W; simpl; rewrite exp_0.
@@ -180,18 +188,20 @@ Proof. apply plan_check_decides; reflexivity. Qed.
 (** ** spec/prefill.md: c = 2; S0 has 5 tokens and 3 rows, S1 has 4 tokens and 5 rows *)
 
 Example positions_of_rows :
-  map (row_position 5 3) (seq 0 3) = [2; 3; 4]%Z /\ map (row_position 4 5) (seq 0 5) = [-1; 0; 1; 2; 3]%Z.
+  map (row_position 5 3) (seq 0 3) = [2; 3; 4]%Z /\
+  map (row_position 4 5) (seq 0 5) = [-1; 0; 1; 2; 3]%Z.
 Proof. split; reflexivity. Qed.
 
 Example what_rows_see :
-  map (fun t => let pos := row_position 5 3 t in [sees pos 0 2; sees pos 2 2; sees pos 4 1]) (seq 0 3) =
+  map (fun t => let pos := row_position 5 3 t in [sees pos 0 2; sees pos 2 2; sees pos 4 1])
+      (seq 0 3) =
     [[2; 1; 0]; [2; 2; 0]; [2; 2; 1]] /\
   map (fun t => let pos := row_position 4 5 t in [sees pos 0 2; sees pos 2 2]) (seq 0 5) =
     [[0; 0]; [1; 0]; [2; 0]; [2; 1]; [2; 2]].
 Proof. split; reflexivity. Qed.
 
-(** S0 and S1 share C0 and C1; C2 is S0's. The first row of S1 stands before the sequence, whatever Q, K
-    and V are (PREFILL-3). *)
+(** S0 and S1 share C0 and C1; C2 is S0's. The first row of S1 stands before the sequence, whatever
+    Q, K and V are (PREFILL-3). *)
 Definition prefill_plan : plan :=
   Plan 3 2 2 [Descriptor 0 0 2 2 0; Descriptor 1 0 2 2 2]
        (fun s => match s with
@@ -204,7 +214,8 @@ Proof. apply plan_check_decides; reflexivity. Qed.
 
 Example masked_row scale q k v variant :
   let x := Inputs 1 1 1 scale (fun s => nth s [0; 3] 8) q k v in
-  output prefill_plan x variant 1 0 0 = zeros /\ output_lse prefill_plan x variant 1 0 0 = Minus_infinity.
+  output prefill_plan x variant 1 0 0 = zeros /\
+  output_lse prefill_plan x variant 1 0 0 = Minus_infinity.
 Proof.
   intros x; apply fully_masked_row; [exact prefill_plan_is_valid | | simpl; lia | | reflexivity].
   - intros s; do 2 (destruct s as [|s]; [simpl; lia|]); destruct s; simpl; lia.
@@ -249,5 +260,6 @@ Proof. split; reflexivity. Qed.
 
 Example figure_2_pairs :
   list_sum (map (fun s => n_chunks (row (build figure_2) s)) [0; 1; 2]) = 14 /\
-  length (covered_pairs (build figure_2) (shared (build figure_2))) = 9 /\ listed (build figure_2) = 9.
+  length (covered_pairs (build figure_2) (shared (build figure_2))) = 9 /\
+  listed (build figure_2) = 9.
 Proof. repeat split. Qed.

@@ -33,7 +33,8 @@ Theorem multi_head x a : grouped x 1 -> kv_head x a = a.
 Proof. intros G; apply (neighbours_share_a_head x 1); [exact G | lia]. Qed.
 
 (** h_kv = 1: all heads share one (MQA). *)
-Theorem multi_query x group a : grouped x group -> n_kv_heads x = 1 -> a < n_heads x -> kv_head x a = 0.
+Theorem multi_query x group a :
+  grouped x group -> n_kv_heads x = 1 -> a < n_heads x -> kv_head x a = 0.
 Proof. intros G one ina; pose proof (kv_head_exists x group a G ina); lia. Qed.
 
 (** What a row with head a sees, written out: the scores of the head's query with the keys of its

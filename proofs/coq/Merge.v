@@ -370,7 +370,8 @@ Proof.
   intros [E|nb];
     [subst; rewrite merge_identity_left, merge_identity_right by (right; auto); reflexivity|].
   intros [E|nc].
-  { subst; rewrite !merge_identity_right; auto; [right; auto | apply merge_well_formed; right; auto]. }
+  { subst; rewrite !merge_identity_right; auto;
+      [right; auto | apply merge_well_formed; right; auto]. }
   destruct (attn_reduce_n a b na nb) as [Eab nab]; destruct (attn_reduce_n b c nb nc) as [Ebc nbc].
   destruct (attn_reduce_n _ c nab nc) as [E1 _]; destruct (attn_reduce_n a _ na nbc) as [E2 _].
   rewrite E1, E2, Eab, Ebc; simpl.
@@ -439,7 +440,8 @@ Qed.
 Definition merge_all (states : list state) : state := fold_left attn_reduce states empty.
 
 Lemma merge_all_from J parts :
-  fold_left attn_reduce (map partial_attn parts) (partial_attn J) = partial_attn (J ++ concat parts).
+  fold_left attn_reduce (map partial_attn parts) (partial_attn J) =
+  partial_attn (J ++ concat parts).
 Proof.
   revert J; induction parts as [|K parts IH]; simpl; intros J.
   - rewrite app_nil_r; reflexivity.

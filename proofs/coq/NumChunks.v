@@ -1,9 +1,9 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * Executions over chunks, exact ones, and the examples (spec/tolerance.md: NUM-8, NUM-10)
 
-    How much a kernel does that makes one state of each chunk and merges these in any order; and that
-    the theorems are not about nothing: every list of keys has executions, and a class without errors
-    has the tolerance 0. *)
+    How much a kernel does that makes one state of each chunk and merges these in any order; and
+    that the theorems are not about nothing: every list of keys has executions, and a class without
+    errors has the tolerance 0. *)
 From Coq Require Import Reals List Permutation Lra Lia.
 From Chunkproof Require Softmax.
 From Chunkproof Require Import NumCore NumRound NumExec NumInvariant NumTolerance.
@@ -12,7 +12,8 @@ Open Scope R_scope.
 
 (** ** NUM-8: chunks, merged two at a time *)
 
-(** Keys at the reference m, each with its weight in n and its product in o, which may be rounded. *)
+(** Keys at the reference m, each with its weight in n and its product in o, which may be
+    rounded. *)
 Inductive weighed (cl : class) (rg : range) (m : R) : list input -> list R -> list R -> Prop :=
   | weighed_none : admits rg m -> weighed cl rg m [] [] []
   | weighed_key j p p' t J ns os :
@@ -113,8 +114,8 @@ Proof.
     rewrite dist, dist'; lia.
 Qed.
 
-(** NUM-10: whatever a kernel over chunks writes for the keys K, in column i, is within the tolerance of
-    attention (SOFTMAX-2). J are these keys, in any order. *)
+(** NUM-10: whatever a kernel over chunks writes for the keys K, in column i, is within the
+    tolerance of attention (SOFTMAX-2). J are these keys, in any order. *)
 Theorem chunked_tolerance cl rg e c K i J J' parts m n o out :
   sane_class cl -> sane_range rg -> sane_ending e ->
   K <> [] -> column K i J -> Permutation J' J ->
@@ -137,7 +138,8 @@ Proof.
   intros u0 eta0.
   assert (exists d ops, adds u eta d ops l l) as [d [ops run]].
   { induction l as [|x l [d [ops IH]]]; [exists 0%nat, 0%nat; apply adds_none|].
-    eexists; eexists; apply (adds_beside u eta 0 0 [x] [x] d ops l l); [apply adds_term | exact IH]. }
+    eexists; eexists; apply (adds_beside u eta 0 0 [x] [x] d ops l l);
+      [apply adds_term | exact IH]. }
   exists (S d), (S ops); apply (adds_sum _ _ _ _ _ l _ run).
   replace (plain l - plain l) with 0 by ring; rewrite Rabs_R0.
   pose proof (Rmult_le_pos _ _ u0 (magnitude_pos l)); lra.
@@ -174,7 +176,8 @@ Proof.
       - exists 0, 0; rewrite Rabs_R0, !Rplus_0_r; repeat split; assumption. }
     pose proof (runs_key cl rg j m _ _ near) as one; destruct (rounded_sum cl); exact one. }
   destruct (adds_exactly _ _ (map (fun j => exp (s j - m)) J) un0 en0) as [d [ops sum_n]].
-  destruct (adds_exactly _ _ (map (fun j => exp (s j - m) * value j) J) uo0 eo0) as [d' [ops' sum_o]].
+  destruct (adds_exactly _ _ (map (fun j => exp (s j - m) * value j) J) uo0 eo0)
+    as [d' [ops' sum_o]].
   unfold plain in sum_n, sum_o; rewrite total_map in sum_n, sum_o.
   eexists; eapply runs_sum_o; [|exact sum_o]; eapply runs_sum_n; [exact run | exact sum_n].
 Qed.
@@ -213,7 +216,8 @@ Proof.
   { intros f; rewrite (total_ext _ (fun _ => 0 * 0)) by (intros j inj; rewrite (A j inj); ring).
     rewrite total_scale; ring. }
   assert (total (common_error exact_class rg k) J = 0) as F.
-  { rewrite (total_ext _ (fun j => common_error exact_class rg k j * 1)) by (intros; ring); apply E. }
+  { rewrite (total_ext _ (fun j => common_error exact_class rg k j * 1)) by (intros; ring);
+    apply E. }
   pose proof (weight_sum_positive J some) as pos.
   assert (left_over exact_class rg J k = weight_sum J) as G
     by (unfold left_over; rewrite F, C; ring).

@@ -1,10 +1,10 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * The error of a quotient of two perturbed sums (spec/tolerance.md: NUM-3)
 
-    Attention is a quotient: sum of w v over sum of w. A kernel uses weights of its own instead of w:
-    c in the denominator, b in the numerator, and computes both sums with an error. What both sums
-    have in common, c - w, acts on the quotient only through v - o: a value that is the mean is not
-    missed. *)
+    Attention is a quotient: sum of w v over sum of w. A kernel uses weights of its own instead of
+    w: c in the denominator, b in the numerator, and computes both sums with an error. What both
+    sums have in common, c - w, acts on the quotient only through v - o: a value that is the mean is
+    not missed. *)
 From Coq Require Import Reals List Permutation Lra Lia.
 Import ListNotations.
 Open Scope R_scope.
@@ -93,9 +93,11 @@ Proof.
   intros some.
   rewrite (total_ext (fun j => (c j - w j) * (v j - mean U))
                      (fun j => (c j * v j - w j * v j) - mean U * (c j - w j))) by (intros; ring).
-  rewrite (total_ext (fun j => (b j - c j) * v j) (fun j => b j * v j - c j * v j)) by (intros; ring).
+  rewrite (total_ext (fun j => (b j - c j) * v j) (fun j => b j * v j - c j * v j))
+    by (intros; ring).
   rewrite !total_minus, total_scale, total_minus.
-  assert (mean U * total w U = total (fun j => w j * v j) U) as E by (unfold mean; field; exact some).
+  assert (mean U * total w U = total (fun j => w j * v j) U) as E
+    by (unfold mean; field; exact some).
   lra.
 Qed.
 

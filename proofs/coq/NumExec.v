@@ -59,8 +59,8 @@ Inductive factor (cl : class) (m : R) (ns : list R) (m' f : R) : Prop :=
 
 (** ** NUM-8: executions *)
 
-(** How much was done: additions and products on the longest way from a key to n and to o, stores and
-    changes of the reference on the longest way; operations on n and on o in all. *)
+(** How much was done: additions and products on the longest way from a key to n and to o, stores
+    and changes of the reference on the longest way; operations on n and on o in all. *)
 Record counts := Counts {
   depth_n : nat; depth_o : nat; stores : nat; steps : nat; ops_n : nat; ops_o : nat }.
 
@@ -85,11 +85,13 @@ Inductive runs (cl : class) (rg : range) : list input -> counts -> R -> list R -
       Permutation J J' -> runs cl rg J k m ns os -> runs cl rg J' k m ns os
   | runs_sum_n J k m ns os d ops ns' :
       runs cl rg J k m ns os -> adds (u_n cl) (eta_n cl) d ops ns ns' ->
-      runs cl rg J (Counts (depth_n k + d) (depth_o k) (stores k) (steps k) (ops_n k + ops) (ops_o k))
+      runs cl rg J
+        (Counts (depth_n k + d) (depth_o k) (stores k) (steps k) (ops_n k + ops) (ops_o k))
            m ns' os
   | runs_sum_o J k m ns os d ops os' :
       runs cl rg J k m ns os -> adds (u_o cl) (eta_o cl) d ops os os' ->
-      runs cl rg J (Counts (depth_n k) (depth_o k + d) (stores k) (steps k) (ops_n k) (ops_o k + ops))
+      runs cl rg J
+        (Counts (depth_n k) (depth_o k + d) (stores k) (steps k) (ops_n k) (ops_o k + ops))
            m ns os'
   | runs_step J k m ns os m' f :
       runs cl rg J k m ns os -> admits rg m' -> m - slack rg <= m' -> factor cl m ns m' f ->
@@ -99,7 +101,8 @@ Inductive runs (cl : class) (rg : range) : list input -> counts -> R -> list R -
       runs cl rg J k m [n] [o] ->
       Rabs (n' - n) <= u_part cl * Rabs n + eta_n cl ->
       Rabs (o' - o) <= u_part cl * Rabs o + eta_o cl ->
-      runs cl rg J (Counts (depth_n k) (depth_o k) (S (stores k)) (steps k) (S (ops_n k)) (S (ops_o k)))
+      runs cl rg J
+        (Counts (depth_n k) (depth_o k) (S (stores k)) (steps k) (S (ops_n k)) (S (ops_o k)))
            m [n'] [o'].
 
 (** ** Numbers that make sense *)

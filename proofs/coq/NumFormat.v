@@ -2,7 +2,8 @@
 (** * Binary floating point keeps what NUM-4 promises (spec/tolerance.md: NUM-4)
 
     The numbers of a format are whole multiples, with p bits, of the smallest positive one times a
-    power of 2. Their range is not bounded above: what lies beyond the largest number is an overflow. *)
+    power of 2. Their range is not bounded above: what lies beyond the largest number is an
+    overflow. *)
 From Coq Require Import Reals ZArith Lra Lia Psatz.
 From Chunkproof Require Import NumRound.
 Open Scope R_scope.
@@ -11,8 +12,8 @@ Open Scope R_scope.
 Definition representable (p : nat) (step x : R) : Prop :=
   exists (z : Z) (e : nat), Rabs (IZR z) <= 2 ^ p /\ x = IZR z * (2 ^ e * step).
 
-(** y is x rounded: to a nearest number; or in some direction, with no number on the way, and x itself
-    where it is one. *)
+(** y is x rounded: to a nearest number; or in some direction, with no number on the way, and x
+    itself where it is one. *)
 Definition nearest (p : nat) (step x y : R) : Prop :=
   representable p step y /\ forall z, representable p step z -> Rabs (y - x) <= Rabs (z - x).
 Definition faithful (p : nat) (step x y : R) : Prop :=
@@ -95,7 +96,8 @@ Qed.
 Theorem nearest_rounds p step x y largest :
   0 < step -> nearest p step x y -> rounds (Format (/ 2 ^ p) (step / 2) largest) x y.
 Proof.
-  intros pos [_ closest]; destruct (neighbours p step x pos) as [a [b [d [ra [rb [[ax xb] [ab le]]]]]]].
+  intros pos [_ closest]; destruct (neighbours p step x pos)
+    as [a [b [d [ra [rb [[ax xb] [ab le]]]]]]].
   pose proof (closest a ra) as A; pose proof (closest b rb) as B.
   rewrite (Rabs_left1 (a - x)) in A by lra; rewrite (Rabs_pos_eq (b - x)) in B by lra.
   unfold rounds; simpl.
@@ -107,7 +109,8 @@ Qed.
 Theorem faithful_rounds p step x y largest :
   0 < step -> faithful p step x y -> rounds (truncating (Format (/ 2 ^ p) (step / 2) largest)) x y.
 Proof.
-  intros pos [_ none]; destruct (neighbours p step x pos) as [a [b [d [ra [rb [[ax xb] [ab le]]]]]]].
+  intros pos [_ none]; destruct (neighbours p step x pos)
+    as [a [b [d [ra [rb [[ax xb] [ab le]]]]]]].
   assert (Rabs (y - x) <= d) as near.
   { pose proof (none a ra) as A; pose proof (none b rb) as B.
     apply Rabs_le; lra. }

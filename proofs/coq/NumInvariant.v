@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * How far a state strays from the exact one (spec/tolerance.md: NUM-7, NUM-9)
 
-    A state is the sum of weights, and of weights times values. Each weight strays from exp(s - m) by
-    a bounded part, the same for n and for o but for the rounding of P; and the two sums lose a
+    A state is the sum of weights, and of weights times values. Each weight strays from exp(s - m)
+    by a bounded part, the same for n and for o but for the rounding of P; and the two sums lose a
     bounded part of their magnitude. Every step of an execution keeps this, with bounds that grow as
     is said here. *)
 From Coq Require Import Reals List Permutation Lra Lia Psatz.
@@ -51,8 +51,10 @@ Definition numerator_error (cl : class) (rg : range) (steps : nat) (m : R) (j : 
   in_numerator cl rg steps j * exp (strays cl rg steps m j).
 
 (** Growth of what sums and stores may lose, relative and absolute. *)
-Definition growth_n (cl : class) (k : counts) := (1 + u_n cl) ^ depth_n k * (1 + u_part cl) ^ stores k.
-Definition growth_o (cl : class) (k : counts) := (1 + u_o cl) ^ depth_o k * (1 + u_part cl) ^ stores k.
+Definition growth_n (cl : class) (k : counts) :=
+  (1 + u_n cl) ^ depth_n k * (1 + u_part cl) ^ stores k.
+Definition growth_o (cl : class) (k : counts) :=
+  (1 + u_o cl) ^ depth_o k * (1 + u_part cl) ^ stores k.
 Definition tiny_n (cl : class) (rg : range) (k : counts) : R :=
   INR (ops_n k) * eta_n cl * stretch cl rg ^ steps k * growth_n cl k.
 Definition tiny_o (cl : class) (rg : range) (k : counts) : R :=
@@ -68,8 +70,8 @@ Definition fair (cl : class) (rg : range) (steps : nat) (m : R) (x : use) : Prop
   Rabs (in_n x) <= reach cl rg steps (key x) /\
   Rabs (in_o x - in_n x) <= reach cl rg steps (key x).
 
-(** NUM-9: n is the sum of the weights, o the sum of the weights times the values, up to the rounding
-    of these sums; and each weight is close to the exact one. *)
+(** NUM-9: n is the sum of the weights, o the sum of the weights times the values, up to the
+    rounding of these sums; and each weight is close to the exact one. *)
 Definition strays_no_further (cl : class) (rg : range) (J : list input) (k : counts) (m : R)
   (ns os : list R) : Prop :=
   admits rg m /\
@@ -106,7 +108,8 @@ Proof.
   unfold admits, reference; intros [lo hi].
   pose proof (Rmax_l (Rabs (low rg)) (Rabs (high rg))).
   pose proof (Rmax_r (Rabs (low rg)) (Rabs (high rg))).
-  revert H H0; unfold Rabs; destruct (Rcase_abs m), (Rcase_abs (low rg)), (Rcase_abs (high rg)); lra.
+  revert H H0; unfold Rabs; destruct (Rcase_abs m), (Rcase_abs (low rg)), (Rcase_abs (high rg));
+    lra.
 Qed.
 
 Lemma product_at_least_1 x y : 1 <= x -> 1 <= y -> 1 <= x * y.
@@ -129,7 +132,8 @@ Qed.
 Lemma stretch_at_least_1 : 1 <= stretch cl rg.
 Proof.
   sanity; unfold stretch.
-  assert (1 <= exp (slack rg + u_arg cl * (high rg - low rg) + 2 * u_move cl * reference rg + eps cl)).
+  assert (1 <= exp (slack rg + u_arg cl * (high rg - low rg) + 2 * u_move cl * reference rg +
+    eps cl)).
   { apply exp_at_least_1.
     assert (0 <= high rg - low rg) as span by lra.
     pose proof (Rmult_le_pos _ _ arg0 span).
@@ -162,7 +166,8 @@ Qed.
 (** ** More work, larger bounds *)
 
 Definition no_more (k k' : counts) : Prop :=
-  (depth_n k <= depth_n k' /\ depth_o k <= depth_o k' /\ stores k <= stores k' /\ steps k <= steps k' /\
+  (depth_n k <= depth_n k' /\ depth_o k <= depth_o k' /\ stores k <= stores k' /\
+   steps k <= steps k' /\
    ops_n k <= ops_n k' /\ ops_o k <= ops_o k')%nat.
 
 Lemma growth_n_grows k k' : no_more k k' -> growth_n cl k <= growth_n cl k'.
@@ -213,13 +218,15 @@ Qed.
 Lemma tiny_n_pos k : 0 <= tiny_n cl rg k.
 Proof.
   sanity; unfold tiny_n; pose proof (growth_n_power k); pose proof (stretch_power (steps k)).
-  apply Rmult_le_pos; [apply Rmult_le_pos; [apply Rmult_le_pos; [apply pos_INR | exact en0]|]|]; lra.
+  apply Rmult_le_pos; [apply Rmult_le_pos; [apply Rmult_le_pos; [apply pos_INR | exact en0]|]|];
+    lra.
 Qed.
 
 Lemma tiny_o_pos k : 0 <= tiny_o cl rg k.
 Proof.
   sanity; unfold tiny_o; pose proof (growth_o_power k); pose proof (stretch_power (steps k)).
-  apply Rmult_le_pos; [apply Rmult_le_pos; [apply Rmult_le_pos; [apply pos_INR | exact eo0]|]|]; lra.
+  apply Rmult_le_pos; [apply Rmult_le_pos; [apply Rmult_le_pos; [apply pos_INR | exact eo0]|]|];
+    lra.
 Qed.
 
 Lemma strays_grows k k' m m' j :
@@ -298,7 +305,8 @@ Qed.
 Lemma in_both_grows k k' j : (k <= k')%nat -> in_both cl rg k j <= in_both cl rg k' j.
 Proof. intros le; unfold in_both; pose proof (lost_grows k k' j le); lra. Qed.
 
-Lemma in_numerator_grows k k' j : (k <= k')%nat -> in_numerator cl rg k j <= in_numerator cl rg k' j.
+Lemma in_numerator_grows k k' j :
+  (k <= k')%nat -> in_numerator cl rg k j <= in_numerator cl rg k' j.
 Proof.
   intros le; unfold in_numerator; pose proof (lost_grows k k' j le); destruct (rounded_sum cl); lra.
 Qed.
@@ -358,7 +366,8 @@ Theorem weight_is_near j m p p' :
   weighs cl rg j m p p' ->
   fair cl rg 0 m (Use j (if rounded_sum cl then p' else p) p').
 Proof.
-  sanity; intros [ad [below [above [[s' [z [near_s [near_z [p0 [y [k [near_y [near_k E]]]]]]]]] near]]]].
+  sanity;
+    intros [ad [below [above [[s' [z [near_s [near_z [p0 [y [k [near_y [near_k E]]]]]]]]] near]]]].
   set (t := (s' - s j) + (z - (s' - m)) + y).
   set (X := strays cl rg 0 m j).
   assert (Rabs t <= X) as tX.
@@ -491,7 +500,8 @@ Proof.
   { intros a le; rewrite Rabs_mult; apply Rle_trans with (stretch cl rg * reach cl rg k j).
     - apply Rmult_le_compat; try assumption; apply Rabs_pos.
     - unfold reach; simpl; apply Req_le; ring. }
-  unfold fair, weight_error, numerator_error; simpl key; simpl in_n; simpl in_o; fold j; rewrite EX, exp_plus.
+  unfold fair, weight_error, numerator_error; simpl key; simpl in_n; simpl in_o; fold j;
+    rewrite EX, exp_plus.
   replace (f * in_o x - f * c) with (f * d) by (unfold d; ring).
   split; [|split; [|split; [|split]]]; [| | | apply reach_f, reach_c | apply reach_f, reach_b].
   - lra.
@@ -505,9 +515,11 @@ Proof.
     pose proof (small c reach_c) as S1.
     pose proof (exp_near_1 _ _ yY) as S2.
     pose proof (Rmult_le_compat_l _ _ _ (Rlt_le _ _ es) S2) as S3.
-    assert (exp y * Rabs (c * exp m - exp (s j)) <= exp Y * ((exp (s j) + q) * exp X - exp (s j))) as S4
+    assert (exp y * Rabs (c * exp m - exp (s j)) <= exp Y * ((exp (s j) + q) * exp X - exp (s j)))
+      as S4
       by (apply Rmult_le_compat; try lra; apply Rabs_pos).
-    pose proof (Rabs_triang (exp y * (c * exp m - exp (s j)) + exp (s j) * (exp y - 1)) (e * exp m' * c)).
+    pose proof (Rabs_triang (exp y * (c * exp m - exp (s j)) + exp (s j) * (exp y - 1))
+      (e * exp m' * c)).
     pose proof (Rabs_triang (exp y * (c * exp m - exp (s j))) (exp (s j) * (exp y - 1))).
     rewrite (Rabs_mult (exp y)), (Rabs_mult (exp (s j)) (exp y - 1)), (Rabs_pos_eq (exp y)),
       (Rabs_pos_eq (exp (s j))) in H0 by lra.
@@ -522,7 +534,8 @@ Proof.
       replace (f * d * exp m') with (exp y * (d * exp m) + e * exp m' * d)
         by (replace (f * d * exp m') with (d * (f * exp m')) by ring; rewrite Ef; ring).
       pose proof (Rabs_triang (exp y * (d * exp m)) (e * exp m' * d)) as T.
-      rewrite (Rabs_mult (exp y)), (Rabs_mult d), (Rabs_pos_eq (exp y)), (Rabs_pos_eq (exp m)) in T by lra.
+      rewrite (Rabs_mult (exp y)), (Rabs_mult d), (Rabs_pos_eq (exp y)), (Rabs_pos_eq (exp m)) in T
+        by lra.
       assert (exp y * (Rabs d * exp m) <= exp Y * (q * exp X)).
       { apply Rmult_le_compat; try lra; apply Rmult_le_pos; [apply Rabs_pos | lra]. }
       lra. }
@@ -534,13 +547,15 @@ Proof.
       { destruct (Req_dec d 0) as [zero | some]; [exact zero|].
         pose proof (Rabs_pos_lt _ some) as dp; pose proof (Rmult_lt_0_compat _ _ dp em); lra. }
       rewrite d0, Rmult_0_r, Rabs_R0; lra.
-    + assert (rounding cl j + lost cl rg k j + kr <= rounding cl j + lost cl rg (S k) j) as q_next by lra.
+    + assert (rounding cl j + lost cl rg k j + kr <= rounding cl j + lost cl rg (S k) j) as q_next
+        by lra.
       pose proof (Rmult_le_compat_r (exp X * exp Y) _ _ ltac:(lra) q_next); lra.
 Qed.
 
 Lemma factor_is_exponential m ns m' f :
   admits rg m -> admits rg m' -> factor cl m ns m' f ->
-  0 <= f /\ exists y e, Rabs y <= u_arg cl * Rabs (m - m') + 2 * u_move cl * reference rg + eps cl /\
+  0 <= f /\ exists y e,
+    Rabs y <= u_arg cl * Rabs (m - m') + 2 * u_move cl * reference rg + eps cl /\
     Rabs e <= kappa cl /\ f = exp (m - m' + y) + e.
 Proof.
   sanity; intros ad ad' fac.
@@ -589,7 +604,8 @@ Proof.
     assert (no_more k' (beside k k')) as le' by (unfold no_more, beside; simpl; lia).
     pose proof (growth_n_grows _ _ le) as n1; pose proof (growth_n_grows _ _ le') as n2.
     pose proof (growth_o_grows _ _ le) as o1; pose proof (growth_o_grows _ _ le') as o2.
-    destruct IH1 as [ad [U [keys [good [gn go]]]]]; destruct IH2 as [_ [U' [keys' [good' [gn' go']]]]].
+    destruct IH1 as [ad [U [keys [good [gn go]]]]];
+      destruct IH2 as [_ [U' [keys' [good' [gn' go']]]]].
     split; [exact ad|]; exists (U ++ U'); split; [rewrite map_app, keys, keys'; reflexivity|].
     split; [|split].
     + apply Forall_app; split.
@@ -653,7 +669,8 @@ Proof.
             = growth_o cl (Counts (depth_n k) (depth_o k + d) (stores k) (steps k) (ops_n k)
                                   (ops_o k + ops))) as E
       by (unfold growth_o; simpl; rewrite pow_add; ring).
-    apply gathers_weaken; [apply (magnitudes_pos (fun x => in_o x * value (key x))) | right; exact E|].
+    apply gathers_weaken;
+      [apply (magnitudes_pos (fun x => in_o x * value (key x))) | right; exact E|].
     unfold tiny_o; simpl steps; simpl ops_o; rewrite <- E, plus_INR.
     assert (0 <= INR ops * eta_o cl * (1 + u_o cl) ^ d) as e0
       by (apply Rmult_le_pos; [apply Rmult_le_pos; [apply pos_INR | exact eo0] | lra]).
@@ -672,10 +689,12 @@ Proof.
     rewrite (total_ext (fun x => Rabs (f * in_o x * value (key x)))
                        (fun x => f * Rabs (in_o x * value (key x))))
       by (intros; rewrite Rmult_assoc, Rabs_mult, (Rabs_pos_eq f) by exact f0; reflexivity).
-    rewrite (total_ext (fun x => f * in_o x * value (key x)) (fun x => f * (in_o x * value (key x))))
+    rewrite (total_ext (fun x => f * in_o x * value (key x))
+                       (fun x => f * (in_o x * value (key x))))
       by (intros; ring).
     rewrite !total_scale.
-    pose proof (gathers_scale f _ _ _ _ _ f0 gn) as G1; pose proof (gathers_scale f _ _ _ _ _ f0 go) as G2.
+    pose proof (gathers_scale f _ _ _ _ _ f0 gn) as G1;
+      pose proof (gathers_scale f _ _ _ _ _ f0 go) as G2.
     split.
     + revert G1; apply gathers_weaken; [|apply Rle_refl|].
       * apply Rmult_le_pos; [exact f0 | apply magnitudes_pos].

@@ -1,8 +1,9 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * Rounding, and sums that are computed in any order (spec/tolerance.md: NUM-4, NUM-5)
 
-    A computed number is any number within the error that a format, or a class of arithmetic, allows. So
-    what is proved of it holds for nearest, truncating and fused operations, and for every order. *)
+    A computed number is any number within the error that a format, or a class of arithmetic,
+    allows. So what is proved of it holds for nearest, truncating and fused operations, and for
+    every order. *)
 From Coq Require Import Reals List Permutation Lra Lia Psatz.
 From Chunkproof Require Import NumCore.
 Import ListNotations.
@@ -204,7 +205,8 @@ Lemma gathers_adds u eta d k before after G t a z :
   0 <= u -> 0 <= eta -> adds u eta d k before after -> gathers G t a z before ->
   gathers (G * (1 + u) ^ d) (t * (1 + u) ^ d + INR k * eta * (1 + u) ^ d) a z after.
 Proof.
-  intros u0 eta0 run [one two]; destruct (adds_error u eta d k before after u0 eta0 run) as [near big].
+  intros u0 eta0 run [one two]; destruct (adds_error u eta d k before after u0 eta0 run)
+    as [near big].
   pose proof (power_at_least_1 u d u0) as p1; set (p := (1 + u) ^ d) in *.
   assert (0 <= p - 1) as p0 by lra.
   pose proof (Rmult_le_compat_l _ _ _ p0 two) as A.

@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * The error of a computed score (spec/tolerance.md: NUM-6)
 
-    The score of SOFTMAX-1, scaled before the sum, after it, or partly both, with products rounded or
-    not, added in any order. *)
+    The score of SOFTMAX-1, scaled before the sum, after it, or partly both, with products rounded
+    or not, added in any order. *)
 From Coq Require Import Reals List Lra Lia.
 From Chunkproof Require Import Softmax NumCore NumRound.
 Import ListNotations.

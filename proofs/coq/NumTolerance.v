@@ -19,8 +19,8 @@ Definition exact (J : list input) : R := total (fun j => exp (s j) * value j) J 
 Section Bound.
 Variables (cl : class) (rg : range) (J : list input) (k : counts).
 
-(** Of a key, in the scale of exp(s): the error of its weight that both sums have in common, that of the
-    numerator alone, and the largest weight that it can be given. *)
+(** Of a key, in the scale of exp(s): the error of its weight that both sums have in common, that of
+    the numerator alone, and the largest weight that it can be given. *)
 Definition common_error (j : input) : R := weight_error cl rg (steps k) (high rg) j.
 Definition own_error (j : input) : R := numerator_error cl rg (steps k) (high rg) j.
 Definition largest_n (j : input) : R := exp (s j) + common_error j.
@@ -97,7 +97,8 @@ Proof.
   { rewrite Forall_forall in good; intros x inx; destruct (good x inx) as [_ [wt [nu _]]].
     pose proof (weight_error_grows cl rg sane sane' (steps k) (steps k) m (high rg) (key x) (le_n _)
                   (proj2 ad)).
-    pose proof (numerator_error_grows cl rg sane sane' (steps k) (steps k) m (high rg) (key x) (le_n _)
+    pose proof (numerator_error_grows cl rg sane sane' (steps k) (steps k) m (high rg)
+      (key x) (le_n _)
                   (proj2 ad)).
     unfold common_error, own_error; split; [lra|].
     rewrite <- Rmult_minus_distr_r, Rabs_mult, (Rabs_pos_eq (exp m)) by lra; lra. }
@@ -118,13 +119,15 @@ Proof.
   - apply total_le; intros x inx; apply Rmult_le_compat_r; [apply Rabs_pos | apply near, inx].
   - unfold plain in gn; simpl in gn; rewrite Rplus_0_r in gn.
     rewrite (total_ext (fun x => in_n x * exp m) (fun x => exp m * in_n x)) by (intros; ring).
-    rewrite total_scale; replace (n * exp m - exp m * total in_n U) with (exp m * (n - total in_n U))
+    rewrite total_scale; replace (n * exp m - exp m * total in_n U)
+      with (exp m * (n - total in_n U))
       by ring.
     rewrite Rabs_mult, (Rabs_pos_eq (exp m)) by lra.
     apply Rle_trans with (exp m * ((growth_n cl k - 1) * total (fun x => Rabs (in_n x)) U
                                    + tiny_n cl rg k)).
     { apply Rmult_le_compat_l; [lra | exact gn]. }
-    assert (exp m * total (fun x => Rabs (in_n x)) U <= total (largest_n cl rg k) (map key U)) as le.
+    assert (exp m * total (fun x => Rabs (in_n x)) U <=
+            total (largest_n cl rg k) (map key U)) as le.
     { rewrite <- total_scale, total_map; apply total_le; intros x inx.
       pose proof (up_n x inx) as up; rewrite Rabs_mult, (Rabs_pos_eq (exp m)) in up by lra; lra. }
     assert (0 <= growth_n cl k - 1) as g0 by (pose proof (growth_n_power cl rg sane sane' k); lra).
@@ -137,7 +140,8 @@ Proof.
     set (z := total (fun x => in_o x * value (key x)) U) in *.
     rewrite total_scale; fold z; replace (o * exp m - exp m * z) with (exp m * (o - z)) by ring.
     rewrite Rabs_mult, (Rabs_pos_eq (exp m)) by lra.
-    apply Rle_trans with (exp m * ((growth_o cl k - 1) * total (fun x => Rabs (in_o x * value (key x))) U
+    apply Rle_trans with
+      (exp m * ((growth_o cl k - 1) * total (fun x => Rabs (in_o x * value (key x))) U
                                    + tiny_o cl rg k)).
     { apply Rmult_le_compat_l; [lra | exact go]. }
     assert (exp m * total (fun x => Rabs (in_o x * value (key x))) U
@@ -324,7 +328,8 @@ Qed.
 Theorem no_key_no_claim k : ~ 0 < left_over cl rg [] k.
 Proof.
   unfold left_over, weight_sum, sum_error_n; simpl.
-  pose proof (Rmult_le_pos _ _ (tiny_n_pos cl rg sane sane' k) (Rlt_le _ _ (exp_pos (high rg)))); lra.
+  pose proof (Rmult_le_pos _ _ (tiny_n_pos cl rg sane sane' k) (Rlt_le _ _ (exp_pos (high rg))));
+    lra.
 Qed.
 
 (** A single key: the error of its score and of its exponential does not matter. *)

@@ -39,7 +39,8 @@ Lemma shared_state_agrees p x K' V' s t a D :
   memories_agree p x K' V' -> In D (shared p) ->
   shared_state p (with_memory x K' V') s t a D = shared_state p x s t a D.
 Proof.
-  intros agree inD; unfold shared_state, shared_keys; f_equal; apply (chunk_keys_agree p); [exact agree|].
+  intros agree inD; unfold shared_state, shared_keys; f_equal; apply (chunk_keys_agree p);
+    [exact agree|].
   intros i ini; left; exists D; repeat split; auto.
   apply (Nat.lt_le_trans _ _ _ ini), sees_at_most.
 Qed.
@@ -81,5 +82,6 @@ Proof.
     f_equal; apply map_ext; intros [s' t']; apply shared_state_agrees; tauto.
   - unfold at_once; rewrite own, merged_at_once_agrees; auto.
     intros D st inst; apply in_flat_map in inst; destruct inst as (E & inE & inst).
-    apply in_map_iff in inst; destruct inst as (st' & EE & _); injection EE as EE _; subst; exact inE.
+    apply in_map_iff in inst; destruct inst as (st' & EE & _); injection EE as EE _; subst;
+      exact inE.
 Qed.

@@ -35,8 +35,8 @@ Definition serves (s : nat) (D : descriptor) : bool := (begin D <=? s) && (s <? 
 Definition covers (p : plan) (s k : nat) (D : descriptor) : bool :=
   serves s D && (position D =? k * chunk_size p).
 
-(** PLAN-1, for a plan alone: the range has two sequences or more, the chunk is full, its position is
-    a multiple of c. *)
+(** PLAN-1, for a plan alone: the range has two sequences or more, the chunk is full, its position
+    is a multiple of c. *)
 Definition PLAN_1 (p : plan) : Prop :=
   1 <= chunk_size p /\
   forall D, In D (shared p) ->
@@ -90,7 +90,8 @@ Proof.
   unfold serves; rewrite Bool.andb_true_iff, Nat.leb_le, Nat.ltb_lt; tauto.
 Qed.
 
-(** All chunks but the last have c keys; the last has n_tokens - (n_chunks - 1) c (PLAN-7, TPP-6). *)
+(** All chunks but the last have c keys; the last has n_tokens - (n_chunks - 1) c (PLAN-7,
+    TPP-6). *)
 Theorem keys_of_full_chunk p s k :
   complete p -> s < n_sequences p -> k + 1 < n_chunks (row p s) -> keys_in p s k = chunk_size p.
 Proof.
@@ -127,8 +128,8 @@ Qed.
 (** The depth at which a descriptor stands. *)
 Definition depth_of (p : plan) (D : descriptor) : nat := position D / chunk_size p.
 
-(** A list that has each of 0 .. N-1 exactly once as f of an element, and no other number, lists them
-    in some order. *)
+(** A list that has each of 0 .. N-1 exactly once as f of an element, and no other number, lists
+    them in some order. *)
 Lemma each_once {T} (f : T -> nat) l N :
   (forall y, In y l -> f y < N) ->
   (forall k, k < N -> exists y, filter (fun z => f z =? k) l = [y]) ->
@@ -169,8 +170,8 @@ Proof.
   - eapply Permutation_trans; eassumption.
 Qed.
 
-(** PLAN-3 in one line: the descriptors that serve s stand at the depths 0 .. n_shared(s) - 1, one at
-    each. *)
+(** PLAN-3 in one line: the descriptors that serve s stand at the depths 0 .. n_shared(s) - 1, one
+    at each. *)
 Theorem serving_depths p s :
   complete p -> s < n_sequences p ->
   Permutation (map (depth_of p) (filter (serves s) (shared p))) (seq 0 (n_shared (row p s))).
@@ -183,7 +184,8 @@ Proof.
     apply filter_ext_in; intros F inF; unfold covers; f_equal; unfold depth_of.
     destruct (P1 F inF) as (_ & _ & _ & mod0).
     apply Nat.div_exact in mod0; [|lia].
-    apply Bool.eq_true_iff_eq; rewrite !Nat.eqb_eq; split; intros EF; [|rewrite EF; apply Nat.div_mul; lia].
+    apply Bool.eq_true_iff_eq; rewrite !Nat.eqb_eq; split; intros EF;
+      [|rewrite EF; apply Nat.div_mul; lia].
     rewrite EF in mod0; lia.
 Qed.
 

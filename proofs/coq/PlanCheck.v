@@ -1,9 +1,10 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(** * The executable check of a plan, as cp_plan_check() of ref/plan_check.c makes it, decides validity
+(** * The executable check of a plan, as cp_plan_check() of ref/plan_check.c makes it, decides
+    validity
 
-    The check does not look for the descriptor of each pair (PLAN-3). It sees that ranges at one depth
-    do not overlap, that each pair in a range is on a row, and that there are as many pairs in the
-    ranges as on the rows. That this is the same thing is proved here. *)
+    The check does not look for the descriptor of each pair (PLAN-3). It sees that ranges at one
+    depth do not overlap, that each pair in a range is on a row, and that there are as many pairs in
+    the ranges as on the rows. That this is the same thing is proved here. *)
 From Coq Require Import Arith List Sorted Permutation Bool Lia.
 From Chunkproof Require Import Plan.
 Import ListNotations.
@@ -33,8 +34,8 @@ Definition on_paths (p : plan) (D : descriptor) : bool :=
 Definition is_before (D E : descriptor) : bool :=
   (begin D <? begin E) || ((begin D =? begin E) && (position D <? position E)).
 
-(** Walks the descriptors: the last one, and per depth, up to which sequence ranges reach. The number of
-    pairs covered, or None when something is wrong. *)
+(** Walks the descriptors: the last one, and per depth, up to which sequence ranges reach. The
+    number of pairs covered, or None when something is wrong. *)
 Fixpoint scan (p : plan) (last : option descriptor) (covered_to : nat -> nat) (l : list descriptor)
     : option nat :=
   match l with
@@ -49,7 +50,8 @@ Fixpoint scan (p : plan) (last : option descriptor) (covered_to : nat -> nat) (l
   end.
 
 (** Pairs (sequence, shared chunk) on the rows. *)
-Definition listed (p : plan) : nat := list_sum (map (fun s => n_shared (row p s)) (seq 0 (n_sequences p))).
+Definition listed (p : plan) : nat :=
+  list_sum (map (fun s => n_shared (row p s)) (seq 0 (n_sequences p))).
 
 Definition plan_check (p : plan) : bool :=
   (1 <=? chunk_size p) && forallb (row_ok p) (seq 0 (n_sequences p)) &&
@@ -110,7 +112,8 @@ Proof.
   - destruct (_ && _) eqn:ok; [|discriminate].
     rewrite !andb_true_iff, Nat.leb_le in ok; destruct ok as [[[okD B] ct] on].
     destruct (scan p (Some D) _ l) as [n'|] eqn:S; [|discriminate].
-    simpl; intros E; injection E as E; subst; apply IH in S; destruct S as (all & sorted & far & E); subst.
+    simpl; intros E; injection E as E; subst; apply IH in S; destruct S as (all & sorted & far & E);
+      subst.
     assert (begin D < end_ D) as some
       by (unfold descriptor_ok in okD; rewrite !andb_true_iff, Nat.leb_le in okD; lia).
     repeat split; auto; try (destruct H as [H|H]; [subst; assumption | apply all in H; tauto]).
@@ -145,12 +148,14 @@ Lemma covered_pairs_In p l s k :
 Proof.
   unfold covered_pairs; rewrite in_flat_map; split.
   - intros (D & inD & inp); apply in_map_iff in inp; destruct inp as (s' & E & ins).
-    injection E as -> E; apply in_seq in ins; exists D; rewrite serves_range; repeat split; auto; lia.
+    injection E as -> E; apply in_seq in ins; exists D; rewrite serves_range; repeat split; auto;
+      lia.
   - intros (D & inD & sD & E); apply serves_range in sD; exists D; split; [exact inD|].
     apply in_map_iff; exists s; subst; split; [reflexivity | apply in_seq; lia].
 Qed.
 
-Lemma listed_pairs_In p s k : In (s, k) (listed_pairs p) <-> s < n_sequences p /\ k < n_shared (row p s).
+Lemma listed_pairs_In p s k : In (s, k) (listed_pairs p) <->
+  s < n_sequences p /\ k < n_shared (row p s).
 Proof.
   unfold listed_pairs; rewrite in_flat_map; split.
   - intros (s' & ins & inp); apply in_map_iff in inp; destruct inp as (k' & E & ink).
@@ -184,7 +189,8 @@ Proof.
   apply (apart_ y); auto.
 Qed.
 
-Lemma nodup_map {T U} (f : T -> U) l : (forall y z, f y = f z -> y = z) -> NoDup l -> NoDup (map f l).
+Lemma nodup_map {T U} (f : T -> U) l :
+  (forall y z, f y = f z -> y = z) -> NoDup l -> NoDup (map f l).
 Proof.
   intros inj; induction 1 as [|y l new D IH]; simpl; constructor; [|exact IH].
   intros iny; apply in_map_iff in iny; destruct iny as (z & E & inz); apply inj in E; subst; auto.
@@ -194,7 +200,8 @@ Lemma covered_pairs_nodup p l : ForallOrdPairs (apart p) l -> NoDup (covered_pai
 Proof.
   induction 1 as [|D l far pairs IH]; [constructor|]; simpl; apply nodup_app; [|exact IH|].
   - apply nodup_map; [intros y z E; injection E; auto | apply seq_NoDup].
-  - intros [s k] ins inl; apply in_map_iff in ins; destruct ins as (s' & E & ins); injection E as -> <-.
+  - intros [s k] ins inl; apply in_map_iff in ins; destruct ins as (s' & E & ins);
+      injection E as -> <-.
     apply covered_pairs_In in inl; destruct inl as (E & inE & sE & Ed).
     rewrite Forall_forall in far; pose proof (far E inE (eq_sym Ed)).
     apply serves_range in sE; apply in_seq in ins; lia.
@@ -233,10 +240,12 @@ Proof.
     (n_shared (row p s) <= n_chunks (row p s) /\
      forall k, k < n_chunks (row p s) -> path (row p s) k < capacity p) /\
     (((n_chunks (row p s) - 1) * chunk_size p < n_tokens (row p s)
-        <= n_chunks (row p s) * chunk_size p \/ (n_chunks (row p s) = 0 /\ n_tokens (row p s) = 0)) /\
+        <= n_chunks (row p s) * chunk_size p \/
+        (n_chunks (row p s) = 0 /\ n_tokens (row p s) = 0)) /\
      n_shared (row p s) * chunk_size p <= n_tokens (row p s))).
   { intros s; unfold row_ok; rewrite !andb_true_iff, !Nat.leb_le, Nat.ltb_lt, forallb_forall.
-    assert ((forall k, In k (seq 0 (n_chunks (row p s))) -> (path (row p s) k <? capacity p) = true) <->
+    assert ((forall k, In k (seq 0 (n_chunks (row p s))) ->
+             (path (row p s) k <? capacity p) = true) <->
             (forall k, k < n_chunks (row p s) -> path (row p s) k < capacity p)) as ->.
     { split; intros H k ink; [apply Nat.ltb_lt, H, in_seq; lia|].
       apply in_seq in ink; apply Nat.ltb_lt, H; lia. }

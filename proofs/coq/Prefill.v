@@ -9,8 +9,8 @@ Open Scope nat_scope.
 Definition keys_to (p : plan) (x : inputs) (s t a : nat) (pos : Z) : list key :=
   map (token_key p x (row_number x s t) a s) (seq 0 (keys_up_to pos)).
 
-(** PREFILL-2, causal: row t of r sits at n - r + t (PREFILL-1), and its output is attention over the
-    keys at positions 0 .. n - r + t of its own sequence, and no others. *)
+(** PREFILL-2, causal: row t of r sits at n - r + t (PREFILL-1), and its output is attention over
+    the keys at positions 0 .. n - r + t of its own sequence, and no others. *)
 Theorem prefill_is_causal p x v s t a :
   valid p -> rows_ordered x -> s < n_sequences p -> t < n_rows x s ->
   let pos := row_position (n_tokens (row p s)) (n_rows x s) t in
@@ -26,7 +26,8 @@ Qed.
 (** The last row sees all keys of the sequence. *)
 Theorem last_row p x v s a :
   valid p -> rows_ordered x -> s < n_sequences p -> 0 < n_rows x s ->
-  let all := map (token_key p x (row_number x s (n_rows x s - 1)) a s) (seq 0 (n_tokens (row p s))) in
+  let all :=
+    map (token_key p x (row_number x s (n_rows x s - 1)) a s) (seq 0 (n_tokens (row p s))) in
   output p x v s (n_rows x s - 1) a = attention all.
 Proof.
   intros Vp O inb some all; unfold all.
@@ -55,8 +56,8 @@ Qed.
 (** ** Prefill in one round, in several, and token by token give the same (PREFILL-2, why)
 
     Two calls of attention, at two times or over two plans: row t of sequence s in one, row t' of
-    sequence s' in the other, with the same query, and the same keys and values at the positions up to
-    pos. *)
+    sequence s' in the other, with the same query, and the same keys and values at the positions up
+    to pos. *)
 Definition same_up_to (pos : Z) (p : plan) (x : inputs) (s t : nat) (p' : plan) (x' : inputs)
     (s' t' a : nat) : Prop :=
   scale x = scale x' /\ head_dim x = head_dim x' /\
@@ -91,8 +92,8 @@ Lemma position_in_round n before t :
   before <= n -> row_position n (n - before) t = Z.of_nat (before + t).
 Proof. unfold row_position; lia. Qed.
 
-(** In several rounds as in one: x has a row for each token of s; x' is one round of several, with a row
-    for each token from `first` on, when s' had n' tokens. Position j is in both. *)
+(** In several rounds as in one: x has a row for each token of s; x' is one round of several, with a
+    row for each token from `first` on, when s' had n' tokens. Position j is in both. *)
 Theorem rounds_agree p x v s p' x' v' s' a first j :
   valid p -> rows_ordered x -> s < n_sequences p -> n_rows x s = n_tokens (row p s) ->
   valid p' -> rows_ordered x' -> s' < n_sequences p' ->

@@ -3,15 +3,15 @@
 From Coq Require Import ZArith List Lia.
 Import ListNotations.
 
-(** PREFILL-1: of r query rows of a sequence of n tokens, row t sits at n - r + t: an integer, below 0
-    for a row that stands before the sequence. *)
+(** PREFILL-1: of r query rows of a sequence of n tokens, row t sits at n - r + t: an integer, below
+    0 for a row that stands before the sequence. *)
 Definition row_position (n r t : nat) : Z := (Z.of_nat n - Z.of_nat r + Z.of_nat t)%Z.
 
 (** The keys at positions 0 .. pos: so many. *)
 Definition keys_up_to (pos : Z) : nat := Z.to_nat (pos + 1).
 
-(** PREFILL-4: of a chunk whose first key has position f and which holds t keys, a row at position pos
-    sees the first min(max(pos + 1 - f, 0), t). *)
+(** PREFILL-4: of a chunk whose first key has position f and which holds t keys, a row at position
+    pos sees the first min(max(pos + 1 - f, 0), t). *)
 Definition sees (pos : Z) (f t : nat) : nat :=
   Z.to_nat (Z.min (Z.max (pos + 1 - Z.of_nat f) 0) (Z.of_nat t)).
 
@@ -35,7 +35,8 @@ Qed.
 
 (** Positions 0 .. min(v, N c) - 1, chunk by chunk: chunk k has min((k+1) c, v) - k c of them. *)
 Lemma chunk_by_chunk {T} (f : nat -> T) c v N :
-  flat_map (fun k => map (fun i => f (k * c + i)) (seq 0 (Nat.min ((k + 1) * c) v - k * c))) (seq 0 N)
+  flat_map (fun k => map (fun i => f (k * c + i)) (seq 0 (Nat.min ((k + 1) * c) v - k * c)))
+           (seq 0 N)
   = map f (seq 0 (Nat.min (N * c) v)).
 Proof.
   induction N as [|N IH]; [reflexivity|].

@@ -1,9 +1,9 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * Attention of one query over some keys (spec/softmax.md: SOFTMAX-1, SOFTMAX-2)
 
-    Over the real numbers, for one query row and one head. A vector is a function from the number of a
-    component to a real; of a vector of d numbers the components 0 .. d-1 are meant. What is proved of
-    every component is proved of those. *)
+    Over the real numbers, for one query row and one head. A vector is a function from the number of
+    a component to a real; of a vector of d numbers the components 0 .. d-1 are meant. What is
+    proved of every component is proved of those. *)
 From Coq Require Import Reals List Permutation FunctionalExtensionality Lra Lia.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,5 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(** * From the tree to its plan, and to attention (spec/tree.md: TREE-1 to TREE-7; PLAN-1 to PLAN-4) *)
+(** * From the tree to its plan, and to attention (spec/tree.md: TREE-1 to TREE-7; PLAN-1 to
+    PLAN-4) *)
 From Coq Require Import Reals ZArith List Sorted Permutation Arith Bool Lia.
 From Chunkproof Require Import Softmax Merge Plan Rows TwoPhase Prefill.
 Import ListNotations.
@@ -123,8 +124,8 @@ Proof.
   apply T0, T3; assumption.
 Qed.
 
-(** PLAN-3, proof: a shared chunk has one descriptor, whose range is the set of sequences that have the
-    chunk on their path (TREE-3, TREE-4), at its depth (TREE-3). *)
+(** PLAN-3, proof: a shared chunk has one descriptor, whose range is the set of sequences that have
+    the chunk on their path (TREE-3, TREE-4), at its depth (TREE-3). *)
 Lemma tree_plan_3 t p : tree_ok t -> plan_of t p -> PLAN_3 p.
 Proof.
   intros ((pos & _) & T1 & _ & T3 & T4 & _) (_ & Ec & Eb & L & D & _ & R) s inb.
@@ -143,7 +144,8 @@ Proof.
       rewrite <- Ey, pF; reflexivity.
   - intros F inF sF; apply L in inF; destruct inF as (x & us & sh & E); subst F.
     apply serves_range in sF; simpl in *; destruct (T4 x s us sF) as [lt Ex].
-    exists (depth t x); split; [apply Sh; [exact lt | rewrite Ex; exact sh] | rewrite Ec; reflexivity].
+    exists (depth t x); split;
+      [apply Sh; [exact lt | rewrite Ex; exact sh] | rewrite Ec; reflexivity].
 Qed.
 
 Lemma tree_plan_7 t p : tree_ok t -> plan_of t p -> PLAN_7 p.
@@ -242,7 +244,8 @@ Proof.
     apply (shared_come_first t s k ok) in ink as sh; try lia.
     destruct ok as (_ & T1 & T2 & T3 & _); destruct (T3 s k ltac:(lia) ltac:(lia)) as (us & dp & _).
     exists (P t s k); repeat split; auto; rewrite E; unfold descriptor_of; rewrite bg, dp; f_equal.
-    destruct (T1 _ us) as [_ fl]; destruct (Nat.eq_dec (fill t (P t s k)) (tree_c t)) as [F|F]; auto.
+    destruct (T1 _ us) as [_ fl]; destruct (Nat.eq_dec (fill t (P t s k)) (tree_c t)) as [F|F];
+      auto.
     destruct (T2 _ us ltac:(lia)) as [one _]; unfold is_shared in sh; lia.
   - intros (x & us & sh & E); pose proof ok as (_ & T1 & T2 & T3 & T4 & _).
     destruct (T1 x us) as [rg fl]; destruct (T4 x (range_begin t x) us ltac:(lia)) as [lt Ex].
@@ -273,7 +276,8 @@ Proof.
   apply in_seq in ink; subst; apply B; lia.
 Qed.
 
-(** PLAN-4: built sequence by sequence, from the root down, the list is sorted by (begin, position). *)
+(** PLAN-4: built sequence by sequence, from the root down, the list is sorted by (begin,
+    position). *)
 Lemma build_sorted t : tree_ok t -> PLAN_4 (build t).
 Proof.
   intros ((pos & _) & _); unfold PLAN_4; simpl; generalize (tree_b t); intros len.
@@ -323,8 +327,8 @@ Proof.
   apply (tree_plan_is_valid t), build_is_plan_of; auto.
 Qed.
 
-(** With several query rows, attention over the tokens at positions 0 .. length(s) - r + i for row i of
-    r (PREFILL-2). *)
+(** With several query rows, attention over the tokens at positions 0 .. length(s) - r + i for row i
+    of r (PREFILL-2). *)
 Theorem tree_prefill_is_attention t x v s i a :
   tree_ok t -> rows_ordered x -> s < tree_b t -> i < n_rows x s ->
   let pos := row_position (tree_length t s) (n_rows x s) i in

@@ -11,14 +11,15 @@ Record inputs := Inputs {
   n_kv_heads : nat;                (* h_kv *)
   head_dim : nat;                  (* d *)
   scale : R;
-  query_begin : nat -> nat;        (* the query rows of s are query_begin s .. query_begin (s+1) - 1 *)
+  (* the query rows of s are query_begin s .. query_begin (s+1) - 1 *)
+  query_begin : nat -> nat;
   Q : nat -> nat -> vector;        (* query row, head *)
   K : nat -> nat -> nat -> vector; (* chunk, key/value head, slot *)
   V : nat -> nat -> nat -> vector  (* as K *)
 }.
 
-(** query_begin has none smaller than the one before (PREFILL-1). What stands behind its b + 1 numbers has
-    no meaning; it may be taken to repeat the last one. *)
+(** query_begin has none smaller than the one before (PREFILL-1). What stands behind its b + 1
+    numbers has no meaning; it may be taken to repeat the last one. *)
 Definition rows_ordered (x : inputs) : Prop := forall s, query_begin x s <= query_begin x (s + 1).
 
 (** Decoding: each sequence has one row, number s. *)
@@ -38,7 +39,8 @@ Definition kv_head (x : inputs) (a : nat) : nat := a / (n_heads x / n_kv_heads x
 
 (** ** Keys *)
 
-(** The key in slot i of chunk C, as query row r with head a sees it: its score (SOFTMAX-1), its value. *)
+(** The key in slot i of chunk C, as query row r with head a sees it: its score (SOFTMAX-1), its
+    value. *)
 Definition slot_key (x : inputs) (r a C i : nat) : key :=
   Key (score_of (scale x) (head_dim x) (Q x r a) (K x C (kv_head x a) i)) (V x C (kv_head x a) i).
 
@@ -50,15 +52,16 @@ Definition chunk_keys (x : inputs) (r a C count : nat) : list key :=
 Definition token_key (p : plan) (x : inputs) (r a s j : nat) : key :=
   slot_key x r a (path (row p s) (j / chunk_size p)) (j mod chunk_size p).
 
-(** The keys of the path of s that its row t sees: those at positions 0 .. position(t) (PREFILL-2). *)
+(** The keys of the path of s that its row t sees: those at positions 0 .. position(t)
+    (PREFILL-2). *)
 Definition seen (p : plan) (x : inputs) (s t a : nat) : list key :=
   map (token_key p x (row_number x s t) a s)
       (seq 0 (Nat.min (keys_up_to (position_of p x s t)) (n_tokens (row p s)))).
 
 (** ** TPP-1: chunk first
 
-    For a descriptor, a query row and a head: the keys of the chunk that the row sees (PREFILL-4), and
-    their state. *)
+    For a descriptor, a query row and a head: the keys of the chunk that the row sees (PREFILL-4),
+    and their state. *)
 
 Definition shared_keys (p : plan) (x : inputs) (s t a : nat) (D : descriptor) : list key :=
   chunk_keys x (row_number x s t) a (chunk D) (sees (position_of p x s t) (position D) (n_keys D)).
@@ -82,8 +85,8 @@ Definition own_chunks (p : plan) (s : nat) : list nat :=
 
 (** ** TPP-4: two variants
 
-    `order` is the order in which the descriptors are visited. The rows of the sequences i .. j-1, one
-    after the other: *)
+    `order` is the order in which the descriptors are visited. The rows of the sequences i .. j-1,
+    one after the other: *)
 
 Definition rows_between (x : inputs) (i j : nat) : list (nat * nat) :=
   flat_map (fun s => map (fun t => (s, t)) (seq 0 (n_rows x s))) (seq i (j - i)).
@@ -99,8 +102,8 @@ Definition buffered (p : plan) (x : inputs) (order : list descriptor) (s t a : n
          (filter (serves s) order)
      ++ map (row_state p x s t a) (own_chunks p s)).
 
-(** Merge at once. There is a state for each row, at first empty; each step (descriptor, sequence, row)
-    of the chunk-first phase merges into the row's. *)
+(** Merge at once. There is a state for each row, at first empty; each step (descriptor, sequence,
+    row) of the chunk-first phase merges into the row's. *)
 Definition steps (x : inputs) (order : list descriptor) : list (descriptor * (nat * nat)) :=
   flat_map (fun D => map (fun st => (D, st)) (rows_between x (begin D) (end_ D))) order.
 
@@ -109,18 +112,22 @@ Definition merge_into (states : nat -> state) (r : nat) (a : state) : nat -> sta
 
 Definition merged_at_once (p : plan) (x : inputs) (a : nat)
     (visited : list (descriptor * (nat * nat))) : nat -> state :=
-  fold_left (fun states '(D, (s, t)) => merge_into states (row_number x s t) (shared_state p x s t a D))
+  fold_left (fun states '(D, (s, t)) =>
+               merge_into states (row_number x s t) (shared_state p x s t a D))
             visited (fun _ => empty).
 
 Definition at_once (p : plan) (x : inputs) (visited : list (descriptor * (nat * nat))) (s t a : nat)
     : state :=
-  merge_all (merged_at_once p x a visited (row_number x s t) :: map (row_state p x s t a) (own_chunks p s)).
+  merge_all (merged_at_once p x a visited (row_number x s t) ::
+             map (row_state p x s t a) (own_chunks p s)).
 
 (** ** The partial results of a row are those of a partition of what it sees *)
 
 (** The parts that the two phases use for row t of sequence s. *)
-Definition parts (p : plan) (x : inputs) (order : list descriptor) (s t a : nat) : list (list key) :=
-  map (shared_keys p x s t a) (filter (serves s) order) ++ map (row_keys p x s t a) (own_chunks p s).
+Definition parts (p : plan) (x : inputs) (order : list descriptor) (s t a : nat) :
+  list (list key) :=
+  map (shared_keys p x s t a) (filter (serves s) order) ++
+  map (row_keys p x s t a) (own_chunks p s).
 
 (** What a row sees, chunk by chunk. *)
 Lemma seen_by_chunks p x s t a :
@@ -158,7 +165,8 @@ Theorem parts_partition p x order s t a :
   Permutation (concat (parts p x order s t a)) (seen p x s t a).
 Proof.
   intros C inb P; rewrite seen_by_chunks by assumption; apply Permutation_concat.
-  assert (n_shared (row p s) <= n_chunks (row p s)) as few by (destruct C as (_ & P2 & _); apply P2, inb).
+  assert (n_shared (row p s) <= n_chunks (row p s)) as few
+    by (destruct C as (_ & P2 & _); apply P2, inb).
   replace (n_chunks (row p s))
     with (n_shared (row p s) + (n_chunks (row p s) - n_shared (row p s))) by lia.
   rewrite seq_app, map_app; apply Permutation_app_tail.
@@ -171,8 +179,8 @@ Qed.
 
 (** ** TPP-3 for any grouping
 
-    Whatever way the states of a row are merged, two at a time: its output is attention over the keys
-    of the path that it sees, and so is its lse. *)
+    Whatever way the states of a row are merged, two at a time: its output is attention over the
+    keys of the path that it sees, and so is its lse. *)
 
 Theorem any_grouping_is_attention p x s t a tree :
   complete p -> s < n_sequences p ->
@@ -241,14 +249,17 @@ Theorem kept_state_found p x a D s t :
   nth (row_number x s t - query_begin x (begin D)) (kept p x a D) empty = shared_state p x s t a D.
 Proof.
   intros O sD lt; apply serves_range in sD; unfold kept.
-  set (rows := rows_between x (begin D) (end_ D)); set (at_ := row_number x s t - query_begin x (begin D)).
-  pose proof (rows_between_numbers x (begin D) (end_ D) O ltac:(lia)) as numbers; fold rows in numbers.
+  set (rows := rows_between x (begin D) (end_ D));
+    set (at_ := row_number x s t - query_begin x (begin D)).
+  pose proof (rows_between_numbers x (begin D) (end_ D) O ltac:(lia)) as numbers;
+    fold rows in numbers.
   assert (query_begin x (begin D) <= row_number x s t < query_begin x (end_ D)) as inside.
   { unfold row_number, n_rows in *.
     pose proof (query_begin_le x (begin D) s O ltac:(lia)).
     pose proof (query_begin_le x (s + 1) (end_ D) O ltac:(lia)); lia. }
   assert (at_ < length rows) as short.
-  { rewrite <- (map_length (fun '(s, t) => row_number x s t)), numbers, seq_length; unfold at_; lia. }
+  { rewrite <- (map_length (fun '(s, t) => row_number x s t)), numbers, seq_length;
+    unfold at_; lia. }
   rewrite (nth_indep _ empty (shared_state p x s t a D)) by (rewrite map_length; exact short).
   change (shared_state p x s t a D) with ((fun '(s, t) => shared_state p x s t a D) (s, t)) at 1.
   rewrite map_nth; destruct (nth at_ rows (s, t)) as [s' t'] eqn:E.
@@ -256,7 +267,8 @@ Proof.
   apply rows_between_In in inrows; destruct inrows as [_ lt'].
   assert (row_number x s' t' = row_number x s t) as same.
   { change (row_number x s' t') with ((fun '(s, t) => row_number x s t) (s', t')).
-    rewrite <- E, <- (map_nth (fun '(s, t) => row_number x s t)), numbers, seq_nth by (unfold at_; lia).
+    rewrite <- E, <- (map_nth (fun '(s, t) => row_number x s t)), numbers, seq_nth
+      by (unfold at_; lia).
     unfold at_; lia. }
   apply row_number_unique in same; auto; destruct same; subst; reflexivity.
 Qed.
@@ -286,7 +298,8 @@ Qed.
 (** ** Merge at once: what is merged into a row *)
 
 Lemma merged_at_once_row p x a visited states r :
-  fold_left (fun states '(D, (s, t)) => merge_into states (row_number x s t) (shared_state p x s t a D))
+  fold_left (fun states '(D, (s, t)) =>
+               merge_into states (row_number x s t) (shared_state p x s t a D))
             visited states r =
   fold_left attn_reduce
     (map (fun '(D, (s, t)) => shared_state p x s t a D)
@@ -352,7 +365,8 @@ Qed.
 
 (** ** TPP-4: both variants compute the same states, whatever the plan
 
-    Here the steps are taken in any order at all, and the descriptors of the buffered variant too. *)
+    Here the steps are taken in any order at all, and the descriptors of the buffered variant
+    too. *)
 
 Theorem variants_agree p x order visited s t a :
   rows_ordered x -> Permutation order (shared p) -> Permutation visited (steps x (shared p)) ->
@@ -366,7 +380,8 @@ Proof.
   { apply Permutation_trans with
       (map (fun '(D, (s, t)) => shared_keys p x s t a D)
            (map (fun D => (D, (s, t))) (filter (serves s) (shared p)))).
-    - apply Permutation_map; rewrite <- (steps_of_row x) by assumption; apply filter_permutation, Pv.
+    - apply Permutation_map; rewrite <- (steps_of_row x) by assumption;
+        apply filter_permutation, Pv.
     - rewrite map_map; apply Permutation_map, filter_permutation, Permutation_sym, Po. }
   replace (at_once p x visited s t a) with
     (merge_all (map partial_attn
@@ -445,13 +460,14 @@ Theorem decoding_is_attention p x v s a :
 Proof.
   intros Vp dec inb all; replace all with (seen p x s 0 a).
   - apply two_phases_are_attention; auto using decoding_ordered; rewrite decoding_rows; auto.
-  - unfold all, seen, position_of, row_number; rewrite decoding_rows, dec, Nat.add_0_r by assumption.
+  - unfold all, seen, position_of, row_number; rewrite decoding_rows, dec, Nat.add_0_r
+      by assumption.
     pose proof (last_row_sees_all (n_tokens (row p s)) 1 ltac:(lia)) as E; simpl in E.
     rewrite E, Nat.min_id; reflexivity.
 Qed.
 
-(** TPP-3, corollary: a kernel that walks row[s].chunk[0 .. n_chunks) and no descriptors computes the
-    same. *)
+(** TPP-3, corollary: a kernel that walks row[s].chunk[0 .. n_chunks) and no descriptors computes
+    the same. *)
 Theorem paged_is_attention p x s t a :
   complete p -> s < n_sequences p ->
   let walked := merge_all (map (row_state p x s t a) (seq 0 (n_chunks (row p s)))) in

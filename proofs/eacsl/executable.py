@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes contracts executable: a copy of include/, ref/ and proofs/logic/ in which each contract is
-written so that E-ACSL translates it. proofs/eacsl/README.md lists the rules. What they do not cover is
-an error; a clause that has no value at run time is left out, with the reason."""
+written so that E-ACSL translates it. proofs/eacsl/README.md lists the rules. What they do not cover
+is an error; a clause that has no value at run time is left out, with the reason."""
 import pathlib
 import re
 
@@ -171,7 +171,8 @@ class Contracts:
 
     def read_contract(self, path, m):
         text = path.read_text()
-        head = re.match(r"\s*(?:static\s+)?(?P<type>[\w\s*]+?)(?P<name>\w+)\((?P<parameters>[^)]*)\)",
+        head = re.match(r"\s*(?:static\s+)?(?P<type>[\w\s*]+?)(?P<name>\w+)"
+                        r"\((?P<parameters>[^)]*)\)",
                         text[m.end():])
         if not head:
             raise Unknown("a contract with no function behind it")
@@ -225,7 +226,8 @@ class Contracts:
     # ---- Definitions in place of names ----
 
     def is_kept(self, name):
-        """Does this predicate stay one? It must have values for parameters, and not be a mere test."""
+        """Does this predicate stay one? It must have values for parameters, and
+        not be a mere test."""
         kind, parameters, body = self.definitions[name]
         if kind != "predicate" or body is None or any("*" in t for t, _ in parameters):
             return False
@@ -311,8 +313,8 @@ class Contracts:
         return self.ranged(variables, given, goal)
 
     def ranged(self, variables, given, goal):
-        """\\forall variables; given ==> goal. Behind the bounds stands neither ==> nor &&: E-ACSL takes what it
-        finds there for more bounds, and leaves out without a word what is none."""
+        """\\forall variables; given ==> goal. Behind the bounds stands neither ==> nor &&: E-ACSL
+        takes what it finds there for more bounds, and leaves out without a word what is none."""
         if not variables:
             for term in reversed(given):
                 goal = "or", ("not", term), goal
@@ -601,8 +603,8 @@ class Contract:
 
 
 def make(root, place, definitions, covered, internal=True):
-    """The copy below `place`, with the contracts of the files whose names begin so (internal: those in ref/
-    too); the others go."""
+    """The copy below `place`, with the contracts of the files whose names begin so (internal: those
+    in ref/ too); the others go."""
     contracts = Contracts(pathlib.Path(root), definitions, covered, internal)
     contracts.translate()
     contracts.write(pathlib.Path(place))

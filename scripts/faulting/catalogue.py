@@ -9,6 +9,7 @@ import difflib
 import functools
 import pathlib
 import re
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "tests" / "faults"
@@ -27,6 +28,7 @@ WHO = {
     "fuzz": "TARGET RUNS",
 }
 FIELDS = ("fault", "clause", "needs", *WHO, "wider")
+WORDS = ("explain", "wider")  # these may be long
 RIGHT, WRONG, END = "---- right", "---- wrong", "----"
 
 
@@ -157,13 +159,18 @@ class Reader:
             self.faults.append(Fault(name, self.source, fields, changes, self.file, begin))
 
     def fields(self) -> dict[str, str]:
+        """The fields. Below one of words, a line that begins with spaces goes on with it."""
         fields: dict[str, str] = {}
+        name = ""
         while self.at < len(self.lines) and not self.lines[self.at].startswith(END):
             line = self.lines[self.at]
             if line.startswith("fault: ") and fields:
                 break  # the next record
             self.at += 1
             if line == "" or line.startswith("#"):
+                continue
+            if line.startswith("    ") and name in WORDS and name in fields:
+                fields[name] += " " + line.strip()
                 continue
             name, colon, value = line.partition(": ")
             if not colon or name not in FIELDS or not value.strip():
@@ -229,7 +236,17 @@ def load() -> list[Fault]:
 
 def written(fault: Fault) -> str:
     """A record as text."""
-    lines = [f"{name}: {fault.fields[name]}" for name in FIELDS if name in fault.fields]
+    lines = [
+        textwrap.fill(
+            f"{name}: {fault.fields[name]}",
+            100,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for name in FIELDS
+        if name in fault.fields
+    ]
     for change in fault.changes:
         lines += [
             RIGHT,

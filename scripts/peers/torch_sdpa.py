@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's scaled_dot_product_attention on the CPU, as a peer of `chunkproof bench` (spec/bench.md): it answers lines on
-standard input and ends with them.
+"""PyTorch's scaled_dot_product_attention on the CPU, as a peer of `chunkproof bench`
+(spec/bench.md): it answers lines on standard input and ends with them.
 
-- sdpa: a batch, each sequence with keys and values of its own, as an engine without shared prefixes has them. Where all
-  sequences are the same, also as a view of one copy; the faster one counts.
-- sdpa folded: where all sequences are the same, all queries as rows of one: sharing by hand, which needs no tree.
+- sdpa: a batch, each sequence with keys and values of its own, as an engine without shared prefixes
+  has them. Where all sequences are the same, also as a view of one copy; the faster one counts.
+- sdpa folded: where all sequences are the same, all queries as rows of one:
+  sharing by hand, which needs no tree.
 
-Each in the fastest of binary16, bfloat16 and binary32, found on a few of the sequences. A result that is farther from
-attention in binary64 than the type explains is not timed.
+Each in the fastest of binary16, bfloat16 and binary32, found on a few of the sequences. A result
+that is farther from attention in binary64 than the type explains is not timed.
 """
 import os
 import sys
 import time
 
-# Threads that wait must not take the processors from what is measured beside them; and large pages, as the others have.
+# Threads that wait must not take the processors from what is measured beside them; and large pages,
+# as the others have.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("KMP_BLOCKTIME", "0")
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
@@ -53,7 +55,8 @@ class Load:
         return self.attend(self.q, self.k.expand(b, -1, -1, -1), self.v.expand(b, -1, -1, -1))
 
     def folded(self):
-        """Rows of a K/V head: its query heads, of all sequences. Moving queries and results is part of it."""
+        """Rows of a K/V head: its query heads, of all sequences. Moving queries
+        and results is part of it."""
         b, h, _, d = self.q.shape
         h_kv = self.k.shape[1]
         rows = self.q.view(b, h_kv, h // h_kv, d).permute(1, 0, 2, 3).reshape(1, h_kv, -1, d)
@@ -61,7 +64,8 @@ class Load:
         return out.view(h_kv, b, h // h_kv, d).permute(1, 0, 2, 3).reshape(b, h, 1, d)
 
     def check(self, result):
-        """Of the last sequence, two heads. P, its sum and the result are rounded: half an epsilon each."""
+        """Of the last sequence, two heads. P, its sum and the result are rounded:
+        half an epsilon each."""
         b, h = self.q.shape[:2]
         s = -1
         for head in (0, h - 1):

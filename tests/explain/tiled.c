@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel for the faults beside it: paged decoding in binary16, a tile of keys at a time, with the log-sum-exp. */
+/* A kernel for the faults beside it: paged decoding in binary16, a tile of keys at a time, with the
+ * log-sum-exp. */
 #include <chunkproof/kernel.h>
 #include <chunkproof/number.h>
 #include <math.h>
@@ -18,7 +19,8 @@ static float score_of(const struct cp_kernel_call *call, long long q, long long 
     return dot * (float)call->scale;
 }
 
-/* The maximum m so far, the sum n of weights, the sum o of weighted values; a tile has one maximum. */
+/* The maximum m so far, the sum n of weights, the sum o of weighted values; a tile has one
+ * maximum. */
 static void attend_row(const struct cp_kernel_call *call, int s, int row, int head, int n_keys) {
     const int *table = call->table + (long long)s * call->table_width;
     int kv_head = head / (call->n_heads / call->n_kv_heads);
@@ -32,7 +34,8 @@ static void attend_row(const struct cp_kernel_call *call, int s, int row, int he
         float score[TILE], largest = m;
         for (int t = 0; t < keys; t++) {
             int j = first + t, chunk = table[j / call->chunk_size], slot = j % call->chunk_size;
-            score[t] = score_of(call, q, chunk * call->k_chunk + kv_head * call->k_head + slot * call->k_slot);
+            long long k = chunk * call->k_chunk + kv_head * call->k_head + slot * call->k_slot;
+            score[t] = score_of(call, q, k);
             largest = fmaxf(largest, score[t]);
         }
         float rescale = m == -INFINITY ? 0.0F : expf(m - largest);
@@ -53,11 +56,13 @@ static void attend_row(const struct cp_kernel_call *call, int s, int row, int he
     }
     for (int i = 0; i < call->head_dim; i++) {
         float x = n_keys > 0 ? o[i] / n : 0.0F;
-        cp_number_store(call->out, CP_FP16, (size_t)(row * call->out_row + head * call->out_head + i), x);
+        size_t at = (size_t)(row * call->out_row + head * call->out_head + i);
+        cp_number_store(call->out, CP_FP16, at, x);
     }
     if (call->lse != NULL) {
         float lse = n_keys > 0 ? m + logf(n) : -INFINITY;
-        cp_number_store(call->lse, CP_FP32, (size_t)(row * call->lse_row + head * call->lse_head), lse);
+        size_t at = (size_t)(row * call->lse_row + head * call->lse_head);
+        cp_number_store(call->lse, CP_FP32, at, lse);
     }
 }
 

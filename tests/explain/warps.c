@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel for the faults beside it: paged decoding in binary16, tiles of keys that four warps take in turn,
- * scores in bits. */
+/* A kernel for the faults beside it: paged decoding in binary16, tiles of keys that four warps take
+ * in turn, scores in bits. */
 #include <chunkproof/kernel.h>
 #include <chunkproof/number.h>
 #include <math.h>

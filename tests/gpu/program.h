@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs for a GPU share: the device, which is the CPU's where there is no other, and their one option. */
+/* What the programs for a GPU share: the device, which is the CPU's where there is no other, and
+ * their one option. */
 #ifndef CHUNKPROOF_TESTS_GPU_PROGRAM_H
 #define CHUNKPROOF_TESTS_GPU_PROGRAM_H
 

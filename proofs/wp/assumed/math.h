@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the proofs assume of the mathematical library: the whole of it. It stands in for <math.h> while
- * Frama-C reads ref/, over the reals; proofs/SOUNDNESS.md says what that leaves open. */
+/* What the proofs assume of the mathematical library: the whole of it. It stands in for <math.h>
+ * while Frama-C reads ref/, over the reals; proofs/SOUNDNESS.md says what that leaves open. */
 #ifndef CHUNKPROOF_PROOFS_ASSUMED_MATH_H
 #define CHUNKPROOF_PROOFS_ASSUMED_MATH_H
 
@@ -19,8 +19,9 @@ double exp(double x);
 */
 double log(double x);
 
-/* An infinity is no real number, and nothing is assumed of it but that neither it nor its opposite is
- * finite, as isfinite() says, and that the opposite alone is what the contracts call minus infinity. */
+/* An infinity is no real number, and nothing is assumed of it but that neither it nor its opposite
+ * is finite, as isfinite() says, and that the opposite alone is what the contracts call minus
+ * infinity. */
 /*@
   assigns \nothing;
   ensures infinite: !finite(\result) && !finite(-\result);

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# What nvcc builds: the kernels and their launcher as a library, and the programs for a GPU.
+
+gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
+
+# Of the tests' support only what needs no other library.
+gpu_support := $(call object,tests/attend_case.c tests/bound.c tests/oracle.c)
+
+# What ptxas says of each kernel is kept beside the object.
+$(BUILD)/cuda/cuda.o: kernels/cuda.cu \
+		$(wildcard include/chunkproof/*.h kernels/*.h kernels/simt/*.h) $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(NVCC) --version >$(@D)/ptxas.log
+	@echo '$(COMPILE_CUDA) -c -o $@ $<'
+	@$(COMPILE_CUDA) -c -o $@ $< >>$(@D)/ptxas.log 2>&1 || { cat $(@D)/ptxas.log; exit 1; }
+
+$(cuda): $(BUILD)/cuda/cuda.o $(launch_obj)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(gpu_bin): $(BUILD)/gpu/%: tests/gpu/%.cu $(cuda) $(gpu_support) $(static) \
+		$(wildcard tests/gpu/*.h tests/kernels/*.h tests/simt/*)
+	@mkdir -p $(@D)
+	$(COMPILE_CUDA) -o $@ $(filter-out tests/simt/%,$(filter %.cu %.o %.a,$^)) >$@.log 2>&1 || \
+		{ cat $@.log; exit 1; }

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# The unit tests' programs in C, and the kernels that the gate is tried on. Of tests/, test_*.c are
+# programs; its other files, and all of gate/ and fuzz/tolerance/ but what has a main(), are theirs
+# to use.
+
+test_src := $(wildcard tests/test_*.c)
+test_obj := $(call object,$(test_src))
+test_bin := $(test_src:tests/%.c=$(BUILD)/tests/%)
+
+tolerance_main := $(call object,$(addprefix fuzz/tolerance/,check.c search.c table.c))
+tolerance_obj  := $(filter-out $(tolerance_main),$(call object,$(wildcard fuzz/tolerance/*.c)))
+tolerance_bin  := $(tolerance_main:$(BUILD)/obj/fuzz/%.o=$(BUILD)/%)
+support_obj    := $(call object,$(filter-out $(test_src),$(wildcard tests/*.c))) \
+	$(filter-out %/cli/main.o,$(command_obj)) $(tolerance_obj) $(launch_obj) \
+	$(call object,fuzz/format.c)
+
+# What tests share, as an archive: each takes only what it uses and may have its own copy of the
+# rest. q: two files of different directories may have the same name.
+$(support): $(support_obj) tests/. kernels cli gate $(wildcard cli/*/. gate/*/.) fuzz/tolerance/.
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) qcs $@ $(support_obj)
+
+$(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
+	$(LINK) -pthread -o $@ $^ -lcmocka -ljansson $(XML_LIBS) -lmpfr -lm
+
+$(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(support) $(static)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $^ -lmpfr -lm
+
+# ---- Kernels for the gate: shared objects ----
+
+gate_src    := $(wildcard tests/gate/*.c tests/gate/cheats/*.c tests/example/*_kernel.c)
+gate_kernel := $(gate_src:tests/%.c=$(BUILD)/tests/%.so)
+gate_obj    := $(gate_src:%.c=$(BUILD)/obj/%.o)
+
+# Attention of opt/: each version, and each type of K and V.
+gate_opt  := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloat amx_float, \
+	$(BUILD)/tests/gate/opt_$(name).so)
+
+# The CUDA kernels, on the executor.
+gate_cuda := $(foreach version,1 2 3,$(BUILD)/tests/gate/cuda_v$(version).so) \
+	$(BUILD)/tests/gate/cuda_misbehaves.so
+cuda_so    = -Wl,--whole-archive $(simt) -Wl,--no-whole-archive $(static) -lm
+
+# These start the command and give it kernels.
+$(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_kernel)
+
+# A kernel sees the public headers and the library.
+$(gate_kernel): $(BUILD)/tests/%.so: $(BUILD)/obj/tests/%.o $(static)
+	@mkdir -p $(@D)
+	$(LINK) -shared -pthread -o $@ $^ -lm
+
+$(BUILD)/tests/gate/opt_%.so: tests/gate/opt.c $(static)
+	@mkdir -p $(@D)
+	$(filter-out -MMD -MP,$(COMPILE)) -DOPT_$* -shared -pthread -o $@ \
+		$< $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lm
+
+# AMX is emulated where there is none: that object's answer to whether there is any comes before
+# the library's.
+$(filter %/opt_amx.so %/opt_amx_bfloat.so %/opt_amx_float.so,$(gate_opt)): \
+	$(BUILD)/obj/tests/amx_emulator.o
+
+$(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(BUILD)/obj/kernels/cuda.checked.o \
+		$(launch_obj) $(simt) $(static)
+	@mkdir -p $(@D)
+	$(COMPILE_CXX) -shared -pthread -DCHUNKPROOF_VERSION=$* -o $@ \
+		-x c++ $< -x none $(filter %.o,$^) $(cuda_so)
+
+$(BUILD)/tests/gate/cuda_misbehaves.so: $(BUILD)/obj/tests/gate/cuda_misbehaves.checked.o \
+		$(simt) $(static)
+	@mkdir -p $(@D)
+	$(LINK_CXX) -shared -pthread -o $@ $< $(cuda_so)
