@@ -301,7 +301,8 @@ static const struct advice {
 } advice[] = {
     {ANY, "after it had returned", wrote_late},
     {ANY, "uninitialized_shared:",
-     "shared memory is to be written, all of it that is read, by threads of the same block before a "
+     "shared memory is to be written, all of it that is read, by threads of the same block before "
+     "a "
      "barrier: also the end of a tile that is not full, and with the same stride (GATE-9)"},
     {ANY, "out_of_bounds_shared:",
      "an array in shared memory is too small. Look at the bytes of the launch (<<<blocks, threads, "

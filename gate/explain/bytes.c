@@ -40,7 +40,6 @@ static int bench_new(struct bench *b, const struct explain *x, enum gate_padding
     struct gate_recipe recipe = *x->recipe;
     struct run_report report;
     char reason[RUN_TEXT];
-    size_t *workspace = &b->a.run.bytes[RUN_WORKSPACE];
     recipe.padding = padding;
     *b = (struct bench){.file = x->file, .runner = x->runner};
     b->left = runner_is_simulated(x->runner) ? SIMULATED_PROBES : PROBES;
@@ -52,11 +51,12 @@ static int bench_new(struct bench *b, const struct explain *x, enum gate_padding
         gate_problem_free(&b->p);
         return -1;
     }
-    size_t results = b->a.run.bytes[RUN_OUT] + b->a.run.bytes[RUN_LSE];
+    struct run_call *run = &b->a.run;
+    size_t results = run->bytes[RUN_OUT] + run->bytes[RUN_LSE];
     size_t pairs = (size_t)b->p.n_rows * (size_t)b->p.recipe.n_heads;
     b->first = malloc(2 * (results + pairs) + 1);
     if (b->first == NULL ||
-        runner_ask(b->runner, &b->a.run.call, reason, workspace, &report) != 0 ||
+        runner_ask(b->runner, &run->call, reason, &run->bytes[RUN_WORKSPACE], &report) != 0 ||
         reason[0] != '\0') {
         bench_free(b);
         return -1;
@@ -64,7 +64,7 @@ static int bench_new(struct bench *b, const struct explain *x, enum gate_padding
     b->now = b->first + results;
     b->differs = b->now + results;
     b->changed = b->differs + pairs;
-    b->a.run.call.workspace_size = *workspace;
+    run->call.workspace_size = run->bytes[RUN_WORKSPACE];
     return 0;
 }
 
@@ -134,29 +134,32 @@ static int always_depends_on(struct bench *b, const struct setting *s) {
     return 1;
 }
 
-/* Among numbers in the workspace NaNs are put: the least end of these with which it differs, and
- * then the largest begin. */
+/* Moves an end of the setting's bytes between two places; with the higher one it `differs`, or with
+ * the lower one. Returns the last place before that changes. */
+static size_t last_before(struct bench *b, const struct setting *s, size_t *end, size_t low,
+                          size_t high, int differs) {
+    while (high - low > 1) {
+        *end = low + (high - low) / 2;
+        *((differing(b, s) > 0) == differs ? &high : &low) = *end;
+    }
+    return low;
+}
+
+/* Which bytes of the workspace matter: NaNs are put among numbers there. */
 static void print_bytes(struct bench *b) {
     const struct setting numbers = {.at_end = 1, .poison = 0x3F};
-    size_t n = b->a.run.bytes[RUN_WORKSPACE], low = 0, high = n, first;
+    size_t n = b->a.run.bytes[RUN_WORKSPACE];
     struct setting s = {.at_end = 1, .poison = 0x3F, .other = 0xFF ^ 0x3F, .end = n};
     if (bench_run(b, &numbers, b->first) != 0 || differing(b, &s) == 0) {
-        return; /* no byte by itself */
+        return; /* none by itself */
     }
-    while (high - low > 1) {
-        s.end = low + (high - low) / 2;
-        *(differing(b, &s) > 0 ? &high : &low) = s.end;
-    }
-    first = high - 1;
+    size_t first = last_before(b, &s, &s.end, 0, n, 1);
     s.end = n;
-    for (low = first, high = n; high - low > 1;) {
-        s.begin = low + (high - low) / 2;
-        *(differing(b, &s) > 0 ? &low : &high) = s.begin;
-    }
+    size_t last = last_before(b, &s, &s.begin, first, n, 0);
     fprintf(b->file,
             "  NaNs there show which: of its %zu bytes the first that matters is %zu, the last "
             "%zu; as numbers of 4 bytes, %zu to %zu of %zu\n",
-            n, first, low, first / 4, low / 4, n / 4);
+            n, first, last, first / 4, last / 4, n / 4);
 }
 
 /* What may make the difference, and is tried in this order. */

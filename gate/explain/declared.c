@@ -35,37 +35,34 @@ static const struct wider {
     size_t at;
     double value;
     const char *words;
-    int is_absolute; /* 1: an error that does not grow with the numbers: of a short format, or of
-                        what is flushed */
 } wider[] = {
     {ALL_FIELDS, 0x1p-22,
      "`score` and `values` as CP_SUM_FP32, `weights` and `partials` as CP_FP32 and `exp_error` as "
-     "0x1p-22",
-     0},
-#define FIELD(name, value, is_absolute)                                                            \
-    { OFFSET(name), value, "`" #name "` as " #value, is_absolute }
-    FIELD(score, CP_SUM_TENSOR_CORE, 0),
-    FIELD(score, CP_SUM_FP16, 0),
-    FIELD(values, CP_SUM_TENSOR_CORE, 0),
-    FIELD(values, CP_SUM_FP16, 1),
-    FIELD(weights, CP_FP16, 1),
-    FIELD(weights, CP_BF16, 0),
-    FIELD(partials, CP_FP16, 1),
-    FIELD(rounded_sum, 0, 0),
-    FIELD(rounded_sum, 1, 0),
-    FIELD(divides, 1, 0),
-    FIELD(divides, 2, 0),
-    FIELD(in_bits, 1, 0),
-    FIELD(truncates, 1, 0),
-    FIELD(flushes, 1, 1),
-    FIELD(step, 1, 0),
-    FIELD(exp_error, 0x1p-20, 0),
-    FIELD(exp_error, 0x1p-18, 0),
-    FIELD(exp_error, 0x1p-16, 0),
-    FIELD(exp_error, 0x1p-14, 0),
-    FIELD(exp_error, 0x1p-12, 0),
-    FIELD(exp_error, 0x1p-10, 0),
-    FIELD(exp_error, 0x1p-8, 0),
+     "0x1p-22"},
+#define FIELD(name, value)                                                                         \
+    { OFFSET(name), value, "`" #name "` as " #value }
+    FIELD(score, CP_SUM_TENSOR_CORE),
+    FIELD(score, CP_SUM_FP16),
+    FIELD(values, CP_SUM_TENSOR_CORE),
+    FIELD(values, CP_SUM_FP16),
+    FIELD(weights, CP_FP16),
+    FIELD(weights, CP_BF16),
+    FIELD(partials, CP_FP16),
+    FIELD(rounded_sum, 0),
+    FIELD(rounded_sum, 1),
+    FIELD(divides, 1),
+    FIELD(divides, 2),
+    FIELD(in_bits, 1),
+    FIELD(truncates, 1),
+    FIELD(flushes, 1),
+    FIELD(step, 1),
+    FIELD(exp_error, 0x1p-20),
+    FIELD(exp_error, 0x1p-18),
+    FIELD(exp_error, 0x1p-16),
+    FIELD(exp_error, 0x1p-14),
+    FIELD(exp_error, 0x1p-12),
+    FIELD(exp_error, 0x1p-10),
+    FIELD(exp_error, 0x1p-8),
 #undef FIELD
 };
 
@@ -87,7 +84,6 @@ struct trying {
     const struct explain *x;
     struct declaration declaration[DECLARATIONS];
     int n, cases, right; /* of the cases so many are right as it is declared */
-    int other_values;    /* 1: it is wrong where V is not below the normal numbers, too */
     int no_memory;
 };
 
@@ -217,7 +213,6 @@ static void judge_all(void *context, const struct gate_problem *p, const struct 
     struct gate_numbers n = {numbers, numbers + width};
     t->cases++;
     t->right += finding->verdict == GATE_RIGHT;
-    t->other_values |= finding->verdict != GATE_RIGHT && p->recipe.values != GATE_SUBNORMAL;
     t->no_memory |=
         explain_run_new(&run, t->x->kernel, p, one, other) != 0 || room == NULL || numbers == NULL;
     for (int i = 0; i < t->n && !t->no_memory; i++) {
@@ -272,7 +267,7 @@ static int run_all(struct trying *t) {
     const struct explain *x = t->x;
     const struct effort *effort = runner_is_simulated(x->runner) ? &simulated : &on_host;
     int result = 0;
-    t->cases = t->right = t->other_values = 0;
+    t->cases = t->right = 0;
     for (int i = 0; i < x->n_runs && goes_on(t) && result >= 0; i++) {
         struct gate_finding finding;
         if (i == 0 || x->run[i].wrong > 0) {
@@ -350,22 +345,14 @@ static int claims_few(const struct declaration *d) {
     return gate_claims_few(d->compared, d->unclaimed);
 }
 
-/* What grows with the numbers would be seen where V is larger, too. Else the error that comes
- * nearest to its bound is of the narrowest declaration. */
-static int is_likelier(const struct trying *t, const struct declaration *a,
-                       const struct declaration *b) {
-    int of_a = !t->other_values && wider[a->i].is_absolute;
-    int of_b = !t->other_values && wider[b->i].is_absolute;
-    return of_a != of_b ? of_a : a->largest > b->largest;
-}
-
-static struct declaration *likeliest(struct trying *t, int least) {
+/* The narrowest: the error comes nearest to its bound. */
+static struct declaration *narrowest(struct trying *t, int least) {
     struct declaration *best = NULL;
     for (int i = 0; i < t->n; i++) {
         struct declaration *d = &t->declaration[i];
         int is_shown = d->i == d->j && d->mended_cases >= EXPLAIN_ENOUGH_CASES;
         if (d->wrong == 0 && d->mended_cases >= least && (is_shown || !claims_few(d)) &&
-            (best == NULL || is_likelier(t, d, best))) {
+            (best == NULL || d->largest > best->largest)) {
             best = d;
         }
     }
@@ -425,7 +412,7 @@ int explain_declared(struct explain *x, int least) {
             x->untried[x->n_untried++] = "wider declarations";
             return 0;
         }
-        for (struct declaration *d; said < MOST_SAID && (d = likeliest(&t, least)) != NULL;
+        for (struct declaration *d; said < MOST_SAID && (d = narrowest(&t, least)) != NULL;
              said++) {
             say_declaration(&t, d, said);
             rule_out(&t, d);

@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "cli/base/clock.h"
+#include "gate/search/tally.h"
 
-#define LIKE_WORK 2000000LL /* of a case, for those like it to be run, too */
+#define LIKE_WORK 2000000 /* of a case: of a larger one no others like it are run */
 
 /* ---- Runs ---- */
 
@@ -50,19 +51,10 @@ static int look(struct explain *x, const struct gate_recipe *recipe, struct gate
     return keeping.no_memory ? -1 : ran;
 }
 
-static long long work_of(const struct explain_run *run) {
-    const struct gate_problem *p = &run->problem;
-    long long keys = 0;
-    for (int row = 0; row < p->n_rows; row++) {
-        keys += gate_visible(p, row) + 1;
-    }
-    return keys * p->recipe.n_heads * p->recipe.head_dim;
-}
-
 static int look_at_like(struct explain *x) {
     struct gate_finding finding;
     struct gate_recipe like;
-    if (work_of(&x->run[0]) > LIKE_WORK) {
+    if (gate_work_of(x->recipe) > LIKE_WORK) {
         return 0;
     }
     for (int i = 0, is_one; (is_one = explain_make_like(x, i, &like)) >= 0; i++) {

@@ -15,14 +15,19 @@
 
 /* ---- What there is to see ---- */
 
-/* The heaviest key, of those that are lighter than key `than`; of equal ones the first. -1: any;
- * there is none. */
+/* 1: key j comes behind key `than` in the order of weights; of equal ones the first comes first. */
+static int is_lighter(const struct explain_model *x, int j, int than) {
+    double score = x->score[j], of_other = x->score[than];
+    return score < of_other || (score == of_other && j > than);
+}
+
+/* The heaviest of the keys that are lighter than key `than`, or of all: -1. -1: there is none. */
 static int heaviest(const struct explain_model *x, int than) {
     int best = -1;
     for (int j = 0; j < x->m; j++) {
-        int is_lighter =
-            than < 0 || x->score[j] < x->score[than] || (x->score[j] == x->score[than] && j > than);
-        best = is_lighter && (best < 0 || x->score[j] > x->score[best]) ? j : best;
+        if ((than < 0 || is_lighter(x, j, than)) && (best < 0 || is_lighter(x, best, j))) {
+            best = j;
+        }
     }
     return best;
 }
@@ -43,37 +48,39 @@ static void print_heaviest(FILE *file, const struct explain_model *x) {
     fputs("\n", file);
 }
 
-static void print_what_overflows(FILE *file, double smallest, double largest, double products) {
-    int said = 0;
-    if (largest > LOG_BINARY16) {
-        fprintf(file,
-                "      a score of %.6g: exp() of it, without the largest score subtracted, is "
-                "infinity in %s, and inf / inf is NaN\n",
-                largest, largest > LOG_BINARY32 ? "binary32" : "binary16 (not in binary32)");
-        said++;
-    }
-    if (largest < ZERO_BINARY32) {
-        fprintf(file,
-                "      all scores are below %.6g: exp() of them, without the largest score "
-                "subtracted, or against a maximum that began with 0, is 0, and 0 / 0 is NaN\n",
-                largest);
-        said++;
-    }
-    if (products >= OVER_BINARY16) {
-        fprintf(file,
-                "      products of Q and K, summed up, reach %.3g: in binary16 that is infinity, "
-                "and inf - inf is NaN\n",
-                products);
-        said++;
-    }
-    if (said == 0) {
-        fprintf(
-            file,
-            "      scores are from %.3g to %.3g, and q k up to %.3g: nothing overflows. What is "
-            "left is inf - inf, a\n      score of -infinity (a masked key) against a maximum "
-            "that is still -infinity; 0 / 0, a sum of no weights; or a\n      NaN that is no "
-            "key's, read beside the keys (0 * NaN is NaN, too)\n",
-            smallest, largest, products);
+/* Each fact that holds; the last one where no other does. */
+static void print_what_overflows(FILE *file, double largest, double products) {
+    const struct fact {
+        int holds;
+        double number;
+        const char *words;
+    } facts[] = {
+        {largest > LOG_BINARY32, largest,
+         "a score of %.6g: exp() of it, without the largest score subtracted, is infinity in "
+         "binary32, and inf / inf is NaN"},
+        {LOG_BINARY16 < largest && largest <= LOG_BINARY32, largest,
+         "a score of %.6g: exp() of it, without the largest score subtracted, is infinity in "
+         "binary16 (not in binary32), and inf / inf is NaN"},
+        {largest < ZERO_BINARY32, largest,
+         "all scores are below %.6g: exp() of them, without the largest score subtracted, or "
+         "against a maximum that began with 0, is 0, and 0 / 0 is NaN"},
+        {products >= OVER_BINARY16, products,
+         "products of Q and K, summed up, reach %.3g: in binary16 that is infinity, and inf - inf "
+         "is NaN"},
+        {1, largest,
+         "no score is above %.3g, and nothing overflows. What is left is inf - inf, a score of "
+         "-infinity\n      (a masked key) against a maximum that is still -infinity; 0 / 0, a sum "
+         "of no weights; or a NaN\n      that is no key's, read beside the keys (0 * NaN is NaN, "
+         "too)"},
+    };
+    int n = sizeof facts / sizeof facts[0], said = 0;
+    for (int i = 0; i < n && (i < n - 1 || said == 0); i++) {
+        if (facts[i].holds) {
+            fputs("      ", file);
+            fprintf(file, facts[i].words, facts[i].number);
+            fputs("\n", file);
+            said++;
+        }
     }
 }
 
@@ -97,14 +104,13 @@ static int is_no_number(const struct explain_run *run, int pair, int i) {
 static void say_no_number(struct explain *x, int pair, const unsigned char *picked, int n) {
     static const struct explain_choice right;
     struct explain_model *m = &x->model;
-    double smallest = INFINITY, largest = -INFINITY, products = 0.0;
+    double largest = -INFINITY, products = 0.0;
     int infinite = 0;
     explain_go_to(m, &x->run[0], pair);
     (void)explain_take_keys(m, &right);
     explain_take_scores(m, &right, 0);
     for (int j = 0; j < m->m; j++) {
         products = fmax(products, largest_on_the_way(m, j));
-        smallest = fmin(smallest, m->score[j]);
         largest = fmax(largest, m->score[j]);
     }
     for (int i = 0; i < m->d; i++) {
@@ -112,7 +118,7 @@ static void say_no_number(struct explain *x, int pair, const unsigned char *pick
     }
     fprintf(x->file, "    of %d elements: %d NaN, %d infinite\n", m->d, n - infinite, infinite);
     print_heaviest(x->file, m);
-    print_what_overflows(x->file, smallest, largest, products);
+    print_what_overflows(x->file, largest, products);
 }
 
 void explain_infinities(struct explain *x) {
