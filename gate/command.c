@@ -327,10 +327,12 @@ static int run_behind(FILE *out, const struct gate_options *o, struct runner *ru
     if (ran > 0 && o->explain && finding->verdict != GATE_RIGHT) {
         runner_restart(runner);
         ran = gate_check_recipe(runner, &r->recipe, &other);
-        fprintf(out, "  %s\n",
-                other.verdict == GATE_RIGHT
-                    ? gate_keeps_something
-                    : "also wrong in a fresh process, so earlier cases are not the cause");
+        fputs("  ", out);
+        text_put_wrapped(out,
+                         other.verdict == GATE_RIGHT
+                             ? gate_keeps_something
+                             : "also wrong in a fresh process, so earlier cases are not the cause",
+                         2, 2, 100);
     }
     return ran;
 }

@@ -9,33 +9,38 @@
 
 #include "gate/explain/explain.h"
 
-#define CASES           33 /* beside the one that is explained, */
-#define SIMULATED_CASES 6  /* and on the executor of CUDA kernels */
-#define CASE_WORK       15000
-#define SIMULATED_WORK  3000
-#define LONGER_WORK     100000
-#define OF_ITS_KIND                                                                                \
-    16 /* of these with the same kind of values as the one that is explained, and so many more */
 #define SEED         7
 #define NARROW       0x1p-16 /* an exponential that is declared together with something else */
 #define MOST_SAID    6
 #define FAR          0.25   /* in the logarithm of a sum of weights: no sum is rounded so, */
 #define FAR_OF_LARGE 0x1p-8 /* nor, of a large maximum, of that */
 #define ALIKE        0.02   /* factors of the elements of a row */
-#define EXACT_KEYS   256    /* so many ones are a whole number in each format; */
+#define EXACT_KEYS   256    /* so many ones are a whole number in each format */
 #define ROUNDINGS    8      /* of the output, in its units */
-#define PART_OF_A_KEY                                                                              \
-    0.0625 /* of an element: columns have 8 keys at most, and one is missed by more */
+#define A_KEY        0.0625 /* of an element: columns have 8 keys at most, and one is missed by more */
 
-/* A field, by its name in chunkproof/kernel.h, and what might be declared. */
+/* Cases in addition to the one that is explained. */
+static const struct effort {
+    int cases, of_its_kind; /* so many more with its kind of values */
+    long long work, work_of_its_kind;
+} on_host = {33, 16, 15000, 100000}, simulated = {6, 4, 3000, 3000};
+
+/* ---- Declarations ---- */
+
+#define OFFSET(field) offsetof(struct cp_kernel_class, field)
+#define ALL_FIELDS    sizeof(struct cp_kernel_class) /* in binary32, where binary64 is declared */
+
+/* A field, and what might be declared. */
 static const struct wider {
-    size_t at; /* of an int; exp_error otherwise */
-    int value;
-    double exp_error;
+    size_t at;
+    double value;
     const char *words;
 } wider[] = {
+    {ALL_FIELDS, 0x1p-22,
+     "`score` and `values` as CP_SUM_FP32, `weights` and `partials` as CP_FP32 and `exp_error` as "
+     "0x1p-22"},
 #define FIELD(name, value)                                                                         \
-    { offsetof(struct cp_kernel_class, name), value, 0.0, "`" #name "` as " #value }
+    { OFFSET(name), value, "`" #name "` as " #value }
     FIELD(score, CP_SUM_TENSOR_CORE),
     FIELD(score, CP_SUM_FP16),
     FIELD(values, CP_SUM_TENSOR_CORE),
@@ -51,108 +56,88 @@ static const struct wider {
     FIELD(truncates, 1),
     FIELD(flushes, 1),
     FIELD(step, 1),
+    FIELD(exp_error, 0x1p-20),
+    FIELD(exp_error, 0x1p-18),
+    FIELD(exp_error, 0x1p-16),
+    FIELD(exp_error, 0x1p-14),
+    FIELD(exp_error, 0x1p-12),
+    FIELD(exp_error, 0x1p-10),
+    FIELD(exp_error, 0x1p-8),
 #undef FIELD
-    {0, 0, 0x1p-20, "`exp_error` as 0x1p-20"},
-    {0, 0, 0x1p-18, "`exp_error` as 0x1p-18"},
-    {0, 0, 0x1p-16, "`exp_error` as 0x1p-16"},
-    {0, 0, 0x1p-14, "`exp_error` as 0x1p-14"},
-    {0, 0, 0x1p-12, "`exp_error` as 0x1p-12"},
-    {0, 0, 0x1p-10, "`exp_error` as 0x1p-10"},
-    {0, 0, 0x1p-8, "`exp_error` as 0x1p-8"},
 };
 
 #define WIDER ((int)(sizeof wider / sizeof wider[0]))
 
-/* One declaration: field i, and j unless it is -1; and what came of it. */
+/* One declaration, and what came of it. */
 struct declaration {
-    int i, j, is_fp32; /* 1: all in binary32, of a kernel that declares binary64 */
-    int wrong;         /* rows and heads */
-    long long compared, unclaimed,
-        mended; /* numbers; of the last the kernel's own declaration says that they are wrong */
-    int mended_cases, last; /* with such numbers; the last of them */
-    double largest;         /* error / bound of these */
+    int i, j;                      /* rows of the table; j is i where there is one field */
+    int wrong;                     /* rows and heads */
+    long long compared, unclaimed; /* numbers */
+    long long mended;              /* that are wrong as the kernel declares itself */
+    int mended_cases, last;        /* with such numbers; the last of them */
+    double largest;                /* error / bound of these */
 };
 
-#define DECLARATIONS (WIDER * WIDER / 2 + 1)
+#define DECLARATIONS (WIDER * (WIDER + 1) / 2)
 
 struct trying {
     const struct explain *x;
-    const struct cp_kernel *kernel;
     struct declaration declaration[DECLARATIONS];
     int n, cases, right; /* of the cases so many are right as it is declared */
-    int other_values;    /* 1: it is wrong where V is not below the normal numbers, too */
     int no_memory;
 };
+
+static int is_of(int i, size_t field) {
+    return wider[i].at == field;
+}
 
 static int *field_of(struct cp_kernel_class *class, size_t at) {
     return (int *)(void *)((char *)class + at);
 }
 
-static int is_exp(int i) {
-    return wider[i].exp_error > 0.0;
-}
-
-static int is_same_field(int i, int j) {
-    return is_exp(i) ? is_exp(j) : !is_exp(j) && wider[i].at == wider[j].at;
+static void declare(struct cp_kernel_class *class, int i) {
+    if (is_of(i, OFFSET(exp_error))) {
+        class->exp_error = wider[i].value;
+    } else if (is_of(i, ALL_FIELDS)) {
+        class->score = class->values = CP_SUM_FP32;
+        class->weights = class->partials = CP_FP32;
+        class->exp_error = fmax(class->exp_error, wider[i].value);
+    } else {
+        *field_of(class, wider[i].at) = (int)wider[i].value;
+    }
 }
 
 /* 1: it is another declaration than the kernel's, and no narrower exponential. */
 static int changes(const struct cp_kernel *kernel, int i) {
     struct cp_kernel_class class = kernel->arithmetic;
-    return is_exp(i) ? wider[i].exp_error > class.exp_error
-                     : *field_of(&class, wider[i].at) != wider[i].value;
+    if ((class.score == CP_SUM_FP64) != is_of(i, ALL_FIELDS)) {
+        return 0;
+    }
+    return is_of(i, ALL_FIELDS)          ? 1
+           : is_of(i, OFFSET(exp_error)) ? wider[i].value > class.exp_error
+                                         : *field_of(&class, wider[i].at) != (int)wider[i].value;
 }
 
-static void declare(struct cp_kernel_class *class, int i) {
-    if (i < 0) {
-        return;
-    }
-    if (is_exp(i)) {
-        class->exp_error = wider[i].exp_error;
-    } else {
-        *field_of(class, wider[i].at) = wider[i].value;
-    }
-}
-
-static struct cp_kernel declared(const struct cp_kernel *kernel, const struct declaration *d) {
-    struct cp_kernel other = *kernel;
-    if (d->is_fp32) {
-        other.arithmetic.score = other.arithmetic.values = CP_SUM_FP32;
-        other.arithmetic.weights = other.arithmetic.partials = CP_FP32;
-        other.arithmetic.exp_error = fmax(other.arithmetic.exp_error, 0x1p-22);
-        return other;
-    }
-    declare(&other.arithmetic, d->i);
-    declare(&other.arithmetic, d->j);
-    return other;
-}
-
-static void add(struct trying *t, int i, int j, int is_fp32) {
-    t->declaration[t->n++] = (struct declaration){.i = i, .j = j, .is_fp32 = is_fp32};
+static int is_narrow(int i) {
+    return !is_of(i, OFFSET(exp_error)) || wider[i].value <= NARROW;
 }
 
 /* Weights that are rounded before they are summed up, too: one thing that a kernel does, of two
  * fields. */
 static int is_rounded_weights(int i, int j) {
-    return wider[i].at == offsetof(struct cp_kernel_class, weights) && !is_exp(i) && !is_exp(j) &&
-           wider[j].at == offsetof(struct cp_kernel_class, rounded_sum) && wider[j].value == 1;
+    return is_of(i, OFFSET(weights)) && is_of(j, OFFSET(rounded_sum)) && wider[j].value == 1.0;
 }
 
+/* All fields, or all pairs of them. */
 static void add_all(struct trying *t, int pairs) {
     t->n = 0;
-    if (t->kernel->arithmetic.score == CP_SUM_FP64) {
-        add(t, -1, -1, 1);
-        return;
-    }
     for (int i = 0; i < WIDER; i++) {
-        if (!pairs && changes(t->kernel, i)) {
-            add(t, i, -1, 0);
-        }
-        for (int j = i + 1; j < WIDER; j++) {
-            if (pairs != is_rounded_weights(i, j) && changes(t->kernel, i) &&
-                changes(t->kernel, j) && !is_same_field(i, j) && wider[i].exp_error <= NARROW &&
-                wider[j].exp_error <= NARROW) {
-                add(t, i, j, 0);
+        for (int j = i; j < WIDER; j++) {
+            int is_asked = i == j ? !pairs
+                                  : pairs != is_rounded_weights(i, j) && is_narrow(i) &&
+                                        is_narrow(j) && !is_of(i, wider[j].at);
+            if (is_asked && changes(t->x->kernel, i) && changes(t->x->kernel, j)) {
+                t->declaration[t->n++] = (struct declaration){.i = i, .j = j};
             }
         }
     }
@@ -160,33 +145,16 @@ static void add_all(struct trying *t, int pairs) {
 
 /* ---- Cases ---- */
 
-/* What a row and head is given, and must be by a declaration. */
-struct judging {
-    const struct gate_problem *p;
-    const struct gate_arrays *arrays;
-    struct gate_row *room;
-    struct gate_numbers numbers;
-    unsigned char *is_wrong;    /* as it is declared; [d + 1] */
-    int index;                  /* of the case, from 1 on */
-    int lse_is_far, row_is_far; /* of a row that is wrong: by more than sums are rounded */
-};
-
-static double got_of(const struct judging *j, int row, int head, int i) {
-    return i < j->p->recipe.head_dim ? gate_out_at(j->arrays, j->p, row, head, i)
-                                     : gate_lse_at(j->arrays, j->p, row, head);
-}
-
 /* 1: all elements of a row are what they must be, times one factor that is far from 1. Bounds are
  * of the worst case; but what is rounded in a sum is not the same for each element, and the sum of
  * weights is not rounded so far. */
-static int is_scaled(const struct judging *j, int row, int head) {
+static int is_scaled(const double *got, const double *expected, int d) {
     double least = INFINITY, most = -INFINITY;
     int n = 0;
-    for (int i = 0; i < j->p->recipe.head_dim; i++) {
-        double expected = j->numbers.expected[i], factor = got_of(j, row, head, i) / expected;
-        if (expected != 0.0) {
-            least = fmin(least, factor);
-            most = fmax(most, factor);
+    for (int i = 0; i < d; i++) {
+        if (expected[i] != 0.0) {
+            least = fmin(least, got[i] / expected[i]);
+            most = fmax(most, got[i] / expected[i]);
             n++;
         }
     }
@@ -194,168 +162,136 @@ static int is_scaled(const struct judging *j, int row, int head) {
            fabs(log(most)) > FAR;
 }
 
-/* By how much a row is off that the kernel's own declaration says is wrong. */
-static void measure(struct judging *j, int row, int head) {
-    int d = j->p->recipe.head_dim, wrong = 0;
+/* 1: a row that is wrong as it is declared is off by more than sums are rounded; or its log-sum-exp
+ * is, which only scores may be. */
+static int is_far(const struct explain_run *run, int pair, const struct declaration *by) {
+    size_t at = (size_t)pair * (size_t)run->width;
+    const double *got = run->got + at, *expected = run->expected + at;
+    int d = run->width - 1, wrong = 0;
     for (int i = 0; i < d; i++) {
-        wrong |= j->is_wrong[i];
+        wrong |= explain_is_wrong_number(run, pair, i);
     }
-    j->row_is_far = wrong && is_scaled(j, row, head);
-    j->lse_is_far = 0;
-    if (j->p->lse_type != CP_NO_LSE && j->is_wrong[d]) {
-        double expected = j->numbers.expected[d];
-        j->lse_is_far =
-            fabs(got_of(j, row, head, d) - expected) > FAR + FAR_OF_LARGE * fabs(expected);
+    if (wrong && is_scaled(got, expected, d)) {
+        return 1;
     }
+    return explain_is_wrong_number(run, pair, d) && !is_of(by->i, OFFSET(score)) &&
+           !is_of(by->j, OFFSET(score)) &&
+           fabs(got[d] - expected[d]) > FAR + FAR_OF_LARGE * fabs(expected[d]);
 }
 
-static int is_of_score(const struct declaration *d) {
-    size_t score = offsetof(struct cp_kernel_class, score);
-    return (d->i >= 0 && !is_exp(d->i) && wider[d->i].at == score) ||
-           (d->j >= 0 && !is_exp(d->j) && wider[d->j].at == score);
-}
-
-static void judge_pair(struct judging *j, const struct cp_kernel *kernel, int pair,
-                       struct declaration *d) {
-    const struct gate_problem *p = j->p;
-    int row = pair / p->recipe.n_heads, head = pair % p->recipe.n_heads;
-    int numbers = p->recipe.head_dim + (p->lse_type != CP_NO_LSE), wrong = 0;
-    gate_row_certify(j->room, kernel, row, head, &j->numbers);
+/* A row and head by such a declaration, whose numbers are these. */
+static void judge_pair(const struct trying *t, struct declaration *by,
+                       const struct explain_run *run, int pair, const struct gate_numbers *n) {
+    const struct gate_problem *p = &run->problem;
+    int numbers = run->width - (p->lse_type == CP_NO_LSE), wrong = is_far(run, pair, by);
     for (int i = 0; i < numbers; i++) {
-        double got = got_of(j, row, head, i);
-        double expected = j->numbers.expected[i], bound = j->numbers.bound[i];
-        enum gate_rightness right = gate_judge_number(gate_visible(p, row), got, expected, bound);
-        if (d == NULL) {
-            j->is_wrong[i] = right == GATE_NUMBER_WRONG;
-            continue;
-        }
-        wrong += right == GATE_NUMBER_WRONG;
-        d->compared += right == GATE_NUMBER_RIGHT;
-        d->unclaimed += right == GATE_NUMBER_UNCLAIMED;
-        if (j->is_wrong[i] && right == GATE_NUMBER_RIGHT) {
-            d->mended++;
-            d->mended_cases += d->last != j->index;
-            d->last = j->index;
-            d->largest = fmax(d->largest, bound > 0.0 ? fabs(got - expected) / bound : 0.0);
+        double got = run->got[(ptrdiff_t)pair * run->width + i];
+        enum gate_rightness right = gate_judge_number(gate_visible(p, pair / p->recipe.n_heads),
+                                                      got, n->expected[i], n->bound[i]);
+        wrong |= right == GATE_NUMBER_WRONG;
+        by->compared += right == GATE_NUMBER_RIGHT;
+        by->unclaimed += right == GATE_NUMBER_UNCLAIMED;
+        if (right == GATE_NUMBER_RIGHT && explain_is_wrong_number(run, pair, i)) {
+            double off = fabs(got - n->expected[i]);
+            by->mended++;
+            by->mended_cases += by->last != t->cases;
+            by->last = t->cases;
+            by->largest = fmax(by->largest, n->bound[i] > 0.0 ? off / n->bound[i] : 0.0);
         }
     }
-    if (d == NULL) {
-        measure(j, row, head);
-    } else {
-        d->wrong += wrong > 0 || j->row_is_far || (j->lse_is_far && !is_of_score(d));
-    }
+    by->wrong += wrong;
 }
 
 /* The judge's verdict on the same numbers, for each declaration that is right up to here. */
-static void judge_all(void *context, const struct gate_problem *problem,
-                      const struct gate_arrays *one, const struct gate_arrays *other,
-                      const struct gate_finding *finding) {
+static void judge_all(void *context, const struct gate_problem *p, const struct gate_arrays *one,
+                      const struct gate_arrays *other, const struct gate_finding *finding) {
     struct trying *t = context;
-    size_t width = (size_t)problem->recipe.head_dim + 1;
-    struct judging j = {.p = problem, .arrays = one, .room = gate_row_new(problem)};
-    (void)other;
+    struct explain_run run;
+    struct gate_row *room = gate_row_new(p);
+    size_t width = (size_t)p->recipe.head_dim + 1;
+    double *numbers = malloc(2 * width * sizeof *numbers);
+    struct gate_numbers n = {numbers, numbers + width};
     t->cases++;
     t->right += finding->verdict == GATE_RIGHT;
-    t->other_values |= finding->verdict != GATE_RIGHT && problem->recipe.values != GATE_SUBNORMAL;
-    j.index = t->cases;
-    j.numbers.expected = malloc(width * sizeof(double));
-    j.numbers.bound = malloc(width * sizeof(double));
-    j.is_wrong = malloc(width);
-    t->no_memory |= j.room == NULL || j.numbers.expected == NULL || j.numbers.bound == NULL ||
-                    j.is_wrong == NULL;
-    for (int pair = 0; !t->no_memory && pair < problem->n_rows * problem->recipe.n_heads; pair++) {
-        judge_pair(&j, t->kernel, pair, NULL);
-        for (int i = 0; i < t->n; i++) {
-            struct cp_kernel kernel = declared(t->kernel, &t->declaration[i]);
-            if (t->declaration[i].wrong == 0) {
-                judge_pair(&j, &kernel, pair, &t->declaration[i]);
-            }
+    t->no_memory |=
+        explain_run_new(&run, t->x->kernel, p, one, other) != 0 || room == NULL || numbers == NULL;
+    for (int i = 0; i < t->n && !t->no_memory; i++) {
+        struct declaration *by = &t->declaration[i];
+        struct cp_kernel kernel = *t->x->kernel;
+        declare(&kernel.arithmetic, by->i);
+        declare(&kernel.arithmetic, by->j);
+        for (int pair = 0; pair < run.pairs && by->wrong == 0; pair++) {
+            gate_row_certify(room, &kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads, &n);
+            judge_pair(t, by, &run, pair, &n);
         }
     }
-    free(j.numbers.expected);
-    free(j.numbers.bound);
-    free(j.is_wrong);
-    gate_row_free(j.room);
+    explain_run_free(&run);
+    free(numbers);
+    gate_row_free(room);
 }
 
-static int has_any(const struct trying *t) {
-    if (explain_is_over(t->x, 0.0)) {
-        return 0;
-    }
+/* 1: some declaration is right up to here, and there is time. */
+static int goes_on(const struct trying *t) {
+    int left = 0;
     for (int i = 0; i < t->n; i++) {
-        if (t->declaration[i].wrong == 0) {
-            return 1;
-        }
+        left += t->declaration[i].wrong == 0;
     }
-    return 0;
+    return left > 0 && !t->no_memory && !explain_is_over(t->x, 0.0);
 }
 
-/* One of the gate's cases, of its own sizes or else of those that are known to be taken. */
-static int run_case(struct trying *t, struct runner *runner, const struct gate_recipe *recipe,
-                    long long index, long long work) {
-    struct gate_shape shape = {recipe->n_heads, recipe->n_kv_heads, recipe->head_dim,
-                               recipe->chunk_size};
+/* One of the gate's cases, of its own sizes or else of those that are known to be taken. 0, or -1:
+ * no verdict. */
+static int run_case(struct trying *t, long long index, long long work) {
+    const struct gate_recipe *r = t->x->recipe;
+    struct gate_shape shape = {r->n_heads, r->n_kv_heads, r->head_dim, r->chunk_size};
     struct gate_finding finding;
     int ran = 0;
     for (int own = 1; own >= 0 && ran == 0; own--) {
         struct gate_recipe other;
         gate_recipe_make(&other, SEED, index, 0, work, own ? NULL : &shape);
         other.renewed = 0;
-        ran = gate_look(runner, &other, &finding, judge_all, t);
+        ran = gate_look(t->x->runner, &other, &finding, judge_all, t);
     }
     return ran < 0 ? -1 : 0;
 }
 
-/* More of the gate's cases with such values: where few show what is wrong. */
-static int run_of_its_kind(struct trying *t, struct runner *runner,
-                           const struct gate_recipe *recipe) {
-    int is_slow = runner_is_simulated(runner), most = is_slow ? OF_ITS_KIND / 4 : OF_ITS_KIND;
-    for (int i = CASES, n = 0; n < most && i < 100 * CASES && has_any(t) && !t->no_memory; i++) {
-        struct gate_recipe other;
-        gate_recipe_make(&other, SEED, i, 0, SIMULATED_WORK, NULL);
-        if (other.values != recipe->values) {
-            continue;
-        }
-        n++;
-        if (run_case(t, runner, recipe, i, is_slow ? SIMULATED_WORK : LONGER_WORK) != 0) {
-            return -1;
-        }
-    }
-    return 0;
+static enum gate_values values_of(long long index) {
+    struct gate_recipe recipe;
+    gate_recipe_make(&recipe, SEED, index, 0, GATE_SMALL_WORK, NULL);
+    return recipe.values;
 }
 
-/* 0, or -1: no verdict. */
-static int run_all(struct trying *t, struct runner *runner, const struct explain *x,
-                   const struct gate_recipe *recipe) {
-    int cases = runner_is_simulated(runner) ? SIMULATED_CASES : CASES;
-    struct gate_finding finding;
-    t->cases = t->right = t->other_values = 0;
-    if (gate_look(runner, recipe, &finding, judge_all, t) < 0) {
-        return -1;
-    }
-    for (int i = 1; i < x->n_runs && has_any(t) && !t->no_memory; i++) {
-        if (x->run[i].wrong > 0 &&
-            gate_look(runner, &x->run[i].problem.recipe, &finding, judge_all, t) < 0) {
-            return -1;
+/* The cases that were explained; some of the gate's; and more with the same kind of values, where
+ * few of those show what is wrong. 0, or -1: no verdict. */
+static int run_all(struct trying *t) {
+    const struct explain *x = t->x;
+    const struct effort *effort = runner_is_simulated(x->runner) ? &simulated : &on_host;
+    int result = 0;
+    t->cases = t->right = 0;
+    for (int i = 0; i < x->n_runs && goes_on(t) && result >= 0; i++) {
+        struct gate_finding finding;
+        if (i == 0 || x->run[i].wrong > 0) {
+            result = gate_look(x->runner, &x->run[i].problem.recipe, &finding, judge_all, t);
         }
     }
-    for (int i = 0; i < cases && has_any(t) && !t->no_memory; i++) {
-        if (run_case(t, runner, recipe, i,
-                     runner_is_simulated(runner) ? SIMULATED_WORK : CASE_WORK) != 0) {
-            return -1;
+    for (int i = 0; i < effort->cases && goes_on(t) && result >= 0; i++) {
+        result = run_case(t, i, effort->work);
+    }
+    for (int i = effort->cases, n = 0; n < effort->of_its_kind && goes_on(t) && result >= 0; i++) {
+        if (values_of(i) == x->recipe->values) {
+            result = run_case(t, i, effort->work_of_its_kind);
+            n++;
         }
     }
-    if (run_of_its_kind(t, runner, recipe) != 0) {
-        return -1;
-    }
-    return t->no_memory ? -1 : 0;
+    return t->no_memory || result < 0 ? -1 : 0;
 }
 
 /* ---- Is it rounding? ---- */
 
 /* Where all weights are equal, and V are small whole numbers in few keys, the sum of weighted
  * values rounds nothing, nor does that of the weights of EXACT_KEYS. What is left is the output's
- * rounding, a few times. */
+ * rounding, a few times. Of more keys the sum of weights may be rounded: the same for all
+ * elements. */
 static int is_inexact_row(const struct explain_run *run, int pair, double unit) {
     const double *got = run->got + (ptrdiff_t)pair * run->width;
     const double *expected = run->expected + (ptrdiff_t)pair * run->width;
@@ -364,10 +300,9 @@ static int is_inexact_row(const struct explain_run *run, int pair, double unit) 
     for (int i = 1; i < run->width - 1; i++) {
         largest = fabs(expected[i]) > fabs(expected[largest]) ? i : largest;
     }
-    if (n > EXACT_KEYS &&
-        expected[largest] != 0.0) { /* the sum of weights may be rounded: the same for all */
+    if (n > EXACT_KEYS && expected[largest] != 0.0) {
         factor = got[largest] / expected[largest];
-        allowed = PART_OF_A_KEY;
+        allowed = A_KEY;
         if (!(fabs(log(factor)) <= FAR)) {
             return 1;
         }
@@ -393,7 +328,6 @@ static int is_inexact_count(const struct explain *x, const struct explain_run *r
     return 0;
 }
 
-/* Why it cannot be; NULL: it may be. */
 const char *explain_why_no_rounding(const struct explain *x) {
     for (int i = 0; i < x->n_runs; i++) {
         const struct explain_run *run = &x->run[i];
@@ -407,64 +341,36 @@ const char *explain_why_no_rounding(const struct explain *x) {
 
 /* ---- What is said ---- */
 
-/* 1: it allows an error that does not grow with the numbers: of a short format, or of what is
- * flushed. */
-static int is_absolute(int i) {
-    size_t at = wider[i].at;
-    return !is_exp(i) &&
-           ((at == offsetof(struct cp_kernel_class, values) && wider[i].value == CP_SUM_FP16) ||
-            ((at == offsetof(struct cp_kernel_class, weights) ||
-              at == offsetof(struct cp_kernel_class, partials)) &&
-             wider[i].value == CP_FP16) ||
-            at == offsetof(struct cp_kernel_class, flushes));
+static int claims_few(const struct declaration *d) {
+    return gate_claims_few(d->compared, d->unclaimed);
 }
 
-/* What grows with the numbers would be seen where V is larger, too. */
-static int is_likelier(const struct trying *t, const struct declaration *a,
-                       const struct declaration *b) {
-    int of_a = !t->other_values && a->i >= 0 && is_absolute(a->i);
-    int of_b = !t->other_values && b->i >= 0 && is_absolute(b->i);
-    return of_a != of_b ? of_a : a->largest > b->largest;
-}
-
-/* The narrowest of those that are left, one of each field: the error comes nearest to its bound. */
+/* The narrowest: the error comes nearest to its bound. */
 static struct declaration *narrowest(struct trying *t, int least) {
     struct declaration *best = NULL;
     for (int i = 0; i < t->n; i++) {
         struct declaration *d = &t->declaration[i];
-        if (d->wrong == 0 && d->mended_cases >= least &&
-            ((d->j < 0 && d->mended_cases >= EXPLAIN_ENOUGH_CASES) ||
-             !gate_claims_few(d->compared, d->unclaimed)) &&
-            (best == NULL || is_likelier(t, d, best))) {
+        int is_shown = d->i == d->j && d->mended_cases >= EXPLAIN_ENOUGH_CASES;
+        if (d->wrong == 0 && d->mended_cases >= least && (is_shown || !claims_few(d)) &&
+            (best == NULL || d->largest > best->largest)) {
             best = d;
         }
     }
     return best;
 }
 
-static int same_fields(const struct declaration *a, const struct declaration *b) {
-    return is_same_field(a->i, b->i) &&
-           (a->j < 0 ? b->j < 0 : b->j >= 0 && is_same_field(a->j, b->j));
-}
-
-static void say_declaration(FILE *file, const struct trying *t, const struct declaration *d,
-                            int said) {
-    int few = d->mended_cases < EXPLAIN_ENOUGH_CASES;
+static void say_declaration(const struct trying *t, const struct declaration *d, int said) {
+    FILE *file = t->x->file;
+    int few = d->mended_cases < EXPLAIN_ENOUGH_CASES, is_one = d->mended == 1;
     if (said == 0 && few) {
         fputs("  too few cases show it to tell a coarser arithmetic from a mistake. If it is the "
               "first:\n",
               file);
     }
-    fputs(said == 0 ? "  its results would be right if it declared " : "  or ", file);
-    if (d->is_fp32) {
-        fputs("`score` and `values` as CP_SUM_FP32, `weights` and `partials` as CP_FP32 and "
-              "`exp_error` as 0x1p-22",
-              file);
-    } else {
-        fputs(wider[d->i].words, file);
-        if (d->j >= 0) {
-            fprintf(file, " and %s", wider[d->j].words);
-        }
+    fprintf(file, "  %s %s", said == 0 ? "its results would be right if it declared" : "or",
+            wider[d->i].words);
+    if (d->j != d->i) {
+        fprintf(file, " and %s", wider[d->j].words);
     }
     if (said == 0) {
         fprintf(file,
@@ -475,23 +381,31 @@ static void say_declaration(FILE *file, const struct trying *t, const struct dec
         fputs(":", file);
     }
     fprintf(file, " it allows %lld number%s wrong now, by %.2g of %s bound at most%s\n", d->mended,
-            d->mended == 1 ? " that is" : "s that are", d->largest,
-            d->mended == 1 ? "its" : "their", few ? ": too few cases to be sure" : "");
-    if (gate_claims_few(d->compared, d->unclaimed)) {
-        fprintf(
-            file,
-            "      (of %lld of %lld numbers nothing can be claimed then: too many for a verdict)\n",
-            d->unclaimed, d->compared + d->unclaimed);
+            is_one ? " that is" : "s that are", d->largest, is_one ? "its" : "their",
+            few ? ": too few cases to be sure" : "");
+    if (claims_few(d)) {
+        fprintf(file,
+                "      (of %lld of %lld numbers nothing can be claimed then: too many for a "
+                "verdict)\n",
+                d->unclaimed, d->compared + d->unclaimed);
     }
 }
 
-int explain_declared(struct explain *x, struct runner *runner, const struct gate_recipe *recipe,
-                     int least) {
-    struct trying t = {.x = x, .kernel = runner_kernel(runner)};
+/* Others of the same fields are not said. */
+static void rule_out(struct trying *t, const struct declaration *said) {
+    int i = said->i, j = said->j;
+    for (int k = 0; k < t->n; k++) {
+        struct declaration *d = &t->declaration[k];
+        d->wrong += is_of(d->i, wider[i].at) && is_of(d->j, wider[j].at);
+    }
+}
+
+int explain_declared(struct explain *x, int least) {
+    struct trying t = {.x = x};
     int said = 0;
     for (int pairs = 0; pairs < 2 && said == 0; pairs++) {
         add_all(&t, pairs);
-        if (run_all(&t, runner, x, recipe) != 0) {
+        if (run_all(&t) != 0) {
             return 0;
         }
         if (explain_is_over(x, 0.0)) {
@@ -500,11 +414,8 @@ int explain_declared(struct explain *x, struct runner *runner, const struct gate
         }
         for (struct declaration *d; said < MOST_SAID && (d = narrowest(&t, least)) != NULL;
              said++) {
-            say_declaration(x->file, &t, d, said);
-            struct declaration best = *d;
-            for (int i = 0; i < t.n; i++) {
-                t.declaration[i].wrong += best.is_fp32 || same_fields(&best, &t.declaration[i]);
-            }
+            say_declaration(&t, d, said);
+            rule_out(&t, d);
         }
     }
     return said > 0;

@@ -10,125 +10,97 @@
 #include <string.h>
 
 #include "cli/base/clock.h"
+#include "gate/search/tally.h"
 
-#define MOST_ROWS 3 /* that are shown */
-#define LIKE_WORK                                                                                  \
-    2000000LL /* of a case, what it takes to compute it, for those like it to be run */
+#define LIKE_WORK 2000000 /* of a case: of a larger one no others like it are run */
 
 /* ---- Runs ---- */
-
-/* What look() keeps: the run of the verdict. */
-struct keeping {
-    const struct cp_kernel *kernel;
-    struct explain_run *run;
-    int right_too; /* 1: it is kept, whatever comes of it */
-    int kept, no_memory;
-};
 
 static int is_of_numbers(enum gate_verdict verdict) {
     return verdict == GATE_WRONG || verdict == GATE_DEPENDS || verdict == GATE_NOT_A_NUMBER;
 }
 
+/* What look() keeps: of the case the first run that is wrong, of others like it the first one. */
+struct keeping {
+    struct explain *x;
+    int kept, no_memory;
+};
+
 static void keep(void *context, const struct gate_problem *problem, const struct gate_arrays *one,
                  const struct gate_arrays *other, const struct gate_finding *finding) {
     struct keeping *keeping = context;
-    if (keeping->kept || !(is_of_numbers(finding->verdict) || finding->verdict == GATE_OTHER_BITS ||
-                           finding->verdict == GATE_UNWRITTEN ||
-                           (finding->verdict == GATE_RIGHT && keeping->right_too))) {
+    struct explain *x = keeping->x;
+    struct explain_run *run = &x->run[x->n_runs];
+    enum gate_verdict verdict = finding->verdict;
+    if (keeping->kept || !(is_of_numbers(verdict) || verdict == GATE_OTHER_BITS ||
+                           verdict == GATE_UNWRITTEN || (verdict == GATE_RIGHT && x->n_runs > 0))) {
         return;
     }
     keeping->kept = 1;
-    keeping->no_memory = explain_run_new(keeping->run, keeping->kernel, problem, one, other) != 0;
+    keeping->no_memory = explain_run_new(run, x->kernel, problem, one, other) != 0;
     if (keeping->no_memory) {
-        explain_run_free(keeping->run);
+        explain_run_free(run);
     }
 }
 
-/* One more run: as gate_look(). It is kept when it is wrong. */
-static int look(struct explain *x, struct runner *runner, const struct gate_recipe *recipe,
-                struct gate_finding *finding) {
-    struct keeping keeping = {x->kernel, &x->run[x->n_runs], x->n_runs > 0, 0, 0};
-    int ran = gate_look(runner, recipe, finding, keep, &keeping);
+/* One more run: as gate_look(). */
+static int look(struct explain *x, const struct gate_recipe *recipe, struct gate_finding *finding) {
+    struct keeping keeping = {x, 0, 0};
+    int ran = gate_look(x->runner, recipe, finding, keep, &keeping);
     x->n_runs += keeping.kept && !keeping.no_memory;
     return keeping.no_memory ? -1 : ran;
 }
 
-static long long work_of(const struct explain_run *run) {
-    const struct gate_problem *p = &run->problem;
-    long long keys = 0;
-    for (int row = 0; row < p->n_rows; row++) {
-        keys += gate_visible(p, row) + 1;
-    }
-    return keys * p->recipe.n_heads * p->recipe.head_dim;
-}
-
-static int look_at_like(struct explain *x, struct runner *runner,
-                        const struct gate_recipe *recipe) {
+static int look_at_like(struct explain *x) {
     struct gate_finding finding;
     struct gate_recipe like;
-    if (work_of(&x->run[0]) > LIKE_WORK) {
+    if (gate_work_of(x->recipe) > LIKE_WORK) {
         return 0;
     }
-    for (int i = 0, is_one; (is_one = explain_make_like(x, recipe, i, &like)) >= 0; i++) {
+    for (int i = 0, is_one; (is_one = explain_make_like(x, i, &like)) >= 0; i++) {
         if (explain_is_over(x, 0.0)) {
             x->untried[x->n_untried++] = "cases like it";
             return 0;
         }
-        if (is_one && look(x, runner, &like, &finding) < 0) {
+        if (is_one && look(x, &like, &finding) < 0) {
             return -1;
         }
     }
     return 0;
 }
 
-/* ---- Rows that are shown ---- */
+/* ---- Wrong numbers ---- */
 
-static void print_elements(FILE *file, const struct explain_run *run, int pair) {
-    size_t at = (size_t)pair * (size_t)run->width;
-    const double *got = run->got + at, *expected = run->expected + at, *bound = run->bound + at;
-    int d = run->width - 1, wrong = 0, worst = -1;
-    double most = 0.0;
-    unsigned char *is_wrong = calloc((size_t)d + 1, 1);
-    for (int i = 0; is_wrong != NULL && i < d; i++) {
-        double off = fabs(got[i] - expected[i]);
-        double bounds = bound[i] > 0.0 && isfinite(bound[i]) ? off / bound[i] : INFINITY;
-        is_wrong[i] = run->rightness[at + (size_t)i] == GATE_NUMBER_WRONG;
-        wrong += is_wrong[i];
-        if (is_wrong[i] && (worst < 0 || !(bounds <= most))) {
-            worst = i;
-            most = bounds;
-        }
-    }
-    if (wrong > 0) {
-        fprintf(file, "    %d of %d elements wrong: ", wrong, d);
-        explain_print_elements(file, is_wrong, d);
-        fprintf(file, "; element %d most: it is %.9g and must be %.9g", worst,
-                gate_plain(got[worst]), expected[worst]);
-        if (isfinite(most)) {
-            fprintf(file, ", %.3g bounds away", most);
-        }
-        fputs("\n", file);
-    }
-    if (run->rightness[at + (size_t)d] == GATE_NUMBER_WRONG) {
-        fprintf(file, "    lse is %.9g and must be %.9g\n", gate_plain(got[d]),
-                fabs(expected[d]) < FLT_MIN ? 0.0 : expected[d]);
-    }
-    free(is_wrong);
+/* How many bounds a number is away. */
+static double distance_of(const struct explain_run *run, size_t at) {
+    double off = fabs(run->got[at] - run->expected[at]), bound = run->bound[at];
+    return bound > 0.0 && isfinite(bound) ? off / bound : INFINITY;
 }
 
-static void print_rows(struct explain *x) {
+static void say_wrong(struct explain *x, int pair, const unsigned char *picked, int n) {
     const struct explain_run *run = &x->run[0];
-    int said = 0;
-    for (int pair = 0; pair < run->pairs && said < MOST_ROWS; pair++) {
-        if (explain_is_wrong(run, pair)) {
-            const struct gate_problem *p = &run->problem;
-            int h = p->recipe.n_heads, n = gate_visible(p, pair / h);
-            fprintf(x->file, "  row %d, head %d (sequence %d, %d %s, K/V head %d):\n", pair / h,
-                    pair % h, gate_sequence_of(p, pair / h), n, n == 1 ? "key" : "keys",
-                    pair % h / (h / p->recipe.n_kv_heads));
-            print_elements(x->file, run, pair);
-            said++;
+    size_t first = (size_t)pair * (size_t)run->width, d = (size_t)run->width - 1, worst = d;
+    for (size_t i = 0; i < d; i++) {
+        if (picked[i] &&
+            (worst == d || !(distance_of(run, first + i) <= distance_of(run, first + worst)))) {
+            worst = i;
         }
+    }
+    if (n > 0) {
+        double bounds = distance_of(run, first + worst);
+        fprintf(x->file, "    %d of %d elements wrong: ", n, (int)d);
+        explain_print_elements(x->file, picked, (int)d);
+        fprintf(x->file, "; element %d most: it is %.9g and must be %.9g", (int)worst,
+                gate_plain(run->got[first + worst]), run->expected[first + worst]);
+        if (isfinite(bounds)) {
+            fprintf(x->file, ", %.3g bounds away", bounds);
+        }
+        fputs("\n", x->file);
+    }
+    if (picked[d]) {
+        double expected = run->expected[first + d];
+        fprintf(x->file, "    lse is %.9g and must be %.9g\n", gate_plain(run->got[first + d]),
+                fabs(expected) < FLT_MIN ? 0.0 : expected);
     }
 }
 
@@ -147,10 +119,8 @@ static int print_where(const struct explain *x) {
     fprintf(x->file, "  wrong in %d of %d rows and heads, %d %s%s\n", run->wrong_pairs, run->pairs,
             run->wrong, run->wrong == 1 ? "number" : "numbers",
             is_of_lse(run) ? ": out is right, the log-sum-exp alone is wrong" : "");
-    return explain_where(x->file, run, 1);
+    return explain_where(x, 1);
 }
-
-/* ---- Numbers ---- */
 
 /* 1: all wrong numbers are of rows that see no key: what they must be was said. */
 static int sees_no_key(const struct explain *x) {
@@ -163,16 +133,8 @@ static int sees_no_key(const struct explain *x) {
     return 1;
 }
 
-static int count_wrong(const struct explain *x, int first_run) {
-    int n = 0;
-    for (int w = 0; w < x->n_wrong; w++) {
-        n += (x->wrong[w].run == 0) == (first_run != 0);
-    }
-    return n;
-}
-
 static void print_what_is_tried(const struct explain *x) {
-    int of_case = count_wrong(x, 1), wrong_runs = 0;
+    int of_case = explain_of_case(x, NULL), wrong_runs = 0;
     for (int i = 1; i < x->n_runs; i++) {
         wrong_runs += x->run[i].wrong > 0;
     }
@@ -182,14 +144,13 @@ static void print_what_is_tried(const struct explain *x) {
         fprintf(x->file,
                 " and %d more, of cases like it: other numbers in Q, K\n  and V and where no key "
                 "is, more keys, larger sizes; %d of these %d cases %s wrong",
-                count_wrong(x, 0), wrong_runs, x->n_runs - 1, wrong_runs == 1 ? "is" : "are");
+                x->n_wrong - of_case, wrong_runs, x->n_runs - 1, wrong_runs == 1 ? "is" : "are");
     }
     fputs("\n", x->file);
 }
 
-/* Mistakes first; where they give too little, and rounding may be it, wider declarations. */
-static void explain_mistakes(struct explain *x, struct runner *runner,
-                             const struct gate_recipe *recipe) {
+/* Mistakes first. Where they give too little, and rounding may be it, wider declarations. */
+static void explain_mistakes(struct explain *x) {
     explain_search(x);
     enum explain_found found = explain_find(x);
     int least = found == EXPLAIN_NOT_FOUND ? 1 : EXPLAIN_ENOUGH_CASES;
@@ -202,24 +163,23 @@ static void explain_mistakes(struct explain *x, struct runner *runner,
     if (may_be_declared) {
         explain_say_rounded(x);
     }
-    if (!(may_be_declared && explain_declared(x, runner, recipe, least)) && !is_said) {
+    if (!(may_be_declared && explain_declared(x, least)) && !is_said) {
         explain_say(x, why);
     }
     explain_say_untried(x);
 }
 
-static int explain_wrong(struct explain *x, struct runner *runner,
-                         const struct gate_recipe *recipe) {
-    int looked = look_at_like(x, runner, recipe);
+static int explain_wrong(struct explain *x) {
+    int looked = look_at_like(x);
     explain_tree(x->file, &x->run[0].problem);
     if (looked < 0 || explain_search_new(x) != 0) {
         fputs("  not enough memory to explain more\n", x->file);
         return looked;
     }
     fputs("\n", x->file);
-    print_rows(x);
+    (void)explain_show(x, explain_is_wrong_number, say_wrong);
     int placed = print_where(x);
-    x->named = explain_padding(x->file, runner, recipe);
+    x->named = explain_padding(x);
     fputs("\n", x->file);
     if (explain_empty_rows(x)) {
         x->named |= sees_no_key(x);
@@ -230,9 +190,9 @@ static int explain_wrong(struct explain *x, struct runner *runner,
     explain_infinities(x);
     print_what_is_tried(x);
     if (!placed && x->n_runs > 1) {
-        (void)explain_where(x->file, x->run, x->n_runs);
+        (void)explain_where(x, x->n_runs);
     }
-    explain_mistakes(x, runner, recipe);
+    explain_mistakes(x);
     return 0;
 }
 
@@ -256,21 +216,22 @@ int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *re
         return -1;
     }
     x->file = file;
+    x->runner = runner;
+    x->recipe = recipe;
     x->kernel = runner_kernel(runner);
     x->until = seconds_now() + seconds;
     x->stop = stop;
-    int ran = look(x, runner, recipe, finding);
-    if (ran > 0 && x->n_runs > 0 && finding->verdict != GATE_REMEMBERS) {
-        if (finding->verdict == GATE_OTHER_BITS) {
-            explain_tree(file, &x->run[0].problem);
-            explain_other_bits(file, runner, recipe, &x->run[0]);
-        } else if (finding->verdict == GATE_UNWRITTEN) {
-            explain_unwritten(file, &x->run[0]);
-        } else if (is_of_numbers(finding->verdict)) {
-            ran = explain_wrong(x, runner, recipe) < 0 ? -1 : ran;
-        }
-    } else if (ran > 0) {
-        explain_access(file, runner, recipe, finding);
+    int ran = look(x, recipe, finding);
+    int is_kept = x->n_runs > 0 && finding->verdict != GATE_REMEMBERS;
+    if (ran > 0 && !is_kept) {
+        explain_access(x, finding);
+    } else if (ran > 0 && finding->verdict == GATE_OTHER_BITS) {
+        explain_tree(file, &x->run[0].problem);
+        explain_other_bits(x);
+    } else if (ran > 0 && finding->verdict == GATE_UNWRITTEN) {
+        explain_unwritten(x);
+    } else if (ran > 0 && is_of_numbers(finding->verdict)) {
+        ran = explain_wrong(x) < 0 ? -1 : ran;
     }
     free_all(x);
     return ran;

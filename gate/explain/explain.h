@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `chunkproof explain` consists of. Each file uses those below it alone:
+/* What `chunkproof explain` consists of. Each file uses only those below it:
  *
- *   explain.c       the order of it all
+ *   explain.c       the order of everything
  *   likes.c         cases like the one that is explained
  *   declared.c      an arithmetic that is wider than was declared
  *   infinities.c    infinities, NaNs, and rows that see no key
- *   access.c        accesses that are wrong by themselves: not written, out of an array, a race
+ *   access.c        accesses that are wrong by themselves: not written, out of bounds, a race
  *   bytes.c         bytes that a result must not depend on
  *   say.c           which mistakes are said, and how
  *   search.c        the odometer: all mistakes of the tables on the wrong numbers
  *   mistakes_*.c    tables of mistakes: keys, scores, sums, results
  *   model.c, model_*.c   attention of a row in stages, and a choice in one of them
- *   where.c         what wrong rows have in common; the tree
+ *   where.c         what wrong rows have in common
+ *   show.c          rows, heads, elements and the tree
  *   run.c           runs of the kernel, judged number by number */
 #ifndef CHUNKPROOF_GATE_EXPLAIN_EXPLAIN_H
 #define CHUNKPROOF_GATE_EXPLAIN_EXPLAIN_H
@@ -20,9 +21,9 @@
 
 #include "gate/explain/mistakes.h"
 
-/* The same as gate_check_recipe(), and what could have been computed instead of attention where the
- * result is wrong. That may take more runs of cases like this one: for so many seconds, or until
- * `stop` is not 0. */
+/* The same as gate_check_recipe(). Where the result is wrong, says what could have been computed
+ * instead of attention: that takes runs of cases like this one, for so many seconds, or until `stop`
+ * is not 0. */
 int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
                  double seconds, const volatile int *stop, struct gate_finding *finding);
 
@@ -55,8 +56,10 @@ struct explain_number {
 
 struct explain {
     FILE *file;
+    struct runner *runner;
+    const struct gate_recipe *recipe; /* of the case */
     const struct cp_kernel *kernel;
-    struct explain_run run[EXPLAIN_RUNS];
+    struct explain_run run[EXPLAIN_RUNS]; /* of the case, then of cases like it */
     int n_runs;
     struct explain_model model;
     int widest; /* the most elements of a row, in any run */
@@ -87,69 +90,80 @@ int explain_search_new(struct explain *x);
  * rows that are right. */
 void explain_search(struct explain *x);
 
-/* ---- Words ---- */
+/* ---- Which mistakes are said ---- */
 
-/* Whether a reason gives most wrong numbers of the case; found: and half of the others, and they
- * are enough; infinities: it gives all of these, and they are part of it. */
+/* How many wrong numbers of the case itself are looked at; with `gives`, a byte for each wrong
+ * number, how many of those it gives. */
+int explain_of_case(const struct explain *x, const unsigned char *gives);
+
+/* Whether a reason gives most wrong numbers of the case. FOUND: and half of the others, and they
+ * are enough. INFINITIES: it gives all infinities and NaNs, and these are not few. */
 enum explain_found { EXPLAIN_NOT_FOUND, EXPLAIN_PERHAPS, EXPLAIN_FOUND, EXPLAIN_INFINITIES };
 enum explain_found explain_find(const struct explain *x);
 
-/* `why`: why it is no rounding, NULL where it may be; said where no mistake gives most of the
- * numbers. Where x->named, what is wrong was said before: then it is not said that some numbers are
- * not given. */
+/* Where no mistake gives most of the numbers, `why` says why it is no rounding; NULL: it may be.
+ * Where x->named, what was said before may be the cause of the numbers that are left. */
 void explain_say(struct explain *x, const char *why);
 
-/* The roundings that give most of the wrong numbers, if there are such, before what wider
- * declarations would make right. */
+/* The roundings that give most of the wrong numbers: before wider declarations are said. */
 void explain_say_rounded(const struct explain *x);
 
 /* What there was no time for. */
 void explain_say_untried(const struct explain *x);
 
-/* ---- Beside that ---- */
+/* ---- Other causes: each is said ---- */
 
-/* Rows that see no key, and what they must give. Returns whether any of the case is wrong. */
+/* Rows that see no key. Returns whether any of the case is wrong. */
 int explain_empty_rows(struct explain *x);
 
-/* Of infinities and NaNs in rows that see keys: the heaviest keys, and which mistakes lead
- * there. */
+/* Infinities and NaNs in rows that see keys. */
 void explain_infinities(struct explain *x);
 
-/* Says which wider arithmetic would make the results right, of this case and of others. `least`:
- * cases that are wrong now it must do so for. Returns whether any does. */
-int explain_declared(struct explain *x, struct runner *runner, const struct gate_recipe *recipe,
-                     int least);
+/* Wider arithmetics that would make this case right, other cases, and at least `least` that are
+ * wrong now. Returns whether there is one. */
 #define EXPLAIN_ENOUGH_CASES 3
+int explain_declared(struct explain *x, int least);
 
 /* Why what is wrong cannot be rounding; NULL: it may be. */
 const char *explain_why_no_rounding(const struct explain *x);
 
-/* A case like this one, by its number: other values, other bytes where no key is, more keys, larger
- * sizes. 0: there is none that is called so; -1: there are no more. */
-int explain_make_like(const struct explain *x, const struct gate_recipe *recipe, int which,
-                      struct gate_recipe *like);
+/* Numbers that differ between two runs of the case, and what makes them differ. */
+void explain_other_bits(struct explain *x);
 
-/* Says which numbers differ between two runs of the same call, and what makes them differ. */
-void explain_other_bits(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
-                        const struct explain_run *run);
+/* Elements that were not written; and any other wrong access. */
+void explain_unwritten(struct explain *x);
+void explain_access(struct explain *x, const struct gate_finding *finding);
 
-/* Says which elements were not written; and of any other wrong access where it is, and what to look
- * at. */
-void explain_unwritten(FILE *file, const struct explain_run *run);
-void explain_access(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
-                    const struct gate_finding *finding);
+/* Bytes of nobody that change a result. Returns whether there are any. */
+int explain_padding(struct explain *x);
 
-/* Says which bytes that are nobody's change a result. Returns whether any do. */
-int explain_padding(FILE *file, struct runner *runner, const struct gate_recipe *recipe);
+/* What all wrong rows and heads of the first n_runs runs have in common that no right one has.
+ * Returns how many such properties there are. */
+int explain_where(const struct explain *x, int n_runs);
 
-/* Says what all wrong rows and heads of these runs have in common that no right one has. Returns
- * how many such things there are: none when no row is right. */
-int explain_where(FILE *file, const struct explain_run *runs, int n_runs);
+/* A case like this one, by its number: with other values, more keys, larger sizes. 0: it is not
+ * needed; -1: there are no more. */
+int explain_make_like(const struct explain *x, int which, struct gate_recipe *like);
+
+/* ---- How it is shown ---- */
 
 /* The sequences with their chunks, and the shared chunks with their ranges. */
 void explain_tree(FILE *file, const struct gate_problem *problem);
 
-/* Elements, of which is_one[i], as "0 to 7, 16": at most some ranges. */
+/* Elements, of which is_one[i], as "0 to 7, 16". */
 void explain_print_elements(FILE *file, const unsigned char *is_one, int n);
+
+/* Rows and heads, of which is_one[pair], as "row 0 head 1, row 2 head 0 and 5 more". */
+void explain_print_pairs(FILE *file, const unsigned char *is_one, const struct gate_problem *p);
+
+/* The first rows and heads of the case in which a number is picked, i = d being the log-sum-exp. A
+ * line names each, and say() prints those below. Of its d elements n are picked. Returns how many
+ * rows and heads there are. */
+typedef int explain_picker(const struct explain_run *run, int pair, int i);
+typedef void explain_sayer(struct explain *x, int pair, const unsigned char *picked, int n);
+int explain_show(struct explain *x, explain_picker *picks, explain_sayer *say);
+
+/* A number that the judge says is wrong. */
+int explain_is_wrong_number(const struct explain_run *run, int pair, int i);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "gate/explain/explain.h"
 
-#define MOST_ROWS     2
 #define HEAVIEST      3
 #define MOST_TILE     256
 #define OVER_BINARY16 65520.0 /* from there on the nearest is infinity */
@@ -16,58 +15,72 @@
 
 /* ---- What there is to see ---- */
 
-/* The heaviest keys of a pair that was scored. */
-static void print_heaviest(FILE *file, const struct explain_model *x, double largest, double sum) {
-    int said[HEAVIEST], n = 0;
-    fputs("      heaviest: ", file);
-    for (; n < HEAVIEST && n < x->m; n++) {
-        int best = -1;
-        for (int j = 0; j < x->m; j++) {
-            int is_new = 1;
-            for (int t = 0; t < n; t++) {
-                is_new = is_new && said[t] != j;
-            }
-            best = is_new && (best < 0 || x->score[j] > x->score[best]) ? j : best;
+/* 1: key j comes behind key `than` in the order of weights; of equal ones the first comes first. */
+static int is_lighter(const struct explain_model *x, int j, int than) {
+    double score = x->score[j], of_other = x->score[than];
+    return score < of_other || (score == of_other && j > than);
+}
+
+/* The heaviest of the keys that are lighter than key `than`, or of all: -1. -1: there is none. */
+static int heaviest(const struct explain_model *x, int than) {
+    int best = -1;
+    for (int j = 0; j < x->m; j++) {
+        if ((than < 0 || is_lighter(x, j, than)) && (best < 0 || is_lighter(x, best, j))) {
+            best = j;
         }
-        said[n] = best;
+    }
+    return best;
+}
+
+static void print_heaviest(FILE *file, const struct explain_model *x) {
+    int key = heaviest(x, -1);
+    double largest = key >= 0 ? x->score[key] : 0.0, sum = 0.0;
+    for (int j = 0; j < x->m; j++) {
+        sum += exp(x->score[j] - largest);
+    }
+    fputs("      heaviest: ", file);
+    for (int n = 0; n < HEAVIEST && key >= 0; n++) {
         fprintf(file, "%skey %d (chunk %d of the path, slot %d), score %.6g, weight %.2g",
-                n > 0 ? "; " : "", best, best / x->c, best % x->c, x->score[best],
-                exp(x->score[best] - largest) / sum);
+                n > 0 ? "; " : "", key, key / x->c, key % x->c, x->score[key],
+                exp(x->score[key] - largest) / sum);
+        key = heaviest(x, key);
     }
     fputs("\n", file);
 }
 
-static void print_what_overflows(FILE *file, double smallest, double largest, double products) {
-    int said = 0;
-    if (largest > LOG_BINARY16) {
-        fprintf(file,
-                "      a score of %.6g: exp() of it, without the largest score subtracted, is "
-                "infinity in %s, and inf / inf is NaN\n",
-                largest, largest > LOG_BINARY32 ? "binary32" : "binary16 (not in binary32)");
-        said++;
-    }
-    if (largest < ZERO_BINARY32) {
-        fprintf(file,
-                "      all scores are below %.6g: exp() of them, without the largest score "
-                "subtracted, or against a maximum that began with 0, is 0, and 0 / 0 is NaN\n",
-                largest);
-        said++;
-    }
-    if (products >= OVER_BINARY16) {
-        fprintf(file,
-                "      products of Q and K, summed up, reach %.3g: in binary16 that is infinity, "
-                "and inf - inf is NaN\n",
-                products);
-        said++;
-    }
-    if (said == 0) {
-        fprintf(
-            file,
-            "      scores are from %.3g to %.3g, and q k up to %.3g: nothing overflows. What is "
-            "left is inf - inf, a\n      score of -infinity (a masked key) against a maximum "
-            "that is still -infinity; 0 / 0, a sum of no weights; or a\n      NaN that is no "
-            "key's, read beside the keys (0 * NaN is NaN, too)\n",
-            smallest, largest, products);
+/* Each fact that holds; the last one where no other does. */
+static void print_what_overflows(FILE *file, double largest, double products) {
+    const struct fact {
+        int holds;
+        double number;
+        const char *words;
+    } facts[] = {
+        {largest > LOG_BINARY32, largest,
+         "a score of %.6g: exp() of it, without the largest score subtracted, is infinity in "
+         "binary32, and inf / inf is NaN"},
+        {LOG_BINARY16 < largest && largest <= LOG_BINARY32, largest,
+         "a score of %.6g: exp() of it, without the largest score subtracted, is infinity in "
+         "binary16 (not in binary32), and inf / inf is NaN"},
+        {largest < ZERO_BINARY32, largest,
+         "all scores are below %.6g: exp() of them, without the largest score subtracted, or "
+         "against a maximum that began with 0, is 0, and 0 / 0 is NaN"},
+        {products >= OVER_BINARY16, products,
+         "products of Q and K, summed up, reach %.3g: in binary16 that is infinity, and inf - inf "
+         "is NaN"},
+        {1, largest,
+         "no score is above %.3g, and nothing overflows. What is left is inf - inf, a score of "
+         "-infinity\n      (a masked key) against a maximum that is still -infinity; 0 / 0, a sum "
+         "of no weights; or a NaN\n      that is no key's, read beside the keys (0 * NaN is NaN, "
+         "too)"},
+    };
+    int n = sizeof facts / sizeof facts[0], said = 0;
+    for (int i = 0; i < n && (i < n - 1 || said == 0); i++) {
+        if (facts[i].holds) {
+            fputs("      ", file);
+            fprintf(file, facts[i].words, facts[i].number);
+            fputs("\n", file);
+            said++;
+        }
     }
 }
 
@@ -81,42 +94,35 @@ static double largest_on_the_way(const struct explain_model *x, int j) {
     return largest;
 }
 
-/* The pair x is at. */
-static void print_infinities(FILE *file, struct explain_model *x, int not_numbers, int infinite) {
+/* An infinity or a NaN that is wrong, in a row that sees keys. */
+static int is_no_number(const struct explain_run *run, int pair, int i) {
+    return i < run->width - 1 && explain_is_wrong_number(run, pair, i) &&
+           !isfinite(run->got[(ptrdiff_t)pair * run->width + i]) &&
+           gate_visible(&run->problem, pair / run->problem.recipe.n_heads) > 0;
+}
+
+static void say_no_number(struct explain *x, int pair, const unsigned char *picked, int n) {
     static const struct explain_choice right;
-    double smallest = INFINITY, largest = -INFINITY, products = 0.0, sum = 0.0;
-    (void)explain_take_keys(x, &right);
-    explain_take_scores(x, &right, 0);
-    for (int j = 0; j < x->m; j++) {
-        products = fmax(products, largest_on_the_way(x, j));
-        smallest = fmin(smallest, x->score[j]);
-        largest = fmax(largest, x->score[j]);
+    struct explain_model *m = &x->model;
+    double largest = -INFINITY, products = 0.0;
+    int infinite = 0;
+    explain_go_to(m, &x->run[0], pair);
+    (void)explain_take_keys(m, &right);
+    explain_take_scores(m, &right, 0);
+    for (int j = 0; j < m->m; j++) {
+        products = fmax(products, largest_on_the_way(m, j));
+        largest = fmax(largest, m->score[j]);
     }
-    for (int j = 0; j < x->m; j++) {
-        sum += exp(x->score[j] - largest);
+    for (int i = 0; i < m->d; i++) {
+        infinite += picked[i] && !isnan(x->run[0].got[(ptrdiff_t)pair * x->run[0].width + i]);
     }
-    fprintf(file, "  row %d, head %d, of %d elements: %d NaN, %d infinite\n", x->row, x->head, x->d,
-            not_numbers, infinite);
-    print_heaviest(file, x, largest, sum);
-    print_what_overflows(file, smallest, largest, products);
+    fprintf(x->file, "    of %d elements: %d NaN, %d infinite\n", m->d, n - infinite, infinite);
+    print_heaviest(x->file, m);
+    print_what_overflows(x->file, largest, products);
 }
 
 void explain_infinities(struct explain *x) {
-    const struct explain_run *run = &x->run[0];
-    int said = 0;
-    for (int pair = 0; pair < run->pairs && said < MOST_ROWS; pair++) {
-        const double *got = run->got + (ptrdiff_t)pair * run->width;
-        int not_numbers = 0, infinite = 0;
-        for (int i = 0; i < run->width - 1; i++) {
-            not_numbers += isnan(got[i]) != 0;
-            infinite += isinf(got[i]) != 0;
-        }
-        explain_go_to(&x->model, run, pair);
-        if (x->model.n > 0 && explain_is_wrong(run, pair) && not_numbers + infinite > 0) {
-            print_infinities(x->file, &x->model, not_numbers, infinite);
-            said++;
-        }
-    }
+    (void)explain_show(x, is_no_number, say_no_number);
 }
 
 /* ---- Rows that see no key ---- */
@@ -137,7 +143,8 @@ static int is_average(const struct explain_model *x, const double *got, int keys
 }
 
 /* All keys are masked by a score that is a number, so that they weigh the same: all of the
- * sequence, or those of the first tile; and what is behind them in a tile, as zeros. */
+ * sequence, or those of the first tile; and what is behind them in a tile, as zeros. Returns
+ * whether that was said. */
 static int print_average(FILE *file, struct explain_model *x, const double *got) {
     int all = x->run->problem.n_tokens[x->s];
     x->m = x->outside = 0;
@@ -148,18 +155,10 @@ static int print_average(FILE *file, struct explain_model *x, const double *got)
         for (int whole = 0; whole < 2; whole++) {
             int keys = whole || all < tile ? all : tile, n = (keys + tile - 1) / tile * tile;
             if (is_average(x, got, keys, n)) {
-                if (keys == 1 && n == 1) {
-                    fputs(
-                        "      they are V of its sequence's first key: as if the row saw a key "
-                        "more, or that key were\n      masked by a score that is a finite number, "
-                        "as -10000, not -infinity\n",
-                        file);
-                    return 1;
-                }
                 fprintf(file,
                         "      they are the average of V of its sequence's first %d %s%s: as if "
-                        "all were masked by a score that is\n      a finite number, as -10000, not "
-                        "-infinity, so that they weigh the same\n",
+                        "the row saw them, or all were masked by a score that is\n      a finite "
+                        "number, as -10000, not -infinity, so that they weigh the same\n",
                         keys, keys == 1 ? "key" : "keys",
                         n > keys ? " and of zeros behind them in a tile" : "");
                 return 1;
@@ -169,47 +168,42 @@ static int print_average(FILE *file, struct explain_model *x, const double *got)
     return 0;
 }
 
+static int is_of_empty_row(const struct explain_run *run, int pair, int i) {
+    return gate_visible(&run->problem, pair / run->problem.recipe.n_heads) == 0 &&
+           explain_is_wrong_number(run, pair, i);
+}
+
 /* What such a row has instead of zeros and -infinity. */
-static void print_empty(FILE *file, struct explain_model *x, const double *got) {
-    int not_numbers = 0, others = 0, d = x->d;
+static void say_empty(struct explain *x, int pair, const unsigned char *picked, int n) {
+    const struct explain_run *run = &x->run[0];
+    const double *got = run->got + (ptrdiff_t)pair * run->width;
+    int not_numbers = 0, d = run->width - 1;
     for (int i = 0; i < d; i++) {
-        not_numbers += isnan(got[i]) != 0;
-        others += !isnan(got[i]) && got[i] != 0.0;
+        not_numbers += picked[i] && isnan(got[i]);
     }
-    fprintf(file,
-            "  row %d, head %d sees no key: a row that sees no key must give zeros%s "
-            "(PREFILL-3)\n",
-            x->row, x->head,
-            x->run->problem.lse_type != CP_NO_LSE ? ", and a log-sum-exp of -infinity" : "");
+    explain_go_to(&x->model, run, pair);
+    fprintf(x->file, "    a row that sees no key must give zeros%s (PREFILL-3)\n",
+            run->problem.lse_type != CP_NO_LSE ? ", and a log-sum-exp of -infinity" : "");
     if (not_numbers > 0) {
         fprintf(
-            file,
+            x->file,
             "      %d elements are NaN: 0 / 0, a sum of nothing divided by a sum of no weights, "
             "or exp(-inf - -inf); such a row has to be left out before\n",
             not_numbers);
     }
-    if (others > 0 && !print_average(file, x, got)) {
-        fprintf(file,
-                "      %d %s: a key was read that the row does not see; it "
-                "is one of more query rows than keys, or its sequence is empty\n",
-                others, others == 1 ? "element is another number" : "elements are other numbers");
+    if (n > not_numbers && !print_average(x->file, &x->model, got)) {
+        fprintf(x->file,
+                "      %d %s: a key was read that the row does not see; it is one of more query "
+                "rows than keys, or its sequence is empty\n",
+                n - not_numbers,
+                n - not_numbers == 1 ? "element is another number" : "elements are other numbers");
     }
-    if (not_numbers + others == 0) {
-        fprintf(file, "      its zeros are right; its log-sum-exp is %.9g\n", gate_plain(got[d]));
+    if (n == 0) {
+        fprintf(x->file, "      its zeros are right; its log-sum-exp is %.9g\n",
+                gate_plain(got[d]));
     }
 }
 
 int explain_empty_rows(struct explain *x) {
-    const struct explain_run *run = &x->run[0];
-    int said = 0;
-    for (int pair = 0; pair < run->pairs; pair++) {
-        explain_go_to(&x->model, run, pair);
-        if (x->model.n == 0 && explain_is_wrong(run, pair) && said++ < MOST_ROWS) {
-            print_empty(x->file, &x->model, run->got + (ptrdiff_t)pair * run->width);
-        }
-    }
-    if (said > MOST_ROWS) {
-        fprintf(x->file, "      and %d more such rows and heads\n", said - MOST_ROWS);
-    }
-    return said > 0;
+    return explain_show(x, is_of_empty_row, say_empty) > 0;
 }

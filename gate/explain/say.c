@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which mistakes are said: what gives the most wrong numbers; then what gives the most of what is
- * left. And the words for how many these are, in which elements, rows and heads. */
+/* Which mistakes are said: the one that gives the most wrong numbers, then the one that gives the
+ * most of what is left. And how many these are, in which elements, rows and heads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,24 +8,15 @@
 
 #include "gate/explain/explain.h"
 
-#define MOST_SAID       4  /* one after the other, */
-#define MOST_BESIDE     2  /* and of each so many that give the same numbers */
-#define ENOUGH          3  /* different numbers: less may be chance, */
-#define ONE_IN          10 /* and so may be fewer than one in so many; */
-#define FEW_LEFT        10 /* a part in so many */
-#define OF_THOSE_LEFT   3  /* of what nothing has given yet it is to give one in so many */
-#define OF_FACTORS      2  /* a factor that is free gives some by chance */
-#define MOST_PLACES     4
-#define OF_CERTAIN_KEYS 0.75 /* what certain keys give may give a few more than a rule */
-
-static int end_of_pair(const struct explain *x, int w) {
-    int end = w;
-    while (end < x->n_wrong && x->wrong[end].run == x->wrong[w].run &&
-           x->wrong[end].pair == x->wrong[w].pair) {
-        end++;
-    }
-    return end;
-}
+#define MOST_SAID       4    /* one after the other, */
+#define MOST_BESIDE     2    /* and of each so many that give the same numbers */
+#define ENOUGH          3    /* different numbers: less may be chance, */
+#define ONE_IN          10   /* and so may be fewer than one in so many; */
+#define FEW_LEFT        10   /* a part in so many */
+#define OF_THOSE_LEFT   3    /* of what nothing has given yet it is to give one in so many */
+#define OF_FACTORS      2    /* a factor that is free gives some by chance */
+#define OF_CERTAIN_KEYS 0.75 /* these may give a few more than a rule does, */
+#define OF_WHAT_IS_SEEN 0.75 /* and so may what only says what is seen */
 
 /* ---- Which ---- */
 
@@ -39,8 +30,7 @@ static int gives_more(const struct explain *x, const struct explain_reason *r,
     return n;
 }
 
-/* How many wrong numbers are of the case itself; and how many of these a mistake gives. */
-static int of_case(const struct explain *x, const unsigned char *gives) {
+int explain_of_case(const struct explain *x, const unsigned char *gives) {
     int n = 0;
     for (int w = 0; w < x->n_wrong; w++) {
         n += x->wrong[w].run == 0 && (gives == NULL || gives[w]);
@@ -48,16 +38,14 @@ static int of_case(const struct explain *x, const unsigned char *gives) {
     return n;
 }
 
-/* Less than that may be chance: but all there is, that is said to be so. A mistake that would make
- * right numbers wrong was made in some elements alone, if it was made. */
 static int is_infinite(const struct explain *x, int w) {
     const struct explain_run *run = &x->run[x->wrong[w].run];
     size_t at = (size_t)x->wrong[w].pair * (size_t)run->width + (size_t)x->wrong[w].element;
     return !isfinite(run->got[at]);
 }
 
-/* 1: there are infinities and NaNs, not few, it gives all of them, and none where there is none:
- * they are alike, but they are where they are. */
+/* 1: it gives all infinities and NaNs, which are not few, and none where there is none. They are
+ * alike, but where they are tells. */
 static int gives_infinities(const struct explain *x, const struct explain_reason *r) {
     int n = 0;
     for (int w = 0; w < x->n_wrong; w++) {
@@ -70,17 +58,22 @@ static int gives_infinities(const struct explain *x, const struct explain_reason
            r->swallowed == 0 && r->rank < EXPLAIN_NO_REASON;
 }
 
+/* Few numbers may be chance, unless they are all there are. A mistake that would make right numbers
+ * wrong was made in some elements alone, if it was made. */
 static int is_worth_saying(const struct explain *x, const struct explain_reason *r) {
     int one_in = r->rank == EXPLAIN_ONE_FACTOR ? OF_FACTORS : ONE_IN;
-    if (r->gives != NULL && gives_infinities(x, r)) {
+    int is_all = r->n == x->n_wrong && r->refuted == 0;
+    if (r->gives == NULL) {
+        return 0;
+    }
+    if (gives_infinities(x, r)) {
         return 1;
     }
-    if (r->choice.lse.rule >= LSE_FACTOR && (r->refuted > 0 || r->n < x->n_wrong)) {
+    if (r->choice.lse.rule >= LSE_FACTOR && !is_all) {
         return 0; /* a constant is one everywhere */
     }
     return r->n > 0 && r->rank != EXPLAIN_ROUNDED && one_in * r->n >= x->n_wrong &&
-           r->gives != NULL &&
-           (r->different >= ENOUGH || (r->n == x->n_wrong && r->against == 0 && r->refuted == 0));
+           (r->different >= ENOUGH || (is_all && r->against == 0));
 }
 
 enum explain_found explain_find(const struct explain *x) {
@@ -88,7 +81,7 @@ enum explain_found explain_find(const struct explain *x) {
     for (int i = 0; i < x->n_reasons; i++) {
         const struct explain_reason *r = &x->reason[i];
         if (r->rank >= EXPLAIN_NO_REASON || !is_worth_saying(x, r) ||
-            4 * of_case(x, r->gives) < 3 * of_case(x, NULL)) {
+            4 * explain_of_case(x, r->gives) < 3 * explain_of_case(x, NULL)) {
             continue;
         }
         if (gives_infinities(x, r)) {
@@ -104,38 +97,31 @@ enum explain_found explain_find(const struct explain *x) {
 
 /* How many wrong numbers it gives that nothing has given before, less what it would make wrong of
  * what is right. */
-static double worth(const struct explain *x, const struct explain_reason *r, int more) {
-    double of_it = r->choice.select.which == SELECT_AT ? OF_CERTAIN_KEYS : 1.0;
-    return of_it * more * (1.0 - (double)r->refuted / (x->n_right + 1.0));
+static double worth_of(const struct explain *x, const struct explain_reason *r, int more) {
+    double worth = more * (1.0 - r->refuted / (x->n_right + 1.0));
+    worth *= r->choice.select.which == SELECT_AT ? OF_CERTAIN_KEYS : 1.0;
+    worth *= r->rank >= EXPLAIN_NO_REASON ? OF_WHAT_IS_SEEN : 1.0;
+    return worth + (gives_infinities(x, r) ? x->n_wrong : 0.0);
 }
 
-static int is_better(const struct explain *x, const struct explain_reason *a, int a_more,
-                     const struct explain_reason *b, int b_more) {
-    int of_a = a->rank < EXPLAIN_NO_REASON, of_b = b->rank < EXPLAIN_NO_REASON;
-    double worth_a = worth(x, a, a_more), worth_b = worth(x, b, b_more);
-    if (gives_infinities(x, a) != gives_infinities(x, b)) {
-        return gives_infinities(x, a);
-    }
-    if (of_a != of_b && (of_a ? worth_a : worth_b) >= 0.75 * (of_a ? worth_b : worth_a)) {
-        return of_a; /* what only says what is seen may give a few more */
-    }
-    if (worth_a != worth_b) {
-        return worth_a > worth_b;
-    }
-    if ((a->against == 0) != (b->against == 0)) {
-        return a->against == 0;
-    }
-    return a->rank < b->rank;
-}
-
+/* The most worth; of equal ones what would make nothing wrong, and then the simplest. */
 static struct explain_reason *best_of(struct explain *x, const unsigned char *given, int *more) {
     struct explain_reason *best = NULL;
+    double most = 0.0;
     *more = 0;
     for (int i = 0; i < x->n_reasons; i++) {
         struct explain_reason *r = &x->reason[i];
         int n = gives_more(x, r, given);
-        if (n > 0 && is_worth_saying(x, r) && (best == NULL || is_better(x, r, n, best, *more))) {
+        if (n == 0 || !is_worth_saying(x, r)) {
+            continue;
+        }
+        double worth = worth_of(x, r, n);
+        int is_cleaner = best != NULL && best->against > 0 && r->against == 0;
+        int is_simpler =
+            best != NULL && (best->against > 0) == (r->against > 0) && r->rank < best->rank;
+        if (best == NULL || worth > most || (worth == most && (is_cleaner || is_simpler))) {
             best = r;
+            most = worth;
             *more = n;
         }
     }
@@ -166,29 +152,22 @@ static void say_elements(const struct explain *x, const struct explain_reason *r
     free(is_one);
 }
 
-/* Which rows and heads of the case, when it is not all. */
+/* Which rows and heads of the case, when it is not in all of them. */
 static void say_rows(const struct explain *x, const struct explain_reason *r) {
-    int pairs = 0, given = 0, said = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int w = 0, end; w < x->n_wrong; w = end) {
-            int gives = 0, h = x->run[0].problem.recipe.n_heads;
-            end = end_of_pair(x, w);
-            for (int i = w; i < end; i++) {
-                gives += r->gives[i];
-            }
-            if (x->wrong[w].run != 0 || (pass == 1 && gives == 0)) {
-                continue;
-            }
-            if (pass == 0) {
-                pairs++;
-                given += gives > 0;
-            } else if (given < pairs && said < MOST_PLACES) {
-                fprintf(x->file, "%s row %d head %d", said++ == 0 ? "\n      in" : ",",
-                        x->wrong[w].pair / h, x->wrong[w].pair % h);
-            }
-        }
+    int pairs = 0, given = 0, last = -1;
+    unsigned char *gives = calloc((size_t)x->run[0].pairs + 1, 1);
+    for (int w = 0; gives != NULL && w < x->n_wrong && x->wrong[w].run == 0; w++) {
+        int pair = x->wrong[w].pair;
+        pairs += pair != last;
+        given += r->gives[w] && !gives[pair];
+        gives[pair] |= r->gives[w];
+        last = pair;
     }
-    fputs(given < pairs && given > said ? ", ..." : "", x->file);
+    if (given > 0 && given < pairs) {
+        fputs("\n      in ", x->file);
+        explain_print_pairs(x->file, gives, &x->run[0].problem);
+    }
+    free(gives);
 }
 
 static void say_one(const struct explain *x, const struct explain_reason *r, const char *begin) {
@@ -250,9 +229,7 @@ void explain_say_rounded(const struct explain *x) {
         }
     }
     if (best != NULL) {
-        fprintf(x->file,
-                "  as of %s\n      gives %d of %d wrong numbers, %d different "
-                "ones\n",
+        fprintf(x->file, "  as of %s\n      gives %d of %d wrong numbers, %d different ones\n",
                 best->text, best->n, x->n_wrong, best->different);
     }
 }
@@ -265,8 +242,8 @@ void explain_say(struct explain *x, const char *why) {
         if (said > 0 && FEW_LEFT * left < x->n_wrong) {
             break; /* so few may be anything */
         }
-        int one_in =
-            x->named ? 2 : OF_THOSE_LEFT; /* what a cause that was said leaves may be chance */
+        /* What a cause that was said before leaves may be chance. */
+        int one_in = x->named ? 2 : OF_THOSE_LEFT;
         if (best == NULL || (one_in * more < left && !gives_infinities(x, best))) {
             break;
         }

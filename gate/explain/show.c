@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How rows, heads and elements are shown, and the tree that they are of. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gate/explain/explain.h"
+
+/* What is shown at most. */
+#define MOST_PAIRS     3 /* rows and heads */
+#define MOST_RANGES    6 /* of elements */
+#define MOST_SEQUENCES 12
+#define MOST_CHUNKS    10 /* of a sequence */
+#define MOST_SHARED    16
+
+/* ---- Rows, heads, elements ---- */
+
+void explain_print_elements(FILE *file, const unsigned char *is_one, int n) {
+    int ranges = 0;
+    for (int i = 0; i < n; i++) {
+        int begin = i;
+        if (!is_one[i]) {
+            continue;
+        }
+        while (i + 1 < n && is_one[i + 1]) {
+            i++;
+        }
+        if (ranges++ == MOST_RANGES) {
+            fputs(", ...", file);
+            return;
+        }
+        fprintf(file, i == begin ? "%s%d" : "%s%d to %d", ranges > 1 ? ", " : "", begin, i);
+    }
+}
+
+void explain_print_pairs(FILE *file, const unsigned char *is_one, const struct gate_problem *p) {
+    int h = p->recipe.n_heads, n = 0;
+    for (int pair = 0; pair < p->n_rows * h; pair++) {
+        n += is_one[pair];
+        if (is_one[pair] && n <= MOST_PAIRS) {
+            fprintf(file, "%srow %d head %d", n > 1 ? ", " : "", pair / h, pair % h);
+        }
+    }
+    if (n > MOST_PAIRS) {
+        fprintf(file, " and %d more", n - MOST_PAIRS);
+    }
+}
+
+static void print_pair(FILE *file, const struct gate_problem *p, int row, int head) {
+    int n = gate_visible(p, row), group = p->recipe.n_heads / p->recipe.n_kv_heads;
+    fprintf(file, "  row %d, head %d (sequence %d, %d %s, K/V head %d):\n", row, head,
+            gate_sequence_of(p, row), n, n == 1 ? "key" : "keys", head / group);
+}
+
+int explain_show(struct explain *x, explain_picker *picks, explain_sayer *say) {
+    const struct explain_run *run = &x->run[0];
+    int h = run->problem.recipe.n_heads, d = run->width - 1, pairs = 0;
+    unsigned char *picked = malloc((size_t)run->width);
+    for (int pair = 0; picked != NULL && pair < run->pairs; pair++) {
+        int n = 0;
+        for (int i = 0; i <= d; i++) {
+            picked[i] = (unsigned char)picks(run, pair, i);
+            n += picked[i];
+        }
+        if (n > 0 && pairs++ < MOST_PAIRS) {
+            print_pair(x->file, &run->problem, pair / h, pair % h);
+            say(x, pair, picked, n - picked[d]);
+        }
+    }
+    free(picked);
+    return pairs;
+}
+
+int explain_is_wrong_number(const struct explain_run *run, int pair, int i) {
+    return run->rightness[(ptrdiff_t)pair * run->width + i] == GATE_NUMBER_WRONG;
+}
+
+/* ---- The tree ---- */
+
+static void print_sequence(FILE *file, const struct gate_problem *p, int s) {
+    int c = p->recipe.chunk_size, n = p->n_tokens[s];
+    fprintf(file, "    S%d ", s);
+    for (int k = 0; k * c < n && k < MOST_CHUNKS; k++) {
+        fprintf(file, " C%d%s:%d", p->table[s * p->table_width + k],
+                k < p->n_shared_chunks[s] ? "*" : "", n - k * c < c ? n - k * c : c);
+    }
+    fprintf(file, "%s  %d %s", n > MOST_CHUNKS * c ? " ..." : "", n, n == 1 ? "key" : "keys");
+    if (p->query_begin[s] < p->query_begin[s + 1]) {
+        fprintf(file, ", rows %d to %d\n", p->query_begin[s], p->query_begin[s + 1] - 1);
+    } else {
+        fputs(", no row\n", file);
+    }
+}
+
+void explain_tree(FILE *file, const struct gate_problem *p) {
+    fputs("\n  the sequences, with their chunks (* shared) and how many keys are in each:\n", file);
+    for (int s = 0; s < p->b && s < MOST_SEQUENCES; s++) {
+        print_sequence(file, p, s);
+    }
+    fputs(p->b > MOST_SEQUENCES ? "    ...\n" : "", file);
+    if (p->n_shared == 0) {
+        return;
+    }
+    fputs("  shared, with the sequences [i,j) and their keys:\n   ", file);
+    for (int i = 0; i < p->n_shared && i < MOST_SHARED; i++) {
+        const struct cp_shared_chunk *one = &p->shared[i];
+        fprintf(file, " C%d [%d,%d) %d..%d", one->chunk, one->begin, one->end, one->position,
+                one->position + one->n_tokens - 1);
+    }
+    fputs(p->n_shared > MOST_SHARED ? " ...\n" : "\n", file);
+}
