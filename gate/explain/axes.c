@@ -114,12 +114,14 @@ static int sum_of(const struct told *told, const char **at) {
     return sum;
 }
 
-/* Word `i` of those that begin at `at`. */
+/* Word `i` of those that begin at `at`, which is "|one|two}". */
 static void say_word(struct text *to, const char *at, int i) {
-    for (; i > 0; i--) {
-        at = strpbrk(at + 1, "|}");
+    for (; i > 0 && *at == '|'; i--) {
+        at += 1 + strcspn(at + 1, "|}");
     }
-    SAY(to, "%.*s", (int)strcspn(at + 1, "|}"), at + 1);
+    if (*at == '|') {
+        SAY(to, "%.*s", (int)strcspn(at + 1, "|}"), at + 1);
+    }
 }
 
 static int index_of(const struct explain_axis *axis, int value) {
@@ -145,9 +147,9 @@ static void say_owner(struct text *to, const struct explain_model *x, int chunk)
     SAY(to, "which is nobody's");
 }
 
-/* What is no number by itself. */
-static void say_axis(struct text *to, const struct told *told, const struct explain_axis *axis,
-                     int value) {
+/* An axis by itself. */
+static void say_axis(struct text *to, const struct told *told, const struct explain_axis *axis) {
+    int value = value_of(told->c, axis);
     if (axis->walk == MEASURED) {
         SAY(to, "%.6f", told->c->lse.factor);
     } else if (axis->walk == POOL_CHUNKS) {
@@ -162,11 +164,11 @@ static void say_axis(struct text *to, const struct told *told, const struct expl
     }
 }
 
-/* What is between braces, from `at` on. */
+/* What is between braces, from `at` on, but for an axis by itself. */
 static void say_letters(struct text *to, const struct told *told, const char *at) {
-    const struct explain_axis *axis = &told->m->axis[*at >= 'a' && *at <= 'e' ? *at - 'a' : 0];
-    int is_signed = *at == '+', is_axis = at[1] == '}' && *at <= 'e';
-    int value = sum_of(told, &at), noun = (int)strcspn(at, "}");
+    const struct explain_axis *axis =
+        &told->m->axis[*at >= 'a' && *at < 'a' + EXPLAIN_AXES ? *at - 'a' : 0];
+    int is_signed = *at == '+', value = sum_of(told, &at), noun = (int)strcspn(at, "}");
     if (*at == '|') {
         say_word(to, at, index_of(axis, value));
     } else if (*at == '.') {
@@ -181,8 +183,6 @@ static void say_letters(struct text *to, const struct told *told, const char *at
         SAY(to, "%d%.*s%s", value, noun, at, value == 1 ? "" : "s");
     } else if (is_signed) {
         SAY(to, "%c %d", value < 0 ? '-' : '+', abs(value));
-    } else if (is_axis) {
-        say_axis(to, told, axis, value);
     } else {
         SAY(to, "%d", value);
     }
@@ -196,10 +196,10 @@ static const char *words_of(enum explain_kind kind) {
     return "";
 }
 
-/* 1: these letters are an axis that says a partition. */
-static int are_parts(const struct explain_mistake *m, const char *at) {
-    return at[0] == '{' && at[2] == '}' && at[1] >= 'a' && at[1] <= 'e' &&
-           m->axis[at[1] - 'a'].walk == WALK_PARTS;
+/* The axis of "{a}"; NULL: that is not what stands there. */
+static const struct explain_axis *axis_at(const struct explain_mistake *m, const char *at) {
+    int is_one = at[0] == '{' && at[1] >= 'a' && at[1] < 'a' + EXPLAIN_AXES && at[2] == '}';
+    return is_one ? &m->axis[at[1] - 'a'] : NULL;
 }
 
 void explain_name(const struct explain_model *x, const struct explain_mistake *m,
@@ -209,19 +209,24 @@ void explain_name(const struct explain_model *x, const struct explain_mistake *m
     const char *at = m->text, *behind_parts = "";
     text[0] = '\0';
     while (*at != '\0' || *behind_parts != '\0') {
+        const struct explain_axis *axis = axis_at(m, at);
+        int plain = (int)strcspn(at, "{");
         if (*at == '\0') {
             at = behind_parts;
             behind_parts = "";
-        } else if (are_parts(m, at)) {
-            behind_parts = at + strlen("{a}");
+        } else if (axis != NULL && axis->walk == WALK_PARTS) {
+            behind_parts = at + strlen("{a}"); /* their words have letters, too */
             at = words_of(c->parts.kind);
-        } else if (*at == '{') {
-            say_letters(&to, &told, at + 1);
-            at += strcspn(at, "}") + 1;
-        } else {
-            int plain = (int)strcspn(at, "{");
+        } else if (plain > 0) {
             SAY(&to, "%.*s", plain, at);
             at += plain;
+        } else {
+            if (axis != NULL) {
+                say_axis(&to, &told, axis);
+            } else {
+                say_letters(&to, &told, at + 1);
+            }
+            at += strcspn(at, "}") + 1;
         }
     }
 }
