@@ -9,14 +9,11 @@
 
 /* ---- 8: divided ---- */
 
-#define DIVIDED "as if the sum had been divided by "
-
 static const struct explain_mistake divisors[] = {
-    {"as if the sum had not been divided by the sum of weights (MERGE-6)", 40,
-     {.divide = {DIVIDES_NOT}}},
-    {DIVIDED "the number of keys (MERGE-6)", 40, {.divide = {DIVIDES_BY_COUNT}}},
-    {DIVIDED "the sum of weights twice (MERGE-6)", 40, {.divide = {DIVIDES_TWICE}}},
-    {DIVIDED "the sum of weights of " OTHER_WORDS("a") " (MERGE-6)", 41,
+    {"as if the sum had {a|not been divided by the sum of weights|been divided by the number of "
+     "keys|been divided by the sum of weights twice} (MERGE-6)", 40, {{0}},
+     {EACH(divide.rule, DIVIDES_NOT, DIVIDES_TWICE)}},
+    {"as if the sum had been divided by the sum of weights of " OTHER_WORDS("a") " (MERGE-6)", 41,
      {.divide = {DIVIDES_BY_OTHER}}, {OF_OTHER(divide.whose)}},
     {"as if the reciprocal of the sum of weights were {b|rounded|cut off} to {a} bits (MERGE-6)",
      44, {{0}}, {EACH(divide.bits, 6, 24), EACH(divide.rule, MULTIPLIES_ROUNDED, MULTIPLIES_CUT)}},
@@ -74,14 +71,10 @@ static const struct explain_mistake formats[] = {
 
 /* Constants that the search finds: what is measured of one row must hold for all. */
 static const struct explain_mistake factors[] = {
-    {"lse is as if it had been multiplied by {a}: a constant, as ln 2 or log2(e), that is not "
-     "exact (MERGE-7)", 25, {.lse = {LSE_FACTOR}}, {AS_MANY(lse.factor, MEASURED)}},
-    {"lse is as if the logarithm of the sum in it had been multiplied by {a}: a constant, as ln 2, "
-     "or a logarithm that is not exact (MERGE-7)", 25, {.lse = {LSE_FACTOR_OF_LOG}},
-     {AS_MANY(lse.factor, MEASURED)}},
-    {"lse is as if the largest score in it had been multiplied by {a}: a constant, as ln 2 or "
-     "log2(e), that is not exact (MERGE-7)", 25, {.lse = {LSE_FACTOR_OF_LARGEST}},
-     {AS_MANY(lse.factor, MEASURED)}},
+    {"lse is as if {a|it|the logarithm of the sum in it|the largest score in it} had been "
+     "multiplied by {b}: a constant, as ln 2{a| or log2(e), that|, or a logarithm that"
+     "| or log2(e), that} is not exact (MERGE-7)", 25, {{0}},
+     {EACH(lse.rule, LSE_FACTOR, LSE_FACTOR_OF_LARGEST), AS_MANY(lse.factor, MEASURED)}},
 };
 
 /* ---- 9: where ---- */

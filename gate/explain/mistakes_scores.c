@@ -108,23 +108,16 @@ static const struct explain_mistake scales[] = {
 
 /* ---- 5, 6: rounded too early ---- */
 
-#define TO_TYPE "rounded to " TYPE_WORDS("a")
+#define WERE_ROUNDED " were rounded to " TYPE_WORDS("b")
 
 static const struct explain_mistake early[] = {
-    {"as if q times the scale were " TO_TYPE " before the product with K (SOFTMAX-1)", 13,
-     {.elements = {ELEMENTS_SCALED}}, {OF_TYPE(elements.a)}},
-    {"as if q times the scale and log2(e) were " TO_TYPE " before the product with K (SOFTMAX-1)",
-     14, {.elements = {ELEMENTS_SCALED_BITS}}, {OF_TYPE(elements.a)}},
-    {"as if q were " TO_TYPE " (SOFTMAX-1)", 13, {.elements = {ELEMENTS_ROUNDED}},
-     {OF_TYPE(elements.a)}},
-    {"as if the scale were " TO_TYPE " (SOFTMAX-1)", 13, {.score = {SCORE_ROUNDED_SCALE}},
-     {OF_TYPE(score.type)}},
-    {"as if the scale times log2(e) were " TO_TYPE " (SOFTMAX-1)", 13,
-     {.score = {SCORE_ROUNDED_SCALE_BITS}}, {OF_TYPE(score.type)}},
-    {"as if each score were " TO_TYPE " (SOFTMAX-1)", 15, {.score = {SCORE_ROUNDED}},
-     {OF_TYPE(score.type)}},
-    {"as if each score, times log2(e), were " TO_TYPE " (SOFTMAX-1)", 16,
-     {.score = {SCORE_ROUNDED_BITS}}, {OF_TYPE(score.type)}},
+    {"as if q{a| times the scale|| times the scale and log2(e)}" WERE_ROUNDED
+     "{a| before the product with K|| before the product with K} (SOFTMAX-1)", 13, {{0}},
+     {EACH(elements.rule, ELEMENTS_SCALED, ELEMENTS_SCALED_BITS), OF_TYPE(elements.a)}},
+    {"as if the scale{a|| times log2(e)}" WERE_ROUNDED " (SOFTMAX-1)", 13, {{0}},
+     {EACH(score.rule, SCORE_ROUNDED_SCALE, SCORE_ROUNDED_SCALE_BITS), OF_TYPE(score.type)}},
+    {"as if each score{a||, times log2(e),}" WERE_ROUNDED " (SOFTMAX-1)", 15, {{0}},
+     {VARIANTS(score.rule, SCORE_ROUNDED, SCORE_ROUNDED_BITS), OF_TYPE(score.type)}},
 };
 
 /* ---- 5, 6: bent ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of each stage, one line each: a name, and what the stage gives by it. The first rule of
- * a stage is the right one.
+/* The rules of each stage, one line each: a name, and what the stage gives by it. Rule 0 is the
+ * right one.
  *
  *      RULE(SEES_MORE, n + by)
  *
@@ -185,8 +185,8 @@
 
 /* ... by what it is multiplied where it is rounded, ... */
 #define EXPLAIN_ROUNDED_ELEMENTS(RULE) \
-    RULE(ELEMENTS_ROUNDED, 1.0) \
     RULE(ELEMENTS_SCALED, scale) \
+    RULE(ELEMENTS_ROUNDED, 1.0) \
     RULE(ELEMENTS_SCALED_BITS, scale * LOG2_E)
 
 /* ... or the group of elements that have scores of their own products alone. */
