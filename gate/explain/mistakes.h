@@ -55,21 +55,23 @@
 
 enum explain_walk { EXPLAIN_WALKS(EXPLAIN_NAME) };
 
+/* An axis of a row: a field of the choice, and its values. Of VARIANTS and COSTLY each value is
+ * less simple than the one before; of FALLING, which are powers of two, simpler. */
 #define AT(field)                 offsetof(struct explain_choice, field)
 #define EACH(field, from, to)     {AT(field), WALK_EACH, from, to}
-#define RULES(field, from, to)    {AT(field), WALK_RULES, from, to}
 #define VARIANTS(field, from, to) {AT(field), WALK_EACH, from, to, .cost = 1}
-#define POWERS(field, from, to)   {AT(field), WALK_POWERS, from, to} /* of two */
+#define RULES(field, from, to)    {AT(field), WALK_RULES, from, to}
+#define POWERS(field, from, to)   {AT(field), WALK_POWERS, from, to}
 #define FALLING(field, from, to)  {AT(field), WALK_POWERS, from, to, .cost = -1}
-#define POWERS_BELOW(limit, field, from, to) {AT(field), WALK_POWERS, from, to, limit}
 #define EACH_BELOW(limit, field, from, to)   {AT(field), WALK_EACH, from, to, limit}
+#define POWERS_BELOW(limit, field, from, to) {AT(field), WALK_POWERS, from, to, limit}
 #define VALUES(field, ...) \
     {AT(field), WALK_VALUES, 0, N_INTS(__VA_ARGS__), .values = (const int[]){__VA_ARGS__}}
 #define COSTLY(field, ...) \
     {AT(field), WALK_VALUES, 0, N_INTS(__VA_ARGS__), .values = (const int[]){__VA_ARGS__}, \
      .cost = 1}
 #define N_INTS(...)               sizeof((const int[]){__VA_ARGS__}) / sizeof(int)
-#define AS_MANY(field, walk)      {AT(field), walk, 1}
+#define AS_MANY(field, walk)      {AT(field), walk, 1} /* as the row of the case has of something */
 #define PARTS(from, to)           {AT(parts), WALK_PARTS, from, to} /* kinds, each of all sizes */
 
 /* clang-format on */

@@ -196,7 +196,7 @@ static const struct explain_mistake miscounted[] = {
 #define ALONE_IN VARIANTS(weight.sums, IN_BOTH, IN_O)
 #define IN_SUMS \
     "{c|| in the sum of weights alone| in the sum of weighted values alone} (SOFTMAX-1)"
-#define DROPS(unit_) {.weight = {FUNCTION, .function = DROPPED, .so_far = 1, .unit = unit_}}
+#define DROPS(unit_) {.weight = {FUNCTION, .function = DROPPED, .so_far = 1, .unit = (unit_)}}
 #define LIGHT(limit) "as if weights below " limit " of the heaviest key's{b|| so far} had been " \
     "dropped" IN_SUMS
 

@@ -52,17 +52,8 @@ static int is_given(const struct explain_model *x, int i, double *ratio) {
     return got == expected || (off <= bound && !(NEARER * off > distance_of(x, i)));
 }
 
-/* 1: it says what this number would be. */
-static int is_claimed(const struct explain_model *x, int i) {
-    return isnan(x->numbers.expected[i]) || !isinf(x->numbers.bound[i]);
-}
-
-static int is_wrong(const struct explain_model *x, int i) {
-    return x->run->rightness[explain_first(x) + (size_t)i] == GATE_NUMBER_WRONG;
-}
-
-static int is_right(const struct explain_model *x, int i) {
-    return x->run->rightness[explain_first(x) + (size_t)i] == GATE_NUMBER_RIGHT;
+static int is_number(const struct explain_model *x, int i, enum gate_rightness rightness) {
+    return x->run->rightness[explain_first(x) + (size_t)i] == rightness;
 }
 
 static int has_reason(const struct explain *x, const char *text) {
@@ -104,8 +95,9 @@ static int try_one(struct explain *x, const struct explain_mistake *m, struct ex
         return 0;
     }
     for (int i = 0; i < model->run->width; i++) {
-        wrong += is_wrong(model, i);
-        given += is_wrong(model, i) && is_given(model, i, &ratio);
+        int is_wrong = is_number(model, i, GATE_NUMBER_WRONG);
+        wrong += is_wrong;
+        given += is_wrong && is_given(model, i, &ratio);
     }
     x->n_reasons += 2 * given >= wrong;
     return 2 * given >= wrong;
@@ -215,12 +207,14 @@ static int try_samples(struct explain *x, const struct explain_table *table, dou
 
 /* ---- Of all wrong numbers ---- */
 
-/* Numbers of the pair that are right, and would not be. */
+/* Numbers of the pair that are right, and would not be; where the bound is infinite, nothing is
+ * said of a number that would be one. */
 static int count_against(const struct explain_model *x) {
     double ratio;
     int n = 0;
     for (int i = 0; i < x->run->width; i++) {
-        n += is_right(x, i) && is_claimed(x, i) && !is_given(x, i, &ratio);
+        int is_claimed = isnan(x->numbers.expected[i]) || !isinf(x->numbers.bound[i]);
+        n += is_number(x, i, GATE_NUMBER_RIGHT) && is_claimed && !is_given(x, i, &ratio);
     }
     return n;
 }
