@@ -17,7 +17,7 @@
 #define ALIKE        0.02   /* factors of the elements of a row */
 #define EXACT_KEYS   256    /* so many ones are a whole number in each format */
 #define ROUNDINGS    8      /* of the output, in its units */
-#define A_KEY        0.0625 /* of an element: columns have 8 keys at most, and one is missed by more */
+#define A_KEY        0.0625 /* of an element: columns have at most 8 keys */
 
 /* Cases in addition to the one that is explained. */
 static const struct effort {

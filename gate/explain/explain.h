@@ -10,6 +10,8 @@
  *   say.c           which mistakes are said, and how
  *   search.c        the odometer: all mistakes of the tables on the wrong numbers
  *   mistakes_*.c    tables of mistakes: keys, scores, sums, results
+ *   axes.c          the values of axes, and the words of a mistake
+ *   rules.h         the rules of each stage
  *   model.c, model_*.c   attention of a row in stages, and a choice in one of them
  *   where.c         what wrong rows have in common
  *   show.c          rows, heads, elements and the tree
@@ -22,8 +24,8 @@
 #include "gate/explain/mistakes.h"
 
 /* The same as gate_check_recipe(). Where the result is wrong, says what could have been computed
- * instead of attention: that takes runs of cases like this one, for so many seconds, or until `stop`
- * is not 0. */
+ * instead of attention: that takes runs of cases like this one, for so many seconds, or until
+ * `stop` is not 0. */
 int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
                  double seconds, const volatile int *stop, struct gate_finding *finding);
 

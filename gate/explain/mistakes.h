@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of mistakes: a row has the text that is said, and the fields of a choice that it sets; its
- * axes are fields that the odometer of search.c walks. In the text, {0} is the value of axis 0, or
- * its words, and {0 key} is that many keys. */
+/* Tables of mistakes. A row has the text that is said, a rank, and the fields of a choice that it
+ * sets; its axes are fields that the odometer of search.c walks, the last one fastest. In the text
+ * a is the value of the first axis, b that of the second, ...; t and n are parts.tile and parts.n:
+ *
+ *      {a}           its value; where the axis has words of its own, these
+ *      {a|one|two}   "one" at the first value of the axis, "two" at the second
+ *      {a key}       1 key, 2 keys
+ *      {a..b key}    keys 3 to 7, key 3: b is the one behind
+ *      {a+b}, {a+1}  a sum
+ *      {+a}          + 3, - 3 */
 #ifndef CHUNKPROOF_GATE_EXPLAIN_MISTAKES_H
 #define CHUNKPROOF_GATE_EXPLAIN_MISTAKES_H
 
@@ -13,51 +20,73 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #pragma GCC diagnostic ignored "-Wmissing-braces"
 
-/* A field of a choice, for an axis. */
-#define AT(field) offsetof(struct explain_choice, field)
+#define FEW         16 /* of anything that is tried one by one */
+#define MOST_TILE   256
+#define MOST_WINDOW 4096
+#define N(table)    (table), sizeof(table) / sizeof(table)[0]
 
-enum explain_walk {
-    NO_AXIS,
-    POWERS,   /* of two, `from` to `to` */
-    EACH,     /* `from` to `to` */
-    VALUES,   /* so many, `to` */
-    LIMITS,   /* the same of a field that is a double */
-    KV_HEADS, /* from here on the pair says how many: */
-    SEQUENCES,
-    FIRST_CHUNKS, /* of the path */
-    LAST_CHUNKS,
-    POOL_CHUNKS,
-    KEYS,      /* each key, or each chunk's first one where there are many */
-    KEYS_UPTO, /* the same, behind the one of the axis before */
-    PERIOD,    /* 0 to the axis before, less 1; */
-    PERIODS,   /* the same, in steps of the width, axis 1 */
-    WIDTHS,    /* powers of two below axis 0 */
-    ELEMENTS,
-    BLOCKS /* of elements, as wide as axis 0 */
-};
+/* ---- Axes ---- */
+
+/* clang-format off */
+
+/* Value i of an axis, and whether there is one. n keys, d elements, slots c and `chunks` chunks of
+ * the pair; `first` is the value of the first axis, `before` that of the axis before. */
+#define EXPLAIN_WALKS(RULE) \
+    RULE(NO_AXIS, 0, 0) \
+    RULE(WALK_EACH, from + i, value <= to) \
+    RULE(WALK_RULES, from + i, value <= to) /* the same, each as if it were a row of its own */ \
+    RULE(WALK_POWERS, i < 30 ? from << i : to + 1, value <= to) \
+    RULE(WALK_VALUES, i < to ? values[i] : 0, i < to) \
+    RULE(KV_HEADS, i, i < least(p->recipe.n_kv_heads, FEW)) \
+    RULE(SEQUENCES, i, i < least(p->b, FEW)) \
+    RULE(FIRST_CHUNKS, i, i < least(chunks, FEW)) \
+    RULE(LAST_CHUNKS, chunks - 1 - i, i < least(chunks, FEW)) \
+    RULE(POOL_CHUNKS, i, i < least(p->capacity, MOST_POOL)) \
+    RULE(KEYS, i * step, value < n)  /* each, or each chunk's first one where there are many */ \
+    RULE(KEYS_UPTO, least(before + (i + 1) * step, n), before + i * step < n) \
+    RULE(PERIOD, i, i < before && i < n + d) \
+    RULE(PERIODS, i * before, value < first && value < n) \
+    RULE(WIDTHS, from << i, value < first) \
+    RULE(ELEMENTS, i * from, value < d) \
+    RULE(BLOCKS, least(before + (from << i), d), \
+         i == 0 || (from > 1 && before + (from << (i - 1)) < d)) \
+    RULE(WALK_PARTS, 0, set_parts(&c->parts, from, to, i)) \
+    RULE(MEASURED, 0, i == 0)        /* lse.factor, that the search finds of a row */
+
+enum explain_walk { EXPLAIN_WALKS(EXPLAIN_NAME) };
+
+/* An axis of a row: a field of the choice, and its values. Of VARIANTS and COSTLY each value is
+ * less simple than the one before; of FALLING, which are powers of two, simpler. */
+#define AT(field)                 offsetof(struct explain_choice, field)
+#define EACH(field, from, to)     {AT(field), WALK_EACH, from, to}
+#define VARIANTS(field, from, to) {AT(field), WALK_EACH, from, to, .cost = 1}
+#define RULES(field, from, to)    {AT(field), WALK_RULES, from, to}
+#define POWERS(field, from, to)   {AT(field), WALK_POWERS, from, to}
+#define FALLING(field, from, to)  {AT(field), WALK_POWERS, from, to, .cost = -1}
+#define EACH_BELOW(limit, field, from, to)   {AT(field), WALK_EACH, from, to, limit}
+#define POWERS_BELOW(limit, field, from, to) {AT(field), WALK_POWERS, from, to, limit}
+#define VALUES(field, ...) \
+    {AT(field), WALK_VALUES, 0, N_INTS(__VA_ARGS__), .values = (const int[]){__VA_ARGS__}}
+#define COSTLY(field, ...) \
+    {AT(field), WALK_VALUES, 0, N_INTS(__VA_ARGS__), .values = (const int[]){__VA_ARGS__}, \
+     .cost = 1}
+#define N_INTS(...)               sizeof((const int[]){__VA_ARGS__}) / sizeof(int)
+#define AS_MANY(field, walk)      {AT(field), walk, 1} /* as the row of the case has of something */
+#define PARTS(from, to)           {AT(parts), WALK_PARTS, from, to} /* kinds, each of all sizes */
+
+/* clang-format on */
+
+enum explain_below { ANY, BELOW_KEYS, BELOW_D, UP_TO_D };
 
 struct explain_axis {
-    size_t at; /* of the field */
+    size_t at; /* of the field in struct explain_choice */
     int walk, from, to;
-    int below; /* 1: the row's keys must be more, 2: d, 3: at most d */
+    int below; /* an enum explain_below that values must be */
     const int *values;
-    const double *limits;
-    const char *const
-        *words; /* of the values, from `from` on; of VALUES and LIMITS, in their order */
-    void (*name)(const struct explain_model *x, const struct explain_choice *choice, char *text,
-                 size_t size);
     int cost; /* each step is so much less simple */
 };
 
-/* The head of a function that names the value of an axis. */
-#define EXPLAIN_NAMER(function)                                                                    \
-    static void function(__attribute__((unused)) const struct explain_model *x,                    \
-                         const struct explain_choice *c, char *text, size_t size)
-
 #define EXPLAIN_AXES 5
-#define BELOW_KEYS   1
-#define BELOW_D      2
-#define UP_TO_D      3
 
 /* Ranks: the smaller, the simpler. From the first of these on they say what is seen, not what it
  * comes from. */
@@ -71,6 +100,33 @@ struct explain_mistake {
     struct explain_choice choice;
     struct explain_axis axis[EXPLAIN_AXES];
 };
+
+/* Value `i` of axis `at` into its field. 0: there are no more. */
+int explain_set_axis(const struct explain_model *x, const struct explain_mistake *mistake,
+                     struct explain_choice *choice, int at, int i);
+
+/* How much less simple the choice is by value `i` of the axis. */
+int explain_cost(const struct explain_axis *axis, const struct explain_choice *choice, int i);
+
+/* The text of a mistake with what its axes are at. */
+void explain_name(const struct explain_model *x, const struct explain_mistake *mistake,
+                  const struct explain_choice *choice, char *text, size_t size);
+
+/* ---- Words that tables share ---- */
+
+#define ARRAY_WORDS(axis) "{" axis "|K and V|K|V}"
+#define OF_ARRAY(field)   EACH(field, OF_BOTH, OF_V)
+#define COUNTED(axis)     "{" axis "|left out|counted twice}"
+#define COUNTS            VALUES(select.times, 0, 2)
+#define ONE_BY(field)     VALUES(field, -1, 1)
+#define UP_TO_3(field)    VALUES(field, -3, -2, -1, 1, 2, 3)
+#define TYPE_WORDS(axis)  "{" axis "|binary16|bfloat16|binary32}"
+#define OF_TYPE(field)    VALUES(field, CP_FP16, CP_BF16, CP_FP32)
+#define OTHER_WORDS(axis)                                                                          \
+    "{" axis "|the first head of its group|the query before it|the query behind it}"
+#define OF_OTHER(field) EACH(field, FIRST_OF_GROUP, ONE_BEHIND)
+
+/* ---- Tables ---- */
 
 /* Where a table is tried. */
 enum explain_when {
@@ -92,15 +148,5 @@ struct explain_table {
 /* The tables of each file; the last one has no name. */
 extern const struct explain_table explain_key_tables[], explain_score_tables[],
     explain_sum_tables[], explain_result_tables[], explain_range_tables[];
-
-/* The text of a mistake with what its axes are at. */
-void explain_name(const struct explain_model *x, const struct explain_mistake *mistake,
-                  const struct explain_choice *choice, char *text, size_t size);
-
-/* So many rows and heads away from row r and head a: "row r + 1 had been taken for row r". */
-void explain_name_away(int row, int head, const char *what, char *text, size_t size);
-
-/* The value of an axis in a choice. */
-int explain_at(const struct explain_choice *choice, const struct explain_axis *axis);
 
 #endif

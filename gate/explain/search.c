@@ -12,12 +12,9 @@
 
 #define SAMPLES     3            /* rows and heads of a run that mistakes are looked for in */
 #define MOST_WORK   4000000000LL /* key numbers that are looked at */
-#define FEW         16           /* of anything that is tried one by one */
-#define MOST_POOL   64           /* chunks */
-#define ANY_RANGE   256    /* any range of so many keys is tried; of more, those of whole chunks */
-#define MOST_OF_ONE 24     /* reasons of one mistake in a row */
-#define ONE_IN      10     /* wrong numbers: what gives fewer is not said */
-#define NEAR        0x1p-5 /* of the largest element: more is no rounding */
+#define MOST_OF_ONE 24           /* reasons of one mistake in a row */
+#define ONE_IN      10           /* wrong numbers: what gives fewer is not said */
+#define NEAR        0x1p-5       /* of the largest element: more is no rounding */
 /* A mistake gives a number that is so many times nearer to it than to attention: bounds are wide,
  * and errors may be small. */
 #define NEARER       2.0
@@ -27,160 +24,12 @@ int explain_is_over(const struct explain *x, double seconds_kept) {
     return (x->stop != NULL && *x->stop) || seconds_now() > x->until - seconds_kept;
 }
 
-/* ---- Names ---- */
-
-int explain_at(const struct explain_choice *choice, const struct explain_axis *axis) {
-    return *(const int *)(const void *)((const char *)choice + axis->at);
-}
-
-static void name_axis(const struct explain_model *x, const struct explain_axis *axis,
-                      const struct explain_choice *c, char *text, size_t size) {
-    int i = 0, value = axis->walk == LIMITS ? 0 : explain_at(c, axis);
-    if (axis->name != NULL) {
-        axis->name(x, c, text, size);
-        return;
-    }
-    if (axis->walk == LIMITS) {
-        const double *limit = (const double *)(const void *)((const char *)c + axis->at);
-        while (axis->limits[i] != *limit) {
-            i++;
-        }
-    } else if (axis->walk == VALUES && axis->words != NULL) {
-        while (axis->values[i] != value) {
-            i++;
-        }
-    } else {
-        i = value - axis->from;
-    }
-    if (axis->words != NULL) {
-        (void)snprintf(text, size, "%s", axis->words[i]);
-    } else {
-        (void)snprintf(text, size, "%d", value);
-    }
-}
-
-void explain_name(const struct explain_model *x, const struct explain_mistake *m,
-                  const struct explain_choice *c, char *text, size_t size) {
-    size_t end = 0;
-    for (const char *at = m->text; *at != '\0' && end + 1 < size; at++) {
-        const char *close = *at == '{' ? strchr(at, '}') : NULL;
-        if (close == NULL) {
-            text[end++] = *at;
-            continue;
-        }
-        const struct explain_axis *axis = &m->axis[at[1] - '0'];
-        text[end] = '\0';
-        name_axis(x, axis, c, text + end, size - end);
-        end += strlen(text + end);
-        if (at[2] == ' ' && end < size) { /* so many of these */
-            (void)snprintf(text + end, size - end, "%.*s%s", (int)(close - at - 2), at + 2,
-                           explain_at(c, axis) == 1 ? "" : "s");
-            end += strlen(text + end);
-        }
-        at = close;
-    }
-    text[end < size ? end : size - 1] = '\0';
-}
-
-/* ---- The odometer ---- */
-
-static int least(int a, int b) {
-    return a < b ? a : b;
-}
-
-static int is_below(const struct explain_model *x, const struct explain_axis *axis, int value) {
-    return axis->below == BELOW_KEYS ? value < x->n
-           : axis->below == BELOW_D  ? value < x->d
-           : axis->below == UP_TO_D  ? value <= x->d
-                                     : 1;
-}
-
-/* Values of which there are as many as the pair has something. */
-static int value_of_pair(const struct explain_model *x, const struct explain_axis *axis, int i,
-                         int *value) {
-    const struct gate_problem *p = &x->run->problem;
-    int chunks = (x->n + x->c - 1) / x->c, step = x->n <= ANY_RANGE ? 1 : x->c;
-    *value = i;
-    switch ((enum explain_walk)axis->walk) {
-    case KV_HEADS:
-        return i < least(p->recipe.n_kv_heads, FEW);
-    case SEQUENCES:
-        return i < least(p->b, FEW);
-    case FIRST_CHUNKS:
-        return i < least(chunks, FEW);
-    case LAST_CHUNKS:
-        *value = chunks - 1 - i;
-        return i < least(chunks, FEW);
-    case POOL_CHUNKS:
-        return i < least(p->capacity, MOST_POOL);
-    case KEYS:
-        *value = i * step;
-        return *value < x->n;
-    default:
-        *value = axis->from > 0 ? i * axis->from : i;
-        return *value < x->d;
-    }
-}
-
-/* Values that depend on the axes before: `a` of the first one, `before` of the last one. */
-static int value_behind(const struct explain_model *x, const struct explain_axis *axis, int i,
-                        int a, int before, int *value) {
-    int step = x->n <= ANY_RANGE ? 1 : x->c;
-    *value = i;
-    switch ((enum explain_walk)axis->walk) {
-    case KEYS_UPTO:
-        *value = least(before + (i + 1) * step, x->n);
-        return before + i * step < x->n;
-    case PERIOD:
-        return i < before && i < x->n + x->d;
-    case PERIODS:
-        *value = i * before;
-        return *value < a && *value < x->n;
-    case WIDTHS:
-        *value = axis->from << i;
-        return *value < a;
-    default: /* BLOCKS */
-        *value = least(before + (axis->from << i), x->d);
-        return axis->from == 1 ? i == 0 : i == 0 || before + (axis->from << (i - 1)) < x->d;
-    }
-}
-
-/* Value i of an axis. 0: there are no more. */
-static int value_at(const struct explain_model *x, const struct explain_mistake *m,
-                    const struct explain_choice *c, int at, int i, int *value) {
-    const struct explain_axis *axis = &m->axis[at];
-    switch ((enum explain_walk)axis->walk) {
-    case POWERS:
-        *value = i < 30 ? axis->from << i : axis->to + 1;
-        return *value <= axis->to && is_below(x, axis, *value);
-    case EACH:
-        *value = axis->from + i;
-        return *value <= axis->to && is_below(x, axis, *value);
-    case VALUES:
-        *value = i < axis->to ? axis->values[i] : 0;
-        return i < axis->to;
-    case KEYS_UPTO:
-    case PERIOD:
-    case PERIODS:
-    case WIDTHS:
-    case BLOCKS:
-        return value_behind(x, axis, i, explain_at(c, &m->axis[0]), explain_at(c, &m->axis[at - 1]),
-                            value);
-    default:
-        return value_of_pair(x, axis, i, value);
-    }
-}
-
 /* ---- A choice ---- */
-
-static size_t first_of(const struct explain_model *x) {
-    return (size_t)x->pair * (size_t)x->run->width;
-}
 
 /* How far a wrong number is from attention; infinite for one that is right, and for what is no
  * number. */
 static double distance_of(const struct explain_model *x, int i) {
-    size_t at = first_of(x) + (size_t)i;
+    size_t at = explain_first(x) + (size_t)i;
     double off = fabs(x->run->got[at] - x->run->expected[at]);
     return x->run->rightness[at] == GATE_NUMBER_WRONG && isfinite(off) ? off : INFINITY;
 }
@@ -188,7 +37,7 @@ static double distance_of(const struct explain_model *x, int i) {
 /* 1: the choice that was computed makes this number what the kernel gave. */
 static int is_given(const struct explain_model *x, int i, double *ratio) {
     double expected = x->numbers.expected[i], bound = x->numbers.bound[i];
-    double got = x->run->got[first_of(x) + (size_t)i], off = fabs(got - expected);
+    double got = x->run->got[explain_first(x) + (size_t)i], off = fabs(got - expected);
     *ratio = 0.0;
     if (bound == EXPLAIN_NOTHING) { /* 0 / 0, perhaps */
         return got == expected || isnan(got);
@@ -203,17 +52,8 @@ static int is_given(const struct explain_model *x, int i, double *ratio) {
     return got == expected || (off <= bound && !(NEARER * off > distance_of(x, i)));
 }
 
-/* 1: it says what this number would be. */
-static int is_claimed(const struct explain_model *x, int i) {
-    return isnan(x->numbers.expected[i]) || !isinf(x->numbers.bound[i]);
-}
-
-static int is_wrong(const struct explain_model *x, int i) {
-    return x->run->rightness[first_of(x) + (size_t)i] == GATE_NUMBER_WRONG;
-}
-
-static int is_right(const struct explain_model *x, int i) {
-    return x->run->rightness[first_of(x) + (size_t)i] == GATE_NUMBER_RIGHT;
+static int is_number(const struct explain_model *x, int i, enum gate_rightness rightness) {
+    return x->run->rightness[explain_first(x) + (size_t)i] == rightness;
 }
 
 static int has_reason(const struct explain *x, const char *text) {
@@ -255,44 +95,30 @@ static int try_one(struct explain *x, const struct explain_mistake *m, struct ex
         return 0;
     }
     for (int i = 0; i < model->run->width; i++) {
-        wrong += is_wrong(model, i);
-        given += is_wrong(model, i) && is_given(model, i, &ratio);
+        int is_wrong = is_number(model, i, GATE_NUMBER_WRONG);
+        wrong += is_wrong;
+        given += is_wrong && is_given(model, i, &ratio);
     }
     x->n_reasons += 2 * given >= wrong;
     return 2 * given >= wrong;
 }
 
-/* Value `i` of an axis into its field. 0: there are no more. */
-static int set_axis(const struct explain_model *x, const struct explain_mistake *m,
-                    struct explain_choice *c, int at, int i) {
-    const struct explain_axis *axis = &m->axis[at];
-    void *field = (char *)c + axis->at;
-    int value = 0;
-    if (axis->walk == LIMITS) {
-        *(double *)field = axis->limits[i < axis->to ? i : 0];
-        return i < axis->to;
-    }
-    if (!value_at(x, m, c, at, i, &value)) {
-        return 0;
-    }
-    *(int *)field = value;
-    return 1;
-}
-
-/* All values of all axes, the last one fastest, on the pair that the model is at. */
+/* The odometer: all values of all axes, the last one fastest, on the pair that the model is at. */
 static void walk(struct explain *x, const struct explain_mistake *m) {
     struct explain_choice c = m->choice;
-    int index[EXPLAIN_AXES + 1] = {0}, at = 0, found = 0, rank;
-    while (at >= 0 && found < MOST_OF_ONE && x->model.work > 0 && !(x->stop != NULL && *x->stop)) {
+    int index[EXPLAIN_AXES + 1] = {0}, at = 0, found = 0, rank, kind;
+    while (at >= 0 && x->model.work > 0 && !(x->stop != NULL && *x->stop)) {
         if (at < EXPLAIN_AXES && m->axis[at].walk != NO_AXIS) {
-            if (set_axis(&x->model, m, &c, at, index[at])) {
+            kind = c.parts.kind;
+            if (explain_set_axis(&x->model, m, &c, at, index[at])) {
+                found = m->axis[at].walk == WALK_RULES || c.parts.kind != kind ? 0 : found;
                 index[++at] = 0;
                 continue;
             }
-        } else {
+        } else if (found < MOST_OF_ONE) {
             rank = m->rank;
             for (int i = 0; i < at; i++) {
-                rank += m->axis[i].cost * index[i];
+                rank += explain_cost(&m->axis[i], &c, index[i]);
             }
             found += try_one(x, m, &c, rank);
         }
@@ -307,7 +133,7 @@ static void walk(struct explain *x, const struct explain_mistake *m) {
 /* An element that is 0, infinite or no number: zeros may be a sum of weights that are all 0. */
 static int has_no_number(const struct explain_model *x) {
     for (int i = 0; i < x->d; i++) {
-        double got = x->run->got[first_of(x) + (size_t)i];
+        double got = x->run->got[explain_first(x) + (size_t)i];
         if (!isfinite(got) || got == 0.0) {
             return 1;
         }
@@ -318,7 +144,7 @@ static int has_no_number(const struct explain_model *x) {
 static int is_near(const struct explain_model *x) {
     double off = 0.0, largest = 0.0;
     for (int i = 0; i < x->d; i++) {
-        size_t at = first_of(x) + (size_t)i;
+        size_t at = explain_first(x) + (size_t)i;
         off = fmax(off, fabs(x->run->got[at] - x->run->expected[at]));
         largest = fmax(largest, fabs(x->run->expected[at]));
         if (!isfinite(x->run->got[at])) {
@@ -381,9 +207,21 @@ static int try_samples(struct explain *x, const struct explain_table *table, dou
 
 /* ---- Of all wrong numbers ---- */
 
+/* Numbers of the pair that are right, and would not be; where the bound is infinite, nothing is
+ * said of a number that would be one. */
+static int count_against(const struct explain_model *x) {
+    double ratio;
+    int n = 0;
+    for (int i = 0; i < x->run->width; i++) {
+        int is_claimed = isnan(x->numbers.expected[i]) || !isinf(x->numbers.bound[i]);
+        n += is_number(x, i, GATE_NUMBER_RIGHT) && is_claimed && !is_given(x, i, &ratio);
+    }
+    return n;
+}
+
 /* The wrong numbers of the pair that the model is at. */
 static void weigh_pair(struct explain *x, struct explain_reason *r, int from, int end) {
-    int given = 0, against = 0;
+    int given = 0;
     double ratio;
     if (!explain_might(&x->model, &r->choice) || !explain_compute(&x->model, &r->choice)) {
         return;
@@ -398,26 +236,8 @@ static void weigh_pair(struct explain *x, struct explain_reason *r, int from, in
             r->swallowed += isnan(x->model.numbers.expected[i]);
         }
     }
-    for (int i = 0; i < x->model.run->width; i++) {
-        against +=
-            is_right(&x->model, i) && is_claimed(&x->model, i) && !is_given(&x->model, i, &ratio);
-    }
     r->n += given;
-    r->against += given > 0 ? against : 0;
-}
-
-/* The pair that the model is at is right: would it be wrong? */
-static void refute(struct explain *x, struct explain_reason *r) {
-    double ratio;
-    if (!explain_compute(&x->model, &r->choice)) {
-        return;
-    }
-    for (int i = 0; i < x->model.run->width; i++) {
-        if (is_right(&x->model, i) && is_claimed(&x->model, i) && !is_given(&x->model, i, &ratio)) {
-            r->refuted++;
-            return;
-        }
-    }
+    r->against += given > 0 ? count_against(&x->model) : 0;
 }
 
 static double got_in(const struct explain *x, int w) {
@@ -457,8 +277,9 @@ static void weigh_all(struct explain *x, double kept) {
     for (int at = 0; at < x->n_right && !explain_is_over(x, kept); at++) {
         explain_go_to(&x->model, &x->run[x->right[at].run], x->right[at].pair);
         for (int i = 0; i < x->n_reasons; i++) {
-            if (ONE_IN * x->reason[i].n >= x->n_wrong) {
-                refute(x, &x->reason[i]);
+            struct explain_reason *r = &x->reason[i];
+            if (ONE_IN * r->n >= x->n_wrong && explain_compute(&x->model, &r->choice)) {
+                r->refuted += count_against(&x->model) > 0; /* that pair is right */
             }
         }
     }
@@ -470,43 +291,38 @@ static void weigh_all(struct explain *x, double kept) {
 
 /* ---- Which numbers ---- */
 
-/* Wrong rows and heads of a run that are looked at: the first ones, then every so manyth. */
-static void choose(struct explain *x, int r) {
+/* The wrong numbers of a row and head. */
+static void add_wrong(struct explain *x, int r, int pair) {
     const struct explain_run *run = &x->run[r];
-    int most = r == 0 ? EXPLAIN_PAIRS / 2 : EXPLAIN_PAIRS / 2 / (x->n_runs - 1), seen = 0;
-    int step = (run->wrong_pairs + most - 1) / (most > 0 ? most : 1);
-    for (int pair = 0; pair < run->pairs; pair++) {
-        if (!explain_is_wrong(run, pair) || seen++ % step != 0) {
-            continue;
-        }
-        int sees_none = gate_visible(&run->problem, pair / run->problem.recipe.n_heads) == 0;
-        for (int i = 0; i < run->width; i++) {
-            size_t at = (size_t)pair * (size_t)run->width + (size_t)i;
-            if (run->rightness[at] == GATE_NUMBER_WRONG && !(sees_none && isnan(run->got[at]))) {
-                x->wrong[x->n_wrong++] = (struct explain_number){r, pair, i};
-            }
+    int sees_none = gate_visible(&run->problem, pair / run->problem.recipe.n_heads) == 0;
+    for (int i = 0; i < run->width; i++) {
+        size_t at = (size_t)pair * (size_t)run->width + (size_t)i;
+        if (run->rightness[at] == GATE_NUMBER_WRONG && !(sees_none && isnan(run->got[at]))) {
+            x->wrong[x->n_wrong++] = (struct explain_number){r, pair, i};
         }
     }
 }
 
-/* Rows and heads that are right, spread over all runs. */
-static void choose_right(struct explain *x) {
-    for (int r = 0; r < x->n_runs; r++) {
-        const struct explain_run *run = &x->run[r];
-        int most = EXPLAIN_PAIRS / x->n_runs, n = run->pairs - run->wrong_pairs, seen = 0;
-        int step = (n + most - 1) / most;
-        for (int pair = 0; pair < run->pairs; pair++) {
-            if (!explain_is_wrong(run, pair) && seen++ % step == 0) {
-                x->right[x->n_right++] = (struct explain_number){r, pair, 0};
-            }
+/* At most so many rows and heads of a run, spread over all that are wrong, or right. */
+static void choose(struct explain *x, int r, int are_wrong, int so_many) {
+    const struct explain_run *run = &x->run[r];
+    int n = are_wrong ? run->wrong_pairs : run->pairs - run->wrong_pairs, seen = 0;
+    int step = (n + so_many - 1) / most(so_many, 1);
+    for (int pair = 0; pair < run->pairs; pair++) {
+        if (explain_is_wrong(run, pair) != are_wrong || seen++ % step != 0) {
+            continue;
+        }
+        if (are_wrong) {
+            add_wrong(x, r, pair);
+        } else {
+            x->right[x->n_right++] = (struct explain_number){r, pair, 0};
         }
     }
 }
 
 int explain_search_new(struct explain *x) {
-    for (int i = 0; i < x->n_runs; i++) {
-        int d = x->run[i].width - 1;
-        x->widest = d > x->widest ? d : x->widest;
+    for (int r = 0; r < x->n_runs; r++) {
+        x->widest = most(x->widest, x->run[r].width - 1);
     }
     x->reason = calloc(EXPLAIN_REASONS + 1, sizeof *x->reason);
     x->wrong = malloc((size_t)EXPLAIN_PAIRS * ((size_t)x->widest + 1) * sizeof *x->wrong);
@@ -515,10 +331,10 @@ int explain_search_new(struct explain *x) {
         return -1;
     }
     x->model.work = MOST_WORK;
-    for (int i = 0; i < x->n_runs; i++) {
-        choose(x, i);
+    for (int r = 0; r < x->n_runs; r++) {
+        choose(x, r, 1, r == 0 ? EXPLAIN_PAIRS / 2 : EXPLAIN_PAIRS / 2 / (x->n_runs - 1));
+        choose(x, r, 0, EXPLAIN_PAIRS / x->n_runs);
     }
-    choose_right(x);
     return 0;
 }
 

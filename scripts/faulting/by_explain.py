@@ -62,7 +62,8 @@ def explained(build: pathlib.Path, fault: Fault) -> str:
         cases = sorted(place.glob("cases/*.json"))
         if status != 1 or not cases:
             return f"the gate keeps no case:\n{said}"
-        return run(build / "chunkproof", "explain", cases[0], "--kernel", program)[1]
+        explain = (build / "chunkproof", "explain", cases[0], "--kernel", program)
+        return run(*explain, "--time", LIMIT - 60)[1]  # a busy machine explains later, not less
 
 
 def first_answer(text: str) -> str:

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of each stage, one line each: a name, and what the stage gives by it. Rule 0 is the
+ * right one.
+ *
+ *      RULE(SEES_MORE, n + by)
+ *
+ * is a name of enum explain_sees, and `case SEES_MORE: return n + by;` in model_keys.c: there
+ * `by` is the field of struct explain_choice, and n how many keys the row must see. Above each list
+ * stand its variables. A rule is used by rows of mistakes_*.c. */
+#ifndef CHUNKPROOF_GATE_EXPLAIN_RULES_H
+#define CHUNKPROOF_GATE_EXPLAIN_RULES_H
+
+/* clang-format off */
+
+#define EXPLAIN_NAME(name, ...)   name,
+#define EXPLAIN_CASE(name, value) case name: return (value);
+#define EXPLAIN_GET(name, ...)    case name: got = (__typeof__(got)){__VA_ARGS__}; break;
+
+/* ---- 1: how many keys ---- */
+
+/* A row sees n of `all` keys of its sequence, and `shared` keys are in shared chunks; it is row
+ * `row` of that sequence, whose row r sees seen(r) keys. Its tile of query rows and heads is from
+ * row `first` to row `last`. The sequence of its path has `there` keys, and the row would be
+ * `behind` rows before the last row there. */
+#define EXPLAIN_SEES(RULE) \
+    RULE(SEES_OWN, n) \
+    RULE(SEES_MORE, n + by)                  /* also where there is none */ \
+    RULE(SEES_MORE_THERE, least(n + by, all)) \
+    RULE(SEES_ALL, all) \
+    RULE(SEES_ALL_BEHIND, row >= by ? all : n) \
+    RULE(SEES_FEWER, n == all ? all : most(n - by, 0)) \
+    RULE(SEES_FROM_FIRST, row + 1)           /* row 0 of a sequence sees one, row 1 two, ... */ \
+    RULE(SEES_WHOLE_CHUNK, (n + c - 1) / c * c) \
+    RULE(SEES_SHARED, most(shared, n)) \
+    RULE(SEES_FIRST_BLOCK, seen(row % by))   /* each block of query rows is the first one */ \
+    RULE(SEES_AS_FIRST, seen(first)) \
+    RULE(SEES_AS_LAST, most(seen(last) / keys * keys, n))    /* in whole blocks of keys */ \
+    RULE(SEES_AS_LONG, there) \
+    RULE(SEES_AS_THERE, there - behind) \
+    RULE(SEES_LENGTH_OF, most(least(there - (all - n), all), 0)) /* but its own keys */
+
+/* ---- 2: whose path, and the way from a key's number to its chunk and slot ---- */
+
+/* The row is of sequence s. */
+#define EXPLAIN_WHOSE(RULE) \
+    RULE(OWN_SEQUENCE, s) \
+    RULE(SEQUENCE, number) \
+    RULE(SEQUENCE_BY, s + number) \
+    RULE(SEQUENCE_MODULO, s % number)
+
+/* Key j is in slot `slot` of chunk i of the path, which is path(i) of the pool; it is in a tile of
+ * `by` keys that begins with key `first`; key j + by is key `next`. The row sees keys of `chunks`
+ * chunks. A rule gives the chunk of the pool, and the slot. */
+#define EXPLAIN_PATH(RULE) \
+    RULE(PATH_OWN, path(i), slot) \
+    RULE(PATH_POOL, i < capacity ? i : -1, slot) \
+    RULE(PATH_SHIFTED, path(i + by), slot) \
+    RULE(PATH_ROTATED, path((i + by + chunks) % chunks), slot) \
+    RULE(PATH_TURNED, path(chunks - 1 - i), slot) \
+    RULE(PATH_FIRST, path(0), slot) \
+    RULE(PATH_CHUNK, path(i == by ? to : i), slot) \
+    RULE(PATH_ANY, i == by ? to : path(i), slot) \
+    RULE(PATH_MODULO, path(i) % by, slot) \
+    RULE(PATH_NEXT_KEY, path(next / c), slot) \
+    RULE(PATH_KEY, path(next / c), next % c) \
+    RULE(PATH_KEY_MODULO, path(j % by / c), j % by % c) \
+    RULE(PATH_SIZE, to == 2 ? path(i) : path(j / by), to == 1 ? slot : j % by) /* c is `by` */ \
+    RULE(PATH_MASK, path(i), j & (c - 1)) \
+    RULE(PATH_SLOT_MODULO, path(i), slot % by) \
+    RULE(PATH_TILE, path(first / c), slot) \
+    RULE(PATH_PIECE, path(first / c), first % c + j % by) \
+    RULE(PATH_TABLE_WIDTH, path_by_width(x, s, i, by), slot)
+
+/* ---- 3: the K/V head, and the place of a key ---- */
+
+/* Query head `head` has K/V head g of n_kv. */
+#define EXPLAIN_HEAD(RULE) \
+    RULE(HEAD_OWN, g) \
+    RULE(HEAD_MODULO, head % n_kv) \
+    RULE(HEAD_FIRST, 0) \
+    RULE(HEAD_LAST, n_kv - 1) \
+    RULE(HEAD_BY_H_KV, head / n_kv) \
+    RULE(HEAD_NEXT, (g + 1) % n_kv) \
+    RULE(HEAD_QUERY, least(head, n_kv - 1)) \
+    RULE(HEAD_NUMBER, number) \
+    RULE(HEAD_WRAPS, g % number)
+
+/* Whether the numbers come from V (is_v: they should), and the strides of chunk, head and slot:
+ * those of the array, of the other one, of K and of V. */
+#define EXPLAIN_PLACE(RULE) \
+    RULE(PLACE_OWN, is_v, own.chunk, own.head, own.slot) \
+    RULE(PLACE_SWAPPED, is_v, own.chunk, own.slot, own.head) \
+    RULE(PLACE_OTHERS, is_v, other.chunk, other.head, other.slot) \
+    RULE(PLACE_OTHERS_CHUNK, is_v, other.chunk, own.head, own.slot) \
+    RULE(PLACE_OTHERS_HEAD, is_v, own.chunk, other.head, own.slot) \
+    RULE(PLACE_OTHERS_SLOT, is_v, own.chunk, own.head, other.slot) \
+    RULE(PLACE_HEADS, is_v, n_kv * c * d, c * d, d) \
+    RULE(PLACE_SLOTS, is_v, c * n_kv * d, d, n_kv * d) \
+    RULE(PLACE_SLOT_D, is_v, own.chunk, own.head, d) \
+    RULE(PLACE_CHUNK_D, is_v, n_kv * c * d, own.head, own.slot) \
+    RULE(PLACE_K_FOR_V, 0, of_k.chunk, of_k.head, of_k.slot) \
+    RULE(PLACE_K_FOR_V_THERE, 0, own.chunk, own.head, own.slot) \
+    RULE(PLACE_V_FOR_K, 1, of_v.chunk, of_v.head, of_v.slot) \
+    RULE(PLACE_EXCHANGED, !is_v, other.chunk, other.head, other.slot)
+
+/* ---- 4: keys that are counted so many times ---- */
+
+/* Key j of n, in slot `slot` of chunk `chunk` of the path; `shared` keys are in shared chunks. */
+#define EXPLAIN_SELECT(RULE) \
+    RULE(SELECT_NONE, 0) \
+    RULE(SELECT_AT, a <= j && j < b) \
+    RULE(SELECT_FROM_END, n - a <= j && j < n - b) \
+    RULE(SELECT_BETWEEN, a <= j && j < n - b) \
+    RULE(SELECT_CHUNK, chunk == a) \
+    RULE(SELECT_LAST_CHUNK, chunk == (n - 1) / c) \
+    RULE(SELECT_SHARED, j < shared) \
+    RULE(SELECT_FIRST_SHARED, j < shared && chunk == 0) \
+    RULE(SELECT_LAST_SHARED, j < shared && j >= shared - c) \
+    RULE(SELECT_SHARED_FROM, j < shared && chunk >= a) \
+    RULE(SELECT_ENDS_OF_SHARED, j < shared && slot == c - 1) \
+    RULE(SELECT_END_OF_RANGE, j < shared && is_at_end_of_range(x, chunk, a)) \
+    RULE(SELECT_BEGIN_OF_RANGE, j < shared && is_at_begin_of_range(x, chunk)) \
+    RULE(SELECT_OWN, j >= shared) \
+    RULE(SELECT_BEHIND, j >= n / a * a)          /* the last multiple of a; */ \
+    RULE(SELECT_BEHIND_IF_MORE, n >= a && j >= n / a * a) \
+    RULE(SELECT_BEHIND_IN_CHUNKS, slot >= least(n - chunk * c, c) / a * a) \
+    RULE(SELECT_ALONE_IN_TILE, j == n - 1 && j > 0 && j % a == 0) \
+    RULE(SELECT_BEHIND_FILL, slot >= fill)       /* as many as the path's last chunk has */ \
+    RULE(SELECT_FIRST_TILE, j < a) \
+    RULE(SELECT_LAST_TILE, j >= (n - 1) / a * a) \
+    RULE(SELECT_OF_EACH, b <= j % a && j % a < b + width) \
+    RULE(SELECT_PART, is_of_part(x, &choice->parts, a, j) == 1)  /* part a, -1 the last; */ \
+    RULE(SELECT_NOT_PART, is_of_part(x, &choice->parts, a, j) == 0) \
+    RULE(SELECT_FIRST_OF_PARTS, j > 0 && is_border(x, &choice->parts, j - 1)) \
+    RULE(SELECT_LAST_OF_PARTS, j < n - 1 && is_border(x, &choice->parts, j))
+
+/* ---- 4, 7: parts of a row's keys that are weighed by themselves ---- */
+
+/* The part of key j of m, that are `tiles` tiles of `tile` keys; at most n splits, or n warps that
+ * take tiles in turn. And its words, t and n as in mistakes.h. */
+#define EXPLAIN_PARTS(RULE) \
+    RULE(PART_WHOLE, 0, "the keys") \
+    RULE(PART_CHUNKS, j / c, "the chunks") \
+    RULE(PART_SHARED, j >= shared && shared > 0, "the shared chunks and the sequence's own") \
+    RULE(PART_SHARED_CHUNKS, least(j, shared) / c, "each shared chunk and the sequence's own") \
+    RULE(PART_HALVES, j >= (m + 1) / 2, "both halves of the keys") \
+    RULE(PART_TILES, j / tile, "splits of {t} keys") \
+    RULE(PART_HALVES_OF_TILES, m > tile && j >= tiles / 2 * tile, \
+         "both halves of the keys (the first one of whole tiles of {t})") \
+    RULE(PART_SPLITS, j / (((m + n - 1) / n + tile - 1) / tile * tile), \
+         "up to {n} splits (each of a multiple of {t key})") \
+    RULE(PART_WARPS, j / tile % n, "{n} warps, which take tiles of {t key} in turn")
+
+/* ---- 5: the query ---- */
+
+/* Row `row` and head `head` of h, of sequence s that has rows `begin` to `end`, and of K/V head g.
+ * `across` is the pair's number in [head][row]. Its tile of rows and heads has it at row_in_tile,
+ * head_in_tile. And the strides of both. */
+#define EXPLAIN_QUERY(RULE) \
+    RULE(QUERY_OWN, row, head, of_row, of_head) \
+    RULE(QUERY_BY, row + choice->query.row, head + choice->query.head, of_row, of_head) \
+    RULE(QUERY_OF_SEQUENCE, s, head, of_row, of_head) \
+    RULE(QUERY_FIRST_ROW, begin, head, of_row, of_head) \
+    RULE(QUERY_LAST_ROW, end - 1, head, of_row, of_head) \
+    RULE(QUERY_IN_SEQUENCE, row - begin, head, of_row, of_head) \
+    RULE(QUERY_OF_KV_HEAD, row, g, of_row, of_head) \
+    RULE(QUERY_TRANSPOSED, across / h, across % h, of_row, of_head) \
+    RULE(QUERY_HEAD_WRAPS, row, head % choice->query.head, of_row, of_head) \
+    RULE(QUERY_FROM_TILE, begin + row_in_tile, g * group + head_in_tile, of_row, of_head) \
+    RULE(QUERY_PACKED, row, head, h * d, d)  /* in one piece, [row][head] */ \
+    RULE(QUERY_STRIDES, row, head, of_head, of_row)  /* row and head strides swapped */
+
+/* Elements of the query: whether element i of d is counted 2 * times, ... */
+#define EXPLAIN_COUNTED_ELEMENTS(RULE) \
+    RULE(ELEMENTS_FROM_TO, a <= i && i < b) \
+    RULE(ELEMENTS_EVERY, i % a == b) \
+    RULE(ELEMENTS_LAST, i >= d - a) \
+    RULE(ELEMENTS_BEHIND, (d >= a || b) && i >= d / a * a)
+
+/* ... which element it is, ... */
+#define EXPLAIN_MOVED_ELEMENTS(RULE) \
+    RULE(ELEMENTS_PAIRS, i ^ 1) \
+    RULE(ELEMENTS_HALVES, (i + d / 2) % d) \
+    RULE(ELEMENTS_BACKWARDS, d - 1 - i)
+
+/* ... by what it is multiplied where it is rounded, ... */
+#define EXPLAIN_ROUNDED_ELEMENTS(RULE) \
+    RULE(ELEMENTS_SCALED, scale) \
+    RULE(ELEMENTS_ROUNDED, 1.0) \
+    RULE(ELEMENTS_SCALED_BITS, scale * LOG2_E)
+
+/* ... or the group of elements that have scores of their own products alone. */
+#define EXPLAIN_GROUPED_ELEMENTS(RULE) \
+    RULE(ELEMENTS_BLOCKS, i / a) \
+    RULE(ELEMENTS_RESTS, i % a) \
+    RULE(ELEMENTS_BITS, (i & a) != 0)
+
+/* ---- 6: the score ---- */
+
+/* By what it is multiplied, of heads with d elements, ... */
+#define EXPLAIN_SCALES(RULE) \
+    RULE(SCORE_UNSCALED, 1.0 / scale) \
+    RULE(SCORE_TWICE, scale) \
+    RULE(SCORE_LOG2_E, LOG2_E) \
+    RULE(SCORE_LN_2, LN_2) \
+    RULE(SCORE_ROOT_OF_D, 1.0 / (sqrt(d) * scale)) \
+    RULE(SCORE_PART_OF_D, 1.0 / (d * scale)) \
+    RULE(SCORE_ROOT_OF_SCALE, 1.0 / sqrt(scale)) \
+    RULE(SCORE_TIMES, by) \
+    RULE(SCORE_OVER, 1.0 / by) \
+    RULE(SCORE_NEGATIVE, -1.0) \
+    RULE(SCORE_OF_D, 1.0 / (sqrt(by) * scale)) \
+    RULE(SCORE_OF_POWER, 1.0 / (sqrt(exp2(ceil(log2(d)))) * scale)) \
+    RULE(SCORE_OF_MULTIPLE, 1.0 / (sqrt(by * ceil(d / by)) * scale)) \
+    RULE(SCORE_OF_CHUNK, 1.0 / (sqrt(x->c) * scale)) \
+    RULE(SCORE_OF_HEADS, 1.0 / (sqrt(d * h) * scale)) \
+    RULE(SCORE_ROUNDED_SCALE, gate_round(type, scale) / scale) \
+    RULE(SCORE_ROUNDED_SCALE_BITS, gate_round(type, scale * LOG2_E) / (scale * LOG2_E))
+
+/* ... or what becomes of score s of key j, which is `distance` keys before the last one; slope is
+ * that of the head, before the one before key j's score. */
+#define EXPLAIN_BENDS(RULE) \
+    RULE(SCORE_ADDED_UP, s + before) \
+    RULE(SCORE_ROUNDED, gate_round(type, s)) \
+    RULE(SCORE_ROUNDED_BITS, gate_round(type, s * LOG2_E) / LOG2_E) \
+    RULE(SCORE_CAPPED, by * tanh(s / by)) \
+    RULE(SCORE_AT_MOST, fmin(s, by)) \
+    RULE(SCORE_MAGNITUDE, fabs(s)) \
+    RULE(SCORE_NOT_BELOW_0, fmax(s, 0.0)) \
+    RULE(SCORE_LESS_BY_DISTANCE, s - slope * distance) \
+    RULE(SCORE_MORE_BY_DISTANCE, s + slope * distance) \
+    RULE(SCORE_MORE_BY_POSITION, s + slope * j)
+
+/* ---- 7: weights ---- */
+
+/* The function that puts them into x->of_n and x->of_o. It returns 0 where the mistake is none of
+ * this row. `group` is of elements that have weights of their own. */
+#define EXPLAIN_WEIGHTS(RULE) \
+    RULE(WEIGHT_OWN, 1) \
+    RULE(ONLINE, explain_weigh_online(x, choice))   /* tile by tile, sums are rescaled */ \
+    RULE(MERGED, explain_weigh_merged(x, choice))   /* part by part */ \
+    RULE(REFERENCE, weigh_against(x, choice))       /* another number than the largest score */ \
+    RULE(OTHER_QUERY, weigh_by_other(x, choice))    /* another query's maximum, of each part */ \
+    RULE(FUNCTION, weigh_otherwise(x, choice))      /* another than exp */ \
+    RULE(PADDED, weigh_padding(x, choice))          /* keys that are none, with values 0 */ \
+    RULE(ROUNDED_SUM, choice->weight.lanes <= choice->parts.tile)   /* explain_rounded_sum() */ \
+    RULE(SHUFFLED, weigh_shuffled(x, choice, group))    /* handed on within some lanes */ \
+    RULE(OWN_WARP, weigh_own_warp(x, choice, group))    /* threads merge their own warp's sums, */ \
+    RULE(OWN_MAXIMUM, weigh_to_own(x, choice, group))   /* or scale to its maximum */ \
+    RULE(EMPTY_PART, weigh_empty_part(x, choice))       /* a part without a key is NaN */
+
+/* ONLINE: what the weights of a tile are taken against, the maximum that is kept, and the logarithm
+ * of what the sums before are to be multiplied by; from WEIGHS_BY_OLD on a weight may overflow. The
+ * maximum was `old`, is `of_tile` in the tile,
+ * and `largest` of both; of another query it was others_before, and is `others`. `lazy` is `old` as
+ * long as it has not grown much. */
+#define EXPLAIN_MAXIMA(RULE) \
+    RULE(KEEPS_LARGEST, largest, largest, old - largest) \
+    RULE(KEEPS_LAST, largest, of_tile, old - largest) \
+    RULE(WEIGHS_BY_OLD, old > -INFINITY ? old : largest, largest, old - largest) \
+    RULE(WEIGHS_BY_TILE, of_tile, largest, old - largest) \
+    RULE(KEEPS_OF_TILE, of_tile, of_tile, old - of_tile) \
+    RULE(KEEPS_LAZILY, largest, lazy, old - lazy) \
+    RULE(RESCALES_FROM_OTHER, largest, largest, others_before - largest) \
+    RULE(RESCALES_TO_OTHER, largest, largest, old - others)
+
+/* ONLINE: the power of that by which n is multiplied, and o; tile 0 is a part's first one. */
+#define EXPLAIN_RESCALES(RULE) \
+    RULE(RESCALES, 1.0, 1.0) \
+    RULE(RESCALES_N_ALONE, 1.0, 0.0) \
+    RULE(RESCALES_O_ALONE, 0.0, 1.0) \
+    RULE(RESCALES_NEITHER, 0.0, 0.0) \
+    RULE(RESCALES_UPSIDE_DOWN, -1.0, -1.0) \
+    RULE(RESCALES_BY_E, LOG2_E, LOG2_E) \
+    RULE(RESCALES_BY_2, LN_2, LN_2) \
+    RULE(RESCALES_N_AT_FIRST, tile < tiles, 1.0) \
+    RULE(RESCALES_O_AT_FIRST, 1.0, tile < tiles)
+
+/* MERGED: the logarithms of what a part's sums n and o are multiplied by; the number that lse is
+ * log(n) more than, NaN where nothing is said of it; and whether a part that is alone is one, too.
+ * The part has maximum m, sum of weights exp(log_n), log-sum-exp m + log_n; `largest` is the
+ * largest maximum, `top` the largest log-sum-exp. `later` is the logarithm of how many parts are
+ * not before this one. */
+#define EXPLAIN_MERGES(RULE) \
+    RULE(MERGE_ADDED_DIVIDED, largest - top, largest - m - log_n, top, 0) \
+    RULE(MERGE_ADDED_O, 0.0, largest - m, largest, 0) \
+    RULE(MERGE_ADDED, largest - m, largest - m, NAN, 0) \
+    RULE(MERGE_BY_MAXIMA, -log_n, -log_n, largest, 1) \
+    RULE(MERGE_ADDED_N, largest - m, 0.0, largest, 0) \
+    RULE(MERGE_BY_NUMBER, largest - m - log_n, largest - top, NAN, 0) \
+    RULE(MERGE_AVERAGED, largest - m - log_n, largest - m - log_n, top, 0) \
+    RULE(MERGE_NATS_AS_BITS, IN_BASE(LN_2), IN_BASE(LN_2), LN_2 * top, 1) \
+    RULE(MERGE_BITS_AS_NATS, IN_BASE(LOG2_E), IN_BASE(LOG2_E), LOG2_E * top, 1) \
+    RULE(MERGE_CARRIED, later, later, largest, 0) \
+    RULE(MERGE_CARRIED_N, later, 0.0, largest, 0) \
+    RULE(MERGE_CARRIED_O, 0.0, later, largest, 0) \
+    RULE(MERGE_KEPT_SHORT, moved(x, choice, j, m), moved(x, choice, j, m), largest, 1)
+#define IN_BASE(unit) (largest - m - log_n + (unit) * (m + log_n - top))
+
+/* OTHER_QUERY, RESCALES_..._OTHER, and the divisor: whose. Rows and heads of the K/V head's group
+ * are numbered, from the first row that shares the chunk on; this one is `query`. */
+#define EXPLAIN_OTHERS(RULE) \
+    RULE(FIRST_OF_GROUP, query / group * group) \
+    RULE(ONE_BEFORE, query - 1) \
+    RULE(ONE_BEHIND, query + 1) \
+    RULE(FIRST_OF_BLOCK, query / block * block) \
+    RULE(FIRST_OF_CHUNK, query % group)
+
+/* REFERENCE: against what; the largest score is `largest`. */
+#define EXPLAIN_REFERENCES(RULE) \
+    RULE(NO_REFERENCE, 0.0) \
+    RULE(FIRST_SCORE, x->score[0]) \
+    RULE(NOT_BELOW, fmax(largest, limit))
+
+/* FUNCTION: of a score that is s below the maximum: s <= 0. */
+#define EXPLAIN_FUNCTIONS(RULE) \
+    RULE(DROPPED, s < -limit ? 0.0 : exp(s)) \
+    RULE(SQUARE, exp(2.0 * s)) \
+    RULE(FIRST_ORDER, fmax(1.0 + s, 0.0)) \
+    RULE(SECOND_ORDER, 1.0 + s + 0.5 * s * s) \
+    RULE(POWER_OF_2, exp2(s)) \
+    RULE(ROUNDED, gate_round(choice->weight.type, exp(s)))
+
+/* ---- 8: what o is divided by, and the log-sum-exp ---- */
+
+/* Where the sum of weights is n. round_bits() leaves so many bits. */
+#define EXPLAIN_DIVISORS(RULE) \
+    RULE(DIVIDES, isnan(x->divisor) ? n : x->divisor) \
+    RULE(DIVIDES_NOT, 1.0) \
+    RULE(DIVIDES_BY_COUNT, x->m) \
+    RULE(DIVIDES_TWICE, n * n) \
+    RULE(DIVIDES_BY_OTHER, explain_other_sum(x, choice->divide.whose)) \
+    RULE(DIVIDES_ROUNDED, round_bits(n, choice->divide.bits, rint)) \
+    RULE(DIVIDES_CUT, round_bits(n, choice->divide.bits, trunc)) \
+    RULE(MULTIPLIES_ROUNDED, 1.0 / round_bits(1.0 / n, choice->divide.bits, rint)) \
+    RULE(MULTIPLIES_CUT, 1.0 / round_bits(1.0 / n, choice->divide.bits, trunc)) \
+    RULE(DIVIDES_BY_ANY, n)  /* explain_write_scaled() */
+
+/* Right is lse = largest + log_n, the largest score and the logarithm of the sum of weights. In
+ * parts `top` is the largest log-sum-exp, NaN where there is one part. From LSE_FACTOR on a
+ * constant is measured. */
+#define EXPLAIN_LSE(RULE) \
+    RULE(LSE_OWN, NAN) \
+    RULE(LSE_IN_BITS, lse / LN_2) \
+    RULE(LSE_TIMES_LN_2, lse * LN_2) \
+    RULE(LSE_LARGEST, largest) \
+    RULE(LSE_NOT_ADDED, log_n) \
+    RULE(LSE_SUM, exp(log_n)) \
+    RULE(LSE_SIGN, -lse) \
+    RULE(LSE_NOT_SCALED, lse / scale) \
+    RULE(LSE_COUNT, largest + log(x->n)) \
+    RULE(LSE_LARGEST_NOT_SCALED, largest / scale + log_n) \
+    RULE(LSE_OF_SELECTED, largest + log_n)   /* keys alone */ \
+    RULE(LSE_LOG_IN_BITS, top + (lse - top) / LN_2) \
+    RULE(LSE_LARGEST_IN_BITS, top / LN_2 + (lse - top)) \
+    RULE(LSE_OF_FIRST_WARP, largest_of_first_warp(x, choice) + log_n) \
+    RULE(LSE_ROUNDED, gate_round(choice->lse.type, lse)) \
+    RULE(LSE_FACTOR, factor * lse) \
+    RULE(LSE_FACTOR_OF_LOG, largest + factor * log_n) \
+    RULE(LSE_FACTOR_OF_LARGEST, factor * largest + log_n)
+
+/* ---- 9: where it is written ---- */
+
+/* The element that is written as element i of d. */
+#define EXPLAIN_WRITES(RULE) \
+    RULE(WRITE_OWN, i) \
+    RULE(WRITE_SHIFTED, i + by) \
+    RULE(WRITE_MODULO, i % by) \
+    RULE(WRITE_PAIRS, i ^ 1) \
+    RULE(WRITE_HALVES, (i + d / 2) % d) \
+    RULE(WRITE_BY, i)        /* that of another row and head, */ \
+    RULE(WRITE_TRANSPOSED, i)    /* in [head][row]; */ \
+    RULE(WRITE_ROUNDED, i)   /* to a type */ \
+    RULE(WRITE_ZERO, i) \
+    RULE(WRITE_NO_NUMBER, i)
+
+/* clang-format on */
+
+#endif
