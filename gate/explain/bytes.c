@@ -343,10 +343,11 @@ static int try_chunk(struct bench *b, int array, int chunk, const int *owner) {
 static int *owners_of(const struct gate_problem *p) {
     int c = p->recipe.chunk_size, n = p->capacity * c;
     int *owner = malloc((size_t)n * sizeof *owner);
-    for (int i = 0; owner != NULL && i < n; i++) {
-        owner[i] = -1;
+    if (owner == NULL) {
+        return NULL;
     }
-    for (int s = 0; owner != NULL && s < p->b; s++) {
+    memset(owner, 0xFF, (size_t)n * sizeof *owner); /* all -1 */
+    for (int s = 0; s < p->b; s++) {
         for (int j = 0; j < p->n_tokens[s]; j++) {
             owner[p->table[s * p->table_width + j / c] * c + j % c] = s;
         }
