@@ -53,7 +53,7 @@
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires at: 0 <= at < w->n_partials;
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  assigns KEPT(attention, w);
   ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
   ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) ==
     chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
@@ -89,7 +89,7 @@ static void keep_part(const struct cp_attention *attention, const struct cp_plan
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires at: 0 <= at < w->n_partials;
   requires ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->part_o);
+  assigns MERGED(attention, w);
   ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
   ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) ==
     \old(part_weight(part_at(w->state, w->o, attention->head_dim, at))) +
@@ -177,7 +177,7 @@ static int shared_keys(const struct cp_attention *attention, const struct cp_pla
   requires row: row_of(*attention, s, row);
   requires place: part_row == row + rows_before(*attention, *plan, i);
   requires before: kept_before_row(*w, *attention, *plan, part_row);
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  assigns KEPT(attention, w);
   ensures tpp_1: kept_before_row(*w, *attention, *plan, part_row + 1);
 */
 static void keep_row(const struct cp_attention *attention, const struct cp_plan *plan,
@@ -192,8 +192,7 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
     size_t first = cp_row_begin(part_row, attention->n_heads);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
         loop invariant tpp_1: kept_before(w->state, w->o, *attention, *plan, first + head);
-        loop assigns head, PARTIALS(attention, w), NUMBERS(attention, w->q);
-        loop variant attention->n_heads - head; */
+        loop assigns head, KEPT(attention, w); loop variant attention->n_heads - head; */
     for (int head = 0; head < attention->n_heads; head++) { /* 4 */
         size_t at = first + (size_t)head;
         //@ ghost one_place(attention, plan, i, s, row, head);
@@ -217,7 +216,7 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
   requires descriptor: 0 <= i < plan->n_shared;
   requires place: part_row == part_row(attention->query_begin, *plan, i);
   requires before: kept_before_row(*w, *attention, *plan, part_row);
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  assigns KEPT(attention, w);
   ensures tpp_1: kept_before_row(*w, *attention, *plan,
     part_row(attention->query_begin, *plan, i + 1));
 */
@@ -229,15 +228,13 @@ static void keep_descriptor(const struct cp_attention *attention, const struct c
         loop invariant place:
           part_row == first_row(attention->query_begin, s) + rows_before(*attention, *plan, i);
         loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
-        loop assigns s, part_row, PARTIALS(attention, w), NUMBERS(attention, w->q);
-        loop variant plan->shared[i].end - s; */
+        loop assigns s, part_row, KEPT(attention, w); loop variant plan->shared[i].end - s; */
     for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) { /* 2 */
         int end = cp_first_row(attention, s + 1);
         /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
             loop invariant place: part_row == row + rows_before(*attention, *plan, i);
             loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
-            loop assigns row, part_row, PARTIALS(attention, w), NUMBERS(attention, w->q);
-            loop variant end - row; */
+            loop assigns row, part_row, KEPT(attention, w); loop variant end - row; */
         for (int row = cp_first_row(attention, s); row < end; row++) {
             keep_row(attention, plan, w, i, s, row, part_row);
             part_row++;
@@ -252,7 +249,7 @@ static void keep_descriptor(const struct cp_attention *attention, const struct c
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires partials: w->n_partials == n_partials(*attention, *plan);
   requires variant: attention->variant != CP_MERGE_AT_ONCE;
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  assigns KEPT(attention, w);
   ensures tpp_1: kept_before(w->state, w->o, *attention, *plan, n_partials(*attention, *plan));
 */
 static void keep_all(const struct cp_attention *attention, const struct cp_plan *plan,
@@ -262,8 +259,7 @@ static void keep_all(const struct cp_attention *attention, const struct cp_plan 
     /*@ loop invariant i: 0 <= i <= plan->n_shared;
         loop invariant place: part_row == part_row(attention->query_begin, *plan, i);
         loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
-        loop assigns i, part_row, PARTIALS(attention, w), NUMBERS(attention, w->q);
-        loop variant plan->n_shared - i; */
+        loop assigns i, part_row, KEPT(attention, w); loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) { /* 1 */
         //@ assert descriptor: plan_descriptor(*plan, i);
         int begin = cp_first_row(attention, plan->shared[i].begin);
@@ -283,7 +279,7 @@ static void keep_all(const struct cp_attention *attention, const struct cp_plan 
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires partials: w->n_partials == n_partials(*attention, *plan);
   requires variant: attention->variant == CP_MERGE_AT_ONCE;
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q);
+  assigns KEPT(attention, w);
   ensures empty: merged_to(w->state, w->o, *attention, *plan, 0);
 */
 static void empty_all(const struct cp_attention *attention, const struct cp_plan *plan,
@@ -296,8 +292,7 @@ static void empty_all(const struct cp_attention *attention, const struct cp_plan
           part_weight(part_at(w->state, w->o, attention->head_dim, x)) == 0.0;
         loop invariant sum: \forall integer x, j; 0 <= x < at ==> 0 <= j < attention->head_dim ==>
           part_sum(part_at(w->state, w->o, attention->head_dim, x), j) == 0.0;
-        loop assigns at, PARTIALS(attention, w), NUMBERS(attention, w->q);
-        loop variant w->n_partials - at; */
+        loop assigns at, KEPT(attention, w); loop variant w->n_partials - at; */
     for (size_t at = 0; at < w->n_partials; at++) {
         empty_part(attention, w, at);
     }
@@ -314,7 +309,7 @@ static void empty_all(const struct cp_attention *attention, const struct cp_plan
   requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
   requires row: row_of(*attention, s, row);
   requires before: merged_before_row(*w, *attention, *plan, i, row);
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->part_o);
+  assigns MERGED(attention, w);
   ensures tpp_4: merged_before_row(*w, *attention, *plan, i, row + 1);
 */
 static void merge_row(const struct cp_attention *attention, const struct cp_plan *plan,
@@ -325,9 +320,7 @@ static void merge_row(const struct cp_attention *attention, const struct cp_plan
     size_t first = cp_row_begin((size_t)row, attention->n_heads);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
         loop invariant tpp_4: merged_before(w->state, w->o, *attention, *plan, i, first + head);
-        loop assigns head, PARTIALS(attention, w), NUMBERS(attention, w->q),
-          NUMBERS(attention, w->part_o);
-        loop variant attention->n_heads - head; */
+        loop assigns head, MERGED(attention, w); loop variant attention->n_heads - head; */
     for (int head = 0; head < attention->n_heads; head++) { /* 4 */
         size_t at = first + (size_t)head;
         //@ assert at: at == row_at(row, attention->n_heads) + head && at < w->n_partials;
@@ -350,7 +343,7 @@ static void merge_row(const struct cp_attention *attention, const struct cp_plan
   requires variant: attention->variant == CP_MERGE_AT_ONCE;
   requires descriptor: 0 <= i < plan->n_shared;
   requires before: merged_to(w->state, w->o, *attention, *plan, i);
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->part_o);
+  assigns MERGED(attention, w);
   ensures tpp_4: merged_to(w->state, w->o, *attention, *plan, i + 1);
 */
 static void merge_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
@@ -360,16 +353,12 @@ static void merge_descriptor(const struct cp_attention *attention, const struct 
     /*@ loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
         loop invariant tpp_4: merged_before_row(*w, *attention, *plan, i,
           first_row(attention->query_begin, s));
-        loop assigns s, PARTIALS(attention, w), NUMBERS(attention, w->q),
-          NUMBERS(attention, w->part_o);
-        loop variant plan->shared[i].end - s; */
+        loop assigns s, MERGED(attention, w); loop variant plan->shared[i].end - s; */
     for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) { /* 2 */
         int end = cp_first_row(attention, s + 1);
         /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
             loop invariant tpp_4: merged_before_row(*w, *attention, *plan, i, row);
-            loop assigns row, PARTIALS(attention, w), NUMBERS(attention, w->q),
-              NUMBERS(attention, w->part_o);
-            loop variant end - row; */
+            loop assigns row, MERGED(attention, w); loop variant end - row; */
         for (int row = cp_first_row(attention, s); row < end; row++) {
             merge_row(attention, plan, w, i, s, row);
         }
@@ -384,7 +373,7 @@ static void merge_descriptor(const struct cp_attention *attention, const struct 
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires partials: w->n_partials == n_partials(*attention, *plan);
   requires variant: attention->variant == CP_MERGE_AT_ONCE;
-  assigns PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->part_o);
+  assigns MERGED(attention, w);
   ensures tpp_4: merged_to(w->state, w->o, *attention, *plan, plan->n_shared);
 */
 static void merge_all(const struct cp_attention *attention, const struct cp_plan *plan,
@@ -392,9 +381,7 @@ static void merge_all(const struct cp_attention *attention, const struct cp_plan
     empty_all(attention, plan, w);
     /*@ loop invariant i: 0 <= i <= plan->n_shared;
         loop invariant tpp_4: merged_to(w->state, w->o, *attention, *plan, i);
-        loop assigns i, PARTIALS(attention, w), NUMBERS(attention, w->q),
-          NUMBERS(attention, w->part_o);
-        loop variant plan->n_shared - i; */
+        loop assigns i, MERGED(attention, w); loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) { /* 1 */
         merge_descriptor(attention, plan, w, i);
     }

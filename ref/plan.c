@@ -20,22 +20,16 @@ static void build_row(struct cp_plan *plan, const struct cp_tree *tree, int s) {
     plan->row[s].n_chunks = n_chunks;
     plan->row[s].n_shared = 0;
     /*@ loop invariant k: 0 <= k <= n_chunks;
-        loop invariant sizes: plan->row[s].n_chunks == n_chunks &&
-          0 <= plan->row[s].n_shared <= k &&
-          plan->row[s].n_tokens == tree_length(*tree, s);
-        loop invariant path: \forall integer j; 0 <= j < k ==>
-          plan_chunk(*plan, s, j) == tree_chunk(*tree, s, j);
-        loop invariant shared: \forall integer j; 0 <= j < k ==>
-          (j < plan->row[s].n_shared <==> tree_shared(*tree, tree_chunk(*tree, s, j)));
+        loop invariant sizes: row_begun(*plan, *tree, s, k);
+        loop invariant path: row_path_to(*plan, *tree, s, k);
+        loop invariant shared: row_shared_to(*plan, *tree, s, k);
         loop assigns k, plan->row[s]; loop variant n_chunks - k; */
     for (int k = 0; k < n_chunks; k++) {
         int chunk = tree->sequence[s].chunk[k];
         plan->row[s].chunk[k] = chunk;
-        /*@ assert used: pool_used(tree->pool, chunk) &&
-              0 <= tree->begin[chunk] < tree->end[chunk]; */
+        //@ assert used: pool_used(tree->pool, chunk) && 0 <= tree->begin[chunk] < tree->end[chunk];
         if (tree->end[chunk] - tree->begin[chunk] >= 2) {
-            /*@ assert above: \forall integer j; 0 <= j < k ==>
-                  tree_shared(*tree, tree_chunk(*tree, s, j)); */
+            //@ assert above: path_is_shared(*tree, s, k);
             plan->row[s].n_shared = k + 1;
         }
     }
@@ -68,40 +62,31 @@ static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s)
     int n_shared = plan->row[s].n_shared;
     /*@ loop invariant k: 0 <= k <= n_shared;
         loop invariant sizes: \at(plan->n_shared, Pre) <= plan->n_shared <= plan->capacity;
-        loop invariant described: \forall integer i; 0 <= i < plan->n_shared ==>
-          plan_describes(*plan, *tree, i);
-        loop invariant before: \forall integer i; 0 <= i < plan->n_shared ==>
-          plan->shared[i].begin < s ||
-          (plan->shared[i].begin == s && tree->depth[plan->shared[i].chunk] < k);
+        loop invariant described: described(*plan, *tree);
+        loop invariant before: listed_above(*plan, *tree, s, k);
         loop invariant sorted: plan_sorted(*plan, plan->n_shared);
-        loop invariant listed: \forall integer x; tree_shared(*tree, x) ==>
-          tree->begin[x] < s || (tree->begin[x] == s && tree->depth[x] < k) ==>
-          plan_lists(*plan, plan->n_shared, x);
-        loop invariant rest: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
-          plan->shared[i] == \at(plan->shared[i], Pre);
+        loop invariant listed: lists_above(*plan, *tree, s, k);
+        loop invariant rest: descriptors_same(\at(*plan, Pre), *plan, plan->n_shared);
         loop assigns k, plan->n_shared, plan->shared[0 .. CP_MAX_CHUNKS - 1];
         loop variant n_shared - k; */
     for (int k = 0; k < n_shared; k++) {
         int chunk = plan->row[s].chunk[k];
-        /*@ assert shared: tree_shared(*tree, chunk) && tree->depth[chunk] == k; */
-        /*@ assert only: \forall integer x; tree_shared(*tree, x) ==> tree->begin[x] == s ==>
-              tree->depth[x] == k ==> x == chunk; */
+        //@ assert shared: tree_shared(*tree, chunk) && tree->depth[chunk] == k;
+        //@ assert only: only_begins(*tree, chunk, s, k);
         if (tree->begin[chunk] == s) {
             int i = plan->n_shared;
-            /*@ assert full: tree->fill[chunk] == tree->chunk_size; */
-            /*@ assert place: k * tree->chunk_size == key_at(k, tree->chunk_size); */
-            /*@ assert above: \forall integer j; 0 <= j < i ==> plan->shared[j].begin < s ||
-                  plan->shared[j].position < key_at(k, tree->chunk_size); */
-            /*@ ghost pigeonhole(plan, chunk); */
+            //@ assert full: tree->fill[chunk] == tree->chunk_size;
+            //@ assert place: k * tree->chunk_size == key_at(k, tree->chunk_size);
+            //@ assert above: positions_above(*plan, i, s, key_at(k, tree->chunk_size));
+            //@ ghost pigeonhole(plan, chunk);
             plan->shared[i].chunk = chunk;
             plan->shared[i].begin = s;
             plan->shared[i].end = tree->end[chunk];
             plan->shared[i].n_tokens = tree->fill[chunk];
             plan->shared[i].position = k * tree->chunk_size;
             plan->n_shared++;
-            /*@ assert still: \forall integer x;
-                  plan_lists(\at(*plan, LoopCurrent), i, x) ==> plan_lists(*plan, i + 1, x); */
-            /*@ assert now: plan_lists(*plan, i + 1, chunk); */
+            //@ assert still: still_listed(\at(*plan, LoopCurrent), *plan, i);
+            //@ assert now: plan_lists(*plan, i + 1, chunk);
         }
     }
 }
@@ -121,29 +106,21 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree) {
     plan->n_shared = 0;
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
         loop invariant stamp: same_stamp(plan->stamp, tree->stamp);
-        loop invariant sizes: plan->capacity == tree->pool.capacity &&
-          plan->chunk_size == tree->chunk_size && plan->n_sequences == tree->n_sequences &&
-          0 <= plan->n_shared <= plan->capacity;
-        loop invariant rows: \forall integer r; 0 <= r < s ==> plan_row_of(*plan, *tree, r);
-        loop invariant lengths: \forall integer r; 0 <= r < s ==>
-          plan->row[r].n_tokens == tree_length(*tree, r);
-        loop invariant described: \forall integer i; 0 <= i < plan->n_shared ==>
-          plan_describes(*plan, *tree, i) && plan->shared[i].begin < s;
+        loop invariant sizes: plan_sizes_of(*plan, *tree);
+        loop invariant rows: rows_to(*plan, *tree, s);
+        loop invariant lengths: lengths_to(*plan, *tree, s);
+        loop invariant described: described_below(*plan, *tree, s);
         loop invariant sorted: plan_sorted(*plan, plan->n_shared);
-        loop invariant listed: \forall integer x; tree_shared(*tree, x) ==> tree->begin[x] < s ==>
-          plan_lists(*plan, plan->n_shared, x);
-        loop invariant other_rows: \forall integer r; s <= r < CP_MAX_SEQUENCES ==>
-          plan->row[r] == \at(plan->row[r], Pre);
-        loop invariant other_descriptors: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
-          plan->shared[i] == \at(plan->shared[i], Pre);
+        loop invariant listed: lists_below(*plan, *tree, s);
+        loop invariant other_rows: rows_same_from(\at(*plan, Pre), *plan, s);
+        loop invariant other_descriptors: descriptors_same(\at(*plan, Pre), *plan, plan->n_shared);
         loop assigns s, plan->n_shared, plan->row[0 .. CP_MAX_SEQUENCES - 1],
-          plan->shared[0 .. CP_MAX_CHUNKS - 1];
-        loop variant tree->n_sequences - s; */
+          plan->shared[0 .. CP_MAX_CHUNKS - 1]; loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
         build_row(plan, tree, s);   /* 1. */
         list_shared(plan, tree, s); /* 2. */
     }
-    /*@ ghost plan_of_is_ok(plan, tree); */
+    //@ ghost plan_of_is_ok(plan, tree);
 }
 
 int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
@@ -165,14 +142,11 @@ int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
         plan->row[s].n_tokens = cp_tree_length(tree, s);
     }
     plan->stamp = tree->stamp;
-    /*@ assert rows: \forall integer s; 0 <= s < tree->n_sequences ==>
-          plan_row_of(*plan, *tree, s); */
-    /*@ assert listed: \forall integer x; tree_shared(*tree, x) ==>
-          plan_lists(*plan, plan->n_shared, x); */
-    /*@ assert described: \forall integer i; 0 <= i < plan->n_shared ==>
-          plan_describes(*plan, *tree, i); */
-    /*@ assert sorted: plan_sorted(*plan, plan->n_shared); */
-    /*@ ghost plan_of_is_ok(plan, tree); */
+    //@ assert rows: rows_to(*plan, *tree, tree->n_sequences);
+    //@ assert listed: lists_below(*plan, *tree, tree->n_sequences);
+    //@ assert described: described(*plan, *tree);
+    //@ assert sorted: plan_sorted(*plan, plan->n_shared);
+    //@ ghost plan_of_is_ok(plan, tree);
     return 0;
 }
 

@@ -14,6 +14,10 @@
 
 #include "chunkproof/plan.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/plan_check.h"
+#endif
+
 /*@
   requires valid: \valid_read(plan);
   assigns \nothing;
@@ -175,11 +179,8 @@ static const char *check_descriptors(const struct cp_plan *plan) {
         loop invariant sorted: plan_sorted(*plan, i);
         loop invariant on_paths: plan_on_paths(*plan, i);
         loop invariant disjoint: plan_disjoint(*plan, i);
-        loop invariant ends: \forall integer j; 0 <= j < i ==>
-          plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
-        loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==> covered_to[k] == 0 ||
-          \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
-            plan->shared[j].end == covered_to[k];
+        loop invariant ends: ends_covered(*plan, i, &covered_to[0]);
+        loop invariant latest: latest_ends(*plan, i, &covered_to[0]);
         loop assigns i, covered_to[0 .. CP_MAX_DEPTH - 1]; loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) {
         if (!descriptor_is_valid(plan, i)) {
@@ -220,20 +221,14 @@ static int rows_are_covered(const struct cp_plan *plan) {
         loop invariant i: 0 <= i <= plan->n_shared;
         loop invariant covers: plan_covers(*plan, s);
         loop invariant begun: \forall integer j; 0 <= j < i ==> plan->shared[j].begin < s;
-        loop invariant ends: \forall integer j; 0 <= j < i ==>
-          plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
-        loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==> covered_to[k] == 0 ||
-          \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
-            plan->shared[j].end == covered_to[k];
+        loop invariant ends: ends_covered(*plan, i, &covered_to[0]);
+        loop invariant latest: latest_ends(*plan, i, &covered_to[0]);
         loop assigns s, i, covered_to[0 .. CP_MAX_DEPTH - 1]; loop variant plan->n_sequences - s; */
     for (int s = 0; s < plan->n_sequences; s++) {
         /*@ loop invariant i: 0 <= i <= plan->n_shared;
             loop invariant begun: \forall integer j; 0 <= j < i ==> plan->shared[j].begin <= s;
-            loop invariant ends: \forall integer j; 0 <= j < i ==>
-              plan->shared[j].end <= covered_to[plan_depth(*plan, j)];
-            loop invariant latest: \forall integer k; 0 <= k < CP_MAX_DEPTH ==>
-              covered_to[k] == 0 || \exists integer j; 0 <= j < i && plan_depth(*plan, j) == k &&
-                plan->shared[j].end == covered_to[k];
+            loop invariant ends: ends_covered(*plan, i, &covered_to[0]);
+            loop invariant latest: latest_ends(*plan, i, &covered_to[0]);
             loop assigns i, covered_to[0 .. CP_MAX_DEPTH - 1]; loop variant plan->n_shared - i; */
         for (; i < plan->n_shared && plan->shared[i].begin <= s; i++) {
             covered_to[descriptor_depth(plan, i)] = plan->shared[i].end;

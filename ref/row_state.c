@@ -103,8 +103,7 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
               j);
         loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
         loop assigns k, *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
-          NUMBERS(attention, w->part_o);
-        loop variant plan->row[s].n_chunks - k; */
+          NUMBERS(attention, w->part_o); loop variant plan->row[s].n_chunks - k; */
     for (int k = plan->row[s].n_shared; k < plan->row[s].n_chunks; k++) {
         //@ ghost own_position(plan, s, k);
         int n_keys = cp_keys_from(visible, k * c, c); /* PLAN-7: visible <= the path's tokens */

@@ -118,8 +118,7 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
         loop invariant errors: \forall integer t; 0 <= t < j ==>
           is_error(row->scratch, row->n_keys, t);
         loop assigns j, largest, smallest, b->largest_z, b->slack,
-          row->scratch[0 .. 2 * row->n_keys - 1];
-        loop variant row->n_keys - j; */
+          row->scratch[0 .. 2 * row->n_keys - 1]; loop variant row->n_keys - j; */
     for (int j = 0; j < row->n_keys; j++) {
         /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
               row_at(row->n_keys, row->head_dim); */

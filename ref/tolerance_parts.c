@@ -294,8 +294,7 @@ static void add_keys(const struct cp_arithmetic *a, const struct cp_counts *coun
     int n = row->n_keys, d = row->head_dim;
     /*@ loop invariant range: 0 <= j <= n;
         loop assigns j, r->weights, r->lost[0 .. CP_TOLERANCE_PARTS - 1],
-          parts[0 .. CP_TOLERANCE_PARTS * d - 1];
-        loop variant n - j; */
+          parts[0 .. CP_TOLERANCE_PARTS * d - 1]; loop variant n - j; */
     for (int j = 0; j < n; j++) {
         //@ assert inside: row_at(j, d) + d <= row_at(n, d);
         struct key_parts key = parts_of_key(a, counts, r, row->scratch[j], row->scratch[n + j]);

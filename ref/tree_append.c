@@ -4,6 +4,7 @@
 
 #ifdef __FRAMAC__
 #include "proofs/logic/tree_append.h"
+#include "proofs/logic/tree_ok.h"
 #endif
 
 /* One more token for sequence s (TREE-10). */
@@ -54,15 +55,13 @@ static void append_one(struct cp_tree *tree, int s, int token) {
     int fill;
     int n_chunks = tree->sequence[s].n_chunks;
     if (cp_tree_needs_chunk(tree, s)) {
-        /*@ assert length: tree_length(*tree, s) ==
-              tokens_in(n_chunks, tree->chunk_size, tree->chunk_size); */
+        //@ assert length: length_is(*tree, s, n_chunks, tree->chunk_size);
         chunk = cp_tree_push_chunk(tree, s, 1);
         tree->stamp.epoch++;
         fill = 1;
     } else {
         chunk = tree->sequence[s].chunk[n_chunks - 1];
-        /*@ assert used: pool_used(tree->pool, chunk); */
-        /*@ assert own: tree->end[chunk] == tree->begin[chunk] + 1 && tree->begin[chunk] == s; */
+        //@ assert own: pool_used(tree->pool, chunk) && tree_own(*tree, chunk, s);
         fill = tree->fill[chunk] + 1;
         /*@ assert length: tree_length(*tree, s) + 1 ==
               tokens_in(n_chunks, tree->chunk_size, fill); */
@@ -72,37 +71,21 @@ static void append_one(struct cp_tree *tree, int s, int token) {
     cp_tree_hash_if_full(tree, chunk);
     /*@ assert longer: tokens_in(tree->sequence[s].n_chunks, tree->chunk_size, fill) ==
           \at(tree_length(*tree, s), Pre) + 1; */
-    /*@ assert last: tree_chunk(*tree, s, tree_depth(*tree, s) - 1) == chunk; */
-    /*@ assert fill: tree_last_fill(*tree, s) == fill; */
-    /*@ assert salts_kept: \forall integer r; 0 <= r < tree->n_sequences ==>
-          tree->sequence[r].salt == \at(tree->sequence[r].salt, Pre); */
-    /*@ assert paths_kept: \forall integer r, k; 0 <= r < tree->n_sequences ==>
-          0 <= k < \at(tree_depth(*tree, r), Pre) ==>
-          tree_chunk(*tree, r, k) == \at(tree_chunk(*tree, r, k), Pre); */
+    //@ assert last: tree_chunk(*tree, s, tree_depth(*tree, s) - 1) == chunk;
+    //@ assert fill: tree_last_fill(*tree, s) == fill;
+    //@ assert paths_kept: paths_kept(\at(*tree, Pre), *tree);
     /*@ assert used_kept: \forall integer x; pool_used(tree->pool, x) ==> x != chunk ==>
           \at(pool_used(tree->pool, x), Pre) &&
           tree->begin[x] == \at(tree->begin[x], Pre) && tree->end[x] == \at(tree->end[x], Pre) &&
           tree->depth[x] == \at(tree->depth[x], Pre) && tree->fill[x] == \at(tree->fill[x], Pre); */
-    /*@ assert ranges: tree_ranges(*tree); */
-    /*@ assert nested: tree_nested(*tree); */
-    /*@ assert private: tree_private(*tree); */
-    /*@ assert paths: tree_paths(*tree); */
-    /*@ assert tokens_kept: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==> x != chunk ==>
-          tree->tokens[x] == \at(tree->tokens[x], Pre) &&
-          tree->hash[x] == \at(tree->hash[x], Pre); */
-    /*@ assert hash: tree->fill[chunk] == tree->chunk_size ==>
-          tree->hash[chunk] == hash_of(tree->tokens[chunk], tree->chunk_size, tree->hash_bits); */
-    /*@ assert apart: \forall integer r, k; 0 <= r < tree->n_sequences ==> r != s ==>
-          0 <= k < tree_depth(*tree, r) ==> pool_used(tree->pool, tree_chunk(*tree, r, k)) &&
-          tree_chunk(*tree, r, k) != chunk; */
-    /*@ assert others: \forall integer r, k, i; 0 <= r < tree->n_sequences ==> r != s ==>
-          0 <= k < tree_depth(*tree, r) ==> 0 <= i < tree->fill[tree_chunk(*tree, r, k)] ==>
-          tree->tokens[tree_chunk(*tree, r, k)].token[i] ==
-            \at(*tree, Pre).tokens[tree_chunk(*tree, r, k)].token[i]; */
-    /*@ assert content: \forall integer k, i; 0 <= k < \at(tree_depth(*tree, s), Pre) ==>
-          0 <= i < \at(tree->fill[tree_chunk(*tree, s, k)], Pre) ==>
-          tree->tokens[tree_chunk(*tree, s, k)].token[i] ==
-            \at(tree->tokens[tree_chunk(*tree, s, k)].token[i], Pre); */
+    //@ assert ranges: tree_ranges(*tree);
+    //@ assert nested: tree_nested(*tree);
+    //@ assert private: tree_private(*tree);
+    //@ assert paths: tree_paths(*tree);
+    //@ assert tokens_kept: tokens_same_but(\at(*tree, Pre), *tree, chunk);
+    //@ assert apart: rows_apart_from(*tree, s, chunk);
+    //@ assert others: other_tokens_kept(\at(*tree, Pre), *tree, s);
+    //@ assert content: its_tokens_kept(\at(*tree, Pre), *tree, s);
 }
 
 /* One more token for each of n sequences, for which there is room. */
@@ -236,15 +219,9 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
     /*@ loop invariant i: 0 <= i <= n;
         loop invariant rows: \forall integer j; 0 <= j < i ==> 0 <= sequence[j] < tree->n_sequences;
         loop invariant last: \forall integer j; 0 <= j < i ==> sequence[j] <= sequence[i - 1];
-        loop invariant increasing: \forall integer j, k; 0 <= j < k < i ==>
-          sequence[j] < sequence[k];
-        loop invariant depth: \forall integer j; 0 <= j < i ==>
-          tree_needs_chunk(*tree, sequence[j]) ==> tree_depth(*tree, sequence[j]) < CP_MAX_DEPTH;
+        loop invariant increasing: in_order(sequence, i);
         loop invariant right: append_right(*tree, sequence, i);
-        loop invariant needed: needed == tree_needed(*tree, sequence, i);
-        loop invariant monotone: \forall integer j; 0 <= j <= i ==>
-          tree_needed(*tree, sequence, j) <= needed;
-        loop invariant few: 0 <= needed <= i;
+        loop invariant needed: batch_needs(*tree, i, sequence, needed);
         loop assigns i, needed; loop variant n - i; */
     for (int i = 0; i < n; i++) {
         int s = sequence[i];
@@ -266,19 +243,9 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
           !among(sequence, n, r); */
     /* 3. */
     append_all(tree, n, sequence, token);
-    /*@ assert on_paths: \forall integer x, s; pool_used(tree->pool, x) ==>
-          tree->begin[x] <= s < tree->end[x] ==>
-          0 <= tree->depth[x] < tree_depth(*tree, s) &&
-          tree_chunk(*tree, s, tree->depth[x]) == x; */
     /* 4. */
     tree->stamp.step++;
-    /*@ assert sizes: tree_sizes(*tree); */
-    /*@ assert ranges: tree_ranges(*tree); */
-    /*@ assert private: tree_private(*tree); */
-    /*@ assert paths: tree_paths(*tree); */
-    /*@ assert cover: tree_cover(*tree); */
-    /*@ assert nested: tree_nested(*tree); */
-    /*@ assert salts: tree_salts(*tree); */
+    //@ ghost tree_is_ok(tree);
     /*@ assert longer: \forall integer i; 0 <= i < n ==>
           tree_length(*tree, sequence[i]) == tree_length(\at(*tree, Pre), sequence[i]) + 1; */
     /*@ assert grown: \forall integer i; 0 <= i < n ==>

@@ -3,6 +3,11 @@
 #include "chunkproof/status.h"
 #include "tree_internal.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_change.h"
+#include "proofs/logic/tree_ok.h"
+#endif
+
 int cp_tree_leave(struct cp_tree *tree, int sequence) {
     if (sequence < 0 || sequence >= tree->n_sequences) {
         return CP_ERROR_ARGUMENT;
@@ -10,16 +15,8 @@ int cp_tree_leave(struct cp_tree *tree, int sequence) {
     cp_tree_release_own(tree, sequence);
     cp_tree_close_row(tree, sequence);
     tree->stamp.epoch++;
-    /*@ assert sizes: tree_sizes(*tree); */
-    /*@ assert ranges: tree_ranges(*tree); */
-    /*@ assert paths: tree_paths(*tree); */
-    /*@ assert left: \forall integer x, s; pool_used(tree->pool, x) ==>
-          tree->begin[x] <= s < tree->end[x] ==>
-          \at(tree->begin[x], Pre) <= (s < sequence ? s : s + 1) < \at(tree->end[x], Pre); */
-    /*@ assert cover: tree_cover(*tree); */
-    /*@ assert private: tree_private(*tree); */
-    /*@ assert nested: tree_nested(*tree); */
-    /*@ assert salts: tree_salts(*tree); */
+    //@ assert left: ranges_left(\at(*tree, Pre), *tree, sequence);
+    //@ ghost tree_is_ok(tree);
     return CP_OK;
 }
 
@@ -48,18 +45,13 @@ int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_for
         forked->copy_from = tree->sequence[sequence].chunk[n_full];
         forked->copy_to = cp_tree_copy_chunk(tree, at, forked->copy_from);
     }
-    /*@ assert partial: n_full < n_chunks ==>
-          tree->fill[forked->copy_to] != tree->chunk_size; */
-    /*@ assert used: \forall integer x; pool_used(tree->pool, x) ==> x != forked->copy_to ==>
-          pool_used(\at(tree->pool, Pre), x) && tree->fill[x] == \at(tree->fill[x], Pre) &&
-          tree->tokens[x] == \at(tree->tokens[x], Pre); */
-    /*@ assert hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree); */
-    /*@ assert depth: tree_depth(*tree, at) == tree_depth(*tree, sequence); */
-    /*@ assert shared: \forall integer k; 0 <= k < n_full ==>
-          tree_chunk(*tree, at, k) == tree_chunk(*tree, sequence, k); */
-    /*@ assert last: n_full < n_chunks ==> tree_chunk(*tree, at, n_full) == forked->copy_to &&
-          tree_chunk(*tree, sequence, n_full) == forked->copy_from; */
-    /*@ assert length: tree_length(*tree, at) == tree_length(*tree, sequence); */
-    /*@ assert tokens: fork_tokens(*tree, sequence); */
+    //@ assert partial: n_full < n_chunks ==> tree->fill[forked->copy_to] != tree->chunk_size;
+    //@ assert used: chunks_kept_but(\at(*tree, Pre), *tree, forked->copy_to);
+    //@ assert hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
+    //@ assert depth: tree_depth(*tree, at) == tree_depth(*tree, sequence);
+    //@ assert shared: path_shared(*tree, at, sequence, n_full);
+    //@ assert last: n_full < n_chunks ==> last_copied(*tree, *forked, sequence, n_full);
+    //@ assert length: tree_length(*tree, at) == tree_length(*tree, sequence);
+    //@ assert tokens: fork_tokens(*tree, sequence);
     return CP_OK;
 }

@@ -7,6 +7,7 @@
 
 #ifdef __FRAMAC__
 #include "proofs/logic/tree_check.h"
+#include "proofs/logic/tree_ok.h"
 #endif
 
 /*@
@@ -20,8 +21,7 @@ static int sizes_are_valid(const struct cp_tree *tree) {
         return 0;
     }
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
-        loop invariant rows: \forall integer r; 0 <= r < s ==>
-          0 <= tree_depth(*tree, r) <= CP_MAX_DEPTH;
+        loop invariant rows: depths_to(*tree, s);
         loop assigns s; loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
         if (tree->sequence[s].n_chunks < 0 || tree->sequence[s].n_chunks > CP_MAX_DEPTH) {
@@ -40,10 +40,7 @@ static int sizes_are_valid(const struct cp_tree *tree) {
 */
 static int ranges_are_valid(const struct cp_tree *tree) {
     /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-        loop invariant ranges: \forall integer x; pool_used(tree->pool, x) ==>
-          tree->pool.pos[x] < i ==>
-          0 <= tree->begin[x] < tree->end[x] <= tree->n_sequences &&
-          1 <= tree->fill[x] <= tree->chunk_size;
+        loop invariant ranges: ranges_to(*tree, i);
         loop assigns i; loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         int x = tree->pool.perm[i];
@@ -71,7 +68,7 @@ static int ranges_are_valid(const struct cp_tree *tree) {
 */
 static const char *check_path(const struct cp_tree *tree, int s) {
     /*@ loop invariant k: 0 <= k <= tree_depth(*tree, s);
-        loop invariant path: \forall integer j; 0 <= j < k ==> path_at(*tree, s, j);
+        loop invariant path: path_to(*tree, s, k);
         loop invariant nested: path_nested(*tree, s, k);
         loop assigns k; loop variant tree_depth(*tree, s) - k; */
     for (int k = 0; k < tree->sequence[s].n_chunks; k++) {
@@ -106,8 +103,7 @@ static const char *check_path(const struct cp_tree *tree, int s) {
 static int is_on_paths(const struct cp_tree *tree, int x) {
     int k = tree->depth[x];
     /*@ loop invariant s: tree->begin[x] <= s <= tree->end[x];
-        loop invariant on: \forall integer r; tree->begin[x] <= r < s ==>
-          0 <= tree->depth[x] < tree_depth(*tree, r) && tree_chunk(*tree, r, tree->depth[x]) == x;
+        loop invariant on: on_paths_to(*tree, x, s);
         loop assigns s; loop variant tree->end[x] - s; */
     for (int s = tree->begin[x]; s < tree->end[x]; s++) {
         if (k < 0 || k >= tree->sequence[s].n_chunks || tree->sequence[s].chunk[k] != x) {
@@ -143,25 +139,20 @@ const char *cp_tree_check(const struct cp_tree *tree) {
         return "TREE-1";
     }
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
-        loop invariant paths: \forall integer r, k; 0 <= r < s ==> 0 <= k < tree_depth(*tree, r) ==>
-          path_at(*tree, r, k);
-        loop invariant nested: \forall integer r; 0 <= r < s ==>
-          path_nested(*tree, r, tree_depth(*tree, r));
+        loop invariant paths: paths_to(*tree, s);
+        loop invariant nested: nested_to(*tree, s);
         loop assigns s, broken; loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
         broken = check_path(tree, s);
         if (broken != NULL) {
-            /*@ assert path: tree_ok(*tree) ==> \forall integer k;
-                  0 <= k < tree_depth(*tree, s) ==> path_at(*tree, s, k); */
+            //@ assert path: tree_ok(*tree) ==> path_to(*tree, s, tree_depth(*tree, s));
             return broken;
         }
     }
     /* No chunk and sequence are looked up twice. So this loop makes no more steps than the paths
      * have entries, however long the ranges are. */
     /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-        loop invariant cover: \forall integer x, s; pool_used(tree->pool, x) ==>
-          tree->pool.pos[x] < i ==> tree->begin[x] <= s < tree->end[x] ==>
-          0 <= tree->depth[x] < tree_depth(*tree, s) && tree_chunk(*tree, s, tree->depth[x]) == x;
+        loop invariant cover: cover_to(*tree, i);
         loop assigns i; loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         /*@ assert used: pool_used(tree->pool, tree->pool.perm[i]); */
@@ -170,10 +161,7 @@ const char *cp_tree_check(const struct cp_tree *tree) {
         }
     }
     /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-        loop invariant private: \forall integer x; pool_used(tree->pool, x) ==>
-          tree->pool.pos[x] < i ==> tree->fill[x] < tree->chunk_size ==>
-          tree->end[x] == tree->begin[x] + 1 &&
-          tree->depth[x] == tree_depth(*tree, tree->begin[x]) - 1;
+        loop invariant private: private_to(*tree, i);
         loop assigns i; loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         /*@ assert used: pool_used(tree->pool, tree->pool.perm[i]); */
@@ -181,19 +169,13 @@ const char *cp_tree_check(const struct cp_tree *tree) {
             return "TREE-2";
         }
     }
-    /*@ assert private: tree_private(*tree); */
-    /*@ assert paths: tree_paths(*tree); */
-    /*@ assert cover: tree_cover(*tree); */
-    /*@ assert nested: tree_nested(*tree); */
-    /*@ assert salts: tree_salts(*tree); */
+    //@ ghost tree_is_ok(tree);
     return NULL;
 }
 
 const char *cp_tree_check_hashes(const struct cp_tree *tree) {
     /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-        loop invariant hashes: \forall integer x; pool_used(tree->pool, x) ==>
-          tree->pool.pos[x] < i ==> tree->fill[x] == tree->chunk_size ==>
-          tree->hash[x] == hash_of(tree->tokens[x], tree->chunk_size, tree->hash_bits);
+        loop invariant hashes: hashes_to(*tree, i);
         loop assigns i; loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
         int x = tree->pool.perm[i];

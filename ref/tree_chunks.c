@@ -2,6 +2,10 @@
 /* Chunks at the end of a path. */
 #include "tree_internal.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_ok.h"
+#endif
+
 int cp_tree_needs_chunk(const struct cp_tree *tree, int s) {
     int n_chunks = tree->sequence[s].n_chunks;
     return n_chunks == 0 || tree->fill[tree->sequence[s].chunk[n_chunks - 1]] == tree->chunk_size;
@@ -38,30 +42,17 @@ static int add_chunk(struct cp_tree *tree, int s, int k, int fill) {
 
 int cp_tree_push_chunk(struct cp_tree *tree, int s, int fill) {
     int n_chunks = tree->sequence[s].n_chunks;
-    /*@ assert no_partial: \forall integer x; pool_used(tree->pool, x) ==>
-          tree->fill[x] < tree->chunk_size ==> tree->begin[x] != s; */
+    //@ assert no_partial: no_partial_of(*tree, s);
     int chunk = add_chunk(tree, s, n_chunks, fill);
     tree->sequence[s].n_chunks = n_chunks + 1;
-    /*@ assert sizes: tree_sizes(*tree); */
-    /*@ assert ranges: tree_ranges(*tree); */
-    /*@ assert paths: tree_paths(*tree); */
-    /*@ assert cover: tree_cover(*tree); */
-    /*@ assert private: tree_private(*tree); */
-    /*@ assert nested: tree_nested(*tree); */
-    /*@ assert salts: tree_salts(*tree); */
+    //@ ghost tree_is_ok(tree);
     return chunk;
 }
 
 int cp_tree_copy_chunk(struct cp_tree *tree, int s, int tail) {
     int chunk = cp_tree_push_chunk(tree, s, tree->fill[tail]);
     tree->tokens[chunk] = tree->tokens[tail];
-    /*@ assert sizes: tree_sizes(*tree); */
-    /*@ assert ranges: tree_ranges(*tree); */
-    /*@ assert private: tree_private(*tree); */
-    /*@ assert paths: tree_paths(*tree); */
-    /*@ assert cover: tree_cover(*tree); */
-    /*@ assert nested: tree_nested(*tree); */
-    /*@ assert salts: tree_salts(*tree); */
+    //@ ghost tree_is_ok(tree);
     return chunk;
 }
 
@@ -77,8 +68,7 @@ void cp_tree_release_own(struct cp_tree *tree, int s) {
         loop invariant freed: \forall integer x; pool_used(tree->pool, x) <==>
           (pool_used(\at(tree->pool, Pre), x) && !(tree_own(*tree, x, s) && tree->depth[x] > k));
         loop assigns k, tree->pool.n_free, tree->pool.perm[0 .. CP_MAX_CHUNKS - 1],
-          tree->pool.pos[0 .. CP_MAX_CHUNKS - 1];
-        loop variant k; */
+          tree->pool.pos[0 .. CP_MAX_CHUNKS - 1]; loop variant k; */
     for (int k = tree->sequence[s].n_chunks - 1; k >= 0; k--) {
         int chunk = tree->sequence[s].chunk[k];
         /*@ assert used: pool_used(\at(tree->pool, Pre), chunk) && tree->depth[chunk] == k; */

@@ -5,6 +5,7 @@
 
 #ifdef __FRAMAC__
 #include "proofs/logic/tree_join.h"
+#include "proofs/logic/tree_ok.h"
 #endif
 
 /* Adds a last chunk with these tokens to sequence s, whose chunks are all full. */
@@ -47,20 +48,13 @@ static int put_chunk(struct cp_tree *tree, int s, const int *token, int first, i
     /*@ loop invariant i: 0 <= i <= n;
         loop invariant tokens: \forall integer j; 0 <= j < i ==>
           tree->tokens[chunk].token[j] == token[first + j];
-        loop invariant others: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==> x != chunk ==>
-          tree->tokens[x] == \at(tree->tokens[x], Pre);
+        loop invariant others: other_tokens_same(\at(*tree, Pre), *tree, chunk);
         loop assigns i, tree->tokens[0 .. CP_MAX_CHUNKS - 1]; loop variant n - i; */
     for (int i = 0; i < n; i++) {
         tree->tokens[chunk].token[i] = token[first + i];
     }
     cp_tree_hash_if_full(tree, chunk);
-    /*@ assert sizes: tree_sizes(*tree); */
-    /*@ assert ranges: tree_ranges(*tree); */
-    /*@ assert private: tree_private(*tree); */
-    /*@ assert paths: tree_paths(*tree); */
-    /*@ assert cover: tree_cover(*tree); */
-    /*@ assert nested: tree_nested(*tree); */
-    /*@ assert salts: tree_salts(*tree); */
+    //@ ghost tree_is_ok(tree);
     return chunk;
 }
 
@@ -105,48 +99,29 @@ static void put_rest(struct cp_tree *tree, int s, int known, const int *token, i
         loop invariant ok: tree_ok(*tree);
         loop invariant free: tree_took(*tree, \at(*tree, Pre), k - known);
         loop invariant last: 0 < k < n_chunks ==> tree_last_fill(*tree, s) == c;
-        loop invariant whole: 0 < k == n_chunks ==>
-          tokens_in(k, c, tree_last_fill(*tree, s)) == n_tokens;
+        loop invariant whole: 0 < k == n_chunks ==> length_is(*tree, s, n_tokens);
         loop invariant content: tree_content(*tree, s, token, c);
-        loop invariant path: \forall integer j; 0 <= j < known ==>
-          tree_chunk(*tree, s, j) == \at(tree_chunk(*tree, s, j), Pre);
+        loop invariant path: path_same(\at(*tree, Pre), *tree, s, known);
         loop invariant private: tree_new_from(*tree, s, known, \at(tree->pool, Pre));
-        loop invariant row: tree->sequence[s].id == \at(tree->sequence[s].id, Pre) &&
-          tree->sequence[s].salt == \at(tree->sequence[s].salt, Pre);
-        loop invariant used: \forall integer x; pool_used(\at(tree->pool, Pre), x) ==>
-          pool_used(tree->pool, x);
-        loop invariant others: \forall integer x; pool_used(\at(tree->pool, Pre), x) ==>
-          tree->fill[x] == \at(tree->fill[x], Pre) && tree->tokens[x] == \at(tree->tokens[x], Pre);
+        loop invariant row: row_same(\at(*tree, Pre), *tree, s);
+        loop invariant used: used_still(\at(*tree, Pre), *tree);
+        loop invariant others: contents_same(\at(*tree, Pre), *tree);
         loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
-        loop assigns k, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
-          tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
-          tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
-          tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[s];
-        loop variant n_chunks - k; */
+        loop assigns k, CHUNKS_OF(tree), tree->sequence[s]; loop variant n_chunks - k; */
     for (int k = known; k < n_chunks; k++) {
         /*@ ghost part_bound(k, c, n_tokens); */
         int first = k * c;
         int n = n_tokens - first < c ? n_tokens - first : c;
-        /*@ assert last: k + 1 == n_chunks ==> n == n_tokens - first; */
+        //@ assert last: k + 1 == n_chunks ==> tokens_in(k + 1, c, n) == n_tokens;
         put_chunk(tree, s, token, first, n);
-        /*@ assert fill: tree_last_fill(*tree, s) == n; */
-        /*@ assert whole: k + 1 == n_chunks ==> tokens_in(k + 1, c, n) == n_tokens; */
-        /*@ assert before: \forall integer j; 0 <= j < k ==>
-              tree_chunk(*tree, s, j) == \at(tree_chunk(*tree, s, j), LoopCurrent) &&
-              pool_used(\at(tree->pool, LoopCurrent), tree_chunk(*tree, s, j)); */
-        /*@ assert kept: \forall integer j; 0 <= j < k ==>
-              tree->fill[tree_chunk(*tree, s, j)] ==
-                \at(tree->fill[tree_chunk(*tree, s, j)], LoopCurrent); */
-        /*@ assert tokens: \forall integer j, i; 0 <= j < k ==>
-              0 <= i < tree->fill[tree_chunk(*tree, s, j)] ==>
-              tree->tokens[tree_chunk(*tree, s, j)].token[i] ==
-                \at(tree->tokens[tree_chunk(*tree, s, j)].token[i], LoopCurrent); */
-        /*@ assert parts: \forall integer j; 0 <= j < k ==> tree_part(*tree, s, j, token, c); */
-        /*@ assert new: tree_part(*tree, s, k, token, c); */
-        /*@ assert depth: tree_depth(*tree, s) == k + 1; */
+        //@ assert fill: tree_last_fill(*tree, s) == n && tree_depth(*tree, s) == k + 1;
+        //@ assert whole: k + 1 == n_chunks ==> length_is(*tree, s, n_tokens);
+        //@ assert before: path_same(\at(*tree, LoopCurrent), *tree, s, k);
+        //@ assert content: path_content_same(\at(*tree, LoopCurrent), *tree, s, k);
+        //@ assert parts: parts_to(*tree, s, k, token, c);
+        //@ assert new: tree_part(*tree, s, k, token, c);
     }
-    /*@ assert none: n_chunks == 0 ==> n_tokens == 0; */
-    /*@ assert length: tokens_in(n_chunks, c, tree_last_fill(*tree, s)) == n_tokens; */
+    //@ assert length: length_is(*tree, s, n_tokens);
 }
 
 /* Example (the tree of tree_internal.h): the prompt 1 2 3 4 9 joins.
@@ -183,56 +158,38 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
     struct cp_match match = cp_tree_lookup(tree, token, n_tokens, salt, hash);
     int n = match.n_chunks;
     if (n_chunks - n > tree->pool.n_free) {
-        /*@ assert lacks: prompt_hashed(*tree, token, n_tokens, hash) ==>
-              join_lacks(*tree, token, n_tokens, salt); */
+        //@ assert lacks: join_must_lack(*tree, token, n_tokens, salt, hash);
         return CP_ERROR_POOL_FULL;
     }
     /* 3. */
     int from = match.sequence;
     int at = tree->n_sequences;
     if (n > 0) {
-        /*@ assert last: pool_used(tree->pool, tree_chunk(*tree, from, n - 1)); */
+        //@ assert last: pool_used(tree->pool, tree_chunk(*tree, from, n - 1));
         at = tree->end[tree->sequence[from].chunk[n - 1]];
     }
-    /*@ ghost quotient_of_product(match.n_tokens, n, c); */
-    /*@ assert reach: \forall integer x; n > 0 ==> pool_used(tree->pool, x) ==>
-          tree_on(*tree, from, n, x) ==> tree->begin[x] < at <= tree->end[x]; */
-    /*@ assert beside: n > 0 ==> \forall integer k; 0 <= k < n ==>
-          tree_chunk(*tree, at - 1, k) == tree_chunk(*tree, from, k); */
-    /*@ assert inside: \forall integer x; pool_used(tree->pool, x) ==>
-          tree->begin[x] < at < tree->end[x] ==> n > 0 && tree_on(*tree, from, n, x); */
-    /*@ assert found: \forall integer k, i; 0 <= k < n ==> 0 <= i < c ==>
-          tree->tokens[tree_chunk(*tree, from, k)].token[i] == token[k * c + i]; */
+    //@ ghost quotient_of_product(match.n_tokens, n, c);
+    //@ assert reach: n > 0 ==> path_reaches(*tree, from, n, at);
+    //@ assert beside: n > 0 ==> path_shared(*tree, at - 1, from, n);
+    //@ assert inside: only_path_inside(*tree, from, n, at);
+    //@ assert found: path_found(*tree, from, n, token, c);
     /* 4. */
     cp_tree_new_row(tree, from, n, at, id, salt);
-    /*@ assert tokens: \forall integer k, i; 0 <= k < n ==> 0 <= i < c ==>
-          tree->tokens[tree_chunk(*tree, at, k)].token[i] == token[k * c + i]; */
-    /*@ assert full: \forall integer k; 0 <= k < n ==>
-          tree->fill[tree_chunk(*tree, at, k)] == c; */
-    /*@ assert parts: \forall integer k; 0 <= k < n ==> tree_part(*tree, at, k, token, c); */
+    //@ assert tokens: path_found(*tree, at, n, token, c);
     /* 5. */
     put_rest(tree, at, n, token, n_tokens);
-    /*@ assert shared: n > 0 ==>
-          tree_chunk(*tree, at, n - 1) == tree_chunk(\at(*tree, Pre), from, n - 1); */
-    /*@ assert last_shared: n > 0 ==>
-          tree_last_shared(*tree, at, match.n_tokens / c) == tree_chunk(*tree, at, n - 1); */
-    /*@ assert some: match.n_tokens > 0 ==> n > 0; */
-    /*@ assert begin: match.n_tokens > 0 ==>
-          \at(*tree, Pre).begin[tree_last_shared(*tree, at, match.n_tokens / c)] <= from; */
-    /*@ assert first: hashes_right(\at(*tree, Pre), token, hash, n_tokens / c) ==>
-          \forall integer s; 0 <= s < from ==> \at(*tree, Pre).sequence[s].salt == salt ==>
-          !tree_matches(\at(*tree, Pre), s, token, match.n_tokens / c); */
-    /*@ assert new_row: join_row(*tree, at, n_tokens, salt, id); */
-    /*@ assert new_shared: join_shared(\at(*tree, Pre), *tree, at, match.n_tokens / c); */
-    /*@ assert new_own: join_own(\at(*tree, Pre), *tree, at, match.n_tokens / c, n_tokens); */
-    /*@ assert new_first: match.n_tokens > 0 ==>
-          prompt_hashed(\at(*tree, Pre), token, n_tokens, hash) ==>
-          join_first(\at(*tree, Pre), *tree, at, n, token, salt); */
+    //@ assert shared: n > 0 ==> last_shared(\at(*tree, Pre), *tree, at, from, n);
+    //@ assert some: match.n_tokens > 0 ==> n > 0;
+    //@ assert new_row: join_row(*tree, at, n_tokens, salt, id);
+    //@ assert new_shared: join_shared(\at(*tree, Pre), *tree, at, match.n_tokens / c);
+    //@ assert new_own: join_own(\at(*tree, Pre), *tree, at, match.n_tokens / c, n_tokens);
+    /*@ assert new_first: prompt_first(\at(*tree, Pre), *tree, at, match.n_tokens / c, token,
+          n_tokens, hash, salt); */
     joined->sequence = at;
     joined->n_shared = match.n_tokens;
-    /*@ assert counts: 0 <= joined->n_shared <= n_tokens && joined->n_shared % c == 0 &&
-          tree->n_sequences == \at(tree->n_sequences, Pre) + 1; */
-    /*@ assert stamp: next_epoch(\at(tree->stamp, Pre), tree->stamp); */
-    /*@ assert joined: join_of(\at(*tree, Pre), *tree, *joined, token, n_tokens, salt, id); */
+    //@ assert counts: 0 <= joined->n_shared <= n_tokens && joined->n_shared % c == 0;
+    //@ assert one_more: tree->n_sequences == \at(tree->n_sequences, Pre) + 1;
+    //@ assert stamp: next_epoch(\at(tree->stamp, Pre), tree->stamp);
+    //@ assert joined: join_of(\at(*tree, Pre), *tree, *joined, token, n_tokens, salt, id);
     return CP_OK;
 }

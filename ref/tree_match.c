@@ -16,17 +16,13 @@ unsigned long long cp_tree_hash(const int *token, int n, int bits) {
         return 0;
     }
     /*@ loop invariant k: 0 <= k <= n;
-        loop invariant h: \forall struct cp_tokens chunk;
-          (\forall integer i; 0 <= i < k ==> chunk.token[i] == token[i]) ==>
-            h == hash_of_first(chunk, k);
+        loop invariant h: hash_begun(h, token, k);
         loop assigns k, h; loop variant n - k; */
     for (int k = 0; k < n; k++) {
         h = (h ^ (unsigned)token[k]) * 1099511628211ULL;
     }
     /*@ ghost unsigned long long whole = h; */
-    /*@ assert whole: \forall struct cp_tokens chunk;
-          (\forall integer i; 0 <= i < n ==> chunk.token[i] == token[i]) ==>
-            whole == hash_of_first(chunk, n); */
+    //@ assert whole: hash_begun(whole, token, n);
     h = (h ^ (h >> 32)) * 0x9E3779B97F4A7C15ULL;
     /*@ assert cut: (h >> (64 - bits)) == hash_cut(whole, bits); */
     return h >> (64 - bits);
@@ -143,19 +139,14 @@ struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int
     int s = 0;
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
         loop invariant known: 0 <= known <= n_full;
-        loop invariant known_match: s < tree->n_sequences ==>
-          tree_matches(*tree, s, token, known) &&
-          (known > 0 ==> tree->sequence[s].salt == salt);
+        loop invariant known_match: known_matches(*tree, s, token, known, salt);
         loop invariant best: 0 <= best.n_chunks <= n_full &&
           best.n_tokens == best.n_chunks * tree->chunk_size && 0 <= best.n_tokens <= n_tokens;
         loop invariant none: best.n_chunks == 0 ==> best.sequence == -1;
-        loop invariant match: best.n_chunks > 0 ==>
-          0 <= best.sequence < s && tree->sequence[best.sequence].salt == salt &&
-          tree_matches(*tree, best.sequence, token, best.n_chunks);
-        loop invariant longest: hashes_right(*tree, token, hash, n_full) ==>
-          no_longer(*tree, s, best.n_chunks, token, n_full, salt);
-        loop invariant first: hashes_right(*tree, token, hash, n_full) ==> best.n_chunks > 0 ==>
-          no_longer(*tree, best.sequence, best.n_chunks - 1, token, n_full, salt);
+        loop invariant before: best.n_chunks > 0 ==> 0 <= best.sequence < s;
+        loop invariant match: match_found(*tree, best, token, salt);
+        loop invariant longest: is_longest(*tree, s, best.n_chunks, token, n_full, salt, hash);
+        loop invariant first: is_first(*tree, best, token, n_full, salt, hash);
         loop assigns s, known, best; loop variant tree->n_sequences - s; */
     while (s < tree->n_sequences && best.n_chunks < n_full) {
         /* 1. How many chunks match? */
@@ -173,10 +164,8 @@ struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int
             int chunk = tree->sequence[s].chunk[k];
             /*@ assert used: pool_used(tree->pool, chunk); */
             next = tree->end[chunk];
-            /*@ assert on: \forall integer r; s <= r < next ==> k < tree_depth(*tree, r) &&
-                  tree_chunk(*tree, r, k) == chunk; */
-            /*@ assert salts: \forall integer r; s <= r < next ==>
-                  tree->sequence[r].salt == tree->sequence[s].salt; */
+            //@ assert on: all_have(*tree, s, next, k, chunk);
+            //@ assert salts: all_of_salt(*tree, s, next, tree->sequence[s].salt);
         }
         /*@ assert no_further: hashes_right(*tree, token, hash, n_full) ==>
               \forall integer r, m; s <= r < next ==> tree->sequence[r].salt == salt ==>
@@ -187,9 +176,7 @@ struct cp_match cp_tree_lookup(const struct cp_tree *tree, const int *token, int
         while (k > 0 && tree->end[tree->sequence[s].chunk[k - 1]] <= next) {
             k--;
         }
-        /*@ assert shared: next < tree->n_sequences ==> \forall integer j; 0 <= j < k ==>
-              j < tree_depth(*tree, next) &&
-              tree_chunk(*tree, next, j) == tree_chunk(*tree, s, j); */
+        //@ assert shared: next < tree->n_sequences ==> has_path_of(*tree, next, s, k);
         s = next;
         known = k;
     }

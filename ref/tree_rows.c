@@ -12,6 +12,10 @@
  */
 #include "tree_internal.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/tree_rows.h"
+#endif
+
 /* Makes room for a sequence at index `at`: rows and ranges behind it move up by one. The new row is
  * in the range of every chunk that `at` was strictly inside of. */
 /*@
@@ -33,24 +37,16 @@
 */
 static void open_row(struct cp_tree *tree, int at) {
     /*@ loop invariant s: at <= s <= tree->n_sequences;
-        loop invariant moved: \forall integer r; s < r <= tree->n_sequences ==>
-          tree->sequence[r] == \at(tree->sequence[r - 1], Pre);
-        loop invariant kept: \forall integer r; 0 <= r <= s && r < tree->n_sequences ==>
-          tree->sequence[r] == \at(tree->sequence[r], Pre);
+        loop invariant moved: rows_moved_up(\at(*tree, Pre), *tree, s + 1, tree->n_sequences + 1);
+        loop invariant kept: rows_same(\at(*tree, Pre), *tree, 0, s + 1);
         loop assigns s, tree->sequence[0 .. CP_MAX_SEQUENCES - 1]; loop variant s; */
     for (int s = tree->n_sequences; s > at; s--) {
         tree->sequence[s] = tree->sequence[s - 1];
     }
     tree->n_sequences++;
     /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-        loop invariant begin: \forall integer x; pool_used(tree->pool, x) &&
-          tree->pool.pos[x] < i ==>
-          tree->begin[x] == \at(tree->begin[x], Pre) + (\at(tree->begin[x], Pre) >= at ? 1 : 0);
-        loop invariant end: \forall integer x; pool_used(tree->pool, x) && tree->pool.pos[x] < i ==>
-          tree->end[x] == \at(tree->end[x], Pre) + (\at(tree->end[x], Pre) > at ? 1 : 0);
-        loop invariant rest: \forall integer x; pool_used(tree->pool, x) &&
-          tree->pool.pos[x] >= i ==>
-          tree->begin[x] == \at(tree->begin[x], Pre) && tree->end[x] == \at(tree->end[x], Pre);
+        loop invariant opened: ranges_opened(\at(*tree, Pre), *tree, at, i);
+        loop invariant rest: ranges_same_from(\at(*tree, Pre), *tree, i);
         loop assigns i, tree->begin[0 .. CP_MAX_CHUNKS - 1], tree->end[0 .. CP_MAX_CHUNKS - 1];
         loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {
@@ -83,25 +79,16 @@ static void open_row(struct cp_tree *tree, int at) {
 */
 static void share_path(struct cp_tree *tree, int from, int n, int at) {
     /*@ loop invariant k: 0 <= k <= n;
-        loop invariant path: \forall integer j; 0 <= j < k ==>
-          tree_chunk(*tree, at, j) == tree_chunk(*tree, from, j);
-        loop invariant others: \forall integer x; 0 <= x < CP_MAX_CHUNKS ==>
-          (\forall integer j; 0 <= j < k ==> tree_chunk(*tree, from, j) != x) ==>
-            tree->end[x] == \at(tree->end[x], Pre);
-        loop invariant end: \forall integer j; 0 <= j < k ==>
-          tree->end[tree_chunk(*tree, from, j)] ==
-            (\at(tree->end[tree_chunk(*tree, from, j)], Pre) == at ? at + 1 :
-              \at(tree->end[tree_chunk(*tree, from, j)], Pre));
+        loop invariant path: path_shared(*tree, at, from, k);
+        loop invariant others: ends_same_off(\at(*tree, Pre), *tree, from, k);
+        loop invariant end: ends_reach(\at(*tree, Pre), *tree, from, k, at);
         loop assigns k, tree->end[0 .. CP_MAX_CHUNKS - 1],
-          tree->sequence[at].chunk[0 .. CP_MAX_DEPTH - 1];
-        loop variant n - k; */
+          tree->sequence[at].chunk[0 .. CP_MAX_DEPTH - 1]; loop variant n - k; */
     for (int k = 0; k < n; k++) {
         int chunk = tree->sequence[from].chunk[k];
         tree->sequence[at].chunk[k] = chunk;
         tree->end[chunk] += tree->end[chunk] == at ? 1 : 0;
-        /*@ assert others: \forall integer x;
-              (\forall integer j; 0 <= j < k + 1 ==> tree_chunk(*tree, from, j) != x) ==>
-              x != chunk && (\forall integer j; 0 <= j < k ==> tree_chunk(*tree, from, j) != x); */
+        //@ assert others: off_path_next(*tree, from, k);
     }
 }
 
@@ -146,109 +133,33 @@ static void insert_row(struct cp_tree *tree, int from, int n, int at, long long 
     tree->sequence[at].id = id;
     tree->sequence[at].salt = salt;
     tree->sequence[at].n_chunks = n;
-    /*@ assert opened: \forall integer x; pool_used(tree->pool, x) ==>
-          tree->begin[x] == \at(*tree, Pre).begin[x] + (\at(*tree, Pre).begin[x] >= at ? 1 : 0) &&
-          tree->end[x] == \at(*tree, Pre).end[x] + (\at(*tree, Pre).end[x] > at ? 1 : 0); */
-    /*@ assert path: \forall integer k; 0 <= k < n ==>
-          tree_chunk(*tree, from, k) == tree_chunk(\at(*tree, Pre), from, k); */
+    //@ assert opened: ranges_opened(\at(*tree, Pre), *tree, at, tree->pool.capacity);
+    //@ assert path: path_same(\at(*tree, Pre), *tree, from, n);
     share_path(tree, from, n, at);
-    /*@ assert off: \forall integer x; pool_used(tree->pool, x) ==>
-          !(n > 0 && tree_on(\at(*tree, Pre), from, n, x)) ==>
-          \forall integer k; 0 <= k < n ==> tree_chunk(\at(*tree, Pre), from, k) != x; */
+    //@ assert off: off_path(\at(*tree, Pre), from, n);
 }
 
 void cp_tree_new_row(struct cp_tree *tree, int from, int n, int at, long long id,
                      unsigned long long salt) {
-    /*@ assert owner: \forall integer x; pool_used(tree->pool, x) ==> n > 0 ==>
-          tree->begin[x] <= from < tree->end[x] ==> tree->depth[x] < n ==>
-          tree_on(*tree, from, n, x); */
-    /*@ assert whole: \forall integer x; pool_used(tree->pool, x) ==> n > 0 ==>
-          tree->fill[x] < tree->chunk_size ==> !tree_on(*tree, from, n, x); */
-    /*@ assert up: \forall integer r, j, k; n > 0 ==> 0 <= r < tree->n_sequences ==>
-          0 <= j <= k < tree_depth(*tree, r) ==>
-          tree_on(*tree, from, n, tree_chunk(*tree, r, k)) ==>
-          tree_on(*tree, from, n, tree_chunk(*tree, r, j)); */
+    //@ ghost struct cp_tree was = *tree;
     insert_row(tree, from, n, at, id, salt);
-    /*@ assert paths_before: \forall integer r, k; 0 <= r < tree->n_sequences ==> r < at ==>
-          0 <= k < tree_depth(*tree, r) ==> pool_used(tree->pool, tree_chunk(*tree, r, k)) &&
-          tree->depth[tree_chunk(*tree, r, k)] == k &&
-          tree->begin[tree_chunk(*tree, r, k)] <= r < tree->end[tree_chunk(*tree, r, k)]; */
-    /*@ assert paths_at: \forall integer r, k; 0 <= r < tree->n_sequences ==> r == at ==>
-          0 <= k < tree_depth(*tree, r) ==> pool_used(tree->pool, tree_chunk(*tree, r, k)) &&
-          tree->depth[tree_chunk(*tree, r, k)] == k &&
-          tree->begin[tree_chunk(*tree, r, k)] <= r < tree->end[tree_chunk(*tree, r, k)]; */
-    /*@ assert paths_behind: \forall integer r, k; 0 <= r < tree->n_sequences ==> r > at ==>
-          0 <= k < tree_depth(*tree, r) ==> pool_used(tree->pool, tree_chunk(*tree, r, k)) &&
-          tree->depth[tree_chunk(*tree, r, k)] == k &&
-          tree->begin[tree_chunk(*tree, r, k)] <= r < tree->end[tree_chunk(*tree, r, k)]; */
-    /*@ assert cover_before: \forall integer x, r; pool_used(tree->pool, x) ==> r < at ==>
-          tree->begin[x] <= r < tree->end[x] ==>
-          0 <= tree->depth[x] < tree_depth(*tree, r) &&
-          tree_chunk(*tree, r, tree->depth[x]) == x; */
-    /*@ assert cover_at: \forall integer x, r; pool_used(tree->pool, x) ==> r == at ==>
-          tree->begin[x] <= r < tree->end[x] ==>
-          0 <= tree->depth[x] < tree_depth(*tree, r) &&
-          tree_chunk(*tree, r, tree->depth[x]) == x; */
-    /*@ assert cover_behind: \forall integer x, r; pool_used(tree->pool, x) ==> r > at ==>
-          tree->begin[x] <= r < tree->end[x] ==>
-          0 <= tree->depth[x] < tree_depth(*tree, r) &&
-          tree_chunk(*tree, r, tree->depth[x]) == x; */
-    /*@ assert sizes: tree_sizes(*tree); */
-    /*@ assert ranges: tree_ranges(*tree); */
-    /*@ assert partial: \forall integer x; pool_used(tree->pool, x) ==>
-          tree->fill[x] < tree->chunk_size ==> tree->begin[x] != at &&
-          tree->end[x] == tree->begin[x] + 1; */
-    /*@ assert private: tree_private(*tree); */
-    /*@ assert nested_before: \forall integer r, j, k; 0 <= r < tree->n_sequences ==> r < at ==>
-          0 <= j <= k < tree_depth(*tree, r) ==>
-          tree->begin[tree_chunk(*tree, r, j)] <= tree->begin[tree_chunk(*tree, r, k)] &&
-          tree->end[tree_chunk(*tree, r, k)] <= tree->end[tree_chunk(*tree, r, j)]; */
-    /*@ assert nested_at: \forall integer r, j, k; 0 <= r < tree->n_sequences ==> r == at ==>
-          0 <= j <= k < tree_depth(*tree, r) ==>
-          tree->begin[tree_chunk(*tree, r, j)] <= tree->begin[tree_chunk(*tree, r, k)] &&
-          tree->end[tree_chunk(*tree, r, k)] <= tree->end[tree_chunk(*tree, r, j)]; */
-    /*@ assert nested_behind: \forall integer r, j, k; 0 <= r < tree->n_sequences ==> r > at ==>
-          0 <= j <= k < tree_depth(*tree, r) ==>
-          tree->begin[tree_chunk(*tree, r, j)] <= tree->begin[tree_chunk(*tree, r, k)] &&
-          tree->end[tree_chunk(*tree, r, k)] <= tree->end[tree_chunk(*tree, r, j)]; */
-    /*@ assert salts_before: \forall integer x, r; pool_used(tree->pool, x) ==> r < at ==>
-          tree->begin[x] <= r < tree->end[x] ==>
-          tree->sequence[r].salt == tree->sequence[tree->begin[x]].salt; */
-    /*@ assert salts_at: \forall integer x, r; pool_used(tree->pool, x) ==> r == at ==>
-          tree->begin[x] <= r < tree->end[x] ==>
-          tree->sequence[r].salt == tree->sequence[tree->begin[x]].salt; */
-    /*@ assert salts_behind: \forall integer x, r; pool_used(tree->pool, x) ==> r > at ==>
-          tree->begin[x] <= r < tree->end[x] ==>
-          tree->sequence[r].salt == tree->sequence[tree->begin[x]].salt; */
-    /*@ assert paths: tree_paths(*tree); */
-    /*@ assert cover: tree_cover(*tree); */
-    /*@ assert nested: tree_nested(*tree); */
-    /*@ assert salts: tree_salts(*tree); */
+    //@ ghost inserted_is_ok(was, tree, from, n, at);
 }
 
 void cp_tree_close_row(struct cp_tree *tree, int at) {
     tree->n_sequences--;
     /*@ loop invariant s: at <= s <= tree->n_sequences;
-        loop invariant before: \forall integer r; 0 <= r < at ==>
-          tree->sequence[r] == \at(tree->sequence[r], Pre);
-        loop invariant moved: \forall integer r; at <= r < s ==>
-          tree->sequence[r] == \at(tree->sequence[r + 1], Pre);
-        loop invariant rest: \forall integer r; s <= r <= tree->n_sequences ==>
-          tree->sequence[r] == \at(tree->sequence[r], Pre);
+        loop invariant before: rows_same(\at(*tree, Pre), *tree, 0, at);
+        loop invariant moved: rows_moved_down(\at(*tree, Pre), *tree, at, s);
+        loop invariant rest: rows_same(\at(*tree, Pre), *tree, s, tree->n_sequences + 1);
         loop assigns s, tree->sequence[0 .. CP_MAX_SEQUENCES - 1];
         loop variant tree->n_sequences - s; */
     for (int s = at; s < tree->n_sequences; s++) {
         tree->sequence[s] = tree->sequence[s + 1];
     }
     /*@ loop invariant i: tree->pool.n_free <= i <= tree->pool.capacity;
-        loop invariant begin: \forall integer x; pool_used(tree->pool, x) &&
-          tree->pool.pos[x] < i ==>
-          tree->begin[x] == \at(tree->begin[x], Pre) - (\at(tree->begin[x], Pre) > at ? 1 : 0);
-        loop invariant end: \forall integer x; pool_used(tree->pool, x) && tree->pool.pos[x] < i ==>
-          tree->end[x] == \at(tree->end[x], Pre) - (\at(tree->end[x], Pre) > at ? 1 : 0);
-        loop invariant rest: \forall integer x; pool_used(tree->pool, x) &&
-          tree->pool.pos[x] >= i ==>
-          tree->begin[x] == \at(tree->begin[x], Pre) && tree->end[x] == \at(tree->end[x], Pre);
+        loop invariant closed: ranges_closed(\at(*tree, Pre), *tree, at, i);
+        loop invariant rest: ranges_same_from(\at(*tree, Pre), *tree, i);
         loop assigns i, tree->begin[0 .. CP_MAX_CHUNKS - 1], tree->end[0 .. CP_MAX_CHUNKS - 1];
         loop variant tree->pool.capacity - i; */
     for (int i = tree->pool.n_free; i < tree->pool.capacity; i++) {

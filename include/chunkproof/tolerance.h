@@ -184,20 +184,18 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
   requires valid: \valid_read(arithmetic) && \valid_read(counts) && \valid_read(row);
   requires valid_row: row_valid(*row) && results_valid_for(*row, expected, bound);
   requires valid_lse: lse != \null ==> \valid(lse) && \valid(lse_bound + (0 .. 0));
-  requires apart: \separated(arithmetic, counts, row, SCRATCH_OF(row), COLUMNS_OF(row, expected),
-    COLUMNS_OF(row, bound));
+  requires apart: ROW_APART(arithmetic, counts, row, expected, bound);
   requires apart_row: results_apart_from(*row, expected, bound);
   requires apart_lse: lse != \null ==> \separated(lse, lse_bound, arithmetic, counts, row,
     SCRATCH_OF(row), COLUMNS_OF(row, expected), COLUMNS_OF(row, bound));
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts) && 0.0 <= lse_error;
-  assigns *(SCRATCH_OF(row)), *(COLUMNS_OF(row, expected)), *(COLUMNS_OF(row, bound)), *lse,
-    *lse_bound;
+  assigns *(SCRATCH_OF(row)), RESULTS_OF_ROW(row, expected, bound), *lse, *lse_bound;
   ensures num_10_bound: are_bounds(bound, row->head_dim);
   ensures num_11_bound: lse != \null ==> is_bound(*lse_bound);
   behavior not_asked_for_lse: assumes lse == \null;
-    assigns *(SCRATCH_OF(row)), *(COLUMNS_OF(row, expected)), *(COLUMNS_OF(row, bound));
+    assigns *(SCRATCH_OF(row)), RESULTS_OF_ROW(row, expected, bound);
   behavior no_key: assumes row->n_keys < 1;
-    assigns *(COLUMNS_OF(row, expected)), *(COLUMNS_OF(row, bound)), *lse, *lse_bound;
+    assigns RESULTS_OF_ROW(row, expected, bound), *lse, *lse_bound;
     ensures num_12_zeros: none_claimed(expected, bound, row->head_dim);
     ensures num_12_lse: lse != \null ==> !finite(*lse) && !finite(*lse_bound);
 */

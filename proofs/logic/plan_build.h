@@ -8,6 +8,56 @@
 
 #include "chunkproof/plan.h"
 
+/*@
+  // Row s has the first k chunks of its path; those that are shared come first.
+  predicate row_begun(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+    p.row[s].n_chunks == tree_depth(t, s) && 0 <= p.row[s].n_shared <= k &&
+    p.row[s].n_tokens == tree_length(t, s);
+  predicate row_path_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+    \forall integer j; 0 <= j < k ==> plan_chunk(p, s, j) == tree_chunk(t, s, j);
+  predicate row_shared_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+    \forall integer j; 0 <= j < k ==>
+      (j < p.row[s].n_shared <==> tree_shared(t, tree_chunk(t, s, j)));
+  predicate path_is_shared(struct cp_tree t, integer s, integer k) =
+    \forall integer j; 0 <= j < k ==> tree_shared(t, tree_chunk(t, s, j));
+
+  // Each descriptor is that of a shared chunk, which begins before s, or at s and above depth k;
+  // and each such chunk has one.
+  predicate described(struct cp_plan p, struct cp_tree t) =
+    \forall integer i; 0 <= i < p.n_shared ==> plan_describes(p, t, i);
+  predicate described_below(struct cp_plan p, struct cp_tree t, integer s) =
+    \forall integer i; 0 <= i < p.n_shared ==> plan_describes(p, t, i) && p.shared[i].begin < s;
+  predicate listed_above(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+    \forall integer i; 0 <= i < p.n_shared ==> p.shared[i].begin < s ||
+      (p.shared[i].begin == s && t.depth[p.shared[i].chunk] < k);
+  predicate lists_above(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+    \forall integer x; tree_shared(t, x) ==>
+      t.begin[x] < s || (t.begin[x] == s && t.depth[x] < k) ==> plan_lists(p, p.n_shared, x);
+  predicate lists_below(struct cp_plan p, struct cp_tree t, integer s) =
+    \forall integer x; tree_shared(t, x) ==> t.begin[x] < s ==> plan_lists(p, p.n_shared, x);
+  // Chunk x alone begins at s, at depth k.
+  predicate only_begins(struct cp_tree t, integer x, integer s, integer k) =
+    \forall integer y; tree_shared(t, y) ==> t.begin[y] == s ==> t.depth[y] == k ==> y == x;
+  predicate positions_above(struct cp_plan p, integer n, integer s, integer position) =
+    \forall integer i; 0 <= i < n ==> p.shared[i].begin < s || p.shared[i].position < position;
+  predicate still_listed(struct cp_plan a, struct cp_plan b, integer n) =
+    \forall integer x; plan_lists(a, n, x) ==> plan_lists(b, n + 1, x);
+
+  // What the plan has of the tree for the sequences before s; what it had of rows, and of
+  // descriptors, behind.
+  predicate plan_sizes_of(struct cp_plan p, struct cp_tree t) =
+    p.capacity == t.pool.capacity && p.chunk_size == t.chunk_size &&
+    p.n_sequences == t.n_sequences && 0 <= p.n_shared <= p.capacity;
+  predicate rows_to(struct cp_plan p, struct cp_tree t, integer s) =
+    \forall integer r; 0 <= r < s ==> plan_row_of(p, t, r);
+  predicate lengths_to(struct cp_plan p, struct cp_tree t, integer s) =
+    \forall integer r; 0 <= r < s ==> p.row[r].n_tokens == tree_length(t, r);
+  predicate rows_same_from(struct cp_plan a, struct cp_plan b, integer s) =
+    \forall integer r; s <= r < CP_MAX_SEQUENCES ==> b.row[r] == a.row[r];
+  predicate descriptors_same(struct cp_plan a, struct cp_plan b, integer n) =
+    \forall integer i; n <= i < CP_MAX_CHUNKS ==> b.shared[i] == a.shared[i];
+*/
+
 /* Distinct chunks, and another one, are fewer than the pool has: the descriptors find room. */
 /*@ ghost
   /@ requires \valid(plan);

@@ -11,6 +11,10 @@
 #define SCRATCH_OF(row) row->scratch + (0 .. 3 * row->n_keys - 1)
 #define COLUMNS_OF(row, x) x + (0 .. row->head_dim - 1)
 #define PARTS_OF(row, parts) parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1)
+#define RESULTS_OF_ROW(row, expected, bound) \
+    *(COLUMNS_OF(row, expected)), *(COLUMNS_OF(row, bound))
+#define ROW_APART(arithmetic, counts, row, expected, bound) \separated(arithmetic, counts, row, \
+    SCRATCH_OF(row), COLUMNS_OF(row, expected), COLUMNS_OF(row, bound))
 /* clang-format on */
 
 /*@

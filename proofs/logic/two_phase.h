@@ -252,8 +252,6 @@
   // A query row of sequence s, and its position.
   predicate row_of{L}(struct cp_attention a, integer s, integer row) =
     first_row(a.query_begin, s) <= row < first_row(a.query_begin, s + 1);
-  logic integer rows_of{L}(struct cp_attention a, integer s) =
-    first_row(a.query_begin, s + 1) - first_row(a.query_begin, s);
   axiomatic Position {
     logic integer position_of{L}(struct cp_attention a, struct cp_plan p, integer s, integer row)
       reads a.query_begin[s .. s + 1];

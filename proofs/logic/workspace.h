@@ -5,11 +5,13 @@
 
 #include "ref/workspace_internal.h"
 
-/* For `assigns`: d numbers at x; all partial results. */
+/* For `assigns`: d numbers at x; all partial results; and the scratch of those who write them. */
 /* clang-format off */
 #define NUMBERS(attention, x) x[0 .. attention->head_dim - 1]
 #define PARTIALS(attention, w) \
     w->state[0 .. w->n_partials - 1], w->o[0 .. row_at(w->n_partials, attention->head_dim) - 1]
+#define KEPT(attention, w) PARTIALS(attention, w), NUMBERS(attention, w->q)
+#define MERGED(attention, w) KEPT(attention, w), NUMBERS(attention, w->part_o)
 /* clang-format on */
 
 /*@
