@@ -10,6 +10,7 @@ from acsl import Reader, Unknown, names, parts, read, rebuild, show, substitute
 ANNOTATION = re.compile(r"/\*@(.*?)\*/", re.S)
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.S | re.M)
 FIELD = re.compile(r"((?:struct |unsigned |long )*\w+)\s+(\w+)((?:\[\w+\])*)")
+LINE = re.compile(r"//@[^\n]*")  # a step of a proof, in one line
 STEPS = ("loop", "assert", "ghost", "check")  # steps of proofs
 CLAUSES = ("requires", "assigns", "ensures", "behavior", "assumes", "complete", "disjoint")
 DEFINITIONS = ("predicate", "logic", "axiomatic", "lemma")
@@ -526,6 +527,7 @@ class Contracts:
             target = place / path.relative_to(self.root)
             target.parent.mkdir(parents=True, exist_ok=True)
             text = ANNOTATION.sub(lambda m: self.replacement(path, m, written), path.read_text())
+            text = LINE.sub("", text)
             target.write_text(re.sub(r"\b_Alignof\b", "__alignof__",
                                      text))  # Frama-C knows only this
 
