@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kernels/simt/clock.h"
+#include "kernels/simt/device.h"
 
 using simt::Config;
 using simt::Finding;
@@ -361,8 +362,31 @@ static void repeatable(void **) {
     assert_true(differs);
 }
 
+/* Neither memory of the device nor of the host, whatever its size. */
+static void freed_memory_stays_foreign(void **) {
+    simt::Device device;
+    std::uintptr_t freed[32][2];
+    int n_freed = 0;
+    for (std::size_t bytes : {4096, 1, 65536, 1 << 20}) {
+        for (int i = 0; i < 8; i++) {
+            void *memory = nullptr;
+            assert_int_equal(cudaMalloc(&memory, bytes), cudaSuccess);
+            std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory);
+            for (int j = 0; j < n_freed; j++) {
+                assert_true(begin + bytes <= freed[j][0] || begin >= freed[j][1]);
+            }
+            assert_int_equal(cudaFree(memory), cudaSuccess);
+            assert_int_equal(cudaFree(memory), cudaErrorInvalidValue);
+            freed[n_freed][0] = begin;
+            freed[n_freed++][1] = begin + bytes;
+        }
+    }
+    assert_int_equal(device.live(), 0);
+}
+
 int main() {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(freed_memory_stays_foreign),
         cmocka_unit_test(shared_races),
         cmocka_unit_test(warp_races),
         cmocka_unit_test(shuffles_order_memory_if_asked),

@@ -55,12 +55,16 @@ struct Host {
         return cudaSuccess;
     }
 
-    static cudaError_t remove(std::map<char *, std::size_t> &areas, void *begin) {
+    /* Gives the pages back and keeps their addresses, so that nothing else comes to lie there while
+     * the device lives: an access through an old pointer is always found. */
+    cudaError_t remove(std::map<char *, std::size_t> &areas, void *begin) const {
         auto area = areas.find(static_cast<char *>(begin));
-        if (area == areas.end()) {
+        if (area == areas.end() ||
+            mmap(begin, area->second, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
             return cudaErrorInvalidValue;
         }
-        munmap(begin, area->second);
+        device.freed.insert(*area);
         areas.erase(area);
         return cudaSuccess;
     }
@@ -144,7 +148,7 @@ Device::Device() : before(current) {
 }
 
 Device::~Device() {
-    for (const auto &areas : {memory, pinned}) {
+    for (const auto &areas : {memory, pinned, freed}) {
         for (const auto &[begin, size] : areas) {
             munmap(begin, size);
         }
@@ -321,7 +325,7 @@ cudaError_t cudaMalloc(void **memory, std::size_t bytes) {
 cudaError_t cudaFree(void *memory) {
     Host host;
     host.device.declared.erase(static_cast<char *>(memory));
-    return host.fails() ? cudaErrorInvalidValue : Host::remove(host.device.memory, memory);
+    return host.fails() ? cudaErrorInvalidValue : host.remove(host.device.memory, memory);
 }
 
 cudaError_t cudaHostAlloc(void **memory, std::size_t bytes, unsigned) {
@@ -332,7 +336,7 @@ cudaError_t cudaHostAlloc(void **memory, std::size_t bytes, unsigned) {
 
 cudaError_t cudaFreeHost(void *memory) {
     Host host;
-    return host.fails() ? cudaErrorInvalidValue : Host::remove(host.device.pinned, memory);
+    return host.fails() ? cudaErrorInvalidValue : host.remove(host.device.pinned, memory);
 }
 
 /* Zero bytes may have no address, which memcpy() must not see. */

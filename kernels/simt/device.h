@@ -5,8 +5,9 @@
  *   before. So memory that is changed too early is copied with the change.
  * - The host cannot touch its memory, and a kernel may touch nothing else (under the checks of
  *   simt.h).
- * - Each call can be made to fail. - While a stream is captured nothing may wait; a wait
- * invalidates the capture.
+ * - Memory that was freed is never handed out again, so a pointer into it stays wrong.
+ * - Each call can be made to fail.
+ * - While a stream is captured nothing may wait; a wait invalidates the capture.
  *
  *     simt::Device device;     the current device of this operating-system thread, while it exists
  *     device.fail_at = 3;      the third call from now on fails
@@ -84,6 +85,7 @@ struct Device {
 
     /* The host functions' own. */
     std::map<char *, std::size_t> memory, pinned;
+    std::map<char *, std::size_t> freed; /* addresses that are not handed out again */
     std::map<const void *, std::size_t> allowed_shared; /* of each kernel, beyond 48 KiB */
     std::map<char *, Buffer>
         declared; /* the arrays that some of the memory holds; each other allocation is one array */
