@@ -38,7 +38,7 @@ static int is_same(const struct cp_plan *a, const struct cp_plan *b, int lengths
     int same = a->n_sequences == b->n_sequences && a->n_shared == b->n_shared;
     same = same && memcmp(a->shared, b->shared, (size_t)a->n_shared * sizeof *a->shared) == 0;
     for (int s = 0; same && s < a->n_sequences; s++) {
-        const struct cp_plan_row *x = &a->row[s], *y = &b->row[s];
+        const struct cp_plan_sequence *x = &a->sequence[s], *y = &b->sequence[s];
         same = x->n_chunks == y->n_chunks && x->n_shared == y->n_shared &&
                (!lengths || x->n_tokens == y->n_tokens) &&
                memcmp(x->chunk, y->chunk, (size_t)x->n_chunks * sizeof *x->chunk) == 0;
@@ -63,7 +63,7 @@ static void check_against_the_model(const struct cp_plan *plan, const struct mod
             }
             for (int i = 0; i < plan->n_shared; i++) {
                 const struct cp_shared_chunk *one = &plan->shared[i];
-                found += one->chunk == plan->row[s].chunk[k] && one->begin == begin &&
+                found += one->chunk == plan->sequence[s].chunk[k] && one->begin == begin &&
                          one->end == end && one->position == k * model->chunk_size;
             }
             if (found != (end - begin >= 2)) {

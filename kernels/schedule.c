@@ -49,7 +49,7 @@ static void take_shared(const struct problem *p, struct cursor *at, struct cp_ta
 }
 
 static void take_own(const struct problem *p, struct cursor *at, struct cp_task *task) {
-    int left = p->plan->row[at->sequence].n_chunks - at->depth;
+    int left = p->plan->sequence[at->sequence].n_chunks - at->depth;
     task->n_chunks = left < p->chunks_per_task ? left : p->chunks_per_task;
     task->position = at->depth * p->plan->chunk_size;
     task->begin = at->sequence;
@@ -61,11 +61,11 @@ static void take_own(const struct problem *p, struct cursor *at, struct cp_task 
  * is none. */
 static int find_own(const struct problem *p, struct cursor *at) {
     while (at->sequence < p->plan->n_sequences) {
-        const struct cp_plan_row *row = &p->plan->row[at->sequence];
-        if (at->depth < row->n_shared) {
-            at->depth = row->n_shared;
+        const struct cp_plan_sequence *path = &p->plan->sequence[at->sequence];
+        if (at->depth < path->n_shared) {
+            at->depth = path->n_shared;
         }
-        if (at->depth < row->n_chunks) {
+        if (at->depth < path->n_chunks) {
             return 1;
         }
         at->sequence++;
@@ -159,7 +159,7 @@ static void write_task(const struct cp_task *task, int *number) {
 static void write_chunks(const struct cp_plan *plan, const struct cp_task *task, int *chunk) {
     int depth = task->position / plan->chunk_size;
     for (int k = 0; k < task->n_chunks; k++) {
-        chunk[task->first_chunk + k] = plan->row[task->begin].chunk[depth + k];
+        chunk[task->first_chunk + k] = plan->sequence[task->begin].chunk[depth + k];
     }
 }
 
@@ -233,6 +233,6 @@ void cp_schedule_write(const struct cp_schedule *schedule, const struct cp_plan 
 void cp_schedule_write_lengths(const struct cp_schedule *schedule, const struct cp_plan *plan,
                                int *numbers) {
     for (int s = 0; s < schedule->n_sequences; s++) {
-        numbers[schedule->n_tokens + (size_t)s] = plan->row[s].n_tokens;
+        numbers[schedule->n_tokens + (size_t)s] = plan->sequence[s].n_tokens;
     }
 }

@@ -174,13 +174,13 @@ int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to) {
     to->n_sequences = plan->n_sequences;
     to->n_shared = plan->n_shared;
     for (int i = 0; i < plan->n_sequences; i++) {
-        struct cp_plan_row *row = &to->row[i];
-        row->n_tokens = plan->n_tokens[i];
+        struct cp_plan_sequence *one = &to->sequence[i];
+        one->n_tokens = plan->n_tokens[i];
         if (!same) {
             const int *path = plan->table + (size_t)plan->sequence[i] * (size_t)plan->table_width;
-            row->n_chunks = plan->n_chunks[i];
-            row->n_shared = plan->n_shared_chunks[i];
-            memcpy(row->chunk, path, (size_t)row->n_chunks * sizeof *path);
+            one->n_chunks = plan->n_chunks[i];
+            one->n_shared = plan->n_shared_chunks[i];
+            memcpy(one->chunk, path, (size_t)one->n_chunks * sizeof *path);
         }
     }
     if (!same) {

@@ -59,9 +59,9 @@ static void take_shared(struct cursor *at, struct opt_task *task) {
 static int find_own(struct cursor *at) {
     const struct cp_plan *plan = at->attention->plan;
     for (; at->sequence < plan->n_sequences; at->sequence++, at->depth = 0) {
-        const struct cp_plan_row *row = &plan->row[at->sequence];
-        at->depth = at->depth < row->n_shared ? row->n_shared : at->depth;
-        if (at->depth < row->n_chunks) {
+        const struct cp_plan_sequence *path = &plan->sequence[at->sequence];
+        at->depth = at->depth < path->n_shared ? path->n_shared : at->depth;
+        if (at->depth < path->n_chunks) {
             return 1;
         }
     }
@@ -69,7 +69,7 @@ static int find_own(struct cursor *at) {
 }
 
 static void take_own(struct cursor *at, struct opt_task *task) {
-    int left = at->attention->plan->row[at->sequence].n_chunks - at->depth;
+    int left = at->attention->plan->sequence[at->sequence].n_chunks - at->depth;
     task->begin = at->sequence;
     task->end = at->sequence + 1;
     task->depth = at->depth;

@@ -79,7 +79,7 @@ static void find_seen(struct opt_unit *u) {
         while (opt_first_row(a, s + 1) <= row) {
             s++;
         }
-        int seen = plan->row[s].n_tokens - (opt_first_row(a, s + 1) - 1 - row);
+        int seen = plan->sequence[s].n_tokens - (opt_first_row(a, s + 1) - 1 - row);
         u->seen[i] = seen < 0 ? 0 : seen;
         most = u->seen[i] > most ? u->seen[i] : most;
     }
@@ -138,7 +138,7 @@ static void begin(struct opt_unit *u, const struct opt_call *call, size_t number
     u->kernels = call->kernels;
     u->at = at;
     u->task = t;
-    u->chunk = a->plan->row[t->begin].chunk;
+    u->chunk = a->plan->sequence[t->begin].chunk;
     u->first_head = (int)opt_block_begin(a->n_kv_heads, t->n_head_blocks, head_block);
     u->n_heads =
         (int)opt_block_begin(a->n_kv_heads, t->n_head_blocks, head_block + 1) - u->first_head;

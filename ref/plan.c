@@ -10,27 +10,27 @@
   requires valid: \valid(plan) && \valid_read(tree) && \separated(plan, tree);
   requires ok: tree_ok(*tree);
   requires sequence: 0 <= s < tree->n_sequences;
-  assigns plan->row[s];
-  ensures row: plan_row_of(*plan, *tree, s);
-  ensures length: plan->row[s].n_tokens == tree_length(*tree, s);
+  assigns plan->sequence[s];
+  ensures sequence: plan_sequence_of(*plan, *tree, s);
+  ensures length: plan->sequence[s].n_tokens == tree_length(*tree, s);
 */
-static void build_row(struct cp_plan *plan, const struct cp_tree *tree, int s) {
+static void build_sequence(struct cp_plan *plan, const struct cp_tree *tree, int s) {
     int n_chunks = tree->sequence[s].n_chunks;
-    plan->row[s].n_tokens = cp_tree_length(tree, s);
-    plan->row[s].n_chunks = n_chunks;
-    plan->row[s].n_shared = 0;
+    plan->sequence[s].n_tokens = cp_tree_length(tree, s);
+    plan->sequence[s].n_chunks = n_chunks;
+    plan->sequence[s].n_shared = 0;
     /*@ loop invariant k: 0 <= k <= n_chunks;
-        loop invariant sizes: row_begun(*plan, *tree, s, k);
-        loop invariant path: row_path_to(*plan, *tree, s, k);
-        loop invariant shared: row_shared_to(*plan, *tree, s, k);
-        loop assigns k, plan->row[s]; loop variant n_chunks - k; */
+        loop invariant sizes: sequence_begun(*plan, *tree, s, k);
+        loop invariant path: planned_path_to(*plan, *tree, s, k);
+        loop invariant shared: planned_shared_to(*plan, *tree, s, k);
+        loop assigns k, plan->sequence[s]; loop variant n_chunks - k; */
     for (int k = 0; k < n_chunks; k++) {
         int chunk = tree->sequence[s].chunk[k];
-        plan->row[s].chunk[k] = chunk;
+        plan->sequence[s].chunk[k] = chunk;
         //@ assert used: pool_used(tree->pool, chunk) && 0 <= tree->begin[chunk] < tree->end[chunk];
         if (tree->end[chunk] - tree->begin[chunk] >= 2) {
             //@ assert above: path_is_shared(*tree, s, k);
-            plan->row[s].n_shared = k + 1;
+            plan->sequence[s].n_shared = k + 1;
         }
     }
 }
@@ -42,7 +42,7 @@ static void build_row(struct cp_plan *plan, const struct cp_tree *tree, int s) {
   requires sequence: 0 <= s < tree->n_sequences;
   requires sizes: plan->capacity == tree->pool.capacity && plan->chunk_size == tree->chunk_size &&
     0 <= plan->n_shared <= plan->capacity;
-  requires row: plan_row_of(*plan, *tree, s);
+  requires sequence: plan_sequence_of(*plan, *tree, s);
   requires described: \forall integer i; 0 <= i < plan->n_shared ==>
     plan_describes(*plan, *tree, i) && plan->shared[i].begin < s;
   requires sorted: plan_sorted(*plan, plan->n_shared);
@@ -59,7 +59,7 @@ static void build_row(struct cp_plan *plan, const struct cp_tree *tree, int s) {
     plan->shared[i] == \old(plan->shared[i]);
 */
 static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s) {
-    int n_shared = plan->row[s].n_shared;
+    int n_shared = plan->sequence[s].n_shared;
     /*@ loop invariant k: 0 <= k <= n_shared;
         loop invariant sizes: \at(plan->n_shared, Pre) <= plan->n_shared <= plan->capacity;
         loop invariant described: described(*plan, *tree);
@@ -70,7 +70,7 @@ static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s)
         loop assigns k, plan->n_shared, plan->shared[0 .. CP_MAX_CHUNKS - 1];
         loop variant n_shared - k; */
     for (int k = 0; k < n_shared; k++) {
-        int chunk = plan->row[s].chunk[k];
+        int chunk = plan->sequence[s].chunk[k];
         //@ assert shared: tree_shared(*tree, chunk) && tree->depth[chunk] == k;
         //@ assert only: only_begins(*tree, chunk, s, k);
         if (tree->begin[chunk] == s) {
@@ -93,7 +93,7 @@ static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s)
 
 /* Example (the tree of tree_internal.h):
  *
- *     s   1. row[s]                         2. shared[] gets the shared chunks that begin at s
+ *     s   1. sequence[s]                    2. shared[] gets the shared chunks that begin at s
  *     0   A B C, n_shared 2, n_tokens 5     A [0,3) position 0;  B [0,2) position 2
  *     1   A B D, n_shared 2, n_tokens 6     none: A and B begin at 0
  *     2   A E,   n_shared 1, n_tokens 3     none
@@ -107,18 +107,18 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree) {
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
         loop invariant stamp: same_stamp(plan->stamp, tree->stamp);
         loop invariant sizes: plan_sizes_of(*plan, *tree);
-        loop invariant rows: rows_to(*plan, *tree, s);
+        loop invariant sequences: sequences_to(*plan, *tree, s);
         loop invariant lengths: lengths_to(*plan, *tree, s);
         loop invariant described: described_below(*plan, *tree, s);
         loop invariant sorted: plan_sorted(*plan, plan->n_shared);
         loop invariant listed: lists_below(*plan, *tree, s);
-        loop invariant other_rows: rows_same_from(\at(*plan, Pre), *plan, s);
+        loop invariant other_sequences: sequences_same_from(\at(*plan, Pre), *plan, s);
         loop invariant other_descriptors: descriptors_same(\at(*plan, Pre), *plan, plan->n_shared);
-        loop assigns s, plan->n_shared, plan->row[0 .. CP_MAX_SEQUENCES - 1],
+        loop assigns s, plan->n_shared, plan->sequence[0 .. CP_MAX_SEQUENCES - 1],
           plan->shared[0 .. CP_MAX_CHUNKS - 1]; loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
-        build_row(plan, tree, s);   /* 1. */
-        list_shared(plan, tree, s); /* 2. */
+        build_sequence(plan, tree, s); /* 1. */
+        list_shared(plan, tree, s);    /* 2. */
     }
     //@ ghost plan_of_is_ok(plan, tree);
 }
@@ -130,19 +130,19 @@ int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
     }
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
         loop invariant lengths: \forall integer r; 0 <= r < s ==>
-          plan->row[r].n_tokens == tree_length(*tree, r);
+          plan->sequence[r].n_tokens == tree_length(*tree, r);
         loop invariant counts: \forall integer r; 0 <= r < CP_MAX_SEQUENCES ==>
-          plan->row[r].n_chunks == \at(plan->row[r].n_chunks, Pre) &&
-          plan->row[r].n_shared == \at(plan->row[r].n_shared, Pre);
+          plan->sequence[r].n_chunks == \at(plan->sequence[r].n_chunks, Pre) &&
+          plan->sequence[r].n_shared == \at(plan->sequence[r].n_shared, Pre);
         loop invariant tables: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
           0 <= k < CP_MAX_DEPTH ==> plan_chunk(*plan, r, k) == \at(plan_chunk(*plan, r, k), Pre);
-        loop assigns s, plan->row[0 .. CP_MAX_SEQUENCES - 1].n_tokens;
+        loop assigns s, plan->sequence[0 .. CP_MAX_SEQUENCES - 1].n_tokens;
         loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
-        plan->row[s].n_tokens = cp_tree_length(tree, s);
+        plan->sequence[s].n_tokens = cp_tree_length(tree, s);
     }
     plan->stamp = tree->stamp;
-    //@ assert rows: rows_to(*plan, *tree, tree->n_sequences);
+    //@ assert sequences: sequences_to(*plan, *tree, tree->n_sequences);
     //@ assert listed: lists_below(*plan, *tree, tree->n_sequences);
     //@ assert described: described(*plan, *tree);
     //@ assert sorted: plan_sorted(*plan, plan->n_shared);

@@ -6,10 +6,10 @@
  *
  *     check_descriptors()   A [0,3) at depth 0: nothing was covered there; covered_to[0] = 3
  *                           B [0,2) at depth 1: nothing was covered there; covered_to[1] = 2
- *     rows_are_covered()    rows 0 and 1 share 2 chunks: 3 and 2 are above 0 and 1
- *                           row 2 shares 1 chunk: 3 is above 2
+ *     paths_are_covered()   sequences 0 and 1 share 2 chunks: 3 and 2 are above 0 and 1
+ *                           sequence 2 shares 1 chunk: 3 is above 2
  *
- * If row 2 claimed 2 shared chunks, covered_to[1] = 2 would not be above 2: PLAN-3. */
+ * If sequence 2 claimed 2 shared chunks, covered_to[1] = 2 would not be above 2: PLAN-3. */
 #include <stddef.h>
 
 #include "chunkproof/plan.h"
@@ -42,19 +42,19 @@ static int first_key(int k, int c) {
     return k * c;
 }
 
-/* PLAN-2 and PLAN-7 for one row: all its chunks but the last are full, and all shared ones. */
+/* PLAN-2 and PLAN-7 for one sequence: all its chunks but the last are full, and all shared ones. */
 /*@
   requires valid: \valid_read(plan);
   requires sizes: plan_sizes(*plan);
   requires sequence: 0 <= s < plan->n_sequences;
   assigns \result \from *plan, s;
-  ensures row: \result == \null <==> plan_row_path(*plan, s) && plan_row_length(*plan, s);
+  ensures sequence: \result == \null <==> plan_path(*plan, s) && plan_length(*plan, s);
 */
-static const char *check_row(const struct cp_plan *plan, int s) {
+static const char *check_sequence(const struct cp_plan *plan, int s) {
     int c = plan->chunk_size;
-    int n_tokens = plan->row[s].n_tokens;
-    int n_chunks = plan->row[s].n_chunks;
-    int n_shared = plan->row[s].n_shared;
+    int n_tokens = plan->sequence[s].n_tokens;
+    int n_chunks = plan->sequence[s].n_chunks;
+    int n_shared = plan->sequence[s].n_shared;
     if (n_chunks < 0 || n_chunks > CP_MAX_DEPTH || n_shared < 0 || n_shared > n_chunks) {
         return "PLAN-2";
     }
@@ -67,7 +67,7 @@ static const char *check_row(const struct cp_plan *plan, int s) {
           0 <= plan_chunk(*plan, s, j) < plan->capacity;
         loop assigns k; loop variant n_chunks - k; */
     for (int k = 0; k < n_chunks; k++) {
-        if (plan->row[s].chunk[k] < 0 || plan->row[s].chunk[k] >= plan->capacity) {
+        if (plan->sequence[s].chunk[k] < 0 || plan->sequence[s].chunk[k] >= plan->capacity) {
             return "PLAN-2";
         }
     }
@@ -78,15 +78,15 @@ static const char *check_row(const struct cp_plan *plan, int s) {
   requires valid: \valid_read(plan);
   requires sizes: plan_sizes(*plan);
   assigns \result \from *plan;
-  ensures rows: \result == \null <==> plan_rows(*plan);
+  ensures sequences: \result == \null <==> plan_sequences(*plan);
 */
-static const char *check_rows(const struct cp_plan *plan) {
+static const char *check_sequences(const struct cp_plan *plan) {
     /*@ loop invariant s: 0 <= s <= plan->n_sequences;
-        loop invariant rows: \forall integer r; 0 <= r < s ==>
-          plan_row_path(*plan, r) && plan_row_length(*plan, r);
+        loop invariant sequences: \forall integer r; 0 <= r < s ==>
+          plan_path(*plan, r) && plan_length(*plan, r);
         loop assigns s; loop variant plan->n_sequences - s; */
     for (int s = 0; s < plan->n_sequences; s++) {
-        const char *broken = check_row(plan, s);
+        const char *broken = check_sequence(plan, s);
         if (broken != NULL) {
             return broken;
         }
@@ -129,7 +129,7 @@ static int descriptor_depth(const struct cp_plan *plan, int i) {
 /*@
   requires valid: \valid_read(plan);
   requires sizes: plan_sizes(*plan);
-  requires rows: plan_rows(*plan);
+  requires sequences: plan_sequences(*plan);
   requires descriptor: 0 <= i < plan->n_shared && plan_descriptor(*plan, i);
   assigns \nothing;
   ensures on_paths: \result != 0 <==>
@@ -142,7 +142,8 @@ static int descriptor_is_on_paths(const struct cp_plan *plan, int i) {
           plan_on_path(*plan, i, r);
         loop assigns s; loop variant plan->shared[i].end - s; */
     for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) {
-        if (k >= plan->row[s].n_shared || plan->row[s].chunk[k] != plan->shared[i].chunk) {
+        if (k >= plan->sequence[s].n_shared ||
+            plan->sequence[s].chunk[k] != plan->shared[i].chunk) {
             return 0;
         }
     }
@@ -166,7 +167,7 @@ static int is_before(const struct cp_plan *plan, int i, int j) {
 /*@
   requires valid: \valid_read(plan);
   requires sizes: plan_sizes(*plan);
-  requires rows: plan_rows(*plan);
+  requires sequences: plan_sequences(*plan);
   assigns \result \from *plan;
   ensures descriptors: \result == \null <==>
     plan_descriptors(*plan, plan->n_shared) && plan_sorted(*plan, plan->n_shared) &&
@@ -207,14 +208,14 @@ static const char *check_descriptors(const struct cp_plan *plan) {
 /*@
   requires valid: \valid_read(plan);
   requires sizes: plan_sizes(*plan);
-  requires rows: plan_rows(*plan);
+  requires sequences: plan_sequences(*plan);
   requires descriptors: plan_descriptors(*plan, plan->n_shared);
   requires sorted: plan_sorted(*plan, plan->n_shared);
   requires disjoint: plan_disjoint(*plan, plan->n_shared);
   assigns \nothing;
   ensures covers: \result != 0 <==> plan_covers(*plan, plan->n_sequences);
 */
-static int rows_are_covered(const struct cp_plan *plan) {
+static int paths_are_covered(const struct cp_plan *plan) {
     int covered_to[CP_MAX_DEPTH] = {0}; /* per depth, by the descriptors that begin so far */
     int i = 0;
     /*@ loop invariant s: 0 <= s <= plan->n_sequences;
@@ -235,10 +236,10 @@ static int rows_are_covered(const struct cp_plan *plan) {
         }
         /*@ assert later: \forall integer j; i <= j < plan->n_shared ==>
               s < plan->shared[j].begin; */
-        /*@ loop invariant k: 0 <= k <= plan->row[s].n_shared;
+        /*@ loop invariant k: 0 <= k <= plan->sequence[s].n_shared;
             loop invariant covered: \forall integer j; 0 <= j < k ==> plan_covered(*plan, s, j);
-            loop assigns k; loop variant plan->row[s].n_shared - k; */
-        for (int k = 0; k < plan->row[s].n_shared; k++) {
+            loop assigns k; loop variant plan->sequence[s].n_shared - k; */
+        for (int k = 0; k < plan->sequence[s].n_shared; k++) {
             if (covered_to[k] <= s) {
                 /*@ assert over: \forall integer j; 0 <= j < i ==> plan_depth(*plan, j) == k ==>
                       plan->shared[j].end <= s; */
@@ -254,11 +255,11 @@ const char *cp_plan_check(const struct cp_plan *plan) {
     if (!plan_sizes_are_valid(plan)) {
         return "PLAN-1";
     }
-    const char *broken = check_rows(plan);
+    const char *broken = check_sequences(plan);
     if (broken == NULL) {
         broken = check_descriptors(plan);
     }
-    if (broken == NULL && !rows_are_covered(plan)) {
+    if (broken == NULL && !paths_are_covered(plan)) {
         broken = "PLAN-3";
     }
     return broken;

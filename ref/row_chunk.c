@@ -13,7 +13,7 @@
 int cp_keys_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                    int row) {
     long long hidden = (long long)cp_first_row(attention, s + 1) - row - 1;
-    long long visible = plan->row[s].n_tokens - hidden;
+    long long visible = plan->sequence[s].n_tokens - hidden;
     return visible < 0 ? 0 : (int)visible;
 }
 

@@ -13,15 +13,15 @@
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan);
   requires sequence: 0 <= s < CP_MAX_SEQUENCES;
-  requires tokens: 0 <= plan->row[s].n_tokens <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
+  requires tokens: 0 <= plan->sequence[s].n_tokens <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
   requires valid_ranges: attention->query_begin == \null ||
     \valid_read(attention->query_begin + (s .. s + 1));
   requires row: 0 <= first_row(attention->query_begin, s) <= row <
     first_row(attention->query_begin, s + 1);
   assigns \nothing;
   ensures prefill_2: \result == keys_seen(row_position(attention->query_begin, s,
-    plan->row[s].n_tokens, row));
-  ensures own: 0 <= \result <= plan->row[s].n_tokens;
+    plan->sequence[s].n_tokens, row));
+  ensures own: 0 <= \result <= plan->sequence[s].n_tokens;
 */
 int cp_keys_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                    int row);

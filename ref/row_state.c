@@ -93,7 +93,7 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
     //@ ghost path_is_countable(plan, s);
     //@ ghost row_is_countable(attention, plan, s, row);
     int visible = cp_keys_of_row(attention, plan, s, row);
-    /*@ loop invariant k: plan->row[s].n_shared <= k <= plan->row[s].n_chunks;
+    /*@ loop invariant k: plan->sequence[s].n_shared <= k <= plan->sequence[s].n_chunks;
         loop invariant ok: state_ok(*state, w->row_o, attention->head_dim);
         loop invariant weight: state_weight(*state) == \at(state_weight(*state), Pre) +
           own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k);
@@ -103,12 +103,12 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
               j);
         loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
         loop assigns k, *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
-          NUMBERS(attention, w->part_o); loop variant plan->row[s].n_chunks - k; */
-    for (int k = plan->row[s].n_shared; k < plan->row[s].n_chunks; k++) {
+          NUMBERS(attention, w->part_o); loop variant plan->sequence[s].n_chunks - k; */
+    for (int k = plan->sequence[s].n_shared; k < plan->sequence[s].n_chunks; k++) {
         //@ ghost own_position(plan, s, k);
         int n_keys = cp_keys_from(visible, k * c, c); /* PLAN-7: visible <= the path's tokens */
         //@ ghost own_may_be_read(attention, plan, s, row, k, head, n_keys);
-        merge_chunk(attention, plan, w, row, head, plan->row[s].chunk[k], n_keys, state);
+        merge_chunk(attention, plan, w, row, head, plan->sequence[s].chunk[k], n_keys, state);
     }
 }
 

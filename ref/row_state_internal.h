@@ -60,11 +60,11 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
   ensures ok: state_ok(*state, w->row_o, attention->head_dim);
   ensures tpp_2_weight: state_weight(*state) == \old(state_weight(*state)) +
     own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head,
-      plan->row[s].n_chunks);
+      plan->sequence[s].n_chunks);
   ensures tpp_2_sum: \forall integer j; 0 <= j < attention->head_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
       own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head,
-        plan->row[s].n_chunks, j);
+        plan->sequence[s].n_chunks, j);
   ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
 */
 void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan *plan,

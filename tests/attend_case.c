@@ -28,7 +28,7 @@ static void *allocate(size_t n, size_t size) {
 /* Sequence s goes on alone from `depth` shared chunks: no token more, a partial chunk, full
  * chunks. */
 static void grow_alone(struct attend_case *c, int s, int depth, int *n_chunks) {
-    struct cp_plan_row *row = &c->plan->row[s];
+    struct cp_plan_sequence *path = &c->plan->sequence[s];
     int size = c->shape.chunk_size;
     int room = (c->shape.max_depth - depth) * size;
     int own = random_below(&c->random, room + 1);
@@ -38,11 +38,11 @@ static void grow_alone(struct attend_case *c, int s, int depth, int *n_chunks) {
     } else if (kind == 1) { /* a whole number of chunks */
         own -= own % size;
     }
-    row->n_shared = depth;
-    row->n_tokens = depth * size + own;
-    row->n_chunks = depth + (own + size - 1) / size;
-    for (int k = depth; k < row->n_chunks; k++) {
-        row->chunk[k] = (*n_chunks)++;
+    path->n_shared = depth;
+    path->n_tokens = depth * size + own;
+    path->n_chunks = depth + (own + size - 1) / size;
+    for (int k = depth; k < path->n_chunks; k++) {
+        path->chunk[k] = (*n_chunks)++;
     }
 }
 
@@ -59,7 +59,7 @@ static void grow(struct attend_case *c, int begin, int end, int depth, int *n_ch
         *shared = (struct cp_shared_chunk){(*n_chunks)++, begin, end, c->shape.chunk_size,
                                            depth * c->shape.chunk_size};
         for (int s = begin; s < end; s++) {
-            plan->row[s].chunk[depth] = shared->chunk;
+            plan->sequence[s].chunk[depth] = shared->chunk;
         }
     }
     int middle = begin + 1 + random_below(&c->random, end - begin - 1);
@@ -82,8 +82,8 @@ static void scatter_chunks(struct attend_case *c, int n_chunks) {
         plan->shared[i].chunk = number[plan->shared[i].chunk];
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        for (int k = 0; k < plan->row[s].n_chunks; k++) {
-            plan->row[s].chunk[k] = number[plan->row[s].chunk[k]];
+        for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
+            plan->sequence[s].chunk[k] = number[plan->sequence[s].chunk[k]];
         }
     }
     free(number);
@@ -120,7 +120,7 @@ static int queries_of(struct attend_case *c, int n_tokens) {
 static int *make_queries(struct attend_case *c) {
     int *begin = allocate((size_t)c->shape.b + 1, sizeof(int));
     for (int s = 0; s < c->shape.b; s++) {
-        begin[s + 1] = begin[s] + queries_of(c, c->plan->row[s].n_tokens);
+        begin[s + 1] = begin[s] + queries_of(c, c->plan->sequence[s].n_tokens);
     }
     c->n_rows = begin[c->shape.b];
     if (c->shape.query_mode == CASE_DECODE) {
@@ -199,7 +199,7 @@ static void put(double *exact, void *typed, int type, size_t at, double x) {
 static void fill_keys(struct attend_case *c) {
     const struct cp_attention *a = &c->attention;
     for (int s = 0; s < c->shape.b; s++) {
-        for (int j = 0; j < c->plan->row[s].n_tokens; j++) {
+        for (int j = 0; j < c->plan->sequence[s].n_tokens; j++) {
             for (int g = 0; g < a->n_kv_heads; g++) {
                 size_t at = case_key(c, s, j, g);
                 for (int x = 0; x < a->head_dim && !isfinite(c->k[at + (size_t)x]); x++) {
@@ -281,7 +281,7 @@ void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_pl
     c->shape.b = plan->n_sequences;
     c->shape.max_depth = 0;
     for (int s = 0; s < plan->n_sequences; s++) {
-        int n = plan->row[s].n_chunks;
+        int n = plan->sequence[s].n_chunks;
         c->shape.max_depth = n > c->shape.max_depth ? n : c->shape.max_depth;
     }
     c->seed = seed;
@@ -343,13 +343,13 @@ int case_sequence_of(const struct attend_case *c, int row) {
 int case_visible(const struct attend_case *c, int row) {
     int s = case_sequence_of(c, row);
     int after = first_row(c, s + 1) - 1 - row; /* rows behind this one, a position each */
-    int visible = c->plan->row[s].n_tokens - after;
+    int visible = c->plan->sequence[s].n_tokens - after;
     return visible > 0 ? visible : 0;
 }
 
 size_t case_key(const struct attend_case *c, int s, int j, int g) {
     int size = c->shape.chunk_size;
-    size_t chunk = (size_t)c->plan->row[s].chunk[j / size];
+    size_t chunk = (size_t)c->plan->sequence[s].chunk[j / size];
     size_t slot = (chunk * (size_t)c->shape.n_kv_heads + (size_t)g) * (size_t)size;
     return (slot + (size_t)(j % size)) * (size_t)c->shape.head_dim;
 }

@@ -70,11 +70,11 @@ C i j n_tokens position where
 C0 0 3 4 0 shared[0]
 C1 0 3 4 4 shared[1]
 C2 0 3 4 8 shared[2]
-C3 0 1 4 12 row[0].chunk[3]
-C4 1 2 4 12 row[1].chunk[3]
-C6 1 2 2 16 row[1].chunk[4]
-C5 2 3 4 12 row[2].chunk[3]
-C7 2 3 2 16 row[2].chunk[4]" "$(figure2 | rows Plan)"
+C3 0 1 4 12 sequence[0].chunk[3]
+C4 1 2 4 12 sequence[1].chunk[3]
+C6 1 2 2 16 sequence[1].chunk[4]
+C5 2 3 4 12 sequence[2].chunk[3]
+C7 2 3 2 16 sequence[2].chunk[4]" "$(figure2 | rows Plan)"
 }
 
 figure2_paths() {

@@ -205,24 +205,24 @@ const char *model_compare_plan(const struct cp_tree *tree, const struct cp_plan 
     }
     for (int s = 0; s < tree->n_sequences; s++) {
         const struct cp_sequence *path = &tree->sequence[s];
-        const struct cp_plan_row *row = &plan->row[s];
-        if (row->n_chunks != path->n_chunks || row->n_tokens != cp_tree_length(tree, s)) {
-            return "length of a row";
+        const struct cp_plan_sequence *planned = &plan->sequence[s];
+        if (planned->n_chunks != path->n_chunks || planned->n_tokens != cp_tree_length(tree, s)) {
+            return "length of a path";
         }
         for (int k = 0; k < path->n_chunks; k++) {
             int x = path->chunk[k];
-            int covered = k >= row->n_shared; /* by the sequence's own part */
+            int covered = k >= planned->n_shared; /* by the sequence's own part */
             for (int i = 0; i < plan->n_shared; i++) {
                 const struct cp_shared_chunk *d = &plan->shared[i];
                 covered += d->chunk == x && d->begin <= s && s < d->end;
             }
-            if (covered != 1 || row->chunk[k] != x) {
+            if (covered != 1 || planned->chunk[k] != x) {
                 return "coverage of a pair";
             }
-            if ((tree->end[x] - tree->begin[x] >= 2) != (k < row->n_shared)) {
+            if ((tree->end[x] - tree->begin[x] >= 2) != (k < planned->n_shared)) {
                 return "shared or private";
             }
-            pairs_left += k < row->n_shared;
+            pairs_left += k < planned->n_shared;
         }
     }
     return pairs_left == 0 ? NULL : "a descriptor covers a sequence that has not its chunk";

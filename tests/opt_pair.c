@@ -111,14 +111,15 @@ static const char *compare_plan(struct opt_pair *pair) {
         }
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        const struct cp_plan_row *row = &plan->row[s];
+        const struct cp_plan_sequence *naive = &plan->sequence[s];
         const int *path = got->table + (size_t)got->sequence[s] * (size_t)got->table_width;
-        if (got->n_tokens[s] != row->n_tokens || got->n_chunks[s] != row->n_chunks ||
-            got->n_shared_chunks[s] != row->n_shared ||
-            memcmp(path, row->chunk, (size_t)row->n_chunks * sizeof *path) != 0) {
-            return differ(pair, "plan: row %d: %d tokens, %d chunks, %d shared; not %d, %d, %d", s,
+        if (got->n_tokens[s] != naive->n_tokens || got->n_chunks[s] != naive->n_chunks ||
+            got->n_shared_chunks[s] != naive->n_shared ||
+            memcmp(path, naive->chunk, (size_t)naive->n_chunks * sizeof *path) != 0) {
+            return differ(pair,
+                          "plan: sequence %d: %d tokens, %d chunks, %d shared; not %d, %d, %d", s,
                           got->n_tokens[s], got->n_chunks[s], got->n_shared_chunks[s],
-                          row->n_tokens, row->n_chunks, row->n_shared);
+                          naive->n_tokens, naive->n_chunks, naive->n_shared);
         }
     }
     return NULL;

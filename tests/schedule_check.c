@@ -42,7 +42,7 @@ static int times(const struct cut *cut, int s, int k) {
         int depth = task->position / plan->chunk_size;
         if (task->begin <= s && s < task->end && depth <= k && k < depth + task->n_chunks) {
             n++;
-            if (chunk[task->first_chunk + k - depth] != plan->row[s].chunk[k]) {
+            if (chunk[task->first_chunk + k - depth] != plan->sequence[s].chunk[k]) {
                 return -1;
             }
         }
@@ -54,7 +54,7 @@ static int times(const struct cut *cut, int s, int k) {
 static const char *every_chunk_once(const struct cut *cut) {
     const struct cp_plan *plan = cut->c->plan;
     for (int s = 0; s < plan->n_sequences; s++) {
-        for (int k = 0; k < plan->row[s].n_chunks; k++) {
+        for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
             if (times(cut, s, k) != 1) {
                 return "a chunk of a path is not in just one task, in its place";
             }
@@ -76,8 +76,8 @@ static const char *check_task(const struct cut *cut, int i) {
         return "a task is not among those that it belongs to";
     }
     for (int s = task->begin; s < task->end; s++) {
-        if (depth + task->n_chunks > plan->row[s].n_chunks ||
-            (depth < plan->row[s].n_shared) != shared) {
+        if (depth + task->n_chunks > plan->sequence[s].n_chunks ||
+            (depth < plan->sequence[s].n_shared) != shared) {
             return "a task has chunks that a sequence has not";
         }
     }
@@ -160,7 +160,7 @@ static const char *rows_and_lengths(const struct cut *cut) {
     }
     for (int s = 0; s < cut->s.n_sequences; s++) {
         if (query_begin[s] != first_row(cut->c, s) ||
-            cut->numbers[cut->s.n_tokens + (size_t)s] != cut->c->plan->row[s].n_tokens) {
+            cut->numbers[cut->s.n_tokens + (size_t)s] != cut->c->plan->sequence[s].n_tokens) {
             return "the first query row or the length of a sequence";
         }
         for (int row = first_row(cut->c, s); row < first_row(cut->c, s + 1); row++) {

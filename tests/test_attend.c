@@ -178,7 +178,7 @@ static void a_key_is_felt_by_those_that_see_it(void **unused) {
         case_make(&c, &shape, 7000 + i / 2);
         int group = shape.n_heads / shape.n_kv_heads;
         int s = (int)i % shape.b;
-        int n = c.plan->row[s].n_tokens;
+        int n = c.plan->sequence[s].n_tokens;
         int j = n / 2;
         int g = (int)i % shape.n_kv_heads;
         size_t poisoned = n == 0 ? SIZE_MAX : case_key(&c, s, j, g);
@@ -254,8 +254,8 @@ static void move_away(struct attend_case *c, struct cp_kv *far, int away) {
     double key[HUGE_D];
     double value[HUGE_D];
     for (int s = 0; s < plan->n_sequences; s++) {
-        for (int j = 0; j < plan->row[s].n_tokens; j++) {
-            int chunk = plan->row[s].chunk[j / plan->chunk_size] + away;
+        for (int j = 0; j < plan->sequence[s].n_tokens; j++) {
+            int chunk = plan->sequence[s].chunk[j / plan->chunk_size] + away;
             for (int g = 0; g < far->n_kv_heads; g++) {
                 memcpy(key, c->k + case_key(c, s, j, g), sizeof key);
                 memcpy(value, c->v + case_key(c, s, j, g), sizeof value);
@@ -267,8 +267,8 @@ static void move_away(struct attend_case *c, struct cp_kv *far, int away) {
         plan->shared[i].chunk += away;
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        for (int k = 0; k < plan->row[s].n_chunks; k++) {
-            plan->row[s].chunk[k] += away;
+        for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
+            plan->sequence[s].chunk[k] += away;
         }
     }
     plan->capacity += away;
@@ -317,13 +317,13 @@ static void the_cases_cover_what_they_should(void **unused) {
         shape.query_mode = seed % 2 ? CASE_MORE : CASE_SEVERAL;
         case_make(&c, &shape, seed);
         for (int s = 0; s < shape.b; s++) {
-            int n = c.plan->row[s].n_tokens;
+            int n = c.plan->sequence[s].n_tokens;
             int queries = c.query_begin[s + 1] - c.query_begin[s];
             empty += n == 0 && queries > 0;
             masked += n > 0 && queries > n;
             no_query += n > 0 && queries == 0;
             partial += n % shape.chunk_size != 0;
-            whole += n > 0 && c.plan->row[s].n_shared == c.plan->row[s].n_chunks;
+            whole += n > 0 && c.plan->sequence[s].n_shared == c.plan->sequence[s].n_chunks;
         }
         forests += c.plan->n_shared >= 2 && c.plan->shared[0].end < shape.b;
         deep += c.plan->n_shared > 0 &&
@@ -377,9 +377,9 @@ static void falsified_results_are_noticed(void **unused) {
 
 static void spoil_plan(struct cp_plan *plan, int fault) {
     struct cp_shared_chunk *shared = &plan->shared[0];
-    struct cp_plan_row *row = &plan->row[shared->begin];
-    int *const field[] = {&shared->end,      &shared->begin, &shared->n_tokens, &shared->chunk,
-                          &shared->position, &row->n_shared, &row->n_shared,    &plan->n_shared};
+    struct cp_plan_sequence *path = &plan->sequence[shared->begin];
+    int *const field[] = {&shared->end,      &shared->begin,  &shared->n_tokens, &shared->chunk,
+                          &shared->position, &path->n_shared, &path->n_shared,   &plan->n_shared};
     const int change[] = {-1, 1, -1, 0, plan->chunk_size, -1, 1, -1};
     *field[fault] += change[fault];
     if (fault == 3) {
@@ -398,7 +398,7 @@ static void faulty_plans_are_noticed(void **unused) {
             case_make(&c, &shape, seed);
             int first = c.plan->shared[0].begin;
             if (c.plan->n_shared >= 2 &&
-                c.plan->row[first].n_chunks > c.plan->row[first].n_shared) {
+                c.plan->sequence[first].n_chunks > c.plan->sequence[first].n_shared) {
                 int variant = (int)seed % 2;
                 spoil_plan(c.plan, fault);
                 c.attention.variant = variant;
@@ -428,7 +428,7 @@ static void faulty_plans_are_noticed(void **unused) {
 
 static void wrong_row(struct attend_case *c, int row, int head, int wrong) {
     const struct cp_attention *a = &c->attention;
-    const struct cp_plan_row *path = &c->plan->row[case_sequence_of(c, row)];
+    const struct cp_plan_sequence *path = &c->plan->sequence[case_sequence_of(c, row)];
     int size = c->plan->chunk_size;
     int visible = wrong == WRONG_VISIBILITY ? path->n_tokens : case_visible(c, row);
     ptrdiff_t at = (ptrdiff_t)row * a->n_heads + head;

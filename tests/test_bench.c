@@ -143,16 +143,16 @@ static void plans_by_hand(void **state) {
     (void)state;
     assert_int_equal(bench_plans_new(&plans, &pairs), 0);
     assert_int_equal(plans.tree->n_shared, 5);
-    assert_int_equal(plans.tree->row[0].n_shared, 3);
+    assert_int_equal(plans.tree->sequence[0].n_shared, 3);
     assert_int_equal(plans.distinct, 5 * 64 + 4 * 58);
     assert_int_equal(plans.pages->n_shared, 0);
     assert_int_equal(plans.paged->n_shared, 0);
     for (int s = 0; s < 4; s++) {
-        assert_int_equal(plans.pages->row[s].n_chunks, 4);
-        assert_int_equal(plans.pages->row[s].chunk[0], plans.pages->row[0].chunk[0]);
-        assert_int_equal(plans.pages->row[s].chunk[1], plans.tree->row[s].chunk[1]);
-        assert_int_equal(plans.paged->row[s].chunk[0], 4 * s);
-        assert_int_equal(plans.paged->row[s].n_tokens, 250);
+        assert_int_equal(plans.pages->sequence[s].n_chunks, 4);
+        assert_int_equal(plans.pages->sequence[s].chunk[0], plans.pages->sequence[0].chunk[0]);
+        assert_int_equal(plans.pages->sequence[s].chunk[1], plans.tree->sequence[s].chunk[1]);
+        assert_int_equal(plans.paged->sequence[s].chunk[0], 4 * s);
+        assert_int_equal(plans.paged->sequence[s].n_tokens, 250);
     }
     assert_true(cp_plan_is_valid(plans.tree) && cp_plan_is_valid(plans.pages) &&
                 cp_plan_is_valid(plans.paged));
@@ -257,10 +257,10 @@ static void problem_new(struct problem *p) {
     p->plan->chunk_size = 64;
     p->plan->n_sequences = 2;
     for (int s = 0; s < 2; s++) {
-        p->plan->row[s].n_tokens = KEYS;
-        p->plan->row[s].n_chunks = 2;
-        p->plan->row[s].chunk[0] = 2 * s;
-        p->plan->row[s].chunk[1] = 2 * s + 1;
+        p->plan->sequence[s].n_tokens = KEYS;
+        p->plan->sequence[s].n_chunks = 2;
+        p->plan->sequence[s].chunk[0] = 2 * s;
+        p->plan->sequence[s].chunk[1] = 2 * s + 1;
     }
     for (size_t i = 0; i < sizeof p->k / sizeof *p->k; i++) {
         p->k[i] = cp_fp16_from_double(sin((double)i));
@@ -321,7 +321,7 @@ static void what_is_wrong_is_seen(void **state) {
     other[(1 * 2 + 1) * 32 + 5] = 0x7E00; /* a NaN */
     assert_int_equal(bench_check(&p->attention, out, 2, 0, &wrong), 0);
 
-    p->plan->row[0].n_tokens--; /* the results are now those of a key too many */
+    p->plan->sequence[0].n_tokens--; /* the results are now those of a key too many */
     assert_int_equal(bench_check(&p->attention, out, 1, 0, &wrong), 0);
     assert_int_equal(wrong.row, 0);
     problem_free(p);

@@ -178,7 +178,7 @@ static void a_late_device_sees_the_plan_of_then(void **) {
     rig.must(rig.attend());
     rig.change_lengths(-1);
     rig.must(rig.update());
-    rig.c.plan->row[0].n_tokens = 1 << 20; /* it is not the launcher's any more */
+    rig.c.plan->sequence[0].n_tokens = 1 << 20; /* it is not the launcher's any more */
     std::vector<unsigned char> a = rig.fetch(first, rig.out_bytes);
     std::vector<unsigned char> b = rig.fetch(second, rig.out_bytes);
     assert_true(std::equal(a.begin(), a.end(), shorter.begin()));

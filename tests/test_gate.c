@@ -118,15 +118,15 @@ static void problems_have_valid_plans(void **state) {
         plan->n_shared = p.n_shared;
         memcpy(plan->shared, p.shared, (size_t)p.n_shared * sizeof *p.shared);
         for (int s = 0; s < p.b; s++) {
-            struct cp_plan_row *row = &plan->row[s];
-            row->n_tokens = p.n_tokens[s];
-            row->n_shared = p.n_shared_chunks[s];
-            row->n_chunks = 0;
-            while (p.table[s * p.table_width + row->n_chunks] >= 0) {
-                row->chunk[row->n_chunks] = p.table[s * p.table_width + row->n_chunks];
-                row->n_chunks++;
+            struct cp_plan_sequence *path = &plan->sequence[s];
+            path->n_tokens = p.n_tokens[s];
+            path->n_shared = p.n_shared_chunks[s];
+            path->n_chunks = 0;
+            while (p.table[s * p.table_width + path->n_chunks] >= 0) {
+                path->chunk[path->n_chunks] = p.table[s * p.table_width + path->n_chunks];
+                path->n_chunks++;
             }
-            empty += row->n_tokens == 0;
+            empty += path->n_tokens == 0;
             forks += s > 0 && p.n_tokens[s] > 0 && p.n_tokens[s] == p.n_tokens[s - 1];
         }
         assert_null(cp_plan_check(plan));

@@ -282,7 +282,7 @@ static void a_key_is_felt_by_those_that_see_it(void **unused) {
             shape.head_dim =
                 seed % 5 ? 40 : 80; /* at its end: others of its numbers are as usual */
             case_make(&c, &shape, 1400 + seed);
-            int s = (int)seed % shape.b, n = c.plan->row[s].n_tokens;
+            int s = (int)seed % shape.b, n = c.plan->sequence[s].n_tokens;
             int j = n == 0 ? 0 : (int)(seed * 7) % n, g = (int)seed % shape.n_kv_heads;
             size_t poisoned = n == 0 ? SIZE_MAX : case_key(&c, s, j, g);
             size_t end = poisoned + (size_t)shape.head_dim;

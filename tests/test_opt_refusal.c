@@ -209,7 +209,7 @@ static void sizes_that_overflow(void **state) {
     struct world *w = *state;
     struct cp_attention a = w->a;
     struct cp_plan *plan = w->c.plan;
-    const struct cp_plan_row row = plan->row[0];
+    const struct cp_plan_sequence path = plan->sequence[0];
     const int b = plan->n_sequences, n_shared = plan->n_shared;
     int begin[2] = {0, 0};
     a.n_heads = a.n_kv_heads = a.head_dim = INT_MAX; /* K */
@@ -218,7 +218,7 @@ static void sizes_that_overflow(void **state) {
     expect_shape_refused(w, &a);
     plan->n_sequences = 1;
     plan->n_shared = 0;
-    plan->row[0] = (struct cp_plan_row){.n_tokens = 1, .n_chunks = 1};
+    plan->sequence[0] = (struct cp_plan_sequence){.n_tokens = 1, .n_chunks = 1};
     a.query_begin = begin;
     a.variant = CP_MERGE_AT_ONCE; /* of which cp_attend() keeps partial results here */
     a.n_heads = INT_MAX;
@@ -233,7 +233,7 @@ static void sizes_that_overflow(void **state) {
     begin[1] = 1 << 25; /* all fit: now only the workspace is too small */
     expect_refused(w, &a, CP_ERROR_WORKSPACE);
     assert_true(cp_opt_workspace(w->opt, &a) > (size_t)(1 << 25) * INT_MAX * 72);
-    plan->row[0] = row;
+    plan->sequence[0] = path;
     plan->n_sequences = b;
     plan->n_shared = n_shared;
 }

@@ -360,11 +360,11 @@ static const char *compare_export(const struct opt_pair *pair, struct cp_plan *e
         return "exported plan";
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        const struct cp_plan_row *row = &plan->row[s], *got = &exported->row[s];
-        if (got->n_tokens != row->n_tokens || got->n_chunks != row->n_chunks ||
-            got->n_shared != row->n_shared ||
-            memcmp(got->chunk, row->chunk, (size_t)row->n_chunks * sizeof *row->chunk) != 0) {
-            return "row of the exported plan";
+        const struct cp_plan_sequence *path = &plan->sequence[s], *got = &exported->sequence[s];
+        if (got->n_tokens != path->n_tokens || got->n_chunks != path->n_chunks ||
+            got->n_shared != path->n_shared ||
+            memcmp(got->chunk, path->chunk, (size_t)path->n_chunks * sizeof *path->chunk) != 0) {
+            return "path of the exported plan";
         }
     }
     return NULL;

@@ -76,9 +76,9 @@ static void rows_have_the_whole_path(void **state) {
     cp_plan_build(f->plan, f->tree);
     assert_int_equal(f->plan->n_sequences, 4);
     for (int s = 0; s < 4; s++) {
-        assert_int_equal(f->plan->row[s].n_tokens, n_tokens[s]);
-        assert_int_equal(f->plan->row[s].n_shared, n_shared[s]);
-        assert_int_equal(f->plan->row[s].n_chunks, f->tree->sequence[s].n_chunks);
+        assert_int_equal(f->plan->sequence[s].n_tokens, n_tokens[s]);
+        assert_int_equal(f->plan->sequence[s].n_shared, n_shared[s]);
+        assert_int_equal(f->plan->sequence[s].n_chunks, f->tree->sequence[s].n_chunks);
     }
 }
 
@@ -95,7 +95,7 @@ static void rebuilt_only_when_paths_change(void **state) {
     assert_int_equal(cp_tree_append(f->tree, 0, 9), CP_OK); /* fills it */
     assert_false(cp_plan_is_current(f->plan, f->tree->stamp));
     assert_int_equal(cp_plan_update(f->plan, f->tree), 0);
-    assert_int_equal(f->plan->row[0].n_tokens, 6);
+    assert_int_equal(f->plan->sequence[0].n_tokens, 6);
     assert_int_equal(cp_tree_append(f->tree, 0, 9), CP_OK); /* adds one */
     assert_int_equal(cp_plan_update(f->plan, f->tree), 1);
 
@@ -150,28 +150,28 @@ static void the_check_names_the_broken_clause(void **state) {
     expect(p, &p->shared[1].n_tokens, 1, "PLAN-1");
     expect(p, &p->shared[1].position, 1, "PLAN-1");
     expect(p, &p->shared[1].position, 2 * CP_MAX_DEPTH, "PLAN-1");
-    expect(p, &p->row[0].n_chunks, -1, "PLAN-2");
-    expect(p, &p->row[0].n_chunks, CP_MAX_DEPTH + 1, "PLAN-2");
-    expect(p, &p->row[0].n_shared, -1, "PLAN-2");
-    expect(p, &p->row[0].n_shared, 4, "PLAN-2");
-    expect(p, &p->row[0].chunk[2], 32, "PLAN-2");
-    expect(p, &p->row[0].chunk[2], -1, "PLAN-2");
-    expect(p, &p->row[0].n_tokens, 7, "PLAN-7");
-    expect(p, &p->row[0].n_tokens, 4, "PLAN-7");
-    expect(p, &p->row[3].n_tokens, -1, "PLAN-7");
-    expect(p, &p->row[0].n_shared, 3, "PLAN-7"); /* a partial chunk is not shared */
-    int n_tokens = p->row[0].n_tokens;
-    p->row[0].n_tokens = 6;
-    expect(p, &p->row[0].n_shared, 3, "PLAN-3"); /* nobody computes the third chunk */
-    p->row[0].n_tokens = n_tokens;
+    expect(p, &p->sequence[0].n_chunks, -1, "PLAN-2");
+    expect(p, &p->sequence[0].n_chunks, CP_MAX_DEPTH + 1, "PLAN-2");
+    expect(p, &p->sequence[0].n_shared, -1, "PLAN-2");
+    expect(p, &p->sequence[0].n_shared, 4, "PLAN-2");
+    expect(p, &p->sequence[0].chunk[2], 32, "PLAN-2");
+    expect(p, &p->sequence[0].chunk[2], -1, "PLAN-2");
+    expect(p, &p->sequence[0].n_tokens, 7, "PLAN-7");
+    expect(p, &p->sequence[0].n_tokens, 4, "PLAN-7");
+    expect(p, &p->sequence[3].n_tokens, -1, "PLAN-7");
+    expect(p, &p->sequence[0].n_shared, 3, "PLAN-7"); /* a partial chunk is not shared */
+    int n_tokens = p->sequence[0].n_tokens;
+    p->sequence[0].n_tokens = 6;
+    expect(p, &p->sequence[0].n_shared, 3, "PLAN-3"); /* nobody computes the third chunk */
+    p->sequence[0].n_tokens = n_tokens;
     expect(p, &p->shared[1].begin, INT_MAX, "PLAN-1");
     expect(p, &p->shared[1].end, INT_MIN, "PLAN-1");
-    expect(p, &p->row[0].n_shared, 1, "PLAN-3"); /* the second is computed twice */
+    expect(p, &p->sequence[0].n_shared, 1, "PLAN-3"); /* the second is computed twice */
     expect(p, &p->shared[1].chunk, p->shared[0].chunk, "PLAN-3");
     expect(p, &p->shared[0].end, 4, "PLAN-3"); /* covers a sequence of another tree */
     expect(p, &p->shared[0].end, 2, "PLAN-3"); /* one too few */
     expect(p, &p->n_shared, 1, "PLAN-3");
-    expect(p, &p->row[3].n_chunks, 0, "PLAN-7");
+    expect(p, &p->sequence[3].n_chunks, 0, "PLAN-7");
     expect(p, &p->shared[1].position, 0, "PLAN-4"); /* not behind its parent */
 }
 
@@ -184,10 +184,10 @@ static void overlapping_ranges_are_found(void **state) {
     p->n_sequences = 4;
     p->n_shared = 2;
     for (int s = 0; s < 4; s++) {
-        p->row[s].n_tokens = 1;
-        p->row[s].n_chunks = 1;
-        p->row[s].n_shared = 1;
-        p->row[s].chunk[0] = 0;
+        p->sequence[s].n_tokens = 1;
+        p->sequence[s].n_chunks = 1;
+        p->sequence[s].n_shared = 1;
+        p->sequence[s].chunk[0] = 0;
     }
     p->shared[0] = (struct cp_shared_chunk){0, 0, 2, 1, 0};
     p->shared[1] = (struct cp_shared_chunk){0, 1, 3, 1, 0};
@@ -208,12 +208,12 @@ static void the_model_notices_wrong_plans(void **state) {
     p->shared[1].end = 3;
     assert_string_equal(model_compare_plan(f->tree, p), "descriptor");
     p->shared[1].end = 2;
-    p->row[2].n_tokens = 4;
+    p->sequence[2].n_tokens = 4;
     assert_string_equal(model_compare_plan(f->tree, p), "length of a row");
-    p->row[2].n_tokens = 3;
-    p->row[3].n_shared = 1;
+    p->sequence[2].n_tokens = 3;
+    p->sequence[3].n_shared = 1;
     assert_string_equal(model_compare_plan(f->tree, p), "coverage of a pair");
-    p->row[3].n_shared = 0;
+    p->sequence[3].n_shared = 0;
     p->n_sequences = 3;
     assert_string_equal(model_compare_plan(f->tree, p), "dimensions");
 }

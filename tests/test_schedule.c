@@ -58,8 +58,8 @@ static void tasks_are_the_plan(void **state) {
 static int grow_last_chunks(const struct attend_case *c) {
     int grown = 0;
     for (int s = 0; s < c->plan->n_sequences; s++) {
-        if (c->plan->row[s].n_tokens % c->plan->chunk_size != 0) {
-            c->plan->row[s].n_tokens++;
+        if (c->plan->sequence[s].n_tokens % c->plan->chunk_size != 0) {
+            c->plan->sequence[s].n_tokens++;
             grown++;
         }
     }

@@ -228,11 +228,11 @@ static struct cp_plan *example_plan(int n_shared, int n_0, int n_1) {
         plan->shared[k] = (struct cp_shared_chunk){k, 0, 2, 2, 2 * k};
     }
     for (int s = 0; s < 2; s++) {
-        plan->row[s].n_tokens = n_tokens[s];
-        plan->row[s].n_chunks = (n_tokens[s] + 1) / 2;
-        plan->row[s].n_shared = n_shared;
-        for (int k = 0; k < plan->row[s].n_chunks; k++) {
-            plan->row[s].chunk[k] = k;
+        plan->sequence[s].n_tokens = n_tokens[s];
+        plan->sequence[s].n_chunks = (n_tokens[s] + 1) / 2;
+        plan->sequence[s].n_shared = n_shared;
+        for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
+            plan->sequence[s].chunk[k] = k;
         }
     }
     assert_true(cp_plan_is_valid(plan));

@@ -34,8 +34,8 @@ static const char *const our_notes[BENCH_OURS] = {
 static size_t pool_bytes(const struct bench_load *load, const struct cp_plan *plan) {
     int chunks = 0;
     for (int s = 0; s < plan->n_sequences; s++) {
-        for (int k = 0; k < plan->row[s].n_chunks; k++) {
-            chunks = plan->row[s].chunk[k] >= chunks ? plan->row[s].chunk[k] + 1 : chunks;
+        for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
+            chunks = plan->sequence[s].chunk[k] >= chunks ? plan->sequence[s].chunk[k] + 1 : chunks;
         }
     }
     return (size_t)chunks * bench_chunk_bytes(load);
@@ -62,12 +62,13 @@ static void copy_pages(const struct site *site, const struct bench_load *load) {
     const struct cp_plan *from = site->plans.tree, *to = site->plans.paged;
     size_t bytes = bench_chunk_bytes(load);
     for (int s = 0; s < from->n_sequences; s++) {
-        for (int k = 0; k < from->row[s].n_chunks; k++) {
+        for (int k = 0; k < from->sequence[s].n_chunks; k++) {
             for (size_t v = 0; v < 2; v++) {
-                memcpy(
-                    site->pool[1] + v * site->pool_bytes[1] + (size_t)to->row[s].chunk[k] * bytes,
-                    site->pool[0] + v * site->pool_bytes[0] + (size_t)from->row[s].chunk[k] * bytes,
-                    bytes);
+                memcpy(site->pool[1] + v * site->pool_bytes[1] +
+                           (size_t)to->sequence[s].chunk[k] * bytes,
+                       site->pool[0] + v * site->pool_bytes[0] +
+                           (size_t)from->sequence[s].chunk[k] * bytes,
+                       bytes);
             }
         }
     }

@@ -35,7 +35,7 @@ static void room_free(struct room *room) {
 /* The query, and the keys and values of its path, in binary64; returns the largest score in
  * magnitude. */
 static double gather(const struct cp_attention *a, int row, int head, const struct room *room) {
-    const struct cp_plan_row *path = &a->plan->row[row];
+    const struct cp_plan_sequence *path = &a->plan->sequence[row];
     size_t d = (size_t)a->head_dim, c = (size_t)a->plan->chunk_size;
     size_t group = (size_t)(a->n_heads / a->n_kv_heads);
     double largest = 0.0;
@@ -64,7 +64,7 @@ static void solve(const struct cp_attention *a, int row, int head, const struct 
                                      .lse_type = CP_FP64,
                                      .arithmetic = CP_OPT_ARITHMETIC};
     struct gate_recipe recipe = {.head_dim = a->head_dim, .chunk_size = a->plan->chunk_size};
-    int n = a->plan->row[row].n_tokens;
+    int n = a->plan->sequence[row].n_tokens;
     struct cp_tolerance_row question = {n,       a->head_dim, a->scale,     room->q,
                                         room->k, room->v,     room->scratch};
     struct cp_arithmetic arithmetic;
@@ -94,7 +94,7 @@ int bench_check(const struct cp_attention *attention, const void *const *out, in
                 int first_head, struct check_wrong *wrong) {
     int longest = 1, right = 1;
     for (int s = 0; s < attention->plan->n_sequences; s++) {
-        int n = attention->plan->row[s].n_tokens;
+        int n = attention->plan->sequence[s].n_tokens;
         longest = n > longest ? n : longest;
     }
     struct room room = room_new((size_t)longest, (size_t)attention->head_dim);

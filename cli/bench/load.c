@@ -176,12 +176,12 @@ static void plan_alone(struct cp_plan *plan, const struct cp_plan *tree, int cop
     plan->n_sequences = tree->n_sequences;
     plan->n_shared = 0;
     for (int s = 0; s < tree->n_sequences; s++) {
-        struct cp_plan_row *row = &plan->row[s];
-        row->n_tokens = tree->row[s].n_tokens;
-        row->n_chunks = tree->row[s].n_chunks;
-        row->n_shared = 0;
-        for (int k = 0; k < row->n_chunks; k++) {
-            row->chunk[k] = copies ? next++ : tree->row[s].chunk[k];
+        struct cp_plan_sequence *path = &plan->sequence[s];
+        path->n_tokens = tree->sequence[s].n_tokens;
+        path->n_chunks = tree->sequence[s].n_chunks;
+        path->n_shared = 0;
+        for (int k = 0; k < path->n_chunks; k++) {
+            path->chunk[k] = copies ? next++ : tree->sequence[s].chunk[k];
         }
     }
 }
@@ -198,7 +198,8 @@ int bench_plans_new(struct bench_plans *plans, const struct bench_load *load) {
     plan_alone(plans->paged, tree, 1);
     plans->distinct = (long long)tree->n_shared * tree->chunk_size;
     for (int s = 0; s < tree->n_sequences; s++) {
-        plans->distinct += tree->row[s].n_tokens - tree->row[s].n_shared * tree->chunk_size;
+        plans->distinct +=
+            tree->sequence[s].n_tokens - tree->sequence[s].n_shared * tree->chunk_size;
     }
     return 0;
 }

@@ -48,24 +48,24 @@ static void put_chunk_first(const struct phases *phases) {
 
 /* What the query restores, its own chunks, its output. Returns the right end. */
 static int put_sequence_first(const struct phases *phases, int s) {
-    const struct cp_plan_row *row = &phases->plan->row[s];
+    const struct cp_plan_sequence *path = &phases->plan->sequence[s];
     int y = row_top(phases, s);
     int middle = y + (ROW_HEIGHT - ROW_GAP) / 2;
     int x = phases->second;
-    if (row->n_shared > 0) {
+    if (path->n_shared > 0) {
         show_svg_box(phases->out, "part", x, y, 2 * BOX, ROW_HEIGHT - ROW_GAP);
-        show_svg_text(phases->out, "middle", x + BOX, y + 20, "merge %d partial", row->n_shared);
+        show_svg_text(phases->out, "middle", x + BOX, y + 20, "merge %d partial", path->n_shared);
         x += 2 * BOX;
     }
-    for (int k = row->n_shared; k < row->n_chunks; k++) {
+    for (int k = path->n_shared; k < path->n_chunks; k++) {
         if (k > 0) {
             show_svg_line(phases->out, "arrow", x, x + STEP - BOX, middle);
             x += STEP - BOX;
         }
-        put_labelled(phases->out, "own", x, y, BOX, "C", row->chunk[k]);
+        put_labelled(phases->out, "own", x, y, BOX, "C", path->chunk[k]);
         x += BOX;
     }
-    if (row->n_chunks > 0) {
+    if (path->n_chunks > 0) {
         show_svg_line(phases->out, "arrow", x, x + STEP - BOX, middle);
     }
     put_labelled(phases->out, "out", x + STEP - BOX, y, QUERY, "out ", s);

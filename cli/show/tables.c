@@ -50,21 +50,21 @@ static void put_sequences(FILE *out, const struct show_view *view) {
                      0, view->width);
     fputs("   S  name          tokens  shared  path\n", out);
     for (int s = 0; s < plan->n_sequences; s++) {
-        const struct cp_plan_row *row = &plan->row[s];
+        const struct cp_plan_sequence *path = &plan->sequence[s];
         const char *tenant = show_tenant_name(view->world, s);
         char *name = text_cut(show_sequence_name(view->world, s), 12, mark);
         fprintf(out, "%4d  %s", s, name);
         text_put_blanks(out, 12 - text_columns(name));
-        fprintf(out, "  %6d  %6d ", row->n_tokens, row->n_shared * plan->chunk_size);
+        fprintf(out, "  %6d  %6d ", path->n_tokens, path->n_shared * plan->chunk_size);
         free(name);
         struct list list = {out, view->width, 35, 35, 1};
-        for (int k = 0; k < row->n_chunks; k++) {
-            if (k == row->n_shared && k > 0) {
+        for (int k = 0; k < path->n_chunks; k++) {
+            if (k == path->n_shared && k > 0) {
                 list_put(&list, "|");
             }
-            list_put_number(&list, "C", row->chunk[k], "");
+            list_put_number(&list, "C", path->chunk[k], "");
         }
-        if (row->n_chunks == 0) {
+        if (path->n_chunks == 0) {
             list_put(&list, "(empty: no chunk)");
         }
         if (tenant != NULL) {
@@ -103,12 +103,12 @@ void show_plan_in_short(FILE *out, const struct show_view *view, int indent) {
         list.gap = 2;
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        const struct cp_plan_row *row = &plan->row[s];
-        for (int k = row->n_shared; k < row->n_chunks; k++) {
-            list_put_number(&list, k == row->n_shared ? "[C" : "C", row->chunk[k],
-                            k + 1 < row->n_chunks ? "," : "]");
+        const struct cp_plan_sequence *path = &plan->sequence[s];
+        for (int k = path->n_shared; k < path->n_chunks; k++) {
+            list_put_number(&list, k == path->n_shared ? "[C" : "C", path->chunk[k],
+                            k + 1 < path->n_chunks ? "," : "]");
         }
-        if (row->n_shared < row->n_chunks) {
+        if (path->n_shared < path->n_chunks) {
             char range[64];
             snprintf(range, sizeof range, "x [%d,%d)", s, s + 1);
             list_put(&list, range);
@@ -143,11 +143,11 @@ static void put_plan(FILE *out, const struct show_view *view) {
         fprintf(out, "  shared[%d]\n", i);
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        const struct cp_plan_row *row = &plan->row[s];
-        for (int k = row->n_shared; k < row->n_chunks; k++) {
-            int left = row->n_tokens - k * c;
-            put_plan_line(out, row->chunk[k], s, s + 1, left < c ? left : c, k * c);
-            fprintf(out, "  row[%d].chunk[%d]\n", s, k);
+        const struct cp_plan_sequence *path = &plan->sequence[s];
+        for (int k = path->n_shared; k < path->n_chunks; k++) {
+            int left = path->n_tokens - k * c;
+            put_plan_line(out, path->chunk[k], s, s + 1, left < c ? left : c, k * c);
+            fprintf(out, "  sequence[%d].chunk[%d]\n", s, k);
         }
     }
 }
@@ -185,17 +185,17 @@ static void put_sequence_first(FILE *out, const struct show_view *view) {
     const char *merge = view->ascii ? "+" : "⊕";
     text_put_wrapped(out, view->ascii ? PHASE_2("+") : PHASE_2("⊕"), 0, 0, view->width);
     for (int s = 0; s < plan->n_sequences; s++) {
-        const struct cp_plan_row *row = &plan->row[s];
+        const struct cp_plan_sequence *path = &plan->sequence[s];
         int label = fprintf(out, "%*sq%d:", 5 - digits(s), "", s);
         struct list list = {out, view->width, label + 1, label, 1};
-        for (int k = 0; k < row->n_chunks; k++) {
+        for (int k = 0; k < path->n_chunks; k++) {
             if (k > 0) {
                 list_put(&list, merge);
             }
-            list_put_number(&list, k < row->n_shared ? "(C" : "C", row->chunk[k],
-                            k < row->n_shared ? ")" : "");
+            list_put_number(&list, k < path->n_shared ? "(C" : "C", path->chunk[k],
+                            k < path->n_shared ? ")" : "");
         }
-        if (row->n_chunks == 0) {
+        if (path->n_chunks == 0) {
             list_put(&list, "no key, so out = 0");
         }
         fputc('\n', out);

@@ -182,21 +182,23 @@ static int check_lengths(struct trace_checker *checker) {
     return 0;
 }
 
-/* PLAN-2, PLAN-7: the rows are the paths of the tree, and as long as the model says. */
-static int check_rows(struct trace_checker *checker) {
+/* PLAN-2, PLAN-7: the paths are those of the tree, and as long as the model says. */
+static int check_paths(struct trace_checker *checker) {
     const struct cp_plan *plan = checker->plan;
     const struct cp_tree *tree = checker->tree;
     for (int s = 0; s < tree->n_sequences; s++) {
         const struct cp_sequence *path = &tree->sequence[s];
-        const struct cp_plan_row *row = &plan->row[s];
+        const struct cp_plan_sequence *planned = &plan->sequence[s];
         int r = (int)path->id;
-        if (row->n_chunks != path->n_chunks ||
-            memcmp(row->chunk, path->chunk, (size_t)path->n_chunks * sizeof row->chunk[0]) != 0) {
-            return trace_violate(checker, "PLAN-2", r, "row %d is not the path of its sequence", s);
+        if (planned->n_chunks != path->n_chunks ||
+            memcmp(planned->chunk, path->chunk, (size_t)path->n_chunks * sizeof path->chunk[0]) !=
+                0) {
+            return trace_violate(checker, "PLAN-2", r, "sequence %d has another path in the plan",
+                                 s);
         }
-        if (row->n_tokens != checker->model->length[r]) {
-            return trace_violate(checker, "PLAN-7", r, "row %d has %d tokens instead of %d", s,
-                                 row->n_tokens, checker->model->length[r]);
+        if (planned->n_tokens != checker->model->length[r]) {
+            return trace_violate(checker, "PLAN-7", r, "sequence %d has %d tokens instead of %d", s,
+                                 planned->n_tokens, checker->model->length[r]);
         }
     }
     return 0;
@@ -212,7 +214,7 @@ int trace_check_coverage(struct trace_checker *checker) {
         shared_pairs += plan->shared[i].end - plan->shared[i].begin;
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        own += plan->row[s].n_chunks - plan->row[s].n_shared;
+        own += plan->sequence[s].n_chunks - plan->sequence[s].n_shared;
     }
     if (plan->n_shared != checker->model->shared_nodes) {
         return trace_violate(checker, "PLAN-1", -1, "%d shared chunks; the model has %d",
@@ -244,7 +246,7 @@ static int check_plan(struct trace_checker *checker) {
     if (broken != NULL) {
         return trace_violate(checker, broken, -1, "the plan breaks its invariant");
     }
-    if (check_rows(checker) != 0) {
+    if (check_paths(checker) != 0) {
         return -1;
     }
     return trace_check_coverage(checker);

@@ -86,9 +86,10 @@ static int check_rows(struct trace_checker *checker) {
             return trace_violate(checker, "TREE-6", (int)id, "it has %d tokens instead of %d",
                                  cp_opt_tree_length(tree, handle), checker->model->length[id]);
         }
-        if (checker->plan->row[i].n_tokens != checker->model->length[id]) {
-            return trace_violate(checker, "PLAN-7", (int)id, "row %d has %d tokens instead of %d",
-                                 i, checker->plan->row[i].n_tokens, checker->model->length[id]);
+        if (checker->plan->sequence[i].n_tokens != checker->model->length[id]) {
+            return trace_violate(checker, "PLAN-7", (int)id,
+                                 "sequence %d has %d tokens instead of %d", i,
+                                 checker->plan->sequence[i].n_tokens, checker->model->length[id]);
         }
     }
     return 0;

@@ -106,8 +106,8 @@ static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
         return NULL;
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        for (int k = 0; k < plan->row[s].n_chunks; k++) {
-            number[plan->row[s].chunk[k]] = 1;
+        for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
+            number[plan->sequence[s].chunk[k]] = 1;
         }
     }
     for (int i = 0; i < plan->capacity; i++) {
@@ -146,7 +146,7 @@ static int queries_of(struct prng *random, enum gate_queries kind, int n_tokens)
 static int allocate_plan(struct gate_problem *p, const struct cp_plan *plan) {
     size_t b = (size_t)plan->n_sequences;
     for (int s = 0; s < plan->n_sequences; s++) {
-        int n = plan->row[s].n_chunks;
+        int n = plan->sequence[s].n_chunks;
         p->table_width = n > p->table_width ? n : p->table_width;
     }
     p->table_width += 1; /* each row ends with a -1 at least */
@@ -170,14 +170,14 @@ static void fill_plan(struct gate_problem *p, const struct cp_plan *plan, const 
         p->shared[i].chunk = number[plan->shared[i].chunk];
     }
     for (int s = 0; s < p->b; s++) {
-        const struct cp_plan_row *row = &plan->row[s];
-        p->n_tokens[s] = row->n_tokens;
-        p->n_shared_chunks[s] = row->n_shared;
+        const struct cp_plan_sequence *path = &plan->sequence[s];
+        p->n_tokens[s] = path->n_tokens;
+        p->n_shared_chunks[s] = path->n_shared;
         for (int i = 0; i < p->table_width; i++) {
-            p->table[s * p->table_width + i] = i < row->n_chunks ? number[row->chunk[i]] : -1;
+            p->table[s * p->table_width + i] = i < path->n_chunks ? number[path->chunk[i]] : -1;
         }
         p->query_begin[s + 1] =
-            p->query_begin[s] + queries_of(&random, p->recipe.queries, row->n_tokens);
+            p->query_begin[s] + queries_of(&random, p->recipe.queries, path->n_tokens);
     }
     p->n_rows = p->query_begin[p->b];
 }

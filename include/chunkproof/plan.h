@@ -3,9 +3,9 @@
  * context (C, i, j).
  *
  * shared[] lists each shared chunk once, with the range of sequences that it covers, parents before
- * children. row[s] has the whole path of sequence s, shared chunks first. The chunk-first phase
- * walks shared[], the sequence-first phase walks row[s].chunk[n_shared .. n_chunks), and a paged
- * kernel walks row[s].chunk[0 .. n_chunks). */
+ * children. sequence[s] has the whole path of sequence s, shared chunks first. The chunk-first
+ * phase walks shared[], the sequence-first phase walks sequence[s].chunk[n_shared .. n_chunks), and
+ * a paged kernel walks sequence[s].chunk[0 .. n_chunks). */
 #ifndef CHUNKPROOF_PLAN_H
 #define CHUNKPROOF_PLAN_H
 
@@ -28,7 +28,7 @@ struct cp_shared_chunk {
 
 /* One sequence (PLAN-2). Chunk k of its path holds keys k*c .. min((k+1)*c, n_tokens)-1; the first
  * n_shared chunks are in shared[], the others are this sequence's own. */
-struct cp_plan_row {
+struct cp_plan_sequence {
     int n_tokens;
     int n_chunks;
     int n_shared;
@@ -42,7 +42,7 @@ struct cp_plan {
     int n_sequences;       /* b */
     int n_shared;
     struct cp_shared_chunk shared[CP_MAX_CHUNKS];
-    struct cp_plan_row row[CP_MAX_SEQUENCES];
+    struct cp_plan_sequence sequence[CP_MAX_SEQUENCES];
 };
 
 #ifdef __FRAMAC__
@@ -63,8 +63,8 @@ void cp_plan_free(struct cp_plan *plan);
   assigns *plan;
   ensures of_tree: plan_of(*plan, *tree);
   ensures ok: plan_ok(*plan);
-  ensures other_rows: \forall integer s; tree->n_sequences <= s < CP_MAX_SEQUENCES ==>
-    plan->row[s] == \old(plan->row[s]);
+  ensures other_sequences: \forall integer s; tree->n_sequences <= s < CP_MAX_SEQUENCES ==>
+    plan->sequence[s] == \old(plan->sequence[s]);
   ensures other_descriptors: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
     plan->shared[i] == \old(plan->shared[i]);
 */
@@ -72,8 +72,8 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree);
 
 /* Brings a plan of this tree up to date (PLAN-6). Call it before each decoding iteration. Returns 1
  * when it rebuilt the plan because a path or a range had changed. Returns 0 when it refreshed only
- * the lengths: a copy on a device stays valid, except for row[].n_tokens. Between equal epochs of a
- * tree no path and no range changes (PLAN-5). */
+ * the lengths: a copy on a device stays valid, except for sequence[].n_tokens. Between equal epochs
+ * of a tree no path and no range changes (PLAN-5). */
 /*@
   requires valid: \valid(plan) && \valid_read(tree);
   requires separated: \separated(plan, tree);

@@ -18,11 +18,11 @@ static void any_plan(struct cp_plan *plan) {
         plan->shared[i].position = any(3);
     }
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        plan->row[s].n_tokens = any(3);
-        plan->row[s].n_chunks = any(2);
-        plan->row[s].n_shared = any(2);
+        plan->sequence[s].n_tokens = any(3);
+        plan->sequence[s].n_chunks = any(2);
+        plan->sequence[s].n_shared = any(2);
         for (int k = 0; k < CP_MAX_DEPTH; k++) {
-            plan->row[s].chunk[k] = any(3);
+            plan->sequence[s].chunk[k] = any(3);
         }
     }
 }

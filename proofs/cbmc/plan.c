@@ -17,26 +17,26 @@ static int descriptor_is_right(const struct cp_shared_chunk *shared, const struc
            flat->sequence[shared->begin].chunk[k] == x;
 }
 
-/* PLAN-2: the row has the sequence's path, and its first n_shared chunks are those that another
+/* PLAN-2: the plan has the sequence's path, and its first n_shared chunks are those that another
  * sequence has too. */
-static int row_is_right(const struct cp_plan_row *row, const struct flat *flat, int s) {
+static int path_is_right(const struct cp_plan_sequence *path, const struct flat *flat, int s) {
     const struct flat_sequence *sequence = &flat->sequence[s];
-    int right = row->n_tokens == sequence->n_tokens && row->n_chunks == sequence->n_chunks;
+    int right = path->n_tokens == sequence->n_tokens && path->n_chunks == sequence->n_chunks;
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
         if (k < sequence->n_chunks) {
             int shared = flat_owners(flat, sequence->chunk[k]) >= 2;
-            right = right && row->chunk[k] == sequence->chunk[k] && shared == (k < row->n_shared);
+            right = right && path->chunk[k] == sequence->chunk[k] && shared == (k < path->n_shared);
         }
     }
-    return right && 0 <= row->n_shared && row->n_shared <= row->n_chunks;
+    return right && 0 <= path->n_shared && path->n_shared <= path->n_chunks;
 }
 
 /* PLAN-3: how often the pair (sequence s, its k-th chunk) is covered. */
 static int covered(const struct cp_plan *plan, int s, int k) {
-    int times = k >= plan->row[s].n_shared;
+    int times = k >= plan->sequence[s].n_shared;
     for (int i = 0; i < CP_MAX_CHUNKS; i++) {
         const struct cp_shared_chunk *shared = &plan->shared[i];
-        times += i < plan->n_shared && shared->chunk == plan->row[s].chunk[k] &&
+        times += i < plan->n_shared && shared->chunk == plan->sequence[s].chunk[k] &&
                  shared->begin <= s && s < shared->end;
     }
     return times;
@@ -64,7 +64,7 @@ static void check_descriptors(const struct cp_plan *plan, const struct flat *fla
 static void check_rows(const struct cp_plan *plan, const struct flat *flat) {
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         if (s < flat->n_sequences) {
-            CHECK("PLAN-2: a row is right", row_is_right(&plan->row[s], flat, s));
+            CHECK("PLAN-2: a row is right", path_is_right(&plan->sequence[s], flat, s));
             for (int k = 0; k < CP_MAX_DEPTH; k++) {
                 CHECK("PLAN-3: each pair is covered exactly once",
                       k >= flat->sequence[s].n_chunks || covered(plan, s, k) == 1);
@@ -92,8 +92,9 @@ static void reach_plan(const struct cp_plan *plan, const struct flat *flat) {
     REACH("a shared chunk under a shared chunk with more sequences",
           plan->n_shared == 2 && shared[1].position > 0 && shared[1].begin > shared[0].begin);
 #endif
-    REACH("private chunks behind a shared one",
-          plan->row[0].n_shared == 1 && flat->n_sequences == 2 && plan->row[0].n_chunks == 2);
+    REACH("private chunks behind a shared one", plan->sequence[0].n_shared == 1 &&
+                                                    flat->n_sequences == 2 &&
+                                                    plan->sequence[0].n_chunks == 2);
 #endif
 }
 

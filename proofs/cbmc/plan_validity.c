@@ -14,18 +14,19 @@ static int sizes_ok(const struct cp_plan *plan) {
 }
 
 /* PLAN-2 and PLAN-7. */
-static int row_ok(const struct cp_plan *plan, const struct cp_plan_row *row) {
+static int sequence_ok(const struct cp_plan *plan, const struct cp_plan_sequence *path) {
     int c = plan->chunk_size;
-    if (row->n_chunks < 0 || row->n_chunks > CP_MAX_DEPTH || row->n_shared < 0 ||
-        row->n_shared > row->n_chunks) {
+    if (path->n_chunks < 0 || path->n_chunks > CP_MAX_DEPTH || path->n_shared < 0 ||
+        path->n_shared > path->n_chunks) {
         return 0;
     }
-    int ok = row->n_chunks == 0
-                 ? row->n_tokens == 0
-                 : (row->n_chunks - 1) * c < row->n_tokens && row->n_tokens <= row->n_chunks * c;
-    ok = ok && row->n_shared * c <= row->n_tokens; /* no shared chunk is the partial one */
+    int ok = path->n_chunks == 0 ? path->n_tokens == 0
+                                 : (path->n_chunks - 1) * c < path->n_tokens &&
+                                       path->n_tokens <= path->n_chunks * c;
+    ok = ok && path->n_shared * c <= path->n_tokens; /* no shared chunk is the partial one */
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
-        ok = ok && (k >= row->n_chunks || (0 <= row->chunk[k] && row->chunk[k] < plan->capacity));
+        ok =
+            ok && (k >= path->n_chunks || (0 <= path->chunk[k] && path->chunk[k] < plan->capacity));
     }
     return ok;
 }
@@ -55,11 +56,11 @@ static int pairs_ok(const struct cp_plan *plan) {
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         if (s < plan->n_sequences) {
             for (int k = 0; k < CP_MAX_DEPTH; k++) {
-                int shared = k < plan->row[s].n_shared;
+                int shared = k < plan->sequence[s].n_shared;
                 ok = ok && covered(plan, s, k, -1) == shared &&
-                     (!shared || covered(plan, s, k, plan->row[s].chunk[k]) == 1);
+                     (!shared || covered(plan, s, k, plan->sequence[s].chunk[k]) == 1);
             }
-            pairs += plan->row[s].n_shared;
+            pairs += plan->sequence[s].n_shared;
         }
     }
     for (int i = 0; i < CP_MAX_CHUNKS; i++) { /* none beyond the deepest path */
@@ -86,7 +87,7 @@ static int plan_ok(const struct cp_plan *plan) {
     }
     int ok = 1;
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        ok = ok && (s >= plan->n_sequences || row_ok(plan, &plan->row[s]));
+        ok = ok && (s >= plan->n_sequences || sequence_ok(plan, &plan->sequence[s]));
     }
     for (int i = 0; i < CP_MAX_CHUNKS; i++) {
         ok = ok && (i >= plan->n_shared || descriptor_ok(plan, &plan->shared[i]));

@@ -41,7 +41,7 @@ static void check_chunk(const struct case_of *c, int s, int k) {
         if (has(c, i, s, k)) {
             times++;
             int place = task.first_chunk + k - task.position / c->plan.chunk_size;
-            right = right && c->numbers[c->s.chunk + (size_t)place] == c->plan.row[s].chunk[k];
+            right = right && c->numbers[c->s.chunk + (size_t)place] == c->plan.sequence[s].chunk[k];
         }
     }
     CHECK("TPP-1, TPP-2: each chunk of a path is in one task", times == 1);
@@ -106,7 +106,7 @@ static int begins_level(const struct cp_plan *plan, int s, int k) {
 static int chunks_of(const struct cp_plan *plan) {
     int n = plan->n_shared;
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        n += s < plan->n_sequences ? plan->row[s].n_chunks - plan->row[s].n_shared : 0;
+        n += s < plan->n_sequences ? plan->sequence[s].n_chunks - plan->sequence[s].n_shared : 0;
     }
     return n;
 }
@@ -119,7 +119,7 @@ static void check_limits(const struct case_of *c) {
     int kept = c->plan.n_sequences <= l.n_sequences && c->s.n_rows <= l.n_rows &&
                chunks_of(&c->plan) <= l.n_chunks;
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        int levels = 0, depth = s < c->plan.n_sequences ? c->plan.row[s].n_chunks : 0;
+        int levels = 0, depth = s < c->plan.n_sequences ? c->plan.sequence[s].n_chunks : 0;
         for (int k = 0; k < CP_MAX_DEPTH; k++) {
             levels += k < depth && begins_level(&c->plan, s, k);
         }
@@ -160,7 +160,7 @@ int main(void) {
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         if (s < c.plan.n_sequences) {
             for (int k = 0; k < CP_MAX_DEPTH; k++) {
-                if (k < c.plan.row[s].n_chunks) {
+                if (k < c.plan.sequence[s].n_chunks) {
                     check_chunk(&c, s, k);
                 }
             }

@@ -3,7 +3,7 @@
  * epoch, see theirs, and the plan is then built anew; that of opt/ follows them, see follow.c.) */
 #include "model.h"
 
-static int same_row(const struct cp_plan_row *a, const struct cp_plan_row *b) {
+static int same_sequence(const struct cp_plan_sequence *a, const struct cp_plan_sequence *b) {
     int same =
         a->n_tokens == b->n_tokens && a->n_chunks == b->n_chunks && a->n_shared == b->n_shared;
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
@@ -18,7 +18,7 @@ static int same_plan(const struct cp_plan *a, const struct cp_plan *b) {
                a->chunk_size == b->chunk_size && a->n_sequences == b->n_sequences &&
                plan_same_descriptors(a, b);
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        same = same && (s >= a->n_sequences || same_row(&a->row[s], &b->row[s]));
+        same = same && (s >= a->n_sequences || same_sequence(&a->sequence[s], &b->sequence[s]));
     }
     return same;
 }

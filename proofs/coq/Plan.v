@@ -12,7 +12,7 @@ Record descriptor := Descriptor {
   position : nat     (* of its first key, in each of these sequences *)
 }.
 
-(** row[s] = (n_tokens, n_chunks, n_shared, chunk[0 .. n_chunks)) *)
+(** sequence[s] = (n_tokens, n_chunks, n_shared, chunk[0 .. n_chunks)) *)
 Record plan_row := Row {
   n_tokens : nat;
   n_chunks : nat;

@@ -466,8 +466,8 @@ Proof.
     rewrite E, Nat.min_id; reflexivity.
 Qed.
 
-(** TPP-3, corollary: a kernel that walks row[s].chunk[0 .. n_chunks) and no descriptors computes
-    the same. *)
+(** TPP-3, corollary: a kernel that walks sequence[s].chunk[0 .. n_chunks) and no descriptors
+    computes the same. *)
 Theorem paged_is_attention p x s t a :
   complete p -> s < n_sequences p ->
   let walked := merge_all (map (row_state p x s t a) (seq 0 (n_chunks (row p s)))) in

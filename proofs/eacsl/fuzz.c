@@ -188,14 +188,14 @@ static int spoil_plan(void) {
     static struct cp_plan copy;
     cp_plan_update(plan, tree);
     copy = *plan;
-    struct cp_plan_row *row = &copy.row[random_below(&state, CP_MAX_SEQUENCES)];
+    struct cp_plan_sequence *path = &copy.sequence[random_below(&state, CP_MAX_SEQUENCES)];
     struct cp_shared_chunk *shared =
         &copy.shared[plan->n_shared == 0 ? 0 : random_below(&state, plan->n_shared)];
     int *const field[] = {
         &copy.capacity,    &copy.chunk_size,
         &copy.n_sequences, &copy.n_shared,
-        &row->n_tokens,    &row->n_chunks,
-        &row->n_shared,    &row->chunk[random_below(&state, CP_MAX_DEPTH)],
+        &path->n_tokens,   &path->n_chunks,
+        &path->n_shared,   &path->chunk[random_below(&state, CP_MAX_DEPTH)],
         &shared->chunk,    &shared->begin,
         &shared->end,      &shared->n_tokens,
         &shared->position,

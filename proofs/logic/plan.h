@@ -22,7 +22,7 @@
   }
 
   // The k-th chunk of sequence s, and how deep the chunk of descriptor i is.
-  logic integer plan_chunk(struct cp_plan p, integer s, integer k) = p.row[s].chunk[k];
+  logic integer plan_chunk(struct cp_plan p, integer s, integer k) = p.sequence[s].chunk[k];
   logic integer plan_depth(struct cp_plan p, integer i) =
     depth_at(p.shared[i].position, p.chunk_size);
 
@@ -31,19 +31,19 @@
     1 <= p.chunk_size <= CP_MAX_CHUNK_SIZE && 1 <= p.capacity <= CP_MAX_CHUNKS &&
     0 <= p.n_sequences <= CP_MAX_SEQUENCES && 0 <= p.n_shared <= p.capacity;
 
-  // PLAN-2: a row has a path, the shared chunks first.
-  predicate plan_row_path(struct cp_plan p, integer s) =
-    0 <= p.row[s].n_shared <= p.row[s].n_chunks <= CP_MAX_DEPTH &&
-    (\forall integer k; 0 <= k < p.row[s].n_chunks ==> 0 <= plan_chunk(p, s, k) < p.capacity);
+  // PLAN-2: a sequence has a path, the shared chunks first.
+  predicate plan_path(struct cp_plan p, integer s) =
+    0 <= p.sequence[s].n_shared <= p.sequence[s].n_chunks <= CP_MAX_DEPTH &&
+    (\forall integer k; 0 <= k < p.sequence[s].n_chunks ==> 0 <= plan_chunk(p, s, k) < p.capacity);
 
   // PLAN-7: all its chunks but the last are full, and all shared ones.
-  predicate plan_row_length(struct cp_plan p, integer s) =
-    0 <= p.row[s].n_tokens <= key_at(p.row[s].n_chunks, p.chunk_size) &&
-    key_at(p.row[s].n_chunks - 1, p.chunk_size) < p.row[s].n_tokens &&
-    key_at(p.row[s].n_shared, p.chunk_size) <= p.row[s].n_tokens;
+  predicate plan_length(struct cp_plan p, integer s) =
+    0 <= p.sequence[s].n_tokens <= key_at(p.sequence[s].n_chunks, p.chunk_size) &&
+    key_at(p.sequence[s].n_chunks - 1, p.chunk_size) < p.sequence[s].n_tokens &&
+    key_at(p.sequence[s].n_shared, p.chunk_size) <= p.sequence[s].n_tokens;
 
-  predicate plan_rows(struct cp_plan p) =
-    \forall integer s; 0 <= s < p.n_sequences ==> plan_row_path(p, s) && plan_row_length(p, s);
+  predicate plan_sequences(struct cp_plan p) =
+    \forall integer s; 0 <= s < p.n_sequences ==> plan_path(p, s) && plan_length(p, s);
 
   // PLAN-1: a descriptor serves two sequences or more, and its chunk is full.
   predicate plan_descriptor(struct cp_plan p, integer i) =
@@ -59,9 +59,10 @@
   predicate plan_serves(struct cp_plan p, integer i, integer s) =
     p.shared[i].begin <= s < p.shared[i].end;
 
-  // PLAN-3: what the ranges of the first n descriptors contain is in the shared parts of rows, ...
+  // PLAN-3: what the ranges of the first n descriptors contain is in the shared parts of paths, ...
   predicate plan_on_path(struct cp_plan p, integer i, integer s) =
-    plan_depth(p, i) < p.row[s].n_shared && plan_chunk(p, s, plan_depth(p, i)) == p.shared[i].chunk;
+    plan_depth(p, i) < p.sequence[s].n_shared &&
+    plan_chunk(p, s, plan_depth(p, i)) == p.shared[i].chunk;
 
   predicate plan_on_paths(struct cp_plan p, integer n) =
     \forall integer i, s; 0 <= i < n ==> plan_serves(p, i, s) ==> plan_on_path(p, i, s);
@@ -71,12 +72,12 @@
     \forall integer i, j; 0 <= i < j < n ==> plan_depth(p, i) == plan_depth(p, j) ==>
       p.shared[i].end <= p.shared[j].begin;
 
-  // ... and each chunk in the shared parts of the first n rows comes from one of them.
+  // ... and each chunk in the shared parts of the first n paths comes from one of them.
   predicate plan_covered(struct cp_plan p, integer s, integer k) =
     \exists integer i; 0 <= i < p.n_shared && plan_serves(p, i, s) && plan_depth(p, i) == k;
 
   predicate plan_covers(struct cp_plan p, integer n) =
-    \forall integer s, k; 0 <= s < n ==> 0 <= k < p.row[s].n_shared ==> plan_covered(p, s, k);
+    \forall integer s, k; 0 <= s < n ==> 0 <= k < p.sequence[s].n_shared ==> plan_covered(p, s, k);
 
   // PLAN-4: descriptor i comes before j: by first sequence, then from the root down.
   predicate plan_before(struct cp_plan p, integer i, integer j) =
@@ -88,7 +89,7 @@
 
   // A valid plan: what the phases rely on.
   predicate plan_ok(struct cp_plan p) =
-    plan_sizes(p) && plan_rows(p) && plan_descriptors(p, p.n_shared) &&
+    plan_sizes(p) && plan_sequences(p) && plan_descriptors(p, p.n_shared) &&
     plan_sorted(p, p.n_shared) && plan_on_paths(p, p.n_shared) &&
     plan_disjoint(p, p.n_shared) && plan_covers(p, p.n_sequences);
 
@@ -107,22 +108,23 @@
   predicate plan_lists(struct cp_plan p, integer n, integer x) =
     \exists integer i; 0 <= i < n && p.shared[i].chunk == x;
 
-  // PLAN-2: row s is the path of sequence s.
-  predicate plan_row_of(struct cp_plan p, struct cp_tree t, integer s) =
-    p.row[s].n_chunks == tree_depth(t, s) && 0 <= p.row[s].n_shared <= p.row[s].n_chunks &&
+  // PLAN-2: the path is that of sequence s.
+  predicate plan_sequence_of(struct cp_plan p, struct cp_tree t, integer s) =
+    p.sequence[s].n_chunks == tree_depth(t, s) &&
+    0 <= p.sequence[s].n_shared <= p.sequence[s].n_chunks &&
     (\forall integer k; 0 <= k < tree_depth(t, s) ==> plan_chunk(p, s, k) == tree_chunk(t, s, k)) &&
     (\forall integer k; 0 <= k < tree_depth(t, s) ==>
-      (k < p.row[s].n_shared <==> tree_shared(t, tree_chunk(t, s, k))));
+      (k < p.sequence[s].n_shared <==> tree_shared(t, tree_chunk(t, s, k))));
 
   // PLAN-7: and as long.
   predicate plan_lengths_of(struct cp_plan p, struct cp_tree t) =
-    \forall integer s; 0 <= s < t.n_sequences ==> p.row[s].n_tokens == tree_length(t, s);
+    \forall integer s; 0 <= s < t.n_sequences ==> p.sequence[s].n_tokens == tree_length(t, s);
 
   // PLAN-1, PLAN-2, PLAN-4: the tree's plan but for lengths and stamp. There is one such plan.
   predicate plan_paths_of(struct cp_plan p, struct cp_tree t) =
     p.capacity == t.pool.capacity && p.chunk_size == t.chunk_size &&
     p.n_sequences == t.n_sequences && 0 <= p.n_shared <= p.capacity &&
-    (\forall integer s; 0 <= s < t.n_sequences ==> plan_row_of(p, t, s)) &&
+    (\forall integer s; 0 <= s < t.n_sequences ==> plan_sequence_of(p, t, s)) &&
     (\forall integer i; 0 <= i < p.n_shared ==> plan_describes(p, t, i)) &&
     (\forall integer x; tree_shared(t, x) ==> plan_lists(p, p.n_shared, x)) &&
     plan_sorted(p, p.n_shared);
@@ -139,7 +141,7 @@
   predicate plan_of(struct cp_plan p, struct cp_tree t) =
     plan_paths_of(p, t) && plan_lengths_of(p, t) && same_stamp(p.stamp, t.stamp);
 
-  // PLAN-6: all but the stamp and the lengths of rows is as it was.
+  // PLAN-6: all but the stamp and the lengths is as it was.
   predicate plan_refreshed(struct cp_plan a, struct cp_plan b) =
     b.capacity == a.capacity && b.chunk_size == a.chunk_size && b.n_sequences == a.n_sequences &&
     b.n_shared == a.n_shared &&
@@ -147,7 +149,8 @@
     (\forall integer s, k; 0 <= s < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
       plan_chunk(b, s, k) == plan_chunk(a, s, k)) &&
     (\forall integer s; 0 <= s < CP_MAX_SEQUENCES ==>
-      b.row[s].n_chunks == a.row[s].n_chunks && b.row[s].n_shared == a.row[s].n_shared);
+      b.sequence[s].n_chunks == a.sequence[s].n_chunks &&
+      b.sequence[s].n_shared == a.sequence[s].n_shared);
 */
 
 #endif

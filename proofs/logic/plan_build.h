@@ -9,15 +9,15 @@
 #include "chunkproof/plan.h"
 
 /*@
-  // Row s has the first k chunks of its path; those that are shared come first.
-  predicate row_begun(struct cp_plan p, struct cp_tree t, integer s, integer k) =
-    p.row[s].n_chunks == tree_depth(t, s) && 0 <= p.row[s].n_shared <= k &&
-    p.row[s].n_tokens == tree_length(t, s);
-  predicate row_path_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+  // Sequence s has the first k chunks of its path; those that are shared come first.
+  predicate sequence_begun(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+    p.sequence[s].n_chunks == tree_depth(t, s) && 0 <= p.sequence[s].n_shared <= k &&
+    p.sequence[s].n_tokens == tree_length(t, s);
+  predicate planned_path_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
     \forall integer j; 0 <= j < k ==> plan_chunk(p, s, j) == tree_chunk(t, s, j);
-  predicate row_shared_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+  predicate planned_shared_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
     \forall integer j; 0 <= j < k ==>
-      (j < p.row[s].n_shared <==> tree_shared(t, tree_chunk(t, s, j)));
+      (j < p.sequence[s].n_shared <==> tree_shared(t, tree_chunk(t, s, j)));
   predicate path_is_shared(struct cp_tree t, integer s, integer k) =
     \forall integer j; 0 <= j < k ==> tree_shared(t, tree_chunk(t, s, j));
 
@@ -43,17 +43,17 @@
   predicate still_listed(struct cp_plan a, struct cp_plan b, integer n) =
     \forall integer x; plan_lists(a, n, x) ==> plan_lists(b, n + 1, x);
 
-  // What the plan has of the tree for the sequences before s; what it had of rows, and of
+  // What the plan has of the tree for the sequences before s; what it had of others, and of
   // descriptors, behind.
   predicate plan_sizes_of(struct cp_plan p, struct cp_tree t) =
     p.capacity == t.pool.capacity && p.chunk_size == t.chunk_size &&
     p.n_sequences == t.n_sequences && 0 <= p.n_shared <= p.capacity;
-  predicate rows_to(struct cp_plan p, struct cp_tree t, integer s) =
-    \forall integer r; 0 <= r < s ==> plan_row_of(p, t, r);
+  predicate sequences_to(struct cp_plan p, struct cp_tree t, integer s) =
+    \forall integer r; 0 <= r < s ==> plan_sequence_of(p, t, r);
   predicate lengths_to(struct cp_plan p, struct cp_tree t, integer s) =
-    \forall integer r; 0 <= r < s ==> p.row[r].n_tokens == tree_length(t, r);
-  predicate rows_same_from(struct cp_plan a, struct cp_plan b, integer s) =
-    \forall integer r; s <= r < CP_MAX_SEQUENCES ==> b.row[r] == a.row[r];
+    \forall integer r; 0 <= r < s ==> p.sequence[r].n_tokens == tree_length(t, r);
+  predicate sequences_same_from(struct cp_plan a, struct cp_plan b, integer s) =
+    \forall integer r; s <= r < CP_MAX_SEQUENCES ==> b.sequence[r] == a.sequence[r];
   predicate descriptors_same(struct cp_plan a, struct cp_plan b, integer n) =
     \forall integer i; n <= i < CP_MAX_CHUNKS ==> b.shared[i] == a.shared[i];
 */
@@ -105,7 +105,7 @@
   }
 */
 
-/* The tree's plan is valid. One row, one descriptor, two of them, one pair: */
+/* The tree's plan is valid. One sequence, one descriptor, two of them, one pair: */
 /*@ ghost
   /@ requires n: 0 < n;
      assigns \nothing;
@@ -117,23 +117,23 @@
      requires ok: tree_ok(*tree);
      requires sequence: 0 <= s < tree->n_sequences;
      requires sizes: plan->capacity == tree->pool.capacity && plan->chunk_size == tree->chunk_size;
-     requires row: plan_row_of(*plan, *tree, s);
-     requires length: plan->row[s].n_tokens == tree_length(*tree, s);
+     requires sequence: plan_sequence_of(*plan, *tree, s);
+     requires length: plan->sequence[s].n_tokens == tree_length(*tree, s);
      assigns \nothing;
-     ensures path: plan_row_path(*plan, s);
-     ensures length: plan_row_length(*plan, s); @/
-  void row_is_ok(struct cp_plan *plan, const struct cp_tree *tree, int s) {
-    int n = plan->row[s].n_chunks;
+     ensures path: plan_path(*plan, s);
+     ensures length: plan_length(*plan, s); @/
+  void sequence_is_ok(struct cp_plan *plan, const struct cp_tree *tree, int s) {
+    int n = plan->sequence[s].n_chunks;
     if (n > 0) {
       /@ assert used: pool_used(tree->pool, tree_chunk(*tree, s, n - 1)); @/
       /@ assert last: 1 <= tree_last_fill(*tree, s) <= tree->chunk_size; @/
       last_chunk(n, tree->chunk_size, tree->fill[tree->sequence[s].chunk[n - 1]]);
       /@ assert next: key_at(n, plan->chunk_size) ==
            key_at(n - 1, plan->chunk_size) + plan->chunk_size; @/
-      if (plan->row[s].n_shared == n) {
+      if (plan->sequence[s].n_shared == n) {
         /@ assert full: tree_last_fill(*tree, s) == tree->chunk_size; @/
       } else {
-        /@ assert shared: key_at(plan->row[s].n_shared, plan->chunk_size) <=
+        /@ assert shared: key_at(plan->sequence[s].n_shared, plan->chunk_size) <=
              key_at(n - 1, plan->chunk_size); @/
       }
     } else {
@@ -177,12 +177,12 @@
      requires paths: plan_paths_of(*plan, *tree);
      requires depths: \forall integer i; 0 <= i < plan->n_shared ==>
        plan_depth(*plan, i) == tree->depth[plan->shared[i].chunk];
-     requires pair: 0 <= s < plan->n_sequences && 0 <= k < plan->row[s].n_shared;
+     requires pair: 0 <= s < plan->n_sequences && 0 <= k < plan->sequence[s].n_shared;
      assigns \nothing;
      ensures covered: plan_covered(*plan, s, k); @/
   void pair_is_covered(struct cp_plan *plan, const struct cp_tree *tree, int s, int k) {
     int chunk = tree->sequence[s].chunk[k];
-    /@ assert row: plan_row_of(*plan, *tree, s); @/
+    /@ assert sequence: plan_sequence_of(*plan, *tree, s); @/
     /@ assert shared: tree_shared(*tree, chunk); @/
     /@ assert path: tree->begin[chunk] <= s < tree->end[chunk] && tree->depth[chunk] == k; @/
     /@ assert listed: plan_lists(*plan, plan->n_shared, chunk); @/
@@ -198,12 +198,12 @@
      ensures ok: plan_ok(*plan); @/
   void plan_of_is_ok(struct cp_plan *plan, const struct cp_tree *tree) {
     /@ loop invariant s: 0 <= s <= plan->n_sequences;
-       loop invariant rows: \forall integer r; 0 <= r < s ==>
-         plan_row_path(*plan, r) && plan_row_length(*plan, r);
+       loop invariant sequences: \forall integer r; 0 <= r < s ==>
+         plan_path(*plan, r) && plan_length(*plan, r);
        loop assigns s;
        loop variant plan->n_sequences - s; @/
     for (int s = 0; s < plan->n_sequences; s++) {
-      row_is_ok(plan, tree, s);
+      sequence_is_ok(plan, tree, s);
     }
     /@ loop invariant i: 0 <= i <= plan->n_shared;
        loop invariant depths: \forall integer j; 0 <= j < i ==>
@@ -233,11 +233,11 @@
        loop assigns s;
        loop variant plan->n_sequences - s; @/
     for (int s = 0; s < plan->n_sequences; s++) {
-      /@ loop invariant k: 0 <= k <= plan->row[s].n_shared;
+      /@ loop invariant k: 0 <= k <= plan->sequence[s].n_shared;
          loop invariant covered: \forall integer j; 0 <= j < k ==> plan_covered(*plan, s, j);
          loop assigns k;
-         loop variant plan->row[s].n_shared - k; @/
-      for (int k = 0; k < plan->row[s].n_shared; k++) {
+         loop variant plan->sequence[s].n_shared - k; @/
+      for (int k = 0; k < plan->sequence[s].n_shared; k++) {
         pair_is_covered(plan, tree, s, k);
       }
     }

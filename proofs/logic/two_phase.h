@@ -97,9 +97,9 @@
       p) <==>
       (\forall integer i, head; 0 <= i < p.n_shared ==> 0 <= head < a.n_heads ==>
         chunk_readable(a, p.chunk_size, p.shared[i].chunk, head, p.shared[i].n_tokens)) &&
-      (\forall integer s, k, head, n; 0 <= s < p.n_sequences ==> 0 <= k < p.row[s].n_chunks ==>
+      (\forall integer s, k, head, n; 0 <= s < p.n_sequences ==> 0 <= k < p.sequence[s].n_chunks ==>
         0 <= head < a.n_heads ==> n <= p.chunk_size ==>
-        key_at(k, p.chunk_size) + n <= p.row[s].n_tokens ==>
+        key_at(k, p.chunk_size) + n <= p.sequence[s].n_tokens ==>
         chunk_readable(a, p.chunk_size, plan_chunk(p, s, k), head, n));
     predicate queries_readable(struct cp_attention a, integer n_rows);
     axiom queries_readable_is: \forall struct cp_attention a, integer n_rows;
@@ -166,18 +166,18 @@
     logic real own_weight(struct cp_attention a, struct cp_plan p, integer s, integer pos,
                           integer row, integer head, integer k);
     axiom own_weight_0: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
-      head; own_weight(a, p, s, pos, row, head, p.row[s].n_shared) == 0.0;
+      head; own_weight(a, p, s, pos, row, head, p.sequence[s].n_shared) == 0.0;
     axiom own_weight_next: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
-      head, k; p.row[s].n_shared <= k ==>
+      head, k; p.sequence[s].n_shared <= k ==>
       own_weight(a, p, s, pos, row, head, k + 1) ==
         own_weight(a, p, s, pos, row, head, k) + own_chunk_weight(a, p, s, k, pos, row, head);
 
     logic real own_value(struct cp_attention a, struct cp_plan p, integer s, integer pos,
                          integer row, integer head, integer k, integer j);
     axiom own_value_0: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
-      head, j; own_value(a, p, s, pos, row, head, p.row[s].n_shared, j) == 0.0;
+      head, j; own_value(a, p, s, pos, row, head, p.sequence[s].n_shared, j) == 0.0;
     axiom own_value_next: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
-      head, k, j; p.row[s].n_shared <= k ==>
+      head, k, j; p.sequence[s].n_shared <= k ==>
       own_value(a, p, s, pos, row, head, k + 1, j) ==
         own_value(a, p, s, pos, row, head, k, j) + own_chunk_value(a, p, s, k, pos, row, head, j);
   }
@@ -188,11 +188,11 @@
   logic real row_weight(struct cp_attention a, struct cp_plan p, integer s, integer pos,
                         integer row, integer head) =
     shared_weight(a, p, s, pos, row, head, p.n_shared) +
-    own_weight(a, p, s, pos, row, head, p.row[s].n_chunks);
+    own_weight(a, p, s, pos, row, head, p.sequence[s].n_chunks);
   logic real row_value(struct cp_attention a, struct cp_plan p, integer s, integer pos,
                        integer row, integer head, integer j) =
     shared_value(a, p, s, pos, row, head, p.n_shared, j) +
-    own_value(a, p, s, pos, row, head, p.row[s].n_chunks, j);
+    own_value(a, p, s, pos, row, head, p.sequence[s].n_chunks, j);
 */
 
 /*@
@@ -256,7 +256,7 @@
     logic integer position_of{L}(struct cp_attention a, struct cp_plan p, integer s, integer row)
       reads a.query_begin[s .. s + 1];
     axiom position_of_is{L}: \forall struct cp_attention a, struct cp_plan p, integer s, row;
-      position_of(a, p, s, row) == row_position(a.query_begin, s, p.row[s].n_tokens, row);
+      position_of(a, p, s, row) == row_position(a.query_begin, s, p.sequence[s].n_tokens, row);
   }
 
   // Where the partial results of a query row begin when those of row 0 would begin with row `by` of
@@ -426,7 +426,7 @@
 
   // What the phases use of a valid plan and of arguments that cp_attend() accepts.
   predicate phases_ok{L}(struct cp_attention a, struct cp_plan p) =
-    plan_sizes(p) && plan_rows(p) && plan_descriptors(p, p.n_shared) &&
+    plan_sizes(p) && plan_sequences(p) && plan_descriptors(p, p.n_shared) &&
     attention_heads(a) && ranges_ok(a, p) &&
     rows_countable(a, first_row(a.query_begin, p.n_sequences)) &&
     keys_countable(a, p.chunk_size, p.capacity) &&

@@ -379,24 +379,24 @@
  * on it. */
 /*@ ghost
   /@ requires valid: \valid_read(plan);
-     requires plan: plan_sizes(*plan) && plan_rows(*plan);
+     requires plan: plan_sizes(*plan) && plan_sequences(*plan);
      requires sequence: 0 <= s < plan->n_sequences;
      assigns \nothing;
-     ensures path: plan_row_path(*plan, s) && plan_row_length(*plan, s);
-     ensures tokens: 0 <= plan->row[s].n_tokens <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE; @/
+     ensures path: plan_path(*plan, s) && plan_length(*plan, s);
+     ensures tokens: 0 <= plan->sequence[s].n_tokens <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE; @/
   void path_is_countable(const struct cp_plan *plan, int s) {
-    /@ assert path: plan_row_path(*plan, s) && plan_row_length(*plan, s); @/
-    /@ assert tokens: plan->row[s].n_tokens <= key_at(CP_MAX_DEPTH, plan->chunk_size); @/
+    /@ assert path: plan_path(*plan, s) && plan_length(*plan, s); @/
+    /@ assert tokens: plan->sequence[s].n_tokens <= key_at(CP_MAX_DEPTH, plan->chunk_size); @/
   }
   /@ requires valid: \valid_read(plan);
-     requires plan: plan_sizes(*plan) && plan_row_path(*plan, s);
-     requires chunk: 0 <= k < plan->row[s].n_chunks;
+     requires plan: plan_sizes(*plan) && plan_path(*plan, s);
+     requires chunk: 0 <= k < plan->sequence[s].n_chunks;
      assigns \nothing;
      ensures position: 0 <= k * plan->chunk_size <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
      ensures key: k * plan->chunk_size == key_at(k, plan->chunk_size);
-     ensures chunk: 0 <= plan->row[s].chunk[k] < plan->capacity; @/
+     ensures chunk: 0 <= plan->sequence[s].chunk[k] < plan->capacity; @/
   void own_position(const struct cp_plan *plan, int s, int k) {
-    /@ assert chunk: plan->row[s].chunk[k] == plan_chunk(*plan, s, k); @/
+    /@ assert chunk: plan->sequence[s].chunk[k] == plan_chunk(*plan, s, k); @/
   }
 */
 
@@ -420,35 +420,38 @@
      requires phases: phases_ok(*attention, *plan);
      requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
        0 <= head < attention->n_heads;
-     requires chunk: plan->row[s].n_shared <= k < plan->row[s].n_chunks;
+     requires chunk: plan->sequence[s].n_shared <= k < plan->sequence[s].n_chunks;
      requires keys: n_keys == keys_seen_in(position_of(*attention, *plan, s, row),
        key_at(k, plan->chunk_size), plan->chunk_size);
      assigns \nothing;
      ensures query: query_readable(*attention, row, head);
      ensures tpp_6:
-       chunk_readable(*attention, plan->chunk_size, plan->row[s].chunk[k], head, n_keys);
+       chunk_readable(*attention, plan->chunk_size, plan->sequence[s].chunk[k], head, n_keys);
      ensures weight:
        own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k + 1) ==
        own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k) +
-       chunk_weight(*attention, plan->chunk_size, row, head, plan->row[s].chunk[k], n_keys);
+       chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys);
      ensures value: \forall integer j;
        own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k + 1,
          j) ==
        own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k, j) +
-       chunk_value(*attention, plan->chunk_size, row, head, plan->row[s].chunk[k], n_keys, j); @/
+       chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys,
+         j); @/
   void own_may_be_read(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                        int row, int k, int head, int n_keys) {
-    /@ assert path: plan_row_path(*plan, s) && plan_row_length(*plan, s); @/
+    /@ assert path: plan_path(*plan, s) && plan_length(*plan, s); @/
     row_is_inside(attention, plan, s, row, head);
-    /@ assert chunk: plan->row[s].chunk[k] == plan_chunk(*plan, s, k); @/
-    /@ assert before: key_at(k, plan->chunk_size) < plan->row[s].n_tokens; @/
-    /@ assert end: key_at(k, plan->chunk_size) + n_keys <= plan->row[s].n_tokens; @/
+    /@ assert chunk: plan->sequence[s].chunk[k] == plan_chunk(*plan, s, k); @/
+    /@ assert before: key_at(k, plan->chunk_size) < plan->sequence[s].n_tokens; @/
+    /@ assert end: key_at(k, plan->chunk_size) + n_keys <= plan->sequence[s].n_tokens; @/
     /@ assert weight: own_chunk_weight(*attention, *plan, s, k,
          position_of(*attention, *plan, s, row), row, head) ==
-         chunk_weight(*attention, plan->chunk_size, row, head, plan->row[s].chunk[k], n_keys); @/
+         chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k],
+         n_keys); @/
     /@ assert value: \forall integer j; own_chunk_value(*attention, *plan, s, k,
          position_of(*attention, *plan, s, row), row, head, j) ==
-         chunk_value(*attention, plan->chunk_size, row, head, plan->row[s].chunk[k], n_keys, j); @/
+         chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys,
+         j); @/
   }
 */
 

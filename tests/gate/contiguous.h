@@ -67,12 +67,13 @@ static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *
         plan->shared[i] = call->shared[i];
     }
     for (int s = 0; s < call->n_sequences; s++) {
-        struct cp_plan_row *row = &plan->row[s];
-        row->n_tokens = call->n_tokens[s];
-        row->n_shared = call->n_shared_chunks[s];
-        row->n_chunks = (int)(((long long)row->n_tokens + call->chunk_size - 1) / call->chunk_size);
-        for (int k = 0; k < row->n_chunks; k++) {
-            row->chunk[k] = call->table[(long long)s * call->table_width + k];
+        struct cp_plan_sequence *path = &plan->sequence[s];
+        path->n_tokens = call->n_tokens[s];
+        path->n_shared = call->n_shared_chunks[s];
+        path->n_chunks =
+            (int)(((long long)path->n_tokens + call->chunk_size - 1) / call->chunk_size);
+        for (int k = 0; k < path->n_chunks; k++) {
+            path->chunk[k] = call->table[(long long)s * call->table_width + k];
         }
     }
 }

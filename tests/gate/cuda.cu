@@ -60,12 +60,12 @@ static const char *refuses(const cp_kernel_call *call) {
 
 /* ---- The plan ---- */
 
-static void fill_row(cp_plan_row &row, const cp_kernel_call &lists, int s) {
+static void fill_sequence(cp_plan_sequence &path, const cp_kernel_call &lists, int s) {
     const int *table = lists.table + static_cast<long long>(s) * lists.table_width;
-    row.n_tokens = lists.n_tokens[s];
-    row.n_chunks = (row.n_tokens + lists.chunk_size - 1) / lists.chunk_size;
-    row.n_shared = lists.n_shared_chunks[s];
-    std::copy(table, table + row.n_chunks, row.chunk);
+    path.n_tokens = lists.n_tokens[s];
+    path.n_chunks = (path.n_tokens + lists.chunk_size - 1) / lists.chunk_size;
+    path.n_shared = lists.n_shared_chunks[s];
+    std::copy(table, table + path.n_chunks, path.chunk);
 }
 
 static void fill(cp_plan *plan, const cp_kernel_call &lists) {
@@ -76,7 +76,7 @@ static void fill(cp_plan *plan, const cp_kernel_call &lists) {
     plan->n_shared = lists.n_shared;
     std::copy(lists.shared, lists.shared + lists.n_shared, plan->shared);
     for (int s = 0; s < lists.n_sequences; s++) {
-        fill_row(plan->row[s], lists, s);
+        fill_sequence(plan->sequence[s], lists, s);
     }
 }
 

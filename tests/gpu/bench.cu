@@ -203,9 +203,9 @@ struct Planned {
         depth = per_path;
         distinct = static_cast<double>(plan->n_shared) * CHUNK_SIZE;
         for (int s = 0; s < load.b; s++) {
-            const cp_plan_row &row = plan->row[s];
-            n_chunks += row.n_chunks - row.n_shared;
-            distinct += row.n_tokens - row.n_shared * CHUNK_SIZE;
+            const cp_plan_sequence &path = plan->sequence[s];
+            n_chunks += path.n_chunks - path.n_shared;
+            distinct += path.n_tokens - path.n_shared * CHUNK_SIZE;
         }
     }
     ~Planned() {

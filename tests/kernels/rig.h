@@ -22,10 +22,10 @@ static inline cp_cuda_limits limits_of(const attend_case &c, int chunks_per_task
     l.n_rows = l.n_rows > 0 ? l.n_rows : 1;
     l.n_chunks = plan.n_shared;
     for (int s = 0; s < plan.n_sequences; s++) {
-        const cp_plan_row &row = plan.row[s];
-        l.n_chunks += row.n_chunks - row.n_shared;
-        l.depth = std::max(l.depth, row.n_chunks);
-        int levels = row.n_chunks > row.n_shared;
+        const cp_plan_sequence &path = plan.sequence[s];
+        l.n_chunks += path.n_chunks - path.n_shared;
+        l.depth = std::max(l.depth, path.n_chunks);
+        int levels = path.n_chunks > path.n_shared;
         const cp_shared_chunk *parent = nullptr;
         for (int i = 0; i < plan.n_shared; i++) {
             const cp_shared_chunk *one = &plan.shared[i];
@@ -197,8 +197,8 @@ struct Rig {
             c.plan->shared[i].chunk += by;
         }
         for (int s = 0; s < c.plan->n_sequences; s++) {
-            for (int k = 0; k < c.plan->row[s].n_chunks; k++) {
-                c.plan->row[s].chunk[k] += by;
+            for (int k = 0; k < c.plan->sequence[s].n_chunks; k++) {
+                c.plan->sequence[s].chunk[k] += by;
             }
         }
     }
@@ -207,10 +207,10 @@ struct Rig {
      * in their last chunk have `by` keys more. Only lengths change (PLAN-6). */
     void change_lengths(int by) {
         for (int s = 0; s < c.plan->n_sequences; s++) {
-            cp_plan_row &row = c.plan->row[s];
-            int fill = row.n_tokens - (row.n_chunks - 1) * c.plan->chunk_size;
-            if (row.n_chunks > row.n_shared && fill > 1) {
-                row.n_tokens += by;
+            cp_plan_sequence &path = c.plan->sequence[s];
+            int fill = path.n_tokens - (path.n_chunks - 1) * c.plan->chunk_size;
+            if (path.n_chunks > path.n_shared && fill > 1) {
+                path.n_tokens += by;
             }
         }
         c.plan->stamp.step++;
