@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # `chunkproof show`: drawings against files of tests/golden/show, what the figures must say, and
-# what
-# bad input must give. usage: tests/cli_show.sh [COMMAND]; GOLDEN=write makes the files anew.
+# what bad input must give. usage: tests/cli_show.sh [COMMAND]; GOLDEN=write makes the files anew.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 command=${1:-$here/../build/chunkproof}
@@ -70,11 +69,11 @@ C i j n_tokens position where
 C0 0 3 4 0 shared[0]
 C1 0 3 4 4 shared[1]
 C2 0 3 4 8 shared[2]
-C3 0 1 4 12 sequence[0].chunk[3]
-C4 1 2 4 12 sequence[1].chunk[3]
-C6 1 2 2 16 sequence[1].chunk[4]
-C5 2 3 4 12 sequence[2].chunk[3]
-C7 2 3 2 16 sequence[2].chunk[4]" "$(figure2 | rows Plan)"
+C3 0 1 4 12 S0.chunk[3]
+C4 1 2 4 12 S1.chunk[3]
+C6 1 2 2 16 S1.chunk[4]
+C5 2 3 4 12 S2.chunk[3]
+C7 2 3 2 16 S2.chunk[4]" "$(figure2 | rows Plan)"
 }
 
 figure2_paths() {

@@ -69,7 +69,7 @@ static void shared_chunks_parents_first(void **state) {
     assert_null(model_compare_plan(f->tree, f->plan));
 }
 
-static void rows_have_the_whole_path(void **state) {
+static void sequences_have_the_whole_path(void **state) {
     struct fixture *f = *state;
     const int n_tokens[] = {5, 4, 3, 1};
     const int n_shared[] = {2, 2, 1, 0};
@@ -209,7 +209,7 @@ static void the_model_notices_wrong_plans(void **state) {
     assert_string_equal(model_compare_plan(f->tree, p), "descriptor");
     p->shared[1].end = 2;
     p->sequence[2].n_tokens = 4;
-    assert_string_equal(model_compare_plan(f->tree, p), "length of a row");
+    assert_string_equal(model_compare_plan(f->tree, p), "length of a path");
     p->sequence[2].n_tokens = 3;
     p->sequence[3].n_shared = 1;
     assert_string_equal(model_compare_plan(f->tree, p), "coverage of a pair");
@@ -222,9 +222,12 @@ static void the_model_notices_wrong_plans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_FIXTURE(shared_chunks_parents_first),       WITH_FIXTURE(rows_have_the_whole_path),
-        WITH_FIXTURE(rebuilt_only_when_paths_change),    WITH_FIXTURE(a_plan_is_of_one_tree),
-        WITH_FIXTURE(the_check_names_the_broken_clause), WITH_FIXTURE(overlapping_ranges_are_found),
+        WITH_FIXTURE(shared_chunks_parents_first),
+        WITH_FIXTURE(sequences_have_the_whole_path),
+        WITH_FIXTURE(rebuilt_only_when_paths_change),
+        WITH_FIXTURE(a_plan_is_of_one_tree),
+        WITH_FIXTURE(the_check_names_the_broken_clause),
+        WITH_FIXTURE(overlapping_ranges_are_found),
         WITH_FIXTURE(the_model_notices_wrong_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,7 @@ static void put_plan(FILE *out, const struct show_view *view) {
         for (int k = path->n_shared; k < path->n_chunks; k++) {
             int left = path->n_tokens - k * c;
             put_plan_line(out, path->chunk[k], s, s + 1, left < c ? left : c, k * c);
-            fprintf(out, "  sequence[%d].chunk[%d]\n", s, k);
+            fprintf(out, "  S%d.chunk[%d]\n", s, k);
         }
     }
 }
