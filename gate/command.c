@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `chunkproof gate`: starts the kernel, checks it, reports. */
+/* The commands `chunkproof gate`, which starts a kernel, checks it and reports, and `chunkproof
+ * replay` and `chunkproof explain`, which run cases of files. */
 #define _POSIX_C_SOURCE 200809L /* access */
 
 #include "cli/base/command.h"
@@ -111,10 +112,11 @@ static int happens_alone(const struct gate_options *o, const char *file,
     return ran <= 0 ? ran : finding.verdict == found->finding.verdict;
 }
 
-/* Looks for an earlier case that makes this one wrong in a new process: tries the nearest ones.
- * 1: found, 0: there is none, -1 after a message. */
-static int happens_behind(const struct gate_options *o, const char *file, struct gate_found *found,
-                          long long index) {
+/* Runs case `index`, then the found case, in a new process. Is the first right, and the found case
+ * wrong after it? Then `found` gets the first as the case before, and the finding. 1: yes, 0: no,
+ * -1 after a message. */
+static int happens_after(const struct gate_options *o, const char *file, struct gate_found *found,
+                         long long index) {
     struct gate_finding first = gate_no_finding, then = gate_no_finding;
     struct runner *runner = start_file(o, file);
     if (runner == NULL) {
@@ -135,11 +137,13 @@ static int happens_behind(const struct gate_options *o, const char *file, struct
     return ran < 0 ? -1 : found->has_before;
 }
 
+/* Looks for an earlier case that makes this one wrong in a new process: tries the last MOST_BEFORE,
+ * from the found case's own number down. 1: found, 0: there is none, -1 after a message. */
 static int find_before(const struct gate_options *o, const char *file, struct gate_found *found) {
     int before = 0;
     for (long long i = found->index; i >= 0 && i > found->index - MOST_BEFORE && !interrupted;
          i--) {
-        before = happens_behind(o, file, found, i);
+        before = happens_after(o, file, found, i);
         if (before != 0) {
             break;
         }
@@ -154,10 +158,11 @@ static int write_case(const struct gate_options *o, struct runner *runner,
     return gate_case_save(found->file, found, runner_kernel(runner));
 }
 
-/* A case that is right in a new process is kept with an earlier case, if one of the last cases
- * makes it wrong. It keeps the verdict with which it was found, and its size. */
-static int save_behind(const struct gate_options *o, const char *file, struct runner *runner,
-                       struct gate_found *found) {
+/* Writes a case that is right in a new process together with an earlier case that makes it wrong,
+ * if there is one; else writes nothing. The case keeps the finding with which it was found, and is
+ * not made smaller. */
+static int save_with_before(const struct gate_options *o, const char *file, struct runner *runner,
+                            struct gate_found *found) {
     struct gate_finding finding = found->finding;
     int before = find_before(o, file, found);
     found->finding = finding;
@@ -183,7 +188,7 @@ static int save(const struct gate_options *o, const char *file, struct runner *r
         return write_case(o, runner, found);
     }
     found->needs_others = 1;
-    return alone < 0 ? -1 : save_behind(o, file, runner, found);
+    return alone < 0 ? -1 : save_with_before(o, file, runner, found);
 }
 
 /* For the smallest case of each verdict: keeps it, or only checks whether it is wrong without
@@ -312,8 +317,8 @@ struct replayed {
 
 /* Runs the case after the one before it. 1: it ran, 0: the kernel did not take it, -1: no
  * verdict. Messages go to `out`. */
-static int run_behind(FILE *out, const struct gate_options *o, struct runner *runner,
-                      const struct gate_case *r, struct gate_finding *finding) {
+static int run_with_before(FILE *out, const struct gate_options *o, struct runner *runner,
+                           const struct gate_case *r, struct gate_finding *finding) {
     struct gate_finding other = gate_no_finding;
     char line[GATE_LINE];
     int ran = gate_check_recipe(runner, &r->before, &other);
@@ -345,7 +350,7 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
     char *text = NULL;
     size_t size = 0;
     FILE *out = text_open(&text, &size);
-    int ran = r->one.has_before ? run_behind(out, o, runner, &r->one, &finding)
+    int ran = r->one.has_before ? run_with_before(out, o, runner, &r->one, &finding)
               : o->explain      ? gate_explain(out, runner, recipe, o->time, &interrupted, &finding)
                                 : gate_check_recipe(runner, recipe, &finding);
     text_close(out);

@@ -16,11 +16,16 @@
  *   seed, index -> recipe -> problem -> values -> layout -> runner -> judge -> finding -> tally
  *
  * gate_check() (search/crew.c) hands out blocks of cases; check_case() (search/check.c) takes one
- * case through that line. When all cases are done, command.c goes on with the smallest case of each
- * verdict:
+ * case through that line. When all cases are done, command.c goes on with the tally, which holds
+ * the smallest case of each verdict:
  *
- *   tally -> shrink (the same verdict, smaller) -> case file -> replay, explain
- *         -> report */
+ *   with --save   tally -> shrink (a smaller case with the same verdict) -> case file
+ *   always        tally -> report
+ *
+ * `chunkproof replay` and `chunkproof explain` are commands of their own, which start from a case
+ * file:
+ *
+ *   case file -> recipe -> ... -> finding; explain then tries mistakes on its wrong numbers */
 #ifndef CHUNKPROOF_GATE_GATE_H
 #define CHUNKPROOF_GATE_GATE_H
 

@@ -176,75 +176,103 @@ static int read_shape(const struct gate_options *o, const char *text, struct gat
     return 0;
 }
 
-static int read_option(struct gate_options *o, int option, const char *text) {
-    static const char *const places[] = {"gpu", "executor", NULL};
-    double number = 0.0;
-    int index = 0;
+/* Where the text of an option is kept as it is; NULL: that option's text is read. */
+static const char **text_of(struct gate_options *o, int option) {
     switch (option) {
     case KERNEL:
-        o->kernel = text;
-        return 0;
-    case ON:
-        if (argument_name(o->command, "on", text, places, &index) != 0) {
-            return -1;
-        }
-        o->place = index == 0 ? GATE_ON_GPU : GATE_ON_EXECUTOR;
-        return 0;
-    case TIER:
-        if (argument_name(o->command, "tier", text, gate_tier_names, &index) != 0) {
-            return -1;
-        }
-        o->tier = (enum gate_tier)index;
-        return 0;
-    case SEED:
-        return argument_seed(o->command, text, ULLONG_MAX, &o->seed);
-    case CASES:
-        return argument_whole(o->command, "cases", text, 1, LLONG_MAX, &o->cases);
-    case CASE:
-        return argument_whole(o->command, "case", text, 0, LLONG_MAX, &o->only);
-    case SECONDS:
-        return argument_number(o->command, "seconds", text, LEAST_SECONDS, MOST_SECONDS,
-                               &o->seconds);
-    case TIME:
-        return argument_number(o->command, "time", text, LEAST_SECONDS, MOST_TIME, &o->time);
-    case MEMORY:
-        if (argument_number(o->command, "memory", text, LEAST_GIB, MOST_GIB, &number) != 0) {
-            return -1;
-        }
-        o->memory = number * 0x1p30;
-        return 0;
-    case FIRST:
-        o->first = 1;
-        return 0;
-    case RULES:
-        o->rules = 1;
-        return 0;
+        return &o->kernel;
     case SAVE:
-        o->save = text;
-        return 0;
+        return &o->save;
     case JSON:
-        o->json = text;
-        return 0;
+        return &o->json;
     case JUNIT:
-        o->junit = text;
-        return 0;
+        return &o->junit;
     case HTML:
-        o->html = text;
-        return 0;
+        return &o->html;
+    case STATE:
+        return &o->state;
+    default:
+        return NULL;
+    }
+}
+
+/* What an option without a text sets to 1; NULL: that option has a text. */
+static int *flag_of(struct gate_options *o, int option) {
+    return option == FIRST   ? &o->first
+           : option == RULES ? &o->rules
+           : option == HELP  ? &o->help
+                             : NULL;
+}
+
+static int read_place(struct gate_options *o, const char *text) {
+    static const char *const places[] = {"gpu", "executor", NULL};
+    int index = 0;
+    if (argument_name(o->command, "on", text, places, &index) != 0) {
+        return -1;
+    }
+    o->place = index == 0 ? GATE_ON_GPU : GATE_ON_EXECUTOR;
+    return 0;
+}
+
+static int read_tier(struct gate_options *o, const char *text) {
+    int index = 0;
+    if (argument_name(o->command, "tier", text, gate_tier_names, &index) != 0) {
+        return -1;
+    }
+    o->tier = (enum gate_tier)index;
+    return 0;
+}
+
+static int read_memory(struct gate_options *o, const char *text) {
+    double gib = 0.0;
+    if (argument_number(o->command, "memory", text, LEAST_GIB, MOST_GIB, &gib) != 0) {
+        return -1;
+    }
+    o->memory = gib * 0x1p30;
+    return 0;
+}
+
+/* An option whose text is read. */
+static int read_text(struct gate_options *o, int option, const char *text) {
+    const char *command = o->command;
+    switch (option) {
+    case ON:
+        return read_place(o, text);
+    case TIER:
+        return read_tier(o, text);
+    case SEED:
+        return argument_seed(command, text, ULLONG_MAX, &o->seed);
+    case CASES:
+        return argument_whole(command, "cases", text, 1, LLONG_MAX, &o->cases);
+    case CASE:
+        return argument_whole(command, "case", text, 0, LLONG_MAX, &o->only);
+    case SECONDS:
+        return argument_number(command, "seconds", text, LEAST_SECONDS, MOST_SECONDS, &o->seconds);
+    case TIME:
+        return argument_number(command, "time", text, LEAST_SECONDS, MOST_TIME, &o->time);
+    case MEMORY:
+        return read_memory(o, text);
     case SHAPE:
         return read_shape(o, text, &o->shape);
     case JOBS:
-        return argument_int(o->command, "jobs", text, 1, MOST_JOBS, &o->jobs);
-    case STATE:
-        o->state = text;
-        return 0;
-    case HELP:
-        o->help = 1;
-        return 0;
+        return argument_int(command, "jobs", text, 1, MOST_JOBS, &o->jobs);
     default: /* getopt_long() said what is wrong */
-        fprintf(stderr, "see `chunkproof %s --help`\n", o->command);
+        fprintf(stderr, "see `chunkproof %s --help`\n", command);
         return -1;
     }
+}
+
+static int read_option(struct gate_options *o, int option, const char *text) {
+    const char **kept = text_of(o, option);
+    int *flag = flag_of(o, option);
+    if (kept != NULL) {
+        *kept = text;
+    } else if (flag != NULL) {
+        *flag = 1;
+    } else {
+        return read_text(o, option, text);
+    }
+    return 0;
 }
 
 int gate_options_parse(struct gate_options *o, int argc, char **argv) {

@@ -103,6 +103,36 @@ static const char *refuses(const struct cp_kernel_call *c) {\
         grep -q "^remembers, .*; breaks GATE-4" "$work/out"
 }
 
+# It gives NaNs for a call that comes again after others.
+spoils_what_it_did() {
+    sed 's/^static int attend(const struct cp_kernel_call \*call) {/static char had[4096][64];\
+static int n_had;\
+\
+static int comes_again(const char *now) {\
+    int others = 0, again = 0;\
+    for (int i = n_had - 1; i >= 0 \&\& !again; i--) {\
+        int same = memcmp(had[i], now, sizeof had[i]) == 0;\
+        again = same \&\& others;\
+        others |= !same;\
+    }\
+    return again;\
+}\
+\
+&\
+    char now[64] = {0};\
+    int n = call->n_rows > 0 ? call->head_dim : 0;\
+    memcpy(now, call->q, n < 32 ? 2 * (size_t)n : sizeof now);\
+    int again = comes_again(now);\
+    memcpy(had[n_had++ % 4096], now, sizeof now);/
+        s/    return 0;/    for (int i = 0; again \&\& i < n; i++) {\
+        ((uint16_t *)call->out)[i] = 0x7E00;\
+    }\
+&/' tests/example/paged_kernel.c >"$work/spoils.c"
+    status 1 --kernel "$work/spoils.c" --cases 40 &&
+        has "an earlier case gives another result when it runs again after others" &&
+        grep -q "^remembers, .*; breaks GATE-4" "$work/out"
+}
+
 # What the rules of others say, of a right kernel and of one that is wrong by what most of them let
 # pass.
 rules() {
@@ -419,6 +449,7 @@ ok "the rules of others" rules
 ok "a sequence that is wrong among others alone" among_others
 ok "a kernel that keeps lengths" keeps_lengths
 ok "a kernel that refuses what it took" refuses_what_it_took
+ok "a kernel that gives NaNs for what it did right" spoils_what_it_did
 ok "what is not judged" not_judged
 ok "merges that are not divided" merges_undivided
 ok "the same seed, the same cases" repeatable

@@ -114,6 +114,20 @@ class Json(Reports):
         self.assertEqual(schema_of("gate-report")["definitions"]["recipe"],
                          schema_of("gate-case")["definitions"]["recipe"])
 
+    def test_every_verdict_is_in_the_schemas(self):
+        with open(os.path.join(ROOT, "gate", "judge", "finding.c"), encoding="utf-8") as file:
+            names = re.findall(r'^    \[GATE_\w+\] = "([a-z-]+)",$', file.read(), re.M)
+        self.assertGreater(len(names), 10)
+        wrong = [name for name in names if name != "right"]
+        report, case = schema_of("gate-report")["properties"], schema_of("gate-case")["properties"]
+        tally, finding = report["tallies"]["items"], report["findings"]["items"]
+        self.assertEqual(list(report["verdicts"]["properties"]), names)
+        self.assertEqual(list(tally["properties"]["verdicts"]["properties"]), names)
+        self.assertEqual(finding["properties"]["verdict"]["enum"], wrong)
+        self.assertEqual(case["verdict"]["enum"], wrong)
+        entry = schema_of("gate-report")["definitions"]["entries"]["items"]["properties"]
+        self.assertEqual(entry["verdict"]["enum"], names)
+
     def test_every_field_is_described(self):
         def undescribed(schema, at):
             found = [] if "description" in schema or "$ref" in schema else [at]

@@ -490,6 +490,11 @@ static enum gate_verdict writes_of(const struct gate_problem *p, const struct ga
     assert_string_equal(f.clause, f.verdict == GATE_RIGHT        ? ""
                                   : f.verdict == GATE_OTHER_BITS ? "GATE-4"
                                                                  : "GATE-3");
+    if (f.verdict != GATE_RIGHT) {
+        assert_non_null(strstr(f.text, f.verdict == GATE_UNWRITTEN    ? "was not written"
+                                       : f.verdict == GATE_OTHER_BITS ? "differs between two runs"
+                                                                      : "in the gap between rows"));
+    }
     return f.verdict;
 }
 
@@ -513,6 +518,27 @@ static void spoil(const struct gate_problem *p, struct gate_arrays *a, int row, 
     assert_int_equal(judged(p, a), GATE_WRONG);
     cp_number_store(c->lse, p->lse_type, at_lse, lse);
     free(r.k);
+}
+
+/* A verdict without a name would be printed as NULL. */
+static void every_verdict_has_its_own_name(void **state) {
+    (void)state;
+    for (int i = 0; i < GATE_VERDICTS; i++) {
+        assert_non_null(gate_verdict_names[i]);
+        for (int j = 0; j < i; j++) {
+            assert_string_not_equal(gate_verdict_names[i], gate_verdict_names[j]);
+        }
+    }
+}
+
+static void verdicts_of_numbers_are_told_apart(void **state) {
+    (void)state;
+    for (int i = 0; i < GATE_VERDICTS; i++) {
+        int expected = strcmp(gate_verdict_names[i], "wrong") == 0 ||
+                       strcmp(gate_verdict_names[i], "depends-on-others") == 0 ||
+                       strcmp(gate_verdict_names[i], "not-a-number") == 0;
+        assert_int_equal(gate_is_of_numbers((enum gate_verdict)i), expected);
+    }
 }
 
 /* GATE-1 */
@@ -582,6 +608,8 @@ int main(void) {
         cmocka_unit_test(a_selected_key_is_seen),
         cmocka_unit_test(a_key_more_or_less_is_seen),
         cmocka_unit_test(light_keys_count_alone),
+        cmocka_unit_test(every_verdict_has_its_own_name),
+        cmocka_unit_test(verdicts_of_numbers_are_told_apart),
         cmocka_unit_test(wrong_numbers_are_found),
         cmocka_unit_test(wrong_writes_are_found),
     };

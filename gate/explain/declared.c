@@ -70,7 +70,7 @@ static const struct wider {
 
 /* One declaration, and what came of it. */
 struct declaration {
-    int i, j;                      /* rows of the table; j is i where there is one field */
+    int i, j;                      /* entries of the table; j is i where there is one field */
     int wrong;                     /* rows and heads */
     long long compared, unclaimed; /* numbers */
     long long mended;              /* that are wrong as the kernel declares itself */
@@ -207,27 +207,28 @@ static void judge_all(void *context, const struct gate_problem *p, const struct 
                       const struct gate_arrays *other, const struct gate_finding *finding) {
     struct trying *t = context;
     struct explain_run run;
-    struct gate_row *room = gate_row_new(p);
+    struct gate_scratch *scratch = gate_scratch_new(p);
     size_t width = (size_t)p->recipe.head_dim + 1;
     double *numbers = malloc(2 * width * sizeof *numbers);
     struct gate_numbers n = {numbers, numbers + width};
     t->cases++;
     t->right += finding->verdict == GATE_RIGHT;
-    t->no_memory |=
-        explain_run_new(&run, t->x->kernel, p, one, other) != 0 || room == NULL || numbers == NULL;
+    t->no_memory |= explain_run_new(&run, t->x->kernel, p, one, other) != 0 || scratch == NULL ||
+                    numbers == NULL;
     for (int i = 0; i < t->n && !t->no_memory; i++) {
         struct declaration *by = &t->declaration[i];
         struct cp_kernel kernel = *t->x->kernel;
         declare(&kernel.arithmetic, by->i);
         declare(&kernel.arithmetic, by->j);
         for (int pair = 0; pair < run.pairs && by->wrong == 0; pair++) {
-            gate_row_certify(room, &kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads, &n);
+            gate_certify_row(scratch, &kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads,
+                             &n);
             judge_pair(t, by, &run, pair, &n);
         }
     }
     explain_run_free(&run);
     free(numbers);
-    gate_row_free(room);
+    gate_scratch_free(scratch);
 }
 
 /* 1: some declaration is right up to here, and there is time. */

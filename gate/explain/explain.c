@@ -16,10 +16,6 @@
 
 /* ---- Runs ---- */
 
-static int is_of_numbers(enum gate_verdict verdict) {
-    return verdict == GATE_WRONG || verdict == GATE_DEPENDS || verdict == GATE_NOT_A_NUMBER;
-}
-
 /* What look() keeps: of the case the first run that is wrong, of others like it the first one. */
 struct keeping {
     struct explain *x;
@@ -32,7 +28,7 @@ static void keep(void *context, const struct gate_problem *problem, const struct
     struct explain *x = keeping->x;
     struct explain_run *run = &x->run[x->n_runs];
     enum gate_verdict verdict = finding->verdict;
-    if (keeping->kept || !(is_of_numbers(verdict) || verdict == GATE_OTHER_BITS ||
+    if (keeping->kept || !(gate_is_of_numbers(verdict) || verdict == GATE_OTHER_BITS ||
                            verdict == GATE_UNWRITTEN || (verdict == GATE_RIGHT && x->n_runs > 0))) {
         return;
     }
@@ -230,7 +226,7 @@ int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *re
         explain_other_bits(x);
     } else if (ran > 0 && finding->verdict == GATE_UNWRITTEN) {
         explain_unwritten(x);
-    } else if (ran > 0 && is_of_numbers(finding->verdict)) {
+    } else if (ran > 0 && gate_is_of_numbers(finding->verdict)) {
         ran = explain_wrong(x) < 0 ? -1 : ran;
     }
     free_all(x);

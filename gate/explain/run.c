@@ -83,16 +83,17 @@ static void judge_pair(struct explain_run *run, int pair, int n_keys) {
 /* By the judge's own functions: all rows and heads. */
 static int judge(struct explain_run *run, const struct cp_kernel *kernel,
                  const struct gate_problem *p) {
-    struct gate_row *row = gate_row_new(p);
-    for (int pair = 0; row != NULL && pair < run->pairs; pair++) {
+    struct gate_scratch *scratch = gate_scratch_new(p);
+    for (int pair = 0; scratch != NULL && pair < run->pairs; pair++) {
         size_t at = (size_t)pair * (size_t)run->width;
         struct gate_numbers numbers = {run->expected + at, run->bound + at};
         int n = gate_visible(p, pair / p->recipe.n_heads);
-        gate_row_certify(row, kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads, &numbers);
+        gate_certify_row(scratch, kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads,
+                         &numbers);
         judge_pair(run, pair, n);
     }
-    gate_row_free(row);
-    return row != NULL ? 0 : -1;
+    gate_scratch_free(scratch);
+    return scratch != NULL ? 0 : -1;
 }
 
 int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,

@@ -4,23 +4,23 @@
 #define CHUNKPROOF_GATE_JUDGE_FINDING_H
 
 enum gate_verdict {
-    GATE_RIGHT,
-    GATE_WRONG,         /* a number outside its certified tolerance */
-    GATE_DEPENDS,       /* the same, but right when the sequence runs alone */
-    GATE_NOT_A_NUMBER,  /* a NaN */
+    GATE_RIGHT,         /* nothing is wrong */
+    GATE_WRONG,         /* a number is outside its certified tolerance */
+    GATE_DEPENDS,       /* the same, but the sequence is right when it runs alone */
+    GATE_NOT_A_NUMBER,  /* a number is a NaN */
     GATE_UNWRITTEN,     /* an element of out or lse keeps its old value */
-    GATE_WROTE_BETWEEN, /* the kernel wrote to gaps of out */
-    GATE_OTHER_BITS,    /* the same call gave other bits */
-    GATE_REMEMBERS,     /* ... after other calls in between */
+    GATE_WROTE_BETWEEN, /* the kernel wrote to a gap between rows of out or lse */
+    GATE_OTHER_BITS,    /* two runs of a call, one after the other, gave different bits */
+    GATE_REMEMBERS,     /* the kernel is right at first, and wrong after other calls */
     GATE_FAILED,        /* attend() returned a number other than 0 */
-    GATE_OUT_OF_BOUNDS,
-    GATE_WROTE_INPUT,
-    GATE_WROTE_LATE,
-    GATE_CRASHED,
-    GATE_EXITED,
-    GATE_HANGS,
-    GATE_RACES,     /* on a device: threads that nothing orders */
-    GATE_UNDEFINED, /* on a device: what CUDA does not define */
+    GATE_OUT_OF_BOUNDS, /* the kernel read or wrote outside its arrays */
+    GATE_WROTE_INPUT,   /* the kernel wrote to an input */
+    GATE_WROTE_LATE,    /* a result or the workspace changed after attend() had returned */
+    GATE_CRASHED,       /* a signal ended the kernel's process */
+    GATE_EXITED,        /* the kernel ended its process */
+    GATE_HANGS,         /* the call ran past its time limit */
+    GATE_RACES,         /* on a device: threads that nothing orders touched the same bytes */
+    GATE_UNDEFINED,     /* on a device: the kernel did what CUDA leaves undefined */
     GATE_VERDICTS
 };
 
@@ -39,6 +39,10 @@ struct gate_finding {
     int keys; /* how many keys the row of the first wrong place sees */
     char text[1280];
 };
+
+/* Does the verdict say that numbers are wrong, and nothing else? GATE_OTHER_BITS does not: its
+ * numbers may all be within their tolerances. */
+int gate_is_of_numbers(enum gate_verdict verdict);
 
 /* Notes which clause is broken. */
 void gate_finding_breaks(struct gate_finding *finding, const char *clause);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GATE-1: compares results with attention; each number must be within its certified tolerance
- * (NUM-10, NUM-11). */
+ * (NUM-10, NUM-11). GATE-3, GATE-4: compares what two runs of the call wrote. */
 #include "gate/judge/judge.h"
 
 #include <float.h>
@@ -13,47 +13,50 @@
 #include "gate/case/values.h"
 #include "gate/judge/class.h"
 
-/* Room for one row. */
-struct gate_row {
+/* Memory for one row and head at a time. */
+struct gate_scratch {
     const struct gate_problem *problem;
-    double *k, *v, *scratch, *out;
+    double *k, *v;        /* [n_keys][d], of the sequence with the most keys */
+    double *of_tolerance; /* [3 n_keys], for cp_tolerance() */
+    double *out;          /* [d] */
     struct gate_numbers numbers;
 };
 
-void gate_row_free(struct gate_row *room) {
-    if (room != NULL) {
-        free(room->k);
-        free(room->v);
-        free(room->scratch);
-        free(room->out);
-        free(room->numbers.expected);
-        free(room->numbers.bound);
-        free(room);
+void gate_scratch_free(struct gate_scratch *scratch) {
+    if (scratch != NULL) {
+        free(scratch->k);
+        free(scratch->v);
+        free(scratch->of_tolerance);
+        free(scratch->out);
+        free(scratch->numbers.expected);
+        free(scratch->numbers.bound);
+        free(scratch);
     }
 }
 
-struct gate_row *gate_row_new(const struct gate_problem *p) {
+struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
     size_t d = (size_t)p->recipe.head_dim, n = 0;
-    struct gate_row *row = calloc(1, sizeof *row);
-    if (row == NULL) {
+    struct gate_scratch *scratch = calloc(1, sizeof *scratch);
+    if (scratch == NULL) {
         return NULL;
     }
     for (int s = 0; s < p->b; s++) {
         n = (size_t)p->n_tokens[s] > n ? (size_t)p->n_tokens[s] : n;
     }
-    row->problem = p;
-    row->k = malloc((n * d + 1) * sizeof(double));
-    row->v = malloc((n * d + 1) * sizeof(double));
-    row->scratch = malloc((3 * n + 1) * sizeof(double));
-    row->out = malloc(d * sizeof(double));
-    row->numbers.expected = malloc((d + 1) * sizeof(double));
-    row->numbers.bound = malloc((d + 1) * sizeof(double));
-    if (row->k == NULL || row->v == NULL || row->scratch == NULL || row->out == NULL ||
-        row->numbers.expected == NULL || row->numbers.bound == NULL) {
-        gate_row_free(row);
+    scratch->problem = p;
+    scratch->k = malloc((n * d + 1) * sizeof(double));
+    scratch->v = malloc((n * d + 1) * sizeof(double));
+    scratch->of_tolerance = malloc((3 * n + 1) * sizeof(double));
+    scratch->out = malloc(d * sizeof(double));
+    scratch->numbers.expected = malloc((d + 1) * sizeof(double));
+    scratch->numbers.bound = malloc((d + 1) * sizeof(double));
+    if (scratch->k == NULL || scratch->v == NULL || scratch->of_tolerance == NULL ||
+        scratch->out == NULL || scratch->numbers.expected == NULL ||
+        scratch->numbers.bound == NULL) {
+        gate_scratch_free(scratch);
         return NULL;
     }
-    return row;
+    return scratch;
 }
 
 /* A row and head that is judged. */
@@ -62,13 +65,13 @@ struct pair {
     const double *q;
 };
 
-static void gather(struct gate_row *room, int s, int g, int n_keys) {
-    const struct gate_problem *p = room->problem;
+static void gather(struct gate_scratch *scratch, int s, int g, int n_keys) {
+    const struct gate_problem *p = scratch->problem;
     size_t d = (size_t)p->recipe.head_dim;
     for (int j = 0; j < n_keys; j++) {
         size_t at = gate_key_at(p, s, j, g);
-        memcpy(room->k + (size_t)j * d, p->k + at, d * sizeof(double));
-        memcpy(room->v + (size_t)j * d, p->v + at, d * sizeof(double));
+        memcpy(scratch->k + (size_t)j * d, p->k + at, d * sizeof(double));
+        memcpy(scratch->v + (size_t)j * d, p->v + at, d * sizeof(double));
     }
 }
 
@@ -96,13 +99,14 @@ void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *reci
                  numbers->bound, &numbers->expected[d], &numbers->bound[d]);
 }
 
-void gate_row_certify(struct gate_row *room, const struct cp_kernel *kernel, int row, int head,
-                      const struct gate_numbers *numbers) {
-    const struct gate_problem *p = room->problem;
+void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kernel, int row,
+                      int head, const struct gate_numbers *numbers) {
+    const struct gate_problem *p = scratch->problem;
     int d = p->recipe.head_dim, n = gate_visible(p, row);
     const double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
-    struct cp_tolerance_row keys = {n, d, p->scale, q, room->k, room->v, room->scratch};
-    gather(room, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads), n);
+    struct cp_tolerance_row keys = {
+        n, d, p->scale, q, scratch->k, scratch->v, scratch->of_tolerance};
+    gather(scratch, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads), n);
     gate_certify(kernel, &p->recipe, n, &keys, numbers);
 }
 
@@ -155,13 +159,13 @@ static void compare(struct gate_finding *f, const struct pair *pair, int element
 }
 
 static void compare_pair(const struct gate_problem *p, const struct gate_arrays *arrays,
-                         const struct pair *pair, const struct gate_row *room,
+                         const struct pair *pair, const struct gate_scratch *scratch,
                          struct gate_finding *f) {
     int d = p->recipe.head_dim;
-    const double *expected = room->numbers.expected, *bound = room->numbers.bound;
+    const double *expected = scratch->numbers.expected, *bound = scratch->numbers.bound;
     for (int i = 0; i < d; i++) {
-        room->out[i] = gate_out_at(arrays, p, pair->row, pair->head, i);
-        compare(f, pair, i, room->out[i], expected[i], bound[i]);
+        scratch->out[i] = gate_out_at(arrays, p, pair->row, pair->head, i);
+        compare(f, pair, i, scratch->out[i], expected[i], bound[i]);
     }
     if (arrays->run.call.lse != NULL) {
         compare(f, pair, -1, gate_lse_at(arrays, p, pair->row, pair->head), expected[d], bound[d]);
@@ -169,15 +173,15 @@ static void compare_pair(const struct gate_problem *p, const struct gate_arrays 
 }
 
 /* The row as the rules of others see it. */
-static int show(const struct gate_problem *p, const struct pair *pair, const struct gate_row *room,
-                struct gate_tensor *tensor) {
-    struct gate_plain_row row = {p->kv_type, pair->n_keys, p->recipe.head_dim, p->scale, pair->q,
-                                 room->k,    room->v};
+static int show(const struct gate_problem *p, const struct pair *pair,
+                const struct gate_scratch *scratch, struct gate_tensor *tensor) {
+    struct gate_plain_row row = {p->kv_type, pair->n_keys, p->recipe.head_dim, p->scale,
+                                 pair->q,    scratch->k,   scratch->v};
     if (tensor == NULL) {
         return 0;
     }
-    gate_tensor_add(tensor, room->out, room->numbers.expected, p->recipe.head_dim);
-    return gate_tensor_plain(tensor, &row, room->numbers.expected);
+    gate_tensor_add(tensor, scratch->out, scratch->numbers.expected, p->recipe.head_dim);
+    return gate_tensor_plain(tensor, &row, scratch->numbers.expected);
 }
 
 static void say(const struct gate_problem *p, struct gate_finding *f) {
@@ -197,20 +201,20 @@ static void say(const struct gate_problem *p, struct gate_finding *f) {
 int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
                const struct cp_kernel *kernel, int most, struct gate_finding *f,
                struct gate_tensor *tensor) {
-    struct gate_row *room = gate_row_new(p);
+    struct gate_scratch *scratch = gate_scratch_new(p);
     int d = p->recipe.head_dim, h = p->recipe.n_heads, n = p->n_rows * h;
     int step = (n + most - 1) / most, result = 0;
     *f = gate_no_finding;
-    if (room == NULL) {
+    if (scratch == NULL) {
         return -1;
     }
     for (int x = 0; x < n && result == 0; x += step) {
         struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d};
-        gate_row_certify(room, kernel, pair.row, pair.head, &room->numbers);
-        compare_pair(p, arrays, &pair, room, f);
-        result = show(p, &pair, room, tensor);
+        gate_certify_row(scratch, kernel, pair.row, pair.head, &scratch->numbers);
+        compare_pair(p, arrays, &pair, scratch, f);
+        result = show(p, &pair, scratch, tensor);
     }
-    gate_row_free(room);
+    gate_scratch_free(scratch);
     say(p, f);
     return result;
 }
@@ -263,27 +267,35 @@ static void name_place(const struct gate_problem *p, const struct gate_finding *
                    gate_sequence_of(p, f->row), f->head);
 }
 
+/* What can be wrong with what was written. A new kind states all of its fields here: the compiler
+ * refuses a record that leaves one out. */
+struct kind_of_write {
+    enum gate_verdict verdict;
+    const char *clause; /* that is broken */
+    const char *before; /* the words around the place, in a finding's text */
+    const char *after;
+};
+static const struct kind_of_write unwritten = {GATE_UNWRITTEN, "GATE-3", ", ", " was not written"},
+                                  other_bits = {GATE_OTHER_BITS, "GATE-4", ", ",
+                                                " differs between two runs of the same call"},
+                                  in_a_gap = {GATE_WROTE_BETWEEN, "GATE-3",
+                                              " was written past the end of ",
+                                              ": in the gap between rows, which belongs to no row"};
+
 /* At a number of out or lse. */
 static void find(const struct gate_problem *p, const struct gate_arrays *a, enum run_buffer buffer,
-                 size_t number, enum gate_verdict verdict, struct gate_finding *f) {
-    static const char *const what[GATE_VERDICTS] = {
-        [GATE_UNWRITTEN] = "was not written",
-        [GATE_OTHER_BITS] = "differs between two runs of the same call"};
-    char place[96];
-    f->verdict = verdict;
-    gate_finding_breaks(f, verdict == GATE_OTHER_BITS ? "GATE-4" : "GATE-3");
+                 size_t number, const struct kind_of_write *kind, struct gate_finding *f) {
+    char place[96], at_number[48] = "";
+    f->verdict = kind->verdict;
+    gate_finding_breaks(f, kind->clause);
     place_of(p, a, buffer, number, f);
     name_place(p, f, place, sizeof place);
-    if (verdict == GATE_WROTE_BETWEEN) {
-        (void)snprintf(f->text, sizeof f->text,
-                       "%s was written past the end of %s, at number %zu of the array: in the gap "
-                       "between rows, which belongs to no row",
-                       run_buffer_names[buffer], place, number);
+    if (kind == &in_a_gap) {
+        (void)snprintf(at_number, sizeof at_number, ", at number %zu of the array", number);
         f->element = -1;
-    } else {
-        (void)snprintf(f->text, sizeof f->text, "%s, %s %s", run_buffer_names[buffer], place,
-                       what[verdict]);
     }
+    (void)snprintf(f->text, sizeof f->text, "%s%s%s%s%s", run_buffer_names[buffer], kind->before,
+                   place, at_number, kind->after);
 }
 
 static void judge_bytes(const struct gate_problem *p, const struct gate_arrays *one,
@@ -297,9 +309,9 @@ static void judge_bytes(const struct gate_problem *p, const struct gate_arrays *
             left += a[at + i] == one->run.poison && b[at + i] == other->run.poison;
         }
         if (is_result[at] ? left == size : left != size) {
-            find(p, one, buffer, at / size, is_result[at] ? GATE_UNWRITTEN : GATE_WROTE_BETWEEN, f);
+            find(p, one, buffer, at / size, is_result[at] ? &unwritten : &in_a_gap, f);
         } else if (is_result[at] && !same) {
-            find(p, one, buffer, at / size, GATE_OTHER_BITS, f);
+            find(p, one, buffer, at / size, &other_bits, f);
         }
     }
 }

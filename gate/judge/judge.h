@@ -19,13 +19,13 @@ struct gate_numbers {
 void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                   const struct cp_tolerance_row *row, const struct gate_numbers *numbers);
 
-/* The same for rows of a problem, one after the other. gate_row_new() returns NULL where there is
- * no memory; gate_row_free() takes NULL. */
-struct gate_row;
-struct gate_row *gate_row_new(const struct gate_problem *problem);
-void gate_row_certify(struct gate_row *room, const struct cp_kernel *kernel, int row, int head,
-                      const struct gate_numbers *numbers);
-void gate_row_free(struct gate_row *room);
+/* The same for rows of a problem, one after the other, in scratch memory that fits each of them.
+ * gate_scratch_new() returns NULL where there is no memory; gate_scratch_free() takes NULL. */
+struct gate_scratch;
+struct gate_scratch *gate_scratch_new(const struct gate_problem *problem);
+void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kernel, int row,
+                      int head, const struct gate_numbers *numbers);
+void gate_scratch_free(struct gate_scratch *scratch);
 
 /* GATE-1 for one number of a row that sees so many keys. */
 enum gate_rightness { GATE_NUMBER_RIGHT, GATE_NUMBER_WRONG, GATE_NUMBER_UNCLAIMED };

@@ -3,7 +3,19 @@
  * borders on protected memory, then in memory whose start does, with different bytes in the
  * results before the call. The two answers must be the same, complete, and attention within the
  * certified tolerance. Now and then an earlier case runs once more, and must give its earlier
- * answer. */
+ * answer. Who calls whom:
+ *
+ *   check_case           case i, and maybe an earlier one
+ *     find_recipe        a recipe that the kernel takes
+ *     run_recipe         recipe -> problem -> values; the verdict
+ *       run_problem      values -> layout; the arrays of both runs
+ *         run_twice        run, run          the runner calls the kernel
+ *                          gate_judge_writes, judge
+ *       run_alone        wrong: the same for the wrong sequence by itself
+ *       run_renewed      right: the same for other numbers, then for more keys
+ *         run_next         and, if that is wrong, once more in a new process
+ *     record             the finding -> tally
+ *     run_earlier        run_recipe of an earlier case that was right */
 #include "gate/search/check.h"
 
 #include <stdio.h>
@@ -20,8 +32,8 @@
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
 #define SIMULATED  8    /* how many times smaller cases are for the executor of CUDA kernels */
-#define AGAIN      6    /* where index % AGAIN is 0, an earlier case runs once more: */
-#define KEPT       2    /* the last right one where index % AGAIN was this */
+#define AGAIN      6    /* after each case whose index is a multiple, an earlier case runs again */
+#define KEPT       2    /* that earlier case: the last right one with index % AGAIN == KEPT */
 #define CLOSER     3    /* each so many cases, one is also held to closer declarations */
 #define HANGS      3    /* after so many nothing more is asked */
 #define REFUSALS   3    /* after so many refused cases, and none taken: the kernel takes none */
@@ -39,16 +51,16 @@ struct checking {
     struct runner *runner;
     struct gate_budget *budget;
     struct gate_result *result;
-    struct gate_recipe earlier; /* a case that was right, */
-    unsigned long long digest;  /* and its answer */
-    int has_earlier;
-    double recorded; /* when the last case was */
-    double case_began;
-    struct gate_covered covers; /* this case */
-    long long work;             /* that it may have */
-    int rules;                  /* those of others judge, too: */
-    int judged;                 /* whether they did in this case, */
-    unsigned rejected;          /* and which do not accept it */
+    int has_earlier;            /* 1: `earlier` is a case that was right, to be run again */
+    struct gate_recipe earlier; /* its recipe */
+    unsigned long long digest;  /* of its results */
+    double recorded;            /* the time at which the last case was recorded */
+    double case_began;          /* the time at which this case began */
+    struct gate_covered covers; /* the sizes of this case */
+    long long work;             /* the most work that this case may be */
+    int rules;                  /* 1: other acceptance rules (judge/rules.h) judge each case, too */
+    int judged;                 /* 1: they judged this case */
+    unsigned rejected;          /* a bit for each of them that rejects this case */
     gate_looker *look;          /* NULL: nobody looks at results */
     void *context;
 };
@@ -71,6 +83,7 @@ static enum gate_verdict verdict_of(enum run_outcome outcome) {
     };
     return verdicts[outcome];
 }
+_Static_assert(RUN_OUTCOMES == 11, "a new outcome needs a verdict above, or it counts as right");
 
 static int no_verdict(const char *text) {
     fprintf(stderr, "chunkproof: %s\n", text);
@@ -286,8 +299,7 @@ static int run_next(struct checking *c, struct gate_problem *p, size_t workspace
     if (run_problem(c, p, workspace, 0, f, &digest) != 0) {
         return -1;
     }
-    if (f->verdict != GATE_WRONG && f->verdict != GATE_NOT_A_NUMBER &&
-        f->verdict != GATE_OTHER_BITS) {
+    if (!gate_is_of_numbers(f->verdict) && f->verdict != GATE_OTHER_BITS) {
         return 0;
     }
     gate_looker *look = c->look;
@@ -405,7 +417,9 @@ int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct ga
     return run_recipe(&c, recipe, finding, &digest);
 }
 
-/* Runs the case before once more, after others have run in between. */
+/* Runs the earlier case once more, after others have run in between. It was right: numbers that are
+ * wrong now, or other bits, show that the kernel remembers something. Any other finding says more
+ * than that, and stays. */
 static int run_earlier(struct checking *c, struct gate_finding *f) {
     unsigned long long digest = 0;
     int taken = run_recipe(c, &c->earlier, f, &digest);
@@ -418,8 +432,7 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
         put_before(f, "an earlier case that it took is refused when it comes again after others: ");
         return 0;
     }
-    if (f->verdict == GATE_WRONG || f->verdict == GATE_DEPENDS ||
-        (f->verdict == GATE_RIGHT && digest != c->digest)) {
+    if (gate_is_of_numbers(f->verdict) || (f->verdict == GATE_RIGHT && digest != c->digest)) {
         f->verdict = GATE_REMEMBERS;
         gate_finding_breaks(f, "GATE-4");
         (void)snprintf(f->text, sizeof f->text,
@@ -451,7 +464,8 @@ static int note(struct checking *c, struct gate_log *log, long long index,
                : no_verdict("not enough memory for so many cases");
 }
 
-/* Case `index`. Its recipe is another one when it showed that an earlier case is wrong. */
+/* Counts a finding under case `index`. The recipe is that of the earlier case where this one, run
+ * again after case `index`, is what was found wrong. */
 static int record(struct checking *c, long long index, const struct gate_recipe *recipe,
                   const struct gate_finding *f) {
     double now = seconds_now();

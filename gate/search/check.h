@@ -45,7 +45,9 @@ int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
 int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
                       struct gate_recipe *recipe);
 
-/* As gate_check_recipe(); also shows the problem and the results of both runs to `look`. */
+/* As gate_check_recipe(). After each problem that ran, the recipe's own and, where it runs again,
+ * those with other numbers and more keys, calls `look` with the problem, the results of both runs
+ * and the finding so far. Runs that only decide between two verdicts are not shown. */
 typedef void gate_looker(void *context, const struct gate_problem *problem,
                          const struct gate_arrays *one, const struct gate_arrays *other,
                          const struct gate_finding *finding);

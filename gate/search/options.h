@@ -19,15 +19,15 @@ struct gate_options {
     unsigned long long seed;
     long long cases; /* 0: the tier's */
     long long only;  /* the only case to run; -1: all */
-    double seconds;  /* limit for one call; 0: the usual one */
-    double time;     /* limit for all cases; 0: none */
-    double memory;   /* bytes for the cases that run in parallel */
+    double seconds;  /* limit for one call; 0: 10 s, and 100 s on the executor */
+    double time;     /* limit for all cases, or for explaining each; 0: none */
+    double memory;   /* bytes for all cases that run in parallel */
     struct gate_shape shape;
     int jobs;            /* how many processes run the kernel in parallel */
     const char *state;   /* a file that keeps how far the search came; NULL: none */
     int first;           /* 1: stop at the first finding */
     int rules;           /* 1: also judge by other projects' rules, and report each case */
-    int explain;         /* 1: replay explains wrong results */
+    int explain;         /* 1: `chunkproof explain`, which replays cases and explains them */
     const char *command; /* the command's name, for messages */
     int help;
 };
