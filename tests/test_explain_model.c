@@ -156,7 +156,7 @@ static void see_itself(const struct explain_mistake *m, void *context) {
     s->tried++;
     explain_name(x, m, &c, text, sizeof text);
     assert_null(strchr(text, '{'));
-    if (c.lse.rule >= LSE_FACTOR || c.divide.rule == DIVIDES_BY_ANY || !explain_compute(x, &c)) {
+    if (c.lse.way >= LSE_FACTOR || c.divide.way == DIVIDES_BY_ANY || !explain_compute(x, &c)) {
         return;
     }
     for (int i = 0; i < s->run.width; i++) {
@@ -168,7 +168,7 @@ static void see_itself(const struct explain_mistake *m, void *context) {
         s->run.got[(size_t)pair * (size_t)s->run.width + (size_t)i] = x->numbers.expected[i];
     }
     explain_go_to(x, &s->run, pair);
-    if (x->test.n > 0 && (c.lse.rule == LSE_OWN || !isnan(x->test.lse))) {
+    if (x->test.n > 0 && (c.lse.way == LSE_OWN || !isnan(x->test.lse))) {
         if (!(explain_might(x, &c) || x->lost || x->no_number)) {
             fail_msg("%s", text);
         }

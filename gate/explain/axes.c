@@ -90,7 +90,7 @@ static void move_on(struct text *to, int said) {
     to->end = least(to->end + most(said, 0), to->size - 1);
 }
 
-/* What is told: a row of a table, and what its axes are at. */
+/* What is told: an entry of a table, and what its axes are at. */
 struct told {
     const struct explain_model *x;
     const struct explain_mistake *m;

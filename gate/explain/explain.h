@@ -11,7 +11,7 @@
  *   search.c        the odometer: all mistakes of the tables on the wrong numbers
  *   mistakes_*.c    tables of mistakes: keys, scores, sums, results
  *   axes.c          the values of axes, and the words of a mistake
- *   rules.h         the rules of each stage
+ *   ways.h          the ways to do each stage
  *   model.c, model_*.c   attention of a row in stages, and a choice in one of them
  *   where.c         what wrong rows have in common
  *   show.c          rows, heads, elements and the tree

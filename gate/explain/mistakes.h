@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of mistakes. A row has the text that is said, a rank, and the fields of a choice that it
- * sets; its axes are fields that the odometer of search.c walks, the last one fastest. In the text
- * a is the value of the first axis, b that of the second, ...; t and n are parts.tile and parts.n:
+/* Tables of mistakes. An entry has the text that is said, a rank, and the fields of a choice that
+ * it sets; its axes are fields that the odometer of search.c walks, the last one fastest. In the
+ * text a is the value of the first axis, b that of the second, ...; t and n are parts.tile and
+ * parts.n:
  *
  *      {a}           its value; where the axis has words of its own, these
  *      {a|one|two}   "one" at the first value of the axis, "two" at the second
@@ -16,7 +17,7 @@
 
 #include "gate/explain/model.h"
 
-/* Rows of tables say the fields that they set; all others are 0. */
+/* Entries of tables say the fields that they set; all others are 0. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #pragma GCC diagnostic ignored "-Wmissing-braces"
 
@@ -31,36 +32,36 @@
 
 /* Value i of an axis, and whether there is one. n keys, d elements, slots c and `chunks` chunks of
  * the pair; `first` is the value of the first axis, `before` that of the axis before. */
-#define EXPLAIN_WALKS(RULE) \
-    RULE(NO_AXIS, 0, 0) \
-    RULE(WALK_EACH, from + i, value <= to) \
-    RULE(WALK_RULES, from + i, value <= to) /* the same, each as if it were a row of its own */ \
-    RULE(WALK_POWERS, i < 30 ? from << i : to + 1, value <= to) \
-    RULE(WALK_VALUES, i < to ? values[i] : 0, i < to) \
-    RULE(KV_HEADS, i, i < least(p->recipe.n_kv_heads, FEW)) \
-    RULE(SEQUENCES, i, i < least(p->b, FEW)) \
-    RULE(FIRST_CHUNKS, i, i < least(chunks, FEW)) \
-    RULE(LAST_CHUNKS, chunks - 1 - i, i < least(chunks, FEW)) \
-    RULE(POOL_CHUNKS, i, i < least(p->capacity, MOST_POOL)) \
-    RULE(KEYS, i * step, value < n)  /* each, or each chunk's first one where there are many */ \
-    RULE(KEYS_UPTO, least(before + (i + 1) * step, n), before + i * step < n) \
-    RULE(PERIOD, i, i < before && i < n + d) \
-    RULE(PERIODS, i * before, value < first && value < n) \
-    RULE(WIDTHS, from << i, value < first) \
-    RULE(ELEMENTS, i * from, value < d) \
-    RULE(BLOCKS, least(before + (from << i), d), \
+#define EXPLAIN_WALKS(WALK) \
+    WALK(NO_AXIS, 0, 0) \
+    WALK(WALK_EACH, from + i, value <= to) \
+    WALK(WALK_WAYS, from + i, value <= to) /* the same, each as if it were an entry of its own */ \
+    WALK(WALK_POWERS, i < 30 ? from << i : to + 1, value <= to) \
+    WALK(WALK_VALUES, i < to ? values[i] : 0, i < to) \
+    WALK(KV_HEADS, i, i < least(p->recipe.n_kv_heads, FEW)) \
+    WALK(SEQUENCES, i, i < least(p->b, FEW)) \
+    WALK(FIRST_CHUNKS, i, i < least(chunks, FEW)) \
+    WALK(LAST_CHUNKS, chunks - 1 - i, i < least(chunks, FEW)) \
+    WALK(POOL_CHUNKS, i, i < least(p->capacity, MOST_POOL)) \
+    WALK(KEYS, i * step, value < n)  /* each, or each chunk's first one where there are many */ \
+    WALK(KEYS_UPTO, least(before + (i + 1) * step, n), before + i * step < n) \
+    WALK(PERIOD, i, i < before && i < n + d) \
+    WALK(PERIODS, i * before, value < first && value < n) \
+    WALK(WIDTHS, from << i, value < first) \
+    WALK(ELEMENTS, i * from, value < d) \
+    WALK(BLOCKS, least(before + (from << i), d), \
          i == 0 || (from > 1 && before + (from << (i - 1)) < d)) \
-    RULE(WALK_PARTS, 0, set_parts(&c->parts, from, to, i)) \
-    RULE(MEASURED, 0, i == 0)        /* lse.factor, that the search finds of a row */
+    WALK(WALK_PARTS, 0, set_parts(&c->parts, from, to, i)) \
+    WALK(MEASURED, 0, i == 0)        /* lse.factor, that the search finds of a row */
 
 enum explain_walk { EXPLAIN_WALKS(EXPLAIN_NAME) };
 
-/* An axis of a row: a field of the choice, and its values. Of VARIANTS and COSTLY each value is
+/* An axis of an entry: a field of the choice, and its values. Of VARIANTS and COSTLY each value is
  * less simple than the one before; of FALLING, which are powers of two, simpler. */
 #define AT(field)                 offsetof(struct explain_choice, field)
 #define EACH(field, from, to)     {AT(field), WALK_EACH, from, to}
 #define VARIANTS(field, from, to) {AT(field), WALK_EACH, from, to, .cost = 1}
-#define RULES(field, from, to)    {AT(field), WALK_RULES, from, to}
+#define WAYS(field, from, to)     {AT(field), WALK_WAYS, from, to}
 #define POWERS(field, from, to)   {AT(field), WALK_POWERS, from, to}
 #define FALLING(field, from, to)  {AT(field), WALK_POWERS, from, to, .cost = -1}
 #define EACH_BELOW(limit, field, from, to)   {AT(field), WALK_EACH, from, to, limit}

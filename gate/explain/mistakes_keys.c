@@ -3,7 +3,7 @@
  * or there twice. */
 #include "gate/explain/mistakes.h"
 
-/* Rows of tables are laid out by hand. */
+/* Entries of tables are laid out by hand. */
 /* clang-format off */
 
 /* ---- 1: how many ---- */
@@ -82,50 +82,50 @@ static const struct explain_mistake sequences[] = {
 
 static const struct explain_mistake chunks[] = {
     {"as if chunk i of a path were chunk i of the pool: the table were not read (PLAN-2)", 11,
-     {.path = {.rule = PATH_POOL}}},
+     {.path = {.way = PATH_POOL}}},
     {"as if chunk i of a path were chunk i {+a} of it (PLAN-2)", 11,
-     {.path = {.rule = PATH_SHIFTED}}, {ONE_BY(path.by)}},
+     {.path = {.way = PATH_SHIFTED}}, {ONE_BY(path.by)}},
     {"as if the table were rotated: chunk i of n were chunk (i {+a}) mod n" MATTERS, 12,
-     {.path = {.rule = PATH_ROTATED}}, {ONE_BY(path.by)}},
+     {.path = {.way = PATH_ROTATED}}, {ONE_BY(path.by)}},
     {"as if each chunk of a path had been chunk 0 of it (PLAN-2)", 11,
-     {.path = {.rule = PATH_FIRST}}},
+     {.path = {.way = PATH_FIRST}}},
     {"as if the table were read from the last chunk to the first" MATTERS, 12,
-     {.path = {.rule = PATH_TURNED}}},
+     {.path = {.way = PATH_TURNED}}},
     {"as if the rows of the table were table_width {+a} apart (PLAN-2)", 12,
-     {.path = {.rule = PATH_TABLE_WIDTH}}, {ONE_BY(path.by)}},
+     {.path = {.way = PATH_TABLE_WIDTH}}, {ONE_BY(path.by)}},
     {"as if each row of the table were as long as its own path, not table_width (PLAN-2)", 12,
-     {.path = {.rule = PATH_TABLE_WIDTH}}},
+     {.path = {.way = PATH_TABLE_WIDTH}}},
     {"as if key j were looked for in the chunk of key j {+a} (PLAN-2)", 12,
-     {.path = {.rule = PATH_NEXT_KEY}}, {ONE_BY(path.by)}},
+     {.path = {.way = PATH_NEXT_KEY}}, {ONE_BY(path.by)}},
     {"as if chunk {a} of the path had been chunk {b} of it (PLAN-2)", 14,
-     {.path = {.rule = PATH_CHUNK}},
+     {.path = {.way = PATH_CHUNK}},
      {AS_MANY(path.by, LAST_CHUNKS), AS_MANY(path.to, FIRST_CHUNKS)}},
-    {"as if chunk {a} of the path had been {b} (PLAN-2)", 16, {.path = {.rule = PATH_ANY}},
+    {"as if chunk {a} of the path had been {b} (PLAN-2)", 16, {.path = {.way = PATH_ANY}},
      {AS_MANY(path.by, LAST_CHUNKS), AS_MANY(path.to, POOL_CHUNKS)}},
     {"as if " ARRAY_WORDS("b") " of chunk i of the pool were that of chunk i % {a}"
-     NUMBER_DOES_NOT_FIT "(PLAN-2)", 25, {.path = {.rule = PATH_MODULO}},
+     NUMBER_DOES_NOT_FIT "(PLAN-2)", 25, {.path = {.way = PATH_MODULO}},
      {FALLING(path.by, 16, 65536), OF_ARRAY(path.array)}},
 };
 
 static const struct explain_mistake slots[] = {
     {"as if a key's slot were key & (c - 1), not key % c: they differ where c is no power of 2 "
-     "(PLAN-2)", 11, {.path = {.rule = PATH_MASK}}},
+     "(PLAN-2)", 11, {.path = {.way = PATH_MASK}}},
     {"as if c were {a}, not the call's, in the number {b|of both|of a key's chunk|of a key's slot} "
-     "(PLAN-2)", 12, {.path = {.rule = PATH_SIZE}},
+     "(PLAN-2)", 12, {.path = {.way = PATH_SIZE}},
      {POWERS(path.by, 1, MOST_TILE), EACH(path.to, 0, 2)}},
     {"as if " ARRAY_WORDS("b") " of slot i were that of slot i % {a}" NUMBER_DOES_NOT_FIT
-     "(PLAN-2)", 22, {.path = {.rule = PATH_SLOT_MODULO}},
+     "(PLAN-2)", 22, {.path = {.way = PATH_SLOT_MODULO}},
      {FALLING(path.by, 2, 512), OF_ARRAY(path.array)}},
     {"as if {b|K|V} of each key had been that of the key {a|before|after} (TPP-1)", 13,
-     {.path = {.rule = PATH_KEY}}, {ONE_BY(path.by), EACH(path.array, OF_K, OF_V)}},
+     {.path = {.way = PATH_KEY}}, {ONE_BY(path.by), EACH(path.array, OF_K, OF_V)}},
     {"as if " ARRAY_WORDS("b") " of the first {a} keys had been taken for each {a} keys behind "
-     "them, too (TPP-1)", 24, {.path = {.rule = PATH_KEY_MODULO}},
+     "them, too (TPP-1)", 24, {.path = {.way = PATH_KEY_MODULO}},
      {{AT(path.by), WALK_POWERS, 1, 65536, BELOW_KEYS, .cost = -1}, OF_ARRAY(path.array)}},
     {"as if " ARRAY_WORDS("b") " of each tile of {a} keys had been read in one piece, from the "
      "place of its first key on: over the end of a chunk (TPP-1)", 13,
-     {.path = {.rule = PATH_PIECE}}, {POWERS(path.by, 2, MOST_TILE), OF_ARRAY(path.array)}},
+     {.path = {.way = PATH_PIECE}}, {POWERS(path.by, 2, MOST_TILE), OF_ARRAY(path.array)}},
     {"as if " ARRAY_WORDS("b") " of each tile of {a} keys had been read from the chunk of its "
-     "first key (TPP-1)", 14, {.path = {.rule = PATH_TILE}},
+     "first key (TPP-1)", 14, {.path = {.way = PATH_TILE}},
      {POWERS(path.by, 2, MOST_TILE), OF_ARRAY(path.array)}},
 };
 
@@ -154,10 +154,10 @@ static const struct explain_mistake places[] = {
      "|as if it lay in one piece, [chunk][head][slot]"
      "|as if it lay in one piece, [chunk][slot][head]"
      "|as if slots lay d apart|as if chunks lay h_kv c d apart} (GATE-3)", 12, {{0}},
-     {EACH(place.rule, PLACE_SWAPPED, PLACE_CHUNK_D), OF_ARRAY(place.array)}},
+     {EACH(place.way, PLACE_SWAPPED, PLACE_CHUNK_D), OF_ARRAY(place.array)}},
     {"as if {a|K had been taken for V|K had been taken for V, at the place of V"
      "|V had been taken for K|K and V had been swapped} (SOFTMAX-2)", 12, {{0}},
-     {EACH(place.rule, PLACE_K_FOR_V, PLACE_EXCHANGED)}},
+     {EACH(place.way, PLACE_K_FOR_V, PLACE_EXCHANGED)}},
 };
 
 /* ---- 4: which are counted ---- */

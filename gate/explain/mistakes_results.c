@@ -4,7 +4,7 @@
 #include "chunkproof/number.h"
 #include "gate/explain/mistakes.h"
 
-/* Rows of tables are laid out by hand. */
+/* Entries of tables are laid out by hand. */
 /* clang-format off */
 
 /* ---- 8: divided ---- */
@@ -12,13 +12,13 @@
 static const struct explain_mistake divisors[] = {
     {"as if the sum had {a|not been divided by the sum of weights|been divided by the number of "
      "keys|been divided by the sum of weights twice} (MERGE-6)", 40, {{0}},
-     {EACH(divide.rule, DIVIDES_NOT, DIVIDES_TWICE)}},
+     {EACH(divide.way, DIVIDES_NOT, DIVIDES_TWICE)}},
     {"as if the sum had been divided by the sum of weights of " OTHER_WORDS("a") " (MERGE-6)", 41,
      {.divide = {DIVIDES_BY_OTHER}}, {OF_OTHER(divide.whose)}},
     {"as if the reciprocal of the sum of weights were {b|rounded|cut off} to {a} bits (MERGE-6)",
-     44, {{0}}, {EACH(divide.bits, 6, 24), EACH(divide.rule, MULTIPLIES_ROUNDED, MULTIPLIES_CUT)}},
+     44, {{0}}, {EACH(divide.bits, 6, 24), EACH(divide.way, MULTIPLIES_ROUNDED, MULTIPLIES_CUT)}},
     {"as if the sum of weights, as a divisor, were {b|rounded|cut off} to {a} bits (MERGE-6)", 45,
-     {{0}}, {EACH(divide.bits, 6, 24), EACH(divide.rule, DIVIDES_ROUNDED, DIVIDES_CUT)}},
+     {{0}}, {EACH(divide.bits, 6, 24), EACH(divide.way, DIVIDES_ROUNDED, DIVIDES_CUT)}},
     {"as if each row and head had a factor of its own: the sum of weighted values is right, and "
      "what it is divided by is not: the sum of weights misses keys, or has some twice, or is "
      "another row's (MERGE-6)", EXPLAIN_ONE_FACTOR, {.divide = {DIVIDES_BY_ANY}}},
@@ -28,7 +28,7 @@ static const struct explain_mistake divisors[] = {
 
 #define ALONE(which_, ...) {.lse = {LSE_OF_SELECTED}, .select = {which_, __VA_ARGS__}}
 #define THAT_OF            "lse is as if it were that of "
-#define BASE_RULE          EACH(lse.rule, LSE_LOG_IN_BITS, LSE_LARGEST_IN_BITS)
+#define OF_BASE          EACH(lse.way, LSE_LOG_IN_BITS, LSE_LARGEST_IN_BITS)
 
 static const struct explain_mistake lse[] = {
     {"lse is as if {a|it were in bits, a logarithm to the base 2"
@@ -37,7 +37,7 @@ static const struct explain_mistake lse[] = {
      "|the largest score had not been added|it were the sum of weights, not its logarithm"
      "|its sign were wrong|the scores in it had not been scaled|all weights in it were 1"
      "|the largest score that was added had not been scaled} (MERGE-7)", 20, {{0}},
-     {EACH(lse.rule, LSE_IN_BITS, LSE_LARGEST_NOT_SCALED)}},
+     {EACH(lse.way, LSE_IN_BITS, LSE_LARGEST_NOT_SCALED)}},
     {THAT_OF "{a|the last chunk|the shared chunks} alone (MERGE-4)", 21, ALONE(SELECT_NONE, 0),
      {EACH(select.which, SELECT_LAST_CHUNK, SELECT_SHARED)}},
     {THAT_OF "the sequence's own chunks alone (MERGE-4)", 21, ALONE(SELECT_OWN, 0)},
@@ -53,11 +53,11 @@ static const struct explain_mistake lse[] = {
     {"lse is as if the largest score in it were in {a"
      "|nats, and the logarithm of the sum, that is added to it, in bits"
      "|bits, and the logarithm of the sum, that is added to it, in nats} (MERGE-7)", 21, {{0}},
-     {BASE_RULE}},
+     {OF_BASE}},
     {"lse is as if those of {b} were merged in two bases: {a"
      "|the largest part's is in nats, the logarithm of their sum in bits"
      "|the largest part's is in bits, the logarithm of their sum in nats} (MERGE-7)", 22, {{0}},
-     {BASE_RULE, PARTS(PART_CHUNKS, PART_TILES)}},
+     {OF_BASE, PARTS(PART_CHUNKS, PART_TILES)}},
     {"lse is as if to the logarithm of the sum the largest score of the first of {b} warps alone "
      "were added, which take tiles of {a key} in turn{c||, and before these the shared chunks}: "
      "the sum is right (MERGE-7)", 24, {.lse = {LSE_OF_FIRST_WARP}},
@@ -74,7 +74,7 @@ static const struct explain_mistake factors[] = {
     {"lse is as if {a|it|the logarithm of the sum in it|the largest score in it} had been "
      "multiplied by {b}: a constant, as ln 2{a| or log2(e), that|, or a logarithm that"
      "| or log2(e), that} is not exact (MERGE-7)", 25, {{0}},
-     {EACH(lse.rule, LSE_FACTOR, LSE_FACTOR_OF_LARGEST), AS_MANY(lse.factor, MEASURED)}},
+     {EACH(lse.way, LSE_FACTOR, LSE_FACTOR_OF_LARGEST), AS_MANY(lse.factor, MEASURED)}},
 };
 
 /* ---- 9: where ---- */
@@ -83,7 +83,7 @@ static const struct explain_mistake written[] = {
     {"as if each element were the one {a|before|behind} it (GATE-3)", 14,
      {.write = {WRITE_SHIFTED}}, {ONE_BY(write.by)}},
     {"as if {a|elements 2i and 2i + 1 had been swapped|the halves of a row had been swapped} "
-     "(GATE-3)", 14, {{0}}, {EACH(write.rule, WRITE_PAIRS, WRITE_HALVES)}},
+     "(GATE-3)", 14, {{0}}, {EACH(write.way, WRITE_PAIRS, WRITE_HALVES)}},
     {"as if element i were element i % {a}: of V, or of the sum (GATE-3)", 14,
      {.write = {WRITE_MODULO}}, {POWERS_BELOW(BELOW_D, write.by, 8, 512)}},
     {"as if results had been rounded to " TYPE_WORDS("a") " (MERGE-6)", 43,

@@ -3,7 +3,7 @@
 #include "chunkproof/number.h"
 #include "gate/explain/mistakes.h"
 
-/* Rows of tables are laid out by hand. */
+/* Entries of tables are laid out by hand. */
 /* clang-format off */
 
 /* ---- 5: another query ---- */
@@ -16,7 +16,7 @@ static const struct explain_mistake queries[] = {
      "|a sequence's last row had been taken for all its rows"
      "|its row counted in its sequence, not in the call, had been taken"
      "|head a of the K/V heads, its own K/V head's number, had been taken} (PREFILL-1)", 12, {{0}},
-     {EACH(query.rule, QUERY_OF_SEQUENCE, QUERY_OF_KV_HEAD)}},
+     {EACH(query.way, QUERY_OF_SEQUENCE, QUERY_OF_KV_HEAD)}},
     {"as if Q were [head][row], not [row][head] (PREFILL-1)", 12, {.query = {QUERY_TRANSPOSED}}},
     {"as if Q had been read with the strides of row and head swapped (GATE-3)", 12,
      {.query = {QUERY_STRIDES}}},
@@ -87,7 +87,7 @@ static const struct explain_mistake scales[] = {
      "|the scale were 1 / sqrt(d), not the call's|the scale were 1 / d"
      "|the scale were its square root}{b||, of keys in shared chunks alone"
      "|, of keys in the sequence's own chunks alone} (SOFTMAX-1)", 10, {{0}},
-     {EACH(score.rule, SCORE_UNSCALED, SCORE_ROOT_OF_SCALE),
+     {EACH(score.way, SCORE_UNSCALED, SCORE_ROOT_OF_SCALE),
       {AT(score.keys), WALK_EACH, ALL_KEYS, OWN_KEYS, .cost = 4}}},
     {"as if the scores had been {a} times as large (SOFTMAX-1)", 12, {.score = {SCORE_TIMES}},
      {POWERS(score.by, 2, 16)}},
@@ -113,11 +113,11 @@ static const struct explain_mistake scales[] = {
 static const struct explain_mistake early[] = {
     {"as if q{a| times the scale|| times the scale and log2(e)}" WERE_ROUNDED
      "{a| before the product with K|| before the product with K} (SOFTMAX-1)", 13, {{0}},
-     {EACH(elements.rule, ELEMENTS_SCALED, ELEMENTS_SCALED_BITS), OF_TYPE(elements.a)}},
+     {EACH(elements.way, ELEMENTS_SCALED, ELEMENTS_SCALED_BITS), OF_TYPE(elements.a)}},
     {"as if the scale{a|| times log2(e)}" WERE_ROUNDED " (SOFTMAX-1)", 13, {{0}},
-     {EACH(score.rule, SCORE_ROUNDED_SCALE, SCORE_ROUNDED_SCALE_BITS), OF_TYPE(score.type)}},
+     {EACH(score.way, SCORE_ROUNDED_SCALE, SCORE_ROUNDED_SCALE_BITS), OF_TYPE(score.type)}},
     {"as if each score{a||, times log2(e),}" WERE_ROUNDED " (SOFTMAX-1)", 15, {{0}},
-     {VARIANTS(score.rule, SCORE_ROUNDED, SCORE_ROUNDED_BITS), OF_TYPE(score.type)}},
+     {VARIANTS(score.way, SCORE_ROUNDED, SCORE_ROUNDED_BITS), OF_TYPE(score.type)}},
 };
 
 /* ---- 5, 6: bent ---- */
@@ -127,7 +127,7 @@ static const struct explain_mistake bends[] = {
      "|the halves of Q, but not of K, had been swapped"
      "|all elements of Q, but not of K, had been read from the last on"
      "|the magnitude of each product of Q and K had been added up} (SOFTMAX-1)", 15, {{0}},
-     {EACH(elements.rule, ELEMENTS_PAIRS, ELEMENTS_MAGNITUDES)}},
+     {EACH(elements.way, ELEMENTS_PAIRS, ELEMENTS_MAGNITUDES)}},
     {"as if scores s had been capped: {a} tanh(s / {a}) (SOFTMAX-1)", 15, {.score = {SCORE_CAPPED}},
      {VALUES(score.by, 10, 15, 20, 30, 50, 100)}},
     {"as if scores had been cut off at 65504, the largest number of binary16 (SOFTMAX-1)", 15,
@@ -136,7 +136,7 @@ static const struct explain_mistake bends[] = {
      "|each score were less by 2^(-8 (head + 1) / h) times the distance to the last key seen"
      "|each score were more by 2^(-8 (head + 1) / h) times the distance to the last key seen"
      "|each score were more by 2^(-8 (head + 1) / h) times the key's position} (SOFTMAX-1)", 15,
-     {{0}}, {EACH(score.rule, SCORE_MAGNITUDE, SCORE_MORE_BY_POSITION)}},
+     {{0}}, {EACH(score.way, SCORE_MAGNITUDE, SCORE_MORE_BY_POSITION)}},
     {"as if the score of each key had been added to the next one's: a sum is not cleared "
      "(SOFTMAX-1)", 16, {.score = {SCORE_ADDED_UP}}},
 };

@@ -5,7 +5,7 @@
 #include "chunkproof/number.h"
 #include "gate/explain/mistakes.h"
 
-/* Rows of tables are laid out by hand. */
+/* Entries of tables are laid out by hand. */
 /* clang-format off */
 
 /* ---- Tile by tile ---- */
@@ -18,7 +18,7 @@
 #define BACKWARDS {AT(weight.backwards), WALK_EACH, 0, 1, .cost = 8}
 #define TILES     POWERS_BELOW(BELOW_KEYS, parts.tile, 1, 128)
 
-/* The sums should be rescaled by exp(old - new); which rule is the value of axis a. */
+/* The sums should be rescaled by exp(old - new); which way is the value of axis a. */
 #define BY_BASE \
     "|the sums had been rescaled by a power of e, and scores were in bits: it is 2^(old - new)" \
     "|the sums had been rescaled by a power of 2, and scores were in nats: it is exp(old - new)" \
@@ -28,7 +28,7 @@
     "|the sum of weights had not been rescaled when the maximum grew" \
     "|neither sum had been rescaled when the maximum grew" \
     "|the sums had been rescaled by exp(new - old), not exp(old - new)" BY_BASE
-#define RESCALED(from, to) RULES(weight.rescale, from, to)
+#define RESCALED(from, to) WAYS(weight.rescale, from, to)
 #define ANY_RESCALED       RESCALED(RESCALES_N_ALONE, RESCALES_BY_2)
 
 static const struct explain_mistake online[] = {
@@ -39,7 +39,7 @@ static const struct explain_mistake online[] = {
     {"as if {a|the maximum kept had been that of the last step, not the largest so far"
      "|weights had been taken against the maximum before them, the sums then rescaled for the new "
      "one} (MERGE-4)" FROM_LAST, 40, {.weight = {ONLINE}},
-     {RULES(weight.maximum, KEEPS_LAST, WEIGHS_BY_OLD), STEPS, BACKWARDS}},
+     {WAYS(weight.maximum, KEEPS_LAST, WEIGHS_BY_OLD), STEPS, BACKWARDS}},
 };
 
 #define LAZILY_IN "as if weights had been taken against the largest score so far, in tiles of " \
@@ -64,7 +64,7 @@ static const struct explain_mistake maxima[] = {
 static const struct explain_mistake other_maxima[] = {
     {"as if the sums had been rescaled {a|from|to} the maximum of " OTHER_WORDS("c")
      " when their own maximum grew, in steps of {b key} (MERGE-4)", 45, {.weight = {ONLINE}},
-     {RULES(weight.maximum, RESCALES_FROM_OTHER, RESCALES_TO_OTHER), TILES,
+     {WAYS(weight.maximum, RESCALES_FROM_OTHER, RESCALES_TO_OTHER), TILES,
       VARIANTS(weight.whose, FIRST_OF_GROUP, ONE_BEHIND)}},
 };
 

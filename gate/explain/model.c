@@ -116,8 +116,8 @@ static void say_all(struct explain_model *x, double out, double lse, double boun
 
 /* Of none, or not of whole keys: no certificate. */
 static int has_certificate(const struct explain_choice *c) {
-    return c->weight.rule == WEIGHT_OWN && c->divide.rule == DIVIDES &&
-           c->score.rule < SCORE_ADDED_UP && c->elements.rule < ELEMENTS_MAGNITUDES &&
+    return c->weight.way == WEIGHT_OWN && c->divide.way == DIVIDES &&
+           c->score.way < SCORE_ADDED_UP && c->elements.way < ELEMENTS_MAGNITUDES &&
            (c->select.which == SELECT_NONE || c->select.sums == IN_BOTH);
 }
 
@@ -182,10 +182,10 @@ static double round_bits(double x, int bits, double (*to_whole)(double)) {
 static double divisor_of(struct explain_model *x, const struct explain_choice *choice,
                          const struct sums *s) {
     double n = s->n;
-    if (choice->elements.rule > ELEMENTS_MAGNITUDES && choice->elements.b) {
+    if (choice->elements.way > ELEMENTS_MAGNITUDES && choice->elements.b) {
         return s->first_n;
     }
-    switch ((enum explain_divide)choice->divide.rule) { EXPLAIN_DIVISORS(EXPLAIN_CASE) }
+    switch ((enum explain_divide)choice->divide.way) { EXPLAIN_DIVISORS(EXPLAIN_CASE) }
     return n;
 }
 
@@ -233,7 +233,7 @@ static void say_no_number(struct explain_model *x, int i) {
 static void say_element(struct explain_model *x, const struct explain_choice *c,
                         const struct sums *s, double divisor, int i) {
     size_t at = explain_first(x) + (size_t)i;
-    double o = c->weight.rule == ROUNDED_SUM ? explain_rounded_sum(x, c, i) : x->o[i];
+    double o = c->weight.way == ROUNDED_SUM ? explain_rounded_sum(x, c, i) : x->o[i];
     double size = x->size[i], right = x->right[i] / s->right_n;
     double off = fabs(x->run->got[at] - x->run->expected[at]), value = o / divisor;
     double bound = x->run->bound[at] * fmax(1.0, right > 0.0 ? fabs(size / divisor / right) : 1.0) +
@@ -333,10 +333,10 @@ static int compute_sums(struct explain_model *x, const struct explain_choice *c,
 
 int explain_compute(struct explain_model *x, const struct explain_choice *c) {
     x->work -= x->n + x->d;
-    if (c->write.rule != WRITE_OWN) {
+    if (c->write.way != WRITE_OWN) {
         return explain_write(x, c);
     }
-    if (c->divide.rule == DIVIDES_BY_ANY) {
+    if (c->divide.way == DIVIDES_BY_ANY) {
         return explain_write_scaled(x);
     }
     if (!explain_take_keys(x, c)) {
@@ -346,7 +346,7 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
         say_all(x, 0.0, -INFINITY, EXPLAIN_NOTHING);
         return x->n > 0;
     }
-    if (c->lse.rule != LSE_OWN) {
+    if (c->lse.way != LSE_OWN) {
         explain_take_scores(x, c, 0);
         return x->run->problem.lse_type != CP_NO_LSE && explain_write_lse(x, c);
     }
@@ -355,11 +355,11 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
 
 /* 1: it may give a NaN. */
 static int may_be_nan(const struct explain_choice *c) {
-    int rule = c->weight.rule;
-    return !explain_has_own_keys(c) || c->query.rule != QUERY_OWN ||
-           c->score.rule >= SCORE_OVERFLOWS || rule == REFERENCE || rule == OTHER_QUERY ||
-           rule == OWN_MAXIMUM || rule == EMPTY_PART ||
-           (rule == ONLINE && c->weight.maximum >= WEIGHS_BY_OLD);
+    int way = c->weight.way;
+    return !explain_has_own_keys(c) || c->query.way != QUERY_OWN ||
+           c->score.way >= SCORE_OVERFLOWS || way == REFERENCE || way == OTHER_QUERY ||
+           way == OWN_MAXIMUM || way == EMPTY_PART ||
+           (way == ONLINE && c->weight.maximum >= WEIGHS_BY_OLD);
 }
 
 /* 1: no key is counted, which may be 0 / 0. */
@@ -380,7 +380,7 @@ static int is_near(const struct explain_model *x, const struct explain_choice *c
     const double *value = x->numbers.expected, *bound = x->numbers.bound;
     int near = 0;
     for (int t = 0; t < x->test.n; t++) {
-        int i = x->test.element[t], is_rounded = c->weight.rule == ROUNDED_SUM;
+        int i = x->test.element[t], is_rounded = c->weight.way == ROUNDED_SUM;
         double allowed =
             is_rounded ? x->run->bound[explain_first(x) + (size_t)i] : x->test.allowed[t];
         near += !isinf(bound[i]) && fabs(value[i] - x->test.got[t]) <= allowed;
@@ -393,10 +393,10 @@ static int is_near(const struct explain_model *x, const struct explain_choice *c
 }
 
 int explain_might(struct explain_model *x, const struct explain_choice *c) {
-    if (c->lse.rule != LSE_OWN) {
+    if (c->lse.way != LSE_OWN) {
         return !isnan(x->test.lse);
     }
-    if (c->write.rule != WRITE_OWN || c->divide.rule == DIVIDES_BY_ANY) {
+    if (c->write.way != WRITE_OWN || c->divide.way == DIVIDES_BY_ANY) {
         return 1;
     }
     if (x->test.n == 0 && isnan(x->test.lse)) {

@@ -18,9 +18,10 @@
  *        | 9 WRITE     into element i of out, and into lse
  *      out[r][a], lse[r][a]
  *
- * A struct explain_choice has fields for each stage: a rule (rules.h), and numbers of it. Where all
- * are 0, each stage is done as it must be. A mistake is a row of a table (mistakes.h) that sets
- * some fields of one stage. Worked through, one of mistakes_sums.c:
+ * A struct explain_choice has fields for each stage: a way to do it (most ways stand in ways.h,
+ * some below), and numbers that the way takes. Where all are 0, each stage is done as it must be. A
+ * mistake is an entry of a table (mistakes.h) that sets some fields of one stage. Worked through,
+ * one of mistakes_sums.c:
  *
  *      {"as if the sum of weights had not been rescaled when the maximum grew (MERGE-4), "
  *       "in steps of {a key}", 40,
@@ -34,8 +35,8 @@
 #ifndef CHUNKPROOF_GATE_EXPLAIN_MODEL_H
 #define CHUNKPROOF_GATE_EXPLAIN_MODEL_H
 
-#include "gate/explain/rules.h"
 #include "gate/explain/run.h"
+#include "gate/explain/ways.h"
 
 #define LOG2_E    1.4426950408889634
 #define LN_2      0.6931471805599453
@@ -91,7 +92,7 @@ enum explain_write { EXPLAIN_WRITES(EXPLAIN_NAME) };
 enum explain_array { OF_BOTH, OF_K, OF_V }; /* K and V */
 enum explain_sums { IN_BOTH, IN_N, IN_O };  /* the sums of weights and of weighted values */
 enum explain_keys { ALL_KEYS, SHARED_KEYS, OWN_KEYS, LAST_CHUNK_KEYS };
-enum explain_unit { NATS, BITS, DECADES, HALF_NATS }; /* of weight.limit */
+enum explain_unit { NATS, BITS, DECADES, HALF_NATS }; /* a unit of measure, of weight.limit */
 enum explain_own { OWN_FOR_ALL, OWN_ALONE, OWN_DIVIDED }; /* OWN_WARP: what a thread takes */
 
 #define A_SEQUENCE   (1 << 20) /* rows and heads of a tile: all of its sequence */
@@ -99,30 +100,63 @@ enum explain_own { OWN_FOR_ALL, OWN_ALONE, OWN_DIVIDED }; /* OWN_WARP: what a th
 #define SHARED_FIRST (-1)      /* or so, but all in shared chunks at once */
 #define ALL_AT_ONCE  (1 << 20)
 
+/* by, to, a, b, number: numbers that stand in the line of the way. keys: the way is for these keys
+ * of the row alone (enum explain_keys). array: for K, for V or for both (enum explain_array). type:
+ * a number is rounded to it (chunkproof/number.h). */
 struct explain_choice {
-    struct { int rule, by, pairs, by_heads, keys; } sees; /* pairs: of a tile; keys: of a block */
-    struct { int whose, number, keys, rule, by, to, array; } path; /* keys: of which */
-    struct { int head, number, keys, rule, array; } place; /* rule: the strides */
+    /* 1 SEES. A tile has so many pairs (row, head), numbered row by row; by_heads: head by head.
+     * keys: how many, of a block of keys. */
+    struct { int way, by, pairs, by_heads, keys; } sees;
+    /* 2 PATH. whose: whose path it is, by `number`. way: from a key to its chunk and slot. */
+    struct { int whose, number, keys, way, by, to, array; } path;
+    /* 3 PLACE. head: which K/V head, by `number`, for `keys`. way: the strides, for `array`. */
+    struct { int head, number, keys, way, array; } place;
+    /* 4 SELECT. which: the keys that are counted so many times, in these sums (enum explain_sums).
+     * width: of SELECT_OF_EACH. */
     struct { int which, a, b, width, times, sums; } select;
-    struct explain_partition { int kind, tile, n; } parts; /* of select, weight and lse */
-    struct { int rule, row, head, pairs, by_heads; } query;
-    struct { int rule, a, b, times; } elements; /* times: 1 is twice */
-    struct { int rule, by, keys, type; } score;
+    /* 4, 7, 8: how keys are cut into parts: the keys of a tile, and how many splits or warps. */
+    struct explain_partition { int kind, tile, n; } parts;
+    /* 5 QUERY. row, head: how far away another query is, or a number. pairs, by_heads: as above. */
+    struct { int way, row, head, pairs, by_heads; } query;
+    /* 5 QUERY, its elements. times: those of a way are counted 2 * times; 0 leaves them out. a: of
+     * ELEMENTS_SCALED and those after it a type. b: of groups, 1 divides all by the first's sum. */
+    struct { int way, a, b, times; } elements;
+    /* 6 SCORE. */
+    struct { int way, by, keys, type; } score;
+    /* 7 WEIGHT. */
     struct {
-        int rule;
-        int maximum, rescale, tiles, backwards, own_alone, to_chunk; /* ONLINE; tiles: AT_FIRST */
-        int merge;                      /* MERGED */
-        int function, so_far;           /* FUNCTION, in steps; so_far: not of each step by itself */
-        int reference, whose, block, merged_by_own; /* REFERENCE, OTHER_QUERY */
-        int limit, unit;                /* a number that weights or scores are compared with */
-        int type, sums;                 /* that it is rounded to; in which sums */
-        int lanes, side_by_side;        /* SHUFFLED, ROUNDED_SUM */
-        int slots;                      /* PADDED: up to a multiple of so many, or 1 more (-1) */
-        int own;                        /* OWN_WARP, OWN_MAXIMUM */
+        int way;
+        /* ONLINE */
+        int maximum, rescale;           /* enum explain_maximum, enum explain_rescale */
+        int tiles;                      /* how many, of RESCALES_N_AT_FIRST and _O_AT_FIRST */
+        int backwards;                  /* 1: from the last key on */
+        int own_alone;                  /* 1: of the sequence's own chunks alone */
+        int to_chunk;                   /* 1: a tile ends where its chunk does */
+        /* MERGED */
+        int merge;                      /* enum explain_merge */
+        /* FUNCTION */
+        int function;                   /* enum explain_function */
+        int so_far;                     /* 1: against the maximum so far; 0: each tile's own */
+        /* REFERENCE, OTHER_QUERY */
+        int reference;                  /* enum explain_reference */
+        int whose, block;               /* enum explain_other; rows of FIRST_OF_BLOCK */
+        int merged_by_own;              /* 1: parts are merged by the row's own maxima */
+        /* SHUFFLED, ROUNDED_SUM */
+        int lanes;                      /* of a part of a warp; that have a sum each */
+        int side_by_side;               /* 1: a lane has elements side by side; 0: each 32nd */
+        /* The rest */
+        int slots;                      /* PADDED: up to a multiple; 0: of a chunk; -1: 1 more */
+        int own;                        /* OWN_WARP: enum explain_own; OWN_MAXIMUM: 1: and in lse */
+        int limit, unit;                /* what is compared with, in these units */
+        int type, sums;                 /* what is rounded to it; in which sums */
     } weight;
-    struct { int rule, whose, bits; } divide;
-    struct { int rule, type, shared_first; double factor; } lse;
-    struct { int rule, by, row, head; } write;
+    /* 8 DIVIDE. whose: of DIVIDES_BY_OTHER (enum explain_other). bits: that are left. */
+    struct { int way, whose, bits; } divide;
+    /* 8 DIVIDE, the log-sum-exp. shared_first: of LSE_OF_FIRST_WARP, 1: shared chunks come first,
+     * each in one turn. factor: that is measured. */
+    struct { int way, type, shared_first; double factor; } lse;
+    /* 9 WRITE. row, head: how far away the other result is, of WRITE_BY. */
+    struct { int way, by, row, head; } write;
 };
 
 /* clang-format on */
@@ -145,7 +179,7 @@ struct explain_model {
     int pair, row, head, s, g, n, d, c; /* n keys are seen */
     int shared;                         /* of these, in shared chunks */
     struct explain_test test;
-    double unit;    /* of the output */
+    double unit;    /* unit roundoff of the output's type */
     int has_scores; /* 1: of its own keys, in own_score; and their weights */
     int are_own;    /* 1: the scores that are in place are those */
 
@@ -272,6 +306,6 @@ int explain_write(struct explain_model *x, const struct explain_choice *choice);
 
 /* The constant factor of the log-sum-exp, or of a part of it, that makes it the kernel's; NaN: none
  * can be told. */
-double explain_factor(struct explain_model *x, int rule);
+double explain_factor(struct explain_model *x, int way);
 
 #endif

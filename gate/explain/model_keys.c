@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages 1 to 4: how many keys a row sees, where they lie, and how often each is counted. The
- * functions declare what the rules of rules.h are made of. */
+ * functions declare the variables of ways.h. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static int how_many(const struct explain_model *x, const struct explain_choice *
     int first = row_of(&at, choice->sees.by_heads, begin);
     int last = row_of(&at, choice->sees.by_heads, begin + tile - 1);
     int there = p->n_tokens[s], behind = p->query_begin[s + 1] - 1 - x->row;
-    switch ((enum explain_sees)choice->sees.rule) { EXPLAIN_SEES(EXPLAIN_CASE) }
+    switch ((enum explain_sees)choice->sees.way) { EXPLAIN_SEES(EXPLAIN_CASE) }
     return n;
 }
 
@@ -81,7 +81,7 @@ static struct place find_place(const struct explain_model *x, const struct expla
     int capacity = x->run->problem.capacity, by = choice->path.by, to = choice->path.to;
     int next = most(j + by, 0), first = j - j % most(by, 1);
     struct place got = {-1, 0};
-    switch ((enum explain_path)choice->path.rule) { EXPLAIN_PATH(EXPLAIN_GET) }
+    switch ((enum explain_path)choice->path.way) { EXPLAIN_PATH(EXPLAIN_GET) }
     return got;
 }
 
@@ -99,7 +99,7 @@ struct strides {
 };
 
 /* The numbers of a key; NULL: nowhere. */
-static const double *address_of(const struct explain_model *x, int rule, int is_v, struct place at,
+static const double *address_of(const struct explain_model *x, int way, int is_v, struct place at,
                                 int g) {
     const struct cp_kernel_call *call = &x->run->call;
     const struct strides of_k = {call->k_chunk, call->k_head, call->k_slot};
@@ -110,7 +110,7 @@ static const double *address_of(const struct explain_model *x, int rule, int is_
         long long chunk, head, slot;
     } got = {0};
     long long n_kv = x->run->problem.recipe.n_kv_heads, d = x->d, c = x->c;
-    switch ((enum explain_place)rule) { EXPLAIN_PLACE(EXPLAIN_GET) }
+    switch ((enum explain_place)way) { EXPLAIN_PLACE(EXPLAIN_GET) }
     long long first = at.chunk * got.chunk + g * got.head + at.slot * got.slot;
     long long n = got.in_v ? x->run->n_v : x->run->n_k;
     int is_there = at.chunk >= 0 && g >= 0 && g < n_kv && first >= 0 && first + d <= n;
@@ -139,11 +139,11 @@ static int is_of(int array, int is_v) {
 static const double *find_key(const struct explain_model *x, const struct explain_choice *choice,
                               int m, int j, int is_v) {
     static const struct explain_choice right;
-    int is_theirs = of_keys(x, choice->path.keys, m, j) && choice->sees.rule != SEES_LENGTH_OF;
+    int is_theirs = of_keys(x, choice->path.keys, m, j) && choice->sees.way != SEES_LENGTH_OF;
     int s = is_theirs ? whose(x, choice) : x->s, is_other = is_of(choice->place.array, is_v);
     int g = is_other && of_keys(x, choice->place.keys, m, j) ? head_of(x, choice) : x->g;
     struct place at = find_place(x, is_of(choice->path.array, is_v) ? choice : &right, s, m, j);
-    return address_of(x, is_other ? choice->place.rule : PLACE_OWN, is_v, at, g);
+    return address_of(x, is_other ? choice->place.way : PLACE_OWN, is_v, at, g);
 }
 
 /* ---- 4: which are counted ---- */
@@ -216,9 +216,9 @@ int explain_times(const struct explain_model *x, const struct explain_choice *ch
 /* ---- All ---- */
 
 int explain_has_own_keys(const struct explain_choice *choice) {
-    return choice->sees.rule == SEES_OWN && choice->path.whose == OWN_SEQUENCE &&
-           choice->path.rule == PATH_OWN && choice->place.head == HEAD_OWN &&
-           choice->place.rule == PLACE_OWN;
+    return choice->sees.way == SEES_OWN && choice->path.whose == OWN_SEQUENCE &&
+           choice->path.way == PATH_OWN && choice->place.head == HEAD_OWN &&
+           choice->place.way == PLACE_OWN;
 }
 
 /* They are looked for once for each pair. */
@@ -251,7 +251,7 @@ int explain_take_keys(struct explain_model *x, const struct explain_choice *choi
     if (!is_for_row(x, choice, s)) {
         return 0;
     }
-    int m = how_many(x, choice, s), is_other = choice->sees.rule != SEES_OWN && s == x->s;
+    int m = how_many(x, choice, s), is_other = choice->sees.way != SEES_OWN && s == x->s;
     if (m < 0 || (is_other && m == x->n)) {
         return 0;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage 7, tile by tile and part by part: states that run on and are merged; and other queries that
- * they are taken against. The functions declare what the rules of rules.h are made of. */
+ * they are taken against. The functions declare the variables of ways.h. */
 #include <math.h>
 
 #include "gate/explain/model.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages 5 and 6: the query, and its scores with the keys that were taken. The functions declare
- * what the rules of rules.h are made of. */
+ * the variables of ways.h. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void take_query(struct explain_model *x, const struct explain_choice *cho
         int row, head;
         long long of_row, of_head;
     } got = {0};
-    switch ((enum explain_query)choice->query.rule) { EXPLAIN_QUERY(EXPLAIN_GET) }
+    switch ((enum explain_query)choice->query.way) { EXPLAIN_QUERY(EXPLAIN_GET) }
     int is_there = got.row >= 0 && got.head >= 0 && got.row < p->n_rows && got.head < h;
     long long place = got.row * got.of_row + got.head * got.of_head;
     x->outside |= !is_there || place < 0 || place + x->d > x->run->n_q;
@@ -37,8 +37,8 @@ static void take_query(struct explain_model *x, const struct explain_choice *cho
 /* Of the groups of elements that have scores or weights of their own: the one of element i. */
 int explain_group_of(const struct explain_model *x, const struct explain_choice *choice, int i) {
     int a = choice->elements.a, side = (x->d + 31) / 32, lanes = choice->weight.lanes;
-    switch (choice->elements.rule) { EXPLAIN_GROUPED_ELEMENTS(EXPLAIN_CASE) }
-    switch (choice->weight.rule) {
+    switch (choice->elements.way) { EXPLAIN_GROUPED_ELEMENTS(EXPLAIN_CASE) }
+    switch (choice->weight.way) {
     case SHUFFLED:
         return (choice->weight.side_by_side ? i / side : i % 32) / lanes;
     case OWN_WARP:
@@ -61,22 +61,22 @@ int explain_groups(const struct explain_model *x, const struct explain_choice *c
 static double times_of(const struct explain_model *x, const struct explain_choice *choice,
                        int group, int i) {
     int a = choice->elements.a, b = choice->elements.b, d = x->d, got = 0;
-    switch (choice->elements.rule) { EXPLAIN_COUNTED_ELEMENTS(EXPLAIN_GET) }
-    if (choice->elements.rule > ELEMENTS_MAGNITUDES) {
+    switch (choice->elements.way) { EXPLAIN_COUNTED_ELEMENTS(EXPLAIN_GET) }
+    if (choice->elements.way > ELEMENTS_MAGNITUDES) {
         return explain_group_of(x, choice, i) == group;
     }
     return got ? 2.0 * choice->elements.times : 1.0;
 }
 
 static int moved(const struct explain_choice *choice, int d, int i) {
-    switch (choice->elements.rule) { EXPLAIN_MOVED_ELEMENTS(EXPLAIN_CASE) }
+    switch (choice->elements.way) { EXPLAIN_MOVED_ELEMENTS(EXPLAIN_CASE) }
     return i;
 }
 
 /* 0: elements are not rounded. */
 static double unit_of(const struct explain_model *x, const struct explain_choice *choice) {
     double scale = x->run->problem.scale;
-    switch (choice->elements.rule) { EXPLAIN_ROUNDED_ELEMENTS(EXPLAIN_CASE) }
+    switch (choice->elements.way) { EXPLAIN_ROUNDED_ELEMENTS(EXPLAIN_CASE) }
     return 0.0;
 }
 
@@ -97,7 +97,7 @@ double explain_scale(const struct explain_model *x, const struct explain_choice 
     double scale = x->run->problem.scale, d = x->d, h = x->run->problem.recipe.n_heads;
     double by = choice->score.by;
     int type = choice->score.type;
-    switch (choice->score.rule) { EXPLAIN_SCALES(EXPLAIN_CASE) }
+    switch (choice->score.way) { EXPLAIN_SCALES(EXPLAIN_CASE) }
     return 1.0;
 }
 
@@ -107,7 +107,7 @@ static double bend(const struct explain_model *x, const struct explain_choice *c
     double slope = exp2(-8.0 * (x->head + 1) / x->run->problem.recipe.n_heads);
     double before = j > 0 ? x->score[j - 1] : 0.0, by = choice->score.by;
     int type = choice->score.type, distance = x->m - 1 - j;
-    switch (choice->score.rule) { EXPLAIN_BENDS(EXPLAIN_CASE) }
+    switch (choice->score.way) { EXPLAIN_BENDS(EXPLAIN_CASE) }
     return s;
 }
 
@@ -127,7 +127,7 @@ static void overflow(struct explain_model *x, const struct explain_choice *choic
     int above = 0, below = 0;
     for (int j = 0; j < x->m; j++) {
         double s =
-            choice->score.rule == SCORE_OVERFLOWS ? x->score[j] : largest_on_the_way(x, x->k[j]);
+            choice->score.way == SCORE_OVERFLOWS ? x->score[j] : largest_on_the_way(x, x->k[j]);
         above += s >= OVER_BINARY16;
         below += s <= -OVER_BINARY16;
     }
@@ -135,11 +135,11 @@ static void overflow(struct explain_model *x, const struct explain_choice *choic
     x->lost = 1;
 }
 
-static double product(const struct explain_model *x, int rule, const double *k) {
+static double product(const struct explain_model *x, int way, const double *k) {
     double sum = 0.0;
     for (int i = 0; i < x->d; i++) {
         double term = x->q[i] * k[i];
-        sum += rule == ELEMENTS_MAGNITUDES ? fabs(term) : term;
+        sum += way == ELEMENTS_MAGNITUDES ? fabs(term) : term;
     }
     return sum;
 }
@@ -154,16 +154,16 @@ double explain_largest(const double *score, int m) {
 
 /* Those of the pair's own keys and query are computed once for each pair, with their weights. */
 static void take_products(struct explain_model *x, const struct explain_choice *choice) {
-    int are_own = explain_has_own_keys(choice) && choice->query.rule == QUERY_OWN &&
-                  choice->elements.rule == ELEMENTS_ALL;
+    int are_own = explain_has_own_keys(choice) && choice->query.way == QUERY_OWN &&
+                  choice->elements.way == ELEMENTS_ALL;
     size_t bytes = (size_t)x->m * sizeof(double);
-    x->are_own = are_own && choice->score.rule == SCORE_OWN;
+    x->are_own = are_own && choice->score.way == SCORE_OWN;
     if (are_own && x->has_scores) {
         memcpy(x->score, x->own_score, bytes);
         return;
     }
     for (int j = 0; j < x->m; j++) {
-        x->score[j] = x->run->problem.scale * product(x, choice->elements.rule, x->k[j]);
+        x->score[j] = x->run->problem.scale * product(x, choice->elements.way, x->k[j]);
     }
     x->work -= (long long)x->m * x->d;
     if (are_own) {
@@ -181,15 +181,15 @@ void explain_take_scores(struct explain_model *x, const struct explain_choice *c
     if (x->outside) {
         return;
     }
-    if (choice->elements.rule != ELEMENTS_ALL) {
+    if (choice->elements.way != ELEMENTS_ALL) {
         change_elements(x, choice, group);
     }
     take_products(x, choice);
-    if (choice->score.rule >= SCORE_OVERFLOWS) {
+    if (choice->score.way >= SCORE_OVERFLOWS) {
         overflow(x, choice);
     }
     double factor = explain_scale(x, choice);
-    for (int j = 0; j < x->m && choice->score.rule != SCORE_OWN; j++) {
+    for (int j = 0; j < x->m && choice->score.way != SCORE_OWN; j++) {
         int is_scaled = choice->score.keys == ALL_KEYS ||
                         (choice->score.keys == SHARED_KEYS) == (j < x->shared);
         x->score[j] = bend(x, choice, j, is_scaled ? factor * x->score[j] : x->score[j]);

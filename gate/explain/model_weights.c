@@ -213,7 +213,7 @@ int explain_take_weights(struct explain_model *x, const struct explain_choice *c
     if (choice->select.which != SELECT_NONE) {
         weigh_selected(x, choice);
     }
-    switch ((enum explain_weight)choice->weight.rule) { EXPLAIN_WEIGHTS(EXPLAIN_CASE) }
+    switch ((enum explain_weight)choice->weight.way) { EXPLAIN_WEIGHTS(EXPLAIN_CASE) }
     return 1;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages 8 and 9: the log-sum-exp by itself, and right results in a wrong place. The functions
- * declare what the rules of rules.h are made of. */
+ * declare the variables of ways.h. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
  * score. */
 static double log_of_sum(const struct explain_model *x, const struct explain_choice *choice,
                          double *largest) {
-    int all = choice->lse.rule != LSE_OF_SELECTED;
+    int all = choice->lse.way != LSE_OF_SELECTED;
     double sum = 0.0;
     *largest = -INFINITY;
     for (int j = 0; j < x->m; j++) {
@@ -48,7 +48,7 @@ static double other_lse(struct explain_model *x, const struct explain_choice *ch
     if (choice->parts.kind != PART_WHOLE) {
         top = explain_take_parts(x, &choice->parts) > 1 ? x->top : NAN;
     }
-    switch ((enum explain_lse)choice->lse.rule) { EXPLAIN_LSE(EXPLAIN_CASE) }
+    switch ((enum explain_lse)choice->lse.way) { EXPLAIN_LSE(EXPLAIN_CASE) }
     return NAN;
 }
 
@@ -66,16 +66,16 @@ int explain_write_lse(struct explain_model *x, const struct explain_choice *c) {
         explain_say_number(x, i, 0.0, INFINITY);
     }
     explain_say_number(x, x->d, value, explain_lse_bound(x, value));
-    return isfinite(value) && (c->lse.rule >= LSE_FACTOR || fabs(value - lse) > bound);
+    return isfinite(value) && (c->lse.way >= LSE_FACTOR || fabs(value - lse) > bound);
 }
 
 /* The constant that makes it what the kernel gave; NaN: none can be told. */
-double explain_factor(struct explain_model *x, int rule) {
+double explain_factor(struct explain_model *x, int way) {
     static const struct explain_choice right;
     size_t at = explain_first(x) + (size_t)x->d;
     double lse = x->run->expected[at], got = x->run->got[at];
     double largest, log_n = log_of_sum(x, &right, &largest);
-    double of = rule == LSE_FACTOR ? lse : rule == LSE_FACTOR_OF_LOG ? log_n : largest;
+    double of = way == LSE_FACTOR ? lse : way == LSE_FACTOR_OF_LOG ? log_n : largest;
     double factor = (got - (lse - of)) / of;
     return fabs(of) > 0.25 && fabs(factor - 1.0) < 0.1 ? factor : NAN;
 }
@@ -112,7 +112,7 @@ int explain_write_scaled(struct explain_model *x) {
 static int write_other(struct explain_model *x, const struct explain_choice *choice) {
     const struct gate_problem *p = &x->run->problem;
     int h = p->recipe.n_heads, across = x->head * p->n_rows + x->row;
-    int is_across = choice->write.rule == WRITE_TRANSPOSED;
+    int is_across = choice->write.way == WRITE_TRANSPOSED;
     int row = is_across ? across / h : x->row + choice->write.row;
     int head = is_across ? across % h : x->head + choice->write.head;
     if (row < 0 || row >= p->n_rows || head < 0 || head >= h || row * h + head == x->pair) {
@@ -126,26 +126,26 @@ static int write_other(struct explain_model *x, const struct explain_choice *cho
 
 static int source_of(const struct explain_model *x, const struct explain_choice *choice, int i) {
     int d = x->d, by = choice->write.by;
-    switch ((enum explain_write)choice->write.rule) { EXPLAIN_WRITES(EXPLAIN_CASE) }
+    switch ((enum explain_write)choice->write.way) { EXPLAIN_WRITES(EXPLAIN_CASE) }
     return i;
 }
 
 int explain_write(struct explain_model *x, const struct explain_choice *choice) {
     const double *expected = x->run->expected + explain_first(x);
     const double *bound = x->run->bound + explain_first(x);
-    int rule = choice->write.rule;
-    if (rule == WRITE_BY || rule == WRITE_TRANSPOSED) {
+    int way = choice->write.way;
+    if (way == WRITE_BY || way == WRITE_TRANSPOSED) {
         return write_other(x, choice);
     }
     for (int i = 0; i <= x->d; i++) {
         int from = source_of(x, choice, i);
-        if (rule == WRITE_NO_NUMBER) {
+        if (way == WRITE_NO_NUMBER) {
             explain_say_number(x, i, NAN, 0.0);
         } else if (i == x->d || from < 0 || from >= x->d) {
             explain_say_number(x, i, 0.0, INFINITY);
-        } else if (rule == WRITE_ZERO) {
+        } else if (way == WRITE_ZERO) {
             explain_say_number(x, i, 0.0, 0.0);
-        } else if (rule == WRITE_ROUNDED) {
+        } else if (way == WRITE_ROUNDED) {
             explain_say_number(x, i, gate_round(choice->write.by, expected[i]), bound[i]);
         } else {
             explain_say_number(x, i, expected[from], bound[from]);

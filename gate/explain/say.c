@@ -15,7 +15,7 @@
 #define FEW_LEFT        10   /* a part in so many */
 #define OF_THOSE_LEFT   3    /* of what nothing has given yet it is to give one in so many */
 #define OF_FACTORS      2    /* a factor that is free gives some by chance */
-#define OF_CERTAIN_KEYS 0.75 /* these may give a few more than a rule does, */
+#define OF_CERTAIN_KEYS 0.75 /* these may give a few more than others do, */
 #define OF_WHAT_IS_SEEN 0.75 /* and so may what only says what is seen */
 
 /* ---- Which ---- */
@@ -69,7 +69,7 @@ static int is_worth_saying(const struct explain *x, const struct explain_reason 
     if (gives_infinities(x, r)) {
         return 1;
     }
-    if (r->choice.lse.rule >= LSE_FACTOR && !is_all) {
+    if (r->choice.lse.way >= LSE_FACTOR && !is_all) {
         return 0; /* a constant is one everywhere */
     }
     return r->n > 0 && r->rank != EXPLAIN_ROUNDED && one_in * r->n >= x->n_wrong &&

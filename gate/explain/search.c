@@ -67,14 +67,14 @@ static int has_reason(const struct explain *x, const char *text) {
 
 /* A constant that is measured of this row. */
 static int measure(struct explain_model *x, struct explain_choice *c) {
-    if (c->lse.rule < LSE_FACTOR) {
+    if (c->lse.way < LSE_FACTOR) {
         return 1;
     }
     if (!explain_take_keys(x, c)) {
         return 0;
     }
     explain_take_scores(x, c, 0);
-    c->lse.factor = explain_factor(x, c->lse.rule);
+    c->lse.factor = explain_factor(x, c->lse.way);
     return !isnan(c->lse.factor);
 }
 
@@ -111,7 +111,7 @@ static void walk(struct explain *x, const struct explain_mistake *m) {
         if (at < EXPLAIN_AXES && m->axis[at].walk != NO_AXIS) {
             kind = c.parts.kind;
             if (explain_set_axis(&x->model, m, &c, at, index[at])) {
-                found = m->axis[at].walk == WALK_RULES || c.parts.kind != kind ? 0 : found;
+                found = m->axis[at].walk == WALK_WAYS || c.parts.kind != kind ? 0 : found;
                 index[++at] = 0;
                 continue;
             }

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ways to do each stage, one line each: a name, and what the stage gives when it is done in
+ * that way. Way 0 is the right one. A few ways whose stage needs more than an expression stand in
+ * the enums of model.h.
+ *
+ *      WAY(SEES_MORE, n + by)
+ *
+ * is a name of enum explain_sees, and `case SEES_MORE: return n + by;` in model_keys.c: there
+ * `by` is the field of struct explain_choice, and n how many keys the row must see. Above each list
+ * stand its variables. Entries of the tables in mistakes_*.c name ways. */
+#ifndef CHUNKPROOF_GATE_EXPLAIN_WAYS_H
+#define CHUNKPROOF_GATE_EXPLAIN_WAYS_H
+
+/* clang-format off */
+
+#define EXPLAIN_NAME(name, ...)   name,
+#define EXPLAIN_CASE(name, value) case name: return (value);
+#define EXPLAIN_GET(name, ...)    case name: got = (__typeof__(got)){__VA_ARGS__}; break;
+
+/* ---- 1: how many keys ---- */
+
+/* A row sees n of `all` keys of its sequence, and `shared` keys are in shared chunks; it is row
+ * `row` of that sequence, whose row r sees seen(r) keys. Its tile of query rows and heads is from
+ * row `first` to row `last`. The sequence of its path has `there` keys, and the row would be
+ * `behind` rows before the last row there. */
+#define EXPLAIN_SEES(WAY) \
+    WAY(SEES_OWN, n) \
+    WAY(SEES_MORE, n + by)                  /* also where there is none */ \
+    WAY(SEES_MORE_THERE, least(n + by, all)) \
+    WAY(SEES_ALL, all) \
+    WAY(SEES_ALL_BEHIND, row >= by ? all : n) \
+    WAY(SEES_FEWER, n == all ? all : most(n - by, 0)) \
+    WAY(SEES_FROM_FIRST, row + 1)           /* row 0 of a sequence sees one, row 1 two, ... */ \
+    WAY(SEES_WHOLE_CHUNK, (n + c - 1) / c * c) \
+    WAY(SEES_SHARED, most(shared, n)) \
+    WAY(SEES_FIRST_BLOCK, seen(row % by))   /* each block of query rows is the first one */ \
+    WAY(SEES_AS_FIRST, seen(first)) \
+    WAY(SEES_AS_LAST, most(seen(last) / keys * keys, n))    /* in whole blocks of keys */ \
+    WAY(SEES_AS_LONG, there) \
+    WAY(SEES_AS_THERE, there - behind) \
+    WAY(SEES_LENGTH_OF, most(least(there - (all - n), all), 0)) /* but its own keys */
+
+/* ---- 2: whose path, and how a key's number leads to its chunk and slot ---- */
+
+/* The row is of sequence s. */
+#define EXPLAIN_WHOSE(WAY) \
+    WAY(OWN_SEQUENCE, s) \
+    WAY(SEQUENCE, number) \
+    WAY(SEQUENCE_BY, s + number) \
+    WAY(SEQUENCE_MODULO, s % number)
+
+/* Key j is in slot `slot` of chunk i of the path, which is path(i) of the pool; it is in a tile of
+ * `by` keys that begins with key `first`; key j + by is key `next`. The row sees keys of `chunks`
+ * chunks. A way gives the chunk of the pool, and the slot. */
+#define EXPLAIN_PATH(WAY) \
+    WAY(PATH_OWN, path(i), slot) \
+    WAY(PATH_POOL, i < capacity ? i : -1, slot) \
+    WAY(PATH_SHIFTED, path(i + by), slot) \
+    WAY(PATH_ROTATED, path((i + by + chunks) % chunks), slot) \
+    WAY(PATH_TURNED, path(chunks - 1 - i), slot) \
+    WAY(PATH_FIRST, path(0), slot) \
+    WAY(PATH_CHUNK, path(i == by ? to : i), slot) \
+    WAY(PATH_ANY, i == by ? to : path(i), slot) \
+    WAY(PATH_MODULO, path(i) % by, slot) \
+    WAY(PATH_NEXT_KEY, path(next / c), slot) \
+    WAY(PATH_KEY, path(next / c), next % c) \
+    WAY(PATH_KEY_MODULO, path(j % by / c), j % by % c) \
+    WAY(PATH_SIZE, to == 2 ? path(i) : path(j / by), to == 1 ? slot : j % by) /* c is `by` */ \
+    WAY(PATH_MASK, path(i), j & (c - 1)) \
+    WAY(PATH_SLOT_MODULO, path(i), slot % by) \
+    WAY(PATH_TILE, path(first / c), slot) \
+    WAY(PATH_PIECE, path(first / c), first % c + j % by) \
+    WAY(PATH_TABLE_WIDTH, path_by_width(x, s, i, by), slot)
+
+/* ---- 3: the K/V head, and the place of a key ---- */
+
+/* Query head `head` has K/V head g of n_kv. */
+#define EXPLAIN_HEAD(WAY) \
+    WAY(HEAD_OWN, g) \
+    WAY(HEAD_MODULO, head % n_kv) \
+    WAY(HEAD_FIRST, 0) \
+    WAY(HEAD_LAST, n_kv - 1) \
+    WAY(HEAD_BY_H_KV, head / n_kv) \
+    WAY(HEAD_NEXT, (g + 1) % n_kv) \
+    WAY(HEAD_QUERY, least(head, n_kv - 1)) \
+    WAY(HEAD_NUMBER, number) \
+    WAY(HEAD_WRAPS, g % number)
+
+/* Whether the numbers come from V (is_v: they should), and the strides of chunk, head and slot:
+ * those of the array, of the other one, of K and of V. */
+#define EXPLAIN_PLACE(WAY) \
+    WAY(PLACE_OWN, is_v, own.chunk, own.head, own.slot) \
+    WAY(PLACE_SWAPPED, is_v, own.chunk, own.slot, own.head) \
+    WAY(PLACE_OTHERS, is_v, other.chunk, other.head, other.slot) \
+    WAY(PLACE_OTHERS_CHUNK, is_v, other.chunk, own.head, own.slot) \
+    WAY(PLACE_OTHERS_HEAD, is_v, own.chunk, other.head, own.slot) \
+    WAY(PLACE_OTHERS_SLOT, is_v, own.chunk, own.head, other.slot) \
+    WAY(PLACE_HEADS, is_v, n_kv * c * d, c * d, d) \
+    WAY(PLACE_SLOTS, is_v, c * n_kv * d, d, n_kv * d) \
+    WAY(PLACE_SLOT_D, is_v, own.chunk, own.head, d) \
+    WAY(PLACE_CHUNK_D, is_v, n_kv * c * d, own.head, own.slot) \
+    WAY(PLACE_K_FOR_V, 0, of_k.chunk, of_k.head, of_k.slot) \
+    WAY(PLACE_K_FOR_V_THERE, 0, own.chunk, own.head, own.slot) \
+    WAY(PLACE_V_FOR_K, 1, of_v.chunk, of_v.head, of_v.slot) \
+    WAY(PLACE_EXCHANGED, !is_v, other.chunk, other.head, other.slot)
+
+/* ---- 4: keys that are counted so many times ---- */
+
+/* Key j of n, in slot `slot` of chunk `chunk` of the path; `shared` keys are in shared chunks. */
+#define EXPLAIN_SELECT(WAY) \
+    WAY(SELECT_NONE, 0) \
+    WAY(SELECT_AT, a <= j && j < b) \
+    WAY(SELECT_FROM_END, n - a <= j && j < n - b) \
+    WAY(SELECT_BETWEEN, a <= j && j < n - b) \
+    WAY(SELECT_CHUNK, chunk == a) \
+    WAY(SELECT_LAST_CHUNK, chunk == (n - 1) / c) \
+    WAY(SELECT_SHARED, j < shared) \
+    WAY(SELECT_FIRST_SHARED, j < shared && chunk == 0) \
+    WAY(SELECT_LAST_SHARED, j < shared && j >= shared - c) \
+    WAY(SELECT_SHARED_FROM, j < shared && chunk >= a) \
+    WAY(SELECT_ENDS_OF_SHARED, j < shared && slot == c - 1) \
+    WAY(SELECT_END_OF_RANGE, j < shared && is_at_end_of_range(x, chunk, a)) \
+    WAY(SELECT_BEGIN_OF_RANGE, j < shared && is_at_begin_of_range(x, chunk)) \
+    WAY(SELECT_OWN, j >= shared) \
+    WAY(SELECT_BEHIND, j >= n / a * a)          /* the last multiple of a; */ \
+    WAY(SELECT_BEHIND_IF_MORE, n >= a && j >= n / a * a) \
+    WAY(SELECT_BEHIND_IN_CHUNKS, slot >= least(n - chunk * c, c) / a * a) \
+    WAY(SELECT_ALONE_IN_TILE, j == n - 1 && j > 0 && j % a == 0) \
+    WAY(SELECT_BEHIND_FILL, slot >= fill)       /* as many as the path's last chunk has */ \
+    WAY(SELECT_FIRST_TILE, j < a) \
+    WAY(SELECT_LAST_TILE, j >= (n - 1) / a * a) \
+    WAY(SELECT_OF_EACH, b <= j % a && j % a < b + width) \
+    WAY(SELECT_PART, is_of_part(x, &choice->parts, a, j) == 1)  /* part a, -1 the last; */ \
+    WAY(SELECT_NOT_PART, is_of_part(x, &choice->parts, a, j) == 0) \
+    WAY(SELECT_FIRST_OF_PARTS, j > 0 && is_border(x, &choice->parts, j - 1)) \
+    WAY(SELECT_LAST_OF_PARTS, j < n - 1 && is_border(x, &choice->parts, j))
+
+/* ---- 4, 7: parts of a row's keys that are weighed by themselves ---- */
+
+/* The part of key j of m, that are `tiles` tiles of `tile` keys; at most n splits, or n warps that
+ * take tiles in turn. And its words, t and n as in mistakes.h. */
+#define EXPLAIN_PARTS(WAY) \
+    WAY(PART_WHOLE, 0, "the keys") \
+    WAY(PART_CHUNKS, j / c, "the chunks") \
+    WAY(PART_SHARED, j >= shared && shared > 0, "the shared chunks and the sequence's own") \
+    WAY(PART_SHARED_CHUNKS, least(j, shared) / c, "each shared chunk and the sequence's own") \
+    WAY(PART_HALVES, j >= (m + 1) / 2, "both halves of the keys") \
+    WAY(PART_TILES, j / tile, "splits of {t} keys") \
+    WAY(PART_HALVES_OF_TILES, m > tile && j >= tiles / 2 * tile, \
+         "both halves of the keys (the first one of whole tiles of {t})") \
+    WAY(PART_SPLITS, j / (((m + n - 1) / n + tile - 1) / tile * tile), \
+         "up to {n} splits (each of a multiple of {t key})") \
+    WAY(PART_WARPS, j / tile % n, "{n} warps, which take tiles of {t key} in turn")
+
+/* ---- 5: the query ---- */
+
+/* Row `row` and head `head` of h, of sequence s that has rows `begin` to `end`, and of K/V head g.
+ * `across` is the pair's number in [head][row]. Its tile of rows and heads has it at row_in_tile,
+ * head_in_tile. And the strides of both. */
+#define EXPLAIN_QUERY(WAY) \
+    WAY(QUERY_OWN, row, head, of_row, of_head) \
+    WAY(QUERY_BY, row + choice->query.row, head + choice->query.head, of_row, of_head) \
+    WAY(QUERY_OF_SEQUENCE, s, head, of_row, of_head) \
+    WAY(QUERY_FIRST_ROW, begin, head, of_row, of_head) \
+    WAY(QUERY_LAST_ROW, end - 1, head, of_row, of_head) \
+    WAY(QUERY_IN_SEQUENCE, row - begin, head, of_row, of_head) \
+    WAY(QUERY_OF_KV_HEAD, row, g, of_row, of_head) \
+    WAY(QUERY_TRANSPOSED, across / h, across % h, of_row, of_head) \
+    WAY(QUERY_HEAD_WRAPS, row, head % choice->query.head, of_row, of_head) \
+    WAY(QUERY_FROM_TILE, begin + row_in_tile, g * group + head_in_tile, of_row, of_head) \
+    WAY(QUERY_PACKED, row, head, h * d, d)  /* in one piece, [row][head] */ \
+    WAY(QUERY_STRIDES, row, head, of_head, of_row)  /* row and head strides swapped */
+
+/* Elements of the query: whether element i of d is counted 2 * times, ... */
+#define EXPLAIN_COUNTED_ELEMENTS(WAY) \
+    WAY(ELEMENTS_FROM_TO, a <= i && i < b) \
+    WAY(ELEMENTS_EVERY, i % a == b) \
+    WAY(ELEMENTS_LAST, i >= d - a) \
+    WAY(ELEMENTS_BEHIND, (d >= a || b) && i >= d / a * a)
+
+/* ... which element it is, ... */
+#define EXPLAIN_MOVED_ELEMENTS(WAY) \
+    WAY(ELEMENTS_PAIRS, i ^ 1) \
+    WAY(ELEMENTS_HALVES, (i + d / 2) % d) \
+    WAY(ELEMENTS_BACKWARDS, d - 1 - i)
+
+/* ... by what it is multiplied where it is rounded, ... */
+#define EXPLAIN_ROUNDED_ELEMENTS(WAY) \
+    WAY(ELEMENTS_SCALED, scale) \
+    WAY(ELEMENTS_ROUNDED, 1.0) \
+    WAY(ELEMENTS_SCALED_BITS, scale * LOG2_E)
+
+/* ... or the group of elements that have scores of their own products alone. */
+#define EXPLAIN_GROUPED_ELEMENTS(WAY) \
+    WAY(ELEMENTS_BLOCKS, i / a) \
+    WAY(ELEMENTS_RESTS, i % a) \
+    WAY(ELEMENTS_BITS, (i & a) != 0)
+
+/* ---- 6: the score ---- */
+
+/* By what it is multiplied, of heads with d elements, ... */
+#define EXPLAIN_SCALES(WAY) \
+    WAY(SCORE_UNSCALED, 1.0 / scale) \
+    WAY(SCORE_TWICE, scale) \
+    WAY(SCORE_LOG2_E, LOG2_E) \
+    WAY(SCORE_LN_2, LN_2) \
+    WAY(SCORE_ROOT_OF_D, 1.0 / (sqrt(d) * scale)) \
+    WAY(SCORE_PART_OF_D, 1.0 / (d * scale)) \
+    WAY(SCORE_ROOT_OF_SCALE, 1.0 / sqrt(scale)) \
+    WAY(SCORE_TIMES, by) \
+    WAY(SCORE_OVER, 1.0 / by) \
+    WAY(SCORE_NEGATIVE, -1.0) \
+    WAY(SCORE_OF_D, 1.0 / (sqrt(by) * scale)) \
+    WAY(SCORE_OF_POWER, 1.0 / (sqrt(exp2(ceil(log2(d)))) * scale)) \
+    WAY(SCORE_OF_MULTIPLE, 1.0 / (sqrt(by * ceil(d / by)) * scale)) \
+    WAY(SCORE_OF_CHUNK, 1.0 / (sqrt(x->c) * scale)) \
+    WAY(SCORE_OF_HEADS, 1.0 / (sqrt(d * h) * scale)) \
+    WAY(SCORE_ROUNDED_SCALE, gate_round(type, scale) / scale) \
+    WAY(SCORE_ROUNDED_SCALE_BITS, gate_round(type, scale * LOG2_E) / (scale * LOG2_E))
+
+/* ... or what becomes of score s of key j, which is `distance` keys before the last one; slope is
+ * that of the head, before the one before key j's score. */
+#define EXPLAIN_BENDS(WAY) \
+    WAY(SCORE_ADDED_UP, s + before) \
+    WAY(SCORE_ROUNDED, gate_round(type, s)) \
+    WAY(SCORE_ROUNDED_BITS, gate_round(type, s * LOG2_E) / LOG2_E) \
+    WAY(SCORE_CAPPED, by * tanh(s / by)) \
+    WAY(SCORE_AT_MOST, fmin(s, by)) \
+    WAY(SCORE_MAGNITUDE, fabs(s)) \
+    WAY(SCORE_NOT_BELOW_0, fmax(s, 0.0)) \
+    WAY(SCORE_LESS_BY_DISTANCE, s - slope * distance) \
+    WAY(SCORE_MORE_BY_DISTANCE, s + slope * distance) \
+    WAY(SCORE_MORE_BY_POSITION, s + slope * j)
+
+/* ---- 7: weights ---- */
+
+/* The function that puts them into x->of_n and x->of_o. It returns 0 where the mistake is none of
+ * this row. `group` is of elements that have weights of their own. */
+#define EXPLAIN_WEIGHTS(WAY) \
+    WAY(WEIGHT_OWN, 1) \
+    WAY(ONLINE, explain_weigh_online(x, choice))   /* tile by tile, sums are rescaled */ \
+    WAY(MERGED, explain_weigh_merged(x, choice))   /* part by part */ \
+    WAY(REFERENCE, weigh_against(x, choice))       /* another number than the largest score */ \
+    WAY(OTHER_QUERY, weigh_by_other(x, choice))    /* another query's maximum, of each part */ \
+    WAY(FUNCTION, weigh_otherwise(x, choice))      /* another than exp */ \
+    WAY(PADDED, weigh_padding(x, choice))          /* keys that are none, with values 0 */ \
+    WAY(ROUNDED_SUM, choice->weight.lanes <= choice->parts.tile)   /* explain_rounded_sum() */ \
+    WAY(SHUFFLED, weigh_shuffled(x, choice, group))    /* handed on within some lanes */ \
+    WAY(OWN_WARP, weigh_own_warp(x, choice, group))    /* threads merge their own warp's sums, */ \
+    WAY(OWN_MAXIMUM, weigh_to_own(x, choice, group))   /* or scale to its maximum */ \
+    WAY(EMPTY_PART, weigh_empty_part(x, choice))       /* a part without a key is NaN */
+
+/* ONLINE: what the weights of a tile are taken against, the maximum that is kept, and the logarithm
+ * of what the sums before are to be multiplied by; from WEIGHS_BY_OLD on a weight may overflow. The
+ * maximum was `old`, is `of_tile` in the tile,
+ * and `largest` of both; of another query it was others_before, and is `others`. `lazy` is `old` as
+ * long as it has not grown much. */
+#define EXPLAIN_MAXIMA(WAY) \
+    WAY(KEEPS_LARGEST, largest, largest, old - largest) \
+    WAY(KEEPS_LAST, largest, of_tile, old - largest) \
+    WAY(WEIGHS_BY_OLD, old > -INFINITY ? old : largest, largest, old - largest) \
+    WAY(WEIGHS_BY_TILE, of_tile, largest, old - largest) \
+    WAY(KEEPS_OF_TILE, of_tile, of_tile, old - of_tile) \
+    WAY(KEEPS_LAZILY, largest, lazy, old - lazy) \
+    WAY(RESCALES_FROM_OTHER, largest, largest, others_before - largest) \
+    WAY(RESCALES_TO_OTHER, largest, largest, old - others)
+
+/* ONLINE: the power of that by which n is multiplied, and o; tile 0 is a part's first one. */
+#define EXPLAIN_RESCALES(WAY) \
+    WAY(RESCALES, 1.0, 1.0) \
+    WAY(RESCALES_N_ALONE, 1.0, 0.0) \
+    WAY(RESCALES_O_ALONE, 0.0, 1.0) \
+    WAY(RESCALES_NEITHER, 0.0, 0.0) \
+    WAY(RESCALES_UPSIDE_DOWN, -1.0, -1.0) \
+    WAY(RESCALES_BY_E, LOG2_E, LOG2_E) \
+    WAY(RESCALES_BY_2, LN_2, LN_2) \
+    WAY(RESCALES_N_AT_FIRST, tile < tiles, 1.0) \
+    WAY(RESCALES_O_AT_FIRST, 1.0, tile < tiles)
+
+/* MERGED: the logarithms of what a part's sums n and o are multiplied by; the number that lse is
+ * log(n) more than, NaN where nothing is said of it; and whether a part that is alone is one, too.
+ * The part has maximum m, sum of weights exp(log_n), log-sum-exp m + log_n; `largest` is the
+ * largest maximum, `top` the largest log-sum-exp. `later` is the logarithm of how many parts are
+ * not before this one. */
+#define EXPLAIN_MERGES(WAY) \
+    WAY(MERGE_ADDED_DIVIDED, largest - top, largest - m - log_n, top, 0) \
+    WAY(MERGE_ADDED_O, 0.0, largest - m, largest, 0) \
+    WAY(MERGE_ADDED, largest - m, largest - m, NAN, 0) \
+    WAY(MERGE_BY_MAXIMA, -log_n, -log_n, largest, 1) \
+    WAY(MERGE_ADDED_N, largest - m, 0.0, largest, 0) \
+    WAY(MERGE_BY_NUMBER, largest - m - log_n, largest - top, NAN, 0) \
+    WAY(MERGE_AVERAGED, largest - m - log_n, largest - m - log_n, top, 0) \
+    WAY(MERGE_NATS_AS_BITS, IN_BASE(LN_2), IN_BASE(LN_2), LN_2 * top, 1) \
+    WAY(MERGE_BITS_AS_NATS, IN_BASE(LOG2_E), IN_BASE(LOG2_E), LOG2_E * top, 1) \
+    WAY(MERGE_CARRIED, later, later, largest, 0) \
+    WAY(MERGE_CARRIED_N, later, 0.0, largest, 0) \
+    WAY(MERGE_CARRIED_O, 0.0, later, largest, 0) \
+    WAY(MERGE_KEPT_SHORT, moved(x, choice, j, m), moved(x, choice, j, m), largest, 1)
+#define IN_BASE(unit) (largest - m - log_n + (unit) * (m + log_n - top))
+
+/* OTHER_QUERY, RESCALES_..._OTHER, and the divisor: whose. Rows and heads of the K/V head's group
+ * are numbered, from the first row that shares the chunk on; this one is `query`. */
+#define EXPLAIN_OTHERS(WAY) \
+    WAY(FIRST_OF_GROUP, query / group * group) \
+    WAY(ONE_BEFORE, query - 1) \
+    WAY(ONE_BEHIND, query + 1) \
+    WAY(FIRST_OF_BLOCK, query / block * block) \
+    WAY(FIRST_OF_CHUNK, query % group)
+
+/* REFERENCE: against what; the largest score is `largest`. */
+#define EXPLAIN_REFERENCES(WAY) \
+    WAY(NO_REFERENCE, 0.0) \
+    WAY(FIRST_SCORE, x->score[0]) \
+    WAY(NOT_BELOW, fmax(largest, limit))
+
+/* FUNCTION: of a score that is s below the maximum: s <= 0. */
+#define EXPLAIN_FUNCTIONS(WAY) \
+    WAY(DROPPED, s < -limit ? 0.0 : exp(s)) \
+    WAY(SQUARE, exp(2.0 * s)) \
+    WAY(FIRST_ORDER, fmax(1.0 + s, 0.0)) \
+    WAY(SECOND_ORDER, 1.0 + s + 0.5 * s * s) \
+    WAY(POWER_OF_2, exp2(s)) \
+    WAY(ROUNDED, gate_round(choice->weight.type, exp(s)))
+
+/* ---- 8: what o is divided by, and the log-sum-exp ---- */
+
+/* Where the sum of weights is n. round_bits() leaves so many bits. */
+#define EXPLAIN_DIVISORS(WAY) \
+    WAY(DIVIDES, isnan(x->divisor) ? n : x->divisor) \
+    WAY(DIVIDES_NOT, 1.0) \
+    WAY(DIVIDES_BY_COUNT, x->m) \
+    WAY(DIVIDES_TWICE, n * n) \
+    WAY(DIVIDES_BY_OTHER, explain_other_sum(x, choice->divide.whose)) \
+    WAY(DIVIDES_ROUNDED, round_bits(n, choice->divide.bits, rint)) \
+    WAY(DIVIDES_CUT, round_bits(n, choice->divide.bits, trunc)) \
+    WAY(MULTIPLIES_ROUNDED, 1.0 / round_bits(1.0 / n, choice->divide.bits, rint)) \
+    WAY(MULTIPLIES_CUT, 1.0 / round_bits(1.0 / n, choice->divide.bits, trunc)) \
+    WAY(DIVIDES_BY_ANY, n)  /* explain_write_scaled() */
+
+/* Right is lse = largest + log_n, the largest score and the logarithm of the sum of weights. In
+ * parts `top` is the largest log-sum-exp, NaN where there is one part. From LSE_FACTOR on a
+ * constant is measured. */
+#define EXPLAIN_LSE(WAY) \
+    WAY(LSE_OWN, NAN) \
+    WAY(LSE_IN_BITS, lse / LN_2) \
+    WAY(LSE_TIMES_LN_2, lse * LN_2) \
+    WAY(LSE_LARGEST, largest) \
+    WAY(LSE_NOT_ADDED, log_n) \
+    WAY(LSE_SUM, exp(log_n)) \
+    WAY(LSE_SIGN, -lse) \
+    WAY(LSE_NOT_SCALED, lse / scale) \
+    WAY(LSE_COUNT, largest + log(x->n)) \
+    WAY(LSE_LARGEST_NOT_SCALED, largest / scale + log_n) \
+    WAY(LSE_OF_SELECTED, largest + log_n)   /* keys alone */ \
+    WAY(LSE_LOG_IN_BITS, top + (lse - top) / LN_2) \
+    WAY(LSE_LARGEST_IN_BITS, top / LN_2 + (lse - top)) \
+    WAY(LSE_OF_FIRST_WARP, largest_of_first_warp(x, choice) + log_n) \
+    WAY(LSE_ROUNDED, gate_round(choice->lse.type, lse)) \
+    WAY(LSE_FACTOR, factor * lse) \
+    WAY(LSE_FACTOR_OF_LOG, largest + factor * log_n) \
+    WAY(LSE_FACTOR_OF_LARGEST, factor * largest + log_n)
+
+/* ---- 9: where it is written ---- */
+
+/* The element that is written as element i of d. */
+#define EXPLAIN_WRITES(WAY) \
+    WAY(WRITE_OWN, i) \
+    WAY(WRITE_SHIFTED, i + by) \
+    WAY(WRITE_MODULO, i % by) \
+    WAY(WRITE_PAIRS, i ^ 1) \
+    WAY(WRITE_HALVES, (i + d / 2) % d) \
+    WAY(WRITE_BY, i)        /* that of another row and head, */ \
+    WAY(WRITE_TRANSPOSED, i)    /* in [head][row]; */ \
+    WAY(WRITE_ROUNDED, i)   /* to a type */ \
+    WAY(WRITE_ZERO, i) \
+    WAY(WRITE_NO_NUMBER, i)
+
+/* clang-format on */
+
+#endif
