@@ -126,10 +126,10 @@ void cp_opt_work(void *of, int thread) {
     struct opt_call *call = of;
     struct opt_scratch scratch = scratch_of(call, thread);
     size_t n_results = (size_t)call->sizes.n_rows * (size_t)call->attention->n_heads;
-    size_t unit, first;
-    while ((unit = atomic_fetch_add_explicit(&call->next_unit, 1, memory_order_relaxed)) <
-           call->sizes.n_units) {
-        cp_opt_unit(call, unit, &scratch);
+    size_t slice, first;
+    while ((slice = atomic_fetch_add_explicit(&call->next_slice, 1, memory_order_relaxed)) <
+           call->sizes.n_slices) {
+        cp_opt_slice(call, slice, &scratch);
     }
     cp_opt_team_meet(call->team);
     while ((first = atomic_fetch_add_explicit(&call->next_result, RESULTS_AT_ONCE,

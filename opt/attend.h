@@ -16,11 +16,11 @@ struct opt_call {
     struct opt_team *team;
     struct opt_sizes sizes;
     struct opt_work work;
-    atomic_size_t next_unit;   /* the first unit that no thread has taken */
+    atomic_size_t next_slice;  /* the first slice that no thread has taken */
     atomic_size_t next_result; /* the first pair (query row, head) that no thread has taken */
 };
 
-/* The opt_work_function of a struct opt_call. Takes units until none is left: then all partial
+/* The opt_work_function of a struct opt_call. Takes slices until none is left: then all partial
  * results exist. Computes results after a barrier. */
 void cp_opt_work(void *of, int thread);
 
@@ -35,8 +35,8 @@ struct opt_scratch {
     float *queries, *room; /* the multiplier's */
 };
 
-/* Computes the partial results of a unit. */
-void cp_opt_unit(const struct opt_call *call, size_t number, const struct opt_scratch *scratch);
+/* Computes the partial results of a slice. */
+void cp_opt_slice(const struct opt_call *call, size_t number, const struct opt_scratch *scratch);
 
 /* Computes the result of a query row and head from its partial results. */
 void cp_opt_result(const struct opt_call *call, int s, int row, int head,

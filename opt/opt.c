@@ -184,7 +184,7 @@ int cp_opt_attend(struct cp_opt *opt, const struct cp_attention *attention) {
     call.kernels = &opt->kernels;
     call.team = opt->team;
     call.work = cp_opt_prepare(attention, &call.sizes);
-    atomic_init(&call.next_unit, 0);
+    atomic_init(&call.next_slice, 0);
     atomic_init(&call.next_result, 0);
     cp_opt_team_run(opt->team, cp_opt_work, &call);
     return CP_OK;

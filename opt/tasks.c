@@ -5,7 +5,7 @@
 
 #include "opt/kernels.h"
 
-/* A problem is cut into at least this many units, if its tasks can then still have this many
+/* A problem is cut into at least this many slices, if its tasks can then still have this many
  * keys: many threads get work, and partial results stay small compared with K and V. */
 #define UNITS_WANTED   128
 #define KEYS_OF_A_TASK 512
@@ -22,7 +22,7 @@ struct cursor {
     int descriptor; /* of the plan, the next one */
     int sequence;   /* when all descriptors are done, */
     int depth;      /* the next chunk of its path; below n_shared: none yet */
-    size_t n_parts, n_units;
+    size_t n_parts, n_slices;
 };
 
 static size_t add(size_t x, size_t y) {
@@ -108,18 +108,18 @@ static int next_task(struct cursor *at, struct opt_task *task) {
     }
     divide_task(a, rows, task);
     task->first_part = at->n_parts;
-    task->first_unit = at->n_units;
+    task->first_slice = at->n_slices;
     at->n_parts = add(at->n_parts, (size_t)rows);
-    at->n_units = add(at->n_units, multiply((size_t)task->n_blocks, (size_t)task->n_head_blocks));
+    at->n_slices = add(at->n_slices, multiply((size_t)task->n_blocks, (size_t)task->n_head_blocks));
     return 1;
 }
 
-/* The number of chunks per task: so small that there are as many units as wanted, unless tasks
+/* The number of chunks per task: so small that there are as many slices as wanted, unless tasks
  * would then be too short. */
 static int chunks_of_a_task(const struct cp_attention *a) {
     struct cursor at = {.attention = a, .chunks_per_task = CP_MAX_DEPTH};
     struct opt_task task;
-    double keys = 0.0; /* of all units */
+    double keys = 0.0; /* of all slices */
     double c = a->plan->chunk_size;
     while (next_task(&at, &task)) {
         keys += (double)task.n_chunks * c * (double)task.n_blocks * task.n_head_blocks;
@@ -171,7 +171,7 @@ struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_thre
     s.n_rows = opt_first_row(attention, attention->plan->n_sequences);
     s.chunks_per_task = at.chunks_per_task;
     s.n_parts = at.n_parts;
-    s.n_units = at.n_units;
+    s.n_slices = at.n_slices;
     s.stride = ((size_t)attention->head_dim + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
     if (multiplier->scores != NULL) {
         s.queries = floats(multiplier->query_size(attention->head_dim));

@@ -6,9 +6,9 @@
  * gives one partial result for each of its query rows and heads, merged along its chunks. A query
  * row's partial results are then merged in the order of the tasks.
  *
- * Threads take a task in units. A unit is some K/V heads and a block of rows. No two units write to
- * the same place, so any thread may take any unit. A unit has as many heads as make long stretches
- * of K and V, because memory is read faster that way.
+ * Threads take a task in slices. A slice is some K/V heads and a block of rows. No two slices write
+ * to the same place, so any thread may take any slice. A slice has as many heads as make long
+ * stretches of K and V, because memory is read faster that way.
  *
  * The length of the tasks depends only on the problem, never on the number of threads. So do the
  * bits of the result. */
@@ -30,14 +30,14 @@ struct opt_task {
     int width;         /* room for the rows of a block; padded, unless there are very few */
     int n_head_blocks; /* of K/V heads, so that all their rows together are at most CP_OPT_ROWS */
     size_t first_part;
-    size_t first_unit;
+    size_t first_slice;
 };
 
 /* Sizes of a call. */
 struct opt_sizes {
     int n_rows; /* query rows */
     int chunks_per_task;
-    size_t n_tasks, n_parts, n_units;
+    size_t n_tasks, n_parts, n_slices;
     size_t n_sources; /* pairs of a task and a sequence */
     size_t stride;    /* of rows of d numbers, padding included */
     size_t scratch;   /* floats for each thread */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A unit of work (tasks.h): what unit.c, unit_few.c and unit_many.c share. */
-#ifndef CHUNKPROOF_OPT_UNIT_H
-#define CHUNKPROOF_OPT_UNIT_H
+/* A slice of work (tasks.h): what slice.c, slice_few.c and slice_many.c share. */
+#ifndef CHUNKPROOF_OPT_SLICE_H
+#define CHUNKPROOF_OPT_SLICE_H
 
 #include "opt/attend.h"
 
-/* A unit at work. */
-struct opt_unit {
+/* A slice at work. */
+struct opt_slice {
     const struct opt_call *call;
     const struct cp_opt_kernels *kernels;
     const struct opt_scratch *at;
@@ -14,17 +14,17 @@ struct opt_unit {
     const int *chunk;            /* of the path */
     int first_head, n_heads;     /* of K/V */
     int rows, padded_rows;       /* of each head */
-    long long first;             /* the unit's first row, counted in the task */
+    long long first;             /* the slice's first row, counted in the task */
     int end;                     /* keys that any row sees, from the first of the path */
     int many;                    /* 1: scores are stored key by key */
     int multiplied[CP_OPT_ROWS]; /* for each K/V head: 1 if the multiplier has its queries */
     int seen[CP_OPT_ROWS];       /* keys that each row sees, from the first of its path */
 };
 
-/* One K/V head of a unit, with its part of the scratch. */
+/* One K/V head of a slice, with its part of the scratch. */
 struct opt_head {
-    const struct opt_unit *unit;
-    int x, g; /* its number in the unit, and among all K/V heads */
+    const struct opt_slice *slice;
+    int x, g; /* its number in the slice, and among all K/V heads */
     struct opt_scratch at;
     int next_g, next_tile; /* what comes next: the same tile of the next head, or the next tile */
 };
@@ -35,12 +35,12 @@ struct opt_run {
     int first, n; /* of the tile's keys */
 };
 
-/* The x-th K/V head of the unit. */
-struct opt_head cp_opt_head(const struct opt_unit *u, int x);
+/* The x-th K/V head of the slice. */
+struct opt_head cp_opt_head(const struct opt_slice *slice, int x);
 
 /* The run that begins at key `key` of the path, in the tile of keys tile .. end-1, of K/V head
  * g. */
-struct opt_run cp_opt_run(const struct opt_unit *u, int g, int key, int tile, int end);
+struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int tile, int end);
 
 /* How many rows, from row i on, see the same keys of the tile; *seen is the number of these keys. A
  * key that a row does not see is multiplied by no weight, not even 0. */
@@ -55,7 +55,7 @@ void cp_opt_rescale(const struct opt_head *h);
 
 /* One tile: keys tile .. tile + keys - 1. `all`: every row sees every key. With few rows, all heads
  * at once; with many, one head. */
-void cp_opt_tile_of_few(const struct opt_unit *u, int tile, int keys, int all);
+void cp_opt_tile_of_few(const struct opt_slice *slice, int tile, int keys, int all);
 void cp_opt_tile_of_many(const struct opt_head *h, int tile, int keys, int all);
 
 #endif

@@ -18,7 +18,7 @@
  *
  * Meanwhile what comes next is prefetched, K during 1 and V during 3, in equal shares: while step 1
  * scores keys 0 .. 15, keys 0 .. 15 of the next tile; in panel 0, values 0 .. 31. */
-#include "opt/unit.h"
+#include "opt/slice.h"
 
 #define LINE 64 /* bytes of a cache line */
 
@@ -31,14 +31,14 @@ static void ask_for_all(struct opt_wanted wanted) {
 /* Prefetches keys first .. end-1 of the next tile, or their values. Their first run is left to
  * the coming product; the other runs, if chunks are small, are requested here. */
 static struct opt_wanted want_next(const struct opt_head *h, int first, int end, int values) {
-    const struct opt_unit *u = h->unit;
-    const struct cp_attention *a = u->call->attention;
+    const struct opt_slice *slice = h->slice;
+    const struct cp_attention *a = slice->call->attention;
     size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
     struct opt_wanted left = {NULL, NULL};
     end += h->next_tile;
-    end = end < u->end ? end : u->end;
+    end = end < slice->end ? end : slice->end;
     for (int key = h->next_tile + first; key < end;) {
-        struct opt_run run = cp_opt_run(u, h->next_g, key, key, end);
+        struct opt_run run = cp_opt_run(slice, h->next_g, key, key, end);
         const char *from = values ? run.v : run.k;
         struct opt_wanted wanted = {from, from + (size_t)run.n * bytes};
         if (left.at == NULL) {
@@ -53,26 +53,26 @@ static struct opt_wanted want_next(const struct opt_head *h, int first, int end,
 
 /* Keys first .. end-1 of the path in binary32. */
 static void widen_keys(const struct opt_head *h, int first, int end) {
-    const struct cp_attention *a = h->unit->call->attention;
-    size_t stride = h->unit->call->sizes.stride;
+    const struct cp_attention *a = h->slice->call->attention;
+    size_t stride = h->slice->call->sizes.stride;
     for (int key = first; key < end;) {
-        struct opt_run run = cp_opt_run(h->unit, h->g, key, first, end);
-        h->unit->kernels->widen(h->at.tile + (size_t)run.first * stride, stride, run.k,
-                                (size_t)a->head_dim, a->kv_type, run.n, a->head_dim);
+        struct opt_run run = cp_opt_run(h->slice, h->g, key, first, end);
+        h->slice->kernels->widen(h->at.tile + (size_t)run.first * stride, stride, run.k,
+                                 (size_t)a->head_dim, a->kv_type, run.n, a->head_dim);
         key += run.n;
     }
 }
 
 /* Numbers x .. x + CP_OPT_PANEL - 1 of the values of these keys. */
 static void widen_values(const struct opt_head *h, int first, int end, int x) {
-    const struct cp_attention *a = h->unit->call->attention;
+    const struct cp_attention *a = h->slice->call->attention;
     size_t away = (size_t)x * cp_number_size(a->kv_type);
     int n = a->head_dim - x < CP_OPT_PANEL ? a->head_dim - x : CP_OPT_PANEL;
     for (int key = first; key < end;) {
-        struct opt_run run = cp_opt_run(h->unit, h->g, key, first, end);
-        h->unit->kernels->widen(h->at.tile + (size_t)run.first * CP_OPT_PANEL, CP_OPT_PANEL,
-                                (const char *)run.v + away, (size_t)a->head_dim, a->kv_type, run.n,
-                                n);
+        struct opt_run run = cp_opt_run(h->slice, h->g, key, first, end);
+        h->slice->kernels->widen(h->at.tile + (size_t)run.first * CP_OPT_PANEL, CP_OPT_PANEL,
+                                 (const char *)run.v + away, (size_t)a->head_dim, a->kv_type, run.n,
+                                 n);
         key += run.n;
     }
 }
@@ -80,15 +80,15 @@ static void widen_values(const struct opt_head *h, int first, int end, int x) {
 /* Adds the panel's values to numbers x .. x + CP_OPT_PANEL - 1 of o. */
 static void add_values(const struct opt_head *h, int all, int keys, int x,
                        struct opt_wanted *wanted) {
-    const struct opt_unit *u = h->unit;
-    size_t stride = u->call->sizes.stride;
+    const struct opt_slice *slice = h->slice;
+    size_t stride = slice->call->sizes.stride;
     int width = (int)stride - x < CP_OPT_PANEL ? (int)stride - x : CP_OPT_PANEL;
-    for (int i = 0, n, seen; i < u->rows; i += n) {
-        struct opt_matrix weight = {h->at.score + i, 1, (size_t)u->padded_rows};
+    for (int i = 0, n, seen; i < slice->rows; i += n) {
+        struct opt_matrix weight = {h->at.score + i, 1, (size_t)slice->padded_rows};
         n = cp_opt_rows_alike(h, i, all, keys, &seen);
         if (seen > 0) {
-            u->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight, h->at.tile,
-                                CP_OPT_PANEL, n, width, seen, 1, wanted);
+            slice->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight, h->at.tile,
+                                    CP_OPT_PANEL, n, width, seen, 1, wanted);
         }
     }
 }
@@ -96,13 +96,13 @@ static void add_values(const struct opt_head *h, int all, int keys, int x,
 /* Scores of keys first .. end-1 of the tile at key `tile`. */
 static void score_keys(const struct opt_head *h, int tile, int first, int end,
                        struct opt_wanted *wanted) {
-    const struct opt_unit *u = h->unit;
-    size_t stride = u->call->sizes.stride, padded = (size_t)u->padded_rows;
+    const struct opt_slice *slice = h->slice;
+    size_t stride = slice->call->sizes.stride, padded = (size_t)slice->padded_rows;
     struct opt_matrix k = {h->at.tile, stride, 1};
     widen_keys(h, first, end); /* 1a; 1b: */
-    u->kernels->product(h->at.score + (size_t)(first - tile) * padded, padded, k, h->at.q_columns,
-                        padded, end - first, u->padded_rows, u->call->attention->head_dim, 0,
-                        wanted);
+    slice->kernels->product(h->at.score + (size_t)(first - tile) * padded, padded, k,
+                            h->at.q_columns, padded, end - first, slice->padded_rows,
+                            slice->call->attention->head_dim, 0, wanted);
 }
 
 /* ---- By the loops: a few keys at a time, then a few numbers of all values; converted data
@@ -128,10 +128,10 @@ static void add_panel(const struct opt_head *h, int tile, int keys, int all, int
 /* Where the keys of a tile begin, or their values. */
 static struct opt_keys keys_of(const struct opt_head *h, int tile, int keys, int values,
                                const void **at) {
-    const struct cp_attention *a = h->unit->call->attention;
+    const struct cp_attention *a = h->slice->call->attention;
     size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
     for (int key = tile; key < tile + keys;) {
-        struct opt_run run = cp_opt_run(h->unit, h->g, key, tile, tile + keys);
+        struct opt_run run = cp_opt_run(h->slice, h->g, key, tile, tile + keys);
         const char *from = values ? run.v : run.k;
         for (int i = 0; i < run.n; i++) {
             at[run.first + i] = from + (size_t)i * bytes;
@@ -142,49 +142,50 @@ static struct opt_keys keys_of(const struct opt_head *h, int tile, int keys, int
 }
 
 static int multiply_scores(const struct opt_head *h, int tile, int keys) {
-    const struct opt_unit *u = h->unit;
-    const struct cp_attention *a = u->call->attention;
+    const struct opt_slice *slice = h->slice;
+    const struct cp_attention *a = slice->call->attention;
     const void *at[CP_OPT_KEYS];
-    if (!u->multiplied[h->x]) {
+    if (!slice->multiplied[h->x]) {
         return 0;
     }
     struct opt_keys k = keys_of(h, tile, keys, 0, at);
     struct opt_wanted wanted = want_next(h, 0, keys, 0);
-    int done = u->kernels->multiplier.scores(h->at.score, h->at.queries, a->q_type, u->padded_rows,
-                                             k, a->head_dim, h->at.room, &wanted);
+    int done =
+        slice->kernels->multiplier.scores(h->at.score, h->at.queries, a->q_type, slice->padded_rows,
+                                          k, a->head_dim, h->at.room, &wanted);
     ask_for_all(wanted);
     return done;
 }
 
 static int multiply_panel(const struct opt_head *h, int tile, int keys, int x,
                           struct opt_wanted *wanted) {
-    const struct opt_unit *u = h->unit;
+    const struct opt_slice *slice = h->slice;
     const void *at[CP_OPT_KEYS];
-    if (!u->multiplied[h->x]) {
+    if (!slice->multiplied[h->x]) {
         return 0;
     }
     struct opt_keys v = keys_of(h, tile, keys, 1, at);
-    return u->kernels->multiplier.add_values(h->at.o, u->call->sizes.stride, u->rows,
-                                             u->padded_rows, v, x, u->call->attention->head_dim,
-                                             h->at.room, wanted);
+    return slice->kernels->multiplier.add_values(
+        h->at.o, slice->call->sizes.stride, slice->rows, slice->padded_rows, v, x,
+        slice->call->attention->head_dim, h->at.room, wanted);
 }
 
 /* ---- Either ---- */
 
 static void weigh(const struct opt_head *h, int keys) {
-    const struct opt_unit *u = h->unit;
-    const struct cp_attention *a = u->call->attention;
+    const struct opt_slice *slice = h->slice;
+    const struct cp_attention *a = slice->call->attention;
     struct opt_states states = opt_states_of(h);
-    u->kernels->weigh_columns(h->at.score, keys, u->padded_rows, (float)a->scale, &states);
+    slice->kernels->weigh_columns(h->at.score, keys, slice->padded_rows, (float)a->scale, &states);
     cp_opt_rescale(h);
-    if (u->multiplied[h->x]) {
-        u->kernels->multiplier.take_weights(h->at.score, u->padded_rows, keys, a->head_dim,
-                                            h->at.room);
+    if (slice->multiplied[h->x]) {
+        slice->kernels->multiplier.take_weights(h->at.score, slice->padded_rows, keys, a->head_dim,
+                                                h->at.room);
     }
 }
 
 void cp_opt_tile_of_many(const struct opt_head *h, int tile, int keys, int all) {
-    int d = h->unit->call->attention->head_dim;
+    int d = h->slice->call->attention->head_dim;
     if (!multiply_scores(h, tile, keys)) {
         score_tile(h, tile, keys); /* 1 */
     }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A slice: rows (a query row and a head each) of a task, some K/V heads, tile by tile along its
+ * keys. A tile is 64 keys, whatever the size of a chunk; a run is the part of a tile that is
+ * consecutive in memory. A task of 3 chunks of 48 keys, for example, has 144 keys in 3 tiles:
+ *
+ *     key      0               48      64            96            128     144
+ *     chunks   |        A      |           B         |           C         |
+ *     tiles    |         tile 0        |           tile 1          |tile 2 |
+ *     runs     |     48 of A   |16 of B|    32 of B  |    32 of C  |16 of C|
+ *
+ * For each row, a tile turns scores into weights and adds to (m, n, o), which lie in the scratch.
+ *
+ *     1  for each K/V head: its queries in binary32, and empty states
+ *     2  for each tile:
+ *     2a     how many of its keys each row sees (PREFILL-2)
+ *     2b     few rows: all heads at once, so that K and V are read in the order of memory
+ *     2c     many rows: head by head
+ *     3  for each head: keep the partial result (m, n, o) of each row */
+#include <string.h>
+
+#include "opt/slice.h"
+
+static int group_of(const struct cp_attention *a) {
+    return a->n_heads / a->n_kv_heads;
+}
+
+struct opt_head cp_opt_head(const struct opt_slice *slice, int x) {
+    size_t rows = (size_t)x * (size_t)slice->task->width, stride = slice->call->sizes.stride;
+    struct opt_head h = {slice, x, slice->first_head + x, *slice->at, 0, 0};
+    h.at.q += rows * stride;
+    h.at.q_columns += rows * stride;
+    h.at.o += rows * stride;
+    h.at.m += rows;
+    h.at.n += rows;
+    h.at.factor += rows;
+    h.at.score += rows * CP_OPT_KEYS;
+    h.at.queries += rows * slice->call->sizes.queries;
+    return h;
+}
+
+/* Query row of row i of the slice, and its place in the group of heads. */
+static int row_of(const struct opt_slice *slice, int i, int *in_group) {
+    const struct cp_attention *a = slice->call->attention;
+    long long of_task = slice->first + i;
+    int group = group_of(a);
+    *in_group = (int)(of_task % group);
+    return opt_first_row(a, slice->task->begin) + (int)(of_task / group);
+}
+
+/* Where row i of a head is in an array [query rows][h]; of `first_row` query rows before that of
+ * the task. */
+static size_t place(const struct opt_head *h, int i, size_t first_row) {
+    const struct cp_attention *a = h->slice->call->attention;
+    int in_group, row = row_of(h->slice, i, &in_group) - opt_first_row(a, h->slice->task->begin);
+    return (first_row + (size_t)row) * (size_t)a->n_heads + (size_t)(h->g * group_of(a) + in_group);
+}
+
+/* The last task that begins at this slice or before. */
+static const struct opt_task *task_of(const struct opt_call *call, size_t slice) {
+    size_t low = 0, high = call->sizes.n_tasks;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (call->work.task[middle].first_slice <= slice) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &call->work.task[low];
+}
+
+/* PREFILL-2 for each row, and the last key that any of them sees. */
+static void find_seen(struct opt_slice *slice) {
+    const struct cp_attention *a = slice->call->attention;
+    const struct cp_plan *plan = a->plan;
+    int s = slice->task->begin, in_group, most = 0;
+    for (int i = 0; i < slice->rows; i++) {
+        int row = row_of(slice, i, &in_group);
+        while (opt_first_row(a, s + 1) <= row) {
+            s++;
+        }
+        int seen = plan->sequence[s].n_tokens - (opt_first_row(a, s + 1) - 1 - row);
+        slice->seen[i] = seen < 0 ? 0 : seen;
+        most = slice->seen[i] > most ? slice->seen[i] : most;
+    }
+    int end = (slice->task->depth + slice->task->n_chunks) * plan->chunk_size;
+    slice->end = end < most ? end : most;
+}
+
+/* A head's queries in binary32; for many rows also column by column, the padding 0. */
+static void gather_queries(const struct opt_head *h) {
+    const struct opt_slice *slice = h->slice;
+    const struct cp_attention *a = slice->call->attention;
+    size_t d = (size_t)a->head_dim, stride = slice->call->sizes.stride;
+    size_t bytes = d * cp_number_size(a->q_type);
+    size_t first_row = (size_t)opt_first_row(a, slice->task->begin);
+    for (int i = 0; i < slice->rows; i++) {
+        const char *q = (const char *)a->q + place(h, i, first_row) * bytes;
+        slice->kernels->widen(h->at.q + (size_t)i * stride, stride, q, d, a->q_type, 1,
+                              a->head_dim);
+    }
+    for (size_t x = 0; x < d && slice->many; x++) {
+        float *column = h->at.q_columns + x * (size_t)slice->padded_rows;
+        for (int i = 0; i < slice->padded_rows; i++) {
+            column[i] = i < slice->rows ? h->at.q[(size_t)i * stride + x] : 0.0F;
+        }
+    }
+}
+
+/* To the multiplier, if there is one. */
+static int take_queries(const struct opt_head *h) {
+    const struct opt_slice *slice = h->slice;
+    const struct cp_attention *a = slice->call->attention;
+    const struct opt_multiplier *multiplier = &slice->kernels->multiplier;
+    return slice->many && multiplier->scores != NULL &&
+           multiplier->take_queries(h->at.queries, h->at.q_columns, a->q_type, slice->padded_rows,
+                                    a->head_dim);
+}
+
+static void begin_head(const struct opt_head *h) {
+    const struct opt_slice *slice = h->slice;
+    gather_queries(h);
+    for (int i = 0; i < slice->task->width; i++) {
+        h->at.m[i] = CP_OPT_NO_SCORE;
+        h->at.n[i] = 0.0F;
+    }
+    memset(h->at.o, 0, (size_t)slice->rows * slice->call->sizes.stride * sizeof(float));
+}
+
+static void begin(struct opt_slice *slice, const struct opt_call *call, size_t number,
+                  const struct opt_scratch *at) {
+    const struct cp_attention *a = call->attention;
+    const struct opt_task *t = task_of(call, number);
+    long long within = (long long)(number - t->first_slice), block = within % t->n_blocks;
+    long long head_block = within / t->n_blocks;
+    long long n_rows =
+        (long long)(opt_first_row(a, t->end) - opt_first_row(a, t->begin)) * group_of(a);
+    slice->call = call;
+    slice->kernels = call->kernels;
+    slice->at = at;
+    slice->task = t;
+    slice->chunk = a->plan->sequence[t->begin].chunk;
+    slice->first_head = (int)opt_block_begin(a->n_kv_heads, t->n_head_blocks, head_block);
+    slice->n_heads =
+        (int)opt_block_begin(a->n_kv_heads, t->n_head_blocks, head_block + 1) - slice->first_head;
+    slice->first = opt_block_begin(n_rows, t->n_blocks, block);
+    slice->rows = (int)(opt_block_begin(n_rows, t->n_blocks, block + 1) - slice->first);
+    slice->padded_rows = (slice->rows + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+    slice->many = slice->rows > slice->kernels->few;
+    find_seen(slice);
+}
+
+struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int tile, int end) {
+    const struct cp_attention *a = slice->call->attention;
+    int c = a->plan->chunk_size, slot = key % c, n = c - slot < end - key ? c - slot : end - key;
+    size_t chunk = (size_t)slice->chunk[key / c];
+    size_t at = (chunk * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
+    size_t byte = at * (size_t)a->head_dim * cp_number_size(a->kv_type);
+    return (struct opt_run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
+}
+
+/* How many keys of the tile each row sees; a row of padding sees all. Returns 1 when all rows
+ * do. */
+static int see(const struct opt_slice *slice, int tile, int keys) {
+    int all = 1;
+    for (int i = 0; i < slice->padded_rows; i++) {
+        int seen = i < slice->rows ? slice->seen[i] - tile : keys;
+        seen = seen < 0 ? 0 : seen < keys ? seen : keys;
+        slice->at->seen[i] = (float)seen;
+        all = all && seen == keys;
+    }
+    return all;
+}
+
+void cp_opt_rescale(const struct opt_head *h) {
+    size_t stride = h->slice->call->sizes.stride;
+    for (int i = 0; i < h->slice->rows; i++) {
+        float *o = h->at.o + (size_t)i * stride;
+        if (h->at.factor[i] != 1.0F) {
+            h->slice->kernels->scale(o, o, h->at.factor[i], (int)stride);
+        }
+    }
+}
+
+int cp_opt_rows_alike(const struct opt_head *h, int i, int all, int keys, int *seen) {
+    int n = all ? h->slice->rows - i : 1;
+    *seen = all ? keys : (int)h->at.seen[i];
+    while (i + n < h->slice->rows && (int)h->at.seen[i + n] == *seen) {
+        n++;
+    }
+    return n;
+}
+
+static void keep(const struct opt_head *h) {
+    const struct opt_call *call = h->slice->call;
+    size_t stride = call->sizes.stride;
+    for (int i = 0; i < h->slice->rows; i++) {
+        size_t part = place(h, i, h->slice->task->first_part);
+        call->work.state[2 * part] = h->at.m[i];
+        call->work.state[2 * part + 1] = h->at.n[i];
+        memcpy(call->work.o + part * stride, h->at.o + (size_t)i * stride, stride * sizeof(float));
+    }
+}
+
+void cp_opt_slice(const struct opt_call *call, size_t number, const struct opt_scratch *scratch) {
+    struct opt_slice slice;
+    begin(&slice, call, number, scratch);
+    for (int x = 0; x < slice.n_heads; x++) { /* 1 */
+        struct opt_head h = cp_opt_head(&slice, x);
+        begin_head(&h);
+        slice.multiplied[x] = take_queries(&h);
+    }
+    for (int tile = slice.task->depth * call->attention->plan->chunk_size; tile < slice.end;
+         tile += CP_OPT_KEYS) {
+        int keys = slice.end - tile < CP_OPT_KEYS ? slice.end - tile : CP_OPT_KEYS;
+        int all = see(&slice, tile, keys); /* 2a */
+        if (!slice.many) {                 /* 2b */
+            cp_opt_tile_of_few(&slice, tile, keys, all);
+        }
+        for (int x = 0; x < slice.n_heads && slice.many; x++) { /* 2c */
+            struct opt_head h = cp_opt_head(&slice, x);
+            h.next_g = slice.first_head + (x + 1) % slice.n_heads;
+            h.next_tile = x + 1 < slice.n_heads ? tile : tile + CP_OPT_KEYS;
+            cp_opt_tile_of_many(&h, tile, keys, all);
+        }
+    }
+    for (int x = 0; x < slice.n_heads; x++) { /* 3 */
+        struct opt_head h = cp_opt_head(&slice, x);
+        keep(&h);
+    }
+}
