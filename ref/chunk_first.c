@@ -4,9 +4,10 @@
  * The phase reads each shared chunk once, for every query row that the chunk serves. An example:
  * chunks of 2 keys, three sequences of one query row each, h = 2 heads.
  *
- *   descriptor  chunk  serves sequences  positions of its keys
- *       0         0       0, 1, 2              0, 1
- *       1         1       0, 1                 2, 3
+ *   descriptor  chunk  serves sequences  positions of its keys      sequence  path
+ *       0         0       0, 1, 2              0, 1                     0     0 1 2
+ *       1         1       0, 1                 2, 3                     1     0 1 3
+ *                                                                       2     0 4
  *
  * CP_BUFFERED gives each (descriptor, query row, head) a partial result of its own. Descriptor 1
  * begins at row 3, because descriptor 0 has three query rows:
@@ -14,12 +15,14 @@
  *   place        0  1   2  3   4  5 | 6  7   8  9
  *   descriptor   0      0      0    | 1      1
  *   query row    0      1      2    | 0      1
+ *   head         0  1   0  1   0  1 | 0  1   0  1
  *
  * CP_MERGE_AT_ONCE has one partial result for each (query row, head), and merges each chunk into
  * it:
  *
  *   place            0  1      2  3      4  5
  *   query row        0         1         2
+ *   head             0  1      0  1      0  1
  *   descriptor 0     chunk 0   chunk 0   chunk 0
  *   descriptor 1     0 and 1   0 and 1   chunk 0
  *

@@ -6,8 +6,9 @@
  *
  *     check_descriptors()   A [0,3) at depth 0: nothing was covered there; covered_to[0] = 3
  *                           B [0,2) at depth 1: nothing was covered there; covered_to[1] = 2
- *     paths_are_covered()   sequences 0 and 1 share 2 chunks: 3 and 2 are above 0 and 1
- *                           sequence 2 shares 1 chunk: 3 is above 2
+ *     paths_are_covered()   sequence 0 shares 2 chunks: covered_to[0] and covered_to[1] are above 0
+ *                           sequence 1 shares 2 chunks: covered_to[0] and covered_to[1] are above 1
+ *                           sequence 2 shares 1 chunk: covered_to[0] is above 2
  *
  * If sequence 2 claimed 2 shared chunks, covered_to[1] = 2 would not be above 2: PLAN-3. */
 #include <stddef.h>

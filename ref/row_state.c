@@ -7,10 +7,10 @@
  *      of each descriptor that serves the sequence, in the order of the plan (CP_BUFFERED);
  *   3. compute the chunks that the sequence has alone, from first to last, and merge each.
  *
- * In the example of chunk_first.c, query row 1 and head 1 take place 1 * 2 + 1 = 3 when chunks were
- * merged at once. Otherwise they take place (0 + 1) * 2 + 1 = 3 of descriptor 0 and place (3 + 1) *
- * 2 + 1 = 9 of descriptor 1, whose partial results begin with row 3. Sequence 1 has chunk 3 alone:
- * path 0, 1, 3. */
+ * In the example of chunk_first.c, h is 2. Query row 1 and head 1 have place 1 * h + 1 = 3 where
+ * chunks were merged at once. Where each descriptor has places of its own, those of descriptor 0
+ * begin with row 0, and those of descriptor 1 with row 3. So they have places (0 + 1) * h + 1 = 3
+ * and (3 + 1) * h + 1 = 9. The path of sequence 1 is 0, 1, 3, of which it has chunk 3 alone. */
 #include "row_state_internal.h"
 
 #include "chunkproof/softmax.h"

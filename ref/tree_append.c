@@ -207,8 +207,8 @@ static void append_all(struct cp_tree *tree, int n, const int *sequence, const i
  *     1. Are the sequences there, in order, and not too deep? How many need a chunk? One: C and E
  *        have room for a token, D is full.
  *     2. The pool has none free: refused, and sequence 0 is unchanged too. It has one: go on.
- *     3. C becomes "5 20". Sequence 1 gets a new chunk G "21" below D. E becomes "8 22".
- *     4. Lengths have changed: step + 1. A path has changed, at G: epoch + 1, in append_one().
+ *     3. C becomes "5 20". Sequence 1 gets a new chunk F "21" below D. E becomes "8 22".
+ *     4. Lengths have changed: step + 1. A path has changed, at F: epoch + 1, in append_one().
  */
 int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const int *token) {
     int needed = 0;

@@ -337,7 +337,7 @@ Proof.
   - right; apply attn_reduce_n; assumption.
 Qed.
 
-(** empty * a = a = a * empty *)
+(** empty (+) a = a = a (+) empty *)
 Theorem merge_identity_left a : attn_reduce empty a = a.
 Proof. unfold attn_reduce; simpl; destruct (Req_EM_T 0 0); [reflexivity | contradiction]. Qed.
 
@@ -348,7 +348,7 @@ Proof.
   destruct (Req_EM_T (n a) 0); [lra|]; destruct (Req_EM_T 0 0); [reflexivity | contradiction].
 Qed.
 
-(** a * b = b * a *)
+(** a (+) b = b (+) a *)
 Theorem merge_commutative a b :
   well_formed a -> well_formed b -> attn_reduce a b = attn_reduce b a.
 Proof.
@@ -361,7 +361,7 @@ Proof.
   apply state_eq; simpl; [reflexivity | ring | intros i; ring].
 Qed.
 
-(** (a * b) * c = a * (b * c) *)
+(** (a (+) b) (+) c = a (+) (b (+) c) *)
 Theorem merge_associative a b c :
   well_formed a -> well_formed b -> well_formed c ->
   attn_reduce (attn_reduce a b) c = attn_reduce a (attn_reduce b c).

@@ -8,8 +8,8 @@
   lemma determined: \forall real x, y, m; scaled(x, m) == scaled(y, m) ==> x == y;
 */
 
-/* a * b = b * a. On return (a, a_o) is a * b and (b, b_o) is b * a; `c` is scratch for a copy of
- * a. */
+/* a (+) b = b (+) a. On return (a, a_o) is a (+) b and (b, b_o) is b (+) a; `c` is scratch for a
+ * copy of a. */
 /*@
   requires valid: \valid(a) && \valid(b) && \valid(c);
   requires valid_o: \valid(a_o + (0 .. d - 1)) && \valid(b_o + (0 .. d - 1)) &&
@@ -29,8 +29,8 @@ void merge_is_commutative(struct cp_state *a, double *a_o, struct cp_state *b, d
     cp_attn_reduce(b, b_o, c, c_o, d);
 }
 
-/* (a * b) * c = a * (b * c). On return (a, a_o) is the former and (x, x_o), a copy of a on entry,
- * is the latter. */
+/* (a (+) b) (+) c = a (+) (b (+) c). On return (a, a_o) is the former and (x, x_o), a copy of a on
+ * entry, is the latter. */
 /*@
   requires valid: \valid(a) && \valid(b) && \valid(c) && \valid(x);
   requires valid_o: \valid(a_o + (0 .. d - 1)) && \valid(b_o + (0 .. d - 1)) &&
