@@ -520,27 +520,6 @@ static void spoil(const struct gate_problem *p, struct gate_arrays *a, int row, 
     free(r.k);
 }
 
-/* A verdict without a name would be printed as NULL. */
-static void every_verdict_has_its_own_name(void **state) {
-    (void)state;
-    for (int i = 0; i < GATE_VERDICTS; i++) {
-        assert_non_null(gate_verdict_names[i]);
-        for (int j = 0; j < i; j++) {
-            assert_string_not_equal(gate_verdict_names[i], gate_verdict_names[j]);
-        }
-    }
-}
-
-static void verdicts_of_numbers_are_told_apart(void **state) {
-    (void)state;
-    for (int i = 0; i < GATE_VERDICTS; i++) {
-        int expected = strcmp(gate_verdict_names[i], "wrong") == 0 ||
-                       strcmp(gate_verdict_names[i], "depends-on-others") == 0 ||
-                       strcmp(gate_verdict_names[i], "not-a-number") == 0;
-        assert_int_equal(gate_is_of_numbers((enum gate_verdict)i), expected);
-    }
-}
-
 /* GATE-1 */
 static void wrong_numbers_are_found(void **state) {
     int no_key = 0, n = 0;
@@ -608,8 +587,6 @@ int main(void) {
         cmocka_unit_test(a_selected_key_is_seen),
         cmocka_unit_test(a_key_more_or_less_is_seen),
         cmocka_unit_test(light_keys_count_alone),
-        cmocka_unit_test(every_verdict_has_its_own_name),
-        cmocka_unit_test(verdicts_of_numbers_are_told_apart),
         cmocka_unit_test(wrong_numbers_are_found),
         cmocka_unit_test(wrong_writes_are_found),
     };
