@@ -38,9 +38,9 @@ static int axes_of(const struct explain_mistake *row) {
 
 /* How many values an axis has that are numbered: 0 where a row of a case says how many. */
 static int values_of(const struct explain_axis *axis) {
-    return axis->walk == WALK_VALUES                             ? axis->to
+    return axis->walk == WALK_VALUES                            ? axis->to
            : axis->walk == WALK_EACH || axis->walk == WALK_WAYS ? axis->to - axis->from + 1
-                                                                 : 0;
+                                                                : 0;
 }
 
 static void check_letters(const struct explain_mistake *row) {
