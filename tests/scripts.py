@@ -21,6 +21,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 SCRIPTS = os.path.join(ROOT, "scripts")
 sys.path.insert(0, SCRIPTS)
 
+import coverage  # noqa: E402
 import report as paper  # noqa: E402
 import run_tests  # noqa: E402
 import verify  # noqa: E402
@@ -258,6 +259,65 @@ class RunTests(unittest.TestCase):
         for status, output in ((0, ""), (0, "1..2\nok 1\n"), (-11, "ok 1\n"), (99, "ok 1\n"),
                                (None, "ok 1\n"), (0, "not ok 1 - a\n")):
             self.assertGreater(self.judged(status, output)[1], 0, (status, output))
+
+
+class Coverage(InDirectory):
+    THREADS, ROUNDS = 4, 20000000
+    SOURCE = """#include <pthread.h>
+static int kind(int i) {
+    switch (i % 2) {
+    case 0:
+        return 1;
+    default:
+        return 2;
+    }
+}
+static void *work(void *none) {
+    for (int i = 0; i < ROUNDS; i++) {
+        (void)kind(i);
+    }
+    return none;
+}
+int main(void) {
+    pthread_t thread[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&thread[i], 0, work, 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], 0);
+    }
+    return 0;
+}
+"""
+
+    def counts(self, flags):
+        """{line: how often it ran}."""
+        with open(os.path.join(self.directory, "one.c"), "w", encoding="utf-8") as file:
+            file.write(self.SOURCE)
+        numbers = [f"-DTHREADS={self.THREADS}", f"-DROUNDS={self.ROUNDS}"]
+        for command in (["gcc", *flags.split(), *numbers, "-c", "one.c"],
+                        ["gcc", "--coverage", "-pthread", "one.o", "-o", "one"], ["./one"]):
+            subprocess.run(command, check=True, cwd=self.directory)
+        done = subprocess.run(["gcov", "--json-format", "--stdout", "one.gcda"], check=True,
+                              capture_output=True, text=True, cwd=self.directory)
+        lines = json.loads(done.stdout)["files"][0]["lines"]
+        return {line["line_number"]: line["count"] for line in lines}
+
+    def test_threads_lose_no_counts(self):
+        lines, calls = self.counts(coverage.COUNTS), self.THREADS * self.ROUNDS
+        self.assertEqual([lines[line] for line in (3, 5, 7)], [calls, calls // 2, calls // 2])
+
+    def test_a_negative_count_is_refused(self):
+        info = os.path.join(self.directory, "coverage.info")
+        for row, right in (("DA:3,7", True), ("DA:3,-7", False), ("BRDA:3,0,1,2", True),
+                           ("BRDA:3,0,1,-", True), ("BRDA:3,0,1,-16", False)):
+            with open(info, "w", encoding="utf-8") as file:
+                file.write(f"SF:{os.path.abspath('ref/number.c')}\n{row}\nend_of_record\n")
+            if right:
+                self.assertEqual(list(coverage.read(info)), ["ref/number.c"])
+            else:
+                with self.assertRaises(SystemExit, msg=row):
+                    coverage.read(info)
 
 
 class Layers(InDirectory):
