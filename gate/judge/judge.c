@@ -275,10 +275,10 @@ struct kind_of_write {
     const char *before; /* the words around the place, in a finding's text */
     const char *after;
 };
-static const struct kind_of_write unwritten = {GATE_UNWRITTEN, "GATE-3", ", ", " was not written"},
-                                  other_bits = {GATE_OTHER_BITS, "GATE-4", ", ",
-                                                " differs between two runs of the same call"},
-                                  in_a_gap = {GATE_WROTE_BETWEEN, "GATE-3",
+static const struct kind_of_write unwritten = {GATE_UNWRITTEN, "GATE-3", ", ", " was not written"};
+static const struct kind_of_write other_bits = {GATE_OTHER_BITS, "GATE-4", ", ",
+                                                " differs between two runs of the same call"};
+static const struct kind_of_write in_a_gap = {GATE_WROTE_BETWEEN, "GATE-3",
                                               " was written past the end of ",
                                               ": in the gap between rows, which belongs to no row"};
 

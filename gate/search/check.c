@@ -33,13 +33,13 @@
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
 #define SIMULATED  8    /* how many times smaller cases are for the executor of CUDA kernels */
 #define AGAIN      6    /* after each case whose index is a multiple, an earlier case runs again */
-#define KEPT       2    /* that earlier case: the last right one with index % AGAIN == KEPT */
+#define KEPT       2    /* ... that with index % AGAIN == KEPT, or else the first right one since */
 #define CLOSER     3    /* each so many cases, one is also held to closer declarations */
 #define HANGS      3    /* after so many nothing more is asked */
 #define REFUSALS   3    /* after so many refused cases, and none taken: the kernel takes none */
-#define MOST_PAIRS 96   /* how many rows and heads are judged in a long case: */
-#define LONG_PAIRS 6
-#define LONG_KEYS  8192
+#define MOST_PAIRS 96   /* so many pairs (row, head) of a case are judged at most; */
+#define LONG_PAIRS 6    /* so many where some sequence has */
+#define LONG_KEYS  8192 /* so many keys */
 
 const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NULL};
 static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
