@@ -127,31 +127,8 @@ static void frequent_findings_come_first(void **state) {
     assert_memory_equal(order, expected, sizeof expected);
 }
 
-/* A verdict without a name would be printed as NULL. */
-static void every_verdict_has_its_own_name(void **state) {
-    (void)state;
-    for (int i = 0; i < GATE_VERDICTS; i++) {
-        assert_non_null(gate_verdict_names[i]);
-        for (int j = 0; j < i; j++) {
-            assert_string_not_equal(gate_verdict_names[i], gate_verdict_names[j]);
-        }
-    }
-}
-
-static void verdicts_of_numbers_are_told_apart(void **state) {
-    (void)state;
-    for (int i = 0; i < GATE_VERDICTS; i++) {
-        int expected = strcmp(gate_verdict_names[i], "wrong") == 0 ||
-                       strcmp(gate_verdict_names[i], "depends-on-others") == 0 ||
-                       strcmp(gate_verdict_names[i], "not-a-number") == 0;
-        assert_int_equal(gate_is_of_numbers((enum gate_verdict)i), expected);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_verdict_has_its_own_name),
-        cmocka_unit_test(verdicts_of_numbers_are_told_apart),
         cmocka_unit_test(intervals_have_no_gaps),
         cmocka_unit_test(strange_texts_are_made_clean),
         cmocka_unit_test(strange_findings_are_reported),
