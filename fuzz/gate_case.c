@@ -39,7 +39,8 @@ static void check_recipe(const struct gate_recipe *r) {
         is_within(r->chunk_size, 1, CP_MAX_CHUNK_SIZE) && is_within(r->scale, 1, 1000) &&
         is_within(r->layout, 0, GATE_LAYOUTS - 1) && is_within(r->values, 0, GATE_VALUES - 1) &&
         is_within(r->queries, 0, GATE_QUERIES - 1) && is_within(r->padding, 0, GATE_PADDINGS - 1) &&
-        is_within(r->n_ops, 0, GATE_MOST_OPS);
+        is_within(r->n_ops, 0, GATE_MOST_OPS) && is_within(r->sequences, 0, GATE_MOST_SEQUENCES) &&
+        is_within(r->rows, 0, GATE_MOST_ROWS) && is_within(r->pool, 0, GATE_MOST_POOL);
     for (int i = 0; i < r->n_ops; i++) {
         const struct gate_op *op = &r->op[i];
         right = right && is_within(op->kind, 0, GATE_OPS - 1) && op->sequence >= 0 &&
@@ -76,7 +77,8 @@ static void make(const struct gate_recipe *recipe) {
     for (int i = 0; i < recipe->n_ops; i++) {
         tokens += recipe->op[i].tokens + recipe->op[i].own;
     }
-    if (tokens > MOST_TOKENS || recipe->n_heads * recipe->head_dim > MOST_NUMBERS) {
+    if (tokens > MOST_TOKENS || recipe->sequences > MOST_TOKENS || recipe->rows > MOST_TOKENS ||
+        recipe->n_heads * recipe->head_dim > MOST_NUMBERS) {
         return;
     }
     if (gate_problem_new(&problem, recipe, &plain) != 0) {

@@ -92,8 +92,9 @@ void gate_options_help(FILE *file) {
         "  --seed N              another seed gives other cases; equal seeds give equal cases (1)\n"
         "  --cases N             how many cases, instead of the tier's number\n"
         "  --case I              only case I\n"
-        "  --shape h=32,h_kv=8,d=128,c=16\n"
-        "                        only these sizes; each may be left out\n"
+        "  --shape h=32,h_kv=8,d=128,c=16,group=4,b=64,rows=128,keys=4096\n"
+        "                        only these sizes; each may be left out. group: h / h_kv; b:\n"
+        "                        sequences; rows: query rows of each; keys: of the longest\n"
         "  --first               stop at the first finding\n"
         "  --rules               also say what other acceptance rules make of the results\n"
         "\n"
@@ -140,12 +141,42 @@ static int read_size(const struct gate_options *o, const char *name, const char 
     return 0;
 }
 
+/* Do the sizes go together? */
+static int check_shape(const struct gate_options *o, const struct gate_shape *s) {
+    if (s->n_heads > 0 && s->n_kv_heads > 0 && s->n_heads % s->n_kv_heads != 0) {
+        return argument_refuse(
+            o->command, "--shape: h must be a multiple of h_kv, but %d is not a multiple of %d",
+            s->n_heads, s->n_kv_heads);
+    }
+    if (s->n_heads > 0 && s->group > 0 &&
+        (s->n_heads % s->group != 0 ||
+         (s->n_kv_heads > 0 && s->n_heads != s->n_kv_heads * s->group))) {
+        return argument_refuse(o->command,
+                               "--shape: h must be group times h_kv, but %d is not for group %d",
+                               s->n_heads, s->group);
+    }
+    if (s->chunk_size > 0 && s->keys > s->chunk_size * CP_MAX_DEPTH) {
+        return argument_refuse(o->command, "--shape: a path has at most %d chunks: %d keys of c %d",
+                               CP_MAX_DEPTH, s->chunk_size * CP_MAX_DEPTH, s->chunk_size);
+    }
+    if (s->n_kv_heads * s->group > 1024) {
+        return argument_refuse(o->command, "--shape: h is at most 1024, not %d",
+                               s->n_kv_heads * s->group);
+    }
+    return 0;
+}
+
 /* Cut at the commas: a copy. */
 static int read_shape(const struct gate_options *o, const char *text, struct gate_shape *shape) {
     static char h[] = "h", h_kv[] = "h_kv", d[] = "d", c[] = "c";
-    char *const sizes[] = {h, h_kv, d, c, NULL};
-    const int most[] = {1024, 1024, 4096, CP_MAX_CHUNK_SIZE};
-    int *const to[] = {&shape->n_heads, &shape->n_kv_heads, &shape->head_dim, &shape->chunk_size};
+    static char group[] = "group", b[] = "b", rows[] = "rows", keys[] = "keys";
+    char *const sizes[] = {h, h_kv, d, c, group, b, rows, keys, NULL};
+    const int most[] = {1024,           1024,
+                        4096,           CP_MAX_CHUNK_SIZE,
+                        1024,           GATE_MOST_SEQUENCES,
+                        GATE_MOST_ROWS, CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE};
+    int *const to[] = {&shape->n_heads, &shape->n_kv_heads, &shape->head_dim, &shape->chunk_size,
+                       &shape->group,   &shape->sequences,  &shape->rows,     &shape->keys};
     char copy[128], *rest = copy, *value;
     size_t length = strlen(text);
     if (length >= sizeof copy) {
@@ -161,19 +192,15 @@ static int read_shape(const struct gate_options *o, const char *text, struct gat
         if (which < 0) {
             return argument_refuse(
                 o->command,
-                "--shape: unknown size '%s'; the sizes are h, h_kv, d and c, as in h=32,h_kv=8",
+                "--shape: unknown size '%s'; the sizes are h, h_kv, d, c, group, b, rows and keys, "
+                "as in h=32,h_kv=8",
                 value);
         }
         if (read_size(o, sizes[which], value, most[which], to[which]) != 0) {
             return -1;
         }
     }
-    if (shape->n_heads > 0 && shape->n_kv_heads > 0 && shape->n_heads % shape->n_kv_heads != 0) {
-        return argument_refuse(
-            o->command, "--shape: h must be a multiple of h_kv, but %d is not a multiple of %d",
-            shape->n_heads, shape->n_kv_heads);
-    }
-    return 0;
+    return check_shape(o, shape);
 }
 
 /* Where the text of an option is kept as it is; NULL: that option's text is read. */

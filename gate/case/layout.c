@@ -10,16 +10,15 @@
 #include "gate/case/layout.h"
 #include "gate/runner/arena.h"
 
-#define SPREAD        16   /* elements behind a row of d, */
-#define SPREAD_CHUNKS 48   /* and behind a chunk */
-#define FAR_CHUNKS    1000 /* at most: each is a mapping of its own */
+#define SPREAD        16 /* elements behind a row of d, */
+#define SPREAD_CHUNKS 48 /* and behind a chunk */
 
 /* Strides of an array with three indices before that of the number; x is the outermost. */
 struct strides {
     long long x, y, z;
     long long width;    /* a row of d, and what is spread behind it */
     long long elements; /* of the whole array */
-    long long far;      /* x as a kernel sees it where chunks are far apart, or 0 */
+    long long far;      /* x as a kernel sees it where chunks are mapped once more, or 0 */
 };
 
 /* The gaps: after each d numbers, and after each x. */
@@ -52,21 +51,23 @@ static long long round_up(long long n, long long multiple) {
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* The chunks become whole pages, and every second one is beyond 2^32 elements. `times` scales
- * the distance. */
+/* The chunks become whole pages. Where they are far apart, every second one is beyond 2^32
+ * elements, and `times` scales the distance. In a large pool they follow one another. */
 static void lay_far(struct strides *s, const struct gate_problem *p, int times) {
     long long page = (long long)(run_page() / cp_number_size(p->kv_type));
     long long half = (p->capacity + 1) / 2;
     s->x = round_up(s->x, page);
     s->elements = p->capacity * s->x;
-    s->far = round_up(times * ((1LL << 32) / (half > 0 ? half : 1)) + s->x, page);
+    s->far = p->number != NULL
+                 ? s->x
+                 : round_up(times * ((1LL << 32) / (half > 0 ? half : 1)) + s->x, page);
 }
 
 static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int times) {
     const struct gate_recipe *r = &p->recipe;
     struct strides s = strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim,
                                   slots_first, spread_of(p, times));
-    if (p->is_far && p->capacity <= FAR_CHUNKS) {
+    if (p->number != NULL || (p->is_far && p->capacity <= RUN_FAR_CHUNKS)) {
         lay_far(&s, p, times);
     }
     return s;
@@ -197,7 +198,19 @@ static int copy(struct gate_arrays *a, enum run_buffer buffer, const void *from,
     return 0;
 }
 
-static int make_lists(struct gate_arrays *a, const struct gate_problem *p) {
+/* The numbers of chunks as the kernel sees them. */
+static void number_chunks(struct gate_arrays *a, const struct gate_problem *p) {
+    int *table = (int *)(void *)a->memory[RUN_TABLE];
+    struct cp_shared_chunk *shared = (struct cp_shared_chunk *)(void *)a->memory[RUN_SHARED];
+    for (int i = 0; i < p->b * p->table_width; i++) {
+        table[i] = table[i] >= 0 ? gate_chunk_number(p, table[i]) : table[i];
+    }
+    for (int i = 0; i < p->n_shared; i++) {
+        shared[i].chunk = gate_chunk_number(p, shared[i].chunk);
+    }
+}
+
+static int copy_lists(struct gate_arrays *a, const struct gate_problem *p) {
     size_t b = (size_t)p->b, size = sizeof(int);
     return copy(a, RUN_N_TOKENS, p->n_tokens, b * size) == 0 &&
                    copy(a, RUN_QUERY_BEGIN, p->query_begin, (b + 1) * size) == 0 &&
@@ -206,6 +219,14 @@ static int make_lists(struct gate_arrays *a, const struct gate_problem *p) {
                    copy(a, RUN_N_SHARED_CHUNKS, p->n_shared_chunks, b * size) == 0
                ? 0
                : -1;
+}
+
+static int make_lists(struct gate_arrays *a, const struct gate_problem *p) {
+    if (copy_lists(a, p) != 0) {
+        return -1;
+    }
+    number_chunks(a, p);
+    return 0;
 }
 
 static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
@@ -248,7 +269,7 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
                                     .n_kv_heads = r->n_kv_heads,
                                     .head_dim = r->head_dim,
                                     .chunk_size = r->chunk_size,
-                                    .capacity = p->capacity,
+                                    .capacity = p->pool,
                                     .scale = p->scale,
                                     .table_width = p->table_width,
                                     .n_shared = p->n_shared,
@@ -286,6 +307,7 @@ static struct run_far far_of(const struct gate_problem *p, const struct strides 
     struct run_far far = {0};
     if (s->far > 0) {
         far.n = p->capacity;
+        far.pool = p->number != NULL ? p->pool : 0;
         far.chunk = (size_t)s->x * size;
         far.stride = (size_t)s->far * size;
         far.elements = s->far;
@@ -301,6 +323,7 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     a->run.call.v_chunk = s.v.x;
     a->run.far[0] = far_of(p, &s.k);
     a->run.far[1] = far_of(p, &s.v);
+    a->run.far_number = p->number;
     if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0) {
         gate_arrays_free(a);
         return -1;

@@ -10,6 +10,7 @@
 #include "chunkproof/plan.h"
 #include "chunkproof/tree.h"
 #include "cli/base/random.h"
+#include "gate/runner/runner.h"
 
 #define SPARE 3 /* chunks of the pool that nobody uses */
 
@@ -18,10 +19,16 @@
 /* The operations, as far as they have come. */
 struct growth {
     struct cp_tree *tree;
-    int *token; /* room for one prompt */
-    int next;   /* a token that was never used */
+    int *token;  /* room for one prompt */
+    int next;    /* a token that was never used */
+    int longest; /* tokens of a prompt, at most */
     long long id;
 };
+
+/* One more sequence of `sequences` has at most so many tokens of its own. */
+static int most_own(const struct gate_recipe *r) {
+    return 2 * r->chunk_size + 1;
+}
 
 /* The longest prompt, and more chunks than are ever in use at once. */
 static void measure(const struct gate_recipe *r, int *longest, int *chunks) {
@@ -41,6 +48,7 @@ static void measure(const struct gate_recipe *r, int *longest, int *chunks) {
             *chunks += 1;
         }
     }
+    *chunks += r->sequences * (most_own(r) / r->chunk_size + 2);
 }
 
 static void join(struct growth *g, const struct gate_op *op) {
@@ -73,10 +81,29 @@ static void grow(struct growth *g, const struct gate_op *op) {
     }
 }
 
+/* Others join, or leave, until there are as many sequences as the recipe says. One that joins shares
+ * some tokens with another, or all, up to the longest prompt. */
+static void fill_up(struct growth *g, const struct gate_recipe *r) {
+    struct prng random = {r->seed ^ 0xC20DEDULL};
+    while (r->sequences > 0 && g->tree->n_sequences > r->sequences) {
+        grow(g, &(struct gate_op){GATE_LEAVE, g->tree->n_sequences - 1, 0, 0});
+    }
+    while (g->tree->n_sequences < r->sequences) {
+        int s = prng_below(&random, g->tree->n_sequences), before = g->tree->n_sequences;
+        int length = cp_tree_length(g->tree, s), room = g->longest - length;
+        int own = prng_below(&random, most_own(r) + 1), all = prng_below(&random, 4) > 0;
+        grow(g, &(struct gate_op){GATE_JOIN, s, all ? length : prng_below(&random, length + 1),
+                                  own < room ? own : room});
+        if (g->tree->n_sequences == before) { /* no chunk is left */
+            return;
+        }
+    }
+}
+
 struct cp_tree *gate_tree_new(const struct gate_recipe *r) {
     int longest, chunks;
     measure(r, &longest, &chunks);
-    struct growth g = {NULL, NULL, 1, 1};
+    struct growth g = {NULL, NULL, 1, longest, 1};
     g.token = malloc((size_t)longest * sizeof *g.token);
     if (g.token != NULL && cp_tree_new(&g.tree, chunks, r->chunk_size, 0) == CP_OK) {
         for (int i = 0; i < r->n_ops; i++) {
@@ -85,6 +112,7 @@ struct cp_tree *gate_tree_new(const struct gate_recipe *r) {
         if (g.tree->n_sequences == 0) {
             grow(&g, &(struct gate_op){GATE_JOIN, 0, 0, 1});
         }
+        fill_up(&g, r);
     }
     free(g.token);
     return g.tree;
@@ -131,8 +159,33 @@ static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
     return number;
 }
 
-static int queries_of(struct prng *random, enum gate_queries kind, int n_tokens) {
+/* Numbers in the kernel's pool: one in each of `capacity` equal parts of it, at random, and the
+ * last number of all. 0, or -1: no memory. */
+static int spread_over_pool(struct gate_problem *p) {
+    struct prng random = {p->seed ^ 0x9001ULL};
+    if (p->pool <= p->capacity || p->capacity > RUN_FAR_CHUNKS) {
+        p->pool = p->capacity;
+        return 0;
+    }
+    p->number = allocate((size_t)p->capacity, sizeof(int));
+    for (int i = 0; p->number != NULL && i < p->capacity; i++) {
+        long long begin = (long long)i * p->pool / p->capacity;
+        long long end = (i + 1LL) * p->pool / p->capacity;
+        p->number[i] = (int)begin + prng_below(&random, (int)(end - begin));
+    }
+    if (p->number == NULL) {
+        return -1;
+    }
+    p->number[p->capacity - 1] = p->pool - 1;
+    return 0;
+}
+
+static int queries_of(struct prng *random, const struct gate_recipe *r, int s, int n_tokens) {
+    enum gate_queries kind = r->queries;
     int several = prng_below(random, 5);
+    if (r->rows > 0 && (kind == GATE_DECODE || s == 0 || several % 2 == 1)) {
+        return r->rows;
+    }
     if (kind == GATE_DECODE) {
         return 1;
     }
@@ -177,7 +230,7 @@ static void fill_plan(struct gate_problem *p, const struct cp_plan *plan, const 
             p->table[s * p->table_width + i] = i < path->n_chunks ? number[path->chunk[i]] : -1;
         }
         p->query_begin[s + 1] =
-            p->query_begin[s] + queries_of(&random, p->recipe.queries, path->n_tokens);
+            p->query_begin[s] + queries_of(&random, &p->recipe, s, path->n_tokens);
     }
     p->n_rows = p->query_begin[p->b];
 }
@@ -188,7 +241,7 @@ static int make_plan(struct gate_problem *p, const struct cp_tree *tree) {
     if (cp_plan_new(&plan) == CP_OK) {
         cp_plan_build(plan, tree);
         number = scatter(p, plan);
-        if (number != NULL && allocate_plan(p, plan) == 0) {
+        if (number != NULL && spread_over_pool(p) == 0 && allocate_plan(p, plan) == 0) {
             fill_plan(p, plan, number);
             result = 0;
         }
@@ -225,15 +278,19 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->out_type = kernel->out_type;
     p->lse_type = recipe->without_lse ? CP_NO_LSE : kernel->lse_type;
     p->scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
-    p->is_far = (recipe->layout & GATE_FAR) != 0 && kernel->memory == CP_HOST_MEMORY;
+    int on_host = kernel->memory == CP_HOST_MEMORY;
+    p->pool = on_host ? recipe->pool : 0;
+    p->is_far = on_host && (recipe->layout & GATE_FAR) != 0;
 }
 
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
                                        const struct cp_kernel *kernel) {
     struct gate_problem p;
     describe(&p, recipe, kernel, recipe->seed);
-    p.b = p.n_rows = recipe->n_ops;
+    p.b = recipe->sequences > 0 ? recipe->sequences : recipe->n_ops;
+    p.n_rows = p.b * (recipe->rows > 0 ? recipe->rows : 1);
     p.capacity = p.table_width = 4 * recipe->n_ops;
+    p.pool = p.pool > p.capacity ? p.pool : p.capacity;
     return p;
 }
 
@@ -269,7 +326,8 @@ int gate_problem_renew(struct gate_problem *p, const struct gate_recipe *recipe,
 
 void gate_problem_free(struct gate_problem *p) {
     void *memory[] = {p->n_tokens, p->query_begin, p->table, p->n_shared_chunks,
-                      p->shared,   p->q,           p->k,     p->v};
+                      p->number,   p->shared,      p->q,     p->k,
+                      p->v};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         free(memory[i]);
     }
@@ -337,6 +395,7 @@ int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *wh
 
 void gate_problem_free_alone(struct gate_problem *alone) {
     alone->k = alone->v = NULL; /* the whole's */
+    alone->number = NULL;
     gate_problem_free(alone);
 }
 
@@ -356,6 +415,10 @@ int gate_sequence_of(const struct gate_problem *p, int row) {
         s++;
     }
     return s;
+}
+
+int gate_chunk_number(const struct gate_problem *p, int chunk) {
+    return p->number != NULL ? p->number[chunk] : chunk;
 }
 
 int gate_visible(const struct gate_problem *p, int row) {

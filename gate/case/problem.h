@@ -15,7 +15,11 @@ struct gate_problem {
     struct gate_recipe recipe;
     int q_type, kv_type, out_type, lse_type; /* number formats of the kernel */
     int is_far;                              /* 1: chunks lie far apart */
-    int b, n_rows, capacity;
+    int b, n_rows;
+    int capacity; /* chunks that have numbers here; `table` and `shared` count them */
+    /* Chunks of the pool that the kernel sees, >= capacity, and the number that each of the
+     * capacity ones has there; NULL: the same one. */
+    int pool, *number;
     int *n_tokens, *query_begin, *table, *n_shared_chunks;
     int table_width;
     int n_shared;
@@ -64,5 +68,8 @@ void gate_problem_free_alone(struct gate_problem *alone);
 size_t gate_key_at(const struct gate_problem *problem, int sequence, int j, int kv_head);
 int gate_sequence_of(const struct gate_problem *problem, int row);
 int gate_visible(const struct gate_problem *problem, int row);
+
+/* A chunk's number in the pool that the kernel sees. */
+int gate_chunk_number(const struct gate_problem *problem, int chunk);
 
 #endif

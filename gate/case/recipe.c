@@ -6,18 +6,21 @@
 #include "cli/base/random.h"
 #include "gate/case/problem.h"
 #include "gate/case/recipe.h"
+#include "gate/case/serving.h"
 
 /* GATE-7: in integers. */
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-#define LONG_EVERY 32 /* one recipe in so many has */
-#define DEEP_EVERY 40
-#define WIDE_EVERY 24
-#define FAR_EVERY  20
-#define FAR_FIRST  3  /* attempts: a kernel may refuse such strides */
-#define ODD_EVERY  11 /* has a head dimension that no vector divides, */
-#define ODD_FIRST  2  /* in the first attempts */
-#define WIDE_FIRST 8  /* attempts with wide heads, before the kernel is assumed to refuse them */
+#define LONG_EVERY  32 /* one recipe in so many has */
+#define DEEP_EVERY  40
+#define WIDE_EVERY  24
+#define FAR_EVERY   20
+#define FAR_FIRST   3  /* attempts: a kernel may refuse such strides */
+#define SERVE_EVERY 25 /* has sizes of a server, */
+#define SERVE_FIRST 12 /* in the first attempts */
+#define ODD_EVERY   11 /* has a head dimension that no vector divides, */
+#define ODD_FIRST   2  /* in the first attempts */
+#define WIDE_FIRST  8  /* attempts with wide heads, before the kernel is assumed to refuse them */
 #define ONE_EVERY                                                                                  \
     17 /* is one sequence with few keys and one K/V head, run again with other numbers */
 #define ONE_FIRST 3
@@ -184,7 +187,8 @@ static void make_wide(struct gate_recipe *r, struct prng *random, long long n, i
 
 /* Chooses query heads as a multiple of K/V heads, even where one of the two is given. */
 static void apply(struct gate_recipe *r, const struct gate_shape *shape) {
-    int group = r->n_heads / r->n_kv_heads;
+    int group = shape->group > 0 ? shape->group : r->n_heads / r->n_kv_heads;
+    r->n_heads = r->n_kv_heads * group;
     r->head_dim = shape->head_dim > 0 ? shape->head_dim : r->head_dim;
     r->chunk_size = shape->chunk_size > 0 ? shape->chunk_size : r->chunk_size;
     if (shape->n_kv_heads > 0) {
@@ -193,9 +197,51 @@ static void apply(struct gate_recipe *r, const struct gate_shape *shape) {
     }
     if (shape->n_heads > 0) {
         r->n_heads = shape->n_heads;
+        r->n_kv_heads = shape->group > 0 ? shape->n_heads / shape->group : r->n_kv_heads;
         while (r->n_heads % r->n_kv_heads != 0) {
             r->n_kv_heads--;
         }
+    }
+    r->sequences = shape->sequences > 0 ? shape->sequences : r->sequences;
+    if (shape->rows > 0) {
+        r->rows = shape->rows;
+        r->queries = GATE_DECODE;
+    }
+}
+
+#define MOST_TIMES 20 /* as much work as an ordinary recipe, with a number of keys that is wanted */
+
+/* Reduces sizes that nobody asked for: so many keys, rows or sequences would take long. */
+static void fit(struct gate_recipe *r, const struct gate_shape *shape, int keys, long long work) {
+    int n = r->sequences > r->n_ops ? r->sequences : r->n_ops, rows = r->rows > 0 ? r->rows : 1;
+    long long of_head = (long long)keys * n * rows;
+    r->queries = GATE_DECODE;
+    if (of_head * r->n_heads * r->head_dim > MOST_TIMES * work && shape->n_heads == 0) {
+        r->n_kv_heads = shape->n_kv_heads > 0 ? shape->n_kv_heads : 1;
+        r->n_heads = r->n_kv_heads * (shape->group > 0 ? shape->group : 1);
+    }
+    if (of_head * r->n_heads * r->head_dim > MOST_TIMES * work && shape->head_dim == 0) {
+        r->head_dim = 64;
+    }
+    while ((long long)r->chunk_size * CP_MAX_DEPTH < keys && shape->chunk_size == 0) {
+        r->chunk_size *= 2;
+    }
+}
+
+/* The first sequence has as many keys as are wanted, or enough for its rows. The others share some
+ * of them, and none has more. */
+static void make_keys(struct gate_recipe *r, struct prng *random, const struct gate_shape *shape,
+                      long long work) {
+    int keys = shape->keys > 0   ? shape->keys
+               : shape->rows > 0 ? shape->rows + prng_below(random, 2 * shape->rows)
+                                 : 20 + prng_below(random, 60);
+    r->n_ops = 1 + prng_below(random, 3);
+    fit(r, shape, keys, work);
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
+    for (int i = 1; i < r->n_ops; i++) {
+        int shared = tokens_near(random, r->chunk_size, keys), own = prng_below(random, 40);
+        r->op[i] = (struct gate_op){GATE_JOIN, prng_below(random, 64), shared,
+                                    own < keys - shared ? own : keys - shared};
     }
 }
 
@@ -220,7 +266,7 @@ static void make_one(struct gate_recipe *r, struct prng *random) {
 
 void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long index, int attempt,
                       long long work, const struct gate_shape *shape) {
-    static const struct gate_shape any = {0, 0, 0, 0};
+    static const struct gate_shape any = {.n_heads = 0};
     const struct gate_shape *wanted = shape != NULL ? shape : &any;
     static const int head_dims[] = {64, 128, 32, 80, 96, 256, 16, 128, 64, 40, 100, 320};
     static const int odd_head_dims[] = {17, 66, 33, 50, 7, 121, 1, 130, 3};
@@ -251,6 +297,18 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     int any_size = work > GATE_SMALL_WORK;
     if (attempt < FAR_FIRST && index % FAR_EVERY == FAR_EVERY / 2 + index / FAR_EVERY % 8) {
         r->layout |= GATE_FAR;
+    }
+    if (wanted->keys > 0 || wanted->rows > 0 || wanted->sequences > 0) {
+        apply(r, wanted);
+        make_keys(r, &random, wanted, work);
+        return;
+    }
+    if (work >= GATE_SERVING_WORK && attempt < SERVE_FIRST &&
+        index % SERVE_EVERY == SERVE_EVERY / 2 + index / SERVE_EVERY % 8) {
+        gate_recipe_serve(r, &random, index / SERVE_EVERY, work);
+        apply(r, wanted);
+        shorten(r);
+        return;
     }
     if (any_size && index % LONG_EVERY == LONG_EVERY / 2 + index / LONG_EVERY % 8) {
         /* other values each time */
@@ -291,6 +349,19 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     }
 }
 
+static void print_queries(const struct gate_recipe *r, char *text, size_t size) {
+    static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
+                                          "as many query rows as keys or more, up to 8 each",
+                                          "up to 40 query rows each"};
+    const char *others = r->queries == GATE_DECODE ? " each" : " for some, else ";
+    if (r->rows == 0) {
+        (void)snprintf(text, size, "%s", queries[r->queries]);
+    } else {
+        (void)snprintf(text, size, "%d query row%s%s%s", r->rows, r->rows == 1 ? "" : "s", others,
+                       r->queries == GATE_DECODE ? "" : queries[r->queries]);
+    }
+}
+
 /* Describes the sequences after all operations: "2 sequences of 7 keys at most". *grown: the
  * keys of the longest sequence when the case runs again with more keys, else 0. */
 static void print_sequences(const struct gate_recipe *r, char *text, size_t size, int *grown) {
@@ -308,24 +379,24 @@ static void print_sequences(const struct gate_recipe *r, char *text, size_t size
 }
 
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
-    static const char *const queries[] = {"one query row each", "0 to 4 query rows each",
-                                          "as many query rows as keys or more, up to 8 each",
-                                          "up to 40 query rows each"};
     static const char *const layouts[] = {
         "K [slot][head]",   "V in the opposite order to K",   "Q [head][row]",
         "gaps after rows",  "out in the opposite order to Q", "gaps after chunks",
         "chunks 2^32 apart"};
-    char sequences[80];
+    char sequences[80], queries[120];
     int joins = 0, n = 0, grown;
+    print_queries(r, queries, sizeof queries);
     print_sequences(r, sequences, sizeof sequences, &grown);
     for (int i = 0; i < r->n_ops; i++) {
         joins += r->op[i].kind == GATE_JOIN;
     }
-    n = snprintf(line, GATE_LINE,
-                 "%s values, h %d, h_kv %d, d %d, c %d, %s (%d operation%s, %d join%s), %s",
-                 gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim,
-                 r->chunk_size, sequences, r->n_ops, r->n_ops == 1 ? "" : "s", joins,
-                 joins == 1 ? "" : "s", queries[r->queries]);
+    n = snprintf(
+        line, GATE_LINE, "%s values, h %d, h_kv %d, d %d, c %d, %s (%d operation%s, %d join%s), %s",
+        gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim, r->chunk_size,
+        sequences, r->n_ops, r->n_ops == 1 ? "" : "s", joins, joins == 1 ? "" : "s", queries);
+    if (r->pool > 0 && n > 0 && n < GATE_LINE) {
+        n += snprintf(line + n, GATE_LINE - (size_t)n, ", a pool of %d chunks", r->pool);
+    }
     for (int bit = 0; bit < COUNT_OF(layouts); bit++) {
         if ((r->layout >> bit & 1) != 0 && n > 0 && n < GATE_LINE) {
             n += snprintf(line + n, GATE_LINE - (size_t)n, ", %s", layouts[bit]);

@@ -81,27 +81,41 @@ struct gate_recipe {
     int without_lse; /* 1: the log-sum-exp is not asked for, though the kernel has it */
     /* 1: the case runs once more with other numbers of the same sizes, in the same memory. */
     int renewed;
+    /* Sizes of a server. 0: as the operations, `queries` and the tree say.
+     *   sequences   after the operations others join, or the last ones leave, until there are so
+     *               many
+     *   rows        query rows: of each sequence where `queries` is GATE_DECODE, else of about
+     *               every second one, and of the first
+     *   pool        chunks of the pool; those in use have any numbers below it. In host memory */
+    int sequences, rows, pool;
     unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;
     struct gate_op op[GATE_MOST_OPS];
 };
 
-/* Sizes that the caller wants; 0: any. */
+/* Sizes that the caller wants; 0: any. rows: of each sequence; keys: of the longest one. */
 struct gate_shape {
-    int n_heads, n_kv_heads, head_dim, chunk_size;
+    int n_heads, n_kv_heads, head_dim, chunk_size, group, sequences, rows, keys;
 };
 
-/* A recipe with at most so much work is small: none of the few that are long, deep or wide. */
-#define GATE_SMALL_WORK 20000
+/* The most that a recipe may have. */
+#define GATE_MOST_SEQUENCES 16384
+#define GATE_MOST_ROWS      65536
+#define GATE_MOST_POOL      1048576
+
+/* A recipe with at most so much work is small: none of the few that are long, deep or wide. One
+ * with less than GATE_SERVING_WORK has no sizes of a server. */
+#define GATE_SMALL_WORK   20000
+#define GATE_SERVING_WORK 400000
 
 /* Recipe `index` of a seed. It has about `work` products q_i k_i at most, except for the few
  * recipes that are long. Attempt 0 may have sizes that the kernel refuses: attempts 1, 2, ... have
- * other sizes and the same kind of values. */
+ * other sizes and the same kind of values, until a kernel refuses all sizes of a server. */
 void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long long index,
                       int attempt, long long work, const struct gate_shape *shape);
 
 /* The recipe in one line, for people. */
-#define GATE_LINE 320
+#define GATE_LINE 400
 void gate_recipe_print(const struct gate_recipe *recipe, char *line);
 
 /* The usual test of an attention kernel: normal values, one query for each sequence, and the

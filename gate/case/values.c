@@ -20,6 +20,8 @@
 #include "cli/base/random.h"
 #include "gate/case/values.h"
 
+#define MANY_CHUNKS 1024 /* of a path: half of the queries select keys beyond so many */
+
 #define APART  32.0 /* e^-32 is 2^-46: negligible, for 2^16 keys */
 #define IN_ALL (8 * 20000)
 
@@ -305,7 +307,11 @@ static unsigned long long target(const struct gate_problem *p, int row, int head
         return 0;
     }
     int j = prng_below(random, n);
-    if (kind == 0) { /* the last one, or the first of the last chunk */
+    if (n > MANY_CHUNKS * c &&
+        prng_below(random, 2) == 0) { /* beyond them, or as far from the end */
+        int beyond = n - MANY_CHUNKS * c;
+        j = prng_below(random, beyond) + (prng_below(random, 2) ? MANY_CHUNKS * c : 0);
+    } else if (kind == 0) { /* the last one, or the first of the last chunk */
         j = prng_below(random, 2) ? n - 1 : (n - 1) / c * c;
     } else if (kind == 1) { /* the edge of a chunk */
         j = j / c * c + (prng_below(random, 2) ? c - 1 : 0);

@@ -262,7 +262,7 @@ static void spoil_slot(struct bench *b, int array, int chunk, int slot) {
 static void spoil_between(struct bench *b, int array, const unsigned char *kept) {
     const struct cp_kernel_call *c = &b->a.run.call;
     int type = array == RUN_Q ? b->p.q_type : b->p.kv_type;
-    int chunks = array == RUN_Q ? c->n_rows : c->capacity;
+    int chunks = array == RUN_Q ? c->n_rows : b->p.capacity;
     int heads = array == RUN_Q ? c->n_heads : c->n_kv_heads;
     int slots = array == RUN_Q ? 1 : c->chunk_size;
     size_t size = cp_number_size(type), n = b->a.run.bytes[array] / size;
@@ -328,7 +328,7 @@ static int try_chunk(struct bench *b, int array, int chunk, const int *owner) {
         fprintf(b->file, "  %s is read where no key is: slot%s ", array == RUN_K ? "K" : "V",
                 found > 1 ? "s" : "");
         explain_print_elements(b->file, slots, c);
-        fprintf(b->file, " of chunk %d of the pool, ", chunk);
+        fprintf(b->file, " of chunk %d of the pool, ", gate_chunk_number(&b->p, chunk));
         fprintf(b->file, owner[0] >= 0 ? "behind the last key of sequence %d" : "which is nobody's",
                 owner[0]);
         fputs(":\n      a NaN there alone changes ", b->file);

@@ -244,7 +244,10 @@ static int goes_on(const struct trying *t) {
  * no verdict. */
 static int run_case(struct trying *t, long long index, long long work) {
     const struct gate_recipe *r = t->x->recipe;
-    struct gate_shape shape = {r->n_heads, r->n_kv_heads, r->head_dim, r->chunk_size};
+    struct gate_shape shape = {.n_heads = r->n_heads,
+                               .n_kv_heads = r->n_kv_heads,
+                               .head_dim = r->head_dim,
+                               .chunk_size = r->chunk_size};
     struct gate_finding finding;
     int ran = 0;
     for (int own = 1; own >= 0 && ran == 0; own--) {

@@ -80,7 +80,7 @@ static void print_sequence(FILE *file, const struct gate_problem *p, int s) {
     int c = p->recipe.chunk_size, n = p->n_tokens[s];
     fprintf(file, "    S%d ", s);
     for (int k = 0; k * c < n && k < MOST_CHUNKS; k++) {
-        fprintf(file, " C%d%s:%d", p->table[s * p->table_width + k],
+        fprintf(file, " C%d%s:%d", gate_chunk_number(p, p->table[s * p->table_width + k]),
                 k < p->n_shared_chunks[s] ? "*" : "", n - k * c < c ? n - k * c : c);
     }
     fprintf(file, "%s  %d %s", n > MOST_CHUNKS * c ? " ..." : "", n, n == 1 ? "key" : "keys");
@@ -103,8 +103,8 @@ void explain_tree(FILE *file, const struct gate_problem *p) {
     fputs("  shared, with the sequences [i,j) and their keys:\n   ", file);
     for (int i = 0; i < p->n_shared && i < MOST_SHARED; i++) {
         const struct cp_shared_chunk *one = &p->shared[i];
-        fprintf(file, " C%d [%d,%d) %d..%d", one->chunk, one->begin, one->end, one->position,
-                one->position + one->n_tokens - 1);
+        fprintf(file, " C%d [%d,%d) %d..%d", gate_chunk_number(p, one->chunk), one->begin, one->end,
+                one->position, one->position + one->n_tokens - 1);
     }
     fputs(p->n_shared > MOST_SHARED ? " ...\n" : "\n", file);
 }

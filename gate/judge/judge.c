@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "chunkproof/number.h"
+#include "cli/base/random.h"
 #include "gate/case/values.h"
 #include "gate/judge/class.h"
 
@@ -198,17 +199,27 @@ static void say(const struct gate_problem *p, struct gate_finding *f) {
                    f->expected, within, f->wrong, f->compared);
 }
 
+/* Which of n pairs the i-th of those that are judged is: the first, the last, and any one of each
+ * equal part between them, so that all heads and all rows of a tile come up. */
+static int pair_of(struct prng *random, int n, int judged, int i) {
+    int begin = (int)((long long)i * n / judged), end = (int)((i + 1LL) * n / judged);
+    int any = begin + prng_below(random, end - begin);
+    return i == 0 ? 0 : i == judged - 1 ? n - 1 : any;
+}
+
 int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
                const struct cp_kernel *kernel, int most, struct gate_finding *f,
                struct gate_tensor *tensor) {
     struct gate_scratch *scratch = gate_scratch_new(p);
     int d = p->recipe.head_dim, h = p->recipe.n_heads, n = p->n_rows * h;
-    int step = (n + most - 1) / most, result = 0;
+    int judged = n < most ? n : most, result = 0;
+    struct prng random = {p->seed ^ 0x9A1257ULL};
     *f = gate_no_finding;
     if (scratch == NULL) {
         return -1;
     }
-    for (int x = 0; x < n && result == 0; x += step) {
+    for (int i = 0; i < judged && result == 0; i++) {
+        int x = pair_of(&random, n, judged, i);
         struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d};
         gate_certify_row(scratch, kernel, pair.row, pair.head, &scratch->numbers);
         compare_pair(p, arrays, &pair, scratch, f);

@@ -68,6 +68,17 @@ char *gate_keys_at_most(const struct gate_result *r) {
     return text;
 }
 
+char *gate_sizes_at_most(const struct gate_result *r) {
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    for (int i = 0; i < GATE_SIZES; i++) {
+        fprintf(out, "%s%lld %s", i > 0 ? ", " : "", r->sizes.largest[i], gate_size_words[i]);
+    }
+    text_close(out);
+    return text;
+}
+
 /* ---- Verdicts ---- */
 
 const char *gate_answer(const struct gate_result *r) {
@@ -129,10 +140,11 @@ static void put_gate(FILE *out, const struct gate_options *o) {
     put_word(out, o->kernel);
     fprintf(out, " --tier %s --seed %llu", gate_tier_names[o->tier], o->seed);
     put_place(out, o);
-    static const char *const sizes[] = {"h", "h_kv", "d", "c"};
-    const int shape[] = {o->shape.n_heads, o->shape.n_kv_heads, o->shape.head_dim,
-                         o->shape.chunk_size};
-    for (int i = 0, n = 0; i < 4; i++) {
+    static const char *const sizes[] = {"h", "h_kv", "d", "c", "group", "b", "rows", "keys"};
+    const int shape[] = {o->shape.n_heads,    o->shape.n_kv_heads, o->shape.head_dim,
+                         o->shape.chunk_size, o->shape.group,      o->shape.sequences,
+                         o->shape.rows,       o->shape.keys};
+    for (int i = 0, n = 0; i < (int)(sizeof shape / sizeof shape[0]); i++) {
         if (shape[i] > 0) {
             fprintf(out, "%s%s=%d", n++ == 0 ? " --shape " : ",", sizes[i], shape[i]);
         }

@@ -170,7 +170,7 @@ static void put_shared(struct markup *m, const struct gate_problem *p, const str
         int k = shared->position / p->recipe.chunk_size;
         char a[16], b[16], c[40], d[40];
         (void)snprintf(a, sizeof a, "C%d", tree->sequence[shared->begin].chunk[k]);
-        (void)snprintf(b, sizeof b, "%d", shared->chunk);
+        (void)snprintf(b, sizeof b, "%d", gate_chunk_number(p, shared->chunk));
         (void)snprintf(c, sizeof c, "[%d, %d)", shared->begin, shared->end);
         (void)snprintf(d, sizeof d, "%d to %d", shared->position,
                        shared->position + shared->n_tokens - 1);

@@ -156,8 +156,12 @@ static void put_headings(struct markup *m, const char *const *heading, int n) {
 
 static void put_covered(struct markup *m, const struct gate_result *r) {
     char *keys = gate_keys_at_most(r);
+    char *sizes = gate_sizes_at_most(r);
     markup_element(m, "p", "note", "Keys at most, by d: %s", keys);
+    markup_newline(m);
+    markup_element(m, "p", "note", "Sizes at most: %s", sizes);
     free(keys);
+    free(sizes);
     markup_newline(m);
 }
 

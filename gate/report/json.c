@@ -110,6 +110,37 @@ static json_t *covered_json(const struct gate_result *r) {
     return all;
 }
 
+/* The largest of each. */
+static json_t *sizes_json(const struct gate_sizes *sizes) {
+    json_t *all = json_object();
+    for (int i = 0; i < GATE_SIZES; i++) {
+        if (json_object_set_new(all, gate_size_names[i], json_integer(sizes->largest[i])) != 0) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
+/* Of each size, the values that were refused each time. */
+static json_t *refused_sizes_json(const struct gate_sizes *sizes) {
+    json_t *all = json_object();
+    for (int which = 0; which < GATE_ASKED; which++) {
+        const struct gate_asked_of *asked = &sizes->asked[which];
+        json_t *values = json_array();
+        for (int i = 0; i < asked->n; i++) {
+            values = gate_size_is_refused(asked, i)
+                         ? json_with(values, json_integer(asked->value[i]))
+                         : values;
+        }
+        if (json_object_set_new(all, gate_asked_names[which], values) != 0) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
 static json_t *notes_json(const struct gate_report *report) {
     json_t *all = json_array();
     for (int i = 0; i < GATE_NOTES; i++) {
@@ -123,7 +154,9 @@ static json_t *notes_json(const struct gate_report *report) {
 int gate_print_json(FILE *file, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     json_t *json = json_pack(
-        "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}",
+        "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,"
+        "s:o,s:"
+        "o}",
         "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "tier",
         gate_tier_names[report->options->tier], "seed", seed_json(report->options->seed), "again",
         own_string(gate_run_again(report)), "verdict", gate_answer(r), "no_verdict",
@@ -132,7 +165,8 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         (json_int_t)r->refused, "refusal", r->refused > 0 ? string(r->refusal) : json_null(),
         "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "unjudged",
         (json_int_t)r->unjudged, "verdicts", verdicts_json(r->verdicts), "tallies", tallies_json(r),
-        "covered", covered_json(r), "notes", notes_json(report), "findings",
+        "covered", covered_json(r), "sizes", sizes_json(&r->sizes), "refused_sizes",
+        refused_sizes_json(&r->sizes), "notes", notes_json(report), "findings",
         all_found_json(report));
     int logged = json != NULL && (!report->options->rules || gate_log_json(json, r) == 0);
     int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;

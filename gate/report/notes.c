@@ -44,6 +44,29 @@ static void note_refused(FILE *out, const struct gate_report *report) {
     }
 }
 
+/* What it was asked for, and refused each time: of each size its values. */
+static void note_sizes(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    int n = 0;
+    for (enum gate_asked which = 0; which < GATE_ASKED && r->cases > 0; which++) {
+        const struct gate_asked_of *asked = &r->sizes.asked[which];
+        int values = 0;
+        for (int i = 0; i < asked->n; i++) {
+            if (gate_size_is_refused(asked, i)) {
+                fprintf(out, "%s%s %d",
+                        n == 0        ? "sizes that the kernel refused each time, and that the run "
+                                        "says nothing about: "
+                        : values == 0 ? "; "
+                                      : ",",
+                        values == 0 ? gate_asked_names[which] : "", asked->value[i]);
+                n++;
+                values++;
+            }
+        }
+        fputs(values > 0 && gate_asked_is_least(which) ? " and more" : "", out);
+    }
+}
+
 static void note_late(FILE *out, const struct gate_report *report) {
     if (report->result->is_late) {
         fprintf(out, "--time ended the run after %lld of %lld cases", report->result->cases,
@@ -88,8 +111,9 @@ static void note_few_keys(FILE *out, const struct gate_report *report) {
 /* Where the gate does not look. */
 static void note_device(FILE *out, const struct gate_report *report) {
     if (report->kernel->memory == CP_DEVICE_MEMORY) {
-        fputs("not tried in device memory: chunks so far apart that an offset needs more than 32 "
-              "bits (GATE-3), so check that your offsets have 64; and, on the executor, memory "
+        fputs("not tried in device memory: chunks so far apart, and pools so large, that an offset "
+              "needs more than 32 bits (GATE-3, GATE-10), so check that yours have 64; and, on the "
+              "executor, memory "
               "that a shuffle does not order (GATE-9): there a shuffle orders memory among its "
               "lanes, which CUDA promises only for __syncwarp()",
               out);
@@ -116,8 +140,8 @@ static void note_wide(FILE *out, const struct gate_report *report) {
 
 char *gate_note(const struct gate_report *report, int i) {
     static void (*const notes[GATE_NOTES])(FILE *, const struct gate_report *) = {
-        note_late,     note_too_large, note_unclaimed, note_refused,
-        note_few_keys, note_wide,      note_device};
+        note_late,  note_too_large, note_unclaimed, note_refused,
+        note_sizes, note_few_keys,  note_wide,      note_device};
     char *text;
     size_t size;
     FILE *out = text_open(&text, &size);

@@ -52,6 +52,9 @@ char *gate_declares(const struct cp_kernel *kernel);
 /* The keys of the longest sequence with each head_dim: "16: 300, 32: 1024"; NULL: no memory. */
 char *gate_keys_at_most(const struct gate_result *result);
 
+/* The largest of each size: "300 sequences, 512 query rows of a sequence, ..." */
+char *gate_sizes_at_most(const struct gate_result *result);
+
 /* Commands for a shell: for the whole run, for one case, and for why that case is wrong. The last
  * is NULL where no file has the case. */
 char *gate_run_again(const struct gate_report *report);
@@ -67,7 +70,7 @@ const char *gate_answer(const struct gate_result *result);
 char *gate_no_answer(const struct gate_result *result);
 
 /* Note i of GATE_NOTES, which a report adds to the verdict; "" where there is nothing to say. */
-#define GATE_NOTES 7
+#define GATE_NOTES 8
 char *gate_note(const struct gate_report *report, int i);
 
 /* The verdicts that were found, most frequent first. Returns how many. */

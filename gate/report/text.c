@@ -111,6 +111,7 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
     if (r->cases > 0) {
         print_tallies(file, r);
         put_line(file, "\nkeys       at most, by d: ", gate_keys_at_most(r), "\n");
+        put_line(file, "sizes      at most: ", gate_sizes_at_most(r), "\n");
     }
     print_all_found(file, report);
     print_notes(file, report);

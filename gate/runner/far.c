@@ -7,14 +7,16 @@
 #include <sys/mman.h>
 
 static size_t span_of(const struct run_far *far) {
-    return far->n > 0 ? (size_t)(far->n - 1) * far->stride + far->chunk : 0;
+    int n = far->pool > 0 ? far->pool : far->n;
+    return n > 0 ? (size_t)(n - 1) * far->stride + far->chunk : 0;
 }
 
 /* A second mapping of the same pages: mremap() does this for shared memory when the old size is
  * 0. */
-static int map_again(unsigned char *from, const struct run_far *far, unsigned char *to) {
+static int map_again(unsigned char *from, const struct run_far *far, const int *number,
+                     unsigned char *to) {
     for (int x = 0; x < far->n; x++) {
-        void *there = to + (size_t)x * far->stride;
+        void *there = to + (size_t)number[x] * far->stride;
         if (mremap(from + (size_t)x * far->chunk, 0, far->chunk, MREMAP_MAYMOVE | MREMAP_FIXED,
                    there) != there) {
             return -1;
@@ -26,13 +28,13 @@ static int map_again(unsigned char *from, const struct run_far *far, unsigned ch
 /* Where a buffer with far chunks begins; NULL: not enough address space. */
 static void *enter(struct run_control *control, int which, unsigned char *from) {
     const struct run_far *far = &control->far[which];
-    unsigned char *to =
-        mmap(NULL, span_of(far), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *to = mmap(NULL, span_of(far), far->pool > 0 ? PROT_READ : PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (to == MAP_FAILED) {
         return NULL;
     }
     control->far_begin[which] = to;
-    return map_again(from, far, to) == 0 ? to : NULL;
+    return map_again(from, far, control->far_number, to) == 0 ? to : NULL;
 }
 
 int run_far_enter(struct run_control *control, unsigned char *arena) {
@@ -67,7 +69,7 @@ int run_far_locate(const struct run_control *control, unsigned long long address
             *inside =
                 offset >= 0 && offset < (long long)span && offset % stride < (long long)far->chunk;
             *spot = (struct run_spot){RUN_K + which, offset, span};
-            if (*inside) {
+            if (*inside && far->pool == 0) {
                 spot->offset = offset / stride * (long long)far->chunk + offset % stride;
                 spot->bytes = (size_t)far->n * far->chunk;
             }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chunks of K and V that lie billions of bytes apart for the kernel. In the arena they lie close
- * together; far.c maps each a second time, and maps nothing between them. This costs addresses, not
- * memory. It exposes a kernel that keeps an offset in 32 bits. */
+/* Chunks of K and V that lie billions of bytes apart for the kernel, or that are few of a large pool.
+ * In the arena they lie close together; far.c maps each a second time. Between chunks that are far
+ * apart it maps nothing, and for the other chunks of a pool pages of zeros. This costs addresses,
+ * not memory. It exposes a kernel that keeps an offset in 32 bits, or a chunk's number in 16. */
 #ifndef CHUNKPROOF_GATE_RUNNER_FAR_H
 #define CHUNKPROOF_GATE_RUNNER_FAR_H
 
@@ -15,8 +16,8 @@ int run_far_enter(struct run_control *control, unsigned char *arena);
 void run_far_leave(struct run_control *control);
 
 /* Is the address in, between or near such chunks? Writes the buffer, and the distance from its
- * begin. Inside a chunk the distance is the place in the arena's buffer, and *inside is 1. A signal
- * handler may call this function. */
+ * begin. Inside a chunk *inside is 1; then the distance is the place in the arena's buffer, unless
+ * the chunk is one of a pool. A signal handler may call this function. */
 int run_far_locate(const struct run_control *control, unsigned long long address,
                    struct run_spot *spot, int *inside);
 

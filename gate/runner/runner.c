@@ -245,6 +245,9 @@ static int prepare(struct runner *runner, const struct run_call *call, struct ru
     control->asked = call->call;
     control->poison = call->poison;
     memcpy(control->far, call->far, sizeof control->far);
+    for (int i = 0; i < call->far[0].n && i < RUN_FAR_CHUNKS; i++) {
+        control->far_number[i] = call->far_number != NULL ? call->far_number[i] : i;
+    }
     return 0;
 }
 

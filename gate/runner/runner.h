@@ -59,14 +59,18 @@ struct run_limits {
     size_t heap;      /* that the kernel may allocate itself */
 };
 
-/* Chunks of K or V that the kernel gets far apart (far.h). There are n chunks of `chunk` bytes,
- * which are whole pages and follow one another in the arena. The kernel gets them `stride` bytes,
- * or `elements` elements, apart. n = 0: the kernel gets them as they lie in the arena. */
+/* Chunks of K or V that the kernel gets at other distances (far.h). There are n chunks of `chunk`
+ * bytes, which are whole pages and follow one another in the arena. The kernel gets chunk i
+ * far_number[i] times `stride` bytes, or `elements` elements, from the first; where far_number is
+ * NULL, i times. pool = 0: nothing between them may be read. Else there are so many chunks, and
+ * those that the arena lacks are zeros. n = 0: the kernel gets all as they lie in the arena. */
 struct run_far {
-    int n;
+    int n, pool;
     size_t chunk, stride;
     long long elements;
 };
+
+#define RUN_FAR_CHUNKS 1000 /* at most: each is a mapping of its own */
 
 /* A call. Its pointers are the caller's memory, of bytes[] bytes: the contents of inputs, and the
  * places for out and lse. workspace may be NULL; its size is workspace_size. When no log-sum-exp is
@@ -75,6 +79,7 @@ struct run_call {
     struct cp_kernel_call call; /* strides as in the caller's memory */
     size_t bytes[RUN_BUFFERS];
     struct run_far far[2]; /* of K and of V: both far or neither; in host memory alone */
+    const int *far_number; /* [n] */
     /* 1: each buffer ends where its guard begins (up to alignment to 64 bytes at its beginning), so
      * that reading on is seen. 0: each buffer begins where its guard ends. */
     int at_end;

@@ -74,6 +74,7 @@ struct run_control {
     unsigned char poison;
     struct run_layout layout;
     struct run_far far[2];
+    int far_number[RUN_FAR_CHUNKS];
 
     /* Written by the kernel's process, for itself. */
     pid_t pid;

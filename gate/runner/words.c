@@ -122,11 +122,16 @@ static void explain_address(const struct run_control *control, struct run_report
 static void explain_far(const struct run_control *control, struct run_report *report) {
     const struct run_spot *spot = &control->fault.spot;
     const char *name = run_buffer_names[spot->buffer];
+    const struct run_far *far = &control->far[spot->buffer - RUN_K];
+    char pool[64] = "";
+    if (far->pool > 0) {
+        (void)snprintf(pool, sizeof pool, ", and there are %d of them", far->pool);
+    }
     add(report->text,
-        "%s %lld bytes %s the start of %s, where there is no chunk: chunks are %zu bytes apart, so "
-        "32 bits cannot hold %s_chunk times a chunk number",
+        "%s %lld bytes %s the start of %s, where there is no chunk: chunks are %zu bytes apart%s, "
+        "so 32 bits cannot hold %s_chunk times a chunk number",
         verb_of(&control->fault), llabs(spot->offset), spot->offset < 0 ? "before" : "after", name,
-        control->far[spot->buffer - RUN_K].stride, name);
+        far->stride, pool, name);
 }
 
 static void explain_fault(const struct run_control *control, struct run_report *report) {

@@ -20,6 +20,16 @@ static const char *const queries_names[GATE_QUERIES + 1] = {"decode", "several",
                                                             NULL};
 static const char *const padding_names[GATE_PADDINGS + 1] = {"nan", "huge", "stale", NULL};
 
+/* Adds a size of a server; one that is 0 is left out, as in files of before there were such sizes.
+ * NULL: no memory. */
+static json_t *with_size(json_t *json, const char *name, int size) {
+    if (json != NULL && size > 0 && json_object_set_new(json, name, json_integer(size)) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
 json_t *gate_recipe_json(const struct gate_recipe *r) {
     char seed[32]; /* a number in JSON cannot hold 64 bits without a sign */
     json_t *ops = json_array();
@@ -29,12 +39,14 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
         json_array_append_new(
             ops, json_pack("[s,i,i,i]", op_names[op->kind], op->sequence, op->tokens, op->own));
     }
-    return json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b,s:s,s:i,s:s,s:s,s:o}", "values",
-                     gate_values_names[r->values], "n_heads", r->n_heads, "n_kv_heads",
-                     r->n_kv_heads, "head_dim", r->head_dim, "chunk_size", r->chunk_size,
-                     "scale_percent", r->scale, "without_lse", r->without_lse, "renewed",
-                     r->renewed, "queries", queries_names[r->queries], "layout", r->layout,
-                     "padding", padding_names[r->padding], "seed", seed, "operations", ops);
+    json_t *json = json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b,s:s,s:i,s:s,s:s,s:o}", "values",
+                             gate_values_names[r->values], "n_heads", r->n_heads, "n_kv_heads",
+                             r->n_kv_heads, "head_dim", r->head_dim, "chunk_size", r->chunk_size,
+                             "scale_percent", r->scale, "without_lse", r->without_lse, "renewed",
+                             r->renewed, "queries", queries_names[r->queries], "layout", r->layout,
+                             "padding", padding_names[r->padding], "seed", seed, "operations", ops);
+    return with_size(with_size(with_size(json, "sequences", r->sequences), "rows", r->rows), "pool",
+                     r->pool);
 }
 
 int gate_case_save(const char *file, const struct gate_found *found,
@@ -98,6 +110,11 @@ static int number(struct reading *r, const char *name, int least, int most) {
     return (int)x;
 }
 
+/* One that may be left out: 0. */
+static int size_of(struct reading *r, const char *name, int most) {
+    return json_object_get(r->recipe, name) == NULL ? 0 : number(r, name, 1, most);
+}
+
 static int word(const char *text, const char *const *names) {
     for (int i = 0; text != NULL && names[i] != NULL; i++) {
         if (strcmp(text, names[i]) == 0) {
@@ -159,6 +176,9 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->without_lse = json_is_true(json_object_get(in->recipe, "without_lse"));
     r->renewed = json_is_true(json_object_get(in->recipe, "renewed"));
     r->layout = number(in, "layout", 0, GATE_LAYOUTS - 1);
+    r->sequences = size_of(in, "sequences", GATE_MOST_SEQUENCES);
+    r->rows = size_of(in, "rows", GATE_MOST_ROWS);
+    r->pool = size_of(in, "pool", GATE_MOST_POOL);
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");
     }

@@ -168,6 +168,7 @@ static int find_recipe(struct checking *c, long long index, int *attempt,
                          &c->options->shape);
         if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
             recipe->layout &= ~GATE_FAR;
+            recipe->pool = 0;
         }
         struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
         struct gate_finding finding;
@@ -176,6 +177,7 @@ static int find_recipe(struct checking *c, long long index, int *attempt,
         if (takes != 0) {
             return takes;
         }
+        gate_sizes_asked(&c->result->sizes, recipe, 0);
     }
     return 0;
 }
@@ -380,6 +382,8 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
     }
     if (takes > 0 && f->verdict == GATE_RIGHT) {
         gate_budget_take(c->budget, bytes);
+        gate_sizes_asked(&c->result->sizes, recipe, 1);
+        gate_sizes_tried(&c->result->sizes, &p);
         gate_values_fill(&p);
         takes = run_problem(c, &p, workspace, 1, f, digest) == 0 ? 1 : -1;
         if (takes > 0 && f->verdict == GATE_WRONG && p.b > 1 && run_alone(c, &p, f) != 0) {

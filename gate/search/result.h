@@ -7,6 +7,7 @@
 #include "gate/case/recipe.h"
 #include "gate/judge/finding.h"
 #include "gate/runner/runner.h"
+#include "gate/search/sizes.h"
 
 /* A case and what was found in it. */
 struct gate_found {
@@ -78,6 +79,7 @@ struct gate_result {
     unsigned needed;
     struct gate_covered covered[GATE_HEAD_DIMS]; /* by head_dim; n_covered of them */
     int n_covered;
+    struct gate_sizes sizes;
     /* Cases that ran, but with too few finite bounds to be judged. */
     long long unjudged;
     int unjudged_keys;           /* keys of the longest sequence in those cases */

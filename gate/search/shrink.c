@@ -9,7 +9,8 @@
  * gate_shrink() tries changes in rounds. The steps of a round, from what removes most:
  *
  *     1  call_once()        one call instead of two
- *     2  drop_operations()  no operation i: a whole sequence, append, leave or fork less
+ *     2  lower_sizes()      fewer sequences, rows and chunks than a server has
+ *        drop_operations()  no operation i: a whole sequence, append, leave or fork less
  *     3  lower_all()        fewer tokens in operation i
  *     4  plainer()          values that say more, contiguous arrays, one query row each
  *     5  smaller_sizes()    fewer heads, smaller d, smaller c
@@ -54,7 +55,10 @@ static int has_shape(const struct attempt *a, const struct gate_recipe *r) {
     return (shape->n_heads == 0 || r->n_heads == now->n_heads) &&
            (shape->n_kv_heads == 0 || r->n_kv_heads == now->n_kv_heads) &&
            (shape->head_dim == 0 || r->head_dim == now->head_dim) &&
-           (shape->chunk_size == 0 || r->chunk_size == now->chunk_size);
+           (shape->chunk_size == 0 || r->chunk_size == now->chunk_size) &&
+           (shape->group == 0 || r->n_heads / r->n_kv_heads == now->n_heads / now->n_kv_heads) &&
+           (shape->sequences == 0 || r->sequences == now->sequences) &&
+           (shape->rows == 0 || r->rows == now->rows);
 }
 
 /* If `recipe` is another case with the same verdict by the same clause, the case becomes
@@ -74,6 +78,38 @@ static int keep(struct attempt *a, const struct gate_recipe *recipe) {
     a->found->recipe = *recipe;
     a->found->finding = finding;
     return 1;
+}
+
+/* Halves a size of a server, or less, as in step 3; 0: as the rest of the recipe says. */
+static int lower_size(struct attempt *a, int *(*size)(struct gate_recipe *)) {
+    int smaller = 0;
+    for (int less = *size(&a->found->recipe); less > 0;) {
+        struct gate_recipe r = a->found->recipe;
+        *size(&r) -= less;
+        if (keep(a, &r)) {
+            smaller = 1;
+            less = less < *size(&r) ? less : *size(&r);
+        } else {
+            less /= 2;
+        }
+    }
+    return smaller;
+}
+
+static int *sequences_of(struct gate_recipe *r) {
+    return &r->sequences;
+}
+
+static int *rows_of(struct gate_recipe *r) {
+    return &r->rows;
+}
+
+static int *pool_of(struct gate_recipe *r) {
+    return &r->pool;
+}
+
+static int lower_sizes(struct attempt *a) {
+    return lower_size(a, sequences_of) | lower_size(a, rows_of) | lower_size(a, pool_of);
 }
 
 static int drop_operations(struct attempt *a) {
@@ -148,16 +184,16 @@ static int lower_all(struct attempt *a) {
 }
 
 static int fewer_heads(struct attempt *a) {
-    static const int kv_heads[] = {1, 2, 3}, groups[] = {1, 2, 3, 4, 7};
+    static const int kv_heads[] = {1, 2, 3, 9, 17}, groups[] = {1, 2, 3, 4, 5, 6, 7, 12};
     const struct gate_recipe *now = &a->found->recipe;
     int smaller = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (int)(sizeof kv_heads / sizeof kv_heads[0]); i++) {
         struct gate_recipe r = *now;
         r.n_kv_heads = kv_heads[i];
         r.n_heads = kv_heads[i] * (now->n_heads / now->n_kv_heads);
         smaller |= kv_heads[i] < now->n_kv_heads && keep(a, &r);
     }
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < (int)(sizeof groups / sizeof groups[0]); i++) {
         struct gate_recipe r = *now;
         r.n_heads = r.n_kv_heads * groups[i];
         smaller |= r.n_heads < now->n_heads && keep(a, &r);
@@ -237,10 +273,11 @@ int gate_shrink(struct runner *runner, struct gate_found *found, const struct ga
     /* 6: round after round. */
     while (smaller && !a.failed) {
         smaller = a.found->recipe.renewed && call_once(&a); /* 1 */
-        smaller |= drop_operations(&a);                     /* 2 */
-        smaller |= lower_all(&a);                           /* 3 */
-        smaller |= plainer(&a);                             /* 4 */
-        smaller |= smaller_sizes(&a);                       /* 5 */
+        smaller |= lower_sizes(&a);                         /* 2 */
+        smaller |= drop_operations(&a);
+        smaller |= lower_all(&a);     /* 3 */
+        smaller |= plainer(&a);       /* 4 */
+        smaller |= smaller_sizes(&a); /* 5 */
     }
     gate_name_lines(runner_file(runner), found->finding.text, sizeof found->finding.text);
     return a.failed ? -1 : a.tried;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMAT "chunkproof gate state 1"
+#define FORMAT "chunkproof gate state 2"
 
 /* ---- What it is the state of ---- */
 
@@ -38,9 +38,11 @@ static int identify(struct gate_state *s, const struct gate_options *o, int simu
     (void)snprintf(
         s->identity, sizeof s->identity,
         FORMAT "\nkernel %016llx, abi %d, result %zu\n"
-               "tier %s, seed %llu, cases %lld, h %d, h_kv %d, d %d, c %d, executor %d\n",
+               "tier %s, seed %llu, cases %lld, h %d, h_kv %d, d %d, c %d, group %d, b %d, rows "
+               "%d, keys %d, executor %d\n",
         digest, CP_KERNEL_ABI, sizeof s->result, gate_tier_names[o->tier], o->seed, gate_cases(o),
-        o->shape.n_heads, o->shape.n_kv_heads, o->shape.head_dim, o->shape.chunk_size, simulated);
+        o->shape.n_heads, o->shape.n_kv_heads, o->shape.head_dim, o->shape.chunk_size,
+        o->shape.group, o->shape.sequences, o->shape.rows, o->shape.keys, simulated);
     return 0;
 }
 

@@ -191,6 +191,7 @@ int gate_result_add(struct gate_result *all, struct gate_result *one) {
     for (int i = 0; i < one->n_covered; i++) {
         add_covered(all, &one->covered[i]);
     }
+    gate_sizes_add(&all->sizes, &one->sizes);
     add_unjudged(all, one->unjudged, one->unjudged_keys);
     int result = add_log(&all->each, &one->each);
     return add_log(&all->usual, &one->usual) != 0 ? -1 : result;

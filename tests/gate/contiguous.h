@@ -15,6 +15,20 @@ static inline int is_contiguous(const struct cp_kernel_call *call, long long chu
            chunk == head * call->n_kv_heads;
 }
 
+/* Nobody copies a pool of more bytes, of K or of V. */
+#define MOST_COPIED ((size_t)1 << 28)
+
+static inline size_t pool_bytes(const struct cp_kernel_call *call, size_t size) {
+    return (size_t)call->capacity * (size_t)call->n_kv_heads * (size_t)call->chunk_size *
+           (size_t)call->head_dim * size;
+}
+
+static inline int copies_too_much(const struct cp_kernel_call *call, size_t size) {
+    return pool_bytes(call, size) > MOST_COPIED &&
+           (!is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ||
+            !is_contiguous(call, call->v_chunk, call->v_head, call->v_slot));
+}
+
 /* [n_rows][h][d] numbers of `size` bytes. */
 static inline void gather_rows(const struct cp_kernel_call *call, size_t size, void *to) {
     size_t row_bytes = (size_t)call->head_dim * size;

@@ -44,7 +44,7 @@
 struct parts {
     size_t lse;  /* double [n_rows][h] */
     size_t q;    /* [n_rows][h][d], and out, too */
-    size_t k, v; /* [capacity][h_kv][c][d] */
+    size_t k, v; /* [capacity][h_kv][c][d]; 0 when it is contiguous already */
 };
 
 static size_t lines(size_t n, size_t size) {
@@ -53,9 +53,11 @@ static size_t lines(size_t n, size_t size) {
 
 static struct parts parts_of(const struct cp_kernel_call *call) {
     size_t d = (size_t)call->head_dim, results = (size_t)call->n_rows * (size_t)call->n_heads;
-    size_t pool = (size_t)call->capacity * (size_t)call->n_kv_heads * (size_t)call->chunk_size * d;
-    return (struct parts){lines(results, sizeof(double)), lines(results * d, SIZE),
-                          lines(pool, SIZE), lines(pool, SIZE)};
+    size_t pool = lines(pool_bytes(call, SIZE), 1);
+    return (struct parts){
+        lines(results, sizeof(double)), lines(results * d, SIZE),
+        is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ? 0 : pool,
+        is_contiguous(call, call->v_chunk, call->v_head, call->v_slot) ? 0 : pool};
 }
 
 static size_t workspace(const struct cp_kernel_call *call) {
@@ -71,7 +73,8 @@ static const char *refuses(const struct cp_kernel_call *call) {
            : call->n_sequences > CP_MAX_SEQUENCES || call->table_width > CP_MAX_DEPTH ||
                    call->chunk_size > CP_MAX_CHUNK_SIZE || call->capacity > CP_MAX_CHUNKS
                ? "the library is built for fewer sequences, chunks or tokens in a chunk"
-               : NULL;
+           : copies_too_much(call, SIZE) ? "a copy of the pool takes too much memory"
+                                         : NULL;
 }
 
 /* The workspace of cp_opt_attend() depends on the plan, so it is none of the call's. */
@@ -99,14 +102,18 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .kv_type = TYPE,
         .out_type = TYPE,
         .q = q,
-        .k = k,
-        .v = v,
+        .k = p.k == 0 ? call->k : k,
+        .v = p.v == 0 ? call->v : v,
         .out = out,
         .lse = (double *)(void *)lse,
     };
     gather_rows(call, SIZE, q);
-    gather_pool(call, SIZE, call->k, call->k_chunk, call->k_head, call->k_slot, k);
-    gather_pool(call, SIZE, call->v, call->v_chunk, call->v_head, call->v_slot, v);
+    if (p.k != 0) {
+        gather_pool(call, SIZE, call->k, call->k_chunk, call->k_head, call->k_slot, k);
+    }
+    if (p.v != 0) {
+        gather_pool(call, SIZE, call->v, call->v_chunk, call->v_head, call->v_slot, v);
+    }
     int status = attend_in(opt, &attention);
     if (status == CP_OK) {
         scatter_results(call, SIZE, out, attention.lse);

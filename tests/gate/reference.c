@@ -19,8 +19,7 @@ struct parts {
 static struct parts parts_of(const struct cp_kernel_call *call) {
     size_t d = (size_t)call->head_dim;
     size_t results = (size_t)call->n_rows * (size_t)call->n_heads;
-    size_t pool = (size_t)call->capacity * (size_t)call->n_kv_heads * (size_t)call->chunk_size * d *
-                  sizeof(uint16_t);
+    size_t pool = pool_bytes(call, sizeof(uint16_t));
     return (struct parts){
         .phases = (results * (2 + d) + 4 * d) * sizeof(double),
         .lse = results * sizeof(double),
@@ -40,7 +39,8 @@ static const char *refuses(const struct cp_kernel_call *call) {
     return call->n_sequences > CP_MAX_SEQUENCES || call->table_width > CP_MAX_DEPTH ||
                    call->chunk_size > CP_MAX_CHUNK_SIZE || call->capacity > CP_MAX_CHUNKS
                ? "the library is built for fewer sequences, chunks or tokens in a chunk"
-               : NULL;
+           : copies_too_much(call, sizeof(uint16_t)) ? "a copy of the pool takes too much memory"
+                                                     : NULL;
 }
 
 static void *behind(void *memory, size_t bytes) {

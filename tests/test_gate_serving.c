@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gate's cases with sizes of a server (gate/case/serving.c), and sizes that are asked for. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chunkproof/number.h"
+#include "gate/case/layout.h"
+#include "gate/case/values.h"
+#include "gate/judge/judge.h"
+#include "gate/search/sizes.h"
+#include "tests/plain_kernel.h"
+
+#define CASES 400
+#define WORK  GATE_SERVING_WORK
+
+static void make(struct gate_problem *p, long long index, const struct gate_shape *shape) {
+    struct gate_recipe recipe;
+    gate_recipe_make(&recipe, 1, index, 0, WORK, shape);
+    assert_int_equal(gate_problem_new(p, &recipe, &plain), 0);
+}
+
+/* GATE-10: in as many cases as tier quick has. */
+static void sizes_of_a_server_come_up(void **state) {
+    struct gate_sizes sizes;
+    int groups[17] = {0}, packed = 0;
+    (void)state;
+    memset(&sizes, 0, sizeof sizes);
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p;
+        struct cp_kernel_call call;
+        make(&p, i, NULL);
+        gate_sizes_tried(&sizes, &p);
+        gate_call_sizes(&call, &p);
+        groups[call.n_heads / call.n_kv_heads]++;
+        packed += call.k_chunk == (long long)call.n_kv_heads * call.chunk_size * call.head_dim &&
+                  call.k_chunk * (call.capacity - 1) > INT32_MAX;
+        gate_problem_free(&p);
+    }
+    assert_true(sizes.largest[GATE_SEQUENCES] > 256);
+    assert_true(sizes.largest[GATE_SHARERS] > 128);
+    assert_true(sizes.largest[GATE_ROWS] >= 300);
+    assert_true(sizes.largest[GATE_POOL] > 100000);
+    assert_true(sizes.largest[GATE_KV_HEADS] >= 32);
+    assert_true(sizes.largest[GATE_CHUNKS] > 1024);
+    assert_true(groups[5] > 0 && groups[6] > 0 && groups[12] > 0);
+    assert_true(packed > 0);
+}
+
+/* The kernel's numbers of chunks are below the size of its pool, all different, and as large as
+ * that. Every key of the problem lies in the arena where its number leads. */
+static void chunks_of_a_pool_have_large_numbers(void **state) {
+    int pools = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_problem p;
+        struct gate_arrays a;
+        make(&p, i, NULL);
+        if (p.number != NULL) {
+            int last = -1;
+            gate_values_fill(&p);
+            assert_int_equal(gate_arrays_new(&a, &p), 0);
+            assert_int_equal(a.run.far[0].n, p.capacity);
+            assert_int_equal(a.run.far[1].pool, p.pool);
+            assert_int_equal(a.run.call.capacity, p.pool);
+            for (int chunk = 0; chunk < p.capacity; chunk++) {
+                assert_true(last < a.run.far_number[chunk] && a.run.far_number[chunk] < p.pool);
+                last = a.run.far_number[chunk];
+            }
+            assert_int_equal(last, p.pool - 1);
+            for (int at = 0; at < p.b * p.table_width; at++) {
+                int seen = a.run.call.table[at], chunk = p.table[at];
+                assert_int_equal(seen, chunk < 0 ? -1 : a.run.far_number[chunk]);
+            }
+            pools++;
+            gate_arrays_free(&a);
+        }
+        gate_problem_free(&p);
+    }
+    assert_true(pools >= CASES / 100);
+}
+
+static void sizes_are_as_asked_for(void **state) {
+    const struct gate_shape shape = {.group = 5, .sequences = 70, .rows = 9, .keys = 300};
+    const struct gate_shape rows = {.rows = 130, .head_dim = 16};
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        struct gate_problem p;
+        int longest = 0;
+        make(&p, i, &shape);
+        assert_int_equal(p.b, 70);
+        assert_int_equal(p.n_rows, 70 * 9);
+        assert_int_equal(p.recipe.n_heads, 5 * p.recipe.n_kv_heads);
+        for (int s = 0; s < p.b; s++) {
+            longest = p.n_tokens[s] > longest ? p.n_tokens[s] : longest;
+        }
+        assert_int_equal(longest, 300);
+        gate_problem_free(&p);
+        make(&p, i, &rows);
+        for (int s = 0; s < p.b; s++) {
+            assert_int_equal(p.query_begin[s + 1] - p.query_begin[s], 130);
+        }
+        gate_problem_free(&p);
+    }
+}
+
+/* Among many rows and heads the judge looks at every head, at the first row and at the last. Here
+ * 96 pairs at equal distances would all be of one head, but for the last. */
+static void every_head_is_judged(void **state) {
+    const struct gate_shape shape = {
+        .n_heads = 32, .n_kv_heads = 32, .head_dim = 1, .rows = 96, .sequences = 1, .keys = 96};
+    struct gate_problem p;
+    struct gate_arrays a;
+    struct gate_finding f;
+    (void)state;
+    make(&p, 14, &shape); /* zeros */
+    assert_int_equal(p.recipe.values, GATE_ZERO);
+    gate_values_fill(&p);
+    assert_int_equal(gate_arrays_new(&a, &p), 0);
+    struct cp_kernel_call *c = &a.run.call;
+    for (int row = 0; row < p.n_rows; row++) {
+        for (int head = 0; head < 32; head++) {
+            long long at = row * c->out_row + head * c->out_head;
+            cp_number_store(c->out, p.out_type, (size_t)at, head == 30 ? 1.0 : 0.0);
+        }
+    }
+    p.lse_type = CP_NO_LSE;
+    c->lse = NULL;
+    assert_int_equal(gate_judge(&p, &a, &plain, 96, &f, NULL), 0);
+    assert_int_equal(f.verdict, GATE_WRONG);
+    assert_int_equal(f.head, 30);
+    assert_int_equal(f.compared, 96);
+    gate_arrays_free(&a);
+    gate_problem_free(&p);
+}
+
+/* What a kernel refused each time, and nothing else, is said to be refused. */
+static void refused_sizes_are_known(void **state) {
+    struct gate_sizes one, all;
+    struct gate_recipe r = {
+        .n_heads = 6, .n_kv_heads = 2, .head_dim = 64, .chunk_size = 16, .n_ops = 5, .rows = 300};
+    (void)state;
+    memset(&one, 0, sizeof one);
+    memset(&all, 0, sizeof all);
+    gate_sizes_asked(&one, &r, 0);
+    r.head_dim = 128;
+    gate_sizes_asked(&one, &r, 0);
+    r.rows = 0;
+    gate_sizes_asked(&all, &r, 1);
+    gate_sizes_add(&all, &one);
+    const struct gate_asked_of *d = &all.asked[GATE_ASKED_D], *rows = &all.asked[GATE_ASKED_ROWS];
+    assert_int_equal(d->n, 2);
+    assert_int_equal(d->value[0], 64);
+    assert_true(gate_size_is_refused(d, 0) && !gate_size_is_refused(d, 1));
+    assert_int_equal(rows->value[1], 256);
+    assert_true(!gate_size_is_refused(rows, 0) && gate_size_is_refused(rows, 1));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_of_a_server_come_up),
+        cmocka_unit_test(chunks_of_a_pool_have_large_numbers),
+        cmocka_unit_test(sizes_are_as_asked_for),
+        cmocka_unit_test(every_head_is_judged),
+        cmocka_unit_test(refused_sizes_are_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
