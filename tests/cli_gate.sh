@@ -46,7 +46,7 @@ merges_undivided() {
     CFLAGS="-O2 -Itests/gate" status 0 --kernel "$work/undivided.c" --cases 200 &&
         has "partial results divided, merges not" || return 1
     sed -i 's/\.divides = 2/.divides = 1/' "$work/undivided.c"
-    CFLAGS="-O2 -Itests/gate" status 1 --kernel "$work/undivided.c" --cases 200 --first &&
+    CFLAGS="-O2 -Itests/gate" status 1 --kernel "$work/undivided.c" --cases 300 --first &&
         has "wrong, 1 case"
 }
 
@@ -225,7 +225,9 @@ shaped() {
         tests/example/paged_kernel.c >"$work/one.c"
     status 2 --kernel "$work/one.c" --cases 3 &&
         status 0 --kernel "$work/one.c" --cases 20 --shape h=32,h_kv=8,d=72,c=24 &&
-        has "right: 0 of 20 cases wrong"
+        has "right: 0 of 20 cases wrong" || return 1
+    status 0 --kernel "$kernels/gate/reversed.so" --cases 4 --shape group=5,b=70,rows=9,keys=300 &&
+        has "sizes      at most: 70 sequences, 9 query rows of a sequence, 630 query rows in all, 300"
 }
 
 # The same seed has the same cases: but for the times, and the least of them for the number of runs.
@@ -306,6 +308,22 @@ explained() {
     status 1 --kernel "$work/wrong.c" --first --save "$work/explain" || return 1
     "$chunkproof" explain "$work/explain/wrong.json" --kernel "$work/wrong.c" >"$work/out" 2>&1
     [ $? = 1 ] && has "$3"
+}
+
+# A sum of weights that is off by the worst that the bound allows is right, and a warning: in all
+# reports.
+unusual() {
+    sed 's/    finish(call, row, head, state);/    state[1] *= 1.0F + 0x1p-24F * (float)seen;\
+&/' tests/gate/two_phase.c >"$work/unusual.c"
+    ! cmp -s tests/gate/two_phase.c "$work/unusual.c" || { echo "nothing was replaced"; return 1; }
+    CFLAGS="-O2 -Itests/gate" status 0 --kernel "$work/unusual.c" --cases 60 \
+        --json "$work/unusual.json" --junit "$work/unusual.xml" --html "$work/unusual.html" &&
+        has "WARNING: " && has "as far from attention as is usual" || return 1
+    for report in json xml html; do
+        grep -q "WARNING: .* of case [0-9]*: " "$work/unusual.$report" || return 1
+    done
+    CFLAGS="-O2 -Itests/gate" status 0 --kernel tests/gate/two_phase.c --cases 60 || return 1
+    ! grep WARNING "$work/out"
 }
 
 # What it declares must mean something: else there is no verdict.
@@ -459,7 +477,13 @@ ok "a state of something else" state_of_another
 ok "sizes that are asked for" shaped
 ok "sizes that fit nothing" wrong "h must be a multiple of h_kv" \
     --kernel "$kernels/gate/reversed.so" --shape h=6,h_kv=4
-ok "a size that is none" wrong "unknown size 'b=1'" --kernel "$kernels/gate/reversed.so" --shape b=1
+ok "a size that is none" wrong "unknown size 'e=1'" --kernel "$kernels/gate/reversed.so" --shape e=1
+ok "a group that does not fit" wrong "h must be group times h_kv" \
+    --kernel "$kernels/gate/reversed.so" --shape h=8,group=3
+ok "more keys than a path has" wrong "a path has at most 2048 chunks" \
+    --kernel "$kernels/gate/reversed.so" --shape c=1,keys=3000
+ok "more heads than there may be" wrong "h is at most 1024, not 2048" \
+    --kernel "$kernels/gate/reversed.so" --shape h_kv=256,group=8
 ok "a size without a number" wrong "d has no number" --kernel "$kernels/gate/reversed.so" --shape d
 ok "a comma with no size behind it" wrong "a size is missing at the end of 'd=128,'" \
     --kernel "$kernels/gate/reversed.so" --shape d=128,
@@ -522,6 +546,7 @@ ok "a place for a shared object" wrong "a shared object runs where it was built 
     --kernel "$kernels/gate/reversed.so" --on gpu
 ok "help" status 0 --help
 ok "a kernel as source" status 0 --kernel tests/example/paged_kernel.c --cases 20
+ok "right numbers that are unusual" unusual
 ok "an arithmetic so wide that nothing can be claimed" wide
 ok "a source that does not compile" wrong "it does not compile" --kernel "$work/bad.c"
 ok "no kernel" wrong "--kernel FILE is missing"

@@ -21,7 +21,7 @@ COMMAND = os.environ["CHUNKPROOF"]
 EXAMPLE = os.path.join(ROOT, "tests", "example", "paged_kernel.c")
 REVERSED = os.path.join(os.path.dirname(COMMAND), "tests", "gate", "reversed.so")
 VALUES = ("count", "select", "normal", "massive", "one-hot", "shifted", "rising", "falling",
-          "offset", "subnormal", "zero")
+          "offset", "subnormal", "zero", "large", "creeping", "extreme")
 HTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -81,8 +81,8 @@ static void grow(struct growth *g, const struct gate_op *op) {
     }
 }
 
-/* Others join, or leave, until there are as many sequences as the recipe says. One that joins shares
- * some tokens with another, or all, up to the longest prompt. */
+/* Others join, or leave, until there are as many sequences as the recipe says. One that joins
+ * shares some tokens with another, or all, up to the longest prompt. */
 static void fill_up(struct growth *g, const struct gate_recipe *r) {
     struct prng random = {r->seed ^ 0xC20DEDULL};
     while (r->sequences > 0 && g->tree->n_sequences > r->sequences) {

@@ -27,9 +27,9 @@
 #define FEW_KEYS  16
 #define LITTLE    100000 /* work that leaves room for only one head with many keys */
 
-const char *const gate_values_names[GATE_VALUES + 1] = {"count",   "select",    "normal", "massive",
-                                                        "one-hot", "shifted",   "rising", "falling",
-                                                        "offset",  "subnormal", "zero",   NULL};
+const char *const gate_values_names[GATE_VALUES + 1] = {
+    "count",  "select",    "normal", "massive", "one-hot",  "shifted", "rising", "falling",
+    "offset", "subnormal", "zero",   "large",   "creeping", "extreme", NULL};
 
 const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
                                                     "the right keys, each at its place",
@@ -41,13 +41,26 @@ const char *const gate_values_words[GATE_VALUES] = {"each key counts once",
                                                     "the first key is the maximum",
                                                     "V is far from 0, with little spread",
                                                     "V is below the smallest normal number",
-                                                    "zeros of both signs"};
+                                                    "zeros of both signs",
+                                                    "V is large, its sums are larger",
+                                                    "each key is a new maximum, by little",
+                                                    "tiny Q and large K, or the reverse"};
 
 /* Addresses come first, because they show more than random numbers do. */
 static const enum gate_values turns[] = {GATE_COUNT,   GATE_SELECT,  GATE_NORMAL, GATE_SELECT,
                                          GATE_SHIFTED, GATE_COUNT,   GATE_SELECT, GATE_MASSIVE,
                                          GATE_RISING,  GATE_COUNT,   GATE_SELECT, GATE_ONE_HOT,
                                          GATE_OFFSET,  GATE_FALLING, GATE_ZERO,   GATE_SUBNORMAL};
+
+/* The turns of these in every second round are those of other kinds. */
+static enum gate_values values_of(long long index) {
+    long long turn = index % COUNT_OF(turns), round = index / COUNT_OF(turns);
+    return round % 2 == 0 ? turns[turn]
+           : turn == 3    ? GATE_EXTREME
+           : turn == 9    ? GATE_CREEPING
+           : turn == 10   ? GATE_LARGE
+                          : turns[turn];
+}
 
 static int one_of(struct prng *random, const int *choice, int n) {
     return choice[prng_below(random, n)];
@@ -154,6 +167,18 @@ static void make_long(struct gate_recipe *r, struct prng *random, int longest, l
     } else if (r->head_dim > 64) {
         r->n_heads = 1;
     }
+}
+
+/* Many small steps of the maximum, or many values to add up. */
+static void make_lengthy(struct gate_recipe *r, struct prng *random) {
+    int keys = 200 + prng_below(random, 800);
+    r->n_kv_heads = 1;
+    r->n_heads = 1 + prng_below(random, 3);
+    r->head_dim = r->head_dim <= 128 ? r->head_dim : 64;
+    r->queries = GATE_DECODE;
+    r->n_ops = 2;
+    r->op[0] = (struct gate_op){GATE_JOIN, 0, 0, keys};
+    r->op[1] = (struct gate_op){GATE_JOIN, 0, prng_below(random, keys), prng_below(random, 40)};
 }
 
 /* Paths of several hundred chunks. */
@@ -278,7 +303,7 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     random.state += (unsigned long long)attempt * 0x8CB92BA72F3D8DD7ULL;
     memset(r, 0, sizeof *r);
     r->seed = prng_next(&random);
-    r->values = turns[index % COUNT_OF(turns)];
+    r->values = values_of(index);
     r->head_dim = one_of(&random, head_dims, COUNT_OF(head_dims));
     r->chunk_size = one_of(&random, chunk_sizes, COUNT_OF(chunk_sizes));
     r->n_kv_heads = one_of(&random, kv_heads, COUNT_OF(kv_heads));
@@ -326,6 +351,13 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     }
     if (any_size && index % WIDE_EVERY == WIDE_EVERY / 2 + index / WIDE_EVERY % 8) {
         make_wide(r, &random, index / WIDE_EVERY, attempt);
+        apply(r, wanted);
+        shorten(r);
+        return;
+    }
+    if (any_size && (r->values == GATE_CREEPING || r->values == GATE_LARGE) &&
+        index / COUNT_OF(turns) % 4 == 1) {
+        make_lengthy(r, &random);
         apply(r, wanted);
         shorten(r);
         return;

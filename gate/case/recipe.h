@@ -43,6 +43,9 @@ enum gate_values {
     GATE_OFFSET,    /* V far from 0 and close together */
     GATE_SUBNORMAL, /* V below the smallest normal number */
     GATE_ZERO,      /* Q and V of zeros of both signs */
+    GATE_LARGE,     /* nearly equal weights, and V so large that sums of it leave binary16 */
+    GATE_CREEPING,  /* each key is a new maximum, by little */
+    GATE_EXTREME,   /* Q near the smallest numbers of its type, K near the largest; or reversed */
     GATE_VALUES
 };
 

@@ -22,6 +22,17 @@
 
 #define MANY_CHUNKS 1024 /* of a path: half of the queries select keys beyond so many */
 
+/* GATE-11. */
+#define LARGEST_V      52000.0 /* of binary16, with room for errors */
+#define VERY_LARGE     0x1p100 /* for types that have it: sums of it are in binary32 */
+#define DIGIT          128     /* a position is digits of so much, which all types have */
+#define DIGITS         3
+#define LEAST_CREEP    4 /* octaves below 1: a step of the scores */
+#define CREEPS         9
+#define SMALL_16       14 /* octaves: Q or K of binary16 is about 2^-14, and the other 2^14, */
+#define SMALL          60 /* and of wider types */
+#define SUBNORMAL_STEP 5  /* every so many numbers of wider types are subnormal */
+
 #define APART  32.0 /* e^-32 is 2^-46: negligible, for 2^16 keys */
 #define IN_ALL (8 * 20000)
 
@@ -198,6 +209,41 @@ static void make_address(const struct making *m, unsigned long long address, dou
     }
 }
 
+static int is_half(const struct gate_problem *p) {
+    return p->q_type == CP_FP16 || p->kv_type == CP_FP16;
+}
+
+/* Half of the cases have tiny K, the others tiny Q. */
+static int has_tiny_k(const struct gate_problem *p) {
+    return (int)(p->seed >> 12 & 1);
+}
+
+/* Number i of an extreme query or key. */
+static double extreme_number(const struct gate_problem *p, int tiny, int i, double x) {
+    int octaves = is_half(p) ? SMALL_16 : SMALL;
+    if (!is_half(p) && i % SUBNORMAL_STEP == SUBNORMAL_STEP - 1) {
+        return x * 0x1p-130;
+    }
+    if (tiny) {
+        return ldexp(x, -octaves);
+    }
+    double size = 1.0 + fabs(x) / 8.0; /* below 2 */
+    return ldexp(x < 0.0 ? -size : size, octaves);
+}
+
+/* The step of a creeping score from key to key, 2^-4 to 2^-12. */
+static double creep(const struct gate_problem *p) {
+    return ldexp(1.0, -LEAST_CREEP - (int)((p->seed >> 13) % CREEPS));
+}
+
+/* The digits of the position, from the lowest; the other numbers of a creeping key meet zeros. */
+static void make_digits(double *k, int d, int position) {
+    for (int i = 0; i < DIGITS && i < d; i++) {
+        k[i] = i == DIGITS - 1 || i == d - 1 ? position : position % DIGIT;
+        position /= DIGIT;
+    }
+}
+
 static void make_k(const struct gate_problem *p, const struct making *m, const struct key *key,
                    double *k) {
     int d = p->recipe.head_dim;
@@ -221,6 +267,12 @@ static void make_k(const struct gate_problem *p, const struct making *m, const s
         k[0] = shift(p) / (64.0 * p->scale);
     } else if (p->recipe.values == GATE_RISING || p->recipe.values == GATE_FALLING) {
         k[0] = (p->recipe.values == GATE_RISING ? m->slope : -m->slope) * key->position;
+    } else if (p->recipe.values == GATE_CREEPING) {
+        make_digits(k, d, key->position);
+    } else if (p->recipe.values == GATE_EXTREME) {
+        for (int i = 0; i < d; i++) {
+            k[i] = extreme_number(p, has_tiny_k(p), i, k[i]);
+        }
     }
     round_all(p->kv_type, k, d);
 }
@@ -235,6 +287,17 @@ static void make_counted(const struct making *m, const struct key *key, double *
     if (m->begin <= key->position && key->position < m->end) {
         prng_skip(random, (unsigned long long)at);
         v[at] = 1 + prng_below(random, 2);
+    }
+}
+
+/* Large numbers of one sign in a third of the columns, of the other in a third, and of both in the
+ * rest. */
+static void make_large(const struct gate_problem *p, double *v, int d) {
+    int very = !is_half(p) && p->out_type != CP_FP16 && (p->seed >> 12 & 1) != 0;
+    double largest = very ? VERY_LARGE : LARGEST_V;
+    for (int i = 0; i < d; i++) {
+        double size = largest * (1.0 - fabs(v[i]) / 12.0); /* from a half on */
+        v[i] = i % 3 == 0 || (i % 3 == 2 && v[i] < 0.0) ? size : -size;
     }
 }
 
@@ -264,6 +327,12 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
         multiply(v, d, 1, counterweight(p, m, key->position));
         for (int i = 0; i < d && m->octaves != 0.0; i++) { /* none makes up for another */
             v[i] = fabs(v[i]);
+        }
+    } else if (values == GATE_LARGE) {
+        make_large(p, v, d);
+    } else if (values == GATE_CREEPING) { /* the first half counts most */
+        for (int i = 0; i < d; i++) {
+            v[i] = (key->position < m->longest / 2 ? 2.0 : 0.25) + 0.25 * v[i];
         }
     } else if (values == GATE_OFFSET) {
         for (int i = 0; i < d; i++) {
@@ -345,6 +414,13 @@ static double query_number(const struct gate_problem *p, int i, struct prng *ran
         return i == 0 ? STEEP : weighs_light(p) ? 0.0 : x;
     case GATE_ZERO:
         return x < 0.0 ? -0.0 : 0.0;
+    case GATE_LARGE:
+        return 0x1p-6 * x;
+    case GATE_CREEPING:
+        x = ldexp(gate_round(p->q_type, creep(p) / p->scale), 7 * i);
+        return i < DIGITS && x <= LARGEST_V ? x : 0.0;
+    case GATE_EXTREME:
+        return extreme_number(p, !has_tiny_k(p), i, x);
     default:
         return x;
     }

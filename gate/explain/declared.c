@@ -210,7 +210,7 @@ static void judge_all(void *context, const struct gate_problem *p, const struct 
     struct gate_scratch *scratch = gate_scratch_new(p);
     size_t width = (size_t)p->recipe.head_dim + 1;
     double *numbers = malloc(2 * width * sizeof *numbers);
-    struct gate_numbers n = {numbers, numbers + width};
+    struct gate_numbers n = {.expected = numbers, .bound = numbers + width};
     t->cases++;
     t->right += finding->verdict == GATE_RIGHT;
     t->no_memory |= explain_run_new(&run, t->x->kernel, p, one, other) != 0 || scratch == NULL ||

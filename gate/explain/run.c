@@ -27,6 +27,10 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     to->table = duplicate(p->table, b * (size_t)p->table_width, sizeof(int));
     to->n_shared_chunks = duplicate(p->n_shared_chunks, b, sizeof(int));
     to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared);
+    to->number = p->number != NULL ? duplicate(p->number, (size_t)p->capacity, sizeof(int)) : NULL;
+    if (p->number != NULL && to->number == NULL) {
+        return -1;
+    }
     return to->n_tokens != NULL && to->query_begin != NULL && to->table != NULL &&
                    to->n_shared_chunks != NULL && to->shared != NULL
                ? 0
@@ -63,12 +67,15 @@ static void copy_results(double *to, const struct gate_problem *p, const struct 
     }
 }
 
-static void judge_pair(struct explain_run *run, int pair, int n_keys) {
+static void judge_pair(struct explain_run *run, int pair, int n_keys, int must_be_finite) {
     size_t at = (size_t)pair * (size_t)run->width;
     int has_lse = run->problem.lse_type != CP_NO_LSE, wrong = 0;
     for (int i = 0; i < run->width; i++) {
         enum gate_rightness rightness =
             gate_judge_number(n_keys, run->got[at + i], run->expected[at + i], run->bound[at + i]);
+        if (rightness == GATE_NUMBER_UNCLAIMED && must_be_finite && !isfinite(run->got[at + i])) {
+            rightness = GATE_NUMBER_WRONG;
+        }
         if (i == run->width - 1 && !has_lse) {
             rightness = GATE_NUMBER_UNCLAIMED;
         }
@@ -86,11 +93,12 @@ static int judge(struct explain_run *run, const struct cp_kernel *kernel,
     struct gate_scratch *scratch = gate_scratch_new(p);
     for (int pair = 0; scratch != NULL && pair < run->pairs; pair++) {
         size_t at = (size_t)pair * (size_t)run->width;
-        struct gate_numbers numbers = {run->expected + at, run->bound + at};
+        int must_be_finite = 0;
+        struct gate_numbers numbers = {run->expected + at, run->bound + at, NULL, &must_be_finite};
         int n = gate_visible(p, pair / p->recipe.n_heads);
         gate_certify_row(scratch, kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads,
                          &numbers);
-        judge_pair(run, pair, n);
+        judge_pair(run, pair, n, must_be_finite);
     }
     gate_scratch_free(scratch);
     return scratch != NULL ? 0 : -1;

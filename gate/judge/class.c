@@ -97,6 +97,77 @@ void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe
     }
 }
 
+/* ---- GATE-12 ---- */
+
+#define LARGEST_16 65504.0
+#define MOST_WAY   60.0 /* as a logarithm: beyond it a weight may be subnormal, or a sum infinite */
+
+struct gate_extent gate_extent_of(const struct cp_tolerance_row *row) {
+    struct gate_extent x = {0.0, 0.0, 0.0, 0.0};
+    int d = row->head_dim;
+    for (int j = 0; j < row->n_keys; j++) {
+        const double *k = row->k + (ptrdiff_t)j * d;
+        double sum = 0.0, products = 0.0;
+        for (int i = 0; i < d; i++) {
+            sum += row->q[i] * k[i];
+            products += fabs(row->q[i] * k[i]);
+        }
+        x.score = fmax(x.score, fabs(row->scale * sum));
+        x.products = fmax(x.products, products);
+    }
+    for (int i = 0; i < d; i++) {
+        double column = 0.0;
+        for (int j = 0; j < row->n_keys; j++) {
+            double size = fabs(row->v[(ptrdiff_t)j * d + i]);
+            column += size;
+            x.value = fmax(x.value, size);
+        }
+        x.column = fmax(x.column, column);
+    }
+    return x;
+}
+
+static double largest_of(int is_half, const struct cp_kernel *kernel) {
+    return is_half                                   ? LARGEST_16
+           : kernel->arithmetic.score == CP_SUM_FP64 ? DBL_MAX
+                                                     : (double)FLT_MAX;
+}
+
+/* By how much the errors of scores, exponentials and references may move a weight, as a logarithm,
+ * on its way through all changes. */
+static double way_of(const struct cp_kernel *kernel, const struct cp_arithmetic *a,
+                     const struct cp_counts *counts, const struct cp_tolerance_row *row,
+                     const struct gate_extent *x) {
+    double magnitude = fabs(row->scale) * x->products;
+    double slack = cp_score_error(&a->score, row->scale, row->head_dim, magnitude) + a->below;
+    double h = x->score + slack + a->above;
+    double step = slack + 2.0 * (a->u_arg + a->u_ref + a->u_move) * h + a->eps +
+                  2.0 * gate_lse_error(kernel, row->n_keys, h);
+    return (counts->changes + 1.0) * step + a->above;
+}
+
+enum gate_overflow gate_overflow_of(const struct cp_kernel *kernel, const struct cp_arithmetic *a,
+                                    const struct cp_counts *counts,
+                                    const struct cp_tolerance_row *row,
+                                    const struct gate_extent *x) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    int in_half = class->values == CP_SUM_FP16 || (class->partials == CP_FP16 && !class->divides);
+    double scores = largest_of(class->score == CP_SUM_FP16, kernel);
+    double sums = largest_of(in_half, kernel),
+           parts = largest_of(class->partials == CP_FP16, kernel);
+    double way = way_of(kernel, a, counts, row, x), grown = exp(fmin(way, 2.0 * MOST_WAY));
+    double sum = grown * fmax(x->column, row->n_keys), part = 2.0 * x->value;
+    double score = x->products * fmax(1.0, 2.0 * fabs(row->scale));
+    int is_half = in_half || class->partials == CP_FP16 || class->score == CP_SUM_FP16;
+    if (is_half && (sum > sums || part > parts || score > scores)) {
+        return GATE_MAY_OVERFLOW;
+    }
+    return way <= MOST_WAY && 2.0 * sum <= sums && 2.0 * part <= parts && 2.0 * score <= scores &&
+                   4.0 * x->value <= a->output.largest
+               ? GATE_STAYS_FINITE
+               : GATE_UNKNOWN;
+}
+
 double gate_lse_error(const struct cp_kernel *kernel, int n, double largest_score) {
     int exact = kernel->arithmetic.score == CP_SUM_FP64 && kernel->lse_type == CP_FP64;
     double unit = exact ? 0x1p-53 : 0x1p-24;

@@ -13,6 +13,26 @@
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
+/* How large the numbers of a row are: of a score the sum of abs(q_i k_i), not scaled, and the scaled
+ * score; of V one number, and the sum of a column. Each is the largest. */
+struct gate_extent {
+    double products, score, value, column;
+};
+
+struct gate_extent gate_extent_of(const struct cp_tolerance_row *row);
+
+/* GATE-12: may a kernel of the class leave a format on its way to a result that does not? */
+enum gate_overflow {
+    GATE_MAY_OVERFLOW, /* a sum in binary16 may: nothing is claimed */
+    GATE_UNKNOWN,
+    GATE_STAYS_FINITE /* nothing may, even where the bound is infinite */
+};
+enum gate_overflow gate_overflow_of(const struct cp_kernel *kernel,
+                                    const struct cp_arithmetic *arithmetic,
+                                    const struct cp_counts *counts,
+                                    const struct cp_tolerance_row *row,
+                                    const struct gate_extent *extent);
+
 /* The error that the kernel's logarithm and format add to a log-sum-exp. */
 double gate_lse_error(const struct cp_kernel *kernel, int n, double largest_score);
 

@@ -36,6 +36,11 @@ struct gate_finding {
     long long wrong, compared, unclaimed;
     /* The largest error / bound of the numbers compared; infinite for a NaN. */
     double largest;
+    /* Right numbers that are more than GATE_UNUSUAL times their usual error (NUM-13) away, the
+     * largest error / usual error, and where that is. */
+    long long unusual;
+    double most_unusual;
+    int unusual_row, unusual_head, unusual_element;
     int keys; /* how many keys the row of the first wrong place sees */
     char text[1280];
 };

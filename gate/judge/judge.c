@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "chunkproof/number.h"
+#include "chunkproof/tolerance_parts.h"
 #include "cli/base/random.h"
 #include "gate/case/values.h"
 #include "gate/judge/class.h"
@@ -21,6 +22,7 @@ struct gate_scratch {
     double *of_tolerance; /* [3 n_keys], for cp_tolerance() */
     double *out;          /* [d] */
     struct gate_numbers numbers;
+    int must_be_finite;
 };
 
 void gate_scratch_free(struct gate_scratch *scratch) {
@@ -31,6 +33,7 @@ void gate_scratch_free(struct gate_scratch *scratch) {
         free(scratch->out);
         free(scratch->numbers.expected);
         free(scratch->numbers.bound);
+        free(scratch->numbers.usual);
         free(scratch);
     }
 }
@@ -51,9 +54,11 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
     scratch->out = malloc(d * sizeof(double));
     scratch->numbers.expected = malloc((d + 1) * sizeof(double));
     scratch->numbers.bound = malloc((d + 1) * sizeof(double));
+    scratch->numbers.usual = malloc((d + 1) * sizeof(double));
+    scratch->numbers.must_be_finite = &scratch->must_be_finite;
     if (scratch->k == NULL || scratch->v == NULL || scratch->of_tolerance == NULL ||
         scratch->out == NULL || scratch->numbers.expected == NULL ||
-        scratch->numbers.bound == NULL) {
+        scratch->numbers.bound == NULL || scratch->numbers.usual == NULL) {
         gate_scratch_free(scratch);
         return NULL;
     }
@@ -64,6 +69,7 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
 struct pair {
     int row, head, n_keys;
     const double *q;
+    int must_be_finite;
 };
 
 static void gather(struct gate_scratch *scratch, int s, int g, int n_keys) {
@@ -76,28 +82,25 @@ static void gather(struct gate_scratch *scratch, int s, int g, int n_keys) {
     }
 }
 
-static double largest_score(const struct cp_tolerance_row *row) {
-    double largest = 0.0;
-    for (int j = 0; j < row->n_keys; j++) {
-        const double *k = row->k + (ptrdiff_t)j * row->head_dim;
-        double sum = 0.0;
-        for (int i = 0; i < row->head_dim; i++) {
-            sum += row->q[i] * k[i];
-        }
-        largest = fmax(largest, fabs(row->scale * sum));
-    }
-    return largest;
-}
-
 void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                   const struct cp_tolerance_row *row, const struct gate_numbers *numbers) {
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
-    double largest = largest_score(row);
+    struct gate_extent extent = gate_extent_of(row);
     int d = row->head_dim;
-    gate_class(kernel, recipe, n, largest, &arithmetic, &counts);
-    cp_tolerance(&arithmetic, &counts, row, gate_lse_error(kernel, n, largest), numbers->expected,
-                 numbers->bound, &numbers->expected[d], &numbers->bound[d]);
+    gate_class(kernel, recipe, n, extent.score, &arithmetic, &counts);
+    cp_tolerance(&arithmetic, &counts, row, gate_lse_error(kernel, n, extent.score),
+                 numbers->expected, numbers->bound, &numbers->expected[d], &numbers->bound[d]);
+    enum gate_overflow overflow = gate_overflow_of(kernel, &arithmetic, &counts, row, &extent);
+    for (int i = 0; i <= d && overflow == GATE_MAY_OVERFLOW; i++) {
+        numbers->bound[i] = INFINITY;
+    }
+    if (numbers->must_be_finite != NULL) {
+        *numbers->must_be_finite = overflow == GATE_STAYS_FINITE;
+    }
+    if (numbers->usual != NULL) {
+        cp_tolerance_rms(&arithmetic, &counts, row, numbers->expected, numbers->usual);
+    }
 }
 
 void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kernel, int row,
@@ -129,15 +132,19 @@ static double ratio_of(double error, double bound, int right) {
 /* One number; element -1 is the log-sum-exp. */
 static void compare(struct gate_finding *f, const struct pair *pair, int element, double got,
                     double expected, double bound) {
-    int no_key = pair->n_keys == 0;
+    int no_key = pair->n_keys == 0, unbounded = 0;
     enum gate_rightness rightness = gate_judge_number(pair->n_keys, got, expected, bound);
     int right = rightness == GATE_NUMBER_RIGHT;
     if (rightness == GATE_NUMBER_UNCLAIMED) {
-        f->unclaimed++;
-        return;
+        if (!pair->must_be_finite || isfinite(got)) {
+            f->unclaimed++;
+            return;
+        }
+        unbounded = 1;
     }
-    double ratio =
-        right && no_key ? 0.0 : ratio_of(fabs(got - expected), no_key ? 0.0 : bound, right);
+    double ratio = unbounded         ? INFINITY
+                   : right && no_key ? 0.0
+                                     : ratio_of(fabs(got - expected), no_key ? 0.0 : bound, right);
     if (f->compared == 0 || ratio > f->largest) {
         f->largest = ratio;
         f->keys = pair->n_keys;
@@ -149,13 +156,32 @@ static void compare(struct gate_finding *f, const struct pair *pair, int element
     f->wrong++;
     if (f->verdict == GATE_RIGHT) {
         f->verdict = isnan(got) ? GATE_NOT_A_NUMBER : GATE_WRONG;
-        gate_finding_breaks(f, no_key ? "PREFILL-3" : element < 0 ? "NUM-11" : "NUM-10");
+        gate_finding_breaks(f, no_key        ? "PREFILL-3"
+                               : unbounded   ? "GATE-12"
+                               : element < 0 ? "NUM-11"
+                                             : "NUM-10");
         f->row = pair->row;
         f->head = pair->head;
         f->element = element;
         f->got = got;
-        f->expected = expected;
+        f->expected = unbounded ? NAN : expected;
         f->bound = no_key ? 0.0 : bound;
+    }
+}
+
+/* Notes a right number that is far beyond its usual error. */
+static void note_unusual(struct gate_finding *f, const struct pair *pair, int element, double error,
+                         double usual) {
+    double times = error / usual;
+    if (!(times > GATE_UNUSUAL)) {
+        return;
+    }
+    f->unusual++;
+    if (times > f->most_unusual) {
+        f->most_unusual = times;
+        f->unusual_row = pair->row;
+        f->unusual_head = pair->head;
+        f->unusual_element = element;
     }
 }
 
@@ -167,6 +193,10 @@ static void compare_pair(const struct gate_problem *p, const struct gate_arrays 
     for (int i = 0; i < d; i++) {
         scratch->out[i] = gate_out_at(arrays, p, pair->row, pair->head, i);
         compare(f, pair, i, scratch->out[i], expected[i], bound[i]);
+        double error = fabs(scratch->out[i] - expected[i]);
+        if (pair->n_keys > 0 && error <= bound[i] && !isinf(bound[i])) {
+            note_unusual(f, pair, i, error, scratch->numbers.usual[i]);
+        }
     }
     if (arrays->run.call.lse != NULL) {
         compare(f, pair, -1, gate_lse_at(arrays, p, pair->row, pair->head), expected[d], bound[d]);
@@ -192,6 +222,14 @@ static void say(const struct gate_problem *p, struct gate_finding *f) {
     }
     (void)snprintf(where, sizeof where, f->element < 0 ? "lse" : "out, element %d", f->element);
     (void)snprintf(within, sizeof within, f->bound > 0.0 ? " within %.3g" : " exactly", f->bound);
+    if (isinf(f->bound)) {
+        (void)snprintf(f->text, sizeof f->text,
+                       "%s of row %d (sequence %d), head %d is %.9g and must be a number: nothing "
+                       "overflows there in the declared arithmetic; %lld of %lld numbers are wrong",
+                       where, f->row, gate_sequence_of(p, f->row), f->head, gate_plain(f->got),
+                       f->wrong, f->compared);
+        return;
+    }
     (void)snprintf(f->text, sizeof f->text,
                    "%s of row %d (sequence %d), head %d is %.9g and must be %.9g%s; %lld of %lld "
                    "numbers are wrong",
@@ -220,8 +258,9 @@ int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
     }
     for (int i = 0; i < judged && result == 0; i++) {
         int x = pair_of(&random, n, judged, i);
-        struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d};
+        struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d, 0};
         gate_certify_row(scratch, kernel, pair.row, pair.head, &scratch->numbers);
+        pair.must_be_finite = scratch->must_be_finite;
         compare_pair(p, arrays, &pair, scratch, f);
         result = show(p, &pair, scratch, tensor);
     }

@@ -12,7 +12,14 @@
 /* Attention of one row and head, and the bound of each number: d elements, then the log-sum-exp. */
 struct gate_numbers {
     double *expected, *bound; /* [d + 1] */
+    double *usual;            /* [d] the usual error (NUM-13); NULL: not asked for */
+    /* 1: a number must be finite even where its bound is not (GATE-12). NULL: not asked for. */
+    int *must_be_finite;
 };
+
+/* A number that is right, and further from attention than so many times the usual error, is worth a
+ * warning: kernels that round to nearest stay below 3 times on the average (NUM-13). */
+#define GATE_UNUSUAL 30.0
 
 /* Attention of a row, and how far from it a kernel of the declared class that weighs n keys may
  * be. */

@@ -141,6 +141,17 @@ static json_t *refused_sizes_json(const struct gate_sizes *sizes) {
     return all;
 }
 
+/* Right numbers that are far beyond their usual error. */
+static json_t *unusual_json(const struct gate_result *r) {
+    const struct gate_finding *f = &r->most_unusual.finding;
+    return r->unusual == 0
+               ? json_pack("{s:I,s:I}", "numbers", (json_int_t)0, "cases", (json_int_t)0)
+               : json_pack("{s:I,s:I,s:f,s:I,s:i,s:i,s:i}", "numbers", (json_int_t)r->unusual,
+                           "cases", (json_int_t)r->unusual_cases, "largest", f->most_unusual,
+                           "case", (json_int_t)r->most_unusual.index, "row", f->unusual_row, "head",
+                           f->unusual_head, "element", f->unusual_element);
+}
+
 static json_t *notes_json(const struct gate_report *report) {
     json_t *all = json_array();
     for (int i = 0; i < GATE_NOTES; i++) {
@@ -155,6 +166,7 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     json_t *json = json_pack(
         "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,"
+        "s:o,"
         "s:o,s:"
         "o}",
         "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "tier",
@@ -166,8 +178,8 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "unjudged",
         (json_int_t)r->unjudged, "verdicts", verdicts_json(r->verdicts), "tallies", tallies_json(r),
         "covered", covered_json(r), "sizes", sizes_json(&r->sizes), "refused_sizes",
-        refused_sizes_json(&r->sizes), "notes", notes_json(report), "findings",
-        all_found_json(report));
+        refused_sizes_json(&r->sizes), "unusual", unusual_json(r), "notes", notes_json(report),
+        "findings", all_found_json(report));
     int logged = json != NULL && (!report->options->rules || gate_log_json(json, r) == 0);
     int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);

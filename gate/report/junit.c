@@ -126,6 +126,7 @@ static void put_properties(struct markup *m, const struct gate_report *report) {
     put_property(m, "seed", seed);
     put_property(m, "verdict", gate_answer(report->result));
     put_property(m, "interrupted", report->result->interrupted ? "true" : "false");
+    put_own_property(m, "warning", gate_warning(report));
     put_own_property(m, "again", gate_run_again(report));
     markup_close(m);
     markup_newline(m);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes of a report, in addition to the verdict: what was not judged, and what could be asked
  * better. */
+#include <stdlib.h>
+
 #include "cli/base/text.h"
 #include "gate/judge/closer.h"
+#include "gate/judge/judge.h"
 #include "gate/report/report.h"
 
 #define FEW_KEYS 128 /* or two steps of the kernel, whichever is more */
@@ -65,6 +68,37 @@ static void note_sizes(FILE *out, const struct gate_report *report) {
         }
         fputs(values > 0 && gate_asked_is_least(which) ? " and more" : "", out);
     }
+}
+
+/* No verdict: a right kernel may have such numbers, and a wrong one that the bound lets through may
+ * show by them. */
+static void note_unusual(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    const struct gate_found *found = &r->most_unusual;
+    const struct gate_finding *f = &found->finding;
+    if (r->unusual > 0) {
+        char *again = gate_case_again(report, found), line[GATE_LINE];
+        gate_recipe_print(&found->recipe, line);
+        fprintf(
+            out,
+            "WARNING: %lld number%s of %lld case%s %s right, and more than %g times as far from "
+            "attention as is usual for this arithmetic (NUM-13), most of all %.3g times: out, "
+            "element %d of row %d, head %d, of case %lld: %s; again: %s",
+            r->unusual, r->unusual == 1 ? "" : "s", r->unusual_cases,
+            r->unusual_cases == 1 ? "" : "s", r->unusual == 1 ? "is" : "are", GATE_UNUSUAL,
+            f->most_unusual, f->unusual_element, f->unusual_row, f->unusual_head, found->index,
+            line, again);
+        free(again);
+    }
+}
+
+char *gate_warning(const struct gate_report *report) {
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    note_unusual(out, report);
+    text_close(out);
+    return text;
 }
 
 static void note_late(FILE *out, const struct gate_report *report) {
@@ -140,8 +174,8 @@ static void note_wide(FILE *out, const struct gate_report *report) {
 
 char *gate_note(const struct gate_report *report, int i) {
     static void (*const notes[GATE_NOTES])(FILE *, const struct gate_report *) = {
-        note_late,  note_too_large, note_unclaimed, note_refused,
-        note_sizes, note_few_keys,  note_wide,      note_device};
+        note_unusual, note_late,     note_too_large, note_unclaimed, note_refused,
+        note_sizes,   note_few_keys, note_wide,      note_device};
     char *text;
     size_t size;
     FILE *out = text_open(&text, &size);

@@ -80,6 +80,10 @@ struct gate_result {
     struct gate_covered covered[GATE_HEAD_DIMS]; /* by head_dim; n_covered of them */
     int n_covered;
     struct gate_sizes sizes;
+    /* Right numbers that are far beyond their usual error, cases that have such numbers, and the
+     * case of the farthest one. */
+    long long unusual, unusual_cases;
+    struct gate_found most_unusual;
     /* Cases that ran, but with too few finite bounds to be judged. */
     long long unjudged;
     int unjudged_keys;           /* keys of the longest sequence in those cases */

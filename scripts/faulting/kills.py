@@ -26,6 +26,9 @@ VALUES = (
     "falling",
     "subnormal",
     "zero",
+    "large",
+    "creeping",
+    "extreme",
 )
 
 # letter, class, its kinds of evidence
