@@ -107,7 +107,9 @@ static int happens_alone(const struct gate_options *o, const char *file,
     if (runner == NULL) {
         return -1;
     }
-    int ran = gate_check_recipe(runner, &found->recipe, &finding);
+    int ran = found->finding.verdict == GATE_OTHER_BITS
+                  ? gate_check_elsewhere(runner, &found->recipe, &finding)
+                  : gate_check_recipe(runner, &found->recipe, &finding);
     runner_free(runner);
     return ran <= 0 ? ran : finding.verdict == found->finding.verdict;
 }
@@ -342,6 +344,19 @@ static int run_with_before(FILE *out, const struct gate_options *o, struct runne
     return ran;
 }
 
+/* A case that was kept for other bits, and is right in this process: runs it in others. As above. */
+static int run_elsewhere(FILE *out, const struct gate_options *o, struct runner *runner,
+                         const struct gate_recipe *recipe, struct gate_finding *finding) {
+    int ran = gate_check_elsewhere(runner, recipe, finding);
+    if (ran > 0 && o->explain && finding->verdict == GATE_OTHER_BITS) {
+        fputs("  it has the same bits in each run of one process, with any bytes in its memory: "
+              "they depend on\n  the process, as by its number, or by an address that the system "
+              "chose (GATE-4)\n",
+              out);
+    }
+    return ran;
+}
+
 /* alone: there is no other case, and more is said. */
 static enum came_of_it run_case(const struct gate_options *o, struct runner *runner,
                                 const struct replayed *r, int alone) {
@@ -353,6 +368,9 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
     int ran = r->one.has_before ? run_with_before(out, o, runner, &r->one, &finding)
               : o->explain      ? gate_explain(out, runner, recipe, o->time, &interrupted, &finding)
                                 : gate_check_recipe(runner, recipe, &finding);
+    if (ran > 0 && finding.verdict == GATE_RIGHT && r->one.other_bits) {
+        ran = run_elsewhere(out, o, runner, recipe, &finding);
+    }
     text_close(out);
     if (ran > 0 && (finding.verdict != GATE_RIGHT || alone)) {
         if (r->one.line > 0) {

@@ -227,7 +227,7 @@ shaped() {
         status 0 --kernel "$work/one.c" --cases 20 --shape h=32,h_kv=8,d=72,c=24 &&
         has "right: 0 of 20 cases wrong" || return 1
     status 0 --kernel "$kernels/gate/reversed.so" --cases 4 --shape group=5,b=70,rows=9,keys=300 &&
-        has "sizes      at most: 70 sequences, 9 query rows of a sequence, 630 query rows in all, 300"
+        has "at most: 70 sequences, 9 query rows of a sequence, 630 query rows in all, 300 keys"
 }
 
 # The same seed has the same cases: but for the times, and the least of them for the number of runs.
@@ -308,6 +308,22 @@ explained() {
     status 1 --kernel "$work/wrong.c" --first --save "$work/explain" || return 1
     "$chunkproof" explain "$work/explain/wrong.json" --kernel "$work/wrong.c" >"$work/out" 2>&1
     [ $? = 1 ] && has "$3"
+}
+
+# The last bit follows from the number of the process: right in each single one.
+other_process() {
+    sed 's/ out\[i\] = state\[1\] != 0.0F ?/ extern int getpid(void);\
+        float bit = getpid() % 2 == 0 ? 1.0F : 1.0F + 0x1p-23F;\
+        out[i] = state[1] != 0.0F ? bit */' \
+        tests/gate/two_phase.c >"$work/process.c"
+    ! cmp -s tests/gate/two_phase.c "$work/process.c" || { echo "nothing was replaced"; return 1; }
+    CFLAGS="-O2 -Itests/gate" status 1 --kernel "$work/process.c" --first --save "$work/process" &&
+        grep -q "^other-bits, 1 case; breaks GATE-4" "$work/out" &&
+        has "the same in each run of one process, and otherwise in a new process: out, " || return 1
+    CFLAGS="-O2 -Itests/gate" subcommand=explain status 1 "$work/process/other-bits.json" \
+        --kernel "$work/process.c" && has "or by an address that the system chose (GATE-4)" &&
+        subcommand=replay status 0 "$work/process/other-bits.json" \
+            --kernel "$kernels/gate/two_phase.so"
 }
 
 # A sum of weights that is off by the worst that the bound allows is right, and a warning: in all
@@ -547,6 +563,7 @@ ok "a place for a shared object" wrong "a shared object runs where it was built 
 ok "help" status 0 --help
 ok "a kernel as source" status 0 --kernel tests/example/paged_kernel.c --cases 20
 ok "right numbers that are unusual" unusual
+ok "other bits in another process" other_process
 ok "an arithmetic so wide that nothing can be claimed" wide
 ok "a source that does not compile" wrong "it does not compile" --kernel "$work/bad.c"
 ok "no kernel" wrong "--kernel FILE is missing"

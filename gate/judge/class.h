@@ -13,8 +13,8 @@
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
-/* How large the numbers of a row are: of a score the sum of abs(q_i k_i), not scaled, and the scaled
- * score; of V one number, and the sum of a column. Each is the largest. */
+/* How large the numbers of a row are: of a score the sum of abs(q_i k_i), not scaled, and the
+ * scaled score; of V one number, and the sum of a column. Each is the largest. */
 struct gate_extent {
     double products, score, value, column;
 };

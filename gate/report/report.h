@@ -69,7 +69,8 @@ const char *gate_answer(const struct gate_result *result);
 /* Why there is no verdict; NULL where there is one. */
 char *gate_no_answer(const struct gate_result *result);
 
-/* The warning of numbers that are right, and far beyond their usual error; "" where there is none. */
+/* The warning of numbers that are right, and far beyond their usual error; "" where there is
+ * none. */
 char *gate_warning(const struct gate_report *report);
 
 /* Note i of GATE_NOTES, which a report adds to the verdict; "" where there is nothing to say. */

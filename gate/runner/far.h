@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks of K and V that lie billions of bytes apart for the kernel, or that are few of a large
- * pool. In the arena they lie close together; far.c maps each a second time. Between chunks that are far
- * apart it maps nothing, and for the other chunks of a pool pages of zeros. This costs addresses,
- * not memory. It exposes a kernel that keeps an offset in 32 bits, or a chunk's number in 16. */
+ * pool. In the arena they lie close together; far.c maps each a second time. Between chunks that
+ * are far apart it maps nothing, and for the other chunks of a pool pages of zeros. This costs
+ * addresses, not memory. It exposes a kernel that keeps an offset in 32 bits, or a chunk's number
+ * in 16. */
 #ifndef CHUNKPROOF_GATE_RUNNER_FAR_H
 #define CHUNKPROOF_GATE_RUNNER_FAR_H
 

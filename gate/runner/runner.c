@@ -116,6 +116,10 @@ int runner_new(struct runner **runner, const char *program, const char *kernel_f
     return 0;
 }
 
+int runner_again(struct runner **again, const struct runner *runner, char *error) {
+    return runner_new(again, runner->program, runner->file, &runner->limits, error);
+}
+
 void runner_free(struct runner *runner) {
     if (runner != NULL) {
         run_process_free(&runner->process);

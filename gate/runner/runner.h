@@ -109,6 +109,9 @@ struct runner;
  * the path of this program ("/proc/self/exe" for the command). */
 int runner_new(struct runner **runner, const char *program, const char *kernel_file,
                const struct run_limits *limits, char *error);
+/* One more, with the same program, kernel and limits. */
+int runner_again(struct runner **again, const struct runner *runner, char *error);
+
 void runner_free(struct runner *runner); /* takes NULL; ends the process */
 
 /* What the kernel says of itself. name is a copy, and the functions are NULL. */

@@ -264,6 +264,8 @@ static int read_case(struct reading *in, const json_t *json, struct gate_case *o
                 FORMAT);
         return -1;
     }
+    const char *verdict = json_string_value(json_object_get(json, "verdict"));
+    one->other_bits = verdict != NULL && strcmp(verdict, gate_verdict_names[GATE_OTHER_BITS]) == 0;
     in->recipe = json_object_get(json, "recipe");
     read_recipe(in, &one->recipe);
     in->recipe = json_object_get(json, "before");

@@ -15,7 +15,8 @@ int gate_case_save(const char *file, const struct gate_found *found,
 struct gate_case {
     struct gate_recipe recipe, before;
     int has_before;
-    int line; /* the line of the file where the case begins; 0: the file has one case */
+    int other_bits; /* 1: that is its verdict, perhaps only in another process */
+    int line;       /* the line of the file where the case begins; 0: the file has one case */
 };
 
 /* Reads all cases of a file, in order. Returns their number, at least 1; or -1 after saying what is

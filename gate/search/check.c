@@ -27,13 +27,18 @@
 #include "gate/judge/closer.h"
 #include "gate/judge/judge.h"
 #include "gate/search/budget.h"
+#include "gate/search/elsewhere.h"
 #include "gate/search/log.h"
+#include "gate/search/outcome.h"
 #include "gate/search/tally.h"
 
 #define ATTEMPTS   3000 /* to find sizes that the kernel takes */
 #define SIMULATED  8    /* how many times smaller cases are for the executor of CUDA kernels */
 #define AGAIN      6    /* after each case whose index is a multiple, an earlier case runs again */
 #define KEPT       2    /* ... that with index % AGAIN == KEPT, or else the first right one since */
+#define ELSEWHERE  15   /* each so many cases, one runs in a second process, too: */
+#define THERE      7    /* ... that with index % ELSEWHERE == THERE */
+#define OF_TWO     1.5  /* memory of a case that has two processes */
 #define CLOSER     3    /* each so many cases, one is also held to closer declarations */
 #define HANGS      3    /* after so many nothing more is asked */
 #define REFUSALS   3    /* after so many refused cases, and none taken: the kernel takes none */
@@ -58,6 +63,7 @@ struct checking {
     double case_began;          /* the time at which this case began */
     struct gate_covered covers; /* the sizes of this case */
     long long work;             /* the most work that this case may be */
+    int elsewhere;              /* in how many other processes this case runs once more */
     int rules;                  /* 1: other acceptance rules (judge/rules.h) judge each case, too */
     int judged;                 /* 1: they judged this case */
     unsigned rejected;          /* a bit for each of them that rejects this case */
@@ -67,45 +73,6 @@ struct checking {
 
 /* ---- Runs ---- */
 
-static enum gate_verdict verdict_of(enum run_outcome outcome) {
-    static const enum gate_verdict verdicts[RUN_OUTCOMES] = {
-        [RUN_DONE] = GATE_RIGHT,
-        [RUN_RETURNED] = GATE_FAILED,
-        [RUN_OUT_OF_BOUNDS] = GATE_OUT_OF_BOUNDS,
-        [RUN_WROTE_INPUT] = GATE_WROTE_INPUT,
-        [RUN_WROTE_BESIDE] = GATE_OUT_OF_BOUNDS,
-        [RUN_WROTE_LATE] = GATE_WROTE_LATE,
-        [RUN_SIGNAL] = GATE_CRASHED,
-        [RUN_EXITED] = GATE_EXITED,
-        [RUN_TIMED_OUT] = GATE_HANGS,
-        [RUN_RACED] = GATE_RACES,
-        [RUN_UNDEFINED] = GATE_UNDEFINED,
-    };
-    return verdicts[outcome];
-}
-_Static_assert(RUN_OUTCOMES == 11, "a new outcome needs a verdict above, or it counts as right");
-
-static int no_verdict(const char *text) {
-    fprintf(stderr, "chunkproof: %s\n", text);
-    return -1;
-}
-
-/* GATE-3 is about memory; GATE-1 requires attend() to return 0. */
-static const char *clause_of(enum run_outcome outcome) {
-    return outcome == RUN_DONE ? ""
-           : outcome == RUN_OUT_OF_BOUNDS || outcome == RUN_WROTE_INPUT ||
-                   outcome == RUN_WROTE_BESIDE || outcome == RUN_WROTE_LATE
-               ? "GATE-3"
-               : "GATE-1";
-}
-
-static void take(const struct run_report *report, struct gate_finding *finding) {
-    *finding = gate_no_finding;
-    finding->verdict = verdict_of(report->outcome);
-    gate_finding_breaks(finding, clause_of(report->outcome));
-    (void)snprintf(finding->text, sizeof finding->text, "%s", report->text);
-}
-
 static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsigned char poison,
                struct gate_finding *finding) {
     struct run_report report;
@@ -113,9 +80,9 @@ static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsig
     arrays->run.poison = poison;
     c->result->runs++;
     if (runner_run(c->runner, &arrays->run, &report) != 0) {
-        return no_verdict(report.text);
+        return gate_no_verdict(report.text);
     }
-    take(&report, finding);
+    gate_take(&report, finding);
     return 0;
 }
 
@@ -136,8 +103,8 @@ static int kernel_takes(struct checking *c, const struct gate_problem *problem, 
     gate_call_sizes(&call, problem);
     *finding = gate_no_finding;
     if (runner_ask(c->runner, &call, reason, workspace, &report) != 0) {
-        take(&report, finding);
-        return finding->verdict == GATE_RIGHT ? no_verdict(report.text) : 1;
+        gate_take(&report, finding);
+        return finding->verdict == GATE_RIGHT ? gate_no_verdict(report.text) : 1;
     }
     if (reason[0] != '\0') {
         refuse(c, reason, finding);
@@ -255,7 +222,7 @@ static int run_twice(struct checking *c, const struct gate_problem *p, struct ga
     }
     struct gate_finding writes;
     if (gate_judge_writes(p, one, other, &writes) != 0 || judge(c, p, one, f) != 0) {
-        return no_verdict("not enough memory to judge a result");
+        return gate_no_verdict("not enough memory to judge a result");
     }
     if (writes.verdict != GATE_RIGHT) { /* it says more than that numbers are wrong */
         *f = writes;
@@ -267,14 +234,19 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
                        struct gate_finding *f, unsigned long long *digest) {
     struct gate_arrays one, other;
     if (gate_arrays_new(&one, p) != 0) {
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
     one.run.bytes[RUN_WORKSPACE] = one.run.call.workspace_size = workspace;
     if (gate_arrays_again(&other, &one) != 0) {
         gate_arrays_free(&one);
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
-    int result = run_twice(c, p, &one, &other, at_end, f);
+    int result = run_twice(c, p, &one, &other, at_end, f), runs = 0;
+    if (result == 0 && f->verdict == GATE_RIGHT && c->elsewhere > 0) {
+        runs = gate_run_elsewhere(c->runner, p, &one, &other, c->elsewhere, f);
+        result = runs < 0 ? -1 : 0;
+        c->result->runs += runs > 0 ? runs : 0;
+    }
     if (c->look != NULL && result == 0) {
         c->look(c->context, p, &one, &other, f);
     }
@@ -282,13 +254,6 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
     gate_arrays_free_again(&other);
     gate_arrays_free(&one);
     return result;
-}
-
-/* Says what came before a finding's own text. */
-static void put_before(struct gate_finding *f, const char *words) {
-    char text[sizeof f->text];
-    (void)snprintf(text, sizeof text, "%s%.200s", words, f->text);
-    memcpy(f->text, text, sizeof text);
 }
 
 /* Runs a problem after another one of the same sizes, at the same addresses, which was right. If
@@ -315,7 +280,7 @@ static int run_next(struct checking *c, struct gate_problem *p, size_t workspace
     if (first.verdict == GATE_RIGHT) {
         f->verdict = GATE_REMEMBERS;
         gate_finding_breaks(f, "GATE-4");
-        put_before(f, words);
+        gate_put_before(f, words);
     }
     return 0;
 }
@@ -326,7 +291,7 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
                        struct gate_finding *f) {
     struct gate_problem p;
     if (gate_problem_renew(&p, recipe, runner_kernel(c->runner)) != 0) {
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
     int result = run_next(
         c, &p, workspace,
@@ -349,7 +314,7 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
     size_t workspace = 0;
     gate_looker *look = c->look;
     if (gate_problem_alone(&p, whole, gate_sequence_of(whole, f->row)) != 0) {
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
     c->look = NULL;
     int takes = kernel_takes(c, &p, &workspace, &alone);
@@ -358,7 +323,8 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
         result = run_problem(c, &p, workspace, 1, &alone, &digest);
         if (result == 0 && alone.verdict == GATE_RIGHT) {
             f->verdict = GATE_DEPENDS;
-            put_before(f, "right for this sequence alone, but wrong together with the others: ");
+            gate_put_before(f,
+                            "right for this sequence alone, but wrong together with the others: ");
         }
     }
     c->look = look;
@@ -371,11 +337,12 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
                       unsigned long long *digest) {
     struct gate_problem p;
     size_t workspace = 0;
+    int elsewhere = c->elsewhere;
     if (gate_problem_new(&p, recipe, runner_kernel(c->runner)) != 0) {
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
     int takes = kernel_takes(c, &p, &workspace, f);
-    double bytes = gate_case_bytes(&p, workspace);
+    double bytes = gate_case_bytes(&p, workspace) * (elsewhere > 0 ? OF_TWO : 1.0);
     c->covers = gate_covers(&p);
     if (takes > 0 && refuse_too_large(c, bytes, f)) {
         takes = 0;
@@ -386,6 +353,7 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
         gate_sizes_tried(&c->result->sizes, &p);
         gate_values_fill(&p);
         takes = run_problem(c, &p, workspace, 1, f, digest) == 0 ? 1 : -1;
+        c->elsewhere = 0; /* the rest is about this process */
         if (takes > 0 && f->verdict == GATE_WRONG && p.b > 1 && run_alone(c, &p, f) != 0) {
             takes = -1;
         }
@@ -394,6 +362,7 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
         }
         gate_budget_give(c->budget, bytes);
     }
+    c->elsewhere = elsewhere;
     gate_problem_free(&p);
     return takes;
 }
@@ -421,6 +390,15 @@ int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct ga
     return run_recipe(&c, recipe, finding, &digest);
 }
 
+int gate_check_elsewhere(struct runner *runner, const struct gate_recipe *recipe,
+                         struct gate_finding *finding) {
+    struct gate_result result;
+    struct checking c = {.runner = runner, .result = &result, .elsewhere = GATE_PROCESSES};
+    unsigned long long digest;
+    memset(&result, 0, sizeof result);
+    return run_recipe(&c, recipe, finding, &digest);
+}
+
 /* Runs the earlier case once more, after others have run in between. It was right: numbers that are
  * wrong now, or other bits, show that the kernel remembers something. Any other finding says more
  * than that, and stays. */
@@ -433,7 +411,8 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
     if (taken == 0) { /* f->text has the reason */
         f->verdict = GATE_REMEMBERS;
         gate_finding_breaks(f, "GATE-4");
-        put_before(f, "an earlier case that it took is refused when it comes again after others: ");
+        gate_put_before(
+            f, "an earlier case that it took is refused when it comes again after others: ");
         return 0;
     }
     if (gate_is_of_numbers(f->verdict) || (f->verdict == GATE_RIGHT && digest != c->digest)) {
@@ -465,7 +444,7 @@ static int note(struct checking *c, struct gate_log *log, long long index,
     c->case_began = seconds_now();
     return !c->rules || gate_log_add(log, &entry) == 0
                ? 0
-               : no_verdict("not enough memory for so many cases");
+               : gate_no_verdict("not enough memory for so many cases");
 }
 
 /* Counts a finding under case `index`. The recipe is that of the earlier case where this one, run
@@ -492,7 +471,9 @@ static int check_case(struct checking *c, long long index) {
     while (taken == 0 &&
            attempt < ATTEMPTS) { /* the kernel may refuse after all what it seemed to take */
         taken = find_recipe(c, index, &attempt, &recipe);
+        c->elsewhere = index % ELSEWHERE == THERE;
         taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
+        c->elsewhere = 0;
     }
     if (taken <= 0) {
         c->result->refused += taken == 0;

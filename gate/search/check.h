@@ -40,6 +40,10 @@ void gate_result_free(struct gate_result *result);
 int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
                       struct gate_finding *finding);
 
+/* The same, and in other processes, too, as long as the case is right (elsewhere.h). */
+int gate_check_elsewhere(struct runner *runner, const struct gate_recipe *recipe,
+                         struct gate_finding *finding);
+
 /* The recipe of case `index` that the kernel takes. Returns 1; 0 when it takes none; or -1 as
  * above. */
 int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,

@@ -69,7 +69,9 @@ static int keep(struct attempt *a, const struct gate_recipe *recipe) {
         return 0;
     }
     a->tried++;
-    int ran = gate_check_recipe(a->runner, recipe, &finding);
+    int ran = a->found->finding.verdict == GATE_OTHER_BITS
+                  ? gate_check_elsewhere(a->runner, recipe, &finding)
+                  : gate_check_recipe(a->runner, recipe, &finding);
     a->failed = ran < 0;
     if (ran <= 0 || finding.verdict != a->found->finding.verdict || finding.largest < a->least ||
         strcmp(finding.clause, a->found->finding.clause) != 0) {

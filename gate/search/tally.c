@@ -93,7 +93,8 @@ static void keep_named(struct gate_found *found, long long n, const char *object
     }
 }
 
-/* Keeps the case of the number that is farthest beyond its usual error; of equal ones the earlier. */
+/* Keeps the case of the number that is farthest beyond its usual error; of equal ones the
+ * earlier. */
 static void add_unusual(struct gate_result *r, long long numbers, long long cases,
                         const struct gate_found *this) {
     double before = r->most_unusual.finding.most_unusual, times = this->finding.most_unusual;

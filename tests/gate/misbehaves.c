@@ -263,6 +263,8 @@ static int misbehave_after(const struct cp_kernel_call *call, const char *word) 
     } else if (strcmp(word, "unprotect-beside") == 0) {
         unprotect(call->n_tokens);
         return touch(call, "write n_tokens end 0");
+    } else if (strcmp(word, "process-bits") == 0) {
+        *byte_at((uintptr_t)call->out) ^= (unsigned char)(getpid() & 1);
     } else if (strcmp(word, "prints") == 0) {
         printf("a kernel prints this\n");
         fflush(stdout);
