@@ -137,33 +137,35 @@ static double largest_of(int is_half, const struct cp_kernel *kernel) {
  * on its way through all changes. */
 static double way_of(const struct cp_kernel *kernel, const struct cp_arithmetic *a,
                      const struct cp_counts *counts, const struct cp_tolerance_row *row,
-                     const struct gate_extent *x) {
-    double magnitude = fabs(row->scale) * x->products;
+                     const struct gate_extent *extent) {
+    double magnitude = fabs(row->scale) * extent->products;
     double slack = cp_score_error(&a->score, row->scale, row->head_dim, magnitude) + a->below;
-    double h = x->score + slack + a->above;
+    double h = extent->score + slack + a->above;
     double step = slack + 2.0 * (a->u_arg + a->u_ref + a->u_move) * h + a->eps +
                   2.0 * gate_lse_error(kernel, row->n_keys, h);
     return (counts->changes + 1.0) * step + a->above;
 }
 
-enum gate_overflow gate_overflow_of(const struct cp_kernel *kernel, const struct cp_arithmetic *a,
+enum gate_overflow gate_overflow_of(const struct cp_kernel *kernel,
+                                    const struct cp_arithmetic *arithmetic,
                                     const struct cp_counts *counts,
                                     const struct cp_tolerance_row *row,
-                                    const struct gate_extent *x) {
+                                    const struct gate_extent *extent) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     int in_half = class->values == CP_SUM_FP16 || (class->partials == CP_FP16 && !class->divides);
     double scores = largest_of(class->score == CP_SUM_FP16, kernel);
     double sums = largest_of(in_half, kernel),
            parts = largest_of(class->partials == CP_FP16, kernel);
-    double way = way_of(kernel, a, counts, row, x), grown = exp(fmin(way, 2.0 * MOST_WAY));
-    double sum = grown * fmax(x->column, row->n_keys), part = 2.0 * x->value;
-    double score = x->products * fmax(1.0, 2.0 * fabs(row->scale));
+    double way = way_of(kernel, arithmetic, counts, row, extent),
+           grown = exp(fmin(way, 2.0 * MOST_WAY));
+    double sum = grown * fmax(extent->column, row->n_keys), part = 2.0 * extent->value;
+    double score = extent->products * fmax(1.0, 2.0 * fabs(row->scale));
     int is_half = in_half || class->partials == CP_FP16 || class->score == CP_SUM_FP16;
     if (is_half && (sum > sums || part > parts || score > scores)) {
         return GATE_MAY_OVERFLOW;
     }
     return way <= MOST_WAY && 2.0 * sum <= sums && 2.0 * part <= parts && 2.0 * score <= scores &&
-                   4.0 * x->value <= a->output.largest
+                   4.0 * extent->value <= arithmetic->output.largest
                ? GATE_STAYS_FINITE
                : GATE_UNKNOWN;
 }

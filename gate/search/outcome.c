@@ -22,11 +22,6 @@ static enum gate_verdict verdict_of(enum run_outcome outcome) {
 }
 _Static_assert(RUN_OUTCOMES == 11, "a new outcome needs a verdict above, or it counts as right");
 
-int gate_no_verdict(const char *text) {
-    fprintf(stderr, "chunkproof: %s\n", text);
-    return -1;
-}
-
 /* GATE-3 is about memory; GATE-1 requires attend() to return 0. */
 static const char *clause_of(enum run_outcome outcome) {
     return outcome == RUN_DONE ? ""
