@@ -344,7 +344,8 @@ static int run_with_before(FILE *out, const struct gate_options *o, struct runne
     return ran;
 }
 
-/* A case that was kept for other bits, and is right in this process: runs it in others. As above. */
+/* A case that was kept for other bits, and is right in this process: runs it in others. Returns as
+ * run_behind() does. */
 static int run_elsewhere(FILE *out, const struct gate_options *o, struct runner *runner,
                          const struct gate_recipe *recipe, struct gate_finding *finding) {
     int ran = gate_check_elsewhere(runner, recipe, finding);

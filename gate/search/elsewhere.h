@@ -13,7 +13,7 @@
 
 /* Runs a call, which gave the results of `one`, in `processes` new processes, one after the other,
  * until one of them gives other bits, or misbehaves. `other` has room for its results, and the size
- * of the workspace. Returns how many runs there were, or -1 after saying why there is no verdict. */
+ * of the workspace. Returns how many runs there were; -1: no verdict, after saying why. */
 int gate_run_elsewhere(const struct runner *runner, const struct gate_problem *problem,
                        const struct gate_arrays *one, struct gate_arrays *other, int processes,
                        struct gate_finding *finding);
