@@ -209,7 +209,7 @@ static void infinities_are_wrong_without_a_bound(void **state) {
     kernel.lse_type = CP_NO_LSE;
     kernel.arithmetic.divides = 1; /* scores of 70,000 add up to log-sum-exps that are uncertain */
     kernel.arithmetic.step = 8;
-    for (int i = 0; (i = next_of(GATE_SHIFTED, i, &kernel, &p)) > 0 && found < 3;) {
+    for (int i = 0; found < 3 && (i = next_of(GATE_SHIFTED, i, &kernel, &p)) > 0;) {
         struct certified c;
         struct gate_arrays a;
         struct gate_finding f;
@@ -240,7 +240,7 @@ static void unusual_numbers_are_noted(void **state) {
     (void)state;
     kernel.out_type = CP_FP32;
     kernel.lse_type = CP_NO_LSE;
-    for (int i = 0; (i = next_of(GATE_NORMAL, i, &kernel, &p)) > 0 && !noted;) {
+    for (int i = 0; !noted && (i = next_of(GATE_NORMAL, i, &kernel, &p)) > 0;) {
         struct certified c;
         int last = p.n_rows - 1;
         certify(&c, &p, &kernel);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How rows, heads and elements are shown, and the tree that they are of. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -91,12 +92,29 @@ static void print_sequence(FILE *file, const struct gate_problem *p, int s) {
     }
 }
 
+/* What overflows where a pool is large. */
+static void print_pool(FILE *file, const struct gate_problem *p) {
+    struct cp_kernel_call c;
+    if (p->number == NULL) {
+        return;
+    }
+    gate_call_sizes(&c, p);
+    long long farthest = c.k_chunk * (p->pool - 1);
+    fprintf(file,
+            "  the pool has %d chunks: their numbers %s in 16 bits, and k_chunk times a number %s "
+            "in 32\n"
+            "  with a sign: it is up to %lld (GATE-10)\n",
+            p->pool, p->pool > 1 << 16 ? "do not fit" : "fit",
+            farthest > INT32_MAX ? "does not fit" : "fits", farthest);
+}
+
 void explain_tree(FILE *file, const struct gate_problem *p) {
     fputs("\n  the sequences, with their chunks (* shared) and how many keys are in each:\n", file);
     for (int s = 0; s < p->b && s < MOST_SEQUENCES; s++) {
         print_sequence(file, p, s);
     }
     fputs(p->b > MOST_SEQUENCES ? "    ...\n" : "", file);
+    print_pool(file, p);
     if (p->n_shared == 0) {
         return;
     }
