@@ -6,7 +6,7 @@
  * answer. Who calls whom:
  *
  *   check_case           case i, and maybe an earlier one
- *     find_recipe        a recipe that the kernel takes
+ *     gate_find_recipe   a recipe that the kernel takes (ask.c)
  *     run_recipe         recipe -> problem -> values; the verdict
  *       run_problem      values -> layout; the arrays of both runs
  *         run_twice        run, run          the runner calls the kernel
@@ -27,10 +27,10 @@
 #include "gate/judge/closer.h"
 #include "gate/judge/judge.h"
 #include "gate/search/budget.h"
+#include "gate/search/checking.h"
 #include "gate/search/log.h"
 #include "gate/search/tally.h"
 
-#define ATTEMPTS   3000 /* to find sizes that the kernel takes */
 #define SIMULATED  8    /* how many times smaller cases are for the executor of CUDA kernels */
 #define AGAIN      6    /* after each case whose index is a multiple, an earlier case runs again */
 #define KEPT       2    /* ... that with index % AGAIN == KEPT, or else the first right one since */
@@ -45,66 +45,7 @@ const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NU
 static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
 static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
 
-/* One gate run. */
-struct checking {
-    const struct gate_options *options;
-    struct runner *runner;
-    struct gate_budget *budget;
-    struct gate_result *result;
-    int has_earlier;            /* 1: `earlier` is a case that was right, to be run again */
-    struct gate_recipe earlier; /* its recipe */
-    unsigned long long digest;  /* of its results */
-    double recorded;            /* the time at which the last case was recorded */
-    double case_began;          /* the time at which this case began */
-    struct gate_covered covers; /* the sizes of this case */
-    long long work;             /* the most work that this case may be */
-    int rules;                  /* 1: other acceptance rules (judge/rules.h) judge each case, too */
-    int judged;                 /* 1: they judged this case */
-    unsigned rejected;          /* a bit for each of them that rejects this case */
-    gate_looker *look;          /* NULL: nobody looks at results */
-    void *context;
-};
-
-/* ---- Runs ---- */
-
-static enum gate_verdict verdict_of(enum run_outcome outcome) {
-    static const enum gate_verdict verdicts[RUN_OUTCOMES] = {
-        [RUN_DONE] = GATE_RIGHT,
-        [RUN_RETURNED] = GATE_FAILED,
-        [RUN_OUT_OF_BOUNDS] = GATE_OUT_OF_BOUNDS,
-        [RUN_WROTE_INPUT] = GATE_WROTE_INPUT,
-        [RUN_WROTE_BESIDE] = GATE_OUT_OF_BOUNDS,
-        [RUN_WROTE_LATE] = GATE_WROTE_LATE,
-        [RUN_SIGNAL] = GATE_CRASHED,
-        [RUN_EXITED] = GATE_EXITED,
-        [RUN_TIMED_OUT] = GATE_HANGS,
-        [RUN_RACED] = GATE_RACES,
-        [RUN_UNDEFINED] = GATE_UNDEFINED,
-    };
-    return verdicts[outcome];
-}
-_Static_assert(RUN_OUTCOMES == 11, "a new outcome needs a verdict above, or it counts as right");
-
-static int no_verdict(const char *text) {
-    fprintf(stderr, "chunkproof: %s\n", text);
-    return -1;
-}
-
-/* GATE-3 is about memory; GATE-1 requires attend() to return 0. */
-static const char *clause_of(enum run_outcome outcome) {
-    return outcome == RUN_DONE ? ""
-           : outcome == RUN_OUT_OF_BOUNDS || outcome == RUN_WROTE_INPUT ||
-                   outcome == RUN_WROTE_BESIDE || outcome == RUN_WROTE_LATE
-               ? "GATE-3"
-               : "GATE-1";
-}
-
-static void take(const struct run_report *report, struct gate_finding *finding) {
-    *finding = gate_no_finding;
-    finding->verdict = verdict_of(report->outcome);
-    gate_finding_breaks(finding, clause_of(report->outcome));
-    (void)snprintf(finding->text, sizeof finding->text, "%s", report->text);
-}
+/* ---- A case ---- */
 
 static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsigned char poison,
                struct gate_finding *finding) {
@@ -113,74 +54,11 @@ static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsig
     arrays->run.poison = poison;
     c->result->runs++;
     if (runner_run(c->runner, &arrays->run, &report) != 0) {
-        return no_verdict(report.text);
+        return gate_no_verdict(report.text);
     }
-    take(&report, finding);
+    gate_take_report(&report, finding);
     return 0;
 }
-
-/* ---- A recipe that the kernel takes ---- */
-
-static void refuse(struct checking *c, const char *reason, struct gate_finding *finding) {
-    (void)snprintf(finding->text, sizeof finding->text, "%s", reason);
-    (void)snprintf(c->result->refusal, sizeof c->result->refusal, "%s", reason);
-}
-
-/* Does the kernel take the case? 1 yes, 0 no, -1 no verdict. Misbehaving when asked is a
- * finding. */
-static int kernel_takes(struct checking *c, const struct gate_problem *problem, size_t *workspace,
-                        struct gate_finding *finding) {
-    struct cp_kernel_call call;
-    struct run_report report;
-    char reason[RUN_TEXT];
-    gate_call_sizes(&call, problem);
-    *finding = gate_no_finding;
-    if (runner_ask(c->runner, &call, reason, workspace, &report) != 0) {
-        take(&report, finding);
-        return finding->verdict == GATE_RIGHT ? no_verdict(report.text) : 1;
-    }
-    if (reason[0] != '\0') {
-        refuse(c, reason, finding);
-    }
-    return reason[0] == '\0';
-}
-
-/* Refuses a case of more bytes than there may be, and halves the next one. Was it refused? */
-static int refuse_too_large(struct checking *c, double bytes, struct gate_finding *finding) {
-    char reason[128];
-    double most = runner_memory(c->runner);
-    if (bytes > most) {
-        (void)snprintf(reason, sizeof reason,
-                       "it would take %.2g GiB of memory, more than --memory %.2g", bytes * 0x1p-30,
-                       most * 0x1p-30);
-        refuse(c, reason, finding);
-        c->result->too_large++;
-        c->work /= 2; /* of the recipe that is tried instead */
-    }
-    return bytes > most;
-}
-
-/* Looks for a case, from an attempt on. 1: found, 0: there is none, -1: no verdict. */
-static int find_recipe(struct checking *c, long long index, int *attempt,
-                       struct gate_recipe *recipe) {
-    while (*attempt < ATTEMPTS) {
-        gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
-                         &c->options->shape);
-        if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
-            recipe->layout &= ~GATE_FAR;
-        }
-        struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
-        struct gate_finding finding;
-        size_t workspace;
-        int takes = kernel_takes(c, &p, &workspace, &finding);
-        if (takes != 0) {
-            return takes;
-        }
-    }
-    return 0;
-}
-
-/* ---- A case ---- */
 
 /* Of all bytes of the results. */
 static unsigned long long digest_of(const struct gate_arrays *arrays) {
@@ -253,7 +131,7 @@ static int run_twice(struct checking *c, const struct gate_problem *p, struct ga
     }
     struct gate_finding writes;
     if (gate_judge_writes(p, one, other, &writes) != 0 || judge(c, p, one, f) != 0) {
-        return no_verdict("not enough memory to judge a result");
+        return gate_no_verdict("not enough memory to judge a result");
     }
     if (writes.verdict != GATE_RIGHT) { /* it says more than that numbers are wrong */
         *f = writes;
@@ -265,12 +143,12 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
                        struct gate_finding *f, unsigned long long *digest) {
     struct gate_arrays one, other;
     if (gate_arrays_new(&one, p) != 0) {
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
     one.run.bytes[RUN_WORKSPACE] = one.run.call.workspace_size = workspace;
     if (gate_arrays_again(&other, &one) != 0) {
         gate_arrays_free(&one);
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
     int result = run_twice(c, p, &one, &other, at_end, f);
     if (c->look != NULL && result == 0) {
@@ -324,7 +202,7 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
                        struct gate_finding *f) {
     struct gate_problem p;
     if (gate_problem_renew(&p, recipe, runner_kernel(c->runner)) != 0) {
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
     int result = run_next(
         c, &p, workspace,
@@ -347,10 +225,10 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
     size_t workspace = 0;
     gate_looker *look = c->look;
     if (gate_problem_alone(&p, whole, gate_sequence_of(whole, f->row)) != 0) {
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
     c->look = NULL;
-    int takes = kernel_takes(c, &p, &workspace, &alone);
+    int takes = gate_kernel_takes(c, &p, &workspace, &alone);
     int result = takes < 0 ? -1 : 0;
     if (takes > 0 && alone.verdict == GATE_RIGHT) {
         result = run_problem(c, &p, workspace, 1, &alone, &digest);
@@ -370,13 +248,16 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
     struct gate_problem p;
     size_t workspace = 0;
     if (gate_problem_new(&p, recipe, runner_kernel(c->runner)) != 0) {
-        return no_verdict("not enough memory for a case");
+        return gate_no_verdict("not enough memory for a case");
     }
-    int takes = kernel_takes(c, &p, &workspace, f);
+    int takes = gate_kernel_takes(c, &p, &workspace, f);
     double bytes = gate_case_bytes(&p, workspace);
     c->covers = gate_covers(&p);
-    if (takes > 0 && refuse_too_large(c, bytes, f)) {
+    if (takes > 0 && gate_refuse_too_large(c, bytes, f)) {
         takes = 0;
+    }
+    if (takes > 0 && f->verdict == GATE_RIGHT && gate_has_no_memory(bytes)) {
+        takes = -1;
     }
     if (takes > 0 && f->verdict == GATE_RIGHT) {
         gate_budget_take(c->budget, bytes);
@@ -387,6 +268,9 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
         }
         if (takes > 0 && recipe->renewed && f->verdict == GATE_RIGHT) {
             takes = run_renewed(c, recipe, workspace, f) == 0 ? 1 : -1;
+        }
+        if (takes > 0 && f->verdict == GATE_RIGHT) {
+            takes = gate_answers_again(c, &p, 1, workspace, f) < 0 ? -1 : 1;
         }
         gate_budget_give(c->budget, bytes);
     }
@@ -400,21 +284,30 @@ int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
 }
 
 int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
-                      struct gate_recipe *recipe) {
-    struct gate_result result;
-    struct checking c = {.options = options, .runner = runner, .result = &result};
+                      const volatile int *stop, struct gate_recipe *recipe) {
+    struct gate_result *result = calloc(1, sizeof *result);
+    struct checking c = {.options = options, .runner = runner, .result = result, .stop = stop};
     int attempt = 0;
-    memset(&result, 0, sizeof result);
-    return find_recipe(&c, index, &attempt, recipe);
+    if (result == NULL) {
+        return gate_no_verdict("not enough memory for a case");
+    }
+    struct gate_finding finding;
+    int found = gate_find_recipe(&c, index, &attempt, recipe, &finding);
+    free(result);
+    return found;
 }
 
 int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct gate_finding *finding,
               gate_looker *look, void *context) {
-    struct gate_result result;
-    struct checking c = {.runner = runner, .result = &result, .look = look, .context = context};
+    struct gate_result *result = calloc(1, sizeof *result);
+    struct checking c = {.runner = runner, .result = result, .look = look, .context = context};
     unsigned long long digest;
-    memset(&result, 0, sizeof result);
-    return run_recipe(&c, recipe, finding, &digest);
+    if (result == NULL) {
+        return gate_no_verdict("not enough memory for a case");
+    }
+    int taken = run_recipe(&c, recipe, finding, &digest);
+    free(result);
+    return taken;
 }
 
 /* Runs the earlier case once more, after others have run in between. It was right: numbers that are
@@ -461,7 +354,7 @@ static int note(struct checking *c, struct gate_log *log, long long index,
     c->case_began = seconds_now();
     return !c->rules || gate_log_add(log, &entry) == 0
                ? 0
-               : no_verdict("not enough memory for so many cases");
+               : gate_no_verdict("not enough memory for so many cases");
 }
 
 /* Counts a finding under case `index`. The recipe is that of the earlier case where this one, run
@@ -481,17 +374,19 @@ static int record(struct checking *c, long long index, const struct gate_recipe 
 
 static int check_case(struct checking *c, long long index) {
     struct gate_recipe recipe;
-    struct gate_finding f;
+    struct gate_finding f = gate_no_finding;
     unsigned long long digest = 0;
     int taken = 0, attempt = 0;
     c->work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
-    while (taken == 0 &&
-           attempt < ATTEMPTS) { /* the kernel may refuse after all what it seemed to take */
-        taken = find_recipe(c, index, &attempt, &recipe);
-        taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
+    while (taken == 0 && attempt < GATE_ATTEMPTS &&
+           !c->ended) { /* the kernel may refuse after all what it seemed to take */
+        taken = gate_find_recipe(c, index, &attempt, &recipe, &f);
+        if (taken > 0 && f.verdict == GATE_RIGHT) {
+            taken = run_recipe(c, &recipe, &f, &digest);
+        }
     }
     if (taken <= 0) {
-        c->result->refused += taken == 0;
+        c->result->refused += taken == 0 && !c->ended;
         return taken;
     }
     if (record(c, index, &recipe, &f) != 0) {
@@ -523,7 +418,7 @@ int gate_is_enough(const struct gate_options *o, const struct gate_result *r) {
 static int run_usual(struct checking *c) {
     for (int i = 0; i < GATE_USUAL; i++) {
         struct gate_recipe recipe;
-        struct gate_finding f;
+        struct gate_finding f = gate_no_finding;
         unsigned long long digest;
         gate_usual_recipe(i, &recipe);
         c->judged = 0;
@@ -555,6 +450,8 @@ int gate_check_block(const struct gate_options *options, struct runner *runner,
                      const struct gate_block *block, struct gate_result *result) {
     struct checking c = {.options = options,
                          .runner = runner,
+                         .stop = block->stop,
+                         .deadline = block->deadline,
                          .budget = block->budget,
                          .result = result,
                          .rules = options->rules};
