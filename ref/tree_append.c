@@ -36,7 +36,7 @@
   ensures old_chunk: !\old(tree_needs_chunk(*tree, s)) ==>
     tree_depth(*tree, s) == \old(tree_depth(*tree, s)) &&
     tree_last_fill(*tree, s) == \old(tree_last_fill(*tree, s)) + 1;
-  ensures longer: tree_longer(\old(*tree), *tree, s);
+  ensures longer: tree_length(*tree, s) == \old(tree_length(*tree, s)) + 1;
   ensures last: tree->tokens[tree_chunk(*tree, s, tree_depth(*tree, s) - 1)].token[
     tree_last_fill(*tree, s) - 1] == token;
   ensures content: \forall integer k, i; 0 <= k < \old(tree_depth(*tree, s)) ==>
@@ -47,7 +47,8 @@
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
   ensures epoch: counted(\old(tree->stamp.epoch), tree_needs(\old(*tree), s), tree->stamp.epoch);
   ensures same_paths: !\old(tree_needs_chunk(*tree, s)) ==> tree_same_paths(\old(*tree), *tree);
-  ensures others: tree_kept_but(\old(*tree), *tree, s);
+  ensures others: \forall integer r; 0 <= r < tree->n_sequences ==>
+    r != s ==> tree_kept(\old(*tree), r, *tree, r);
 */
 static void append_one(struct cp_tree *tree, int s, int token) {
     int chunk;
@@ -105,26 +106,99 @@ static void append_one(struct cp_tree *tree, int s, int token) {
     tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1],
     tree->stamp.epoch;
   ensures ok: tree_ok(*tree);
-  ensures taken: batch_taken(\old(*tree), *tree, n, sequence);
-  ensures same_paths: batch_same_paths(\old(*tree), *tree, n, sequence);
+  ensures free: tree->pool.n_free ==
+    \old(tree->pool.n_free) - tree_needed(\old(*tree), sequence, n);
+  ensures epoch: counted(\old(tree->stamp.epoch), tree_needed(\old(*tree), sequence, n),
+    tree->stamp.epoch);
+  ensures needed: 0 <= tree_needed(\old(*tree), sequence, n) <= n;
+  ensures same_paths: tree_needed(\old(*tree), sequence, n) == 0 ==>
+    tree_same_paths(\old(*tree), *tree);
   ensures hashes: tree_hashes(\old(*tree)) ==> tree_hashes(*tree);
-  ensures grown: batch_grown(\old(*tree), *tree, n, sequence, token);
-  ensures others: others_kept(\old(*tree), *tree, n, sequence);
+  ensures longer: \forall integer i; 0 <= i < n ==>
+    tree_length(*tree, sequence[i]) == tree_length(\old(*tree), sequence[i]) + 1;
+  ensures grown: \forall integer i; 0 <= i < n ==>
+    tree_grown(\old(*tree), *tree, sequence[i], token[i]);
+  ensures others: \forall integer r; 0 <= r < tree->n_sequences ==>
+    !among(sequence, n, r) ==> tree_kept(\old(*tree), r, *tree, r);
 */
 static void append_all(struct cp_tree *tree, int n, const int *sequence, const int *token) {
     /*@ loop invariant i: 0 <= i <= n;
         loop invariant ok: tree_ok(*tree);
-        loop invariant taken: batch_taken(\at(*tree, Pre), *tree, i, sequence);
-        loop invariant same_paths: batch_same_paths(\at(*tree, Pre), *tree, i, sequence);
+        loop invariant free: tree->pool.n_free ==
+          \at(tree->pool.n_free, Pre) - tree_needed(\at(*tree, Pre), sequence, i);
+        loop invariant epoch: counted(\at(tree->stamp.epoch, Pre),
+          tree_needed(\at(*tree, Pre), sequence, i), tree->stamp.epoch);
+        loop invariant needed: 0 <= tree_needed(\at(*tree, Pre), sequence, i) <= i;
+        loop invariant same_paths: tree_needed(\at(*tree, Pre), sequence, i) == 0 ==>
+          tree_same_paths(\at(*tree, Pre), *tree);
         loop invariant hashes: tree_hashes(\at(*tree, Pre)) ==> tree_hashes(*tree);
-        loop invariant grown: batch_grown(\at(*tree, Pre), *tree, i, sequence, token);
-        loop invariant others: others_kept(\at(*tree, Pre), *tree, i, sequence);
-        loop assigns i, APPENDED(tree); loop variant n - i; */
+        loop invariant longer: \forall integer j; 0 <= j < i ==>
+          tree_length(*tree, sequence[j]) == tree_length(\at(*tree, Pre), sequence[j]) + 1;
+        loop invariant grown: \forall integer j; 0 <= j < i ==>
+          tree_grown(\at(*tree, Pre), *tree, sequence[j], token[j]);
+        loop invariant kept: \forall integer r; 0 <= r < tree->n_sequences ==>
+          !among(sequence, i, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r);
+        loop assigns i, tree->pool.n_free, tree->begin[0 .. CP_MAX_CHUNKS - 1],
+          tree->end[0 .. CP_MAX_CHUNKS - 1], tree->depth[0 .. CP_MAX_CHUNKS - 1],
+          tree->fill[0 .. CP_MAX_CHUNKS - 1], tree->hash[0 .. CP_MAX_CHUNKS - 1],
+          tree->tokens[0 .. CP_MAX_CHUNKS - 1], tree->sequence[0 .. CP_MAX_SEQUENCES - 1],
+          tree->stamp.epoch;
+        loop variant n - i; */
     for (int i = 0; i < n; i++) {
         int s = sequence[i];
-        //@ assert next: is_next(*tree, sequence, i, s);
-        //@ assert still: still_needs(\at(*tree, Pre), *tree, s);
+        /*@ assert new: !among(sequence, i, s); */
+        /*@ assert kept: tree_kept(\at(*tree, Pre), s, *tree, s); */
+        /*@ assert depth: tree_depth(*tree, s) == tree_depth(\at(*tree, Pre), s); */
+        /*@ assert last: 0 < tree_depth(*tree, s) ==>
+              tree_last_fill(*tree, s) == tree_last_fill(\at(*tree, Pre), s); */
+        /*@ assert needs: tree_needs_chunk(*tree, s) <==> tree_needs_chunk(\at(*tree, Pre), s); */
+        /*@ assert length: tree_length(*tree, s) == tree_length(\at(*tree, Pre), s); */
+        /*@ assert before: \forall integer r; !among(sequence, i + 1, r) ==>
+              !among(sequence, i, r) && r != s; */
         append_one(tree, s, token[i]);
+        /*@ assert others: \forall integer r; 0 <= r < tree->n_sequences ==> r != s ==>
+              tree_length(*tree, r) == tree_length(\at(*tree, LoopCurrent), r); */
+        /*@ assert rows: \forall integer r; 0 <= r < tree->n_sequences ==>
+              !among(sequence, i + 1, r) ==>
+              \at(tree->sequence[r].id, Pre) == tree->sequence[r].id &&
+              \at(tree->sequence[r].salt, Pre) == tree->sequence[r].salt &&
+              tree_depth(\at(*tree, Pre), r) == tree_depth(*tree, r); */
+        /*@ assert chunks: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+              !among(sequence, i + 1, r) ==>
+              0 <= k < tree_depth(*tree, r) ==>
+              tree_chunk(\at(*tree, Pre), r, k) == tree_chunk(*tree, r, k) &&
+              \at(*tree, Pre).fill[tree_chunk(*tree, r, k)] ==
+                tree->fill[tree_chunk(*tree, r, k)]; */
+        /*@ assert tokens: \forall integer r, k, x; 0 <= r < tree->n_sequences ==>
+              !among(sequence, i + 1, r) ==>
+              0 <= k < tree_depth(*tree, r) ==> 0 <= x < tree->fill[tree_chunk(*tree, r, k)] ==>
+              \at(*tree, Pre).tokens[tree_chunk(*tree, r, k)].token[x] ==
+                tree->tokens[tree_chunk(*tree, r, k)].token[x]; */
+        /*@ assert apart: \forall integer j; 0 <= j < i ==> sequence[j] != s &&
+              0 <= sequence[j] < tree->n_sequences; */
+        /*@ assert still: \forall integer j; 0 <= j < i ==>
+              tree_kept(\at(*tree, LoopCurrent), sequence[j], *tree, sequence[j]); */
+        /*@ assert grown_row: \forall integer j; 0 <= j < i ==>
+              \at(tree->sequence[sequence[j]].id, Pre) == tree->sequence[sequence[j]].id &&
+              \at(tree->sequence[sequence[j]].salt, Pre) == tree->sequence[sequence[j]].salt &&
+              0 < tree_depth(*tree, sequence[j]) &&
+              tree_depth(\at(*tree, Pre), sequence[j]) <= tree_depth(*tree, sequence[j]); */
+        /*@ assert grown_path: \forall integer j, k; 0 <= j < i ==>
+              0 <= k < tree_depth(\at(*tree, Pre), sequence[j]) ==>
+              tree_chunk(\at(*tree, Pre), sequence[j], k) == tree_chunk(*tree, sequence[j], k) &&
+              \at(*tree, Pre).fill[tree_chunk(*tree, sequence[j], k)] <=
+                \at(*tree, LoopCurrent).fill[tree_chunk(*tree, sequence[j], k)] &&
+              \at(*tree, LoopCurrent).fill[tree_chunk(*tree, sequence[j], k)] ==
+                tree->fill[tree_chunk(*tree, sequence[j], k)]; */
+        /*@ assert grown_tokens: \forall integer j, k, x; 0 <= j < i ==>
+              0 <= k < tree_depth(\at(*tree, Pre), sequence[j]) ==>
+              0 <= x < \at(*tree, Pre).fill[tree_chunk(\at(*tree, Pre), sequence[j], k)] ==>
+              tree->tokens[tree_chunk(*tree, sequence[j], k)].token[x] ==
+                \at(*tree, Pre).tokens[tree_chunk(\at(*tree, Pre), sequence[j], k)].token[x]; */
+        /*@ assert grown_last: \forall integer j; 0 <= j < i ==>
+              tree->tokens[tree_chunk(*tree, sequence[j], tree_depth(*tree, sequence[j]) - 1)]
+                .token[tree_last_fill(*tree, sequence[j]) - 1] == token[j]; */
+        /*@ assert now_grown: tree_grown(\at(*tree, Pre), *tree, s, token[i]); */
     }
 }
 
@@ -172,8 +246,12 @@ int cp_tree_append_each(struct cp_tree *tree, int n, const int *sequence, const 
     /* 4. */
     tree->stamp.step++;
     //@ ghost tree_is_ok(tree);
-    //@ assert grown: batch_grown(\at(*tree, Pre), *tree, n, sequence, token);
-    //@ assert kept: others_kept(\at(*tree, Pre), *tree, n, sequence);
+    /*@ assert longer: \forall integer i; 0 <= i < n ==>
+          tree_length(*tree, sequence[i]) == tree_length(\at(*tree, Pre), sequence[i]) + 1; */
+    /*@ assert grown: \forall integer i; 0 <= i < n ==>
+          tree_grown(\at(*tree, Pre), *tree, sequence[i], token[i]); */
+    /*@ assert kept: \forall integer r; 0 <= r < tree->n_sequences ==>
+          !among(sequence, n, r) ==> tree_kept(\at(*tree, Pre), r, *tree, r); */
     return CP_OK;
 }
 

@@ -223,6 +223,7 @@
   void no_results(const struct cp_attention *attention, const struct cp_plan *plan,
                   const struct workspace *w) {
     /@ assert positive: rows_positive(*attention, *plan); @/
+    /@ assert first: first_row(attention->query_begin, 0) == 0; @/
     /@ assert zero: row_at(0, attention->n_heads) == 0; @/
     /@ assert begin: row_at(first_row(attention->query_begin, 0), attention->n_heads) == 0; @/
     /@ assert out: out_before(*attention, *plan, 0); @/
