@@ -151,13 +151,12 @@ struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct 
 */
 struct cp_arithmetic cp_arithmetic_fp64(int d);
 
-/* NUM-6: the error of a score; magnitude is |scale| sum |q_i k_i|. */
+/* NUM-6: the error of a score, rounded upwards; magnitude is |scale| sum |q_i k_i|. */
 /*@
   requires valid: \valid_read(arithmetic);
   requires ok: score_arithmetic_ok(*arithmetic) && 0 <= d && 0.0 <= magnitude;
   assigns \nothing;
-  ensures num_6: \result == score_error(*arithmetic, scale, d, magnitude);
-  ensures num_6_not_negative: 0.0 <= \result;
+  ensures num_6: 0.0 <= score_error(*arithmetic, scale, d, magnitude) <= \result;
 */
 double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale, int d,
                       double magnitude);
