@@ -121,7 +121,8 @@ static double lost_in_score(const struct cp_score_arithmetic *a, double scale, i
     double tiny = up_plus(up_times(d, a->term_tiny), up_times(a->n_additions, a->tiny));
     //@ assert terms: 0.0 <= product(d, a->term_tiny) && 0.0 <= product(a->n_additions, a->tiny);
     //@ assert tiny: 0.0 <= d * a->term_tiny + a->n_additions * a->tiny <= tiny;
-    //@ assert rises: 0.0 <= product(b, d * a->term_tiny + a->n_additions * a->tiny) <= product(b, tiny);
+    /*@ assert rises: 0.0 <= product(b, d * a->term_tiny + a->n_additions * a->tiny) <=
+          product(b, tiny); */
     return up_times(b, tiny);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each number is an interval that contains the exact value: MPFI rounds its ends outwards. The names
- * are those of NUM-9. Numbers live in a pool until the row is done, so that a formula can be written
- * as one. */
+/* Each number is an interval that contains the exact value: MPFI rounds its ends outwards. The
+ * names are those of NUM-9. Numbers live in a pool until the row is done, so that a formula can be
+ * written as one. */
 #include "exact_bound.h"
 
 #include <assert.h>

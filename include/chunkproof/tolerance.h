@@ -174,7 +174,8 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
  *   - the weights are too uncertain (`left` <= 0);
  *   - the result may overflow the output's format (NUM-12);
  *   - n_keys or head_dim is above CP_TOLERANCE_MOST;
- *   - a score comes from products so large that binary64 computes it with an error above 2^-30.
+ *   - a score comes from products so large that binary64 computes it with an error above 2^-30;
+ *   - a factor of the formula is beyond binary64, as exp(high) / W is from about `above` = 709 on.
  * Where a bound is INFINITY, expected and lse mean nothing, unless there is no key.
  *
  * No bound is below the exact value of the formula: tolerance.c says why, and has an example.
