@@ -112,6 +112,8 @@ static int read_bound(int argc, char **argv) {
 static int check_gate(const struct gate_options *o) {
     return is_within(o->tier, 0, GATE_TIERS - 1) && o->cases >= 0 && o->only >= -1 &&
            o->seconds >= 0.0 && o->seconds <= 86400.0 && o->time >= 0.0 && o->memory > 0.0 &&
+           o->only < 1000000000 && o->cases <= 1000000000 &&
+           (o->help || (o->compile > 0.0 && o->compile <= 86400.0)) &&
            (o->help || o->kernel != NULL);
 }
 

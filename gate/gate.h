@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate: a kernel in, a verdict out. The commands `chunkproof gate`, `replay` and `explain`
- * (command.c, options.c) put its rooms together. A room includes rooms above it in this list, and
+/* The gate: a kernel in, a verdict out. The commands `chunkproof gate` (command.c), `replay` and
+ * `explain` (replay.c) put its rooms together. A room includes rooms above it in this list, and
  * parts of cli/; `scripts/rooms.py --draw` says which.
  *
  *   runner/    runs a kernel in a process of its own

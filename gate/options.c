@@ -15,6 +15,8 @@
 #define MOST_SECONDS    86400.0 /* of a call, */
 #define MOST_TIME       1e9     /* and of all */
 #define EXPLAIN_SECONDS 60.0
+#define COMPILE_SECONDS 600.0
+#define MOST_CASES      1000000000LL
 #define LEAST_GIB       1e-9
 #define MOST_GIB        65536.0
 #define MOST_JOBS       1024
@@ -27,6 +29,7 @@ enum option_value {
     CASES,
     CASE,
     SECONDS,
+    COMPILE,
     TIME,
     MEMORY,
     FIRST,
@@ -49,6 +52,7 @@ static const struct option names[] = {
     {"cases", required_argument, NULL, CASES},
     {"case", required_argument, NULL, CASE},
     {"seconds", required_argument, NULL, SECONDS},
+    {"compile", required_argument, NULL, COMPILE},
     {"time", required_argument, NULL, TIME},
     {"memory", required_argument, NULL, MEMORY},
     {"first", no_argument, NULL, FIRST},
@@ -101,7 +105,8 @@ void gate_options_help(FILE *file) {
         "limits:\n"
         "  --jobs N              kernel processes at once (1; for tier deep one per processor)\n"
         "  --seconds X           for one call (10; on the executor 100)\n"
-        "  --time X              seconds for all cases; the cases that are left are skipped\n"
+        "  --compile X           seconds for the compiler of a source (600)\n"
+        "  --time X              seconds for all cases; too few cases by then are no verdict\n"
         "  --memory X            GiB for all cases that run at once, without what the kernel\n"
         "                        allocates itself (4)\n"
         "\n"
@@ -115,13 +120,15 @@ void gate_options_help(FILE *file) {
         "  --html FILE           also write a page with plots, and the tree of each smallest case\n"
         "\n"
         "exit status:\n"
-        "  0    right: nothing was found in any case that was run (--time may leave some out)\n"
+        "  0    right: nothing was found in all cases, or in 400 when --time left some out\n"
         "  1    wrong: each kind of finding is printed with its smallest case\n"
         "  2    bad use, or no verdict: the kernel cannot be loaded, takes no case, or declares "
         "so\n"
-        "       little that too many of its numbers have an infinite bound\n"
-        "  130  interrupted with Ctrl-C, after printing the results so far; nothing wrong was "
-        "found\n",
+        "       little that too many of its numbers have an infinite bound; or --time left too "
+        "few\n"
+        "  130  interrupted (Ctrl-C, SIGTERM, SIGHUP), after printing the results so far; nothing "
+        "wrong was\n"
+        "       found\n",
         file);
 }
 
@@ -270,11 +277,13 @@ static int read_text(struct gate_options *o, int option, const char *text) {
     case SEED:
         return argument_seed(command, text, ULLONG_MAX, &o->seed);
     case CASES:
-        return argument_whole(command, "cases", text, 1, LLONG_MAX, &o->cases);
+        return argument_whole(command, "cases", text, 1, MOST_CASES, &o->cases);
     case CASE:
-        return argument_whole(command, "case", text, 0, LLONG_MAX, &o->only);
+        return argument_whole(command, "case", text, 0, MOST_CASES - 1, &o->only);
     case SECONDS:
         return argument_number(command, "seconds", text, LEAST_SECONDS, MOST_SECONDS, &o->seconds);
+    case COMPILE:
+        return argument_number(command, "compile", text, LEAST_SECONDS, MOST_SECONDS, &o->compile);
     case TIME:
         return argument_number(command, "time", text, LEAST_SECONDS, MOST_TIME, &o->time);
     case MEMORY:
@@ -306,8 +315,12 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     static char program[] = "chunkproof gate"; /* as getopt_long() calls it */
     int option;
     argv[0] = program;
-    *o = (struct gate_options){
-        .command = "gate", .tier = GATE_QUICK, .seed = 1, .only = -1, .memory = GATE_MEMORY};
+    *o = (struct gate_options){.command = "gate",
+                               .tier = GATE_QUICK,
+                               .seed = 1,
+                               .only = -1,
+                               .compile = COMPILE_SECONDS,
+                               .memory = GATE_MEMORY};
     optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
@@ -371,20 +384,22 @@ static const char replay_options[] =
     "  --kernel FILE         a shared object, or a source, as for `chunkproof gate`\n"
     "  --on gpu|executor     where a kernel in device memory runs\n"
     "  --seconds X           for one call (10; on the executor 100)\n"
+    "  --compile X           seconds for the compiler of a source (600)\n"
     "  --memory X            GiB for a case (4)\n";
 
 void gate_replay_help(FILE *file, int explains) {
-    fprintf(file,
-            "usage: chunkproof %s CASES... --kernel FILE [OPTION]...\n"
-            "\n"
-            "%s%s%s"
-            "\n"
-            "exit status: 0 right, 1 wrong, 2 bad use, or the kernel does not take the case%s\n",
-            explains ? "explain" : "replay", explains ? of_explain : of_replay, replay_options,
-            explains ? "  --time X              seconds for each case (60); what was not tried by "
-                       "then is named\n"
-                     : "",
-            explains ? ",\n130 interrupted with Ctrl-C, after printing what was found so far" : "");
+    fprintf(
+        file,
+        "usage: chunkproof %s CASES... --kernel FILE [OPTION]...\n"
+        "\n"
+        "%s%s%s"
+        "\n"
+        "exit status: 0 right, 1 wrong, 2 bad use, or no verdict: no case is taken and judged%s\n",
+        explains ? "explain" : "replay", explains ? of_explain : of_replay, replay_options,
+        explains ? "  --time X              seconds for each case (60); what was not tried by "
+                   "then is named\n"
+                 : "",
+        explains ? ",\n130 interrupted with Ctrl-C, after printing what was found so far" : "");
 }
 
 int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
@@ -393,6 +408,7 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
         {"kernel", required_argument, NULL, KERNEL},
         {"on", required_argument, NULL, ON},
         {"seconds", required_argument, NULL, SECONDS},
+        {"compile", required_argument, NULL, COMPILE},
         {"memory", required_argument, NULL, MEMORY},
         {"help", no_argument, NULL, HELP},
         {NULL, 0, NULL, 0}};
@@ -400,8 +416,11 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
     int option, explains = strcmp(argv[0], "explain") == 0;
     const char *command = explains ? "explain" : "replay";
     argv[0] = explains ? explain : replay; /* as getopt_long() calls it */
-    *o = (struct gate_options){
-        .command = command, .only = -1, .memory = GATE_MEMORY, .time = EXPLAIN_SECONDS};
+    *o = (struct gate_options){.command = command,
+                               .only = -1,
+                               .compile = COMPILE_SECONDS,
+                               .memory = GATE_MEMORY,
+                               .time = EXPLAIN_SECONDS};
     optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", replay_names + !explains, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {

@@ -22,11 +22,11 @@ $(support): $(support_obj) tests/. kernels cli gate $(wildcard cli/*/. gate/*/.)
 	$(AR) qcs $@ $(support_obj)
 
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
-	$(LINK) -pthread -o $@ $^ -lcmocka -ljansson $(XML_LIBS) -lmpfr -lm
+	$(LINK) -pthread -o $@ $^ -lcmocka -ljansson $(XML_LIBS) -lmpfi -lmpfr -lm
 
 $(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(support) $(static)
 	@mkdir -p $(@D)
-	$(LINK) -o $@ $^ -lmpfr -lm
+	$(LINK) -o $@ $^ -lmpfi -lmpfr -lm
 
 # ---- Kernels for the gate: shared objects ----
 

@@ -120,6 +120,9 @@ static int buckets_are_valid(const struct cp_opt_tree *tree) {
     int listed = 0, full = 0;
     for (int b = 0; b < tree->n_buckets; b++) {
         int previous = -2 - b;
+        if (tree->bucket[b] < 0) { /* also the one that has no number before it */
+            return 0;
+        }
         for (int x = tree->bucket[b] - 1; x != -1;
              previous = x, x = tree->chunk[x].next, listed++) {
             if (!is_used(tree, x) || !is_full(tree, x) || tree->chunk[x].previous != previous ||

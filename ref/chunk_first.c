@@ -37,7 +37,7 @@
 #include "workspace_internal.h"
 
 #ifdef __FRAMAC__
-#include "proofs/logic/workspace_rows.h"
+#include "proofs/logic/chunk_first.h"
 #endif
 
 /* ---- One partial result ---- */
@@ -46,13 +46,7 @@
  * partial result `at`. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires heads: attention_heads(*attention);
-  requires place: 0 <= row && 0 <= head < attention->n_heads;
-  requires chunk: 0 <= chunk < plan->capacity;
-  requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
-  requires countable: rows_countable(*attention, row + 1) &&
-    keys_countable(*attention, plan->chunk_size, plan->capacity);
-  requires query: query_readable(*attention, row, head);
+  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires at: 0 <= at < w->n_partials;
@@ -68,26 +62,16 @@
 static void keep_part(const struct cp_attention *attention, const struct cp_plan *plan,
                       const struct workspace *w, int row, int head, int chunk, int n_keys,
                       size_t at) {
-    /*@ assert end: row_at(at, attention->head_dim) + attention->head_dim <=
-          row_at(w->n_partials, attention->head_dim); */
+    //@ assert places: parts_apart(*w, attention->head_dim, at);
     double *o = cp_part_o(w, at, attention->head_dim);
     cp_attend_chunk(attention, plan, w->q, &w->state[at], o, row, head, chunk, n_keys);
-    //@ assert others_state: states_same_but{Pre,Here}(*w, at);
-    //@ assert others_o: o_same_but{Pre,Here}(*w, attention->head_dim, at);
-    //@ assert places: parts_apart(*w, attention->head_dim, at);
-    //@ assert others_its_o: sums_same_but{Pre,Here}(*w, attention->head_dim, at);
+    //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
 }
 
 /* TPP-4: computes the same state and merges it into partial result `at`. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires heads: attention_heads(*attention);
-  requires place: 0 <= row && 0 <= head < attention->n_heads;
-  requires chunk: 0 <= chunk < plan->capacity;
-  requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
-  requires countable: rows_countable(*attention, row + 1) &&
-    keys_countable(*attention, plan->chunk_size, plan->capacity);
-  requires query: query_readable(*attention, row, head);
+  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires at: 0 <= at < w->n_partials;
@@ -107,23 +91,17 @@ static void merge_part(const struct cp_attention *attention, const struct cp_pla
                        const struct workspace *w, int row, int head, int chunk, int n_keys,
                        size_t at) {
     struct cp_state part;
-    /*@ assert end: row_at(at, attention->head_dim) + attention->head_dim <=
-          row_at(w->n_partials, attention->head_dim); */
+    //@ assert places: parts_apart(*w, attention->head_dim, at);
     double *o = cp_part_o(w, at, attention->head_dim);
     cp_attend_chunk(attention, plan, w->q, &part, w->part_o, row, head, chunk, n_keys);
     //@ assert before_state: states_same{Pre,Here}(*w);
-    /*@ assert before_o: \forall integer j; 0 <= j < attention->head_dim ==>
-          w->o[row_at(at, attention->head_dim) + j] ==
-            \at(w->o[row_at(at, attention->head_dim) + j], Pre); */
+    //@ assert before_o: part_o_same{Pre,Here}(*w, attention->head_dim, at);
     //@ assert before_its_o: numbers_same{Pre,Here}(o, attention->head_dim);
-    /*@ assert before: part_at{Pre}(w->state, w->o, attention->head_dim, at) ==
-          part_at{Here}(w->state, w->o, attention->head_dim, at); */
+    //@ assert before: part_same{Pre,Here}(*w, attention->head_dim, at);
     cp_attn_reduce(&w->state[at], o, &part, w->part_o, attention->head_dim);
-    /*@ assert part: chunk_sums(part, w->part_o, *attention, plan->chunk_size, row, head, chunk,
-          n_keys); */
+    //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, n_keys);
     //@ assert others_o: o_same_but{Pre,Here}(*w, attention->head_dim, at);
-    //@ assert places: parts_apart(*w, attention->head_dim, at);
-    //@ assert others_its_o: sums_same_but{Pre,Here}(*w, attention->head_dim, at);
+    //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
 }
 
 /* Makes partial result `at` the state of no keys. */
@@ -143,8 +121,7 @@ static void empty_part(const struct cp_attention *attention, const struct worksp
     //@ assert places: parts_apart(*w, attention->head_dim, at);
     double *o = cp_part_o(w, at, attention->head_dim);
     cp_state_empty(&w->state[at], o, attention->head_dim);
-    //@ assert others_state: states_same_but{Pre,Here}(*w, at);
-    //@ assert others_its_o: sums_same_but{Pre,Here}(*w, attention->head_dim, at);
+    //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
 }
 
 /* How many keys of the chunk of descriptor i a query row of sequence s sees. */
@@ -160,8 +137,7 @@ static void empty_part(const struct cp_attention *attention, const struct worksp
 */
 static int shared_keys(const struct cp_attention *attention, const struct cp_plan *plan, int i,
                        int s, int row) {
-    //@ assert descriptor: plan_descriptor(*plan, i);
-    //@ ghost path_is_countable(plan, s);
+    //@ ghost served_row(attention, plan, i, s, row);
     int visible = cp_keys_of_row(attention, plan, s, row);
     return cp_keys_from(visible, plan->shared[i].position, plan->shared[i].n_tokens);
 }
@@ -172,9 +148,7 @@ static int shared_keys(const struct cp_attention *attention, const struct cp_pla
  * part_row of the partial results. The rows before it are there. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant != CP_MERGE_AT_ONCE;
   requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
   requires row: row_of(*attention, s, row);
@@ -185,12 +159,7 @@ static int shared_keys(const struct cp_attention *attention, const struct cp_pla
 */
 static void keep_row(const struct cp_attention *attention, const struct cp_plan *plan,
                      const struct workspace *w, int i, int s, int row, size_t part_row) {
-    /*@ assert place: row_at(part_row, attention->n_heads) ==
-          place(row, rows_before(*attention, *plan, i), attention->n_heads); */
-    //@ ghost row_is_inside(attention, plan, s, row, 0);
-    //@ ghost one_place(attention, plan, i, s, row, 0);
-    /*@ assert end: row_at(part_row, attention->n_heads) + attention->n_heads ==
-          row_at(part_row + 1, attention->n_heads) <= w->n_partials; */
+    //@ ghost kept_row_is_inside(attention, plan, i, s, row, part_row);
     int n_keys = shared_keys(attention, plan, i, s, row); /* 3 */
     size_t first = cp_row_begin(part_row, attention->n_heads);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
@@ -198,13 +167,9 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
         loop assigns head, KEPT(attention, w); loop variant attention->n_heads - head; */
     for (int head = 0; head < attention->n_heads; head++) { /* 4 */
         size_t at = first + (size_t)head;
-        //@ ghost one_place(attention, plan, i, s, row, head);
         //@ ghost may_be_read(attention, plan, i, s, row, head, n_keys);
         keep_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
-        /*@ assert now: kept_chunk(part_at(w->state, w->o, attention->head_dim, at), *attention,
-              *plan, i, position_of(*attention, *plan, s, row), row,
-              rows_before(*attention, *plan, i), at); */
-        //@ assert earlier: kept_before(w->state, w->o, *attention, *plan, at);
+        //@ ghost kept_one_more(attention, plan, w, i, s, row, head, at);
     }
 }
 
@@ -212,9 +177,7 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
  * partial results. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant != CP_MERGE_AT_ONCE;
   requires descriptor: 0 <= i < plan->n_shared;
   requires place: part_row == part_row(attention->query_begin, *plan, i);
@@ -225,18 +188,14 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
 */
 static void keep_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
                             const struct workspace *w, int i, size_t part_row) {
-    //@ ghost part_rows_rise(attention, plan);
-    //@ assert descriptor: plan_descriptor(*plan, i);
+    //@ ghost descriptor_rows(attention, plan, i);
     /*@ loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
-        loop invariant place:
-          part_row == first_row(attention->query_begin, s) + rows_before(*attention, *plan, i);
-        loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
+        loop invariant tpp_1: kept_to_sequence(*w, *attention, *plan, i, s, part_row);
         loop assigns s, part_row, KEPT(attention, w); loop variant plan->shared[i].end - s; */
     for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) { /* 2 */
         int end = cp_first_row(attention, s + 1);
         /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
-            loop invariant place: part_row == row + rows_before(*attention, *plan, i);
-            loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
+            loop invariant tpp_1: kept_to_row(*w, *attention, *plan, i, row, part_row);
             loop assigns row, part_row, KEPT(attention, w); loop variant end - row; */
         for (int row = cp_first_row(attention, s); row < end; row++) {
             keep_row(attention, plan, w, i, s, row, part_row);
@@ -248,9 +207,7 @@ static void keep_descriptor(const struct cp_attention *attention, const struct c
 /* TPP-1: computes all descriptors. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant != CP_MERGE_AT_ONCE;
   assigns KEPT(attention, w);
   ensures tpp_1: kept_before(w->state, w->o, *attention, *plan, n_partials(*attention, *plan));
@@ -258,17 +215,14 @@ static void keep_descriptor(const struct cp_attention *attention, const struct c
 static void keep_all(const struct cp_attention *attention, const struct cp_plan *plan,
                      const struct workspace *w) {
     size_t part_row = 0; /* this descriptor's first row of partial results */
-    //@ ghost part_rows_rise(attention, plan);
     /*@ loop invariant i: 0 <= i <= plan->n_shared;
-        loop invariant place: part_row == part_row(attention->query_begin, *plan, i);
-        loop invariant tpp_1: kept_before_row(*w, *attention, *plan, part_row);
+        loop invariant tpp_1: kept_to_descriptor(*w, *attention, *plan, i, part_row);
         loop assigns i, part_row, KEPT(attention, w); loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) { /* 1 */
-        //@ assert descriptor: plan_descriptor(*plan, i);
+        //@ ghost descriptor_rows(attention, plan, i);
         int begin = cp_first_row(attention, plan->shared[i].begin);
         int end = cp_first_row(attention, plan->shared[i].end);
         keep_descriptor(attention, plan, w, i, part_row);
-        //@ assert covered: end - begin == covered_rows(attention->query_begin, *plan, i) >= 0;
         part_row += (size_t)(end - begin);
     }
 }
@@ -278,9 +232,7 @@ static void keep_all(const struct cp_attention *attention, const struct cp_plan 
 /* Makes all partial results the state of no keys. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant == CP_MERGE_AT_ONCE;
   assigns KEPT(attention, w);
   ensures empty: merged_to(w->state, w->o, *attention, *plan, 0);
@@ -289,12 +241,7 @@ static void empty_all(const struct cp_attention *attention, const struct cp_plan
                       const struct workspace *w) {
     (void)plan;
     /*@ loop invariant at: 0 <= at <= w->n_partials;
-        loop invariant ok: \forall integer x; 0 <= x < at ==>
-          part_ok(part_at(w->state, w->o, attention->head_dim, x));
-        loop invariant weight: \forall integer x; 0 <= x < at ==>
-          part_weight(part_at(w->state, w->o, attention->head_dim, x)) == 0.0;
-        loop invariant sum: \forall integer x, j; 0 <= x < at ==> 0 <= j < attention->head_dim ==>
-          part_sum(part_at(w->state, w->o, attention->head_dim, x), j) == 0.0;
+        loop invariant empty: parts_empty(*w, attention->head_dim, at);
         loop assigns at, KEPT(attention, w); loop variant w->n_partials - at; */
     for (size_t at = 0; at < w->n_partials; at++) {
         empty_part(attention, w, at);
@@ -305,9 +252,7 @@ static void empty_all(const struct cp_attention *attention, const struct cp_plan
  * sequence s, all heads. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant == CP_MERGE_AT_ONCE;
   requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
   requires row: row_of(*attention, s, row);
@@ -317,8 +262,7 @@ static void empty_all(const struct cp_attention *attention, const struct cp_plan
 */
 static void merge_row(const struct cp_attention *attention, const struct cp_plan *plan,
                       const struct workspace *w, int i, int s, int row) {
-    //@ assert descriptor: plan_descriptor(*plan, i);
-    //@ ghost row_is_inside(attention, plan, s, row, 0);
+    //@ ghost served_row(attention, plan, i, s, row);
     int n_keys = shared_keys(attention, plan, i, s, row); /* 3 */
     size_t first = cp_row_begin((size_t)row, attention->n_heads);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
@@ -326,23 +270,16 @@ static void merge_row(const struct cp_attention *attention, const struct cp_plan
         loop assigns head, MERGED(attention, w); loop variant attention->n_heads - head; */
     for (int head = 0; head < attention->n_heads; head++) { /* 4 */
         size_t at = first + (size_t)head;
-        //@ assert at: at == row_at(row, attention->n_heads) + head && at < w->n_partials;
-        //@ ghost was_merged(attention, plan, w, i, s, row, head, at);
-        //@ ghost may_be_read(attention, plan, i, s, row, head, n_keys);
+        //@ ghost may_be_merged(attention, plan, w, i, s, row, head, n_keys, at);
         merge_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
-        //@ assert now: its_part_is_shared(*w, *attention, *plan, s, row, head, i + 1);
-        //@ assert others: merged_others(*w, *attention, *plan, i, at);
-        //@ ghost merged_here(attention, plan, w, i, s, row, head, at);
-        //@ ghost merged_one_more(attention, plan, w, i, at);
+        //@ ghost merged_one_more(attention, plan, w, i, s, row, head, at);
     }
 }
 
 /* Merges descriptor i for all query rows that it serves. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant == CP_MERGE_AT_ONCE;
   requires descriptor: 0 <= i < plan->n_shared;
   requires before: merged_to(w->state, w->o, *attention, *plan, i);
@@ -351,11 +288,9 @@ static void merge_row(const struct cp_attention *attention, const struct cp_plan
 */
 static void merge_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
                              const struct workspace *w, int i) {
-    //@ assert descriptor: plan_descriptor(*plan, i);
     //@ ghost none_served(attention, plan, w, i);
     /*@ loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
-        loop invariant tpp_4: merged_before_row(*w, *attention, *plan, i,
-          first_row(attention->query_begin, s));
+        loop invariant tpp_4: merged_to_sequence(*w, *attention, *plan, i, s);
         loop assigns s, MERGED(attention, w); loop variant plan->shared[i].end - s; */
     for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) { /* 2 */
         int end = cp_first_row(attention, s + 1);
@@ -372,9 +307,7 @@ static void merge_descriptor(const struct cp_attention *attention, const struct 
 /* TPP-1, TPP-4: merges all descriptors. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant == CP_MERGE_AT_ONCE;
   assigns MERGED(attention, w);
   ensures tpp_4: merged_to(w->state, w->o, *attention, *plan, plan->n_shared);

@@ -42,7 +42,7 @@ static void build_sequence(struct cp_plan *plan, const struct cp_tree *tree, int
   requires sequence: 0 <= s < tree->n_sequences;
   requires sizes: plan->capacity == tree->pool.capacity && plan->chunk_size == tree->chunk_size &&
     0 <= plan->n_shared <= plan->capacity;
-  requires sequence: plan_sequence_of(*plan, *tree, s);
+  requires planned: plan_sequence_of(*plan, *tree, s);
   requires described: \forall integer i; 0 <= i < plan->n_shared ==>
     plan_describes(*plan, *tree, i) && plan->shared[i].begin < s;
   requires sorted: plan_sorted(*plan, plan->n_shared);

@@ -38,8 +38,7 @@ int cp_keys_from(int visible, int position, int n_tokens) {
 */
 static void load_query(const struct cp_attention *attention, size_t at, double *q) {
     /*@ loop invariant i: 0 <= i <= attention->head_dim;
-        loop invariant query: \forall integer j; 0 <= j < i ==>
-          q[j] == element((void *)attention->q, attention->q_type, at + j);
+        loop invariant query: query_copied(q, *attention, at, i);
         loop assigns i, q[0 .. attention->head_dim - 1]; loop variant attention->head_dim - i; */
     for (int i = 0; i < attention->head_dim; i++) {
         double q_i = cp_number_load(attention->q, attention->q_type, at + (size_t)i);
@@ -59,10 +58,8 @@ static void load_query(const struct cp_attention *attention, size_t at, double *
   ensures inside: 0 <= \result < attention->n_kv_heads;
 */
 static int kv_head_of_query(const struct cp_attention *attention, int head) {
+    //@ ghost head_has_group(attention->n_heads, attention->n_kv_heads, head);
     int group = attention->n_heads / attention->n_kv_heads;
-    //@ assert whole: attention->n_heads == group * attention->n_kv_heads;
-    //@ assert group: 1 <= group;
-    //@ assert below: head / group < attention->n_kv_heads;
     return head / group;
 }
 
@@ -71,25 +68,12 @@ void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan 
     size_t kv_head = (size_t)kv_head_of_query(attention, head);
     size_t at = cp_row_offset(attention, row, head);
     load_query(attention, at, q);
+    //@ ghost slice_is_countable(attention, plan, row, head, chunk, n_keys, kv_head);
     size_t slice = (size_t)chunk * (size_t)attention->n_kv_heads + kv_head;
     //@ assert slice: slice == row_at(chunk, attention->n_kv_heads) + kv_head;
-    //@ assert next: slice + 1 <= row_at(chunk + 1, attention->n_kv_heads);
-    /*@ assert last: row_at(chunk + 1, attention->n_kv_heads) <=
-          row_at(plan->capacity, attention->n_kv_heads); */
-    /*@ assert rows: row_at(slice + 1, plan->chunk_size) <=
-          row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size); */
-    /*@ assert inside: row_at(slice, plan->chunk_size) + plan->chunk_size <=
-          row_at(slice + 1, plan->chunk_size); */
-    /*@ assert countable: row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size) <=
-          0x7FFFFFFFFFFFFFFF; */
     size_t first = slice * (size_t)plan->chunk_size;
     //@ assert first: first == key_row(*attention, plan->chunk_size, chunk, head);
-    /*@ assert end: row_at(first + n_keys, attention->head_dim) <=
-          row_at(row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size),
-            attention->head_dim); */
-    /*@ ghost same_sums(q, (void *)attention->q, attention->q_type, at, (void *)attention->k,
-          (void *)attention->v, attention->kv_type, first, attention->head_dim, attention->scale,
-          n_keys); */
+    //@ ghost same_sums_of(attention, q, at, first, n_keys);
     cp_partial_attn(state, o, q, attention->k, attention->v, attention->kv_type, first, n_keys,
                     attention->head_dim, attention->scale);
 }

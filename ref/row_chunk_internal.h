@@ -43,13 +43,7 @@ int cp_keys_from(int visible, int position, int n_tokens);
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid(state) &&
     \valid(o + (0 .. attention->head_dim - 1)) && \valid(q + (0 .. attention->head_dim - 1));
-  requires heads: attention_heads(*attention);
-  requires place: 0 <= row && 0 <= head < attention->n_heads;
-  requires chunk: 0 <= chunk < plan->capacity;
-  requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
-  requires countable: rows_countable(*attention, row + 1) &&
-    keys_countable(*attention, plan->chunk_size, plan->capacity);
-  requires query: query_readable(*attention, row, head);
+  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
     q + (0 .. attention->head_dim - 1));

@@ -17,7 +17,7 @@
 #include "row_chunk_internal.h"
 
 #ifdef __FRAMAC__
-#include "proofs/logic/workspace_rows.h"
+#include "proofs/logic/row_state.h"
 #endif
 
 void cp_row_empty(const struct cp_attention *attention, const struct workspace *w,
@@ -53,13 +53,7 @@ static void merge_kept(const struct cp_attention *attention, const struct worksp
 /* Computes the first n_keys keys of a chunk and merges them into the state of a row. */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires heads: attention_heads(*attention);
-  requires place: 0 <= row && 0 <= head < attention->n_heads;
-  requires chunk: 0 <= chunk < plan->capacity;
-  requires keys: 0 <= n_keys <= plan->chunk_size <= CP_MAX_CHUNK_SIZE;
-  requires countable: rows_countable(*attention, row + 1) &&
-    keys_countable(*attention, plan->chunk_size, plan->capacity);
-  requires query: query_readable(*attention, row, head);
+  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires ok: state_ok(*state, w->row_o, attention->head_dim);
@@ -81,8 +75,7 @@ static void merge_chunk(const struct cp_attention *attention, const struct cp_pl
     cp_attend_chunk(attention, plan, w->q, &part, w->part_o, row, head, chunk, n_keys);
     //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->head_dim);
     cp_attn_reduce(state, w->row_o, &part, w->part_o, attention->head_dim);
-    /*@ assert part: chunk_sums(part, w->part_o, *attention, plan->chunk_size, row, head, chunk,
-          n_keys); */
+    //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, n_keys);
     //@ assert kept_state: states_same{Pre,Here}(*w);
     //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
 }
@@ -90,17 +83,11 @@ static void merge_chunk(const struct cp_attention *attention, const struct cp_pl
 void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan *plan,
                       const struct workspace *w, int s, int row, int head, struct cp_state *state) {
     int c = plan->chunk_size;
-    //@ ghost path_is_countable(plan, s);
     //@ ghost row_is_countable(attention, plan, s, row);
     int visible = cp_keys_of_row(attention, plan, s, row);
     /*@ loop invariant k: plan->sequence[s].n_shared <= k <= plan->sequence[s].n_chunks;
-        loop invariant ok: state_ok(*state, w->row_o, attention->head_dim);
-        loop invariant weight: state_weight(*state) == \at(state_weight(*state), Pre) +
-          own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k);
-        loop invariant sum: \forall integer j; 0 <= j < attention->head_dim ==>
-          state_sum(*state, w->row_o[j]) == \at(state_sum(*state, w->row_o[j]), Pre) +
-            own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k,
-              j);
+        loop invariant tpp_2: own_sums{Pre,Here}(*attention, *plan, s, row, head, k,
+          \at(*state, Pre), *state, w->row_o);
         loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
         loop assigns k, *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
           NUMBERS(attention, w->part_o); loop variant plan->sequence[s].n_chunks - k; */
@@ -141,8 +128,7 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
 */
 static void merge_merged(const struct cp_attention *attention, const struct workspace *w, int row,
                          int head, struct cp_state *state) {
-    /*@ assert countable: 0 <= row_at(row, attention->n_heads) &&
-          row_at(w->n_partials, attention->head_dim) <= 0x7FFFFFFFFFFFFFFF; */
+    //@ ghost pair_is_countable(row, head, attention->n_heads, attention->head_dim);
     size_t at = cp_row_begin((size_t)row, attention->n_heads) + (size_t)head;
     //@ assert at: at == row_at(row, attention->n_heads) + head;
     merge_kept(attention, w, at, state);
@@ -152,14 +138,12 @@ static void merge_merged(const struct cp_attention *attention, const struct work
  * results of descriptor i begin with row `first`. */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant != CP_MERGE_AT_ONCE;
   requires descriptor: 0 <= i < plan->n_shared;
   requires row: first_row(attention->query_begin, plan->shared[i].begin) <= row <
     first_row(attention->query_begin, plan->shared[i].end) && 0 <= head < attention->n_heads;
   requires first: first == part_row(attention->query_begin, *plan, i);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
   requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
     part_ok(kept_part{Pre}(*w, *attention, *plan, i, row, head));
   assigns *state, NUMBERS(attention, w->row_o);
@@ -196,7 +180,6 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
                          const struct workspace *w, int s, int row, int head,
                          struct cp_state *state) {
     size_t first = 0; /* this descriptor's first row of partial results, counted in rows */
-    //@ ghost part_rows_rise(attention, plan);
     if (attention->variant == CP_MERGE_AT_ONCE) {
         //@ ghost merged_is_kept(attention, plan, w, s, row, head);
         merge_merged(attention, w, row, head, state);
@@ -205,26 +188,17 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
     //@ ghost chunks_are_kept(attention, plan, w, s, row, head);
     /*@ loop invariant i: 0 <= i <= plan->n_shared;
         loop invariant first: first == part_row(attention->query_begin, *plan, i);
-        loop invariant ok: state_ok(*state, w->row_o, attention->head_dim);
-        loop invariant weight: state_weight(*state) == shared_weight(*attention, *plan, s,
-          position_of(*attention, *plan, s, row), row, head, i);
-        loop invariant sum: \forall integer j; 0 <= j < attention->head_dim ==>
-          state_sum(*state, w->row_o[j]) == shared_value(*attention, *plan, s,
-            position_of(*attention, *plan, s, row), row, head, i, j);
+        loop invariant tpp_2: shared_sums(*attention, *plan, s, row, head, i, *state, w->row_o);
         loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
         loop assigns i, first, *state, NUMBERS(attention, w->row_o);
         loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) {
-        //@ assert descriptor: plan_descriptor(*plan, i);
+        //@ ghost descriptor_rows(attention, plan, i);
         int begin = cp_first_row(attention, plan->shared[i].begin);
         int end = cp_first_row(attention, plan->shared[i].end);
-        //@ assert covered: end - begin == covered_rows(attention->query_begin, *plan, i) >= 0;
         //@ ghost shared_sums_next(attention, plan, s, row, head, i);
         if (plan->shared[i].begin <= s && s < plan->shared[i].end) {
-            //@ assert begins: begin <= first_row(attention->query_begin, s);
-            //@ assert ends: first_row(attention->query_begin, s + 1) <= end;
-            /*@ assert same: kept_part{Pre}(*w, *attention, *plan, i, row, head) ==
-                  kept_part{Here}(*w, *attention, *plan, i, row, head); */
+            //@ assert same: kept_part_same{Pre,Here}(*w, *attention, *plan, i, row, head);
             merge_descriptor(attention, plan, w, i, row, head, first, state);
         }
         first += (size_t)(end - begin);

@@ -24,11 +24,8 @@ void cp_row_empty(const struct cp_attention *attention, const struct workspace *
  * (TPP-2). */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
-    0 <= head < attention->n_heads;
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
+  requires phase: phase_ready(*attention, *plan, *w);
+  requires row: query_of(*attention, *plan, s, row, head);
   requires first_phase: keeps_shared(w->state, w->o, *attention, *plan);
   requires ok: state_ok(*state, w->row_o, attention->head_dim);
   requires empty: state_weight(*state) == 0.0;
@@ -50,10 +47,8 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
 /* Computes the chunks that sequence s has alone and merges them (TPP-2). */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
-    0 <= head < attention->n_heads;
-  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires phase: phase_ready(*attention, *plan, *w);
+  requires row: query_of(*attention, *plan, s, row, head);
   requires ok: state_ok(*state, w->row_o, attention->head_dim);
   assigns *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
     NUMBERS(attention, w->part_o);

@@ -28,7 +28,6 @@
 
 #ifdef __FRAMAC__
 #include "proofs/logic/sequence_first.h"
-#include "proofs/logic/workspace_rows.h"
 #endif
 
 /* ---- One query row and head ---- */
@@ -49,10 +48,7 @@
 */
 static void store_row(const struct cp_attention *attention, size_t at, const double *number) {
     /*@ loop invariant i: 0 <= i <= attention->head_dim;
-        loop invariant stored: \forall integer k; at <= k < at + i ==>
-          stored((char *)attention->out, attention->out_type, k) ==
-            rounded(attention->out_type, number[k - at]);
-        loop invariant others: out_same_but{Pre,Here}(*attention, at, at + i);
+        loop invariant stored: out_stored{Pre,Here}(*attention, at, i, number);
         loop assigns i, OUT_BYTES(attention, at, at + attention->head_dim);
         loop variant attention->head_dim - i; */
     for (int i = 0; i < attention->head_dim; i++) {
@@ -68,12 +64,8 @@ static void store_row(const struct cp_attention *attention, size_t at, const dou
   requires place: 0 <= row && 0 <= head < attention->n_heads;
   requires countable: rows_countable(*attention, row + 1);
   requires workspace: workspace_ok(*w, attention->head_dim);
-  requires room: attention->lse != \null ==>
-    \valid(attention->lse + (row_at(row, attention->n_heads) + head));
-  requires apart: attention->lse != \null ==>
-    \separated(attention->lse + (row_at(row, attention->n_heads) + head),
-      w->state + (0 .. w->n_partials - 1),
-      w->o + (0 .. row_at(w->n_partials, attention->head_dim) - 1));
+  requires room: lse_has_room(*attention, row, head);
+  requires apart: lse_apart_from_parts(*attention, *w, row, head);
   assigns attention->lse[row_at(row, attention->n_heads) + head];
   ensures merge_7: attention->lse != \null ==>
     attention->lse[row_at(row, attention->n_heads) + head] == lse;
@@ -83,8 +75,7 @@ static void store_lse(const struct cp_attention *attention, int row, int head, d
 /*@ ghost (const struct workspace *w) */ {
     if (attention->lse != NULL) {
         //@ assert places: parts_inside(*w, attention->head_dim);
-        /*@ assert countable: 0 <= row_at(row, attention->n_heads) &&
-              row_at(row, attention->n_heads) + attention->n_heads <= 0x7FFFFFFFFFFFFFFF; */
+        //@ ghost pair_is_countable(row, head, attention->n_heads, attention->head_dim);
         size_t place = cp_row_begin((size_t)row, attention->n_heads) + (size_t)head;
         //@ assert place: place == row_at(row, attention->n_heads) + head;
         attention->lse[place] = lse;
@@ -102,12 +93,8 @@ static void store_lse(const struct cp_attention *attention, int row, int head, d
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires room: results_valid(*attention, query_at(*attention, row, head),
     query_at(*attention, row, head) + attention->head_dim);
-  requires room_lse: attention->lse != \null ==>
-    \valid(attention->lse + (row_at(row, attention->n_heads) + head));
-  requires apart: attention->lse != \null ==>
-    \separated(attention->lse + (row_at(row, attention->n_heads) + head),
-      w->state + (0 .. w->n_partials - 1),
-      w->o + (0 .. row_at(w->n_partials, attention->head_dim) - 1));
+  requires room_lse: lse_has_room(*attention, row, head);
+  requires apart: lse_apart_from_parts(*attention, *w, row, head);
   requires ok: state_ok(*state, w->row_o, attention->head_dim);
   assigns NUMBERS(attention, w->out), attention->lse[row_at(row, attention->n_heads) + head],
     OUT_BYTES(attention, query_at(*attention, row, head),
@@ -130,10 +117,7 @@ static void finish_row(const struct cp_attention *attention, const struct worksp
                        int head, const struct cp_state *state) {
     //@ assert places: parts_inside(*w, attention->head_dim);
     size_t at = cp_row_offset(attention, row, head);
-    //@ assert at: at == query_at(*attention, row, head);
     double lse = cp_finish(state, w->row_o, w->out, attention->head_dim);
-    //@ assert keys: is_zero(state->n) <==> is_zero(state_weight(*state));
-    //@ assert row_o: numbers_same{Pre,Here}(w->row_o, attention->head_dim);
     //@ ghost same_means(w->out, w->row_o, state->n, state->m, attention->head_dim);
     //@ assert mean: means_stored_of{Pre,Here}(*attention, *w, *state);
     store_row(attention, at, w->out);
@@ -146,14 +130,8 @@ static void finish_row(const struct cp_attention *attention, const struct worksp
 /* TPP-2: computes the d elements of out, and lse, of a query row of sequence s and a head. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan) && known_type(attention->out_type);
-  requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
-    0 <= head < attention->n_heads;
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
-  requires first_phase: keeps_shared(w->state, w->o, *attention, *plan);
-  requires results: results_ok(*attention, *plan);
-  requires apart: results_apart(*attention, *plan, *w);
+  requires ready: results_ready(*attention, *plan, *w);
+  requires row: query_of(*attention, *plan, s, row, head);
   assigns SCRATCH(attention, w), attention->lse[row_at(row, attention->n_heads) + head],
     OUT_BYTES(attention, query_at(*attention, row, head),
       query_at(*attention, row, head) + attention->head_dim);
@@ -177,37 +155,24 @@ static void attend_head(const struct cp_attention *attention, const struct cp_pl
                         const struct workspace *w, int s, int row, int head) {
     struct cp_state state;
     //@ ghost row_is_inside(attention, plan, s, row, head);
+    //@ ghost result_has_room(attention, plan, s, row, head);
     //@ assert apart: lse_apart_from_scratch(*attention, *plan, *w);
     cp_row_empty(attention, w, &state); /* 1 */
-    //@ assert lse_1: lse_same{Pre,Here}(*attention, *plan);
-    /*@ assert buffered: attention->variant != CP_MERGE_AT_ONCE ==>
-          kept_before(w->state, w->o, *attention, *plan, n_partials(*attention, *plan)); */
-    /*@ assert merged: attention->variant == CP_MERGE_AT_ONCE ==>
-          merged_to(w->state, w->o, *attention, *plan, plan->n_shared); */
+    //@ assert shared: keeps_shared(w->state, w->o, *attention, *plan);
     cp_row_merge_shared(attention, plan, w, s, row, head, &state); /* 2 */
-    //@ assert lse_2: lse_same{Pre,Here}(*attention, *plan);
-    //@ assert kept_shared: parts_same{Pre,Here}(*w, attention->head_dim);
-    cp_row_merge_own(attention, plan, w, s, row, head, &state); /* 3 */
-    //@ assert weight: row_weight_is(*attention, *plan, s, row, head, state_weight(state));
-    //@ assert sum: row_sums_are(*attention, *plan, s, row, head, state, w->row_o);
+    cp_row_merge_own(attention, plan, w, s, row, head, &state);    /* 3 */
+    //@ assert sums: row_sums_are(*attention, *plan, s, row, head, state, w->row_o);
     //@ assert kept_lse: lse_same{Pre,Here}(*attention, *plan);
     finish_row(attention, w, row, head, &state); /* 4 */
     //@ assert stored: row_is_attended(*attention, *plan, s, row, head);
-    //@ assert pair: pair_is(row_at(row, attention->n_heads) + head, row, head, attention->n_heads);
-    //@ assert must: row_must_be(*attention, *plan, s, row, head);
+    //@ ghost result_is_attended(attention, plan, s, row, head);
 }
 
 /* Writes the result of one query row and head, when all before it have theirs. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
-  requires first_phase: keeps_shared(w->state, w->o, *attention, *plan);
-  requires results: results_ok(*attention, *plan);
-  requires apart: results_apart(*attention, *plan, *w);
-  requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
-    0 <= head < attention->n_heads;
+  requires ready: results_ready(*attention, *plan, *w);
+  requires row: query_of(*attention, *plan, s, row, head);
   requires before: out_before(*attention, *plan, row_at(row, attention->n_heads) + head) &&
     lse_before(*attention, *plan, row_at(row, attention->n_heads) + head);
   assigns SCRATCH(attention, w), RESULTS_OF(attention, plan);
@@ -217,26 +182,10 @@ static void attend_head(const struct cp_attention *attention, const struct cp_pl
 */
 static void attend_row(const struct cp_attention *attention, const struct cp_plan *plan,
                        const struct workspace *w, int s, int row, int head) {
-    //@ ghost row_is_inside(attention, plan, s, row, head);
-    //@ ghost size_t at = pair_at(row, head, attention->n_heads);
-    //@ ghost one_row(attention, plan, s, row, head);
-    /*@ assert bytes: 0 <= row_at(query_at(*attention, row, head),
-          type_size(attention->out_type)) &&
-          row_at(query_at(*attention, row, head) + attention->head_dim,
-            type_size(attention->out_type)) <=
-          row_at(row_at(n_results(*attention, *plan), attention->head_dim),
-            type_size(attention->out_type)); */
-    //@ assert positive: rows_positive(*attention, *plan);
-    //@ assert was: results_before(*attention, *plan, at);
+    //@ ghost size_t at = result_at(attention, plan, s, row, head);
     attend_head(attention, plan, w, s, row, head);
-    /*@ assert buffered: attention->variant != CP_MERGE_AT_ONCE ==>
-          kept_before(w->state, w->o, *attention, *plan, n_partials(*attention, *plan)); */
-    /*@ assert merged: attention->variant == CP_MERGE_AT_ONCE ==>
-          merged_to(w->state, w->o, *attention, *plan, plan->n_shared); */
-    //@ assert same: out_same_before{Pre,Here}(*attention, at);
-    //@ assert once: results_same_before{Pre,Here}(*attention, *plan, at);
-    //@ assert earlier: out_before(*attention, *plan, at);
-    //@ assert earlier_lse: lse_before(*attention, *plan, at);
+    //@ assert shared: keeps_shared(w->state, w->o, *attention, *plan);
+    //@ assert earlier: results_same_before{Pre,Here}(*attention, *plan, at);
     //@ ghost finished_one_more(attention, plan, s, row, head, at);
 }
 
@@ -245,12 +194,7 @@ static void attend_row(const struct cp_attention *attention, const struct cp_pla
 /* Computes all heads of a query row of sequence s. The rows before it have their results. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
-  requires first_phase: keeps_shared(w->state, w->o, *attention, *plan);
-  requires results: results_ok(*attention, *plan);
-  requires apart: results_apart(*attention, *plan, *w);
+  requires ready: results_ready(*attention, *plan, *w);
   requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row);
   requires before: out_before(*attention, *plan, row_at(row, attention->n_heads)) &&
     lse_before(*attention, *plan, row_at(row, attention->n_heads));
@@ -263,10 +207,7 @@ static void attend_heads(const struct cp_attention *attention, const struct cp_p
                          const struct workspace *w, int s, int row) {
     //@ ghost row_is_inside(attention, plan, s, row, 0);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
-        loop invariant tpp_2: out_before(*attention, *plan, row_at(row, attention->n_heads) + head);
-        loop invariant merge_7:
-          lse_before(*attention, *plan, row_at(row, attention->n_heads) + head);
-        loop invariant first_phase: keeps_shared(w->state, w->o, *attention, *plan);
+        loop invariant tpp_2: results_to_head(*attention, *plan, *w, row, head);
         loop assigns head, SCRATCH(attention, w), RESULTS_OF(attention, plan);
         loop variant attention->n_heads - head; */
     for (int head = 0; head < attention->n_heads; head++) {
@@ -277,12 +218,7 @@ static void attend_heads(const struct cp_attention *attention, const struct cp_p
 /* Computes all query rows of all sequences. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires phases: phases_ok(*attention, *plan);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires partials: w->n_partials == n_partials(*attention, *plan);
-  requires first_phase: keeps_shared(w->state, w->o, *attention, *plan);
-  requires results: results_ok(*attention, *plan);
-  requires apart: results_apart(*attention, *plan, *w);
+  requires ready: results_ready(*attention, *plan, *w);
   assigns SCRATCH(attention, w), RESULTS_OF(attention, plan);
   ensures tpp_2: out_before(*attention, *plan, n_results(*attention, *plan));
   ensures merge_7: lse_before(*attention, *plan, n_results(*attention, *plan));
@@ -290,20 +226,15 @@ static void attend_heads(const struct cp_attention *attention, const struct cp_p
 */
 static void attend_all(const struct cp_attention *attention, const struct cp_plan *plan,
                        const struct workspace *w) {
+    //@ ghost no_results(attention, plan, w);
     /*@ loop invariant s: 0 <= s <= plan->n_sequences;
-        loop invariant tpp_2: out_before(*attention, *plan,
-          row_at(first_row(attention->query_begin, s), attention->n_heads));
-        loop invariant merge_7: lse_before(*attention, *plan,
-          row_at(first_row(attention->query_begin, s), attention->n_heads));
-        loop invariant first_phase: keeps_shared(w->state, w->o, *attention, *plan);
+        loop invariant tpp_2: results_to_sequence(*attention, *plan, *w, s);
         loop assigns s, SCRATCH(attention, w), RESULTS_OF(attention, plan);
         loop variant plan->n_sequences - s; */
     for (int s = 0; s < plan->n_sequences; s++) {
         int end = cp_first_row(attention, s + 1);
         /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
-            loop invariant tpp_2: out_before(*attention, *plan, row_at(row, attention->n_heads));
-            loop invariant merge_7: lse_before(*attention, *plan, row_at(row, attention->n_heads));
-            loop invariant first_phase: keeps_shared(w->state, w->o, *attention, *plan);
+            loop invariant tpp_2: results_to_row(*attention, *plan, *w, row);
             loop assigns row, SCRATCH(attention, w), RESULTS_OF(attention, plan);
             loop variant end - row; */
         for (int row = cp_first_row(attention, s); row < end; row++) {

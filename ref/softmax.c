@@ -93,9 +93,7 @@ void cp_state_empty(struct cp_state *state, double *o, int d) {
 */
 static void add_row(double *o, double weight, const void *v, int type, size_t at, int d) {
     /*@ loop invariant range: 0 <= i <= d;
-        loop invariant gained: \forall integer j; 0 <= j < i ==>
-          o[j] == sum(\at(o[j], Pre), product(weight, element((void *)v, type, at + j)));
-        loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
+        loop invariant gained: gained_to{Pre,Here}(o, i, d, weight, (void *)v, type, at);
         loop assigns i, o[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         o[i] += weight * cp_number_load(v, type, at + (size_t)i);
@@ -178,9 +176,7 @@ static void copy_row(double *o, const double *part_o, int d) {
 */
 static void merge_row(double *o, const double *part_o, double x, double y, int d) {
     /*@ loop invariant range: 0 <= i <= d;
-        loop invariant merged: \forall integer j; 0 <= j < i ==>
-          o[j] == sum(product(x, part_o[j]), product(y, \at(o[j], Pre)));
-        loop invariant rest: \forall integer j; i <= j < d ==> o[j] == \at(o[j], Pre);
+        loop invariant merged: added_to{Pre,Here}(o, part_o, x, y, i, d);
         loop assigns i, o[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         /*@ assert o_i: x * part_o[i] + y * o[i] == sum(product(x, part_o[i]), product(y, o[i])); */
@@ -205,15 +201,11 @@ static void merge_row(double *o, const double *part_o, double x, double y, int d
 void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *part,
                     const double *part_o, int d) {
     if (part->n == 0.0) { /* 1 */
-        /*@ assert adds_nothing: state_weight(*part) == 0.0; */
-        /*@ assert adds_nothing_o: \forall integer i; 0 <= i < d ==>
-              state_sum(*part, part_o[i]) == 0.0; */
+        //@ assert nothing: adds_nothing(*part, part_o, d);
         return;
     }
     if (state->n == 0.0) {
-        /*@ assert nothing_yet: state_weight(*state) == 0.0; */
-        /*@ assert nothing_yet_o: \forall integer i; 0 <= i < d ==>
-              state_sum(*state, o[i]) == 0.0; */
+        //@ assert nothing_yet: adds_nothing(*state, o, d);
         *state = *part;
         copy_row(o, part_o, d);
         return;
@@ -238,8 +230,7 @@ double cp_finish(const struct cp_state *state, const double *o, double *out, int
         return -INFINITY;
     }
     /*@ loop invariant range: 0 <= i <= d;
-        loop invariant mean: \forall integer j; 0 <= j < i ==>
-          is_mean(out[j], o[j], state->n);
+        loop invariant mean: \forall integer j; 0 <= j < i ==> is_mean(out[j], o[j], state->n);
         loop assigns i, out[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         out[i] = o[i] / state->n;

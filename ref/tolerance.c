@@ -7,9 +7,10 @@
  *   step          what                               key 0     key 1     row
  *   1 scores      s_j                                0         0.693
  *                 slack, the largest error of one                        2.1e-7
- *                 high, low                                              0.693, -2.1e-7
+ *                 top, high, low                                         0.693, 0.693, -2.1e-7
+ *                 rise, exp(high - top)                                  1
  *   2 growth      S^C; G_n - 1; G_o - 1                                  1; 1.2e-7; 1.8e-7
- *   3 weights     w_j = exp(s_j - high), W           0.5       1         1.5
+ *   3 weights     w_j = exp(s_j - top), W            0.5       1         1.5
  *                 H_j, shared by n and o             8.0e-8    3.3e-7    4.1e-7
  *                 T_j, in o alone                    2.4e-4    4.9e-4
  *   4 left        W - sum H_j - E_n                                      1.5
@@ -21,22 +22,26 @@
  * T_j is half a unit of binary16 of each weight; nearly all of this bound is two roundings to
  * binary16.
  *
- * Why no bound comes out too small. The bound is computed in binary64, which rounds, too. Let z_j
- * bound the error of score j in binary64 (NUM-6), and Z be the largest z_j. Nothing is claimed when
- * Z > 2^-30, or when n or d > 2^20. Sums and products of terms that are not negative are then off
- * by a factor within 1 + 2^-28 for each term:
- *   - the score and the argument of the exponential change a term by at most Z + 2^-33;
- *   - an argument below -708 makes a weight that is rounded up to the smallest normal number;
- *   - a sum of n terms changes it by 2^-33;
- *   - the rest are a few roundings of 2^-53, or of 2^-52 for exp and expm1.
- * A factor 1 + 2^-24 on what is added, and as much of the weights taken from `left`, pays for all
- * of them. A difference needs more, `spare` below:
- *   - |v_ji - o_i| with o_i computed. The score, the argument and the exponential put a weight off
- *     by a factor between exp(-t) and exp(t), t = Z + 2^-53 (D + 2), D = high - low. A weight whose
- *     argument is below -708 is off by no more than its own value, which is added as it is. So the
- *     quotient is off by at most (exp(2t) - 1) A_i, with A_i = sum w_j |v_ji| over the others, and
- *     by (2n + 4) 2^-53 A_i for products, sums and the division: together by less than `lack` A_i,
- *     lack = 4 Z + 4 (D + n + 8) 2^-53. Products that underflow lose n 2^-1074 at most.
+ * The scale. All is divided by exp(top), top the largest score, so that W is at least about 1
+ * wherever the references of a kernel lie. What NUM-9 has in the scale of exp(high) is multiplied
+ * by `rise`.
+ *
+ * Why no bound comes out too small. The bound is computed in binary64, which rounds, too. Errors
+ * only ever add up, so each operation on them rounds upwards (tolerance_internal.h), and that on
+ * `left` downwards. What remains is what is computed as attention is, to nearest: scores, weights,
+ * their sum W, and `expected`. Let z_j bound the error of score j (NUM-6), Z be the largest z_j,
+ * u = 2^-53 and D = high - low, at most 708. Nothing is claimed when Z > 2^-30, or when n or
+ * d > 2^20.
+ *   - A weight is off by a factor between exp(-t) and exp(t), t = Z + (D + 10) u: the score, the
+ *     difference, and exp, which is within 8u. A weight whose argument is below -708 becomes FAINT,
+ *     which is more than it is, and off by no more than FAINT.
+ *   - W is off by such a factor and one of 1 + n u: by less than `lack` W / 2, with
+ *     lack = 4 Z + 4 (D + n + 8) u. So W (1 - lack) and W (1 + lack) enclose it, and
+ *     w_j (1 + lack) is above w_j.
+ *   - |v_ji - o_i| with o_i computed: the quotient is off by at most (exp(2t) - 1) A_i, with
+ *     A_i = sum w_j |v_ji| / W over the weights that are not faint, and by (2n + 4) u A_i for
+ *     products, sums and the division: together by less than `lack` A_i. A faint weight adds
+ *     FAINT |v_ji|, and products that underflow n 2^-1074 at most. This is `spare`.
  *   - high, low and slack are computed from scores: each is moved outwards by Z. */
 #include "chunkproof/tolerance.h"
 
@@ -47,20 +52,23 @@
 #include "tolerance_internal.h"
 
 #define COLUMNS     128
-#define SLACK       0x1p-24
 #define LARGEST_Z   0x1p-30
-#define LEAST_SCORE (-708.0) /* exp() of less may be subnormal */
+#define LEAST_SCORE (-708.0)  /* exp() of less may be subnormal, */
+#define FAINT       0x1p-1021 /* and is less than this */
 #define UNIT        0x1p-53
 #define SMALLEST    0x1p-1074
 
-/* What is the same for all columns. A weight is exp(s_j - high), and sums are in that scale. */
+/* What is the same for all columns. A weight is exp(s_j - top), and sums are in that scale. */
 struct row_bounds {
     double largest_z;           /* Z */
     double lack;                /* of what is computed in binary64: see above */
+    double top;                 /* the largest computed score */
     double high, low, slack, h; /* of the references */
+    double rise;                /* exp(high - top) */
     double stretch;             /* S^C */
     double growth_n, growth_o;  /* G_n - 1, G_o - 1 */
-    double weights;             /* W */
+    double weights;             /* W, to nearest */
+    double most, least;         /* between which it lies */
     double shared;              /* sum H_j */
     double lost_n;              /* E_n */
     double tiny_o;              /* the second part of E_o */
@@ -72,12 +80,12 @@ struct row_bounds {
 #endif
 
 struct score {
-    double sum, magnitude; /* sum |q_i k_i| */
+    double sum, magnitude; /* sum |q_i k_i|, rounded upwards */
 };
 
 /*@
   requires valid: \valid_read(q + (0 .. d - 1)) && \valid_read(key + (0 .. d - 1));
-  requires size: 0 <= d;
+  requires size: 0 <= d <= CP_TOLERANCE_MOST;
   assigns \nothing;
   ensures not_negative: 0.0 <= \result.magnitude;
 */
@@ -90,7 +98,7 @@ static struct score dot(const double *q, const double *key, int d) {
         sum += q[i] * key[i];
         magnitude += fabs(q[i] * key[i]);
     }
-    return (struct score){sum, magnitude};
+    return (struct score){sum, up_sum(magnitude, d + 4)};
 }
 
 /* Scores and their errors in the class to scratch[j] and scratch[n + j]; what follows from all of
@@ -102,7 +110,8 @@ static struct score dot(const double *q, const double *key, int d) {
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
   requires ok: arithmetic_ok(*a) && counts_ok(*counts);
   requires empty: b->largest_z == 0.0 && b->slack == 0.0;
-  assigns b->largest_z, b->high, b->low, b->slack, b->h, row->scratch[0 .. 2 * row->n_keys - 1];
+  assigns b->largest_z, b->top, b->high, b->low, b->slack, b->h, b->rise,
+    row->scratch[0 .. 2 * row->n_keys - 1];
   ensures references: references_ok(*b);
   ensures below: \forall integer j; 0 <= j < row->n_keys ==> row->scratch[j] <= b->high;
   ensures errors: \forall integer j; 0 <= j < row->n_keys ==>
@@ -125,7 +134,7 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
         struct score product =
             dot(row->q, row->k + cp_tolerance_row_begin(j, row->head_dim), row->head_dim);
         double score = row->scale * product.sum;
-        double magnitude = product.magnitude * fabs(row->scale);
+        double magnitude = up_times(product.magnitude, fabs(row->scale));
         double z = cp_score_error(&here.score, row->scale, row->head_dim, magnitude);
         double sigma = cp_score_error(&a->score, row->scale, row->head_dim, magnitude);
         row->scratch[j] = score;
@@ -140,11 +149,14 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
         b->slack = fmax(b->slack, sigma);
         //@ assert error: is_error(row->scratch, row->n_keys, j);
     }
-    b->slack *= 1.0 + SLACK;
-    b->high = largest + b->largest_z + b->slack + a->above;
-    b->low = smallest - b->largest_z - b->slack - (counts->changes + 1.0) * a->below;
-    b->slack += a->below;
+    double beyond = up_plus(b->largest_z, b->slack), above = up_plus(beyond, a->above);
+    double below = up_plus(beyond, up_times(counts->changes + 1.0, a->below));
+    b->top = largest;
+    b->high = up_plus(largest, above);
+    b->low = -up_plus(-smallest, below);
+    b->slack = up_plus(b->slack, a->below);
     b->h = fmax(fabs(b->low), fabs(b->high));
+    b->rise = up_function(exp(above));
 }
 
 /* NUM-9: X_j after so many changes of the reference. */
@@ -153,19 +165,28 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
   requires ok: arithmetic_ok(*a) && references_ok(*b) && 0 <= changes;
   requires scored: score <= b->high && 0.0 <= sigma;
   assigns \nothing;
-  ensures num_9: \result == stray(*a, *b, score, sigma, changes);
+  ensures num_9: stray(*a, *b, score, sigma, changes) <= \result;
   ensures not_negative: 0.0 <= \result;
 */
 static double strays(const struct cp_arithmetic *a, const struct row_bounds *b, double score,
                      double sigma, int changes) {
-    double way = sigma + (b->high - score + b->largest_z) + 2.0 * b->slack * (changes + 1.0);
-    //@ assert way: 0.0 <= way;
-    //@ assert moved: 0.0 <= 2.0 * a->u_move * b->h;
-    return sigma + a->u_arg * way + a->u_ref * b->h + a->eps +
-           changes * (a->eps + 2.0 * a->u_move * b->h);
+    double to_high = up_plus(up_plus(b->high, -score), b->largest_z);
+    double along = up_plus(up_plus(sigma, to_high), up_times(2.0 * b->slack, changes + 1.0));
+    //@ assert slack: 0.0 <= product(2.0 * b->slack, changes + 1.0);
+    //@ assert way: 0.0 <= way(*b, score, sigma, changes) <= along;
+    /*@ assert argument: 0.0 <= product(a->u_arg, way(*b, score, sigma, changes)) <=
+          product(a->u_arg, along); */
+    double once = up_plus(up_plus(sigma, up_times(a->u_arg, along)),
+                          up_plus(up_times(a->u_ref, b->h), a->eps));
+    double each = up_plus(a->eps, up_times(2.0 * a->u_move, b->h));
+    //@ assert references: 0.0 <= product(a->u_ref, b->h) && 0.0 <= product(2.0 * a->u_move, b->h);
+    //@ assert each: 0.0 <= a->eps + 2.0 * a->u_move * b->h <= each;
+    /*@ assert moves: 0.0 <= product(changes, a->eps + 2.0 * a->u_move * b->h) <=
+          product(changes, each); */
+    return up_plus(once, up_times(changes, each));
 }
 
-/* w_j, H_j, and T_j, the factor of |v_ji|: P_j + (G_o - 1)(w_j + H_j + P_j). */
+/* w_j to nearest; H_j, and T_j, the factor of |v_ji|: P_j + (G_o - 1)(w_j + H_j + P_j). */
 struct key_bounds {
     double w, h, t;
 };
@@ -183,24 +204,22 @@ static struct key_bounds weigh(const struct cp_arithmetic *a, const struct cp_co
                                const struct row_bounds *b, double score, double sigma) {
     double x = strays(a, b, score, sigma, counts->changes);
     double first = strays(a, b, score, sigma, 0);
-    double w = score - b->high < LEAST_SCORE ? DBL_MIN : exp(score - b->high);
-    double reach =
-        ((exp(b->slack + first) + a->kappa) * (1.0 + a->weights.unit) + a->weights.tiny) *
-        b->stretch;
-    //@ assert reach: 0.0 <= reach;
-    double rounding = fmax(a->weights.unit * (w + a->kappa), a->weights.tiny);
-    double lost = a->kappa * counts->changes * reach;
-    //@ assert lost: 0.0 <= lost;
-    double both = a->kappa + lost + (a->rounded_sum ? rounding : 0.0);
-    //@ assert both: 0.0 <= both;
-    double grown = exp(x), gained = expm1(x);
-    //@ ghost product_not_negative(both, grown);
-    //@ ghost product_not_negative(w, gained);
-    double h = w * gained + both * grown;
-    //@ assert h: 0.0 <= h;
-    double p = a->rounded_sum ? 0.0 : (rounding + lost) * grown;
-    //@ assert p: 0.0 <= p;
-    return (struct key_bounds){w, h, p + b->growth_o * (w + h + p)};
+    double w = score - b->top < LEAST_SCORE ? FAINT : exp(score - b->top);
+    double most = up_times(w, up_plus(1.0, b->lack)), missing = up_times(a->kappa, b->rise);
+    double made = up_plus(up_function(exp(up_plus(b->slack, first))), a->kappa);
+    double rounded = up_plus(up_times(made, up_plus(1.0, a->weights.unit)), a->weights.tiny);
+    double largest = up_times(rounded, b->stretch);
+    double rounding =
+        fmax(up_times(a->weights.unit, up_plus(most, missing)), up_times(a->weights.tiny, b->rise));
+    double moved = up_times(missing, counts->changes);
+    double lost = moved == 0.0 ? 0.0 : up_times(moved, largest); /* `largest` may overflow */
+    double both = up_plus(up_plus(missing, lost), a->rounded_sum ? rounding : 0.0);
+    double grown = up_function(exp(x)), gained = up_function(expm1(x));
+    double h = up_plus(up_times(most, gained), up_times(both, grown));
+    //@ assert not_negative: 0.0 <= most && 0.0 <= rounding && 0.0 <= both && 0.0 <= h;
+    double p = a->rounded_sum ? 0.0 : up_times(up_plus(rounding, lost), grown);
+    double in_o = up_times(b->growth_o, up_plus(up_plus(most, h), p));
+    return (struct key_bounds){w, h, up_plus(p, in_o)};
 }
 
 /* From a key's score and sigma in scratch to w_j, H_j, T_j, for each; W and sum H_j. */
@@ -235,21 +254,45 @@ static void compute_weights(const struct cp_arithmetic *a, const struct cp_count
         row->scratch[n + j] = key.h;
         row->scratch[2 * n + j] = key.t;
         b->weights += key.w;
-        b->shared += key.h;
+        b->shared = up_plus(b->shared, key.h);
     }
 }
 
-/* N eta S^C G, of n or o. */
+/* N eta S^C G exp(high), of n or o. */
 /*@
-  requires ok: 0.0 <= operations && 0.0 <= eta && 0.0 <= stretch && 0.0 <= growth;
+  requires valid: \valid_read(b);
+  requires ok: 0.0 <= operations && 0.0 <= eta && growth_ok(*b) && 0.0 <= growth;
   assigns \nothing;
-  ensures num_9: \result == operations * eta * stretch * (1.0 + growth);
+  ensures num_9: product(product(product(operations, b->rise),
+    product(b->stretch, 1.0 + growth)), eta) <= \result;
   ensures not_negative: 0.0 <= \result;
 */
-static double tiny_losses(double operations, double eta, double stretch, double growth) {
-    //@ ghost product_not_negative(operations, eta);
-    //@ ghost product_not_negative(operations * eta, stretch);
-    return operations * eta * stretch * (1.0 + growth);
+static double tiny_losses(const struct row_bounds *b, double operations, double eta,
+                          double growth) {
+    double grown = up_times(b->stretch, up_plus(1.0, growth));
+    //@ assert grown: 0.0 <= product(b->stretch, 1.0 + growth) <= grown;
+    double most = up_times(operations, b->rise), both = up_times(most, grown);
+    //@ assert most: 0.0 <= product(operations, b->rise) <= most;
+    /*@ assert both: 0.0 <= product(product(operations, b->rise),
+          product(b->stretch, 1.0 + growth)) <= product(most, grown) <= both; */
+    return up_times(both, eta); /* the smallest last */
+}
+
+/* S^C, by the logarithm of S: x + ln(1 + kappa exp(-x)). A power of S itself would lose what S
+ * loses C times over. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(b);
+  requires ok: arithmetic_ok(*a) && references_ok(*b) && 0 <= changes;
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result;
+*/
+static double stretch_of(const struct cp_arithmetic *a, const struct row_bounds *b, int changes) {
+    double moved = up_plus(up_times(2.0 * a->u_move, b->h), a->eps);
+    double argument = up_times(a->u_arg, fmax(up_plus(b->high, -b->low), 0.0));
+    double x = up_plus(up_plus(b->slack, argument), moved);
+    double shrunk = up_function(fmax(exp(-x), SMALLEST));
+    double missing = up_function(log1p(up_times(a->kappa, shrunk)));
+    return up_function(exp(up_times(changes, up_plus(x, missing))));
 }
 
 /*@
@@ -269,17 +312,18 @@ static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct c
     compute_scores(a, counts, row, &b); /* 1 */
     double span = fmin(fmax(b.high - b.low, 0.0), -LEAST_SCORE);
     b.lack = 4.0 * b.largest_z + 4.0 * UNIT * (span + row->n_keys + 8.0);
-    double s =
-        exp(b.slack + a->u_arg * (b.high - b.low) + 2.0 * a->u_move * b.h + a->eps) + a->kappa;
-    b.stretch = pow(s, counts->changes); /* 2 */
+    b.stretch = stretch_of(a, &b, counts->changes); /* 2 */
     b.growth_n = cp_tolerance_growth(a->u_n, counts->depth_n, a->u_part, counts->stores);
     b.growth_o = cp_tolerance_growth(a->u_o, counts->depth_o, a->u_part, counts->stores);
     compute_weights(a, counts, row, &b); /* 3 */
-    //@ ghost product_not_negative(b.growth_n, b.weights + b.shared);
-    b.lost_n = b.growth_n * (b.weights + b.shared) +
-               tiny_losses(counts->operations_n, a->eta_n, b.stretch, b.growth_n);
-    b.tiny_o = tiny_losses(counts->operations_o, a->eta_o, b.stretch, b.growth_o);
-    b.left = b.weights * (1.0 - SLACK) - (b.shared + b.lost_n) * (1.0 + SLACK); /* 4 */
+    //@ assert lack: 0.0 <= b.lack;
+    b.most = up_times(b.weights, up_plus(1.0, b.lack));
+    //@ assert most: product(b.weights, 1.0) <= b.most;
+    b.least = -up_plus(-b.weights, up_times(b.weights, b.lack));
+    b.lost_n = up_plus(up_times(b.growth_n, up_plus(b.most, b.shared)),
+                       tiny_losses(&b, counts->operations_n, a->eta_n, b.growth_n));
+    b.tiny_o = tiny_losses(&b, counts->operations_o, a->eta_o, b.growth_o);
+    b.left = -up_plus(up_plus(b.shared, b.lost_n), -b.least); /* 4 */
     return b;
 }
 
@@ -299,13 +343,14 @@ static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct c
 */
 static double with_output(const struct cp_arithmetic *a, double error, double expected,
                           double spare) {
-    double size = fabs(expected) + spare;
-    double before = error + a->u_div * (size + error) + a->eta_div;
-    if (!(size + before <= a->output.largest)) { /* NUM-12 */
+    double size = up_plus(fabs(expected), spare);
+    double quotient = up_plus(up_times(a->u_div, up_plus(size, error)), a->eta_div);
+    double before = up_plus(error, quotient), written = up_plus(size, before);
+    if (!(written <= a->output.largest)) { /* NUM-12 */
         return INFINITY;
     }
-    double rounding = fmax(a->output.unit * (size + before), a->output.tiny);
-    return (before + rounding) * (1.0 + SLACK) + spare;
+    double rounding = fmax(up_times(a->output.unit, written), a->output.tiny);
+    return up_plus(up_plus(before, rounding), spare);
 }
 
 /* Sums of one key for `count` columns, and how far its part of the sum may be off. */
@@ -385,7 +430,7 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
         /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
               row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
         //@ assert weighed: weighed(row->scratch, n, j);
-        double lack = w[j] <= DBL_MIN ? 1.0 : b->lack;
+        double lack = w[j] <= FAINT ? 1.0 : b->lack;
         add_value(w[j], lack, v + cp_tolerance_row_begin(j, row->head_dim), count, sum, magnitude);
     }
     /*@ loop invariant range: 0 <= i <= count;
@@ -394,7 +439,7 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
         loop variant count - i; */
     for (int i = 0; i < count; i++) {
         sum[i] = sum[i] / b->weights;
-        magnitude[i] = magnitude[i] / b->weights + n * SMALLEST; /* spare */
+        magnitude[i] = up_plus(up_sum(magnitude[i] / b->weights, n + 4), n * SMALLEST); /* spare */
     }
     /*@ loop invariant range: 0 <= j <= n;
         loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= error[i];
@@ -412,13 +457,14 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
         loop assigns i, expected[first .. first + count - 1], bound[first .. first + count - 1];
         loop variant count - i; */
     for (int i = 0; i < count; i++) {
-        double spare = magnitude[i], size = fabs(sum[i]) + spare;
+        double spare = magnitude[i], size = up_plus(fabs(sum[i]), spare);
         //@ assert spare: 0.0 <= spare && 0.0 <= error[i];
         //@ ghost product_not_negative(size, b->lost_n);
-        double all = error[i] + (b->tiny_o + size * b->lost_n); /* 5 */
+        double of_sums = up_plus(b->tiny_o, up_times(size, b->lost_n)); /* 5 */
+        double all = up_plus(up_sum(error[i], 2 * n + 8), of_sums);
         //@ assert all: 0.0 <= all;
         expected[first + i] = sum[i];
-        bound[first + i] = with_output(a, all * (1.0 + SLACK) / b->left, sum[i], spare); /* 6 */
+        bound[first + i] = with_output(a, up(all / b->left), sum[i], spare); /* 6 */
     }
 }
 
@@ -481,20 +527,26 @@ struct lse_bounds {
 /* NUM-11: the log-sum-exp of a row and its bound. */
 /*@
   requires valid: \valid_read(b);
-  requires ok: bounds_ok(*b) && 0.0 <= lse_error;
+  requires ok: bounds_ok(*b) && 0.0 <= lse_error && (sure ==> 0.0 < b->left);
   assigns \nothing;
-  ensures num_11: e(\result.lse) == product(e(b->high), b->weights);
+  ensures num_11: e(\result.lse) == product(e(b->top), b->weights);
   ensures num_11_bound: is_bound(\result.bound);
   ensures num_11_unsure: !sure ==> !finite(\result.bound);
 */
 static struct lse_bounds bound_lse(const struct row_bounds *b, int sure, double lse_error) {
-    double part = (b->shared + b->lost_n) * (1.0 + SLACK) / (b->weights * (1.0 - SLACK));
+    double logarithm = log(b->weights), lse = b->top + logarithm;
+    //@ ghost e_of_both(b->top, logarithm);
+    double spare = up_plus(b->lack, up_times(0x1p-50, fabs(lse)));
+    if (!sure) {
+        return (struct lse_bounds){lse, INFINITY};
+    }
+    double part = up(up_plus(b->shared, b->lost_n) / b->least);
     //@ assert part: 0.0 <= part;
-    double logarithm = log(b->weights), lse = b->high + logarithm;
-    //@ ghost e_of_both(b->high, logarithm);
-    double spare = b->lack + 0x1p-50 * fabs(lse);
-    return (struct lse_bounds){
-        lse, sure && part < 1.0 ? (lse_error - log1p(-part)) * (1.0 + SLACK) + spare : INFINITY};
+    if (!(part < 1.0)) {
+        return (struct lse_bounds){lse, INFINITY};
+    }
+    double of_weights = up_function(-log1p(-part));
+    return (struct lse_bounds){lse, up_plus(up_plus(lse_error, of_weights), spare)};
 }
 
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,

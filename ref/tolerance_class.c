@@ -94,17 +94,19 @@ struct cp_arithmetic cp_arithmetic_fp64(int d) {
     return a;
 }
 
-/* The logarithm of (1 + u)^k. */
+/* The logarithm of (1 + u)^k, rounded upwards. */
 /*@
   requires roundings: 0.0 <= u && 0 <= k;
   assigns \nothing;
-  ensures power: e(\result) == power(1.0 + u, k);
+  ensures power: 1.0 <= power(1.0 + u, k) <= e(\result);
   ensures not_negative: 0.0 <= \result;
 */
 static double compound(double u, int k) {
-    double one = log1p(u);
-    //@ ghost power_of(one, 1.0 + u, k);
-    return k * one;
+    double logarithm = log1p(u), one = up_function(logarithm);
+    //@ ghost power_of(logarithm, 1.0 + u, k);
+    double all = up_times(k, one);
+    //@ assert rises: 0.0 <= product(k, logarithm) <= product(k, one) <= all;
+    return all;
 }
 
 /* What is lost beside the rounding of terms and sums. */
@@ -112,38 +114,47 @@ static double compound(double u, int k) {
   requires valid: \valid_read(a);
   requires ok: score_arithmetic_ok(*a) && 0 <= d;
   assigns \nothing;
-  ensures lost: \result == score_lost(*a, scale, d);
-  ensures not_negative: 0.0 <= \result;
+  ensures lost: 0.0 <= score_lost(*a, scale, d) <= \result;
 */
 static double lost_in_score(const struct cp_score_arithmetic *a, double scale, int d) {
     double b = a->scaled_before ? 1.0 : fabs(scale);
-    double tiny = d * a->term_tiny + a->n_additions * a->tiny;
-    //@ assert tiny: 0.0 <= tiny;
-    return b * tiny;
+    double tiny = up_plus(up_times(d, a->term_tiny), up_times(a->n_additions, a->tiny));
+    //@ assert terms: 0.0 <= product(d, a->term_tiny) && 0.0 <= product(a->n_additions, a->tiny);
+    //@ assert tiny: 0.0 <= d * a->term_tiny + a->n_additions * a->tiny <= tiny;
+    /*@ assert rises: 0.0 <= product(b, d * a->term_tiny + a->n_additions * a->tiny) <=
+          product(b, tiny); */
+    return up_times(b, tiny);
 }
 
 double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, double magnitude) {
-    double additions = compound(a->unit, a->depth), scaling = log1p(a->scale_unit);
-    double sums = additions + scaling, terms = log1p(a->term_unit);
+    double additions = compound(a->unit, a->depth), scaling = up_function(log1p(a->scale_unit));
+    double sums = up_plus(additions, scaling), terms = up_function(log1p(a->term_unit));
     //@ ghost e_of_both(additions, scaling);
-    //@ assert sums: e(sums) == product(power(1.0 + a->unit, a->depth), 1.0 + a->scale_unit);
+    //@ assert scaling: 1.0 + a->scale_unit <= e(scaling);
+    /*@ assert sums: product(power(1.0 + a->unit, a->depth), 1.0 + a->scale_unit) <=
+          product(e(additions), e(scaling)); */
+    //@ assert score_sums: 1.0 <= score_sums(*a) <= e(sums);
     //@ ghost e_of_both(terms, sums);
-    //@ assert terms: e(terms + sums) == product(1.0 + a->term_unit, score_sums(*a));
-    double relative = expm1(terms + sums), lost = lost_in_score(a, scale, d), grown = exp(sums);
-    //@ assert relative: relative == score_relative(*a);
-    //@ assert grown: grown == score_sums(*a);
-    /*@ assert first: 0.0 <= product(relative, magnitude) ==
-          product(score_relative(*a), magnitude); */
-    /*@ assert second: 0.0 <= product(lost, grown) ==
-          product(score_lost(*a, scale, d), score_sums(*a)); */
-    return relative * magnitude + lost * grown + a->scale_tiny;
+    //@ assert of_terms: 1.0 + a->term_unit <= e(terms);
+    /*@ assert terms: product(1.0, 1.0) <= product(1.0 + a->term_unit, score_sums(*a)) <=
+          product(e(terms), e(sums)); */
+    double relative = up_function(expm1(up_plus(terms, sums))), grown = up_function(exp(sums));
+    double lost = lost_in_score(a, scale, d);
+    //@ assert relative: 0.0 <= score_relative(*a) <= relative;
+    //@ assert grown: score_sums(*a) <= grown;
+    /*@ assert first: 0.0 <= product(score_relative(*a), magnitude) <=
+          product(relative, magnitude); */
+    /*@ assert second: 0.0 <= product(score_lost(*a, scale, d), score_sums(*a)) <=
+          product(lost, grown); */
+    return up_plus(up_plus(up_times(relative, magnitude), up_times(lost, grown)), a->scale_tiny);
 }
 
 double cp_tolerance_growth(double u, int k, double v, int l) {
     double sums = compound(u, k), stores = compound(v, l);
     //@ ghost e_of_both(sums, stores);
-    //@ assert both: e(sums + stores) == product(power(1.0 + u, k), power(1.0 + v, l));
-    return expm1(sums + stores);
+    /*@ assert both: product(1.0, 1.0) <= product(power(1.0 + u, k), power(1.0 + v, l)) <=
+          product(e(sums), e(stores)); */
+    return up_function(expm1(up_plus(sums, stores)));
 }
 
 ptrdiff_t cp_tolerance_row_begin(int j, int d) {

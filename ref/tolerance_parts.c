@@ -8,9 +8,9 @@
 
 #include "tolerance_internal.h"
 
-/* What follows from all keys. In the scale of exp(high), as in tolerance.c. */
+/* What follows from all keys. In the scale of exp(top), as in tolerance.c. */
 struct row_parts {
-    double high, low, slack, h, stretch;
+    double top, high, low, slack, h, rise, stretch;
     double growth_n, growth_o; /* G - 1 */
     double merges_n, merges_o; /* which part of it is due to merges */
     double weights, loss;      /* W, E_n */
@@ -46,7 +46,7 @@ static double total(const double *parts) {
   requires apart: \separated(a, counts, row, r, row->scratch + (0 .. 3 * row->n_keys - 1));
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
   requires ok: arithmetic_ok(*a) && counts_ok(*counts);
-  assigns r->high, r->low, r->slack, r->h, row->scratch[0 .. 2 * row->n_keys - 1];
+  assigns r->top, r->high, r->low, r->slack, r->h, r->rise, row->scratch[0 .. 2 * row->n_keys - 1];
   ensures errors: \forall integer j; 0 <= j < row->n_keys ==>
     is_error(row->scratch, row->n_keys, j);
   ensures not_negative: 0.0 <= r->slack && 0.0 <= r->h;
@@ -80,7 +80,9 @@ static void scan_scores(const struct cp_arithmetic *a, const struct cp_counts *c
         smallest = fmin(smallest, score);
         r->slack = fmax(r->slack, sigma);
     }
+    r->top = largest;
     r->high = largest + r->slack + a->above;
+    r->rise = exp(r->slack + a->above);
     r->low = smallest - r->slack - (counts->changes + 1.0) * a->below;
     r->slack += a->below;
     r->h = fmax(fabs(r->low), fabs(r->high));
@@ -130,15 +132,16 @@ static double stray_parts(const struct cp_arithmetic *a, const struct row_parts 
 */
 static struct key_parts parts_of_key(const struct cp_arithmetic *a, const struct cp_counts *counts,
                                      const struct row_parts *r, double score, double sigma) {
-    struct key_parts key = {.weight = exp(score - r->high)};
+    struct key_parts key = {.weight = exp(score - r->top)};
     double x[CP_TOLERANCE_PARTS];
     double first = stray_parts(a, r, score, sigma, 0, x);
     double stray = stray_parts(a, r, score, sigma, counts->changes, x);
     double reach =
         ((exp(r->slack + first) + a->kappa) * (1.0 + a->weights.unit) + a->weights.tiny) *
         r->stretch;
-    double rounding = fmax(a->weights.unit * (key.weight + a->kappa), a->weights.tiny);
-    double lost = a->kappa * counts->changes * reach * exp(stray);
+    double missing = a->kappa * r->rise;
+    double rounding = fmax(a->weights.unit * (key.weight + missing), a->weights.tiny * r->rise);
+    double lost = missing * counts->changes * reach * exp(stray);
     double each = stray > 0.0 ? key.weight * expm1(stray) / stray : 0.0;
     /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
         loop assigns p, key.shared[0 .. CP_TOLERANCE_PARTS - 1];
@@ -146,7 +149,7 @@ static struct key_parts parts_of_key(const struct cp_arithmetic *a, const struct
     for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
         key.shared[p] = each * x[p];
     }
-    key.shared[CP_PART_EXP] += a->kappa * exp(stray);
+    key.shared[CP_PART_EXP] += missing * exp(stray);
     key.shared[CP_PART_MERGES] += lost;
     if (a->rounded_sum) {
         key.shared[CP_PART_WEIGHTS] += rounding * exp(stray);
@@ -206,7 +209,7 @@ static void finish_column(const struct cp_arithmetic *a, const struct cp_counts 
                           const struct row_parts *r, double left, double expected, double *parts) {
     double size = fabs(expected), magnitude = parts[CP_PART_SUMS];
     double loss = r->growth_o * magnitude +
-                  counts->operations_o * a->eta_o * r->stretch * (1.0 + r->growth_o);
+                  counts->operations_o * a->eta_o * r->rise * r->stretch * (1.0 + r->growth_o);
     parts[CP_PART_SUMS] = 0.0;
     split(loss, r->merges_o, parts);
     split(size * r->loss, r->merges_n, parts);
@@ -231,7 +234,7 @@ static double find_left(const struct cp_arithmetic *a, const struct cp_counts *c
                         struct row_parts *r, double *lost) {
     double shared = total(r->lost);
     r->loss = r->growth_n * (r->weights + shared) +
-              counts->operations_n * a->eta_n * r->stretch * (1.0 + r->growth_n);
+              counts->operations_n * a->eta_n * r->rise * r->stretch * (1.0 + r->growth_n);
     split(r->loss, r->merges_n, r->lost);
     /*@ loop invariant range: 0 <= p <= CP_TOLERANCE_PARTS;
         loop assigns p, lost[0 .. CP_TOLERANCE_PARTS - 1]; loop variant CP_TOLERANCE_PARTS - p; */
@@ -320,9 +323,8 @@ static void add_keys(const struct cp_arithmetic *a, const struct cp_counts *coun
 static void begin_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
                       const struct cp_tolerance_row *row, struct row_parts *r) {
     scan_scores(a, counts, row, r);
-    r->stretch = pow(
-        exp(r->slack + a->u_arg * (r->high - r->low) + 2.0 * a->u_move * r->h + a->eps) + a->kappa,
-        counts->changes);
+    double x = r->slack + a->u_arg * (r->high - r->low) + 2.0 * a->u_move * r->h + a->eps;
+    r->stretch = exp(counts->changes * (x + log1p(a->kappa * exp(-x))));
     r->growth_n = growth_of(a, counts, a->u_n, counts->depth_n, &r->merges_n);
     r->growth_o = growth_of(a, counts, a->u_o, counts->depth_o, &r->merges_o);
     r->weights = 0.0;

@@ -45,7 +45,7 @@ static double score_squared(const struct cp_score_arithmetic *a, double scale, i
            square(b) * (d * square(a->term_tiny) + a->n_additions * square(a->tiny));
 }
 
-/* Scores and their squared errors to scratch[j] and scratch[n + j]; high. */
+/* Scores and their squared errors to scratch[j] and scratch[n + j]; the largest score. */
 /*@
   requires valid: \valid_read(a) && \valid_read(row) && \valid(h);
   requires valid_row: row_valid(*row) && size_ok(*row);
@@ -86,7 +86,7 @@ static double scan_scores(const struct cp_arithmetic *a, const struct cp_toleran
         smallest = fmin(smallest, score);
     }
     *h = fmax(fabs(largest), fabs(smallest));
-    return largest + a->above;
+    return largest;
 }
 
 /* Squared errors of a key's weight: shared by n and o, and in o alone. */
@@ -100,12 +100,12 @@ struct key_squared {
   assigns \nothing;
 */
 static struct key_squared key_squared(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                                      double score, double of_score, double high, double h) {
-    double w = exp(score - high), changes = counts->changes;
-    double rounding = square(fmax(a->weights.unit * w, a->weights.tiny));
-    double stray = of_score + square(a->u_arg * (high - score)) + square(a->u_ref * h) +
+                                      double score, double of_score, double top, double h) {
+    double w = exp(score - top), rise = exp(a->above), changes = counts->changes;
+    double rounding = square(fmax(a->weights.unit * w, a->weights.tiny * rise));
+    double stray = of_score + square(a->u_arg * (top + a->above - score)) + square(a->u_ref * h) +
                    square(a->eps) + changes * (square(a->eps) + square(2.0 * a->u_move * h));
-    double lost = square(a->kappa) * (1.0 + changes);
+    double lost = square(a->kappa * rise) * (1.0 + changes);
     struct key_squared key = {w, square(w) * stray + lost, 0.0};
     if (a->rounded_sum) {
         key.shared += rounding;
@@ -126,8 +126,8 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
         }
         return;
     }
-    double h, high = scan_scores(a, row, &h);
-    double weights = 0.0, of_weights = 0.0; /* W, and the sum of squares */
+    double h, top = scan_scores(a, row, &h), rise = exp(a->above); /* exp(high - top) */
+    double weights = 0.0, of_weights = 0.0;                        /* W, and the sum of squares */
     double each = square(a->u_o) * counts->depth_o + square(a->u_part) * counts->stores;
     /*@ loop invariant range: 0 <= i <= d;
         loop assigns i, rms[0 .. d - 1]; loop variant d - i; */
@@ -140,7 +140,7 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
     for (int j = 0; j < n; j++) {
         //@ assert inside: row_at(j, d) + d <= row_at(n, d);
         struct key_squared key =
-            key_squared(a, counts, row->scratch[j], row->scratch[n + j], high, h);
+            key_squared(a, counts, row->scratch[j], row->scratch[n + j], top, h);
         const double *v = row->v + cp_tolerance_row_begin(j, d);
         double size = key.alone + each * square(key.weight);
         /*@ loop invariant range: 0 <= i <= d;
@@ -153,13 +153,13 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
     }
     double of_n = sum_squared(a->u_n, counts->depth_n, of_weights, weights) +
                   sum_squared(a->u_part, counts->stores, of_weights, weights) +
-                  counts->operations_n * square(a->eta_n);
+                  counts->operations_n * square(a->eta_n * rise);
     /*@ loop invariant range: 0 <= i <= d;
         loop assigns i, rms[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
         double o = expected[i];
         double sums = rms[i] + each * square(o * weights) +
-                      counts->operations_o * square(a->eta_o) + square(o) * of_n;
+                      counts->operations_o * square(a->eta_o * rise) + square(o) * of_n;
         double last = square(a->u_div * o) + square(a->eta_div) +
                       square(fmax(a->output.unit * fabs(o), a->output.tiny));
         rms[i] = sqrt(VARIANCE * (sums / square(weights) + last));

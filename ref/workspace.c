@@ -9,7 +9,6 @@ struct workspace cp_cut_workspace(const struct cp_attention *attention) {
     /*@ assert numbers: 0 <= row_at(rows, attention->n_heads) &&
           0 <= row_at(row_at(rows, attention->n_heads), attention->head_dim); */
     w.n_partials = cp_row_begin(rows, attention->n_heads);
-    /*@ assert n: w.n_partials == n_partials(*attention, *attention->plan); */
     w.state = attention->workspace;
     w.o = (double *)(w.state + w.n_partials);
     w.q = w.o + cp_row_begin(w.n_partials, attention->head_dim);
@@ -20,12 +19,8 @@ struct workspace cp_cut_workspace(const struct cp_attention *attention) {
 }
 
 size_t cp_row_offset(const struct cp_attention *attention, int row, int head) {
+    //@ ghost pair_is_countable(row, head, attention->n_heads, attention->head_dim);
     size_t index = (size_t)row * (size_t)attention->n_heads + (size_t)head;
-    /*@ assert index: index == row_at(row, attention->n_heads) + head; */
-    /*@ assert next: index + 1 <= row_at(row + 1, attention->n_heads); */
-    /*@ assert countable: row_at(index + 1, attention->head_dim) <=
-          row_at(row_at(row + 1, attention->n_heads), attention->head_dim); */
-    /*@ assert inside: row_at(index, attention->head_dim) + attention->head_dim <=
-          row_at(index + 1, attention->head_dim); */
+    //@ assert index: index == row_at(row, attention->n_heads) + head;
     return index * (size_t)attention->head_dim;
 }

@@ -101,7 +101,7 @@ EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o
 NOT_IN_VALGRIND = WALKS + (
     "gate", "gate_serving", "gate_ends", "elsewhere", "runner", "runner_load", "emulate", "opt",
     "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt", "bound",
-    "tolerance", "tolerance_parts", "exact", "explain_model")
+    "tolerance", "tolerance_bound", "tolerance_parts", "exact", "explain_model")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 

@@ -130,7 +130,7 @@ class Action(unittest.TestCase):
         lines = run.log.splitlines()
         token = lines[0].removeprefix("::stop-commands::")
         self.assertRegex(token, "^[0-9a-f]{32}$")
-        self.assertIn("::error::mine", lines[1:lines.index(f"::{token}::")])
+        self.assertIn("kernel: ::error::mine", lines[1:lines.index(f"::{token}::")])
 
 
 if __name__ == "__main__":

@@ -200,18 +200,6 @@ gone_on_with() {
             same "$work/whole.json" "$work/again.json"
 }
 
-state_of_another() {
-    status 0 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/other" &&
-        status 2 --kernel "$kernels/gate/reversed.so" --cases 51 --state "$work/other" &&
-        grep -q "it belongs to another kernel, other options" "$work/err" &&
-        head -c 600 "$work/other" >"$work/part" &&
-        status 2 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/part" &&
-        grep -q "it is incomplete" "$work/err" &&
-        echo something >"$work/text" &&
-        status 2 --kernel "$kernels/gate/reversed.so" --cases 50 --state "$work/text" &&
-        grep -q "it is not a file of --state" "$work/err" && grep -q something "$work/text"
-}
-
 # What is refused otherwise is taken, and no other size is asked for.
 shaped() {
     sed 's/^static size_t workspace/static const char *refuses(const struct cp_kernel_call *c) {\
@@ -368,10 +356,15 @@ wide_heads() {
         status 0 --kernel "$kernels/gate/reversed.so" --cases 3 && has "keys       at most, by d: "
 }
 
+# Too few cases in that time are no verdict; a wrong one is.
 in_time() {
-    status 0 --kernel "$kernels/gate/reversed.so" --tier deep --time 1 &&
-        has "--time ended the run after" &&
-        has "of 1000000 cases" && has "right: 0 of "
+    status 2 --kernel "$kernels/gate/reversed.so" --tier deep --time 0.5 &&
+        has "--time ended the run after" && has "of 1000000 cases" &&
+        has "too few for a verdict: it takes 400, or all that are asked for" &&
+        has "NO VERDICT: 0 of " &&
+        status 0 --kernel "$kernels/gate/reversed.so" --cases 10 --time 1000 &&
+        has "right: 0 of 10 cases wrong" &&
+        status 1 --kernel "$kernels/gate/cheats/zeros.so" --tier deep --time 0.5
 }
 
 # Too large is not taken, and said with its size; by chunkproof replay, too.
@@ -489,7 +482,6 @@ ok "merges that are not divided" merges_undivided
 ok "the same seed, the same cases" repeatable
 ok "the same verdicts with any number of jobs" any_jobs
 ok "interrupted, and gone on with" gone_on_with
-ok "a state of something else" state_of_another
 ok "sizes that are asked for" shaped
 ok "sizes that fit nothing" wrong "h must be a multiple of h_kv" \
     --kernel "$kernels/gate/reversed.so" --shape h=6,h_kv=4
@@ -581,7 +573,8 @@ ok "a device twice" status 0 --kernel "$kernels/gate/reversed.so" --cases 2 --js
 ok "no such tier" wrong "--tier needs quick, full or deep, not 'slow'" --kernel x --tier slow
 ok "no such option" wrong "chunkproof gate --help" --kernels x
 ok "a kernel without its option" wrong "a kernel is given with --kernel" x.so
-ok "not a number" wrong "--cases needs a whole number, 1 or more, not '1.5'" --kernel x --cases 1.5
+ok "not a number" wrong "--cases needs a whole number from 1 to 1000000000, not '1.5'" \
+    --kernel x --cases 1.5
 ok "seconds" wrong "--seconds needs a number from 0.001 to 86400, not '0'" --kernel x --seconds 0
 ok "time" wrong "--time needs a number from 0.001" --kernel x --time -1
 ok "memory" wrong "--memory needs a number from 1e-09 to 65536, not 'much'" --kernel x --memory much

@@ -250,6 +250,21 @@ outside_line() {
         has "in $work/wrong.cu:$(grep -n 'o\[i\] = 0.0f' "$example" | cut -d: -f1), after its start"
 }
 
+# device_variable LINE STATUS TEXT: the example has __device__ variables, and its kernel that line.
+device_variable() {
+    sed "s|^    float m = -INFINITY, n = 0.0f;|&\n    $1|
+        s|^__global__|__device__ int n_blocks;\n__device__ float last[32];\n&|" "$example" \
+        >"$work/variable.cu"
+    grep -q 'last\[32\]' "$work/variable.cu" || { echo "nothing was inserted"; return 1; }
+    status "$2" --kernel "$work/variable.cu" --on executor --cases 8 && has "$3"
+}
+
+ok "gate, CUDA: a __device__ variable that is written to" device_variable \
+    'if (lane == 0) { atomicAdd(\&n_blocks, 1); }' 0 "right: 0 of 8 cases wrong"
+ok "gate, CUDA: a __device__ array that blocks race for" device_variable \
+    'last[lane] = (float)row;' 1 "races, "
+ok "gate, CUDA: a __device__ variable that spoils later calls" device_variable \
+    'm = __shfl_sync(ALL_LANES, lane == 0 ? atomicAdd(\&n_blocks, 1) : 0, 0) % 3;' 1 "WRONG: "
 ok "gate, CUDA: two warps with their barriers are right" right_with_barriers
 ok "gate, CUDA: loads of 16 bytes by way of another type are right" right_with_wide_loads
 ok "gate, CUDA: loads of 16 bytes that are not aligned" misaligned

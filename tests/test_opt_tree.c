@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of opt/: the cases of test_tree.c where handles make a difference, the invariant, and
  * random operations against the reference. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -220,6 +221,7 @@ static void the_check_names_the_broken_clause(void **unused) {
         {"TREE-8", &chunk[leaf].previous, -1},
         {"TREE-8", &chunk[tail].previous, 3},
         {"TREE-8", &tree->bucket[-2 - chunk[leaf].previous], 0},
+        {"TREE-8", &tree->bucket[-2 - chunk[leaf].previous], INT_MIN},
         {"TREE-8", &tree->bucket[-2 - chunk[leaf].previous], tail + 1},
         {"TREE-14", (int *)(void *)&sequence[b].salt, 1},
         {"TREE-15", &tree->token[root * 2 + 1], 9},

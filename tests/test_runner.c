@@ -116,7 +116,7 @@ static void check_results(const struct example *e) {
 /* ---- Running ---- */
 
 static struct runner *new_runner(double seconds, size_t bytes) {
-    const struct run_limits limits = {seconds, seconds, bytes, (size_t)64 << 20};
+    const struct run_limits limits = {seconds, seconds, bytes, (size_t)64 << 20, NULL};
     char program[4200], file[4200], error[RUN_TEXT] = "";
     struct runner *runner;
     if (runner_new(&runner, beside(program, "../chunkproof"), beside(file, "gate/misbehaves.so"),
@@ -396,6 +396,7 @@ static void ends_of_the_process(void **state) {
     expect("raise", RUN_SIGNAL, "was sent signal 11 (Segmentation fault)");
     expect("stack", RUN_SIGNAL, "ran out of stack (8 MiB)");
     expect("allocate", RUN_RETURNED, "returned 12");
+    expect("share", RUN_SIGNAL, "used more memory than it may: 64 MiB besides the buffers");
 }
 
 static void takes_too_long(void **state) {

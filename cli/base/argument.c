@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/base/output.h"
+
 int argument_refuse(const char *command, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -84,16 +86,34 @@ int argument_name(const char *command, const char *name, const char *text, const
     return -1;
 }
 
-/* The same path, or two paths of one file. What does not exist yet becomes a regular file. */
+/* Do both paths end with the same name, in one directory? */
+static int are_one_name(const char *one, const char *other) {
+    const char *slash = strrchr(one, '/'), *other_slash = strrchr(other, '/');
+    const char *name = slash != NULL ? slash + 1 : one;
+    const char *other_name = other_slash != NULL ? other_slash + 1 : other;
+    char directory[4096], other_directory[sizeof directory];
+    struct stat first, second;
+    (void)snprintf(directory, sizeof directory, "%.*s.", (int)(name - one), one);
+    (void)snprintf(other_directory, sizeof other_directory, "%.*s.", (int)(other_name - other),
+                   other);
+    return strcmp(name, other_name) == 0 && stat(directory, &first) == 0 &&
+           stat(other_directory, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Two paths of one file, also of one that does not exist yet, which becomes a regular file. */
 static int are_one_file(const char *one, const char *other) {
+    char at[4096], other_at[sizeof at];
     struct stat first, second;
     int first_exists = stat(one, &first) == 0, second_exists = stat(other, &second) == 0;
     if (first_exists && !S_ISREG(first.st_mode)) {
         return 0;
     }
-    return strcmp(one, other) == 0 ||
-           (first_exists && second_exists && first.st_dev == second.st_dev &&
-            first.st_ino == second.st_ino);
+    if (first_exists && second_exists) {
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    }
+    return output_follow(one, at, sizeof at) == 0 &&
+           output_follow(other, other_at, sizeof other_at) == 0 && are_one_name(at, other_at);
 }
 
 int argument_distinct(const char *command, const struct argument_file *file, int n) {

@@ -26,6 +26,16 @@ void catch_interrupt(void) {
     catch_one(SIGINT);
 }
 
+/* A terminal that goes away stays ignored where it is: nohup. That nobody reads is no reason to
+ * leave files behind; writing then says that it failed. */
 void catch_termination(void) {
+    struct sigaction ignore, before;
+    memset(&ignore, 0, sizeof ignore);
+    ignore.sa_handler = SIG_IGN;
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGPIPE, &ignore, NULL);
     catch_one(SIGTERM);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+        catch_one(SIGHUP);
+    }
 }

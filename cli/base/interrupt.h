@@ -12,7 +12,8 @@ extern volatile sig_atomic_t interrupted;
  * The second Ctrl-C ends the process. */
 void catch_interrupt(void);
 
-/* The same for SIGTERM, for a command that would otherwise leave files behind. */
+/* The same for SIGTERM and SIGHUP, for a command that would otherwise leave files behind. SIGPIPE
+ * no longer ends it. */
 void catch_termination(void);
 
 #endif

@@ -48,6 +48,13 @@ char *gate_declares(const struct cp_kernel *kernel) {
     return text;
 }
 
+const struct gate_hold gate_holds[GATE_HOLDS] = {
+    {RUN_NO_WRITES, "no_writes", "changing files"},
+    {RUN_NO_TCP, "no_tcp", "TCP"},
+    {RUN_NO_SIGNALS, "no_signals", "signalling others"},
+    {RUN_FEW_PROCESSES, "few_processes", "starting many processes"},
+    {RUN_NO_ORPHANS, "no_orphans", "leaving processes behind"}};
+
 void gate_ratio(double ratio, char text[GATE_RATIO_TEXT]) {
     if (ratio < 100.0) {
         ratio = ratio <= 1.0 ? floor(1000.0 * ratio) / 1000.0 : ceil(1000.0 * ratio) / 1000.0;
@@ -82,9 +89,7 @@ char *gate_sizes_at_most(const struct gate_result *r) {
 /* ---- Verdicts ---- */
 
 const char *gate_answer(const struct gate_result *r) {
-    return gate_wrong_cases(r) > 0                      ? "wrong"
-           : r->cases == 0 || gate_claims_too_little(r) ? "none"
-                                                        : "right";
+    return gate_wrong_cases(r) > 0 ? "wrong" : gate_is_right(r) ? "right" : "none";
 }
 
 char *gate_no_answer(const struct gate_result *r) {
@@ -94,7 +99,12 @@ char *gate_no_answer(const struct gate_result *r) {
         return NULL;
     }
     FILE *out = text_open(&text, &size);
-    if (r->cases > 0) {
+    if (gate_has_too_few(r)) {
+        fprintf(out,
+                "--time left time for %lld of %lld cases, too few for a verdict: it takes %d, or "
+                "all that are asked for",
+                r->cases, r->asked, GATE_LEAST_CASES);
+    } else if (r->cases > 0) {
         fprintf(out,
                 "nothing can be claimed of %lld numbers for this arithmetic (NUM-12), too many for "
                 "a verdict; declare what the kernel does%s",

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of the reports: opened before anything is checked, written at the end. */
-#define _POSIX_C_SOURCE 200809L /* fileno */
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "gate/report/report.h"
 
@@ -26,14 +23,18 @@ static int cannot(const struct gate_files *files, int format) {
 }
 
 int gate_files_open(struct gate_files *files, const struct gate_options *o) {
-    *files = (struct gate_files){.name = {o->json, o->junit, o->html}};
+    memset(files, 0, sizeof *files);
+    const char *const names[GATE_FORMATS] = {o->json, o->junit, o->html};
     for (int i = 0; i < GATE_FORMATS; i++) {
-        files->file[i] = files->name[i] != NULL ? fopen(files->name[i], "w") : NULL;
-        if (files->name[i] != NULL && files->file[i] == NULL) {
+        files->name[i] = names[i];
+        if (names[i] != NULL && output_open(&files->output[i], names[i]) != 0) {
             int result = cannot(files, i);
             gate_files_remove(files);
             return result;
         }
+    }
+    for (int i = 0; i < GATE_FORMATS; i++) {
+        output_remove_old(&files->output[i]); /* nobody is to take it for this run's */
     }
     return 0;
 }
@@ -41,27 +42,23 @@ int gate_files_open(struct gate_files *files, const struct gate_options *o) {
 int gate_files_write(struct gate_files *files, const struct gate_report *report) {
     int result = 0;
     for (int i = 0; i < GATE_FORMATS; i++) {
-        if (files->file[i] == NULL) {
+        struct output *output = &files->output[i];
+        if (output->file == NULL) {
             continue;
         }
         errno = 0;
-        int failed = formats[i].print(files->file[i], report) != 0 || ferror(files->file[i]);
-        failed |= fclose(files->file[i]) != 0;
-        result = failed ? cannot(files, i) : result;
+        if (formats[i].print(output->file, report) != 0) {
+            result = cannot(files, i);
+            output_drop(output);
+        } else if (output_keep(output) != 0) {
+            result = cannot(files, i);
+        }
     }
     return result;
 }
 
-/* A pipe or a device stays. */
 void gate_files_remove(struct gate_files *files) {
     for (int i = 0; i < GATE_FORMATS; i++) {
-        struct stat about;
-        if (files->file[i] == NULL) {
-            continue;
-        }
-        if (fstat(fileno(files->file[i]), &about) == 0 && S_ISREG(about.st_mode)) {
-            (void)remove(files->name[i]);
-        }
-        (void)fclose(files->file[i]);
+        output_drop(&files->output[i]);
     }
 }

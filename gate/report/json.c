@@ -49,6 +49,18 @@ static json_t *kernel_json(const struct gate_report *report) {
                      a->flushes, "exp_error", a->exp_error, "step", a->step);
 }
 
+static json_t *contained_json(unsigned contained) {
+    json_t *all = json_object();
+    for (int i = 0; i < GATE_HOLDS; i++) {
+        json_t *held = json_boolean((contained & gate_holds[i].bit) != 0);
+        if (json_object_set_new(all, gate_holds[i].name, held) != 0) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
 /* Those that came up. */
 static json_t *verdicts_json(const long long *verdicts) {
     json_t *all = json_object();
@@ -165,21 +177,19 @@ static json_t *notes_json(const struct gate_report *report) {
 int gate_print_json(FILE *file, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     json_t *json = json_pack(
-        "{s:s,s:s,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,"
-        "s:o,"
-        "s:o,s:"
-        "o}",
-        "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "tier",
-        gate_tier_names[report->options->tier], "seed", seed_json(report->options->seed), "again",
-        own_string(gate_run_again(report)), "verdict", gate_answer(r), "no_verdict",
-        own_string(gate_no_answer(r)), "interrupted", r->interrupted, "seconds", r->seconds,
-        "cases", (json_int_t)r->cases, "wrong", (json_int_t)gate_wrong_cases(r), "refused",
-        (json_int_t)r->refused, "refusal", r->refused > 0 ? string(r->refusal) : json_null(),
-        "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "unjudged",
-        (json_int_t)r->unjudged, "verdicts", verdicts_json(r->verdicts), "tallies", tallies_json(r),
-        "covered", covered_json(r), "sizes", sizes_json(&r->sizes), "refused_sizes",
-        refused_sizes_json(&r->sizes), "unusual", unusual_json(r), "notes", notes_json(report),
-        "findings", all_found_json(report));
+        "{s:s,s:s,s:o,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,"
+        "s:o,s:o,s:o,s:o,s:o}",
+        "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "held_from",
+        contained_json(report->contained), "tier", gate_tier_names[report->options->tier], "seed",
+        seed_json(report->options->seed), "again", own_string(gate_run_again(report)), "verdict",
+        gate_answer(r), "no_verdict", own_string(gate_no_answer(r)), "interrupted", r->interrupted,
+        "seconds", r->seconds, "asked", (json_int_t)r->asked, "cases", (json_int_t)r->cases,
+        "wrong", (json_int_t)gate_wrong_cases(r), "refused", (json_int_t)r->refused, "refusal",
+        r->refused > 0 ? string(r->refusal) : json_null(), "runs", (json_int_t)r->runs, "unclaimed",
+        (json_int_t)gate_unclaimed(r), "unjudged", (json_int_t)r->unjudged, "verdicts",
+        verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "sizes",
+        sizes_json(&r->sizes), "refused_sizes", refused_sizes_json(&r->sizes), "unusual",
+        unusual_json(r), "notes", notes_json(report), "findings", all_found_json(report));
     int logged = json != NULL && (!report->options->rules || gate_log_json(json, r) == 0);
     int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);

@@ -104,7 +104,15 @@ char *gate_warning(const struct gate_report *report) {
 static void note_late(FILE *out, const struct gate_report *report) {
     if (report->result->is_late) {
         fprintf(out, "--time ended the run after %lld of %lld cases", report->result->cases,
-                report->options->only >= 0 ? 1 : gate_cases(report->options));
+                report->result->asked);
+    }
+}
+
+/* Standard error has the reason. */
+static void note_failed(FILE *out, const struct gate_report *report) {
+    if (report->result->failed) {
+        fprintf(out, "an error ended the run after %lld of %lld cases", report->result->cases,
+                report->result->asked);
     }
 }
 
@@ -128,7 +136,7 @@ static void note_few_keys(FILE *out, const struct gate_report *report) {
     int few = 2 * step > FEW_KEYS ? 2 * step : FEW_KEYS, last = 0, n = 0;
     const struct gate_options *o = report->options;
     int is_whole = o->only < 0 && o->cases == 0 && !o->first && !r->interrupted && !r->is_late &&
-                   o->shape.head_dim == 0 && gate_wrong_cases(r) == 0;
+                   !r->failed && o->shape.head_dim == 0 && gate_wrong_cases(r) == 0;
     for (int i = 0; i < r->n_covered && is_whole; i++) {
         if (r->covered[i].keys <= few && r->covered[i].head_dim % ODD == 0) {
             fprintf(out, "%s %d (%d)",
@@ -174,8 +182,8 @@ static void note_wide(FILE *out, const struct gate_report *report) {
 
 char *gate_note(const struct gate_report *report, int i) {
     static void (*const notes[GATE_NOTES])(FILE *, const struct gate_report *) = {
-        note_unusual, note_late,     note_too_large, note_unclaimed, note_refused,
-        note_sizes,   note_few_keys, note_wide,      note_device};
+        note_unusual, note_late,  note_failed,   note_too_large, note_unclaimed,
+        note_refused, note_sizes, note_few_keys, note_wide,      note_device};
     char *text;
     size_t size;
     FILE *out = text_open(&text, &size);

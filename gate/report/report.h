@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli/base/clean.h"
+#include "cli/base/output.h"
 #include "gate/search/check.h"
 #include "gate/search/tally.h"
 
@@ -14,6 +15,7 @@ struct gate_report {
     const struct gate_options *options;
     const struct cp_kernel *kernel;
     const struct gate_result *result;
+    unsigned contained; /* what held the kernel: bits of enum run_contained */
 };
 
 void gate_print_text(FILE *file, const struct gate_report *report);
@@ -24,11 +26,12 @@ enum gate_format { GATE_JSON, GATE_JUNIT, GATE_HTML, GATE_FORMATS };
 
 struct gate_files {
     const char *name[GATE_FORMATS]; /* NULL: not asked for */
-    FILE *file[GATE_FORMATS];
+    struct output output[GATE_FORMATS];
 };
 
 /* Each returns 0, or -1 after saying what is wrong. The caller writes or removes files that are
- * open. */
+ * open. A report of an earlier run is
+ * removed, and no file has a part of a report. */
 int gate_files_open(struct gate_files *files, const struct gate_options *options);
 int gate_files_write(struct gate_files *files, const struct gate_report *report);
 
@@ -48,6 +51,14 @@ void gate_ratio(double ratio, char text[GATE_RATIO_TEXT]);
 
 /* What the kernel declares, in a sentence. */
 char *gate_declares(const struct cp_kernel *kernel);
+
+/* What held the kernel: the names of bits of enum run_contained, each with what it means. */
+#define GATE_HOLDS 5
+struct gate_hold {
+    unsigned bit;
+    const char *name, *words;
+};
+extern const struct gate_hold gate_holds[GATE_HOLDS];
 
 /* The keys of the longest sequence with each head_dim: "16: 300, 32: 1024"; NULL: no memory. */
 char *gate_keys_at_most(const struct gate_result *result);
@@ -74,7 +85,7 @@ char *gate_no_answer(const struct gate_result *result);
 char *gate_warning(const struct gate_report *report);
 
 /* Note i of GATE_NOTES, which a report adds to the verdict; "" where there is nothing to say. */
-#define GATE_NOTES 9
+#define GATE_NOTES 10
 char *gate_note(const struct gate_report *report, int i);
 
 /* The verdicts that were found, most frequent first. Returns how many. */

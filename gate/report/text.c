@@ -26,6 +26,18 @@ static int may_lack_memory(const struct gate_report *report) {
     return report->kernel->memory == CP_HOST_MEMORY && suffix != NULL && strcmp(suffix, ".cu") == 0;
 }
 
+static void print_held(FILE *file, unsigned contained, int held) {
+    for (int i = 0, n = 0; i < GATE_HOLDS; i++) {
+        if (((contained & gate_holds[i].bit) != 0) == held) {
+            fprintf(file, "%s%s",
+                    n++ > 0 ? ", "
+                    : held  ? "held from  "
+                            : "; NOT HELD from ",
+                    gate_holds[i].words);
+        }
+    }
+}
+
 static void print_kernel(FILE *file, const struct gate_report *report) {
     const struct cp_kernel *kernel = report->kernel;
     fputs("kernel     ", file);
@@ -42,6 +54,13 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
         fputs("memory     the host's; for device memory set cp_kernel.memory to CP_DEVICE_MEMORY\n",
               file);
     }
+    print_held(file, report->contained, 1);
+    if (report->contained != 0) {
+        print_held(file, report->contained, 0);
+    } else {
+        fputs("held from  nothing: this system has no Landlock", file);
+    }
+    fputc('\n', file);
     fprintf(file, "cases      tier %s, seed %llu\n\n", gate_tier_names[report->options->tier],
             report->options->seed);
 }

@@ -132,6 +132,7 @@ static int not_loaded(const struct run_control *control, const char *path, char 
         return -1;
     }
     case RUN_NO_DEVICE:
+    case RUN_NO_STACK:
         snprintf(text, RUN_TEXT, "%s: %.170s", file, control->text);
         return -1;
     case RUN_NO_SYMBOL:

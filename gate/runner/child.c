@@ -2,7 +2,7 @@
 /* The kernel's process: it gets ready, loads the kernel, and answers requests until it is ended.
  *
  * The runner is made for kernels that are wrong, not for kernels that fight it: a kernel that
- * maps memory anew, or looks for this process' parent, gets around it. Not detected are: reads
+ * maps memory anew gets around it (contain.h has what holds it then). Not detected are: reads
  * into a gap, or by more than RUN_GUARD into another buffer that may be read or written; changes
  * of the kernel's own memory; and what a thread or process that attend() left behind does after
  * this process has ended. */
@@ -25,12 +25,16 @@
 #include <unistd.h>
 
 #include "cli/base/command.h"
+#include "gate/runner/contain.h"
 #include "gate/runner/device.h"
 #include "gate/runner/far.h"
 #include "gate/runner/fault.h"
 
 /* Of a thread's stack, and of this one's. */
 #define STACK_BYTES ((rlim_t)8 << 20)
+
+/* Of a file that it writes to, where the system does not keep it from writing. */
+#define FILE_BYTES ((rlim_t)1 << 30)
 
 /* Memory that loading and the C library itself may need. */
 #define LOADER_BYTES ((rlim_t)32 << 20)
@@ -78,6 +82,18 @@ static void limit(int resource, rlim_t value) {
     }
 }
 
+/* The limits of memory and of files become hard ones, so that the kernel cannot raise them. */
+static void seal_limits(void) {
+    static const int which[] = {RLIMIT_DATA, RLIMIT_CORE, RLIMIT_FSIZE};
+    for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {
+        struct rlimit now;
+        if (getrlimit(which[i], &now) == 0) {
+            now.rlim_max = now.rlim_cur;
+            setrlimit(which[i], &now);
+        }
+    }
+}
+
 /* The bytes of memory that RLIMIT_DATA counts: private and writable. 0 when the system does not
  * tell. */
 static rlim_t data_bytes(void) {
@@ -112,6 +128,7 @@ static void limit_heap(size_t heap) {
 static void limit_the_rest(void) {
     limit(RLIMIT_CORE, 1);
     limit(RLIMIT_STACK, STACK_BYTES);
+    limit(RLIMIT_FSIZE, FILE_BYTES);
 }
 
 /* Maps the common memory, and the arena without any access. */
@@ -156,6 +173,7 @@ static int get_ready(struct child *child, const void *stack) {
     control->stack_size = STACK_BYTES;
     limit_the_rest();
     limit_heap(control->limits.heap);
+    control->contained = run_contain();
     return 0;
 }
 
@@ -263,12 +281,27 @@ static enum run_load load_kernel(struct child *child, const char *file) {
     return copy.memory == CP_DEVICE_MEMORY ? find_device(child, object) : RUN_LOADED;
 }
 
+/* A kernel gets the usual stack, or it would be blamed for having less. */
+static int has_stack(struct run_control *control) {
+    struct rlimit stack;
+    char text[RUN_TEXT];
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_max >= STACK_BYTES) {
+        return 1;
+    }
+    (void)snprintf(text, sizeof text,
+                   "the stack may have only %llu KiB here (ulimit -H -s), and a kernel gets %llu",
+                   (unsigned long long)stack.rlim_max >> 10, (unsigned long long)STACK_BYTES >> 10);
+    copy_text(control, control->text, text);
+    return 0;
+}
+
 static void load(struct child *child, const char *file) {
     struct run_control *control = child->control;
     enter(control, RUN_LOADING);
     run_fault_arm();
-    enum run_load result = load_kernel(child, file);
+    enum run_load result = has_stack(control) ? load_kernel(child, file) : RUN_NO_STACK;
     leave(control);
+    seal_limits();
     run_control_open(control);
     control->load = result;
     run_control_close(control);
@@ -345,6 +378,20 @@ static int open_arena(const struct child *child, const struct run_layout *layout
 
 static int close_arena(const struct child *child) {
     return mprotect(child->arena, child->control->arena_size, PROT_NONE);
+}
+
+/* Is all of the arena still mapped? */
+static int is_mapped(const struct child *child) {
+    enum { PAGES = 1024 };
+    unsigned char present[PAGES];
+    size_t page = run_page(), size = child->control->arena_size;
+    for (size_t at = 0; at < size; at += PAGES * page) {
+        size_t bytes = size - at < PAGES * page ? size - at : PAGES * page;
+        if (mincore(child->arena + at, bytes, present) != 0 && errno == ENOMEM) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* The directory has one link for each thread, and two more. */
@@ -449,13 +496,22 @@ static void serve_attend(struct child *child) {
     }
     worked = seconds_worked() - worked;
     leave(control);
-    int failed = close_arena(child) != 0;
+    int no_memory = close_arena(child) != 0;
+    if (no_memory && !is_mapped(child)) {
+        no_memory = 0;
+        outcome = RUN_OUT_OF_BOUNDS;
+        (void)snprintf(text, sizeof text,
+                       "unmapped memory that is not its own: buffers of the call, or what lies "
+                       "between them");
+    } else if (no_memory) {
+        (void)snprintf(text, sizeof text, "the system cannot protect so many pieces of memory");
+    }
     run_control_open(control);
     run_far_leave(control);
     control->status = status;
     control->seconds = seconds;
     control->worked = worked;
-    control->no_memory = failed;
+    control->no_memory = no_memory;
     control->outcome = outcome;
     memcpy(control->text, text, sizeof text);
     run_control_close(control);

@@ -11,12 +11,15 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cli/base/children.h"
 
 /* How often the end of a process is checked. Its socket usually shows the end at once, but not
  * while another process that it started still has the socket. */
@@ -29,6 +32,9 @@
 /* A process that would work but gets no processor has this many times as long. */
 #define PATIENCE 20.0
 
+/* Memory beyond what a kernel may allocate: libraries, stacks, and what the loader keeps. */
+#define SLACK_BYTES ((size_t)256 << 20)
+
 /* A process that the system cannot end (it waits inside a driver) is abandoned after this many
  * seconds. */
 #define END_SECONDS 10.0
@@ -37,6 +43,7 @@ void run_process_init(struct run_process *process) {
     memset(process, 0, sizeof *process);
     process->socket = -1;
     process->memory = -1;
+    process->output.pipe = -1;
 }
 
 /* ---- Starting ---- */
@@ -85,9 +92,10 @@ static int set_attributes(posix_spawnattr_t *attributes) {
                                                     POSIX_SPAWN_SETPGROUP);
 }
 
-/* Returns 0 or an error number. Only the two descriptors are passed on purpose; the new process
+/* Returns 0 or an error number. Only three descriptors are passed on purpose; the new process
  * closes all others before it loads anything. */
-static int spawn(struct run_process *process, const char *program, char *file, int socket) {
+static int spawn(struct run_process *process, const char *program, char *file, int socket,
+                 int output) {
     char name[] = "chunkproof", option[] = "--run-kernel";
     char *const argv[] = {name, option, file, NULL};
     posix_spawn_file_actions_t actions;
@@ -102,8 +110,9 @@ static int spawn(struct run_process *process, const char *program, char *file, i
     if (posix_spawnattr_init(&attributes) == 0) {
         if (posix_spawn_file_actions_adddup2(&actions, socket, RUN_SOCKET) == 0 &&
             posix_spawn_file_actions_adddup2(&actions, process->memory, RUN_MEMORY) == 0 &&
+            posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO) == 0 &&
             set_attributes(&attributes) == 0) {
-            error = posix_spawn(&process->pid, program, &actions, &attributes, argv, environ);
+            error = children_spawn(&process->pid, program, &actions, &attributes, argv);
         }
         posix_spawnattr_destroy(&attributes);
     }
@@ -111,13 +120,19 @@ static int spawn(struct run_process *process, const char *program, char *file, i
     return error;
 }
 
-static int get_sockets(int pair[2]) {
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-        return -1;
-    }
+static int move_both(int pair[2]) {
     pair[0] = moved_up(pair[0]);
     pair[1] = moved_up(pair[1]);
     return pair[0] < 0 || pair[1] < 0 ? -1 : 0;
+}
+
+/* The socket, and a pipe for what the kernel prints. */
+static int get_ends(int pair[2], int pipe_of[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0 && move_both(pair) == 0 &&
+                   pipe2(pipe_of, O_CLOEXEC) == 0 && move_both(pipe_of) == 0 &&
+                   fcntl(pipe_of[0], F_SETFL, O_NONBLOCK) == 0
+               ? 0
+               : -1;
 }
 
 static void close_if_open(int *fd) {
@@ -127,28 +142,35 @@ static void close_if_open(int *fd) {
     *fd = -1;
 }
 
+static void close_both(int pair[2]) {
+    close_if_open(&pair[0]);
+    close_if_open(&pair[1]);
+}
+
 int run_process_start(struct run_process *process, const char *program, char *file,
                       const struct run_limits *limits, char text[RUN_TEXT]) {
-    int pair[2] = {-1, -1};
+    int pair[2] = {-1, -1}, pipe_of[2] = {-1, -1};
     size_t arena_size = run_arena_size(limits->bytes);
     run_process_free(process);
-    if (arena_size == 0 || get_memory(process, arena_size) != 0 || get_sockets(pair) != 0) {
+    if (arena_size == 0 || get_memory(process, arena_size) != 0 || get_ends(pair, pipe_of) != 0) {
         snprintf(text, RUN_TEXT,
                  "there is not enough memory, or there are not enough file descriptors, for "
                  "another process: %s",
                  strerror(arena_size == 0 ? ENOMEM : errno));
-        close_if_open(&pair[0]);
-        close_if_open(&pair[1]);
+        close_both(pair);
+        close_both(pipe_of);
         run_process_free(process);
         return -1;
     }
     process->socket = pair[0];
+    process->output.pipe = pipe_of[0];
     process->control->size = sizeof *process->control;
     process->control->asking = getpid();
     process->control->arena_size = arena_size;
     process->control->limits = *limits;
-    int error = spawn(process, program, file, pair[1]);
+    int error = spawn(process, program, file, pair[1], pipe_of[1]);
     close_if_open(&pair[1]);
+    close_if_open(&pipe_of[1]);
     if (error != 0) {
         snprintf(text, RUN_TEXT, "%.160s cannot be started: %s", program, strerror(error));
         process->pid = 0;
@@ -198,14 +220,6 @@ void run_process_ask(struct run_process *process) {
     } while (sent < 0 && errno == EINTR);
 }
 
-/* Leaves its status to waitpid(). */
-static int has_ended(pid_t pid) {
-    siginfo_t info;
-    memset(&info, 0, sizeof info);
-    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid != 0
-                                                                             : errno != EINTR;
-}
-
 /* Has the process answered? Writes 0 to `open` once no answer can come any more. */
 static int look(struct run_process *process, int *open, enum run_answer *answer) {
     ssize_t got = *open ? take(process) : -1;
@@ -218,13 +232,15 @@ static int look(struct run_process *process, int *open, enum run_answer *answer)
     return 1;
 }
 
-static void wait_a_slice(const struct run_process *process, int open, double seconds) {
-    struct pollfd poll_for = {process->socket, POLLIN, 0};
+/* Also takes what the kernel prints, so that it can print on. */
+static void wait_a_slice(struct run_process *process, int open, double seconds) {
+    struct pollfd poll_for[] = {{process->socket, POLLIN, 0}, {process->output.pipe, POLLIN, 0}};
     if (!open) {
         run_sleep(seconds < 0.0005 ? seconds : 0.0005);
     } else {
-        poll(&poll_for, 1, (int)(1e3 * seconds) + 1);
+        poll(poll_for, 2, (int)(1e3 * seconds) + 1);
     }
+    run_output_take(&process->output);
 }
 
 /* Processor time of the process so far, in seconds; -1: unknown. */
@@ -273,13 +289,32 @@ static int is_starved(const struct run_process *process, double before, double s
     return before >= 0.0 && now >= 0.0 && now - before < seconds && wants_to_work(process);
 }
 
+/* RLIMIT_DATA does not count memory that is shared, and the kernel may share it with itself. On the
+ * executor of CUDA kernels memory has shadows, and no limit. */
+static int is_too_large(const struct run_process *process) {
+    const struct run_control *control = process->control;
+    char text[128] = "";
+    (void)snprintf(text, sizeof text, "/proc/%d/statm", (int)process->pid);
+    FILE *file = control->kernel.memory == CP_HOST_MEMORY ? fopen(text, "r") : NULL;
+    text[0] = '\0';
+    if (file != NULL) {
+        (void)!fgets(text, sizeof text, file);
+        (void)fclose(file);
+    }
+    const char *second = strchr(text, ' '); /* of the numbers: pages that are in memory */
+    unsigned long long pages = second != NULL ? strtoull(second, NULL, 10) : 0;
+    size_t call = control->layout.place[RUN_BUFFERS - 1].pages_end;
+    return pages > (call + control->limits.heap + SLACK_BYTES) / run_page();
+}
+
 enum run_answer run_process_await(struct run_process *process, double seconds) {
     double before = worked(process), waited = 0.0;
     enum run_answer answer = RUN_NOT_IN_TIME;
     int open = 1;
     for (;;) {
         double began = seconds_now(), left = seconds - waited;
-        int ended = has_ended(process->pid); /* before the look: it may answer and then end */
+        int ended =
+            children_has_ended(process->pid); /* before the look: it may answer and then end */
         if (look(process, &open, &answer)) {
             return answer;
         }
@@ -288,6 +323,9 @@ enum run_answer run_process_await(struct run_process *process, double seconds) {
             return ended ? RUN_ENDED : RUN_NOT_IN_TIME;
         }
         wait_a_slice(process, open, left > 0.0 && left < SLICE ? left : SLICE);
+        if (seconds_now() - began >= SLICE / 2 && is_too_large(process)) {
+            return RUN_TOO_LARGE;
+        }
         double took = seconds_now() - began;
         waited += took < LONGEST_SLICE ? took : LONGEST_SLICE;
     }
@@ -295,23 +333,33 @@ enum run_answer run_process_await(struct run_process *process, double seconds) {
 
 /* ---- Ending ---- */
 
-void run_process_end(struct run_process *process) {
+/* Waits for its end: 1, or 0: the system could not end it. */
+static int wait_for_end(struct run_process *process) {
     double deadline = seconds_now() + END_SECONDS;
     pid_t got = 0;
+    process->status = 0;
+    while (got == 0 && seconds_now() < deadline) {
+        got = waitpid(process->pid, &process->status, WNOHANG);
+        if (got < 0 && errno == EINTR) {
+            got = 0;
+        } else if (got == 0) {
+            run_sleep(0.0002);
+        }
+    }
+    return got != 0;
+}
+
+void run_process_end(struct run_process *process) {
     if (process->pid > 0) {
         kill(-process->pid, SIGKILL); /* its group; first, while the number is still its own */
         kill(process->pid, SIGKILL);
-        process->status = 0;
-        while (got == 0 && seconds_now() < deadline) {
-            got = waitpid(process->pid, &process->status, WNOHANG);
-            if (got < 0 && errno == EINTR) {
-                got = 0;
-            } else if (got == 0) {
-                run_sleep(0.0002);
-            }
+        if (wait_for_end(process)) {
+            children_forget(process->pid);
         }
+        (void)children_end_orphans();
     }
     process->pid = 0;
+    run_output_end(&process->output);
     close_if_open(&process->socket);
 }
 

@@ -4,12 +4,14 @@
 #ifndef CHUNKPROOF_GATE_RUNNER_PROCESS_H
 #define CHUNKPROOF_GATE_RUNNER_PROCESS_H
 
+#include "gate/runner/output.h"
 #include "gate/runner/shared.h"
 
 struct run_process {
     pid_t pid; /* 0: no process runs */
     int socket;
     int status; /* of waitpid(), once it has ended */
+    struct run_output output;
 
     /* The memory, with what the process left in it, stays until the next process starts. */
     int memory;
@@ -23,7 +25,8 @@ enum run_answer {
     RUN_ANSWERED,
     RUN_ENDED, /* it ended before it answered */
     RUN_NOT_IN_TIME,
-    RUN_DISTURBED /* the socket delivered bytes that the process did not send */
+    RUN_TOO_LARGE, /* it uses more memory than it may */
+    RUN_DISTURBED  /* the socket delivered bytes that the process did not send */
 };
 
 void run_process_init(struct run_process *process);

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/children.h"
+#include "gate/runner/maps.h"
 #include "gate/runner/words.h"
 
 /* Loading gets this many seconds, or as many as a call. */
@@ -28,6 +30,7 @@ struct runner {
     struct cp_kernel kernel; /* as the first process told it */
     char name[RUN_TEXT];
     int simulated;
+    unsigned contained;
 
     /* The content of out, lse and workspace after the last call; none when this process made no
      * call. */
@@ -49,6 +52,12 @@ static int start(struct runner *runner, char text[RUN_TEXT]) {
     double seconds = runner->limits.seconds;
     struct run_limits limits = runner->limits;
     struct run_process *process = &runner->process;
+    if (limits.stamp != NULL && !file_stamp_is(limits.stamp, runner->file)) {
+        snprintf(text, RUN_TEXT,
+                 "%s: the file was replaced during the run, so there is no verdict on either",
+                 run_short_name(runner->file));
+        return -1;
+    }
     limits.seconds = seconds > LOAD_SECONDS ? seconds : LOAD_SECONDS;
     if (run_process_start(process, runner->program, runner->file, &limits, text) != 0) {
         return -1;
@@ -76,6 +85,7 @@ static void keep_kernel(struct runner *runner) {
     runner->kernel = control->kernel;
     runner->kernel.name = runner->name;
     runner->simulated = control->simulated;
+    runner->contained = control->contained | (children_are_adopted() ? RUN_NO_ORPHANS : 0);
     runner->kernel.refuses = NULL;
     runner->kernel.workspace = NULL;
     runner->kernel.attend = NULL;
@@ -133,8 +143,16 @@ const struct cp_kernel *runner_kernel(const struct runner *runner) {
     return &runner->kernel;
 }
 
+unsigned runner_contained(const struct runner *runner) {
+    return runner->contained;
+}
+
 double runner_memory(const struct runner *runner) {
     return (double)runner->limits.bytes;
+}
+
+double runner_seconds(const struct runner *runner) {
+    return runner->limits.seconds;
 }
 
 const char *runner_file(const struct runner *runner) {
@@ -152,6 +170,10 @@ void runner_restart(struct runner *runner) {
 
 int runner_processes(const struct runner *runner) {
     return runner->processes;
+}
+
+int runner_digest(const struct runner *runner, struct run_digests *digests, char *error) {
+    return run_maps_digest(runner->process.pid, runner->file, digests, error);
 }
 
 /* ---- Between two requests ---- */
@@ -288,6 +310,7 @@ static void leave_poison(const struct run_call *call) {
     }
 }
 
+/* 1: done, 0: the system gave its process no memory, -1: there is none. The report says which. */
 static int run(struct runner *runner, const struct run_call *call, struct run_report *report) {
     struct run_process *process = &runner->process;
     if (prepare(runner, call, report) != 0) {
@@ -297,7 +320,7 @@ static int run(struct runner *runner, const struct run_call *call, struct run_re
         if (process->control->no_memory) {
             snprintf(report->text, sizeof report->text, "%.255s", process->control->text);
             run_process_end(process);
-            return -1;
+            return 0;
         }
         judge(process, call, report);
         if (report->outcome != RUN_DONE && report->outcome != RUN_RETURNED) {
@@ -308,9 +331,11 @@ static int run(struct runner *runner, const struct run_call *call, struct run_re
     if (process->pid != 0) {
         remember(runner);
     }
-    return 0;
+    return 1;
 }
 
+/* A kernel may have used up what its process may have, or lowered its limits: then a new process
+ * has what it needs. */
 int runner_run(struct runner *runner, const struct run_call *call, struct run_report *report) {
     struct run_layout layout;
     memset(report, 0, sizeof *report);
@@ -319,11 +344,17 @@ int runner_run(struct runner *runner, const struct run_call *call, struct run_re
                  "the buffers have more than %zu bytes, the limit of a call", runner->limits.bytes);
         return -1;
     }
-    enum ready ready = get_ready(runner, report);
-    if (ready != READY) {
-        leave_poison(call);
-        return ready == FOUND ? 0 : -1;
+    for (int fresh = 0; fresh < 2; fresh++) {
+        enum ready ready = get_ready(runner, report);
+        if (ready != READY) {
+            leave_poison(call);
+            return ready == FOUND ? 0 : -1;
+        }
+        runner->process.control->layout = layout;
+        int ran = run(runner, call, report);
+        if (ran != 0) {
+            return ran > 0 ? 0 : -1;
+        }
     }
-    runner->process.control->layout = layout;
-    return run(runner, call, report);
+    return -1;
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "chunkproof/kernel.h"
+#include "cli/base/stamp.h"
 
 /* The buffers of a call, in the order of struct cp_kernel_call. */
 enum run_buffer {
@@ -57,6 +58,8 @@ struct run_limits {
     double simulated; /* for one call on the executor of CUDA kernels */
     size_t bytes;     /* of all buffers of a call */
     size_t heap;      /* that the kernel may allocate itself */
+    /* What the kernel's file must be each time that a process loads it; NULL: whatever it is. */
+    const struct file_stamp *stamp;
 };
 
 /* Chunks of K or V that the kernel gets at other distances (far.h). There are n chunks of `chunk`
@@ -117,6 +120,16 @@ void runner_free(struct runner *runner); /* takes NULL; ends the process */
 /* What the kernel says of itself. name is a copy, and the functions are NULL. */
 const struct cp_kernel *runner_kernel(const struct runner *runner);
 
+/* What the system lets the gate do to hold a kernel (contain.h, process.h). */
+enum run_contained {
+    RUN_NO_WRITES = 1,     /* it changes no file, and makes none */
+    RUN_NO_TCP = 2,        /* it has no TCP */
+    RUN_NO_SIGNALS = 4,    /* it signals no other process */
+    RUN_FEW_PROCESSES = 8, /* it starts a thousand processes at most */
+    RUN_NO_ORPHANS = 16    /* what it leaves behind is ended */
+};
+unsigned runner_contained(const struct runner *runner);
+
 /* The file that the kernel is in. */
 const char *runner_file(const struct runner *runner);
 
@@ -125,6 +138,13 @@ int runner_is_simulated(const struct runner *runner);
 
 /* The most bytes of a case, as the limits say. */
 double runner_memory(const struct runner *runner);
+
+/* How many seconds a call may take. */
+double runner_seconds(const struct runner *runner);
+
+/* How many bytes the system can give without ending a program: of its memory, and of what limits
+ * this process (cgroups). Infinite when the system does not say. */
+double run_memory_available(void);
 
 /* Calls refuses(), and workspace() when the kernel takes the call, with the sizes of `call` (arrays
  * are NULL). Returns 0 after writing the reason ("" when the call is taken; at most RUN_TEXT bytes)
@@ -137,6 +157,16 @@ int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *r
  * verdict, because the system gave no memory or no process, or the buffers are larger than the
  * limit: report.text says which. */
 int runner_run(struct runner *runner, const struct run_call *call, struct run_report *report);
+
+/* Hashes of the files that the kernel's process has loaded: this program, the kernel, and all
+ * others together (the libraries, wherever the loader found them). They find changes, not
+ * forgeries. */
+struct run_digests {
+    unsigned long long program, kernel, libraries;
+};
+
+/* 0, or -1 after writing why there are none (at most RUN_TEXT bytes). */
+int runner_digest(const struct runner *runner, struct run_digests *digests, char *error);
 
 /* Makes the next call the first of a new process. */
 void runner_restart(struct runner *runner);

@@ -37,7 +37,14 @@ enum run_phase {
     RUN_PHASES
 };
 
-enum run_load { RUN_LOADED, RUN_NOT_OPENED, RUN_NO_SYMBOL, RUN_OTHER_ABI, RUN_NO_DEVICE };
+enum run_load {
+    RUN_LOADED,
+    RUN_NOT_OPENED,
+    RUN_NO_SYMBOL,
+    RUN_OTHER_ABI,
+    RUN_NO_DEVICE,
+    RUN_NO_STACK /* the system does not allow what a kernel may use */
+};
 
 enum run_access { RUN_TOUCHED, RUN_READ, RUN_WROTE, RUN_JUMPED };
 
@@ -94,6 +101,7 @@ struct run_control {
     char name[RUN_TEXT];
     char text[RUN_TEXT];      /* from the loader, from refuses(), or from the device */
     enum run_outcome outcome; /* RUN_DONE, or what was found on the device */
+    unsigned contained;       /* enum run_contained */
     int simulated;            /* 1: the device is the executor */
     int status;               /* what attend() returned */
     double seconds;           /* of the clock, for the call */

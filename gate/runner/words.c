@@ -238,6 +238,10 @@ void run_explain(const struct run_process *process, enum run_answer answer,
     } else if (answer == RUN_NOT_IN_TIME) {
         report->outcome = RUN_TIMED_OUT;
         add(report->text, "had not returned after %g s", control->limits.seconds);
+    } else if (answer == RUN_TOO_LARGE) {
+        report->outcome = RUN_SIGNAL;
+        add(report->text, "used more memory than it may: %zu MiB besides the buffers of the call",
+            control->limits.heap >> 20);
     } else {
         explain_end(process, report);
         add_when(control, report->text);

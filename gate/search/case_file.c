@@ -10,6 +10,7 @@
 #include "chunkproof/tolerance.h"
 #include "chunkproof/version.h"
 #include "cli/base/clean.h"
+#include "cli/base/output.h"
 #include "cli/base/printable.h"
 #include "gate/search/case_file.h"
 
@@ -49,6 +50,20 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
                      r->pool);
 }
 
+/* 0, or -1: errno says why not, or is 0. */
+static int write_json(const json_t *json, const char *file) {
+    struct output output;
+    if (output_open(&output, file) != 0) {
+        return -1;
+    }
+    errno = 0;
+    if (json_dumpf(json, output.file, JSON_INDENT(2)) != 0) {
+        output_drop(&output);
+        return -1;
+    }
+    return output_keep(&output);
+}
+
 int gate_case_save(const char *file, const struct gate_found *found,
                    const struct cp_kernel *kernel) {
     char *name = text_clean(kernel->name);
@@ -62,12 +77,12 @@ int gate_case_save(const char *file, const struct gate_found *found,
         json_decref(json);
         json = NULL;
     }
-    int result = json == NULL ? -1 : json_dump_file(json, file, JSON_INDENT(2));
+    int result = json == NULL ? -1 : write_json(json, file);
     json_decref(json);
     free(name);
     if (result != 0) {
         fprintf(stderr, "chunkproof: %s: the case could not be written: %s\n", file,
-                strerror(errno));
+                errno != 0 ? strerror(errno) : "not enough memory");
     }
     return result;
 }

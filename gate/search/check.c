@@ -6,7 +6,7 @@
  * answer. Who calls whom:
  *
  *   check_case           case i, and maybe an earlier one
- *     find_recipe        a recipe that the kernel takes
+ *     gate_find_recipe   a recipe that the kernel takes (ask.c)
  *     run_recipe         recipe -> problem -> values; the verdict
  *       run_problem      values -> layout; the arrays of both runs
  *         run_twice        run, run          the runner calls the kernel
@@ -27,12 +27,12 @@
 #include "gate/judge/closer.h"
 #include "gate/judge/judge.h"
 #include "gate/search/budget.h"
+#include "gate/search/checking.h"
 #include "gate/search/elsewhere.h"
 #include "gate/search/log.h"
 #include "gate/search/outcome.h"
 #include "gate/search/tally.h"
 
-#define ATTEMPTS   3000 /* to find sizes that the kernel takes */
 #define SIMULATED  8    /* how many times smaller cases are for the executor of CUDA kernels */
 #define AGAIN      6    /* after each case whose index is a multiple, an earlier case runs again */
 #define KEPT       2    /* ... that with index % AGAIN == KEPT, or else the first right one since */
@@ -50,28 +50,7 @@ const char *const gate_tier_names[GATE_TIERS + 1] = {"quick", "full", "deep", NU
 static const long long tier_cases[GATE_TIERS] = {400, 6000, 1000000};
 static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
 
-/* One gate run. */
-struct checking {
-    const struct gate_options *options;
-    struct runner *runner;
-    struct gate_budget *budget;
-    struct gate_result *result;
-    int has_earlier;            /* 1: `earlier` is a case that was right, to be run again */
-    struct gate_recipe earlier; /* its recipe */
-    unsigned long long digest;  /* of its results */
-    double recorded;            /* the time at which the last case was recorded */
-    double case_began;          /* the time at which this case began */
-    struct gate_covered covers; /* the sizes of this case */
-    long long work;             /* the most work that this case may be */
-    int elsewhere;              /* in how many other processes this case runs once more */
-    int rules;                  /* 1: other acceptance rules (judge/rules.h) judge each case, too */
-    int judged;                 /* 1: they judged this case */
-    unsigned rejected;          /* a bit for each of them that rejects this case */
-    gate_looker *look;          /* NULL: nobody looks at results */
-    void *context;
-};
-
-/* ---- Runs ---- */
+/* ---- A case ---- */
 
 static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsigned char poison,
                struct gate_finding *finding) {
@@ -85,71 +64,6 @@ static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsig
     gate_take(&report, finding);
     return 0;
 }
-
-/* ---- A recipe that the kernel takes ---- */
-
-static void refuse(struct checking *c, const char *reason, struct gate_finding *finding) {
-    (void)snprintf(finding->text, sizeof finding->text, "%s", reason);
-    (void)snprintf(c->result->refusal, sizeof c->result->refusal, "%s", reason);
-}
-
-/* Does the kernel take the case? 1 yes, 0 no, -1 no verdict. Misbehaving when asked is a
- * finding. */
-static int kernel_takes(struct checking *c, const struct gate_problem *problem, size_t *workspace,
-                        struct gate_finding *finding) {
-    struct cp_kernel_call call;
-    struct run_report report;
-    char reason[RUN_TEXT];
-    gate_call_sizes(&call, problem);
-    *finding = gate_no_finding;
-    if (runner_ask(c->runner, &call, reason, workspace, &report) != 0) {
-        gate_take(&report, finding);
-        return finding->verdict == GATE_RIGHT ? gate_no_verdict(report.text) : 1;
-    }
-    if (reason[0] != '\0') {
-        refuse(c, reason, finding);
-    }
-    return reason[0] == '\0';
-}
-
-/* Refuses a case of more bytes than there may be, and halves the next one. Was it refused? */
-static int refuse_too_large(struct checking *c, double bytes, struct gate_finding *finding) {
-    char reason[128];
-    double most = runner_memory(c->runner);
-    if (bytes > most) {
-        (void)snprintf(reason, sizeof reason,
-                       "it would take %.2g GiB of memory, more than --memory %.2g", bytes * 0x1p-30,
-                       most * 0x1p-30);
-        refuse(c, reason, finding);
-        c->result->too_large++;
-        c->work /= 2; /* of the recipe that is tried instead */
-    }
-    return bytes > most;
-}
-
-/* Looks for a case, from an attempt on. 1: found, 0: there is none, -1: no verdict. */
-static int find_recipe(struct checking *c, long long index, int *attempt,
-                       struct gate_recipe *recipe) {
-    while (*attempt < ATTEMPTS) {
-        gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
-                         &c->options->shape);
-        if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
-            recipe->layout &= ~GATE_FAR;
-            recipe->pool = 0;
-        }
-        struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
-        struct gate_finding finding;
-        size_t workspace;
-        int takes = kernel_takes(c, &p, &workspace, &finding);
-        if (takes != 0) {
-            return takes;
-        }
-        gate_sizes_asked(&c->result->sizes, recipe, 0);
-    }
-    return 0;
-}
-
-/* ---- A case ---- */
 
 /* Of all bytes of the results. */
 static unsigned long long digest_of(const struct gate_arrays *arrays) {
@@ -317,7 +231,7 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
         return gate_no_verdict("not enough memory for a case");
     }
     c->look = NULL;
-    int takes = kernel_takes(c, &p, &workspace, &alone);
+    int takes = gate_kernel_takes(c, &p, &workspace, &alone);
     int result = takes < 0 ? -1 : 0;
     if (takes > 0 && alone.verdict == GATE_RIGHT) {
         result = run_problem(c, &p, workspace, 1, &alone, &digest);
@@ -341,11 +255,14 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
     if (gate_problem_new(&p, recipe, runner_kernel(c->runner)) != 0) {
         return gate_no_verdict("not enough memory for a case");
     }
-    int takes = kernel_takes(c, &p, &workspace, f);
+    int takes = gate_kernel_takes(c, &p, &workspace, f);
     double bytes = gate_case_bytes(&p, workspace) * (elsewhere > 0 ? OF_TWO : 1.0);
     c->covers = gate_covers(&p);
-    if (takes > 0 && refuse_too_large(c, bytes, f)) {
+    if (takes > 0 && gate_refuse_too_large(c, bytes, f)) {
         takes = 0;
+    }
+    if (takes > 0 && f->verdict == GATE_RIGHT && gate_has_no_memory(bytes)) {
+        takes = -1;
     }
     if (takes > 0 && f->verdict == GATE_RIGHT) {
         gate_budget_take(c->budget, bytes);
@@ -360,6 +277,9 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
         if (takes > 0 && recipe->renewed && f->verdict == GATE_RIGHT) {
             takes = run_renewed(c, recipe, workspace, f) == 0 ? 1 : -1;
         }
+        if (takes > 0 && f->verdict == GATE_RIGHT) {
+            takes = gate_answers_again(c, &p, 1, workspace, f) < 0 ? -1 : 1;
+        }
         gate_budget_give(c->budget, bytes);
     }
     c->elsewhere = elsewhere;
@@ -373,30 +293,43 @@ int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
 }
 
 int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
-                      struct gate_recipe *recipe) {
-    struct gate_result result;
-    struct checking c = {.options = options, .runner = runner, .result = &result};
+                      const volatile int *stop, struct gate_recipe *recipe) {
+    struct gate_result *result = calloc(1, sizeof *result);
+    struct checking c = {.options = options, .runner = runner, .result = result, .stop = stop};
     int attempt = 0;
-    memset(&result, 0, sizeof result);
-    return find_recipe(&c, index, &attempt, recipe);
+    if (result == NULL) {
+        return gate_no_verdict("not enough memory for a case");
+    }
+    struct gate_finding finding;
+    int found = gate_find_recipe(&c, index, &attempt, recipe, &finding);
+    free(result);
+    return found;
 }
 
 int gate_look(struct runner *runner, const struct gate_recipe *recipe, struct gate_finding *finding,
               gate_looker *look, void *context) {
-    struct gate_result result;
-    struct checking c = {.runner = runner, .result = &result, .look = look, .context = context};
+    struct gate_result *result = calloc(1, sizeof *result);
+    struct checking c = {.runner = runner, .result = result, .look = look, .context = context};
     unsigned long long digest;
-    memset(&result, 0, sizeof result);
-    return run_recipe(&c, recipe, finding, &digest);
+    if (result == NULL) {
+        return gate_no_verdict("not enough memory for a case");
+    }
+    int taken = run_recipe(&c, recipe, finding, &digest);
+    free(result);
+    return taken;
 }
 
 int gate_check_elsewhere(struct runner *runner, const struct gate_recipe *recipe,
                          struct gate_finding *finding) {
-    struct gate_result result;
-    struct checking c = {.runner = runner, .result = &result, .elsewhere = GATE_PROCESSES};
+    struct gate_result *result = calloc(1, sizeof *result);
+    struct checking c = {.runner = runner, .result = result, .elsewhere = GATE_PROCESSES};
     unsigned long long digest;
-    memset(&result, 0, sizeof result);
-    return run_recipe(&c, recipe, finding, &digest);
+    if (result == NULL) {
+        return gate_no_verdict("not enough memory for a case");
+    }
+    int taken = run_recipe(&c, recipe, finding, &digest);
+    free(result);
+    return taken;
 }
 
 /* Runs the earlier case once more, after others have run in between. It was right: numbers that are
@@ -464,19 +397,21 @@ static int record(struct checking *c, long long index, const struct gate_recipe 
 
 static int check_case(struct checking *c, long long index) {
     struct gate_recipe recipe;
-    struct gate_finding f;
+    struct gate_finding f = gate_no_finding;
     unsigned long long digest = 0;
     int taken = 0, attempt = 0;
     c->work = tier_work[c->options->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1);
-    while (taken == 0 &&
-           attempt < ATTEMPTS) { /* the kernel may refuse after all what it seemed to take */
-        taken = find_recipe(c, index, &attempt, &recipe);
-        c->elsewhere = index % ELSEWHERE == THERE;
-        taken = taken > 0 ? run_recipe(c, &recipe, &f, &digest) : taken;
-        c->elsewhere = 0;
+    while (taken == 0 && attempt < GATE_ATTEMPTS &&
+           !c->ended) { /* the kernel may refuse after all what it seemed to take */
+        taken = gate_find_recipe(c, index, &attempt, &recipe, &f);
+        if (taken > 0 && f.verdict == GATE_RIGHT) {
+            c->elsewhere = index % ELSEWHERE == THERE;
+            taken = run_recipe(c, &recipe, &f, &digest);
+            c->elsewhere = 0;
+        }
     }
     if (taken <= 0) {
-        c->result->refused += taken == 0;
+        c->result->refused += taken == 0 && !c->ended;
         return taken;
     }
     if (record(c, index, &recipe, &f) != 0) {
@@ -508,7 +443,7 @@ int gate_is_enough(const struct gate_options *o, const struct gate_result *r) {
 static int run_usual(struct checking *c) {
     for (int i = 0; i < GATE_USUAL; i++) {
         struct gate_recipe recipe;
-        struct gate_finding f;
+        struct gate_finding f = gate_no_finding;
         unsigned long long digest;
         gate_usual_recipe(i, &recipe);
         c->judged = 0;
@@ -540,6 +475,8 @@ int gate_check_block(const struct gate_options *options, struct runner *runner,
                      const struct gate_block *block, struct gate_result *result) {
     struct checking c = {.options = options,
                          .runner = runner,
+                         .stop = block->stop,
+                         .deadline = block->deadline,
                          .budget = block->budget,
                          .result = result,
                          .rules = options->rules};

@@ -16,6 +16,9 @@ int gate_is_enough(const struct gate_options *options, const struct gate_result 
 struct gate_block {
     long long first, end;
     int is_first; /* 1: no case of these options has run before */
+    /* After this signal, or at that time (0: never), the kernel is asked no more for sizes. */
+    const volatile int *stop;
+    double deadline;
     /* Memory that this block shares with other blocks; NULL: no limit. */
     struct gate_budget *budget;
     int (*done)(void *context, const struct gate_result *result);
@@ -44,10 +47,10 @@ int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
 int gate_check_elsewhere(struct runner *runner, const struct gate_recipe *recipe,
                          struct gate_finding *finding);
 
-/* The recipe of case `index` that the kernel takes. Returns 1; 0 when it takes none; or -1 as
- * above. */
+/* The recipe of case `index` that the kernel takes. Returns 1; 0 when it takes none, or *stop is no
+ * longer 0; or -1 as above. */
 int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
-                      struct gate_recipe *recipe);
+                      const volatile int *stop, struct gate_recipe *recipe);
 
 /* As gate_check_recipe(). After each problem that ran, the recipe's own and, where it runs again,
  * those with other numbers and more keys, calls `look` with the problem, the results of both runs

@@ -17,6 +17,7 @@
 
 #define BLOCK        48  /* cases */
 #define SAVE_SECONDS 5.0 /* between two states in the file */
+#define STACK_BYTES  ((size_t)8 << 20)
 
 struct crew {
     const struct gate_options *options;
@@ -124,11 +125,12 @@ static int done(void *context, const struct gate_result *result) {
 static void work(struct worker *w) {
     struct crew *c = w->crew;
     struct gate_result *result = malloc(sizeof *result);
+    double deadline = c->options->time > 0.0 ? c->began + c->options->time : 0.0;
     long long block;
     while (result != NULL && (block = take_block(c)) >= 0) {
         long long first = c->first + block * BLOCK, end = first + BLOCK;
-        struct gate_block of = {first, end < c->end ? end : c->end, block == 0, &c->budget, done,
-                                w};
+        struct gate_block of = {
+            first, end < c->end ? end : c->end, block == 0, c->stop, deadline, &c->budget, done, w};
         w->cases = w->wrong = 0;
         int failed = gate_check_block(c->options, w->runner, &of, result) != 0;
         hand_in(c, block, result, failed);
@@ -153,11 +155,22 @@ static void *work_in_thread(void *context) {
 /* This thread works, too. */
 static void work_all(struct crew *c, struct runner *runner, struct worker *worker, int jobs) {
     int started = 1;
+    pthread_attr_t attributes; /* a stack that does not depend on this process's limit */
+    if (pthread_attr_init(&attributes) != 0) {
+        jobs = 1;
+    } else if (pthread_attr_setstacksize(&attributes, STACK_BYTES) != 0) {
+        pthread_attr_destroy(&attributes);
+        jobs = 1;
+    }
     for (; started < jobs; started++) {
         worker[started] = (struct worker){.crew = c};
-        if (pthread_create(&worker[started].thread, NULL, work_in_thread, &worker[started]) != 0) {
+        if (pthread_create(&worker[started].thread, &attributes, work_in_thread,
+                           &worker[started]) != 0) {
             break;
         }
+    }
+    if (jobs > 1) {
+        pthread_attr_destroy(&attributes);
     }
     worker[0] = (struct worker){.crew = c, .runner = runner};
     work(&worker[0]);
@@ -174,34 +187,55 @@ static int jobs_of(const struct crew *c) {
                                           : jobs);
 }
 
+/* From the saved state on. 0, or -1: it failed, after a message. */
+static int run_all(struct crew *c, struct runner *runner) {
+    long long cases = c->end - c->first;
+    if (gate_state_open(&c->state, c->options, runner, cases, (cases + BLOCK - 1) / BLOCK) != 0) {
+        return -1;
+    }
+    c->cases = c->state.result.cases;
+    c->wrong = gate_wrong_cases(&c->state.result);
+    int jobs = jobs_of(c);
+    struct worker *worker = calloc((size_t)jobs, sizeof *worker);
+    if (worker == NULL) {
+        fputs("chunkproof gate: not enough memory\n", stderr);
+        return -1;
+    }
+    work_all(c, runner, worker, jobs);
+    c->state.result.seconds += seconds_now() - c->began;
+    save_now_and_then(c, 1);
+    show_progress(c, 1);
+    free(worker);
+    return c->failed ? -1 : 0;
+}
+
 int gate_check(const struct gate_options *o, struct runner *runner, gate_starter *start,
                void *context, struct gate_result *result, const volatile int *stop) {
-    struct crew c = {.options = o, .start = start, .context = context, .stop = stop};
+    struct crew *c = calloc(1, sizeof *c);
     memset(result, 0, sizeof *result);
-    c.first = o->only >= 0 ? o->only : 0;
-    c.end = o->only >= 0 ? o->only + 1 : gate_cases(o);
-    c.began = seconds_now();
-    pthread_mutex_init(&c.lock, NULL);
-    gate_budget_init(&c.budget, o->memory);
-    int opened = gate_state_open(&c.state, o, runner_is_simulated(runner),
-                                 (c.end - c.first + BLOCK - 1) / BLOCK) == 0;
-    c.cases = c.state.result.cases;
-    c.wrong = c.state.result.cases - c.state.result.verdicts[GATE_RIGHT];
-    struct worker *worker = calloc((size_t)jobs_of(&c), sizeof *worker);
-    if (opened && worker != NULL) {
-        work_all(&c, runner, worker, jobs_of(&c));
-        c.state.result.seconds += seconds_now() - c.began;
-        save_now_and_then(&c, 1);
-        show_progress(&c, 1);
+    if (c == NULL) {
+        fputs("chunkproof gate: not enough memory\n", stderr);
+        return -1;
     }
-    int failed =
-        !opened || worker == NULL || c.failed || gate_result_add(&c.state.result, &c.partial) != 0;
-    *result = c.state.result;
-    result->interrupted = c.interrupted;
-    result->is_late = c.is_late;
-    free(worker);
-    gate_state_free(&c.state);
-    gate_budget_free(&c.budget);
-    pthread_mutex_destroy(&c.lock);
+    c->options = o;
+    c->start = start;
+    c->context = context;
+    c->stop = stop;
+    c->first = o->only >= 0 ? o->only : 0;
+    c->end = o->only >= 0 ? o->only + 1 : gate_cases(o);
+    c->began = seconds_now();
+    pthread_mutex_init(&c->lock, NULL);
+    gate_budget_init(&c->budget, o->memory);
+    int failed = run_all(c, runner);
+    /* What was found counts, whatever ended the run. */
+    failed = gate_result_add(&c->state.result, &c->partial) != 0 || failed;
+    *result = c->state.result;
+    result->interrupted = c->interrupted;
+    result->is_late = c->is_late;
+    result->asked = c->end - c->first;
+    gate_state_free(&c->state);
+    gate_budget_free(&c->budget);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
     return failed ? -1 : 0;
 }

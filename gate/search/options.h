@@ -20,6 +20,7 @@ struct gate_options {
     long long cases; /* 0: the tier's */
     long long only;  /* the only case to run; -1: all */
     double seconds;  /* limit for one call; 0: 10 s, and 100 s on the executor */
+    double compile;  /* limit for a compiler */
     double time;     /* limit for all cases, or for explaining each; 0: none */
     double memory;   /* bytes for all cases that run in parallel */
     struct gate_shape shape;

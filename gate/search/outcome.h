@@ -16,7 +16,7 @@ void gate_put_before(struct gate_finding *finding, const char *words);
 
 /* -1, after saying why there is no verdict. */
 static inline int gate_no_verdict(const char *text) {
-    fprintf(stderr, "chunkproof: %s\n", text);
+    fprintf(stderr, "chunkproof: %s\n", text[0] != '\0' ? text : "the system gave no reason");
     return -1;
 }
 

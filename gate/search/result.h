@@ -88,12 +88,21 @@ struct gate_result {
     long long unjudged;
     int unjudged_keys;           /* keys of the longest sequence in those cases */
     struct gate_log each, usual; /* all cases, and those of the usual test; when asked for */
-    int interrupted, is_late;    /* why the search ended early: a signal; --time */
+    long long asked;             /* how many cases were asked for */
+    /* Why the search ended early: a signal; --time; an error, after a message. */
+    int interrupted, is_late, failed;
     double seconds;
 };
 
 /* How many numbers have no finite bound; and whether that is too many for a verdict. */
 long long gate_unclaimed(const struct gate_result *result);
 int gate_claims_too_little(const struct gate_result *result);
+
+/* Did --time leave so few cases that there is no verdict? */
+#define GATE_LEAST_CASES 400 /* as many as tier quick has; or all that were asked for */
+int gate_has_too_few(const struct gate_result *result);
+
+/* Nothing wrong was found, in enough cases. */
+int gate_is_right(const struct gate_result *result);
 
 #endif

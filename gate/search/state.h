@@ -1,26 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far a long search came, in a file: `chunkproof gate --state FILE` goes on from there. The
- * file belongs to one program, kernel and set of options; with others it is refused. */
+ * file belongs to one program, kernel and set of options (identity.h). While one gate has the file,
+ * no other gets it. */
 #ifndef CHUNKPROOF_GATE_SEARCH_STATE_H
 #define CHUNKPROOF_GATE_SEARCH_STATE_H
 
-#include "gate/search/options.h"
+#include "gate/search/identity.h"
 #include "gate/search/result.h"
 
 struct gate_state {
     const char *file;
-    char identity[512];        /* names the program, kernel and options */
-    long long blocks;          /* blocks of cases */
-    unsigned char *done;       /* [blocks]: 1: the result has this block */
-    struct gate_result result; /* without logs */
+    int locked;                   /* the open file, which holds the lock; -1: none */
+    char identity[GATE_IDENTITY]; /* names the program, kernel and options */
+    long long blocks, cases;      /* blocks of cases, and cases */
+    unsigned char *done;          /* [blocks]: 1: the result has this block */
+    struct gate_result result;    /* without logs */
 };
 
-/* Reads the file; where there is none, nothing is done yet. 0, or -1 after saying what is wrong. */
-int gate_state_open(struct gate_state *state, const struct gate_options *options, int simulated,
-                    long long blocks);
+/* Reads the file; where there is none, nothing is done yet. A file of another kernel, program or
+ * other options is kept as FILE.old, which a message says, and nothing is done yet. 0, or -1 after
+ * saying what is wrong. */
+int gate_state_open(struct gate_state *state, const struct gate_options *options,
+                    const struct runner *runner, long long cases, long long blocks);
 
-/* Writes the file anew, so that it is complete at any time. 0, or -1 after saying what is wrong. */
-int gate_state_save(const struct gate_state *state);
+/* Writes the file anew, so that it is complete at any time, whatever ends the program or the
+ * machine. 0, or -1 after saying what is wrong. */
+int gate_state_save(struct gate_state *state);
+
+/* Frees the memory, and gives the lock back. */
 void gate_state_free(struct gate_state *state);
+
+/* ---- The bytes of the file ---- */
+
+enum gate_state_read {
+    GATE_STATE_READ,
+    GATE_STATE_FOREIGN, /* not a file of --state */
+    GATE_STATE_DAMAGED,
+    GATE_STATE_OTHER /* of another kernel, program or other options: `why` says which */
+};
+
+/* All bytes of the file, which the caller frees, and how many. NULL: no memory. */
+unsigned char *gate_state_write(const struct gate_state *state, size_t *n);
+
+/* Reads done and result; nothing changes unless all is read. */
+enum gate_state_read gate_state_read(struct gate_state *state, const unsigned char *bytes, size_t n,
+                                     char why[GATE_IDENTITY]);
 
 #endif

@@ -151,6 +151,16 @@ int gate_claims_too_little(const struct gate_result *r) {
     return gate_claims_few(compared, gate_unclaimed(r));
 }
 
+int gate_has_too_few(const struct gate_result *r) {
+    long long least = r->asked < GATE_LEAST_CASES ? r->asked : GATE_LEAST_CASES;
+    return r->is_late && r->cases + r->refused < least;
+}
+
+int gate_is_right(const struct gate_result *r) {
+    return r->cases > 0 && gate_wrong_cases(r) == 0 && !gate_claims_too_little(r) &&
+           !gate_has_too_few(r) && !r->failed;
+}
+
 /* ---- Adding up ---- */
 
 static void add_tally(struct gate_tally *all, const struct gate_tally *one) {

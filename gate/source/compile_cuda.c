@@ -62,7 +62,7 @@ static int compile_for_gpu(const struct gate_object *object, const char *source)
     gate_words_add(&words, "-o");
     gate_words_add(&words, "%s", object->file);
     gate_words_add(&words, "%s", source);
-    return gate_words_run(&words);
+    return gate_words_run(&words, object->seconds);
 }
 
 /* ---- On the executor ---- */
@@ -77,6 +77,9 @@ static int compile_checked(const struct gate_object *object, const char *source)
     /* device code may read data of one type as another, a uint4 as halves; nvcc allows it */
     gate_words_split(&words, "-fno-strict-aliasing");
     gate_words_split(&words, "-fsanitize=thread,alignment -fno-threadsafe-statics -fPIC -c");
+    /* the same source gives the same object, in whichever directory the copy is */
+    gate_words_add(&words, "-ffile-prefix-map=%s=.", object->directory);
+    gate_words_split(&words, "-frandom-seed=kernel");
     if (add_includes(&words) != 0) {
         return -1;
     }
@@ -85,7 +88,7 @@ static int compile_checked(const struct gate_object *object, const char *source)
     gate_words_add(&words, "-o");
     gate_words_add(&words, "%s/kernel.o", object->directory);
     gate_words_add(&words, "%s/kernel.cpp", object->directory);
-    return gate_words_run(&words);
+    return gate_words_run(&words, object->seconds);
 }
 
 /* Copies and fills of whole structures also become calls of the executor, and so do reports of
@@ -97,7 +100,7 @@ static int redirect_copies(const struct gate_object *object) {
                      "memmove=simt_memmove --redefine-sym memset=simt_memset --redefine-sym "
                      "__ubsan_handle_type_mismatch_v1=simt_type_mismatch");
     gate_words_add(&words, "%s/kernel.o", object->directory);
-    return gate_words_run(&words);
+    return gate_words_run(&words, object->seconds);
 }
 
 static int link_checked(const struct gate_object *object) {
@@ -117,7 +120,7 @@ static int link_checked(const struct gate_object *object) {
     gate_words_add(&words, "-Wl,--no-whole-archive");
     gate_words_add(&words, "%s", library);
     gate_words_add(&words, "-lm");
-    return gate_words_run(&words);
+    return gate_words_run(&words, object->seconds);
 }
 
 static int compile_for_executor(const struct gate_object *object, const char *source) {

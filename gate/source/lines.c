@@ -4,10 +4,12 @@
 #include "gate/source/lines.h"
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/clock.h"
 #include "gate/source/words.h"
 
 static const char token[] = "code+0x";
@@ -64,12 +66,15 @@ static void choose(const char *lines, char *place, size_t size) {
 /* 0, or -1: it is not known. */
 static int find_line(const char *object, const char *address, int digits, char *place,
                      size_t size) {
+    static atomic_int hangs; /* 1: it did not answer once, and is not waited for again */
     struct gate_words words = {.n = 0};
     char lines[4 * GATE_MOST_PATH];
+    double began = seconds_now();
     gate_words_split(&words, "addr2line --inlines --exe");
     gate_words_add(&words, "%s", object);
     gate_words_add(&words, "0x%.*s", digits, address);
-    if (gate_words_read(&words, lines, sizeof lines) != 0) {
+    if (hangs || gate_words_read(&words, lines, sizeof lines) != 0) {
+        hangs = hangs || seconds_now() - began >= GATE_READ_SECONDS;
         return -1;
     }
     choose(lines, place, size);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* posix_spawn, readlink */
+#define _GNU_SOURCE /* pipe2, posix_spawn, readlink */
 
 #include "gate/source/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,9 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "cli/base/children.h"
+#include "cli/base/clock.h"
+#include "cli/base/interrupt.h"
 
 /* ---- Commands ---- */
+
+#define SLICE 5 /* milliseconds between two looks at a process */
 
 void gate_words_add(struct gate_words *words, const char *format, ...) {
     size_t left = sizeof words->text - words->used;
@@ -26,83 +32,141 @@ void gate_words_add(struct gate_words *words, const char *format, ...) {
     if (length >= 0 && (size_t)length < left && words->n + 1 < GATE_MOST_WORDS) {
         words->word[words->n++] = at;
         words->used += (size_t)length + 1;
+    } else {
+        words->too_long = 1;
     }
 }
 
 void gate_words_split(struct gate_words *words, const char *text) {
+    static const char blanks[] = " \t\n\r";
+    text += strspn(text, blanks);
     while (*text != '\0') {
-        size_t length = strcspn(text, " ");
-        if (length > 0) {
-            gate_words_add(words, "%.*s", (int)length, text);
-        }
-        text += length + strspn(text + length, " ");
+        size_t length = strcspn(text, blanks);
+        gate_words_add(words, "%.*s", (int)length, text);
+        text += length + strspn(text + length, blanks);
     }
 }
 
-/* Returns the command's exit status; or -1, after a message that names the signal that ended it. */
-static int wait_for(const struct gate_words *words, pid_t process) {
-    int status;
+/* ---- Running ---- */
+
+/* In a process group of its own, so that all of it can be ended. 0, or an error number. */
+static int start(struct gate_words *words, const posix_spawn_file_actions_t *files,
+                 pid_t *process) {
+    posix_spawnattr_t attributes;
+    sigset_t broken;
+    words->word[words->n] = NULL;
+    int error = posix_spawnattr_init(&attributes);
+    if (error != 0) {
+        return error;
+    }
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    error = posix_spawnattr_setpgroup(&attributes, 0) ||
+            posix_spawnattr_setsigdefault(&attributes, &broken) ||
+            posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    if (error == 0) {
+        error = children_spawn(process, words->word[0], files, &attributes, words->word);
+    }
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+/* Waits until the process has ended, or *stop is not 0. Returns its exit status; or -1, after a
+ * message that says what ended it. */
+static int wait_for(const struct gate_words *words, pid_t process, double seconds,
+                    const volatile sig_atomic_t *stop) {
+    double end = seconds_now() + seconds;
+    int status = -1, ended = 0, stopped = 0;
+    while (!ended && !stopped) {
+        ended = children_has_ended(process);
+        stopped = !ended && (*stop || seconds_now() >= end);
+        if (!ended && !stopped) {
+            (void)poll(NULL, 0, SLICE);
+        }
+    }
+    kill(-process, SIGKILL); /* first, while the number is still its own */
     while (waitpid(process, &status, 0) < 0) {
         if (errno != EINTR) {
             return -1;
         }
     }
-    if (WIFSIGNALED(status)) {
+    children_forget(process);
+    if (stopped && !*stop) {
+        fprintf(stderr, "chunkproof: %s did not end within %g s, and was ended\n", words->word[0],
+                seconds);
+    } else if (!stopped && WIFSIGNALED(status)) {
         fprintf(stderr, "chunkproof: %s was ended by a signal: %s\n", words->word[0],
                 strsignal(WTERMSIG(status)));
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return !stopped && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-int gate_words_run(struct gate_words *words) {
+int gate_words_run(struct gate_words *words, double seconds) {
     pid_t process;
-    words->word[words->n] = NULL;
-    int error = posix_spawnp(&process, words->word[0], NULL, NULL, words->word, environ);
+    if (words->too_long) {
+        fprintf(stderr,
+                "chunkproof: the command line of %s is too long: all options together may have %d "
+                "words and %zu bytes\n",
+                words->n > 0 ? words->word[0] : "the compiler", GATE_MOST_WORDS - 1,
+                sizeof words->text);
+        return -1;
+    }
+    int error = start(words, NULL, &process);
     if (error != 0) {
         fprintf(stderr, "chunkproof: %s: %s\n", words->word[0], strerror(error));
         return -1;
     }
-    return wait_for(words, process);
+    return wait_for(words, process, seconds, &interrupted);
 }
 
-/* Reads everything, so that the writer is not blocked. */
-static void read_all(int fd, char *text, size_t size) {
+/* Reads everything until the end, or that time, so that the writer is not blocked. */
+static void read_all(int fd, char *text, size_t size, double end) {
     char rest[256];
     size_t n = 0;
-    ssize_t got;
-    do {
+    ssize_t got = 1;
+    while (got != 0 && seconds_now() < end) {
+        struct pollfd one = {fd, POLLIN, 0};
+        if (poll(&one, 1, 100) <= 0) {
+            continue;
+        }
         got = n + 1 < size ? read(fd, text + n, size - 1 - n) : read(fd, rest, sizeof rest);
+        if (got < 0 && errno != EINTR) {
+            break;
+        }
         n += got > 0 && n + 1 < size ? (size_t)got : 0;
-    } while (got > 0 || (got < 0 && errno == EINTR));
+    }
     text[n] = '\0';
 }
 
 int gate_words_read(struct gate_words *words, char *text, size_t size) {
+    static const volatile sig_atomic_t never; /* a report of an interrupted run has lines, too */
+    double end = seconds_now() + GATE_READ_SECONDS;
     posix_spawn_file_actions_t files;
     int ends[2], status = -1;
     pid_t process;
     text[0] = '\0';
-    words->word[words->n] = NULL;
-    if (pipe(ends) != 0) {
+    if (words->too_long || pipe2(ends, O_CLOEXEC) != 0) {
         return -1;
     }
     int error = posix_spawn_file_actions_init(&files);
     if (error == 0) {
         error = posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO) != 0 ||
-                posix_spawn_file_actions_addclose(&files, ends[0]) != 0 ||
                 posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) !=
                     0 ||
-                posix_spawnp(&process, words->word[0], &files, NULL, words->word, environ) != 0;
+                start(words, &files, &process) != 0;
         posix_spawn_file_actions_destroy(&files);
     }
     close(ends[1]);
     if (error == 0) {
-        read_all(ends[0], text, size);
-        status = wait_for(words, process);
+        read_all(ends[0], text, size, end);
+        double left = end - seconds_now();
+        status = wait_for(words, process, left > 0.0 ? left : 0.0, &never);
     }
     close(ends[0]);
     return status;
 }
+
+/* ---- Files ---- */
 
 /* The first of these paths that exists, starting from the directory of this program. */
 static int find(char path[GATE_MOST_PATH], const char *const *place, size_t n) {

@@ -8,27 +8,29 @@
 #define GATE_MOST_PATH 4096 /* bytes of a path, with its end */
 
 /* The words of a command. */
-#define GATE_MOST_WORDS 80
+#define GATE_MOST_WORDS 500
 
 struct gate_words {
     char *word[GATE_MOST_WORDS];
     size_t n;
-    char text[4096]; /* where the words are */
+    char text[16384]; /* where the words are */
     size_t used;
+    int too_long; /* 1: a word did not fit, and the command is refused */
 };
 
 /* Adds one word, formatted as printf() does; the second function adds the words of a text, which
- * spaces separate. A word that does not fit is left out, and the compiler says what is missing. */
+ * blanks separate. */
 void gate_words_add(struct gate_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void gate_words_split(struct gate_words *words, const char *text);
 
-/* Runs the command, which prints its own errors. Its exit status, or -1 after saying that it cannot
- * be started. */
-int gate_words_run(struct gate_words *words);
+/* Runs the command, which prints its own errors, and ends it with all that it started after so many
+ * seconds, or when the user interrupts. Its exit status, or -1 after saying why there is none. */
+int gate_words_run(struct gate_words *words, double seconds);
 
 /* Runs the command and keeps the first size - 1 bytes of its standard output; its standard error is
- * discarded. Its exit status, or -1. */
+ * discarded. Its exit status, or -1, also when it takes longer than so many seconds. */
+#define GATE_READ_SECONDS 5.0
 int gate_words_read(struct gate_words *words, char *text, size_t size);
 
 /* A file or directory of this installation. Where this program is installed, it lies beside bin/;

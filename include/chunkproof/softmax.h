@@ -66,11 +66,8 @@ void cp_state_empty(struct cp_state *state, double *o, int d);
   ensures merge_2_ok: state_ok(*state, o, d);
   ensures merge_2_no_key: n_keys == 0 ==> state_has_no_key(*state);
   ensures merge_2_has_key: n_keys > 0 ==> state_has_key(*state);
-  ensures merge_3_maximum: scores_below{Pre}(q, (void *)k, type, first, d, scale, n_keys, state->m);
-  ensures merge_3_attained: attained{Pre}(q, (void *)k, type, first, d, scale, n_keys, state->m);
-  ensures merge_3_weight: state_weight(*state) ==
-    weight_sum{Pre}(q, (void *)k, type, first, d, scale, n_keys);
-  ensures merge_3_sum: value_sums{Pre,Post}(*state, o, q, (void *)k, (void *)v, type, first, d,
+  ensures merge_3_maximum: is_maximum{Pre}(q, (void *)k, type, first, d, scale, n_keys, state->m);
+  ensures merge_3_sums: key_sums{Pre,Post}(*state, o, q, (void *)k, (void *)v, type, first, d,
     scale, n_keys);
 */
 void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
@@ -86,19 +83,11 @@ void cp_partial_attn(struct cp_state *state, double *o, const double *q, const v
   requires ok: state_ok(*state, o, d); requires ok_part: state_ok(*part, part_o, d);
   assigns *state, o[0 .. d - 1];
   ensures merge_2_ok: state_ok(*state, o, d);
-  ensures merge_4_weight: state_weight(*state) == \old(state_weight(*state)) + state_weight(*part);
-  ensures merge_4_sum: \forall integer i; 0 <= i < d ==>
-    state_sum(*state, o[i]) == state_sum(\old(*state), \old(o[i])) + state_sum(*part, part_o[i]);
-  behavior identity_on_the_right: assumes is_zero(part->n);
-    ensures merge_5_same: *state == \old(*state);
-    ensures merge_5_same_o: \forall integer i; 0 <= i < d ==> o[i] == \old(o[i]);
-  behavior identity_on_the_left: assumes is_zero(state->n);
-    ensures merge_5_part: state->m == part->m && state->n == part->n;
-    ensures merge_5_part_o: \forall integer i; 0 <= i < d ==> o[i] == part_o[i];
-  behavior both: assumes !is_zero(state->n) && !is_zero(part->n);
-    ensures merge_4_has_key: state_has_key(*state);
-    ensures merge_4_maximum: state->m == \max(\old(state->m), part->m);
-  complete behaviors;
+  ensures merge_4_sums: sums_added{Pre,Post}(\old(*state), *state, o, *part, part_o, d);
+  ensures merge_4_maximum: has_larger_maximum(\old(*state), *state, *part);
+  ensures merge_5_right: is_zero(part->n) ==> *state == \old(*state);
+  ensures merge_5_right_o: is_zero(part->n) ==> numbers_same{Pre,Post}(o, d);
+  ensures merge_5_left: is_zero(\old(state->n)) ==> same_state(*state, o, *part, part_o, d);
 */
 void cp_attn_reduce(struct cp_state *state, double *o, const struct cp_state *part,
                     const double *part_o, int d);

@@ -151,13 +151,12 @@ struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct 
 */
 struct cp_arithmetic cp_arithmetic_fp64(int d);
 
-/* NUM-6: the error of a score; magnitude is |scale| sum |q_i k_i|. */
+/* NUM-6: the error of a score, rounded upwards; magnitude is |scale| sum |q_i k_i|. */
 /*@
   requires valid: \valid_read(arithmetic);
   requires ok: score_arithmetic_ok(*arithmetic) && 0 <= d && 0.0 <= magnitude;
   assigns \nothing;
-  ensures num_6: \result == score_error(*arithmetic, scale, d, magnitude);
-  ensures num_6_not_negative: 0.0 <= \result;
+  ensures num_6: 0.0 <= score_error(*arithmetic, scale, d, magnitude) <= \result;
 */
 double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale, int d,
                       double magnitude);
@@ -175,7 +174,8 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
  *   - the weights are too uncertain (`left` <= 0);
  *   - the result may overflow the output's format (NUM-12);
  *   - n_keys or head_dim is above CP_TOLERANCE_MOST;
- *   - a score comes from products so large that binary64 computes it with an error above 2^-30.
+ *   - a score comes from products so large that binary64 computes it with an error above 2^-30;
+ *   - a factor of the formula is beyond binary64, as exp(high) / W is from about `above` = 709 on.
  * Where a bound is INFINITY, expected and lse mean nothing, unless there is no key.
  *
  * No bound is below the exact value of the formula: tolerance.c says why, and has an example.

@@ -183,6 +183,9 @@ static cudaError_t run_kernel(const Host &host, Config config,
                                      ? known->second
                                      : Buffer{"device memory", begin, size, true});
     }
+    if (host.device.variables.bytes > 0) {
+        config.buffers.push_back(host.device.variables);
+    }
     Report report = kernel(config);
     if (!report.ok() && host.device.report.ok()) {
         host.device.report = report;

@@ -89,6 +89,8 @@ struct Device {
     std::map<const void *, std::size_t> allowed_shared; /* of each kernel, beyond 48 KiB */
     std::map<char *, Buffer>
         declared; /* the arrays that some of the memory holds; each other allocation is one array */
+    Buffer variables = {nullptr, nullptr, 0,
+                        true}; /* those of the kernels' object; 0 bytes: none */
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;
     std::set<cudaGraph_t> graphs;

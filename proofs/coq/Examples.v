@@ -59,8 +59,8 @@ Qed.
 Definition example_plan : plan :=
   Plan 2 2 2 [Descriptor 0 0 2 2 0]
        (fun s => match s with
-                 | O => Row 3 2 1 (fun k => k)       (* C0 | C1 *)
-                 | _ => Row 2 1 1 (fun _ => 0%nat)   (* C0 *)
+                 | O => Sequence 3 2 1 (fun k => k)       (* C0 | C1 *)
+                 | _ => Sequence 2 1 1 (fun _ => 0%nat)   (* C0 *)
                  end).
 
 Example example_plan_is_valid : valid example_plan.
@@ -171,7 +171,7 @@ Proof.
     auto using example_plan_is_valid, decoding_ordered, example_decodes; try (simpl; lia).
   rewrite seen_by_chunks by (try apply example_plan_is_valid; simpl; lia).
   change (concat (map (row_keys example_plan example_inputs 1 0 0)
-    (seq 0 (n_chunks (row example_plan 1)))))
+    (seq 0 (n_chunks (sequence example_plan 1)))))
     with (shared_keys example_plan example_inputs 1 0 0 (Descriptor 0 0 2 2 0) ++ []).
   rewrite q1_shared_keys; split.
   - apply vector_eq; intros i; unfold attention, A, W; simpl; rewrite exp_0.
@@ -182,7 +182,7 @@ Qed.
 Open Scope nat_scope.
 
 (** PLAN-3, note: a valid plan may list a common chunk in the private parts of two sequences. *)
-Example common_chunk_listed_twice : valid (Plan 1 2 2 [] (fun _ => Row 2 1 0 (fun _ => 0))).
+Example common_chunk_listed_twice : valid (Plan 1 2 2 [] (fun _ => Sequence 2 1 0 (fun _ => 0))).
 Proof. apply plan_check_decides; reflexivity. Qed.
 
 (** ** spec/prefill.md: c = 2; S0 has 5 tokens and 3 rows, S1 has 4 tokens and 5 rows *)
@@ -205,8 +205,8 @@ Proof. split; reflexivity. Qed.
 Definition prefill_plan : plan :=
   Plan 3 2 2 [Descriptor 0 0 2 2 0; Descriptor 1 0 2 2 2]
        (fun s => match s with
-                 | O => Row 5 3 2 (fun k => k)
-                 | _ => Row 4 2 2 (fun k => k)
+                 | O => Sequence 5 3 2 (fun k => k)
+                 | _ => Sequence 4 2 2 (fun k => k)
                  end).
 
 Example prefill_plan_is_valid : valid prefill_plan.
@@ -253,13 +253,13 @@ Qed.
 Example figure_2_plan :
   shared (build figure_2) =
     [Descriptor 0 0 3 4 0; Descriptor 1 0 3 4 4; Descriptor 2 0 3 4 8] /\
-  map (fun s => let r := row (build figure_2) s in
+  map (fun s => let r := sequence (build figure_2) s in
                 (n_tokens r, n_chunks r, n_shared r, map (path r) (seq 0 (n_chunks r)))) [0; 1; 2] =
     [(16, 4, 3, [0; 1; 2; 3]); (18, 5, 3, [0; 1; 2; 4; 6]); (18, 5, 3, [0; 1; 2; 5; 7])].
 Proof. split; reflexivity. Qed.
 
 Example figure_2_pairs :
-  list_sum (map (fun s => n_chunks (row (build figure_2) s)) [0; 1; 2]) = 14 /\
+  list_sum (map (fun s => n_chunks (sequence (build figure_2) s)) [0; 1; 2]) = 14 /\
   length (covered_pairs (build figure_2) (shared (build figure_2))) = 9 /\
   listed (build figure_2) = 9.
 Proof. repeat split. Qed.

@@ -42,10 +42,10 @@ Proof. intros G one ina; pose proof (kv_head_exists x group a G ina); lia. Qed.
 Theorem seen_by_head p x group s t a g :
   grouped x group -> g * group <= a < (g + 1) * group ->
   seen p x s t a =
-  map (fun j => let C := path (row p s) (j / chunk_size p) in
+  map (fun j => let C := path (sequence p s) (j / chunk_size p) in
                 let i := j mod chunk_size p in
                 Key (scale x * dot (head_dim x) (Q x (row_number x s t) a) (K x C g i)) (V x C g i))
-      (seq 0 (Nat.min (keys_up_to (position_of p x s t)) (n_tokens (row p s)))).
+      (seq 0 (Nat.min (keys_up_to (position_of p x s t)) (n_tokens (sequence p s)))).
 Proof.
   intros G ina; apply map_ext; intros j; unfold token_key, slot_key.
   rewrite (neighbours_share_a_head x group g a G ina); reflexivity.

@@ -9,11 +9,11 @@ Import ListNotations.
 Open Scope nat_scope.
 
 (** Slot i of chunk C holds a key: it is below the chunk's number of tokens, which a descriptor or a
-    row says. *)
+    sequence says. *)
 Definition holds_key (p : plan) (C i : nat) : Prop :=
   (exists D, In D (shared p) /\ chunk D = C /\ i < n_keys D) \/
-  (exists s k, s < n_sequences p /\ n_shared (row p s) <= k < n_chunks (row p s) /\
-               path (row p s) k = C /\ i < keys_in p s k).
+  (exists s k, s < n_sequences p /\ n_shared (sequence p s) <= k < n_chunks (sequence p s) /\
+               path (sequence p s) k = C /\ i < keys_in p s k).
 
 (** x with another memory. *)
 Definition with_memory (x : inputs) (K' V' : nat -> nat -> nat -> vector) : inputs :=

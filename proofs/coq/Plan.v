@@ -13,7 +13,7 @@ Record descriptor := Descriptor {
 }.
 
 (** sequence[s] = (n_tokens, n_chunks, n_shared, chunk[0 .. n_chunks)) *)
-Record plan_row := Row {
+Record plan_sequence := Sequence {
   n_tokens : nat;
   n_chunks : nat;
   n_shared : nat;
@@ -25,7 +25,7 @@ Record plan := Plan {
   chunk_size : nat;  (* c *)
   n_sequences : nat; (* b *)
   shared : list descriptor;
-  row : nat -> plan_row
+  sequence : nat -> plan_sequence
 }.
 
 (** Sequence s is in the range of D. *)
@@ -45,20 +45,20 @@ Definition PLAN_1 (p : plan) : Prop :=
     n_keys D = chunk_size p /\
     position D mod chunk_size p = 0.
 
-(** PLAN-2: a row lists the whole path, its shared chunks first. *)
+(** PLAN-2: a sequence has its whole path, its shared chunks first. *)
 Definition PLAN_2 (p : plan) : Prop :=
   forall s, s < n_sequences p ->
-    n_shared (row p s) <= n_chunks (row p s) /\
-    forall k, k < n_chunks (row p s) -> path (row p s) k < capacity p.
+    n_shared (sequence p s) <= n_chunks (sequence p s) /\
+    forall k, k < n_chunks (sequence p s) -> path (sequence p s) k < capacity p.
 
-(** PLAN-3: each pair (s, k) once. Of the shared part of a row, each k is covered by exactly one
+(** PLAN-3: each pair (s, k) once. Of the shared part of a path, each k is covered by exactly one
     descriptor, and that one has the chunk P(s, k); the ranges contain no other pair. *)
 Definition PLAN_3 (p : plan) : Prop :=
   forall s, s < n_sequences p ->
-    (forall k, k < n_shared (row p s) ->
-       exists D, filter (covers p s k) (shared p) = [D] /\ chunk D = path (row p s) k) /\
+    (forall k, k < n_shared (sequence p s) ->
+       exists D, filter (covers p s k) (shared p) = [D] /\ chunk D = path (sequence p s) k) /\
     (forall D, In D (shared p) -> serves s D = true ->
-       exists k, k < n_shared (row p s) /\ position D = k * chunk_size p).
+       exists k, k < n_shared (sequence p s) /\ position D = k * chunk_size p).
 
 (** PLAN-4: sorted by (begin, position). *)
 Definition before (D E : descriptor) : Prop :=
@@ -69,7 +69,7 @@ Definition PLAN_4 (p : plan) : Prop := StronglySorted before (shared p).
 (** PLAN-7: all chunks but the last are full, and no shared chunk is the partial one. *)
 Definition PLAN_7 (p : plan) : Prop :=
   forall s, s < n_sequences p ->
-    let r := row p s in
+    let r := sequence p s in
     let c := chunk_size p in
     ((n_chunks r - 1) * c < n_tokens r <= n_chunks r * c \/ (n_chunks r = 0 /\ n_tokens r = 0)) /\
     n_shared r * c <= n_tokens r.
@@ -79,9 +79,9 @@ Definition complete (p : plan) : Prop := PLAN_1 p /\ PLAN_2 p /\ PLAN_3 p /\ PLA
 
 Definition valid (p : plan) : Prop := complete p /\ PLAN_4 p.
 
-(** Chunk k of row s holds the keys at positions k c .. min((k+1) c, n_tokens) - 1: so many. *)
+(** Chunk k of sequence s holds the keys at positions k c .. min((k+1) c, n_tokens) - 1: so many. *)
 Definition keys_in (p : plan) (s k : nat) : nat :=
-  Nat.min ((k + 1) * chunk_size p) (n_tokens (row p s)) - k * chunk_size p.
+  Nat.min ((k + 1) * chunk_size p) (n_tokens (sequence p s)) - k * chunk_size p.
 
 (** ** What the clauses give *)
 
@@ -93,34 +93,35 @@ Qed.
 (** All chunks but the last have c keys; the last has n_tokens - (n_chunks - 1) c (PLAN-7,
     TPP-6). *)
 Theorem keys_of_full_chunk p s k :
-  complete p -> s < n_sequences p -> k + 1 < n_chunks (row p s) -> keys_in p s k = chunk_size p.
+  complete p -> s < n_sequences p -> k + 1 < n_chunks (sequence p s) ->
+  keys_in p s k = chunk_size p.
 Proof.
   intros (_ & _ & _ & P7) inb ink; destruct (P7 s inb) as [len _].
-  assert ((k + 1) * chunk_size p <= (n_chunks (row p s) - 1) * chunk_size p)
+  assert ((k + 1) * chunk_size p <= (n_chunks (sequence p s) - 1) * chunk_size p)
     by (apply Nat.mul_le_mono_r; lia).
   unfold keys_in; rewrite Nat.min_l by lia; lia.
 Qed.
 
 Theorem keys_of_last_chunk p s :
-  complete p -> s < n_sequences p -> 0 < n_chunks (row p s) ->
-  keys_in p s (n_chunks (row p s) - 1) =
-    n_tokens (row p s) - (n_chunks (row p s) - 1) * chunk_size p /\
-  1 <= keys_in p s (n_chunks (row p s) - 1) <= chunk_size p.
+  complete p -> s < n_sequences p -> 0 < n_chunks (sequence p s) ->
+  keys_in p s (n_chunks (sequence p s) - 1) =
+    n_tokens (sequence p s) - (n_chunks (sequence p s) - 1) * chunk_size p /\
+  1 <= keys_in p s (n_chunks (sequence p s) - 1) <= chunk_size p.
 Proof.
   intros (_ & _ & _ & P7) inb some; destruct (P7 s inb) as [len _].
-  unfold keys_in; replace (n_chunks (row p s) - 1 + 1) with (n_chunks (row p s)) by lia.
-  assert (n_chunks (row p s) * chunk_size p =
-          (n_chunks (row p s) - 1) * chunk_size p + chunk_size p).
-  { replace (n_chunks (row p s)) with (n_chunks (row p s) - 1 + 1) at 1 by lia; lia. }
+  unfold keys_in; replace (n_chunks (sequence p s) - 1 + 1) with (n_chunks (sequence p s)) by lia.
+  assert (n_chunks (sequence p s) * chunk_size p =
+          (n_chunks (sequence p s) - 1) * chunk_size p + chunk_size p).
+  { replace (n_chunks (sequence p s)) with (n_chunks (sequence p s) - 1 + 1) at 1 by lia; lia. }
   rewrite Nat.min_r by lia; lia.
 Qed.
 
 (** No shared chunk is the partial one. *)
 Lemma keys_of_shared_chunk p s k :
-  PLAN_7 p -> s < n_sequences p -> k < n_shared (row p s) -> keys_in p s k = chunk_size p.
+  PLAN_7 p -> s < n_sequences p -> k < n_shared (sequence p s) -> keys_in p s k = chunk_size p.
 Proof.
   intros P7 inb ink; destruct (P7 s inb) as [_ len].
-  assert ((k + 1) * chunk_size p <= n_shared (row p s) * chunk_size p)
+  assert ((k + 1) * chunk_size p <= n_shared (sequence p s) * chunk_size p)
     by (apply Nat.mul_le_mono_r; lia).
   unfold keys_in; rewrite Nat.min_l by lia; lia.
 Qed.
@@ -174,7 +175,7 @@ Qed.
     at each. *)
 Theorem serving_depths p s :
   complete p -> s < n_sequences p ->
-  Permutation (map (depth_of p) (filter (serves s) (shared p))) (seq 0 (n_shared (row p s))).
+  Permutation (map (depth_of p) (filter (serves s) (shared p))) (seq 0 (n_shared (sequence p s))).
 Proof.
   intros ((pos & P1) & _ & P3 & _) inb; destruct (P3 s inb) as [once only].
   apply each_once.
@@ -193,7 +194,7 @@ Qed.
 Theorem serving_chunk p s D :
   complete p -> s < n_sequences p -> In D (shared p) -> serves s D = true ->
   let k := depth_of p D in
-  k < n_shared (row p s) /\ chunk D = path (row p s) k /\ position D = k * chunk_size p /\
+  k < n_shared (sequence p s) /\ chunk D = path (sequence p s) k /\ position D = k * chunk_size p /\
   n_keys D = keys_in p s k.
 Proof.
   intros ((pos & P1) & _ & P3 & P7) inb inD sD k; destruct (P3 s inb) as [once only].

@@ -3,15 +3,15 @@
     validity
 
     The check does not look for the descriptor of each pair (PLAN-3). It sees that ranges at one
-    depth do not overlap, that each pair in a range is on a row, and that there are as many pairs in
-    the ranges as on the rows. That this is the same thing is proved here. *)
+    depth do not overlap, that each pair in a range is on a path, and that there are as many pairs
+    in the ranges as on the paths. That this is the same thing is proved here. *)
 From Coq Require Import Arith List Sorted Permutation Bool Lia.
 From Chunkproof Require Import Plan.
 Import ListNotations.
 
-(** PLAN-2 and PLAN-7 for one row. *)
-Definition row_ok (p : plan) (s : nat) : bool :=
-  let r := row p s in
+(** PLAN-2 and PLAN-7 for one sequence. *)
+Definition sequence_ok (p : plan) (s : nat) : bool :=
+  let r := sequence p s in
   let c := chunk_size p in
   (n_shared r <=? n_chunks r) && (n_tokens r <=? n_chunks r * c) &&
   (n_chunks r * c <? n_tokens r + c) && (n_shared r * c <=? n_tokens r) &&
@@ -27,8 +27,8 @@ Definition range (D : descriptor) : list nat := seq (begin D) (end_ D - begin D)
 
 (** PLAN-3: the chunk is on the shared part of every path in its range, at its position. *)
 Definition on_paths (p : plan) (D : descriptor) : bool :=
-  forallb (fun s => (depth_of p D <? n_shared (row p s)) &&
-                    (path (row p s) (depth_of p D) =? chunk D)) (range D).
+  forallb (fun s => (depth_of p D <? n_shared (sequence p s)) &&
+                    (path (sequence p s) (depth_of p D) =? chunk D)) (range D).
 
 (** PLAN-4 *)
 Definition is_before (D E : descriptor) : bool :=
@@ -49,12 +49,12 @@ Fixpoint scan (p : plan) (last : option descriptor) (covered_to : nat -> nat) (l
       else None
   end.
 
-(** Pairs (sequence, shared chunk) on the rows. *)
+(** Pairs (sequence, shared chunk) on the paths. *)
 Definition listed (p : plan) : nat :=
-  list_sum (map (fun s => n_shared (row p s)) (seq 0 (n_sequences p))).
+  list_sum (map (fun s => n_shared (sequence p s)) (seq 0 (n_sequences p))).
 
 Definition plan_check (p : plan) : bool :=
-  (1 <=? chunk_size p) && forallb (row_ok p) (seq 0 (n_sequences p)) &&
+  (1 <=? chunk_size p) && forallb (sequence_ok p) (seq 0 (n_sequences p)) &&
   match scan p None (fun _ => 0) (shared p) with
   | Some covered => covered =? listed p
   | None => false
@@ -141,7 +141,8 @@ Definition covered_pairs (p : plan) (l : list descriptor) : list (nat * nat) :=
   flat_map (fun D => map (fun s => (s, depth_of p D)) (range D)) l.
 
 Definition listed_pairs (p : plan) : list (nat * nat) :=
-  flat_map (fun s => map (fun k => (s, k)) (seq 0 (n_shared (row p s)))) (seq 0 (n_sequences p)).
+  flat_map (fun s => map (fun k => (s, k)) (seq 0 (n_shared (sequence p s))))
+    (seq 0 (n_sequences p)).
 
 Lemma covered_pairs_In p l s k :
   In (s, k) (covered_pairs p l) <-> exists D, In D l /\ serves s D = true /\ depth_of p D = k.
@@ -155,7 +156,7 @@ Proof.
 Qed.
 
 Lemma listed_pairs_In p s k : In (s, k) (listed_pairs p) <->
-  s < n_sequences p /\ k < n_shared (row p s).
+  s < n_sequences p /\ k < n_shared (sequence p s).
 Proof.
   unfold listed_pairs; rewrite in_flat_map; split.
   - intros (s' & ins & inp); apply in_map_iff in inp; destruct inp as (k' & E & ink).
@@ -220,8 +221,8 @@ Qed.
 
 Lemma on_paths_spec p D :
   on_paths p D = true <->
-  forall s, serves s D = true -> depth_of p D < n_shared (row p s) /\
-                                 path (row p s) (depth_of p D) = chunk D.
+  forall s, serves s D = true -> depth_of p D < n_shared (sequence p s) /\
+                                 path (sequence p s) (depth_of p D) = chunk D.
 Proof.
   unfold on_paths; rewrite forallb_forall; split; intros H s ins.
   - apply serves_range in ins; specialize (H s); rewrite andb_true_iff, Nat.ltb_lt, Nat.eqb_eq in H.
@@ -231,29 +232,29 @@ Qed.
 
 (** ** The check says yes exactly for the valid plans *)
 
-Lemma rows_ok_spec p :
+Lemma sequences_ok_spec p :
   1 <= chunk_size p ->
-  (forallb (row_ok p) (seq 0 (n_sequences p)) = true <-> PLAN_2 p /\ PLAN_7 p).
+  (forallb (sequence_ok p) (seq 0 (n_sequences p)) = true <-> PLAN_2 p /\ PLAN_7 p).
 Proof.
   intros pos; rewrite forallb_forall.
-  assert (row : forall s, row_ok p s = true <->
-    (n_shared (row p s) <= n_chunks (row p s) /\
-     forall k, k < n_chunks (row p s) -> path (row p s) k < capacity p) /\
-    (((n_chunks (row p s) - 1) * chunk_size p < n_tokens (row p s)
-        <= n_chunks (row p s) * chunk_size p \/
-        (n_chunks (row p s) = 0 /\ n_tokens (row p s) = 0)) /\
-     n_shared (row p s) * chunk_size p <= n_tokens (row p s))).
-  { intros s; unfold row_ok; rewrite !andb_true_iff, !Nat.leb_le, Nat.ltb_lt, forallb_forall.
-    assert ((forall k, In k (seq 0 (n_chunks (row p s))) ->
-             (path (row p s) k <? capacity p) = true) <->
-            (forall k, k < n_chunks (row p s) -> path (row p s) k < capacity p)) as ->.
+  assert (one : forall s, sequence_ok p s = true <->
+    (n_shared (sequence p s) <= n_chunks (sequence p s) /\
+     forall k, k < n_chunks (sequence p s) -> path (sequence p s) k < capacity p) /\
+    (((n_chunks (sequence p s) - 1) * chunk_size p < n_tokens (sequence p s)
+        <= n_chunks (sequence p s) * chunk_size p \/
+        (n_chunks (sequence p s) = 0 /\ n_tokens (sequence p s) = 0)) /\
+     n_shared (sequence p s) * chunk_size p <= n_tokens (sequence p s))).
+  { intros s; unfold sequence_ok; rewrite !andb_true_iff, !Nat.leb_le, Nat.ltb_lt, forallb_forall.
+    assert ((forall k, In k (seq 0 (n_chunks (sequence p s))) ->
+             (path (sequence p s) k <? capacity p) = true) <->
+            (forall k, k < n_chunks (sequence p s) -> path (sequence p s) k < capacity p)) as ->.
     { split; intros H k ink; [apply Nat.ltb_lt, H, in_seq; lia|].
       apply in_seq in ink; apply Nat.ltb_lt, H; lia. }
     rewrite Nat.mul_sub_distr_r.
-    destruct (n_chunks (row p s)) as [|m]; simpl; [|split; intros H]; intuition lia. }
+    destruct (n_chunks (sequence p s)) as [|m]; simpl; [|split; intros H]; intuition lia. }
   split.
-  - intros H; split; intros s ins; apply row, H, in_seq; lia.
-  - intros [P2 P7] s ins; apply in_seq in ins; apply row; split; [apply P2 | apply P7]; lia.
+  - intros H; split; intros s ins; apply one, H, in_seq; lia.
+  - intros [P2 P7] s ins; apply in_seq in ins; apply one; split; [apply P2 | apply P7]; lia.
 Qed.
 
 Lemma descriptor_ok_spec p D :
@@ -287,7 +288,7 @@ Lemma counted_once p :
   PLAN_3 p.
 Proof.
   intros pos ok far count s inb.
-  assert (covered : forall k, k < n_shared (row p s) ->
+  assert (covered : forall k, k < n_shared (sequence p s) ->
             exists D, In D (shared p) /\ serves s D = true /\ depth_of p D = k).
   { intros k ink; apply covered_pairs_In.
     assert (incl (listed_pairs p) (covered_pairs p (shared p))) as all;
@@ -377,18 +378,18 @@ Qed.
 Theorem plan_check_decides p : plan_check p = true <-> valid p.
 Proof.
   unfold plan_check; rewrite !andb_true_iff, Nat.leb_le; split.
-  - intros [[pos rows] walk]; apply rows_ok_spec in rows; [|exact pos].
+  - intros [[pos paths] walk]; apply sequences_ok_spec in paths; [|exact pos].
     destruct (scan p None (fun _ => 0) (shared p)) as [n|] eqn:S; [|discriminate].
     apply Nat.eqb_eq in walk; apply scan_spec in S; destruct S as (all & sorted & far & E).
     split; [|destruct (shared p) eqn:EL; [unfold PLAN_4; rewrite EL; constructor |
                                            unfold PLAN_4; rewrite EL; exact sorted]].
     split; [split; [exact pos|]; intros D inD; apply descriptor_ok_spec, all, inD|].
-    split; [apply rows|]; split; [|apply rows].
+    split; [apply paths|]; split; [|apply paths].
     apply counted_once; auto; [|congruence].
     intros D inD; destruct (all D inD) as (okD & on & _); auto.
   - intros Vp; pose proof (valid_apart p Vp) as far; pose proof (valid_count p Vp) as count.
     destruct Vp as [C P4]; pose proof C as ((pos & P1) & P2 & _ & P7).
-    split; [split; [exact pos | apply rows_ok_spec; auto]|].
+    split; [split; [exact pos | apply sequences_ok_spec; auto]|].
     rewrite (proj2 (scan_spec p None (fun _ => 0) (shared p) (listed p))); [apply Nat.eqb_refl|].
     repeat split; auto; try (apply descriptor_ok_spec, P1; assumption); try lia.
     + apply on_paths_spec; intros s sD.

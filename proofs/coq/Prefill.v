@@ -13,7 +13,7 @@ Definition keys_to (p : plan) (x : inputs) (s t a : nat) (pos : Z) : list key :=
     the keys at positions 0 .. n - r + t of its own sequence, and no others. *)
 Theorem prefill_is_causal p x v s t a :
   valid p -> rows_ordered x -> s < n_sequences p -> t < n_rows x s ->
-  let pos := row_position (n_tokens (row p s)) (n_rows x s) t in
+  let pos := row_position (n_tokens (sequence p s)) (n_rows x s) t in
   output p x v s t a = attention (keys_to p x s t a pos) /\
   output_lse p x v s t a = lse (keys_to p x s t a pos).
 Proof.
@@ -27,18 +27,18 @@ Qed.
 Theorem last_row p x v s a :
   valid p -> rows_ordered x -> s < n_sequences p -> 0 < n_rows x s ->
   let all :=
-    map (token_key p x (row_number x s (n_rows x s - 1)) a s) (seq 0 (n_tokens (row p s))) in
+    map (token_key p x (row_number x s (n_rows x s - 1)) a s) (seq 0 (n_tokens (sequence p s))) in
   output p x v s (n_rows x s - 1) a = attention all.
 Proof.
   intros Vp O inb some all; unfold all.
-  rewrite <- (last_row_sees_all (n_tokens (row p s)) (n_rows x s)) by assumption.
+  rewrite <- (last_row_sees_all (n_tokens (sequence p s)) (n_rows x s)) by assumption.
   apply prefill_is_causal; auto; lia.
 Qed.
 
 (** PREFILL-3: a row at a position below 0 sees no key: zeros, lse -infinity. *)
 Theorem fully_masked_row p x v s t a :
   valid p -> rows_ordered x -> s < n_sequences p -> t < n_rows x s ->
-  (row_position (n_tokens (row p s)) (n_rows x s) t < 0)%Z ->
+  (row_position (n_tokens (sequence p s)) (n_rows x s) t < 0)%Z ->
   output p x v s t a = zeros /\ output_lse p x v s t a = Minus_infinity.
 Proof.
   intros Vp O inb lt neg; destruct (prefill_is_causal p x v s t a Vp O inb lt) as [-> ->].
@@ -47,7 +47,7 @@ Qed.
 
 (** ... and so does each row of a sequence without tokens. *)
 Theorem row_of_empty_sequence p x v s t a :
-  valid p -> rows_ordered x -> s < n_sequences p -> t < n_rows x s -> n_tokens (row p s) = 0 ->
+  valid p -> rows_ordered x -> s < n_sequences p -> t < n_rows x s -> n_tokens (sequence p s) = 0 ->
   output p x v s t a = zeros /\ output_lse p x v s t a = Minus_infinity.
 Proof.
   intros Vp O inb lt none; apply fully_masked_row; auto; rewrite none; unfold row_position; lia.
@@ -63,8 +63,8 @@ Definition same_up_to (pos : Z) (p : plan) (x : inputs) (s t : nat) (p' : plan) 
   scale x = scale x' /\ head_dim x = head_dim x' /\
   Q x (row_number x s t) a = Q x' (row_number x' s' t') a /\
   forall j, (Z.of_nat j <= pos)%Z ->
-    let C := path (row p s) (j / chunk_size p) in
-    let C' := path (row p' s') (j / chunk_size p') in
+    let C := path (sequence p s) (j / chunk_size p) in
+    let C' := path (sequence p' s') (j / chunk_size p') in
     K x C (kv_head x a) (j mod chunk_size p) = K x' C' (kv_head x' a) (j mod chunk_size p') /\
     V x C (kv_head x a) (j mod chunk_size p) = V x' C' (kv_head x' a) (j mod chunk_size p').
 
@@ -95,10 +95,10 @@ Proof. unfold row_position; lia. Qed.
 (** In several rounds as in one: x has a row for each token of s; x' is one round of several, with a
     row for each token from `first` on, when s' had n' tokens. Position j is in both. *)
 Theorem rounds_agree p x v s p' x' v' s' a first j :
-  valid p -> rows_ordered x -> s < n_sequences p -> n_rows x s = n_tokens (row p s) ->
+  valid p -> rows_ordered x -> s < n_sequences p -> n_rows x s = n_tokens (sequence p s) ->
   valid p' -> rows_ordered x' -> s' < n_sequences p' ->
-  first <= n_tokens (row p' s') -> n_rows x' s' = n_tokens (row p' s') - first ->
-  j < n_tokens (row p s) -> first <= j < n_tokens (row p' s') ->
+  first <= n_tokens (sequence p' s') -> n_rows x' s' = n_tokens (sequence p' s') - first ->
+  j < n_tokens (sequence p s) -> first <= j < n_tokens (sequence p' s') ->
   same_up_to (Z.of_nat j) p x s j p' x' s' (j - first) a ->
   output p x v s j a = output p' x' v' s' (j - first) a /\
   output_lse p x v s j a = output_lse p' x' v' s' (j - first) a.
@@ -109,9 +109,9 @@ Qed.
 
 (** Token by token: x' decodes when the sequence had j + 1 tokens, the row's token the last one. *)
 Theorem token_by_token p x v s p' x' v' s' a j :
-  valid p -> rows_ordered x -> s < n_sequences p -> n_rows x s = n_tokens (row p s) ->
-  valid p' -> decoding x' -> s' < n_sequences p' -> n_tokens (row p' s') = j + 1 ->
-  j < n_tokens (row p s) ->
+  valid p -> rows_ordered x -> s < n_sequences p -> n_rows x s = n_tokens (sequence p s) ->
+  valid p' -> decoding x' -> s' < n_sequences p' -> n_tokens (sequence p' s') = j + 1 ->
+  j < n_tokens (sequence p s) ->
   same_up_to (Z.of_nat j) p x s j p' x' s' 0 a ->
   output p x v s j a = output p' x' v' s' 0 a /\
   output_lse p x v s j a = output_lse p' x' v' s' 0 a.

@@ -87,12 +87,12 @@ Definition plan_of (t : tree) (p : plan) : Prop :=
   PLAN_4 p /\
   forall s, s < tree_b t ->
     (* PLAN-7 *)
-    n_tokens (row p s) = tree_length t s /\
+    n_tokens (sequence p s) = tree_length t s /\
     (* PLAN-2: the whole path; its shared chunks are exactly the first n_shared ones *)
-    n_chunks (row p s) = N t s /\
-    (forall k, k < N t s -> path (row p s) k = P t s k) /\
-    n_shared (row p s) <= N t s /\
-    (forall k, k < N t s -> (k < n_shared (row p s) <-> is_shared t (P t s k))).
+    n_chunks (sequence p s) = N t s /\
+    (forall k, k < N t s -> path (sequence p s) k = P t s k) /\
+    n_shared (sequence p s) <= N t s /\
+    (forall k, k < N t s -> (k < n_shared (sequence p s) <-> is_shared t (P t s k))).
 
 Lemma filter_single {T} (f : T -> bool) (g : T -> nat) l y :
   NoDup (map g l) -> In y l -> f y = true -> (forall z, In z l -> f z = true -> g z = g y) ->
@@ -153,16 +153,16 @@ Proof.
   intros (_ & T1 & T2 & T3 & _) (_ & Ec & Eb & _ & _ & _ & R) s inb r c; unfold r, c; clear r c.
   rewrite Eb in inb; destruct (R s inb) as (El & En & _ & few & Sh).
   rewrite El, En, Ec; unfold tree_length; destruct (Nat.eqb_spec (N t s) 0) as [none|some].
-  { split; [right; auto|]; replace (n_shared (row p s)) with 0 by lia; lia. }
+  { split; [right; auto|]; replace (n_shared (sequence p s)) with 0 by lia; lia. }
   destruct (T3 s (N t s - 1) inb ltac:(lia)) as (us & _); destruct (T1 _ us) as [_ fl].
   assert (N t s * tree_c t = (N t s - 1) * tree_c t + tree_c t).
   { replace (N t s) with (N t s - 1 + 1) at 1 by lia; lia. }
   split; [left; lia|].
-  destruct (Nat.eq_dec (n_shared (row p s)) (N t s)) as [all|not].
+  destruct (Nat.eq_dec (n_shared (sequence p s)) (N t s)) as [all|not].
   - rewrite all; pose proof (proj1 (Sh (N t s - 1) ltac:(lia)) ltac:(lia)) as sh.
     destruct (Nat.eq_dec (fill t (P t s (N t s - 1))) (tree_c t)) as [full|part]; [lia|].
     destruct (T2 _ us ltac:(lia)) as [one _]; unfold is_shared in sh; lia.
-  - assert (n_shared (row p s) * tree_c t <= (N t s - 1) * tree_c t)
+  - assert (n_shared (sequence p s) * tree_c t <= (N t s - 1) * tree_c t)
       by (apply Nat.mul_le_mono_r; lia).
     lia.
 Qed.
@@ -191,7 +191,7 @@ Definition shared_from (t : tree) (s : nat) : list descriptor :=
 Definition build (t : tree) : plan :=
   Plan (tree_capacity t) (tree_c t) (tree_b t)
        (flat_map (shared_from t) (seq 0 (tree_b t)))
-       (fun s => Row (tree_length t s) (N t s) (shared_count t s) (P t s)).
+       (fun s => Sequence (tree_length t s) (N t s) (shared_count t s) (P t s)).
 
 Lemma count_last (f : nat -> bool) M k :
   k < fold_left (fun n k => if f k then k + 1 else n) (seq 0 M) 0 <->

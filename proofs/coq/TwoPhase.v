@@ -31,7 +31,7 @@ Definition n_rows (x : inputs) (s : nat) : nat := query_begin x (s + 1) - query_
 Definition row_number (x : inputs) (s t : nat) : nat := query_begin x s + t.
 
 Definition position_of (p : plan) (x : inputs) (s t : nat) : Z :=
-  row_position (n_tokens (row p s)) (n_rows x s) t.
+  row_position (n_tokens (sequence p s)) (n_rows x s) t.
 
 (** ** TPP-5: heads *)
 
@@ -50,13 +50,13 @@ Definition chunk_keys (x : inputs) (r a C count : nat) : list key :=
 
 (** The key of token j of sequence s: slot j mod c of chunk j div c of its path (TREE-6). *)
 Definition token_key (p : plan) (x : inputs) (r a s j : nat) : key :=
-  slot_key x r a (path (row p s) (j / chunk_size p)) (j mod chunk_size p).
+  slot_key x r a (path (sequence p s) (j / chunk_size p)) (j mod chunk_size p).
 
 (** The keys of the path of s that its row t sees: those at positions 0 .. position(t)
     (PREFILL-2). *)
 Definition seen (p : plan) (x : inputs) (s t a : nat) : list key :=
   map (token_key p x (row_number x s t) a s)
-      (seq 0 (Nat.min (keys_up_to (position_of p x s t)) (n_tokens (row p s)))).
+      (seq 0 (Nat.min (keys_up_to (position_of p x s t)) (n_tokens (sequence p s)))).
 
 (** ** TPP-1: chunk first
 
@@ -71,17 +71,17 @@ Definition shared_state (p : plan) (x : inputs) (s t a : nat) (D : descriptor) :
 
 (** ** TPP-2: sequence first
 
-    The same for chunk k of row s; the chunks n_shared .. n_chunks-1 are the sequence's own. *)
+    The same for chunk k of sequence s; the chunks n_shared .. n_chunks-1 are the sequence's own. *)
 
 Definition row_keys (p : plan) (x : inputs) (s t a k : nat) : list key :=
-  chunk_keys x (row_number x s t) a (path (row p s) k)
+  chunk_keys x (row_number x s t) a (path (sequence p s) k)
              (sees (position_of p x s t) (k * chunk_size p) (keys_in p s k)).
 
 Definition row_state (p : plan) (x : inputs) (s t a k : nat) : state :=
   partial_attn (row_keys p x s t a k).
 
 Definition own_chunks (p : plan) (s : nat) : list nat :=
-  seq (n_shared (row p s)) (n_chunks (row p s) - n_shared (row p s)).
+  seq (n_shared (sequence p s)) (n_chunks (sequence p s) - n_shared (sequence p s)).
 
 (** ** TPP-4: two variants
 
@@ -132,12 +132,12 @@ Definition parts (p : plan) (x : inputs) (order : list descriptor) (s t a : nat)
 (** What a row sees, chunk by chunk. *)
 Lemma seen_by_chunks p x s t a :
   complete p -> s < n_sequences p ->
-  seen p x s t a = concat (map (row_keys p x s t a) (seq 0 (n_chunks (row p s)))).
+  seen p x s t a = concat (map (row_keys p x s t a) (seq 0 (n_chunks (sequence p s)))).
 Proof.
   intros C inb; assert (0 < chunk_size p) as pos by (destruct C as ((pos & _) & _); exact pos).
   destruct C as (_ & _ & _ & P7); destruct (P7 s inb) as [len _].
-  unfold seen; set (v := Nat.min (keys_up_to (position_of p x s t)) (n_tokens (row p s))).
-  replace v with (Nat.min (n_chunks (row p s) * chunk_size p) v) by (unfold v; lia).
+  unfold seen; set (v := Nat.min (keys_up_to (position_of p x s t)) (n_tokens (sequence p s))).
+  replace v with (Nat.min (n_chunks (sequence p s) * chunk_size p) v) by (unfold v; lia).
   rewrite <- chunk_by_chunk, flat_map_concat_map; f_equal; apply map_ext; intros k.
   unfold row_keys, chunk_keys.
   replace (sees (position_of p x s t) (k * chunk_size p) (keys_in p s k))
@@ -165,10 +165,10 @@ Theorem parts_partition p x order s t a :
   Permutation (concat (parts p x order s t a)) (seen p x s t a).
 Proof.
   intros C inb P; rewrite seen_by_chunks by assumption; apply Permutation_concat.
-  assert (n_shared (row p s) <= n_chunks (row p s)) as few
+  assert (n_shared (sequence p s) <= n_chunks (sequence p s)) as few
     by (destruct C as (_ & P2 & _); apply P2, inb).
-  replace (n_chunks (row p s))
-    with (n_shared (row p s) + (n_chunks (row p s) - n_shared (row p s))) by lia.
+  replace (n_chunks (sequence p s))
+    with (n_shared (sequence p s) + (n_chunks (sequence p s) - n_shared (sequence p s))) by lia.
   rewrite seq_app, map_app; apply Permutation_app_tail.
   apply Permutation_trans with (map (shared_keys p x s t a) (filter (serves s) (shared p))).
   { apply Permutation_map, filter_permutation, P. }
@@ -455,14 +455,14 @@ Proof. intros dec s; rewrite !dec; lia. Qed.
 
 Theorem decoding_is_attention p x v s a :
   valid p -> decoding x -> s < n_sequences p ->
-  let all := map (token_key p x s a s) (seq 0 (n_tokens (row p s))) in
+  let all := map (token_key p x s a s) (seq 0 (n_tokens (sequence p s))) in
   output p x v s 0 a = attention all /\ output_lse p x v s 0 a = lse all.
 Proof.
   intros Vp dec inb all; replace all with (seen p x s 0 a).
   - apply two_phases_are_attention; auto using decoding_ordered; rewrite decoding_rows; auto.
   - unfold all, seen, position_of, row_number; rewrite decoding_rows, dec, Nat.add_0_r
       by assumption.
-    pose proof (last_row_sees_all (n_tokens (row p s)) 1 ltac:(lia)) as E; simpl in E.
+    pose proof (last_row_sees_all (n_tokens (sequence p s)) 1 ltac:(lia)) as E; simpl in E.
     rewrite E, Nat.min_id; reflexivity.
 Qed.
 
@@ -470,7 +470,7 @@ Qed.
     computes the same. *)
 Theorem paged_is_attention p x s t a :
   complete p -> s < n_sequences p ->
-  let walked := merge_all (map (row_state p x s t a) (seq 0 (n_chunks (row p s)))) in
+  let walked := merge_all (map (row_state p x s t a) (seq 0 (n_chunks (sequence p s)))) in
   finish walked = attention (seen p x s t a) /\ lse_of walked = lse (seen p x s t a).
 Proof.
   intros C inb walked; unfold walked, row_state.

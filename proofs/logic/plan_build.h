@@ -117,7 +117,7 @@
      requires ok: tree_ok(*tree);
      requires sequence: 0 <= s < tree->n_sequences;
      requires sizes: plan->capacity == tree->pool.capacity && plan->chunk_size == tree->chunk_size;
-     requires sequence: plan_sequence_of(*plan, *tree, s);
+     requires planned: plan_sequence_of(*plan, *tree, s);
      requires length: plan->sequence[s].n_tokens == tree_length(*tree, s);
      assigns \nothing;
      ensures path: plan_path(*plan, s);

@@ -1,10 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A query row in Q and its copy, for ref/row_chunk.c. Each function is a lemma, its contract the
- * statement, its body the proof; a loop is an induction. Provers alone read this file. */
+/* For ref/row_chunk.c: a query row in Q and its copy, heads in groups, and where the keys of a
+ * chunk begin. Each function is a lemma, its contract the statement, its body the proof; a loop is
+ * an induction. Provers alone read this file. */
 #ifndef CHUNKPROOF_LOGIC_ROW_CHUNK_H
 #define CHUNKPROOF_LOGIC_ROW_CHUNK_H
 
 #include "chunkproof/two_phase.h"
+
+/*@
+  // The first n numbers of q are those of Q from element `at` on.
+  predicate query_copied{L}(double *q, struct cp_attention a, integer at, integer n) =
+    \forall integer j; 0 <= j < n ==> q[j] == element((void *)a.q, a.q_type, at + j);
+*/
+
+/* TPP-5: query heads are in groups of n_heads / n_kv_heads, one for each K/V head. */
+/*@ ghost
+  /@ requires heads: 1 <= n_heads && 1 <= n_kv_heads && n_heads % n_kv_heads == 0;
+     requires head: 0 <= head < n_heads;
+     assigns \nothing;
+     ensures group: 1 <= n_heads / n_kv_heads;
+     ensures below: 0 <= head / (n_heads / n_kv_heads) < n_kv_heads; @/
+  void head_has_group(int n_heads, int n_kv_heads, int head) {
+    int group = n_heads / n_kv_heads;
+    /@ assert whole: n_heads == group * n_kv_heads; @/
+    /@ assert group: 1 <= group; @/
+    /@ assert below: head / group < n_kv_heads; @/
+  }
+*/
+
+/* The keys of a chunk for a K/V head begin with row (chunk * n_kv_heads + kv_head) * c; those rows,
+ * and their elements, can be counted. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
+     requires kv_head: kv_head == kv_head_of(*attention, head) && kv_head < attention->n_kv_heads;
+     assigns \nothing;
+     ensures slice: 0 <= chunk * attention->n_kv_heads == row_at(chunk, attention->n_kv_heads) &&
+       row_at(chunk, attention->n_kv_heads) + attention->n_kv_heads <= 0x7FFFFFFFFFFFFFFF;
+     ensures rows: 0 <= key_row(*attention, plan->chunk_size, chunk, head) &&
+       key_row(*attention, plan->chunk_size, chunk, head) + plan->chunk_size <= 0x7FFFFFFFFFFFFFFF;
+     ensures fit: rows_fit(key_row(*attention, plan->chunk_size, chunk, head) + n_keys,
+       attention->head_dim); @/
+  void slice_is_countable(const struct cp_attention *attention, const struct cp_plan *plan, int row,
+                          int head, int chunk, int n_keys, size_t kv_head) {
+    size_t slice = (size_t)chunk * (size_t)attention->n_kv_heads + kv_head;
+    /@ assert slice: slice == row_at(chunk, attention->n_kv_heads) + kv_head; @/
+    /@ assert next: slice + 1 <= row_at(chunk + 1, attention->n_kv_heads); @/
+    /@ assert last: row_at(chunk + 1, attention->n_kv_heads) <=
+         row_at(plan->capacity, attention->n_kv_heads); @/
+    /@ assert rows: row_at(slice + 1, plan->chunk_size) <=
+         row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size); @/
+    /@ assert inside: row_at(slice, plan->chunk_size) + plan->chunk_size <=
+         row_at(slice + 1, plan->chunk_size); @/
+    /@ assert countable: row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size) <=
+         0x7FFFFFFFFFFFFFFF; @/
+    size_t first = slice * (size_t)plan->chunk_size;
+    /@ assert first: first == key_row(*attention, plan->chunk_size, chunk, head); @/
+    /@ assert end: row_at(first + n_keys, attention->head_dim) <=
+         row_at(row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size),
+           attention->head_dim); @/
+  }
+*/
 
 /* What is said of a query row in Q holds of its copy: by induction over its elements, over the
  * keys. */
@@ -61,6 +117,26 @@
              scaled(element(v, type, row_at(first + j, d) + i),
                query_score(query, q_type, at, k, type, first, d, scale, j)); @/
     }
+  }
+  /@ requires valid: \valid_read(attention) && 0 <= attention->head_dim;
+     requires copy: \valid_read(q + (0 .. attention->head_dim - 1)) &&
+       query_copied(q, *attention, at, attention->head_dim);
+     requires n: 0 <= n;
+     assigns \nothing;
+     ensures weight: weight_sum(q, (void *)attention->k, attention->kv_type, first,
+         attention->head_dim, attention->scale, n) ==
+       query_weight((void *)attention->q, attention->q_type, at, (void *)attention->k,
+         attention->kv_type, first, attention->head_dim, attention->scale, n);
+     ensures value: \forall integer i; value_sum(q, (void *)attention->k, (void *)attention->v,
+         attention->kv_type, first, attention->head_dim, attention->scale, n, i) ==
+       query_value((void *)attention->q, attention->q_type, at, (void *)attention->k,
+         (void *)attention->v, attention->kv_type, first, attention->head_dim, attention->scale,
+         n, i); @/
+  void same_sums_of(const struct cp_attention *attention, const double *q, size_t at, size_t first,
+                    int n) {
+    same_sums(q, (void *)attention->q, attention->q_type, at, (void *)attention->k,
+              (void *)attention->v, attention->kv_type, first, attention->head_dim,
+              attention->scale, n);
   }
 */
 

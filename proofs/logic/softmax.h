@@ -109,18 +109,36 @@
     rows_readable(k, type, first, n, d) && rows_readable(v, type, first, n, d);
 
   // MERGE-3: m is the maximum of n scores: none is above, and one attains it.
-  predicate scores_below{L}(double *q, void *k, integer type, integer first, integer d, real scale,
-                            integer n, real m) =
-    \forall integer j; 0 <= j < n ==> score(q, k, type, first, d, scale, j) <= m;
-  predicate attained{L}(double *q, void *k, integer type, integer first, integer d, real scale,
-                        integer n, real m) =
-    n > 0 ==> \exists integer j; 0 <= j < n && score(q, k, type, first, d, scale, j) == m;
+  predicate is_maximum{L}(double *q, void *k, integer type, integer first, integer d, real scale,
+                          integer n, real m) =
+    (\forall integer j; 0 <= j < n ==> score(q, k, type, first, d, scale, j) <= m) &&
+    (n > 0 ==> \exists integer j; 0 <= j < n && score(q, k, type, first, d, scale, j) == m);
 
-  // MERGE-3: (s, o) now has the sums of e(score) v over n keys of q before.
-  predicate value_sums{L1,L2}(struct cp_state s, double *o, double *q, void *k, void *v,
-                              integer type, integer first, integer d, real scale, integer n) =
-    \forall integer i; 0 <= i < d ==> state_sum(s, \at(o[i], L2)) ==
-      value_sum{L1}(q, k, v, type, first, d, scale, n, i);
+  // MERGE-3: (s, o) now has the sums of e(score) and of e(score) v over n keys of q before.
+  predicate key_sums{L1,L2}(struct cp_state s, double *o, double *q, void *k, void *v,
+                            integer type, integer first, integer d, real scale, integer n) =
+    state_weight(s) == weight_sum{L1}(q, k, type, first, d, scale, n) &&
+    (\forall integer i; 0 <= i < d ==> state_sum(s, \at(o[i], L2)) ==
+      value_sum{L1}(q, k, v, type, first, d, scale, n, i));
+
+  // MERGE-4: a state has the sums of before, and those of a part; when both had keys, it has the
+  // larger maximum.
+  predicate sums_added{L1,L2}(struct cp_state before, struct cp_state after, double *o,
+                              struct cp_state part, double *part_o, integer d) =
+    state_weight(after) == state_weight(before) + state_weight(part) &&
+    (\forall integer i; 0 <= i < d ==> state_sum(after, \at(o[i], L2)) ==
+      state_sum(before, \at(o[i], L1)) + state_sum(part, \at(part_o[i], L2)));
+  predicate has_larger_maximum(struct cp_state before, struct cp_state after,
+                               struct cp_state part) =
+    !is_zero(before.n) && !is_zero(part.n) ==>
+      state_has_key(after) && after.m == \max(before.m, part.m);
+
+  // MERGE-5: d numbers at x are what they were; two states are the same.
+  predicate numbers_same{L1,L2}(double *x, integer d) =
+    \forall integer j; 0 <= j < d ==> \at(x[j], L1) == \at(x[j], L2);
+  predicate same_state{L}(struct cp_state a, double *a_o, struct cp_state b, double *b_o,
+                          integer d) =
+    a.m == b.m && a.n == b.n && (\forall integer i; 0 <= i < d ==> a_o[i] == b_o[i]);
 */
 
 #endif

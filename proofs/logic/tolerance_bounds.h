@@ -7,12 +7,13 @@
 /*@
   // From the scores: what all other numbers rest on.
   predicate references_ok(struct row_bounds b) =
-    0.0 <= b.largest_z && 0.0 <= b.slack && 0.0 <= b.h;
+    0.0 <= b.largest_z && 0.0 <= b.slack && 0.0 <= b.h && 0.0 <= b.rise && b.top <= b.high;
   predicate growth_ok(struct row_bounds b) =
-    references_ok(b) && 0.0 <= b.stretch && 0.0 <= b.growth_n && 0.0 <= b.growth_o;
+    references_ok(b) && 0.0 <= b.lack && 0.0 <= b.stretch && 0.0 <= b.growth_n && 0.0 <= b.growth_o;
   predicate bounds_ok(struct row_bounds b) =
     growth_ok(b) && 0.0 < b.weights && 0.0 <= b.shared && 0.0 <= b.lost_n && 0.0 <= b.tiny_o &&
-    0.0 <= b.lack;
+    b.weights <= b.most && b.least <= b.weights - product(b.weights, b.lack) &&
+    b.left <= b.least - b.shared - b.lost_n;
 
   // Scratch after compute_weights().
   predicate weighed{L}(double *scratch, integer n, integer j) =

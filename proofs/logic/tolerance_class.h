@@ -12,6 +12,7 @@
     requires logarithm: e(l) == x;
     assigns \nothing;
     ensures power: e(k * l) == power(x, k);
+    ensures rises: 0.0 <= l ==> 1.0 <= power(x, k);
   @/
   static void power_of(double l, double x, int k) {
       /@ assert zero: e_of_sum(0.0, 0.0) == e(0.0); @/
@@ -27,6 +28,7 @@
           /@ assert same: e_of_sum(l, i * l) == product(e(l), e(i * l)); @/
           /@ assert next: power(x, i + 1) == product(x, power(x, i)); @/
       }
+      /@ assert not_negative: 0.0 <= l ==> 0.0 <= product(k, l); @/
   }
 */
 

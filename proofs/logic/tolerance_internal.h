@@ -13,6 +13,15 @@
   predicate is_error{L}(double *scratch, integer n, integer j) = 0.0 <= scratch[n + j];
 */
 
+/*@
+  // What the bound rests on: the exponential rises, and products rise with their factors.
+  axiomatic Rising {
+    axiom e_rises: \forall real x, y; x <= y ==> e(x) <= e(y);
+    lemma product_rises: \forall real a, b, x, y; 0.0 <= a <= x ==> 0.0 <= b <= y ==>
+      0.0 <= product(a, b) <= product(x, y);
+  }
+*/
+
 /* Ghost code, for the proofs alone: what WP is told of e and of products. */
 /*@ ghost
   /@

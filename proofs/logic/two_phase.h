@@ -71,11 +71,10 @@
     query_value((void *)a.q, a.q_type, query_at(a, row, head), (void *)a.k, (void *)a.v,
       a.kv_type, key_row(a, c, chunk, head), a.head_dim, a.scale, n, i);
 
-  predicate chunk_sums{L}(struct cp_state s, double *o, struct cp_attention a, integer c,
-    integer row,
-                          integer head, integer chunk, integer n) =
+  predicate chunk_sums{L}(struct cp_state s, double *o, struct cp_attention a, struct cp_plan p,
+                          integer row, integer head, integer chunk, integer n) =
     \forall integer j; 0 <= j < a.head_dim ==>
-      state_sum(s, o[j]) == chunk_value(a, c, row, head, chunk, n, j);
+      state_sum(s, o[j]) == chunk_value(a, p.chunk_size, row, head, chunk, n, j);
 
   // TPP-6: the first n keys of a chunk may be read, in K and in V; those of the plan: of a shared
   // chunk its n_tokens, of an own chunk what its sequence has there. And Q, of n_rows query rows.
@@ -249,9 +248,12 @@
           part_sum(x, j) == shared_value(a, p, s, pos, row, head, n, j));
   }
 
-  // A query row of sequence s, and its position.
+  // A query row of sequence s, with a head, and its position.
   predicate row_of{L}(struct cp_attention a, integer s, integer row) =
     first_row(a.query_begin, s) <= row < first_row(a.query_begin, s + 1);
+  predicate query_of{L}(struct cp_attention a, struct cp_plan p, integer s, integer row,
+                        integer head) =
+    0 <= s < p.n_sequences && row_of(a, s, row) && 0 <= head < a.n_heads;
   axiomatic Position {
     logic integer position_of{L}(struct cp_attention a, struct cp_plan p, integer s, integer row)
       reads a.query_begin[s .. s + 1];
@@ -431,6 +433,13 @@
     rows_countable(a, first_row(a.query_begin, p.n_sequences)) &&
     keys_countable(a, p.chunk_size, p.capacity) &&
     queries_readable(a, first_row(a.query_begin, p.n_sequences)) && keys_readable(a, p);
+
+  // A query row and head, and the first n keys of a chunk, are ones that may be computed.
+  predicate chunk_ok(struct cp_attention a, struct cp_plan p, integer row, integer head,
+                     integer chunk, integer n) =
+    attention_heads(a) && 0 <= row && 0 <= head < a.n_heads && 0 <= chunk < p.capacity &&
+    0 <= n <= p.chunk_size <= CP_MAX_CHUNK_SIZE && rows_countable(a, row + 1) &&
+    keys_countable(a, p.chunk_size, p.capacity) && query_readable(a, row, head);
 */
 
 #endif

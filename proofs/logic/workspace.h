@@ -31,19 +31,22 @@
     w.part_o == w.q + a.head_dim && w.row_o == w.part_o + a.head_dim &&
     w.out == w.row_o + a.head_dim;
 
+  // What both phases work with: arguments that fit, and a workspace cut for them.
+  predicate phase_ready{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =
+    phases_ok(a, p) && workspace_ok(w, a.head_dim) && w.n_partials == n_partials(a, p);
+
   // The numbers o of the partial results lie one behind the other; those of `at` apart from the
   // others.
   predicate parts_inside(struct workspace w, integer d) =
     \forall integer i; 0 <= i < w.n_partials ==>
       0 <= row_at(i, d) && row_at(i, d) + d <= row_at(w.n_partials, d);
   predicate parts_apart(struct workspace w, integer d, integer at) =
+    0 <= row_at(at, d) && row_at(at, d) + d <= row_at(w.n_partials, d) &&
     \forall integer i; 0 <= i < w.n_partials ==> i != at ==>
       0 <= row_at(i, d) && row_at(i, d) + d <= row_at(w.n_partials, d) &&
       (row_at(i, d) + d <= row_at(at, d) || row_at(at, d) + d <= row_at(i, d));
 
-  // d numbers at x are what they were; so are the numbers o of all partial results, of all but one.
-  predicate numbers_same{L1,L2}(double *x, integer d) =
-    \forall integer j; 0 <= j < d ==> \at(x[j], L1) == \at(x[j], L2);
+  // The m and n, and the numbers o, of all partial results are what they were; of all but one.
   predicate states_same{L1,L2}(struct workspace w) =
     \forall integer i; 0 <= i < w.n_partials ==>
       \at(w.state[i].m, L1) == \at(w.state[i].m, L2) &&
@@ -70,6 +73,16 @@
     \forall integer i; 0 <= i < w.n_partials ==> i != at ==>
       part_at{L1}(w.state, w.o, d, i) == part_at{L2}(w.state, w.o, d, i);
 
+  // Why all but one are; and that one, before it is written.
+  predicate others_still{L1,L2}(struct workspace w, integer d, integer at) =
+    parts_apart(w, d, at) && states_same_but{L1,L2}(w, at) && o_same_but{L1,L2}(w, d, at) &&
+    sums_same_but{L1,L2}(w, d, at);
+  predicate part_o_same{L1,L2}(struct workspace w, integer d, integer at) =
+    \forall integer j; 0 <= j < d ==>
+      \at(w.o[row_at(at, d) + j], L1) == \at(w.o[row_at(at, d) + j], L2);
+  predicate part_same{L1,L2}(struct workspace w, integer d, integer at) =
+    part_at{L1}(w.state, w.o, d, at) == part_at{L2}(w.state, w.o, d, at);
+
   // The partial results of the query rows before `row` are there, one of a descriptor
   // (CP_BUFFERED), or descriptor i is merged into them (CP_MERGE_AT_ONCE).
   predicate kept_before_row{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
@@ -86,6 +99,24 @@
   logic part kept_part{L}(struct workspace w, struct cp_attention a, struct cp_plan p, integer i,
                           integer row, integer head) =
     part_at(w.state, w.o, a.head_dim, kept_place(a, p, i, row, head));
+*/
+
+/* A query row and head can be counted, and so can its elements. The ghost function is a lemma: its
+ * contract is the statement, its body the proof. */
+/*@ ghost
+  /@ requires place: 0 <= row && 0 <= head < n_heads && 1 <= d;
+     requires countable: row_at(row_at(row + 1, n_heads), d) <= 0x7FFFFFFFFFFFFFFF;
+     assigns \nothing;
+     ensures pair: 0 <= row_at(row, n_heads) && row_at(row, n_heads) + n_heads ==
+       row_at(row + 1, n_heads) <= 0x7FFFFFFFFFFFFFFF;
+     ensures product: row * n_heads == row_at(row, n_heads);
+     ensures elements: 0 <= row_at(row_at(row, n_heads) + head, d) &&
+       row_at(row_at(row, n_heads) + head, d) + d <= row_at(row_at(row + 1, n_heads), d); @/
+  void pair_is_countable(int row, int head, int n_heads, int d) {
+    /@ assert next: row_at(row, n_heads) + n_heads == row_at(row + 1, n_heads); @/
+    /@ assert positive: 0 <= row_at(row, n_heads); @/
+    /@ assert counts: row_at(row + 1, n_heads) <= row_at(row_at(row + 1, n_heads), d); @/
+  }
 */
 
 #endif

@@ -4,5 +4,6 @@
 
 #ifdef __FRAMAC__
 #include "proofs/logic/softmax_rescale.h"
+#include "proofs/logic/tolerance_internal.h"
 #include "proofs/logic/tree_append.h"
 #endif

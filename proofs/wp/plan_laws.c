@@ -20,9 +20,9 @@
   lemma same_shared: \forall struct cp_tree a, b, integer x;
     tree_same_paths(a, b) ==> (tree_shared(a, x) <==> tree_shared(b, x));
 
-  lemma same_row: \forall struct cp_plan p, struct cp_tree a, b, integer s;
+  lemma same_sequence: \forall struct cp_plan p, struct cp_tree a, b, integer s;
     tree_same_paths(a, b) ==> 0 <= s < a.n_sequences ==>
-    plan_row_of(p, a, s) ==> plan_row_of(p, b, s);
+    plan_sequence_of(p, a, s) ==> plan_sequence_of(p, b, s);
 
   lemma same_descriptor: \forall struct cp_plan p, struct cp_tree a, b, integer i;
     tree_same_paths(a, b) ==> tree_constant(a, b) ==>

@@ -116,6 +116,7 @@ class ByKernel(Who):
             "-o",
             place / "test",
             "-lcmocka",
+            "-lmpfi",
             "-lmpfr",
             "-lm",
         ]

@@ -100,6 +100,7 @@ class ByTest(Who):
                 place / "test",
                 "-lcmocka",
                 "-ljansson",
+                "-lmpfi",
                 "-lmpfr",
                 "-lm",
             ]

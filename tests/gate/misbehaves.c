@@ -153,6 +153,16 @@ static int allocate(void) {
     return 0;
 }
 
+/* Memory that no limit counts; a piece at a time, so that there is time to see it. */
+static void share(void) {
+    size_t bytes = (size_t)1 << 30, piece = (size_t)8 << 20;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (size_t i = 0; memory != MAP_FAILED && i < bytes; i += piece) {
+        memset(memory + i, 1, piece);
+        usleep(5000);
+    }
+}
+
 static void close_files(void) {
     for (int fd = 0; fd < 100; fd++) {
         close(fd);
@@ -300,6 +310,8 @@ static int misbehave(const struct cp_kernel_call *call, const char *word) {
         return overflow(0);
     } else if (strcmp(word, "allocate") == 0) {
         return allocate();
+    } else if (strcmp(word, "share") == 0) {
+        share();
     } else if (strcmp(word, "null") == 0) {
         *byte_at(8) = 1;
     } else if (strcmp(word, "wild") == 0) {

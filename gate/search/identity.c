@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/search/identity.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gate/search/result.h"
+
+static void declare(char line[256], const struct cp_kernel *k) {
+    const struct cp_kernel_class *a = &k->arithmetic;
+    (void)snprintf(line, 256, "%d %d %d %d %d, %d %d %d %d %d %d %d %d %d %a %d", k->q_type,
+                   k->kv_type, k->out_type, k->lse_type, k->memory, a->score, a->weights, a->values,
+                   a->partials, a->rounded_sum, a->divides, a->in_bits, a->truncates, a->flushes,
+                   a->exp_error, a->step);
+}
+
+int gate_identify(char identity[GATE_IDENTITY], const struct gate_options *o,
+                  const struct runner *runner) {
+    struct run_digests digests;
+    char declared[256], error[RUN_TEXT];
+    if (runner_digest(runner, &digests, error) != 0) {
+        fprintf(stderr, "chunkproof gate: --state %s: %s\n", o->state, error);
+        return -1;
+    }
+    declare(declared, runner_kernel(runner));
+    memset(identity, 0, GATE_IDENTITY);
+    (void)snprintf(
+        identity, GATE_IDENTITY,
+        "chunkproof %016llx, %zu\nkernel %016llx\ndeclaration %s\nlibraries %016llx\n"
+        "options tier %s, seed %llu, cases %lld, h %d, h_kv %d, d %d, c %d, group %d, b %d, "
+        "rows %d, keys %d, executor %d, seconds %a, memory %a\n",
+        digests.program, sizeof(struct gate_result), digests.kernel, declared, digests.libraries,
+        gate_tier_names[o->tier], o->seed, gate_cases(o), o->shape.n_heads, o->shape.n_kv_heads,
+        o->shape.head_dim, o->shape.chunk_size, o->shape.group, o->shape.sequences, o->shape.rows,
+        o->shape.keys, runner_is_simulated(runner), o->seconds, o->memory);
+    return 0;
+}
+
+void gate_identity_differs(const char *one, const char *other, char word[GATE_IDENTITY]) {
+    while (*one != '\0') {
+        size_t length = strcspn(one, "\n");
+        if (strcspn(other, "\n") != length || strncmp(one, other, length) != 0) {
+            break;
+        }
+        one += length + (one[length] == '\n');
+        other += length + (other[length] == '\n');
+    }
+    (void)snprintf(word, GATE_IDENTITY, "%.*s", (int)strcspn(one, " \n"), one);
+}

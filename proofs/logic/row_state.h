@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For ref/row_state.c: what a state has so far; and, as ghost code, that the chunks of a query row
+ * may be read and add to its sums, and what chunk first has left for it. Each ghost function is a
+ * lemma: its contract is the statement, its body the proof. Provers alone read this file. */
+#ifndef CHUNKPROOF_LOGIC_ROW_STATE_H
+#define CHUNKPROOF_LOGIC_ROW_STATE_H
+
+#include "proofs/logic/workspace_rows.h"
+
+/*@
+  // TPP-2: the state of a query row and head has the chunks of the first n descriptors that serve
+  // it; has, besides what it had before, those of its own before the k-th of its path.
+  predicate shared_sums{L}(struct cp_attention a, struct cp_plan p, integer s, integer row,
+                           integer head, integer n, struct cp_state state, double *o) =
+    state_ok(state, o, a.head_dim) &&
+    state_weight(state) == shared_weight(a, p, s, position_of(a, p, s, row), row, head, n) &&
+    \forall integer j; 0 <= j < a.head_dim ==> state_sum(state, o[j]) ==
+      shared_value(a, p, s, position_of(a, p, s, row), row, head, n, j);
+  predicate own_sums{L1,L2}(struct cp_attention a, struct cp_plan p, integer s, integer row,
+                            integer head, integer k, struct cp_state before,
+                            struct cp_state state, double *o) =
+    state_ok{L2}(state, o, a.head_dim) &&
+    state_weight(state) == state_weight(before) +
+      own_weight(a, p, s, position_of{L2}(a, p, s, row), row, head, k) &&
+    \forall integer j; 0 <= j < a.head_dim ==>
+      state_sum(state, \at(o[j], L2)) == state_sum(before, \at(o[j], L1)) +
+        own_value(a, p, s, position_of{L2}(a, p, s, row), row, head, k, j);
+
+  // CP_BUFFERED: the partial result of descriptor i for a query row and head is what it was.
+  predicate kept_part_same{L1,L2}(struct workspace w, struct cp_attention a, struct cp_plan p,
+                                  integer i, integer row, integer head) =
+    kept_part{L1}(w, a, p, i, row, head) == kept_part{L2}(w, a, p, i, row, head);
+*/
+
+/* The keys before a chunk of a path can be counted (PLAN-7). */
+/*@ ghost
+  /@ requires valid: \valid_read(plan);
+     requires plan: plan_sizes(*plan) && plan_path(*plan, s);
+     requires chunk: 0 <= k < plan->sequence[s].n_chunks;
+     assigns \nothing;
+     ensures position: 0 <= k * plan->chunk_size <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
+     ensures key: k * plan->chunk_size == key_at(k, plan->chunk_size);
+     ensures chunk: 0 <= plan->sequence[s].chunk[k] < plan->capacity; @/
+  void own_position(const struct cp_plan *plan, int s, int k) {
+    /@ assert chunk: plan->sequence[s].chunk[k] == plan_chunk(*plan, s, k); @/
+  }
+*/
+
+/* So can the keys that a query row sees, and the elements of Q before the row after it. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires phases: phases_ok(*attention, *plan);
+     requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row);
+     assigns \nothing;
+     ensures row: 0 <= row;
+     ensures path: plan_path(*plan, s) && plan_length(*plan, s);
+     ensures tokens: 0 <= plan->sequence[s].n_tokens <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
+     ensures countable: rows_countable(*attention, row + 1); @/
+  void row_is_countable(const struct cp_attention *attention, const struct cp_plan *plan, int s,
+                        int row) {
+    path_is_countable(plan, s);
+    row_is_inside(attention, plan, s, row, 0);
+  }
+*/
+
+/* The keys that a query row sees of the k-th chunk of its own may be read, and TPP-2 adds their
+ * sums to those of the chunks before it. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires phases: phases_ok(*attention, *plan);
+     requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
+       0 <= head < attention->n_heads;
+     requires chunk: plan->sequence[s].n_shared <= k < plan->sequence[s].n_chunks;
+     requires keys: n_keys == keys_seen_in(position_of(*attention, *plan, s, row),
+       key_at(k, plan->chunk_size), plan->chunk_size);
+     assigns \nothing;
+     ensures chunk: chunk_ok(*attention, *plan, row, head, plan->sequence[s].chunk[k], n_keys);
+     ensures tpp_6:
+       chunk_readable(*attention, plan->chunk_size, plan->sequence[s].chunk[k], head, n_keys);
+     ensures weight:
+       own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k + 1) ==
+       own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k) +
+       chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys);
+     ensures value: \forall integer j;
+       own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k + 1,
+         j) ==
+       own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k, j) +
+       chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys,
+         j); @/
+  void own_may_be_read(const struct cp_attention *attention, const struct cp_plan *plan, int s,
+                       int row, int k, int head, int n_keys) {
+    /@ assert path: plan_path(*plan, s) && plan_length(*plan, s); @/
+    row_is_inside(attention, plan, s, row, head);
+    /@ assert chunk: plan->sequence[s].chunk[k] == plan_chunk(*plan, s, k); @/
+    /@ assert before: key_at(k, plan->chunk_size) < plan->sequence[s].n_tokens; @/
+    /@ assert end: key_at(k, plan->chunk_size) + n_keys <= plan->sequence[s].n_tokens; @/
+    /@ assert weight: own_chunk_weight(*attention, *plan, s, k,
+         position_of(*attention, *plan, s, row), row, head) ==
+         chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k],
+         n_keys); @/
+    /@ assert value: \forall integer j; own_chunk_value(*attention, *plan, s, k,
+         position_of(*attention, *plan, s, row), row, head, j) ==
+         chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys,
+         j); @/
+  }
+*/
+
+/* What the first phase has left for a query row and head of sequence s: one partial result of all
+ * shared chunks (CP_MERGE_AT_ONCE), ... */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+     requires phases: phases_ok(*attention, *plan);
+     requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
+       0 <= head < attention->n_heads;
+     requires partials: w->n_partials == n_partials(*attention, *plan);
+     requires variant: attention->variant == CP_MERGE_AT_ONCE;
+     requires merged: merged_to(w->state, w->o, *attention, *plan, plan->n_shared);
+     assigns \nothing;
+     ensures inside: row_at(row, attention->n_heads) + attention->n_heads <= w->n_partials;
+     ensures part: its_part_is_shared(*w, *attention, *plan, s, row, head, plan->n_shared); @/
+  void merged_is_kept(const struct cp_attention *attention, const struct cp_plan *plan,
+                      const struct workspace *w, int s, int row, int head) {
+    row_is_inside(attention, plan, s, row, head);
+    /@ assert its_part: kept_shared(part_at(w->state, w->o, attention->head_dim,
+           row_at(row, attention->n_heads) + head), *attention, *plan, s,
+         position_of(*attention, *plan, s, row), row, plan->n_shared,
+         row_at(row, attention->n_heads) + head); @/
+  }
+*/
+
+/* ... or one of each descriptor that serves s (CP_BUFFERED). */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
+     requires phases: phases_ok(*attention, *plan);
+     requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
+       0 <= head < attention->n_heads;
+     requires partials: w->n_partials == n_partials(*attention, *plan);
+     requires variant: attention->variant != CP_MERGE_AT_ONCE;
+     requires kept: kept_before(w->state, w->o, *attention, *plan, n_partials(*attention, *plan));
+     assigns \nothing;
+     ensures inside: \forall integer i; 0 <= i < plan->n_shared ==> plan_serves(*plan, i, s) ==>
+       0 <= kept_place(*attention, *plan, i, row, head) < w->n_partials;
+     ensures part: \forall integer i; 0 <= i < plan->n_shared ==> plan_serves(*plan, i, s) ==>
+       its_part_is_chunk(*w, *attention, *plan, i, s, row, head); @/
+  void chunks_are_kept(const struct cp_attention *attention, const struct cp_plan *plan,
+                       const struct workspace *w, int s, int row, int head) {
+    part_rows_rise(attention, plan);
+    /@ loop invariant n: 0 <= n <= plan->n_shared;
+       loop invariant inside: \forall integer i; 0 <= i < n ==> plan_serves(*plan, i, s) ==>
+         0 <= kept_place(*attention, *plan, i, row, head) < w->n_partials;
+       loop invariant part: \forall integer i; 0 <= i < n ==> plan_serves(*plan, i, s) ==>
+         its_part_is_chunk(*w, *attention, *plan, i, s, row, head);
+       loop assigns n;
+       loop variant plan->n_shared - n; @/
+    for (int n = 0; n < plan->n_shared; n++) {
+      /@ assert descriptor: plan_descriptor(*plan, n); @/
+      /@ assert begins: plan_serves(*plan, n, s) ==>
+           first_row(attention->query_begin, plan->shared[n].begin) <=
+             first_row(attention->query_begin, s); @/
+      /@ assert ends: plan_serves(*plan, n, s) ==> first_row(attention->query_begin, s + 1) <=
+           first_row(attention->query_begin, plan->shared[n].end); @/
+      /@ assert rows: plan_serves(*plan, n, s) ==> 0 <= row + rows_before(*attention, *plan, n) &&
+           row + rows_before(*attention, *plan, n) + 1 <=
+             part_row(attention->query_begin, *plan, plan->n_shared); @/
+      /@ assert inside: plan_serves(*plan, n, s) ==>
+           0 <= place(row, rows_before(*attention, *plan, n), attention->n_heads) &&
+           place(row, rows_before(*attention, *plan, n), attention->n_heads) + attention->n_heads <=
+             w->n_partials; @/
+      /@ assert its_part: plan_serves(*plan, n, s) ==>
+           kept_chunk(kept_part(*w, *attention, *plan, n, row, head), *attention, *plan, n,
+             position_of(*attention, *plan, s, row), row, rows_before(*attention, *plan, n),
+             kept_place(*attention, *plan, n, row, head)); @/
+    }
+  }
+*/
+
+/* TPP-1, TPP-2: a descriptor adds its chunk to the sums of those whom it serves, and nothing to
+ * others. */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires descriptor: 0 <= i;
+     assigns \nothing;
+     ensures yes: plan_serves(*plan, i, s) ==>
+       shared_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i +
+         1) ==
+       shared_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i) +
+       shared_chunk_weight(*attention, *plan, i, position_of(*attention, *plan, s, row), row, head);
+     ensures yes_sum: \forall integer j; plan_serves(*plan, i, s) ==>
+       shared_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head,
+         i + 1, j) ==
+       shared_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i, j) +
+       shared_chunk_value(*attention, *plan, i, position_of(*attention, *plan, s, row), row, head,
+         j);
+     ensures no: !plan_serves(*plan, i, s) ==>
+       shared_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i +
+         1) ==
+       shared_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i);
+     ensures no_sum: \forall integer j; !plan_serves(*plan, i, s) ==>
+       shared_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head,
+         i + 1, j) ==
+       shared_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i,
+         j); @/
+  void shared_sums_next(const struct cp_attention *attention, const struct cp_plan *plan, int s,
+                        int row, int head, int i) {}
+*/
+
+#endif

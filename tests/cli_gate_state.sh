@@ -1,0 +1,152 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `chunkproof gate --state FILE`: what a run goes on from, and what it does not.
+#   tests/cli_gate_state.sh [COMMAND]
+set -u
+. "$(dirname "$0")/cli.bash" gate "${1:-}"
+kernels=$(dirname "$chunkproof")/tests
+right=tests/example/paged_kernel.c
+state=$work/state
+
+# gate STATUS ARGUMENT...: a short run with that state.
+gate() {
+    local wanted=$1
+    shift
+    status "$wanted" --cases 48 --state "$state" "$@"
+}
+
+# anew WHAT: the last run started anew, because that is not the same, and kept the old file.
+anew() {
+    says "(not the same $1), so this run starts anew; the old file is now $state.old" &&
+        [ -s "$state.old" ] && rm "$state.old"
+}
+
+# Nothing was started anew.
+goes_on() {
+    [ ! -s "$work/err" ] || { cat "$work/err"; return 1; }
+}
+
+# A kernel whose rescaling is in a header: right, then wrong, in the header alone.
+header() {
+    rm -f "$state"
+    printf '#define RESCALE expf(m - largest)\n' >"$work/rescale.h"
+    sed 's/expf(m - largest)/RESCALE/; s/^#include <math.h>/&\n#include "rescale.h"/' "$right" \
+        >"$work/with_header.c"
+    gate 0 --kernel "$work/with_header.c" && gate 0 --kernel "$work/with_header.c" && goes_on ||
+        return 1
+    printf '#define RESCALE 1.0F\n' >"$work/rescale.h"
+    gate 1 --kernel "$work/with_header.c" && anew kernel
+}
+
+flags() {
+    rm -f "$state"
+    sed 's/expf(m - largest)/RESCALE/' "$right" >"$work/with_flags.c"
+    CFLAGS="-O2 -DRESCALE=expf(m-largest)" gate 0 --kernel "$work/with_flags.c" || return 1
+    CFLAGS="-O2 -DRESCALE=1.0F" gate 1 --kernel "$work/with_flags.c" && anew kernel
+}
+
+# library EXPRESSION: what the kernel below is linked with.
+library() {
+    printf '#include <math.h>\nfloat rescale_by(float x);\n' >"$work/rescale.c"
+    printf 'float rescale_by(float x) { return %s; }\n' "$1" >>"$work/rescale.c"
+    "${CC:-cc}" -shared -fPIC -o "$work/librescale.so.new" "$work/rescale.c" -lm &&
+        mv "$work/librescale.so.new" "$work/librescale.so"
+}
+
+linked() {
+    rm -f "$state"
+    sed 's/expf(m - largest)/rescale_by(m - largest)/
+        1i float rescale_by(float x);' "$right" >"$work/with_library.c"
+    local flags="-O2 -L$work -Wl,--no-as-needed -lrescale -Wl,-rpath,$work"
+    library "expf(x)" && CFLAGS=$flags gate 0 --kernel "$work/with_library.c" &&
+        library "1.0F" && CFLAGS=$flags gate 1 --kernel "$work/with_library.c" && anew libraries
+}
+
+another_build() {
+    rm -f "$state"
+    mkdir -p "$work/other"
+    cp "$chunkproof" "$work/other/chunkproof"
+    echo >>"$work/other/chunkproof"
+    gate 0 --kernel "$kernels/gate/reversed.so" || return 1
+    chunkproof=$work/other/chunkproof gate 0 --kernel "$kernels/gate/reversed.so" &&
+        anew chunkproof
+}
+
+other_options() {
+    rm -f "$state"
+    gate 0 --kernel "$kernels/gate/reversed.so" &&
+        gate 0 --kernel "$kernels/gate/reversed.so" --seed 2 && anew options &&
+        gate 0 --kernel "$kernels/gate/reversed.so" --seed 2 --memory 0.001 && anew options
+}
+
+# The same source in CUDA gives the same object, so that a run goes on.
+cuda() {
+    rm -f "$state"
+    local one=(--kernel tests/example/paged_kernel.cu --on executor --shape d=16)
+    status 0 "${one[@]}" --cases 3 --state "$state" &&
+        status 0 "${one[@]}" --cases 3 --state "$state" && goes_on
+}
+
+# What is no file of --state stays what it is.
+foreign() {
+    echo something >"$work/text"
+    status 2 --kernel "$kernels/gate/reversed.so" --state "$work/text" &&
+        says "it is not a file of --state" && grep -q something "$work/text" &&
+        status 2 --kernel "$kernels/gate/reversed.so" --state "$work" &&
+        says "--state $work: Is a directory" || return 1
+    mkfifo "$work/fifo"
+    status 2 --kernel "$kernels/gate/reversed.so" --state "$work/fifo" &&
+        says "it is not a regular file"
+}
+
+# Damage anywhere is seen, and the file is left for its owner: cut, longer, and some bytes changed.
+damaged() {
+    rm -f "$state"
+    gate 0 --kernel "$kernels/gate/reversed.so" || return 1
+    local size name
+    size=$(stat -c %s "$state")
+    cp "$state" "$work/whole"
+    head -c 600 "$work/whole" >"$work/damaged.1"
+    head -c $((size - 1)) "$work/whole" >"$work/damaged.2"
+    cat "$work/whole" <(echo) >"$work/damaged.3"
+    for at in 40 500 1100 $((size / 2)) $((size - 1)); do
+        python3 - "$work/whole" "$work/damaged.$at" "$at" <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[int(sys.argv[3])] ^= 0x80
+open(sys.argv[2], "wb").write(data)
+END
+    done
+    for name in "$work"/damaged.*; do
+        cp "$name" "$state"
+        gate 2 --kernel "$kernels/gate/reversed.so" && says "$state: it is damaged" &&
+            says "remove it, and the same command starts anew" && cmp "$name" "$state" || return 1
+    done
+    rm "$state"
+    gate 0 --kernel "$kernels/gate/reversed.so" && goes_on
+}
+
+# One gate has the file at a time.
+locked() {
+    rm -f "$state"
+    "$chunkproof" gate --kernel "$kernels/gate/reversed.so" --tier deep --state "$state" \
+        >/dev/null 2>&1 &
+    local process=$!
+    sleep 1
+    gate 2 --kernel "$kernels/gate/reversed.so" && says "$state: another gate is using it"
+    local result=$?
+    kill -INT $process
+    wait $process
+    [ $result = 0 ] && [ ! -e "$state.new" ]
+}
+
+ok "a header that changes is seen" header
+ok "CFLAGS that change are seen" flags
+ok "a library that changes is seen" linked
+ok "another build of chunkproof starts anew" another_build
+ok "other options start anew" other_options
+ok "the same source in CUDA goes on" cuda
+ok "what is no state stays" foreign
+ok "damage is seen" damaged
+ok "one gate at a time" locked
+exit $failed

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes of a file of --state (gate/search/state.h): what was written is read, and nothing that
+ * was damaged. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gate/search/sane.h"
+#include "gate/search/state.h"
+
+#define BLOCKS   2
+#define CASES    96
+#define CHECKSUM 40 /* where it is in the file, and */
+#define BODY     48 /* what it is of */
+
+/* Changes are tried at each so many bytes. */
+#define STEP 23
+
+/* 3 cases, of which one is wrong. */
+static void make(struct gate_state *s) {
+    struct gate_found wrong = {.index = 2, .work = 64, .finding = gate_no_finding};
+    memset(s, 0, sizeof *s);
+    s->locked = -1;
+    s->blocks = BLOCKS;
+    s->cases = CASES;
+    s->done = calloc(BLOCKS, 1);
+    assert_non_null(s->done);
+    s->done[1] = 1;
+    (void)snprintf(s->identity, sizeof s->identity, "chunkproof 1\nkernel 2\noptions 3\n");
+    gate_recipe_make(&wrong.recipe, 1, 2, 0, GATE_SMALL_WORK, NULL);
+    wrong.finding.verdict = GATE_WRONG;
+    (void)snprintf(wrong.finding.text, sizeof wrong.finding.text, "a number is wrong");
+    struct gate_result *r = &s->result;
+    struct gate_tally *tally = &r->tally[GATE_SELECT];
+    r->cases = tally->cases = 3;
+    r->runs = 7;
+    r->verdicts[GATE_RIGHT] = tally->verdicts[GATE_RIGHT] = 2;
+    r->verdicts[GATE_WRONG] = tally->verdicts[GATE_WRONG] = 1;
+    r->found[GATE_WRONG] = tally->smallest = wrong;
+    tally->compared = 100;
+    tally->largest = 7.5;
+    tally->spread[3][GATE_RATIO_ONE] = 3;
+    r->n_covered = 1;
+    r->covered[0] = (struct gate_covered){64, 3, 100};
+    r->seconds = 1.5;
+}
+
+static void make_empty(struct gate_state *s) {
+    make(s);
+    memset(&s->result, 0, sizeof s->result);
+    s->done[1] = 0;
+}
+
+static void written_is_read(void **state) {
+    struct gate_state s, back;
+    char why[GATE_IDENTITY];
+    size_t n;
+    (void)state;
+    make(&s);
+    make_empty(&back);
+    unsigned char *bytes = gate_state_write(&s, &n);
+    assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_READ);
+    assert_memory_equal(&back.result, &s.result, sizeof s.result);
+    assert_memory_equal(back.done, s.done, BLOCKS);
+    (void)snprintf(back.identity, sizeof back.identity, "chunkproof 1\nkernel 4\noptions 3\n");
+    assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_OTHER);
+    assert_string_equal(why, "kernel");
+    memcpy(bytes, "chunkproof gate state 1", 23);
+    assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_OTHER);
+    assert_string_equal(why, "chunkproof");
+    free(bytes);
+    gate_state_free(&s);
+    gate_state_free(&back);
+}
+
+/* A read that does not succeed changes nothing. */
+static void expect_none(struct gate_state *s, const struct gate_state *empty,
+                        const unsigned char *bytes, size_t n) {
+    char why[GATE_IDENTITY];
+    if (gate_state_read(s, bytes, n, why) == GATE_STATE_READ) {
+        fail_msg("a damaged file is read");
+    }
+    assert_memory_equal(&s->result, &empty->result, sizeof s->result);
+    assert_memory_equal(s->done, empty->done, BLOCKS);
+}
+
+static void a_changed_bit_is_seen(void **state) {
+    struct gate_state s, back, empty;
+    size_t n;
+    (void)state;
+    make(&s);
+    make_empty(&back);
+    make_empty(&empty);
+    unsigned char *bytes = gate_state_write(&s, &n);
+    for (size_t at = 0; at < n; at += at < BODY + sizeof s.identity ? 1 : STEP) {
+        if (at >= sizeof "chunkproof gate state 2" && at < 32) { /* nothing is there */
+            continue;
+        }
+        bytes[at] ^= (unsigned char)(1 << at % 8);
+        expect_none(&back, &empty, bytes, n);
+        bytes[at] ^= (unsigned char)(1 << at % 8);
+    }
+    free(bytes);
+    gate_state_free(&s);
+    gate_state_free(&back);
+    gate_state_free(&empty);
+}
+
+static void a_cut_file_is_seen(void **state) {
+    struct gate_state s, back, empty;
+    size_t n;
+    (void)state;
+    make(&s);
+    make_empty(&back);
+    make_empty(&empty);
+    unsigned char *bytes = gate_state_write(&s, &n);
+    for (size_t size = 0; size < n; size += size < 2000 ? 1 : 997) {
+        unsigned char *part = malloc(size + 1); /* of its own, so that reading on is seen */
+        assert_non_null(part);
+        memcpy(part, bytes, size);
+        expect_none(&back, &empty, part, size);
+        free(part);
+    }
+    free(bytes);
+    gate_state_free(&s);
+    gate_state_free(&back);
+    gate_state_free(&empty);
+}
+
+/* The sum as the file has it, worked out here once more. */
+static void repair(unsigned char *bytes, size_t n) {
+    uint64_t sum = n - BODY;
+    for (size_t i = BODY; i < n; i += sizeof sum) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + i, n - i < sizeof word ? n - i : sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        sum ^= sum >> 32;
+    }
+    memcpy(bytes + CHECKSUM, &sum, sizeof sum);
+}
+
+/* What a report prints of it. */
+static void check_read(const struct gate_state *s) {
+    const struct gate_result *r = &s->result;
+    long long wrong = r->cases - r->verdicts[GATE_RIGHT];
+    assert_true(r->cases >= 0 && r->cases <= 2 * CASES && wrong >= 0 && wrong <= r->cases);
+    assert_true(r->n_covered >= 0 && r->n_covered <= GATE_HEAD_DIMS);
+    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
+        const struct gate_found *found = &r->found[i];
+        if (r->verdicts[i] > 0) {
+            char line[GATE_LINE];
+            assert_int_equal(found->finding.verdict, i);
+            assert_in_range(found->recipe.values, 0, GATE_VALUES - 1);
+            assert_true(strlen(found->finding.text) < sizeof found->finding.text);
+            gate_recipe_print(&found->recipe, line);
+        }
+    }
+}
+
+/* Numbers that are out of their ranges, under a right sum: what is read is still possible. */
+static void no_impossible_number_is_read(void **state) {
+    static const int extremes[] = {INT_MIN, -1, INT_MAX, -240};
+    struct gate_state s, back;
+    char why[GATE_IDENTITY];
+    size_t n, from = BODY + sizeof s.identity;
+    int refused = 0;
+    (void)state;
+    make(&s);
+    make_empty(&back);
+    unsigned char *bytes = gate_state_write(&s, &n);
+    for (size_t at = from; at + sizeof(int) <= n; at += 7 * sizeof(int)) {
+        int was;
+        memcpy(&was, bytes + at, sizeof was);
+        memcpy(bytes + at, &extremes[at / 28 % 4], sizeof was);
+        repair(bytes, n);
+        if (gate_state_read(&back, bytes, n, why) == GATE_STATE_READ) {
+            check_read(&back);
+        } else {
+            refused++;
+        }
+        memcpy(bytes + at, &was, sizeof was);
+    }
+    assert_true(refused > 100);
+    long long cases = -240;
+    memcpy(bytes + from + offsetof(struct gate_result, cases), &cases, sizeof cases);
+    repair(bytes, n);
+    assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_DAMAGED);
+    free(bytes);
+    gate_state_free(&s);
+    gate_state_free(&back);
+}
+
+/* What each check of sane.c is for. */
+static void each_count_adds_up(void **state) {
+    struct gate_state s;
+    (void)state;
+#define INSANE(CHANGE)                                                                             \
+    make(&s);                                                                                      \
+    assert_true(gate_result_is_sane(&s.result, CASES));                                            \
+    (CHANGE);                                                                                      \
+    assert_false(gate_result_is_sane(&s.result, CASES));                                           \
+    gate_state_free(&s)
+    INSANE(s.result.cases = 4);
+    INSANE(s.result.refused = -1);
+    INSANE(s.result.verdicts[GATE_WRONG] = 0);
+    INSANE(s.result.tally[GATE_SELECT].verdicts[GATE_RIGHT] = 3);
+    INSANE(s.result.tally[GATE_COUNT].cases = 1);
+    INSANE(s.result.tally[GATE_SELECT].spread[0][0] = 1);
+    INSANE(s.result.tally[GATE_SELECT].largest = -1.0);
+    INSANE(s.result.found[GATE_WRONG].finding.verdict = GATE_RIGHT);
+    INSANE(s.result.found[GATE_WRONG].finding.verdict = GATE_VERDICTS);
+    INSANE(s.result.found[GATE_WRONG].finding.verdict = GATE_HANGS);
+    INSANE((s.result.verdicts[GATE_RIGHT] = s.result.tally[GATE_SELECT].verdicts[GATE_RIGHT] = -1,
+            s.result.verdicts[GATE_WRONG] = s.result.tally[GATE_SELECT].verdicts[GATE_WRONG] = 4));
+    INSANE(s.result.found[GATE_WRONG].recipe.n_ops = GATE_MOST_OPS + 1);
+    INSANE(s.result.found[GATE_WRONG].recipe.op[0].kind = GATE_OPS);
+    INSANE(s.result.found[GATE_WRONG].index = CASES);
+    INSANE(s.result.found[GATE_WRONG].file[0] = 'x');
+    INSANE(s.result.n_covered = GATE_HEAD_DIMS + 1);
+    INSANE(s.result.covered[0].cases = 4);
+    INSANE(s.result.needed = 1U << 31);
+    INSANE(s.result.unjudged = 4);
+    INSANE(memset(s.result.refusal, 'x', sizeof s.result.refusal));
+#undef INSANE
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(written_is_read),    cmocka_unit_test(a_changed_bit_is_seen),
+        cmocka_unit_test(a_cut_file_is_seen), cmocka_unit_test(no_impossible_number_is_read),
+        cmocka_unit_test(each_count_adds_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
