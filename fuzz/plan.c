@@ -26,11 +26,11 @@ static struct cp_plan *new_plan(void) {
 }
 
 static void copy(struct cp_plan *to, const struct cp_plan *from) {
-    size_t rows = (size_t)from->n_sequences * sizeof *from->row;
+    size_t rows = (size_t)from->n_sequences * sizeof *from->sequence;
     to->n_sequences = from->n_sequences;
     to->n_shared = from->n_shared;
     memcpy(to->shared, from->shared, (size_t)from->n_shared * sizeof *from->shared);
-    memcpy(to->row, from->row, rows);
+    memcpy(to->sequence, from->sequence, rows);
 }
 
 /* Are the plans the same, except for lengths and stamp? With `lengths`, these too. */

@@ -30,6 +30,11 @@ struct problem {
     double q[MOST_DIM], k[MOST_KEYS * MOST_DIM], v[MOST_KEYS * MOST_DIM];
 };
 
+/* Where the numbers of key j begin. */
+static ptrdiff_t place(const struct problem *p, int j) {
+    return (ptrdiff_t)j * p->d;
+}
+
 static const char *const claim_names[] = {"holds", "too small", "too large", "unfounded",
                                           "without need"};
 
@@ -55,7 +60,7 @@ static void print_class(const struct problem *p) {
                 p->counts.depth_o, p->counts.stores, p->counts.changes, p->counts.operations_n,
                 p->counts.operations_o, p->n, p->d, p->scale);
     for (int j = 0; j < p->n && j < 6; j++) {
-        print_error("  key %d: k %a v %a\n", j, p->k[j * p->d], p->v[j * p->d]);
+        print_error("  key %d: k %a v %a\n", j, p->k[place(p, j)], p->v[place(p, j)]);
     }
 }
 
@@ -246,14 +251,14 @@ static void every_class_on_every_row(void **state) {
 static void use_up_by_kappa(struct problem *p, double part) {
     double largest = -INFINITY, weights = 0.0;
     for (int j = 0; j < p->n; j++) {
-        p->k[j * p->d] = fmod(p->k[j * p->d], 4.0);
-        largest = fmax(largest, p->scale * p->q[0] * p->k[j * p->d]);
+        p->k[place(p, j)] = fmod(p->k[place(p, j)], 4.0);
+        largest = fmax(largest, p->scale * p->q[0] * p->k[place(p, j)]);
         for (int x = 1; x < p->d; x++) {
-            p->k[j * p->d + x] = 0.0;
+            p->k[place(p, j) + x] = 0.0;
         }
     }
     for (int j = 0; j < p->n; j++) {
-        weights += exp(p->scale * p->q[0] * p->k[j * p->d] - largest);
+        weights += exp(p->scale * p->q[0] * p->k[place(p, j)] - largest);
     }
     no_errors(p);
     p->arithmetic.kappa = part * weights / p->n;
@@ -295,14 +300,14 @@ static void sums_round_one_way(void **state) {
         p.q[0] = 1.0;
         p.q[1] = 0.0;
         for (int j = 0; j < p.n; j++) {
-            p.k[2 * j] = j == 0 ? 0.0 : log(0x1p-53 * (0.9 + 0.0005 * i));
-            p.k[2 * j + 1] = 0.0;
-            p.v[2 * j] = j == 0 ? 1.0 : 1.15;
-            p.v[2 * j + 1] = j == 0 ? -1.0 : 1.15;
+            p.k[place(&p, j)] = j == 0 ? 0.0 : log(0x1p-53 * (0.9 + 0.0005 * i));
+            p.k[place(&p, j) + 1] = 0.0;
+            p.v[place(&p, j)] = j == 0 ? 1.0 : 1.15;
+            p.v[place(&p, j) + 1] = j == 0 ? -1.0 : 1.15;
         }
         try_row(&p, "one way", i, &tally);
         for (int j = 1; j < p.n; j++) { /* now the sum of weights doubles each, ... */
-            p.k[2 * j] = log(0x1p-53 * (1.1 + 0.0005 * i));
+            p.k[place(&p, j)] = log(0x1p-53 * (1.1 + 0.0005 * i));
         }
         p.arithmetic.kappa = (1.0 - 0x1p-40) / p.n; /* ... and little of it is left */
         try_row(&p, "one way, little left", i, &tally);
