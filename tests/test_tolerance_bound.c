@@ -232,6 +232,25 @@ static void each_field_alone(void **state) {
     assert_true(tally.finite > tally.rows);
 }
 
+/* What an exponential loses is rounded to P, too, and multiplied by what changes lose. */
+static void fields_that_multiply(void **state) {
+    static struct problem p;
+    struct tally tally = {{0}, 0, 0};
+    unsigned long long random = 5;
+    (void)state;
+    for (int i = 0; i < 64; i++) {
+        make_row(&p, &random);
+        no_errors(&p);
+        p.n = p.n < 6 ? p.n : 6;
+        p.counts = cp_counts_of_chunks(4, 1 + i % 3);
+        p.arithmetic.kappa = ldexp(1.0, -4 - i % 8);
+        p.arithmetic.weights.unit = ldexp(1.0, -2 - i / 8);
+        p.arithmetic.rounded_sum = i / 4 % 2;
+        try_row(&p, "two fields", i, &tally);
+    }
+    assert_true(tally.finite > tally.rows);
+}
+
 static void every_class_on_every_row(void **state) {
     static struct problem p;
     unsigned long long random = (unsigned long long)setting("CHUNKPROOF_SEED", 1);
@@ -450,11 +469,17 @@ static void judge_sees_what_is_wrong(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(judge_sees_what_is_wrong), cmocka_unit_test(each_field_alone),
-        cmocka_unit_test(far_references),           cmocka_unit_test(many_changes),
-        cmocka_unit_test(little_is_left),           cmocka_unit_test(sums_round_one_way),
-        cmocka_unit_test(errors_round_one_way),     cmocka_unit_test(faint_weights),
-        cmocka_unit_test(values_side_by_side),      cmocka_unit_test(every_class_on_every_row),
+        cmocka_unit_test(judge_sees_what_is_wrong),
+        cmocka_unit_test(each_field_alone),
+        cmocka_unit_test(fields_that_multiply),
+        cmocka_unit_test(far_references),
+        cmocka_unit_test(many_changes),
+        cmocka_unit_test(little_is_left),
+        cmocka_unit_test(sums_round_one_way),
+        cmocka_unit_test(errors_round_one_way),
+        cmocka_unit_test(faint_weights),
+        cmocka_unit_test(values_side_by_side),
+        cmocka_unit_test(every_class_on_every_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
