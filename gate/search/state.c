@@ -95,6 +95,9 @@ enum gate_state_read gate_state_read(struct gate_state *s, const unsigned char *
     if (n < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC - 1) != 0) {
         return GATE_STATE_FOREIGN;
     }
+    if (n < sizeof FORMAT) {
+        return GATE_STATE_DAMAGED;
+    }
     if (memcmp(bytes, FORMAT, sizeof FORMAT) != 0) {
         (void)snprintf(why, GATE_IDENTITY, "chunkproof");
         return GATE_STATE_OTHER;
