@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* clock_gettime */
-
-#include <stdint.h>
-#include <time.h>
-
 #include "chunkproof/memory.h"
 #include "chunkproof/opt_tree.h"
 #include "chunkproof/status.h"
@@ -17,15 +12,6 @@ int cp_opt_sizes_are_valid(const struct cp_opt_sizes *sizes) {
            sizes->max_sequences <= CP_OPT_MOST && 1 <= sizes->chunk_size && 1 <= sizes->max_depth &&
            (long long)sizes->chunk_size * sizes->max_depth <= CP_OPT_MOST_TOKENS &&
            0 <= sizes->hash_bits && sizes->hash_bits <= 64;
-}
-
-/* A number that no other tree of this process has (PLAN-5), as in the reference: trees that
- * exist at the same time differ in their address, others in the time at which they were made. */
-static unsigned long long identity(const struct cp_opt_tree *tree) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ((unsigned long long)now.tv_sec * 1000000000U + (unsigned long long)now.tv_nsec) ^
-           ((unsigned long long)(uintptr_t)tree << 24);
 }
 
 size_t cp_opt_put(size_t *bytes, size_t n, size_t element) {
@@ -46,6 +32,10 @@ int cp_opt_tree_new(struct cp_opt_tree **tree, const struct cp_opt_sizes *sizes)
         buckets *= 2;
     }
     struct cp_opt_tree made = {.sizes = *sizes, .n_buckets = (int)buckets};
+    int status = cp_tree_draw_name(&made.stamp.tree);
+    if (status != CP_OK) {
+        return status;
+    }
     (void)cp_opt_put(&bytes, 1, sizeof made);
     size_t key = cp_opt_put(&bytes, c + c % 2, sizeof *made.key);
     size_t sequence = cp_opt_put(&bytes, sequences, sizeof *made.sequence);
@@ -68,7 +58,6 @@ int cp_opt_tree_new(struct cp_opt_tree **tree, const struct cp_opt_sizes *sizes)
     *tree = (struct cp_opt_tree *)(void *)memory;
     **tree = made;
     cp_opt_tree_init(*tree);
-    (*tree)->stamp.tree = identity(*tree);
     return CP_OK;
 }
 

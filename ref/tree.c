@@ -5,12 +5,13 @@
 #include "proofs/logic/tree_bounds.h"
 #endif
 
-void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits) {
+void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits,
+                  unsigned long long name) {
     cp_pool_init(&tree->pool, capacity);
     tree->chunk_size = chunk_size;
     tree->hash_bits = hash_bits;
     tree->n_sequences = 0;
-    tree->stamp.tree = 0;
+    tree->stamp.tree = name;
     tree->stamp.epoch = 0;
     tree->stamp.step = 0;
 }

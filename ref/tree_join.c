@@ -161,6 +161,7 @@ int cp_tree_join(struct cp_tree *tree, const int *token, int n_tokens, unsigned 
         //@ assert lacks: join_must_lack(*tree, token, n_tokens, salt, hash);
         return CP_ERROR_POOL_FULL;
     }
+    //@ assert has: !join_lacks(*tree, token, n_tokens, salt);
     /* 3. */
     int from = match.sequence;
     int at = tree->n_sequences;

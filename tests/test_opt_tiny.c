@@ -189,7 +189,7 @@ static void explore(int capacity, int n_salts, int hash_bits, struct universe *u
     assert_int_equal(cp_opt_tree_new(&pair->opt_tree, &sizes), CP_OK);
     assert_int_equal(cp_opt_plan_new(&pair->opt_plan, &sizes), CP_OK);
     assert_in_range(pair->opt_tree->bytes, 1, OPT_BYTES);
-    cp_tree_init(pair->tree, capacity, 2, hash_bits);
+    cp_tree_init(pair->tree, capacity, 2, hash_bits, 1);
     add_if_new(universe);
     for (int i = 0; i < universe->n_states; i++) {
         struct state before = universe->state[i];

@@ -191,7 +191,7 @@ static void explore(int capacity, int n_salts, int hash_bits, struct universe *u
     universe->table = calloc(TABLE_SIZE, sizeof *universe->table);
     assert_true(empty != NULL && universe->state != NULL && universe->key != NULL &&
                 universe->table != NULL);
-    cp_tree_init(&empty->tree, capacity, 2, hash_bits);
+    cp_tree_init(&empty->tree, capacity, 2, hash_bits, 1);
     model_init(&empty->model, capacity, 2, CP_MAX_SEQUENCES);
     add_if_new(universe, empty);
     free(empty);

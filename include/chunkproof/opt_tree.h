@@ -107,12 +107,13 @@ struct cp_opt_tree {
 /* An empty tree in memory of its own: about 40 + 4 c bytes for each chunk, and 64 + 4 max_depth for
  * each sequence. Only the memory that is used is touched (memory.h). On CP_OK the caller owns *tree
  * and gives it to cp_opt_tree_free(); otherwise *tree is NULL.
- * Fails with CP_ERROR_ARGUMENT (a size is out of its range), CP_ERROR_NO_MEMORY. */
+ * Fails with CP_ERROR_ARGUMENT (a size is out of its range), CP_ERROR_UNSUPPORTED (no name was
+ * drawn), CP_ERROR_NO_MEMORY. */
 int cp_opt_tree_new(struct cp_opt_tree **tree, const struct cp_opt_sizes *sizes);
 void cp_opt_tree_free(struct cp_opt_tree *tree);
 
 /* Makes the tree an empty one. The caller has set its sizes, n_buckets and arrays, and bucket[] to
- * 0; it also sets stamp.tree. cp_opt_tree_new() calls this with its memory. */
+ * 0; it also sets stamp.tree, the name. cp_opt_tree_new() calls this with its memory. */
 void cp_opt_tree_init(struct cp_opt_tree *tree);
 
 /* ---- Reading, in constant time unless the comment says otherwise ---- */

@@ -35,7 +35,7 @@ struct cp_sequence {
 
 /* What a plan is built from and compared with (spec/plan.md, PLAN-5). */
 struct cp_stamp {
-    unsigned long long tree;  /* which tree: differs between any two from cp_tree_new() */
+    unsigned long long tree;  /* the tree's name: no two trees have the same */
     unsigned long long epoch; /* +1 for each change of a path or a range: what a plan depends on */
     unsigned long long step;  /* +1 for each successful append: only lengths have changed */
 };
@@ -84,12 +84,20 @@ struct cp_forked {
  * sizeof(struct cp_tree) whatever the capacity: about CP_MAX_CHUNKS * CP_MAX_CHUNK_SIZE * 4 bytes,
  * which a limit (ulimit -v) must allow. With hash_bits = 0 a lookup compares tokens alone. With 1
  * .. 64 it compares hashes of that width first, and tokens only when the hashes agree (TREE-15):
- * quicker for large chunks, with the same result. On CP_OK the caller owns *tree and gives it to
- * cp_tree_free(); otherwise *tree is NULL. Fails with CP_ERROR_ARGUMENT, CP_ERROR_NO_MEMORY. */
+ * quicker for large chunks, with the same result. Its name is drawn (cp_tree_draw_name()). On CP_OK
+ * the caller owns *tree and gives it to cp_tree_free(); otherwise *tree is NULL. Fails with
+ * CP_ERROR_ARGUMENT, CP_ERROR_UNSUPPORTED (no name), CP_ERROR_NO_MEMORY. */
 int cp_tree_new(struct cp_tree **tree, int capacity, int chunk_size, int hash_bits);
 void cp_tree_free(struct cp_tree *tree);
 
-/* Makes *tree an empty tree; the ranges of the arguments are checked by cp_tree_new(). */
+/* Draws a name for a tree: 64 random bits of the operating system. Two draws are alike with a
+ * probability of 2^-64, in whatever processes and machines they are made (PLAN-5). Fails with
+ * CP_ERROR_UNSUPPORTED when the system gives no random bits; *name is then unchanged. */
+int cp_tree_draw_name(unsigned long long *name);
+
+/* Makes *tree an empty tree; the ranges of the arguments are checked by cp_tree_new(). No other
+ * tree has had this name: attention takes a plan of one tree for a plan of any tree of its name
+ * (PLAN-5). A caller numbers its trees, or draws their names. */
 /*@
   requires valid: \valid(tree);
   requires capacity: 1 <= capacity <= CP_MAX_CHUNKS;
@@ -100,9 +108,11 @@ void cp_tree_free(struct cp_tree *tree);
   ensures empty: tree->n_sequences == 0 && tree->pool.n_free == capacity;
   ensures as_asked: tree->pool.capacity == capacity && tree->chunk_size == chunk_size &&
     tree->hash_bits == hash_bits;
-  ensures stamp: tree->stamp.tree == 0 && tree->stamp.epoch == 0 && tree->stamp.step == 0;
+  ensures plan_5_stamp: tree->stamp.tree == name && tree->stamp.epoch == 0 &&
+    tree->stamp.step == 0;
 */
-void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits);
+void cp_tree_init(struct cp_tree *tree, int capacity, int chunk_size, int hash_bits,
+                  unsigned long long name);
 
 /* Number of tokens of a sequence (TREE-6), 0 <= sequence < n_sequences. */
 /*@
@@ -184,7 +194,8 @@ void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tok
  * own for the rest. Its index is the one after the last sequence of the deepest shared chunk, or
  * the last index when it shares none. n_tokens = 0 makes an empty sequence. *joined is written on
  * CP_OK. Fails with CP_ERROR_ARGUMENT (n_tokens < 0), CP_ERROR_TOO_LONG, CP_ERROR_SEQUENCES_FULL,
- * CP_ERROR_POOL_FULL; the tree is then unchanged (TREE-13). */
+ * CP_ERROR_POOL_FULL (fewer free chunks than the prompt takes beyond those that it shares); the
+ * tree is then unchanged (TREE-13). */
 /*@
   requires valid: \valid(tree) && \valid(joined) && tree_ok(*tree);
   requires tokens: prompt_readable(token, n_tokens, hash, tree->chunk_size);
@@ -192,7 +203,7 @@ void cp_tree_hash_prompt(const struct cp_tree *tree, const int *token, int n_tok
   assigns *tree, *joined;
   ensures ok: tree_ok(*tree) && tree_constant(\old(*tree), *tree);
   ensures tree_13_unchanged: \result != CP_OK ==> *tree == \old(*tree) && *joined == \old(*joined);
-  ensures tree_13_status: join_status(\result, \old(*tree), n_tokens);
+  ensures tree_13_status: join_status(\result, \old(*tree), token, n_tokens, salt, hash);
   ensures kept: \result == CP_OK ==> tree_rows_apart(\old(*tree), *tree, joined->sequence);
   ensures row: \result == CP_OK ==> join_of(\old(*tree), *tree, *joined, token, n_tokens, salt, id);
   ensures tree_9_maximal: prompt_hashed(\old(*tree), token, n_tokens, hash) ==>

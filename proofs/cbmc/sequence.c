@@ -6,7 +6,7 @@
 
 int main(void) {
     struct cp_tree tree;
-    cp_tree_init(&tree, CP_MAX_CHUNKS, CHUNK_SIZE, 0);
+    cp_tree_init(&tree, CP_MAX_CHUNKS, CHUNK_SIZE, 0, nondet_count());
     for (int i = 0; i < STEPS; i++) {
         int operation = any(2);
         if (operation == 0) {

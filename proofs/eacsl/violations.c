@@ -55,7 +55,7 @@ static void violate_tree(const char *name) {
         exit(2);
     }
     if (is(name, "cp_tree_init.chunk_size")) {
-        cp_tree_init(tree, 4, 0, 0);
+        cp_tree_init(tree, 4, 0, 0, 1);
     } else if (is(name, "cp_tree_length.sequence")) {
         cp_tree_length(tree, 1);
     } else if (is(name, "cp_tree_token.k")) {

@@ -58,10 +58,11 @@
     1 <= kv.capacity && 1 <= kv.n_kv_heads && 1 <= kv.chunk_size && 1 <= kv.head_dim &&
     known_type(kv.type) && (mode == CP_ON_DEMAND || mode == CP_PREALLOCATED);
 
-  // Its errors: arguments out of range, more bytes than can be counted, no memory.
+  // Its errors: arguments out of range, more bytes than can be counted, no memory of so many bytes.
   predicate kv_refused(struct cp_kv kv, integer mode, integer error) =
     (error == CP_ERROR_ARGUMENT <==> !kv_arguments(kv, mode)) &&
     (error == CP_ERROR_SHAPE <==> kv_arguments(kv, mode) && kv_bytes(kv) > 0xFFFFFFFFFFFFFFFF) &&
+    (error == CP_ERROR_NO_MEMORY ==> memory_refused(kv_bytes(kv))) &&
     (error == CP_OK || error == CP_ERROR_ARGUMENT || error == CP_ERROR_SHAPE ||
       error == CP_ERROR_NO_MEMORY);
 */

@@ -234,7 +234,8 @@
   predicate batch_readable{L}(integer n, int *at, int *token) =
     n > 0 ==> \valid_read(at + (0 .. n - 1)) && \valid_read(token + (0 .. n - 1));
 
-  // TREE-13: why it is refused; the first sequence that is wrong decides.
+  // TREE-13: why it is refused; the first sequence that is wrong decides. Of these conditions one
+  // holds, and no two do, so that each status means its condition.
   predicate batch_status{L}(integer status, struct cp_tree t, integer n, int *at) =
     (status == CP_ERROR_ARGUMENT ==> n < 0 || \exists integer i; 0 <= i < n &&
       append_right(t, at, i) && append_misplaced(t, at, i)) &&
@@ -330,20 +331,34 @@
     n > 0 ==> \valid_read(token + (0 .. n - 1)) &&
       (hash != \null ==> \valid_read(hash + (0 .. n / c - 1)));
 
-  // TREE-13: why a join is refused; the pool's part is join_lacks.
-  predicate join_status(integer status, struct cp_tree t, integer n_tokens) =
+  // TREE-13: a join may look at the pool. The pool has too few free chunks for n_tokens of which n
+  // chunks are shared.
+  predicate join_may_count(struct cp_tree t, integer n_tokens) =
+    0 <= n_tokens <= CP_MAX_DEPTH * t.chunk_size && t.n_sequences < CP_MAX_SEQUENCES;
+  predicate pool_lacks(struct cp_tree t, integer n_tokens, integer n) =
+    t.pool.n_free < chunks_for(n_tokens, t.chunk_size) - n;
+
+  // It has too few whatever the prompt shares: nothing, or n chunks with a sequence of this salt.
+  predicate join_lacks{L}(struct cp_tree t, int *token, integer n_tokens, integer salt) =
+    pool_lacks(t, n_tokens, 0) &&
+    \forall integer s, n; 0 <= s < t.n_sequences && t.sequence[s].salt == salt ==>
+      0 <= n <= n_tokens / t.chunk_size ==> tree_matches(t, s, token, n) ==>
+      pool_lacks(t, n_tokens, n);
+
+  // TREE-13: why a join is refused. Wrong hashes may cost what the prompt would share (TREE-15).
+  predicate join_status{L}(integer status, struct cp_tree t, int *token, integer n_tokens,
+                           integer salt, unsigned long long *hash) =
     (status == CP_ERROR_ARGUMENT <==> n_tokens < 0) &&
     (status == CP_ERROR_TOO_LONG <==> n_tokens > CP_MAX_DEPTH * t.chunk_size) &&
     (status == CP_ERROR_SEQUENCES_FULL <==>
       0 <= n_tokens <= CP_MAX_DEPTH * t.chunk_size && t.n_sequences == CP_MAX_SEQUENCES) &&
+    (status == CP_ERROR_POOL_FULL ==>
+      join_may_count(t, n_tokens) && pool_lacks(t, n_tokens, 0)) &&
+    (prompt_hashed(t, token, n_tokens, hash) ==>
+      (status == CP_ERROR_POOL_FULL <==>
+        join_may_count(t, n_tokens) && join_lacks(t, token, n_tokens, salt))) &&
     (status == CP_OK || status == CP_ERROR_ARGUMENT || status == CP_ERROR_TOO_LONG ||
       status == CP_ERROR_SEQUENCES_FULL || status == CP_ERROR_POOL_FULL);
-
-  // The pool lacks chunks for the prompt, whichever sequence it shares them with.
-  predicate join_lacks{L}(struct cp_tree t, int *token, integer n_tokens, integer salt) =
-    \forall integer s, n; 0 <= s < t.n_sequences && t.sequence[s].salt == salt ==>
-      0 <= n <= n_tokens / t.chunk_size ==> tree_matches(t, s, token, n) ==>
-      t.pool.n_free < chunks_for(n_tokens, t.chunk_size) - n;
 
   // TREE-9, for a join that made b of a. The new sequence has its name and the prompt's tokens ...
   predicate join_row(struct cp_tree b, integer s, integer n_tokens, integer salt, integer id) =
@@ -379,11 +394,9 @@
     \forall integer s; a.sequence[s].salt == salt ==>
       0 <= s < a.begin[tree_last_shared(b, at, n)] ==> !tree_matches(a, s, token, n);
 
-  // TREE-9: it shares as much as it can, with the first sequence that has as much; and a join is
-  // refused for want of chunks only when the pool lacks them whatever it shares.
+  // TREE-9: it shares as much as it can, with the first sequence that has as much.
   predicate join_longest{L}(integer status, struct cp_tree a, struct cp_tree b, struct cp_joined j,
                             int *token, integer n_tokens, integer salt) =
-    (status == CP_ERROR_POOL_FULL ==> join_lacks(a, token, n_tokens, salt)) &&
     (status == CP_OK ==> no_longer(a, a.n_sequences, j.n_shared / a.chunk_size, token,
       n_tokens / a.chunk_size, salt)) &&
     (status == CP_OK ==> j.n_shared > 0 ==>

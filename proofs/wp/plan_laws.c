@@ -60,6 +60,22 @@ void plan_after_update(struct cp_plan *plan, const struct cp_tree *tree) {
     cp_plan_update(plan, tree);
 }
 
+/* A plan of one tree does not pass for one of another, also when both are new. */
+/*@
+  requires valid: \valid(plan) && \valid(tree) && \valid(other);
+  requires separated: \separated(plan, tree, other);
+  requires names: name != another;
+  assigns *plan, *tree, *other;
+  ensures plan_5_another: \result == 0;
+*/
+int plan_of_another_tree(struct cp_plan *plan, struct cp_tree *tree, struct cp_tree *other,
+                         unsigned long long name, unsigned long long another) {
+    cp_tree_init(tree, 1, 1, 0, name);
+    cp_tree_init(other, 1, 1, 0, another);
+    cp_plan_build(plan, tree);
+    return cp_plan_is_current(plan, other->stamp);
+}
+
 /* Join, leave and fork change the epoch, or nothing. */
 /*@
   requires valid: \valid_read(plan) && \valid(tree) && \valid(joined);
