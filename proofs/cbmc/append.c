@@ -15,7 +15,7 @@ static void any_batch(struct batch *batch) {
     __CPROVER_assume(batch->n <= MAX_BATCH);
     for (int i = 0; i < MAX_BATCH; i++) {
         batch->sequence[i] = nondet_int();
-        batch->token[i] = any(2);
+        batch->token[i] = any_token();
     }
 }
 

@@ -105,8 +105,8 @@ static int do_join(struct cp_tree *tree, int *s) {
     struct cp_joined joined = {-1, -1};
     struct prompt prompt;
     any_prompt(&prompt, tree);
-    int status = cp_tree_join(tree, prompt.token, prompt.n_tokens, prompt.salt, any(2), prompt.hash,
-                              &joined);
+    int status = cp_tree_join(tree, prompt.token, prompt.n_tokens, prompt.salt, any_id(),
+                              prompt.hash, &joined);
     *s = joined.sequence;
     return status;
 }

@@ -43,7 +43,7 @@ void step_fork(struct cp_tree *tree) {
     struct flat before, after;
     struct cp_forked forked, forked_old = forked;
     int s = nondet_int();
-    long long id = any(2);
+    long long id = any_id();
     flat_read(tree, &before);
     int n_free = flat_free_chunks(&before, tree->pool.capacity);
     int there = 0 <= s && s < before.n_sequences;

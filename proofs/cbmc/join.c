@@ -121,7 +121,7 @@ void step_join(struct cp_tree *tree) {
     struct prompt prompt;
     struct cp_joined joined, joined_old = joined;
     int c = tree->chunk_size;
-    long long id = any(2);
+    long long id = any_id();
     any_prompt(&prompt, tree);
     flat_read(tree, &before);
 

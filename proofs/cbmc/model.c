@@ -2,7 +2,13 @@
 /* The naive side: flat lists and searches over all of them, in loops with constant bounds. */
 #include "model.h"
 
+#include <limits.h>
 #include <stddef.h>
+
+/* Two bits, the lowest and the highest, out of two that stand side by side. */
+static unsigned long long spread(unsigned long long bits) {
+    return (bits & 1) | (bits >> 1 & 1) << 63;
+}
 
 /* Any function of a chunk's tokens: it stands for cp_tree_hash(), so that what is shown of the
  * operations holds for every hash, colliding ones included (TREE-15). */
@@ -17,7 +23,7 @@ unsigned long long any_hash(const int *token, int n, int bits) {
             t[i] = token[i];
         }
     }
-    return __CPROVER_uninterpreted_hash(t[0], t[1], t[2]) & 3;
+    return spread(__CPROVER_uninterpreted_hash(t[0], t[1], t[2]));
 }
 
 _Static_assert(CP_MAX_CHUNKS <= 7 && CP_MAX_SEQUENCES <= 6 && CP_MAX_DEPTH <= 3 &&
@@ -33,13 +39,27 @@ int any(int bits) {
 #endif
 }
 
-/* A salt or a hash. */
-static unsigned long long any_number(int bits) {
+int any_token(void) {
 #ifdef WIDE
-    (void)bits;
+    return nondet_int();
+#else
+    return any(1) + (nondet_bool() ? INT_MIN : 0);
+#endif
+}
+
+long long any_id(void) {
+#ifdef WIDE
+    return (long long)nondet_int();
+#else
+    return any(1) + (nondet_bool() ? LLONG_MIN : 0);
+#endif
+}
+
+unsigned long long any_salt(void) {
+#ifdef WIDE
     return nondet_count();
 #else
-    return nondet_byte() & ((1U << bits) - 1);
+    return spread(nondet_byte());
 #endif
 }
 
@@ -66,15 +86,15 @@ static void any_chunk(struct cp_tree *tree, int x) {
     tree->end[x] = any(3);
     tree->depth[x] = any(2);
     tree->fill[x] = any(2);
-    tree->hash[x] = any_number(2);
+    tree->hash[x] = any_salt();
     for (int i = 0; i < CP_MAX_CHUNK_SIZE; i++) {
-        tree->tokens[x].token[i] = any(2);
+        tree->tokens[x].token[i] = any_token();
     }
 }
 
 static void any_sequence(struct cp_sequence *row) {
-    row->id = any(2);
-    row->salt = any_number(2);
+    row->id = any_id();
+    row->salt = any_salt();
     row->n_chunks = any(2);
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
         row->chunk[k] = any(3);
@@ -231,9 +251,9 @@ int flat_free_chunks(const struct flat *flat, int capacity) {
 void any_prompt(struct prompt *prompt, const struct cp_tree *tree) {
     prompt->n_tokens = nondet_int();
     for (int i = 0; i < MAX_TOKENS; i++) {
-        prompt->token[i] = any(2);
+        prompt->token[i] = any_token();
     }
-    prompt->salt = any_number(2);
+    prompt->salt = any_salt();
     prompt->hash = NULL;
 #ifdef HASHES
     if (nondet_bool()) {

@@ -44,6 +44,12 @@ unsigned long long nondet_count(void);
  * thereby left out, and -DWIDE, which takes any int instead. */
 int any(int bits);
 
+/* Any of four numbers, which differ in the lowest and in the highest bit of their type: code that
+ * compares or copies fewer bits is noticed. A salt may also be a hash. With -DWIDE any number. */
+int any_token(void);
+long long any_id(void);
+unsigned long long any_salt(void);
+
 /* Any content; with -DONE_ORDER the pool has one order of the chunks instead of any. */
 void any_tree(struct cp_tree *tree);
 

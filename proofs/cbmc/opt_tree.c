@@ -102,7 +102,8 @@ int __CPROVER_uninterpreted_bucket(int, int, int);
 int any_bucket(const struct cp_opt_tree *tree, int parent, unsigned long long salt,
                unsigned long long hash) {
     (void)tree;
-    return __CPROVER_uninterpreted_bucket(parent, parent < 0 ? (int)salt : 0, (int)hash) &
+    unsigned above = parent < 0 ? (unsigned)(salt ^ salt >> 32) : 0;
+    return __CPROVER_uninterpreted_bucket(parent, (int)above, (int)(hash ^ hash >> 32)) &
            (N_BUCKETS - 1);
 }
 
@@ -141,16 +142,16 @@ static void any_chunk_of_opt(int x) {
     chunk[x].has_twin = (unsigned)any(1);
     chunk[x].next = small();
     chunk[x].previous = any(3) - 1 - N_BUCKETS;
-    chunk[x].hash = (unsigned)any(2);
+    chunk[x].hash = any_salt();
     for (int i = 0; i < CHUNK_SIZE; i++) {
-        token[x * CHUNK_SIZE + i] = any(2);
+        token[x * CHUNK_SIZE + i] = any_token();
     }
 }
 
 static void any_sequence_of_opt(int s) {
     height[s] = any(2);
-    sequence[s].id = any(2);
-    sequence[s].salt = (unsigned)any(2);
+    sequence[s].id = any_id();
+    sequence[s].salt = any_salt();
     sequence[s].n_chunks = any(2);
     sequence[s].room = any(2);
     sequence[s].n_shared = any(2);

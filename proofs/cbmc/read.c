@@ -20,7 +20,7 @@ static void check_row(const struct cp_tree *tree, const struct flat *flat) {
 }
 
 static void check_find(const struct cp_tree *tree, const struct flat *flat) {
-    long long id = any(2);
+    long long id = any_id();
     int expected = -1;
     for (int s = CP_MAX_SEQUENCES - 1; s >= 0; s--) {
         expected = s < flat->n_sequences && flat->sequence[s].id == id ? s : expected;

@@ -27,10 +27,17 @@ void step_update(struct cp_tree *tree) {
     struct cp_plan plan, fresh;
     cp_plan_build(&plan, tree);
     int n_free = tree->pool.n_free;
-    int status = cp_tree_append(tree, nondet_int(), any(2));
+    int status = cp_tree_append(tree, nondet_int(), any_token());
     int added = tree->pool.n_free < n_free;
     CHECK("PLAN-5: stale after a change, and only then",
           cp_plan_is_current(&plan, tree->stamp) == (status != CP_OK));
+
+    struct cp_stamp other_stamp = {nondet_count(), nondet_count(), nondet_count()};
+    int same_stamp = plan.stamp.tree == other_stamp.tree && plan.stamp.epoch == other_stamp.epoch &&
+                     plan.stamp.step == other_stamp.step;
+    CHECK("PLAN-5: current for its own stamp alone",
+          cp_plan_is_current(&plan, other_stamp) == same_stamp);
+    REACH("its own stamp", same_stamp);
 
     int foreign = nondet_bool(); /* a plan that was made of another tree */
     if (foreign) {
