@@ -3,9 +3,9 @@
 """Clause by clause: what is proved by what. Writes proofs/TRACEABILITY.md.
 
     scripts/traceability.py            checks that the file is up to date, and that each clause has
-                                       its evidence: a proof that names it, and a seeded fault that
-                                       a proof notices; or a line in SOUNDNESS.md that says why it
-                                       has not
+                                       its evidence: a proof that names it, a seeded fault that a
+                                       proof notices and, where a contract names it, one that breaks
+                                       this contract; or a line in SOUNDNESS.md that says why not
     scripts/traceability.py --write    writes the file
 
 What names a clause, and is found in the sources: a contract of a function that WP proves
@@ -30,8 +30,10 @@ SOUNDNESS = ROOT / "proofs" / "SOUNDNESS.md"
 NOT_PROVED = "### Clauses that no proof has"
 IN_PART = "### Clauses of which the contracts say a part"
 NOT_NAMED = "### Clauses that no contract, theorem or check names"
-COLUMNS = "| clause | contract | comment | Coq | CBMC | fault alone | tests | faults | kernels |"
-KINDS = ("Contract", "Comment", "Coq", "CBMC", "By a fault alone", "Tests", "Kernels")
+NOT_BROKEN = "### Clauses whose contract no seeded fault breaks"
+COLUMNS = ("| clause | contract | broken | comment | Coq | CBMC | fault alone | tests | faults "
+           "| kernels |")
+KINDS = ("Contract", "Broken by", "Comment", "Coq", "CBMC", "By a fault alone", "Tests", "Kernels")
 INTRODUCTION = """# What is proved by what
 
 `scripts/traceability.py --write` writes this page from the sources; `make lint` fails when it is
@@ -42,6 +44,7 @@ The table of a chapter counts the names, and the lists below it have them:
 | column | what it counts |
 |---|---|
 | contract | functions of ref/, proved at full size, whose contract carries the clause's number |
+| broken | seeded faults of the clause with which a clause of such a contract is not proved |
 | comment | functions of which only the words above the contract name the clause |
 | Coq | theorems about the mathematics |
 | CBMC | harnesses (proofs/cbmc) with a check of that number, for every content of a small tree |
@@ -106,7 +109,9 @@ def predicates():
     own, text = {}, {}
     for path in sources():
         for comment in re.findall(r"/\*@(.*?)\*/", path.read_text(), re.S):
-            for m in re.finditer(r"((?:^ *//[^\n]*\n)*) *(?:predicate|logic \w+) (\w+)(.*?);",
+            # A quantifier has a semicolon, too: the last one stands before another definition.
+            for m in re.finditer(r"((?:^ *//[^\n]*\n)*) *(?:predicate|logic \w+) (\w+)(.*?);"
+                                 r"(?=\s*(?://|predicate\b|logic\b|axiom|lemma\b|\}|\Z))",
                                  comment, re.M | re.S):
                 own[m[2]], text[m[2]] = clauses_in(m[1]), m[3]
     closure = {name: set(found) for name, found in own.items()}
@@ -122,8 +127,8 @@ def wp_name(unit, function):
 
 
 def proved_functions():
-    """clause -> functions that WP proves: those whose contract names it; those of
-    which a comment alone does."""
+    """clause -> functions that WP proves: those whose contract names it; those of which a comment
+    alone does. And: (function, label of an `ensures`) -> the clauses that this names."""
     proved = {}
     for line in (ROOT / "proofs/wp/expected.txt").read_text().splitlines():
         if line and not line.startswith("#"):
@@ -131,22 +136,26 @@ def proved_functions():
             proved[function] = unit
     known = predicates()
     named, commented = collections.defaultdict(set), collections.defaultdict(set)
+    labelled = collections.defaultdict(set)
     pattern = re.compile(r"(/\*(?!@)(?:(?!\*/).)*\*/)?\s*/\*@((?:(?!\*/).)*)\*/\s*"
                          r"(?:static |inline |const |unsigned |long |struct )*\w+ \**(\w+)\(", re.S)
     for path in sources():
         for comment, contract, function in pattern.findall(path.read_text()):
             if function not in proved:
                 continue
-            ensures = " ".join(re.findall(r"ensures(.*?);", contract, re.S))
-            found = clauses_in(contract) | labels_in(contract)
-            for word in terms_in(ensures):
-                found |= known.get(word, set())
             name = wp_name(proved[function], function)
+            found = clauses_in(contract) | labels_in(contract)
+            for m in re.finditer(r"ensures (?:(\w+):)?.*?;", contract, re.S):
+                says = clauses_in(m[0]) | labels_in(m[0])
+                for word in terms_in(m[0]):
+                    says |= known.get(word, set())
+                labelled[name, m[1]] |= says
+                found |= says
             for clause in found:
                 named[clause].add(name)
             for clause in clauses_in(comment) - found:
                 commented[clause].add(name)
-    return named, commented
+    return named, commented, labelled
 
 
 def theorems():
@@ -232,7 +241,7 @@ class Evidence:
     """clause -> names, for each kind of evidence."""
 
     def __init__(self):
-        self.contract, self.comment = proved_functions()
+        self.contract, self.comment, self.labelled = proved_functions()
         self.coq = theorems()
         checked, first, of_kernels = harnesses()
         self.cbmc, self.kernels = collections.defaultdict(set), collections.defaultdict(set)
@@ -243,10 +252,13 @@ class Evidence:
                 else:
                     self.cbmc[clause].add(harness)
         self.proof_faults, self.test_faults, self.kernel_faults = faults()
-        self.by_fault = collections.defaultdict(set)
+        self.by_fault, self.broken = collections.defaultdict(set), collections.defaultdict(set)
         for tool, fault in self.proof_faults:
-            name = wp_name(*fault.said_by("wp")) if tool == "WP" else fault.fields[tool.lower()]
+            unit, function, broken = fault.proof if tool == "WP" else ("", "", "")
+            name = wp_name(unit, function) if tool == "WP" else fault.fields[tool.lower()]
             for clause in fault.clauses:
+                if clause in self.labelled.get((name, broken), ()):
+                    self.broken[clause].add(fault.name)
                 is_named = (name in self.contract[clause] | self.comment[clause] if tool == "WP"
                             else
                             name in self.coq[clause] if tool == "Coq" else
@@ -264,7 +276,7 @@ class Evidence:
 
     def names(self, clause):
         """What names it, in the order of KINDS, and what a fault alone breaks."""
-        kinds = self.contract, self.comment, self.coq, self.cbmc, self.by_fault
+        kinds = (self.contract, self.broken, self.comment, self.coq, self.cbmc, self.by_fault)
         return [sorted(served[clause]) for served in kinds]
 
     def n_faults(self, clause):
@@ -273,8 +285,12 @@ class Evidence:
         return [sum(clause in fault.clauses for fault in of) for of in lists]
 
 
-def finding(clause, evidence, excused, partly, unnamed):
+def finding(clause, evidence, excused, partly, unnamed, unbroken):
     """What is wrong with its evidence, or None."""
+    if clause in unbroken and evidence.broken[clause]:
+        return "a fault breaks its contract, and SOUNDNESS.md says that none does"
+    if evidence.contract[clause] and not evidence.broken[clause] and clause not in unbroken:
+        return "no seeded fault of it breaks a contract (wp: UNIT FUNCTION.CLAUSE)"
     *named, by_fault = evidence.names(clause)
     n_proof, *_ = evidence.n_faults(clause)
     if clause in excused:
@@ -286,7 +302,7 @@ def finding(clause, evidence, excused, partly, unnamed):
         return (f"only faults of it are noticed, and no reason in SOUNDNESS.md ({NOT_NAMED[4:]})"
                 if by_fault else
                 f"no proof, and no reason in SOUNDNESS.md ({NOT_PROVED[4:]})")
-    if clause in partly and not any(named[:2]):
+    if clause in partly and not (named[0] or named[2]):
         return "no contract says it, not even in part as SOUNDNESS.md has it"
     return None if n_proof else "no seeded fault of it that a proof must notice"
 
@@ -303,7 +319,7 @@ def entry(clause, evidence, excused, partly):
     """Of the list: the names of each kind."""
     named = [", ".join(names) for names in evidence.names(clause)]
     if clause in partly:
-        at = 0 if named[0] else 1
+        at = 0 if named[0] else 2
         named[at] = f"in part: {named[at]}"
     *_, n_kernel = evidence.n_faults(clause)
     about = sorted(evidence.kernels[clause])
@@ -321,8 +337,8 @@ def build():
     """(the text of the file, findings)."""
     evidence, findings, lines = Evidence(), [], []
     known = {clause for clause, *_ in headings()}
-    excused, partly, unnamed = tables = [exceptions(heading)
-                                         for heading in (NOT_PROVED, IN_PART, NOT_NAMED)]
+    tables = [exceptions(heading) for heading in (NOT_PROVED, IN_PART, NOT_NAMED, NOT_BROKEN)]
+    excused, partly, *_ = tables
     for clause in sorted({clause for table in tables for clause in table} - known):
         findings.append(f"SOUNDNESS.md: no clause {clause}")
     for chapter, clauses in itertools.groupby(headings(), key=lambda heading: heading[2]):
@@ -330,7 +346,7 @@ def build():
         lines += ["", f"## [{chapter}.md](../spec/{chapter}.md)", "", COLUMNS,
                   "|---" * COLUMNS.count(" |") + "|"]
         for clause, name, _ in clauses:
-            wrong = finding(clause, evidence, excused, partly, unnamed)
+            wrong = finding(clause, evidence, *tables)
             if wrong:
                 findings.append(f"{clause}: {wrong}")
             lines.append(row(clause, name, evidence))

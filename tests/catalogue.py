@@ -20,7 +20,7 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 import keep_cases  # noqa: E402
-from faulting import catalogue, gate_build, kills, loop, programs  # noqa: E402
+from faulting import by_wp, catalogue, gate_build, kills, loop, programs  # noqa: E402
 from faulting.kills_page import page  # noqa: E402
 from faulting.who import Options  # noqa: E402
 
@@ -149,6 +149,7 @@ class Check(InCopy):
             ("test: test_pond", "no such test"),
             ("wp: pond cp_pool_take", "no such unit and function"),
             ("wp: pool cp_pond_take", "no such unit and function"),
+            ("wp: pool cp_pool_take.pond", "has a clause `ensures pond:`"),
             ("cbmc: pond", "no such harness"),
             ("coq: pond", "is not in proofs/coq/"),
             ("gate: itself", ""),
@@ -322,6 +323,28 @@ class Command(InCopy):
         self.assertEqual(status, 1)
         self.assertIn(f"not ok - {words.name}: {words.fields['explain']}", said)
         self.assertIn("#     nothing", said)
+
+
+class Proofs(unittest.TestCase):
+    """What a proof that fails says of the contract."""
+
+    def test_a_clause_of_the_contract_is_told_from_a_step_of_the_proof(self):
+        goals = {
+            "cp_pool_take_ensures_pool_3_taken": (0, 1, 0),
+            "cp_pool_take_ensures_ok_part2": (1, 2, 1),
+            "cp_finish_keys_ensures_merge_7_log": (0, 1, 0),
+            "cp_pool_take_assigns_normal_part1": (0, 1, 0),
+            "cp_pool_take_loop_assigns_part1": (0, 1, 0),
+            "cp_pool_take_assert_nothing": (0, 1, 0),
+            "cp_pool_take_loop_invariant_range_preserved": (0, 1, 0),
+            "cp_pool_take_call_other_requires_valid": (0, 1, 0),
+            "cp_pool_take_ensures_result": (1, 1, 1),
+        }
+        self.assertEqual(by_wp.broken(goals), ["assigns", "merge_7_log", "ok", "pool_3_taken"])
+
+    def test_a_record_names_a_clause_of_the_contract(self):
+        fault = next(f for f in catalogue.load() if f.name == "pool-take-first")
+        self.assertEqual(fault.proof, ("pool", "cp_pool_take", "pool_3_taken"))
 
 
 class Programs(unittest.TestCase):

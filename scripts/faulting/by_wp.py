@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frama-C WP (proofs/wp/run): the function that a record names must be proved as it is, and not
-with the fault in it.
+with the fault in it. Where the record names a clause of the function's contract, that clause must
+fail, and not only a step of the proof.
 """
 
+import re
 import shutil
 import threading
 import time
@@ -14,6 +16,16 @@ from .who import Missing, Options, Outcome, Verdict, Who, jobs, runner_of
 PARTS = ("include", "ref", "proofs/wp", "proofs/logic")  # what a proof reads
 # Seconds for a prover and a goal: a fault must leave one open, so that more would only take longer.
 TIMEOUT = 5
+
+
+def broken(goals: dict[str, tuple[int, int, int]]) -> list[str]:
+    """The clauses of a function's contract that are not proved, by their names."""
+    names = set()
+    for goal, (valid, total, _) in goals.items():
+        found = re.search(r"_ensures_(\w+?)(?:_part\d+)?$|(?<!loop)_(assigns)(?:_\w+)?$", goal)
+        if valid < total and found:
+            names.add(found[1] or found[2])
+    return sorted(names)
 
 
 class ByWp(Who):
@@ -47,7 +59,7 @@ class ByWp(Who):
             return self.sound[unit, function]
 
     def check(self, fault: Fault) -> Outcome:
-        begin, (unit, function) = time.monotonic(), fault.said_by("wp")
+        begin, (unit, function, clause) = time.monotonic(), fault.proof
         place = self.run.WORK / "faults" / fault.name
         shutil.rmtree(place, ignore_errors=True)
         for part in PARTS:
@@ -58,16 +70,24 @@ class ByWp(Who):
             unit, {}, functions=[function], timeout=TIMEOUT, patient=False
         )
         valid, total, _ = self.run.count(goals or {}).get(function, (0, 0, 0))
-        noticed = goals is not None and valid < total and self.is_sound(unit, function)
+        clauses = broken((goals or {}).get(function, {}))
+        fails = f"{total - valid} of {total} goals fail, of the contract "
+        fails += ", ".join(clauses) or "none"
         why = (
-            f"{total - valid} of {total} goals fail"
-            if noticed
+            "Frama-C fails"
+            if goals is None
             else (
-                "Frama-C fails"
-                if goals is None
-                else "still proved" if valid == total else "unproved even without the fault"
+                "still proved"
+                if valid == total
+                else (
+                    f"{fails}: not {clause}"
+                    if clause and clause not in clauses
+                    else "" if self.is_sound(unit, function) else "unproved even without the fault"
+                )
             )
         )
+        noticed = why == ""
+        why = why or fails
         return Outcome(
             Verdict.NOTICED if noticed else Verdict.NOT_NOTICED,
             f"{unit}, {function}: {why}, {time.monotonic() - begin:.1f} s",

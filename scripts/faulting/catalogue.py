@@ -21,7 +21,7 @@ WHO = {
     "kernel": "version N, or launcher",
     "gate": "itself, KERNEL.c, or version N, each perhaps with deep",
     "explain": "WORDS",
-    "wp": "UNIT FUNCTION",
+    "wp": "UNIT FUNCTION or UNIT FUNCTION.CLAUSE",
     "cbmc": "HARNESS",
     "coq": "THEOREM",
     "eacsl": "DRIVER FUNCTION.CLAUSE",
@@ -75,6 +75,13 @@ class Fault:
     def said_by(self, who: str) -> list[str]:
         """The words of the field of one who must notice it."""
         return self.fields[who].split()
+
+    @property
+    def proof(self) -> tuple[str, str, str]:
+        """Of wp: the unit, the function, and the clause of its contract, or an empty one."""
+        unit, proved = self.said_by("wp")
+        function, _, clause = proved.partition(".")
+        return unit, function, clause
 
     def text(self, root: pathlib.Path = ROOT) -> str:
         """The whole source with the fault in it."""

@@ -65,6 +65,24 @@ def proved() -> set[tuple[str, str]]:
 
 
 @functools.cache
+def ensured(function: str) -> set[str]:
+    """The names of what contracts of this function ensure."""
+    folders = "include/chunkproof", "proofs/logic", "proofs/wp", "ref"
+    contract = re.compile(
+        r"/[*@]@?((?:(?!\*/|@/).)*)[*@]/\s*"
+        rf"(?:static |inline |const |unsigned |long |struct )*\w+ \**{function}\(",
+        re.DOTALL,
+    )
+    return {
+        name
+        for folder in folders
+        for path in (ROOT / folder).glob("*.[ch]")
+        for m in contract.finditer(path.read_text(encoding="utf-8"))
+        for name in re.findall(r"\bensures (\w+):", m[1])
+    }
+
+
+@functools.cache
 def harnesses() -> set[str]:
     return {row[1] for row in rows("proofs/cbmc/harnesses")}
 
@@ -139,11 +157,12 @@ def of_explain(fault: Fault, words: list[str]) -> str | None:
 
 
 def of_wp(fault: Fault, words: list[str]) -> str | None:
-    return (
-        None
-        if len(words) == 2 and (words[0], words[1]) in proved()
-        else "proofs/wp/expected.txt has no such unit and function"
-    )
+    function, _, clause = words[-1].partition(".")
+    if len(words) != 2 or (words[0], function) not in proved():
+        return "proofs/wp/expected.txt has no such unit and function"
+    if clause and clause != "assigns" and clause not in ensured(function):
+        return f"no contract of {function} has a clause `ensures {clause}:`"
+    return None
 
 
 def of_cbmc(fault: Fault, words: list[str]) -> str | None:
