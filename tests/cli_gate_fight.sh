@@ -195,6 +195,33 @@ one_file() {
         cmp "$example" "$work/mine.c"
 }
 
+# saves FILE OPTION: --save would write FILE, which OPTION names too.
+saves() {
+    wrong "$2 and --save name the same file" --kernel "$work/mine.c" --save "$work/cases" \
+        "${@:2}" "$1"
+}
+
+# The cases have names of their own in the directory of --save, and the progress has two more.
+one_file_of_many() {
+    local cases=$work/cases
+    mkdir "$cases"
+    cp "$example" "$work/mine.c"
+    ln -s "$work/./cases" "$work/cases-too"
+    cp "$example" "$cases/wrong.json"
+    ln "$cases/wrong.json" "$work/hard.json"
+    ln -s cases/hangs.json "$work/soft.json"
+    saves "$cases/wrong.json" --json && saves "$work/cases-too/crashed.json" --html &&
+        saves "$work/hard.json" --junit && saves "$work/soft.json" --json &&
+        saves "$cases/exited.json" --state &&
+        wrong "--kernel and --save name the same file" --kernel "$work/hard.json" \
+            --save "$cases" &&
+        wrong "--json and --state name the same file" --kernel "$work/mine.c" \
+            --json "$work/state.new" --state "$work/state" &&
+        cmp "$example" "$cases/wrong.json" &&
+        status 1 --kernel "$kernels/gate/cheats/zeros.so" --cases 12 --save "$cases" \
+            --json "$cases/report.json" && [ -s "$cases/report.json" ]
+}
+
 # hangup SIGNAL: nothing is left in $TMPDIR.
 ended_by() {
     "$chunkproof" gate --kernel "$example" --tier deep >"$work/out" 2>"$work/err" &
@@ -265,6 +292,7 @@ ok "a small stack" small_stack
 ok "more memory than there is" no_memory
 ok "more cases than there are" many_cases
 ok "two names of one file" one_file
+ok "two names of a file that is made" one_file_of_many
 ok "the terminal goes away" ended_by HUP
 ok "it is to end" ended_by TERM
 ok "files and signals" contained

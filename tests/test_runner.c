@@ -116,7 +116,7 @@ static void check_results(const struct example *e) {
 /* ---- Running ---- */
 
 static struct runner *new_runner(double seconds, size_t bytes) {
-    const struct run_limits limits = {seconds, seconds, bytes, (size_t)64 << 20, NULL};
+    const struct run_limits limits = {seconds, seconds, bytes, (size_t)64 << 20, NULL, 0};
     char program[4200], file[4200], error[RUN_TEXT] = "";
     struct runner *runner;
     if (runner_new(&runner, beside(program, "../chunkproof"), beside(file, "gate/misbehaves.so"),

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "cli/base/command.h"
+#include "gate/runner/box.h"
 #include "gate/runner/contain.h"
 #include "gate/runner/device.h"
 #include "gate/runner/far.h"
@@ -167,13 +168,14 @@ static int get_ready(struct child *child, const void *stack) {
         return -1;
     }
     struct run_control *control = child->control;
+    unsigned boxed = control->box ? run_box_enter(control) : 0;
     control->pid = getpid();
     control->arena = (uintptr_t)child->arena;
     control->stack = (uintptr_t)stack;
     control->stack_size = STACK_BYTES;
     limit_the_rest();
     limit_heap(control->limits.heap);
-    control->contained = run_contain();
+    control->contained = boxed | run_contain();
     return 0;
 }
 
