@@ -57,7 +57,8 @@ const struct gate_hold gate_holds[GATE_HOLDS] = {
     {RUN_NO_NETWORK, "no_network", "any network"},
     {RUN_NO_OTHERS, "no_others", "seeing other processes"},
     {RUN_NO_IPC, "no_ipc", "System V memory of others"},
-    {RUN_NO_ATTRIBUTES, "no_attributes", "changing modes and times"}};
+    {RUN_NO_ATTRIBUTES, "no_attributes", "changing modes and times"},
+    {RUN_NO_HANDLERS, "no_handlers", "hiding its faults"}};
 
 void gate_ratio(double ratio, char text[GATE_RATIO_TEXT]) {
     if (ratio < 100.0) {

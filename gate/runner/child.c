@@ -30,6 +30,7 @@
 #include "gate/runner/device.h"
 #include "gate/runner/far.h"
 #include "gate/runner/fault.h"
+#include "gate/runner/filter.h"
 
 /* Of a thread's stack, and of this one's. */
 #define STACK_BYTES ((rlim_t)8 << 20)
@@ -304,7 +305,10 @@ static void load(struct child *child, const char *file) {
     enum run_load result = has_stack(control) ? load_kernel(child, file) : RUN_NO_STACK;
     leave(control);
     seal_limits();
+    run_fault_arm(); /* once more: a constructor may have set handlers */
+    unsigned filtered = run_box_is_left_out() ? 0 : run_filter();
     run_control_open(control);
+    control->contained |= filtered;
     control->load = result;
     run_control_close(control);
     answer(child);

@@ -129,10 +129,11 @@ enum run_contained {
     RUN_FEW_PROCESSES = 8, /* it starts a thousand processes at most */
     RUN_NO_ORPHANS = 16,   /* what it leaves behind is ended */
     /* The box (box.h): */
-    RUN_NO_NETWORK = 32,    /* no network, and no abstract socket of others */
-    RUN_NO_OTHERS = 64,     /* it sees no other process, and nothing of it outlives the gate */
-    RUN_NO_IPC = 128,       /* System V memory and the like is its own, and ends with it */
-    RUN_NO_ATTRIBUTES = 256 /* it changes no file's mode, owner, times and attributes */
+    RUN_NO_NETWORK = 32,     /* no network, and no abstract socket of others */
+    RUN_NO_OTHERS = 64,      /* it sees no other process, and nothing of it outlives the gate */
+    RUN_NO_IPC = 128,        /* System V memory and the like is its own, and ends with it */
+    RUN_NO_ATTRIBUTES = 256, /* it changes no file's mode, owner, times and attributes */
+    RUN_NO_HANDLERS = 512    /* it does not hide its faults (filter.h) */
 };
 unsigned runner_contained(const struct runner *runner);
 
