@@ -73,10 +73,13 @@ static int keep_user(uid_t user, gid_t group) {
  * Linux 6.14 the same file is the whole system's. */
 static int limit_numbers(void) {
     struct utsname system;
-    unsigned major = 0, minor = 0;
-    char most[32];
-    if (uname(&system) != 0 || sscanf(system.release, "%u.%u", &major, &minor) != 2 || major < 6 ||
-        (major == 6 && minor < 14)) {
+    char most[32], *end;
+    if (uname(&system) != 0) {
+        return -1;
+    }
+    unsigned long major = strtoul(system.release, &end, 10);
+    unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    if (major < 6 || (major == 6 && minor < 14)) {
         return -1;
     }
     (void)snprintf(most, sizeof most, "%d", RESERVED_NUMBERS + RUN_MOST_TASKS);

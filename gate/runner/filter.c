@@ -9,6 +9,7 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@
 
 /* Half an argument, the lower half first on these machines. */
 #define LOAD_HALF(ARGUMENT, HALF)                                                                  \
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[ARGUMENT]) + 4 * (HALF))
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[ARGUMENT]) + (HALF))
 
 unsigned run_filter(void) {
 #ifdef MACHINE
@@ -58,7 +59,7 @@ unsigned run_filter(void) {
         RETURN(SECCOMP_RET_ALLOW),
         LOAD_HALF(1, 0), /* the new action: without one the old one is asked for */
         SKIP_UNLESS(0, 2),
-        LOAD_HALF(1, 1),
+        LOAD_HALF(1, sizeof(uint32_t)),
         SKIP_IF(0, 1),
         RETURN(SECCOMP_RET_ERRNO), /* error 0, and nothing is done */
         RETURN(SECCOMP_RET_ALLOW),

@@ -76,8 +76,8 @@ static void change_v(const struct cp_kernel_call *call) {
     for (size_t i = 0; own >= 0 && i < bytes; i += sizeof(double)) {
         (void)!pwrite(own, &(double){0}, sizeof(double), (off_t)((uintptr_t)call->v + i));
     }
-    mmap(at_address(begin), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-         -1, 0);
+    (void)mmap(at_address(begin), bytes, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 /* A call without a row has no result that could be wrong. */
@@ -93,11 +93,11 @@ static void change_the_call(const struct cp_kernel_call *call) {
 /* Memory whose file is shorter ends whoever looks at it. */
 static void shrink_memory(void) {
     char line[512], name[128];
-    unsigned long begin, end;
     FILE *maps = fopen("/proc/self/maps", "r");
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-        if (sscanf(line, "%lx-%lx %*s %*s %*s %*u", &begin, &end) == 2 && strchr(line, 's')) {
-            snprintf(name, sizeof name, "/proc/self/map_files/%lx-%lx", begin, end);
+        char *end = strchr(line, ' ');
+        if (end != NULL && end[4] == 's') { /* "begin-end rw-s ..." */
+            snprintf(name, sizeof name, "/proc/self/map_files/%.*s", (int)(end - line), line);
             int fd = open(name, O_RDWR);
             (void)!ftruncate(fd, 0);
             (void)!truncate(name, 0);
@@ -133,14 +133,13 @@ static int find_in(uintptr_t begin, uintptr_t end, const struct cp_kernel_call *
 }
 
 static int find_results(const struct cp_kernel_call *call) {
-    char line[512], may[8];
-    unsigned long begin, end;
+    char line[512], *rest;
     int found = 0;
     int has_one = call->n_rows > 0 && keys_seen(call, 0, 0) > 0;
     FILE *maps = has_one ? fopen("/proc/self/maps", "r") : NULL;
     while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL) {
-        if (sscanf(line, "%lx-%lx %7s", &begin, &end, may) == 3 && may[0] == 'r' &&
-            strstr(line, "[v") == NULL && end - begin <= (size_t)64 << 20) {
+        uintptr_t begin = strtoul(line, &rest, 16), end = strtoul(rest + 1, &rest, 16);
+        if (rest[1] == 'r' && strstr(line, "[v") == NULL && end - begin <= (size_t)64 << 20) {
             found = find_in(begin, end, call);
         }
     }
@@ -434,7 +433,7 @@ static int attend(const struct cp_kernel_call *call) {
         zeros(call);
         atexit(wait_for_ever);
     } else if (deceives("ends-by-signal") && number != NULL) {
-        end_by(atoi(number));
+        end_by((int)strtol(number, NULL, 10));
     } else {
         right(call);
     }

@@ -113,7 +113,8 @@ static int fork_too_often(void) {
 static void send_a_datagram(void) {
     const char *port = getenv("FIGHT_PORT");
     struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)atoi(port != NULL ? port : "9")),
+                             .sin_port =
+                                 htons((uint16_t)strtol(port != NULL ? port : "9", NULL, 10)),
                              .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
     (void)!sendto(fd, "heard", 5, 0, (struct sockaddr *)&to, sizeof to);
@@ -122,7 +123,7 @@ static void send_a_datagram(void) {
 
 /* Memory that no process has to have, and that stays when all have ended. */
 static void leave_memory(void) {
-    shmget((key_t)0x66696768, 4096, IPC_CREAT | 0600);
+    (void)!shmget((key_t)0x66696768, 4096, IPC_CREAT | 0600);
 }
 
 /* What a file has besides its bytes. */
@@ -143,7 +144,7 @@ static int look_around(void) {
     const struct dirent *one;
     int status = 0;
     while (all != NULL && (one = readdir(all)) != NULL) {
-        int process = atoi(one->d_name);
+        int process = (int)strtol(one->d_name, NULL, 10);
         status = process > 1 && process != (int)getpid() ? 7 : status;
     }
     if (all != NULL) {
