@@ -57,7 +57,7 @@ ok "what asks is answered by itself" as answers-by-echo exited
 ok "descriptors for the gate" as sends-descriptors exited
 ok "directory, locale, environment" as loses-the-way wrong other-bits
 ok "memory of the thread" as loses-thread-storage crashed
-ok "floating-point traps" as traps-on-numbers crashed wrong
+ok "floating-point traps" as traps-on-numbers crashed wrong exited
 ok "a reason that is nowhere" as refuses-nowhere out-of-bounds
 for signal in HUP INT KILL PIPE ALRM TERM XCPU; do
     ok "it ends by $signal" by $signal
