@@ -181,6 +181,9 @@ static int attend(const struct cp_kernel_call *call) {
         status = reach_the_gate();
     } else if (fights("leaves-a-daemon")) {
         leave_a_daemon();
+    } else if (fights("waits-for-a-daemon")) {
+        leave_a_daemon();
+        pause();
     } else if (fights("forks")) {
         status = fork_too_often();
     } else if (fights("sends")) {
