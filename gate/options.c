@@ -10,6 +10,7 @@
 #include "chunkproof/limits.h"
 #include "cli/base/argument.h"
 #include "gate/gate.h"
+#include "gate/judge/finding.h"
 
 #define LEAST_SECONDS   0.001
 #define MOST_SECONDS    86400.0 /* of a call, */
@@ -41,6 +42,7 @@ enum option_value {
     SHAPE,
     JOBS,
     STATE,
+    SANDBOX,
     HELP
 };
 
@@ -64,6 +66,7 @@ static const struct option names[] = {
     {"shape", required_argument, NULL, SHAPE},
     {"jobs", required_argument, NULL, JOBS},
     {"state", required_argument, NULL, STATE},
+    {"sandbox", no_argument, NULL, SANDBOX},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -109,6 +112,8 @@ void gate_options_help(FILE *file) {
         "  --time X              seconds for all cases; too few cases by then are no verdict\n"
         "  --memory X            GiB for all cases that run at once, without what the kernel\n"
         "                        allocates itself (4)\n"
+        "  --sandbox             no verdict without the sandbox: no network, no other processes\n"
+        "                        (without the option: where the system has it)\n"
         "\n"
         "output:\n"
         "  --state FILE          save progress to FILE every few seconds; the same command\n"
@@ -232,10 +237,11 @@ static const char **text_of(struct gate_options *o, int option) {
 
 /* What an option without a text sets to 1; NULL: that option has a text. */
 static int *flag_of(struct gate_options *o, int option) {
-    return option == FIRST   ? &o->first
-           : option == RULES ? &o->rules
-           : option == HELP  ? &o->help
-                             : NULL;
+    return option == FIRST     ? &o->first
+           : option == RULES   ? &o->rules
+           : option == SANDBOX ? &o->sandbox
+           : option == HELP    ? &o->help
+                               : NULL;
 }
 
 static int read_place(struct gate_options *o, const char *text) {
@@ -311,6 +317,28 @@ static int read_option(struct gate_options *o, int option, const char *text) {
     return 0;
 }
 
+/* No two options name one file: not by a link, and not by a name that --save or --state makes. */
+static int check_files(const struct gate_options *o) {
+    enum { NAMED = 5, STATES = 2 };
+    struct argument_file files[NAMED + STATES + GATE_VERDICTS] = {{"--kernel", o->kernel, 0},
+                                                                  {"--json", o->json, 1},
+                                                                  {"--junit", o->junit, 1},
+                                                                  {"--html", o->html, 1},
+                                                                  {"--state", o->state, 1}};
+    static const char *const ends[STATES] = {".new", ".old"};
+    char made[STATES + GATE_VERDICTS][4096];
+    int n = NAMED, n_made = 0;
+    for (int i = 0; o->state != NULL && i < STATES; i++, n++, n_made++) {
+        (void)snprintf(made[n_made], sizeof made[0], "%s%s", o->state, ends[i]);
+        files[n] = (struct argument_file){"--state", made[n_made], 1};
+    }
+    for (int i = GATE_RIGHT + 1; o->save != NULL && i < GATE_VERDICTS; i++, n++, n_made++) {
+        (void)snprintf(made[n_made], sizeof made[0], "%s/%s.json", o->save, gate_verdict_names[i]);
+        files[n] = (struct argument_file){"--save", made[n_made], 1};
+    }
+    return argument_distinct(o->command, files, n);
+}
+
 int gate_options_parse(struct gate_options *o, int argc, char **argv) {
     static char program[] = "chunkproof gate"; /* as getopt_long() calls it */
     int option;
@@ -349,12 +377,7 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
         return argument_refuse(o->command,
                                "give only one of --case (one case) and --cases (how many)");
     }
-    const struct argument_file files[] = {{"--kernel", o->kernel, 0},
-                                          {"--json", o->json, 1},
-                                          {"--junit", o->junit, 1},
-                                          {"--html", o->html, 1},
-                                          {"--state", o->state, 1}};
-    return argument_distinct(o->command, files, sizeof files / sizeof files[0]);
+    return check_files(o);
 }
 
 /* ---- chunkproof replay, chunkproof explain ---- */
@@ -385,7 +408,8 @@ static const char replay_options[] =
     "  --on gpu|executor     where a kernel in device memory runs\n"
     "  --seconds X           for one call (10; on the executor 100)\n"
     "  --compile X           seconds for the compiler of a source (600)\n"
-    "  --memory X            GiB for a case (4)\n";
+    "  --memory X            GiB for a case (4)\n"
+    "  --sandbox             only in the sandbox, as for `chunkproof gate`\n";
 
 void gate_replay_help(FILE *file, int explains) {
     fprintf(
@@ -410,6 +434,7 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
         {"seconds", required_argument, NULL, SECONDS},
         {"compile", required_argument, NULL, COMPILE},
         {"memory", required_argument, NULL, MEMORY},
+        {"sandbox", no_argument, NULL, SANDBOX},
         {"help", no_argument, NULL, HELP},
         {NULL, 0, NULL, 0}};
     static char replay[] = "chunkproof replay", explain[] = "chunkproof explain";

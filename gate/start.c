@@ -12,7 +12,7 @@ static struct run_limits limits_of(const struct gate_options *o, const struct ga
     double seconds = o->seconds > 0.0 ? o->seconds : SECONDS;
     double simulated = o->seconds > 0.0 ? o->seconds : SIMULATED_SECONDS;
     const struct file_stamp *stamp = object->in_place ? &object->stamp : NULL;
-    return (struct run_limits){seconds, simulated, (size_t)o->memory, MOST_HEAP, stamp};
+    return (struct run_limits){seconds, simulated, (size_t)o->memory, MOST_HEAP, stamp, o->sandbox};
 }
 
 /* A compiled kernel is called by the name of its source. */

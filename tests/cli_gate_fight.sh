@@ -195,6 +195,66 @@ one_file() {
         cmp "$example" "$work/mine.c"
 }
 
+# saves FILE OPTION: --save would write FILE, which OPTION names too.
+saves() {
+    wrong "$2 and --save name the same file" --kernel "$work/mine.c" --save "$work/cases" \
+        "${@:2}" "$1"
+}
+
+# The cases have names of their own in the directory of --save, and the progress has two more.
+one_file_of_many() {
+    local cases=$work/cases
+    mkdir "$cases"
+    cp "$example" "$work/mine.c"
+    ln -s "$work/./cases" "$work/cases-too"
+    cp "$example" "$cases/wrong.json"
+    ln "$cases/wrong.json" "$work/hard.json"
+    ln -s cases/hangs.json "$work/soft.json"
+    saves "$cases/wrong.json" --json && saves "$work/cases-too/crashed.json" --html &&
+        saves "$work/hard.json" --junit && saves "$work/soft.json" --json &&
+        saves "$cases/exited.json" --state &&
+        wrong "--kernel and --save name the same file" --kernel "$work/hard.json" \
+            --save "$cases" &&
+        wrong "--json and --state name the same file" --kernel "$work/mine.c" \
+            --json "$work/state.new" --state "$work/state" &&
+        cmp "$example" "$cases/wrong.json" &&
+        status 1 --kernel "$kernels/gate/cheats/zeros.so" --cases 12 --save "$cases" \
+            --json "$cases/report.json" && [ -s "$cases/report.json" ]
+}
+
+# Nothing is half written, and what could not be written is said.
+full_disks() {
+    local option
+    for option in --json --junit --html; do
+        status 2 --kernel "$kernels/gate/reversed.so" --cases 3 $option /dev/full &&
+            says "$option /dev/full: the report cannot be written: No space left" || return 1
+    done
+    on_a_mount size=16k 'dd if=/dev/zero of=full bs=1k count=12 2>/dev/null
+        ! said=$("$chunkproof" gate --kernel "$kernels/gate/cheats/zeros.so" --cases 12 \
+            --html report 2>&1)
+        grep -q "report cannot be written: No space left" <<<"$said" && [ ! -e report ]
+        ! said=$("$chunkproof" gate --kernel "$kernels/gate/cheats/zeros.so" --cases 12 \
+            --state state 2>&1)
+        grep -q "state: No space left" <<<"$said" && [ ! -s state ]'
+}
+
+# on_a_mount OPTIONS COMMANDS: runs them in a directory that is mounted so.
+on_a_mount() {
+    unshare --user --map-root-user --mount true 2>/dev/null || { echo "# no mount"; return 0; }
+    mkdir -p "$work/mount"
+    export chunkproof kernels example
+    unshare --user --map-root-user --mount bash -euc \
+        'mount -t tmpfs -o "$1" none "$2" && cd "$2" && eval "$3"' - "$1" "$work/mount" "$2"
+}
+
+# A kernel in such a directory is copied; a compiled one cannot be run there.
+no_programs() {
+    example=$(realpath "$example") on_a_mount noexec 'cp "$kernels/gate/reversed.so" .
+        "$chunkproof" gate --kernel reversed.so --cases 3
+        ! TMPDIR=$PWD "$chunkproof" gate --kernel "$example" --cases 3 2>out
+        grep -q "noexec: set TMPDIR to another directory" out'
+}
+
 # hangup SIGNAL: nothing is left in $TMPDIR.
 ended_by() {
     "$chunkproof" gate --kernel "$example" --tier deep >"$work/out" 2>"$work/err" &
@@ -265,6 +325,9 @@ ok "a small stack" small_stack
 ok "more memory than there is" no_memory
 ok "more cases than there are" many_cases
 ok "two names of one file" one_file
+ok "two names of a file that is made" one_file_of_many
+ok "disks that are full" full_disks
+ok "mounts that run nothing" no_programs
 ok "the terminal goes away" ended_by HUP
 ok "it is to end" ended_by TERM
 ok "files and signals" contained

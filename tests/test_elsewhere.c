@@ -19,7 +19,7 @@
 #define PROCESSES 12 /* all of whose numbers are odd, or even, once in 2,048 times */
 
 static struct runner *runner_that(const char *misbehaves) {
-    const struct run_limits limits = {10.0, 10.0, (size_t)1 << 22, (size_t)64 << 20, NULL};
+    const struct run_limits limits = {10.0, 10.0, (size_t)1 << 22, (size_t)64 << 20, NULL, 0};
     char program[4200], file[4200], error[RUN_TEXT] = "";
     struct runner *runner;
     setenv("MISBEHAVE_ALWAYS", "1", 1);

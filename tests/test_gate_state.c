@@ -72,6 +72,9 @@ static void written_is_read(void **state) {
     (void)snprintf(back.identity, sizeof back.identity, "chunkproof 1\nkernel 4\noptions 3\n");
     assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_OTHER);
     assert_string_equal(why, "kernel");
+    (void)snprintf(back.identity, sizeof back.identity, "chunkproof 1\nkernel 2\n");
+    assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_OTHER);
+    assert_string_equal(why, "options");
     memcpy(bytes, "chunkproof gate state 1", 23);
     assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_OTHER);
     assert_string_equal(why, "chunkproof");
@@ -220,6 +223,12 @@ static void each_count_adds_up(void **state) {
     INSANE(s.result.found[GATE_WRONG].finding.verdict = GATE_HANGS);
     INSANE((s.result.verdicts[GATE_RIGHT] = s.result.tally[GATE_SELECT].verdicts[GATE_RIGHT] = -1,
             s.result.verdicts[GATE_WRONG] = s.result.tally[GATE_SELECT].verdicts[GATE_WRONG] = 4));
+    INSANE(s.result.tally[GATE_SELECT].smallest.finding.verdict = GATE_HANGS);
+    INSANE((s.result.unusual = s.result.unusual_cases = 1,
+            s.result.most_unusual = s.result.found[GATE_WRONG],
+            s.result.most_unusual.finding.verdict = GATE_VERDICTS));
+    INSANE(s.result.found[GATE_WRONG].finding.clause[0] = '\033');
+    INSANE(memset(s.result.found[GATE_WRONG].finding.clause, 'x', 16));
     INSANE(s.result.found[GATE_WRONG].recipe.n_ops = GATE_MOST_OPS + 1);
     INSANE(s.result.found[GATE_WRONG].recipe.op[0].kind = GATE_OPS);
     INSANE(s.result.found[GATE_WRONG].index = CASES);

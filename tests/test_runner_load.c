@@ -14,7 +14,7 @@
 #include "gate/runner/words.h"
 #include "tests/runner_files.h"
 
-static const struct run_limits limits = {1.0, 1.0, 100000, (size_t)64 << 20, NULL};
+static const struct run_limits limits = {1.0, 1.0, 100000, (size_t)64 << 20, NULL, 0};
 
 static void expect_error_of(const char *program, const char *file, const char *text) {
     struct runner *runner;

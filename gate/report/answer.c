@@ -53,7 +53,12 @@ const struct gate_hold gate_holds[GATE_HOLDS] = {
     {RUN_NO_TCP, "no_tcp", "TCP"},
     {RUN_NO_SIGNALS, "no_signals", "signalling others"},
     {RUN_FEW_PROCESSES, "few_processes", "starting many processes"},
-    {RUN_NO_ORPHANS, "no_orphans", "leaving processes behind"}};
+    {RUN_NO_ORPHANS, "no_orphans", "leaving processes behind"},
+    {RUN_NO_NETWORK, "no_network", "any network"},
+    {RUN_NO_OTHERS, "no_others", "seeing other processes"},
+    {RUN_NO_IPC, "no_ipc", "System V memory of others"},
+    {RUN_NO_ATTRIBUTES, "no_attributes", "changing modes and times"},
+    {RUN_NO_HANDLERS, "no_handlers", "hiding its faults"}};
 
 void gate_ratio(double ratio, char text[GATE_RATIO_TEXT]) {
     if (ratio < 100.0) {

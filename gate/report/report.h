@@ -53,7 +53,7 @@ void gate_ratio(double ratio, char text[GATE_RATIO_TEXT]);
 char *gate_declares(const struct cp_kernel *kernel);
 
 /* What held the kernel: the names of bits of enum run_contained, each with what it means. */
-#define GATE_HOLDS 5
+#define GATE_HOLDS 10
 struct gate_hold {
     unsigned bit;
     const char *name, *words;

@@ -58,7 +58,7 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
     if (report->contained != 0) {
         print_held(file, report->contained, 0);
     } else {
-        fputs("held from  nothing: this system has no Landlock", file);
+        fputs("held from  nothing: this system has neither Landlock nor namespaces", file);
     }
     fputc('\n', file);
     fprintf(file, "cases      tier %s, seed %llu\n\n", gate_tier_names[report->options->tier],

@@ -114,6 +114,10 @@ static const char *how_to_mend(const char *words) {
     if (strstr(words, "cannot open shared object file") != NULL) {
         return "set LD_LIBRARY_PATH to its directory, or link with -Wl,-rpath";
     }
+    if (strstr(words, "failed to map segment") != NULL) {
+        return "no program may run from where it is, as on a mount with noexec: set TMPDIR to "
+               "another directory";
+    }
     return "build it as a shared object: cc -shared -fPIC -o mine.so mine.c";
 }
 

@@ -25,10 +25,12 @@
 #include <unistd.h>
 
 #include "cli/base/command.h"
+#include "gate/runner/box.h"
 #include "gate/runner/contain.h"
 #include "gate/runner/device.h"
 #include "gate/runner/far.h"
 #include "gate/runner/fault.h"
+#include "gate/runner/filter.h"
 
 /* Of a thread's stack, and of this one's. */
 #define STACK_BYTES ((rlim_t)8 << 20)
@@ -167,13 +169,14 @@ static int get_ready(struct child *child, const void *stack) {
         return -1;
     }
     struct run_control *control = child->control;
+    unsigned boxed = control->box ? run_box_enter(control) : 0;
     control->pid = getpid();
     control->arena = (uintptr_t)child->arena;
     control->stack = (uintptr_t)stack;
     control->stack_size = STACK_BYTES;
     limit_the_rest();
     limit_heap(control->limits.heap);
-    control->contained = run_contain();
+    control->contained = boxed | run_contain();
     return 0;
 }
 
@@ -302,7 +305,10 @@ static void load(struct child *child, const char *file) {
     enum run_load result = has_stack(control) ? load_kernel(child, file) : RUN_NO_STACK;
     leave(control);
     seal_limits();
+    run_fault_arm(); /* once more: a constructor may have set handlers */
+    unsigned filtered = run_box_is_left_out() ? 0 : run_filter();
     run_control_open(control);
+    control->contained |= filtered;
     control->load = result;
     run_control_close(control);
     answer(child);

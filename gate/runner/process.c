@@ -148,7 +148,7 @@ static void close_both(int pair[2]) {
 }
 
 int run_process_start(struct run_process *process, const char *program, char *file,
-                      const struct run_limits *limits, char text[RUN_TEXT]) {
+                      const struct run_limits *limits, int box, char text[RUN_TEXT]) {
     int pair[2] = {-1, -1}, pipe_of[2] = {-1, -1};
     size_t arena_size = run_arena_size(limits->bytes);
     run_process_free(process);
@@ -168,6 +168,7 @@ int run_process_start(struct run_process *process, const char *program, char *fi
     process->control->asking = getpid();
     process->control->arena_size = arena_size;
     process->control->limits = *limits;
+    process->control->box = box;
     int error = spawn(process, program, file, pair[1], pipe_of[1]);
     close_if_open(&pair[1]);
     close_if_open(&pipe_of[1]);
@@ -243,11 +244,17 @@ static void wait_a_slice(struct run_process *process, int open, double seconds) 
     run_output_take(&process->output);
 }
 
+pid_t run_process_worker(const struct run_process *process) {
+    pid_t inside = process->control->outside;
+    return inside > 0 ? inside : process->pid;
+}
+
 /* Processor time of the process so far, in seconds; -1: unknown. */
 static double worked(const struct run_process *process) {
     struct timespec time;
     clockid_t clock;
-    return clock_getcpuclockid(process->pid, &clock) == 0 && clock_gettime(clock, &time) == 0
+    return clock_getcpuclockid(run_process_worker(process), &clock) == 0 &&
+                   clock_gettime(clock, &time) == 0
                ? (double)time.tv_sec + 1e-9 * (double)time.tv_nsec
                : -1.0;
 }
@@ -269,12 +276,12 @@ static char state_of(const char *file) {
 static int wants_to_work(const struct run_process *process) {
     char name[300];
     int wants = 0;
-    (void)snprintf(name, sizeof name, "/proc/%d/task", (int)process->pid);
+    (void)snprintf(name, sizeof name, "/proc/%d/task", (int)run_process_worker(process));
     DIR *threads = opendir(name);
     const struct dirent *thread;
     while (threads != NULL && !wants && (thread = readdir(threads)) != NULL) {
-        (void)snprintf(name, sizeof name, "/proc/%d/task/%.20s/stat", (int)process->pid,
-                       thread->d_name);
+        (void)snprintf(name, sizeof name, "/proc/%d/task/%.20s/stat",
+                       (int)run_process_worker(process), thread->d_name);
         wants = thread->d_name[0] != '.' && state_of(name) == 'R';
     }
     if (threads != NULL) {
@@ -294,7 +301,7 @@ static int is_starved(const struct run_process *process, double before, double s
 static int is_too_large(const struct run_process *process) {
     const struct run_control *control = process->control;
     char text[128] = "";
-    (void)snprintf(text, sizeof text, "/proc/%d/statm", (int)process->pid);
+    (void)snprintf(text, sizeof text, "/proc/%d/statm", (int)run_process_worker(process));
     FILE *file = control->kernel.memory == CP_HOST_MEMORY ? fopen(text, "r") : NULL;
     text[0] = '\0';
     if (file != NULL) {

@@ -31,10 +31,13 @@ enum run_answer {
 
 void run_process_init(struct run_process *process);
 
-/* Starts `program --run-kernel FILE`, with new memory. 0, or -1 after writing what is wrong. The
- * process answers once the kernel is loaded, or cannot be. */
+/* Starts `program --run-kernel FILE`, with new memory, in a box or not. 0, or -1 after
+ * writing what is wrong. The process answers once the kernel is loaded, or cannot be. */
 int run_process_start(struct run_process *process, const char *program, char *file,
-                      const struct run_limits *limits, char text[RUN_TEXT]);
+                      const struct run_limits *limits, int box, char text[RUN_TEXT]);
+
+/* The number of the kernel's own process. */
+pid_t run_process_worker(const struct run_process *process);
 
 /* Takes the pages that the layout needs from the system; otherwise writing to them could end this
  * process. 0, or -1: the system has no memory left. */

@@ -10,11 +10,13 @@
 #include "gate/runner/runner.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/children.h"
+#include "gate/runner/box.h"
 #include "gate/runner/maps.h"
 #include "gate/runner/words.h"
 
@@ -47,6 +49,42 @@ static char *copy_string(const char *text) {
     return copy == NULL ? NULL : memcpy(copy, text, bytes);
 }
 
+/* Does the system have a box? A process that loads no kernel tries, once. Writes why not. */
+static int has_box(const struct runner *runner, const struct run_limits *limits,
+                   char text[RUN_TEXT]) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char why[RUN_TEXT];
+    static int known, has;
+    char none[] = "";
+    struct run_process process;
+    pthread_mutex_lock(&lock);
+    run_process_init(&process);
+    if (!known && run_process_start(&process, runner->program, none, limits, 1, why) == 0) {
+        known = 1;
+        has = run_process_await(&process, limits->seconds) == RUN_ANSWERED &&
+              (process.control->contained & RUN_NO_OTHERS) != 0;
+        run_box_explain(process.control, why);
+    }
+    run_process_free(&process);
+    int result = has;
+    snprintf(text, RUN_TEXT, "%s", why);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* Is the kernel to be in a box? 1, 0, or -1 after writing why it cannot be. */
+static int choose_box(const struct runner *runner, const struct run_limits *limits,
+                      char text[RUN_TEXT]) {
+    int box = 0;
+    if (!run_box_is_left_out()) {
+        box = has_box(runner, limits, text);
+    } else {
+        snprintf(text, RUN_TEXT,
+                 "there is no sandbox while CHUNKPROOF_SANDBOX is \"off\"; unset it");
+    }
+    return box || !limits->sandbox ? box : -1;
+}
+
 /* Starts a process and has it load the kernel. */
 static int start(struct runner *runner, char text[RUN_TEXT]) {
     double seconds = runner->limits.seconds;
@@ -59,7 +97,9 @@ static int start(struct runner *runner, char text[RUN_TEXT]) {
         return -1;
     }
     limits.seconds = seconds > LOAD_SECONDS ? seconds : LOAD_SECONDS;
-    if (run_process_start(process, runner->program, runner->file, &limits, text) != 0) {
+    int box = choose_box(runner, &limits, text);
+    if (box < 0 ||
+        run_process_start(process, runner->program, runner->file, &limits, box, text) != 0) {
         return -1;
     }
     runner->processes++;
@@ -85,7 +125,10 @@ static void keep_kernel(struct runner *runner) {
     runner->kernel = control->kernel;
     runner->kernel.name = runner->name;
     runner->simulated = control->simulated;
-    runner->contained = control->contained | (children_are_adopted() ? RUN_NO_ORPHANS : 0);
+    runner->contained = control->contained;
+    if (children_are_adopted() || (runner->contained & RUN_NO_OTHERS) != 0) {
+        runner->contained |= RUN_NO_ORPHANS;
+    }
     runner->kernel.refuses = NULL;
     runner->kernel.workspace = NULL;
     runner->kernel.attend = NULL;
@@ -173,7 +216,7 @@ int runner_processes(const struct runner *runner) {
 }
 
 int runner_digest(const struct runner *runner, struct run_digests *digests, char *error) {
-    return run_maps_digest(runner->process.pid, runner->file, digests, error);
+    return run_maps_digest(run_process_worker(&runner->process), runner->file, digests, error);
 }
 
 /* ---- Between two requests ---- */

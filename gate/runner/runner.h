@@ -60,6 +60,7 @@ struct run_limits {
     size_t heap;      /* that the kernel may allocate itself */
     /* What the kernel's file must be each time that a process loads it; NULL: whatever it is. */
     const struct file_stamp *stamp;
+    int sandbox; /* 1: no kernel runs without the box (box.h); 0: in one where the system has it */
 };
 
 /* Chunks of K or V that the kernel gets at other distances (far.h). There are n chunks of `chunk`
@@ -120,13 +121,19 @@ void runner_free(struct runner *runner); /* takes NULL; ends the process */
 /* What the kernel says of itself. name is a copy, and the functions are NULL. */
 const struct cp_kernel *runner_kernel(const struct runner *runner);
 
-/* What the system lets the gate do to hold a kernel (contain.h, process.h). */
+/* What the system lets the gate do to hold a kernel (contain.h, process.h, box.h). */
 enum run_contained {
     RUN_NO_WRITES = 1,     /* it changes no file, and makes none */
     RUN_NO_TCP = 2,        /* it has no TCP */
     RUN_NO_SIGNALS = 4,    /* it signals no other process */
     RUN_FEW_PROCESSES = 8, /* it starts a thousand processes at most */
-    RUN_NO_ORPHANS = 16    /* what it leaves behind is ended */
+    RUN_NO_ORPHANS = 16,   /* what it leaves behind is ended */
+    /* The box (box.h): */
+    RUN_NO_NETWORK = 32,     /* no network, and no abstract socket of others */
+    RUN_NO_OTHERS = 64,      /* it sees no other process, and nothing of it outlives the gate */
+    RUN_NO_IPC = 128,        /* System V memory and the like is its own, and ends with it */
+    RUN_NO_ATTRIBUTES = 256, /* it changes no file's mode, owner, times and attributes */
+    RUN_NO_HANDLERS = 512    /* it does not hide its faults (filter.h) */
 };
 unsigned runner_contained(const struct runner *runner);
 

@@ -20,6 +20,9 @@
 #define RUN_SOCKET 3
 #define RUN_MEMORY 4 /* closed before the kernel is loaded */
 
+/* Processes and threads of a kernel, where they are counted for each kernel (box.h). */
+#define RUN_MOST_TASKS 2048
+
 /* How many seconds the runner waits for writes by threads that attend() left behind. */
 #define RUN_LATE_SECONDS 0.2
 
@@ -45,6 +48,9 @@ enum run_load {
     RUN_NO_DEVICE,
     RUN_NO_STACK /* the system does not allow what a kernel may use */
 };
+
+/* What a box is made of, in this order. */
+enum run_box_step { RUN_BOX_UNSHARE, RUN_BOX_USER, RUN_BOX_PROC, RUN_BOX_PROCESSES };
 
 enum run_access { RUN_TOUCHED, RUN_READ, RUN_WROTE, RUN_JUMPED };
 
@@ -75,6 +81,7 @@ struct run_control {
     pid_t asking; /* its process number */
     size_t arena_size;
     struct run_limits limits;
+    int box;         /* 1: the process makes a box, or ends */
     unsigned number; /* of the request; 0: loading, which needs no doorbell */
     enum run_request request;
     struct cp_kernel_call asked; /* its pointers mean nothing */
@@ -84,7 +91,7 @@ struct run_control {
     int far_number[RUN_FAR_CHUNKS];
 
     /* Written by the kernel's process, for itself. */
-    pid_t pid;
+    pid_t pid;                                   /* its number, in its box */
     unsigned long long arena, stack, stack_size; /* addresses, and the size of the stack */
     unsigned long long on_device[RUN_BUFFERS];   /* addresses of buffers; 0: none */
     unsigned char *far_begin[2];   /* of K and V that lie far apart; NULL: close together */
@@ -94,8 +101,12 @@ struct run_control {
 
     /* Written by the kernel's process, for the asking one. */
     enum run_phase phase;
-    unsigned serving;  /* the last request that it took */
-    unsigned answered; /* one more than the last request that it answered */
+    int box_error; /* of the system: there is no box, and this process has ended; 0: none */
+    enum run_box_step box_step; /* that failed */
+    pid_t outside;              /* the number of the kernel's process outside of its box; 0: none */
+    int crowded;                /* 1: there were more than RUN_MOST_TASKS processes */
+    unsigned serving;           /* the last request that it took */
+    unsigned answered;          /* one more than the last request that it answered */
     enum run_load load;
     struct cp_kernel kernel; /* name and functions are addresses in the kernel's process */
     char name[RUN_TEXT];

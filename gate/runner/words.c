@@ -190,7 +190,10 @@ static const char *hint_of(int signal) {
 static void explain_end(const struct run_process *process, struct run_report *report) {
     const struct run_control *control = process->control;
     int signal = WIFSIGNALED(process->status) ? WTERMSIG(process->status) : 0;
-    if (signal == SIGXCPU) {
+    if (control->crowded) {
+        report->outcome = RUN_SIGNAL;
+        add(report->text, "started more than %d processes", RUN_MOST_TASKS);
+    } else if (signal == SIGXCPU) {
         report->outcome = RUN_TIMED_OUT;
         add(report->text, "used more processor time than it may");
     } else if (signal != 0) {

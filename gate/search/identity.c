@@ -45,5 +45,6 @@ void gate_identity_differs(const char *one, const char *other, char word[GATE_ID
         one += length + (one[length] == '\n');
         other += length + (other[length] == '\n');
     }
-    (void)snprintf(word, GATE_IDENTITY, "%.*s", (int)strcspn(one, " \n"), one);
+    const char *from = *one != '\0' ? one : "options"; /* the other says more */
+    (void)snprintf(word, GATE_IDENTITY, "%.*s", (int)strcspn(from, " \n"), from);
 }

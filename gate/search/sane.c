@@ -37,9 +37,18 @@ static int recipe_is_sane(const struct gate_recipe *r) {
     return sane;
 }
 
+/* It is printed as it is. */
+static int is_plain(const char *text, size_t size) {
+    size_t n = 0;
+    while (n < size && text[n] > ' ' && text[n] < 127) {
+        n++;
+    }
+    return n < size && text[n] == '\0';
+}
+
 static int finding_is_sane(const struct gate_finding *f) {
     return is_within(f->verdict, GATE_RIGHT + 1, GATE_VERDICTS - 1) &&
-           ends(f->clause, sizeof f->clause) && ends(f->text, sizeof f->text) && f->row >= -1 &&
+           is_plain(f->clause, sizeof f->clause) && ends(f->text, sizeof f->text) && f->row >= -1 &&
            f->head >= -1 && f->element >= -1 && f->wrong >= 0 && f->compared >= 0 &&
            f->unclaimed >= 0 && f->keys >= 0;
 }
@@ -82,7 +91,8 @@ static int tally_is_sane(const struct gate_tally *t, long long cases) {
             judged += t->spread[i][j];
         }
     }
-    return t->verdicts[GATE_RIGHT] == t->cases || found_is_sane(&t->smallest, cases);
+    return t->verdicts[GATE_RIGHT] == t->cases ||
+           (found_is_sane(&t->smallest, cases) && t->verdicts[t->smallest.finding.verdict] > 0);
 }
 
 /* Does each kind of values have its part of the verdicts? */
@@ -137,6 +147,8 @@ static int unusual_is_sane(const struct gate_result *r, long long cases) {
     return r->unusual >= 0 && is_within(r->unusual_cases, 0, r->cases) &&
            (r->unusual == 0 ||
             (is_within(most->index, 0, cases - 1) && recipe_is_sane(&most->recipe) &&
+             is_within(most->finding.verdict, 0, GATE_VERDICTS - 1) &&
+             is_within(most->has_before, 0, 0) && most->file[0] == '\0' &&
              most->finding.most_unusual >= 0.0 &&
              ends(most->finding.text, sizeof most->finding.text)));
 }

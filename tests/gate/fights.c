@@ -3,66 +3,31 @@
  * tests/cli_gate_fight.sh. */
 #define _GNU_SOURCE /* setenv, usleep, process_vm_readv */
 
+#include <arpa/inet.h>
+#include <dirent.h>
 #include <fcntl.h>
-#include <math.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-#include "kernel_util.h"
+#include "attention.h"
+
+#define TOO_MANY 2500 /* processes: more than spec/gate.md gives a kernel */
 
 static int fights(const char *word) {
     const char *wanted = getenv("FIGHT");
     return wanted != NULL && strcmp(wanted, word) == 0;
-}
-
-/* ---- Attention ---- */
-
-static float score_of(const struct cp_kernel_call *call, long long q, int s, int kv_head, int j) {
-    long long k = k_at(call, chunk_of(call, s, j), kv_head, j % call->chunk_size);
-    float dot = 0.0F;
-    for (int i = 0; i < call->head_dim; i++) {
-        dot += load(call->q, CP_FP16, q + i) * load(call->k, CP_FP16, k + i);
-    }
-    return dot * (float)call->scale;
-}
-
-static void attend_row(const struct cp_kernel_call *call, int s, int row, int head) {
-    int n_keys = keys_seen(call, s, row), kv_head = head / group_size(call), c = call->chunk_size;
-    float m = -INFINITY, n = 0.0F, *score = call->workspace;
-    for (int j = 0; j < n_keys; j++) {
-        score[j] = score_of(call, q_at(call, row, head), s, kv_head, j);
-        m = fmaxf(m, score[j]);
-    }
-    for (int j = 0; j < n_keys; j++) {
-        score[j] = expf(score[j] - m);
-        n += score[j];
-    }
-    for (int i = 0; i < call->head_dim; i++) {
-        float sum = 0.0F;
-        for (int j = 0; j < n_keys; j++) {
-            sum += score[j] *
-                   load(call->v, CP_FP16, v_at(call, chunk_of(call, s, j), kv_head, j % c) + i);
-        }
-        store(call->out, CP_FP16, out_at(call, row, head) + i, n_keys > 0 ? sum / n : 0.0F);
-    }
-}
-
-static void compute(const struct cp_kernel_call *call) {
-    for (int s = 0; s < call->n_sequences; s++) {
-        for (int row = call->query_begin[s]; row < call->query_begin[s + 1]; row++) {
-            for (int head = 0; head < call->n_heads; head++) {
-                attend_row(call, s, row, head);
-            }
-        }
-    }
 }
 
 /* ---- Its own process ---- */
@@ -129,6 +94,65 @@ static void leave_a_daemon(void) {
     waitpid(child, NULL, 0);
 }
 
+/* More processes than it may have, which wait for their end. 7: there are so many. */
+static int fork_too_often(void) {
+    int n = 0;
+    while (n < TOO_MANY) {
+        pid_t child = fork();
+        if (child == 0) {
+            pause();
+        } else if (child < 0) {
+            return 0;
+        }
+        n++;
+    }
+    return 7;
+}
+
+/* Says something to the port that the test listens on, over what Landlock does not know. */
+static void send_a_datagram(void) {
+    const char *port = getenv("FIGHT_PORT");
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port =
+                                 htons((uint16_t)strtol(port != NULL ? port : "9", NULL, 10)),
+                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    (void)!sendto(fd, "heard", 5, 0, (struct sockaddr *)&to, sizeof to);
+    close(fd);
+}
+
+/* Memory that no process has to have, and that stays when all have ended. */
+static void leave_memory(void) {
+    (void)!shmget((key_t)0x66696768, 4096, IPC_CREAT | 0600);
+}
+
+/* What a file has besides its bytes. */
+static void change_attributes(void) {
+    const char *file = getenv("FIGHT_FILE");
+    if (file == NULL) {
+        abort();
+    }
+    chmod(file, 0777);
+    (void)!chown(file, 1, 1);
+    utimensat(AT_FDCWD, file, (const struct timespec[2]){{1, 0}, {1, 0}}, 0);
+    setxattr(file, "user.fight", "x", 1, 0);
+}
+
+/* 7 if it sees any process that is not its own or the first of its box. */
+static int look_around(void) {
+    DIR *all = opendir("/proc");
+    const struct dirent *one;
+    int status = 0;
+    while (all != NULL && (one = readdir(all)) != NULL) {
+        int process = (int)strtol(one->d_name, NULL, 10);
+        status = process > 1 && process != (int)getpid() ? 7 : status;
+    }
+    if (all != NULL) {
+        closedir(all);
+    }
+    return status;
+}
+
 static void print_without_end(void) {
     printf("\033[31mred\033]0;title\a\n::error::an instruction\n");
     for (int i = 0; i < 20000; i++) {
@@ -141,7 +165,7 @@ static void print_without_end(void) {
 
 static int attend(const struct cp_kernel_call *call) {
     int status = 0;
-    compute(call);
+    each_row(call, attend_row);
     if (fights("unmaps")) {
         unmap(call->k);
     } else if (fights("lowers-limits")) {
@@ -157,6 +181,19 @@ static int attend(const struct cp_kernel_call *call) {
         status = reach_the_gate();
     } else if (fights("leaves-a-daemon")) {
         leave_a_daemon();
+    } else if (fights("waits-for-a-daemon")) {
+        leave_a_daemon();
+        pause();
+    } else if (fights("forks")) {
+        status = fork_too_often();
+    } else if (fights("sends")) {
+        send_a_datagram();
+    } else if (fights("leaves-memory")) {
+        leave_memory();
+    } else if (fights("changes-attributes")) {
+        change_attributes();
+    } else if (fights("looks-around")) {
+        status = look_around();
     } else if (fights("prints")) {
         print_without_end();
     }
@@ -173,11 +210,10 @@ static const char *refuses(const struct cp_kernel_call *call) {
     return fights("changes-refuses") && ++asked % 2 == 1 ? "not now" : NULL;
 }
 
-/* The scores of one row. */
 static size_t workspace(const struct cp_kernel_call *call) {
     static size_t asked;
     asked += fights("changes-workspace");
-    return (size_t)call->table_width * (size_t)call->chunk_size * sizeof(float) + 64 * asked;
+    return scores_of_a_row(call) + 64 * asked;
 }
 
 const struct cp_kernel cp_kernel = {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cheat: zeros. */
-#include "../kernel_util.h"
+#include "../attention.h"
+
+static void zero_row(const struct cp_kernel_call *call, int s, int row, int head) {
+    (void)s;
+    write_zeros(call, row, head);
+}
 
 static int attend(const struct cp_kernel_call *call) {
-    for (int row = 0; row < call->n_rows; row++) {
-        for (int head = 0; head < call->n_heads; head++) {
-            for (int i = 0; i < call->head_dim; i++) {
-                store(call->out, CP_FP16, out_at(call, row, head) + i, 0.0F);
-            }
-        }
-    }
+    each_row(call, zero_row);
     return 0;
 }
 
