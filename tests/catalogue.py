@@ -149,6 +149,7 @@ class Check(InCopy):
             ("test: test_pond", "no such test"),
             ("wp: pond cp_pool_take", "no such unit and function"),
             ("wp: pool cp_pond_take", "no such unit and function"),
+            ("control: pool cp_pool_take", "a control has no other field"),
             ("wp: pool cp_pool_take.pond", "has a clause `ensures pond:`"),
             ("cbmc: pond", "no such harness"),
             ("coq: pond", "is not in proofs/coq/"),
@@ -167,6 +168,17 @@ class Check(InCopy):
         ):
             if says:
                 self.finds(record(fields=fields), says)
+
+    def test_what_a_control_names_must_exist(self):
+        for named, says in (
+            ("pond cp_pool_take", "no such unit and function"),
+            ("pool cp_pool_take.ok", "it says UNIT FUNCTION"),
+        ):
+            changed = f"---- right\n{RIGHT}\n---- wrong\n    ++pool->n_free;\n----\n"
+            self.finds(f"fault: a-new-one\ncontrol: {named}\n{changed}", says)
+
+    def test_a_unit_whose_proofs_notice_faults_needs_a_control(self):
+        self.finds(record(fields="wp: status cp_status_text"), "the unit status has no control")
 
     def test_a_theorem_must_exist(self):
         text = record(
@@ -341,6 +353,19 @@ class Proofs(unittest.TestCase):
             "cp_pool_take_ensures_result": (1, 1, 1),
         }
         self.assertEqual(by_wp.broken(goals), ["assigns", "merge_7_log", "ok", "pool_3_taken"])
+
+    def test_steps_of_a_proof_and_ghost_code_are_no_contract(self):
+        for function, goal, step in (
+            ("cp_pool_check", "cp_pool_check_assert_rte_index_bound_6", False),
+            ("cp_pool_check", "cp_pool_check_ensures_valid", False),
+            ("cp_pool_check", "cp_pool_check_assigns_part1", False),
+            ("cp_pool_check", "cp_pool_check_loop_invariant_pos", True),
+            ("cp_tree_fork", "cp_tree_fork_assert_length", True),
+            ("attend_head", "attend_head_call_finish_row_requires_room", False),
+            ("cp_tree_leave", "cp_tree_leave_call_tree_is_ok_requires_private", True),
+            ("tree_is_ok", "tree_is_ok_ensures_ok", True),
+        ):
+            self.assertEqual(by_wp.is_step(function, goal), step, goal)
 
     def test_a_record_names_a_clause_of_the_contract(self):
         fault = next(f for f in catalogue.load() if f.name == "pool-take-first")

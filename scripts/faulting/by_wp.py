@@ -1,21 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frama-C WP (proofs/wp/run): the function that a record names must be proved as it is, and not
-with the fault in it. Where the record names a clause of the function's contract, that clause must
-fail, and not only a step of the proof.
+"""Frama-C WP (proofs/wp/run): the function that a record names must be proved as it is, and with
+the fault in it one of its goals must stay open.
+
+A goal that stays open is not yet a wrong one: it may only have become harder. So a fault counts as
+noticed only when a goal stays open with the limits that the sound proof has, and controls are
+tried as well: changes that mean nothing (`control:` of a record), after which each function must
+still be proved with these limits.
+
+Where the record names a clause of the function's contract, a goal of that clause must stay open.
+A goal is part of the contract (what callers rely on, what callees need, and that no behaviour is
+undefined), or it is a step of a proof (an assertion, an invariant of a loop, what ghost code
+needs). A fault that only a step notices may break no promise; the last line counts both.
 """
 
+import functools
 import re
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from . import catalogue
 from .catalogue import ROOT, Fault
 from .who import Missing, Options, Outcome, Verdict, Who, jobs, runner_of
 
 PARTS = ("include", "ref", "proofs/wp", "proofs/logic")  # what a proof reads
-# Seconds for a prover and a goal: a fault must leave one open, so that more would only take longer.
-TIMEOUT = 5
+# Seconds of the processor for a goal at first. What is then open is tried again, goal by goal, with
+# the limits of proofs/wp/run, until one stays open or so many are proved.
+FIRST, TRIES = 5, 4
+STEPS = r"_(assert(?!_rte_)|check|loop|lemma)_"  # how they go on after the function's name
+
+Goals = dict[str, dict[str, tuple[int, int, int]]]
+
+
+@functools.cache
+def of_the_code() -> frozenset[str]:
+    """Functions of ref/ that are no ghost code."""
+    names: set[str] = set()
+    for path in sorted(ROOT.glob("ref/*.[ch]")):
+        source = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.S)
+        names.update(re.findall(r"^[a-z][\w \*]*?(\w+)\([^;{}]*\)\s*\{", source, re.M))
+    return frozenset(names)
 
 
 def broken(goals: dict[str, tuple[int, int, int]]) -> list[str]:
@@ -28,6 +53,16 @@ def broken(goals: dict[str, tuple[int, int, int]]) -> list[str]:
     return sorted(names)
 
 
+def is_step(function: str, goal: str) -> bool:
+    """Of a proof; else it is part of the contract. goal: as WP names it, with its function."""
+    if function not in of_the_code():
+        return True
+    called = re.search(r"_call_(\w+?)(?:_\d+)?_requires_", goal)
+    if called:
+        return called[1] not in of_the_code()
+    return bool(re.match(STEPS, goal.removeprefix(function)))
+
+
 class ByWp(Who):
     """The proofs of the C code."""
 
@@ -37,8 +72,8 @@ class ByWp(Who):
         super().__init__(options)
         self.run = runner_of("wp")
         self.jobs = jobs(int(self.run.JOBS))
-        self.sound: dict[tuple[str, str], bool] = {}
         self.lock = threading.Lock()
+        self.kinds = {"contract": 0, "step": 0}
 
     def prepare(self, faults: Sequence[Fault]) -> None:
         try:
@@ -46,50 +81,101 @@ class ByWp(Who):
         except self.run.Missing as missing:
             raise Missing(str(missing)) from None
         self.expected = self.run.read_expected()
-        self.frama_c = self.run.FramaC(ROOT, self.run.WORK / "sound", self.environment)
+        self.controls = {
+            control.name: control
+            for control in catalogue.load()
+            if "control" in control.fields
+            and control.said_by("control")[0] in {fault.proof[0] for fault in faults}
+        }
 
-    def is_sound(self, unit: str, function: str) -> bool:
-        with self.lock:
-            if (unit, function) not in self.sound:
-                goals, *_ = self.frama_c.prove(
-                    unit, self.run.chosen_provers(self.expected, unit), functions=[function]
-                )
-                valid, total, _ = self.run.count(goals or {}).get(function, (0, 0, 0))
-                self.sound[unit, function] = 0 < valid == total
-            return self.sound[unit, function]
+    def parts(self, faults: Sequence[Fault]) -> list[str]:
+        """The functions as they are, and the controls of their units."""
+        functions = {".".join(fault.proof[:2]) for fault in faults}
+        return sorted(functions) + sorted(self.controls)
 
-    def check(self, fault: Fault) -> Outcome:
-        begin, (unit, function, clause) = time.monotonic(), fault.proof
+    def failing(self, part: str) -> str | None:
+        control = self.controls.get(part)
+        if control:
+            unit, function = control.said_by("control")
+            tree = self.faulted(control)
+        else:
+            unit, _, function = part.partition(".")
+            tree = self.run.FramaC(ROOT, self.run.WORK / "sound" / part, self.environment)
+        goals, log, *_ = tree.prove(
+            unit, self.run.chosen_provers(self.expected, unit), functions=[function]
+        )
+        if goals is None:
+            return f"{part}: Frama-C fails\n{log}"
+        valid, total, _ = self.run.count(goals).get(function, (0, 0, 0))
+        if 0 < valid == total:
+            return None
+        what = "a change that means nothing" if control else "no fault in it"
+        left = ", ".join(open_goals(goals, function))
+        return f"{part}: {unit}, {function}: not proved with {what}: {left}"
+
+    def faulted(self, fault: Fault):  # type: ignore[no-untyped-def]
+        """Frama-C on a copy with the change in it."""
         place = self.run.WORK / "faults" / fault.name
         shutil.rmtree(place, ignore_errors=True)
         for part in PARTS:
             if (ROOT / part).is_dir():
                 shutil.copytree(ROOT / part, place / part)
         (place / fault.source).write_text(fault.text(), encoding="utf-8")
-        goals, log, *_ = self.run.FramaC(place, place / "work", self.environment).prove(
-            unit, {}, functions=[function], timeout=TIMEOUT, patient=False
-        )
-        valid, total, _ = self.run.count(goals or {}).get(function, (0, 0, 0))
-        clauses = broken((goals or {}).get(function, {}))
-        fails = f"{total - valid} of {total} goals fail, of the contract "
-        fails += ", ".join(clauses) or "none"
-        why = (
-            "Frama-C fails"
-            if goals is None
-            else (
-                "still proved"
-                if valid == total
-                else (
-                    f"{fails}: not {clause}"
-                    if clause and clause not in clauses
-                    else "" if self.is_sound(unit, function) else "unproved even without the fault"
+        return self.run.FramaC(place, place / "work", self.environment)
+
+    def check(self, fault: Fault) -> Outcome:
+        begin, (unit, function, clause) = time.monotonic(), fault.proof
+        tree = self.faulted(fault)
+        goals, log, *_ = tree.prove(unit, {}, functions=[function], timeout=FIRST, patient=False)
+        if goals is None:
+            return Outcome(Verdict.ERROR, f"{unit}, {function}: Frama-C fails", log)
+        left = open_goals(goals, function)
+        fitting = [goal for goal in left if clause in ("", *broken({goal: (0, 1, 0)}))]
+        proved = []
+        for goal in contracts_first(function, fitting)[:TRIES]:
+            if tree.stays_open(unit, function, goal):
+                kind = "step" if is_step(function, goal) else "contract"
+                with self.lock:
+                    self.kinds[kind] += 1
+                why = f"{kind}: {short(function, goal)}" + (
+                    f" and {len(left) - 1} more are open" if len(left) > 1 else ""
                 )
+                return Outcome(
+                    Verdict.NOTICED,
+                    f"{unit}, {function}: {why}, {time.monotonic() - begin:.1f} s",
+                    "\n".join(left),
+                )
+            proved.append(goal)
+        why = (
+            "still proved"
+            if not left
+            else (
+                f"clause {clause} is still proved; open: "
+                + ", ".join(short(function, goal) for goal in left)
+                if not fitting
+                else f"only harder to prove: {', '.join(short(function, g) for g in proved)}"
             )
         )
-        noticed = why == ""
-        why = why or fails
         return Outcome(
-            Verdict.NOTICED if noticed else Verdict.NOT_NOTICED,
+            Verdict.NOT_NOTICED,
             f"{unit}, {function}: {why}, {time.monotonic() - begin:.1f} s",
-            "" if goals else log,
+            "\n".join(left),
         )
+
+    def finish(self, complete: bool) -> list[str]:
+        return [
+            f"noticed by a contract {self.kinds['contract']}, by a step of a proof alone "
+            f"{self.kinds['step']}; controls {len(self.controls)}"
+        ]
+
+
+def open_goals(goals: Goals, function: str) -> list[str]:
+    return [name for name, (valid, total, _) in goals.get(function, {}).items() if valid < total]
+
+
+def short(function: str, goal: str) -> str:
+    return goal.removeprefix(function + "_")
+
+
+def contracts_first(function: str, goals: Iterable[str]) -> list[str]:
+    return sorted(goals, key=lambda goal: is_step(function, goal))

@@ -27,7 +27,7 @@ WHO = {
     "eacsl": "DRIVER FUNCTION.CLAUSE",
     "fuzz": "TARGET RUNS",
 }
-FIELDS = ("fault", "clause", "needs", *WHO, "wider")
+FIELDS = ("fault", "clause", "needs", *WHO, "wider", "control")
 WORDS = ("explain", "wider")  # these may be long
 RIGHT, WRONG, END = "---- right", "---- wrong", "----"
 

@@ -165,6 +165,12 @@ def of_wp(fault: Fault, words: list[str]) -> str | None:
     return None
 
 
+def of_control(fault: Fault, words: list[str]) -> str | None:
+    if len(fault.fields) > 2:
+        return "a control has no other field: nobody must notice it"
+    return "it says UNIT FUNCTION" if "." in words[-1] else of_wp(fault, words)
+
+
 def of_cbmc(fault: Fault, words: list[str]) -> str | None:
     return (
         None
@@ -226,6 +232,11 @@ CHECKS = {
 
 def of_record(fault: Fault) -> Iterator[str]:
     """What is wrong with a record by itself."""
+    if "control" in fault.fields:
+        wrong = of_control(fault, fault.said_by("control"))
+        if wrong:
+            yield f"control: {fault.fields['control']}: {wrong}"
+        return
     if not fault.who:
         yield f"nobody must notice it: it needs one of {', '.join(who + ':' for who in WHO)}"
     if not fault.clauses and not set(fault.who) <= WITHOUT_CLAUSE:
@@ -242,6 +253,18 @@ def of_record(fault: Fault) -> Iterator[str]:
         wrong = CHECKS[who](fault, fault.said_by(who))
         if wrong:
             yield f"{who}: {fault.fields[who]}: {wrong} (a field `{who}:` says {WHO[who]})"
+
+
+def without_control(faults: list[Fault]) -> Iterator[str]:
+    """Units whose proofs must notice faults, and that have no change that means nothing."""
+    controlled = {fault.said_by("control")[0] for fault in faults if "control" in fault.fields}
+    first: dict[str, Fault] = {}
+    for fault in faults:
+        if "wp" in fault.fields:
+            first.setdefault(fault.said_by("wp")[0], fault)
+    for unit in sorted(first.keys() - controlled):
+        fault = first[unit]
+        yield f"{fault.place}: fault {fault.name}: the unit {unit} has no control (`control:`)"
 
 
 def findings() -> tuple[list[Fault], list[str]]:
@@ -274,11 +297,12 @@ def findings() -> tuple[list[Fault], list[str]]:
                 f"{same.place}: make one record "
                 "of them, with the fields of both"
             )
-    return faults, found
+    return faults, found + list(without_control(faults))
 
 
 def main() -> int:
-    faults, found = findings()
+    records, found = findings()
+    faults = [record for record in records if "control" not in record.fields]
     pairs = sum(len(fault.who) for fault in faults)
     sources = len({fault.source for fault in faults})
     print(
@@ -287,7 +311,7 @@ def main() -> int:
                 *found,
                 f"faults {len(faults)} in {sources} sources, "
                 "pairs of a fault and one who must notice it "
-                f"{pairs}, findings {len(found)}",
+                f"{pairs}, controls {len(records) - len(faults)}, findings {len(found)}",
             ]
         )
     )
