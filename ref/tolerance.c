@@ -120,6 +120,9 @@ static struct score dot(const double *q, const double *key, int d) {
 static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts *counts,
                            const struct cp_tolerance_row *row, struct row_bounds *b) {
     struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
+    struct cp_score_bound of_here =
+        cp_tolerance_score_bound(&here.score, row->scale, row->head_dim);
+    struct cp_score_bound of_class = cp_tolerance_score_bound(&a->score, row->scale, row->head_dim);
     double largest = -INFINITY, smallest = INFINITY;
     /*@ loop invariant range: 0 <= j <= row->n_keys;
         loop invariant not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack;
@@ -135,8 +138,8 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
             dot(row->q, row->k + cp_tolerance_row_begin(j, row->head_dim), row->head_dim);
         double score = row->scale * product.sum;
         double magnitude = up_times(product.magnitude, fabs(row->scale));
-        double z = cp_score_error(&here.score, row->scale, row->head_dim, magnitude);
-        double sigma = cp_score_error(&a->score, row->scale, row->head_dim, magnitude);
+        double z = cp_tolerance_of_score(of_here, magnitude);
+        double sigma = cp_tolerance_of_score(of_class, magnitude);
         row->scratch[j] = score;
         row->scratch[row->n_keys + j] = sigma;
         /*@ assert kept: \forall integer t; 0 <= t < j ==>

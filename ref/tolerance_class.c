@@ -126,7 +126,8 @@ static double lost_in_score(const struct cp_score_arithmetic *a, double scale, i
     return up_times(b, tiny);
 }
 
-double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, double magnitude) {
+struct cp_score_bound cp_tolerance_score_bound(const struct cp_score_arithmetic *a, double scale,
+                                               int d) {
     double additions = compound(a->unit, a->depth), scaling = up_function(log1p(a->scale_unit));
     double sums = up_plus(additions, scaling), terms = up_function(log1p(a->term_unit));
     //@ ghost e_of_both(additions, scaling);
@@ -142,11 +143,16 @@ double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, 
     double lost = lost_in_score(a, scale, d);
     //@ assert relative: 0.0 <= score_relative(*a) <= relative;
     //@ assert grown: score_sums(*a) <= grown;
-    /*@ assert first: 0.0 <= product(score_relative(*a), magnitude) <=
-          product(relative, magnitude); */
-    /*@ assert second: 0.0 <= product(score_lost(*a, scale, d), score_sums(*a)) <=
+    /*@ assert lost: 0.0 <= product(score_lost(*a, scale, d), score_sums(*a)) <=
           product(lost, grown); */
-    return up_plus(up_plus(up_times(relative, magnitude), up_times(lost, grown)), a->scale_tiny);
+    return (struct cp_score_bound){relative, up_times(lost, grown), a->scale_tiny};
+}
+
+double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, double magnitude) {
+    struct cp_score_bound bound = cp_tolerance_score_bound(a, scale, d);
+    /*@ assert relative: 0.0 <= product(score_relative(*a), magnitude) <=
+          product(bound.relative, magnitude); */
+    return cp_tolerance_of_score(bound, magnitude);
 }
 
 double cp_tolerance_growth(double u, int k, double v, int l) {

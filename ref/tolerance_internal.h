@@ -68,6 +68,33 @@ static inline double up_sum(double x, int roundings) {
     return up_times(up_plus(x, roundings * 0x1p-1074), 1.0 + roundings * 0x1p-52);
 }
 
+/* NUM-6, what is the same for all scores of a row: one is off by at most relative * magnitude +
+ * lost + tiny. */
+struct cp_score_bound {
+    double relative, lost, tiny;
+};
+
+/*@
+  requires valid: \valid_read(a);
+  requires ok: score_arithmetic_ok(*a) && 0 <= d;
+  assigns \nothing;
+  ensures relative: 0.0 <= score_relative(*a) <= \result.relative;
+  ensures lost: 0.0 <= product(score_lost(*a, scale, d), score_sums(*a)) <= \result.lost;
+  ensures tiny: \result.tiny == a->scale_tiny;
+*/
+struct cp_score_bound cp_tolerance_score_bound(const struct cp_score_arithmetic *a, double scale,
+                                               int d);
+
+/*@
+  requires ok: 0.0 <= bound.relative && 0.0 <= bound.lost && 0.0 <= bound.tiny;
+  requires not_negative: 0.0 <= magnitude;
+  assigns \nothing;
+  ensures num_6: 0.0 <= product(bound.relative, magnitude) + bound.lost + bound.tiny <= \result;
+*/
+static inline double cp_tolerance_of_score(struct cp_score_bound bound, double magnitude) {
+    return up_plus(up_plus(up_times(bound.relative, magnitude), bound.lost), bound.tiny);
+}
+
 /* Where the row of a key begins in k and v. */
 /*@
   requires size: 0 <= j < CP_TOLERANCE_MOST && 0 <= d <= CP_TOLERANCE_MOST;

@@ -100,8 +100,9 @@ struct key_squared {
   assigns \nothing;
 */
 static struct key_squared key_squared(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                                      double score, double of_score, double top, double h) {
-    double w = exp(score - top), rise = exp(a->above), changes = counts->changes;
+                                      double score, double of_score, double top, double h,
+                                      double rise) {
+    double w = exp(score - top), changes = counts->changes;
     double rounding = square(fmax(a->weights.unit * w, a->weights.tiny * rise));
     double stray = of_score + square(a->u_arg * (top + a->above - score)) + square(a->u_ref * h) +
                    square(a->eps) + changes * (square(a->eps) + square(2.0 * a->u_move * h));
@@ -140,7 +141,7 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
     for (int j = 0; j < n; j++) {
         //@ assert inside: row_at(j, d) + d <= row_at(n, d);
         struct key_squared key =
-            key_squared(a, counts, row->scratch[j], row->scratch[n + j], top, h);
+            key_squared(a, counts, row->scratch[j], row->scratch[n + j], top, h, rise);
         const double *v = row->v + cp_tolerance_row_begin(j, d);
         double size = key.alone + each * square(key.weight);
         /*@ loop invariant range: 0 <= i <= d;

@@ -99,30 +99,59 @@ void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe
 
 /* ---- GATE-12 ---- */
 
+#define TOGETHER   4   /* keys, */
+#define COLUMNS    128 /* and columns of V that are added up side by side */
 #define LARGEST_16 65504.0
 #define MOST_WAY   60.0 /* as a logarithm: beyond it a weight may be subnormal, or a sum infinite */
 
+/* Keys from `first` on, side by side: an addition to one sum does not wait for one to another.
+ * Behind the last key it takes the last one again. */
+static void extend_by_keys(const struct cp_tolerance_row *row, int first, struct gate_extent *x) {
+    double sum[TOGETHER] = {0.0}, products[TOGETHER] = {0.0};
+    const double *k[TOGETHER];
+    for (int t = 0; t < TOGETHER; t++) {
+        int j = first + t < row->n_keys ? first + t : row->n_keys - 1;
+        k[t] = row->k + (ptrdiff_t)j * row->head_dim;
+    }
+    for (int i = 0; i < row->head_dim; i++) {
+        for (int t = 0; t < TOGETHER; t++) {
+            double product = row->q[i] * k[t][i];
+            sum[t] += product;
+            products[t] += fabs(product);
+        }
+    }
+    for (int t = 0; t < TOGETHER; t++) {
+        x->score = fmax(x->score, fabs(row->scale * sum[t]));
+        x->products = fmax(x->products, products[t]);
+    }
+}
+
+/* Columns first .. first + count - 1 of V, at most COLUMNS: side by side, because they lie so in
+ * memory. */
+static void extend_by_columns(const struct cp_tolerance_row *row, int first, int count,
+                              struct gate_extent *x) {
+    double column[COLUMNS] = {0.0}, value[COLUMNS] = {0.0};
+    for (int j = 0; j < row->n_keys; j++) {
+        const double *v = row->v + (ptrdiff_t)j * row->head_dim + first;
+        for (int i = 0; i < count; i++) {
+            double size = fabs(v[i]);
+            column[i] += size;
+            value[i] = size > value[i] ? size : value[i];
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        x->value = fmax(x->value, value[i]);
+        x->column = fmax(x->column, column[i]);
+    }
+}
+
 struct gate_extent gate_extent_of(const struct cp_tolerance_row *row) {
     struct gate_extent x = {0.0, 0.0, 0.0, 0.0};
-    int d = row->head_dim;
-    for (int j = 0; j < row->n_keys; j++) {
-        const double *k = row->k + (ptrdiff_t)j * d;
-        double sum = 0.0, products = 0.0;
-        for (int i = 0; i < d; i++) {
-            sum += row->q[i] * k[i];
-            products += fabs(row->q[i] * k[i]);
-        }
-        x.score = fmax(x.score, fabs(row->scale * sum));
-        x.products = fmax(x.products, products);
+    for (int j = 0; j < row->n_keys; j += TOGETHER) {
+        extend_by_keys(row, j, &x);
     }
-    for (int i = 0; i < d; i++) {
-        double column = 0.0;
-        for (int j = 0; j < row->n_keys; j++) {
-            double size = fabs(row->v[(ptrdiff_t)j * d + i]);
-            column += size;
-            x.value = fmax(x.value, size);
-        }
-        x.column = fmax(x.column, column);
+    for (int i = 0; i < row->head_dim; i += COLUMNS) {
+        extend_by_columns(row, i, row->head_dim - i < COLUMNS ? row->head_dim - i : COLUMNS, &x);
     }
     return x;
 }

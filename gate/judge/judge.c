@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,11 +349,28 @@ static void find(const struct gate_problem *p, const struct gate_arrays *a, enum
                    place, at_number, kind->after);
 }
 
+/* From a place on, where the next bytes are that are no results or differ. */
+static size_t skip_alike(const unsigned char *a, const unsigned char *b,
+                         const unsigned char *is_result, size_t at, size_t end) {
+    uint64_t x, y, mask;
+    for (; at + sizeof mask <= end; at += sizeof mask) {
+        memcpy(&x, a + at, sizeof x);
+        memcpy(&y, b + at, sizeof y);
+        memcpy(&mask, is_result + at, sizeof mask);
+        if (x != y || mask != UINT64_C(0x0101010101010101)) {
+            break;
+        }
+    }
+    return at;
+}
+
+/* Results that are alike were written: the poison of the two runs differs. */
 static void judge_bytes(const struct gate_problem *p, const struct gate_arrays *one,
                         const struct gate_arrays *other, enum run_buffer buffer, size_t size,
                         const unsigned char *is_result, struct gate_finding *f) {
     const unsigned char *a = one->memory[buffer], *b = other->memory[buffer];
-    for (size_t at = 0; at < one->run.bytes[buffer] && f->verdict == GATE_RIGHT; at += size) {
+    size_t at = 0, end = one->run.bytes[buffer];
+    while ((at = skip_alike(a, b, is_result, at, end)) < end && f->verdict == GATE_RIGHT) {
         size_t left = 0; /* bytes that are as they were, in both */
         int same = memcmp(a + at, b + at, size) == 0;
         for (size_t i = 0; i < size; i++) {
@@ -363,6 +381,7 @@ static void judge_bytes(const struct gate_problem *p, const struct gate_arrays *
         } else if (is_result[at] && !same) {
             find(p, one, buffer, at / size, &other_bits, f);
         }
+        at += size;
     }
 }
 

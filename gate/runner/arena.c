@@ -218,17 +218,24 @@ void run_layout_take(const struct run_layout *layout, const unsigned char *arena
     copy(call->call.lse, arena + lse->begin, lse->bytes);
 }
 
-/* For each word, the new h is a one-to-one function of the old one: an odd factor, and an
- * invertible shift. */
+/* The new h is a one-to-one function of the old one: an odd factor, and an invertible shift. */
+static uint64_t hash_next(uint64_t h, uint64_t word) {
+    h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 32;
+}
+
 uint64_t run_place_hash(const struct run_place *place, const unsigned char *arena) {
     const unsigned char *from = arena + place->begin;
-    uint64_t h = place->bytes;
-    for (size_t i = 0; i < place->bytes; i += sizeof h) {
-        uint64_t word = 0;
-        size_t left = place->bytes - i;
-        memcpy(&word, from + i, left < sizeof word ? left : sizeof word);
-        h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-        h ^= h >> 32;
+    size_t rest = place->bytes % sizeof(uint64_t), whole = place->bytes - rest;
+    uint64_t h = place->bytes, word = 0;
+    for (size_t i = 0; i < whole; i += sizeof word) {
+        memcpy(&word, from + i, sizeof word);
+        h = hash_next(h, word);
+    }
+    if (rest > 0) {
+        word = 0;
+        memcpy(&word, from + whole, rest);
+        h = hash_next(h, word);
     }
     return h;
 }

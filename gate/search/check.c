@@ -26,6 +26,7 @@
 #include "gate/case/values.h"
 #include "gate/judge/closer.h"
 #include "gate/judge/judge.h"
+#include "gate/runner/arena.h"
 #include "gate/search/budget.h"
 #include "gate/search/checking.h"
 #include "gate/search/elsewhere.h"
@@ -67,11 +68,10 @@ static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsig
 
 /* Of all bytes of the results. */
 static unsigned long long digest_of(const struct gate_arrays *arrays) {
-    unsigned long long digest = 0xCBF29CE484222325ULL;
+    unsigned long long digest = 0;
     for (int buffer = RUN_OUT; buffer <= RUN_LSE; buffer++) {
-        for (size_t i = 0; i < arrays->run.bytes[buffer]; i++) {
-            digest = (digest ^ arrays->memory[buffer][i]) * 0x100000001B3ULL;
-        }
+        struct run_place all = {.begin = 0, .bytes = arrays->run.bytes[buffer]};
+        digest = digest * 0x9E3779B97F4A7C15ULL + run_place_hash(&all, arrays->memory[buffer]);
     }
     return digest;
 }
