@@ -22,6 +22,7 @@ TARGETS ?=
 include mk/compilers.mk
 include mk/build.mk
 include mk/tests.mk
+include mk/coverage.mk
 include mk/simt.mk
 include mk/cuda.mk
 include mk/fuzz.mk
@@ -77,7 +78,7 @@ help:
 
 # ---- Tests ----
 
-.PHONY: test try tests tests-c tests-simt gate-kernels simt gpu gpu-here
+.PHONY: test try tests tests-c tests-counted tests-simt gate-kernels simt gpu gpu-here
 
 ## build and pass all tests
 test:
@@ -94,6 +95,9 @@ tests: tests-c tests-simt gate-kernels
 
 ## the unit tests' programs in C: all but the executor's
 tests-c: $(test_bin) $(gate_kernel)
+
+## the unit tests' programs in C with counters in ref/: COUNTS=--coverage
+tests-counted: $(counted_bin)
 
 ## the unit tests' programs of the executor of CUDA kernels
 tests-simt: $(simt_bin) $(simt_gpu_bin)

@@ -14,8 +14,6 @@ CFLAGS   = -O2 -g
 XML_CFLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 XML_LIBS   := $(shell pkg-config --libs libxml-2.0 2>/dev/null)
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-# More for ref/ alone: scripts/coverage.py.
-REF_CFLAGS =
 COMPILE  = $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) \
 	-Iinclude -I. $(XML_CFLAGS) -fPIC -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Objects. Each depends on the command line that compiles it: other flags, other objects.
 
-$(BUILD)/obj/ref/%.o: private EXTRA_CFLAGS += $(REF_CFLAGS)
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
@@ -19,7 +18,7 @@ $(BUILD)/obj/%.checked.o: %.cu $(BUILD)/flags
 	$(COMPILE_CHECKED) -x c++ -c -o $@ $<
 	@objcopy $(seen_calls) $@
 
-all_flags = $(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED) $(COMPILE_CUDA)$(REF_CFLAGS:%= %)
+all_flags = $(COMPILE) $(COMPILE_CXX) $(COMPILE_CHECKED) $(COMPILE_CUDA)
 $(BUILD)/flags: always
 	@mkdir -p $(@D)
 	@echo '$(all_flags)' | cmp -s - $@ || echo '$(all_flags)' >$@

@@ -21,8 +21,9 @@ $(support): $(support_obj) tests/. kernels cli gate $(wildcard cli/*/. gate/*/.)
 	@rm -f $@
 	$(AR) qcs $@ $(support_obj)
 
+TEST_LIBS = -lcmocka -ljansson $(XML_LIBS) -lmpfi -lmpfr -lm
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
-	$(LINK) -pthread -o $@ $^ -lcmocka -ljansson $(XML_LIBS) -lmpfi -lmpfr -lm
+	$(LINK) -pthread -o $@ $^ $(TEST_LIBS)
 
 $(tolerance_bin): $(BUILD)/tolerance/%: $(BUILD)/obj/fuzz/tolerance/%.o $(support) $(static)
 	@mkdir -p $(@D)

@@ -16,14 +16,17 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 
-BUILD = "build/coverage"
-INFO = f"{BUILD}/coverage.info"
+import stages
+
+OUT = "build/coverage"
+INFO = f"{OUT}/coverage.info"
+COUNTED = "build/gcc/counted"  # the programs of mk/coverage.mk
 # Threads of a test may run the same line at once: increments that are not atomic lose counts. What
 # gcov computes from other counts, such as that of a last branch, is then too small, or negative.
 COUNTS = "-O0 --coverage -fprofile-update=atomic"
 # Tests of other parts, which reach no line of ref/ that the others do not. Those of the gate run
 # kernels in processes that they kill, maybe while a process writes what it counted.
-OTHERS = ("gate", "runner", "runner_load", "explain_model", "opt_amx", "opt_exp")
+OTHERS = ("gate", "elsewhere", "runner", "runner_load", "explain_model", "opt_amx", "opt_exp")
 MARKER = re.compile(r"LCOV_EXCL_(LINE|BR_LINE|START)")
 
 
@@ -41,16 +44,16 @@ def branch_option():
 
 
 def measure():
-    jobs = min(os.cpu_count() or 1, 8)
-    # ref/ alone is measured: all else is optimized and counts nothing.
-    run("make", "-s", f"-j{jobs}", "DEPS=skip", f"BUILD={BUILD}", "CC=gcc",
-        f"REF_CFLAGS={COUNTS}", "LDFLAGS=--coverage", "tests-c")
-    for old in glob.glob(f"{BUILD}/obj/**/*.gcda", recursive=True):
+    for place in (OUT, "build/verify"):
+        os.makedirs(place, exist_ok=True)
+    # ref/ alone is measured: all else is what the tests of build/gcc are made of.
+    run("sh", "-c", stages.make("gcc", "tests-counted", f"CC=gcc COUNTS='{COUNTS}'"))
+    for old in glob.glob(f"{COUNTED}/obj/**/*.gcda", recursive=True):
         os.remove(old)
-    run("scripts/run_tests.py", "--build", BUILD, "--only", "unit", "--jobs", str(jobs),
+    run("scripts/run_tests.py", "--build", COUNTED, "--only", "unit", "--jobs", str(stages.JOBS),
         *(word for name in OTHERS for word in ("--except", name)))
-    run("lcov", "--quiet", "--rc", branch_option(), "--capture", "--directory", f"{BUILD}/obj/ref",
-        "--base-directory", ".", "--output-file", INFO)
+    run("lcov", "--quiet", "--rc", branch_option(), "--capture", "--directory",
+        f"{COUNTED}/obj/ref", "--base-directory", ".", "--output-file", INFO)
 
 
 def was_reached(count, row):
@@ -114,8 +117,8 @@ def main():
     if sys.argv[1:] == ["--html"]:
         run("genhtml", "--quiet", "--rc", branch_option(),
             "--branch-coverage", "--output-directory",
-            f"{BUILD}/html", INFO)
-        print(f"{BUILD}/html/index.html")
+            f"{OUT}/html", INFO)
+        print(f"{OUT}/html/index.html")
     with open("coverage/threshold", encoding="utf-8") as text:
         least = dict(line.split() for line in text if not line.startswith("#"))
     lines, branches = percent(files, "line"), percent(files, "branch")
