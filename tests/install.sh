@@ -75,7 +75,8 @@ report $? "a C++ program includes them and links with all that they name"
 
 # The bounds of the build are those of the installed header: 16 chunks on a path, and no others.
 other_bounds() {
-    make_ install BUILD="$work/other" EXTRA_CFLAGS=-DCP_MAX_DEPTH=16 PREFIX="$work/bounded" &&
+    make_ install BUILD="$work/other" CFLAGS=-O0 EXTRA_CFLAGS=-DCP_MAX_DEPTH=16 \
+        PREFIX="$work/bounded" &&
         echo '#include <chunkproof/tree.h>
 int bounds[CP_MAX_DEPTH == 16 && CP_MAX_CHUNK_SIZE == 512 ? 1 : -1];' >"$work/bounds.c" &&
         gcc -std=c11 -I"$work/bounded/include" -fsyntax-only "$work/bounds.c" &&
