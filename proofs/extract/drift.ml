@@ -136,7 +136,8 @@ let finish seed operations =
   let unseen = List.filter (fun what -> counted what = 0) must_see in
   let unseen = if operations >= enough_to_see_all then unseen else [] in
   List.iter (fun what -> Printf.printf "never reached: %s\n" what) unseen;
-  Printf.printf "operations %d, plans %d, damaged %d, numbers %d, seed %d\n" operations
+  Printf.printf "operations %d, plans %d, damaged %d, numbers %d, differences 0, seed %d\n"
+    operations
     (counted "plans")
     (counted "damaged plans, valid" + counted "damaged plans, broken")
     (counted "numbers of attention") seed;

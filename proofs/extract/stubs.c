@@ -44,13 +44,12 @@ static value array_of(int n, const long long *number) {
 
 value x_limits(value unit) {
     (void)unit;
-    return array_of(4, (long long[]){CP_MAX_CHUNKS, CP_MAX_SEQUENCES, CP_MAX_DEPTH,
-                                     CP_MAX_CHUNK_SIZE});
+    return array_of(
+        4, (long long[]){CP_MAX_CHUNKS, CP_MAX_SEQUENCES, CP_MAX_DEPTH, CP_MAX_CHUNK_SIZE});
 }
 
 value x_open(value capacity, value chunk_size, value hash_bits) {
-    cp_tree_init(&tree, Int_val(capacity), Int_val(chunk_size), Int_val(hash_bits));
-    tree.stamp.tree = 1; /* as cp_tree_new() does: the plan below is of no tree */
+    cp_tree_init(&tree, Int_val(capacity), Int_val(chunk_size), Int_val(hash_bits), 1);
     memset(&plan, 0, sizeof plan);
     return Val_unit;
 }
