@@ -93,6 +93,7 @@ MEMCHECK = ("valgrind --quiet --error-exitcode=99 --leak-check=full "
 WALKS = ("tiny", "opt_tiny", "trace_replay")
 
 WP = ("frama-c", "why3", "z3", "cvc4")
+EXTRACT = ("coqc", "ocamlopt", "gcc")
 EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o /dev/null"))
 
 
@@ -233,6 +234,8 @@ STAGES = (
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),
     Stage("proofs-coq-faults", "scripts/faults --by coq", ("coqc",), tiers=("deep",)),
+    Stage("extract", "proofs/extract/run", EXTRACT, tiers=ABOVE_QUICK, cores=1),
+    Stage("extract-faults", "scripts/faults --by extract", EXTRACT, tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
     Stage("model-checking-faults", "scripts/faults --by cbmc", ("cbmc",), tiers=("deep",)),
     Stage("contracts", "proofs/eacsl/run", EACSL, tiers=("deep",)),

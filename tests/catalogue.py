@@ -157,6 +157,7 @@ class Check(InCopy):
             ("gate: version 1", "kernels/"),
             ("gate: tests/gate/pond.c", "no such kernel"),
             ("kernel: version 9", "launcher, or the version"),
+            ("extract: many", "a number of operations"),
             ("eacsl: pond cp_pool_take.ok", "no such driver"),
             ("eacsl: fuzz cp_pond_take.ok", "no function cp_pond_take"),
             ("eacsl: fuzz cp_pool_take.pond", "has a clause pond"),
@@ -286,7 +287,7 @@ class Command(InCopy):
             self.assertIn(f"\n  {who} ", said)
         self.assertEqual(
             list(loop.CLASSES),
-            ["test", "kernel", "gate", "explain", "wp", "cbmc", "coq", "eacsl", "fuzz"],
+            ["test", "kernel", "gate", "explain", "wp", "cbmc", "coq", "extract", "eacsl", "fuzz"],
         )
         self.assertEqual(set(loop.CLASSES), set(catalogue.WHO))
 

@@ -6,6 +6,7 @@
     files. *)
 From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill Tree PlanCheck
   Examples.
+From Chunkproof Require Execution Forest Join.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 
 Definition of_Softmax := (
@@ -127,6 +128,25 @@ Definition of_Examples := (
   Examples.figure_2_plan,
   Examples.figure_2_pairs).
 Print Assumptions of_Examples.
+
+Definition of_Execution := (
+  Execution.partial_steps_reals,
+  Execution.steps_are_output,
+  Execution.steps_are_attention).
+Print Assumptions of_Execution.
+
+Definition of_Forest := (
+  Forest.tree_of_is_ok,
+  Forest.leave_keeps_the_tree,
+  Forest.append_keeps_the_tree,
+  Forest.fork_keeps_the_tree).
+Print Assumptions of_Forest.
+
+Definition of_Join := (
+  Join.lookup_finds,
+  Join.join_keeps_the_tree,
+  Join.reachable_is_ok).
+Print Assumptions of_Join.
 
 Definition of_NumCore := (
   NumCore.quotient_error,

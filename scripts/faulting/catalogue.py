@@ -24,6 +24,7 @@ WHO = {
     "wp": "UNIT FUNCTION or UNIT FUNCTION.CLAUSE",
     "cbmc": "HARNESS",
     "coq": "THEOREM",
+    "extract": "OPERATIONS",
     "eacsl": "DRIVER FUNCTION.CLAUSE",
     "fuzz": "TARGET RUNS",
 }

@@ -185,6 +185,12 @@ def of_coq(fault: Fault, words: list[str]) -> str | None:
     return None if len(words) == 1 and words[0] in theorems() else "there is no such theorem"
 
 
+def of_extract(fault: Fault, words: list[str]) -> str | None:
+    if not fault.source.startswith(("proofs/coq/", "ref/", "include/")):
+        return f"{fault.source} is neither in proofs/coq/ nor of ref/"
+    return None if len(words) == 1 and words[0].isdigit() else "it is a number of operations"
+
+
 def of_eacsl(fault: Fault, words: list[str]) -> str | None:
     function, _, clause = words[-1].partition(".")
     if len(words) != 2 or words[0] not in drivers():
@@ -225,6 +231,7 @@ CHECKS = {
     "wp": of_wp,
     "cbmc": of_cbmc,
     "coq": of_coq,
+    "extract": of_extract,
     "eacsl": of_eacsl,
     "fuzz": of_fuzz,
 }

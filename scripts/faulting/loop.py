@@ -9,7 +9,18 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from . import by_cbmc, by_coq, by_eacsl, by_explain, by_fuzz, by_gate, by_kernel, by_test, by_wp
+from . import (
+    by_cbmc,
+    by_coq,
+    by_eacsl,
+    by_explain,
+    by_extract,
+    by_fuzz,
+    by_gate,
+    by_kernel,
+    by_test,
+    by_wp,
+)
 from .catalogue import Fault, Misfit
 from .who import Broken, Missing, Options, Outcome, Verdict, Who
 
@@ -23,6 +34,7 @@ CLASSES: dict[str, type[Who]] = {
         by_wp.ByWp,
         by_cbmc.ByCbmc,
         by_coq.ByCoq,
+        by_extract.ByExtract,
         by_eacsl.ByEacsl,
         by_fuzz.ByFuzz,
     )

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of ref/ for drift.ml: one tree, one plan that follows it, and one plan for
+ * whatever is to be checked. Numbers come and go in arrays; reference.ml says what they mean. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <caml/alloc.h>
+#include <caml/fail.h>
+#include <caml/memory.h>
+#include <caml/mlvalues.h>
+
+#include "chunkproof/attend.h"
+#include "chunkproof/limits.h"
+#include "chunkproof/plan.h"
+#include "chunkproof/tree.h"
+
+#define MAX_TOKENS (CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE + CP_MAX_CHUNK_SIZE)
+
+static struct cp_tree tree;
+static struct cp_plan plan, judged;
+static int tokens[MAX_TOKENS];
+static int sequences[MAX_TOKENS];
+static unsigned long long hashes[MAX_TOKENS];
+
+/* How many numbers of an OCaml array came to `to`. */
+static int numbers_of(value array, int *to) {
+    size_t n = Wosize_val(array);
+    if (n > MAX_TOKENS) {
+        caml_failwith("stubs.c: too many numbers");
+    }
+    for (size_t i = 0; i < n; i++) {
+        to[i] = Int_val(Field(array, i));
+    }
+    return (int)n;
+}
+
+static value array_of(int n, const long long *number) {
+    value array = n == 0 ? Atom(0) : caml_alloc((mlsize_t)n, 0);
+    for (int i = 0; i < n; i++) {
+        Store_field(array, i, Val_long(number[i]));
+    }
+    return array;
+}
+
+value x_limits(value unit) {
+    (void)unit;
+    return array_of(
+        4, (long long[]){CP_MAX_CHUNKS, CP_MAX_SEQUENCES, CP_MAX_DEPTH, CP_MAX_CHUNK_SIZE});
+}
+
+value x_open(value capacity, value chunk_size, value hash_bits) {
+    cp_tree_init(&tree, Int_val(capacity), Int_val(chunk_size), Int_val(hash_bits), 1);
+    memset(&plan, 0, sizeof plan);
+    return Val_unit;
+}
+
+value x_lookup(value array, value salt, value hashed) {
+    int n = numbers_of(array, tokens);
+    cp_tree_hash_prompt(&tree, tokens, n, hashes);
+    struct cp_match match = cp_tree_lookup(&tree, tokens, n, (unsigned long long)Long_val(salt),
+                                           Bool_val(hashed) ? hashes : NULL);
+    return array_of(3, (long long[]){match.n_chunks, match.n_tokens, match.sequence});
+}
+
+value x_join(value array, value salt, value id, value hashed) {
+    struct cp_joined joined = {-1, -1};
+    int n = numbers_of(array, tokens);
+    cp_tree_hash_prompt(&tree, tokens, n, hashes);
+    int status = cp_tree_join(&tree, tokens, n, (unsigned long long)Long_val(salt), Long_val(id),
+                              Bool_val(hashed) ? hashes : NULL, &joined);
+    return array_of(3, (long long[]){status, joined.sequence, joined.n_shared});
+}
+
+value x_append(value to, value array) {
+    int n = numbers_of(to, sequences);
+    (void)numbers_of(array, tokens);
+    return Val_int(cp_tree_append_each(&tree, n, sequences, tokens));
+}
+
+value x_leave(value sequence) {
+    return Val_int(cp_tree_leave(&tree, Int_val(sequence)));
+}
+
+value x_fork(value sequence, value id) {
+    struct cp_forked forked = {-1, -1, -1};
+    int status = cp_tree_fork(&tree, Int_val(sequence), Long_val(id), &forked);
+    return array_of(4, (long long[]){status, forked.sequence, forked.copy_from, forked.copy_to});
+}
+
+value x_tree_valid(value unit) {
+    (void)unit;
+    return Val_bool(cp_tree_is_valid(&tree));
+}
+
+value x_tree(value unit) {
+    (void)unit;
+    return array_of(4, (long long[]){tree.n_sequences, tree.pool.n_free,
+                                     (long long)tree.stamp.epoch, (long long)tree.stamp.step});
+}
+
+value x_sequence(value s) {
+    long long number[2 + CP_MAX_DEPTH];
+    const struct cp_sequence *sequence = &tree.sequence[Int_val(s)];
+    number[0] = sequence->id;
+    number[1] = (long long)sequence->salt;
+    for (int k = 0; k < sequence->n_chunks; k++) {
+        number[2 + k] = sequence->chunk[k];
+    }
+    return array_of(2 + sequence->n_chunks, number);
+}
+
+value x_chunk(value chunk) {
+    long long number[4 + CP_MAX_CHUNK_SIZE];
+    int x = Int_val(chunk);
+    number[0] = tree.begin[x];
+    number[1] = tree.end[x];
+    number[2] = tree.depth[x];
+    number[3] = tree.fill[x];
+    for (int i = 0; i < tree.fill[x]; i++) {
+        number[4 + i] = tree.tokens[x].token[i];
+    }
+    return array_of(4 + tree.fill[x], number);
+}
+
+value x_plan_update(value anew) {
+    if (Bool_val(anew)) {
+        cp_plan_build(&plan, &tree);
+        return Val_int(1);
+    }
+    return Val_int(cp_plan_update(&plan, &tree));
+}
+
+value x_plan(value unit) {
+    (void)unit;
+    return array_of(5, (long long[]){plan.capacity, plan.chunk_size, plan.n_sequences,
+                                     plan.n_shared, cp_plan_is_valid(&plan)});
+}
+
+value x_plan_shared(value i) {
+    const struct cp_shared_chunk *shared = &plan.shared[Int_val(i)];
+    return array_of(5, (long long[]){shared->chunk, shared->begin, shared->end, shared->n_tokens,
+                                     shared->position});
+}
+
+value x_plan_sequence(value s) {
+    long long number[3 + CP_MAX_DEPTH];
+    const struct cp_plan_sequence *sequence = &plan.sequence[Int_val(s)];
+    number[0] = sequence->n_tokens;
+    number[1] = sequence->n_chunks;
+    number[2] = sequence->n_shared;
+    for (int k = 0; k < sequence->n_chunks; k++) {
+        number[3 + k] = sequence->chunk[k];
+    }
+    return array_of(3 + sequence->n_chunks, number);
+}
+
+/* Arrays as x_plan, x_plan_shared and x_plan_sequence give them, changed in whatever way. */
+value x_plan_check(value header, value shared, value sequence) {
+    int n[5 + CP_MAX_DEPTH];
+    memset(&judged, 0, sizeof judged);
+    (void)numbers_of(header, n);
+    judged.capacity = n[0];
+    judged.chunk_size = n[1];
+    judged.n_sequences = n[2];
+    judged.n_shared = n[3];
+    for (int i = 0; i < judged.n_shared; i++) {
+        (void)numbers_of(Field(shared, i), n);
+        judged.shared[i] = (struct cp_shared_chunk){n[0], n[1], n[2], n[3], n[4]};
+    }
+    for (int s = 0; s < judged.n_sequences; s++) {
+        struct cp_plan_sequence *to = &judged.sequence[s];
+        (void)numbers_of(Field(sequence, s), n);
+        to->n_tokens = n[0];
+        to->n_chunks = n[1];
+        to->n_shared = n[2];
+        memcpy(to->chunk, n + 3, (Wosize_val(Field(sequence, s)) - 3) * sizeof *n);
+    }
+    return Val_bool(cp_plan_is_valid(&judged));
+}
+
+/* The numbers of an OCaml array in one of the formats of number.h; the array has them then as
+ * rounded. The caller frees the result. */
+static void *stored(value array, int type) {
+    size_t n = Wosize_val(array) / Double_wosize;
+    void *to = calloc(n + 1, cp_number_size(type));
+    if (to == NULL) {
+        caml_raise_out_of_memory();
+    }
+    for (size_t i = 0; i < n; i++) {
+        cp_number_store(to, type, i, Double_flat_field(array, i));
+        Store_double_flat_field(array, i, cp_number_load(to, type, i));
+    }
+    return to;
+}
+
+/* header: h, h_kv, d, type of q, type of k and v, variant; qkv: scale, q, k, v. The result: out, as
+ * doubles, and behind it lse. */
+value x_attend(value header, value query_begin, value scale, value qkv) {
+    CAMLparam4(header, query_begin, scale, qkv);
+    CAMLlocal1(result);
+    int n[6], begin[CP_MAX_SEQUENCES + 1];
+    (void)numbers_of(header, n);
+    int n_begin = numbers_of(query_begin, begin);
+    struct cp_attention attention = {.plan = &plan,
+                                     .stamp = tree.stamp,
+                                     .n_heads = n[0],
+                                     .n_kv_heads = n[1],
+                                     .head_dim = n[2],
+                                     .scale = Double_val(scale),
+                                     .query_begin = n_begin == 0 ? NULL : begin,
+                                     .q_type = n[3],
+                                     .kv_type = n[4],
+                                     .out_type = CP_FP64,
+                                     .variant = n[5]};
+    int rows = n_begin == 0 ? plan.n_sequences : begin[n_begin - 1];
+    size_t n_lse = (size_t)rows * (size_t)n[0];
+    size_t n_out = n_lse * (size_t)n[2];
+    void *q = stored(Field(qkv, 0), n[3]);
+    void *k = stored(Field(qkv, 1), n[4]);
+    void *v = stored(Field(qkv, 2), n[4]);
+    double *out = calloc(n_out + n_lse + 1, sizeof *out);
+    attention.q = q;
+    attention.k = k;
+    attention.v = v;
+    attention.out = out;
+    attention.lse = out + n_out;
+    attention.workspace_size = cp_attend_workspace(&attention);
+    attention.workspace = malloc(attention.workspace_size);
+    int status = cp_attend(&attention);
+    result = caml_alloc_float_array(n_out + n_lse);
+    for (size_t i = 0; i < n_out + n_lse; i++) {
+        Store_double_flat_field(result, i, out[i]);
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(out);
+    free(attention.workspace);
+    if (status != CP_OK) {
+        caml_failwith(cp_status_text(status));
+    }
+    CAMLreturn(result);
+}
