@@ -80,7 +80,7 @@ struct cp_score_bound {
   assigns \nothing;
   ensures relative: 0.0 <= score_relative(*a) <= \result.relative;
   ensures lost: 0.0 <= product(score_lost(*a, scale, d), score_sums(*a)) <= \result.lost;
-  ensures tiny: \result.tiny == a->scale_tiny;
+  ensures num_6_tiny: \result.tiny == a->scale_tiny;
 */
 struct cp_score_bound cp_tolerance_score_bound(const struct cp_score_arithmetic *a, double scale,
                                                int d);

@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The tests of the catalogue of seeded faults (tests/catalogue.py), one line for each.
+# The tests of the catalogue of seeded faults (tests/catalogue.py, tests/kills.py), one line for
+# each.
 cd "$(dirname "$0")/.." || exit 1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-python3 tests/catalogue.py --verbose >"$log" 2>&1
-status=$?
+status=0
+for tests in catalogue kills; do
+    python3 tests/$tests.py --verbose >>"$log" 2>&1 || status=1
+done
 sed -n -e 's/^\(test_[a-z_]*\) .* \.\.\. ok$/ok - \1/p' \
     -e 's/^\(test_[a-z_]*\) .* \.\.\. \(FAIL\|ERROR\)$/not ok - \1/p' "$log"
 [ $status = 0 ] || cat "$log"
