@@ -69,7 +69,7 @@ let damage d p =
       (* One descriptor becomes two, each with some of its sequences. *)
       let i = Draw.below d n in
       let low, high = (Array.copy p.shared.(i), Array.copy p.shared.(i)) in
-      let cut = Draw.between d low.(1) low.(2) in
+      let cut = Draw.between d (min low.(1) low.(2)) (max low.(1) low.(2)) in
       low.(2) <- cut;
       high.(1) <- cut;
       p.shared <- Array.concat [ Array.sub p.shared 0 i; [| low; high |];
@@ -95,7 +95,9 @@ let check d =
   done;
   p.header.(3) <- Array.length p.shared;
   let of_reference = Reference.plan_check p.header p.shared p.sequence in
-  let of_model = Model.plan_check (model_of p) in
+  (* plan_sizes: at most as many descriptors as chunks; `valid` of Plan.v has no such bound. *)
+  let fits = p.header.(3) <= p.header.(0) in
+  let of_model = fits && Model.plan_check (model_of p) in
   let said verdict = if verdict then "valid" else "broken" in
   if of_reference <> of_model then
     World.drift "a damaged plan is %s for cp_plan_is_valid(), %s for plan_check: [%s] [%s] [%s]"
