@@ -8,6 +8,7 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
   Examples.
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
+From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE.
 
 Definition of_Softmax := (
   Softmax.W_additive,
@@ -195,3 +196,24 @@ Definition of_NumFormat := (
   NumFormat.faithful_rounds,
   NumFormat.formats_round).
 Print Assumptions of_NumFormat.
+
+Definition of_NumFloatUp := (
+  NumFloatUp.up_plus_is_up,
+  NumFloatUp.up_is_up,
+  NumFloatUp.up_times_is_up,
+  NumFloatUp.up_quotient_is_up,
+  NumFloatUp.up_function_is_up,
+  NumFloatUp.up_sum_is_up).
+Print Assumptions of_NumFloatUp.
+
+Definition of_NumFloatParts := (
+  NumFloatParts.up_exp_of_positive,
+  NumFloatParts.up_expm1_is_up,
+  NumFloatParts.up_log1p_is_up,
+  NumFloatParts.compound_is_up,
+  NumFloatParts.growth_is_up,
+  NumFloatParts.score_error_is_up).
+Print Assumptions of_NumFloatParts.
+
+Definition of_NumFloatIEEE := NumFloatIEEE.ieee_is_binary64.
+Print Assumptions of_NumFloatIEEE.
