@@ -301,7 +301,8 @@ class Limits(InDirectory):
         frama_c.run, frama_c.key = run, lambda *parts: "ab12"
         frama_c.groups = lambda *parts: [("z3", ["-wp-fct", "one"])]
         goals, _, found = frama_c.prove("pool", {"one": "z3"})
-        self.assertEqual(calls, [("z3", 60, False, "one"), ("any", 180, True, "one")])
+        limit = wp.TIMEOUT
+        self.assertEqual(calls, [("z3", limit, False, "one"), ("any", 3 * limit, True, "one")])
         self.assertEqual((list(wp.unproved(goals)), found), ([], 3))
         self.assertEqual(frama_c.prove("pool", {"one": "z3"})[2], 2)  # from the cache: both goals
         self.assertEqual(len(calls), 2)

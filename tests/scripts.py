@@ -441,7 +441,7 @@ class Clauses(InDirectory):
                  self.new_clause(("tests/faults/ref/pool.c.faults", NEW_FAULT)),
                  "-8: only faults of it are noticed"),
                 ("traceability.py", self.without_faults_of("POOL-4"),
-                 "POOL-4: no seeded fault of it that a proof must notice"),
+                 "POOL-4: no seeded fault of it breaks a contract"),
                 ("traceability.py", self.excuses("TREE-1"), "TREE-1: has a proof"),
                 ("traceability.py",
                  self.excuses("SOFTMAX-2", "| what the contracts do not say |\n|---|---|\n"),
