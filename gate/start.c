@@ -43,8 +43,8 @@ struct runner *gate_start_object(const struct gate_options *o, const struct gate
     return runner;
 }
 
-/* Cases take and give back large arrays: the memory stays with this process, so that the system need
- * not clear it anew for each of them. Larger arrays go back at once. */
+/* Cases take and give back large arrays: the memory stays with this process, so that the system
+ * need not clear it anew for each of them. Larger arrays go back at once. */
 static void keep_memory(void) {
 #ifdef __GLIBC__
     (void)mallopt(M_MMAP_THRESHOLD, MOST_KEPT / 4);
