@@ -12,7 +12,7 @@
 #define INFINITY_64   ((uint64_t)0x7FF << FRACTION_64)
 
 /* A format of 16 bits, by the bits of its fraction: 15 - fraction are left for the exponent. */
-static uint16_t infinity_of(int fraction) {
+static inline uint16_t infinity_of(int fraction) {
     return (uint16_t)(0x8000 - (1 << fraction));
 }
 
@@ -38,7 +38,7 @@ static uint64_t bits_of_double(double x) {
     return bits;
 }
 
-static double to_double(uint16_t x, int fraction_bits) {
+static inline double to_double(uint16_t x, int fraction_bits) {
     int extra = FRACTION_64 - fraction_bits; /* fraction bits that the format lacks */
     uint16_t infinity = infinity_of(fraction_bits);
     uint64_t rebias = (uint64_t)bias_difference(fraction_bits);
@@ -65,7 +65,7 @@ static uint64_t shift_and_round(uint64_t x, int shift) {
     return (x + below_half + odd) >> shift;
 }
 
-static uint16_t from_double(double x, int fraction_bits) {
+static inline uint16_t from_double(double x, int fraction_bits) {
     int extra = FRACTION_64 - fraction_bits; /* fraction bits that the format lacks */
     int rebias = bias_difference(fraction_bits);
     uint16_t infinity = infinity_of(fraction_bits);

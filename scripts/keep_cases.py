@@ -77,9 +77,11 @@ def smallest(fault: Fault) -> Case | None:
 
 
 def work(recipe: dict[str, Any]) -> int:
-    """About what a case costs."""
-    keys = sum(1 + tokens + own for _, _, tokens, own in recipe["operations"])
-    return int(keys * recipe["head_dim"] * recipe["n_heads"])
+    """About what a case costs: sequences that join to make up the number are like the others."""
+    operations = recipe["operations"]
+    keys = sum(1 + tokens + own for _, _, tokens, own in operations)
+    times = max(1, recipe.get("sequences", 0) / len(operations)) * max(1, recipe.get("rows", 0))
+    return int(keys * times * recipe["head_dim"] * recipe["n_heads"])
 
 
 def read() -> list[Case]:

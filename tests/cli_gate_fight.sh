@@ -31,10 +31,11 @@ replay_claims_nothing() {
     head -n 3 tests/gate/cases/large.jsonl >"$work/large.jsonl"
     subcommand=replay status 2 "$work/large.jsonl" --kernel "$work/wide.c" &&
         has "no verdict: " && has "nothing can be claimed of" && has ", 3 not judged" || return 1
+    all=$(wc -l <tests/gate/cases/large.jsonl)
     head -n 1 tests/gate/cases/large.jsonl >"$work/one.jsonl"
     subcommand=replay status 2 "$work/one.jsonl" --kernel "$work/wide.c" && has "no verdict: " &&
         subcommand=replay status 0 tests/gate/cases/large.jsonl --kernel "$work/wide.c" &&
-        has "1 of 7 cases right, 0 wrong, 0 not taken, 6 not judged"
+        has "1 of $all cases right, 0 wrong, 0 not taken, $((all - 1)) not judged"
 }
 
 # A case behind another one, from a pipe as from a file.

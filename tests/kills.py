@@ -192,6 +192,9 @@ class Kills(unittest.TestCase):
         cases = keep_cases.read()
         names = {file.name for file in keep_cases.CASES.iterdir()}
         self.assertEqual(names, {keep_cases.file_of(case) for case in cases})
+        for file in keep_cases.CASES.iterdir():
+            for line in file.read_text(encoding="utf-8").splitlines():
+                self.assertEqual(keep_cases.file_of(json.loads(line)), file.name)
         large = sum(keep_cases.file_of(case) == "large.jsonl" for case in cases)
         self.assertGreater(len(cases) - large, 10 * large)
         self.assertGreater(large, 0)

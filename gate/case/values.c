@@ -58,6 +58,9 @@ double gate_round(int type, double x) {
         float fp32;
         unsigned short bits;
     } number;
+    if (type == CP_FP32) {
+        return (double)(float)x;
+    }
     cp_number_store(&number, type, 0, x);
     return cp_number_load(&number, type, 0);
 }

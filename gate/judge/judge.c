@@ -19,9 +19,10 @@
 /* Memory for one row and head at a time. */
 struct gate_scratch {
     const struct gate_problem *problem;
-    double *k, *v;        /* [n_keys][d], of the sequence with the most keys */
-    double *of_tolerance; /* [3 n_keys], for cp_tolerance() */
-    double *out;          /* [d] */
+    double *k, *v;                   /* [n_keys][d], of the sequence with the most keys */
+    double *of_tolerance;            /* [3 n_keys], for cp_tolerance() */
+    double *out;                     /* [d] */
+    int sequence, kv_head, gathered; /* what is in k and v: so many keys of these */
     struct gate_numbers numbers;
     int must_be_finite;
 };
@@ -73,10 +74,16 @@ struct pair {
     int must_be_finite;
 };
 
+/* Pairs that come one after the other often see the same keys. */
 static void gather(struct gate_scratch *scratch, int s, int g, int n_keys) {
     const struct gate_problem *p = scratch->problem;
     size_t d = (size_t)p->recipe.head_dim;
-    for (int j = 0; j < n_keys; j++) {
+    int same = scratch->sequence == s && scratch->kv_head == g;
+    int from = same ? scratch->gathered : 0;
+    scratch->sequence = s;
+    scratch->kv_head = g;
+    scratch->gathered = n_keys > from ? n_keys : from;
+    for (int j = from; j < n_keys; j++) {
         size_t at = gate_key_at(p, s, j, g);
         memcpy(scratch->k + (size_t)j * d, p->k + at, d * sizeof(double));
         memcpy(scratch->v + (size_t)j * d, p->v + at, d * sizeof(double));

@@ -16,6 +16,7 @@ struct checking {
     int has_earlier;            /* 1: `earlier` is a case that was right, to be run again */
     struct gate_recipe earlier; /* its recipe */
     unsigned long long digest;  /* of its results */
+    int is_again;               /* 1: it runs, and the same bits are right */
     double recorded;            /* the time at which the last case was recorded */
     double case_began;          /* the time at which this case began */
     struct gate_covered covers; /* the sizes of this case */
