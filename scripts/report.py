@@ -34,9 +34,10 @@ def new(tier, strict, commit, tools):
 
 
 def figures_of(summary):
-    """`goals 75/75, lines 98.5 %` or `31 passed, 0 failed` as data; what is neither is left out."""
+    """`goals 75/75, lines 98.5 %` or `31 passed, 0 failed` as data; what is neither is left out,
+    as is what stands behind a semicolon."""
     figures = []
-    for part in summary.split(", "):
+    for part in summary.partition(";")[0].split(", "):
         found = FIGURE.match(part) or COUNT.match(part)
         if found:
             groups = found.groupdict()

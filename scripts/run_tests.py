@@ -13,7 +13,8 @@ A program says `ok ...` or `not ok ...` on a line for each test (TAP; cmocka is 
 fails also when it says nothing, or less than its plan (`1..N`), ends with another status than 0,
 dies, or runs past the time limit. `ok N # SKIP why` is a skip, with STRICT=1 a failure.
 The longest test of the last run (BUILD/tests.seconds) begins first. A line shows a test's time by
-the clock and, as CPU, that of all processors. The last line is the totals: N passed, N failed.
+the clock and, as CPU, that of all processors. The last line is the totals, N passed, N failed, and
+what failed first in each program that did: it is what a table of stages shows of the run.
 """
 
 import argparse
@@ -164,6 +165,12 @@ def judge(status, output, limit):
     return passed, failed + (why is not None), skipped, why
 
 
+def first_failure(output, why):
+    """What a program that failed says of it first."""
+    found = re.search(r"^not ok\b[ \d-]*(.*)$", output, re.M)
+    return why or (found.group(1).strip() if found else "not ok")
+
+
 def line(counts):
     shown = ["passed", "failed"] + (["skipped"] if counts["skipped"] else [])
     return ", ".join(f"{counts[key]} {key}" for key in shown)
@@ -195,6 +202,7 @@ def main():
 
     total = {"passed": 0, "failed": 0, "skipped": 0}
     times = {}
+    failures = []
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
         for done in as_completed([pool.submit(one, test) for test in tests]):
             test, output, passed, failed, skipped, why, seconds, cpu = done.result()
@@ -208,11 +216,12 @@ def main():
             if failed:
                 print(output.rstrip())
                 print(f"{name}: {why or 'see above'}", flush=True)
+                failures.append(f"{name}: {first_failure(output, why)}")
     keep_seconds(kept, times)
     if not tests:
         print("no test was found")
         total["failed"] += 1
-    print(line(total))
+    print("; ".join([line(total), *failures]))
     return 1 if total["failed"] else 0
 
 

@@ -142,7 +142,7 @@ class Running:
             self.entry.update(status="skip", reason=summary or "a tool is missing")
         else:
             self.entry.update(
-                summary=summary[:100],
+                summary=summary[:160],
                 figures=paper.figures_of(summary),
                 status="pass" if status == 0 else "fail",
                 reason="" if status == 0 else f"exit status {status}",

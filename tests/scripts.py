@@ -245,7 +245,24 @@ class Verify(InDirectory):
         self.assertEqual(len({stage.name for stage in STAGES}), len(STAGES))
 
 
-class RunTests(unittest.TestCase):
+class RunTests(InDirectory):
+    def test_the_last_line_says_what_failed_first(self):
+        os.mkdir(os.path.join(self.directory, "tests"))
+        program = os.path.join(self.directory, "tests", "test_tree")
+        for text, last in (("ok 1 - a\nnot ok 2 - of b\nnot ok 3 - c",
+                            "1 passed, 2 failed; tree: of b"),
+                           ("ok 1 - a", "1 passed, 0 failed"),
+                           ("1..2\nok 1 - a", "1 passed, 1 failed; tree: 1 of 2 tests were run")):
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\ncat <<E\n{text}\nE\n")
+            os.chmod(program, 0o755)
+            run = subprocess.run([os.path.join(SCRIPTS, "run_tests.py"), "--build", self.directory,
+                                  "--only", "unit", "tree"], capture_output=True, text=True,
+                                 cwd=ROOT, check=False)
+            self.assertEqual(run.stdout.splitlines()[-1], last)
+        self.assertEqual(paper.figures_of("1 passed, 2 failed; tree: 3 rows, 4 of keys"),
+                         [{"name": "passed", "value": 1}, {"name": "failed", "value": 2}])
+
     def judged(self, status, output):
         return run_tests.judge(status, output, 600)
 
