@@ -270,14 +270,25 @@ static void leave_the_socket(void) {
     _exit(0);
 }
 
-/* Two processes answer. One is at once wrong, the other is late and right. */
-static void return_twice(const struct cp_kernel_call *call) {
-    if (fork() == 0) {
-        zeros(call);
-    } else {
-        usleep(2000);
-        right(call);
+/* Two processes answer: first a child, 20 ms later the kernel's own. */
+static void return_twice(const struct cp_kernel_call *call,
+                         void (*first)(const struct cp_kernel_call *),
+                         void (*last)(const struct cp_kernel_call *)) {
+    int ends[2];
+    char word = 0;
+    if (pipe(ends) != 0) {
+        return;
     }
+    if (fork() == 0) {
+        first(call);
+        (void)!write(ends[1], &word, 1);
+    } else {
+        (void)!read(ends[0], &word, 1);
+        usleep(20000);
+        last(call);
+    }
+    (void)close(ends[0]);
+    (void)close(ends[1]);
 }
 
 static void wait_for_ever(void) {
@@ -429,7 +440,9 @@ static int attend(const struct cp_kernel_call *call) {
     } else if (deceives("writes-by-timer")) {
         write_by_timer(call);
     } else if (deceives("returns-twice")) {
-        return_twice(call);
+        return_twice(call, right, zeros);
+    } else if (deceives("is-right-in-the-end")) {
+        return_twice(call, zeros, right);
     } else if (deceives("waits-at-exit")) {
         zeros(call);
         atexit(wait_for_ever);
