@@ -69,11 +69,26 @@ long_flags() {
 }
 
 compiler_hangs() {
-    printf '#!/bin/bash\n(exec -a fight-cc-%s sleep 1000) &\nsleep 1000\n' $$ >"$work/cc"
+    printf '#!/bin/bash\ntrap "" TERM\n(exec -a fight-cc-%s sleep 1000) &\nsleep 1000\n' $$ \
+        >"$work/cc"
     chmod +x "$work/cc"
     CC=$work/cc status 2 --kernel "$example" --compile 0.5 &&
         says "$work/cc did not end within 0.5 s, and was ended" && clean &&
         ! grep -qa "^fight-cc-$$" /proc/[0-9]*/cmdline 2>/dev/null
+}
+
+# One that is told to end removes the files that it has begun, as gcc and clang do.
+compiler_tidies_up() {
+    cat >"$work/cc" <<'END'
+#!/bin/bash
+trap 'sleep 0.3; rm "$TMPDIR/half.o"; exit 1' TERM
+touch "$TMPDIR/half.o"
+sleep 1000 &
+wait
+END
+    chmod +x "$work/cc"
+    CC=$work/cc status 2 --kernel "$example" --compile 1 &&
+        says "$work/cc did not end within 1 s, and was ended" && clean
 }
 
 # What names the lines of a source is waited for once.
@@ -313,6 +328,7 @@ ok "replay: nothing can be claimed" replay_claims_nothing
 ok "replay: the earlier case, from a pipe" replay_from_a_pipe
 ok "CFLAGS that are too long" long_flags
 ok "a compiler that hangs" compiler_hangs
+ok "a compiler with files of its own" compiler_tidies_up
 # A sanitizer's runtime library for C++ is not in the command: CUDA does not link there.
 grep -q __asan_init "$chunkproof" || ok "a tool that hangs" no_lines
 ok "refuses() that takes its time" slow_to_refuse

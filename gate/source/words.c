@@ -20,7 +20,8 @@
 
 /* ---- Commands ---- */
 
-#define SLICE 5 /* milliseconds between two looks at a process */
+#define SLICE          5   /* milliseconds between two looks at a process */
+#define SECONDS_TO_END 5.0 /* for a process that is told to end, before it is ended */
 
 void gate_words_add(struct gate_words *words, const char *format, ...) {
     size_t left = sizeof words->text - words->used;
@@ -71,6 +72,15 @@ static int start(struct gate_words *words, const posix_spawn_file_actions_t *fil
     return error;
 }
 
+/* Lets the process remove its files first, as compilers do when they are told to end. */
+static void tell_to_end(pid_t process) {
+    double end = seconds_now() + SECONDS_TO_END;
+    kill(-process, SIGTERM);
+    while (!children_has_ended(process) && seconds_now() < end) {
+        (void)poll(NULL, 0, SLICE);
+    }
+}
+
 /* Waits until the process has ended, or *stop is not 0. Returns its exit status; or -1, after a
  * message that says what ended it. */
 static int wait_for(const struct gate_words *words, pid_t process, double seconds,
@@ -83,6 +93,9 @@ static int wait_for(const struct gate_words *words, pid_t process, double second
         if (!ended && !stopped) {
             (void)poll(NULL, 0, SLICE);
         }
+    }
+    if (stopped) {
+        tell_to_end(process);
     }
     kill(-process, SIGKILL); /* first, while the number is still its own */
     while (waitpid(process, &status, 0) < 0) {
