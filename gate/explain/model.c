@@ -68,22 +68,22 @@ void explain_model_free(struct explain_model *x) {
 
 /* Some wrong elements that are numbers, from all over the row. */
 static void choose_tests(struct explain_model *x) {
-    const double *got = x->run->got + explain_first(x), *bound = x->run->bound + explain_first(x);
-    const unsigned char *rightness = x->run->rightness + explain_first(x);
+    const double *got = x->is.got;
     int wrong = 0, seen = 0;
     x->test.n = 0;
     for (int i = 0; i < x->d; i++) {
-        wrong += rightness[i] == GATE_NUMBER_WRONG && isfinite(got[i]);
+        wrong += explain_is_wrong_number(&x->is, i) && isfinite(got[i]);
     }
     for (int i = 0; i < x->d && x->test.n < EXPLAIN_TESTED; i++) {
-        if (rightness[i] == GATE_NUMBER_WRONG && isfinite(got[i]) &&
+        if (explain_is_wrong_number(&x->is, i) && isfinite(got[i]) &&
             seen++ * (EXPLAIN_TESTED - 1) >= x->test.n * (wrong - 1)) {
             x->test.element[x->test.n] = i;
             x->test.got[x->test.n] = got[i];
-            x->test.allowed[x->test.n++] = MANY_BOUNDS * bound[i] + ROUGHLY * fabs(got[i]);
+            x->test.allowed[x->test.n++] = MANY_BOUNDS * x->is.bound[i] + ROUGHLY * fabs(got[i]);
         }
     }
-    x->test.lse = rightness[x->d] == GATE_NUMBER_WRONG && isfinite(got[x->d]) ? got[x->d] : NAN;
+    int is_tested = explain_is_wrong_number(&x->is, x->d) && isfinite(got[x->d]);
+    x->test.lse = is_tested ? got[x->d] : NAN;
 }
 
 void explain_go_to(struct explain_model *x, const struct explain_run *run, int pair) {
@@ -91,12 +91,13 @@ void explain_go_to(struct explain_model *x, const struct explain_run *run, int p
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     x->run = run;
+    x->is = explain_results(run, pair);
     x->pair = pair;
     x->row = pair / p->recipe.n_heads;
     x->head = pair % p->recipe.n_heads;
     x->s = gate_sequence_of(p, x->row);
     x->g = x->head / (p->recipe.n_heads / p->recipe.n_kv_heads);
-    x->n = gate_visible(p, x->row);
+    x->n = x->is.sees;
     x->d = p->recipe.head_dim;
     x->c = p->recipe.chunk_size;
     x->shared = least(p->n_shared_chunks[x->s] * x->c, x->n);
@@ -220,7 +221,7 @@ static void add_up_one(struct explain_model *x, int i) {
 /* A number that no format holds; or what a row without keys has, which a test for such sums may
  * make of it. */
 static void say_no_number(struct explain_model *x, int i) {
-    double got = x->run->got[explain_first(x) + (size_t)i];
+    double got = x->is.got[i];
     if (got == (i < x->d ? 0.0 : -INFINITY)) {
         explain_say_number(x, i, got, EXPLAIN_NOTHING);
     } else if (i < x->d) {
@@ -232,13 +233,12 @@ static void say_no_number(struct explain_model *x, int i) {
 
 static void say_element(struct explain_model *x, const struct explain_choice *c,
                         const struct sums *s, double divisor, int i) {
-    size_t at = explain_first(x) + (size_t)i;
     double o = c->weight.way == ROUNDED_SUM ? explain_rounded_sum(x, c, i) : x->o[i];
     double size = x->size[i], right = x->right[i] / s->right_n;
-    double off = fabs(x->run->got[at] - x->run->expected[at]), value = o / divisor;
-    double bound = x->run->bound[at] * fmax(1.0, right > 0.0 ? fabs(size / divisor / right) : 1.0) +
+    double off = fabs(x->is.got[i] - x->is.expected[i]), value = o / divisor;
+    double bound = x->is.bound[i] * fmax(1.0, right > 0.0 ? fabs(size / divisor / right) : 1.0) +
                    x->unit * fabs(value);
-    if (x->run->rightness[at] == GATE_NUMBER_WRONG && isfinite(off)) {
+    if (explain_is_wrong_number(&x->is, i) && isfinite(off)) {
         bound = fmin(bound, off / NEARER);
     }
     if (x->no_number) {
@@ -381,8 +381,7 @@ static int is_near(const struct explain_model *x, const struct explain_choice *c
     int near = 0;
     for (int t = 0; t < x->test.n; t++) {
         int i = x->test.element[t], is_rounded = c->weight.way == ROUNDED_SUM;
-        double allowed =
-            is_rounded ? x->run->bound[explain_first(x) + (size_t)i] : x->test.allowed[t];
+        double allowed = is_rounded ? x->is.bound[i] : x->test.allowed[t];
         near += !isinf(bound[i]) && fabs(value[i] - x->test.got[t]) <= allowed;
     }
     if (x->test.n == 0) {

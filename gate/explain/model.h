@@ -38,10 +38,15 @@
 #include "gate/explain/run.h"
 #include "gate/explain/ways.h"
 
-#define LOG2_E    1.4426950408889634
-#define LN_2      0.6931471805599453
-#define LN_10     2.302585092994046
-#define LOG_FLOAT 88.7228 /* exp() of more overflows binary32 */
+#define LOG2_E 1.4426950408889634
+#define LN_2   0.6931471805599453
+#define LN_10  2.302585092994046
+
+#define LOG_FLOAT     88.7228   /* exp() of more overflows binary32, */
+#define LOG_HALF      11.0902   /* and binary16; */
+#define ZERO_FLOAT    (-103.98) /* exp() of less is 0 in binary32, */
+#define ZERO_HALF     (-17.33)  /* and binary16 */
+#define OVER_BINARY16 65520.0   /* from there on the nearest is infinity */
 
 static inline int least(int a, int b) {
     return a < b ? a : b;
@@ -176,6 +181,7 @@ struct explain_test {
 struct explain_model {
     const struct cp_kernel *kernel;
     const struct explain_run *run;
+    struct explain_results is;          /* of the row and head */
     int pair, row, head, s, g, n, d, c; /* n keys are seen */
     int shared;                         /* of these, in shared chunks */
     struct explain_test test;
@@ -224,11 +230,6 @@ int explain_might(struct explain_model *x, const struct explain_choice *choice);
 
 /* ---- Its stages ---- */
 
-/* The first of the pair's numbers, in the arrays of its run. */
-static inline size_t explain_first(const struct explain_model *x) {
-    return (size_t)x->pair * (size_t)x->run->width;
-}
-
 static inline void explain_say_number(struct explain_model *x, int i, double value, double bound) {
     x->numbers.expected[i] = value;
     x->numbers.bound[i] = bound;
@@ -267,6 +268,10 @@ void explain_take_scores(struct explain_model *x, const struct explain_choice *c
 double explain_scale(const struct explain_model *x, const struct explain_choice *choice);
 
 double explain_largest(const double *score, int m);
+
+/* The largest magnitude on the way to the score of a key, with the score's sign: what binary16 may
+ * not hold. */
+double explain_largest_on_the_way(const struct explain_model *x, const double *k);
 
 /* The score of the pair's query row and head `query` with key j of those that were taken. */
 double explain_score_of(const struct explain_model *x, int query, int j);

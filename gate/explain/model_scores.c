@@ -6,8 +6,6 @@
 
 #include "gate/explain/model.h"
 
-#define OVER_BINARY16 65520.0 /* from there on the nearest is infinity */
-
 /* ---- 5: the query ---- */
 
 static void take_query(struct explain_model *x, const struct explain_choice *choice) {
@@ -111,8 +109,7 @@ static double bend(const struct explain_model *x, const struct explain_choice *c
     return s;
 }
 
-/* The largest magnitude on the way to a score, with its sign: what binary16 may not hold. */
-static double largest_on_the_way(const struct explain_model *x, const double *k) {
+double explain_largest_on_the_way(const struct explain_model *x, const double *k) {
     double sum = 0.0, largest = 0.0;
     for (int i = 0; i < x->d; i++) {
         sum += x->q[i] * k[i];
@@ -126,8 +123,8 @@ static double largest_on_the_way(const struct explain_model *x, const double *k)
 static void overflow(struct explain_model *x, const struct explain_choice *choice) {
     int above = 0, below = 0;
     for (int j = 0; j < x->m; j++) {
-        double s =
-            choice->score.way == SCORE_OVERFLOWS ? x->score[j] : largest_on_the_way(x, x->k[j]);
+        double s = choice->score.way == SCORE_OVERFLOWS ? x->score[j]
+                                                        : explain_largest_on_the_way(x, x->k[j]);
         above += s >= OVER_BINARY16;
         below += s <= -OVER_BINARY16;
     }

@@ -6,10 +6,7 @@
 #include "chunkproof/number.h"
 #include "gate/explain/model.h"
 
-#define LOG_HALF   11.0902   /* exp() of more overflows binary16; */
-#define ZERO_FLOAT (-103.98) /* exp() of less is 0 in binary32, */
-#define ZERO_HALF  (-17.33)  /* and binary16 */
-#define LIGHT      1e-30     /* a sum of weights that binary64 may no longer hold well */
+#define LIGHT      1e-30 /* a sum of weights that binary64 may no longer hold well */
 #define MOST_LANES 32
 
 /* Key j, so many times in these sums. */
