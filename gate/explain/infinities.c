@@ -93,7 +93,7 @@ static void say_no_number(struct explain *x, const struct explain_results *r,
     int infinite = 0;
     explain_go_to(m, r->run, r->pair);
     (void)explain_take_keys(m, &right);
-    explain_take_scores(m, &right, 0);
+    (void)explain_take_scores(m, &right, 0);
     for (int j = 0; j < m->m; j++) {
         products = fmax(products, fabs(explain_largest_on_the_way(m, m->k[j])));
         largest = fmax(largest, m->score[j]);

@@ -25,8 +25,8 @@
 static const struct {
     size_t at, keys, element, size;
 } arrays[] = {
-    A(k, 1, 0), A(v, 1, 0), A(own_k, 1, 0), A(own_v, 1, 0), A(part_of, 1, 0),
-    A(own_score, 1, 0), A(own_weight, 1, 0), A(score, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
+    A(k, 1, 0), A(v, 1, 0), A(part_of, 1, 0),
+    A(score, 1, 0), A(weight, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
     A(part[0], 1, 0), A(part[1], 1, 0), A(part[2], 1, 0), A(part[3], 1, 0), A(part[4], 1, 0),
     A(q, 0, 1), A(times, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1),
     A(numbers.expected, 0, 1), A(numbers.bound, 0, 1),
@@ -150,8 +150,7 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     double factor = c->score.keys == ALL_KEYS ? explain_scale(x, c) : 1.0;
     struct cp_tolerance_row row = {0,         x->d,      p->scale * factor, x->q,
                                    x->flat_k, x->flat_v, x->scratch};
-    explain_take_scores(x, c, 0);
-    if (x->outside) {
+    if (!explain_take_scores(x, c, 0)) {
         return 0;
     }
     if (!copy_keys(x, c, &row.n_keys)) {
@@ -197,7 +196,7 @@ static void add_up(struct explain_model *x) {
     }
     for (int j = 0; j < x->m; j++) {
         const double *v = x->v[j];
-        double weight = x->of_o[j], right = x->scratch[j];
+        double weight = x->of_o[j], right = x->weight[j];
         for (int i = 0; i < x->d; i++) {
             x->o[i] += weight * v[i];
             x->size[i] += weight * fabs(v[i]);
@@ -271,16 +270,14 @@ static void say_lse(struct explain_model *x, const struct sums *s) {
 static int weigh_group(struct explain_model *x, const struct explain_choice *c, int group,
                        struct sums *s) {
     x->no_number = x->lost = 0;
-    explain_take_scores(x, c, group);
-    if (x->outside || !explain_take_weights(x, c, group)) {
+    if (!explain_take_scores(x, c, group) || !explain_take_weights(x, c, group)) {
         return 0;
     }
     s->n = x->more_n;
     s->right_n = 0.0;
     for (int j = 0; j < x->m; j++) {
         s->n += x->of_n[j];
-        x->scratch[j] = exp(x->score[j] - x->m_right);
-        s->right_n += x->scratch[j];
+        s->right_n += x->weight[j];
     }
     s->first_n = group == 0 ? s->n : s->first_n;
     return 1;
@@ -347,8 +344,8 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
         return x->n > 0;
     }
     if (c->lse.way != LSE_OWN) {
-        explain_take_scores(x, c, 0);
-        return x->run->problem.lse_type != CP_NO_LSE && explain_write_lse(x, c);
+        return x->run->problem.lse_type != CP_NO_LSE && explain_take_scores(x, c, 0) &&
+               explain_write_lse(x, c);
     }
     return has_certificate(c) ? certify(x, c) : compute_sums(x, c, 1);
 }
@@ -356,7 +353,8 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
 /* 1: it may give a NaN. */
 static int may_be_nan(const struct explain_choice *c) {
     int way = c->weight.way;
-    return !explain_has_own_keys(c) || c->query.way != QUERY_OWN ||
+    return c->sees.way != SEES_OWN || c->path.whose != OWN_SEQUENCE || c->path.way != PATH_OWN ||
+           c->place.head != HEAD_OWN || c->place.way != PLACE_OWN || c->query.way != QUERY_OWN ||
            c->score.way >= SCORE_OVERFLOWS || way == REFERENCE || way == OTHER_QUERY ||
            way == OWN_MAXIMUM || way == EMPTY_PART ||
            (way == ONLINE && c->weight.maximum >= WEIGHS_BY_OLD);

@@ -116,11 +116,6 @@ struct explain_choice {
     struct { int whose, number, keys, way, by, to, array; } path;
     /* 3 PLACE. head: which K/V head, by `number`, for `keys`. way: the strides, for `array`. */
     struct { int head, number, keys, way, array; } place;
-    /* 4 SELECT. which: the keys that are counted so many times, in these sums (enum explain_sums).
-     * width: of SELECT_OF_EACH. */
-    struct { int which, a, b, width, times, sums; } select;
-    /* 4, 7, 8: how keys are cut into parts: the keys of a tile, and how many splits or warps. */
-    struct explain_partition { int kind, tile, n; } parts;
     /* 5 QUERY. row, head: how far away another query is, or a number. pairs, by_heads: as above. */
     struct { int way, row, head, pairs, by_heads; } query;
     /* 5 QUERY, its elements. times: those of a way are counted 2 * times; 0 leaves them out. a: of
@@ -128,6 +123,12 @@ struct explain_choice {
     struct { int way, a, b, times; } elements;
     /* 6 SCORE. */
     struct { int way, by, keys, type; } score;
+    /* What stands above gives the keys and their scores, which are kept from choice to choice. */
+    /* 4 SELECT. which: the keys that are counted so many times, in these sums (enum explain_sums).
+     * width: of SELECT_OF_EACH. */
+    struct { int which, a, b, width, times, sums; } select;
+    /* 4, 7, 8: how keys are cut into parts: the keys of a tile, and how many splits or warps. */
+    struct explain_partition { int kind, tile, n; } parts;
     /* 7 WEIGHT. */
     struct {
         int way;
@@ -185,23 +186,21 @@ struct explain_model {
     int pair, row, head, s, g, n, d, c; /* n keys are seen */
     int shared;                         /* of these, in shared chunks */
     struct explain_test test;
-    double unit;    /* unit roundoff of the output's type */
-    int has_scores; /* 1: of its own keys, in own_score; and their weights */
-    int are_own;    /* 1: the scores that are in place are those */
+    double unit; /* unit roundoff of the output's type */
+    /* By which choices keys and scores are in place; of which group of elements. */
+    struct explain_choice of_keys, of_scores;
+    int has_keys, has_scores, group;
 
-    int m, room;                   /* keys that were taken */
-    int outside;                   /* 1: one that is nowhere */
-    int no_number;                 /* 1: a sum that no format holds, or NaN */
-    int lost;                      /* 1: a weight became 0, or infinite */
-    const double **k, **v;         /* [room] */
-    const double **own_k, **own_v; /* the pair's own; where has_keys */
-    int has_keys;
-    double *q, *times;                                    /* [d] */
-    double *own_score, *own_weight, *score, *of_n, *of_o; /* [room] */
-    double *part[5];                                      /* of each part: [room] */
-    int *part_of;                                         /* [room] */
-    double top;                                           /* the largest log-sum-exp of a part */
-    double own_largest;                                   /* of own_score */
+    int m, room;                          /* keys that were taken */
+    int outside;                          /* 1: one that is nowhere */
+    int no_number;                        /* 1: a sum that no format holds, or NaN */
+    int lost;                             /* 1: a weight became 0, or infinite */
+    const double **k, **v;                /* [room] */
+    double *q, *times;                    /* [d] */
+    double *score, *weight, *of_n, *of_o; /* [room]; weight: the right ones */
+    double *part[5];                      /* of each part: [room] */
+    int *part_of;                         /* [room] */
+    double top;                           /* the largest log-sum-exp of a part */
     double m_all, m_right; /* the maximum that weights are against, and the largest score */
     double more_n;         /* of keys that are none */
     double divisor;        /* NaN: n */
@@ -242,9 +241,6 @@ struct explain_group {
 };
 struct explain_group explain_group(const struct explain_model *x, int by_heads);
 
-/* 1: of these stages, 1 to 3 are right. */
-int explain_has_own_keys(const struct explain_choice *choice);
-
 /* 1 to 3: x->k, x->v, x->m. 0: it is no mistake of this row. */
 int explain_take_keys(struct explain_model *x, const struct explain_choice *choice);
 
@@ -258,10 +254,11 @@ int explain_times(const struct explain_model *x, const struct explain_choice *ch
 int explain_part_of(const struct explain_model *x, const struct explain_partition *parts, int j);
 int explain_parts(const struct explain_model *x, const struct explain_partition *parts);
 
-/* 5, 6: x->q, x->score; groups of elements have scores or weights of their own. */
+/* 5, 6: x->q, x->score, x->weight, x->m_right; groups of elements have scores or weights of their
+ * own. 0: there is no such query. */
 int explain_groups(const struct explain_model *x, const struct explain_choice *choice);
 int explain_group_of(const struct explain_model *x, const struct explain_choice *choice, int i);
-void explain_take_scores(struct explain_model *x, const struct explain_choice *choice, int group);
+int explain_take_scores(struct explain_model *x, const struct explain_choice *choice, int group);
 
 /* 6: what a factor is that all scores are multiplied by, of these keys; 1 where each is made by
  * itself. */

@@ -215,29 +215,6 @@ int explain_times(const struct explain_model *x, const struct explain_choice *ch
 
 /* ---- All ---- */
 
-int explain_has_own_keys(const struct explain_choice *choice) {
-    return choice->sees.way == SEES_OWN && choice->path.whose == OWN_SEQUENCE &&
-           choice->path.way == PATH_OWN && choice->place.head == HEAD_OWN &&
-           choice->place.way == PLACE_OWN;
-}
-
-/* They are looked for once for each pair. */
-static void take_own(struct explain_model *x) {
-    size_t bytes = (size_t)x->n * sizeof *x->k;
-    for (int j = 0; j < x->n && !x->has_keys && !x->outside; j++) {
-        explain_take_key(x, x->s, j, x->g);
-    }
-    if (x->has_keys) {
-        memcpy((void *)x->k, (const void *)x->own_k, bytes);
-        memcpy((void *)x->v, (const void *)x->own_v, bytes);
-        x->m = x->n;
-    } else {
-        memcpy((void *)x->own_k, (const void *)x->k, bytes);
-        memcpy((void *)x->own_v, (const void *)x->v, bytes);
-        x->has_keys = 1;
-    }
-}
-
 /* 1: the choice is one for this row. */
 static int is_for_row(const struct explain_model *x, const struct explain_choice *choice, int s) {
     int is_other = s >= 0 && s < x->run->problem.b && s != x->s;
@@ -245,7 +222,7 @@ static int is_for_row(const struct explain_model *x, const struct explain_choice
            (choice->place.head == HEAD_OWN || head_of(x, choice) != x->g);
 }
 
-int explain_take_keys(struct explain_model *x, const struct explain_choice *choice) {
+static int take_keys(struct explain_model *x, const struct explain_choice *choice) {
     int s = whose(x, choice);
     x->m = x->outside = 0;
     if (!is_for_row(x, choice, s)) {
@@ -255,13 +232,18 @@ int explain_take_keys(struct explain_model *x, const struct explain_choice *choi
     if (m < 0 || (is_other && m == x->n)) {
         return 0;
     }
-    if (explain_has_own_keys(choice)) {
-        take_own(x);
-        return !x->outside;
-    }
     x->work -= 4LL * m;
     for (int j = 0; j < m && !x->outside; j++) {
         take(x, find_key(x, choice, m, j, 0), find_key(x, choice, m, j, 1));
     }
     return !x->outside;
+}
+
+int explain_take_keys(struct explain_model *x, const struct explain_choice *choice) {
+    size_t stages = offsetof(struct explain_choice, query);
+    if (!x->has_keys || memcmp(choice, &x->of_keys, stages) != 0) {
+        x->has_keys = take_keys(x, choice);
+        x->of_keys = *choice;
+    }
+    return x->has_keys;
 }

@@ -15,19 +15,6 @@ static void multiply(struct explain_model *x, int sums, int j, double times) {
     x->of_o[j] *= sums == IN_N ? 1.0 : times;
 }
 
-static void weigh_rightly(struct explain_model *x) {
-    if (x->are_own) {
-        x->m_all = x->own_largest;
-        memcpy(x->of_n, x->own_weight, (size_t)x->m * sizeof(double));
-        memcpy(x->of_o, x->own_weight, (size_t)x->m * sizeof(double));
-        return;
-    }
-    x->m_all = explain_largest(x->score, x->m);
-    for (int j = 0; j < x->m; j++) {
-        x->of_n[j] = x->of_o[j] = exp(x->score[j] - x->m_all);
-    }
-}
-
 /* exp(), as binary32 or binary16 holds it. */
 static double hold(struct explain_model *x, double exponent, int in_half) {
     if (exponent > (in_half ? LOG_HALF : LOG_FLOAT)) {
@@ -205,8 +192,9 @@ static int weigh_empty_part(struct explain_model *x, const struct explain_choice
 int explain_take_weights(struct explain_model *x, const struct explain_choice *choice, int group) {
     x->more_n = 0.0;
     x->divisor = NAN;
-    weigh_rightly(x);
-    x->m_right = x->m_all;
+    x->m_all = x->m_right;
+    memcpy(x->of_n, x->weight, (size_t)x->m * sizeof(double));
+    memcpy(x->of_o, x->weight, (size_t)x->m * sizeof(double));
     if (choice->select.which != SELECT_NONE) {
         weigh_selected(x, choice);
     }

@@ -65,10 +65,9 @@ static int measure(struct explain_model *x, struct explain_choice *c) {
     if (c->lse.way < LSE_FACTOR) {
         return 1;
     }
-    if (!explain_take_keys(x, c)) {
+    if (!explain_take_keys(x, c) || !explain_take_scores(x, c, 0)) {
         return 0;
     }
-    explain_take_scores(x, c, 0);
     c->lse.factor = explain_factor(x, c->lse.way);
     return !isnan(c->lse.factor);
 }
