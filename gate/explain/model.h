@@ -98,7 +98,6 @@ enum explain_array { OF_BOTH, OF_K, OF_V }; /* K and V */
 enum explain_sums { IN_BOTH, IN_N, IN_O };  /* the sums of weights and of weighted values */
 enum explain_keys { ALL_KEYS, SHARED_KEYS, OWN_KEYS, LAST_CHUNK_KEYS };
 enum explain_unit { NATS, BITS, DECADES, HALF_NATS }; /* a unit of measure, of weight.limit */
-enum explain_own { OWN_FOR_ALL, OWN_ALONE, OWN_DIVIDED }; /* OWN_WARP: what a thread takes */
 
 #define A_SEQUENCE   (1 << 20) /* rows and heads of a tile: all of its sequence */
 #define A_CHUNK      0         /* keys of a tile, */
@@ -152,7 +151,7 @@ struct explain_choice {
         int side_by_side;               /* 1: a lane has elements side by side; 0: each 32nd */
         /* The rest */
         int slots;                      /* PADDED: up to a multiple; 0: of a chunk; -1: 1 more */
-        int own;                        /* OWN_WARP: enum explain_own; OWN_MAXIMUM: 1: and in lse */
+        int own;                        /* OWN_MAXIMUM, 1: and in lse */
         int limit, unit;                /* what is compared with, in these units */
         int type, sums;                 /* what is rounded to it; in which sums */
     } weight;
@@ -203,7 +202,6 @@ struct explain_model {
     double top;                           /* the largest log-sum-exp of a part */
     double m_all, m_right; /* the maximum that weights are against, and the largest score */
     double more_n;         /* of keys that are none */
-    double divisor;        /* NaN: n */
     double *flat_k, *flat_v, *scratch; /* in one piece, for the certificate */
     double *o, *size, *right;          /* [d] */
     struct gate_numbers numbers;       /* [d + 1] */
@@ -270,9 +268,6 @@ double explain_largest(const double *score, int m);
  * not hold. */
 double explain_largest_on_the_way(const struct explain_model *x, const double *k);
 
-/* The score of the pair's query row and head `query` with key j of those that were taken. */
-double explain_score_of(const struct explain_model *x, int query, int j);
-
 /* 7: which part each key is in (x->part_of), the largest score of each part and its sum of weights.
  * Returns how many. */
 enum explain_of_part { OF_MAXIMUM, OF_SUM, REFERENCES, CUMULATED_N, CUMULATED_O }; /* of x->part */
@@ -283,7 +278,7 @@ double explain_limit(const struct explain_choice *choice);
 
 /* 7: weights of states that run on, and of parts that are merged. */
 int explain_weigh_online(struct explain_model *x, const struct explain_choice *choice);
-int explain_weigh_merged(struct explain_model *x, const struct explain_choice *choice);
+int explain_weigh_merged(struct explain_model *x, const struct explain_choice *choice, int group);
 
 /* 7: x->of_n, x->of_o, x->m_all. 0: it is no mistake of this row. */
 int explain_take_weights(struct explain_model *x, const struct explain_choice *choice, int group);

@@ -42,7 +42,8 @@ int explain_group_of(const struct explain_model *x, const struct explain_choice 
     switch (choice->weight.way) {
     case SHUFFLED:
         return (choice->weight.side_by_side ? i / side : i % 32) / lanes;
-    case OWN_WARP:
+    case MERGED:
+        return choice->weight.merge < MERGE_OWN_FOR_ALL ? 0 : i / 32 % choice->parts.n;
     case OWN_MAXIMUM:
         return i / 32 % choice->parts.n;
     default:
@@ -187,15 +188,4 @@ int explain_take_scores(struct explain_model *x, const struct explain_choice *ch
         overflow(x, choice);
     }
     return 1;
-}
-
-double explain_score_of(const struct explain_model *x, int query, int j) {
-    const struct gate_problem *p = &x->run->problem;
-    const double *q = x->run->q + query / p->recipe.n_heads * x->run->call.q_row +
-                      query % p->recipe.n_heads * x->run->call.q_head;
-    double sum = 0.0;
-    for (int i = 0; i < x->d; i++) {
-        sum += q[i] * x->k[j][i];
-    }
-    return p->scale * sum;
 }

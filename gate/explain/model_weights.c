@@ -150,24 +150,6 @@ static int weigh_shuffled(struct explain_model *x, const struct explain_choice *
     return !c->weight.side_by_side || x->d > 32;
 }
 
-static int weigh_own_warp(struct explain_model *x, const struct explain_choice *c, int group) {
-    int warps = explain_take_parts(x, &c->parts);
-    const double *m = x->part[OF_MAXIMUM], *sum = x->part[OF_SUM];
-    double factors = 0.0;
-    for (int p = 0; p < warps; p++) {
-        factors += exp(m[p] - x->m_all);
-    }
-    double own = group < warps ? exp(m[group] - x->m_all) : 0.0;
-    double times = c->weight.own == OWN_FOR_ALL   ? factors / own
-                   : c->weight.own == OWN_DIVIDED ? 1.0 / (own * sum[group < warps ? group : 0])
-                                                  : 1.0;
-    for (int j = 0; j < x->m; j++) {
-        x->of_o[j] *= x->part_of[j] == group ? times : 0.0;
-    }
-    x->divisor = c->weight.own == OWN_DIVIDED ? 1.0 : NAN;
-    return 1;
-}
-
 /* What is divided by what is right, but where a thread's own warp has no key it is inf / inf. */
 static int weigh_to_own(struct explain_model *x, const struct explain_choice *c, int group) {
     int warps = explain_take_parts(x, &c->parts);
@@ -191,7 +173,6 @@ static int weigh_empty_part(struct explain_model *x, const struct explain_choice
 
 int explain_take_weights(struct explain_model *x, const struct explain_choice *choice, int group) {
     x->more_n = 0.0;
-    x->divisor = NAN;
     x->m_all = x->m_right;
     memcpy(x->of_n, x->weight, (size_t)x->m * sizeof(double));
     memcpy(x->of_o, x->weight, (size_t)x->m * sizeof(double));

@@ -239,15 +239,14 @@
 #define EXPLAIN_WEIGHTS(WAY) \
     WAY(WEIGHT_OWN, 1) \
     WAY(ONLINE, explain_weigh_online(x, choice))   /* tile by tile, sums are rescaled */ \
-    WAY(MERGED, explain_weigh_merged(x, choice))   /* part by part */ \
+    WAY(MERGED, explain_weigh_merged(x, choice, group))    /* part by part */ \
     WAY(REFERENCE, weigh_against(x, choice))       /* another number than the largest score */ \
     WAY(OTHER_QUERY, weigh_by_other(x, choice))    /* another query's maximum, of each part */ \
     WAY(FUNCTION, weigh_otherwise(x, choice))      /* another than exp */ \
     WAY(PADDED, weigh_padding(x, choice))          /* keys that are none, with values 0 */ \
     WAY(ROUNDED_SUM, choice->weight.lanes <= choice->parts.tile)   /* explain_rounded_sum() */ \
     WAY(SHUFFLED, weigh_shuffled(x, choice, group))    /* handed on within some lanes */ \
-    WAY(OWN_WARP, weigh_own_warp(x, choice, group))    /* threads merge their own warp's sums, */ \
-    WAY(OWN_MAXIMUM, weigh_to_own(x, choice, group))   /* or scale to its maximum */ \
+    WAY(OWN_MAXIMUM, weigh_to_own(x, choice, group))   /* threads scale to their warp's maximum */ \
     WAY(EMPTY_PART, weigh_empty_part(x, choice))       /* a part without a key is NaN */
 
 /* ONLINE: what the weights of a tile are taken against, the maximum that is kept, and the logarithm
@@ -281,7 +280,9 @@
  * log(n) more than, NaN where nothing is said of it; and whether a part that is alone is one, too.
  * The part has maximum m, sum of weights exp(log_n), log-sum-exp m + log_n; `largest` is the
  * largest maximum, `top` the largest log-sum-exp. `later` is the logarithm of how many parts are
- * not before this one. */
+ * not before this one. From MERGE_OWN_FOR_ALL on each group of elements has the sum of weighted
+ * values of its own part alone, by own(); `maxima` is the logarithm of the sum of exp(m - largest)
+ * of all parts, `sums` that of exp(m - largest + log_n). */
 #define EXPLAIN_MERGES(WAY) \
     WAY(MERGE_ADDED_DIVIDED, largest - top, largest - m - log_n, top, 0) \
     WAY(MERGE_ADDED_O, 0.0, largest - m, largest, 0) \
@@ -295,7 +296,10 @@
     WAY(MERGE_CARRIED, later, later, largest, 0) \
     WAY(MERGE_CARRIED_N, later, 0.0, largest, 0) \
     WAY(MERGE_CARRIED_O, 0.0, later, largest, 0) \
-    WAY(MERGE_KEPT_SHORT, moved(x, choice, j, m), moved(x, choice, j, m), largest, 1)
+    WAY(MERGE_KEPT_SHORT, moved(x, choice, j, m), moved(x, choice, j, m), largest, 1) \
+    WAY(MERGE_OWN_FOR_ALL, 0.0, own(maxima + largest - m), largest, 1) \
+    WAY(MERGE_OWN_ALONE, 0.0, own(0.0), largest, 1) \
+    WAY(MERGE_OWN_DIVIDED, 0.0, own(sums + largest - m - log_n), largest, 1)
 #define IN_BASE(unit) (largest - m - log_n + (unit) * (m + log_n - top))
 
 /* OTHER_QUERY, RESCALES_..._OTHER, and the divisor: whose. Rows and heads of the K/V head's group
@@ -326,7 +330,7 @@
 
 /* Where the sum of weights is n. round_bits() leaves so many bits. */
 #define EXPLAIN_DIVISORS(WAY) \
-    WAY(DIVIDES, isnan(x->divisor) ? n : x->divisor) \
+    WAY(DIVIDES, n) \
     WAY(DIVIDES_NOT, 1.0) \
     WAY(DIVIDES_BY_COUNT, x->m) \
     WAY(DIVIDES_TWICE, n * n) \
