@@ -11,35 +11,22 @@
 
 /* ---- What there is to see ---- */
 
-/* 1: key j comes behind key `than` in the order of weights; of equal ones the first comes first. */
-static int is_lighter(const struct explain_model *x, int j, int than) {
-    double score = x->score[j], of_other = x->score[than];
-    return score < of_other || (score == of_other && j > than);
-}
-
-/* The heaviest of the keys that are lighter than key `than`, or of all: -1. -1: there is none. */
-static int heaviest(const struct explain_model *x, int than) {
-    int best = -1;
+/* The scores of those that were printed are gone. */
+static void print_heaviest(FILE *file, struct explain_model *x) {
+    double sum = 0.0;
     for (int j = 0; j < x->m; j++) {
-        if ((than < 0 || is_lighter(x, j, than)) && (best < 0 || is_lighter(x, best, j))) {
-            best = j;
-        }
-    }
-    return best;
-}
-
-static void print_heaviest(FILE *file, const struct explain_model *x) {
-    int key = heaviest(x, -1);
-    double largest = key >= 0 ? x->score[key] : 0.0, sum = 0.0;
-    for (int j = 0; j < x->m; j++) {
-        sum += exp(x->score[j] - largest);
+        sum += x->weight[j];
     }
     fputs("      heaviest: ", file);
-    for (int n = 0; n < HEAVIEST && key >= 0; n++) {
+    for (int n = 0; n < HEAVIEST && n < x->m; n++) {
+        int key = 0;
+        for (int j = 1; j < x->m; j++) {
+            key = x->score[j] > x->score[key] ? j : key;
+        }
         fprintf(file, "%skey %d (chunk %d of the path, slot %d), score %.6g, weight %.2g",
                 n > 0 ? "; " : "", key, key / x->c, key % x->c, x->score[key],
-                exp(x->score[key] - largest) / sum);
-        key = heaviest(x, key);
+                x->weight[key] / sum);
+        x->score[key] = -INFINITY;
     }
     fputs("\n", file);
 }
