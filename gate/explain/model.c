@@ -77,9 +77,7 @@ static void choose_tests(struct explain_model *x) {
     for (int i = 0; i < x->d && x->test.n < EXPLAIN_TESTED; i++) {
         if (explain_is_wrong_number(&x->is, i) && isfinite(got[i]) &&
             seen++ * (EXPLAIN_TESTED - 1) >= x->test.n * (wrong - 1)) {
-            x->test.element[x->test.n] = i;
-            x->test.got[x->test.n] = got[i];
-            x->test.allowed[x->test.n++] = MANY_BOUNDS * x->is.bound[i] + ROUGHLY * fabs(got[i]);
+            x->test.element[x->test.n++] = i;
         }
     }
     int is_tested = explain_is_wrong_number(&x->is, x->d) && isfinite(got[x->d]);
@@ -217,16 +215,20 @@ static void add_up_one(struct explain_model *x, int i) {
     x->work -= x->m;
 }
 
-/* A number that no format holds; or what a row without keys has, which a test for such sums may
- * make of it. */
-static void say_no_number(struct explain_model *x, int i) {
-    double got = x->is.got[i];
-    if (got == (i < x->d ? 0.0 : -INFINITY)) {
-        explain_say_number(x, i, got, EXPLAIN_NOTHING);
-    } else if (i < x->d) {
+/* Of sums: a number that no format holds; or what a row without keys has, which a test for such
+ * sums may make of it. An infinity is claimed where its bound is 0. */
+static void say_sum(struct explain_model *x, int i, int is_nothing, double value, double bound) {
+    double nothing = i < x->d ? 0.0 : -INFINITY;
+    if ((x->no_number && x->is.got[i] == nothing) || (!x->no_number && is_nothing)) {
+        explain_say_number(x, i, nothing, EXPLAIN_NOTHING);
+    } else if (x->no_number && i < x->d) {
         explain_say_number(x, i, NAN, 0.0);
-    } else {
+    } else if (x->no_number) {
         explain_say_number(x, i, INFINITY, EXPLAIN_NOTHING);
+    } else if (bound != 0.0 && (x->lost || !isfinite(value) || !isfinite(bound))) {
+        explain_say_number(x, i, 0.0, INFINITY);
+    } else {
+        explain_say_number(x, i, value, bound);
     }
 }
 
@@ -240,30 +242,12 @@ static void say_element(struct explain_model *x, const struct explain_choice *c,
     if (explain_is_wrong_number(&x->is, i) && isfinite(off)) {
         bound = fmin(bound, off / NEARER);
     }
-    if (x->no_number) {
-        say_no_number(x, i);
-    } else if (divisor == 0.0 && o == 0.0) {
-        explain_say_number(x, i, 0.0, EXPLAIN_NOTHING);
-    } else if (divisor == 0.0) {
-        explain_say_number(x, i, value, 0.0);
-    } else if (x->lost || !isfinite(value) || !isfinite(bound)) {
-        explain_say_number(x, i, 0.0, INFINITY);
-    } else {
-        explain_say_number(x, i, value, bound);
-    }
+    say_sum(x, i, divisor == 0.0 && o == 0.0, value, divisor == 0.0 ? 0.0 : bound);
 }
 
 static void say_lse(struct explain_model *x, const struct sums *s) {
     double lse = x->m_all + log(s->n);
-    if (x->no_number) {
-        say_no_number(x, x->d);
-    } else if (s->n == 0.0) {
-        explain_say_number(x, x->d, -INFINITY, EXPLAIN_NOTHING);
-    } else if (isfinite(lse) && !x->lost) {
-        explain_say_number(x, x->d, lse, explain_lse_bound(x, lse));
-    } else {
-        explain_say_number(x, x->d, 0.0, INFINITY);
-    }
+    say_sum(x, x->d, s->n == 0.0, lse, explain_lse_bound(x, lse));
 }
 
 /* Scores and weights of a group of elements. 0: it is no mistake of this row. */
@@ -333,9 +317,6 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
     if (c->write.way != WRITE_OWN) {
         return explain_write(x, c);
     }
-    if (c->divide.way == DIVIDES_BY_ANY) {
-        return explain_write_scaled(x);
-    }
     if (!explain_take_keys(x, c)) {
         return 0;
     }
@@ -379,8 +360,9 @@ static int is_near(const struct explain_model *x, const struct explain_choice *c
     int near = 0;
     for (int t = 0; t < x->test.n; t++) {
         int i = x->test.element[t], is_rounded = c->weight.way == ROUNDED_SUM;
-        double allowed = is_rounded ? x->is.bound[i] : x->test.allowed[t];
-        near += !isinf(bound[i]) && fabs(value[i] - x->test.got[t]) <= allowed;
+        double got = x->is.got[i], many = is_rounded ? 1.0 : MANY_BOUNDS;
+        double allowed = many * x->is.bound[i] + (is_rounded ? 0.0 : ROUGHLY * fabs(got));
+        near += !isinf(bound[i]) && fabs(value[i] - got) <= allowed;
     }
     if (x->test.n == 0) {
         return x->no_number || isinf(bound[x->d]) ||
@@ -393,7 +375,7 @@ int explain_might(struct explain_model *x, const struct explain_choice *c) {
     if (c->lse.way != LSE_OWN) {
         return !isnan(x->test.lse);
     }
-    if (c->write.way != WRITE_OWN || c->divide.way == DIVIDES_BY_ANY) {
+    if (c->write.way != WRITE_OWN) {
         return 1;
     }
     if (x->test.n == 0 && isnan(x->test.lse)) {

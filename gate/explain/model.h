@@ -173,7 +173,6 @@ struct explain_choice {
 /* Some wrong numbers of a pair, to see quickly that a choice does not give them. */
 struct explain_test {
     int n, element[EXPLAIN_TESTED];
-    double got[EXPLAIN_TESTED], allowed[EXPLAIN_TESTED];
     double lse; /* NaN: it is not wrong */
 };
 
@@ -298,7 +297,6 @@ double explain_other_sum(struct explain_model *x, int whose);
 /* 8, 9: into x->numbers. 0: it says nothing. */
 double explain_lse_bound(const struct explain_model *x, double lse);
 int explain_write_lse(struct explain_model *x, const struct explain_choice *choice);
-int explain_write_scaled(struct explain_model *x);
 int explain_write(struct explain_model *x, const struct explain_choice *choice);
 
 /* The constant factor of the log-sum-exp, or of a part of it, that makes it the kernel's; NaN: none

@@ -76,10 +76,10 @@ double explain_factor(struct explain_model *x, int way) {
     return fabs(of) > 0.25 && fabs(factor - 1.0) < 0.1 ? factor : NAN;
 }
 
-/* ---- 8: any divisor ---- */
+/* ---- 9: where ---- */
 
 /* The kernel's row is attention's, times a factor: the one of the element that says most. */
-int explain_write_scaled(struct explain_model *x) {
+static int write_scaled(struct explain_model *x) {
     const double *expected = x->is.expected, *bound = x->is.bound, *got = x->is.got;
     int best = -1, telling = 0;
     for (int i = 0; i < x->d; i++) {
@@ -99,8 +99,6 @@ int explain_write_scaled(struct explain_model *x) {
     explain_say_number(x, x->d, 0.0, INFINITY);
     return 1;
 }
-
-/* ---- 9: where ---- */
 
 /* The result of another row and head is right, in the wrong place. 0: it is none. */
 static int write_other(struct explain_model *x, const struct explain_choice *choice) {
@@ -130,6 +128,9 @@ int explain_write(struct explain_model *x, const struct explain_choice *choice) 
     int way = choice->write.way;
     if (way == WRITE_BY || way == WRITE_TRANSPOSED) {
         return write_other(x, choice);
+    }
+    if (way == WRITE_SCALED) {
+        return write_scaled(x);
     }
     for (int i = 0; i <= x->d; i++) {
         int from = source_of(x, choice, i);

@@ -338,8 +338,7 @@
     WAY(DIVIDES_ROUNDED, round_bits(n, choice->divide.bits, rint)) \
     WAY(DIVIDES_CUT, round_bits(n, choice->divide.bits, trunc)) \
     WAY(MULTIPLIES_ROUNDED, 1.0 / round_bits(1.0 / n, choice->divide.bits, rint)) \
-    WAY(MULTIPLIES_CUT, 1.0 / round_bits(1.0 / n, choice->divide.bits, trunc)) \
-    WAY(DIVIDES_BY_ANY, n)  /* explain_write_scaled() */
+    WAY(MULTIPLIES_CUT, 1.0 / round_bits(1.0 / n, choice->divide.bits, trunc))
 
 /* Right is lse = largest + log_n, the largest score and the logarithm of the sum of weights. In
  * parts `top` is the largest log-sum-exp, NaN where there is one part. From LSE_FACTOR on a
@@ -377,7 +376,8 @@
     WAY(WRITE_TRANSPOSED, i)    /* in [head][row]; */ \
     WAY(WRITE_ROUNDED, i)   /* to a type */ \
     WAY(WRITE_ZERO, i) \
-    WAY(WRITE_NO_NUMBER, i)
+    WAY(WRITE_NO_NUMBER, i) \
+    WAY(WRITE_SCALED, i)    /* by any factor of the row and head */
 
 /* clang-format on */
 
