@@ -313,26 +313,19 @@ static int is_inexact_row(const struct explain_results *r, double unit) {
     return 0;
 }
 
-static int is_inexact_count(const struct explain *x, const struct explain_run *run) {
-    struct cp_arithmetic arithmetic;
-    struct cp_counts counts;
-    gate_class(x->kernel, &run->problem.recipe, 1, 0.0, &arithmetic, &counts);
-    double unit = fmax(arithmetic.output.unit, arithmetic.u_div); /* of a division, at least */
-    for (int pair = 0; pair < run->pairs; pair++) {
-        const struct explain_results is = explain_results(run, pair);
-        if (is_inexact_row(&is, unit)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 const char *explain_why_no_rounding(const struct explain *x) {
     for (int i = 0; i < x->n_runs; i++) {
         const struct explain_run *run = &x->run[i];
-        if (run->problem.recipe.values == GATE_COUNT && is_inexact_count(x, run)) {
-            return "where all weights are equal and V small whole numbers, sums round nothing, and "
-                   "it is wrong there";
+        struct cp_arithmetic arithmetic;
+        struct cp_counts counts;
+        gate_class(x->kernel, &run->problem.recipe, 1, 0.0, &arithmetic, &counts);
+        double unit = fmax(arithmetic.output.unit, arithmetic.u_div); /* of a division, at least */
+        for (int pair = 0; run->problem.recipe.values == GATE_COUNT && pair < run->pairs; pair++) {
+            const struct explain_results is = explain_results(run, pair);
+            if (is_inexact_row(&is, unit)) {
+                return "where all weights are equal and V small whole numbers, sums round nothing, "
+                       "and it is wrong there";
+            }
         }
     }
     return NULL;

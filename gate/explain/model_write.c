@@ -66,7 +66,6 @@ int explain_write_lse(struct explain_model *x, const struct explain_choice *c) {
     return isfinite(value) && (c->lse.way >= LSE_FACTOR || fabs(value - lse) > x->is.bound[x->d]);
 }
 
-/* The constant that makes it what the kernel gave; NaN: none can be told. */
 double explain_factor(struct explain_model *x, int way) {
     static const struct explain_choice right;
     double lse = x->is.expected[x->d], got = x->is.got[x->d];

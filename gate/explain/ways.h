@@ -106,7 +106,9 @@
 
 /* ---- 4: keys that are counted so many times ---- */
 
-/* Key j of n, in slot `slot` of chunk `chunk` of the path; `shared` keys are in shared chunks. */
+/* Key j of n, in slot `slot` of chunk `chunk` of the path; `shared` keys are in shared chunks. Of
+ * the n_in_range sequences that share the chunk this one is number first_in_range, and number
+ * last_in_range when they are counted from the last one on. */
 #define EXPLAIN_SELECT(WAY) \
     WAY(SELECT_NONE, 0) \
     WAY(SELECT_AT, a <= j && j < b) \
@@ -119,8 +121,9 @@
     WAY(SELECT_LAST_SHARED, j < shared && j >= shared - c) \
     WAY(SELECT_SHARED_FROM, j < shared && chunk >= a) \
     WAY(SELECT_ENDS_OF_SHARED, j < shared && slot == c - 1) \
-    WAY(SELECT_END_OF_RANGE, j < shared && is_at_end_of_range(x, chunk, a)) \
-    WAY(SELECT_BEGIN_OF_RANGE, j < shared && is_at_begin_of_range(x, chunk)) \
+    WAY(SELECT_BEGIN_OF_RANGE, j < shared && first_in_range == 0) \
+    WAY(SELECT_END_OF_RANGE, j < shared && last_in_range == 0) \
+    WAY(SELECT_LEFT_OF_RANGE, j < shared && last_in_range < n_in_range % a) \
     WAY(SELECT_OWN, j >= shared) \
     WAY(SELECT_BEHIND, j >= n / a * a)          /* the last multiple of a; */ \
     WAY(SELECT_BEHIND_IF_MORE, n >= a && j >= n / a * a) \
