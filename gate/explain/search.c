@@ -11,7 +11,7 @@
 #include "gate/explain/explain.h"
 
 #define SAMPLES     3            /* rows and heads of a run that mistakes are looked for in */
-#define MOST_WORK   4000000000LL /* key numbers that are looked at */
+#define MOST_WORK   6000000000LL /* key numbers that are looked at */
 #define MOST_OF_ONE 24           /* reasons of one mistake in a row */
 #define ONE_IN      10           /* wrong numbers: what gives fewer is not said */
 #define NEAR        0x1p-5       /* of the largest element: more is no rounding */
