@@ -156,7 +156,7 @@ static void see_itself(const struct explain_mistake *m, void *context) {
     s->tried++;
     explain_name(x, m, &c, text, sizeof text);
     assert_null(strchr(text, '{'));
-    if (c.lse.way >= LSE_FACTOR || c.divide.way == DIVIDES_BY_ANY || !explain_compute(x, &c)) {
+    if (c.lse.way >= LSE_FACTOR || c.write.way == WRITE_SCALED || !explain_compute(x, &c)) {
         return;
     }
     for (int i = 0; i < s->run.width; i++) {

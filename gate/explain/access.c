@@ -19,19 +19,17 @@
 
 /* A number that was left as it was: a NaN before the first run, and these bytes before the
  * second. */
-static int is_unwritten(const struct explain_run *run, int pair, int i) {
-    size_t at = (size_t)pair * (size_t)run->width + (size_t)i;
+static int is_unwritten(const struct explain_results *r, int i) {
     unsigned char bytes[sizeof(double)];
     memset(bytes, GATE_POISON_AGAIN, sizeof bytes);
-    return i < run->width - 1 && isnan(run->got[at]) &&
-           run->again[at] == cp_number_load(bytes, run->problem.out_type, 0);
+    return i < r->d && isnan(r->got[i]) &&
+           r->again[i] == cp_number_load(bytes, r->run->problem.out_type, 0);
 }
 
-static void say_unwritten(struct explain *x, int pair, const unsigned char *picked, int n) {
-    int d = x->run[0].width - 1;
-    (void)pair;
-    fprintf(x->file, "    %d not written of %d elements: ", n, d);
-    explain_print_elements(x->file, picked, d);
+static void say_unwritten(struct explain *x, const struct explain_results *r,
+                          const unsigned char *picked, int n) {
+    fprintf(x->file, "    %d not written of %d elements: ", n, r->d);
+    explain_print_elements(x->file, picked, r->d);
     fputs("\n", x->file);
 }
 

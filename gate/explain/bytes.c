@@ -202,28 +202,25 @@ static void print_cause(struct bench *b) {
 }
 
 /* Zeros of both signs differ; NaNs do not. */
-static int is_different(const struct explain_run *run, int pair, int i) {
-    double a = run->got[(ptrdiff_t)pair * run->width + i];
-    double b = run->again[(ptrdiff_t)pair * run->width + i];
+static int is_different(const struct explain_results *r, int i) {
+    double a = r->got[i], b = r->again[i];
     return isnan(a) ? !isnan(b) : a != b || signbit(a) != signbit(b);
 }
 
-static void say_different(struct explain *x, int pair, const unsigned char *picked, int n) {
-    const struct explain_run *run = &x->run[0];
-    ptrdiff_t at = (ptrdiff_t)pair * run->width;
-    int d = run->width - 1, first = 0;
+static void say_different(struct explain *x, const struct explain_results *r,
+                          const unsigned char *picked, int n) {
+    int first = 0;
     while (!picked[first]) {
         first++;
     }
     if (n > 0) {
-        fprintf(x->file, "    %d of %d elements differ between two runs, ", n, d);
-        explain_print_elements(x->file, picked, d);
+        fprintf(x->file, "    %d of %d elements differ between two runs, ", n, r->d);
+        explain_print_elements(x->file, picked, r->d);
         fprintf(x->file, "; element %d", first);
     } else {
         fputs("    lse", x->file);
     }
-    fprintf(x->file, " is %.9g and %.9g\n", gate_plain(run->got[at + first]),
-            gate_plain(run->again[at + first]));
+    fprintf(x->file, " is %.9g and %.9g\n", gate_plain(r->got[first]), gate_plain(r->again[first]));
 }
 
 void explain_other_bits(struct explain *x) {

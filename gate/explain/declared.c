@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gate/explain/explain.h"
 
@@ -164,34 +165,27 @@ static int is_scaled(const double *got, const double *expected, int d) {
 
 /* 1: a row that is wrong as it is declared is off by more than sums are rounded; or its log-sum-exp
  * is, which only scores may be. */
-static int is_far(const struct explain_run *run, int pair, const struct declaration *by) {
-    size_t at = (size_t)pair * (size_t)run->width;
-    const double *got = run->got + at, *expected = run->expected + at;
-    int d = run->width - 1, wrong = 0;
-    for (int i = 0; i < d; i++) {
-        wrong |= explain_is_wrong_number(run, pair, i);
-    }
-    if (wrong && is_scaled(got, expected, d)) {
+static int is_far(const struct explain_results *r, const struct declaration *by) {
+    int d = r->d, wrong = memchr(r->rightness, GATE_NUMBER_WRONG, (size_t)d) != NULL;
+    if (wrong && is_scaled(r->got, r->expected, d)) {
         return 1;
     }
-    return explain_is_wrong_number(run, pair, d) && !is_of(by->i, OFFSET(score)) &&
+    return explain_is_wrong_number(r, d) && !is_of(by->i, OFFSET(score)) &&
            !is_of(by->j, OFFSET(score)) &&
-           fabs(got[d] - expected[d]) > FAR + FAR_OF_LARGE * fabs(expected[d]);
+           fabs(r->got[d] - r->expected[d]) > FAR + FAR_OF_LARGE * fabs(r->expected[d]);
 }
 
 /* A row and head by such a declaration, whose numbers are these. */
 static void judge_pair(const struct trying *t, struct declaration *by,
-                       const struct explain_run *run, int pair, const struct gate_numbers *n) {
-    const struct gate_problem *p = &run->problem;
-    int numbers = run->width - (p->lse_type == CP_NO_LSE), wrong = is_far(run, pair, by);
+                       const struct explain_results *r, const struct gate_numbers *n) {
+    int numbers = r->d + (r->run->problem.lse_type != CP_NO_LSE), wrong = is_far(r, by);
     for (int i = 0; i < numbers; i++) {
-        double got = run->got[(ptrdiff_t)pair * run->width + i];
-        enum gate_rightness right = gate_judge_number(gate_visible(p, pair / p->recipe.n_heads),
-                                                      got, n->expected[i], n->bound[i]);
+        double got = r->got[i];
+        enum gate_rightness right = gate_judge_number(r->sees, got, n->expected[i], n->bound[i]);
         wrong |= right == GATE_NUMBER_WRONG;
         by->compared += right == GATE_NUMBER_RIGHT;
         by->unclaimed += right == GATE_NUMBER_UNCLAIMED;
-        if (right == GATE_NUMBER_RIGHT && explain_is_wrong_number(run, pair, i)) {
+        if (right == GATE_NUMBER_RIGHT && explain_is_wrong_number(r, i)) {
             double off = fabs(got - n->expected[i]);
             by->mended++;
             by->mended_cases += by->last != t->cases;
@@ -221,9 +215,10 @@ static void judge_all(void *context, const struct gate_problem *p, const struct 
         declare(&kernel.arithmetic, by->i);
         declare(&kernel.arithmetic, by->j);
         for (int pair = 0; pair < run.pairs && by->wrong == 0; pair++) {
+            const struct explain_results is = explain_results(&run, pair);
             gate_certify_row(scratch, &kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads,
                              &n);
-            judge_pair(t, by, &run, pair, &n);
+            judge_pair(t, by, &is, &n);
         }
     }
     explain_run_free(&run);
@@ -296,36 +291,22 @@ static int run_all(struct trying *t) {
  * values rounds nothing, nor does that of the weights of EXACT_KEYS. What is left is the output's
  * rounding, a few times. Of more keys the sum of weights may be rounded: the same for all
  * elements. */
-static int is_inexact_row(const struct explain_run *run, int pair, double unit) {
-    const double *got = run->got + (ptrdiff_t)pair * run->width;
-    const double *expected = run->expected + (ptrdiff_t)pair * run->width;
-    int n = gate_visible(&run->problem, pair / run->problem.recipe.n_heads), largest = 0;
+static int is_inexact_row(const struct explain_results *r, double unit) {
+    const double *got = r->got, *expected = r->expected;
     double factor = 1.0, allowed = ROUNDINGS * unit;
-    for (int i = 1; i < run->width - 1; i++) {
+    int largest = 0;
+    for (int i = 1; i < r->d; i++) {
         largest = fabs(expected[i]) > fabs(expected[largest]) ? i : largest;
     }
-    if (n > EXACT_KEYS && expected[largest] != 0.0) {
+    if (r->sees > EXACT_KEYS && expected[largest] != 0.0) {
         factor = got[largest] / expected[largest];
         allowed = A_KEY;
         if (!(fabs(log(factor)) <= FAR)) {
             return 1;
         }
     }
-    for (int i = 0; n > 0 && i < run->width - 1; i++) {
+    for (int i = 0; r->sees > 0 && i < r->d; i++) {
         if (!(fabs(got[i] - factor * expected[i]) <= allowed * fabs(expected[i]))) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int is_inexact_count(const struct explain *x, const struct explain_run *run) {
-    struct cp_arithmetic arithmetic;
-    struct cp_counts counts;
-    gate_class(x->kernel, &run->problem.recipe, 1, 0.0, &arithmetic, &counts);
-    double unit = fmax(arithmetic.output.unit, arithmetic.u_div); /* of a division, at least */
-    for (int pair = 0; pair < run->pairs; pair++) {
-        if (is_inexact_row(run, pair, unit)) {
             return 1;
         }
     }
@@ -335,9 +316,16 @@ static int is_inexact_count(const struct explain *x, const struct explain_run *r
 const char *explain_why_no_rounding(const struct explain *x) {
     for (int i = 0; i < x->n_runs; i++) {
         const struct explain_run *run = &x->run[i];
-        if (run->problem.recipe.values == GATE_COUNT && is_inexact_count(x, run)) {
-            return "where all weights are equal and V small whole numbers, sums round nothing, and "
-                   "it is wrong there";
+        struct cp_arithmetic arithmetic;
+        struct cp_counts counts;
+        gate_class(x->kernel, &run->problem.recipe, 1, 0.0, &arithmetic, &counts);
+        double unit = fmax(arithmetic.output.unit, arithmetic.u_div); /* of a division, at least */
+        for (int pair = 0; run->problem.recipe.values == GATE_COUNT && pair < run->pairs; pair++) {
+            const struct explain_results is = explain_results(run, pair);
+            if (is_inexact_row(&is, unit)) {
+                return "where all weights are equal and V small whole numbers, sums round nothing, "
+                       "and it is wrong there";
+            }
         }
     }
     return NULL;

@@ -68,35 +68,33 @@ static int look_at_like(struct explain *x) {
 /* ---- Wrong numbers ---- */
 
 /* How many bounds a number is away. */
-static double distance_of(const struct explain_run *run, size_t at) {
-    double off = fabs(run->got[at] - run->expected[at]), bound = run->bound[at];
+static double distance_of(const struct explain_results *r, int i) {
+    double off = fabs(r->got[i] - r->expected[i]), bound = r->bound[i];
     return bound > 0.0 && isfinite(bound) ? off / bound : INFINITY;
 }
 
-static void say_wrong(struct explain *x, int pair, const unsigned char *picked, int n) {
-    const struct explain_run *run = &x->run[0];
-    size_t first = (size_t)pair * (size_t)run->width, d = (size_t)run->width - 1, worst = d;
-    for (size_t i = 0; i < d; i++) {
-        if (picked[i] &&
-            (worst == d || !(distance_of(run, first + i) <= distance_of(run, first + worst)))) {
+static void say_wrong(struct explain *x, const struct explain_results *r,
+                      const unsigned char *picked, int n) {
+    int d = r->d, worst = d;
+    for (int i = 0; i < d; i++) {
+        if (picked[i] && (worst == d || !(distance_of(r, i) <= distance_of(r, worst)))) {
             worst = i;
         }
     }
     if (n > 0) {
-        double bounds = distance_of(run, first + worst);
-        fprintf(x->file, "    %d of %d elements wrong: ", n, (int)d);
-        explain_print_elements(x->file, picked, (int)d);
-        fprintf(x->file, "; element %d most: it is %.9g and must be %.9g", (int)worst,
-                gate_plain(run->got[first + worst]), run->expected[first + worst]);
+        double bounds = distance_of(r, worst);
+        fprintf(x->file, "    %d of %d elements wrong: ", n, d);
+        explain_print_elements(x->file, picked, d);
+        fprintf(x->file, "; element %d most: it is %.9g and must be %.9g", worst,
+                gate_plain(r->got[worst]), r->expected[worst]);
         if (isfinite(bounds)) {
             fprintf(x->file, ", %.3g bounds away", bounds);
         }
         fputs("\n", x->file);
     }
     if (picked[d]) {
-        double expected = run->expected[first + d];
-        fprintf(x->file, "    lse is %.9g and must be %.9g\n", gate_plain(run->got[first + d]),
-                fabs(expected) < FLT_MIN ? 0.0 : expected);
+        fprintf(x->file, "    lse is %.9g and must be %.9g\n", gate_plain(r->got[d]),
+                fabs(r->expected[d]) < FLT_MIN ? 0.0 : r->expected[d]);
     }
 }
 
@@ -121,8 +119,7 @@ static int print_where(const struct explain *x) {
 /* 1: all wrong numbers are of rows that see no key: what they must be was said. */
 static int sees_no_key(const struct explain *x) {
     for (int w = 0; w < x->n_wrong; w++) {
-        const struct gate_problem *p = &x->run[x->wrong[w].run].problem;
-        if (gate_visible(p, x->wrong[w].pair / p->recipe.n_heads) > 0) {
+        if (explain_results(&x->run[x->wrong[w].run], x->wrong[w].pair).sees > 0) {
             return 0;
         }
     }

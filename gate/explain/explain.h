@@ -51,9 +51,10 @@ struct explain_reason {
     double largest;       /* error / bound of what it gives */
 };
 
-/* A wrong number. */
+/* A wrong number, and what the kernel gave. */
 struct explain_number {
     int run, pair, element;
+    double got;
 };
 
 struct explain {
@@ -161,11 +162,9 @@ void explain_print_pairs(FILE *file, const unsigned char *is_one, const struct g
 /* The first rows and heads of the case in which a number is picked, i = d being the log-sum-exp. A
  * line names each, and say() prints those below. Of its d elements n are picked. Returns how many
  * rows and heads there are. */
-typedef int explain_picker(const struct explain_run *run, int pair, int i);
-typedef void explain_sayer(struct explain *x, int pair, const unsigned char *picked, int n);
+typedef int explain_picker(const struct explain_results *r, int i);
+typedef void explain_sayer(struct explain *x, const struct explain_results *r,
+                           const unsigned char *picked, int n);
 int explain_show(struct explain *x, explain_picker *picks, explain_sayer *say);
-
-/* A number that the judge says is wrong. */
-int explain_is_wrong_number(const struct explain_run *run, int pair, int i);
 
 #endif

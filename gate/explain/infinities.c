@@ -6,44 +6,27 @@
 
 #include "gate/explain/explain.h"
 
-#define HEAVIEST      3
-#define MOST_TILE     256
-#define OVER_BINARY16 65520.0 /* from there on the nearest is infinity */
-#define LOG_BINARY32  88.7228 /* exp() of more overflows */
-#define LOG_BINARY16  11.0902
-#define ZERO_BINARY32 (-103.98) /* exp() of less is 0 */
+#define HEAVIEST  3
+#define MOST_TILE 256
 
 /* ---- What there is to see ---- */
 
-/* 1: key j comes behind key `than` in the order of weights; of equal ones the first comes first. */
-static int is_lighter(const struct explain_model *x, int j, int than) {
-    double score = x->score[j], of_other = x->score[than];
-    return score < of_other || (score == of_other && j > than);
-}
-
-/* The heaviest of the keys that are lighter than key `than`, or of all: -1. -1: there is none. */
-static int heaviest(const struct explain_model *x, int than) {
-    int best = -1;
+/* The scores of those that were printed are gone. */
+static void print_heaviest(FILE *file, struct explain_model *x) {
+    double sum = 0.0;
     for (int j = 0; j < x->m; j++) {
-        if ((than < 0 || is_lighter(x, j, than)) && (best < 0 || is_lighter(x, best, j))) {
-            best = j;
-        }
-    }
-    return best;
-}
-
-static void print_heaviest(FILE *file, const struct explain_model *x) {
-    int key = heaviest(x, -1);
-    double largest = key >= 0 ? x->score[key] : 0.0, sum = 0.0;
-    for (int j = 0; j < x->m; j++) {
-        sum += exp(x->score[j] - largest);
+        sum += x->weight[j];
     }
     fputs("      heaviest: ", file);
-    for (int n = 0; n < HEAVIEST && key >= 0; n++) {
+    for (int n = 0; n < HEAVIEST && n < x->m; n++) {
+        int key = 0;
+        for (int j = 1; j < x->m; j++) {
+            key = x->score[j] > x->score[key] ? j : key;
+        }
         fprintf(file, "%skey %d (chunk %d of the path, slot %d), score %.6g, weight %.2g",
                 n > 0 ? "; " : "", key, key / x->c, key % x->c, x->score[key],
-                exp(x->score[key] - largest) / sum);
-        key = heaviest(x, key);
+                x->weight[key] / sum);
+        x->score[key] = -INFINITY;
     }
     fputs("\n", file);
 }
@@ -55,13 +38,13 @@ static void print_what_overflows(FILE *file, double largest, double products) {
         double number;
         const char *words;
     } facts[] = {
-        {largest > LOG_BINARY32, largest,
+        {largest > LOG_FLOAT, largest,
          "a score of %.6g: exp() of it, without the largest score subtracted, is infinity in "
          "binary32, and inf / inf is NaN"},
-        {LOG_BINARY16 < largest && largest <= LOG_BINARY32, largest,
+        {LOG_HALF < largest && largest <= LOG_FLOAT, largest,
          "a score of %.6g: exp() of it, without the largest score subtracted, is infinity in "
          "binary16 (not in binary32), and inf / inf is NaN"},
-        {largest < ZERO_BINARY32, largest,
+        {largest < ZERO_FLOAT, largest,
          "all scores are below %.6g: exp() of them, without the largest score subtracted, or "
          "against a maximum that began with 0, is 0, and 0 / 0 is NaN"},
         {products >= OVER_BINARY16, products,
@@ -84,37 +67,26 @@ static void print_what_overflows(FILE *file, double largest, double products) {
     }
 }
 
-/* Of the products of a score with key j, summed up: the largest on the way. */
-static double largest_on_the_way(const struct explain_model *x, int j) {
-    double sum = 0.0, largest = 0.0;
-    for (int i = 0; i < x->d; i++) {
-        sum += x->q[i] * x->k[j][i];
-        largest = fmax(largest, fmax(fabs(x->q[i] * x->k[j][i]), fabs(sum)));
-    }
-    return largest;
-}
-
 /* An infinity or a NaN that is wrong, in a row that sees keys. */
-static int is_no_number(const struct explain_run *run, int pair, int i) {
-    return i < run->width - 1 && explain_is_wrong_number(run, pair, i) &&
-           !isfinite(run->got[(ptrdiff_t)pair * run->width + i]) &&
-           gate_visible(&run->problem, pair / run->problem.recipe.n_heads) > 0;
+static int is_no_number(const struct explain_results *r, int i) {
+    return i < r->d && explain_is_wrong_number(r, i) && !isfinite(r->got[i]) && r->sees > 0;
 }
 
-static void say_no_number(struct explain *x, int pair, const unsigned char *picked, int n) {
+static void say_no_number(struct explain *x, const struct explain_results *r,
+                          const unsigned char *picked, int n) {
     static const struct explain_choice right;
     struct explain_model *m = &x->model;
     double largest = -INFINITY, products = 0.0;
     int infinite = 0;
-    explain_go_to(m, &x->run[0], pair);
+    explain_go_to(m, r->run, r->pair);
     (void)explain_take_keys(m, &right);
-    explain_take_scores(m, &right, 0);
+    (void)explain_take_scores(m, &right, 0);
     for (int j = 0; j < m->m; j++) {
-        products = fmax(products, largest_on_the_way(m, j));
+        products = fmax(products, fabs(explain_largest_on_the_way(m, m->k[j])));
         largest = fmax(largest, m->score[j]);
     }
     for (int i = 0; i < m->d; i++) {
-        infinite += picked[i] && !isnan(x->run[0].got[(ptrdiff_t)pair * x->run[0].width + i]);
+        infinite += picked[i] && !isnan(r->got[i]);
     }
     fprintf(x->file, "    of %d elements: %d NaN, %d infinite\n", m->d, n - infinite, infinite);
     print_heaviest(x->file, m);
@@ -168,22 +140,20 @@ static int print_average(FILE *file, struct explain_model *x, const double *got)
     return 0;
 }
 
-static int is_of_empty_row(const struct explain_run *run, int pair, int i) {
-    return gate_visible(&run->problem, pair / run->problem.recipe.n_heads) == 0 &&
-           explain_is_wrong_number(run, pair, i);
+static int is_of_empty_row(const struct explain_results *r, int i) {
+    return r->sees == 0 && explain_is_wrong_number(r, i);
 }
 
 /* What such a row has instead of zeros and -infinity. */
-static void say_empty(struct explain *x, int pair, const unsigned char *picked, int n) {
-    const struct explain_run *run = &x->run[0];
-    const double *got = run->got + (ptrdiff_t)pair * run->width;
-    int not_numbers = 0, d = run->width - 1;
-    for (int i = 0; i < d; i++) {
-        not_numbers += picked[i] && isnan(got[i]);
+static void say_empty(struct explain *x, const struct explain_results *r,
+                      const unsigned char *picked, int n) {
+    int not_numbers = 0;
+    for (int i = 0; i < r->d; i++) {
+        not_numbers += picked[i] && isnan(r->got[i]);
     }
-    explain_go_to(&x->model, run, pair);
+    explain_go_to(&x->model, r->run, r->pair);
     fprintf(x->file, "    a row that sees no key must give zeros%s (PREFILL-3)\n",
-            run->problem.lse_type != CP_NO_LSE ? ", and a log-sum-exp of -infinity" : "");
+            r->run->problem.lse_type != CP_NO_LSE ? ", and a log-sum-exp of -infinity" : "");
     if (not_numbers > 0) {
         fprintf(
             x->file,
@@ -191,7 +161,7 @@ static void say_empty(struct explain *x, int pair, const unsigned char *picked, 
             "or exp(-inf - -inf); such a row has to be left out before\n",
             not_numbers);
     }
-    if (n > not_numbers && !print_average(x->file, &x->model, got)) {
+    if (n > not_numbers && !print_average(x->file, &x->model, r->got)) {
         fprintf(x->file,
                 "      %d %s: a key was read that the row does not see; it is one of more query "
                 "rows than keys, or its sequence is empty\n",
@@ -200,7 +170,7 @@ static void say_empty(struct explain *x, int pair, const unsigned char *picked, 
     }
     if (n == 0) {
         fprintf(x->file, "      its zeros are right; its log-sum-exp is %.9g\n",
-                gate_plain(got[d]));
+                gate_plain(r->got[r->d]));
     }
 }
 

@@ -21,7 +21,7 @@ static const struct explain_mistake divisors[] = {
      {{0}}, {EACH(divide.bits, 6, 24), EACH(divide.way, DIVIDES_ROUNDED, DIVIDES_CUT)}},
     {"as if each row and head had a factor of its own: the sum of weighted values is right, and "
      "what it is divided by is not: the sum of weights misses keys, or has some twice, or is "
-     "another row's (MERGE-6)", EXPLAIN_ONE_FACTOR, {.divide = {DIVIDES_BY_ANY}}},
+     "another row's (MERGE-6)", EXPLAIN_ONE_FACTOR, {.write = {WRITE_SCALED}}},
 };
 
 /* ---- 8: the log-sum-exp ---- */

@@ -62,18 +62,12 @@ static const struct explain_mistake elements[] = {
      {POWERS_BELOW(BELOW_D, elements.a, 2, 128), AS_MANY(elements.b, PERIOD), TIMES}},
 };
 
-#define LANES(which) "as if the sum of a score's products missed a step over lanes: " which \
-    " of the output have scores of their own ones of Q and K alone{b||, and are divided by the " \
-    "first lane's sum} (SOFTMAX-1)"
-#define BY_FIRST VARIANTS(elements.b, 0, 1)
-
 static const struct explain_mistake lanes[] = {
-    {LANES("blocks of {a} elements"), 16, {.elements = {ELEMENTS_BLOCKS}},
-     {POWERS_BELOW(BELOW_D, elements.a, 1, 256), BY_FIRST}},
-    {LANES("elements i of the same i % {a}"), 16, {.elements = {ELEMENTS_RESTS}},
-     {POWERS_BELOW(BELOW_D, elements.a, 2, 256), BY_FIRST}},
-    {LANES("elements i of the same i & {a}"), 16, {.elements = {ELEMENTS_BITS}},
-     {POWERS_BELOW(BELOW_D, elements.a, 1, 256), BY_FIRST}},
+    {"as if the sum of a score's products missed a step over lanes: elements i of the same "
+     "{a|i / |i % |i & }{b} of the output have scores of their own ones of Q and K alone{c||, and "
+     "are divided by the first lane's sum} (SOFTMAX-1)", 16, {{0}},
+     {WAYS(elements.way, ELEMENTS_BLOCKS, ELEMENTS_BITS),
+      POWERS_BELOW(BELOW_D, elements.a, 1, 256), VARIANTS(elements.b, 0, 1)}},
 };
 
 /* ---- 6: scales ---- */

@@ -82,8 +82,8 @@ static const struct explain_mistake warps[] = {
 
 static const struct explain_mistake threads[] = {
     {IN_MERGE "taken its own warp's {b|sum of weighted values for that of each"
-     "|sum of weighted values alone|result alone} (MERGE-4)", 42, {.weight = {OWN_WARP}},
-     {PARTS(PART_WARPS, PART_WARPS), EACH(weight.own, OWN_FOR_ALL, OWN_DIVIDED)}},
+     "|sum of weighted values alone|result alone} (MERGE-4)", 42, {.weight = {MERGED}},
+     {PARTS(PART_WARPS, PART_WARPS), EACH(weight.merge, MERGE_OWN_FOR_ALL, MERGE_OWN_DIVIDED)}},
     {IN_MERGE "scaled all sums to its own warp's maximum, not to the largest: where its warp has "
      "no key that is inf / inf{b||, and lse has the largest added} (MERGE-4)", 5,
      {.weight = {OWN_MAXIMUM}}, {PARTS(PART_WARPS, PART_WARPS), EACH(weight.own, 0, 1)}},

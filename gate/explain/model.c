@@ -25,8 +25,8 @@
 static const struct {
     size_t at, keys, element, size;
 } arrays[] = {
-    A(k, 1, 0), A(v, 1, 0), A(own_k, 1, 0), A(own_v, 1, 0), A(part_of, 1, 0),
-    A(own_score, 1, 0), A(own_weight, 1, 0), A(score, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
+    A(k, 1, 0), A(v, 1, 0), A(part_of, 1, 0),
+    A(score, 1, 0), A(weight, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
     A(part[0], 1, 0), A(part[1], 1, 0), A(part[2], 1, 0), A(part[3], 1, 0), A(part[4], 1, 0),
     A(q, 0, 1), A(times, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1),
     A(numbers.expected, 0, 1), A(numbers.bound, 0, 1),
@@ -68,22 +68,20 @@ void explain_model_free(struct explain_model *x) {
 
 /* Some wrong elements that are numbers, from all over the row. */
 static void choose_tests(struct explain_model *x) {
-    const double *got = x->run->got + explain_first(x), *bound = x->run->bound + explain_first(x);
-    const unsigned char *rightness = x->run->rightness + explain_first(x);
+    const double *got = x->is.got;
     int wrong = 0, seen = 0;
     x->test.n = 0;
     for (int i = 0; i < x->d; i++) {
-        wrong += rightness[i] == GATE_NUMBER_WRONG && isfinite(got[i]);
+        wrong += explain_is_wrong_number(&x->is, i) && isfinite(got[i]);
     }
     for (int i = 0; i < x->d && x->test.n < EXPLAIN_TESTED; i++) {
-        if (rightness[i] == GATE_NUMBER_WRONG && isfinite(got[i]) &&
+        if (explain_is_wrong_number(&x->is, i) && isfinite(got[i]) &&
             seen++ * (EXPLAIN_TESTED - 1) >= x->test.n * (wrong - 1)) {
-            x->test.element[x->test.n] = i;
-            x->test.got[x->test.n] = got[i];
-            x->test.allowed[x->test.n++] = MANY_BOUNDS * bound[i] + ROUGHLY * fabs(got[i]);
+            x->test.element[x->test.n++] = i;
         }
     }
-    x->test.lse = rightness[x->d] == GATE_NUMBER_WRONG && isfinite(got[x->d]) ? got[x->d] : NAN;
+    int is_tested = explain_is_wrong_number(&x->is, x->d) && isfinite(got[x->d]);
+    x->test.lse = is_tested ? got[x->d] : NAN;
 }
 
 void explain_go_to(struct explain_model *x, const struct explain_run *run, int pair) {
@@ -91,12 +89,13 @@ void explain_go_to(struct explain_model *x, const struct explain_run *run, int p
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     x->run = run;
+    x->is = explain_results(run, pair);
     x->pair = pair;
     x->row = pair / p->recipe.n_heads;
     x->head = pair % p->recipe.n_heads;
     x->s = gate_sequence_of(p, x->row);
     x->g = x->head / (p->recipe.n_heads / p->recipe.n_kv_heads);
-    x->n = gate_visible(p, x->row);
+    x->n = x->is.sees;
     x->d = p->recipe.head_dim;
     x->c = p->recipe.chunk_size;
     x->shared = least(p->n_shared_chunks[x->s] * x->c, x->n);
@@ -149,8 +148,7 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     double factor = c->score.keys == ALL_KEYS ? explain_scale(x, c) : 1.0;
     struct cp_tolerance_row row = {0,         x->d,      p->scale * factor, x->q,
                                    x->flat_k, x->flat_v, x->scratch};
-    explain_take_scores(x, c, 0);
-    if (x->outside) {
+    if (!explain_take_scores(x, c, 0)) {
         return 0;
     }
     if (!copy_keys(x, c, &row.n_keys)) {
@@ -196,7 +194,7 @@ static void add_up(struct explain_model *x) {
     }
     for (int j = 0; j < x->m; j++) {
         const double *v = x->v[j];
-        double weight = x->of_o[j], right = x->scratch[j];
+        double weight = x->of_o[j], right = x->weight[j];
         for (int i = 0; i < x->d; i++) {
             x->o[i] += weight * v[i];
             x->size[i] += weight * fabs(v[i]);
@@ -217,70 +215,53 @@ static void add_up_one(struct explain_model *x, int i) {
     x->work -= x->m;
 }
 
-/* A number that no format holds; or what a row without keys has, which a test for such sums may
- * make of it. */
-static void say_no_number(struct explain_model *x, int i) {
-    double got = x->run->got[explain_first(x) + (size_t)i];
-    if (got == (i < x->d ? 0.0 : -INFINITY)) {
-        explain_say_number(x, i, got, EXPLAIN_NOTHING);
-    } else if (i < x->d) {
+/* Of sums: a number that no format holds; or what a row without keys has, which a test for such
+ * sums may make of it. An infinity is claimed where its bound is 0. */
+static void say_sum(struct explain_model *x, int i, int is_nothing, double value, double bound) {
+    double nothing = i < x->d ? 0.0 : -INFINITY;
+    if ((x->no_number && x->is.got[i] == nothing) || (!x->no_number && is_nothing)) {
+        explain_say_number(x, i, nothing, EXPLAIN_NOTHING);
+    } else if (x->no_number && i < x->d) {
         explain_say_number(x, i, NAN, 0.0);
-    } else {
+    } else if (x->no_number) {
         explain_say_number(x, i, INFINITY, EXPLAIN_NOTHING);
-    }
-}
-
-static void say_element(struct explain_model *x, const struct explain_choice *c,
-                        const struct sums *s, double divisor, int i) {
-    size_t at = explain_first(x) + (size_t)i;
-    double o = c->weight.way == ROUNDED_SUM ? explain_rounded_sum(x, c, i) : x->o[i];
-    double size = x->size[i], right = x->right[i] / s->right_n;
-    double off = fabs(x->run->got[at] - x->run->expected[at]), value = o / divisor;
-    double bound = x->run->bound[at] * fmax(1.0, right > 0.0 ? fabs(size / divisor / right) : 1.0) +
-                   x->unit * fabs(value);
-    if (x->run->rightness[at] == GATE_NUMBER_WRONG && isfinite(off)) {
-        bound = fmin(bound, off / NEARER);
-    }
-    if (x->no_number) {
-        say_no_number(x, i);
-    } else if (divisor == 0.0 && o == 0.0) {
-        explain_say_number(x, i, 0.0, EXPLAIN_NOTHING);
-    } else if (divisor == 0.0) {
-        explain_say_number(x, i, value, 0.0);
-    } else if (x->lost || !isfinite(value) || !isfinite(bound)) {
+    } else if (bound != 0.0 && (x->lost || !isfinite(value) || !isfinite(bound))) {
         explain_say_number(x, i, 0.0, INFINITY);
     } else {
         explain_say_number(x, i, value, bound);
     }
 }
 
+static void say_element(struct explain_model *x, const struct explain_choice *c,
+                        const struct sums *s, double divisor, int i) {
+    double o = c->weight.way == ROUNDED_SUM ? explain_rounded_sum(x, c, i) : x->o[i];
+    double size = x->size[i], right = x->right[i] / s->right_n;
+    double off = fabs(x->is.got[i] - x->is.expected[i]), value = o / divisor;
+    double bound = x->is.bound[i] * fmax(1.0, right > 0.0 ? fabs(size / divisor / right) : 1.0) +
+                   x->unit * fabs(value);
+    if (explain_is_wrong_number(&x->is, i) && isfinite(off)) {
+        bound = fmin(bound, off / NEARER);
+    }
+    say_sum(x, i, divisor == 0.0 && o == 0.0, value, divisor == 0.0 ? 0.0 : bound);
+}
+
 static void say_lse(struct explain_model *x, const struct sums *s) {
     double lse = x->m_all + log(s->n);
-    if (x->no_number) {
-        say_no_number(x, x->d);
-    } else if (s->n == 0.0) {
-        explain_say_number(x, x->d, -INFINITY, EXPLAIN_NOTHING);
-    } else if (isfinite(lse) && !x->lost) {
-        explain_say_number(x, x->d, lse, explain_lse_bound(x, lse));
-    } else {
-        explain_say_number(x, x->d, 0.0, INFINITY);
-    }
+    say_sum(x, x->d, s->n == 0.0, lse, explain_lse_bound(x, lse));
 }
 
 /* Scores and weights of a group of elements. 0: it is no mistake of this row. */
 static int weigh_group(struct explain_model *x, const struct explain_choice *c, int group,
                        struct sums *s) {
     x->no_number = x->lost = 0;
-    explain_take_scores(x, c, group);
-    if (x->outside || !explain_take_weights(x, c, group)) {
+    if (!explain_take_scores(x, c, group) || !explain_take_weights(x, c, group)) {
         return 0;
     }
     s->n = x->more_n;
     s->right_n = 0.0;
     for (int j = 0; j < x->m; j++) {
         s->n += x->of_n[j];
-        x->scratch[j] = exp(x->score[j] - x->m_right);
-        s->right_n += x->scratch[j];
+        s->right_n += x->weight[j];
     }
     s->first_n = group == 0 ? s->n : s->first_n;
     return 1;
@@ -336,9 +317,6 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
     if (c->write.way != WRITE_OWN) {
         return explain_write(x, c);
     }
-    if (c->divide.way == DIVIDES_BY_ANY) {
-        return explain_write_scaled(x);
-    }
     if (!explain_take_keys(x, c)) {
         return 0;
     }
@@ -347,8 +325,8 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
         return x->n > 0;
     }
     if (c->lse.way != LSE_OWN) {
-        explain_take_scores(x, c, 0);
-        return x->run->problem.lse_type != CP_NO_LSE && explain_write_lse(x, c);
+        return x->run->problem.lse_type != CP_NO_LSE && explain_take_scores(x, c, 0) &&
+               explain_write_lse(x, c);
     }
     return has_certificate(c) ? certify(x, c) : compute_sums(x, c, 1);
 }
@@ -356,7 +334,8 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
 /* 1: it may give a NaN. */
 static int may_be_nan(const struct explain_choice *c) {
     int way = c->weight.way;
-    return !explain_has_own_keys(c) || c->query.way != QUERY_OWN ||
+    return c->sees.way != SEES_OWN || c->path.whose != OWN_SEQUENCE || c->path.way != PATH_OWN ||
+           c->place.head != HEAD_OWN || c->place.way != PLACE_OWN || c->query.way != QUERY_OWN ||
            c->score.way >= SCORE_OVERFLOWS || way == REFERENCE || way == OTHER_QUERY ||
            way == OWN_MAXIMUM || way == EMPTY_PART ||
            (way == ONLINE && c->weight.maximum >= WEIGHS_BY_OLD);
@@ -381,9 +360,9 @@ static int is_near(const struct explain_model *x, const struct explain_choice *c
     int near = 0;
     for (int t = 0; t < x->test.n; t++) {
         int i = x->test.element[t], is_rounded = c->weight.way == ROUNDED_SUM;
-        double allowed =
-            is_rounded ? x->run->bound[explain_first(x) + (size_t)i] : x->test.allowed[t];
-        near += !isinf(bound[i]) && fabs(value[i] - x->test.got[t]) <= allowed;
+        double got = x->is.got[i], many = is_rounded ? 1.0 : MANY_BOUNDS;
+        double allowed = many * x->is.bound[i] + (is_rounded ? 0.0 : ROUGHLY * fabs(got));
+        near += !isinf(bound[i]) && fabs(value[i] - got) <= allowed;
     }
     if (x->test.n == 0) {
         return x->no_number || isinf(bound[x->d]) ||
@@ -396,7 +375,7 @@ int explain_might(struct explain_model *x, const struct explain_choice *c) {
     if (c->lse.way != LSE_OWN) {
         return !isnan(x->test.lse);
     }
-    if (c->write.way != WRITE_OWN || c->divide.way == DIVIDES_BY_ANY) {
+    if (c->write.way != WRITE_OWN) {
         return 1;
     }
     if (x->test.n == 0 && isnan(x->test.lse)) {

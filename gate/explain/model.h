@@ -38,10 +38,15 @@
 #include "gate/explain/run.h"
 #include "gate/explain/ways.h"
 
-#define LOG2_E    1.4426950408889634
-#define LN_2      0.6931471805599453
-#define LN_10     2.302585092994046
-#define LOG_FLOAT 88.7228 /* exp() of more overflows binary32 */
+#define LOG2_E 1.4426950408889634
+#define LN_2   0.6931471805599453
+#define LN_10  2.302585092994046
+
+#define LOG_FLOAT     88.7228   /* exp() of more overflows binary32, */
+#define LOG_HALF      11.0902   /* and binary16; */
+#define ZERO_FLOAT    (-103.98) /* exp() of less is 0 in binary32, */
+#define ZERO_HALF     (-17.33)  /* and binary16 */
+#define OVER_BINARY16 65520.0   /* from there on the nearest is infinity */
 
 static inline int least(int a, int b) {
     return a < b ? a : b;
@@ -93,7 +98,6 @@ enum explain_array { OF_BOTH, OF_K, OF_V }; /* K and V */
 enum explain_sums { IN_BOTH, IN_N, IN_O };  /* the sums of weights and of weighted values */
 enum explain_keys { ALL_KEYS, SHARED_KEYS, OWN_KEYS, LAST_CHUNK_KEYS };
 enum explain_unit { NATS, BITS, DECADES, HALF_NATS }; /* a unit of measure, of weight.limit */
-enum explain_own { OWN_FOR_ALL, OWN_ALONE, OWN_DIVIDED }; /* OWN_WARP: what a thread takes */
 
 #define A_SEQUENCE   (1 << 20) /* rows and heads of a tile: all of its sequence */
 #define A_CHUNK      0         /* keys of a tile, */
@@ -111,11 +115,6 @@ struct explain_choice {
     struct { int whose, number, keys, way, by, to, array; } path;
     /* 3 PLACE. head: which K/V head, by `number`, for `keys`. way: the strides, for `array`. */
     struct { int head, number, keys, way, array; } place;
-    /* 4 SELECT. which: the keys that are counted so many times, in these sums (enum explain_sums).
-     * width: of SELECT_OF_EACH. */
-    struct { int which, a, b, width, times, sums; } select;
-    /* 4, 7, 8: how keys are cut into parts: the keys of a tile, and how many splits or warps. */
-    struct explain_partition { int kind, tile, n; } parts;
     /* 5 QUERY. row, head: how far away another query is, or a number. pairs, by_heads: as above. */
     struct { int way, row, head, pairs, by_heads; } query;
     /* 5 QUERY, its elements. times: those of a way are counted 2 * times; 0 leaves them out. a: of
@@ -123,6 +122,12 @@ struct explain_choice {
     struct { int way, a, b, times; } elements;
     /* 6 SCORE. */
     struct { int way, by, keys, type; } score;
+    /* What stands above gives the keys and their scores, which are kept from choice to choice. */
+    /* 4 SELECT. which: the keys that are counted so many times, in these sums (enum explain_sums).
+     * width: of SELECT_OF_EACH. */
+    struct { int which, a, b, width, times, sums; } select;
+    /* 4, 7, 8: how keys are cut into parts: the keys of a tile, and how many splits or warps. */
+    struct explain_partition { int kind, tile, n; } parts;
     /* 7 WEIGHT. */
     struct {
         int way;
@@ -146,7 +151,7 @@ struct explain_choice {
         int side_by_side;               /* 1: a lane has elements side by side; 0: each 32nd */
         /* The rest */
         int slots;                      /* PADDED: up to a multiple; 0: of a chunk; -1: 1 more */
-        int own;                        /* OWN_WARP: enum explain_own; OWN_MAXIMUM: 1: and in lse */
+        int own;                        /* OWN_MAXIMUM, 1: and in lse */
         int limit, unit;                /* what is compared with, in these units */
         int type, sums;                 /* what is rounded to it; in which sums */
     } weight;
@@ -168,7 +173,6 @@ struct explain_choice {
 /* Some wrong numbers of a pair, to see quickly that a choice does not give them. */
 struct explain_test {
     int n, element[EXPLAIN_TESTED];
-    double got[EXPLAIN_TESTED], allowed[EXPLAIN_TESTED];
     double lse; /* NaN: it is not wrong */
 };
 
@@ -176,29 +180,27 @@ struct explain_test {
 struct explain_model {
     const struct cp_kernel *kernel;
     const struct explain_run *run;
+    struct explain_results is;          /* of the row and head */
     int pair, row, head, s, g, n, d, c; /* n keys are seen */
     int shared;                         /* of these, in shared chunks */
     struct explain_test test;
-    double unit;    /* unit roundoff of the output's type */
-    int has_scores; /* 1: of its own keys, in own_score; and their weights */
-    int are_own;    /* 1: the scores that are in place are those */
+    double unit; /* unit roundoff of the output's type */
+    /* By which choices keys and scores are in place; of which group of elements. */
+    struct explain_choice of_keys, of_scores;
+    int has_keys, has_scores, group;
 
-    int m, room;                   /* keys that were taken */
-    int outside;                   /* 1: one that is nowhere */
-    int no_number;                 /* 1: a sum that no format holds, or NaN */
-    int lost;                      /* 1: a weight became 0, or infinite */
-    const double **k, **v;         /* [room] */
-    const double **own_k, **own_v; /* the pair's own; where has_keys */
-    int has_keys;
-    double *q, *times;                                    /* [d] */
-    double *own_score, *own_weight, *score, *of_n, *of_o; /* [room] */
-    double *part[5];                                      /* of each part: [room] */
-    int *part_of;                                         /* [room] */
-    double top;                                           /* the largest log-sum-exp of a part */
-    double own_largest;                                   /* of own_score */
+    int m, room;                          /* keys that were taken */
+    int outside;                          /* 1: one that is nowhere */
+    int no_number;                        /* 1: a sum that no format holds, or NaN */
+    int lost;                             /* 1: a weight became 0, or infinite */
+    const double **k, **v;                /* [room] */
+    double *q, *times;                    /* [d] */
+    double *score, *weight, *of_n, *of_o; /* [room]; weight: the right ones */
+    double *part[5];                      /* of each part: [room] */
+    int *part_of;                         /* [room] */
+    double top;                           /* the largest log-sum-exp of a part */
     double m_all, m_right; /* the maximum that weights are against, and the largest score */
     double more_n;         /* of keys that are none */
-    double divisor;        /* NaN: n */
     double *flat_k, *flat_v, *scratch; /* in one piece, for the certificate */
     double *o, *size, *right;          /* [d] */
     struct gate_numbers numbers;       /* [d + 1] */
@@ -224,11 +226,6 @@ int explain_might(struct explain_model *x, const struct explain_choice *choice);
 
 /* ---- Its stages ---- */
 
-/* The first of the pair's numbers, in the arrays of its run. */
-static inline size_t explain_first(const struct explain_model *x) {
-    return (size_t)x->pair * (size_t)x->run->width;
-}
-
 static inline void explain_say_number(struct explain_model *x, int i, double value, double bound) {
     x->numbers.expected[i] = value;
     x->numbers.bound[i] = bound;
@@ -240,9 +237,6 @@ struct explain_group {
     int number; /* row by row, or head by head */
 };
 struct explain_group explain_group(const struct explain_model *x, int by_heads);
-
-/* 1: of these stages, 1 to 3 are right. */
-int explain_has_own_keys(const struct explain_choice *choice);
 
 /* 1 to 3: x->k, x->v, x->m. 0: it is no mistake of this row. */
 int explain_take_keys(struct explain_model *x, const struct explain_choice *choice);
@@ -257,10 +251,11 @@ int explain_times(const struct explain_model *x, const struct explain_choice *ch
 int explain_part_of(const struct explain_model *x, const struct explain_partition *parts, int j);
 int explain_parts(const struct explain_model *x, const struct explain_partition *parts);
 
-/* 5, 6: x->q, x->score; groups of elements have scores or weights of their own. */
+/* 5, 6: x->q, x->score, x->weight, x->m_right; groups of elements have scores or weights of their
+ * own. 0: there is no such query. */
 int explain_groups(const struct explain_model *x, const struct explain_choice *choice);
 int explain_group_of(const struct explain_model *x, const struct explain_choice *choice, int i);
-void explain_take_scores(struct explain_model *x, const struct explain_choice *choice, int group);
+int explain_take_scores(struct explain_model *x, const struct explain_choice *choice, int group);
 
 /* 6: what a factor is that all scores are multiplied by, of these keys; 1 where each is made by
  * itself. */
@@ -268,8 +263,9 @@ double explain_scale(const struct explain_model *x, const struct explain_choice 
 
 double explain_largest(const double *score, int m);
 
-/* The score of the pair's query row and head `query` with key j of those that were taken. */
-double explain_score_of(const struct explain_model *x, int query, int j);
+/* The largest magnitude on the way to the score of a key, with the score's sign: what binary16 may
+ * not hold. */
+double explain_largest_on_the_way(const struct explain_model *x, const double *k);
 
 /* 7: which part each key is in (x->part_of), the largest score of each part and its sum of weights.
  * Returns how many. */
@@ -281,7 +277,7 @@ double explain_limit(const struct explain_choice *choice);
 
 /* 7: weights of states that run on, and of parts that are merged. */
 int explain_weigh_online(struct explain_model *x, const struct explain_choice *choice);
-int explain_weigh_merged(struct explain_model *x, const struct explain_choice *choice);
+int explain_weigh_merged(struct explain_model *x, const struct explain_choice *choice, int group);
 
 /* 7: x->of_n, x->of_o, x->m_all. 0: it is no mistake of this row. */
 int explain_take_weights(struct explain_model *x, const struct explain_choice *choice, int group);
@@ -301,7 +297,6 @@ double explain_other_sum(struct explain_model *x, int whose);
 /* 8, 9: into x->numbers. 0: it says nothing. */
 double explain_lse_bound(const struct explain_model *x, double lse);
 int explain_write_lse(struct explain_model *x, const struct explain_choice *choice);
-int explain_write_scaled(struct explain_model *x);
 int explain_write(struct explain_model *x, const struct explain_choice *choice);
 
 /* The constant factor of the log-sum-exp, or of a part of it, that makes it the kernel's; NaN: none

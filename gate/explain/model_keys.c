@@ -165,26 +165,16 @@ int explain_parts(const struct explain_model *x, const struct explain_partition 
                                      : explain_part_of(x, parts, m - 1) + 1;
 }
 
-/* The sequence's place in the range of a shared chunk of its path: the first one, ... */
-static const struct cp_shared_chunk *range_of(const struct explain_model *x, int chunk) {
+/* The sequence's number among those that share a chunk of its path: from the first of them on, or
+ * from the last; -1: nobody shares it. */
+static int number_in_range(const struct explain_model *x, int chunk, int from_last) {
     const struct gate_problem *p = &x->run->problem;
-    int i = 0;
-    while (i < p->n_shared && p->shared[i].chunk != chunk_of(x, x->s, chunk)) {
-        i++;
+    for (int i = 0; i < p->n_shared; i++) {
+        if (p->shared[i].chunk == chunk_of(x, x->s, chunk)) {
+            return from_last ? p->shared[i].end - 1 - x->s : x->s - p->shared[i].begin;
+        }
     }
-    return i < p->n_shared ? &p->shared[i] : NULL;
-}
-
-static int is_at_begin_of_range(const struct explain_model *x, int chunk) {
-    const struct cp_shared_chunk *range = range_of(x, chunk);
-    return range != NULL && x->s == range->begin;
-}
-
-/* ... the last one, or of those that are left over when taken `a` at a time. */
-static int is_at_end_of_range(const struct explain_model *x, int chunk, int a) {
-    const struct cp_shared_chunk *range = range_of(x, chunk);
-    int whole = range != NULL ? (range->end - range->begin) / a * a : 0;
-    return range != NULL && (a == 1 ? x->s == range->end - 1 : x->s - range->begin >= whole);
+    return -1;
 }
 
 /* 1: key j is of part a, -1 the last; -1: there is one part. */
@@ -198,6 +188,10 @@ static int is_of_part(const struct explain_model *x, const struct explain_partit
 static int is_border(const struct explain_model *x, const struct explain_partition *parts, int j) {
     return explain_part_of(x, parts, j) != explain_part_of(x, parts, j + 1);
 }
+
+#define first_in_range number_in_range(x, chunk, 0)
+#define last_in_range  number_in_range(x, chunk, 1)
+#define n_in_range     (first_in_range + last_in_range + 1)
 
 /* 1: key j is one of those. */
 static int is_selected(const struct explain_model *x, const struct explain_choice *choice, int j) {
@@ -215,29 +209,6 @@ int explain_times(const struct explain_model *x, const struct explain_choice *ch
 
 /* ---- All ---- */
 
-int explain_has_own_keys(const struct explain_choice *choice) {
-    return choice->sees.way == SEES_OWN && choice->path.whose == OWN_SEQUENCE &&
-           choice->path.way == PATH_OWN && choice->place.head == HEAD_OWN &&
-           choice->place.way == PLACE_OWN;
-}
-
-/* They are looked for once for each pair. */
-static void take_own(struct explain_model *x) {
-    size_t bytes = (size_t)x->n * sizeof *x->k;
-    for (int j = 0; j < x->n && !x->has_keys && !x->outside; j++) {
-        explain_take_key(x, x->s, j, x->g);
-    }
-    if (x->has_keys) {
-        memcpy((void *)x->k, (const void *)x->own_k, bytes);
-        memcpy((void *)x->v, (const void *)x->own_v, bytes);
-        x->m = x->n;
-    } else {
-        memcpy((void *)x->own_k, (const void *)x->k, bytes);
-        memcpy((void *)x->own_v, (const void *)x->v, bytes);
-        x->has_keys = 1;
-    }
-}
-
 /* 1: the choice is one for this row. */
 static int is_for_row(const struct explain_model *x, const struct explain_choice *choice, int s) {
     int is_other = s >= 0 && s < x->run->problem.b && s != x->s;
@@ -245,7 +216,7 @@ static int is_for_row(const struct explain_model *x, const struct explain_choice
            (choice->place.head == HEAD_OWN || head_of(x, choice) != x->g);
 }
 
-int explain_take_keys(struct explain_model *x, const struct explain_choice *choice) {
+static int take_keys(struct explain_model *x, const struct explain_choice *choice) {
     int s = whose(x, choice);
     x->m = x->outside = 0;
     if (!is_for_row(x, choice, s)) {
@@ -255,13 +226,18 @@ int explain_take_keys(struct explain_model *x, const struct explain_choice *choi
     if (m < 0 || (is_other && m == x->n)) {
         return 0;
     }
-    if (explain_has_own_keys(choice)) {
-        take_own(x);
-        return !x->outside;
-    }
     x->work -= 4LL * m;
     for (int j = 0; j < m && !x->outside; j++) {
         take(x, find_key(x, choice, m, j, 0), find_key(x, choice, m, j, 1));
     }
     return !x->outside;
+}
+
+int explain_take_keys(struct explain_model *x, const struct explain_choice *choice) {
+    size_t stages = offsetof(struct explain_choice, query);
+    if (!x->has_keys || memcmp(choice, &x->of_keys, stages) != 0) {
+        x->has_keys = take_keys(x, choice);
+        x->of_keys = *choice;
+    }
+    return x->has_keys;
 }

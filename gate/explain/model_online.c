@@ -35,12 +35,23 @@ int explain_other_query(const struct explain_model *x, int whose, int block, int
     return got < 0 || row >= x->run->problem.n_rows || other == x->pair ? -1 : other;
 }
 
-/* The largest score of that query with keys `from` to `end`, as far as it sees them. */
+/* The score of the query row and head with key j of those that were taken. */
+static double score_of(const struct explain_model *x, int query, int j) {
+    const struct gate_problem *p = &x->run->problem;
+    const double *q = x->run->q + query / p->recipe.n_heads * x->run->call.q_row +
+                      query % p->recipe.n_heads * x->run->call.q_head;
+    double sum = 0.0;
+    for (int i = 0; i < x->d; i++) {
+        sum += q[i] * x->k[j][i];
+    }
+    return p->scale * sum;
+}
+
 double explain_others_largest(struct explain_model *x, int other, int from, int end) {
     int sees = gate_visible(&x->run->problem, other / x->run->problem.recipe.n_heads);
     double largest = -INFINITY;
     for (int j = from; j < end && j < sees; j++) {
-        largest = fmax(largest, explain_score_of(x, other, j));
+        largest = fmax(largest, score_of(x, other, j));
     }
     x->work -= (long long)(end - from) * x->d;
     return largest;
@@ -54,7 +65,7 @@ double explain_other_sum(struct explain_model *x, int whose) {
     int sees = gate_visible(&x->run->problem, other / x->run->problem.recipe.n_heads);
     double m = explain_others_largest(x, other, 0, x->m), sum = 0.0;
     for (int j = 0; j < x->m && j < sees; j++) {
-        sum += exp(explain_score_of(x, other, j) - m);
+        sum += exp(score_of(x, other, j) - m);
     }
     return sum;
 }
@@ -92,15 +103,25 @@ static double moved(const struct explain_model *x, const struct explain_choice *
                                         : gate_round(choice->weight.type, m / unit) * unit - m;
 }
 
-int explain_weigh_merged(struct explain_model *x, const struct explain_choice *choice) {
+#define own(logarithm) (p == group ? (logarithm) : -INFINITY)
+
+int explain_weigh_merged(struct explain_model *x, const struct explain_choice *choice, int group) {
     int parts = explain_take_parts(x, &choice->parts);
     double top = x->top, largest = explain_largest(x->part[OF_MAXIMUM], parts);
+    double maxima = 0.0, sums = 0.0;
     struct {
         double of_n, of_o, lse;
         int one;
     } got = {0};
+    int p = 0;
+    do {
+        maxima += exp(x->part[OF_MAXIMUM][p] - largest);
+        sums += x->part[OF_SUM][p] * exp(x->part[OF_MAXIMUM][p] - largest);
+    } while (++p < parts);
+    maxima = log(maxima);
+    sums = log(sums);
     for (int j = 0; j < x->m; j++) {
-        int p = x->part_of[j];
+        p = x->part_of[j];
         double m = x->part[OF_MAXIMUM][p], log_n = log(x->part[OF_SUM][p]);
         double later = log(parts - p);
         switch ((enum explain_merge)choice->weight.merge) { EXPLAIN_MERGES(EXPLAIN_GET) }

@@ -2,15 +2,15 @@
 /* Stages 5 and 6: the query, and its scores with the keys that were taken. The functions declare
  * the variables of ways.h. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "gate/explain/model.h"
 
-#define OVER_BINARY16 65520.0 /* from there on the nearest is infinity */
-
 /* ---- 5: the query ---- */
 
-static void take_query(struct explain_model *x, const struct explain_choice *choice) {
+/* 0: there is none. */
+static int take_query(struct explain_model *x, const struct explain_choice *choice) {
     const struct gate_problem *p = &x->run->problem;
     const struct explain_group at = explain_group(x, choice->query.by_heads);
     int s = x->s, g = x->g, h = p->recipe.n_heads, group = at.heads;
@@ -26,10 +26,11 @@ static void take_query(struct explain_model *x, const struct explain_choice *cho
     switch ((enum explain_query)choice->query.way) { EXPLAIN_QUERY(EXPLAIN_GET) }
     int is_there = got.row >= 0 && got.head >= 0 && got.row < p->n_rows && got.head < h;
     long long place = got.row * got.of_row + got.head * got.of_head;
-    x->outside |= !is_there || place < 0 || place + x->d > x->run->n_q;
-    if (!x->outside) {
+    is_there = is_there && place >= 0 && place + x->d <= x->run->n_q;
+    if (is_there) {
         memcpy(x->q, x->run->q + place, (size_t)x->d * sizeof(double));
     }
+    return is_there;
 }
 
 /* ---- 5: its elements ---- */
@@ -41,7 +42,8 @@ int explain_group_of(const struct explain_model *x, const struct explain_choice 
     switch (choice->weight.way) {
     case SHUFFLED:
         return (choice->weight.side_by_side ? i / side : i % 32) / lanes;
-    case OWN_WARP:
+    case MERGED:
+        return choice->weight.merge < MERGE_OWN_FOR_ALL ? 0 : i / 32 % choice->parts.n;
     case OWN_MAXIMUM:
         return i / 32 % choice->parts.n;
     default:
@@ -111,8 +113,7 @@ static double bend(const struct explain_model *x, const struct explain_choice *c
     return s;
 }
 
-/* The largest magnitude on the way to a score, with its sign: what binary16 may not hold. */
-static double largest_on_the_way(const struct explain_model *x, const double *k) {
+double explain_largest_on_the_way(const struct explain_model *x, const double *k) {
     double sum = 0.0, largest = 0.0;
     for (int i = 0; i < x->d; i++) {
         sum += x->q[i] * k[i];
@@ -126,8 +127,8 @@ static double largest_on_the_way(const struct explain_model *x, const double *k)
 static void overflow(struct explain_model *x, const struct explain_choice *choice) {
     int above = 0, below = 0;
     for (int j = 0; j < x->m; j++) {
-        double s =
-            choice->score.way == SCORE_OVERFLOWS ? x->score[j] : largest_on_the_way(x, x->k[j]);
+        double s = choice->score.way == SCORE_OVERFLOWS ? x->score[j]
+                                                        : explain_largest_on_the_way(x, x->k[j]);
         above += s >= OVER_BINARY16;
         below += s <= -OVER_BINARY16;
     }
@@ -152,57 +153,39 @@ double explain_largest(const double *score, int m) {
     return largest;
 }
 
-/* Those of the pair's own keys and query are computed once for each pair, with their weights. */
-static void take_products(struct explain_model *x, const struct explain_choice *choice) {
-    int are_own = explain_has_own_keys(choice) && choice->query.way == QUERY_OWN &&
-                  choice->elements.way == ELEMENTS_ALL;
-    size_t bytes = (size_t)x->m * sizeof(double);
-    x->are_own = are_own && choice->score.way == SCORE_OWN;
-    if (are_own && x->has_scores) {
-        memcpy(x->score, x->own_score, bytes);
-        return;
-    }
+/* And the weights that are right of them. */
+static void take_scores(struct explain_model *x, const struct explain_choice *choice) {
+    double factor = explain_scale(x, choice);
     for (int j = 0; j < x->m; j++) {
-        x->score[j] = x->run->problem.scale * product(x, choice->elements.way, x->k[j]);
+        int is_scaled = choice->score.keys == ALL_KEYS ||
+                        (choice->score.keys == SHARED_KEYS) == (j < x->shared);
+        double s = x->run->problem.scale * product(x, choice->elements.way, x->k[j]);
+        x->score[j] = bend(x, choice, j, is_scaled ? factor * s : s);
+    }
+    x->m_right = explain_largest(x->score, x->m);
+    for (int j = 0; j < x->m; j++) {
+        x->weight[j] = exp(x->score[j] - x->m_right);
     }
     x->work -= (long long)x->m * x->d;
-    if (are_own) {
-        x->own_largest = explain_largest(x->score, x->m);
-        for (int j = 0; j < x->m; j++) {
-            x->own_weight[j] = exp(x->score[j] - x->own_largest);
-        }
-        memcpy(x->own_score, x->score, bytes);
-        x->has_scores = 1;
-    }
 }
 
-void explain_take_scores(struct explain_model *x, const struct explain_choice *choice, int group) {
-    take_query(x, choice);
-    if (x->outside) {
-        return;
+int explain_take_scores(struct explain_model *x, const struct explain_choice *choice, int group) {
+    size_t stages = offsetof(struct explain_choice, select);
+    group = choice->elements.way > ELEMENTS_MAGNITUDES ? group : 0;
+    if (!x->has_scores || x->group != group || memcmp(choice, &x->of_scores, stages) != 0) {
+        x->has_scores = take_query(x, choice);
+        x->of_scores = *choice;
+        x->group = group;
+        if (!x->has_scores) {
+            return 0;
+        }
+        if (choice->elements.way != ELEMENTS_ALL) {
+            change_elements(x, choice, group);
+        }
+        take_scores(x, choice);
     }
-    if (choice->elements.way != ELEMENTS_ALL) {
-        change_elements(x, choice, group);
-    }
-    take_products(x, choice);
     if (choice->score.way >= SCORE_OVERFLOWS) {
         overflow(x, choice);
     }
-    double factor = explain_scale(x, choice);
-    for (int j = 0; j < x->m && choice->score.way != SCORE_OWN; j++) {
-        int is_scaled = choice->score.keys == ALL_KEYS ||
-                        (choice->score.keys == SHARED_KEYS) == (j < x->shared);
-        x->score[j] = bend(x, choice, j, is_scaled ? factor * x->score[j] : x->score[j]);
-    }
-}
-
-double explain_score_of(const struct explain_model *x, int query, int j) {
-    const struct gate_problem *p = &x->run->problem;
-    const double *q = x->run->q + query / p->recipe.n_heads * x->run->call.q_row +
-                      query % p->recipe.n_heads * x->run->call.q_head;
-    double sum = 0.0;
-    for (int i = 0; i < x->d; i++) {
-        sum += q[i] * x->k[j][i];
-    }
-    return p->scale * sum;
+    return 1;
 }

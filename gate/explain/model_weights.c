@@ -6,29 +6,13 @@
 #include "chunkproof/number.h"
 #include "gate/explain/model.h"
 
-#define LOG_HALF   11.0902   /* exp() of more overflows binary16; */
-#define ZERO_FLOAT (-103.98) /* exp() of less is 0 in binary32, */
-#define ZERO_HALF  (-17.33)  /* and binary16 */
-#define LIGHT      1e-30     /* a sum of weights that binary64 may no longer hold well */
+#define LIGHT      1e-30 /* a sum of weights that binary64 may no longer hold well */
 #define MOST_LANES 32
 
 /* Key j, so many times in these sums. */
 static void multiply(struct explain_model *x, int sums, int j, double times) {
     x->of_n[j] *= sums == IN_O ? 1.0 : times;
     x->of_o[j] *= sums == IN_N ? 1.0 : times;
-}
-
-static void weigh_rightly(struct explain_model *x) {
-    if (x->are_own) {
-        x->m_all = x->own_largest;
-        memcpy(x->of_n, x->own_weight, (size_t)x->m * sizeof(double));
-        memcpy(x->of_o, x->own_weight, (size_t)x->m * sizeof(double));
-        return;
-    }
-    x->m_all = explain_largest(x->score, x->m);
-    for (int j = 0; j < x->m; j++) {
-        x->of_n[j] = x->of_o[j] = exp(x->score[j] - x->m_all);
-    }
 }
 
 /* exp(), as binary32 or binary16 holds it. */
@@ -166,24 +150,6 @@ static int weigh_shuffled(struct explain_model *x, const struct explain_choice *
     return !c->weight.side_by_side || x->d > 32;
 }
 
-static int weigh_own_warp(struct explain_model *x, const struct explain_choice *c, int group) {
-    int warps = explain_take_parts(x, &c->parts);
-    const double *m = x->part[OF_MAXIMUM], *sum = x->part[OF_SUM];
-    double factors = 0.0;
-    for (int p = 0; p < warps; p++) {
-        factors += exp(m[p] - x->m_all);
-    }
-    double own = group < warps ? exp(m[group] - x->m_all) : 0.0;
-    double times = c->weight.own == OWN_FOR_ALL   ? factors / own
-                   : c->weight.own == OWN_DIVIDED ? 1.0 / (own * sum[group < warps ? group : 0])
-                                                  : 1.0;
-    for (int j = 0; j < x->m; j++) {
-        x->of_o[j] *= x->part_of[j] == group ? times : 0.0;
-    }
-    x->divisor = c->weight.own == OWN_DIVIDED ? 1.0 : NAN;
-    return 1;
-}
-
 /* What is divided by what is right, but where a thread's own warp has no key it is inf / inf. */
 static int weigh_to_own(struct explain_model *x, const struct explain_choice *c, int group) {
     int warps = explain_take_parts(x, &c->parts);
@@ -207,9 +173,9 @@ static int weigh_empty_part(struct explain_model *x, const struct explain_choice
 
 int explain_take_weights(struct explain_model *x, const struct explain_choice *choice, int group) {
     x->more_n = 0.0;
-    x->divisor = NAN;
-    weigh_rightly(x);
-    x->m_right = x->m_all;
+    x->m_all = x->m_right;
+    memcpy(x->of_n, x->weight, (size_t)x->m * sizeof(double));
+    memcpy(x->of_o, x->weight, (size_t)x->m * sizeof(double));
     if (choice->select.which != SELECT_NONE) {
         weigh_selected(x, choice);
     }

@@ -42,7 +42,7 @@ static double largest_of_first_warp(const struct explain_model *x, const struct 
 
 /* Of scores that are in their place; NaN: it says nothing. */
 static double other_lse(struct explain_model *x, const struct explain_choice *choice) {
-    double lse = x->run->expected[explain_first(x) + (size_t)x->d], largest;
+    double lse = x->is.expected[x->d], largest;
     double scale = x->run->problem.scale, factor = choice->lse.factor;
     double log_n = log_of_sum(x, choice, &largest), top = largest;
     if (choice->parts.kind != PART_WHOLE) {
@@ -54,39 +54,32 @@ static double other_lse(struct explain_model *x, const struct explain_choice *ch
 
 /* Attention's, in proportion where the log-sum-exp is larger. */
 double explain_lse_bound(const struct explain_model *x, double lse) {
-    size_t at = explain_first(x) + (size_t)x->d;
-    return x->run->bound[at] * fmax(1.0, fabs(lse) / fmax(fabs(x->run->expected[at]), 1.0));
+    return x->is.bound[x->d] * fmax(1.0, fabs(lse) / fmax(fabs(x->is.expected[x->d]), 1.0));
 }
 
 int explain_write_lse(struct explain_model *x, const struct explain_choice *c) {
-    size_t at = explain_first(x) + (size_t)x->d;
-    double lse = x->run->expected[at], bound = x->run->bound[at];
-    double value = other_lse(x, c);
+    double lse = x->is.expected[x->d], value = other_lse(x, c);
     for (int i = 0; i < x->d; i++) {
         explain_say_number(x, i, 0.0, INFINITY);
     }
     explain_say_number(x, x->d, value, explain_lse_bound(x, value));
-    return isfinite(value) && (c->lse.way >= LSE_FACTOR || fabs(value - lse) > bound);
+    return isfinite(value) && (c->lse.way >= LSE_FACTOR || fabs(value - lse) > x->is.bound[x->d]);
 }
 
-/* The constant that makes it what the kernel gave; NaN: none can be told. */
 double explain_factor(struct explain_model *x, int way) {
     static const struct explain_choice right;
-    size_t at = explain_first(x) + (size_t)x->d;
-    double lse = x->run->expected[at], got = x->run->got[at];
+    double lse = x->is.expected[x->d], got = x->is.got[x->d];
     double largest, log_n = log_of_sum(x, &right, &largest);
     double of = way == LSE_FACTOR ? lse : way == LSE_FACTOR_OF_LOG ? log_n : largest;
     double factor = (got - (lse - of)) / of;
     return fabs(of) > 0.25 && fabs(factor - 1.0) < 0.1 ? factor : NAN;
 }
 
-/* ---- 8: any divisor ---- */
+/* ---- 9: where ---- */
 
 /* The kernel's row is attention's, times a factor: the one of the element that says most. */
-int explain_write_scaled(struct explain_model *x) {
-    const double *expected = x->run->expected + explain_first(x);
-    const double *bound = x->run->bound + explain_first(x);
-    const double *got = x->run->got + explain_first(x);
+static int write_scaled(struct explain_model *x) {
+    const double *expected = x->is.expected, *bound = x->is.bound, *got = x->is.got;
     int best = -1, telling = 0;
     for (int i = 0; i < x->d; i++) {
         double says = bound[i] > 0.0 ? fabs(expected[i]) / bound[i] : 0.0;
@@ -106,8 +99,6 @@ int explain_write_scaled(struct explain_model *x) {
     return 1;
 }
 
-/* ---- 9: where ---- */
-
 /* The result of another row and head is right, in the wrong place. 0: it is none. */
 static int write_other(struct explain_model *x, const struct explain_choice *choice) {
     const struct gate_problem *p = &x->run->problem;
@@ -118,9 +109,10 @@ static int write_other(struct explain_model *x, const struct explain_choice *cho
     if (row < 0 || row >= p->n_rows || head < 0 || head >= h || row * h + head == x->pair) {
         return 0;
     }
-    size_t at = (size_t)(row * h + head) * (size_t)x->run->width;
-    memcpy(x->numbers.expected, x->run->expected + at, (size_t)x->run->width * sizeof(double));
-    memcpy(x->numbers.bound, x->run->bound + at, (size_t)x->run->width * sizeof(double));
+    const struct explain_results other = explain_results(x->run, row * h + head);
+    for (int i = 0; i <= x->d; i++) {
+        explain_say_number(x, i, other.expected[i], other.bound[i]);
+    }
     return 1;
 }
 
@@ -131,11 +123,13 @@ static int source_of(const struct explain_model *x, const struct explain_choice 
 }
 
 int explain_write(struct explain_model *x, const struct explain_choice *choice) {
-    const double *expected = x->run->expected + explain_first(x);
-    const double *bound = x->run->bound + explain_first(x);
+    const double *expected = x->is.expected, *bound = x->is.bound;
     int way = choice->write.way;
     if (way == WRITE_BY || way == WRITE_TRANSPOSED) {
         return write_other(x, choice);
+    }
+    if (way == WRITE_SCALED) {
+        return write_scaled(x);
     }
     for (int i = 0; i <= x->d; i++) {
         int from = source_of(x, choice, i);

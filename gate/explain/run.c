@@ -28,13 +28,10 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     to->n_shared_chunks = duplicate(p->n_shared_chunks, b, sizeof(int));
     to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared);
     to->number = p->number != NULL ? duplicate(p->number, (size_t)p->capacity, sizeof(int)) : NULL;
-    if (p->number != NULL && to->number == NULL) {
-        return -1;
-    }
-    return to->n_tokens != NULL && to->query_begin != NULL && to->table != NULL &&
-                   to->n_shared_chunks != NULL && to->shared != NULL
-               ? 0
-               : -1;
+    int is_whole = to->n_tokens != NULL && to->query_begin != NULL && to->table != NULL &&
+                   to->n_shared_chunks != NULL && to->shared != NULL &&
+                   (p->number == NULL || to->number != NULL);
+    return is_whole ? 0 : -1;
 }
 
 static double *numbers_of(const void *array, int type, size_t bytes, long long *n) {
@@ -67,21 +64,21 @@ static void copy_results(double *to, const struct gate_problem *p, const struct 
     }
 }
 
-static void judge_pair(struct explain_run *run, int pair, int n_keys, int must_be_finite) {
-    size_t at = (size_t)pair * (size_t)run->width;
+static void judge_pair(struct explain_run *run, int pair, int must_be_finite) {
+    const struct explain_results is = explain_results(run, pair);
     int has_lse = run->problem.lse_type != CP_NO_LSE, wrong = 0;
     for (int i = 0; i < run->width; i++) {
         enum gate_rightness rightness =
-            gate_judge_number(n_keys, run->got[at + i], run->expected[at + i], run->bound[at + i]);
-        if (rightness == GATE_NUMBER_UNCLAIMED && must_be_finite && !isfinite(run->got[at + i])) {
+            gate_judge_number(is.sees, is.got[i], is.expected[i], is.bound[i]);
+        if (rightness == GATE_NUMBER_UNCLAIMED && must_be_finite && !isfinite(is.got[i])) {
             rightness = GATE_NUMBER_WRONG;
         }
-        if (i == run->width - 1 && !has_lse) {
+        if (i == is.d && !has_lse) {
             rightness = GATE_NUMBER_UNCLAIMED;
         }
-        run->rightness[at + i] = (unsigned char)rightness;
+        run->rightness[(ptrdiff_t)pair * run->width + i] = (unsigned char)rightness;
         wrong += rightness == GATE_NUMBER_WRONG;
-        run->has_number |= rightness == GATE_NUMBER_WRONG && !isnan(run->got[at + i]);
+        run->has_number |= rightness == GATE_NUMBER_WRONG && !isnan(is.got[i]);
     }
     run->wrong += wrong;
     run->wrong_pairs += wrong > 0;
@@ -95,10 +92,9 @@ static int judge(struct explain_run *run, const struct cp_kernel *kernel,
         size_t at = (size_t)pair * (size_t)run->width;
         int must_be_finite = 0;
         struct gate_numbers numbers = {run->expected + at, run->bound + at, NULL, &must_be_finite};
-        int n = gate_visible(p, pair / p->recipe.n_heads);
         gate_certify_row(scratch, kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads,
                          &numbers);
-        judge_pair(run, pair, n, must_be_finite);
+        judge_pair(run, pair, must_be_finite);
     }
     gate_scratch_free(scratch);
     return scratch != NULL ? 0 : -1;
@@ -112,37 +108,45 @@ int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
     run->width = p->recipe.head_dim + 1;
     run->call = one->run.call;
     size_t n = (size_t)run->pairs * (size_t)run->width + 1;
-    run->got = calloc(n, sizeof(double));
-    run->again = calloc(n, sizeof(double));
-    run->expected = calloc(n, sizeof(double));
-    run->bound = calloc(n, sizeof(double));
+    run->got = calloc(4 * n, sizeof(double));
     run->rightness = calloc(n, 1);
     if (copy_lists(&run->problem, p) != 0 || copy_arrays(run, p, one) != 0 || run->got == NULL ||
-        run->again == NULL || run->expected == NULL || run->bound == NULL ||
         run->rightness == NULL) {
         return -1;
     }
+    run->again = run->got + n;
+    run->expected = run->again + n;
+    run->bound = run->expected + n;
     copy_results(run->got, p, one);
     copy_results(run->again, p, other);
     return judge(run, kernel, p);
 }
 
 void explain_run_free(struct explain_run *run) {
-    double *arrays[] = {run->q, run->k, run->v, run->got, run->again, run->expected, run->bound};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        free(arrays[i]);
-    }
+    free(run->q);
+    free(run->k);
+    free(run->v);
+    free(run->got);
     free(run->rightness);
     gate_problem_free(&run->problem);
     memset(run, 0, sizeof *run);
 }
 
-int explain_is_wrong(const struct explain_run *run, int pair) {
+struct explain_results explain_results(const struct explain_run *run, int pair) {
     size_t at = (size_t)pair * (size_t)run->width;
-    for (int i = 0; i < run->width; i++) {
-        if (run->rightness[at + i] == GATE_NUMBER_WRONG) {
-            return 1;
-        }
-    }
-    return 0;
+    return (struct explain_results){
+        .run = run,
+        .pair = pair,
+        .sees = gate_visible(&run->problem, pair / run->problem.recipe.n_heads),
+        .d = run->width - 1,
+        .got = run->got + at,
+        .expected = run->expected + at,
+        .bound = run->bound + at,
+        .again = run->again + at,
+        .rightness = run->rightness + at};
+}
+
+int explain_is_wrong(const struct explain_run *run, int pair) {
+    const unsigned char *of_pair = run->rightness + (ptrdiff_t)pair * run->width;
+    return memchr(of_pair, GATE_NUMBER_WRONG, (size_t)run->width) != NULL;
 }

@@ -30,7 +30,19 @@ int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
                     const struct gate_arrays *other);
 void explain_run_free(struct explain_run *run);
 
-/* 1: some number of this pair is wrong. */
+/* The numbers of one row and head, which sees so many keys. */
+struct explain_results {
+    const struct explain_run *run;
+    int pair, sees, d;
+    const double *got, *expected, *bound, *again; /* [d + 1] */
+    const unsigned char *rightness;
+};
+struct explain_results explain_results(const struct explain_run *run, int pair);
+
+/* 1: number i is wrong; and some number of the pair is. */
+static inline int explain_is_wrong_number(const struct explain_results *r, int i) {
+    return r->rightness[i] == GATE_NUMBER_WRONG;
+}
 int explain_is_wrong(const struct explain_run *run, int pair);
 
 #endif

@@ -38,21 +38,16 @@ int explain_of_case(const struct explain *x, const unsigned char *gives) {
     return n;
 }
 
-static int is_infinite(const struct explain *x, int w) {
-    const struct explain_run *run = &x->run[x->wrong[w].run];
-    size_t at = (size_t)x->wrong[w].pair * (size_t)run->width + (size_t)x->wrong[w].element;
-    return !isfinite(run->got[at]);
-}
-
 /* 1: it gives all infinities and NaNs, which are not few, and none where there is none. They are
  * alike, but where they are tells. */
 static int gives_infinities(const struct explain *x, const struct explain_reason *r) {
     int n = 0;
     for (int w = 0; w < x->n_wrong; w++) {
-        if (is_infinite(x, w) && !r->gives[w]) {
+        int is_infinite = !isfinite(x->wrong[w].got);
+        if (is_infinite && !r->gives[w]) {
             return 0;
         }
-        n += is_infinite(x, w);
+        n += is_infinite;
     }
     return n > 0 && 4 * n >= x->n_wrong && 2 * r->against <= r->n && r->refuted == 0 &&
            r->swallowed == 0 && r->rank < EXPLAIN_NO_REASON;

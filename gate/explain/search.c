@@ -11,7 +11,7 @@
 #include "gate/explain/explain.h"
 
 #define SAMPLES     3            /* rows and heads of a run that mistakes are looked for in */
-#define MOST_WORK   4000000000LL /* key numbers that are looked at */
+#define MOST_WORK   6000000000LL /* key numbers that are looked at */
 #define MOST_OF_ONE 24           /* reasons of one mistake in a row */
 #define ONE_IN      10           /* wrong numbers: what gives fewer is not said */
 #define NEAR        0x1p-5       /* of the largest element: more is no rounding */
@@ -29,15 +29,14 @@ int explain_is_over(const struct explain *x, double seconds_kept) {
 /* How far a wrong number is from attention; infinite for one that is right, and for what is no
  * number. */
 static double distance_of(const struct explain_model *x, int i) {
-    size_t at = explain_first(x) + (size_t)i;
-    double off = fabs(x->run->got[at] - x->run->expected[at]);
-    return x->run->rightness[at] == GATE_NUMBER_WRONG && isfinite(off) ? off : INFINITY;
+    double off = fabs(x->is.got[i] - x->is.expected[i]);
+    return explain_is_wrong_number(&x->is, i) && isfinite(off) ? off : INFINITY;
 }
 
 /* 1: the choice that was computed makes this number what the kernel gave. */
 static int is_given(const struct explain_model *x, int i, double *ratio) {
     double expected = x->numbers.expected[i], bound = x->numbers.bound[i];
-    double got = x->run->got[explain_first(x) + (size_t)i], off = fabs(got - expected);
+    double got = x->is.got[i], off = fabs(got - expected);
     *ratio = 0.0;
     if (bound == EXPLAIN_NOTHING) { /* 0 / 0, perhaps */
         return got == expected || isnan(got);
@@ -50,10 +49,6 @@ static int is_given(const struct explain_model *x, int i, double *ratio) {
     }
     *ratio = off > 0.0 ? off / bound : 0.0;
     return got == expected || (off <= bound && !(NEARER * off > distance_of(x, i)));
-}
-
-static int is_number(const struct explain_model *x, int i, enum gate_rightness rightness) {
-    return x->run->rightness[explain_first(x) + (size_t)i] == rightness;
 }
 
 static int has_reason(const struct explain *x, const char *text) {
@@ -70,10 +65,9 @@ static int measure(struct explain_model *x, struct explain_choice *c) {
     if (c->lse.way < LSE_FACTOR) {
         return 1;
     }
-    if (!explain_take_keys(x, c)) {
+    if (!explain_take_keys(x, c) || !explain_take_scores(x, c, 0)) {
         return 0;
     }
-    explain_take_scores(x, c, 0);
     c->lse.factor = explain_factor(x, c->lse.way);
     return !isnan(c->lse.factor);
 }
@@ -94,8 +88,8 @@ static int try_one(struct explain *x, const struct explain_mistake *m, struct ex
     if (has_reason(x, r->text) || !explain_compute(model, c)) {
         return 0;
     }
-    for (int i = 0; i < model->run->width; i++) {
-        int is_wrong = is_number(model, i, GATE_NUMBER_WRONG);
+    for (int i = 0; i <= model->d; i++) {
+        int is_wrong = explain_is_wrong_number(&model->is, i);
         wrong += is_wrong;
         given += is_wrong && is_given(model, i, &ratio);
     }
@@ -133,7 +127,7 @@ static void walk(struct explain *x, const struct explain_mistake *m) {
 /* An element that is 0, infinite or no number: zeros may be a sum of weights that are all 0. */
 static int has_no_number(const struct explain_model *x) {
     for (int i = 0; i < x->d; i++) {
-        double got = x->run->got[explain_first(x) + (size_t)i];
+        double got = x->is.got[i];
         if (!isfinite(got) || got == 0.0) {
             return 1;
         }
@@ -144,10 +138,9 @@ static int has_no_number(const struct explain_model *x) {
 static int is_near(const struct explain_model *x) {
     double off = 0.0, largest = 0.0;
     for (int i = 0; i < x->d; i++) {
-        size_t at = explain_first(x) + (size_t)i;
-        off = fmax(off, fabs(x->run->got[at] - x->run->expected[at]));
-        largest = fmax(largest, fabs(x->run->expected[at]));
-        if (!isfinite(x->run->got[at])) {
+        off = fmax(off, fabs(x->is.got[i] - x->is.expected[i]));
+        largest = fmax(largest, fabs(x->is.expected[i]));
+        if (!isfinite(x->is.got[i])) {
             return 0;
         }
     }
@@ -212,9 +205,9 @@ static int try_samples(struct explain *x, const struct explain_table *table, dou
 static int count_against(const struct explain_model *x) {
     double ratio;
     int n = 0;
-    for (int i = 0; i < x->run->width; i++) {
+    for (int i = 0; i <= x->d; i++) {
         int is_claimed = isnan(x->numbers.expected[i]) || !isinf(x->numbers.bound[i]);
-        n += is_number(x, i, GATE_NUMBER_RIGHT) && is_claimed && !is_given(x, i, &ratio);
+        n += x->is.rightness[i] == GATE_NUMBER_RIGHT && is_claimed && !is_given(x, i, &ratio);
     }
     return n;
 }
@@ -240,19 +233,13 @@ static void weigh_pair(struct explain *x, struct explain_reason *r, int from, in
     r->against += given > 0 ? count_against(&x->model) : 0;
 }
 
-static double got_in(const struct explain *x, int w) {
-    const struct explain_number *at = &x->wrong[w];
-    const struct explain_run *run = &x->run[at->run];
-    return run->got[(size_t)at->pair * (size_t)run->width + (size_t)at->element];
-}
-
 /* A number that is there twice says nothing the second time. */
 static int different(const struct explain *x, const unsigned char *gives) {
     int n = 0;
     for (int w = 0; w < x->n_wrong; w++) {
         int seen = !gives[w];
         for (int v = 0; v < w && !seen; v++) {
-            double a = got_in(x, v), b = got_in(x, w);
+            double a = x->wrong[v].got, b = x->wrong[w].got;
             seen = gives[v] && (a == b || (isnan(a) && isnan(b)));
         }
         n += !seen;
@@ -293,12 +280,10 @@ static void weigh_all(struct explain *x, double kept) {
 
 /* The wrong numbers of a row and head. */
 static void add_wrong(struct explain *x, int r, int pair) {
-    const struct explain_run *run = &x->run[r];
-    int sees_none = gate_visible(&run->problem, pair / run->problem.recipe.n_heads) == 0;
-    for (int i = 0; i < run->width; i++) {
-        size_t at = (size_t)pair * (size_t)run->width + (size_t)i;
-        if (run->rightness[at] == GATE_NUMBER_WRONG && !(sees_none && isnan(run->got[at]))) {
-            x->wrong[x->n_wrong++] = (struct explain_number){r, pair, i};
+    const struct explain_results is = explain_results(&x->run[r], pair);
+    for (int i = 0; i <= is.d; i++) {
+        if (explain_is_wrong_number(&is, i) && !(is.sees == 0 && isnan(is.got[i]))) {
+            x->wrong[x->n_wrong++] = (struct explain_number){r, pair, i, is.got[i]};
         }
     }
 }
@@ -315,7 +300,7 @@ static void choose(struct explain *x, int r, int are_wrong, int so_many) {
         if (are_wrong) {
             add_wrong(x, r, pair);
         } else {
-            x->right[x->n_right++] = (struct explain_number){r, pair, 0};
+            x->right[x->n_right++] = (struct explain_number){r, pair, 0, NAN};
         }
     }
 }

@@ -46,33 +46,32 @@ void explain_print_pairs(FILE *file, const unsigned char *is_one, const struct g
     }
 }
 
-static void print_pair(FILE *file, const struct gate_problem *p, int row, int head) {
-    int n = gate_visible(p, row), group = p->recipe.n_heads / p->recipe.n_kv_heads;
+static void print_pair(FILE *file, const struct explain_results *r) {
+    const struct gate_problem *p = &r->run->problem;
+    int h = p->recipe.n_heads, row = r->pair / h, head = r->pair % h;
     fprintf(file, "  row %d, head %d (sequence %d, %d %s, K/V head %d):\n", row, head,
-            gate_sequence_of(p, row), n, n == 1 ? "key" : "keys", head / group);
+            gate_sequence_of(p, row), r->sees, r->sees == 1 ? "key" : "keys",
+            head / (h / p->recipe.n_kv_heads));
 }
 
 int explain_show(struct explain *x, explain_picker *picks, explain_sayer *say) {
     const struct explain_run *run = &x->run[0];
-    int h = run->problem.recipe.n_heads, d = run->width - 1, pairs = 0;
+    int pairs = 0;
     unsigned char *picked = malloc((size_t)run->width);
     for (int pair = 0; picked != NULL && pair < run->pairs; pair++) {
+        const struct explain_results r = explain_results(run, pair);
         int n = 0;
-        for (int i = 0; i <= d; i++) {
-            picked[i] = (unsigned char)picks(run, pair, i);
+        for (int i = 0; i <= r.d; i++) {
+            picked[i] = (unsigned char)picks(&r, i);
             n += picked[i];
         }
         if (n > 0 && pairs++ < MOST_PAIRS) {
-            print_pair(x->file, &run->problem, pair / h, pair % h);
-            say(x, pair, picked, n - picked[d]);
+            print_pair(x->file, &r);
+            say(x, &r, picked, n - picked[r.d]);
         }
     }
     free(picked);
     return pairs;
-}
-
-int explain_is_wrong_number(const struct explain_run *run, int pair, int i) {
-    return run->rightness[(ptrdiff_t)pair * run->width + i] == GATE_NUMBER_WRONG;
 }
 
 /* ---- The tree ---- */

@@ -106,7 +106,9 @@
 
 /* ---- 4: keys that are counted so many times ---- */
 
-/* Key j of n, in slot `slot` of chunk `chunk` of the path; `shared` keys are in shared chunks. */
+/* Key j of n, in slot `slot` of chunk `chunk` of the path; `shared` keys are in shared chunks. Of
+ * the n_in_range sequences that share the chunk this one is number first_in_range, and number
+ * last_in_range when they are counted from the last one on. */
 #define EXPLAIN_SELECT(WAY) \
     WAY(SELECT_NONE, 0) \
     WAY(SELECT_AT, a <= j && j < b) \
@@ -119,8 +121,9 @@
     WAY(SELECT_LAST_SHARED, j < shared && j >= shared - c) \
     WAY(SELECT_SHARED_FROM, j < shared && chunk >= a) \
     WAY(SELECT_ENDS_OF_SHARED, j < shared && slot == c - 1) \
-    WAY(SELECT_END_OF_RANGE, j < shared && is_at_end_of_range(x, chunk, a)) \
-    WAY(SELECT_BEGIN_OF_RANGE, j < shared && is_at_begin_of_range(x, chunk)) \
+    WAY(SELECT_BEGIN_OF_RANGE, j < shared && first_in_range == 0) \
+    WAY(SELECT_END_OF_RANGE, j < shared && last_in_range == 0) \
+    WAY(SELECT_LEFT_OF_RANGE, j < shared && last_in_range < n_in_range % a) \
     WAY(SELECT_OWN, j >= shared) \
     WAY(SELECT_BEHIND, j >= n / a * a)          /* the last multiple of a; */ \
     WAY(SELECT_BEHIND_IF_MORE, n >= a && j >= n / a * a) \
@@ -239,15 +242,14 @@
 #define EXPLAIN_WEIGHTS(WAY) \
     WAY(WEIGHT_OWN, 1) \
     WAY(ONLINE, explain_weigh_online(x, choice))   /* tile by tile, sums are rescaled */ \
-    WAY(MERGED, explain_weigh_merged(x, choice))   /* part by part */ \
+    WAY(MERGED, explain_weigh_merged(x, choice, group))    /* part by part */ \
     WAY(REFERENCE, weigh_against(x, choice))       /* another number than the largest score */ \
     WAY(OTHER_QUERY, weigh_by_other(x, choice))    /* another query's maximum, of each part */ \
     WAY(FUNCTION, weigh_otherwise(x, choice))      /* another than exp */ \
     WAY(PADDED, weigh_padding(x, choice))          /* keys that are none, with values 0 */ \
     WAY(ROUNDED_SUM, choice->weight.lanes <= choice->parts.tile)   /* explain_rounded_sum() */ \
     WAY(SHUFFLED, weigh_shuffled(x, choice, group))    /* handed on within some lanes */ \
-    WAY(OWN_WARP, weigh_own_warp(x, choice, group))    /* threads merge their own warp's sums, */ \
-    WAY(OWN_MAXIMUM, weigh_to_own(x, choice, group))   /* or scale to its maximum */ \
+    WAY(OWN_MAXIMUM, weigh_to_own(x, choice, group))   /* threads scale to their warp's maximum */ \
     WAY(EMPTY_PART, weigh_empty_part(x, choice))       /* a part without a key is NaN */
 
 /* ONLINE: what the weights of a tile are taken against, the maximum that is kept, and the logarithm
@@ -281,7 +283,9 @@
  * log(n) more than, NaN where nothing is said of it; and whether a part that is alone is one, too.
  * The part has maximum m, sum of weights exp(log_n), log-sum-exp m + log_n; `largest` is the
  * largest maximum, `top` the largest log-sum-exp. `later` is the logarithm of how many parts are
- * not before this one. */
+ * not before this one. From MERGE_OWN_FOR_ALL on each group of elements has the sum of weighted
+ * values of its own part alone, by own(); `maxima` is the logarithm of the sum of exp(m - largest)
+ * of all parts, `sums` that of exp(m - largest + log_n). */
 #define EXPLAIN_MERGES(WAY) \
     WAY(MERGE_ADDED_DIVIDED, largest - top, largest - m - log_n, top, 0) \
     WAY(MERGE_ADDED_O, 0.0, largest - m, largest, 0) \
@@ -295,7 +299,10 @@
     WAY(MERGE_CARRIED, later, later, largest, 0) \
     WAY(MERGE_CARRIED_N, later, 0.0, largest, 0) \
     WAY(MERGE_CARRIED_O, 0.0, later, largest, 0) \
-    WAY(MERGE_KEPT_SHORT, moved(x, choice, j, m), moved(x, choice, j, m), largest, 1)
+    WAY(MERGE_KEPT_SHORT, moved(x, choice, j, m), moved(x, choice, j, m), largest, 1) \
+    WAY(MERGE_OWN_FOR_ALL, 0.0, own(maxima + largest - m), largest, 1) \
+    WAY(MERGE_OWN_ALONE, 0.0, own(0.0), largest, 1) \
+    WAY(MERGE_OWN_DIVIDED, 0.0, own(sums + largest - m - log_n), largest, 1)
 #define IN_BASE(unit) (largest - m - log_n + (unit) * (m + log_n - top))
 
 /* OTHER_QUERY, RESCALES_..._OTHER, and the divisor: whose. Rows and heads of the K/V head's group
@@ -326,7 +333,7 @@
 
 /* Where the sum of weights is n. round_bits() leaves so many bits. */
 #define EXPLAIN_DIVISORS(WAY) \
-    WAY(DIVIDES, isnan(x->divisor) ? n : x->divisor) \
+    WAY(DIVIDES, n) \
     WAY(DIVIDES_NOT, 1.0) \
     WAY(DIVIDES_BY_COUNT, x->m) \
     WAY(DIVIDES_TWICE, n * n) \
@@ -334,8 +341,7 @@
     WAY(DIVIDES_ROUNDED, round_bits(n, choice->divide.bits, rint)) \
     WAY(DIVIDES_CUT, round_bits(n, choice->divide.bits, trunc)) \
     WAY(MULTIPLIES_ROUNDED, 1.0 / round_bits(1.0 / n, choice->divide.bits, rint)) \
-    WAY(MULTIPLIES_CUT, 1.0 / round_bits(1.0 / n, choice->divide.bits, trunc)) \
-    WAY(DIVIDES_BY_ANY, n)  /* explain_write_scaled() */
+    WAY(MULTIPLIES_CUT, 1.0 / round_bits(1.0 / n, choice->divide.bits, trunc))
 
 /* Right is lse = largest + log_n, the largest score and the logarithm of the sum of weights. In
  * parts `top` is the largest log-sum-exp, NaN where there is one part. From LSE_FACTOR on a
@@ -373,7 +379,8 @@
     WAY(WRITE_TRANSPOSED, i)    /* in [head][row]; */ \
     WAY(WRITE_ROUNDED, i)   /* to a type */ \
     WAY(WRITE_ZERO, i) \
-    WAY(WRITE_NO_NUMBER, i)
+    WAY(WRITE_NO_NUMBER, i) \
+    WAY(WRITE_SCALED, i)    /* by any factor of the row and head */
 
 /* clang-format on */
 

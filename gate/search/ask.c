@@ -54,8 +54,6 @@ static void note_other_answer(int takes, size_t bytes, size_t other_bytes,
     }
 }
 
-/* GATE-4: asks once more what was asked before. 1: the answer is the same; 0: the finding says that
- * it is not; -1 no verdict. */
 int gate_answers_again(struct checking *c, const struct gate_problem *problem, int took,
                        size_t workspace, struct gate_finding *finding) {
     struct cp_kernel_call call;
@@ -91,7 +89,6 @@ int gate_kernel_takes(struct checking *c, const struct gate_problem *problem, si
     return same < 0 ? -1 : same == 0 ? 1 : takes;
 }
 
-/* Refuses a case of more bytes than there may be, and halves the next one. Was it refused? */
 int gate_refuse_too_large(struct checking *c, double bytes, struct gate_finding *finding) {
     char reason[128];
     double most = runner_memory(c->runner);
@@ -123,9 +120,7 @@ static int took_too_long(struct checking *c, double began, struct gate_finding *
     return too_long;
 }
 
-/* Looks for a case, from an attempt on. 1: found, or the kernel misbehaves when it is asked; 0:
- * there is none; -1: no verdict. Only the first question of a case is asked twice: with what is
- * found, run_recipe() asks again. */
+/* Only the first question of a case is asked twice: with what is found, run_recipe() asks again. */
 int gate_find_recipe(struct checking *c, long long index, int *attempt, struct gate_recipe *recipe,
                      struct gate_finding *finding) {
     double began = seconds_now();
@@ -159,8 +154,6 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
     return 0;
 }
 
-/* Else the system would end some program, perhaps this one. 1 after saying that there is too
- * little. */
 int gate_has_no_memory(double bytes) {
     char text[160];
     double available = run_memory_available();
