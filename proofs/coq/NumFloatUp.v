@@ -197,6 +197,12 @@ Record binary64 (o : ops) := Binary64 {
   infinite_size : abs o (infinite o) = infinite o;
   infinite_most : forall x, finite x \/ x = infinite o -> le o x (infinite o) = true;
   infinite_only : forall x, finite x -> le o (infinite o) x = false;
+  infinite_more : forall x, finite x -> lt o x (infinite o) = true;
+  infinite_less : forall x, finite x \/ x = infinite o -> lt o (infinite o) x = false;
+  of_rise : forall x y, finite x -> finite y -> 0 <= value y ->
+    finite (add o x y) \/ add o x y = infinite o;
+  infinite_below : abs o (opp o (infinite o)) = infinite o;
+  below_infinite : forall x, lt o (abs o x) (infinite o) = true -> finite x;
   (* No result is below 0: it may be NaN. *)
   sign_add : forall x y, not_below o x -> not_below o y -> not_below o (add o x y);
   sign_mul : forall x y, not_below o x -> not_below o y -> not_below o (mul o x y);
