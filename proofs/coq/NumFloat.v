@@ -73,7 +73,7 @@ Definition score_error (a : score_class) (scale : num) (d : Z) (magnitude : num)
   up_plus (up_plus (up_times relative magnitude) (up_times lost grown)) (c_scale_tiny a).
 
 (** The same in two steps, as the C code has it: once for a row, once for a score. *)
-Record score_bound := Score_bound { of_magnitude : num; of_sum : num; of_scale : num }.
+Record score_bound := Score_bound { of_magnitude : num; of_losses : num; of_scale : num }.
 
 Definition score_bound_of (a : score_class) (scale : num) (d : Z) : score_bound :=
   let additions := compound (c_unit a) (c_depth a) in
@@ -86,7 +86,7 @@ Definition score_bound_of (a : score_class) (scale : num) (d : Z) : score_bound 
   Score_bound relative (up_times lost grown) (c_scale_tiny a).
 
 Definition error_of_score (b : score_bound) (magnitude : num) : num :=
-  up_plus (up_plus (up_times (of_magnitude b) magnitude) (of_sum b)) (of_scale b).
+  up_plus (up_plus (up_times (of_magnitude b) magnitude) (of_losses b)) (of_scale b).
 
 Lemma score_error_is a scale d magnitude :
   score_error a scale d magnitude = error_of_score (score_bound_of a scale d) magnitude.

@@ -213,6 +213,15 @@ Lemma twice_is x :
   fin (mul o (of_int o 2) x) -> fin x /\ val (mul o (of_int o 2) x) = 2 * val x.
 Proof. apply (scaled_is 2 1); [reflexivity | lia]. Qed.
 
+Lemma next_finite c : (0 <= c <= 2 ^ 31)%Z -> fin (add o (of_int o c) (one o)).
+Proof.
+  intros le; destruct (whole o B c ltac:(lia)) as [f V].
+  apply (small_sum o B); [exact f | apply (one_is o B)|]; rewrite V, (proj2 (one_is o B)).
+  assert (0 <= IZR c <= IZR (2 ^ 31)) as c0 by (split; apply IZR_le; lia).
+  rewrite Rabs_pos_eq by lra; apply Rle_trans with (bpow radix2 32); [|apply bpow_le; lia].
+  simpl in *; lra.
+Qed.
+
 Lemma next_is c : (0 <= c <= 2 ^ 31)%Z ->
   fin (add o (of_int o c) (one o)) -> val (add o (of_int o c) (one o)) = IZR c + 1.
 Proof.
