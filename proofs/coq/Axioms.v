@@ -8,7 +8,8 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
   Examples.
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
-From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE.
+From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
+  NumFloatReferences NumFloatKeys NumFloatBound.
 
 Definition of_Softmax := (
   Softmax.W_additive,
@@ -214,6 +215,26 @@ Definition of_NumFloatParts := (
   NumFloatParts.growth_is_up,
   NumFloatParts.score_error_is_up).
 Print Assumptions of_NumFloatParts.
+
+Definition of_NumFloatTerms := (
+  NumFloatTerms.with_output_is_up,
+  NumFloatTerms.strays_is_up,
+  NumFloatTerms.stretch_is_up,
+  NumFloatTerms.tiny_losses_is_up,
+  NumFloatTerms.lse_is_up).
+Print Assumptions of_NumFloatTerms.
+
+Definition of_NumFloatReferences := (
+  NumFloatReferences.sigma_is_up,
+  NumFloatReferences.score_is_as_near_as_claimed,
+  NumFloatReferences.references_are_enclosed).
+Print Assumptions of_NumFloatReferences.
+
+Definition of_NumFloatKeys := (NumFloatKeys.key_is_up).
+Print Assumptions of_NumFloatKeys.
+
+Definition of_NumFloatBound := (NumFloatBound.column_is_up).
+Print Assumptions of_NumFloatBound.
 
 Definition of_NumFloatIEEE := NumFloatIEEE.ieee_is_binary64.
 Print Assumptions of_NumFloatIEEE.

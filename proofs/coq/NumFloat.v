@@ -2,8 +2,8 @@
 (** * Parts of the bound as a program computes them (spec/tolerance.md: NUM-5, NUM-6)
 
     Operations of ref/tolerance_internal.h and tolerance_class.c in their order, over any numbers
-    with the operations of binary64. NumFloatUp.v says what of these operations the proofs use.
-    Fields of a class begin with c_. *)
+    with the operations of binary64; NumFloatRow.v has those of tolerance.c. NumFloatUp.v says what
+    of these operations the proofs use. Fields of a class begin with c_. *)
 From Coq Require Import ZArith Bool.
 
 (** ** Operations *)
@@ -71,4 +71,24 @@ Definition score_error (a : score_class) (scale : num) (d : Z) (magnitude : num)
   let grown := up_function (exp_of o sums) in
   let lost := lost_in_score a scale d in
   up_plus (up_plus (up_times relative magnitude) (up_times lost grown)) (c_scale_tiny a).
+
+(** The same in two steps, as the C code has it: once for a row, once for a score. *)
+Record score_bound := Score_bound { of_magnitude : num; of_losses : num; of_scale : num }.
+
+Definition score_bound_of (a : score_class) (scale : num) (d : Z) : score_bound :=
+  let additions := compound (c_unit a) (c_depth a) in
+  let scaling := up_function (log1p_of o (c_scale_unit a)) in
+  let sums := up_plus additions scaling in
+  let terms := up_function (log1p_of o (c_term_unit a)) in
+  let relative := up_function (expm1_of o (up_plus terms sums)) in
+  let grown := up_function (exp_of o sums) in
+  let lost := lost_in_score a scale d in
+  Score_bound relative (up_times lost grown) (c_scale_tiny a).
+
+Definition error_of_score (b : score_bound) (magnitude : num) : num :=
+  up_plus (up_plus (up_times (of_magnitude b) magnitude) (of_losses b)) (of_scale b).
+
+Lemma score_error_is a scale d magnitude :
+  score_error a scale d magnitude = error_of_score (score_bound_of a scale d) magnitude.
+Proof. reflexivity. Qed.
 End Evaluation.

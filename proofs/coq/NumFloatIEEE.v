@@ -150,6 +150,73 @@ Proof.
   apply C.
 Qed.
 
+(** Adding what is not below 0 does not overflow downwards. *)
+Lemma b64_rise (x y : b64) :
+  finite_b64 x -> finite_b64 y -> 0 <= B2R y ->
+  finite_b64 (Bplus mode_NE x y) \/ Bplus mode_NE x y = plus_infinity.
+Proof.
+  intros fx fy y0; destruct (Rle_lt_dec 0 (B2R x + B2R y)) as [s | s].
+  { apply b64_sum_nonneg; assumption. }
+  left; pose proof (Bplus_correct 53 1024 positive fits mode_NE x y fx fy) as C.
+  rewrite Rlt_bool_true in C; [apply C|].
+  apply Rle_lt_trans with (Rabs (B2R x)); [|apply (abs_B2R_lt_emax 53 1024)].
+  apply abs_round_le_generic; [apply FLT_exp_valid; exact positive | apply valid_rnd_N | |].
+  - apply generic_format_abs, (generic_format_B2R 53 1024).
+  - rewrite !Rabs_left1 by lra; lra.
+Qed.
+
+(** What is far from the largest number does not overflow. *)
+Lemma small_is_below x :
+  Rabs x <= bpow radix2 1000 ->
+  Rlt_bool (Rabs (round radix2 (SpecFloat.fexp 53 1024) (round_mode mode_NE) x))
+    (bpow radix2 1024) = true.
+Proof.
+  intros small; apply Rlt_bool_true, Rle_lt_trans with (bpow radix2 1000); [|apply bpow_lt; lia].
+  apply abs_round_le_generic;
+    [apply FLT_exp_valid; exact positive | apply valid_rnd_N | | exact small].
+  apply double_bpow; lia.
+Qed.
+
+Lemma b64_small_sum (x y : b64) :
+  finite_b64 x -> finite_b64 y -> Rabs (B2R x + B2R y) <= bpow radix2 1000 ->
+  finite_b64 (Bplus mode_NE x y).
+Proof.
+  intros fx fy small; pose proof (Bplus_correct 53 1024 positive fits mode_NE x y fx fy) as C.
+  rewrite (small_is_below _ small) in C; apply C.
+Qed.
+
+Lemma b64_small_product (x y : b64) :
+  finite_b64 x -> finite_b64 y -> Rabs (B2R x * B2R y) <= bpow radix2 1000 ->
+  finite_b64 (Bmult mode_NE x y).
+Proof.
+  intros fx fy small; pose proof (Bmult_correct 53 1024 positive fits mode_NE x y) as C.
+  rewrite (small_is_below _ small) in C; destruct C as [_ [f _]].
+  unfold finite_b64 in *; rewrite fx, fy in f; exact f.
+Qed.
+
+Lemma b64_difference (x y : b64) :
+  finite_b64 x -> finite_b64 y ->
+  finite_b64 (Bminus mode_NE x y) \/
+  (bpow radix2 1000 <= B2R x - B2R y /\ Bminus mode_NE x y = plus_infinity) \/
+  (B2R x - B2R y <= - bpow radix2 1000 /\ Bminus mode_NE x y = Bopp plus_infinity).
+Proof.
+  intros fx fy; pose proof (Bminus_correct 53 1024 positive fits mode_NE x y fx fy) as C.
+  destruct (Rle_lt_dec (Rabs (B2R x - B2R y)) (bpow radix2 1000)) as [small | large].
+  { left; rewrite (small_is_below _ small) in C; apply C. }
+  destruct (Rlt_bool _ _); [left; apply C|]; right; destruct C as [V S].
+  apply overflow_is in V; destruct (Bsign x) eqn:Sx; [right | left]; (split; [|exact V]).
+  - assert (B2R x <= 0) as x0.
+    { apply Rnot_lt_le; intros p; rewrite (sign_of_positive x p) in Sx; discriminate. }
+    assert (0 <= B2R y) as y0.
+    { apply Rnot_lt_le; intros p; rewrite (sign_of_negative y p) in S; discriminate. }
+    rewrite Rabs_left1 in large by lra; lra.
+  - assert (0 <= B2R x) as x0.
+    { apply Rnot_lt_le; intros p; rewrite (sign_of_negative x p) in Sx; discriminate. }
+    assert (B2R y <= 0) as y0.
+    { apply Rnot_lt_le; intros p; rewrite (sign_of_positive y p) in S; discriminate. }
+    rewrite Rabs_pos_eq in large by lra; lra.
+Qed.
+
 Lemma b64_product_nonneg (x y : b64) :
   finite_b64 x -> finite_b64 y -> 0 <= B2R x * B2R y ->
   finite_b64 (Bmult mode_NE x y) \/ Bmult mode_NE x y = plus_infinity.
@@ -240,7 +307,7 @@ Definition ieee_is_binary64 exp_of expm1_of log_of log1p_of
   binary64 (ieee exp_of expm1_of log_of log1p_of).
 Proof.
   refine (Binary64 (ieee _ _ _ _) finite_b64 B2R _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
-                   _ _ _ _ _ _ _ _ _ _ _); simpl.
+                   _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _); simpl.
   - intros x; apply (generic_format_B2R 53 1024).
   - intros x y f; destruct (add_finite x y f) as [fx fy]; split; [exact fx | split; [exact fy|]].
     destruct (add_is x y fx fy) as [[_ V] | [E _]]; [exact V | rewrite E in f; discriminate f].
@@ -294,6 +361,19 @@ Proof.
       destruct x as [s | s | | s m e E]; try discriminate f; reflexivity.
   - intros x f; unfold finite_b64 in f; destruct x as [s | s | | s m e E]; try discriminate f;
       reflexivity.
+  - intros x f; unfold finite_b64 in f; destruct x as [s | s | | s m e E]; try discriminate f;
+      try destruct s; reflexivity.
+  - intros x [f | ->]; [|reflexivity]; unfold finite_b64 in f;
+      destruct x as [s | s | | s m e E]; try discriminate f; try destruct s; reflexivity.
+  - exact b64_rise.
+  - reflexivity.
+  - reflexivity.
+  - intros x f; unfold finite_b64 in f; destruct x as [s | s | | s m e E]; try discriminate f;
+      try destruct s; reflexivity.
+  - exact b64_small_sum.
+  - exact b64_small_product.
+  - exact b64_difference.
+  - intros x less; destruct x as [s | s | | s m e E]; try reflexivity; discriminate less.
   - exact b64_sign_add.
   - exact b64_sign_mul.
   - intros x; apply not_below_cases; destruct x; exact I.

@@ -197,6 +197,22 @@ Record binary64 (o : ops) := Binary64 {
   infinite_size : abs o (infinite o) = infinite o;
   infinite_most : forall x, finite x \/ x = infinite o -> le o x (infinite o) = true;
   infinite_only : forall x, finite x -> le o (infinite o) x = false;
+  infinite_more : forall x, finite x -> lt o x (infinite o) = true;
+  infinite_less : forall x, finite x \/ x = infinite o -> lt o (infinite o) x = false;
+  of_rise : forall x y, finite x -> finite y -> 0 <= value y ->
+    finite (add o x y) \/ add o x y = infinite o;
+  infinite_below : abs o (opp o (infinite o)) = infinite o;
+  negated_same : eq o (opp o (infinite o)) (opp o (infinite o)) = true;
+  negated_less : forall x, finite x -> lt o (opp o (infinite o)) x = true;
+  small_sum : forall x y, finite x -> finite y -> Rabs (value x + value y) <= bpow radix2 1000 ->
+    finite (add o x y);
+  small_product : forall x y, finite x -> finite y ->
+    Rabs (value x * value y) <= bpow radix2 1000 -> finite (mul o x y);
+  of_difference : forall x y, finite x -> finite y ->
+    finite (sub o x y) \/
+    (bpow radix2 1000 <= value x - value y /\ sub o x y = infinite o) \/
+    (value x - value y <= - bpow radix2 1000 /\ sub o x y = opp o (infinite o));
+  below_infinite : forall x, lt o (abs o x) (infinite o) = true -> finite x;
   (* No result is below 0: it may be NaN. *)
   sign_add : forall x y, not_below o x -> not_below o y -> not_below o (add o x y);
   sign_mul : forall x y, not_below o x -> not_below o y -> not_below o (mul o x y);

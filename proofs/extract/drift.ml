@@ -1,7 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Random operations on a tree in ref/ and in the definitions that Coq extracts, side by side.
+(* Random operations on a tree in ref/ and in the definitions that Coq extracts, side by side; and
+   before them the certified bounds of random rows.
 
-     drift --operations N --seed S [--limit SECONDS]
+     drift --operations N --rows N --seed S [--limit SECONDS]
 
    The trees are tiny, so that pools fill up and paths end. After a difference it prints the
    smallest prefix of operations that shows it, without the operations that are not needed.
@@ -124,20 +125,21 @@ let must_see =
     "fork that copies"; "fork refused: an argument"; "fork refused: the most sequences";
     "fork refused: a full pool"; "lookup that finds"; "lookup that finds nothing";
     "damaged plans, valid"; "damaged plans, broken"; "attention, buffered";
-    "attention, merged at once"; "rows that see no key" ]
+    "attention, merged at once"; "rows that see no key"; "bounds, finite"; "bounds, infinite";
+    "rows without a key"; "rows of many columns"; "rows of many keys" ]
 
 let enough_to_see_all = 5000
 
 let counted what = Option.value ~default:0 (Hashtbl.find_opt counts what)
 
-let finish seed operations =
+let finish seed operations rows =
   let all = List.sort compare (Hashtbl.fold (fun what n l -> (what, n) :: l) counts []) in
   List.iter (fun (what, n) -> Printf.printf "  %9d %s\n" n what) all;
   let unseen = List.filter (fun what -> counted what = 0) must_see in
   let unseen = if operations >= enough_to_see_all then unseen else [] in
   List.iter (fun what -> Printf.printf "never reached: %s\n" what) unseen;
-  Printf.printf "operations %d, plans %d, damaged %d, numbers %d, differences 0, seed %d\n"
-    operations
+  Printf.printf "operations %d, rows %d, plans %d, damaged %d, numbers %d, differences 0, seed %d\n"
+    operations rows
     (counted "plans")
     (counted "damaged plans, valid" + counted "damaged plans, broken")
     (counted "numbers of attention") seed;
@@ -145,8 +147,8 @@ let finish seed operations =
 
 exception Found
 
-let run operations seed limit =
-  Printf.printf "seed %d, %d operations\n%!" seed operations;
+let run operations rows seed limit =
+  Printf.printf "seed %d, %d operations, %d rows\n%!" seed operations rows;
   let d = Draw.make seed and began = Sys.time () and done_ = ref 0 in
   let next = ref (max 1 (operations / 10)) in
   let late () = limit > 0.0 && Sys.time () -. began > limit in
@@ -164,6 +166,13 @@ let run operations seed limit =
     done
   in
   try
+    let rows =
+      try Bound.run rows seed late
+      with Drift said ->
+        Printf.printf "DRIFT with seed %d: %s\n" seed said;
+        raise Found
+    in
+    Printf.printf "%d rows, %.1f s\n%!" rows (Sys.time () -. began);
     while !done_ < operations && not (late ()) do
       world ();
       if !done_ >= !next then (
@@ -172,16 +181,18 @@ let run operations seed limit =
     done;
     if !done_ < operations then
       Printf.printf "ended by the limit of %.0f s after %d operations\n" limit !done_;
-    finish seed !done_
+    finish seed !done_ rows
   with Found -> 1
 
 let () =
-  let operations = ref 10_000 and seed = ref 1 and limit = ref 0.0 in
-  let usage = "drift [--operations N] [--seed S] [--limit SECONDS]" in
+  let operations = ref 10_000 and rows = ref (-1) and seed = ref 1 and limit = ref 0.0 in
+  let usage = "drift [--operations N] [--rows N] [--seed S] [--limit SECONDS]" in
   Arg.parse
     [ ("--operations", Arg.Set_int operations, "N how many");
+      ("--rows", Arg.Set_int rows, "N how many rows; 10 for each operation, if not said");
       ("--seed", Arg.Set_int seed, "S of all that is random");
       ("--limit", Arg.Set_float limit, "SECONDS after which it ends") ]
     (fun word -> raise (Arg.Bad word))
     usage;
-  exit (run !operations !seed !limit)
+  let rows = if !rows < 0 then 10 * !operations else !rows in
+  exit (run !operations rows !seed !limit)

@@ -50,3 +50,9 @@ external plan_check : int array -> int array array -> int array array -> bool = 
 external attend :
   int array -> int array -> float -> float array * float array * float array -> float array
   = "x_attend"
+
+(* The numbers of a class and of its counts, as bound.ml names them; n, d, and whole numbers; scale,
+   q, k, v. expected, the bounds, lse and its bound. *)
+external tolerance :
+  float array -> int array -> float * float array * float array * float array -> float array
+  = "x_tolerance"

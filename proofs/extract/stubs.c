@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of ref/ for drift.ml: one tree, one plan that follows it, and one plan for
  * whatever is to be checked. Numbers come and go in arrays; reference.ml says what they mean. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "chunkproof/attend.h"
 #include "chunkproof/limits.h"
 #include "chunkproof/plan.h"
+#include "chunkproof/tolerance.h"
 #include "chunkproof/tree.h"
 
 #define MAX_TOKENS (CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE + CP_MAX_CHUNK_SIZE)
@@ -239,5 +241,68 @@ value x_attend(value header, value query_begin, value scale, value qkv) {
     if (status != CP_OK) {
         caml_failwith(cp_status_text(status));
     }
+    CAMLreturn(result);
+}
+
+/* A copy of the numbers of an OCaml array, which the caller frees. */
+static double *doubles_of(value array) {
+    size_t n = Wosize_val(array) / Double_wosize;
+    double *to = calloc(n + 1, sizeof *to);
+    if (to == NULL) {
+        caml_raise_out_of_memory();
+    }
+    for (size_t i = 0; i < n; i++) {
+        to[i] = Double_flat_field(array, i);
+    }
+    return to;
+}
+
+/* fields: as `field_names` of bound.ml; numbers: n, d and `number_names`; row: scale, q, k, v. The
+ * result: expected, bound, lse, lse_bound. */
+value x_tolerance(value fields, value numbers, value row) {
+    CAMLparam3(fields, numbers, row);
+    CAMLlocal1(result);
+    int n[10];
+    double *f = doubles_of(fields), *q = doubles_of(Field(row, 1));
+    double *k = doubles_of(Field(row, 2)), *v = doubles_of(Field(row, 3));
+    (void)numbers_of(numbers, n);
+    size_t d = (size_t)n[1];
+    double *out = calloc(2 * d + 2 + 3 * (size_t)n[0], sizeof *out);
+    if (out == NULL) {
+        caml_raise_out_of_memory();
+    }
+    struct cp_arithmetic class = {
+        .score = {f[0], f[1], f[2], f[3], n[6], n[7], f[4], f[5], n[8]},
+        .u_arg = f[6],
+        .u_ref = f[7],
+        .u_move = f[8],
+        .eps = f[9],
+        .kappa = f[10],
+        .weights = {f[11], f[12], INFINITY},
+        .rounded_sum = n[9],
+        .u_n = f[13],
+        .eta_n = f[14],
+        .u_o = f[15],
+        .eta_o = f[16],
+        .u_part = f[17],
+        .u_div = f[18],
+        .eta_div = f[19],
+        .output = {f[20], f[21], f[27]},
+        .above = f[22],
+        .below = f[23],
+    };
+    struct cp_counts counts = {n[2], n[3], n[4], n[5], f[24], f[25]};
+    struct cp_tolerance_row of_row = {n[0], n[1],           Double_val(Field(row, 0)), q, k,
+                                      v,    out + 2 * d + 2};
+    cp_tolerance(&class, &counts, &of_row, f[26], out, out + d, out + 2 * d, out + 2 * d + 1);
+    result = caml_alloc_float_array(2 * d + 2);
+    for (size_t i = 0; i < 2 * d + 2; i++) {
+        Store_double_flat_field(result, i, out[i]);
+    }
+    free(f);
+    free(q);
+    free(k);
+    free(v);
+    free(out);
     CAMLreturn(result);
 }
