@@ -170,6 +170,8 @@ static void merge_descriptor(const struct cp_attention *attention, const struct 
     size_t part_row = first + (size_t)(row - begin);
     //@ assert part_row: part_row == row + rows_before(*attention, *plan, i);
     //@ assert below: part_row + 1 <= part_row(attention->query_begin, *plan, plan->n_shared);
+    /*@ assert partials: w->n_partials ==
+          row_at(part_row(attention->query_begin, *plan, plan->n_shared), attention->n_heads); */
     //@ assert inside: row_at(part_row, attention->n_heads) + attention->n_heads <= w->n_partials;
     size_t at = cp_row_begin(part_row, attention->n_heads) + (size_t)head;
     //@ assert at: at == kept_place(*attention, *plan, i, row, head);

@@ -51,6 +51,8 @@ int cp_tree_fork(struct cp_tree *tree, int sequence, long long id, struct cp_for
     //@ assert depth: tree_depth(*tree, at) == tree_depth(*tree, sequence);
     //@ assert shared: path_shared(*tree, at, sequence, n_full);
     //@ assert last: n_full < n_chunks ==> last_copied(*tree, *forked, sequence, n_full);
+    /*@ assert fill: 0 < n_chunks ==>
+          tree_last_fill(*tree, at) == tree_last_fill(*tree, sequence); */
     //@ assert length: tree_length(*tree, at) == tree_length(*tree, sequence);
     //@ assert tokens: fork_tokens(*tree, sequence);
     return CP_OK;
