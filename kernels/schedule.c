@@ -3,6 +3,9 @@
 
 #include <limits.h>
 
+/* Elements of arrays are named by their index, and no address of one is kept: so model checking
+ * needs a twelfth of the clauses. */
+
 #define NUMBERS_OF_TASK (sizeof(struct cp_task) / sizeof(int))
 
 CP_STATIC_ASSERT(sizeof(struct cp_task) == NUMBERS_OF_TASK * sizeof(int),
@@ -30,22 +33,21 @@ static int first_row(const struct problem *p, int s) {
 
 /* Is descriptor i + 1 the next chunk of the same sequences as descriptor i? */
 static int continues(const struct cp_plan *plan, int i) {
-    const struct cp_shared_chunk *one = &plan->shared[i], *next = one + 1;
-    return i + 1 < plan->n_shared && next->begin == one->begin && next->end == one->end &&
-           next->position == one->position + plan->chunk_size;
+    return i + 1 < plan->n_shared && plan->shared[i + 1].begin == plan->shared[i].begin &&
+           plan->shared[i + 1].end == plan->shared[i].end &&
+           plan->shared[i + 1].position == plan->shared[i].position + plan->chunk_size;
 }
 
 static void take_shared(const struct problem *p, struct cursor *at, struct cp_task *task) {
-    const struct cp_shared_chunk *first = &p->plan->shared[at->descriptor];
+    task->position = p->plan->shared[at->descriptor].position;
+    task->begin = p->plan->shared[at->descriptor].begin;
+    task->end = p->plan->shared[at->descriptor].end;
     task->n_chunks = 1;
     while (task->n_chunks < p->chunks_per_task && continues(p->plan, at->descriptor)) {
         task->n_chunks++;
         at->descriptor++;
     }
     at->descriptor++;
-    task->position = first->position;
-    task->begin = first->begin;
-    task->end = first->end;
 }
 
 static void take_own(const struct problem *p, struct cursor *at, struct cp_task *task) {
@@ -61,11 +63,11 @@ static void take_own(const struct problem *p, struct cursor *at, struct cp_task 
  * is none. */
 static int find_own(const struct problem *p, struct cursor *at) {
     while (at->sequence < p->plan->n_sequences) {
-        const struct cp_plan_sequence *path = &p->plan->sequence[at->sequence];
-        if (at->depth < path->n_shared) {
-            at->depth = path->n_shared;
+        int n_shared = p->plan->sequence[at->sequence].n_shared;
+        if (at->depth < n_shared) {
+            at->depth = n_shared;
         }
-        if (at->depth < path->n_chunks) {
+        if (at->depth < p->plan->sequence[at->sequence].n_chunks) {
             return 1;
         }
         at->sequence++;
@@ -146,79 +148,79 @@ int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan
     return CP_OK;
 }
 
-static void write_task(const struct cp_task *task, int *number) {
-    number[0] = task->first_chunk;
-    number[1] = task->n_chunks;
-    number[2] = task->position;
-    number[3] = task->begin;
-    number[4] = task->end;
-    number[5] = task->first_part;
+static void write_task(const struct cp_task *task, int *numbers, size_t at) {
+    numbers[at] = task->first_chunk;
+    numbers[at + 1] = task->n_chunks;
+    numbers[at + 2] = task->position;
+    numbers[at + 3] = task->begin;
+    numbers[at + 4] = task->end;
+    numbers[at + 5] = task->first_part;
 }
 
 /* The chunks of a task, as the plan has them on the path of its first sequence. */
-static void write_chunks(const struct cp_plan *plan, const struct cp_task *task, int *chunk) {
+static void write_chunks(const struct cp_plan *plan, const struct cp_task *task, int *numbers,
+                         size_t at) {
     int depth = task->position / plan->chunk_size;
     for (int k = 0; k < task->n_chunks; k++) {
-        chunk[task->first_chunk + k] = plan->sequence[task->begin].chunk[depth + k];
+        numbers[at + (size_t)(task->first_chunk + k)] =
+            plan->sequence[task->begin].chunk[depth + k];
     }
 }
 
 /* Turns the counts, each stored one place ahead, into source_begin: how many tasks each sequence
  * has. */
-static void add_up(int *source_begin, int n_sequences) {
-    source_begin[0] = 0;
-    for (int s = 0; s < n_sequences; s++) {
-        source_begin[s + 1] += source_begin[s];
+static void add_up(const struct cp_schedule *schedule, int *numbers) {
+    size_t begin = schedule->source_begin;
+    numbers[begin] = 0;
+    for (int s = 0; s < schedule->n_sequences; s++) {
+        numbers[begin + (size_t)s + 1] += numbers[begin + (size_t)s];
     }
 }
 
 static void write_tasks(const struct cp_schedule *schedule, const struct problem *p, int *numbers) {
-    int *source_begin = numbers + schedule->source_begin;
+    size_t begin = schedule->source_begin;
     struct cursor at = {0};
     struct cp_task task;
     for (int s = 0; s < schedule->n_sequences; s++) {
-        source_begin[s + 1] = 0;
+        numbers[begin + (size_t)s + 1] = 0;
     }
     for (int i = 0; next_task(p, &at, &task); i++) {
-        write_task(&task, numbers + schedule->task + (size_t)i * NUMBERS_OF_TASK);
-        write_chunks(p->plan, &task, numbers + schedule->chunk);
+        write_task(&task, numbers, schedule->task + (size_t)i * NUMBERS_OF_TASK);
+        write_chunks(p->plan, &task, numbers, schedule->chunk);
         for (int s = task.begin; s < task.end; s++) {
-            source_begin[s + 1]++;
+            numbers[begin + (size_t)s + 1]++;
         }
     }
-    add_up(source_begin, schedule->n_sequences);
+    add_up(schedule, numbers);
 }
 
 /* Lists each task's partial results for each of its sequences. Meanwhile source_begin[s]
  * advances to source_begin[s + 1]. */
 static void write_sources(const struct cp_schedule *schedule, const struct problem *p,
                           int *numbers) {
-    int *source_begin = numbers + schedule->source_begin;
-    int *source = numbers + schedule->source;
+    size_t begin = schedule->source_begin;
     struct cursor at = {0};
     struct cp_task task;
     while (next_task(p, &at, &task)) {
         for (int s = task.begin; s < task.end; s++) {
-            source[source_begin[s]++] =
-                task.first_part + first_row(p, s) - first_row(p, task.begin);
+            size_t source = schedule->source + (size_t)numbers[begin + (size_t)s]++;
+            numbers[source] = task.first_part + first_row(p, s) - first_row(p, task.begin);
         }
     }
     for (int s = schedule->n_sequences; s > 0; s--) {
-        source_begin[s] = source_begin[s - 1];
+        numbers[begin + (size_t)s] = numbers[begin + (size_t)s - 1];
     }
-    source_begin[0] = 0;
+    numbers[begin] = 0;
 }
 
 static void write_rows(const struct cp_schedule *schedule, const struct problem *p, int *numbers) {
-    int *query_begin = numbers + schedule->query_begin;
-    int *sequence = numbers + schedule->sequence;
     for (int s = 0; s < schedule->n_sequences; s++) {
-        query_begin[s] = first_row(p, s);
+        numbers[schedule->query_begin + (size_t)s] = first_row(p, s);
         for (int row = first_row(p, s); row < first_row(p, s + 1); row++) {
-            sequence[row] = s;
+            numbers[schedule->sequence + (size_t)row] = s;
         }
     }
-    query_begin[schedule->n_sequences] = schedule->n_rows;
+    numbers[schedule->query_begin + (size_t)schedule->n_sequences] = schedule->n_rows;
 }
 
 void cp_schedule_write(const struct cp_schedule *schedule, const struct cp_plan *plan,

@@ -20,8 +20,8 @@ int cp_opt_tree_is_alive(const struct cp_opt_tree *tree, int sequence) {
 }
 
 int cp_opt_tree_length(const struct cp_opt_tree *tree, int sequence) {
-    const struct cp_opt_sequence *one = &tree->sequence[sequence];
-    return one->n_chunks * tree->sizes.chunk_size - one->room;
+    return tree->sequence[sequence].n_chunks * tree->sizes.chunk_size -
+           tree->sequence[sequence].room;
 }
 
 int cp_opt_tree_token(const struct cp_opt_tree *tree, int sequence, int k) {

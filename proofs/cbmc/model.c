@@ -248,13 +248,21 @@ int flat_free_chunks(const struct flat *flat, int capacity) {
     return n_free;
 }
 
+int prompt_token[MAX_TOKENS];
+static unsigned long long prompt_hash[CP_MAX_DEPTH];
+
 void any_prompt(struct prompt *prompt, const struct cp_tree *tree) {
+    prompt->token = prompt_token;
+    prompt->chunk_hash = prompt_hash;
     prompt->n_tokens = nondet_int();
     for (int i = 0; i < MAX_TOKENS; i++) {
         prompt->token[i] = any_token();
     }
     prompt->salt = any_salt();
     prompt->hash = NULL;
+    for (int k = 0; k < CP_MAX_DEPTH; k++) {
+        prompt->chunk_hash[k] = nondet_count();
+    }
 #ifdef HASHES
     if (nondet_bool()) {
         prompt->hash = prompt->chunk_hash;

@@ -75,11 +75,13 @@ struct flat {
 /* A prompt with its sharing domain and, when `hash` is not NULL, its hashes (TREE-15). */
 struct prompt {
     int n_tokens; /* any value: most are too long or negative */
-    int token[MAX_TOKENS];
+    int *token;
     unsigned long long salt;
-    unsigned long long chunk_hash[CP_MAX_DEPTH];
-    const unsigned long long *hash;
+    unsigned long long *chunk_hash; /* or what these would be */
+    const unsigned long long *hash; /* NULL, or chunk_hash */
 };
+
+extern int prompt_token[MAX_TOKENS];
 
 /* Do both have the same descriptors, in the same order? */
 int plan_same_descriptors(const struct cp_plan *a, const struct cp_plan *b);

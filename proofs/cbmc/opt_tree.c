@@ -28,9 +28,12 @@ static unsigned long long key[CHUNK_SIZE + CHUNK_SIZE % 2];
 
 static struct cp_shared_chunk shared[CP_MAX_CHUNKS]; /* of a plan */
 
-/* What *p is. The tree's tokens and paths are told by their index, which makes smaller formulas
- * than an address. */
+/* What *p is. Tokens and paths are told by their index, which makes smaller formulas than an
+ * address. */
 static int read_int(const int *p) {
+    if (__CPROVER_same_object(p, prompt_token)) {
+        return prompt_token[(unsigned char)(__CPROVER_POINTER_OFFSET(p) / sizeof *p)];
+    }
     if (__CPROVER_same_object(p, token)) {
         return token[(unsigned char)(__CPROVER_POINTER_OFFSET(p) / sizeof *p)];
     }
@@ -221,20 +224,20 @@ static void view_opt_tree(struct cp_tree *view) {
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         struct cp_sequence row = {0};
         if (s < opt.n_sequences) {
-            const struct cp_opt_sequence *one = &sequence[next];
+            int n = sequence[next].n_chunks;
             handle[s] = next;
             at[next] = s;
-            row.id = one->id;
-            row.salt = one->salt;
-            row.n_chunks = one->n_chunks;
+            row.id = sequence[next].id;
+            row.salt = sequence[next].salt;
+            row.n_chunks = n;
             for (int k = 0; k < CP_MAX_DEPTH; k++) {
-                if (k < one->n_chunks) {
+                if (k < n) {
                     int x = path[next * CP_MAX_DEPTH + k];
                     row.chunk[k] = x;
-                    view->fill[x] = k + 1 < one->n_chunks ? CHUNK_SIZE : CHUNK_SIZE - one->room;
+                    view->fill[x] = k + 1 < n ? CHUNK_SIZE : CHUNK_SIZE - sequence[next].room;
                 }
             }
-            next = one->next;
+            next = sequence[next].next;
         }
         view->sequence[s] = row;
     }

@@ -10,26 +10,37 @@
 #include "kernels/layout.h"
 #include "model.h"
 
+#define MOST_ROWS  (3 * CP_MAX_SEQUENCES) /* any_queries() */
+#define MOST_TASKS (CP_MAX_SEQUENCES * CP_MAX_DEPTH)
+/* Per task its own numbers, the chunk and the source of each path; per sequence two beginnings and
+ * a length; per row its sequence. */
+#define MOST_NUMBERS (8 * MOST_TASKS + 3 * CP_MAX_SEQUENCES + 2 + MOST_ROWS)
+
+/* Each is an object of its own: an index that is too large for one array then reaches no other. */
 struct case_of {
-    struct cp_plan plan;
-    int query_begin[CP_MAX_SEQUENCES + 1];
+    struct cp_plan *plan;
+    int *query_begin;
     struct cp_schedule s;
     int *numbers;
+    struct cp_task *task; /* as they stand in the numbers */
 };
 
 static int rows_before(const struct case_of *c, int s) {
     return c->query_begin[s];
 }
 
-static struct cp_task task_of(const struct case_of *c, int i) {
-    const int *number = c->numbers + c->s.task + 6 * (size_t)i;
-    return (struct cp_task){number[0], number[1], number[2], number[3], number[4], number[5]};
+static void read_tasks(struct case_of *c) {
+    for (int i = 0; i < c->s.n_tasks; i++) {
+        size_t at = c->s.task + 6 * (size_t)i;
+        c->task[i] = (struct cp_task){c->numbers[at],     c->numbers[at + 1], c->numbers[at + 2],
+                                      c->numbers[at + 3], c->numbers[at + 4], c->numbers[at + 5]};
+    }
 }
 
 /* Does task i have chunk k of sequence s? */
 static int has(const struct case_of *c, int i, int s, int k) {
-    struct cp_task task = task_of(c, i);
-    int depth = task.position / c->plan.chunk_size;
+    struct cp_task task = c->task[i];
+    int depth = task.position / c->plan->chunk_size;
     return task.begin <= s && s < task.end && depth <= k && k < depth + task.n_chunks;
 }
 
@@ -37,11 +48,12 @@ static int has(const struct case_of *c, int i, int s, int k) {
 static void check_chunk(const struct case_of *c, int s, int k) {
     int times = 0, right = 1;
     for (int i = 0; i < c->s.n_tasks; i++) {
-        struct cp_task task = task_of(c, i);
+        struct cp_task task = c->task[i];
         if (has(c, i, s, k)) {
             times++;
-            int place = task.first_chunk + k - task.position / c->plan.chunk_size;
-            right = right && c->numbers[c->s.chunk + (size_t)place] == c->plan.sequence[s].chunk[k];
+            int place = task.first_chunk + k - task.position / c->plan->chunk_size;
+            right =
+                right && c->numbers[c->s.chunk + (size_t)place] == c->plan->sequence[s].chunk[k];
         }
     }
     CHECK("TPP-1, TPP-2: each chunk of a path is in one task", times == 1);
@@ -51,28 +63,28 @@ static void check_chunk(const struct case_of *c, int s, int k) {
 /* TPP-4: the x-th source of a sequence is its first row of partial results in the x-th task that
  * has it. */
 static void check_sources(const struct case_of *c, int s) {
-    const int *begin = c->numbers + c->s.source_begin;
-    int x = begin[s], right = 1;
+    size_t begin = c->s.source_begin + (size_t)s;
+    int x = c->numbers[begin], right = 1;
     for (int i = 0; i < c->s.n_tasks; i++) {
-        struct cp_task task = task_of(c, i);
+        struct cp_task task = c->task[i];
         if (task.begin <= s && s < task.end) {
-            right = right && x < begin[s + 1] &&
+            right = right && x < c->numbers[begin + 1] &&
                     c->numbers[c->s.source + (size_t)x] ==
                         task.first_part + rows_before(c, s) - rows_before(c, task.begin);
             x++;
         }
     }
-    CHECK("TPP-4: the sources of a sequence are its tasks", right && x == begin[s + 1]);
+    CHECK("TPP-4: the sources of a sequence are its tasks", right && x == c->numbers[begin + 1]);
 }
 
 /* TPP-4: tasks have rows of partial results of their own, one behind the other. */
 static void check_parts(const struct case_of *c) {
     int parts = 0;
     for (int i = 0; i < c->s.n_tasks; i++) {
-        struct cp_task task = task_of(c, i);
+        struct cp_task task = c->task[i];
         CHECK("TPP-4: no row of partial results is in two tasks", task.first_part == parts);
         CHECK("a task is of the plan", 0 <= task.begin && task.begin < task.end &&
-                                           task.end <= c->plan.n_sequences && 1 <= task.n_chunks &&
+                                           task.end <= c->plan->n_sequences && 1 <= task.n_chunks &&
                                            task.n_chunks <= c->s.chunks_per_task);
         parts += rows_before(c, task.end) - rows_before(c, task.begin);
     }
@@ -116,12 +128,12 @@ static int chunks_of(const struct cp_plan *plan) {
 static void check_limits(const struct case_of *c) {
     struct cp_cuda_limits l = {any(3), any(4), any(3), any(2), any(2), 1, 1, c->s.chunks_per_task};
     __CPROVER_assume(cp_limit_out_of_range(&l) == NULL);
-    int kept = c->plan.n_sequences <= l.n_sequences && c->s.n_rows <= l.n_rows &&
-               chunks_of(&c->plan) <= l.n_chunks;
+    int kept = c->plan->n_sequences <= l.n_sequences && c->s.n_rows <= l.n_rows &&
+               chunks_of(c->plan) <= l.n_chunks;
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        int levels = 0, depth = s < c->plan.n_sequences ? c->plan.sequence[s].n_chunks : 0;
+        int levels = 0, depth = s < c->plan->n_sequences ? c->plan->sequence[s].n_chunks : 0;
         for (int k = 0; k < CP_MAX_DEPTH; k++) {
-            levels += k < depth && begins_level(&c->plan, s, k);
+            levels += k < depth && begins_level(c->plan, s, k);
         }
         kept = kept && depth <= l.depth && levels <= l.levels;
     }
@@ -143,24 +155,27 @@ static void any_queries(struct case_of *c) {
 }
 
 int main(void) {
-    struct case_of c;
+    struct cp_plan plan;
+    int query_begin[CP_MAX_SEQUENCES + 1], numbers[MOST_NUMBERS];
+    struct cp_task task[MOST_TASKS];
+    struct case_of c = {
+        .plan = &plan, .query_begin = query_begin, .numbers = numbers, .task = task};
     int chunks_per_task = any(3);
-    any_plan(&c.plan);
-    __CPROVER_assume(cp_plan_check(&c.plan) == NULL);
+    any_plan(&plan);
+    __CPROVER_assume(cp_plan_check(&plan) == NULL);
     any_queries(&c);
-    int status = cp_schedule_measure(&c.s, &c.plan, c.query_begin, chunks_per_task);
+    int status = cp_schedule_measure(&c.s, &plan, query_begin, chunks_per_task);
     CHECK("status", status == (chunks_per_task < 1 ? CP_ERROR_ARGUMENT : CP_OK));
     if (status != CP_OK) {
         return 0;
     }
-    int numbers[64];
-    CHECK("so many numbers", c.s.n_numbers <= 64);
-    c.numbers = numbers;
-    cp_schedule_write(&c.s, &c.plan, c.query_begin, c.numbers);
+    CHECK("so many numbers", c.s.n_numbers <= MOST_NUMBERS && c.s.n_tasks <= MOST_TASKS);
+    cp_schedule_write(&c.s, &plan, query_begin, numbers);
+    read_tasks(&c);
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        if (s < c.plan.n_sequences) {
+        if (s < plan.n_sequences) {
             for (int k = 0; k < CP_MAX_DEPTH; k++) {
-                if (k < c.plan.sequence[s].n_chunks) {
+                if (k < plan.sequence[s].n_chunks) {
                     check_chunk(&c, s, k);
                 }
             }
@@ -169,10 +184,10 @@ int main(void) {
     }
     check_parts(&c);
     check_limits(&c);
-    REACH("a shared task of two chunks", c.s.n_shared_tasks == 1 && task_of(&c, 0).n_chunks == 2);
+    REACH("a shared task of two chunks", c.s.n_shared_tasks == 1 && task[0].n_chunks == 2);
     REACH("two shared tasks", c.s.n_shared_tasks == 2);
-    REACH("a sequence of two tasks of its own", c.s.n_tasks == 2 && c.plan.n_sequences == 1);
-    REACH("no task", c.s.n_tasks == 0 && c.plan.n_sequences == 2);
+    REACH("a sequence of two tasks of its own", c.s.n_tasks == 2 && plan.n_sequences == 1);
+    REACH("no task", c.s.n_tasks == 0 && plan.n_sequences == 2);
     REACH("a sequence without query rows", c.s.n_tasks == 2 && c.s.n_rows == 1);
     return 0;
 }
