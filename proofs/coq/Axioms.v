@@ -9,7 +9,7 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
-  NumFloatReferences NumFloatKeys NumFloatBound.
+  NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest.
 
 Definition of_Softmax := (
   Softmax.W_additive,
@@ -235,6 +235,11 @@ Print Assumptions of_NumFloatKeys.
 
 Definition of_NumFloatBound := (NumFloatBound.column_is_up).
 Print Assumptions of_NumFloatBound.
+
+Definition of_NumFloatNearest := (
+  NumFloatNearest.weight_within_lack,
+  NumFloatNearest.sum_within_lack).
+Print Assumptions of_NumFloatNearest.
 
 Definition of_NumFloatIEEE := NumFloatIEEE.ieee_is_binary64.
 Print Assumptions of_NumFloatIEEE.
