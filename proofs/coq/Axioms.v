@@ -9,7 +9,7 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
-  NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest.
+  NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatWhole.
 
 Definition of_Softmax := (
   Softmax.W_additive,
@@ -238,8 +238,17 @@ Print Assumptions of_NumFloatBound.
 
 Definition of_NumFloatNearest := (
   NumFloatNearest.weight_within_lack,
-  NumFloatNearest.sum_within_lack).
+  NumFloatNearest.sum_within_lack,
+  NumFloatNearest.mean_within_spare).
 Print Assumptions of_NumFloatNearest.
+
+Definition of_NumFloatColumn := (NumFloatColumn.column_holds).
+Print Assumptions of_NumFloatColumn.
+
+Definition of_NumFloatWhole := (
+  NumFloatWhole.tolerance_is_up,
+  NumFloatWhole.tolerance_is_up_in_binary64).
+Print Assumptions of_NumFloatWhole.
 
 Definition of_NumFloatIEEE := NumFloatIEEE.ieee_is_binary64.
 Print Assumptions of_NumFloatIEEE.

@@ -1,16 +1,24 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * What is computed to nearest (spec/tolerance.md: NUM-9, NUM-10; the head of ref/tolerance.c)
 
-    Weights and their sum are as near as `lack` says. *)
+    Weights and their sum are as near as `lack` says, `expected` as `spare` says. *)
 From Coq Require Import Reals ZArith Bool List Lra Lia Psatz.
 From Flocq Require Import Core.
 From Chunkproof Require Import NumFloat NumFloatRow NumFloatUp NumFloatParts NumFloatTerms
-  NumFloatScores NumFloatReferences NumFloatKeys NumFloatBound NumFloatPowers.
+  NumFloatScores NumFloatReferences NumFloatKeys NumFloatBound NumFloatPowers
+  NumFloatSpare.
 From Chunkproof Require NumCore NumExec NumInvariant NumTolerance.
 Import ListNotations.
 Open Scope R_scope.
 
 Local Notation total := NumCore.total.
+
+Lemma total_one {T} (f : T -> R) y k : (forall y, In y k -> 0 <= f y) -> In y k -> f y <= total f k.
+Proof.
+  induction k as [|z k IH]; simpl; [tauto|]; intros pos [<- | iny].
+  - assert (0 <= total f k) by (apply NumCore.total_not_negative; auto); lra.
+  - pose proof (pos z (or_introl eq_refl)); pose proof (IH ltac:(auto) iny); lra.
+Qed.
 
 Section Nearest.
 Variable o : ops.
@@ -38,6 +46,13 @@ Proof. split; apply IZR_le; lia. Qed.
 
 Lemma rounds_down x y : 0 <= x -> 0 <= y -> is_double x -> is_double y ->
   (1 - u) * (x + y) <= rnd (x + y).
+Proof.
+  intros x0 y0 dx dy; pose proof (rnd_plus_error x y dx dy) as e1.
+  rewrite (Rabs_pos_eq (x + y)) in e1 by lra; apply NumCore.Rabs_between in e1; lra.
+Qed.
+
+Lemma rounds_up x y : 0 <= x -> 0 <= y -> is_double x -> is_double y ->
+  rnd (x + y) <= (1 + u) * (x + y).
 Proof.
   intros x0 y0 dx dy; pose proof (rnd_plus_error x y dx dy) as e1.
   rewrite (Rabs_pos_eq (x + y)) in e1 by lra; apply NumCore.Rabs_between in e1; lra.
@@ -77,7 +92,7 @@ Qed.
 Let far := Rmin D 708.
 Let lambda := Z + u * (far + IZR n + 10).
 
-Lemma lack_is_large : fin (lack_of o b n) -> 3 * lambda <= val (lack_of o b n).
+Lemma lack_is_large : fin (lack_of o b n) -> 3 * lambda <= val (lack_of o b n) <= 1.
 Proof.
   intros f; unfold lack_of in *; destruct span_is as [span [E [fs [[s1 s2] s0]]]].
   rewrite <- E in *; clear E.
@@ -98,10 +113,13 @@ Proof.
   { pose proof (double_int n 0 ltac:(lia) ltac:(lia)) as d; simpl in d; rewrite Rmult_1_r in d.
     exact d. }
   pose proof (rounds_down (val span) (IZR n) s0 ltac:(lra) (value_is_double o B span) dn) as r1.
-  rewrite <- V5 in r1; set (x1 := val (add o span (of_int o n))) in *.
+  pose proof (rounds_up (val span) (IZR n) s0 ltac:(lra) (value_is_double o B span) dn) as q1.
+  rewrite <- V5 in r1, q1; set (x1 := val (add o span (of_int o n))) in *.
   pose proof (rounds_down x1 8 ltac:(unfold u in *; nra) ltac:(lra) (value_is_double o B _) d8)
     as r2.
-  rewrite <- V4 in r2; set (x2 := val (add o (add o span (of_int o n)) (of_int o 8))) in *.
+  pose proof (rounds_up x1 8 ltac:(unfold u in *; nra) ltac:(lra) (value_is_double o B _) d8)
+    as q2.
+  rewrite <- V4 in r2, q2; set (x2 := val (add o (add o span (of_int o n)) (of_int o 8))) in *.
   assert (0 <= x2) as x20 by (unfold u in *; lra).
   pose proof (rnd_error (IZR 4 * u * x2)) as e3; rewrite V3 in V2; rewrite <- V2 in e3.
   rewrite (Rabs_pos_eq (IZR 4 * u * x2)) in e3
@@ -121,10 +139,13 @@ Proof.
       by (apply Rmult_le_compat_l; [unfold u; lra | exact r4]).
     unfold u in *; lra. }
   pose proof (rounds_down (val (mul o (of_int o 4) (largest_z o b))) x3) as r6.
-  rewrite <- V in r6.
+  pose proof (rounds_up (val (mul o (of_int o 4) (largest_z o b))) x3) as q6.
+  rewrite <- V in r6, q6.
   specialize (r6 ltac:(rewrite V1; fold Z; lra) ltac:(unfold u in *; lra)
     (value_is_double o B _) (value_is_double o B _)).
-  rewrite V1 in r6; fold Z in r6; unfold lambda; unfold u in *; lra.
+  specialize (q6 ltac:(rewrite V1; fold Z; lra) ltac:(unfold u in *; lra)
+    (value_is_double o B _) (value_is_double o B _)).
+  rewrite V1 in r6, q6; fold Z in r6, q6; unfold lambda; unfold u in *; lra.
 Qed.
 
 Lemma lambda_bounds : 0 <= far <= 708 /\ Z + 11 * u <= lambda <= / 500000000.
@@ -147,7 +168,7 @@ Lemma weight_near s x :
   0 < w /\
   (w * (1 - 1.01 * lambda_1) <= e <= w * (1 + 1.01 * lambda_1) \/
    w = bpow radix2 (-1021) /\ e <= w) /\
-  (val (score o s) = val (top o b) -> / 2 <= w).
+  (val (score o s) = val (top o b) -> 0.999 <= w).
 Proof.
   intros fs fw near bounds w e; unfold w, weight_of in *; clear w.
   apply NumCore.Rabs_between in near; pose proof z_bounds as z0; pose proof u_pos as u0.
@@ -239,13 +260,6 @@ Let w y := weight_of o b (sc y).
 Let e y := exp (x y - val (top o b)).
 Let wt := val (sum_of o w l (zero o)).
 
-Lemma total_one (f : T -> R) y k : (forall y, In y k -> 0 <= f y) -> In y k -> f y <= total f k.
-Proof.
-  induction k as [|z k IH]; simpl; [tauto|]; intros pos [<- | iny].
-  - assert (0 <= total f k) by (apply NumCore.total_not_negative; auto); lra.
-  - pose proof (pos z (or_introl eq_refl)); pose proof (IH ltac:(auto) iny); lra.
-Qed.
-
 Lemma faint_sum : IZR n * bpow radix2 (-1021) <= u / 1024 * / 4.
 Proof.
   pose proof n_bounds as n0; apply Rle_trans with (bpow radix2 20 * bpow radix2 (-1021)).
@@ -258,17 +272,17 @@ Qed.
 Lemma sum_near_weights :
   fin (sum_of o w l (zero o)) ->
   let W := total (fun y => val (w y)) l in
-  / 2 <= W /\ Rabs (total e l - W) <= (1.01 * lambda_1 + u / 1024) * W /\
+  0.999 <= W /\ Rabs (total e l - W) <= (1.01 * lambda_1 + u / 1024) * W /\
   Rabs (wt - W) <= 1.001 * (IZR n * u) * W.
 Proof.
   intros f W; destruct (sum_finite o B w l (zero o) f) as [_ allf].
   assert (forall y, In y l -> 0 < val (w y) /\
     (val (w y) * (1 - 1.01 * lambda_1) <= e y <= val (w y) * (1 + 1.01 * lambda_1) \/
      val (w y) = bpow radix2 (-1021) /\ e y <= val (w y)) /\
-    (val (score o (sc y)) = val (top o b) -> / 2 <= val (w y))) as near.
+    (val (score o (sc y)) = val (top o b) -> 0.999 <= val (w y))) as near.
   { intros y iny; destruct (each y iny) as [f1 [f2 f3]].
     exact (weight_near (sc y) (x y) f1 (allf y iny) f2 f3). }
-  assert (/ 2 <= W) as W0.
+  assert (0.999 <= W) as W0.
   { destruct one_top as [y [iny E]]; destruct (near y iny) as [_ [_ half]].
     apply Rle_trans with (1 := half E), (total_one (fun y => val (w y))); [|exact iny].
     intros y' iny'; left; apply near, iny'. }
@@ -296,7 +310,7 @@ Proof.
 Qed.
 
 Lemma sum_near_lambda :
-  fin (sum_of o w l (zero o)) -> / 4 <= wt /\ Rabs (wt - total e l) <= 1.02 * lambda * wt.
+  fin (sum_of o w l (zero o)) -> 0.99 <= wt /\ Rabs (wt - total e l) <= 1.02 * lambda * wt.
 Proof.
   intros f; destruct (sum_near_weights f) as [W0 [A1 A2]].
   set (W := total (fun y => val (w y)) l) in *; set (E := total e l) in *.
@@ -346,6 +360,74 @@ Proof.
   pose proof z_bounds as z0; pose proof u_pos as u0.
   assert (1.02 * lambda * wt <= val (lack_of o b n) * wt)
     by (apply Rmult_le_compat_r; lra); lra.
+Qed.
+
+(** What `spare` has of a key: the part `lack` of its weight, or all of it where it is faint. *)
+Let c y := if le o (w y) (pow2 o (-1021)) then one o else lack_of o b n.
+
+Lemma key_margin y :
+  In y l -> fin (w y) -> fin (lack_of o b n) ->
+  0 < val (w y) /\ 0 <= val (c y) <= 1 /\
+  Rabs (e y - val (w y)) + 1.03 * lambda * e y + (IZR n + 3) * u * val (w y)
+    <= val (c y) * val (w y) * (1 + (IZR n + 3) * u).
+Proof.
+  intros iny fw fl'; pose proof (lack_is_large fl') as le; destruct (each y iny) as [f1 [f2 f3]].
+  destruct (weight_near (sc y) (x y) f1 fw f2 f3) as [w0 [near _]]; fold (w y) (e y) in *.
+  pose proof z_bounds as z0; pose proof n_bounds as n0; pose proof u_pos as u0.
+  destruct lambda_bounds as [far0 l0].
+  set (p := val (w y)) in *; set (r := (IZR n + 3) * u).
+  assert (lambda = lambda_1 + IZR n * u) as L by (unfold lambda, lambda_1; ring).
+  assert (10 * u <= lambda_1) as l1 by (unfold lambda_1, u; lra).
+  assert (0 <= IZR n * u) as nu by (apply Rmult_le_pos; lra).
+  assert (0 <= r /\ r <= lambda) as [r0 r1].
+  { unfold r, lambda; split; [apply Rmult_le_pos; lra|]; unfold u; lra. }
+  assert (0 <= val (c y) <= 1 /\ (3 * lambda <= val (c y)) /\
+    (p = bpow radix2 (-1021) -> val (c y) = 1)) as [c0 [c1 c2]].
+  { destruct (of_pow2 o B (-1021) ltac:(lia)) as [fp vp]; unfold c.
+    pose proof (of_at_most o B (w y) (pow2 o (-1021)) fw fp) as at_most; rewrite vp in at_most.
+    fold p in at_most; destruct (NumFloat.le o (w y) (pow2 o (-1021))).
+    - rewrite (proj2 (one_is o B)); lra.
+    - split; [lra | split; [lra|]]; intros E; exfalso; destruct at_most as [_ at_most].
+      specialize (at_most (Req_le _ _ E)); discriminate. }
+  split; [exact w0 | split; [exact c0|]].
+  destruct near as [[n1 n2] | [E n1]].
+  - assert (Rabs (e y - p) <= 1.01 * lambda_1 * p) as a1 by (apply Rabs_le; lra).
+    assert (e y <= 1.001 * p) as a2.
+    { apply Rle_trans with (1 := n2); rewrite (Rmult_comm 1.001); apply Rmult_le_compat_l; lra. }
+    assert (1.03 * lambda * e y <= 1.03 * lambda * (1.001 * p)) as a3
+      by (apply Rmult_le_compat_l; lra).
+    apply Rle_trans with (3 * lambda * p).
+    + apply Rle_trans with ((1.01 * lambda_1 + 1.03 * lambda * 1.001 + r) * p); [lra|].
+      apply Rmult_le_compat_r; [lra|]; unfold r; lra.
+    + apply Rle_trans with (val (c y) * p); [apply Rmult_le_compat_r; lra|].
+      rewrite <- (Rmult_1_r (val (c y) * p)) at 1; apply Rmult_le_compat_l; [|lra].
+      apply Rmult_le_pos; lra.
+  - rewrite (c2 E), Rabs_left1 by lra; assert (0 < e y) as e0 by apply exp_pos.
+    assert (1.03 * lambda * e y <= 1 * e y) by (apply Rmult_le_compat_r; lra); lra.
+Qed.
+
+(** `expected` is as near to attention as `spare` says: NUM-10. *)
+Theorem mean_within_spare (vv : T -> F o) (W : F o) :
+  let mean := div o (sum_of o (fun y => mul o (w y) (vv y)) l (zero o)) W in
+  let size := div o (sum_of o (fun y => mul o (mul o (w y) (abs o (vv y))) (c y)) l (zero o)) W in
+  let spare := up_plus o (up_sum o size (n + 4)) (mul o (of_int o n) (pow2 o (-1074))) in
+  W = sum_of o w l (zero o) -> fin W -> fin (lack_of o b n) -> fin mean -> fin spare ->
+  Rabs (val mean - total (fun y => e y * val (vv y)) l / total e l) <= val spare.
+Proof.
+  intros mean size spare EW fW fl' fm fsp; unfold mean, spare, size in *.
+  pose proof fW as fW'; rewrite EW in fW'.
+  destruct (sum_near_lambda fW') as [W0 near].
+  destruct (sum_finite o B w l (zero o) fW') as [_ allf].
+  unfold wt in *; rewrite <- EW in W0, near.
+  destruct lambda_bounds as [_ l0]; pose proof z_bounds as z0; pose proof u_pos as u0.
+  assert (INR (length l) = IZR n) as nn by (rewrite INR_IZR_INZ, length_is; reflexivity).
+  rewrite length_is in fsp |- * at 1 2.
+  apply (mean_within o B w vv l W ltac:(lia)) with (c := c) (lambda := lambda); try assumption.
+  - intros y iny; apply (key_margin y iny (allf y iny) fl').
+  - intros y iny; apply (key_margin y iny (allf y iny) fl').
+  - lra.
+  - intros; apply exp_pos.
+  - intros y iny; rewrite nn; apply (key_margin y iny (allf y iny) fl').
 Qed.
 End Sum.
 End Nearest.

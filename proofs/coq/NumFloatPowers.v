@@ -115,3 +115,26 @@ Proof.
     split; [apply Rmult_le_pos; lra|].
     apply Rle_trans with (2097152 * / 4503599627370496); [apply Rmult_le_compat|]; lra.
 Qed.
+
+(** The same, without any loss of the first order. *)
+Lemma power_close n : (Z.of_nat n <= 2 ^ 21)%Z -> (1 + u) ^ n <= 1 + (INR n + 1) * u.
+Proof.
+  intros few; assert (0 < u <= / 9007199254740992) as u0 by (unfold u; lra).
+  assert (0 <= INR n <= 2097152) as n0.
+  { rewrite INR_IZR_INZ; split; apply IZR_le; lia. }
+  apply Rle_trans with (exp (INR n * u)).
+  { rewrite exp_power; apply pow_incr; split; [lra | apply exp_not_less]. }
+  set (x := INR n * u); assert (0 <= x <= 2097152 * u) as x0.
+  { split; [apply Rmult_le_pos; lra | apply Rmult_le_compat_r; lra]. }
+  assert (x <= / 4294967296) as x1 by (unfold u in *; lra).
+  pose proof (exp_pos x) as p0; pose proof (exp_not_less (- x)) as low; rewrite exp_Ropp in low.
+  assert ((1 + - x) * exp x <= 1) as A.
+  { apply Rle_trans with (/ exp x * exp x); [apply Rmult_le_compat_r; lra | rewrite Rinv_l; lra]. }
+  assert (2 * (x * x) <= u) as B.
+  { apply Rle_trans with (2 * (2097152 * u * / 4294967296)); [|unfold u; lra].
+    apply Rmult_le_compat_l; [lra | apply Rmult_le_compat; lra]. }
+  assert (exp x <= 1 + x + 2 * (x * x)); [|unfold x in *; lra].
+  apply (Rmult_le_reg_l (1 + - x)); [lra|]; apply Rle_trans with (1 := A).
+  assert (0 <= x * x * (1 - 2 * x)) by (apply Rmult_le_pos; [apply Rmult_le_pos|]; lra).
+  replace ((1 + - x) * (1 + x + 2 * (x * x))) with (1 + x * x * (1 - 2 * x)) by ring; lra.
+Qed.

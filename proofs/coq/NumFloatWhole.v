@@ -1,0 +1,183 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(** * cp_tolerance() as a whole (spec/tolerance.md: NUM-6 to NUM-10, NUM-12)
+
+    The functions that the theorems speak of, joined as `tolerance` of NumFloatRow.v joins them. *)
+From Coq Require Import Reals ZArith Bool List Lra Lia.
+From Flocq Require Import Core.
+From Chunkproof Require Import NumFloat NumFloatRow NumFloatUp NumFloatParts NumFloatTerms
+  NumFloatScores NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn.
+From Chunkproof Require NumCore NumExec NumInvariant NumTolerance NumFloatIEEE.
+Import ListNotations.
+Open Scope R_scope.
+
+Lemma combine_maps {S T U} (f : S -> T) (g : S -> U) l :
+  combine (map f l) (map g l) = map (fun x => (f x, g x)) l.
+Proof. induction l as [|x l IH]; simpl; [reflexivity | rewrite IH; reflexivity]. Qed.
+
+Section Whole.
+Variable o : ops.
+Variable B : binary64 o.
+Local Notation fin := (finite B).
+Local Notation val := (value B).
+
+Lemma sigma_of_pos (a : score_class o) b d m :
+  good_score_class o B a -> 0 <= b -> 0 <= d -> 0 <= m -> 0 <= sigma_of o B a b d m.
+Proof.
+  intros [[_ t0] [[_ tt0] [[_ u0] [[_ y0] [_ [n0 [[_ s0] [_ st0]]]]]]]] b0 d0 m0; unfold sigma_of.
+  pose proof (pow_R1_Rle (1 + val (c_unit o a)) (Z.to_nat (c_depth o a)) ltac:(lra)) as p.
+  assert (1 <= (1 + val (c_unit o a)) ^ Z.to_nat (c_depth o a) * (1 + val (c_scale_unit o a))) as g
+    by (apply NumInvariant.product_at_least_1; lra).
+  set (x := (1 + val (c_unit o a)) ^ Z.to_nat (c_depth o a) * (1 + val (c_scale_unit o a))) in *.
+  assert (1 <= (1 + val (c_term_unit o a)) * x) as g1
+    by (apply NumInvariant.product_at_least_1; lra).
+  assert (0 <= IZR (c_additions o a)) as n1 by (apply IZR_le; lia).
+  repeat apply Rplus_le_le_0_compat; try exact st0; repeat apply Rmult_le_pos; try lra.
+  apply Rplus_le_le_0_compat; apply Rmult_le_pos; assumption.
+Qed.
+
+Lemma no_claim {T} (l : list T) i :
+  nth i (map (fun _ => (zero o, infinite o)) l) (zero o, infinite o) = (zero o, infinite o).
+Proof. revert i; induction l as [|x l IH]; intros [|i]; simpl; auto. Qed.
+
+Variables (a : arithmetic o) (k : counts o) (r : row o) (lse_error : F o).
+Variables (rg : NumExec.range) (kr : NumExec.counts) (i : nat).
+
+Let d := head_dim o r.
+Let all := scores o a r.
+Let b := references_of o a k all.
+
+(** A key as the formula has it: its exact score, and the error of one in the class. *)
+Definition key_input (key : list (F o) * list (F o)) : NumExec.input :=
+  NumExec.Input (val (r_scale o r) * real_dot o B (r_q o r) (fst key))
+    (val (nth i (snd key) (zero o)))
+    (sigma_of o B (c_score o a)
+      (if c_scaled_before o (c_score o a) then 1 else Rabs (val (r_scale o r))) (IZR d)
+      (Rabs (val (r_scale o r)) * real_magnitude o B (r_q o r) (fst key)))
+    (NumExec.high rg).
+
+Definition inputs : list NumExec.input := map key_input (r_keys o r).
+
+(** What is assumed of a row: a class and counts as declared, references that a kernel of the class
+    may have, and that what the bound begins with is finite numbers. *)
+Record row_is : Prop := Row_is {
+  row_class : good_class o B a;
+  row_counts : counts_are o B k kr;
+  row_fits : fits o B a (n_changes o k) rg inputs;
+  scores_finite : forall s, In s all -> fin (score o s) /\ fin (sigma o s) /\ most o B (z o s);
+  references_finite :
+    fin (high o b) /\ fin (h o b) /\ fin (slack o b) /\ fin (largest_z o b) /\ fin (rise o b);
+  column_exists : (i < length (r_q o r))%nat }.
+
+(** `expected` and the bound of column i. *)
+Definition claim : F o * F o := nth i (fst (tolerance o a k r lse_error)) (zero o, infinite o).
+
+(** The formula claims something; its bound and the distance of `expected` from attention are at
+    most what is claimed; and no output overflows, where the format has a largest number. *)
+Definition claim_holds : Prop :=
+  let cl := real_class o B a in
+  let exact := NumTolerance.exact inputs in
+  0 < NumTolerance.left_over cl rg inputs kr /\
+  NumTolerance.tolerance cl rg (real_ending o B a) inputs kr + Rabs (val (fst claim) - exact)
+    <= val (snd claim) /\
+  (fin (f_largest o (c_output o a)) ->
+   Rabs exact + NumTolerance.before_output (real_ending o B a) exact
+     (NumTolerance.quotient_bound cl rg inputs kr) <= val (f_largest o (c_output o a))).
+
+(** A claim that is a number holds: NUM-10. *)
+Theorem tolerance_is_up : row_is -> fin (snd claim) -> claim_holds.
+Proof.
+  intros [ga counted fit scores_finite references_finite column_exists].
+  unfold claim_holds, claim, tolerance; fold d; set (cl := real_class o B a).
+  destruct (Z.ltb (n_keys o r) 1 || Z.ltb most_numbers (n_keys o r) || Z.ltb most_numbers d)
+    eqn:E.
+  { cbn [fst snd]; rewrite no_claim; intros f; exfalso; exact (of_infinite o B f). }
+  apply orb_false_elim in E as [E E3]; apply orb_false_elim in E as [E1 E2].
+  apply Z.ltb_ge in E1, E2, E3; unfold most_numbers in E2, E3.
+  cbv zeta; cbn [fst]; fold all b.
+  set (n := n_keys o r) in *; set (c := scales_of o a k b n).
+  set (of_here := score_bound_of o (here o d) (r_scale o r) d).
+  set (of_class := score_bound_of o (c_score o a) (r_scale o r) d).
+  set (sc := fun key : list (F o) * list (F o) => score_of o a r of_here of_class (fst key)).
+  assert (all = map sc (r_keys o r)) as all_is by reflexivity.
+  set (L := map (fun key => (sc key, nth i (snd key) (zero o), key_input key)) (r_keys o r)).
+  assert (Z.of_nat (length L) = n) as Ln by (unfold L; rewrite map_length; reflexivity).
+  set (keys := map (weigh o a k b c) all); set (m := sums_of o a k b c keys).
+  assert (keys = map (fun x => weigh o a k b c (fst (fst x))) L) as keys_are.
+  { unfold keys, L; rewrite all_is, !map_map; reflexivity. }
+  set (f := fun i => _).
+  rewrite (nth_indep _ _ (f 0%nat)) by (rewrite map_length, seq_length; exact column_exists).
+  rewrite map_nth, seq_nth by exact column_exists; rewrite Nat.add_0_l; unfold f; clear f.
+  set (column := combine keys _).
+  assert (column = map (fun x => (weigh o a k b c (fst (fst x)), snd (fst x))) L) as column_is.
+  { unfold column, keys, L; rewrite all_is, !map_map, combine_maps; reflexivity. }
+  destruct (is_sure o b m) eqn:sure; cbn [andb];
+    [|cbn [snd]; intros f; exfalso; exact (of_infinite o B f)].
+  destruct (negb _); cbn [fst snd]; [|intros f; exfalso; exact (of_infinite o B f)].
+  unfold is_sure in sure; apply andb_prop in sure as [sure fl]; apply andb_prop in sure as [zs l0].
+  unfold is_finite in fl; apply (below_infinite o B) in fl.
+  apply (of_less o B _ _ (proj1 (zero_is o B)) fl) in l0; rewrite (proj2 (zero_is o B)) in l0.
+  destruct references_finite as [fh [fhh [fs [fz fr]]]].
+  destruct (of_pow2 o B (-30) ltac:(lia)) as [f30 v30].
+  apply (of_at_most o B _ _ fz f30) in zs; rewrite v30 in zs.
+  assert (Z.of_nat (length (r_q o r)) <= 2 ^ 20)%Z as few by (unfold d, head_dim in E3; lia).
+  assert (all <> []) as some.
+  { rewrite all_is; intros N; apply map_eq_nil in N; unfold n, n_keys in E1; rewrite N in E1.
+    simpl in E1; lia. }
+  assert (forall s, In s all -> good o B (z o s)) as good_z.
+  { apply (fold_most o B (z o) all (zero o)); [left; apply good_zero | | exact fz].
+    intros s ins; apply scores_finite, ins. }
+  assert (forall key, In key (r_keys o r) -> near_key o B (sc key) (key_input key)) as near_keys.
+  { intros key ink; assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
+    destruct (scores_finite _ ins) as [fsc [fsi _]]; destruct (good_z _ ins) as [fzz _].
+    split; cbn [NumExec.s NumExec.sigma key_input].
+    - exact (score_is_as_near_as_claimed o B (r_scale o r) (r_q o r) (fst key) few fsc fzz).
+    - split.
+      + apply sigma_of_pos; [apply (good_score o B a ga) | | |].
+        * destruct (c_scaled_before o (c_score o a)); [lra | apply Rabs_pos].
+        * apply IZR_le; unfold d, head_dim; lia.
+        * apply Rmult_le_pos; [apply Rabs_pos | apply magnitude_pos].
+      + exact (sigma_is_up o B (r_scale o r) (r_q o r) (fst key) few (c_score o a)
+          (good_score o B a ga) fsi). }
+  assert (Forall2 (near_key o B) all inputs) as near.
+  { rewrite all_is; unfold inputs; revert near_keys; generalize (r_keys o r) as l.
+    induction l as [|key l IH]; simpl; intros nk; constructor; auto. }
+  destruct (references_are_enclosed o B a k all rg inputs ga (changes_ok o B k kr counted) some
+    scores_finite near fit fh fhh fs fz fr) as [cov [ft [inside [[st [inst Et]] top_high]]]].
+  fold b in cov, ft, inside, Et, top_high.
+  assert (inputs = map (fun x => snd x) L) as inputs_are
+    by (unfold inputs, L; rewrite map_map; reflexivity).
+  assert (forall x, In x L -> exists key, In key (r_keys o r) /\
+    x = (sc key, nth i (snd key) (zero o), key_input key)) as from_key.
+  { intros x inx; unfold L in inx; apply in_map_iff in inx as [key [<- ink]]; exists key; auto. }
+  assert (forall x, In x L -> known o B b rg x) as all_known.
+  { intros x inx; destruct (from_key x inx) as [key [ink ->]].
+    assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
+    destruct (scores_finite _ ins) as [fsc [fsi _]]; destruct (inside _ ins) as [_ [i1 [i2 i3]]].
+    destruct (near_keys _ ink) as [n1 n2].
+    constructor; cbn [fst snd]; try assumption; try reflexivity.
+    - lra.
+    - apply (fits_top o B _ _ _ _ fit); unfold inputs; apply in_map, ink.
+    - lra. }
+  rewrite column_is, inputs_are; unfold m in fl, l0 |- *; rewrite keys_are in fl, l0 |- *.
+  unfold c in fl, l0 |- *; rewrite <- Ln in fl, l0, E1, E2 |- *.
+  intros f; apply (column_holds o B a k b rg kr L ga cov (fits_sane o B _ _ _ _ fit) counted
+    ltac:(lia) all_known ft top_high); try assumption.
+  - intros x inx; destruct (from_key x inx) as [key [ink ->]]; cbn [fst].
+    assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
+    destruct (inside _ ins) as [_ [_ [i2 i3]]]; lra.
+  - rewrite all_is in inst; apply in_map_iff in inst as [key [<- ink]].
+    exists (sc key, nth i (snd key) (zero o), key_input key); split; [|cbn [fst]; rewrite Et;
+      reflexivity].
+    unfold L; apply (in_map (fun key => (sc key, nth i (snd key) (zero o), key_input key))), ink.
+Qed.
+End Whole.
+
+(** The same of IEEE 754 binary64, as Flocq defines it, with a library that keeps what it promises:
+    NUM-10. *)
+Theorem tolerance_is_up_in_binary64 exp_of expm1_of log_of log1p_of
+  (kept : NumFloatIEEE.library exp_of expm1_of log_of log1p_of) a k r lse_error rg kr i :
+  let o := NumFloatIEEE.ieee exp_of expm1_of log_of log1p_of in
+  let B := NumFloatIEEE.ieee_is_binary64 exp_of expm1_of log_of log1p_of kept in
+  row_is o B a k r rg kr i -> finite B (snd (claim o a k r lse_error i)) ->
+  claim_holds o B a k r lse_error rg kr i.
+Proof. intros o B; apply tolerance_is_up. Qed.
