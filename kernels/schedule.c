@@ -3,8 +3,8 @@
 
 #include <limits.h>
 
-/* Elements of arrays are named by their index, and no address of one is kept: so model checking
- * needs a twelfth of the clauses. */
+/* Elements of arrays are named by their index, and no address of one is kept: to CBMC an address
+ * that is not known is a choice of bytes. */
 
 #define NUMBERS_OF_TASK (sizeof(struct cp_task) / sizeof(int))
 

@@ -81,6 +81,7 @@ struct prompt {
     const unsigned long long *hash; /* NULL, or chunk_hash */
 };
 
+/* The tokens of the prompt of a harness: an object of their own, so that they have an index. */
 extern int prompt_token[MAX_TOKENS];
 
 /* Do both have the same descriptors, in the same order? */

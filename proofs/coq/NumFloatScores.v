@@ -1,9 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(** * Scores and references, as a program computes them (spec/tolerance.md: NUM-6, NUM-7)
+(** * Scores, as a program computes them (spec/tolerance.md: NUM-6)
 
-    A score that is computed to nearest is as near to the exact one as is claimed, its error in the
-    class is at least the formula's, and the references that are computed enclose those of the
-    formula. *)
+    Sums and scores that are computed to nearest are near the exact ones, and the magnitude of a
+    score is at least that of the exact one. NumFloatReferences.v has what follows from it. *)
 From Coq Require Import Reals ZArith Bool List Lra Lia Psatz.
 From Flocq Require Import Core.
 From Chunkproof Require Import NumFloat NumFloatRow NumFloatUp NumFloatParts NumFloatTerms.
