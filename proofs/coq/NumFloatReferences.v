@@ -58,7 +58,6 @@ Theorem sigma_is_up a :
     <= val (error_of_score o (score_bound_of o a scale d) magnitude).
 Proof.
   intros ga f; pose proof (error_needs_magnitude a f) as fm.
-  rewrite <- score_error_is in *.
   apply (score_error_is_up o B a scale d magnitude); try assumption; [unfold d in *; lia|].
   apply magnitude_is, fm.
 Qed.
