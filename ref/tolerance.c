@@ -42,7 +42,9 @@
  *     A_i = sum w_j |v_ji| / W over the weights that are not faint, and by (2n + 4) u A_i for
  *     products, sums and the division: together by less than `lack` A_i. A faint weight adds
  *     FAINT |v_ji|, and products that underflow n 2^-1074 at most. This is `spare`.
- *   - high, low and slack are computed from scores: each is moved outwards by Z. */
+ *   - high, low and slack are computed from scores: each is moved outwards by Z.
+ *   - What overflows does not get lost: the score of a key, its errors and the references go into
+ *     its H_j, and all H_j into `left`. So `left` is finite only where all of these are. */
 #include "chunkproof/tolerance.h"
 
 #include <float.h>

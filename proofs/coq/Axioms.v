@@ -9,7 +9,8 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
-  NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatWhole.
+  NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite
+  NumFloatWhole.
 
 Definition of_Softmax := (
   Softmax.W_additive,
@@ -239,15 +240,24 @@ Print Assumptions of_NumFloatBound.
 Definition of_NumFloatNearest := (
   NumFloatNearest.weight_within_lack,
   NumFloatNearest.sum_within_lack,
-  NumFloatNearest.mean_within_spare).
+  NumFloatNearest.mean_within_spare,
+  NumFloatNearest.lse_within_lack).
 Print Assumptions of_NumFloatNearest.
 
-Definition of_NumFloatColumn := (NumFloatColumn.column_holds).
+Definition of_NumFloatColumn := (NumFloatColumn.column_holds, NumFloatColumn.lse_holds).
 Print Assumptions of_NumFloatColumn.
 
+Definition of_NumFloatFinite := (
+  NumFloatFinite.finite_key_has_finite_parts,
+  NumFloatFinite.error_here_is_most).
+Print Assumptions of_NumFloatFinite.
+
 Definition of_NumFloatWhole := (
+  NumFloatWhole.sure_is_sound,
   NumFloatWhole.tolerance_is_up,
-  NumFloatWhole.tolerance_is_up_in_binary64).
+  NumFloatWhole.lse_tolerance_is_up,
+  NumFloatWhole.tolerance_is_up_in_binary64,
+  NumFloatWhole.lse_tolerance_is_up_in_binary64).
 Print Assumptions of_NumFloatWhole.
 
 Definition of_NumFloatIEEE := NumFloatIEEE.ieee_is_binary64.

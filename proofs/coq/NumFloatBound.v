@@ -126,11 +126,12 @@ Proof.
 Qed.
 
 Lemma keys_are_up x : In x L -> fin (weight_of o b (the_score x)) -> fin (lack o c) ->
-  fin (key_h o (weigh o a k b c (the_score x))) -> fin (key_t o (weigh o a k b c (the_score x))) ->
+  fin (key_h o (weigh o a k b c (the_score x))) ->
   0 <= H x <= val (key_h o (weigh o a k b c (the_score x))) /\ 0 <= P x /\
-  P x + G_o * (e x + H x + P x) <= val (key_t o (weigh o a k b c (the_score x))).
+  (fin (key_t o (weigh o a k b c (the_score x))) ->
+   P x + G_o * (e x + H x + P x) <= val (key_t o (weigh o a k b c (the_score x)))).
 Proof.
-  intros inx fw fl fh ft; destruct (all_known x inx).
+  intros inx fw fl fh; destruct (all_known x inx).
   apply (key_is_up o B a k b c (the_score x) rg kr (the_input x) t); try assumption.
   - apply counted.
   - apply counted.
@@ -163,8 +164,6 @@ Proof.
     by (unfold keys; apply (in_map (fun x => weigh o a k b c (the_score x))); exact inx).
   split; [exact (allw _ ink) | exact (allh _ ink)].
 Qed.
-
-Hypothesis t_finite : forall x, In x L -> fin (key_t o (weigh o a k b c (the_score x))).
 
 Lemma weight_sum_is : NumTolerance.weight_sum J * exp (- t) = total e L.
 Proof.
@@ -234,39 +233,68 @@ Proof.
   apply NumCore.total_not_negative, wpos.
 Qed.
 
-Lemma left_is_down :
-  fin (left o m) -> fin (lost_n o m) /\ fin (shared o m) /\
-  val (left o m) <= NumTolerance.left_over cl rg J kr * exp (- t).
+(** What is made of `left` being a number. *)
+Lemma left_parts :
+  fin (left o m) -> fin (lost_n o m) /\ fin (shared o m) /\ fin (least o m) /\
+  val (shared o m) + val (lost_n o m) - val (least o m) <= - val (left o m) /\
+  val (least o m) <= wt * (1 - val (lack o c)).
 Proof.
-  intros f.
-  assert (fin (lost_n o m) /\ fin (shared o m) /\ fin (least o m) /\
-          val (shared o m) + val (lost_n o m) - val (least o m) <= - val (left o m) /\
-          val (least o m) <= wt * (1 - val (lack o c))) as [fl [fs [_ [le1 le2]]]].
-  { unfold wt, m, sums_of in *; cbn [left lost_n shared least all_weights] in *.
-    apply (fin_opp o B) in f; rewrite !(val_opp o B).
-    destruct (up_plus_is_up o B _ _ f) as [f1 [f2 le1]].
-    rewrite (val_opp o B), (val_opp o B) in le1.
-    destruct (up_plus_is_up o B _ _ f1) as [f3 [f4 le2]].
-    apply (fin_opp o B) in f2; pose proof f2 as f2'; apply (fin_opp o B) in f2.
-    destruct (up_plus_is_up o B _ _ f2) as [f5 [f6 le3]]; rewrite (val_opp o B) in le3.
-    destruct (up_times_is_up o B _ _ f6) as [_ [_ le4]].
-    split; [exact f4 | split; [exact f3 | split; [exact f2' | split; lra]]]. }
-  split; [exact fl | split; [exact fs|]].
-  destruct (sums_finite fl fs) as [fw [fla _]]; destruct (sum_is_near fw fla) as [near _].
-  destruct (lost_n_is_up fl fs) as [[_ le3] le4].
-  unfold NumTolerance.left_over.
-  replace ((NumTolerance.weight_sum J - total (NumTolerance.common_error cl rg kr) J
-            - NumTolerance.sum_error_n cl rg J kr) * exp (- t))
-    with (NumTolerance.weight_sum J * exp (- t)
-          - total (NumTolerance.common_error cl rg kr) J * exp (- t)
-          - NumTolerance.sum_error_n cl rg J kr * exp (- t)) by ring.
-  rewrite weight_sum_is.
-  replace (total (NumTolerance.common_error cl rg kr) J * exp (- t)) with (total H L); [lra|].
+  intros f; unfold wt, m, sums_of in *; cbn [left lost_n shared least all_weights] in *.
+  apply (fin_opp o B) in f; rewrite !(val_opp o B).
+  destruct (up_plus_is_up o B _ _ f) as [f1 [f2 le1]].
+  rewrite (val_opp o B), (val_opp o B) in le1.
+  destruct (up_plus_is_up o B _ _ f1) as [f3 [f4 le2]].
+  apply (fin_opp o B) in f2; pose proof f2 as f2'; apply (fin_opp o B) in f2.
+  destruct (up_plus_is_up o B _ _ f2) as [f5 [f6 le3]]; rewrite (val_opp o B) in le3.
+  destruct (up_times_is_up o B _ _ f6) as [_ [_ le4]].
+  split; [exact f4 | split; [exact f3 | split; [exact f2' | split; lra]]].
+Qed.
+
+Lemma shared_sum : NumCore.total (NumTolerance.common_error cl rg kr) J * exp (- t) = total H L.
+Proof.
   unfold J; rewrite NumCore.total_map, Rmult_comm, <- NumCore.total_scale.
   apply NumCore.total_ext; intros x _; unfold H; ring.
 Qed.
 
+Lemma left_is_down :
+  fin (left o m) -> fin (lost_n o m) /\ fin (shared o m) /\
+  val (left o m) <= NumTolerance.left_over cl rg J kr * exp (- t).
+Proof.
+  intros f; destruct (left_parts f) as [fl [fs [_ [le1 le2]]]].
+  split; [exact fl | split; [exact fs|]].
+  destruct (sums_finite fl fs) as [fw [fla _]]; destruct (sum_is_near fw fla) as [near _].
+  destruct (lost_n_is_up fl fs) as [[_ le3] le4].
+  unfold NumTolerance.left_over; rewrite !Rmult_minus_distr_r, weight_sum_is, shared_sum; lra.
+Qed.
+
+(** NUM-11: the part of the denominator that may be missing, from `left` on. *)
+Lemma denominator_is_up :
+  L <> [] -> fin (left o m) -> 0 < val (left o m) ->
+  let part := NumTolerance.denominator_error cl rg J kr in
+  fin (least o m) /\ 0 < val (least o m) /\ 0 <= part /\
+  part * val (least o m) <= val (shared o m) + val (lost_n o m).
+Proof.
+  intros some f l0 part; destruct (left_parts f) as [fl [fs [fle [le1 le2]]]].
+  destruct (sums_finite fl fs) as [fw [fla [_ [_ each]]]].
+  destruct (sum_is_near fw fla) as [near _]; destruct (lost_n_is_up fl fs) as [[le0 le3] le4].
+  assert (0 <= total H L) as h0.
+  { apply NumCore.total_not_negative; intros x inx; destruct (each x inx).
+    apply (keys_are_up x inx); assumption. }
+  assert (J <> []) as someJ by (unfold J; intros E; apply map_eq_nil in E; contradiction).
+  pose proof (NumTolerance.weight_sum_positive J someJ) as W0; pose proof (exp_pos (- t)) as t0.
+  assert (0 < total e L) as E0 by (rewrite <- weight_sum_is; apply Rmult_lt_0_compat; assumption).
+  assert (part * total e L
+          = total H L + NumTolerance.sum_error_n cl rg J kr * exp (- t)) as P1.
+  { rewrite <- weight_sum_is, <- shared_sum; unfold part, NumTolerance.denominator_error.
+    field; lra. }
+  assert (0 <= part) as p0 by (apply (Rmult_le_reg_r (total e L)); [exact E0 | lra]).
+  split; [exact fle | split; [lra | split; [exact p0|]]].
+  apply Rle_trans with (part * total e L); [apply Rmult_le_compat_l; lra | lra].
+Qed.
+
 (** ** The error of a column *)
+
+Hypothesis t_finite : forall x, In x L -> fin (key_t o (weigh o a k b c (the_score x))).
 
 Variables (expected spare : F o).
 Hypothesis near : Rabs (val expected - NumTolerance.exact J) <= val spare.
@@ -399,7 +427,7 @@ Proof.
     0 <= G_o * (e x + H x + P x) /\
     P x + G_o * (e x + H x + P x) <= val (key_t o (weigh o a k b c (the_score x)))) as ks.
   { intros x inx; destruct (each x inx) as [w1 w2].
-    destruct (keys_are_up x inx w1 fla w2 (t_finite x inx)) as [k1 [k2 k3]].
+    destruct (keys_are_up x inx w1 fla w2) as [k1 [k2 k3]]; specialize (k3 (t_finite x inx)).
     split; [exact k1 | split; [exact k2 | split; [|exact k3]]].
     assert (0 < e x) by apply exp_pos.
     assert (0 <= G_o).

@@ -151,7 +151,7 @@ Proof.
     destruct (of_add o B _ _ all) as [_ [f4 _]]; apply (of_mul o B _ _ f4). }
   assert (Z.of_nat (length L) <= 2 ^ 20)%Z as few by (unfold n in some; lia).
   destruct (left_is_down o B a k b c rg kr t L ga cov sane counted all_known eq_refl weight_is_near
-    sum_is_near t_finite fl) as [fln [fsh _]].
+    sum_is_near fl) as [fln [fsh _]].
   destruct (sums_finite o B a k b c L fln fsh) as [fW [flack _]].
   assert (Rabs (val expected - NumTolerance.exact J) <= val spare) as near.
   { rewrite exact_is.
@@ -177,5 +177,51 @@ Proof.
     weight_is_near sum_is_near t_finite expected spare near f fl l0) as [A1 [A2 A3]].
   split; [exact A1 | split; [|exact A3]]; fold J cl in A2.
   apply Rle_trans with (2 := A2), Rplus_le_compat_l, near.
+Qed.
+(** The formula claims something. *)
+Lemma left_holds :
+  fin (left o m) -> 0 < val (left o m) -> 0 < NumTolerance.left_over cl rg J kr.
+Proof.
+  intros fl l0; destruct (left_is_down o B a k b c rg kr t L ga cov sane counted all_known eq_refl
+    weight_is_near sum_is_near fl) as [_ [_ le]].
+  apply (Rmult_lt_reg_r (exp (- t))); [apply exp_pos|]; rewrite Rmult_0_l.
+  apply Rlt_le_trans with (1 := l0), le.
+Qed.
+
+(** The same of the log-sum-exp: NUM-11. *)
+Theorem lse_holds sure lse_error :
+  let claim := bound_lse o b c m sure lse_error in
+  fin (snd claim) -> fin (left o m) -> 0 < val (left o m) -> 0 <= val lse_error ->
+  let part := NumTolerance.denominator_error cl rg J kr in
+  part < 1 /\
+  val lse_error - ln (1 - part)
+    + Rabs (val (fst claim) - ln (NumTolerance.weight_sum J)) <= val (snd claim).
+Proof.
+  intros claim f fl l0 x0 part.
+  assert (L <> []) as someL.
+  { destruct one_top as [x [inx _]]; intros E; rewrite E in inx; contradiction. }
+  destruct (denominator_is_up o B a k b c rg kr t L ga cov sane counted all_known eq_refl
+    weight_is_near sum_is_near someL fl l0) as [fle [le0 [p0 near]]].
+  assert (fin (lack o c) /\ fin (fst claim)) as [flack flse].
+  { revert f; unfold claim, bound_lse; destruct (_ || _); cbn [fst snd]; intros f;
+      [exfalso; exact (of_infinite o B f)|].
+    destruct (up_plus_is_up o B _ _ f) as [_ [f1 _]].
+    destruct (up_plus_is_up o B _ _ f1) as [f2 [f3 _]].
+    destruct (up_times_is_up o B _ _ f3) as [_ [f4 _]].
+    split; [exact f2 | apply (fin_abs o B), f4]. }
+  assert (fst claim = add o (top o b) (log_of o (all_weights o m))) as E
+    by (unfold claim, bound_lse; destruct (_ || _); reflexivity).
+  pose proof (exp_pos (- t)) as t0.
+  assert (0 < NumTolerance.weight_sum J) as W0.
+  { apply NumTolerance.weight_sum_positive; unfold J; intros N; apply map_eq_nil in N; auto. }
+  assert (ln (NumTolerance.weight_sum J) = t + ln (total e L)) as lse_is.
+  { assert (NumTolerance.weight_sum J * exp (- t) = total e L) as <- by exact (weight_sum_is o t L).
+    rewrite ln_mult, ln_exp by assumption; ring. }
+  apply (lse_is_up o B b c m sure lse_error part (val lse_error)); try assumption; [lra|].
+  change (snd (claim)) with (snd (bound_lse o b c m sure lse_error)) in *.
+  fold claim; rewrite lse_is; unfold t; rewrite E in *.
+  apply (lse_within_lack o B b n (fin_high o B _ _ _ cov) (fin_low o B _ _ _ cov) top_finite
+    order (good_z o B _ _ _ cov) z_small some the_score (fun x => NumExec.s (the_input x)) L
+    eq_refl near_top one_top (all_weights o m) weights_are flack flse).
 Qed.
 End Column.

@@ -33,7 +33,9 @@ Record library (exp_of expm1_of log_of log1p_of : b64 -> b64) : Prop := Library 
   exp_sign : forall x, not_below_0 (exp_of x);
   expm1_sign : forall x, not_below_0 x -> not_below_0 (expm1_of x);
   log1p_sign : forall x, not_below_0 x -> not_below_0 (log1p_of x);
-  exp_ends : forall x, finite_b64 x -> B2R x <= 0 -> finite_b64 (exp_of x);
+  exp_ends : forall x, finite_b64 x -> B2R x <= 1 -> finite_b64 (exp_of x);
+  expm1_ends : forall x, finite_b64 x -> 0 <= B2R x <= 1 -> finite_b64 (expm1_of x);
+  log1p_ends : forall x, finite_b64 x -> 0 <= B2R x <= 1 -> finite_b64 (log1p_of x);
   exp_near : forall x, finite_b64 (exp_of x) -> not_below_0 x \/ finite_b64 x ->
     finite_b64 x /\ within (B2R (exp_of x)) (exp (B2R x));
   expm1_near : forall x, finite_b64 (expm1_of x) -> not_below_0 x ->
@@ -307,7 +309,7 @@ Definition ieee_is_binary64 exp_of expm1_of log_of log1p_of
   binary64 (ieee exp_of expm1_of log_of log1p_of).
 Proof.
   refine (Binary64 (ieee _ _ _ _) finite_b64 B2R _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
-                   _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _); simpl.
+                   _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _); simpl.
   - intros x; apply (generic_format_B2R 53 1024).
   - intros x y f; destruct (add_finite x y f) as [fx fy]; split; [exact fx | split; [exact fy|]].
     destruct (add_is x y fx fy) as [[_ V] | [E _]]; [exact V | rewrite E in f; discriminate f].
@@ -374,6 +376,7 @@ Proof.
   - exact b64_small_product.
   - exact b64_difference.
   - intros x less; destruct x as [s | s | | s m e E]; try reflexivity; discriminate less.
+  - intros x; apply (abs_B2R_lt_emax 53 1024).
   - exact b64_sign_add.
   - exact b64_sign_mul.
   - intros x; apply not_below_cases; destruct x; exact I.
@@ -382,6 +385,12 @@ Proof.
   - apply L.
   - intros x le; apply not_below_cases; unfold Bleb in le.
     destruct x as [s | s | | s m e E]; try exact I; destruct s; try exact I; discriminate le.
+  - intros x; destruct x as [s | s | | s m e E]; [left; reflexivity | | | left; reflexivity].
+    + destruct s; [right; right | right; left]; reflexivity.
+    + right; left; reflexivity.
+  - reflexivity.
+  - apply L.
+  - apply L.
   - apply L.
   - apply L.
   - apply L.

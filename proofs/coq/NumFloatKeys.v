@@ -299,11 +299,12 @@ Hypothesis growth_up : fin (growth_o o c) -> 0 <= gr <= val (growth_o o c).
 
 (** NUM-9: of a key. *)
 Theorem key_is_up :
-  fin (key_h o (weigh o a k b c s)) -> fin (key_t o (weigh o a k b c s)) ->
+  fin (key_h o (weigh o a k b c s)) ->
   let H := NumTolerance.common_error cl rg kr j * exp (- t) in
   let P := NumTolerance.own_error cl rg kr j * exp (- t) in
   0 <= H <= val (key_h o (weigh o a k b c s)) /\ 0 <= P /\
-  P + gr * (e + H + P) <= val (key_t o (weigh o a k b c s)).
+  (fin (key_t o (weigh o a k b c s)) ->
+   P + gr * (e + H + P) <= val (key_t o (weigh o a k b c s))).
 Proof.
   rewrite common_is, own_is; unfold weigh; cbn [key_h key_t]; fold w first.
   fold largest_w missing rounding made; fold rounded; fold largest moved; fold lost.
@@ -312,7 +313,7 @@ Proof.
   set (both := up_plus (up_plus missing lost) (if c_rounded_sum o a then rounding else zero o)).
   set (h := up_plus (up_times largest_w gained) (up_times both grown)).
   set (p := if c_rounded_sum o a then zero o else up_times (up_plus rounding lost) grown).
-  intros fh ft.
+  intros fh.
   pose proof (strays_sign (n_changes o k) changes) as sx; fold x in sx.
   destruct (up_plus_is_up o B _ _ fh) as [f1 [f2 le1]]; fold h in le1.
   destruct (up_times_is_up o B _ _ f1) as [fl [fg le2]].
@@ -342,7 +343,7 @@ Proof.
   assert (0 <= shared_to * exp X) as A4 by (apply Rmult_le_pos; lra).
   assert (0 <= alone_to * exp X) as A5.
   { apply Rmult_le_pos; [|lra]; unfold alone_to; destruct (c_rounded_sum o a); lra. }
-  split; [lra | split; [exact A5|]].
+  split; [lra | split; [exact A5|]]; intros ft.
   destruct (up_plus_is_up o B _ _ ft) as [fp [fin_o le14]].
   destruct (up_times_is_up o B _ _ fin_o) as [fgo [fall le15]].
   destruct (up_plus_is_up o B _ _ fall) as [f5 [_ le16]].

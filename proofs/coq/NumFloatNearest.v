@@ -429,5 +429,111 @@ Proof.
   - intros; apply exp_pos.
   - intros y iny; rewrite nn; apply (key_margin y iny (allf y iny) fl').
 Qed.
+(** ** The logarithm of the sum *)
+
+Lemma ln_at_most y : 0 < y -> ln y <= y / 8 + 1.3.
+Proof.
+  intros y0; assert (ln 8 <= 2.3) as l8.
+  { rewrite <- (ln_exp 2.3); apply ln_not_less; [lra|].
+    replace 2.3 with (INR 23 * 0.1) by (simpl; lra).
+    assert (forall k, 1.1 ^ k <= exp (INR k * 0.1)) as step.
+    { induction k as [|k IH]; [rewrite Rmult_0_l, exp_0; simpl; lra|].
+      rewrite S_INR, Rmult_plus_distr_r, Rmult_1_l, exp_plus, Rmult_comm; simpl.
+      pose proof (exp_ineq1_le 0.1); pose proof (pow_lt 1.1 k ltac:(lra)).
+      apply Rmult_le_compat; lra. }
+    apply Rle_trans with (2 := step 23%nat); simpl; lra. }
+  replace y with (8 * (y / 8)) at 1 by field.
+  rewrite ln_mult by lra; pose proof (exp_ineq1_le (ln (y / 8))) as le.
+  rewrite exp_ln in le by lra; lra.
+Qed.
+
+Lemma sum_at_most : total e l <= 1.001 * IZR n.
+Proof.
+  assert (INR (length l) = IZR n) as nn by (rewrite INR_IZR_INZ, length_is; reflexivity).
+  rewrite <- nn; clear nn; pose proof z_bounds as z0.
+  assert (forall y, In y l -> e y <= 1.001) as all.
+  { intros y iny; destruct (each y iny) as [_ [near [_ le]]]; apply NumCore.Rabs_between in near.
+    apply Rle_trans with (exp Z); [apply NumInvariant.exp_le; lra|].
+    pose proof (exp_small Z ltac:(lra)); lra. }
+  revert all; generalize l as k; induction k as [|y k IH]; intros all; [simpl; lra|].
+  change (total e (y :: k)) with (e y + total e k); cbn [length]; rewrite S_INR.
+  pose proof (all y (or_introl eq_refl)); pose proof (IH (fun z inz => all z (or_intror inz))); lra.
+Qed.
+
+Lemma logarithms_near p q d : 0 < p -> 0 <= d <= / 1000 -> Rabs (p - q) <= d * p ->
+  Rabs (ln p - ln q) <= 1.01 * d.
+Proof.
+  intros p0 d0 near; apply NumCore.Rabs_between in near.
+  assert (d * p <= p / 1000) by (unfold Rdiv; rewrite Rmult_comm; apply Rmult_le_compat_l; lra).
+  assert (0 < q) as q0 by lra; apply Rabs_le; split.
+  - assert (ln (q / p) <= q / p - 1) as le.
+    { pose proof (exp_ineq1_le (ln (q / p))) as le.
+      rewrite exp_ln in le by (apply Rdiv_lt_0_compat; assumption); lra. }
+    unfold Rdiv in le at 1; rewrite ln_mult, ln_Rinv in le
+      by (try apply Rinv_0_lt_compat; assumption).
+    assert (q / p <= 1 + d) by (apply (Rmult_le_reg_r p); [exact p0|]; unfold Rdiv;
+      rewrite Rmult_assoc, Rinv_l by lra; lra); lra.
+  - assert (ln (p / q) <= p / q - 1) as le.
+    { pose proof (exp_ineq1_le (ln (p / q))) as le.
+      rewrite exp_ln in le by (apply Rdiv_lt_0_compat; assumption); lra. }
+    unfold Rdiv in le at 1; rewrite ln_mult, ln_Rinv in le
+      by (try apply Rinv_0_lt_compat; assumption).
+    assert (p / q <= 1 + 1.01 * d); [|lra].
+    apply (Rmult_le_reg_r q); [exact q0|]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l by lra.
+    assert (d * p <= d * (1.002 * q)) by (apply Rmult_le_compat_l; lra); lra.
+Qed.
+
+(** What is computed of NUM-11 is as near to the log-sum-exp as `lack` says, and 2^-50 of it. *)
+Theorem lse_within_lack (W : F o) :
+  let lse := add o (top o b) (log_of o W) in
+  W = sum_of o w l (zero o) -> fin (lack_of o b n) -> fin lse ->
+  Rabs (val lse - (val (top o b) + ln (total e l)))
+    <= val (lack_of o b n) + bpow radix2 (-50) * Rabs (val lse).
+Proof.
+  intros lse EW fl' f; destruct (of_add o B _ _ f) as [_ [flog V]]; fold lse in V.
+  destruct (of_log o B _ flog) as [fW [W0 near_log]]; pose proof fW as fW'; rewrite EW in fW'.
+  destruct (sum_near_lambda fW') as [W1 near]; unfold wt in *; rewrite <- EW in W1, near.
+  pose proof (lack_is_large fl') as [large _]; destruct lambda_bounds as [far0 [_ l1]].
+  pose proof z_bounds as z0; pose proof n_bounds as n0; pose proof u_pos as u0.
+  assert (u * (IZR n + 10) <= lambda) as l2.
+  { unfold lambda; assert (0 <= u * far) by (apply Rmult_le_pos; lra); lra. }
+  assert (0 <= lambda) as l3 by (apply Rle_trans with (2 := l2), Rmult_le_pos; lra).
+  pose proof (logarithms_near (val W) (total e l) (1.02 * lambda) W0 ltac:(lra) near) as A1.
+  assert (Rabs (ln (val W)) <= 0.126 * IZR n + 1.32) as A2.
+  { apply NumCore.Rabs_between in near; pose proof sum_at_most as most_sum.
+    assert (1.02 * lambda * val W <= / 1000 * val W) by (apply Rmult_le_compat_r; lra).
+    apply Rabs_le; split.
+    - pose proof (exp_ineq1_le (- ln (val W))) as low; rewrite exp_Ropp, exp_ln in low by exact W0.
+      assert (/ val W <= / 0.99) by (apply Rinv_le; lra); lra.
+    - pose proof (ln_at_most (val W) W0); lra. }
+  assert (8 * u * Rabs (ln (val W)) <= u * (1.008 * IZR n + 10.56)) as A3.
+  { apply Rle_trans with (8 * u * (0.126 * IZR n + 1.32)); [apply Rmult_le_compat_l; lra | lra]. }
+  assert (smallest <= u) as A4 by (rewrite <- unit_is; apply bpow_le; lia).
+  assert (Rabs (val (log_of o W) - ln (val W)) <= u * (1.008 * IZR n + 10.56)) as A5.
+  { apply Rle_trans with (1 := near_log), Rmax_lub; [exact A3|].
+    apply Rle_trans with (1 := A4); apply Rle_trans with (u * 1); [lra|].
+    apply Rmult_le_compat_l; lra. }
+  pose proof (rnd_plus_error _ _ (value_is_double o B (top o b)) (value_is_double o B (log_of o W)))
+    as A6; rewrite <- V in A6.
+  set (joined := val (top o b) + val (log_of o W)) in *.
+  assert (Rabs joined <= 2 * Rabs (val lse)) as A7.
+  { assert (Rabs joined <= Rabs (val lse) + u * Rabs joined) as tri.
+    { replace joined with (val lse - (val lse - joined)) at 1 by ring.
+      apply Rle_trans with (1 := Rabs_triang _ _); rewrite Rabs_Ropp; lra. }
+    pose proof (Rabs_pos joined); unfold u in *; lra. }
+  assert (bpow radix2 (-50) = 8 * u) as E50 by (unfold u; simpl; lra).
+  rewrite E50.
+  replace (val lse - (val (top o b) + ln (total e l)))
+    with ((val lse - joined) + (val (log_of o W) - ln (val W)) + (ln (val W) - ln (total e l)))
+    by (unfold joined; ring).
+  pose proof (Rabs_triang (val lse - joined + (val (log_of o W) - ln (val W)))
+    (ln (val W) - ln (total e l))).
+  pose proof (Rabs_triang (val lse - joined) (val (log_of o W) - ln (val W))).
+  assert (u * Rabs joined <= u * (2 * Rabs (val lse))) by (apply Rmult_le_compat_l; lra).
+  assert (u * (1.008 * IZR n + 10.56) <= 1.06 * lambda); [|pose proof (Rabs_pos (val lse)); nra].
+  apply Rle_trans with (1.06 * (u * (IZR n + 10))); [|lra].
+  replace (1.06 * (u * (IZR n + 10))) with (u * (1.06 * (IZR n + 10))) by ring.
+  apply Rmult_le_compat_l; lra.
+Qed.
 End Sum.
 End Nearest.

@@ -204,7 +204,8 @@ Theorem score_error_is_up a scale d magnitude m :
     <= val (score_error o a scale d magnitude).
 Proof.
   intros f [gt [gtt [gu [gtu [k0 [n0 [gs gst]]]]]]] d0 m0;
-    unfold score_error, error_of_score, score_bound_of in *; cbn [of_magnitude of_losses of_scale] in *.
+  unfold score_error, error_of_score, score_bound_of in *;
+    cbn [of_magnitude of_losses of_scale] in *.
   set (additions := compound o (c_unit o a) (c_depth o a)) in *.
   set (scaling := up_function (log1p_of o (c_scale_unit o a))) in *.
   set (sums := up_plus additions scaling) in *.

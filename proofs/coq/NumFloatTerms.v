@@ -243,7 +243,7 @@ Lemma up_exp_or_smallest x :
   fin x -> val x <= 0 -> fin (up_function (larger (exp_of o x) (pow2 o (-1074)))) ->
   exp (val x) <= val (up_function (larger (exp_of o x) (pow2 o (-1074)))).
 Proof.
-  intros fx x0 f; pose proof (exp_finite o B x fx x0) as fe.
+  intros fx x0 f; pose proof (exp_finite o B x fx ltac:(lra)) as fe.
   destruct (of_exp o B x fe (or_intror fx)) as [_ near].
   destruct (of_pow2 o B (-1074) ltac:(lia)) as [fp vp]; fold smallest in vp.
   destruct (larger_is _ _ fe fp) as [fl vl]; rewrite vp in vl; pose proof smallest_pos as s0.

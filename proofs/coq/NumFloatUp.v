@@ -213,6 +213,7 @@ Record binary64 (o : ops) := Binary64 {
     (bpow radix2 1000 <= value x - value y /\ sub o x y = infinite o) \/
     (value x - value y <= - bpow radix2 1000 /\ sub o x y = opp o (infinite o));
   below_infinite : forall x, lt o (abs o x) (infinite o) = true -> finite x;
+  limited : forall x, Rabs (value x) < bpow radix2 1024;
   (* No result is below 0: it may be NaN. *)
   sign_add : forall x y, not_below o x -> not_below o y -> not_below o (add o x y);
   sign_mul : forall x y, not_below o x -> not_below o y -> not_below o (mul o x y);
@@ -221,8 +222,12 @@ Record binary64 (o : ops) := Binary64 {
   sign_expm1 : forall x, not_below o x -> not_below o (expm1_of o x);
   sign_log1p : forall x, not_below o x -> not_below o (log1p_of o x);
   sign_le : forall x, le o (of_int o 0) x = true -> not_below o x;
+  kinds : forall x, finite x \/ not_below o x \/ x = opp o (infinite o);
+  sign_opposite : not_below o (add o (opp o (infinite o)) (infinite o));
   (* The library. *)
-  exp_finite : forall x, finite x -> value x <= 0 -> finite (exp_of o x);
+  exp_finite : forall x, finite x -> value x <= 1 -> finite (exp_of o x);
+  expm1_finite : forall x, finite x -> 0 <= value x <= 1 -> finite (expm1_of o x);
+  log1p_finite : forall x, finite x -> 0 <= value x <= 1 -> finite (log1p_of o x);
   of_exp : forall x, finite (exp_of o x) -> not_below o x \/ finite x ->
     finite x /\ within (value (exp_of o x)) (exp (value x));
   of_expm1 : forall x, finite (expm1_of o x) -> not_below o x ->
@@ -315,6 +320,28 @@ Proof.
       unfold u in *; lra. }
     rewrite E; apply Rle_trans with (rnd s); [rewrite (rnd_double s ds); lra | apply rnd_le].
     pose proof (rnd_part_pos s 4 ltac:(lra)); lra.
+Qed.
+
+(** A sum rounded upwards is never -infinity: what is added to it is then +infinity. *)
+Lemma up_plus_kinds x y : fin (up_plus o x y) \/ not_below o (up_plus o x y).
+Proof.
+  unfold up_plus; set (s := add o x y); destruct (of_pow2 o B (-51) ltac:(lia)) as [fp vp].
+  assert (not_below o (infinite o)) as si by (rewrite <- (infinite_size o B); apply (sign_abs o B)).
+  assert (0 < val (pow2 o (-51))) as p0 by (rewrite vp; apply bpow_gt_0).
+  assert (not_below o (mul o (pow2 o (-51)) (abs o s))) as sp.
+  { apply (sign_mul o B); [|apply (sign_abs o B)].
+    apply (sign_le o B), (of_at_most o B _ _ (proj1 zero_is) fp).
+    change (of_int o 0) with (zero o); rewrite (proj2 zero_is); lra. }
+  destruct (kinds o B s) as [f | [n | E]].
+  - destruct (of_product o B _ _ fp (proj2 (proj1 (of_abs o B s)) f)) as [fm | ->].
+    + rewrite val_abs; apply Rmult_le_pos; [lra | apply Rabs_pos].
+    + destruct (of_mul o B _ _ fm) as [_ [_ V]].
+      destruct (of_rise o B s _ f fm) as [fr | ->]; [|left; exact fr | right; exact si].
+      rewrite V, val_abs, <- rnd_0; apply rnd_le, Rmult_le_pos; [lra | apply Rabs_pos].
+    + right; rewrite (sum_infinite o B s f); exact si.
+  - right; apply (sign_add o B); assumption.
+  - right; rewrite E, (infinite_below o B), (infinite_product o B _ fp p0).
+    apply (sign_opposite o B).
 Qed.
 
 (** A result t, rounded. *)

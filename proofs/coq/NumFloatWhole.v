@@ -5,7 +5,8 @@
 From Coq Require Import Reals ZArith Bool List Lra Lia.
 From Flocq Require Import Core.
 From Chunkproof Require Import NumFloat NumFloatRow NumFloatUp NumFloatParts NumFloatTerms
-  NumFloatScores NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn.
+  NumFloatScores NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn
+  NumFloatFinite.
 From Chunkproof Require NumCore NumExec NumInvariant NumTolerance NumFloatIEEE.
 Import ListNotations.
 Open Scope R_scope.
@@ -57,16 +58,128 @@ Definition key_input (key : list (F o) * list (F o)) : NumExec.input :=
 
 Definition inputs : list NumExec.input := map key_input (r_keys o r).
 
-(** What is assumed of a row: a class and counts as declared, references that a kernel of the class
-    may have, and that what the bound begins with is finite numbers. *)
+(** What is assumed of a row: a class and counts as declared, and references that a kernel of the
+    class may have. Its numbers may be any, and overflow anywhere. *)
 Record row_is : Prop := Row_is {
   row_class : good_class o B a;
   row_counts : counts_are o B k kr;
-  row_fits : fits o B a (n_changes o k) rg inputs;
-  scores_finite : forall s, In s all -> fin (score o s) /\ fin (sigma o s) /\ most o B (z o s);
-  references_finite :
-    fin (high o b) /\ fin (h o b) /\ fin (slack o b) /\ fin (largest_z o b) /\ fin (rise o b);
-  column_exists : (i < length (r_q o r))%nat }.
+  row_fits : fits o B a (n_changes o k) rg inputs }.
+
+Let n := n_keys o r.
+Let c := scales_of o a k b n.
+Let keys := map (weigh o a k b c) all.
+Let m := sums_of o a k b c keys.
+Let cl := real_class o B a.
+
+(** The keys with the values of one column, as NumFloatColumn.v has them. *)
+Let of_here := score_bound_of o (here o d) (r_scale o r) d.
+Let of_class := score_bound_of o (c_score o a) (r_scale o r) d.
+Let sc (key : list (F o) * list (F o)) := score_of o a r of_here of_class (fst key).
+Let L := map (fun key => (sc key, nth i (snd key) (zero o), key_input key)) (r_keys o r).
+
+Lemma all_is : all = map sc (r_keys o r).
+Proof. reflexivity. Qed.
+
+Lemma length_is : Z.of_nat (length L) = n.
+Proof. unfold L; rewrite map_length; reflexivity. Qed.
+
+Lemma keys_are : keys = map (fun x => weigh o a k b c (fst (fst x))) L.
+Proof. unfold keys, L; rewrite all_is, !map_map; reflexivity. Qed.
+
+Lemma inputs_are : inputs = map (fun x => snd x) L.
+Proof. unfold inputs, L; rewrite map_map; reflexivity. Qed.
+
+(** What follows where something is claimed: nothing overflowed. *)
+Record claims : Prop := Claims {
+  left_is_finite : fin (left o m); left_is_positive : 0 < val (left o m);
+  claims_covers : covers o B b rg (val (top o b));
+  top_is_finite : fin (top o b); top_is_below : val (top o b) <= val (high o b);
+  z_is_small : val (largest_z o b) <= bpow radix2 (-30);
+  claims_known : forall x, In x L -> known o B b rg x;
+  claims_enclosed : forall x, In x L ->
+    val (low o b) <= val (score o (fst (fst x))) <= val (top o b);
+  claims_top : exists x, In x L /\ val (score o (fst (fst x))) = val (top o b) }.
+
+Theorem sure_is_sound :
+  row_is -> (1 <= n)%Z -> (d <= 2 ^ 20)%Z -> is_sure o b m = true -> claims.
+Proof.
+  intros [ga counted fit] E1 E3 sure.
+  unfold is_sure in sure; apply andb_prop in sure as [sure fl]; apply andb_prop in sure as [zs l0].
+  unfold is_finite in fl; apply (below_infinite o B) in fl.
+  apply (of_less o B _ _ (proj1 (zero_is o B)) fl) in l0; rewrite (proj2 (zero_is o B)) in l0.
+  assert (Z.of_nat (length (r_q o r)) <= 2 ^ 20)%Z as few by exact E3.
+  assert (all <> []) as some.
+  { rewrite all_is; intros N; apply map_eq_nil in N; unfold n, n_keys in E1; rewrite N in E1.
+    simpl in E1; lia. }
+  assert (forall s, In s all -> from_finite o B b s) as each.
+  { pose proof fl as fl'; unfold m, sums_of in fl'; cbn [left] in fl'.
+    apply (fin_opp o B), (left_of_sum o B), (left_of_sum o B) in fl'.
+    destruct (fold_up_plus o B (key_h o) keys (zero o) fl') as [_ [fk _]]; intros s ins.
+    apply (finite_key_has_finite_parts o B a k b c), fk; unfold keys; apply in_map, ins. }
+  assert (exists s, In s all) as [s0 in0]
+    by (destruct all as [|s l]; [contradiction | exists s; left; reflexivity]).
+  destruct (each _ in0) as [_ _ fz fh fhh fs fr]; clear s0 in0.
+  destruct (of_pow2 o B (-30) ltac:(lia)) as [f30 v30].
+  apply (of_at_most o B _ _ fz f30) in zs; rewrite v30 in zs.
+  assert (forall s, In s all -> fin (score o s) /\ fin (sigma o s) /\ most o B (z o s))
+    as scores_finite.
+  { intros s ins; destruct (each _ ins) as [fsc fsi _ _ _ _ _]; split; [exact fsc|].
+    split; [exact fsi|]; rewrite all_is in ins; apply in_map_iff in ins as [key [<- ink]].
+    pose proof (error_needs_magnitude o B (r_scale o r) (r_q o r) (fst key) _ fsi) as fm.
+    destruct (magnitude_is o B (r_scale o r) (r_q o r) (fst key) few fm) as [[m0 m1] fscale].
+    apply (error_here_is_most o B); [unfold d, head_dim in *; lia | exact fscale|].
+    split; [exact fm | lra]. }
+  assert (forall s, In s all -> good o B (z o s)) as good_z.
+  { apply (fold_most o B (z o) all (zero o)); [left; apply good_zero | | exact fz].
+    intros s ins; apply scores_finite, ins. }
+  assert (forall key, In key (r_keys o r) -> near_key o B (sc key) (key_input key)) as near_keys.
+  { intros key ink; assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
+    destruct (scores_finite _ ins) as [fsc [fsi _]]; destruct (good_z _ ins) as [fzz _].
+    split; cbn [NumExec.s NumExec.sigma key_input].
+    { exact (score_is_as_near_as_claimed o B (r_scale o r) (r_q o r) (fst key) few fsc fzz). }
+    split.
+    - apply sigma_of_pos; [apply (good_score o B a ga) | | |].
+      + destruct (c_scaled_before o (c_score o a)); [lra | apply Rabs_pos].
+      + apply IZR_le; unfold d, head_dim; lia.
+      + apply Rmult_le_pos; [apply Rabs_pos | apply magnitude_pos].
+    - exact (sigma_is_up o B (r_scale o r) (r_q o r) (fst key) few (c_score o a)
+        (good_score o B a ga) fsi). }
+  assert (Forall2 (near_key o B) all inputs) as near.
+  { rewrite all_is; unfold inputs; revert near_keys; generalize (r_keys o r) as l.
+    induction l as [|key l IH]; simpl; intros nk; constructor; auto. }
+  destruct (references_are_enclosed o B a k all rg inputs ga (changes_ok o B k kr counted) some
+    scores_finite near fit fh fhh fs fz fr) as [cov [ft [inside [[st [inst Et]] top_high]]]].
+  fold b in cov, ft, inside, Et, top_high.
+  assert (forall x, In x L -> exists key, In key (r_keys o r) /\
+    x = (sc key, nth i (snd key) (zero o), key_input key)) as from_key.
+  { intros x inx; unfold L in inx; apply in_map_iff in inx as [key [<- ink]]; exists key; auto. }
+  constructor; try assumption.
+  - intros x inx; destruct (from_key x inx) as [key [ink ->]].
+    assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
+    destruct (scores_finite _ ins) as [fsc [fsi _]]; destruct (inside _ ins) as [_ [i1 [i2 i3]]].
+    destruct (near_keys _ ink) as [n1 n2].
+    constructor; cbn [fst snd]; try assumption; try reflexivity.
+    + lra.
+    + apply (fits_top o B _ _ _ _ fit); unfold inputs; apply in_map, ink.
+    + lra.
+  - intros x inx; destruct (from_key x inx) as [key [ink ->]]; cbn [fst].
+    assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
+    destruct (inside _ ins) as [_ [_ [i2 i3]]]; lra.
+  - rewrite all_is in inst; apply in_map_iff in inst as [key [<- ink]].
+    exists (sc key, nth i (snd key) (zero o), key_input key); split; [|cbn [fst]; rewrite Et;
+      reflexivity].
+    unfold L; apply (in_map (fun key => (sc key, nth i (snd key) (zero o), key_input key))), ink.
+Qed.
+
+Let is_refused := Z.ltb n 1 || Z.ltb most_numbers n || Z.ltb most_numbers d.
+
+Lemma not_refused : is_refused = false -> (1 <= n <= 2 ^ 20)%Z /\ (d <= 2 ^ 20)%Z.
+Proof.
+  intros E; apply orb_false_elim in E as [E E3]; apply orb_false_elim in E as [E1 E2].
+  apply Z.ltb_ge in E1, E2, E3; unfold most_numbers in *; lia.
+Qed.
+
+(** ** A column *)
 
 (** `expected` and the bound of column i. *)
 Definition claim : F o * F o := nth i (fst (tolerance o a k r lse_error)) (zero o, infinite o).
@@ -74,7 +187,6 @@ Definition claim : F o * F o := nth i (fst (tolerance o a k r lse_error)) (zero 
 (** The formula claims something; its bound and the distance of `expected` from attention are at
     most what is claimed; and no output overflows, where the format has a largest number. *)
 Definition claim_holds : Prop :=
-  let cl := real_class o B a in
   let exact := NumTolerance.exact inputs in
   0 < NumTolerance.left_over cl rg inputs kr /\
   NumTolerance.tolerance cl rg (real_ending o B a) inputs kr + Rabs (val (fst claim) - exact)
@@ -84,27 +196,14 @@ Definition claim_holds : Prop :=
      (NumTolerance.quotient_bound cl rg inputs kr) <= val (f_largest o (c_output o a))).
 
 (** A claim that is a number holds: NUM-10. *)
-Theorem tolerance_is_up : row_is -> fin (snd claim) -> claim_holds.
+Theorem tolerance_is_up :
+  row_is -> (i < length (r_q o r))%nat -> fin (snd claim) -> claim_holds.
 Proof.
-  intros [ga counted fit scores_finite references_finite column_exists].
-  unfold claim_holds, claim, tolerance; fold d; set (cl := real_class o B a).
-  destruct (Z.ltb (n_keys o r) 1 || Z.ltb most_numbers (n_keys o r) || Z.ltb most_numbers d)
-    eqn:E.
+  intros is column_exists; unfold claim_holds, claim, tolerance; fold d n; fold is_refused.
+  destruct is_refused eqn:E.
   { cbn [fst snd]; rewrite no_claim; intros f; exfalso; exact (of_infinite o B f). }
-  apply orb_false_elim in E as [E E3]; apply orb_false_elim in E as [E1 E2].
-  apply Z.ltb_ge in E1, E2, E3; unfold most_numbers in E2, E3.
-  cbv zeta; cbn [fst]; fold all b.
-  set (n := n_keys o r) in *; set (c := scales_of o a k b n).
-  set (of_here := score_bound_of o (here o d) (r_scale o r) d).
-  set (of_class := score_bound_of o (c_score o a) (r_scale o r) d).
-  set (sc := fun key : list (F o) * list (F o) => score_of o a r of_here of_class (fst key)).
-  assert (all = map sc (r_keys o r)) as all_is by reflexivity.
-  set (L := map (fun key => (sc key, nth i (snd key) (zero o), key_input key)) (r_keys o r)).
-  assert (Z.of_nat (length L) = n) as Ln by (unfold L; rewrite map_length; reflexivity).
-  set (keys := map (weigh o a k b c) all); set (m := sums_of o a k b c keys).
-  assert (keys = map (fun x => weigh o a k b c (fst (fst x))) L) as keys_are.
-  { unfold keys, L; rewrite all_is, !map_map; reflexivity. }
-  set (f := fun i => _).
+  destruct (not_refused E) as [some few].
+  cbv zeta; cbn [fst]; fold all b; fold c keys; fold m; set (f := fun i => _).
   rewrite (nth_indep _ _ (f 0%nat)) by (rewrite map_length, seq_length; exact column_exists).
   rewrite map_nth, seq_nth by exact column_exists; rewrite Nat.add_0_l; unfold f; clear f.
   set (column := combine keys _).
@@ -113,71 +212,61 @@ Proof.
   destruct (is_sure o b m) eqn:sure; cbn [andb];
     [|cbn [snd]; intros f; exfalso; exact (of_infinite o B f)].
   destruct (negb _); cbn [fst snd]; [|intros f; exfalso; exact (of_infinite o B f)].
-  unfold is_sure in sure; apply andb_prop in sure as [sure fl]; apply andb_prop in sure as [zs l0].
-  unfold is_finite in fl; apply (below_infinite o B) in fl.
-  apply (of_less o B _ _ (proj1 (zero_is o B)) fl) in l0; rewrite (proj2 (zero_is o B)) in l0.
-  destruct references_finite as [fh [fhh [fs [fz fr]]]].
-  destruct (of_pow2 o B (-30) ltac:(lia)) as [f30 v30].
-  apply (of_at_most o B _ _ fz f30) in zs; rewrite v30 in zs.
-  assert (Z.of_nat (length (r_q o r)) <= 2 ^ 20)%Z as few by (unfold d, head_dim in E3; lia).
-  assert (all <> []) as some.
-  { rewrite all_is; intros N; apply map_eq_nil in N; unfold n, n_keys in E1; rewrite N in E1.
-    simpl in E1; lia. }
-  assert (forall s, In s all -> good o B (z o s)) as good_z.
-  { apply (fold_most o B (z o) all (zero o)); [left; apply good_zero | | exact fz].
-    intros s ins; apply scores_finite, ins. }
-  assert (forall key, In key (r_keys o r) -> near_key o B (sc key) (key_input key)) as near_keys.
-  { intros key ink; assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
-    destruct (scores_finite _ ins) as [fsc [fsi _]]; destruct (good_z _ ins) as [fzz _].
-    split; cbn [NumExec.s NumExec.sigma key_input].
-    - exact (score_is_as_near_as_claimed o B (r_scale o r) (r_q o r) (fst key) few fsc fzz).
-    - split.
-      + apply sigma_of_pos; [apply (good_score o B a ga) | | |].
-        * destruct (c_scaled_before o (c_score o a)); [lra | apply Rabs_pos].
-        * apply IZR_le; unfold d, head_dim; lia.
-        * apply Rmult_le_pos; [apply Rabs_pos | apply magnitude_pos].
-      + exact (sigma_is_up o B (r_scale o r) (r_q o r) (fst key) few (c_score o a)
-          (good_score o B a ga) fsi). }
-  assert (Forall2 (near_key o B) all inputs) as near.
-  { rewrite all_is; unfold inputs; revert near_keys; generalize (r_keys o r) as l.
-    induction l as [|key l IH]; simpl; intros nk; constructor; auto. }
-  destruct (references_are_enclosed o B a k all rg inputs ga (changes_ok o B k kr counted) some
-    scores_finite near fit fh fhh fs fz fr) as [cov [ft [inside [[st [inst Et]] top_high]]]].
-  fold b in cov, ft, inside, Et, top_high.
-  assert (inputs = map (fun x => snd x) L) as inputs_are
-    by (unfold inputs, L; rewrite map_map; reflexivity).
-  assert (forall x, In x L -> exists key, In key (r_keys o r) /\
-    x = (sc key, nth i (snd key) (zero o), key_input key)) as from_key.
-  { intros x inx; unfold L in inx; apply in_map_iff in inx as [key [<- ink]]; exists key; auto. }
-  assert (forall x, In x L -> known o B b rg x) as all_known.
-  { intros x inx; destruct (from_key x inx) as [key [ink ->]].
-    assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
-    destruct (scores_finite _ ins) as [fsc [fsi _]]; destruct (inside _ ins) as [_ [i1 [i2 i3]]].
-    destruct (near_keys _ ink) as [n1 n2].
-    constructor; cbn [fst snd]; try assumption; try reflexivity.
-    - lra.
-    - apply (fits_top o B _ _ _ _ fit); unfold inputs; apply in_map, ink.
-    - lra. }
+  destruct (sure_is_sound is (proj1 some) few sure) as [fl l0 cov ft th zs known enclosed one_top].
+  destruct is as [ga counted fit]; pose proof length_is as Ln.
   rewrite column_is, inputs_are; unfold m in fl, l0 |- *; rewrite keys_are in fl, l0 |- *.
-  unfold c in fl, l0 |- *; rewrite <- Ln in fl, l0, E1, E2 |- *.
+  unfold c in fl, l0 |- *; rewrite <- Ln in fl, l0, some |- *.
   intros f; apply (column_holds o B a k b rg kr L ga cov (fits_sane o B _ _ _ _ fit) counted
-    ltac:(lia) all_known ft top_high); try assumption.
-  - intros x inx; destruct (from_key x inx) as [key [ink ->]]; cbn [fst].
-    assert (In (sc key) all) as ins by (rewrite all_is; apply in_map, ink).
-    destruct (inside _ ins) as [_ [_ [i2 i3]]]; lra.
-  - rewrite all_is in inst; apply in_map_iff in inst as [key [<- ink]].
-    exists (sc key, nth i (snd key) (zero o), key_input key); split; [|cbn [fst]; rewrite Et;
-      reflexivity].
-    unfold L; apply (in_map (fun key => (sc key, nth i (snd key) (zero o), key_input key))), ink.
+    some known ft th enclosed one_top zs f fl l0).
+Qed.
+
+(** ** The log-sum-exp *)
+
+(** It and its bound, beside the lse_error of what a kernel makes of its state. *)
+Definition lse_claim : F o * F o := snd (tolerance o a k r lse_error).
+
+Definition lse_claim_holds : Prop :=
+  let part := NumTolerance.denominator_error cl rg inputs kr in
+  0 < NumTolerance.left_over cl rg inputs kr /\ part < 1 /\
+  val lse_error - ln (1 - part)
+    + Rabs (val (fst lse_claim) - ln (NumTolerance.weight_sum inputs)) <= val (snd lse_claim).
+
+(** A claim that is a number holds: NUM-11. *)
+Theorem lse_tolerance_is_up :
+  row_is -> 0 <= val lse_error -> fin (snd lse_claim) -> lse_claim_holds.
+Proof.
+  intros is error_pos; unfold lse_claim_holds, lse_claim, tolerance; fold d n; fold is_refused.
+  destruct is_refused eqn:E; [intros f; exfalso; exact (of_infinite o B f)|].
+  destruct (not_refused E) as [some few].
+  cbv zeta; cbn [snd]; fold all b; fold c keys; fold m; destruct (is_sure o b m) eqn:sure.
+  2:{ unfold bound_lse; cbn [negb orb snd]; intros f; exfalso; exact (of_infinite o B f). }
+  destruct (sure_is_sound is (proj1 some) few sure) as [fl l0 cov ft th zs known enclosed one_top].
+  destruct is as [ga counted fit]; pose proof length_is as Ln.
+  rewrite inputs_are; unfold m in fl, l0 |- *; rewrite keys_are in fl, l0 |- *.
+  unfold c in fl, l0 |- *; rewrite <- Ln in fl, l0, some |- *.
+  intros f; split.
+  - apply (left_holds o B a k b rg kr L ga cov (fits_sane o B _ _ _ _ fit) counted
+      some known ft th enclosed one_top zs fl l0).
+  - apply (lse_holds o B a k b rg kr L ga cov (fits_sane o B _ _ _ _ fit) counted
+      some known ft th enclosed one_top zs true lse_error f fl l0 error_pos).
 Qed.
 End Whole.
 
 (** The same of IEEE 754 binary64, as Flocq defines it, with a library that keeps what it promises:
-    NUM-10. *)
-Theorem tolerance_is_up_in_binary64 exp_of expm1_of log_of log1p_of
-  (kept : NumFloatIEEE.library exp_of expm1_of log_of log1p_of) a k r lse_error rg kr i :
-  let o := NumFloatIEEE.ieee exp_of expm1_of log_of log1p_of in
-  let B := NumFloatIEEE.ieee_is_binary64 exp_of expm1_of log_of log1p_of kept in
-  row_is o B a k r rg kr i -> finite B (snd (claim o a k r lse_error i)) ->
-  claim_holds o B a k r lse_error rg kr i.
-Proof. intros o B; apply tolerance_is_up. Qed.
+    NUM-10, NUM-11. *)
+Section Binary64.
+Variables exp_of expm1_of log_of log1p_of : NumFloatIEEE.b64 -> NumFloatIEEE.b64.
+Hypothesis kept : NumFloatIEEE.library exp_of expm1_of log_of log1p_of.
+Let o := NumFloatIEEE.ieee exp_of expm1_of log_of log1p_of.
+Let B := NumFloatIEEE.ieee_is_binary64 exp_of expm1_of log_of log1p_of kept.
+
+Theorem tolerance_is_up_in_binary64 a k r lse_error rg kr i :
+  row_is o B a k r rg kr i -> (i < length (r_q o r))%nat ->
+  finite B (snd (claim o a k r lse_error i)) -> claim_holds o B a k r lse_error rg kr i.
+Proof. apply tolerance_is_up. Qed.
+
+Theorem lse_tolerance_is_up_in_binary64 a k r lse_error rg kr i :
+  row_is o B a k r rg kr i -> 0 <= value B lse_error ->
+  finite B (snd (lse_claim o a k r lse_error)) -> lse_claim_holds o B a k r lse_error rg kr i.
+Proof. apply lse_tolerance_is_up. Qed.
+End Binary64.
