@@ -64,22 +64,29 @@ def proved() -> set[tuple[str, str]]:
     return {(row[0], row[1]) for row in rows("proofs/wp/expected.txt")}
 
 
+# A contract, and the name of the function whose declaration or definition follows it.
+CONTRACT = re.compile(
+    r"/[*@]@?((?:(?!\*/|@/).)*)[*@]/\s*"
+    r"(?:static |inline |const |unsigned |long |struct )*\w+ \**(\w+)\(",
+    re.DOTALL,
+)
+
+
 @functools.cache
+def all_ensured() -> dict[str, set[str]]:
+    """The names of what the contracts of each function ensure."""
+    found: dict[str, set[str]] = {}
+    for folder in "include/chunkproof", "proofs/logic", "proofs/wp", "ref":
+        for path in (ROOT / folder).glob("*.[ch]"):
+            for contract, function in CONTRACT.findall(path.read_text(encoding="utf-8")):
+                found.setdefault(function, set()).update(
+                    re.findall(r"\bensures (\w+):", contract)
+                )
+    return found
+
+
 def ensured(function: str) -> set[str]:
-    """The names of what contracts of this function ensure."""
-    folders = "include/chunkproof", "proofs/logic", "proofs/wp", "ref"
-    contract = re.compile(
-        r"/[*@]@?((?:(?!\*/|@/).)*)[*@]/\s*"
-        rf"(?:static |inline |const |unsigned |long |struct )*\w+ \**{function}\(",
-        re.DOTALL,
-    )
-    return {
-        name
-        for folder in folders
-        for path in (ROOT / folder).glob("*.[ch]")
-        for m in contract.finditer(path.read_text(encoding="utf-8"))
-        for name in re.findall(r"\bensures (\w+):", m[1])
-    }
+    return all_ensured().get(function, set())
 
 
 @functools.cache
