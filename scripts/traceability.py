@@ -115,10 +115,14 @@ def predicates():
                                  comment, re.M | re.S):
                 own[m[2]], text[m[2]] = clauses_in(m[1]), m[3]
     closure = {name: set(found) for name, found in own.items()}
-    for _ in own:
-        for name in own:
-            for word in terms_in(text[name]):
-                closure[name] |= closure.get(word, set())
+    uses = {name: terms_in(text[name]) & own.keys() for name in own}
+    grew = True
+    while grew:
+        grew = False
+        for name, words in uses.items():
+            more = set().union(*(closure[word] for word in words)) - closure[name]
+            closure[name] |= more
+            grew = grew or bool(more)
     return closure
 
 
