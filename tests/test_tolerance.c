@@ -312,6 +312,53 @@ static void faint_weights_are_paid_for(void **state) {
     assert_true(fabs(expected - truth) <= bound);
 }
 
+/* More columns than cp_tolerance() keeps sums of at a time: each has its own values, wherever it
+ * stands. */
+#define MOST_COLUMNS 300
+static void columns_are_bounded_wherever_they_stand(void **state) {
+    static double q[MOST_COLUMNS], k[3 * MOST_COLUMNS], v[3 * MOST_COLUMNS], w[3 * MOST_COLUMNS];
+    double expected[MOST_COLUMNS], bound[MOST_COLUMNS], swapped[MOST_COLUMNS], other[MOST_COLUMNS];
+    double scratch[9];
+    unsigned long long random = 9;
+    struct cp_arithmetic a = cp_arithmetic_fp32(1, cp_format_fp16(), cp_format_fp16());
+    struct cp_counts counts = cp_counts_of_chunks(3, 2);
+    struct cp_tolerance_row row = {3, MOST_COLUMNS, 1.0, q, k, v, scratch};
+    (void)state;
+    q[0] = 1.0;
+    for (int j = 0; j < row.n_keys; j++) {
+        k[(ptrdiff_t)j * MOST_COLUMNS] = random_normal(&random);
+        for (int i = 0; i < MOST_COLUMNS; i++) {
+            v[(ptrdiff_t)j * MOST_COLUMNS + i] = random_normal(&random);
+            w[(ptrdiff_t)j * MOST_COLUMNS + MOST_COLUMNS - 1 - i] =
+                v[(ptrdiff_t)j * MOST_COLUMNS + i];
+        }
+    }
+    cp_tolerance(&a, &counts, &row, 0.0, expected, bound, NULL, NULL);
+    row.v = w;
+    cp_tolerance(&a, &counts, &row, 0.0, swapped, other, NULL, NULL);
+    for (int i = 0; i < MOST_COLUMNS; i++) {
+        assert_true(isfinite(bound[i]));
+        assert_true(swapped[MOST_COLUMNS - 1 - i] == expected[i]);
+        assert_true(other[MOST_COLUMNS - 1 - i] == bound[i]);
+    }
+}
+
+/* NUM-12: the sums of a score of more numbers than CP_TOLERANCE_MOST may be too far off. */
+static void nothing_is_claimed_of_too_long_rows(void **state) {
+    enum { d = CP_TOLERANCE_MOST + 1 };
+    static double zero[d], expected[d], bound[d];
+    double lse, lse_bound, scratch[3];
+    struct cp_arithmetic a = cp_arithmetic_fp64(1);
+    struct cp_counts counts = cp_counts_of_chunks(1, 1);
+    struct cp_tolerance_row row = {1, d, 1.0, zero, zero, zero, scratch};
+    (void)state;
+    cp_tolerance(&a, &counts, &row, 0.0, expected, bound, &lse, &lse_bound);
+    assert_true(isinf(bound[0]) && isinf(bound[d - 1]) && isinf(lse_bound));
+    row.head_dim = d - 1;
+    cp_tolerance(&a, &counts, &row, 0.0, expected, bound, &lse, &lse_bound);
+    assert_true(isfinite(bound[0]) && isfinite(bound[d - 2]) && isfinite(lse_bound));
+}
+
 static void formats(void **state) {
     struct cp_format truncating = cp_format_truncating(cp_format_fp32());
     struct cp_format flushing = cp_format_flushing(cp_format_fp16());
@@ -331,6 +378,8 @@ int main(void) {
         cmocka_unit_test(example_of_the_specification),
         cmocka_unit_test(nothing_is_claimed_without_ground),
         cmocka_unit_test(faint_weights_are_paid_for),
+        cmocka_unit_test(columns_are_bounded_wherever_they_stand),
+        cmocka_unit_test(nothing_is_claimed_of_too_long_rows),
         cmocka_unit_test(formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

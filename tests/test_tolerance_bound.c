@@ -435,6 +435,77 @@ static void many_changes(void **state) {
     assert_true(tally.finite > tally.rows / 2);
 }
 
+/* Scores that cancel: all that is wrong is the error of a score in binary64, which only Z knows. */
+static void scores_that_cancel(void **state) {
+    static struct problem p;
+    struct tally tally = {{0}, 0, 0};
+    unsigned long long random = 6;
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        double size = ldexp(1.0, 6 + i % 10);
+        no_errors(&p);
+        p.n = 2 + i % 3;
+        p.d = 3;
+        p.scale = ONE_OF(&random, 1.0, -1.0, 1.0 / 3.0);
+        for (int x = 0; x < p.d; x++) {
+            p.q[x] = 1.0 + fabs(random_uniform(&random));
+        }
+        for (int j = 0; j < p.n; j++) {
+            double *k = &p.k[place(&p, j)];
+            k[0] = size * (1.0 + random_uniform(&random) / 4.0);
+            k[1] = size * (1.0 + random_uniform(&random) / 4.0);
+            k[2] = -(p.q[0] * k[0] + p.q[1] * k[1]) / p.q[2];
+            for (int x = 0; x < p.d; x++) {
+                p.v[place(&p, j) + x] = j % 2 == 0 ? 1.0 : -1.0;
+            }
+        }
+        try_row(&p, "scores that cancel", i, &tally);
+    }
+    assert_int_equal(tally.finite, tally.rows * (p.d + 1));
+}
+
+/* What an exponential loses, through changes of a reference that is below the scores. */
+static void losses_through_changes(void **state) {
+    static struct problem p;
+    struct tally tally = {{0}, 0, 0};
+    unsigned long long random = 7;
+    (void)state;
+    for (int i = 0; i < 240; i++) {
+        make_row(&p, &random);
+        no_errors(&p);
+        p.n = 1 + i % 3;
+        for (int y = 0; y < p.n * p.d; y++) {
+            p.k[y] = fmod(p.k[y], 1.0);
+        }
+        p.counts = cp_counts_of_chunks(2, 2);
+        p.counts.changes = 1 + i % 4;
+        p.arithmetic.kappa = ldexp(1.0, -3 - i % 5);
+        p.arithmetic.below = 0.25 * (1 + i % 7);
+        p.arithmetic.eta_n = p.arithmetic.eta_o = ONE_OF(&random, 0x1p-8, 0x1p-12);
+        try_row(&p, "losses through changes", i, &tally);
+    }
+    assert_true(tally.finite > tally.rows);
+}
+
+/* A weight that a change could make larger than binary64 has numbers: nothing is to be claimed. */
+static void weights_that_overflow(void **state) {
+    static struct problem p;
+    struct tally tally = {{0}, 0, 0};
+    unsigned long long random = 8;
+    (void)state;
+    for (int below = 400; below < 700; below += 5) {
+        make_row(&p, &random);
+        no_errors(&p);
+        p.n = 1 + below % 4;
+        p.counts = cp_counts_of_chunks(2, 2);
+        p.counts.changes = 1;
+        p.arithmetic.kappa = ONE_OF(&random, 0x1p-1074, 0x1p-1000, 0x1p-60);
+        p.arithmetic.below = below;
+        try_row(&p, "weights that overflow", below, &tally);
+    }
+    assert_int_equal(tally.finite, 0);
+}
+
 /* The judge itself: a claim that is one unit too small, one that is twice what it must be, one
  * that is not founded, one that is missing. */
 static void judge_sees_what_is_wrong(void **state) {
@@ -474,6 +545,9 @@ int main(void) {
         cmocka_unit_test(fields_that_multiply),
         cmocka_unit_test(far_references),
         cmocka_unit_test(many_changes),
+        cmocka_unit_test(scores_that_cancel),
+        cmocka_unit_test(losses_through_changes),
+        cmocka_unit_test(weights_that_overflow),
         cmocka_unit_test(little_is_left),
         cmocka_unit_test(sums_round_one_way),
         cmocka_unit_test(errors_round_one_way),
