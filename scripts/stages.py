@@ -198,7 +198,6 @@ STAGES = (
     built("gcc"),
     built("clang", ("deep",)),  # by default asan-clang builds with it
     Stage("lint", "scripts/lint"),
-    Stage("lint-all", "TIER=deep scripts/lint", tiers=()),  # .ci/run
     unit("gcc", ABOVE_QUICK),
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
