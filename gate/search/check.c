@@ -177,7 +177,7 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
 static int run_next(struct checking *c, struct gate_problem *p, size_t workspace, const char *words,
                     struct gate_finding *f) {
     unsigned long long digest;
-    struct gate_finding first;
+    struct gate_finding first = {0};
     gate_values_fill(p);
     if (run_problem(c, p, workspace, 0, f, &digest) != 0) {
         return -1;
