@@ -194,6 +194,12 @@ def fuzz(name, arguments, tiers, limit=1800):
                  limit=limit)
 
 
+def faults_of(who, every):
+    """Words for sh: the first of every so many faults that these must notice."""
+    names = f"scripts/faults --list --by {who} | awk 'NR % {every} == 1 {{ print $1 }}'"
+    return f"scripts/faults --by {who} $({names})"
+
+
 STAGES = (
     built("gcc"),
     built("clang", ("deep",)),  # by default asan-clang builds with it
@@ -217,10 +223,7 @@ STAGES = (
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",)),
-    Stage("gate-faults-some",  # every tenth
-          "scripts/faults --by gate "
-          "$(scripts/faults --list --by gate | awk 'NR % 10 == 1 { print $1 }')",
-          ("gcc", "objcopy"), tiers=("default",)),
+    Stage("gate-faults-some", faults_of("gate", 10), ("gcc", "objcopy"), tiers=("default",)),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK,
           cores=1),
@@ -233,10 +236,7 @@ STAGES = (
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),
     Stage("proofs-coq-faults", "scripts/faults --by coq", ("coqc",), tiers=("deep",)),
-    Stage("proofs-coq-faults-some",  # every fourth; .ci/run
-          "scripts/faults --by coq "
-          "$(scripts/faults --list --by coq | awk 'NR % 4 == 1 { print $1 }')",
-          ("coqc",), tiers=()),
+    Stage("proofs-coq-faults-some", faults_of("coq", 4), ("coqc",), tiers=()),  # .ci/run
     Stage("extract", "proofs/extract/run", EXTRACT, tiers=ABOVE_QUICK, cores=1),
     Stage("extract-faults", "scripts/faults --by extract", EXTRACT, tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),

@@ -267,6 +267,14 @@ Proof.
   unfold NumTolerance.left_over; rewrite !Rmult_minus_distr_r, weight_sum_is, shared_sum; lra.
 Qed.
 
+(** The formula claims something where the evaluation does. *)
+Lemma left_over_is_positive :
+  fin (left o m) -> 0 < val (left o m) -> 0 < NumTolerance.left_over cl rg J kr.
+Proof.
+  intros fl l0; destruct (left_is_down fl) as [_ [_ le]].
+  apply (Rmult_lt_reg_r (exp (- t))); [apply exp_pos | lra].
+Qed.
+
 (** NUM-11: the part of the denominator that may be missing, from `left` on. *)
 Lemma denominator_is_up :
   L <> [] -> fin (left o m) -> 0 < val (left o m) ->
@@ -539,9 +547,7 @@ Theorem column_is_up :
      <= val (f_largest o (c_output o a))).
 Proof.
   intros bound f fl l0; destruct (left_is_down fl) as [f1 [f2 le1]].
-  assert (0 < NumTolerance.left_over cl rg J kr) as pos.
-  { apply (Rmult_lt_reg_r (exp (- t))); [apply exp_pos | lra]. }
-  split; [exact pos|].
+  pose proof (left_over_is_positive fl l0) as pos; split; [exact pos|].
   set (error := up o (div o (error_of o m column expected spare) (left o m))) in *.
   assert (fin error) as fe.
   { revert f; unfold bound, with_output; cbv zeta; destruct (negb _); intros f;

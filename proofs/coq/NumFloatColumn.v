@@ -178,26 +178,18 @@ Proof.
   split; [exact A1 | split; [|exact A3]]; fold J cl in A2.
   apply Rle_trans with (2 := A2), Rplus_le_compat_l, near.
 Qed.
-(** The formula claims something. *)
-Lemma left_holds :
-  fin (left o m) -> 0 < val (left o m) -> 0 < NumTolerance.left_over cl rg J kr.
-Proof.
-  intros fl l0; destruct (left_is_down o B a k b c rg kr t L ga cov sane counted all_known eq_refl
-    weight_is_near sum_is_near fl) as [_ [_ le]].
-  apply (Rmult_lt_reg_r (exp (- t))); [apply exp_pos|]; rewrite Rmult_0_l.
-  apply Rlt_le_trans with (1 := l0), le.
-Qed.
-
 (** The same of the log-sum-exp: NUM-11. *)
 Theorem lse_holds sure lse_error :
   let claim := bound_lse o b c m sure lse_error in
   fin (snd claim) -> fin (left o m) -> 0 < val (left o m) -> 0 <= val lse_error ->
   let part := NumTolerance.denominator_error cl rg J kr in
-  part < 1 /\
+  0 < NumTolerance.left_over cl rg J kr /\ part < 1 /\
   val lse_error - ln (1 - part)
     + Rabs (val (fst claim) - ln (NumTolerance.weight_sum J)) <= val (snd claim).
 Proof.
   intros claim f fl l0 x0 part.
+  split; [exact (left_over_is_positive o B a k b c rg kr t L ga cov sane counted all_known eq_refl
+    weight_is_near sum_is_near fl l0)|].
   assert (L <> []) as someL.
   { destruct one_top as [x [inx _]]; intros E; rewrite E in inx; contradiction. }
   destruct (denominator_is_up o B a k b c rg kr t L ga cov sane counted all_known eq_refl
@@ -218,7 +210,6 @@ Proof.
   { assert (NumTolerance.weight_sum J * exp (- t) = total e L) as <- by exact (weight_sum_is o t L).
     rewrite ln_mult, ln_exp by assumption; ring. }
   apply (lse_is_up o B b c m sure lse_error part (val lse_error)); try assumption; [lra|].
-  change (snd (claim)) with (snd (bound_lse o b c m sure lse_error)) in *.
   fold claim; rewrite lse_is; unfold t; rewrite E in *.
   apply (lse_within_lack o B b n (fin_high o B _ _ _ cov) (fin_low o B _ _ _ cov) top_finite
     order (good_z o B _ _ _ cov) z_small some the_score (fun x => NumExec.s (the_input x)) L

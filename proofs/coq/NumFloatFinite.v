@@ -42,6 +42,7 @@ Record from_finite (b : references o) (s : scored o) : Prop := From_finite {
   from_high : fin (high o b); from_h : fin (h o b); from_slack : fin (slack o b);
   from_rise : fin (rise o b) }.
 
+(** NUM-12: an overflow does not get lost. *)
 Theorem finite_key_has_finite_parts a k b c s :
   fin (key_h o (weigh o a k b c s)) -> from_finite b s.
 Proof.
@@ -159,7 +160,7 @@ Proof.
   apply add_up_to; [lia | exact ux | apply (margin_up_to 49); [lia | lia | exact ux]].
 Qed.
 
-(** A value that is computed is at most twice the true one, of which one at most is meant. *)
+(** What a function gives for a value of at most 2^e is at most twice that. *)
 Lemma within_up_to e x t : (-1000 <= e <= 997)%Z -> fin x -> not_below o x ->
   within (val x) t -> 0 <= t <= bpow radix2 e -> up_to (e + 1) x.
 Proof.
@@ -212,7 +213,7 @@ Proof.
     rewrite power_twice; lra.
 Qed.
 
-(** The error of a score that is computed here: a number, or infinite, but never NaN. *)
+(** NUM-12: the error of a score that is computed here is a number, or infinite, but never NaN. *)
 Theorem error_here_is_most scale d magnitude :
   (0 <= d <= 2 ^ 20)%Z -> fin scale -> good magnitude ->
   most o B (error_of_score o (score_bound_of o (here o d) scale d) magnitude).

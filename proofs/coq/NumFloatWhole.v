@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(** * cp_tolerance() as a whole (spec/tolerance.md: NUM-6 to NUM-10, NUM-12)
+(** * cp_tolerance() as a whole (spec/tolerance.md: NUM-6 to NUM-12)
 
     The functions that the theorems speak of, joined as `tolerance` of NumFloatRow.v joins them. *)
 From Coq Require Import Reals ZArith Bool List Lra Lia.
@@ -100,6 +100,7 @@ Record claims : Prop := Claims {
     val (low o b) <= val (score o (fst (fst x))) <= val (top o b);
   claims_top : exists x, In x L /\ val (score o (fst (fst x))) = val (top o b) }.
 
+(** It does follow: NUM-12. *)
 Theorem sure_is_sound :
   row_is -> (1 <= n)%Z -> (d <= 2 ^ 20)%Z -> is_sure o b m = true -> claims.
 Proof.
@@ -244,27 +245,25 @@ Proof.
   destruct is as [ga counted fit]; pose proof length_is as Ln.
   rewrite inputs_are; unfold m in fl, l0 |- *; rewrite keys_are in fl, l0 |- *.
   unfold c in fl, l0 |- *; rewrite <- Ln in fl, l0, some |- *.
-  intros f; split.
-  - apply (left_holds o B a k b rg kr L ga cov (fits_sane o B _ _ _ _ fit) counted
-      some known ft th enclosed one_top zs fl l0).
-  - apply (lse_holds o B a k b rg kr L ga cov (fits_sane o B _ _ _ _ fit) counted
-      some known ft th enclosed one_top zs true lse_error f fl l0 error_pos).
+  intros f; apply (lse_holds o B a k b rg kr L ga cov (fits_sane o B _ _ _ _ fit) counted
+    some known ft th enclosed one_top zs true lse_error f fl l0 error_pos).
 Qed.
 End Whole.
 
-(** The same of IEEE 754 binary64, as Flocq defines it, with a library that keeps what it promises:
-    NUM-10, NUM-11. *)
+(** The same of IEEE 754 binary64, as Flocq defines it, with a library that keeps its promises. *)
 Section Binary64.
 Variables exp_of expm1_of log_of log1p_of : NumFloatIEEE.b64 -> NumFloatIEEE.b64.
 Hypothesis kept : NumFloatIEEE.library exp_of expm1_of log_of log1p_of.
 Let o := NumFloatIEEE.ieee exp_of expm1_of log_of log1p_of.
 Let B := NumFloatIEEE.ieee_is_binary64 exp_of expm1_of log_of log1p_of kept.
 
+(** NUM-10. *)
 Theorem tolerance_is_up_in_binary64 a k r lse_error rg kr i :
   row_is o B a k r rg kr i -> (i < length (r_q o r))%nat ->
   finite B (snd (claim o a k r lse_error i)) -> claim_holds o B a k r lse_error rg kr i.
 Proof. apply tolerance_is_up. Qed.
 
+(** NUM-11. *)
 Theorem lse_tolerance_is_up_in_binary64 a k r lse_error rg kr i :
   row_is o B a k r rg kr i -> 0 <= value B lse_error ->
   finite B (snd (lse_claim o a k r lse_error)) -> lse_claim_holds o B a k r lse_error rg kr i.
