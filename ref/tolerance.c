@@ -51,35 +51,11 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "tolerance_internal.h"
+#include "tolerance_row.h"
 
-#define COLUMNS     128
 #define LARGEST_Z   0x1p-30
-#define LEAST_SCORE (-708.0)  /* exp() of less may be subnormal, */
-#define FAINT       0x1p-1021 /* and is less than this */
+#define LEAST_SCORE (-708.0) /* exp() of less may be subnormal, */
 #define UNIT        0x1p-53
-#define SMALLEST    0x1p-1074
-
-/* What is the same for all columns. A weight is exp(s_j - top), and sums are in that scale. */
-struct row_bounds {
-    double largest_z;           /* Z */
-    double lack;                /* of what is computed in binary64: see above */
-    double top;                 /* the largest computed score */
-    double high, low, slack, h; /* of the references */
-    double rise;                /* exp(high - top) */
-    double stretch;             /* S^C */
-    double growth_n, growth_o;  /* G_n - 1, G_o - 1 */
-    double weights;             /* W, to nearest */
-    double most, least;         /* between which it lies */
-    double shared;              /* sum H_j */
-    double lost_n;              /* E_n */
-    double tiny_o;              /* the second part of E_o */
-    double left;
-};
-
-#ifdef __FRAMAC__
-#include "proofs/logic/tolerance_bounds.h"
-#endif
 
 struct score {
     double sum, magnitude; /* sum |q_i k_i|, rounded upwards */
@@ -115,12 +91,12 @@ static struct score dot(const double *q, const double *key, int d) {
   assigns b->largest_z, b->top, b->high, b->low, b->slack, b->h, b->rise,
     row->scratch[0 .. 2 * row->n_keys - 1];
   ensures references: references_ok(*b);
+  ensures num_7: references_of(*a, counts->changes, *b, row->scratch, row->n_keys);
   ensures below: \forall integer j; 0 <= j < row->n_keys ==> row->scratch[j] <= b->high;
-  ensures errors: \forall integer j; 0 <= j < row->n_keys ==>
-    is_error(row->scratch, row->n_keys, j);
+  ensures errors: errors_until(row->scratch, row->n_keys, row->n_keys, b->slack);
 */
 static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                           const struct cp_tolerance_row *row, struct row_bounds *b) {
+                           const struct cp_tolerance_row *row, struct cp_row_bounds *b) {
     struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
     struct cp_score_bound of_here =
         cp_tolerance_score_bound(&here.score, row->scale, row->head_dim);
@@ -128,9 +104,9 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
     double largest = -INFINITY, smallest = INFINITY;
     /*@ loop invariant range: 0 <= j <= row->n_keys;
         loop invariant not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack;
-        loop invariant below: \forall integer t; 0 <= t < j ==> row->scratch[t] <= largest;
-        loop invariant errors: \forall integer t; 0 <= t < j ==>
-          is_error(row->scratch, row->n_keys, t);
+        loop invariant below: \forall integer t; 0 <= t < j ==>
+          smallest <= row->scratch[t] <= largest;
+        loop invariant errors: errors_until(row->scratch, row->n_keys, j, b->slack);
         loop assigns j, largest, smallest, b->largest_z, b->slack,
           row->scratch[0 .. 2 * row->n_keys - 1]; loop variant row->n_keys - j; */
     for (int j = 0; j < row->n_keys; j++) {
@@ -144,15 +120,15 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
         double sigma = cp_tolerance_of_score(of_class, magnitude);
         row->scratch[j] = score;
         row->scratch[row->n_keys + j] = sigma;
-        /*@ assert kept: \forall integer t; 0 <= t < j ==>
-              is_error(row->scratch, row->n_keys, t); */
+        //@ assert kept: errors_until(row->scratch, row->n_keys, j, b->slack);
         largest = fmax(largest, score);
         //@ assert larger: \at(largest, LoopCurrent) <= largest;
-        //@ assert below: \forall integer t; 0 <= t < j ==> row->scratch[t] <= largest;
         smallest = fmin(smallest, score);
+        //@ assert smaller: smallest <= \at(smallest, LoopCurrent);
+        /*@ assert below: \forall integer t; 0 <= t < j ==>
+              smallest <= row->scratch[t] <= largest; */
         b->largest_z = fmax(b->largest_z, z);
         b->slack = fmax(b->slack, sigma);
-        //@ assert error: is_error(row->scratch, row->n_keys, j);
     }
     double beyond = up_plus(b->largest_z, b->slack), above = up_plus(beyond, a->above);
     double below = up_plus(beyond, up_times(counts->changes + 1.0, a->below));
@@ -173,7 +149,7 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
   ensures num_9: stray(*a, *b, score, sigma, changes) <= \result;
   ensures not_negative: 0.0 <= \result;
 */
-static double strays(const struct cp_arithmetic *a, const struct row_bounds *b, double score,
+static double strays(const struct cp_arithmetic *a, const struct cp_row_bounds *b, double score,
                      double sigma, int changes) {
     double to_high = up_plus(up_plus(b->high, -score), b->largest_z);
     double along = up_plus(up_plus(sigma, to_high), up_times(2.0 * b->slack, changes + 1.0));
@@ -191,6 +167,49 @@ static double strays(const struct cp_arithmetic *a, const struct row_bounds *b, 
     return up_plus(once, up_times(changes, each));
 }
 
+/* NUM-9: R_j, how large a weight may have been before the reference moved away from it. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(b);
+  requires ok: arithmetic_ok(*a) && growth_ok(*b);
+  requires scored: score <= b->high && 0.0 <= sigma;
+  assigns \nothing;
+  ensures num_9: 0.0 <= reach(*a, *b, stray(*a, *b, score, sigma, 0)) <= \result;
+*/
+static double reach_of(const struct cp_arithmetic *a, const struct cp_row_bounds *b, double score,
+                       double sigma) {
+    double first = strays(a, b, score, sigma, 0);
+    double made = up_plus(up_function(exp(up_plus(b->slack, first))), a->kappa);
+    //@ assert made: 0.0 <= e(b->slack + stray(*a, *b, score, sigma, 0)) + a->kappa <= made;
+    double rounded = up_plus(up_times(made, up_plus(1.0, a->weights.unit)), a->weights.tiny);
+    return up_times(rounded, b->stretch);
+}
+
+/* What changes of the reference lose of it; that may overflow where nothing is missing. */
+/*@
+  requires not_negative: 0.0 <= missing && 0 <= changes && 0.0 <= largest;
+  assigns \nothing;
+  ensures num_9: 0.0 <= product(product(missing, changes), largest) <= \result;
+*/
+static double lost_of(double missing, int changes, double largest) {
+    double moved = up_times(missing, changes);
+    //@ assert moved: 0.0 <= product(missing, changes) <= moved;
+    return moved == 0.0 ? 0.0 : up_times(moved, largest);
+}
+
+/* What the format of weights loses. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(b);
+  requires ok: arithmetic_ok(*a) && growth_ok(*b) && 0.0 <= most && 0.0 <= missing;
+  assigns \nothing;
+  ensures num_9: 0.0 <= \max(product(a->weights.unit, most + missing),
+    product(a->weights.tiny, b->rise)) <= \result;
+*/
+static double rounding_of(const struct cp_arithmetic *a, const struct cp_row_bounds *b, double most,
+                          double missing) {
+    return fmax(up_times(a->weights.unit, up_plus(most, missing)),
+                up_times(a->weights.tiny, b->rise));
+}
+
 /* w_j to nearest; H_j, and T_j, the factor of |v_ji|: P_j + (G_o - 1)(w_j + H_j + P_j). */
 struct key_bounds {
     double w, h, t;
@@ -202,28 +221,36 @@ struct key_bounds {
   requires ok: arithmetic_ok(*a) && counts_ok(*counts) && growth_ok(*b);
   requires scored: score <= b->high && 0.0 <= sigma;
   assigns \nothing;
-  ensures weight: 0.0 < \result.w;
-  ensures not_negative: 0.0 <= \result.h && 0.0 <= \result.t;
+  ensures num_9: 0.0 < \result.w == weight_of(*b, score);
+  ensures num_9_h: 0.0 <= common_error(*a, *b, score, sigma, counts->changes) <= \result.h;
+  ensures num_9_t: 0.0 <= value_error(*a, *b, score, sigma, counts->changes) <= \result.t;
 */
 static struct key_bounds weigh(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                               const struct row_bounds *b, double score, double sigma) {
+                               const struct cp_row_bounds *b, double score, double sigma) {
     double x = strays(a, b, score, sigma, counts->changes);
-    double first = strays(a, b, score, sigma, 0);
     double w = score - b->top < LEAST_SCORE ? FAINT : exp(score - b->top);
     double most = up_times(w, up_plus(1.0, b->lack)), missing = up_times(a->kappa, b->rise);
-    double made = up_plus(up_function(exp(up_plus(b->slack, first))), a->kappa);
-    double rounded = up_plus(up_times(made, up_plus(1.0, a->weights.unit)), a->weights.tiny);
-    double largest = up_times(rounded, b->stretch);
-    double rounding =
-        fmax(up_times(a->weights.unit, up_plus(most, missing)), up_times(a->weights.tiny, b->rise));
-    double moved = up_times(missing, counts->changes);
-    double lost = moved == 0.0 ? 0.0 : up_times(moved, largest); /* `largest` may overflow */
+    double largest = reach_of(a, b, score, sigma);
+    double rounding = rounding_of(a, b, most, missing);
+    double lost = lost_of(missing, counts->changes, largest);
     double both = up_plus(up_plus(missing, lost), a->rounded_sum ? rounding : 0.0);
     double grown = up_function(exp(x)), gained = up_function(expm1(x));
+    //@ ghost e_of_zero();
+    //@ assert most: 0.0 <= product(w, 1.0 + b->lack) <= most && 0.0 <= missed(*a, *b) <= missing;
+    /*@ assert rounding: 0.0 <= rounded(*a, *b, w) <= rounding; */
+    /*@ assert moved: 0.0 <= product(missed(*a, *b), counts->changes) <=
+          product(missing, counts->changes); */
+    /*@ assert lost: 0.0 <= lost(*a, *b, stray(*a, *b, score, sigma, 0), counts->changes) <=
+          lost; */
+    /*@ assert grown: 1.0 <= e(stray(*a, *b, score, sigma, counts->changes)) <= grown &&
+          e(stray(*a, *b, score, sigma, counts->changes)) - 1.0 <= gained; */
     double h = up_plus(up_times(most, gained), up_times(both, grown));
-    //@ assert not_negative: 0.0 <= most && 0.0 <= rounding && 0.0 <= both && 0.0 <= h;
     double p = a->rounded_sum ? 0.0 : up_times(up_plus(rounding, lost), grown);
+    /*@ assert shared: 0.0 <= common_error_here(*a, *b, score, sigma, counts->changes, \true) <=
+          h; */
     double in_o = up_times(b->growth_o, up_plus(up_plus(most, h), p));
+    /*@ assert of_value: 0.0 <= value_error_here(*a, *b, score, sigma, counts->changes, \true) <=
+          p + in_o; */
     return (struct key_bounds){w, h, up_plus(p, in_o)};
 }
 
@@ -233,34 +260,43 @@ static struct key_bounds weigh(const struct cp_arithmetic *a, const struct cp_co
   requires valid_row: row_valid(*row) && size_ok(*row);
   requires apart: \separated(a, counts, row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
   requires ok: arithmetic_ok(*a) && counts_ok(*counts) && growth_ok(*b);
-  requires empty: b->weights == 0.0 && b->shared == 0.0;
   requires below: \forall integer j; 0 <= j < row->n_keys ==> row->scratch[j] <= b->high;
-  requires errors: \forall integer j; 0 <= j < row->n_keys ==>
-    is_error(row->scratch, row->n_keys, j);
+  requires errors: errors_until(row->scratch, row->n_keys, row->n_keys, b->slack);
   assigns b->weights, b->shared, row->scratch[0 .. 3 * row->n_keys - 1];
   ensures sums: 0.0 < b->weights && 0.0 <= b->shared;
-  ensures weighed: \forall integer j; 0 <= j < row->n_keys ==>
-    weighed(row->scratch, row->n_keys, j);
+  ensures weighed: weighed(row->scratch, row->n_keys, row->n_keys);
+  ensures num_9: \forall integer j; 0 <= j < row->n_keys ==>
+    bounded{Pre,Post}(\old(*a), \old(*b), counts->changes, row->scratch, row->n_keys, j);
+  ensures num_9_w: b->weights == \old(weights_of(*b, row->scratch, row->n_keys));
+  ensures num_9_h: \old(shared_by(*a, *b, counts->changes, row->scratch, row->n_keys,
+    row->n_keys)) <= b->shared;
 */
 static void compute_weights(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                            const struct cp_tolerance_row *row, struct row_bounds *b) {
+                            const struct cp_tolerance_row *row, struct cp_row_bounds *b) {
     int n = row->n_keys;
+    double weights = 0.0, shared = 0.0;
     /*@ loop invariant range: 0 <= j <= n;
-        loop invariant sums: 0.0 <= b->weights && (0 < j ==> 0.0 < b->weights) && 0.0 <= b->shared;
-        loop invariant weighed: \forall integer i; 0 <= i < j ==> weighed(row->scratch, n, i);
-        loop invariant below: \forall integer i; j <= i < n ==> row->scratch[i] <= b->high;
-        loop invariant errors: \forall integer i; j <= i < n ==> is_error(row->scratch, n, i);
-        loop assigns j, b->weights, b->shared, row->scratch[0 .. 3 * row->n_keys - 1];
+        loop invariant sums: 0.0 <= weights && (0 < j ==> 0.0 < weights) && 0.0 <= shared;
+        loop invariant rest: \forall integer i; j <= i < n || n + j <= i < 2 * n ==>
+          row->scratch[i] == \at(row->scratch[i], Pre);
+        loop invariant weighed: weighed(row->scratch, n, j);
+        loop invariant num_9: \forall integer i; 0 <= i < j ==>
+          bounded{Pre,Here}(\at(*a, Pre), \at(*b, Pre), counts->changes, row->scratch, n, i);
+        loop invariant num_9_w: weights == weights_of{Pre}(\at(*b, Pre), row->scratch, j);
+        loop invariant num_9_h: shared_by{Pre}(\at(*a, Pre), \at(*b, Pre), counts->changes,
+          row->scratch, n, j) <= shared;
+        loop assigns j, weights, shared, row->scratch[0 .. 3 * row->n_keys - 1];
         loop variant n - j; */
     for (int j = 0; j < n; j++) {
-        //@ assert error: is_error(row->scratch, n, j);
         struct key_bounds key = weigh(a, counts, b, row->scratch[j], row->scratch[n + j]);
         row->scratch[j] = key.w;
         row->scratch[n + j] = key.h;
         row->scratch[2 * n + j] = key.t;
-        b->weights += key.w;
-        b->shared = up_plus(b->shared, key.h);
+        weights += key.w;
+        shared = up_plus(shared, key.h);
     }
+    b->weights = weights;
+    b->shared = shared;
 }
 
 /* N eta S^C G exp(high), of n or o. */
@@ -268,11 +304,9 @@ static void compute_weights(const struct cp_arithmetic *a, const struct cp_count
   requires valid: \valid_read(b);
   requires ok: 0.0 <= operations && 0.0 <= eta && growth_ok(*b) && 0.0 <= growth;
   assigns \nothing;
-  ensures num_9: product(product(product(operations, b->rise),
-    product(b->stretch, 1.0 + growth)), eta) <= \result;
-  ensures not_negative: 0.0 <= \result;
+  ensures num_9: 0.0 <= tiny(*b, operations, eta, growth) <= \result;
 */
-static double tiny_losses(const struct row_bounds *b, double operations, double eta,
+static double tiny_losses(const struct cp_row_bounds *b, double operations, double eta,
                           double growth) {
     double grown = up_times(b->stretch, up_plus(1.0, growth));
     //@ assert grown: 0.0 <= product(b->stretch, 1.0 + growth) <= grown;
@@ -289,15 +323,23 @@ static double tiny_losses(const struct row_bounds *b, double operations, double 
   requires valid: \valid_read(a) && \valid_read(b);
   requires ok: arithmetic_ok(*a) && references_ok(*b) && 0 <= changes;
   assigns \nothing;
-  ensures not_negative: 0.0 <= \result;
+  ensures num_9: 0.0 <= power(stretched(*a, *b), changes) <= \result;
 */
-static double stretch_of(const struct cp_arithmetic *a, const struct row_bounds *b, int changes) {
+static double stretch_of(const struct cp_arithmetic *a, const struct cp_row_bounds *b,
+                         int changes) {
     double moved = up_plus(up_times(2.0 * a->u_move, b->h), a->eps);
     double argument = up_times(a->u_arg, fmax(up_plus(b->high, -b->low), 0.0));
     double x = up_plus(up_plus(b->slack, argument), moved);
+    //@ assert x: 0.0 <= stretching(*a, *b) <= x;
     double shrunk = up_function(fmax(exp(-x), SMALLEST));
     double missing = up_function(log1p(up_times(a->kappa, shrunk)));
-    return up_function(exp(up_times(changes, up_plus(x, missing))));
+    double logarithm = up_plus(x, missing);
+    //@ assert shrunk: product(a->kappa, e(-x)) <= product(a->kappa, shrunk);
+    //@ ghost factor_of(x, missing, a->kappa);
+    //@ assert factor: 0.0 <= stretched(*a, *b) <= e(logarithm);
+    //@ ghost stretched_often(a, b, logarithm, changes);
+    //@ assert often: product(changes, logarithm) == changes * logarithm;
+    return up_function(exp(up_times(changes, logarithm)));
 }
 
 /*@
@@ -308,12 +350,21 @@ static double stretch_of(const struct cp_arithmetic *a, const struct row_bounds 
   requires ok: arithmetic_ok(*a) && counts_ok(*counts);
   assigns row->scratch[0 .. 3 * row->n_keys - 1];
   ensures ok: bounds_ok(\result);
-  ensures weighed: \forall integer j; 0 <= j < row->n_keys ==>
-    weighed(row->scratch, row->n_keys, j);
+  ensures num_5: power(1.0 + a->u_n, counts->depth_n) * power(1.0 + a->u_part, counts->stores) -
+    1.0 <= \result.growth_n;
+  ensures num_5_o: power(1.0 + a->u_o, counts->depth_o) * power(1.0 + a->u_part, counts->stores) -
+    1.0 <= \result.growth_o;
+  ensures num_9_stretch: power(stretched(*a, \result), counts->changes) <= \result.stretch;
+  ensures num_9_most: product(\result.weights, 1.0 + \result.lack) <= \result.most;
+  ensures num_9_lost_n: product(\result.growth_n, \result.most + \result.shared) +
+    tiny(\result, counts->operations_n, a->eta_n, \result.growth_n) <= \result.lost_n;
+  ensures num_9_tiny_o: tiny(\result, counts->operations_o, a->eta_o, \result.growth_o) <=
+    \result.tiny_o;
+  ensures weighed: weighed(row->scratch, row->n_keys, row->n_keys);
 */
-static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                                   const struct cp_tolerance_row *row) {
-    struct row_bounds b = {0};
+static struct cp_row_bounds bound_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                                      const struct cp_tolerance_row *row) {
+    struct cp_row_bounds b = {0};
     compute_scores(a, counts, row, &b); /* 1 */
     double span = fmin(fmax(b.high - b.low, 0.0), -LEAST_SCORE);
     b.lack = 4.0 * b.largest_z + 4.0 * UNIT * (span + row->n_keys + 8.0);
@@ -330,176 +381,6 @@ static struct row_bounds bound_row(const struct cp_arithmetic *a, const struct c
     b.tiny_o = tiny_losses(&b, counts->operations_o, a->eta_o, b.growth_o);
     b.left = -up_plus(up_plus(b.shared, b.lost_n), -b.least); /* 4 */
     return b;
-}
-
-/* NUM-3 gives E, NUM-10 the bound for a column, from E and o; expected is off by at most
- * `spare`. */
-/*@
-  requires valid: \valid_read(a);
-  requires ok: arithmetic_ok(*a) && 0.0 <= spare;
-  assigns \nothing;
-  ensures num_12: size_of(expected, spare) + divided(*a, size_of(expected, spare), error) >
-    a->output.largest ==> !finite(\result);
-  ensures num_10: 0.0 <= error ==> !finite(\result) ||
-    divided(*a, size_of(expected, spare), error) +
-    rounded_by(a->output, size_of(expected, spare) +
-      divided(*a, size_of(expected, spare), error)) + spare <= \result;
-  ensures num_10_bound: 0.0 <= error ==> is_bound(\result);
-*/
-static double with_output(const struct cp_arithmetic *a, double error, double expected,
-                          double spare) {
-    double size = up_plus(fabs(expected), spare);
-    double quotient = up_plus(up_times(a->u_div, up_plus(size, error)), a->eta_div);
-    double before = up_plus(error, quotient), written = up_plus(size, before);
-    if (!(written <= a->output.largest)) { /* NUM-12 */
-        return INFINITY;
-    }
-    double rounding = fmax(up_times(a->output.unit, written), a->output.tiny);
-    return up_plus(up_plus(before, rounding), spare);
-}
-
-/* Sums of one key for `count` columns, and how far its part of the sum may be off. */
-/*@
-  requires size: 0 <= count <= COLUMNS && 0.0 <= w && 0.0 <= lack;
-  requires valid: \valid_read(v + (0 .. count - 1)) && \valid(sum + (0 .. COLUMNS - 1)) &&
-    \valid(magnitude + (0 .. COLUMNS - 1));
-  requires apart: \separated(sum + (0 .. COLUMNS - 1), magnitude + (0 .. COLUMNS - 1));
-  requires not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
-  assigns sum[0 .. count - 1], magnitude[0 .. count - 1];
-  ensures not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
-*/
-static void add_value(double w, double lack, const double *v, int count, double *sum,
-                      double *magnitude) {
-    /*@ loop invariant range: 0 <= i <= count;
-        loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
-        loop assigns i, sum[0 .. count - 1], magnitude[0 .. count - 1]; loop variant count - i; */
-    for (int i = 0; i < count; i++) {
-        double size = fabs(v[i]);
-        //@ ghost product_not_negative(w, size);
-        //@ ghost product_not_negative(w * size, lack);
-        sum[i] += w * v[i];
-        magnitude[i] += w * size * lack;
-    }
-}
-
-/*@
-  requires size: 0 <= count <= COLUMNS && 0.0 <= h && 0.0 <= t;
-  requires valid: \valid_read(v + (0 .. count - 1)) &&
-    \valid_read(expected + (0 .. COLUMNS - 1)) && \valid_read(spare + (0 .. COLUMNS - 1)) &&
-    \valid(error + (0 .. COLUMNS - 1));
-  requires apart: \separated(error + (0 .. COLUMNS - 1), spare + (0 .. COLUMNS - 1));
-  requires not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= spare[i] && 0.0 <= error[i];
-  assigns error[0 .. count - 1];
-  ensures not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= error[i];
-*/
-static void add_error(double h, double t, const double *v, int count, const double *expected,
-                      const double *spare, double *error) {
-    /*@ loop invariant range: 0 <= i <= count;
-        loop invariant not_negative: \forall integer j; 0 <= j < count ==> 0.0 <= error[j];
-        loop assigns i, error[0 .. count - 1]; loop variant count - i; */
-    for (int i = 0; i < count; i++) {
-        double distance = fabs(v[i] - expected[i]) + spare[i], size = fabs(v[i]);
-        //@ ghost product_not_negative(h, distance);
-        //@ ghost product_not_negative(t, size);
-        error[i] += h * distance + t * size;
-    }
-}
-
-/* Columns first .. first + count - 1, at most COLUMNS: side by side, because they lie so in
- * memory. */
-/*@
-  requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
-  requires valid_row: row_valid(*row) && size_ok(*row);
-  requires columns: 0 <= first && 1 <= count <= COLUMNS && first + count <= row->head_dim;
-  requires valid_results: \valid(expected + (0 .. row->head_dim - 1)) &&
-    \valid(bound + (0 .. row->head_dim - 1));
-  requires apart: \separated(a, row, b, row->scratch + (0 .. 3 * row->n_keys - 1),
-    expected + (0 .. row->head_dim - 1), bound + (0 .. row->head_dim - 1));
-  requires ok: arithmetic_ok(*a) && bounds_ok(*b);
-  requires weighed: \forall integer j; 0 <= j < row->n_keys ==>
-    weighed(row->scratch, row->n_keys, j);
-  assigns expected[first .. first + count - 1], bound[first .. first + count - 1];
-  ensures num_10_bound: 0.0 < b->left ==>
-    \forall integer i; first <= i < first + count ==> is_bound(bound[i]);
-*/
-static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
-                       const struct row_bounds *b, int first, int count, double *expected,
-                       double *bound) {
-    int n = row->n_keys;
-    const double *w = row->scratch, *h = w + n, *t = h + n, *v = row->v + first;
-    double sum[COLUMNS] = {0.0}, magnitude[COLUMNS] = {0.0}, error[COLUMNS] = {0.0};
-    /*@ loop invariant range: 0 <= j <= n;
-        loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
-        loop assigns j, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1]; loop variant n - j; */
-    for (int j = 0; j < n; j++) {
-        /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
-              row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
-        //@ assert weighed: weighed(row->scratch, n, j);
-        double lack = w[j] <= FAINT ? 1.0 : b->lack;
-        add_value(w[j], lack, v + cp_tolerance_row_begin(j, row->head_dim), count, sum, magnitude);
-    }
-    /*@ loop invariant range: 0 <= i <= count;
-        loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
-        loop assigns i, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
-        loop variant count - i; */
-    for (int i = 0; i < count; i++) {
-        sum[i] = sum[i] / b->weights;
-        magnitude[i] = up_plus(up_sum(magnitude[i] / b->weights, n + 4), n * SMALLEST); /* spare */
-    }
-    /*@ loop invariant range: 0 <= j <= n;
-        loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= error[i];
-        loop assigns j, error[0 .. COLUMNS - 1]; loop variant n - j; */
-    for (int j = 0; j < n; j++) {
-        /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
-              row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
-        //@ assert weighed: weighed(row->scratch, n, j);
-        add_error(h[j], t[j], v + cp_tolerance_row_begin(j, row->head_dim), count, sum, magnitude,
-                  error);
-    }
-    /*@ loop invariant range: 0 <= i <= count;
-        loop invariant bounds: 0.0 < b->left ==>
-          \forall integer t; first <= t < first + i ==> is_bound(bound[t]);
-        loop assigns i, expected[first .. first + count - 1], bound[first .. first + count - 1];
-        loop variant count - i; */
-    for (int i = 0; i < count; i++) {
-        double spare = magnitude[i], size = up_plus(fabs(sum[i]), spare);
-        //@ assert spare: 0.0 <= spare && 0.0 <= error[i];
-        //@ ghost product_not_negative(size, b->lost_n);
-        double of_sums = up_plus(b->tiny_o, up_times(size, b->lost_n)); /* 5 */
-        double all = up_plus(up_sum(error[i], 2 * n + 8), of_sums);
-        //@ assert all: 0.0 <= all;
-        expected[first + i] = sum[i];
-        bound[first + i] = with_output(a, up(all / b->left), sum[i], spare); /* 6 */
-    }
-}
-
-/*@
-  requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
-  requires valid_row: row_valid(*row) && size_ok(*row);
-  requires valid_results: \valid(expected + (0 .. row->head_dim - 1)) &&
-    \valid(bound + (0 .. row->head_dim - 1));
-  requires apart: \separated(a, row, b, row->scratch + (0 .. 3 * row->n_keys - 1),
-    expected + (0 .. row->head_dim - 1), bound + (0 .. row->head_dim - 1));
-  requires ok: arithmetic_ok(*a) && bounds_ok(*b);
-  requires weighed: \forall integer j; 0 <= j < row->n_keys ==>
-    weighed(row->scratch, row->n_keys, j);
-  assigns expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
-  ensures num_10_bound: 0.0 < b->left ==>
-    \forall integer i; 0 <= i < row->head_dim ==> is_bound(bound[i]);
-*/
-static void bound_columns(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
-                          const struct row_bounds *b, double *expected, double *bound) {
-    /*@ loop invariant range: 0 <= first < row->head_dim + COLUMNS;
-        loop invariant weighed: \forall integer j; 0 <= j < row->n_keys ==>
-          weighed(row->scratch, row->n_keys, j);
-        loop invariant bounds: 0.0 < b->left ==>
-          \forall integer i; 0 <= i < first && i < row->head_dim ==> is_bound(bound[i]);
-        loop assigns first, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
-        loop variant row->head_dim - first; */
-    for (int first = 0; first < row->head_dim; first += COLUMNS) {
-        int rest = row->head_dim - first;
-        bound_some(a, row, b, first, rest < COLUMNS ? rest : COLUMNS, expected, bound);
-    }
 }
 
 /* NUM-12: a row of no key, or of too many keys, gets zeros and infinite bounds. */
@@ -525,35 +406,6 @@ static void claim_nothing(const struct cp_tolerance_row *row, double *expected, 
     }
 }
 
-struct lse_bounds {
-    double lse, bound;
-};
-
-/* NUM-11: the log-sum-exp of a row and its bound. */
-/*@
-  requires valid: \valid_read(b);
-  requires ok: bounds_ok(*b) && 0.0 <= lse_error && (sure ==> 0.0 < b->left);
-  assigns \nothing;
-  ensures num_11: e(\result.lse) == product(e(b->top), b->weights);
-  ensures num_11_bound: is_bound(\result.bound);
-  ensures num_11_unsure: !sure ==> !finite(\result.bound);
-*/
-static struct lse_bounds bound_lse(const struct row_bounds *b, int sure, double lse_error) {
-    double logarithm = log(b->weights), lse = b->top + logarithm;
-    //@ ghost e_of_both(b->top, logarithm);
-    double spare = up_plus(b->lack, up_times(0x1p-50, fabs(lse)));
-    if (!sure) {
-        return (struct lse_bounds){lse, INFINITY};
-    }
-    double part = up(up_plus(b->shared, b->lost_n) / b->least);
-    //@ assert part: 0.0 <= part;
-    if (!(part < 1.0)) {
-        return (struct lse_bounds){lse, INFINITY};
-    }
-    double of_weights = up_function(-log1p(-part));
-    return (struct lse_bounds){lse, up_plus(up_plus(lse_error, of_weights), spare)};
-}
-
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                   const struct cp_tolerance_row *row, double lse_error, double *expected,
                   double *bound, double *lse, double *lse_bound) {
@@ -565,8 +417,8 @@ void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts
         }
         return;
     }
-    struct row_bounds b = bound_row(arithmetic, counts, row);
-    bound_columns(arithmetic, row, &b, expected, bound);
+    struct cp_row_bounds b = bound_row(arithmetic, counts, row);
+    cp_tolerance_columns(arithmetic, row, &b, expected, bound);
     int sure = b.largest_z <= LARGEST_Z && b.left > 0.0 && isfinite(b.left);
     /*@ loop invariant range: 0 <= i <= row->head_dim;
         loop invariant bounds: \forall integer t; 0 <= t < i ==> is_bound(bound[t]);
@@ -577,7 +429,7 @@ void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts
         bound[i] = sure && !isnan(bound[i]) ? bound[i] : INFINITY;
     }
     if (lse != NULL) {
-        struct lse_bounds of_lse = bound_lse(&b, sure, lse_error);
+        struct cp_lse_bounds of_lse = cp_tolerance_lse(&b, sure, lse_error);
         *lse = of_lse.lse;
         *lse_bound = of_lse.bound;
     }

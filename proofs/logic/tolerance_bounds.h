@@ -1,33 +1,266 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of ref/tolerance.c that have their signs, and what it computes of NUM-9 and NUM-10.
- * Included by ref/tolerance.c, after struct row_bounds. Provers alone read this file. */
+/* The numbers of ref/tolerance_row.h that have their signs, and the terms of NUM-9 and NUM-10.
+ * Included by it, after its structure. Provers alone read this file. */
 #ifndef CHUNKPROOF_LOGIC_TOLERANCE_BOUNDS_H
 #define CHUNKPROOF_LOGIC_TOLERANCE_BOUNDS_H
 
 /*@
+  // |x| + spare, at least how large x is that may be off by as much.
+  logic real size_of(real x, real spare) = (x >= 0.0 ? x : -x) + spare;
+  predicate same_numbers{L1,L2}(double *x, integer n) =
+    \forall integer i; 0 <= i < n ==> \at(x[i], L2) == \at(x[i], L1);
+*/
+
+/*@
   // From the scores: what all other numbers rest on.
-  predicate references_ok(struct row_bounds b) =
+  predicate references_ok(struct cp_row_bounds b) =
     0.0 <= b.largest_z && 0.0 <= b.slack && 0.0 <= b.h && 0.0 <= b.rise && b.top <= b.high;
-  predicate growth_ok(struct row_bounds b) =
+  predicate growth_ok(struct cp_row_bounds b) =
     references_ok(b) && 0.0 <= b.lack && 0.0 <= b.stretch && 0.0 <= b.growth_n && 0.0 <= b.growth_o;
-  predicate bounds_ok(struct row_bounds b) =
+  predicate bounds_ok(struct cp_row_bounds b) =
     growth_ok(b) && 0.0 < b.weights && 0.0 <= b.shared && 0.0 <= b.lost_n && 0.0 <= b.tiny_o &&
     b.weights <= b.most && b.least <= b.weights - product(b.weights, b.lack) &&
     b.left <= b.least - b.shared - b.lost_n;
 
-  // Scratch after compute_weights().
+  // Scratch has the errors of the first j scores of n, behind the scores; none is larger than most.
+  predicate errors_until{L}(double *scratch, integer n, integer j, real most) =
+    \forall integer i; n <= i < n + j ==> 0.0 <= scratch[i] <= most;
+  // NUM-7, from scores and errors: slack, high, low, H and exp(high - top).
+  predicate references_of{L}(struct cp_arithmetic a, integer changes, struct cp_row_bounds b,
+                             double *scratch, integer n) =
+    b.h == \max(size_of(b.low, 0.0), size_of(b.high, 0.0)) &&
+    \forall integer i, j; 0 <= i < n <= j < 2 * n ==>
+      scratch[j] + a.below <= b.slack &&
+      scratch[i] + (b.largest_z + scratch[j] + a.above) <= b.high &&
+      b.low <= scratch[i] - (b.largest_z + scratch[j] + product(changes + 1.0, a.below)) &&
+      e(b.largest_z + scratch[j] + a.above) <= b.rise;
+  // Scratch has w_j, H_j and T_j of the first j keys of n.
   predicate weighed{L}(double *scratch, integer n, integer j) =
-    0.0 < scratch[j] && 0.0 <= scratch[n + j] && 0.0 <= scratch[2 * n + j];
+    (\forall integer i; 0 <= i < j ==> 0.0 < scratch[i]) &&
+    (\forall integer i; n <= i < n + j || 2 * n <= i < 2 * n + j ==> 0.0 <= scratch[i]);
 */
 
 /*@
   // NUM-9: X_j, Z included.
-  logic real way(struct row_bounds b, real score, real sigma, integer changes) =
+  logic real way(struct cp_row_bounds b, real score, real sigma, integer changes) =
     sigma + (b.high - score + b.largest_z) + 2.0 * b.slack * (changes + 1.0);
-  logic real stray(struct cp_arithmetic a, struct row_bounds b, real score, real sigma,
+  logic real stray(struct cp_arithmetic a, struct cp_row_bounds b, real score, real sigma,
                    integer changes) =
     sigma + a.u_arg * way(b, score, sigma, changes) + a.u_ref * b.h + a.eps +
     changes * (a.eps + 2.0 * a.u_move * b.h);
+*/
+
+/*@
+  // A weight, to nearest: exp(s_j - top), or FAINT.
+  logic real weight_of(struct cp_row_bounds b, real score) =
+    score - b.top < -708.0 ? 0x1p-1021 : e(score - b.top);
+
+  // NUM-9, in the scale of exp(top). M, what an exponential loses; R_j, how large a weight may have
+  // been, and what changes of the reference lose of it; what its format loses.
+  logic real missed(struct cp_arithmetic a, struct cp_row_bounds b) = product(a.kappa, b.rise);
+  logic real reach(struct cp_arithmetic a, struct cp_row_bounds b, real first) =
+    product(product(e(b.slack + first) + a.kappa, 1.0 + a.weights.unit) + a.weights.tiny,
+      b.stretch);
+  logic real lost(struct cp_arithmetic a, struct cp_row_bounds b, real first, integer changes) =
+    product(product(missed(a, b), changes), reach(a, b, first));
+  logic real rounded(struct cp_arithmetic a, struct cp_row_bounds b, real w) =
+    \max(product(a.weights.unit, product(w, 1.0 + b.lack) + missed(a, b)),
+      product(a.weights.tiny, b.rise));
+
+  // What n and o have in common, and what o has alone, of a key: H_j, and P_j. Of the first, w_j
+  // (1 + lack) is at least the exact weight.
+  logic real in_both(struct cp_arithmetic a, struct cp_row_bounds b, real w, real first,
+                     integer changes) =
+    missed(a, b) + lost(a, b, first, changes) + (a.rounded_sum != 0 ? rounded(a, b, w) : 0.0);
+  logic real in_o_alone(struct cp_arithmetic a, struct cp_row_bounds b, real w, real first,
+                        integer changes) =
+    a.rounded_sum != 0 ? 0.0 : rounded(a, b, w) + lost(a, b, first, changes);
+  logic real own_error(struct cp_arithmetic a, struct cp_row_bounds b, real score, real sigma,
+                       integer changes) =
+    product(in_o_alone(a, b, weight_of(b, score), stray(a, b, score, sigma, 0), changes),
+      e(stray(a, b, score, sigma, changes)));
+
+  // H_j, and the factor of |v_ji|. Provers see their formulas where the C code computes them alone:
+  // there, an assertion has the second name.
+  axiomatic ErrorsOfKeys {
+    logic real common_error(struct cp_arithmetic a, struct cp_row_bounds b, real score, real sigma,
+                            integer changes);
+    logic real common_error_here(struct cp_arithmetic a, struct cp_row_bounds b, real score,
+                                 real sigma, integer changes, boolean shown);
+    axiom common_error_named: \forall struct cp_arithmetic a, struct cp_row_bounds b,
+      real score, sigma, integer changes, boolean shown;
+      common_error_here(a, b, score, sigma, changes, shown) ==
+        common_error(a, b, score, sigma, changes);
+    axiom common_error_is: \forall struct cp_arithmetic a, struct cp_row_bounds b,
+      real score, sigma, integer changes, boolean shown;
+      common_error_here(a, b, score, sigma, changes, shown) ==
+        product(product(weight_of(b, score), 1.0 + b.lack),
+          e(stray(a, b, score, sigma, changes)) - 1.0) +
+        product(in_both(a, b, weight_of(b, score), stray(a, b, score, sigma, 0), changes),
+          e(stray(a, b, score, sigma, changes)));
+    logic real value_error(struct cp_arithmetic a, struct cp_row_bounds b, real score, real sigma,
+                           integer changes);
+    logic real value_error_here(struct cp_arithmetic a, struct cp_row_bounds b, real score,
+                                real sigma, integer changes, boolean shown);
+    axiom value_error_named: \forall struct cp_arithmetic a, struct cp_row_bounds b,
+      real score, sigma, integer changes, boolean shown;
+      value_error_here(a, b, score, sigma, changes, shown) ==
+        value_error(a, b, score, sigma, changes);
+    axiom value_error_is: \forall struct cp_arithmetic a, struct cp_row_bounds b,
+      real score, sigma, integer changes, boolean shown;
+      value_error_here(a, b, score, sigma, changes, shown) ==
+        own_error(a, b, score, sigma, changes) +
+        product(b.growth_o, product(weight_of(b, score), 1.0 + b.lack) +
+          common_error(a, b, score, sigma, changes) + own_error(a, b, score, sigma, changes));
+  }
+*/
+
+/*@
+  // W and the sum of H_j, of the first j of n keys, whose scores and sigmas stand in scratch.
+  axiomatic SumsOfKeys {
+    logic real weights_of{L}(struct cp_row_bounds b, double *scratch, integer j)
+      reads scratch[0 .. j - 1];
+    axiom weights_of_0{L}: \forall struct cp_row_bounds b, double *scratch;
+      weights_of(b, scratch, 0) == 0.0;
+    axiom weights_of_next{L}: \forall struct cp_row_bounds b, double *scratch, integer j, k;
+      0 <= j < k <= j + 1 ==>
+      weights_of(b, scratch, k) == weights_of(b, scratch, j) + weight_of(b, scratch[j]);
+    logic real shared_by{L}(struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
+                            double *scratch, integer n, integer j) reads scratch[0 .. n + j - 1];
+    axiom shared_by_0{L}: \forall struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
+      double *scratch, integer n; shared_by(a, b, changes, scratch, n, 0) == 0.0;
+    axiom shared_by_next{L}: \forall struct cp_arithmetic a, struct cp_row_bounds b,
+      integer changes, double *scratch, integer n, j, k; 0 <= j < k <= j + 1 ==>
+      shared_by(a, b, changes, scratch, n, k) == shared_by(a, b, changes, scratch, n, j) +
+        common_error(a, b, scratch[j], scratch[n + j], changes);
+  }
+
+  predicate key_bounded(struct cp_arithmetic a, struct cp_row_bounds b, integer changes, real score,
+                        real sigma, real w, real h, real t) =
+    w == weight_of(b, score) &&
+    common_error(a, b, score, sigma, changes) <= h &&
+    value_error(a, b, score, sigma, changes) <= t;
+  // Scratch had the score and sigma of key j, and now has w_j, H_j and T_j.
+  predicate bounded{L1,L2}(struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
+                           double *scratch, integer n, integer j) =
+    key_bounded(a, b, changes, \at(scratch[j], L1), \at(scratch[n + j], L1),
+      \at(scratch[j], L2), \at(scratch[n + j], L2), \at(scratch[2 * n + j], L2));
+*/
+
+/*@
+  // S, from the argument of its exponential.
+  logic real stretching(struct cp_arithmetic a, struct cp_row_bounds b) =
+    b.slack + product(a.u_arg, \max(b.high - b.low, 0.0)) + product(2.0 * a.u_move, b.h) + a.eps;
+  logic real stretched(struct cp_arithmetic a, struct cp_row_bounds b) =
+    e(stretching(a, b)) + a.kappa;
+
+  // N eta S^C G exp(high), of n or o.
+  logic real tiny(struct cp_row_bounds b, real operations, real eta, real growth) =
+    product(product(product(operations, b.rise), product(b.stretch, 1.0 + growth)), eta);
+*/
+
+/* Ghost code: S^C, and S, from the logarithms that the C code has. */
+/*@ ghost
+  /@
+    requires valid: \valid_read(a) && \valid_read(b);
+    requires factor: 0 <= k && 0.0 <= stretched(*a, *b) <= e(l);
+    assigns \nothing;
+    ensures power: 0.0 <= power(stretched(*a, *b), k) <= e(k * l);
+  @/
+  static void stretched_often(const struct cp_arithmetic *a, const struct cp_row_bounds *b,
+                              double l, int k) {
+      e_of_zero();
+      /@
+        loop invariant range: 0 <= i <= k;
+        loop invariant power: 0.0 <= power(stretched(*a, *b), i) <= e(i * l);
+        loop assigns i;
+        loop variant k - i;
+      @/
+      for (int i = 0; i < k; i++) {
+          /@ assert next: power(stretched(*a, *b), i + 1) ==
+                product(stretched(*a, *b), power(stretched(*a, *b), i)); @/
+          /@ assert law: e_of_sum(l, i * l) == e((i + 1) * l); @/
+          /@ assert same: e_of_sum(l, i * l) == product(e(l), e(i * l)); @/
+      }
+  }
+*/
+
+/*@ ghost
+  /@
+    requires enough: 0.0 <= kappa && 1.0 + product(kappa, e(-x)) <= e(l);
+    assigns \nothing;
+    ensures factor: e(x) + kappa <= e(x + l);
+  @/
+  static void factor_of(double x, double l, double kappa) {
+      e_of_zero();
+      /@ assert opposite: e_of_sum(x, -x) == e(0.0); @/
+      /@ assert inverse: product(e(x), e(-x)) == 1.0; @/
+      /@ assert parts: product(e(x), 1.0 + product(kappa, e(-x))) ==
+            e(x) + product(e(x), product(kappa, e(-x))); @/
+      /@ assert inner: product(kappa, e(-x)) == kappa * e(-x); @/
+      /@ assert outer: product(e(x), product(kappa, e(-x))) == e(x) * (kappa * e(-x)); @/
+      /@ assert one: e(x) * (kappa * e(-x)) == kappa * product(e(x), e(-x)); @/
+      /@ assert law: e_of_sum(x, l) == product(e(x), e(l)); @/
+      /@ assert rises: product(e(x), 1.0 + product(kappa, e(-x))) <= product(e(x), e(l)); @/
+  }
+*/
+
+/*@
+  // NUM-10: what a key with w_j, H_j and T_j adds to the sum of a column where v_ji is x; to how
+  // far that sum may be off; to E. Shown, too, where they are computed alone.
+  axiomatic TermsOfColumns {
+    logic real value_added(real w, real x);
+    logic real value_added_here(real w, real x, boolean shown);
+    axiom value_added_named: \forall real w, x, boolean shown;
+      value_added_here(w, x, shown) == value_added(w, x);
+    axiom value_added_is: \forall real w, x, boolean shown;
+      value_added_here(w, x, shown) == product(w, x);
+    logic real doubt_added(real w, real lack, real x);
+    logic real doubt_added_here(real w, real lack, real x, boolean shown);
+    axiom doubt_added_named: \forall real w, lack, x, boolean shown;
+      doubt_added_here(w, lack, x, shown) == doubt_added(w, lack, x);
+    axiom doubt_added_is: \forall real w, lack, x, boolean shown;
+      doubt_added_here(w, lack, x, shown) == product(product(w, size_of(x, 0.0)), lack);
+    logic real error_added(real h, real t, real x, real expected, real spare);
+    logic real error_added_here(real h, real t, real x, real expected, real spare, boolean shown);
+    axiom error_added_named: \forall real h, t, x, expected, spare, boolean shown;
+      error_added_here(h, t, x, expected, spare, shown) == error_added(h, t, x, expected, spare);
+    axiom error_added_is: \forall real h, t, x, expected, spare, boolean shown;
+      error_added_here(h, t, x, expected, spare, shown) ==
+        product(h, size_of(x - expected, spare)) + product(t, size_of(x, 0.0));
+  }
+*/
+
+/*@
+  // NUM-10, of the first j keys of n, for column i of v, whose rows have d numbers. Scratch has
+  // w_j, H_j and T_j. The sum of w_j v_ji; how far it may be off; what the keys add to E.
+  axiomatic SumsOfColumns {
+    logic real values_of{L}(double *scratch, double *v, integer d, integer i, integer j)
+      reads scratch[0 .. j - 1], v[0 .. row_at(j, d) - 1];
+    axiom values_of_0{L}: \forall double *scratch, double *v, integer d, i;
+      values_of(scratch, v, d, i, 0) == 0.0;
+    axiom values_of_next{L}: \forall double *scratch, double *v, integer d, i, j, k;
+      0 <= j < k <= j + 1 ==> values_of(scratch, v, d, i, k) ==
+        values_of(scratch, v, d, i, j) + value_added(scratch[j], v[row_at(j, d) + i]);
+    logic real doubts_of{L}(real lack, double *scratch, double *v, integer d, integer i, integer j)
+      reads scratch[0 .. j - 1], v[0 .. row_at(j, d) - 1];
+    axiom doubts_of_0{L}: \forall real lack, double *scratch, double *v, integer d, i;
+      doubts_of(lack, scratch, v, d, i, 0) == 0.0;
+    axiom doubts_of_next{L}: \forall real lack, double *scratch, double *v, integer d, i, j, k;
+      0 <= j < k <= j + 1 ==> doubts_of(lack, scratch, v, d, i, k) ==
+        doubts_of(lack, scratch, v, d, i, j) + doubt_added(scratch[j],
+          scratch[j] <= 0x1p-1021 ? 1.0 : lack, v[row_at(j, d) + i]);
+    logic real errors_of{L}(double *scratch, integer n, double *v, integer d, integer i,
+                            real expected, real spare, integer j)
+      reads scratch[0 .. 2 * n + j - 1], v[0 .. row_at(j, d) - 1];
+    axiom errors_of_0{L}: \forall double *scratch, double *v, integer n, d, i,
+      real expected, spare; errors_of(scratch, n, v, d, i, expected, spare, 0) == 0.0;
+    axiom errors_of_next{L}: \forall double *scratch, double *v, integer n, d, i, j, k,
+      real expected, spare; 0 <= j < k <= j + 1 ==>
+      errors_of(scratch, n, v, d, i, expected, spare, k) ==
+        errors_of(scratch, n, v, d, i, expected, spare, j) + error_added(scratch[n + j],
+          scratch[2 * n + j], v[row_at(j, d) + i], expected, spare);
+  }
 */
 
 /*@
@@ -35,9 +268,45 @@
   logic real divided(struct cp_arithmetic a, real size, real error) =
     error + a.u_div * (size + error) + a.eta_div;
   logic real rounded_by(struct cp_format f, real size) = \max(f.unit * size, f.tiny);
-  // |o| at most.
-  logic real size_of(real expected, real spare) =
-    (expected >= 0.0 ? expected : -expected) + spare;
+  logic real written(struct cp_arithmetic a, real size, real error) =
+    divided(a, size, error) + rounded_by(a.output, size + divided(a, size, error));
+  // NUM-11: how far a computed lse may be off.
+  logic real lse_spare(struct cp_row_bounds b, real lse) =
+    b.lack + 0x1p-50 * (lse >= 0.0 ? lse : -lse);
+
+  // E of a column, times `left`, from what the keys add to it; NUM-12, where B is too large for the
+  // format of the output.
+  logic real column_losses(struct cp_row_bounds b, real of_keys, real expected, real spare) =
+    of_keys + product(size_of(expected, spare), b.lost_n) + b.tiny_o;
+  axiomatic Columns {
+    predicate column_bounded(struct cp_arithmetic a, struct cp_row_bounds b, real of_keys,
+                             real expected, real spare, real bound);
+    predicate column_bounded_here(struct cp_arithmetic a, struct cp_row_bounds b, real of_keys,
+                                  real expected, real spare, real bound, boolean shown);
+    axiom column_bounded_named: \forall struct cp_arithmetic a, struct cp_row_bounds b,
+      real of_keys, expected, spare, bound, boolean shown;
+      column_bounded_here(a, b, of_keys, expected, spare, bound, shown) <==>
+      column_bounded(a, b, of_keys, expected, spare, bound);
+    axiom column_bounded_is: \forall struct cp_arithmetic a, struct cp_row_bounds b,
+      real of_keys, expected, spare, bound, boolean shown;
+      column_bounded_here(a, b, of_keys, expected, spare, bound, shown) <==> !finite(bound) ||
+      written(a, size_of(expected, spare), column_losses(b, of_keys, expected, spare) / b.left) +
+        spare <= bound;
+  }
+*/
+
+/*@
+  // Column i: `expected` is the sum of w_j v_ji, by W. It may be off by `spare`, of which NUM-10
+  // has a part in E and one in B.
+  logic real column_spare{L}(struct cp_row_bounds b, struct cp_tolerance_row row, integer i) =
+    doubts_of(b.lack, row.scratch, row.v, row.head_dim, i, row.n_keys) / b.weights +
+    row.n_keys * 0x1p-1074;
+  predicate column_ok{L}(struct cp_arithmetic a, struct cp_row_bounds b,
+                         struct cp_tolerance_row row, integer i, real expected, real bound) =
+    expected == values_of(row.scratch, row.v, row.head_dim, i, row.n_keys) / b.weights &&
+    \exists real spare; column_spare(b, row, i) <= spare && column_bounded(a, b,
+      errors_of(row.scratch, row.n_keys, row.v, row.head_dim, i, expected, spare, row.n_keys),
+      expected, spare, bound);
 */
 
 #endif

@@ -36,6 +36,17 @@
 
 /*@ ghost
   /@
+    assigns \nothing;
+    ensures one: e(0.0) == 1.0;
+  @/
+  static void e_of_zero(void) {
+      /@ assert zero: e_of_sum(0.0, 0.0) == e(0.0); @/
+      /@ assert one: e(0.0) == 1.0; @/
+  }
+*/
+
+/*@ ghost
+  /@
     requires not_negative: 0.0 <= x && 0.0 <= y;
     assigns \nothing;
     ensures not_negative: 0.0 <= x * y;
