@@ -65,59 +65,78 @@ struct score {
   requires valid: \valid_read(q + (0 .. d - 1)) && \valid_read(key + (0 .. d - 1));
   requires size: 0 <= d <= CP_TOLERANCE_MOST;
   assigns \nothing;
-  ensures not_negative: 0.0 <= \result.magnitude;
+  ensures num_6: \result.sum == dot_of(q, key, d);
+  ensures num_6_size: 0.0 <= sizes_of(q, key, d) <= \result.magnitude;
 */
 static struct score dot(const double *q, const double *key, int d) {
     double sum = 0.0, magnitude = 0.0;
     /*@ loop invariant range: 0 <= i <= d;
-        loop invariant not_negative: 0.0 <= magnitude;
+        loop invariant num_6: sum == dot_of(q, key, i);
+        loop invariant num_6_size: 0.0 <= magnitude == sizes_of(q, key, i);
         loop assigns i, sum, magnitude; loop variant d - i; */
     for (int i = 0; i < d; i++) {
+        //@ assert number: product(q[i], key[i]) == q[i] * key[i];
         sum += q[i] * key[i];
         magnitude += fabs(q[i] * key[i]);
     }
     return (struct score){sum, up_sum(magnitude, d + 4)};
 }
 
-/* Scores and their errors in the class to scratch[j] and scratch[n + j]; what follows from all of
- * them. */
+/* NUM-6: scores to scratch[j], and how far they may be off in the class to scratch[n + j]; the
+ * largest (top) and the smallest (low) of the scores; the largest errors, here and in the class. */
 /*@
-  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(b);
+  requires valid: \valid_read(row) && \valid(b);
   requires valid_row: row_valid(*row) && size_ok(*row);
-  requires apart: \separated(a, counts, row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires apart: \separated(row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
-  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  requires ok: score_bound_ok(of_here) && score_bound_ok(of_class);
   requires empty: b->largest_z == 0.0 && b->slack == 0.0;
-  assigns b->largest_z, b->top, b->high, b->low, b->slack, b->h, b->rise,
-    row->scratch[0 .. 2 * row->n_keys - 1];
-  ensures references: references_ok(*b);
-  ensures num_7: references_of(*a, counts->changes, *b, row->scratch, row->n_keys);
-  ensures below: \forall integer j; 0 <= j < row->n_keys ==> row->scratch[j] <= b->high;
+  assigns b->largest_z, b->slack, b->top, b->low, row->scratch[0 .. 2 * row->n_keys - 1];
+  ensures not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack && b->low <= b->top;
+  ensures range: \forall integer j; 0 <= j < row->n_keys ==> b->low <= row->scratch[j] <= b->top;
   ensures errors: errors_until(row->scratch, row->n_keys, row->n_keys, b->slack);
+  ensures num_6: scores_until{Pre,Post}(of_class, *row, row->n_keys);
+  ensures num_6_z: none_beyond{Pre}(of_here, *row, row->n_keys, b->largest_z);
 */
-static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                           const struct cp_tolerance_row *row, struct cp_row_bounds *b) {
-    struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
-    struct cp_score_bound of_here =
-        cp_tolerance_score_bound(&here.score, row->scale, row->head_dim);
-    struct cp_score_bound of_class = cp_tolerance_score_bound(&a->score, row->scale, row->head_dim);
+static void compute_scores(const struct cp_tolerance_row *row, struct cp_score_bound of_here,
+                           struct cp_score_bound of_class, struct cp_row_bounds *b) {
     double largest = -INFINITY, smallest = INFINITY;
     /*@ loop invariant range: 0 <= j <= row->n_keys;
         loop invariant not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack;
-        loop invariant below: \forall integer t; 0 <= t < j ==>
+        loop invariant scores: \forall integer t; 0 <= t < j ==>
           smallest <= row->scratch[t] <= largest;
         loop invariant errors: errors_until(row->scratch, row->n_keys, j, b->slack);
+        loop invariant num_6: scores_until{Pre,Here}(of_class, *row, j);
+        loop invariant num_6_z: none_beyond{Pre}(of_here, *row, j, b->largest_z);
         loop assigns j, largest, smallest, b->largest_z, b->slack,
           row->scratch[0 .. 2 * row->n_keys - 1]; loop variant row->n_keys - j; */
     for (int j = 0; j < row->n_keys; j++) {
         /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
               row_at(row->n_keys, row->head_dim); */
-        struct score product =
-            dot(row->q, row->k + cp_tolerance_row_begin(j, row->head_dim), row->head_dim);
+        const double *k = row->k + cp_tolerance_row_begin(j, row->head_dim);
+        struct score product = dot(row->q, k, row->head_dim);
+        //@ assert same_q: same_numbers{Pre,Here}(row->q, row->head_dim);
+        //@ assert same_k: same_numbers{Pre,Here}(row->k, row_at(row->n_keys, row->head_dim));
+        /*@ ghost
+          /@ loop invariant range: 0 <= i <= row->head_dim;
+             loop invariant same: dot_of{Pre}(row->q, k, i) == dot_of(row->q, k, i) &&
+               sizes_of{Pre}(row->q, k, i) == sizes_of(row->q, k, i);
+             loop assigns i; loop variant row->head_dim - i; @/
+          for (int i = 0; i < row->head_dim; i++) {
+          } */
+        //@ assert sum: product.sum == dot_of{Pre}(row->q, k, row->head_dim);
         double score = row->scale * product.sum;
+        //@ assert scaled: score == product(row->scale, product.sum);
         double magnitude = up_times(product.magnitude, fabs(row->scale));
         double z = cp_tolerance_of_score(of_here, magnitude);
         double sigma = cp_tolerance_of_score(of_class, magnitude);
+        /*@ assert score: score == product(row->scale,
+              dot_of{Pre}(row->q, row->k + row_at(j, row->head_dim), row->head_dim)); */
+        /*@ assert magnitude: 0.0 <= product(
+              sizes_of{Pre}(row->q, row->k + row_at(j, row->head_dim), row->head_dim),
+              size_of(row->scale, 0.0)) <= magnitude; */
+        //@ assert sigma: score_error_of{Pre}(of_class, *row, j) <= sigma;
+        //@ assert z: score_error_of{Pre}(of_here, *row, j) <= z;
         row->scratch[j] = score;
         row->scratch[row->n_keys + j] = sigma;
         //@ assert kept: errors_until(row->scratch, row->n_keys, j, b->slack);
@@ -125,16 +144,31 @@ static void compute_scores(const struct cp_arithmetic *a, const struct cp_counts
         //@ assert larger: \at(largest, LoopCurrent) <= largest;
         smallest = fmin(smallest, score);
         //@ assert smaller: smallest <= \at(smallest, LoopCurrent);
-        /*@ assert below: \forall integer t; 0 <= t < j ==>
+        /*@ assert scores: \forall integer t; 0 <= t < j ==>
               smallest <= row->scratch[t] <= largest; */
         b->largest_z = fmax(b->largest_z, z);
         b->slack = fmax(b->slack, sigma);
     }
+    b->top = largest;
+    b->low = smallest;
+}
+
+/* NUM-7: what the references of a kernel lie between, from the largest and the smallest score and
+ * the largest errors. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid(b);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  requires scored: 0.0 <= b->largest_z && 0.0 <= b->slack && b->low <= b->top;
+  assigns b->high, b->low, b->slack, b->h, b->rise;
+  ensures references: references_ok(*b) && \old(b->slack) <= b->slack;
+  ensures num_7: references_from(*a, counts->changes, \old(*b), *b);
+*/
+static void set_references(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                           struct cp_row_bounds *b) {
     double beyond = up_plus(b->largest_z, b->slack), above = up_plus(beyond, a->above);
     double below = up_plus(beyond, up_times(counts->changes + 1.0, a->below));
-    b->top = largest;
-    b->high = up_plus(largest, above);
-    b->low = -up_plus(-smallest, below);
+    b->high = up_plus(b->top, above);
+    b->low = -up_plus(-b->low, below);
     b->slack = up_plus(b->slack, a->below);
     b->h = fmax(fabs(b->low), fabs(b->high));
     b->rise = up_function(exp(above));
@@ -365,7 +399,12 @@ static double stretch_of(const struct cp_arithmetic *a, const struct cp_row_boun
 static struct cp_row_bounds bound_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
                                       const struct cp_tolerance_row *row) {
     struct cp_row_bounds b = {0};
-    compute_scores(a, counts, row, &b); /* 1 */
+    struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
+    struct cp_score_bound of_here =
+        cp_tolerance_score_bound(&here.score, row->scale, row->head_dim);
+    struct cp_score_bound of_class = cp_tolerance_score_bound(&a->score, row->scale, row->head_dim);
+    compute_scores(row, of_here, of_class, &b); /* 1 */
+    set_references(a, counts, &b);
     double span = fmin(fmax(b.high - b.low, 0.0), -LEAST_SCORE);
     b.lack = 4.0 * b.largest_z + 4.0 * UNIT * (span + row->n_keys + 8.0);
     b.stretch = stretch_of(a, &b, counts->changes); /* 2 */

@@ -12,6 +12,35 @@
 */
 
 /*@
+  // NUM-6, of the first n numbers of q and k: their dot product, and sum |q_i k_i|.
+  axiomatic Scores {
+    logic real dot_of{L}(double *q, double *k, integer n) reads q[0 .. n - 1], k[0 .. n - 1];
+    axiom dot_of_0{L}: \forall double *q, double *k; dot_of(q, k, 0) == 0.0;
+    axiom dot_of_next{L}: \forall double *q, double *k, integer i, n; 0 <= i < n <= i + 1 ==>
+      dot_of(q, k, n) == dot_of(q, k, i) + product(q[i], k[i]);
+    logic real sizes_of{L}(double *q, double *k, integer n) reads q[0 .. n - 1], k[0 .. n - 1];
+    axiom sizes_of_0{L}: \forall double *q, double *k; sizes_of(q, k, 0) == 0.0;
+    axiom sizes_of_next{L}: \forall double *q, double *k, integer i, n; 0 <= i < n <= i + 1 ==>
+      sizes_of(q, k, n) == sizes_of(q, k, i) + size_of(product(q[i], k[i]), 0.0);
+  }
+  predicate score_bound_ok(struct cp_score_bound s) =
+    0.0 <= s.relative && 0.0 <= s.lost && 0.0 <= s.tiny;
+  logic real score_error_of{L}(struct cp_score_bound s, struct cp_tolerance_row r, integer j) =
+    product(s.relative, product(sizes_of(r.q, r.k + row_at(j, r.head_dim), r.head_dim),
+      size_of(r.scale, 0.0))) + s.lost + s.tiny;
+  // Scratch has the scores of the first j keys, and at least their errors.
+  predicate scores_until{L1,L2}(struct cp_score_bound s, struct cp_tolerance_row r, integer j) =
+    (\forall integer i; 0 <= i < j ==> \at(r.scratch[i], L2) ==
+      product(r.scale, dot_of{L1}(r.q, r.k + row_at(i, r.head_dim), r.head_dim))) &&
+    (\forall integer i; r.n_keys <= i < r.n_keys + j ==>
+      score_error_of{L1}(s, r, i - r.n_keys) <= \at(r.scratch[i], L2));
+  // None of these errors is larger.
+  predicate none_beyond{L}(struct cp_score_bound s, struct cp_tolerance_row r, integer j,
+                           real largest) =
+    \forall integer i; 0 <= i < j ==> score_error_of(s, r, i) <= largest;
+*/
+
+/*@
   // From the scores: what all other numbers rest on.
   predicate references_ok(struct cp_row_bounds b) =
     0.0 <= b.largest_z && 0.0 <= b.slack && 0.0 <= b.h && 0.0 <= b.rise && b.top <= b.high;
@@ -25,15 +54,14 @@
   // Scratch has the errors of the first j scores of n, behind the scores; none is larger than most.
   predicate errors_until{L}(double *scratch, integer n, integer j, real most) =
     \forall integer i; n <= i < n + j ==> 0.0 <= scratch[i] <= most;
-  // NUM-7, from scores and errors: slack, high, low, H and exp(high - top).
-  predicate references_of{L}(struct cp_arithmetic a, integer changes, struct cp_row_bounds b,
-                             double *scratch, integer n) =
+  // NUM-7: slack, high, low, H and exp(high - top), from the errors and the scores' ends.
+  predicate references_from(struct cp_arithmetic a, integer changes, struct cp_row_bounds scores,
+                            struct cp_row_bounds b) =
     b.h == \max(size_of(b.low, 0.0), size_of(b.high, 0.0)) &&
-    \forall integer i, j; 0 <= i < n <= j < 2 * n ==>
-      scratch[j] + a.below <= b.slack &&
-      scratch[i] + (b.largest_z + scratch[j] + a.above) <= b.high &&
-      b.low <= scratch[i] - (b.largest_z + scratch[j] + product(changes + 1.0, a.below)) &&
-      e(b.largest_z + scratch[j] + a.above) <= b.rise;
+    scores.slack + a.below <= b.slack &&
+    scores.top + (b.largest_z + scores.slack + a.above) <= b.high &&
+    b.low <= scores.low - (b.largest_z + scores.slack + product(changes + 1.0, a.below)) &&
+    e(b.largest_z + scores.slack + a.above) <= b.rise;
   // Scratch has w_j, H_j and T_j of the first j keys of n.
   predicate weighed{L}(double *scratch, integer n, integer j) =
     (\forall integer i; 0 <= i < j ==> 0.0 < scratch[i]) &&
