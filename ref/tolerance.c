@@ -54,7 +54,7 @@
 #include "tolerance_row.h"
 
 #define LARGEST_Z   0x1p-30
-#define LEAST_SCORE (-708.0) /* exp() of less may be subnormal, */
+#define LEAST_SCORE (-708.0) /* exp() of less may be subnormal: FAINT stands for it */
 #define UNIT        0x1p-53
 
 struct score {

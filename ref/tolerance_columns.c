@@ -170,7 +170,7 @@ static double bound_of(const struct cp_arithmetic *a, const struct cp_row_bounds
 }
 
 /* Columns first .. first + count - 1, at most COLUMNS: side by side, because they lie so in
- * memory. */
+ * memory. `expected` and `bound` begin at the first of them. */
 /*@
   requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
   requires valid_row: row_valid(*row) && size_ok(*row);

@@ -7,13 +7,13 @@
 #include "chunkproof/tolerance.h"
 #include "tolerance_internal.h"
 
-#define FAINT    0x1p-1021 /* and is less than this */
+#define FAINT    0x1p-1021 /* more than exp() of less than -708 (tolerance.c) */
 #define SMALLEST 0x1p-1074
 
 /* What is the same for all columns. A weight is exp(s_j - top), and sums are in that scale. */
 struct cp_row_bounds {
     double largest_z;           /* Z */
-    double lack;                /* of what is computed in binary64: see above */
+    double lack;                /* of what is computed in binary64: see tolerance.c */
     double top;                 /* the largest computed score */
     double high, low, slack, h; /* of the references */
     double rise;                /* exp(high - top) */

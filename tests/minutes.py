@@ -269,8 +269,8 @@ class Limits(InDirectory):
         path.chmod(0o755)
         wp = load("wp")
         self.assertEqual(
-            wp.with_limits(f'path = "{path}"\npath = "/usr/bin/coqtop"\n', self.directory / "work"),
-            f'path = "{self.directory}/work/limited-z3"\npath = "/usr/bin/coqtop"\n',
+            wp.with_limits(f'path = "{path}"\npath = "another"\n', self.directory / "work"),
+            f'path = "{self.directory}/work/limited-z3"\npath = "another"\n',
         )
         return self.directory / "work" / "limited-z3"
 
@@ -285,6 +285,35 @@ class Limits(InDirectory):
             text=True,
         )
         self.assertEqual((run.returncode, run.stdout), (0, "unsat\n"))
+
+    def test_one_that_matches_patterns_alone_has_the_limit_of_z3(self) -> None:
+        wp = load("wp")
+        config = '[partial_prover]\nname = "Z3"\npath = "z3"\nversion = "4.8.12"\n'
+        added = wp.with_matching(config, self.directory).removeprefix(config)
+        self.assertIn('name = "matching"\nversion = "4.8.12"\n', added)
+        self.assertIn(f'"{self.directory}/limited-z3 auto_config=false smt.mbqi=false', added)
+
+    def test_a_function_is_divided_among_provers_that_leave_nothing_open(self) -> None:
+        wp = load("wp")
+        left: dict[str, set[str | None]] = {
+            "z3": {"a", "b", "c", "d"},
+            "cvc4": {"a", "c"},
+            "matching": {"b", "c"},
+        }
+        self.assertIsNone(wp.divided("z3", left))  # c is proved by none
+        left["cvc4"].remove("c")
+        self.assertEqual(wp.divided("z3", left), "z3/cvc4:b,c,d/matching:a")
+        left["z3"].add(None)  # no name chooses it
+        self.assertIsNone(wp.divided("z3", left))
+        self.assertEqual(
+            wp.selections("z3/cvc4:b,c/matching:a"),
+            [
+                ("z3", ["-wp-prop=-b,-c,-a"]),
+                ("cvc4", ["-wp-prop=b,c"]),
+                ("matching", ["-wp-prop=a"]),
+            ],
+        )
+        self.assertEqual(wp.selections("cvc4"), [("cvc4", [])])
 
     def test_what_fails_is_tried_again_alone_with_more_time(self) -> None:
         wp = load("wp")

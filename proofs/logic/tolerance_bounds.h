@@ -168,6 +168,7 @@
     w == weight_of(b, score) &&
     common_error(a, b, score, sigma, changes) <= h &&
     value_error(a, b, score, sigma, changes) <= t;
+
   // Scratch had the score and sigma of key j, and now has w_j, H_j and T_j.
   predicate bounded{L1,L2}(struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
                            double *scratch, integer n, integer j) =
@@ -300,10 +301,10 @@
     divided(a, size, error) + rounded_by(a.output, size + divided(a, size, error));
   // NUM-11: how far a computed lse may be off.
   logic real lse_spare(struct cp_row_bounds b, real lse) =
-    b.lack + 0x1p-50 * (lse >= 0.0 ? lse : -lse);
+    b.lack + 0x1p-50 * size_of(lse, 0.0);
 
-  // E of a column, times `left`, from what the keys add to it; NUM-12, where B is too large for the
-  // format of the output.
+  // E of a column, times `left`, from what the keys add to it; and what B is then, where it is
+  // claimed (NUM-12).
   logic real column_losses(struct cp_row_bounds b, real of_keys, real expected, real spare) =
     of_keys + product(size_of(expected, spare), b.lost_n) + b.tiny_o;
   axiomatic Columns {
