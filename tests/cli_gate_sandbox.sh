@@ -117,7 +117,19 @@ processes() {
     fights forks 0 --sandbox "${long[@]}" >"$work/said" ||
         has "started more than 2048 processes" || return 1
     held few_processes || return 1
-    [ "$(id -u)" != 0 ] || { free fights forks 1 --first "${long[@]}" && has "returned 7"; }
+}
+
+# Without the sandbox: the system limits a user, and the gate counts what root starts, its children
+# as well as those that left it.
+processes_of_all() {
+    local word long=(--first --seconds 200)
+    for word in forks forks-away; do
+        if [ "$(id -u)" != 0 ]; then
+            free fights $word 0 "${long[@]}"
+        else
+            free fights $word 1 "${long[@]}" && has "started more than 2048 processes"
+        fi && held few_processes || return 1
+    done
 }
 
 # ---- The gate is killed ----
@@ -149,6 +161,7 @@ killed() {
 }
 
 ok "no sandbox where it is off" off_is_said
+ok "too many processes without it" processes_of_all
 ok "no sandbox where the system has none" none_is_said
 if ! "$chunkproof" gate --kernel "$fights" --cases 1 --sandbox >/dev/null 2>"$work/why"; then
     echo "# no sandbox here: $(cat "$work/why")"

@@ -61,6 +61,22 @@ void children_forget(pid_t process) {
     pthread_mutex_unlock(&lock);
 }
 
+static int is_own(pid_t process) {
+    for (int i = 0; i < n_own; i++) {
+        if (own[i] == process) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int children_is_own(pid_t process) {
+    pthread_mutex_lock(&lock);
+    int found = is_own(process);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* ---- Orphans ---- */
 
 int children_adopt(void) {
@@ -71,15 +87,6 @@ int children_adopt(void) {
 
 int children_are_adopted(void) {
     return adopts;
-}
-
-static int is_own(pid_t process) {
-    for (int i = 0; i < n_own; i++) {
-        if (own[i] == process) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 /* Ends the orphans that the file lists, as "123 456 ": how many. More than fit are for the next

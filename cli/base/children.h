@@ -10,6 +10,9 @@
 int children_spawn(pid_t *process, const char *program, const posix_spawn_file_actions_t *actions,
                    const posix_spawnattr_t *attributes, char *const words[]);
 
+/* Did children_spawn() start it, and is it not forgotten? */
+int children_is_own(pid_t process);
+
 /* Has the process ended? Leaves its status to waitpid(). */
 int children_has_ended(pid_t process);
 

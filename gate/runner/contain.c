@@ -8,12 +8,13 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "gate/runner/tasks.h"
 
 #define CREATE_RULESET 444L /* numbers of system calls, the same on all architectures */
 #define ADD_RULE       445L
@@ -115,22 +116,10 @@ static unsigned restrict_self(void) {
 
 /* ---- Processes ---- */
 
-/* All tasks of the system: the number behind the slash of "0.1 0.2 0.3 1/345 678". 0: not known. */
-static rlim_t count_tasks(void) {
-    char line[128] = "";
-    FILE *file = fopen("/proc/loadavg", "r");
-    if (file != NULL) {
-        (void)!fgets(line, sizeof line, file);
-        (void)fclose(file);
-    }
-    const char *slash = strchr(line, '/');
-    return slash != NULL ? strtoul(slash + 1, NULL, 10) : 0;
-}
-
-/* The system counts all tasks of the user, and lets root have any number. */
+/* The system counts all tasks of the user, and lets root have any number: see process.c. */
 static unsigned limit_tasks(void) {
     struct rlimit now;
-    rlim_t tasks = count_tasks();
+    rlim_t tasks = run_tasks();
     if (tasks == 0 || getuid() == 0 || geteuid() == 0 || getrlimit(RLIMIT_NPROC, &now) != 0) {
         return 0;
     }

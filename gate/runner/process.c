@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/base/children.h"
+#include "gate/runner/tasks.h"
 
 /* How often the end of a process is checked. Its socket usually shows the end at once, but not
  * while another process that it started still has the socket. */
@@ -169,6 +170,7 @@ int run_process_start(struct run_process *process, const char *program, char *fi
     process->control->arena_size = arena_size;
     process->control->limits = *limits;
     process->control->box = box;
+    process->tasks = run_tasks();
     int error = spawn(process, program, file, pair[1], pipe_of[1]);
     close_if_open(&pair[1]);
     close_if_open(&pipe_of[1]);
@@ -314,6 +316,21 @@ static int is_too_large(const struct run_process *process) {
     return pages > (call + control->limits.heap + SLACK_BYTES) / run_page();
 }
 
+/* Has it too many processes and threads, where neither the box nor the system counts them? A kernel
+ * is looked at only when the whole system has more than it had. */
+static int is_crowded(struct run_process *process) {
+    if (process->tasks == 0 || (process->control->contained & RUN_FEW_PROCESSES) != 0) {
+        return 0;
+    }
+    unsigned long now = run_tasks();
+    if (now <= process->tasks + RUN_MOST_TASKS) {
+        return 0;
+    }
+    unsigned long of_it = run_tasks_of(process->pid);
+    process->tasks = of_it < now ? now - of_it : 1;
+    return of_it > RUN_MOST_TASKS;
+}
+
 enum run_answer run_process_await(struct run_process *process, double seconds) {
     double before = worked(process), waited = 0.0;
     enum run_answer answer = RUN_NOT_IN_TIME;
@@ -323,7 +340,7 @@ enum run_answer run_process_await(struct run_process *process, double seconds) {
         int ended =
             children_has_ended(process->pid); /* before the look: it may answer and then end */
         if (look(process, &open, &answer)) {
-            return answer;
+            return answer == RUN_ANSWERED && is_crowded(process) ? RUN_CROWDED : answer;
         }
         if (ended || (left <= 0.0 &&
                       (waited > PATIENCE * seconds || !is_starved(process, before, seconds)))) {
@@ -332,6 +349,9 @@ enum run_answer run_process_await(struct run_process *process, double seconds) {
         wait_a_slice(process, open, left > 0.0 && left < SLICE ? left : SLICE);
         if (seconds_now() - began >= SLICE / 2 && is_too_large(process)) {
             return RUN_TOO_LARGE;
+        }
+        if (seconds_now() - began >= SLICE / 2 && is_crowded(process)) {
+            return RUN_CROWDED;
         }
         double took = seconds_now() - began;
         waited += took < LONGEST_SLICE ? took : LONGEST_SLICE;

@@ -12,6 +12,7 @@ struct run_process {
     int socket;
     int status; /* of waitpid(), once it has ended */
     struct run_output output;
+    unsigned long tasks; /* of the system, without the kernel's; 0: it does not tell */
 
     /* The memory, with what the process left in it, stays until the next process starts. */
     int memory;
@@ -26,6 +27,7 @@ enum run_answer {
     RUN_ENDED, /* it ended before it answered */
     RUN_NOT_IN_TIME,
     RUN_TOO_LARGE, /* it uses more memory than it may */
+    RUN_CROWDED,   /* it has more processes and threads than it may */
     RUN_DISTURBED  /* the socket delivered bytes that the process did not send */
 };
 

@@ -126,6 +126,7 @@ static void keep_kernel(struct runner *runner) {
     runner->kernel.name = runner->name;
     runner->simulated = control->simulated;
     runner->contained = control->contained;
+    runner->contained |= runner->process.tasks > 0 ? RUN_FEW_PROCESSES : 0; /* they are counted */
     if (children_are_adopted() || (runner->contained & RUN_NO_OTHERS) != 0) {
         runner->contained |= RUN_NO_ORPHANS;
     }

@@ -126,7 +126,7 @@ enum run_contained {
     RUN_NO_WRITES = 1,     /* it changes no file, and makes none */
     RUN_NO_TCP = 2,        /* it has no TCP */
     RUN_NO_SIGNALS = 4,    /* it signals no other process */
-    RUN_FEW_PROCESSES = 8, /* it starts a thousand processes at most */
+    RUN_FEW_PROCESSES = 8, /* it has some thousand processes and threads at most */
     RUN_NO_ORPHANS = 16,   /* what it leaves behind is ended */
     /* The box (box.h): */
     RUN_NO_NETWORK = 32,     /* no network, and no abstract socket of others */

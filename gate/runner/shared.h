@@ -20,7 +20,7 @@
 #define RUN_SOCKET 3
 #define RUN_MEMORY 4 /* closed before the kernel is loaded */
 
-/* Processes and threads of a kernel, where they are counted for each kernel (box.h). */
+/* Processes and threads of a kernel, where they are counted for each kernel (box.h, tasks.h). */
 #define RUN_MOST_TASKS 2048
 
 /* How many seconds the runner waits for writes by threads that attend() left behind. */

@@ -190,10 +190,7 @@ static const char *hint_of(int signal) {
 static void explain_end(const struct run_process *process, struct run_report *report) {
     const struct run_control *control = process->control;
     int signal = WIFSIGNALED(process->status) ? WTERMSIG(process->status) : 0;
-    if (control->crowded) {
-        report->outcome = RUN_SIGNAL;
-        add(report->text, "started more than %d processes", RUN_MOST_TASKS);
-    } else if (signal == SIGXCPU) {
+    if (signal == SIGXCPU) {
         report->outcome = RUN_TIMED_OUT;
         add(report->text, "used more processor time than it may");
     } else if (signal != 0) {
@@ -241,6 +238,9 @@ void run_explain(const struct run_process *process, enum run_answer answer,
     } else if (answer == RUN_NOT_IN_TIME) {
         report->outcome = RUN_TIMED_OUT;
         add(report->text, "had not returned after %g s", control->limits.seconds);
+    } else if (answer == RUN_CROWDED || control->crowded) {
+        report->outcome = RUN_SIGNAL;
+        add(report->text, "started more than %d processes", RUN_MOST_TASKS);
     } else if (answer == RUN_TOO_LARGE) {
         report->outcome = RUN_SIGNAL;
         add(report->text, "used more memory than it may: %zu MiB besides the buffers of the call",

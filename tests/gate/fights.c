@@ -94,12 +94,16 @@ static void leave_a_daemon(void) {
     waitpid(child, NULL, 0);
 }
 
-/* More processes than it may have, which wait for their end. 7: there are so many. */
-static int fork_too_often(void) {
+/* More processes than it may have, which wait for their end: its children, or nobody's, each in a
+ * session of its own. 7: there are so many. */
+static int fork_too_often(int away) {
     int n = 0;
     while (n < TOO_MANY) {
         pid_t child = fork();
         if (child == 0) {
+            if (away && (setsid() < 0 || fork() != 0)) {
+                _exit(0);
+            }
             pause();
         } else if (child < 0) {
             return 0;
@@ -185,7 +189,9 @@ static int attend(const struct cp_kernel_call *call) {
         leave_a_daemon();
         pause();
     } else if (fights("forks")) {
-        status = fork_too_often();
+        status = fork_too_often(0);
+    } else if (fights("forks-away")) {
+        status = fork_too_often(1);
     } else if (fights("sends")) {
         send_a_datagram();
     } else if (fights("leaves-memory")) {
