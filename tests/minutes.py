@@ -6,6 +6,7 @@ tests/minutes.sh."""
 import importlib.machinery
 import importlib.util
 import io
+import math
 import json
 import os
 import pathlib
@@ -315,6 +316,38 @@ class Limits(InDirectory):
         )
         self.assertEqual(wp.selections("cvc4"), [("cvc4", [])])
 
+    def test_a_prover_leaves_what_another_proves_in_half_the_time(self) -> None:
+        wp = load("wp")
+        log = (
+            "[wp] [Z3 4.8.12] Goal typed_ref_add_assert_sum : Valid (Qed:3ms) (5.5s) (815)\n"
+            "[wp] [Z3 4.8.12] Goal typed_ref_add_loop_invariant_up_preserved : Valid (2.5s) (81)\n"
+            "[wp] [Z3 4.8.12] Goal typed_ref_add_loop_invariant_up_established : Valid (10ms) (8)\n"
+            "[wp] [Z3 4.8.12] Goal typed_ref_add_all_assert_sum : Valid (1'3s) (90)\n"
+            "[wp] [Qed] Goal typed_ref_add_ensures_ok : Valid (1ms)\n"
+        )
+        spent = wp.seconds(log, "add", ["add", "add_all"])
+        self.assertEqual(
+            spent,
+            {
+                "add_assert_sum": 5.5,
+                "add_loop_invariant_up_preserved": 2.5,
+                "add_loop_invariant_up_established": 0.01,
+            },
+        )
+        self.assertEqual(wp.times(log)[1:], (60.0, "add_all_assert_sum"))
+        goals = {
+            "add_assert_sum": (1, 1, 0),
+            "add_loop_invariant_up": (2, 2, 0),
+            "add_ensures_ok": (1, 1, 1),
+            "add_ensures_open": (0, 1, 0),
+        }
+        z3 = wp.by_property(goals, spent)
+        self.assertEqual(z3, {"sum": 5.5, "up": 2.51, "ok": 0.0, "open": math.inf})
+        cvc4 = {"sum": 4.0, "up": 0.1, "ok": 0.0, "open": 9.0}
+        self.assertEqual(wp.to_leave("z3", {"z3": z3, "cvc4": cvc4}), {"up", "open"})
+        self.assertEqual(wp.to_leave("cvc4", {"z3": z3, "cvc4": cvc4}), set())
+        self.assertEqual(wp.to_leave("z3", {"z3": z3}), {"open"})
+
     def test_what_fails_is_tried_again_alone_with_more_time(self) -> None:
         wp = load("wp")
         frama_c = wp.FramaC.__new__(wp.FramaC)
@@ -335,6 +368,23 @@ class Limits(InDirectory):
         self.assertEqual((list(wp.unproved(goals)), found), ([], 3))
         self.assertEqual(frama_c.prove("pool", {"one": "z3"})[2], 2)  # from the cache: both goals
         self.assertEqual(len(calls), 2)
+
+    def test_a_goal_of_another_name_is_not_one_more(self) -> None:
+        wp = load("wp")
+        frama_c = wp.FramaC.__new__(wp.FramaC)
+        frama_c.work, frama_c.times, frama_c.cache = self.directory, {}, kept.Cache("wp")
+
+        def run(unit: str, options: list, provers: str, timeout: int, alone: bool = False) -> tuple:
+            if not alone:
+                return {"one": {"one_assert_a": (0, 1, 0), "one_assert_b": (1, 1, 0)}}, ""
+            if options[-1].startswith("-wp-prop="):
+                return {"one": {"one_assert_a_2": (1, 1, 0)}}, ""
+            return {"one": {"one_assert_a": (1, 1, 0), "one_assert_b": (1, 1, 0)}}, ""
+
+        frama_c.run, frama_c.key = run, lambda *parts: "cd34"
+        frama_c.groups = lambda *parts: [("z3", ["-wp-fct", "one"])]
+        goals, _, _ = frama_c.prove("pool", {"one": "z3"})
+        self.assertEqual(goals["one"], {"one_assert_a": (1, 1, 0), "one_assert_b": (1, 1, 0)})
 
     def test_what_is_not_proved_is_not_kept(self) -> None:
         wp = load("wp")
