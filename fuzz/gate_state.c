@@ -137,7 +137,7 @@ static int print_text(FILE *file, const struct gate_report *report) {
 static void check_reports(const struct gate_result *result) {
     const struct gate_options options = {
         .kernel = "kernel.so", .command = "gate", .only = -1, .jobs = 1, .memory = GATE_MEMORY};
-    const struct gate_report report = {&options, &plain, result, 0};
+    const struct gate_report report = {&options, &plain, result, 0, NULL};
     char *text = print(print_text, &report);
     check_text(text);
     free(text);

@@ -13,13 +13,15 @@
 #include "cli/base/children.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/text.h"
+#include "gate/explain/explain.h"
 #include "gate/gate.h"
 #include "gate/report/report.h"
 #include "gate/search/case_file.h"
 #include "gate/search/shrink.h"
 #include "gate/start.h"
 
-#define SHRINK_SECONDS 10.0 /* for each kind of finding */
+#define SHRINK_SECONDS  10.0 /* for each kind of finding */
+#define EXPLAIN_SECONDS 30.0 /* for what is right and unusual */
 
 #define MOST_BEFORE 12 /* how many earlier cases are tried before a case that is right alone */
 
@@ -181,6 +183,35 @@ static int save_all(const struct gate_options *o, const struct gate_object *obje
     return 0;
 }
 
+/* The smallest case with an unusual number, as it is: a right one. Returns 0, or -1 after a
+ * message. */
+static int save_unusual(const struct gate_options *o, struct runner *runner,
+                        struct gate_result *r) {
+    struct gate_found *found = &r->found[GATE_RIGHT];
+    if (o->save == NULL || r->unusual == 0) {
+        return 0;
+    }
+    gate_finding_breaks(&found->finding, "NUM-13");
+    (void)snprintf(found->finding.text, sizeof found->finding.text,
+                   "right, and %.3g times as far from attention as is usual: element %d of row %d, "
+                   "head %d",
+                   found->finding.most_unusual, found->finding.unusual_element,
+                   found->finding.unusual_row, found->finding.unusual_head);
+    return write_case(o, runner, found);
+}
+
+/* What may cause what is unusual, by the smallest case. It is for a warning: where it fails, none
+ * is named. */
+static void name_cause(const struct gate_options *o, const struct gate_object *object,
+                       const struct gate_result *r, struct gate_cause *cause) {
+    struct runner *runner = r->unusual > 0 && !interrupted ? gate_start_object(o, object) : NULL;
+    if (runner != NULL) {
+        (void)gate_explain_unusual(runner, &r->found[GATE_RIGHT].recipe, EXPLAIN_SECONDS,
+                                   &interrupted, cause);
+    }
+    runner_free(runner);
+}
+
 /* What each process is started with. */
 struct starting {
     const struct gate_options *o;
@@ -197,18 +228,22 @@ static struct runner *start_one_more(void *context) {
 static int check_with(const struct gate_options *o, struct gate_files *files,
                       const struct gate_object *object, struct runner *runner,
                       struct gate_result *result) {
-    struct gate_report report = {o, runner_kernel(runner), result, runner_contained(runner)};
+    struct gate_cause cause = {.key = -1};
+    struct gate_report report = {o, runner_kernel(runner), result, runner_contained(runner),
+                                 &cause};
     struct starting starting = {o, object};
     int failed = gate_check(o, runner, start_one_more, &starting, result, &interrupted) != 0;
     int found = gate_wrong_cases(result) > 0;
     result->failed = failed;
     if (!failed || found) {
-        failed = save_all(o, object, runner, result) != 0 || failed;
+        failed = save_all(o, object, runner, result) != 0 || save_unusual(o, runner, result) != 0 ||
+                 failed;
     }
     if (failed && !found) {
         gate_files_remove(files);
         return EXIT_BAD_USE;
     }
+    name_cause(o, object, result, &cause);
     gate_print_text(stdout, &report);
     return gate_files_write(files, &report) != 0 ? EXIT_BAD_USE : status_of(result);
 }

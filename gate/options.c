@@ -332,7 +332,7 @@ static int check_files(const struct gate_options *o) {
         (void)snprintf(made[n_made], sizeof made[0], "%s%s", o->state, ends[i]);
         files[n] = (struct argument_file){"--state", made[n_made], 1};
     }
-    for (int i = GATE_RIGHT + 1; o->save != NULL && i < GATE_VERDICTS; i++, n++, n_made++) {
+    for (int i = GATE_RIGHT; o->save != NULL && i < GATE_VERDICTS; i++, n++, n_made++) {
         (void)snprintf(made[n_made], sizeof made[0], "%s/%s.json", o->save, gate_verdict_names[i]);
         files[n] = (struct argument_file){"--save", made[n_made], 1};
     }

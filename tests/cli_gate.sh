@@ -320,12 +320,22 @@ unusual() {
     sed 's/    finish(call, row, head, state);/    state[1] *= 1.0F + 0x1p-24F * (float)seen;\
 &/' tests/gate/two_phase.c >"$work/unusual.c"
     ! cmp -s tests/gate/two_phase.c "$work/unusual.c" || { echo "nothing was replaced"; return 1; }
-    CFLAGS="-O2 -Itests/gate" status 0 --kernel "$work/unusual.c" --cases 60 \
-        --json "$work/unusual.json" --junit "$work/unusual.xml" --html "$work/unusual.html" &&
+    CFLAGS="-O2 -Itests/gate" status 0 --kernel "$work/unusual.c" --cases 40 \
+        --shape keys=700,d=16,h=1,h_kv=1 \
+        --json "$work/unusual.json" --junit "$work/unusual.xml" --html "$work/unusual.html" \
+        --save "$work/unusual" &&
         has "WARNING: " && has "as far from attention as is usual" || return 1
     for report in json xml html; do
-        grep -q "WARNING: .* of case [0-9]*: " "$work/unusual.$report" || return 1
+        grep -q "WARNING: .* of case [0-9]*: .*what may cause it: .*key [0-9]* has the most" \
+            "$work/unusual.$report" || return 1
     done
+    python3 -c 'import json, sys
+found = json.load(open(sys.argv[1]))["unusual"]
+sys.exit(not (found["key"] >= 0 and found["smallest"] >= 0 and found["cause"]))' \
+        "$work/unusual.json" || return 1
+    CFLAGS="-O2 -Itests/gate" subcommand=explain status 0 "$work/unusual/right.json" \
+        --kernel "$work/unusual.c" --time 5 && has "here a number counts as wrong" &&
+        grep -q "tried on [1-9][0-9]* wrong numbers* of this case" "$work/out" || return 1
     CFLAGS="-O2 -Itests/gate" status 0 --kernel tests/gate/two_phase.c --cases 60 || return 1
     ! grep WARNING "$work/out"
 }

@@ -99,7 +99,7 @@ static void strange_findings_are_reported(void **state) {
         gate_print_json, gate_print_junit, gate_print_html};
     static struct gate_result result;
     struct gate_options options = {.kernel = "it's", .save = "a b", .seed = 1, .only = -1};
-    struct gate_report report = {&options, &plain, &result, 0};
+    struct gate_report report = {&options, &plain, &result, 0, NULL};
     (void)state;
     strange_result(&result);
     for (size_t i = 0; i < sizeof print / sizeof print[0]; i++) {

@@ -225,8 +225,11 @@ static void each_count_adds_up(void **state) {
             s.result.verdicts[GATE_WRONG] = s.result.tally[GATE_SELECT].verdicts[GATE_WRONG] = 4));
     INSANE(s.result.tally[GATE_SELECT].smallest.finding.verdict = GATE_HANGS);
     INSANE((s.result.unusual = s.result.unusual_cases = 1,
-            s.result.most_unusual = s.result.found[GATE_WRONG],
+            s.result.most_unusual = s.result.found[GATE_RIGHT] = s.result.found[GATE_WRONG],
             s.result.most_unusual.finding.verdict = GATE_VERDICTS));
+    INSANE((s.result.unusual = s.result.unusual_cases = 1,
+            s.result.most_unusual = s.result.found[GATE_RIGHT] = s.result.found[GATE_WRONG],
+            s.result.found[GATE_RIGHT].index = -1));
     INSANE(s.result.found[GATE_WRONG].finding.clause[0] = '\033');
     INSANE(memset(s.result.found[GATE_WRONG].finding.clause, 'x', 16));
     INSANE(s.result.found[GATE_WRONG].recipe.n_ops = GATE_MOST_OPS + 1);

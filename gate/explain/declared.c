@@ -203,12 +203,13 @@ static void judge_all(void *context, const struct gate_problem *p, const struct 
     struct explain_run run;
     struct gate_scratch *scratch = gate_scratch_new(p);
     size_t width = (size_t)p->recipe.head_dim + 1;
-    double *numbers = malloc(2 * width * sizeof *numbers);
-    struct gate_numbers n = {.expected = numbers, .bound = numbers + width};
+    double *numbers = malloc(3 * width * sizeof *numbers);
+    struct gate_numbers n = {numbers, numbers + width, t->x->unusual ? numbers + 2 * width : NULL,
+                             NULL};
     t->cases++;
     t->right += finding->verdict == GATE_RIGHT;
-    t->no_memory |= explain_run_new(&run, t->x->kernel, p, one, other) != 0 || scratch == NULL ||
-                    numbers == NULL;
+    t->no_memory |= explain_run_new(&run, t->x->kernel, p, one, other, t->x->unusual) != 0 ||
+                    scratch == NULL || numbers == NULL;
     for (int i = 0; i < t->n && !t->no_memory; i++) {
         struct declaration *by = &t->declaration[i];
         struct cp_kernel kernel = *t->x->kernel;
@@ -218,6 +219,7 @@ static void judge_all(void *context, const struct gate_problem *p, const struct 
             const struct explain_results is = explain_results(&run, pair);
             gate_certify_row(scratch, &kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads,
                              &n);
+            explain_narrow(&n, is.d);
             judge_pair(t, by, &is, &n);
         }
     }
@@ -359,6 +361,7 @@ static void say_declaration(const struct trying *t, const struct declaration *d,
               "first:\n",
               file);
     }
+    explain_keep_cause(t->x, "it would be usual if it declared ", wider[d->i].words);
     fprintf(file, "  %s %s", said == 0 ? "its results would be right if it declared" : "or",
             wider[d->i].words);
     if (d->j != d->i) {

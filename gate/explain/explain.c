@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/base/clock.h"
+#include "cli/base/text.h"
 #include "gate/search/tally.h"
 
 #define LIKE_WORK 2000000 /* of a case: of a larger one no others like it are run */
@@ -28,12 +29,14 @@ static void keep(void *context, const struct gate_problem *problem, const struct
     struct explain *x = keeping->x;
     struct explain_run *run = &x->run[x->n_runs];
     enum gate_verdict verdict = finding->verdict;
+    int may_be_right = x->n_runs > 0 || finding->unusual > 0;
     if (keeping->kept || !(gate_is_of_numbers(verdict) || verdict == GATE_OTHER_BITS ||
-                           verdict == GATE_UNWRITTEN || (verdict == GATE_RIGHT && x->n_runs > 0))) {
+                           verdict == GATE_UNWRITTEN || (verdict == GATE_RIGHT && may_be_right))) {
         return;
     }
     keeping->kept = 1;
-    keeping->no_memory = explain_run_new(run, x->kernel, problem, one, other) != 0;
+    x->unusual |= x->n_runs == 0 && verdict == GATE_RIGHT;
+    keeping->no_memory = explain_run_new(run, x->kernel, problem, one, other, x->unusual) != 0;
     if (keeping->no_memory) {
         explain_run_free(run);
     }
@@ -189,6 +192,39 @@ static int explain_wrong(struct explain *x) {
     return 0;
 }
 
+/* The key with the most weight in the row and head of the farthest number. */
+static void name_key(struct explain *x, const struct gate_finding *f) {
+    const struct explain_choice own = {0};
+    struct explain_model *m = &x->model;
+    double sum = 0.0;
+    int key = 0;
+    explain_go_to(m, &x->run[0],
+                  f->unusual_row * x->run[0].problem.recipe.n_heads + f->unusual_head);
+    if (!explain_take_keys(m, &own) || !explain_take_scores(m, &own, 0)) {
+        return;
+    }
+    for (int j = 0; j < m->m; j++) {
+        sum += m->weight[j];
+        key = m->weight[j] > m->weight[key] ? j : key;
+    }
+    x->cause->key = key;
+    x->cause->weight = m->m > 0 ? m->weight[key] / sum : 0.0;
+}
+
+static int explain_unusual(struct explain *x, const struct gate_finding *f) {
+    fprintf(x->file,
+            "  right; but here a number counts as wrong that is more than %g times as far from\n"
+            "  attention as is usual for this arithmetic (NUM-13): the farthest is %.3g times\n",
+            GATE_UNUSUAL, f->most_unusual);
+    int result = explain_wrong(x);
+    if (x->cause != NULL && result == 0) {
+        explain_keep_cause(x, x->n_untried > 0 ? "nothing that was tried" : "nothing that is known",
+                           " gives it");
+        name_key(x, f);
+    }
+    return result;
+}
+
 static void free_all(struct explain *x) {
     for (int i = 0; x->reason != NULL && i < x->n_reasons; i++) {
         free(x->reason[i].gives);
@@ -202,8 +238,9 @@ static void free_all(struct explain *x) {
     free(x);
 }
 
-int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
-                 double seconds, const volatile int *stop, struct gate_finding *finding) {
+static int explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
+                   double seconds, const volatile int *stop, struct gate_finding *finding,
+                   struct gate_cause *cause) {
     struct explain *x = calloc(1, sizeof *x);
     if (x == NULL) {
         return -1;
@@ -212,6 +249,7 @@ int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *re
     x->runner = runner;
     x->recipe = recipe;
     x->kernel = runner_kernel(runner);
+    x->cause = cause;
     x->until = seconds_now() + seconds;
     x->stop = stop;
     int ran = look(x, recipe, finding);
@@ -225,7 +263,26 @@ int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *re
         explain_unwritten(x);
     } else if (ran > 0 && gate_is_of_numbers(finding->verdict)) {
         ran = explain_wrong(x) < 0 ? -1 : ran;
+    } else if (ran > 0 && x->unusual && finding->verdict == GATE_RIGHT) {
+        ran = explain_unusual(x, finding) < 0 ? -1 : ran;
     }
     free_all(x);
+    return ran;
+}
+
+int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
+                 double seconds, const volatile int *stop, struct gate_finding *finding) {
+    return explain(file, runner, recipe, seconds, stop, finding, NULL);
+}
+
+int gate_explain_unusual(struct runner *runner, const struct gate_recipe *recipe, double seconds,
+                         const volatile int *stop, struct gate_cause *cause) {
+    struct gate_finding finding;
+    char *text;
+    size_t size;
+    FILE *file = text_open(&text, &size);
+    int ran = explain(file, runner, recipe, seconds, stop, &finding, cause);
+    text_close(file);
+    free(text);
     return ran;
 }

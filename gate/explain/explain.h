@@ -29,6 +29,11 @@
 int gate_explain(FILE *file, struct runner *runner, const struct gate_recipe *recipe,
                  double seconds, const volatile int *stop, struct gate_finding *finding);
 
+/* Of a case with right numbers that are far beyond their usual error (NUM-13): what may cause the
+ * farthest one. Returns as gate_explain(), which explains such a case, too. */
+int gate_explain_unusual(struct runner *runner, const struct gate_recipe *recipe, double seconds,
+                         const volatile int *stop, struct gate_cause *cause);
+
 /* What is said of a kernel that is right in a new process and wrong in one that ran other calls. */
 extern const char gate_keeps_something[];
 
@@ -67,7 +72,9 @@ struct explain {
     struct explain_model model;
     int widest; /* the most elements of a row, in any run */
 
-    int named; /* 1: a cause was said that is no mistake of a table */
+    int unusual;              /* 1: the case is right, and what is unusual counts as wrong */
+    struct gate_cause *cause; /* the first that is said is kept in it; NULL: nowhere */
+    int named;                /* 1: a cause was said that is no mistake of a table */
     struct explain_reason *reason;
     int n_reasons;
     struct explain_number *wrong; /* that are looked at */
@@ -110,6 +117,9 @@ void explain_say(struct explain *x, const char *why);
 
 /* The roundings that give most of the wrong numbers: before wider declarations are said. */
 void explain_say_rounded(const struct explain *x);
+
+/* The first that is said, for those that want one. */
+void explain_keep_cause(const struct explain *x, const char *begin, const char *words);
 
 /* What there was no time for. */
 void explain_say_untried(const struct explain *x);

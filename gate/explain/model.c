@@ -29,7 +29,7 @@ static const struct {
     A(score, 1, 0), A(weight, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
     A(part[0], 1, 0), A(part[1], 1, 0), A(part[2], 1, 0), A(part[3], 1, 0), A(part[4], 1, 0),
     A(q, 0, 1), A(times, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1),
-    A(numbers.expected, 0, 1), A(numbers.bound, 0, 1),
+    A(numbers.expected, 0, 1), A(numbers.bound, 0, 1), A(usual, 0, 1),
     A(flat_k, 1, 1), A(flat_v, 1, 1), A(scratch, 3, 0),
 };
 
@@ -159,7 +159,10 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
         say_all(x, 0.0, -INFINITY, EXPLAIN_NOTHING);
         return 1;
     }
-    gate_certify(x->kernel, &p->recipe, row.n_keys > x->n ? row.n_keys : x->n, &row, &x->numbers);
+    struct gate_numbers numbers = x->numbers;
+    numbers.usual = x->run->unusual ? x->usual : NULL;
+    gate_certify(x->kernel, &p->recipe, row.n_keys > x->n ? row.n_keys : x->n, &row, &numbers);
+    explain_narrow(&numbers, x->d);
     x->work -= 4LL * x->m * x->d;
     return 1;
 }

@@ -204,6 +204,7 @@ struct explain_model {
     double *flat_k, *flat_v, *scratch; /* in one piece, for the certificate */
     double *o, *size, *right;          /* [d] */
     struct gate_numbers numbers;       /* [d + 1] */
+    double *usual;                     /* [d] */
     long long work;                    /* left: key numbers that may still be looked at */
 };
 

@@ -88,25 +88,37 @@ static void judge_pair(struct explain_run *run, int pair, int must_be_finite) {
 static int judge(struct explain_run *run, const struct cp_kernel *kernel,
                  const struct gate_problem *p) {
     struct gate_scratch *scratch = gate_scratch_new(p);
-    for (int pair = 0; scratch != NULL && pair < run->pairs; pair++) {
+    double *usual = calloc((size_t)run->width, sizeof *usual);
+    int has_memory = scratch != NULL && usual != NULL;
+    for (int pair = 0; has_memory && pair < run->pairs; pair++) {
         size_t at = (size_t)pair * (size_t)run->width;
         int must_be_finite = 0;
-        struct gate_numbers numbers = {run->expected + at, run->bound + at, NULL, &must_be_finite};
+        struct gate_numbers numbers = {run->expected + at, run->bound + at,
+                                       run->unusual ? usual : NULL, &must_be_finite};
         gate_certify_row(scratch, kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads,
                          &numbers);
+        explain_narrow(&numbers, run->width - 1);
         judge_pair(run, pair, must_be_finite);
     }
+    free(usual);
     gate_scratch_free(scratch);
-    return scratch != NULL ? 0 : -1;
+    return has_memory ? 0 : -1;
+}
+
+void explain_narrow(const struct gate_numbers *numbers, int d) {
+    for (int i = 0; numbers->usual != NULL && i < d; i++) {
+        numbers->bound[i] = fmin(numbers->bound[i], GATE_UNUSUAL * numbers->usual[i]);
+    }
 }
 
 int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
                     const struct gate_problem *p, const struct gate_arrays *one,
-                    const struct gate_arrays *other) {
+                    const struct gate_arrays *other, int unusual) {
     memset(run, 0, sizeof *run);
     run->pairs = p->n_rows * p->recipe.n_heads;
     run->width = p->recipe.head_dim + 1;
     run->call = one->run.call;
+    run->unusual = unusual;
     size_t n = (size_t)run->pairs * (size_t)run->width + 1;
     run->got = calloc(4 * n, sizeof(double));
     run->rightness = calloc(n, 1);

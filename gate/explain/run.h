@@ -16,6 +16,7 @@ struct explain_run {
     double *q, *k, *v;           /* the arrays with all that lies in them */
     long long n_q, n_k;          /* elements, of Q and of K and V each */
     long long n_v;
+    int unusual; /* 1: what is far beyond its usual error counts as wrong */
     int pairs, width;
     double *got, *expected, *bound; /* [pairs][width] */
     double *again;                  /* what the second run gave */
@@ -24,10 +25,11 @@ struct explain_run {
     int has_number; /* 1: a wrong number is one */
 };
 
-/* 0, or -1: no memory; to be freed in either case. */
+/* 0, or -1: no memory; to be freed in either case. unusual: what is far beyond its usual error
+ * counts as wrong. */
 int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
                     const struct gate_problem *problem, const struct gate_arrays *one,
-                    const struct gate_arrays *other);
+                    const struct gate_arrays *other, int unusual);
 void explain_run_free(struct explain_run *run);
 
 /* The numbers of one row and head, which sees so many keys. */
@@ -44,5 +46,8 @@ static inline int explain_is_wrong_number(const struct explain_results *r, int i
     return r->rightness[i] == GATE_NUMBER_WRONG;
 }
 int explain_is_wrong(const struct explain_run *run, int pair);
+
+/* Bounds of d elements become GATE_UNUSUAL times their usual error (NUM-13), where that is less. */
+void explain_narrow(const struct gate_numbers *numbers, int d);
 
 #endif

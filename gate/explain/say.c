@@ -165,7 +165,14 @@ static void say_rows(const struct explain *x, const struct explain_reason *r) {
     free(gives);
 }
 
+void explain_keep_cause(const struct explain *x, const char *begin, const char *words) {
+    if (x->cause != NULL && x->cause->text[0] == '\0') {
+        (void)snprintf(x->cause->text, sizeof x->cause->text, "%s%s", begin, words);
+    }
+}
+
 static void say_one(const struct explain *x, const struct explain_reason *r, const char *begin) {
+    explain_keep_cause(x, 2 * r->n < x->n_wrong ? "perhaps, " : "", r->text);
     fprintf(x->file, "  %s%s%s\n      gives %d of %d wrong numbers, %d different ones", begin,
             2 * r->n < x->n_wrong ? "perhaps, " : "", r->text, r->n, x->n_wrong, r->different);
     if (r->largest > 0.0) {
@@ -224,6 +231,7 @@ void explain_say_rounded(const struct explain *x) {
         }
     }
     if (best != NULL) {
+        explain_keep_cause(x, "as of ", best->text);
         fprintf(x->file, "  as of %s\n      gives %d of %d wrong numbers, %d different ones\n",
                 best->text, best->n, x->n_wrong, best->different);
     }

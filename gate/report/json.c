@@ -154,14 +154,25 @@ static json_t *refused_sizes_json(const struct gate_sizes *sizes) {
 }
 
 /* Right numbers that are far beyond their usual error. */
-static json_t *unusual_json(const struct gate_result *r) {
+static json_t *unusual_json(const struct gate_report *report) {
+    const struct gate_result *r = report->result;
     const struct gate_finding *f = &r->most_unusual.finding;
-    return r->unusual == 0
-               ? json_pack("{s:I,s:I}", "numbers", (json_int_t)0, "cases", (json_int_t)0)
-               : json_pack("{s:I,s:I,s:f,s:I,s:i,s:i,s:i}", "numbers", (json_int_t)r->unusual,
-                           "cases", (json_int_t)r->unusual_cases, "largest", f->most_unusual,
-                           "case", (json_int_t)r->most_unusual.index, "row", f->unusual_row, "head",
-                           f->unusual_head, "element", f->unusual_element);
+    const struct gate_cause *cause = report->cause;
+    json_t *json =
+        r->unusual == 0
+            ? json_pack("{s:I,s:I}", "numbers", (json_int_t)0, "cases", (json_int_t)0)
+            : json_pack("{s:I,s:I,s:f,s:I,s:i,s:i,s:i}", "numbers", (json_int_t)r->unusual, "cases",
+                        (json_int_t)r->unusual_cases, "largest", f->most_unusual, "case",
+                        (json_int_t)r->most_unusual.index, "row", f->unusual_row, "head",
+                        f->unusual_head, "element", f->unusual_element);
+    if (json != NULL && r->unusual > 0 && cause != NULL && cause->text[0] != '\0' &&
+        (json_object_set_new(json, "smallest", json_integer(r->found[GATE_RIGHT].index)) != 0 ||
+         json_object_set_new(json, "key", json_integer(cause->key)) != 0 ||
+         json_object_set_new(json, "cause", string(cause->text)) != 0)) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
 }
 
 static json_t *notes_json(const struct gate_report *report) {
@@ -189,7 +200,7 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         (json_int_t)gate_unclaimed(r), "unjudged", (json_int_t)r->unjudged, "verdicts",
         verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "sizes",
         sizes_json(&r->sizes), "refused_sizes", refused_sizes_json(&r->sizes), "unusual",
-        unusual_json(r), "notes", notes_json(report), "findings", all_found_json(report));
+        unusual_json(report), "notes", notes_json(report), "findings", all_found_json(report));
     int logged = json != NULL && (!report->options->rules || gate_log_json(json, r) == 0);
     int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);

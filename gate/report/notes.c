@@ -74,10 +74,11 @@ static void note_sizes(FILE *out, const struct gate_report *report) {
  * show by them. */
 static void note_unusual(FILE *out, const struct gate_report *report) {
     const struct gate_result *r = report->result;
-    const struct gate_found *found = &r->most_unusual;
+    const struct gate_found *found = &r->most_unusual, *smallest = &r->found[GATE_RIGHT];
     const struct gate_finding *f = &found->finding;
     if (r->unusual > 0) {
-        char *again = gate_case_again(report, found), line[GATE_LINE];
+        char *again = gate_case_again(report, found), *why = gate_case_why(report, smallest);
+        char line[GATE_LINE];
         gate_recipe_print(&found->recipe, line);
         fprintf(
             out,
@@ -88,6 +89,15 @@ static void note_unusual(FILE *out, const struct gate_report *report) {
             r->unusual_cases == 1 ? "" : "s", r->unusual == 1 ? "is" : "are", GATE_UNUSUAL,
             f->most_unusual, f->unusual_element, f->unusual_row, f->unusual_head, found->index,
             line, again);
+        if (report->cause != NULL && report->cause->text[0] != '\0') {
+            fprintf(out,
+                    "; in the smallest such case, %lld, what may cause it: %s; there key %d has "
+                    "the most weight, %.2g",
+                    smallest->index, report->cause->text, report->cause->key,
+                    report->cause->weight);
+        }
+        fprintf(out, "%s%s", why != NULL ? "; why: " : "", why != NULL ? why : "");
+        free(why);
         free(again);
     }
 }

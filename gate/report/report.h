@@ -15,7 +15,8 @@ struct gate_report {
     const struct gate_options *options;
     const struct cp_kernel *kernel;
     const struct gate_result *result;
-    unsigned contained; /* what held the kernel: bits of enum run_contained */
+    unsigned contained;             /* what held the kernel: bits of enum run_contained */
+    const struct gate_cause *cause; /* of the most unusual number; NULL: there is none */
 };
 
 void gate_print_text(FILE *file, const struct gate_report *report);

@@ -66,13 +66,21 @@ struct gate_log {
     long long n, room;
 };
 
+/* What the most unusual number may be the result of: `chunkproof explain` names it. */
+struct gate_cause {
+    int key; /* the one with the largest weight of its row and head; -1: not known */
+    double weight;
+    char text[440]; /* "": nothing was tried */
+};
+
 struct gate_result {
     struct gate_tally tally[GATE_VALUES];
     long long cases, refused, runs; /* cases taken, cases refused, calls of the kernel */
     long long verdicts[GATE_VERDICTS];
-    struct gate_found found[GATE_VERDICTS]; /* the smallest case of each verdict */
-    char refusal[RUN_TEXT];                 /* the reason of the last refusal */
-    long long too_large;                    /* attempts that --memory has no room for */
+    /* The smallest case of each verdict; of GATE_RIGHT, the smallest with unusual numbers. */
+    struct gate_found found[GATE_VERDICTS];
+    char refusal[RUN_TEXT]; /* the reason of the last refusal */
+    long long too_large;    /* attempts that --memory has no room for */
     /* Results that were also held to closer declarations. */
     long long tried_closer;
     /* A bit for each enum gate_closer under which one of these results was wrong. */

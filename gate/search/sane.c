@@ -142,15 +142,18 @@ static int sizes_are_sane(const struct gate_sizes *sizes) {
 }
 
 /* Of numbers that are right, and far beyond their usual error. */
+static int is_unusual(const struct gate_found *found, long long cases) {
+    return is_within(found->index, 0, cases - 1) && recipe_is_sane(&found->recipe) &&
+           is_within(found->finding.verdict, 0, GATE_VERDICTS - 1) &&
+           is_within(found->has_before, 0, 0) && found->file[0] == '\0' &&
+           found->finding.most_unusual >= 0.0 &&
+           ends(found->finding.text, sizeof found->finding.text);
+}
+
 static int unusual_is_sane(const struct gate_result *r, long long cases) {
-    const struct gate_found *most = &r->most_unusual;
     return r->unusual >= 0 && is_within(r->unusual_cases, 0, r->cases) &&
            (r->unusual == 0 ||
-            (is_within(most->index, 0, cases - 1) && recipe_is_sane(&most->recipe) &&
-             is_within(most->finding.verdict, 0, GATE_VERDICTS - 1) &&
-             is_within(most->has_before, 0, 0) && most->file[0] == '\0' &&
-             most->finding.most_unusual >= 0.0 &&
-             ends(most->finding.text, sizeof most->finding.text)));
+            (is_unusual(&r->most_unusual, cases) && is_unusual(&r->found[GATE_RIGHT], cases)));
 }
 
 int gate_result_is_sane(const struct gate_result *r, long long cases) {

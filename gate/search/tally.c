@@ -93,14 +93,17 @@ static void keep_named(struct gate_found *found, long long n, const char *object
     }
 }
 
-/* Keeps the case of the number that is farthest beyond its usual error; of equal ones the
- * earlier. */
+/* Keeps the case of the number that is farthest beyond its usual error, of equal ones the earlier;
+ * and the smallest case with such a number. */
 static void add_unusual(struct gate_result *r, long long numbers, long long cases,
-                        const struct gate_found *this) {
+                        const struct gate_found *this, const struct gate_found *smallest) {
     double before = r->most_unusual.finding.most_unusual, times = this->finding.most_unusual;
     if (numbers > 0 && (r->unusual == 0 || times > before ||
                         (times == before && this->index < r->most_unusual.index))) {
         r->most_unusual = *this;
+    }
+    if (numbers > 0) {
+        keep_smaller(&r->found[GATE_RIGHT], r->unusual, smallest);
     }
     r->unusual += numbers;
     r->unusual_cases += cases;
@@ -122,7 +125,7 @@ void gate_result_count(struct gate_result *r, const char *object, const struct g
     tally->unclaimed += f->unclaimed;
     tally->largest = fmax(tally->largest, f->largest);
     tally->seconds += seconds;
-    add_unusual(r, f->unusual, f->unusual > 0, this);
+    add_unusual(r, f->unusual, f->unusual > 0, this, this);
     if (f->compared > 0) {
         tally->spread[gate_keys_interval(f->keys)][gate_ratio_interval(f->largest)]++;
     }
@@ -198,7 +201,7 @@ int gate_result_add(struct gate_result *all, struct gate_result *one) {
         add_tally(&all->tally[i], &one->tally[i]);
     }
     for (int i = 0; i < GATE_VERDICTS; i++) {
-        if (one->verdicts[i] > 0) {
+        if (i != GATE_RIGHT && one->verdicts[i] > 0) {
             keep_smaller(&all->found[i], all->verdicts[i], &one->found[i]);
         }
         all->verdicts[i] += one->verdicts[i];
@@ -216,7 +219,7 @@ int gate_result_add(struct gate_result *all, struct gate_result *one) {
         add_covered(all, &one->covered[i]);
     }
     gate_sizes_add(&all->sizes, &one->sizes);
-    add_unusual(all, one->unusual, one->unusual_cases, &one->most_unusual);
+    add_unusual(all, one->unusual, one->unusual_cases, &one->most_unusual, &one->found[GATE_RIGHT]);
     add_unjudged(all, one->unjudged, one->unjudged_keys);
     int result = add_log(&all->each, &one->each);
     return add_log(&all->usual, &one->usual) != 0 ? -1 : result;
