@@ -35,10 +35,27 @@ static int take_query(struct explain_model *x, const struct explain_choice *choi
 
 /* ---- 5: its elements ---- */
 
+struct element {
+    int is_counted, from;
+    double unit;
+    int group;
+};
+
+static struct element element_of(const struct explain_model *x, const struct explain_choice *choice,
+                                 int i) {
+    int a = choice->elements.a, b = choice->elements.b, d = x->d;
+    double scale = x->run->problem.scale;
+    struct element got = {0};
+    switch ((enum explain_elements)choice->elements.way) { EXPLAIN_ELEMENTS(EXPLAIN_GET) }
+    return got;
+}
+
 /* Of the groups of elements that have scores or weights of their own: the one of element i. */
 int explain_group_of(const struct explain_model *x, const struct explain_choice *choice, int i) {
-    int a = choice->elements.a, side = (x->d + 31) / 32, lanes = choice->weight.lanes;
-    switch (choice->elements.way) { EXPLAIN_GROUPED_ELEMENTS(EXPLAIN_CASE) }
+    int side = (x->d + 31) / 32, lanes = choice->weight.lanes;
+    if (choice->elements.way > ELEMENTS_MAGNITUDES) {
+        return element_of(x, choice, i).group;
+    }
     switch (choice->weight.way) {
     case SHUFFLED:
         return (choice->weight.side_by_side ? i / side : i % 32) / lanes;
@@ -59,37 +76,16 @@ int explain_groups(const struct explain_model *x, const struct explain_choice *c
     return n;
 }
 
-/* How often element i of the query is counted. */
-static double times_of(const struct explain_model *x, const struct explain_choice *choice,
-                       int group, int i) {
-    int a = choice->elements.a, b = choice->elements.b, d = x->d, got = 0;
-    switch (choice->elements.way) { EXPLAIN_COUNTED_ELEMENTS(EXPLAIN_GET) }
-    if (choice->elements.way > ELEMENTS_MAGNITUDES) {
-        return explain_group_of(x, choice, i) == group;
-    }
-    return got ? 2.0 * choice->elements.times : 1.0;
-}
-
-static int moved(const struct explain_choice *choice, int d, int i) {
-    switch (choice->elements.way) { EXPLAIN_MOVED_ELEMENTS(EXPLAIN_CASE) }
-    return i;
-}
-
-/* 0: elements are not rounded. */
-static double unit_of(const struct explain_model *x, const struct explain_choice *choice) {
-    double scale = x->run->problem.scale;
-    switch (choice->elements.way) { EXPLAIN_ROUNDED_ELEMENTS(EXPLAIN_CASE) }
-    return 0.0;
-}
-
 static void change_elements(struct explain_model *x, const struct explain_choice *choice,
                             int group) {
-    double unit = unit_of(x, choice);
     memcpy(x->times, x->q, (size_t)x->d * sizeof(double));
     for (int i = 0; i < x->d; i++) {
-        double q = x->times[x->d % 2 == 0 ? moved(choice, x->d, i) : i];
-        q = unit != 0.0 ? gate_round(choice->elements.a, q * unit) / unit : q;
-        x->q[i] = q * times_of(x, choice, group, i);
+        struct element e = element_of(x, choice, i);
+        double q = x->times[x->d % 2 == 0 ? e.from : i];
+        double times = e.is_counted ? 2.0 * choice->elements.times : 1.0;
+        int is_in_group = choice->elements.way <= ELEMENTS_MAGNITUDES || e.group == group;
+        q = e.unit != 0.0 ? gate_round(choice->elements.a, q * e.unit) / e.unit : q;
+        x->q[i] = q * (is_in_group ? times : 0.0);
     }
 }
 

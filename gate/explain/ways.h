@@ -174,30 +174,25 @@
     WAY(QUERY_PACKED, row, head, h * d, d)  /* in one piece, [row][head] */ \
     WAY(QUERY_STRIDES, row, head, of_head, of_row)  /* row and head strides swapped */
 
-/* Elements of the query: whether element i of d is counted 2 * times, ... */
-#define EXPLAIN_COUNTED_ELEMENTS(WAY) \
-    WAY(ELEMENTS_FROM_TO, a <= i && i < b) \
-    WAY(ELEMENTS_EVERY, i % a == b) \
-    WAY(ELEMENTS_LAST, i >= d - a) \
-    WAY(ELEMENTS_BEHIND, (d >= a || b) && i >= d / a * a)
-
-/* ... which element it is, ... */
-#define EXPLAIN_MOVED_ELEMENTS(WAY) \
-    WAY(ELEMENTS_PAIRS, i ^ 1) \
-    WAY(ELEMENTS_HALVES, (i + d / 2) % d) \
-    WAY(ELEMENTS_BACKWARDS, d - 1 - i)
-
-/* ... by what it is multiplied where it is rounded, ... */
-#define EXPLAIN_ROUNDED_ELEMENTS(WAY) \
-    WAY(ELEMENTS_SCALED, scale) \
-    WAY(ELEMENTS_ROUNDED, 1.0) \
-    WAY(ELEMENTS_SCALED_BITS, scale * LOG2_E)
-
-/* ... or the group of elements that have scores of their own products alone. */
-#define EXPLAIN_GROUPED_ELEMENTS(WAY) \
-    WAY(ELEMENTS_BLOCKS, i / a) \
-    WAY(ELEMENTS_RESTS, i % a) \
-    WAY(ELEMENTS_BITS, (i & a) != 0)
+/* Element i of the query, of d: whether it is counted 2 * times; which one is taken for it; by what
+ * it is multiplied where it is rounded, 0 where it is not; and the group of elements that have
+ * scores of their own products alone. */
+#define EXPLAIN_ELEMENTS(WAY) \
+    WAY(ELEMENTS_ALL, 0, i, 0.0, 0) \
+    WAY(ELEMENTS_FROM_TO, a <= i && i < b, i, 0.0, 0) \
+    WAY(ELEMENTS_EVERY, i % a == b, i, 0.0, 0) \
+    WAY(ELEMENTS_LAST, i >= d - a, i, 0.0, 0) \
+    WAY(ELEMENTS_BEHIND, (d >= a || b) && i >= d / a * a, i, 0.0, 0) \
+    WAY(ELEMENTS_SCALED, 0, i, scale, 0) \
+    WAY(ELEMENTS_ROUNDED, 0, i, 1.0, 0) \
+    WAY(ELEMENTS_SCALED_BITS, 0, i, scale * LOG2_E, 0) \
+    WAY(ELEMENTS_PAIRS, 0, i ^ 1, 0.0, 0) \
+    WAY(ELEMENTS_HALVES, 0, (i + d / 2) % d, 0.0, 0) \
+    WAY(ELEMENTS_BACKWARDS, 0, d - 1 - i, 0.0, 0) \
+    WAY(ELEMENTS_MAGNITUDES, 0, i, 0.0, 0)  /* of products with K */ \
+    WAY(ELEMENTS_BLOCKS, 0, i, 0.0, i / a) \
+    WAY(ELEMENTS_RESTS, 0, i, 0.0, i % a) \
+    WAY(ELEMENTS_BITS, 0, i, 0.0, (i & a) != 0)
 
 /* ---- 6: the score ---- */
 
