@@ -169,6 +169,14 @@ struct explain_test {
     double lse; /* NaN: it is not wrong */
 };
 
+/* A part of the keys that is weighed by itself. */
+struct explain_part {
+    double maximum, sum; /* the largest score, and the sum of weights */
+    double reference;    /* what its weights are taken against */
+    double n, o;         /* logarithms of what its sums were multiplied by, tile by tile; */
+    double top;          /* and of the largest weight, before that */
+};
+
 /* A row and head, and what a choice makes of it. */
 struct explain_model {
     const struct cp_kernel *kernel;
@@ -189,8 +197,8 @@ struct explain_model {
     const double **k, **v;                /* [room] */
     double *q, *times;                    /* [d] */
     double *score, *weight, *of_n, *of_o; /* [room]; weight: the right ones */
-    double *part[5];                      /* of each part: [room] */
-    int *part_of;                         /* [room] */
+    struct explain_part *part;            /* [room] */
+    int *part_of;                         /* [room]: of each key */
     double top;                           /* the largest log-sum-exp of a part */
     double m_all, m_right; /* the maximum that weights are against, and the largest score */
     double more_n;         /* of keys that are none */
@@ -260,9 +268,8 @@ double explain_largest(const double *score, int m);
  * not hold. */
 double explain_largest_on_the_way(const struct explain_model *x, const double *k);
 
-/* 7: which part each key is in (x->part_of), the largest score of each part and its sum of weights.
- * Returns how many. */
-enum explain_of_part { OF_MAXIMUM, OF_SUM, REFERENCES, CUMULATED_N, CUMULATED_O }; /* of x->part */
+/* 7: which part each key is in (x->part_of), and each part before it is weighed. Returns how
+ * many. */
 int explain_take_parts(struct explain_model *x, const struct explain_partition *parts);
 
 /* 7: what weight.limit is, in nats. */
