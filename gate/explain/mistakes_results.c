@@ -38,9 +38,8 @@ static const struct explain_mistake lse[] = {
      "|its sign were wrong|the scores in it had not been scaled|all weights in it were 1"
      "|the largest score that was added had not been scaled} (MERGE-7)", 20, {{0}},
      {EACH(lse.way, LSE_IN_BITS, LSE_LARGEST_NOT_SCALED)}},
-    {THAT_OF "{a|the last chunk|the shared chunks} alone (MERGE-4)", 21, ALONE(SELECT_NONE, 0),
-     {EACH(select.which, SELECT_LAST_CHUNK, SELECT_SHARED)}},
-    {THAT_OF "the sequence's own chunks alone (MERGE-4)", 21, ALONE(SELECT_OWN, 0)},
+    {THAT_OF "{a|the last chunk|the sequence's own chunks|the shared chunks} alone (MERGE-4)", 21,
+     ALONE(SELECT_NONE, 0), {EACH(select.which, SELECT_LAST_CHUNK, SELECT_SHARED)}},
     {THAT_OF "the last tile alone, of up to {a} keys (MERGE-4)", 22, ALONE(SELECT_LAST_TILE, 0),
      {POWERS(select.a, 1, MOST_TILE)}},
     {THAT_OF "the first tile alone, of {a} keys (MERGE-4)", 23, ALONE(SELECT_FIRST_TILE, 0),

@@ -18,12 +18,10 @@ static const struct explain_mistake queries[] = {
      "|head a of the K/V heads, its own K/V head's number, had been taken} (PREFILL-1)", 12, {{0}},
      {EACH(query.way, QUERY_OF_SEQUENCE, QUERY_OF_KV_HEAD)}},
     {"as if Q were [head][row], not [row][head] (PREFILL-1)", 12, {.query = {QUERY_TRANSPOSED}}},
-    {"as if Q had been read with the strides of row and head swapped (GATE-3)", 12,
-     {.query = {QUERY_STRIDES}}},
     {ANOTHER_QUERY "head a had been that of head a % {a}: its number does not fit (PREFILL-1)", 18,
      {.query = {QUERY_HEAD_WRAPS}}, {FALLING(query.head, 2, 256)}},
-    {"as if Q had been read as if it lay in one piece, [row][head] (GATE-3)", 12,
-     {.query = {QUERY_PACKED}}},
+    {"as if Q had been read {a|with the strides of row and head swapped|as if it lay in one piece, "
+     "[row][head]} (GATE-3)", 12, {{0}}, {EACH(query.way, QUERY_STRIDES, QUERY_PACKED)}},
     {"as if rows and heads of a group were taken {a} at a time, {b|row by row, and a head were"
      "|head by head, and a row were} counted from the first of these, not from its own: its query "
      "is another one's (PREFILL-1)", 12, {.query = {QUERY_FROM_TILE}},

@@ -116,6 +116,7 @@
     WAY(SELECT_BETWEEN, a <= j && j < n - b) \
     WAY(SELECT_CHUNK, chunk == a) \
     WAY(SELECT_LAST_CHUNK, chunk == (n - 1) / c) \
+    WAY(SELECT_OWN, j >= shared) \
     WAY(SELECT_SHARED, j < shared) \
     WAY(SELECT_FIRST_SHARED, j < shared && chunk == 0) \
     WAY(SELECT_LAST_SHARED, j < shared && j >= shared - c) \
@@ -124,7 +125,6 @@
     WAY(SELECT_BEGIN_OF_RANGE, j < shared && first_in_range == 0) \
     WAY(SELECT_END_OF_RANGE, j < shared && last_in_range == 0) \
     WAY(SELECT_LEFT_OF_RANGE, j < shared && last_in_range < n_in_range % a) \
-    WAY(SELECT_OWN, j >= shared) \
     WAY(SELECT_BEHIND, j >= n / a * a)          /* the last multiple of a; */ \
     WAY(SELECT_BEHIND_IF_MORE, n >= a && j >= n / a * a) \
     WAY(SELECT_BEHIND_IN_CHUNKS, slot >= least(n - chunk * c, c) / a * a) \
@@ -171,8 +171,8 @@
     WAY(QUERY_TRANSPOSED, across / h, across % h, of_row, of_head) \
     WAY(QUERY_HEAD_WRAPS, row, head % choice->query.head, of_row, of_head) \
     WAY(QUERY_FROM_TILE, begin + row_in_tile, g * group + head_in_tile, of_row, of_head) \
-    WAY(QUERY_PACKED, row, head, h * d, d)  /* in one piece, [row][head] */ \
-    WAY(QUERY_STRIDES, row, head, of_head, of_row)  /* row and head strides swapped */
+    WAY(QUERY_STRIDES, row, head, of_head, of_row)  /* row and head strides swapped */ \
+    WAY(QUERY_PACKED, row, head, h * d, d)  /* in one piece, [row][head] */
 
 /* Element i of the query, of d: whether it is counted 2 * times; which one is taken for it; by what
  * it is multiplied where it is rounded, 0 where it is not; and the group of elements that have
