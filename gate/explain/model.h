@@ -204,6 +204,7 @@ struct explain_model {
     double more_n;         /* of keys that are none */
     double *flat_k, *flat_v, *scratch; /* in one piece, for the certificate */
     double *o, *size, *right;          /* [d] */
+    int *all;                          /* [d]: each element */
     struct gate_numbers numbers;       /* [d + 1] */
     long long work;                    /* left: key numbers that may still be looked at */
 };
