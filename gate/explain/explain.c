@@ -98,21 +98,11 @@ static void say_wrong(struct explain *x, const struct explain_results *r,
     }
 }
 
-/* 1: out is right, and the log-sum-exp alone is wrong. */
-static int is_of_lse(const struct explain_run *run) {
-    for (int at = 0; at < run->pairs * run->width; at++) {
-        if (at % run->width < run->width - 1 && run->rightness[at] == GATE_NUMBER_WRONG) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static int print_where(const struct explain *x) {
     const struct explain_run *run = &x->run[0];
     fprintf(x->file, "  wrong in %d of %d rows and heads, %d %s%s\n", run->wrong_pairs, run->pairs,
             run->wrong, run->wrong == 1 ? "number" : "numbers",
-            is_of_lse(run) ? ": out is right, the log-sum-exp alone is wrong" : "");
+            run->wrong == run->wrong_lse ? ": out is right, the log-sum-exp alone is wrong" : "");
     return explain_where(x, 1);
 }
 
