@@ -281,8 +281,7 @@ static void print_race(FILE *file, const char *text) {
 const char gate_keeps_something[] =
     "right in a fresh process: GATE-4, the kernel keeps something from call to call. Look for what "
     "is static or global: a table, a length, a maximum, an address that says that all is as it "
-    "was; "
-    "or memory that is not cleared";
+    "was; or memory that is not cleared";
 
 static const char wrote_late[] = "all work is to be done when attend() returns: join threads, and "
                                  "wait for copies (GATE-3)";
@@ -296,9 +295,9 @@ static const struct advice {
 } advice[] = {
     {ANY, "after it had returned", wrote_late},
     {ANY, "uninitialized_shared:",
-     "shared memory is to be written, all of it that is read, by threads of the same block before "
-     "a "
-     "barrier: also the end of a tile that is not full, and with the same stride (GATE-9)"},
+     "shared memory is to be written, all of it that is read, by threads of the same block "
+     "before a barrier: also the end of a tile that is not full, and with the same stride "
+     "(GATE-9)"},
     {ANY, "out_of_bounds_shared:",
      "an array in shared memory is too small. Look at the bytes of the launch (<<<blocks, threads, "
      "bytes>>>), with a part for each warp and buffer, and at rows and their stride (GATE-9)"},

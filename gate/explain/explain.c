@@ -19,7 +19,7 @@
 /* What look() keeps: of the case the first run that is wrong, of others like it the first one. */
 struct keeping {
     struct explain *x;
-    int kept, no_memory;
+    int kept; /* -1: no memory */
 };
 
 static void keep(void *context, const struct gate_problem *problem, const struct gate_arrays *one,
@@ -32,19 +32,18 @@ static void keep(void *context, const struct gate_problem *problem, const struct
                            verdict == GATE_UNWRITTEN || (verdict == GATE_RIGHT && x->n_runs > 0))) {
         return;
     }
-    keeping->kept = 1;
-    keeping->no_memory = explain_run_new(run, x->kernel, problem, one, other) != 0;
-    if (keeping->no_memory) {
+    keeping->kept = explain_run_new(run, x->kernel, problem, one, other) == 0 ? 1 : -1;
+    if (keeping->kept < 0) {
         explain_run_free(run);
     }
 }
 
 /* One more run: as gate_look(). */
 static int look(struct explain *x, const struct gate_recipe *recipe, struct gate_finding *finding) {
-    struct keeping keeping = {x, 0, 0};
+    struct keeping keeping = {x, 0};
     int ran = gate_look(x->runner, recipe, finding, keep, &keeping);
-    x->n_runs += keeping.kept && !keeping.no_memory;
-    return keeping.no_memory ? -1 : ran;
+    x->n_runs += keeping.kept > 0;
+    return keeping.kept < 0 ? -1 : ran;
 }
 
 static int look_at_like(struct explain *x) {
