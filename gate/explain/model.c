@@ -27,7 +27,7 @@ static const struct {
 } arrays[] = {
     A(k, 1, 0), A(v, 1, 0), A(part_of, 1, 0), A(part, 1, 0),
     A(score, 1, 0), A(weight, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
-    A(q, 0, 1), A(times, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1), A(all, 0, 1),
+    A(q, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1), A(all, 0, 1),
     A(numbers.expected, 0, 1), A(numbers.bound, 0, 1),
     A(flat_k, 1, 1), A(flat_v, 1, 1), A(scratch, 3, 0),
 };

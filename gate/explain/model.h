@@ -195,7 +195,7 @@ struct explain_model {
     int no_number;                        /* 1: a sum that no format holds, or NaN */
     int lost;                             /* 1: a weight became 0, or infinite */
     const double **k, **v;                /* [room] */
-    double *q, *times;                    /* [d] */
+    double *q;                            /* [d] */
     double *score, *weight, *of_n, *of_o; /* [room]; weight: the right ones */
     struct explain_part *part;            /* [room] */
     int *part_of;                         /* [room]: of each key */
@@ -242,9 +242,6 @@ struct explain_group explain_group(const struct explain_model *x, int by_heads);
 
 /* 1 to 3: x->k, x->v, x->m. 0: it is no mistake of this row. */
 int explain_take_keys(struct explain_model *x, const struct explain_choice *choice);
-
-/* Key j of the path of sequence s, of this K/V head, into x->k and x->v. */
-void explain_take_key(struct explain_model *x, int s, int j, int g);
 
 /* 4: how often key j of m is counted. */
 int explain_times(const struct explain_model *x, const struct explain_choice *choice, int j);
