@@ -131,7 +131,7 @@ static const struct explain_mistake slots[] = {
 
 /* ---- 3: heads and strides ---- */
 
-static const struct explain_mistake heads[] = {
+static const struct explain_mistake places[] = {
     {"as if it had taken " ARRAY_WORDS("b") " of K/V head {a|head % h_kv, not head / (h / h_kv)"
      "|0, always|h_kv - 1, always|head / h_kv, not head / (h / h_kv)|the one after its own"
      "|head, not head / (h / h_kv)}{c||, in the shared chunks alone"
@@ -143,9 +143,6 @@ static const struct explain_mistake heads[] = {
      {FALLING(place.number, 2, 64), OF_ARRAY(place.array)}},
     {"as if it had taken " ARRAY_WORDS("b") " of K/V head {a}, not its own (TPP-5)", 17,
      {.place = {HEAD_NUMBER}}, {AS_MANY(place.number, KV_HEADS), OF_ARRAY(place.array)}},
-};
-
-static const struct explain_mistake places[] = {
     {"as if " ARRAY_WORDS("b") " had been read {a|with the strides of head and slot swapped"
      "|with the strides of the other of K and V"
      "|with the stride of chunks taken from the other of K and V"
@@ -230,8 +227,7 @@ static const struct explain_mistake ranges[] = {
 const struct explain_table explain_key_tables[] = {
     {"how many keys a row sees", ALWAYS, N(lengths)},
     {"masks of whole tiles", WITH_KEYS, N(masks)},
-    {"other K/V heads", WITH_KEYS, N(heads)},
-    {"other strides of K and V", WITH_KEYS, N(places)},
+    {"other K/V heads, and other strides of K and V", WITH_KEYS, N(places)},
     {"keys of other sequences", ALWAYS, N(sequences)},
     {"keys that are left out or counted twice", WITH_KEYS, N(selected)},
     {"tiles and windows of keys", WITH_KEYS, N(left_out)},

@@ -58,9 +58,6 @@ static const struct explain_mistake elements[] = {
      {{AT(elements.a), ELEMENTS, 8}, {AT(elements.b), BLOCKS, 8}, TIMES}},
     {"as if elements {b}, {b+a}, ..." OF_ELEMENTS("c"), 15, {.elements = {ELEMENTS_EVERY}},
      {POWERS_BELOW(BELOW_D, elements.a, 2, 128), AS_MANY(elements.b, PERIOD), TIMES}},
-};
-
-static const struct explain_mistake lanes[] = {
     {"as if the sum of a score's products missed a step over lanes: elements i of the same "
      "{a|i / |i % |i & }{b} of the output have scores of their own ones of Q and K alone{c||, and "
      "are divided by the first lane's sum} (SOFTMAX-1)", 16, {{0}},
@@ -147,7 +144,6 @@ const struct explain_table explain_score_tables[] = {
     {"other queries", WITH_QUERIES, N(queries)},
     {"numbers that are rounded too early", WITH_KEYS, N(early)},
     {"elements of the scores", WITH_KEYS, N(elements)},
-    {"lanes that miss a part of a sum", WITH_KEYS, N(lanes)},
     {"scores of another formula", WITH_KEYS, N(bends)},
     {"scores that overflow", NOT_FINITE, N(overflows)},
     {NULL, ALWAYS, NULL, 0},
