@@ -300,6 +300,7 @@ static int compute_sums(struct explain_model *x, const struct explain_choice *c,
 
 int explain_compute(struct explain_model *x, const struct explain_choice *c) {
     x->work -= x->n + x->d;
+    say_all(x, 0.0, 0.0, INFINITY); /* nothing yet */
     if (c->write.way != WRITE_OWN) {
         return explain_write(x, c);
     }

@@ -163,12 +163,6 @@ struct explain_choice {
 
 #define EXPLAIN_TESTED 6
 
-/* Some wrong numbers of a pair, to see quickly that a choice does not give them. */
-struct explain_test {
-    int n, element[EXPLAIN_TESTED];
-    double lse; /* NaN: it is not wrong */
-};
-
 /* A part of the keys that is weighed by itself. */
 struct explain_part {
     double maximum, sum; /* the largest score, and the sum of weights */
@@ -184,7 +178,11 @@ struct explain_model {
     struct explain_results is;          /* of the row and head */
     int pair, row, head, s, g, n, d, c; /* n keys are seen */
     int shared;                         /* of these, in shared chunks */
-    struct explain_test test;
+    /* Some wrong numbers of the pair, to see quickly that a choice does not give them. */
+    struct {
+        int n, element[EXPLAIN_TESTED];
+        double lse; /* NaN: it is not wrong */
+    } test;
     double unit; /* unit roundoff of the output's type */
     /* By which choices keys and scores are in place; of which group of elements. */
     struct explain_choice of_keys, of_scores;
