@@ -234,32 +234,29 @@ static int is_same(const char *a, const char *b, const char *ends) {
     return n == strcspn(b, ends) && strncmp(a, b, n) == 0;
 }
 
-static void print_order(FILE *file, const struct access *one, const struct access *other) {
+/* What must be between the two; a number in it is that of the block's threads. */
+static const char *order_of(const struct access *one, const struct access *other) {
     if (!is_same(one->block, other->block, ")")) {
-        fputs("  they are of two blocks, which no barrier of a kernel orders: give each block its "
-              "own place, add up with atomics, let a\n  second launch on the stream read it, or "
-              "hand it over: after the write a barrier of the block, __threadfence() and an\n  "
-              "atomic of the same thread, by which the other block knows that it comes later "
-              "(GATE-9)\n",
-              file);
-    } else if (one->thread / WARP != other->thread / WARP) {
-        fputs("  they are of two warps of a block: between the two lines there must be a "
-              "__syncthreads() that both come to, on each way\n  round the loop (__syncwarp() "
-              "orders one warp alone); or each must have a place of its own (GATE-9)\n",
-              file);
-    } else if (one->threads > WARP) {
-        fprintf(file,
-                "  they are of one warp, of a block of %d threads: between the two lines there "
-                "must be, on each way round the loop, also behind its\n  last line, a __syncwarp() "
-                "with both lanes in its mask; or a __syncthreads() that all come to, where another "
-                "warp touches that\n  place, too; or each must have a place of its own (GATE-9)\n",
-                one->threads);
-    } else {
-        fputs("  they are of one warp: between the two lines there must be a __syncwarp() with "
-              "both lanes in its mask, or a shuffle that\n  passes the number on; or each must "
-              "have a place of its own (GATE-9)\n",
-              file);
+        return "  they are of two blocks, which no barrier of a kernel orders: give each block its "
+               "own place, add up with atomics, let a\n  second launch on the stream read it, or "
+               "hand it over: after the write a barrier of the block, __threadfence() and an\n  "
+               "atomic of the same thread, by which the other block knows that it comes later "
+               "(GATE-9)\n";
     }
+    if (one->thread / WARP != other->thread / WARP) {
+        return "  they are of two warps of a block: between the two lines there must be a "
+               "__syncthreads() that both come to, on each way\n  round the loop (__syncwarp() "
+               "orders one warp alone); or each must have a place of its own (GATE-9)\n";
+    }
+    if (one->threads > WARP) {
+        return "  they are of one warp, of a block of %d threads: between the two lines there must "
+               "be, on each way round the loop, also behind its\n  last line, a __syncwarp() with "
+               "both lanes in its mask; or a __syncthreads() that all come to, where another warp "
+               "touches that\n  place, too; or each must have a place of its own (GATE-9)\n";
+    }
+    return "  they are of one warp: between the two lines there must be a __syncwarp() with both "
+           "lanes in its mask, or a shuffle that\n  passes the number on; or each must have a "
+           "place of its own (GATE-9)\n";
 }
 
 static void print_race(FILE *file, const char *text) {
@@ -276,7 +273,7 @@ static void print_race(FILE *file, const char *text) {
               "with a place for each? If it is:\n",
               file);
     }
-    print_order(file, &one, &other);
+    fprintf(file, order_of(&one, &other), one.threads);
 }
 
 /* ---- What to look at ---- */
@@ -284,8 +281,7 @@ static void print_race(FILE *file, const char *text) {
 const char gate_keeps_something[] =
     "right in a fresh process: GATE-4, the kernel keeps something from call to call. Look for what "
     "is static or global: a table, a length, a maximum, an address that says that all is as it "
-    "was; "
-    "or memory that is not cleared";
+    "was; or memory that is not cleared";
 
 static const char wrote_late[] = "all work is to be done when attend() returns: join threads, and "
                                  "wait for copies (GATE-3)";
@@ -299,9 +295,9 @@ static const struct advice {
 } advice[] = {
     {ANY, "after it had returned", wrote_late},
     {ANY, "uninitialized_shared:",
-     "shared memory is to be written, all of it that is read, by threads of the same block before "
-     "a "
-     "barrier: also the end of a tile that is not full, and with the same stride (GATE-9)"},
+     "shared memory is to be written, all of it that is read, by threads of the same block "
+     "before a barrier: also the end of a tile that is not full, and with the same stride "
+     "(GATE-9)"},
     {ANY, "out_of_bounds_shared:",
      "an array in shared memory is too small. Look at the bytes of the launch (<<<blocks, threads, "
      "bytes>>>), with a part for each warp and buffer, and at rows and their stride (GATE-9)"},

@@ -78,7 +78,11 @@ int explain_cost(const struct explain_axis *axis, const struct explain_choice *c
 
 /* ---- Text ---- */
 
-struct text {
+/* What is told: an entry of a table, and what its axes are at; and the text so far. */
+struct told {
+    const struct explain_model *x;
+    const struct explain_mistake *m;
+    const struct explain_choice *c;
     char *text;
     int size, end;
 };
@@ -86,16 +90,9 @@ struct text {
 #define SAY(to, ...)                                                                               \
     move_on(to, snprintf((to)->text + (to)->end, (size_t)((to)->size - (to)->end), __VA_ARGS__))
 
-static void move_on(struct text *to, int said) {
+static void move_on(struct told *to, int said) {
     to->end = least(to->end + most(said, 0), to->size - 1);
 }
-
-/* What is told: an entry of a table, and what its axes are at. */
-struct told {
-    const struct explain_model *x;
-    const struct explain_mistake *m;
-    const struct explain_choice *c;
-};
 
 static int letter(const struct told *told, char letter) {
     return letter == 't'   ? told->c->parts.tile
@@ -115,7 +112,7 @@ static int sum_of(const struct told *told, const char **at) {
 }
 
 /* Word `i` of those that begin at `at`, which is "|one|two}". */
-static void say_word(struct text *to, const char *at, int i) {
+static void say_word(struct told *to, const char *at, int i) {
     for (; i > 0 && *at == '|'; i--) {
         at += 1 + strcspn(at + 1, "|}");
     }
@@ -133,11 +130,11 @@ static int index_of(const struct explain_axis *axis, int value) {
     return i;
 }
 
-static void say_owner(struct text *to, const struct explain_model *x, int chunk) {
-    const struct gate_problem *p = &x->run->problem;
+static void say_owner(struct told *to, int chunk) {
+    const struct gate_problem *p = &to->x->run->problem;
     SAY(to, "chunk %d of the pool, ", chunk);
     for (int s = 0; s < p->b; s++) {
-        for (int i = 0; i * x->c < p->n_tokens[s]; i++) {
+        for (int i = 0; i * to->x->c < p->n_tokens[s]; i++) {
             if (p->table[s * p->table_width + i] == chunk) {
                 SAY(to, "chunk %d of sequence %d", i, s);
                 return;
@@ -148,16 +145,16 @@ static void say_owner(struct text *to, const struct explain_model *x, int chunk)
 }
 
 /* An axis by itself. */
-static void say_axis(struct text *to, const struct told *told, const struct explain_axis *axis) {
-    int value = value_of(told->c, axis);
+static void say_axis(struct told *to, const struct explain_axis *axis) {
+    int value = value_of(to->c, axis);
     if (axis->walk == MEASURED) {
-        SAY(to, "%.6f", told->c->lse.factor);
+        SAY(to, "%.6f", to->c->lse.factor);
     } else if (axis->walk == POOL_CHUNKS) {
-        say_owner(to, told->x, value);
-    } else if (axis->walk == KEYS_UPTO && value - letter(told, 'a') > 1) {
-        SAY(to, "keys %d to %d", letter(told, 'a'), value - 1);
+        say_owner(to, value);
+    } else if (axis->walk == KEYS_UPTO && value - letter(to, 'a') > 1) {
+        SAY(to, "keys %d to %d", letter(to, 'a'), value - 1);
     } else if (axis->walk == KEYS_UPTO) {
-        int j = value - 1, c = told->x->c;
+        int j = value - 1, c = to->x->c;
         SAY(to, "key %d (chunk %d of the path, slot %d)", j, j / c, j % c);
     } else {
         SAY(to, "%d", value);
@@ -165,15 +162,15 @@ static void say_axis(struct text *to, const struct told *told, const struct expl
 }
 
 /* What is between braces, from `at` on, but for an axis by itself. */
-static void say_letters(struct text *to, const struct told *told, const char *at) {
+static void say_letters(struct told *to, const char *at) {
     const struct explain_axis *axis =
-        &told->m->axis[*at >= 'a' && *at < 'a' + EXPLAIN_AXES ? *at - 'a' : 0];
-    int is_signed = *at == '+', value = sum_of(told, &at), noun = (int)strcspn(at, "}");
+        &to->m->axis[*at >= 'a' && *at < 'a' + EXPLAIN_AXES ? *at - 'a' : 0];
+    int is_signed = *at == '+', value = sum_of(to, &at), noun = (int)strcspn(at, "}");
     if (*at == '|') {
         say_word(to, at, index_of(axis, value));
     } else if (*at == '.') {
         at += strlen("..");
-        int last = sum_of(told, &at) - 1;
+        int last = sum_of(to, &at) - 1;
         noun = (int)strcspn(at, "}") - 1;
         SAY(to, "%.*s%s %d", noun, at + 1, last > value ? "s" : "", value);
         if (last > value) {
@@ -204,8 +201,7 @@ static const struct explain_axis *axis_at(const struct explain_mistake *m, const
 
 void explain_name(const struct explain_model *x, const struct explain_mistake *m,
                   const struct explain_choice *c, char *text, size_t size) {
-    const struct told told = {x, m, c};
-    struct text to = {text, (int)size, 0};
+    struct told to = {x, m, c, text, (int)size, 0};
     const char *at = m->text, *behind_parts = "";
     text[0] = '\0';
     while (*at != '\0' || *behind_parts != '\0') {
@@ -222,9 +218,9 @@ void explain_name(const struct explain_model *x, const struct explain_mistake *m
             at += plain;
         } else {
             if (axis != NULL) {
-                say_axis(&to, &told, axis);
+                say_axis(&to, axis);
             } else {
-                say_letters(&to, &told, at + 1);
+                say_letters(&to, at + 1);
             }
             at += strcspn(at, "}") + 1;
         }

@@ -244,32 +244,26 @@ static long long place_of(const struct cp_kernel_call *c, int array, int chunk, 
                             : chunk * c->v_chunk + head * c->v_head + slot * c->v_slot;
 }
 
-/* NaNs into a slot of K or V, in all heads. */
-static void spoil_slot(struct bench *b, int array, int chunk, int slot) {
+/* NaNs, which bytes 0xFF are in each type, into a slot of K or V, in all heads; slot -1: into all
+ * of an array, and its rows or slots back from what was kept. */
+static void spoil(struct bench *b, int array, int chunk, int slot, const unsigned char *kept) {
     const struct cp_kernel_call *c = &b->a.run.call;
-    for (int head = 0; head < c->n_kv_heads; head++) {
-        size_t at = (size_t)place_of(c, array, chunk, head, slot);
-        for (size_t i = at; i < at + (size_t)c->head_dim; i++) {
-            cp_number_store(b->a.memory[array], b->p.kv_type, i, NAN);
+    int is_q = array == RUN_Q, heads = is_q ? c->n_heads : c->n_kv_heads;
+    int slots = is_q ? 1 : c->chunk_size, n = (is_q ? c->n_rows : b->p.capacity) * heads * slots;
+    size_t size = cp_number_size(is_q ? b->p.q_type : b->p.kv_type);
+    size_t row = size * (size_t)c->head_dim;
+    unsigned char *memory = b->a.memory[array];
+    if (slot < 0) {
+        memset(memory, 0xFF, b->a.run.bytes[array]);
+    }
+    for (int x = 0; x < n; x++) {
+        int in_chunk = x / slots / heads, head = x / slots % heads, in_slot = x % slots;
+        size_t at = (size_t)place_of(c, array, in_chunk, head, in_slot) * size;
+        if (slot < 0) {
+            memcpy(memory + at, kept + at, row);
+        } else if (in_chunk == chunk && in_slot == slot) {
+            memset(memory + at, 0xFF, row);
         }
-    }
-}
-
-/* NaNs into all of an array, and its rows or slots back from what was kept. */
-static void spoil_between(struct bench *b, int array, const unsigned char *kept) {
-    const struct cp_kernel_call *c = &b->a.run.call;
-    int type = array == RUN_Q ? b->p.q_type : b->p.kv_type;
-    int chunks = array == RUN_Q ? c->n_rows : b->p.capacity;
-    int heads = array == RUN_Q ? c->n_heads : c->n_kv_heads;
-    int slots = array == RUN_Q ? 1 : c->chunk_size;
-    size_t size = cp_number_size(type), n = b->a.run.bytes[array] / size;
-    for (size_t i = 0; i < n; i++) {
-        cp_number_store(b->a.memory[array], type, i, NAN);
-    }
-    for (int x = 0; x < chunks * heads * slots; x++) {
-        int chunk = x / slots / heads, head = x / slots % heads, slot = x % slots;
-        size_t at = (size_t)place_of(c, array, chunk, head, slot) * size;
-        memcpy(b->a.memory[array] + at, kept + at, (size_t)c->head_dim * size);
     }
 }
 
@@ -284,11 +278,7 @@ static int is_read(struct bench *b, int array, int chunk, int slot) {
         return 0;
     }
     memcpy(kept, b->a.memory[array], bytes);
-    if (slot >= 0) {
-        spoil_slot(b, array, chunk, slot);
-    } else {
-        spoil_between(b, array, kept);
-    }
+    spoil(b, array, chunk, slot, kept);
     if (differing(b, &usual) > 0) { /* by that, and not by what the kernel keeps from run to run? */
         runner_restart(b->runner);
         n = differing(b, &usual);

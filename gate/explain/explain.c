@@ -20,7 +20,7 @@
 /* What look() keeps: of the case the first run that is wrong, of others like it the first one. */
 struct keeping {
     struct explain *x;
-    int kept, no_memory;
+    int kept; /* -1: no memory */
 };
 
 static void keep(void *context, const struct gate_problem *problem, const struct gate_arrays *one,
@@ -34,20 +34,20 @@ static void keep(void *context, const struct gate_problem *problem, const struct
                            verdict == GATE_UNWRITTEN || (verdict == GATE_RIGHT && may_be_right))) {
         return;
     }
-    keeping->kept = 1;
     x->unusual |= x->n_runs == 0 && verdict == GATE_RIGHT;
-    keeping->no_memory = explain_run_new(run, x->kernel, problem, one, other, x->unusual) != 0;
-    if (keeping->no_memory) {
+    int made = explain_run_new(run, x->kernel, problem, one, other, x->unusual);
+    keeping->kept = made == 0 ? 1 : -1;
+    if (keeping->kept < 0) {
         explain_run_free(run);
     }
 }
 
 /* One more run: as gate_look(). */
 static int look(struct explain *x, const struct gate_recipe *recipe, struct gate_finding *finding) {
-    struct keeping keeping = {x, 0, 0};
+    struct keeping keeping = {x, 0};
     int ran = gate_look(x->runner, recipe, finding, keep, &keeping);
-    x->n_runs += keeping.kept && !keeping.no_memory;
-    return keeping.no_memory ? -1 : ran;
+    x->n_runs += keeping.kept > 0;
+    return keeping.kept < 0 ? -1 : ran;
 }
 
 static int look_at_like(struct explain *x) {
@@ -101,21 +101,11 @@ static void say_wrong(struct explain *x, const struct explain_results *r,
     }
 }
 
-/* 1: out is right, and the log-sum-exp alone is wrong. */
-static int is_of_lse(const struct explain_run *run) {
-    for (int at = 0; at < run->pairs * run->width; at++) {
-        if (at % run->width < run->width - 1 && run->rightness[at] == GATE_NUMBER_WRONG) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static int print_where(const struct explain *x) {
     const struct explain_run *run = &x->run[0];
     fprintf(x->file, "  wrong in %d of %d rows and heads, %d %s%s\n", run->wrong_pairs, run->pairs,
             run->wrong, run->wrong == 1 ? "number" : "numbers",
-            is_of_lse(run) ? ": out is right, the log-sum-exp alone is wrong" : "");
+            run->wrong == run->wrong_lse ? ": out is right, the log-sum-exp alone is wrong" : "");
     return explain_where(x, 1);
 }
 

@@ -118,11 +118,9 @@ static int is_average(const struct explain_model *x, const double *got, int keys
  * sequence, or those of the first tile; and what is behind them in a tile, as zeros. Returns
  * whether that was said. */
 static int print_average(FILE *file, struct explain_model *x, const double *got) {
+    static const struct explain_choice sees_all = {.sees = {SEES_ALL}};
     int all = x->run->problem.n_tokens[x->s];
-    x->m = x->outside = 0;
-    for (int j = 0; j < all; j++) {
-        explain_take_key(x, x->s, j, x->g);
-    }
+    (void)explain_take_keys(x, &sees_all);
     for (int tile = 1; tile <= MOST_TILE && !x->outside; tile *= 2) {
         for (int whole = 0; whole < 2; whole++) {
             int keys = whole || all < tile ? all : tile, n = (keys + tile - 1) / tile * tile;

@@ -53,6 +53,7 @@ static void lengthen(struct gate_recipe *recipe, int more) {
     }
 }
 
+/* Larger sizes; and more of what is shared, too. */
 static void widen(struct gate_recipe *recipe) {
     recipe->head_dim = recipe->head_dim < WIDE ? WIDE : recipe->head_dim;
     recipe->chunk_size = recipe->chunk_size < FEW_SLOTS ? FEW_SLOTS : recipe->chunk_size;
@@ -60,10 +61,6 @@ static void widen(struct gate_recipe *recipe) {
         recipe->n_kv_heads = 2;
         recipe->n_heads = 6;
     }
-}
-
-/* More of what is shared, too. */
-static void share_more(struct gate_recipe *recipe) {
     for (int i = 0; i < recipe->n_ops; i++) {
         struct gate_op *op = &recipe->op[i];
         if (op->kind == GATE_JOIN && op->tokens > 0) {
@@ -87,9 +84,6 @@ int explain_make_like(const struct explain *x, int which, struct gate_recipe *li
     }
     if (l->chunks > 0) {
         lengthen(like, l->chunks * like->chunk_size + l->keys);
-    }
-    if (l->is_wider) {
-        share_more(like);
     }
     return is_needed(x, which);
 }

@@ -131,7 +131,7 @@ static const struct explain_mistake slots[] = {
 
 /* ---- 3: heads and strides ---- */
 
-static const struct explain_mistake heads[] = {
+static const struct explain_mistake places[] = {
     {"as if it had taken " ARRAY_WORDS("b") " of K/V head {a|head % h_kv, not head / (h / h_kv)"
      "|0, always|h_kv - 1, always|head / h_kv, not head / (h / h_kv)|the one after its own"
      "|head, not head / (h / h_kv)}{c||, in the shared chunks alone"
@@ -143,9 +143,6 @@ static const struct explain_mistake heads[] = {
      {FALLING(place.number, 2, 64), OF_ARRAY(place.array)}},
     {"as if it had taken " ARRAY_WORDS("b") " of K/V head {a}, not its own (TPP-5)", 17,
      {.place = {HEAD_NUMBER}}, {AS_MANY(place.number, KV_HEADS), OF_ARRAY(place.array)}},
-};
-
-static const struct explain_mistake places[] = {
     {"as if " ARRAY_WORDS("b") " had been read {a|with the strides of head and slot swapped"
      "|with the strides of the other of K and V"
      "|with the stride of chunks taken from the other of K and V"
@@ -162,8 +159,6 @@ static const struct explain_mistake places[] = {
 
 /* ---- 4: which are counted ---- */
 
-#define SHARED_OF "as if the shared chunks of whose sequences"
-
 static const struct explain_mistake selected[] = {
     {"as if the last key had been " COUNTED("a") " (TPP-1)", 11, {.select = {SELECT_FROM_END, 1}},
      {COUNTS}},
@@ -173,19 +168,17 @@ static const struct explain_mistake selected[] = {
      {.select = {SELECT_FROM_END, 2, 1}}, {COUNTS}},
     {"as if key 0 (the first key) had been " COUNTED("a") " (TPP-1)", 12,
      {.select = {SELECT_FIRST_TILE, 1}}, {COUNTS}},
-    {"as if {a|the last chunk of each path, as far as it is seen,|the shared chunks|the first of "
-     "the shared chunks|the last of the shared chunks} had been " COUNTED("b") " (TPP-1)", 11,
-     {{0}}, {EACH(select.which, SELECT_LAST_CHUNK, SELECT_LAST_SHARED), COUNTS}},
-    {"as if the last key of each shared chunk had been " COUNTED("a") " (TPP-1)", 12,
-     {.select = {SELECT_ENDS_OF_SHARED}}, {COUNTS}},
-    {SHARED_OF " this one is the first had been " COUNTED("a") " (TPP-1)", 12,
-     {.select = {SELECT_BEGIN_OF_RANGE}}, {COUNTS}},
-    {SHARED_OF " this one is the last had been " COUNTED("a") " (TPP-1)", 12,
-     {.select = {SELECT_END_OF_RANGE}}, {COUNTS}},
-    {SHARED_OF ", taken {a} at a time, this one is left over had been " COUNTED("b") " (TPP-1)", 12,
-     {.select = {SELECT_LEFT_OF_RANGE}}, {POWERS(select.a, 2, FEW), COUNTS}},
-    {"as if the sequence's own chunks had been " COUNTED("a") " (TPP-1)", 11,
-     {.select = {SELECT_OWN}}, {COUNTS}},
+    {"as if {a|the last chunk of each path, as far as it is seen,|the sequence's own chunks"
+     "|the shared chunks|the first of the shared chunks|the last of the shared chunks} had been "
+     COUNTED("b") " (TPP-1)", 11, {{0}},
+     {EACH(select.which, SELECT_LAST_CHUNK, SELECT_LAST_SHARED), COUNTS}},
+    {"as if the {a|last key of each shared chunk|shared chunks of whose sequences this one is the "
+     "first|shared chunks of whose sequences this one is the last} had been " COUNTED("b")
+     " (TPP-1)", 12, {{0}},
+     {EACH(select.which, SELECT_ENDS_OF_SHARED, SELECT_END_OF_RANGE), COUNTS}},
+    {"as if the shared chunks of whose sequences, taken {a} at a time, this one is left over had "
+     "been " COUNTED("b") " (TPP-1)", 12, {.select = {SELECT_LEFT_OF_RANGE}},
+     {POWERS(select.a, 2, FEW), COUNTS}},
     {"as if shared chunks {a}, {a+1}, ... of the path had been " COUNTED("b") " (TPP-1)", 12,
      {.select = {SELECT_SHARED_FROM}}, {EACH(select.a, 1, FEW - 1), COUNTS}},
     {"as if chunk {a} of the path had been " COUNTED("b") " (TPP-1)", 13,
@@ -234,8 +227,7 @@ static const struct explain_mistake ranges[] = {
 const struct explain_table explain_key_tables[] = {
     {"how many keys a row sees", ALWAYS, N(lengths)},
     {"masks of whole tiles", WITH_KEYS, N(masks)},
-    {"other K/V heads", WITH_KEYS, N(heads)},
-    {"other strides of K and V", WITH_KEYS, N(places)},
+    {"other K/V heads, and other strides of K and V", WITH_KEYS, N(places)},
     {"keys of other sequences", ALWAYS, N(sequences)},
     {"keys that are left out or counted twice", WITH_KEYS, N(selected)},
     {"tiles and windows of keys", WITH_KEYS, N(left_out)},

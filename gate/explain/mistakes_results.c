@@ -38,9 +38,8 @@ static const struct explain_mistake lse[] = {
      "|its sign were wrong|the scores in it had not been scaled|all weights in it were 1"
      "|the largest score that was added had not been scaled} (MERGE-7)", 20, {{0}},
      {EACH(lse.way, LSE_IN_BITS, LSE_LARGEST_NOT_SCALED)}},
-    {THAT_OF "{a|the last chunk|the shared chunks} alone (MERGE-4)", 21, ALONE(SELECT_NONE, 0),
-     {EACH(select.which, SELECT_LAST_CHUNK, SELECT_SHARED)}},
-    {THAT_OF "the sequence's own chunks alone (MERGE-4)", 21, ALONE(SELECT_OWN, 0)},
+    {THAT_OF "{a|the last chunk|the sequence's own chunks|the shared chunks} alone (MERGE-4)", 21,
+     ALONE(SELECT_NONE, 0), {EACH(select.which, SELECT_LAST_CHUNK, SELECT_SHARED)}},
     {THAT_OF "the last tile alone, of up to {a} keys (MERGE-4)", 22, ALONE(SELECT_LAST_TILE, 0),
      {POWERS(select.a, 1, MOST_TILE)}},
     {THAT_OF "the first tile alone, of {a} keys (MERGE-4)", 23, ALONE(SELECT_FIRST_TILE, 0),
@@ -62,15 +61,9 @@ static const struct explain_mistake lse[] = {
      "were added, which take tiles of {a key} in turn{c||, and before these the shared chunks}: "
      "the sum is right (MERGE-7)", 24, {.lse = {LSE_OF_FIRST_WARP}},
      {POWERS(parts.tile, 1, 64), POWERS(parts.n, 2, 16), VARIANTS(lse.shared_first, 0, 1)}},
-};
-
-static const struct explain_mistake formats[] = {
     {"lse is as if it had been rounded to " TYPE_WORDS("a") " (MERGE-7)", 21,
      {.lse = {LSE_ROUNDED}}, {OF_TYPE(lse.type)}},
-};
-
-/* Constants that the search finds: what is measured of one row must hold for all. */
-static const struct explain_mistake factors[] = {
+    /* Constants that the search finds: what is measured of one row must hold for all. */
     {"lse is as if {a|it|the logarithm of the sum in it|the largest score in it} had been "
      "multiplied by {b}: a constant, as ln 2{a| or log2(e), that|, or a logarithm that"
      "| or log2(e), that} is not exact (MERGE-7)", 25, {{0}},
@@ -108,7 +101,5 @@ const struct explain_table explain_result_tables[] = {
     {"results of other rows and heads", WITH_QUERIES, N(results)},
     {"what sums are divided by", WITH_KEYS, N(divisors)},
     {"the log-sum-exp alone", WITH_LSE, N(lse)},
-    {"a format of the log-sum-exp", WITH_LSE, N(formats)},
-    {"constants in the log-sum-exp", WITH_LSE, N(factors)},
     {NULL, ALWAYS, NULL, 0},
 };

@@ -18,12 +18,10 @@ static const struct explain_mistake queries[] = {
      "|head a of the K/V heads, its own K/V head's number, had been taken} (PREFILL-1)", 12, {{0}},
      {EACH(query.way, QUERY_OF_SEQUENCE, QUERY_OF_KV_HEAD)}},
     {"as if Q were [head][row], not [row][head] (PREFILL-1)", 12, {.query = {QUERY_TRANSPOSED}}},
-    {"as if Q had been read with the strides of row and head swapped (GATE-3)", 12,
-     {.query = {QUERY_STRIDES}}},
     {ANOTHER_QUERY "head a had been that of head a % {a}: its number does not fit (PREFILL-1)", 18,
      {.query = {QUERY_HEAD_WRAPS}}, {FALLING(query.head, 2, 256)}},
-    {"as if Q had been read as if it lay in one piece, [row][head] (GATE-3)", 12,
-     {.query = {QUERY_PACKED}}},
+    {"as if Q had been read {a|with the strides of row and head swapped|as if it lay in one piece, "
+     "[row][head]} (GATE-3)", 12, {{0}}, {EACH(query.way, QUERY_STRIDES, QUERY_PACKED)}},
     {"as if rows and heads of a group were taken {a} at a time, {b|row by row, and a head were"
      "|head by head, and a row were} counted from the first of these, not from its own: its query "
      "is another one's (PREFILL-1)", 12, {.query = {QUERY_FROM_TILE}},
@@ -60,9 +58,6 @@ static const struct explain_mistake elements[] = {
      {{AT(elements.a), ELEMENTS, 8}, {AT(elements.b), BLOCKS, 8}, TIMES}},
     {"as if elements {b}, {b+a}, ..." OF_ELEMENTS("c"), 15, {.elements = {ELEMENTS_EVERY}},
      {POWERS_BELOW(BELOW_D, elements.a, 2, 128), AS_MANY(elements.b, PERIOD), TIMES}},
-};
-
-static const struct explain_mistake lanes[] = {
     {"as if the sum of a score's products missed a step over lanes: elements i of the same "
      "{a|i / |i % |i & }{b} of the output have scores of their own ones of Q and K alone{c||, and "
      "are divided by the first lane's sum} (SOFTMAX-1)", 16, {{0}},
@@ -149,7 +144,6 @@ const struct explain_table explain_score_tables[] = {
     {"other queries", WITH_QUERIES, N(queries)},
     {"numbers that are rounded too early", WITH_KEYS, N(early)},
     {"elements of the scores", WITH_KEYS, N(elements)},
-    {"lanes that miss a part of a sum", WITH_KEYS, N(lanes)},
     {"scores of another formula", WITH_KEYS, N(bends)},
     {"scores that overflow", NOT_FINITE, N(overflows)},
     {NULL, ALWAYS, NULL, 0},

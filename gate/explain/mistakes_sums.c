@@ -61,13 +61,6 @@ static const struct explain_mistake maxima[] = {
      {PARTS(PART_HALVES_OF_TILES, PART_SPLITS), ROOM}},
 };
 
-static const struct explain_mistake other_maxima[] = {
-    {"as if the sums had been rescaled {a|from|to} the maximum of " OTHER_WORDS("c")
-     " when their own maximum grew, in steps of {b key} (MERGE-4)", 45, {.weight = {ONLINE}},
-     {WAYS(weight.maximum, RESCALES_FROM_OTHER, RESCALES_TO_OTHER), TILES,
-      VARIANTS(weight.whose, FIRST_OF_GROUP, ONE_BEHIND)}},
-};
-
 /* ---- Warps and splits, each with a state of its own ---- */
 
 static const struct explain_mistake warps[] = {
@@ -154,6 +147,8 @@ static const struct explain_mistake merges[] = {
     "{b|the first one of each part but the first|the last one of each part but the last}"
 
 static const struct explain_mistake borders[] = {
+    {RESULTS_OF "had not been merged: {b|the first|the last} part alone (MERGE-4)", 46,
+     {.select = {SELECT_NOT_PART}}, {ANY_PARTS, AN_END}},
     {RESULTS_OF "had been merged with {b|the first|the last} part twice (MERGE-4)", 46,
      {.select = {SELECT_PART, .times = 2}}, {ANY_PARTS, AN_END}},
     {RESULTS_OF "had been merged without {b|the first|the last} part (MERGE-4)", 46,
@@ -162,11 +157,6 @@ static const struct explain_mistake borders[] = {
      {.select = {.times = 2}}, {ANY_PARTS, BORDERS}},
     {RESULTS_OF "had a gap of a key: " AT_BORDER " is missing (MERGE-4)", 46, {{0}},
      {ANY_PARTS, BORDERS}},
-};
-
-static const struct explain_mistake alone[] = {
-    {RESULTS_OF "had not been merged: {b|the first|the last} part alone (MERGE-4)", 46,
-     {.select = {SELECT_NOT_PART}}, {ANY_PARTS, AN_END}},
 };
 
 /* ---- Weights of one sum ---- */
@@ -263,6 +253,10 @@ static const struct explain_mistake others[] = {
     {AGAINST "the first query of its block of {c}" NOT_OWN, 46,
      {.weight = {OTHER_QUERY, .whose = FIRST_OF_BLOCK}},
      {MAXIMUM_OF, POWERS(weight.block, 2, 128)}},
+    {"as if the sums had been rescaled {a|from|to} the maximum of " OTHER_WORDS("c")
+     " when their own maximum grew, in steps of {b key} (MERGE-4)", 45, {.weight = {ONLINE}},
+     {WAYS(weight.maximum, RESCALES_FROM_OTHER, RESCALES_TO_OTHER), TILES,
+      VARIANTS(weight.whose, FIRST_OF_GROUP, ONE_BEHIND)}},
 };
 
 /* ---- In a short format ---- */
@@ -287,10 +281,8 @@ const struct explain_table explain_sum_tables[] = {
     {"weights against another number than the largest score", NOT_FINITE, N(references)},
     {"maxima of tiles", WITH_KEYS, N(maxima)},
     {"maxima of other queries", WITH_QUERIES, N(others)},
-    {"sums that are rescaled by the maximum of another query", WITH_QUERIES, N(other_maxima)},
     {"parts of the keys that are merged wrongly", WITH_KEYS, N(merges)},
-    {"parts of the keys that are not merged", WITH_KEYS, N(alone)},
-    {"borders of parts of the keys", WITH_KEYS, N(borders)},
+    {"parts of the keys that are not merged, and their borders", WITH_KEYS, N(borders)},
     {"keys that one of the two sums misses", WITH_KEYS, N(miscounted)},
     {"weights of another function", WITH_KEYS, N(light)},
     {"slots without a key that weigh", WITH_KEYS, N(padding)},

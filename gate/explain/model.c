@@ -25,10 +25,9 @@
 static const struct {
     size_t at, keys, element, size;
 } arrays[] = {
-    A(k, 1, 0), A(v, 1, 0), A(part_of, 1, 0),
+    A(k, 1, 0), A(v, 1, 0), A(part_of, 1, 0), A(part, 1, 0),
     A(score, 1, 0), A(weight, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
-    A(part[0], 1, 0), A(part[1], 1, 0), A(part[2], 1, 0), A(part[3], 1, 0), A(part[4], 1, 0),
-    A(q, 0, 1), A(times, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1),
+    A(q, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1), A(all, 0, 1),
     A(numbers.expected, 0, 1), A(numbers.bound, 0, 1), A(usual, 0, 1),
     A(flat_k, 1, 1), A(flat_v, 1, 1), A(scratch, 3, 0),
 };
@@ -72,6 +71,7 @@ static void choose_tests(struct explain_model *x) {
     int wrong = 0, seen = 0;
     x->test.n = 0;
     for (int i = 0; i < x->d; i++) {
+        x->all[i] = i;
         wrong += explain_is_wrong_number(&x->is, i) && isfinite(got[i]);
     }
     for (int i = 0; i < x->d && x->test.n < EXPLAIN_TESTED; i++) {
@@ -190,32 +190,23 @@ static double divisor_of(struct explain_model *x, const struct explain_choice *c
     return n;
 }
 
-/* Of all elements: weighted values, their magnitudes, and those of attention. */
-static void add_up(struct explain_model *x) {
-    for (int i = 0; i < x->d; i++) {
+/* Of some elements: weighted values, their magnitudes, and those of attention. */
+static void add_up(struct explain_model *x, const int *element, int n) {
+    for (int t = 0; t < n; t++) {
+        int i = element[t];
         x->o[i] = x->size[i] = x->right[i] = 0.0;
     }
     for (int j = 0; j < x->m; j++) {
         const double *v = x->v[j];
         double weight = x->of_o[j], right = x->weight[j];
-        for (int i = 0; i < x->d; i++) {
+        for (int t = 0; t < n; t++) {
+            int i = element[t];
             x->o[i] += weight * v[i];
             x->size[i] += weight * fabs(v[i]);
             x->right[i] += right * fabs(v[i]);
         }
     }
-    x->work -= (long long)x->m * x->d;
-}
-
-/* Of one element the weighted values alone. */
-static void add_up_one(struct explain_model *x, int i) {
-    double sum = 0.0;
-    for (int j = 0; j < x->m; j++) {
-        sum += x->of_o[j] * x->v[j][i];
-    }
-    x->o[i] = sum;
-    x->size[i] = x->right[i] = 0.0;
-    x->work -= x->m;
+    x->work -= (long long)x->m * n;
 }
 
 /* Of sums: a number that no format holds; or what a row without keys has, which a test for such
@@ -270,20 +261,22 @@ static int weigh_group(struct explain_model *x, const struct explain_choice *c, 
     return 1;
 }
 
-static int is_tested(const struct explain_model *x, const struct explain_choice *c, int group) {
+/* 1: some of the elements are of the group; the log-sum-exp is the first one's. */
+static int is_asked(const struct explain_model *x, const struct explain_choice *c, int group,
+                    const int *element, int n) {
     int is_one = group == 0;
-    for (int t = 0; t < x->test.n; t++) {
-        is_one |= explain_group_of(x, c, x->test.element[t]) == group;
+    for (int t = 0; t < n && !is_one; t++) {
+        is_one = explain_group_of(x, c, element[t]) == group;
     }
     return is_one;
 }
 
-/* Of all elements, or of those alone that are tested. */
-static int compute_sums(struct explain_model *x, const struct explain_choice *c, int all) {
+static int compute_sums(struct explain_model *x, const struct explain_choice *c, const int *element,
+                        int n) {
     struct sums s = {0.0, 0.0, 0.0};
     int groups = explain_groups(x, c);
     for (int group = 0; group < groups; group++) {
-        if (!all && !is_tested(x, c, group)) {
+        if (!is_asked(x, c, group, element, n)) {
             continue;
         }
         if (!weigh_group(x, c, group, &s)) {
@@ -293,18 +286,11 @@ static int compute_sums(struct explain_model *x, const struct explain_choice *c,
         if (isnan(divisor) && !x->no_number) {
             return 0;
         }
-        if (all) {
-            add_up(x);
-        }
-        for (int t = 0; t < (all ? x->d : x->test.n); t++) {
-            int i = all ? t : x->test.element[t];
-            if (explain_group_of(x, c, i) != group) {
-                continue;
+        add_up(x, element, n);
+        for (int t = 0; t < n; t++) {
+            if (explain_group_of(x, c, element[t]) == group) {
+                say_element(x, c, &s, divisor, element[t]);
             }
-            if (!all) {
-                add_up_one(x, i);
-            }
-            say_element(x, c, &s, divisor, i);
         }
         if (group == 0) {
             say_lse(x, &s);
@@ -317,6 +303,7 @@ static int compute_sums(struct explain_model *x, const struct explain_choice *c,
 
 int explain_compute(struct explain_model *x, const struct explain_choice *c) {
     x->work -= x->n + x->d;
+    say_all(x, 0.0, 0.0, INFINITY); /* nothing yet */
     if (c->write.way != WRITE_OWN) {
         return explain_write(x, c);
     }
@@ -331,7 +318,7 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
         return x->run->problem.lse_type != CP_NO_LSE && explain_take_scores(x, c, 0) &&
                explain_write_lse(x, c);
     }
-    return has_certificate(c) ? certify(x, c) : compute_sums(x, c, 1);
+    return has_certificate(c) ? certify(x, c) : compute_sums(x, c, x->all, x->d);
 }
 
 /* 1: it may give a NaN. */
@@ -388,5 +375,5 @@ int explain_might(struct explain_model *x, const struct explain_choice *c) {
     if (!explain_take_keys(x, c)) {
         return 0;
     }
-    return x->m == 0 ? x->n > 0 : compute_sums(x, c, 0) && is_near(x, c);
+    return x->m == 0 ? x->n > 0 : compute_sums(x, c, x->test.element, x->test.n) && is_near(x, c);
 }

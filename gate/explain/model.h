@@ -68,14 +68,7 @@ enum explain_place { EXPLAIN_PLACE(EXPLAIN_NAME) };
 enum explain_select { EXPLAIN_SELECT(EXPLAIN_NAME) };
 enum explain_kind { EXPLAIN_PARTS(EXPLAIN_NAME) };
 enum explain_query { EXPLAIN_QUERY(EXPLAIN_NAME) };
-enum explain_elements {
-    ELEMENTS_ALL,
-    EXPLAIN_COUNTED_ELEMENTS(EXPLAIN_NAME)
-    EXPLAIN_ROUNDED_ELEMENTS(EXPLAIN_NAME)
-    EXPLAIN_MOVED_ELEMENTS(EXPLAIN_NAME)
-    ELEMENTS_MAGNITUDES, /* of products with K */
-    EXPLAIN_GROUPED_ELEMENTS(EXPLAIN_NAME)
-};
+enum explain_elements { EXPLAIN_ELEMENTS(EXPLAIN_NAME) };
 enum explain_score {
     SCORE_OWN,
     EXPLAIN_SCALES(EXPLAIN_NAME)
@@ -170,10 +163,12 @@ struct explain_choice {
 
 #define EXPLAIN_TESTED 6
 
-/* Some wrong numbers of a pair, to see quickly that a choice does not give them. */
-struct explain_test {
-    int n, element[EXPLAIN_TESTED];
-    double lse; /* NaN: it is not wrong */
+/* A part of the keys that is weighed by itself. */
+struct explain_part {
+    double maximum, sum; /* the largest score, and the sum of weights */
+    double reference;    /* what its weights are taken against */
+    double n, o;         /* logarithms of what its sums were multiplied by, tile by tile; */
+    double top;          /* and of the largest weight, before that */
 };
 
 /* A row and head, and what a choice makes of it. */
@@ -183,7 +178,11 @@ struct explain_model {
     struct explain_results is;          /* of the row and head */
     int pair, row, head, s, g, n, d, c; /* n keys are seen */
     int shared;                         /* of these, in shared chunks */
-    struct explain_test test;
+    /* Some wrong numbers of the pair, to see quickly that a choice does not give them. */
+    struct {
+        int n, element[EXPLAIN_TESTED];
+        double lse; /* NaN: it is not wrong */
+    } test;
     double unit; /* unit roundoff of the output's type */
     /* By which choices keys and scores are in place; of which group of elements. */
     struct explain_choice of_keys, of_scores;
@@ -194,15 +193,16 @@ struct explain_model {
     int no_number;                        /* 1: a sum that no format holds, or NaN */
     int lost;                             /* 1: a weight became 0, or infinite */
     const double **k, **v;                /* [room] */
-    double *q, *times;                    /* [d] */
+    double *q;                            /* [d] */
     double *score, *weight, *of_n, *of_o; /* [room]; weight: the right ones */
-    double *part[5];                      /* of each part: [room] */
-    int *part_of;                         /* [room] */
+    struct explain_part *part;            /* [room] */
+    int *part_of;                         /* [room]: of each key */
     double top;                           /* the largest log-sum-exp of a part */
     double m_all, m_right; /* the maximum that weights are against, and the largest score */
     double more_n;         /* of keys that are none */
     double *flat_k, *flat_v, *scratch; /* in one piece, for the certificate */
     double *o, *size, *right;          /* [d] */
+    int *all;                          /* [d]: each element */
     struct gate_numbers numbers;       /* [d + 1] */
     double *usual;                     /* [d] */
     long long work;                    /* left: key numbers that may still be looked at */
@@ -242,9 +242,6 @@ struct explain_group explain_group(const struct explain_model *x, int by_heads);
 /* 1 to 3: x->k, x->v, x->m. 0: it is no mistake of this row. */
 int explain_take_keys(struct explain_model *x, const struct explain_choice *choice);
 
-/* Key j of the path of sequence s, of this K/V head, into x->k and x->v. */
-void explain_take_key(struct explain_model *x, int s, int j, int g);
-
 /* 4: how often key j of m is counted. */
 int explain_times(const struct explain_model *x, const struct explain_choice *choice, int j);
 
@@ -268,9 +265,8 @@ double explain_largest(const double *score, int m);
  * not hold. */
 double explain_largest_on_the_way(const struct explain_model *x, const double *k);
 
-/* 7: which part each key is in (x->part_of), the largest score of each part and its sum of weights.
- * Returns how many. */
-enum explain_of_part { OF_MAXIMUM, OF_SUM, REFERENCES, CUMULATED_N, CUMULATED_O }; /* of x->part */
+/* 7: which part each key is in (x->part_of), and each part before it is weighed. Returns how
+ * many. */
 int explain_take_parts(struct explain_model *x, const struct explain_partition *parts);
 
 /* 7: what weight.limit is, in nats. */

@@ -127,11 +127,6 @@ static void take(struct explain_model *x, const double *k, const double *v) {
     x->v[x->m++] = v;
 }
 
-void explain_take_key(struct explain_model *x, int s, int j, int g) {
-    struct place at = {chunk_of(x, s, j / x->c), j % x->c};
-    take(x, address_of(x, PLACE_OWN, 0, at, g), address_of(x, PLACE_OWN, 1, at, g));
-}
-
 static int is_of(int array, int is_v) {
     return array == OF_BOTH || array == (is_v ? OF_V : OF_K);
 }

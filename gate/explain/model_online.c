@@ -73,22 +73,23 @@ double explain_other_sum(struct explain_model *x, int whose) {
 /* ---- Parts ---- */
 
 int explain_take_parts(struct explain_model *x, const struct explain_partition *parts) {
+    const struct explain_part none = {-INFINITY, 0.0, -INFINITY, 0.0, 0.0, -INFINITY};
     int n = explain_parts(x, parts);
-    double *m = x->part[OF_MAXIMUM], *sum = x->part[OF_SUM];
     x->top = -INFINITY;
     for (int p = 0; p < n; p++) {
-        m[p] = -INFINITY;
-        sum[p] = 0.0;
+        x->part[p] = none;
     }
     for (int j = 0; j < x->m; j++) {
-        int p = x->part_of[j] = explain_part_of(x, parts, j);
-        m[p] = fmax(m[p], x->score[j]);
+        x->part_of[j] = explain_part_of(x, parts, j);
+        struct explain_part *part = &x->part[x->part_of[j]];
+        part->maximum = fmax(part->maximum, x->score[j]);
     }
     for (int j = 0; j < x->m; j++) {
-        sum[x->part_of[j]] += exp(x->score[j] - m[x->part_of[j]]);
+        struct explain_part *part = &x->part[x->part_of[j]];
+        part->sum += exp(x->score[j] - part->maximum);
     }
     for (int p = 0; p < n; p++) {
-        x->top = fmax(x->top, m[p] + log(sum[p]));
+        x->top = fmax(x->top, x->part[p].maximum + log(x->part[p].sum));
     }
     return n;
 }
@@ -107,22 +108,21 @@ static double moved(const struct explain_model *x, const struct explain_choice *
 
 int explain_weigh_merged(struct explain_model *x, const struct explain_choice *choice, int group) {
     int parts = explain_take_parts(x, &choice->parts);
-    double top = x->top, largest = explain_largest(x->part[OF_MAXIMUM], parts);
-    double maxima = 0.0, sums = 0.0;
+    double top = x->top, largest = x->m_right, maxima = 0.0, sums = 0.0;
     struct {
         double of_n, of_o, lse;
         int one;
     } got = {0};
     int p = 0;
     do {
-        maxima += exp(x->part[OF_MAXIMUM][p] - largest);
-        sums += x->part[OF_SUM][p] * exp(x->part[OF_MAXIMUM][p] - largest);
+        maxima += exp(x->part[p].maximum - largest);
+        sums += x->part[p].sum * exp(x->part[p].maximum - largest);
     } while (++p < parts);
     maxima = log(maxima);
     sums = log(sums);
     for (int j = 0; j < x->m; j++) {
         p = x->part_of[j];
-        double m = x->part[OF_MAXIMUM][p], log_n = log(x->part[OF_SUM][p]);
+        double m = x->part[p].maximum, log_n = log(x->part[p].sum);
         double later = log(parts - p);
         switch ((enum explain_merge)choice->weight.merge) { EXPLAIN_MERGES(EXPLAIN_GET) }
         x->of_n[j] = exp(x->score[j] - largest + got.of_n);
@@ -134,32 +134,29 @@ int explain_weigh_merged(struct explain_model *x, const struct explain_choice *c
 
 /* ---- Tile by tile ---- */
 
-/* A part's state as it runs. */
-struct online {
-    double *kept, *n, *o; /* maximum; logarithms of what sums were multiplied by; */
-    double *top;          /* and of the largest weight, before that */
-    int tile;             /* its number */
-    double others;        /* the other query's largest score up to the tile, and with it */
-    double others_before;
+/* A tile: its number in its part; the other query's largest score up to it, and with it. */
+struct tile {
+    int number;
+    double others_before, others;
 };
 
 /* By the logarithm of what the sums are to be multiplied by. */
-static void rescale(const struct explain_choice *choice, const struct online *s, int p,
+static void rescale(struct explain_part *part, const struct explain_choice *choice, int tile,
                     double move) {
-    int tile = s->tile, tiles = choice->weight.tiles;
+    int tiles = choice->weight.tiles;
     struct {
         double of_n, of_o;
     } got = {0};
     switch ((enum explain_rescale)choice->weight.rescale) { EXPLAIN_RESCALES(EXPLAIN_GET) }
-    s->n[p] += got.of_n * move;
-    s->o[p] += got.of_o * move;
+    part->n += got.of_n * move;
+    part->o += got.of_o * move;
 }
 
 /* A tile with this largest score. Returns what its weights are taken against. */
 static double take_tile(struct explain_model *x, const struct explain_choice *choice,
-                        const struct online *s, int p, double of_tile) {
-    double old = s->kept[p], largest = fmax(old, of_tile), others = s->others;
-    double others_before = s->others_before;
+                        struct explain_part *part, const struct tile *tile, double of_tile) {
+    double old = part->reference, largest = fmax(old, of_tile);
+    double others = tile->others, others_before = tile->others_before;
     double lazy = largest > old + explain_limit(choice) ? largest : old;
     struct {
         double reference, keep, move;
@@ -167,10 +164,10 @@ static double take_tile(struct explain_model *x, const struct explain_choice *ch
     switch ((enum explain_maximum)choice->weight.maximum) { EXPLAIN_MAXIMA(EXPLAIN_GET) }
     if (old > -INFINITY) {
         int may_overflow = choice->weight.maximum >= WEIGHS_BY_OLD;
-        rescale(choice, s, p, fmax(got.move, -1e6));
-        x->no_number |= may_overflow && s->top[p] + s->n[p] > LOG_FLOAT;
+        rescale(part, choice, tile->number, fmax(got.move, -1e6));
+        x->no_number |= may_overflow && part->top + part->n > LOG_FLOAT;
     }
-    s->kept[p] = got.keep;
+    part->reference = got.keep;
     return got.reference;
 }
 
@@ -194,57 +191,49 @@ static int is_of_other(const struct explain_choice *c) {
     return c->weight.maximum == RESCALES_FROM_OTHER || c->weight.maximum == RESCALES_TO_OTHER;
 }
 
-static void add_tiles(struct explain_model *x, const struct explain_choice *c, struct online *s,
-                      int begin, int other) {
+static void add_tiles(struct explain_model *x, const struct explain_choice *c, int begin,
+                      int other) {
+    struct tile tile = {0, -INFINITY, -INFINITY};
     for (int from = begin, end; from < x->m; from = end) {
-        int p = x->part_of[from];
+        struct explain_part *part = &x->part[x->part_of[from]];
         double of_tile = -INFINITY;
+        int is_first = from == begin || x->part_of[from - 1] != x->part_of[from];
         end = end_of_tile(x, c, from);
-        s->tile = from == begin || x->part_of[from - 1] != p ? 0 : s->tile + 1;
+        tile.number = is_first ? 0 : tile.number + 1;
         if (other >= 0) {
-            s->others_before = s->others;
-            s->others = fmax(s->others, explain_others_largest(x, other, from, end));
+            tile.others_before = tile.others;
+            tile.others = fmax(tile.others, explain_others_largest(x, other, from, end));
         }
         for (int t = from; t < end; t++) {
             of_tile = fmax(of_tile, x->score[c->weight.backwards ? x->m - 1 - t : t]);
         }
-        double reference = take_tile(x, c, s, p, of_tile);
+        double reference = take_tile(x, c, part, &tile, of_tile);
         for (int t = from; t < end; t++) {
             int j = c->weight.backwards ? x->m - 1 - t : t;
-            x->of_n[j] = x->score[j] - reference - s->n[p];
-            x->of_o[j] = x->score[j] - reference - s->o[p];
-            s->top[p] = fmax(s->top[p], x->of_n[j]);
+            x->of_n[j] = x->score[j] - reference - part->n;
+            x->of_o[j] = x->score[j] - reference - part->o;
+            part->top = fmax(part->top, x->of_n[j]);
         }
     }
 }
 
 int explain_weigh_online(struct explain_model *x, const struct explain_choice *c) {
-    struct online s = {x->part[REFERENCES],
-                       x->part[CUMULATED_N],
-                       x->part[CUMULATED_O],
-                       x->part[OF_SUM],
-                       0,
-                       -INFINITY,
-                       -INFINITY};
     int begin = c->weight.own_alone ? x->shared : 0, n = explain_take_parts(x, &c->parts);
     int other = is_of_other(c) ? explain_other_query(x, c->weight.whose, 1, 0) : -1;
     if (begin >= x->m || (c->weight.own_alone && begin == 0) || (is_of_other(c) && other < 0)) {
         return 0;
     }
-    for (int p = 0; p < n; p++) {
-        s.kept[p] = -INFINITY;
-        s.n[p] = s.o[p] = 0.0;
-        s.top[p] = -INFINITY;
-    }
-    add_tiles(x, c, &s, begin, other);
+    add_tiles(x, c, begin, other);
     double m = explain_largest(x->score, begin);
     for (int p = 0; p < n; p++) {
-        m = fmax(m, s.kept[p]);
+        m = fmax(m, x->part[p].reference);
     }
     for (int j = 0; j < x->m; j++) {
-        int p = x->part_of[c->weight.backwards ? x->m - 1 - j : j];
-        x->of_n[j] = exp(j < begin ? x->score[j] - m : x->of_n[j] + s.n[p] + s.kept[p] - m);
-        x->of_o[j] = exp(j < begin ? x->score[j] - m : x->of_o[j] + s.o[p] + s.kept[p] - m);
+        const struct explain_part *part =
+            &x->part[x->part_of[c->weight.backwards ? x->m - 1 - j : j]];
+        double kept = part->reference - m;
+        x->of_n[j] = exp(j < begin ? x->score[j] - m : x->of_n[j] + part->n + kept);
+        x->of_o[j] = exp(j < begin ? x->score[j] - m : x->of_o[j] + part->o + kept);
     }
     x->m_all = m;
     return 1;

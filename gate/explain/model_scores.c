@@ -7,38 +7,29 @@
 
 #include "gate/explain/model.h"
 
-/* ---- 5: the query ---- */
+/* ---- 5: elements of the query ---- */
 
-/* 0: there is none. */
-static int take_query(struct explain_model *x, const struct explain_choice *choice) {
-    const struct gate_problem *p = &x->run->problem;
-    const struct explain_group at = explain_group(x, choice->query.by_heads);
-    int s = x->s, g = x->g, h = p->recipe.n_heads, group = at.heads;
-    int begin = p->query_begin[s], end = p->query_begin[s + 1], row = x->row, head = x->head;
-    int across = head * p->n_rows + row, in_tile = at.number % most(choice->query.pairs, 1);
-    int row_in_tile = choice->query.by_heads ? in_tile % at.rows : at.row;
-    int head_in_tile = choice->query.by_heads ? at.head : in_tile % group;
-    long long d = x->d, of_row = x->run->call.q_row, of_head = x->run->call.q_head;
-    struct {
-        int row, head;
-        long long of_row, of_head;
-    } got = {0};
-    switch ((enum explain_query)choice->query.way) { EXPLAIN_QUERY(EXPLAIN_GET) }
-    int is_there = got.row >= 0 && got.head >= 0 && got.row < p->n_rows && got.head < h;
-    long long place = got.row * got.of_row + got.head * got.of_head;
-    is_there = is_there && place >= 0 && place + x->d <= x->run->n_q;
-    if (is_there) {
-        memcpy(x->q, x->run->q + place, (size_t)x->d * sizeof(double));
-    }
-    return is_there;
+struct element {
+    int is_counted, from;
+    double unit;
+    int group;
+};
+
+static struct element element_of(const struct explain_model *x, const struct explain_choice *choice,
+                                 int i) {
+    int a = choice->elements.a, b = choice->elements.b, d = x->d;
+    double scale = x->run->problem.scale;
+    struct element got = {0};
+    switch ((enum explain_elements)choice->elements.way) { EXPLAIN_ELEMENTS(EXPLAIN_GET) }
+    return got;
 }
-
-/* ---- 5: its elements ---- */
 
 /* Of the groups of elements that have scores or weights of their own: the one of element i. */
 int explain_group_of(const struct explain_model *x, const struct explain_choice *choice, int i) {
-    int a = choice->elements.a, side = (x->d + 31) / 32, lanes = choice->weight.lanes;
-    switch (choice->elements.way) { EXPLAIN_GROUPED_ELEMENTS(EXPLAIN_CASE) }
+    int side = (x->d + 31) / 32, lanes = choice->weight.lanes;
+    if (choice->elements.way > ELEMENTS_MAGNITUDES) {
+        return element_of(x, choice, i).group;
+    }
     switch (choice->weight.way) {
     case SHUFFLED:
         return (choice->weight.side_by_side ? i / side : i % 32) / lanes;
@@ -59,38 +50,41 @@ int explain_groups(const struct explain_model *x, const struct explain_choice *c
     return n;
 }
 
-/* How often element i of the query is counted. */
-static double times_of(const struct explain_model *x, const struct explain_choice *choice,
-                       int group, int i) {
-    int a = choice->elements.a, b = choice->elements.b, d = x->d, got = 0;
-    switch (choice->elements.way) { EXPLAIN_COUNTED_ELEMENTS(EXPLAIN_GET) }
-    if (choice->elements.way > ELEMENTS_MAGNITUDES) {
-        return explain_group_of(x, choice, i) == group;
+/* Element i of a query as it is counted in the scores of x->group. */
+static double take_element(const struct explain_model *x, const struct explain_choice *choice,
+                           const double *query, int i) {
+    struct element e = element_of(x, choice, i);
+    double q = query[x->d % 2 == 0 ? e.from : i];
+    double times = e.is_counted ? 2.0 * choice->elements.times : 1.0;
+    int is_in_group = choice->elements.way <= ELEMENTS_MAGNITUDES || e.group == x->group;
+    q = e.unit != 0.0 ? gate_round(choice->elements.a, q * e.unit) / e.unit : q;
+    return q * (is_in_group ? times : 0.0);
+}
+
+/* ---- 5: the query ---- */
+
+/* 0: there is none. */
+static int take_query(struct explain_model *x, const struct explain_choice *choice) {
+    const struct gate_problem *p = &x->run->problem;
+    const struct explain_group at = explain_group(x, choice->query.by_heads);
+    int s = x->s, g = x->g, h = p->recipe.n_heads, group = at.heads;
+    int begin = p->query_begin[s], end = p->query_begin[s + 1], row = x->row, head = x->head;
+    int across = head * p->n_rows + row, in_tile = at.number % most(choice->query.pairs, 1);
+    int row_in_tile = choice->query.by_heads ? in_tile % at.rows : at.row;
+    int head_in_tile = choice->query.by_heads ? at.head : in_tile % group;
+    long long d = x->d, of_row = x->run->call.q_row, of_head = x->run->call.q_head;
+    struct {
+        int row, head;
+        long long of_row, of_head;
+    } got = {0};
+    switch ((enum explain_query)choice->query.way) { EXPLAIN_QUERY(EXPLAIN_GET) }
+    int is_there = got.row >= 0 && got.head >= 0 && got.row < p->n_rows && got.head < h;
+    long long place = got.row * got.of_row + got.head * got.of_head;
+    is_there = is_there && place >= 0 && place + x->d <= x->run->n_q;
+    for (int i = 0; i < x->d && is_there; i++) {
+        x->q[i] = take_element(x, choice, x->run->q + place, i);
     }
-    return got ? 2.0 * choice->elements.times : 1.0;
-}
-
-static int moved(const struct explain_choice *choice, int d, int i) {
-    switch (choice->elements.way) { EXPLAIN_MOVED_ELEMENTS(EXPLAIN_CASE) }
-    return i;
-}
-
-/* 0: elements are not rounded. */
-static double unit_of(const struct explain_model *x, const struct explain_choice *choice) {
-    double scale = x->run->problem.scale;
-    switch (choice->elements.way) { EXPLAIN_ROUNDED_ELEMENTS(EXPLAIN_CASE) }
-    return 0.0;
-}
-
-static void change_elements(struct explain_model *x, const struct explain_choice *choice,
-                            int group) {
-    double unit = unit_of(x, choice);
-    memcpy(x->times, x->q, (size_t)x->d * sizeof(double));
-    for (int i = 0; i < x->d; i++) {
-        double q = x->times[x->d % 2 == 0 ? moved(choice, x->d, i) : i];
-        q = unit != 0.0 ? gate_round(choice->elements.a, q * unit) / unit : q;
-        x->q[i] = q * times_of(x, choice, group, i);
-    }
+    return is_there;
 }
 
 /* ---- 6: the score ---- */
@@ -173,14 +167,11 @@ int explain_take_scores(struct explain_model *x, const struct explain_choice *ch
     size_t stages = offsetof(struct explain_choice, select);
     group = choice->elements.way > ELEMENTS_MAGNITUDES ? group : 0;
     if (!x->has_scores || x->group != group || memcmp(choice, &x->of_scores, stages) != 0) {
-        x->has_scores = take_query(x, choice);
         x->of_scores = *choice;
         x->group = group;
+        x->has_scores = take_query(x, choice);
         if (!x->has_scores) {
             return 0;
-        }
-        if (choice->elements.way != ELEMENTS_ALL) {
-            change_elements(x, choice, group);
         }
         take_scores(x, choice);
     }

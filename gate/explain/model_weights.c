@@ -66,23 +66,25 @@ static int weigh_against(struct explain_model *x, const struct explain_choice *c
 
 static int weigh_by_other(struct explain_model *x, const struct explain_choice *c) {
     int parts = explain_take_parts(x, &c->parts), changed = 0;
-    double *own = x->part[OF_MAXIMUM], *reference = x->part[REFERENCES], m = -INFINITY;
+    double m = -INFINITY;
     int in_shared = c->parts.kind == PART_SHARED_CHUNKS ? x->shared : x->m;
     for (int from = 0, end; from < x->m; from = end) {
         int p = x->part_of[from], whose = c->weight.whose;
+        struct explain_part *part = &x->part[p];
         int other = from < in_shared ? explain_other_query(x, whose, c->weight.block, from) : -1;
         for (end = from; end < x->m && x->part_of[end] == p; end++) {
         }
-        reference[p] = other >= 0 ? explain_others_largest(x, other, from, end) : own[p];
+        part->reference = other >= 0 ? explain_others_largest(x, other, from, end) : part->maximum;
         changed |= other >= 0;
     }
     for (int p = 0; p < parts; p++) {
-        m = fmax(m, c->weight.merged_by_own ? own[p] : reference[p]);
+        m = fmax(m, c->weight.merged_by_own ? x->part[p].maximum : x->part[p].reference);
     }
     for (int j = 0; j < x->m && changed; j++) {
-        int p = x->part_of[j];
-        double merged = c->weight.merged_by_own ? own[p] : reference[p];
-        x->of_n[j] = x->of_o[j] = hold(x, x->score[j] - reference[p], 0) * hold(x, merged - m, 0);
+        const struct explain_part *part = &x->part[x->part_of[j]];
+        double merged = c->weight.merged_by_own ? part->maximum : part->reference;
+        x->of_n[j] = x->of_o[j] =
+            hold(x, x->score[j] - part->reference, 0) * hold(x, merged - m, 0);
     }
     x->m_all = m;
     x->lost = 0;
@@ -153,7 +155,7 @@ static int weigh_shuffled(struct explain_model *x, const struct explain_choice *
 /* What is divided by what is right, but where a thread's own warp has no key it is inf / inf. */
 static int weigh_to_own(struct explain_model *x, const struct explain_choice *c, int group) {
     int warps = explain_take_parts(x, &c->parts);
-    double off = group < warps ? x->m_all - x->part[OF_MAXIMUM][group] : INFINITY;
+    double off = group < warps ? x->m_all - x->part[group].maximum : INFINITY;
     x->no_number |= group >= warps;
     x->lost |= off > LOG_FLOAT;
     x->m_all += c->weight.own ? off : 0.0;

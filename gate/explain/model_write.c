@@ -59,9 +59,6 @@ double explain_lse_bound(const struct explain_model *x, double lse) {
 
 int explain_write_lse(struct explain_model *x, const struct explain_choice *c) {
     double lse = x->is.expected[x->d], value = other_lse(x, c);
-    for (int i = 0; i < x->d; i++) {
-        explain_say_number(x, i, 0.0, INFINITY);
-    }
     explain_say_number(x, x->d, value, explain_lse_bound(x, value));
     return isfinite(value) && (c->lse.way >= LSE_FACTOR || fabs(value - lse) > x->is.bound[x->d]);
 }
@@ -95,7 +92,6 @@ static int write_scaled(struct explain_model *x) {
     for (int i = 0; i < x->d; i++) {
         explain_say_number(x, i, factor * expected[i], bound[i] * fmax(1.0, 2.0 * fabs(factor)));
     }
-    explain_say_number(x, x->d, 0.0, INFINITY);
     return 1;
 }
 
@@ -132,16 +128,14 @@ int explain_write(struct explain_model *x, const struct explain_choice *choice) 
         return write_scaled(x);
     }
     for (int i = 0; i <= x->d; i++) {
-        int from = source_of(x, choice, i);
+        int from = source_of(x, choice, i), is_there = i < x->d && from >= 0 && from < x->d;
         if (way == WRITE_NO_NUMBER) {
             explain_say_number(x, i, NAN, 0.0);
-        } else if (i == x->d || from < 0 || from >= x->d) {
-            explain_say_number(x, i, 0.0, INFINITY);
-        } else if (way == WRITE_ZERO) {
+        } else if (is_there && way == WRITE_ZERO) {
             explain_say_number(x, i, 0.0, 0.0);
-        } else if (way == WRITE_ROUNDED) {
+        } else if (is_there && way == WRITE_ROUNDED) {
             explain_say_number(x, i, gate_round(choice->write.by, expected[i]), bound[i]);
-        } else {
+        } else if (is_there) {
             explain_say_number(x, i, expected[from], bound[from]);
         }
     }

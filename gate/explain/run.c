@@ -78,6 +78,7 @@ static void judge_pair(struct explain_run *run, int pair, int must_be_finite) {
         }
         run->rightness[(ptrdiff_t)pair * run->width + i] = (unsigned char)rightness;
         wrong += rightness == GATE_NUMBER_WRONG;
+        run->wrong_lse += i == is.d && rightness == GATE_NUMBER_WRONG;
         run->has_number |= rightness == GATE_NUMBER_WRONG && !isnan(is.got[i]);
     }
     run->wrong += wrong;

@@ -21,8 +21,8 @@ struct explain_run {
     double *got, *expected, *bound; /* [pairs][width] */
     double *again;                  /* what the second run gave */
     unsigned char *rightness; /* enum gate_rightness; where there is no log-sum-exp, unclaimed */
-    int wrong, wrong_pairs;
-    int has_number; /* 1: a wrong number is one */
+    int wrong, wrong_lse, wrong_pairs; /* numbers; of these, log-sum-exps; rows and heads */
+    int has_number;                    /* 1: a wrong number is one */
 };
 
 /* 0, or -1: no memory; to be freed in either case. unusual: what is far beyond its usual error

@@ -26,18 +26,11 @@ int explain_is_over(const struct explain *x, double seconds_kept) {
 
 /* ---- A choice ---- */
 
-/* How far a wrong number is from attention; infinite for one that is right, and for what is no
- * number. */
-static double distance_of(const struct explain_model *x, int i) {
-    double off = fabs(x->is.got[i] - x->is.expected[i]);
-    return explain_is_wrong_number(&x->is, i) && isfinite(off) ? off : INFINITY;
-}
-
 /* 1: the choice that was computed makes this number what the kernel gave. */
-static int is_given(const struct explain_model *x, int i, double *ratio) {
+static int is_given(const struct explain_model *x, int i) {
     double expected = x->numbers.expected[i], bound = x->numbers.bound[i];
     double got = x->is.got[i], off = fabs(got - expected);
-    *ratio = 0.0;
+    int is_wrong = explain_is_wrong_number(&x->is, i);
     if (bound == EXPLAIN_NOTHING) { /* 0 / 0, perhaps */
         return got == expected || isnan(got);
     }
@@ -47,8 +40,8 @@ static int is_given(const struct explain_model *x, int i, double *ratio) {
     if (isinf(bound) || isnan(bound)) {
         return 0;
     }
-    *ratio = off > 0.0 ? off / bound : 0.0;
-    return got == expected || (off <= bound && !(NEARER * off > distance_of(x, i)));
+    return got == expected ||
+           (off <= bound && !(is_wrong && NEARER * off > fabs(got - x->is.expected[i])));
 }
 
 static int has_reason(const struct explain *x, const char *text) {
@@ -78,7 +71,6 @@ static int try_one(struct explain *x, const struct explain_mistake *m, struct ex
                    int rank) {
     struct explain_model *model = &x->model;
     struct explain_reason *r = &x->reason[x->n_reasons];
-    double ratio;
     int given = 0, wrong = 0;
     if (x->n_reasons == EXPLAIN_REASONS || !measure(model, c) || !explain_might(model, c)) {
         return 0;
@@ -91,7 +83,7 @@ static int try_one(struct explain *x, const struct explain_mistake *m, struct ex
     for (int i = 0; i <= model->d; i++) {
         int is_wrong = explain_is_wrong_number(&model->is, i);
         wrong += is_wrong;
-        given += is_wrong && is_given(model, i, &ratio);
+        given += is_wrong && is_given(model, i);
     }
     x->n_reasons += 2 * given >= wrong;
     return 2 * given >= wrong;
@@ -203,11 +195,10 @@ static int try_samples(struct explain *x, const struct explain_table *table, dou
 /* Numbers of the pair that are right, and would not be; where the bound is infinite, nothing is
  * said of a number that would be one. */
 static int count_against(const struct explain_model *x) {
-    double ratio;
     int n = 0;
     for (int i = 0; i <= x->d; i++) {
         int is_claimed = isnan(x->numbers.expected[i]) || !isinf(x->numbers.bound[i]);
-        n += x->is.rightness[i] == GATE_NUMBER_RIGHT && is_claimed && !is_given(x, i, &ratio);
+        n += x->is.rightness[i] == GATE_NUMBER_RIGHT && is_claimed && !is_given(x, i);
     }
     return n;
 }
@@ -215,15 +206,15 @@ static int count_against(const struct explain_model *x) {
 /* The wrong numbers of the pair that the model is at. */
 static void weigh_pair(struct explain *x, struct explain_reason *r, int from, int end) {
     int given = 0;
-    double ratio;
     if (!explain_might(&x->model, &r->choice) || !explain_compute(&x->model, &r->choice)) {
         return;
     }
     for (int w = from; w < end; w++) {
         int i = x->wrong[w].element;
-        if (is_given(&x->model, i, &ratio)) {
+        double off = fabs(x->wrong[w].got - x->model.numbers.expected[i]);
+        if (is_given(&x->model, i)) {
             r->gives[w] = 1;
-            r->largest = fmax(r->largest, ratio);
+            r->largest = fmax(r->largest, off > 0.0 ? off / x->model.numbers.bound[i] : 0.0);
             given++;
         } else {
             r->swallowed += isnan(x->model.numbers.expected[i]);

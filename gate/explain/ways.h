@@ -116,6 +116,7 @@
     WAY(SELECT_BETWEEN, a <= j && j < n - b) \
     WAY(SELECT_CHUNK, chunk == a) \
     WAY(SELECT_LAST_CHUNK, chunk == (n - 1) / c) \
+    WAY(SELECT_OWN, j >= shared) \
     WAY(SELECT_SHARED, j < shared) \
     WAY(SELECT_FIRST_SHARED, j < shared && chunk == 0) \
     WAY(SELECT_LAST_SHARED, j < shared && j >= shared - c) \
@@ -124,7 +125,6 @@
     WAY(SELECT_BEGIN_OF_RANGE, j < shared && first_in_range == 0) \
     WAY(SELECT_END_OF_RANGE, j < shared && last_in_range == 0) \
     WAY(SELECT_LEFT_OF_RANGE, j < shared && last_in_range < n_in_range % a) \
-    WAY(SELECT_OWN, j >= shared) \
     WAY(SELECT_BEHIND, j >= n / a * a)          /* the last multiple of a; */ \
     WAY(SELECT_BEHIND_IF_MORE, n >= a && j >= n / a * a) \
     WAY(SELECT_BEHIND_IN_CHUNKS, slot >= least(n - chunk * c, c) / a * a) \
@@ -171,33 +171,28 @@
     WAY(QUERY_TRANSPOSED, across / h, across % h, of_row, of_head) \
     WAY(QUERY_HEAD_WRAPS, row, head % choice->query.head, of_row, of_head) \
     WAY(QUERY_FROM_TILE, begin + row_in_tile, g * group + head_in_tile, of_row, of_head) \
-    WAY(QUERY_PACKED, row, head, h * d, d)  /* in one piece, [row][head] */ \
-    WAY(QUERY_STRIDES, row, head, of_head, of_row)  /* row and head strides swapped */
+    WAY(QUERY_STRIDES, row, head, of_head, of_row)  /* row and head strides swapped */ \
+    WAY(QUERY_PACKED, row, head, h * d, d)  /* in one piece, [row][head] */
 
-/* Elements of the query: whether element i of d is counted 2 * times, ... */
-#define EXPLAIN_COUNTED_ELEMENTS(WAY) \
-    WAY(ELEMENTS_FROM_TO, a <= i && i < b) \
-    WAY(ELEMENTS_EVERY, i % a == b) \
-    WAY(ELEMENTS_LAST, i >= d - a) \
-    WAY(ELEMENTS_BEHIND, (d >= a || b) && i >= d / a * a)
-
-/* ... which element it is, ... */
-#define EXPLAIN_MOVED_ELEMENTS(WAY) \
-    WAY(ELEMENTS_PAIRS, i ^ 1) \
-    WAY(ELEMENTS_HALVES, (i + d / 2) % d) \
-    WAY(ELEMENTS_BACKWARDS, d - 1 - i)
-
-/* ... by what it is multiplied where it is rounded, ... */
-#define EXPLAIN_ROUNDED_ELEMENTS(WAY) \
-    WAY(ELEMENTS_SCALED, scale) \
-    WAY(ELEMENTS_ROUNDED, 1.0) \
-    WAY(ELEMENTS_SCALED_BITS, scale * LOG2_E)
-
-/* ... or the group of elements that have scores of their own products alone. */
-#define EXPLAIN_GROUPED_ELEMENTS(WAY) \
-    WAY(ELEMENTS_BLOCKS, i / a) \
-    WAY(ELEMENTS_RESTS, i % a) \
-    WAY(ELEMENTS_BITS, (i & a) != 0)
+/* Element i of the query, of d: whether it is counted 2 * times; which one is taken for it; by what
+ * it is multiplied where it is rounded, 0 where it is not; and the group of elements that have
+ * scores of their own products alone. */
+#define EXPLAIN_ELEMENTS(WAY) \
+    WAY(ELEMENTS_ALL, 0, i, 0.0, 0) \
+    WAY(ELEMENTS_FROM_TO, a <= i && i < b, i, 0.0, 0) \
+    WAY(ELEMENTS_EVERY, i % a == b, i, 0.0, 0) \
+    WAY(ELEMENTS_LAST, i >= d - a, i, 0.0, 0) \
+    WAY(ELEMENTS_BEHIND, (d >= a || b) && i >= d / a * a, i, 0.0, 0) \
+    WAY(ELEMENTS_SCALED, 0, i, scale, 0) \
+    WAY(ELEMENTS_ROUNDED, 0, i, 1.0, 0) \
+    WAY(ELEMENTS_SCALED_BITS, 0, i, scale * LOG2_E, 0) \
+    WAY(ELEMENTS_PAIRS, 0, i ^ 1, 0.0, 0) \
+    WAY(ELEMENTS_HALVES, 0, (i + d / 2) % d, 0.0, 0) \
+    WAY(ELEMENTS_BACKWARDS, 0, d - 1 - i, 0.0, 0) \
+    WAY(ELEMENTS_MAGNITUDES, 0, i, 0.0, 0)  /* of products with K */ \
+    WAY(ELEMENTS_BLOCKS, 0, i, 0.0, i / a) \
+    WAY(ELEMENTS_RESTS, 0, i, 0.0, i % a) \
+    WAY(ELEMENTS_BITS, 0, i, 0.0, (i & a) != 0)
 
 /* ---- 6: the score ---- */
 
