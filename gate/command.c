@@ -188,7 +188,7 @@ static int save_all(const struct gate_options *o, const struct gate_object *obje
 static int save_unusual(const struct gate_options *o, struct runner *runner,
                         struct gate_result *r) {
     struct gate_found *found = &r->found[GATE_RIGHT];
-    if (o->save == NULL || r->unusual == 0) {
+    if (o->save == NULL || !gate_is_unusual(found)) {
         return 0;
     }
     gate_finding_breaks(&found->finding, "NUM-13");
@@ -204,10 +204,11 @@ static int save_unusual(const struct gate_options *o, struct runner *runner,
  * is named. */
 static void name_cause(const struct gate_options *o, const struct gate_object *object,
                        const struct gate_result *r, struct gate_cause *cause) {
-    struct runner *runner = r->unusual > 0 && !interrupted ? gate_start_object(o, object) : NULL;
+    const struct gate_found *smallest = &r->found[GATE_RIGHT];
+    struct runner *runner =
+        gate_is_unusual(smallest) && !interrupted ? gate_start_object(o, object) : NULL;
     if (runner != NULL) {
-        (void)gate_explain_unusual(runner, &r->found[GATE_RIGHT].recipe, EXPLAIN_SECONDS,
-                                   &interrupted, cause);
+        (void)gate_explain_unusual(runner, &smallest->recipe, EXPLAIN_SECONDS, &interrupted, cause);
     }
     runner_free(runner);
 }

@@ -124,7 +124,7 @@ class Json(Reports):
         self.assertEqual(list(report["verdicts"]["properties"]), names)
         self.assertEqual(list(tally["properties"]["verdicts"]["properties"]), names)
         self.assertEqual(finding["properties"]["verdict"]["enum"], wrong)
-        self.assertEqual(case["verdict"]["enum"], wrong)
+        self.assertEqual(case["verdict"]["enum"], names)  # right ones may be unusual
         entry = schema_of("gate-report")["definitions"]["entries"]["items"]["properties"]
         self.assertEqual(entry["verdict"]["enum"], names)
 

@@ -229,7 +229,8 @@ static void each_count_adds_up(void **state) {
             s.result.most_unusual.finding.verdict = GATE_VERDICTS));
     INSANE((s.result.unusual = s.result.unusual_cases = 1,
             s.result.most_unusual = s.result.found[GATE_RIGHT] = s.result.found[GATE_WRONG],
-            s.result.found[GATE_RIGHT].index = -1));
+            s.result.found[GATE_RIGHT].finding.verdict = GATE_RIGHT,
+            s.result.found[GATE_RIGHT].finding.unusual = 1, s.result.found[GATE_RIGHT].index = -1));
     INSANE(s.result.found[GATE_WRONG].finding.clause[0] = '\033');
     INSANE(memset(s.result.found[GATE_WRONG].finding.clause, 'x', 16));
     INSANE(s.result.found[GATE_WRONG].recipe.n_ops = GATE_MOST_OPS + 1);

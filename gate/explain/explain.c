@@ -182,14 +182,16 @@ static int explain_wrong(struct explain *x) {
     return 0;
 }
 
-/* The key with the most weight in the row and head of the farthest number. */
+/* The key with the most weight in the row and head of the farthest number; or of the first wrong
+ * one, as all rows and heads are looked at here, and the gate looks at some of many. */
 static void name_key(struct explain *x, const struct gate_finding *f) {
+    int pair = f->unusual > 0 ? f->unusual_row * x->run[0].problem.recipe.n_heads + f->unusual_head
+                              : x->wrong[0].pair;
     const struct explain_choice own = {0};
     struct explain_model *m = &x->model;
     double sum = 0.0;
     int key = 0;
-    explain_go_to(m, &x->run[0],
-                  f->unusual_row * x->run[0].problem.recipe.n_heads + f->unusual_head);
+    explain_go_to(m, &x->run[f->unusual > 0 ? 0 : x->wrong[0].run], pair);
     if (!explain_take_keys(m, &own) || !explain_take_scores(m, &own, 0)) {
         return;
     }
@@ -206,13 +208,7 @@ static int explain_unusual(struct explain *x, const struct gate_finding *f) {
             "  right; but here a number counts as wrong that is more than %g times as far from\n"
             "  attention as is usual for this arithmetic (NUM-13): the farthest is %.3g times\n",
             GATE_UNUSUAL, f->most_unusual);
-    int result = explain_wrong(x);
-    if (x->cause != NULL && result == 0) {
-        explain_keep_cause(x, x->n_untried > 0 ? "nothing that was tried" : "nothing that is known",
-                           " gives it");
-        name_key(x, f);
-    }
-    return result;
+    return explain_wrong(x);
 }
 
 static void free_all(struct explain *x) {
@@ -255,6 +251,11 @@ static int explain(FILE *file, struct runner *runner, const struct gate_recipe *
         ran = explain_wrong(x) < 0 ? -1 : ran;
     } else if (ran > 0 && x->unusual && finding->verdict == GATE_RIGHT) {
         ran = explain_unusual(x, finding) < 0 ? -1 : ran;
+    }
+    if (cause != NULL && ran > 0 && x->n_wrong > 0) {
+        explain_keep_cause(x, x->n_untried > 0 ? "nothing that was tried" : "nothing that is known",
+                           " gives it");
+        name_key(x, finding);
     }
     free_all(x);
     return ran;

@@ -167,7 +167,7 @@ static json_t *unusual_json(const struct gate_report *report) {
                         f->unusual_head, "element", f->unusual_element);
     if (json != NULL && r->unusual > 0 && cause != NULL && cause->text[0] != '\0' &&
         (json_object_set_new(json, "smallest", json_integer(r->found[GATE_RIGHT].index)) != 0 ||
-         json_object_set_new(json, "key", json_integer(cause->key)) != 0 ||
+         (cause->key >= 0 && json_object_set_new(json, "key", json_integer(cause->key)) != 0) ||
          json_object_set_new(json, "cause", string(cause->text)) != 0)) {
         json_decref(json);
         return NULL;

@@ -90,11 +90,12 @@ static void note_unusual(FILE *out, const struct gate_report *report) {
             f->most_unusual, f->unusual_element, f->unusual_row, f->unusual_head, found->index,
             line, again);
         if (report->cause != NULL && report->cause->text[0] != '\0') {
-            fprintf(out,
-                    "; in the smallest such case, %lld, what may cause it: %s; there key %d has "
-                    "the most weight, %.2g",
-                    smallest->index, report->cause->text, report->cause->key,
-                    report->cause->weight);
+            fprintf(out, "; in the smallest such case, %lld, what may cause it: %s",
+                    smallest->index, report->cause->text);
+            if (report->cause->key >= 0) {
+                fprintf(out, "; there key %d has the most weight, %.2g", report->cause->key,
+                        report->cause->weight);
+            }
         }
         fprintf(out, "%s%s", why != NULL ? "; why: " : "", why != NULL ? why : "");
         free(why);

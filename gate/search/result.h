@@ -77,7 +77,8 @@ struct gate_result {
     struct gate_tally tally[GATE_VALUES];
     long long cases, refused, runs; /* cases taken, cases refused, calls of the kernel */
     long long verdicts[GATE_VERDICTS];
-    /* The smallest case of each verdict; of GATE_RIGHT, the smallest with unusual numbers. */
+    /* The smallest case of each verdict; of GATE_RIGHT, the smallest with unusual numbers, if there
+     * is one: gate_is_unusual(). */
     struct gate_found found[GATE_VERDICTS];
     char refusal[RUN_TEXT]; /* the reason of the last refusal */
     long long too_large;    /* attempts that --memory has no room for */
@@ -101,6 +102,9 @@ struct gate_result {
     int interrupted, is_late, failed;
     double seconds;
 };
+
+/* Is it a right case with unusual numbers? */
+int gate_is_unusual(const struct gate_found *found);
 
 /* How many numbers have no finite bound; and whether that is too many for a verdict. */
 long long gate_unclaimed(const struct gate_result *result);

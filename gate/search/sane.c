@@ -152,8 +152,8 @@ static int is_unusual(const struct gate_found *found, long long cases) {
 
 static int unusual_is_sane(const struct gate_result *r, long long cases) {
     return r->unusual >= 0 && is_within(r->unusual_cases, 0, r->cases) &&
-           (r->unusual == 0 ||
-            (is_unusual(&r->most_unusual, cases) && is_unusual(&r->found[GATE_RIGHT], cases)));
+           (r->unusual == 0 || is_unusual(&r->most_unusual, cases)) &&
+           (!gate_is_unusual(&r->found[GATE_RIGHT]) || is_unusual(&r->found[GATE_RIGHT], cases));
 }
 
 int gate_result_is_sane(const struct gate_result *r, long long cases) {

@@ -93,8 +93,12 @@ static void keep_named(struct gate_found *found, long long n, const char *object
     }
 }
 
+int gate_is_unusual(const struct gate_found *found) {
+    return found->finding.verdict == GATE_RIGHT && found->finding.unusual > 0;
+}
+
 /* Keeps the case of the number that is farthest beyond its usual error, of equal ones the earlier;
- * and the smallest case with such a number. */
+ * and the smallest right case with such a number. */
 static void add_unusual(struct gate_result *r, long long numbers, long long cases,
                         const struct gate_found *this, const struct gate_found *smallest) {
     double before = r->most_unusual.finding.most_unusual, times = this->finding.most_unusual;
@@ -102,8 +106,8 @@ static void add_unusual(struct gate_result *r, long long numbers, long long case
                         (times == before && this->index < r->most_unusual.index))) {
         r->most_unusual = *this;
     }
-    if (numbers > 0) {
-        keep_smaller(&r->found[GATE_RIGHT], r->unusual, smallest);
+    if (gate_is_unusual(smallest)) {
+        keep_smaller(&r->found[GATE_RIGHT], gate_is_unusual(&r->found[GATE_RIGHT]), smallest);
     }
     r->unusual += numbers;
     r->unusual_cases += cases;
