@@ -7,7 +7,7 @@
 From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill Tree PlanCheck
   Examples.
 From Chunkproof Require Execution Forest Join.
-From Chunkproof Require Decoder DecoderMove DecoderTruncate.
+From Chunkproof Require Decoder DecoderMove DecoderTruncate DecoderExamples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
   NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite
@@ -287,6 +287,8 @@ Definition of_DecoderMove := (
   @DecoderMove.moved_prompt,
   @DecoderMove.attention_moves,
   @DecoderMove.rotary_prompt_moves,
+  @DecoderMove.module_encoded_elsewhere,
+  @DecoderMove.moved_modules_are_exact,
   @DecoderMove.counted_positions_see_the_order).
 Print Assumptions of_DecoderMove.
 
@@ -296,3 +298,9 @@ Definition of_DecoderTruncate := (
   @DecoderTruncate.kept_and_recomputed,
   @DecoderTruncate.truncated_cache_is_masked_decoder).
 Print Assumptions of_DecoderTruncate.
+
+Definition of_DecoderExamples := (
+  @DecoderExamples.both_ways_shares_nothing,
+  @DecoderExamples.quarter_turns,
+  @DecoderExamples.truncated_is_not_recomputed).
+Print Assumptions of_DecoderExamples.

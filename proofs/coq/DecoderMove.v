@@ -289,6 +289,73 @@ Theorem rotary_prompt_moves T {I} (P : prompt (decoder_of T) I) t :
     kv_at (moved t P) l i = shift_kv T t (kv_at P l i).
 Proof. intros Rt; apply moved_prompt, relative_moves, Rt. Qed.
 
+(** A placed text with its positions moved by t. *)
+Definition place {D} (t : Z) (text : placed D) : placed D :=
+  map (fun e => (fst e, snd e + t)%Z) text.
+
+Lemma nth_of_place {D} t (text : placed D) x i :
+  (i < length text)%nat ->
+  nth i (place t text) (x, 0%Z) = (fst (nth i text (x, 0%Z)), snd (nth i text (x, 0%Z)) + t)%Z.
+Proof.
+  intros lt; rewrite nth_indep with (d' := (fst (x, 0%Z), snd (x, 0%Z) + t)%Z)
+    by (unfold place; rewrite map_length; exact lt).
+  exact (map_nth (fun e => (fst e, snd e + t)%Z) text (x, 0%Z) i).
+Qed.
+
+(** DEC-9: so a module may be encoded at any positions, and be moved to its place in a prompt when
+    it is loaded: states stay, and the keys and values are shifted. *)
+Theorem module_encoded_elsewhere {D} (x : token D) shift n modules m t text :
+  moves D shift -> (m < n)%nat -> modules m = place t text ->
+  forall l r, (r < length text)%nat ->
+    state_at (modular x n modules) l (m, r) = state_at (alone x text) l r /\
+    kv_at (modular x n modules) l (m, r) = shift t (kv_at (alone x text) l r).
+Proof.
+  intros M lt E l r inr.
+  destruct (moved_prompt (alone x text) shift t M l r) as [<- <-].
+  destruct (module_is_as_alone x n modules m lt l r) as [-> ->]; rewrite E.
+  apply (closed_set_decides (alone x (place t text)) (fun i => i < length text)%nat
+    (moved t (alone x text)) (fun i => i)); [| | exact inr].
+  - intros i j li inj; apply in_seq in inj; lia.
+  - intros i li; simpl.
+    rewrite nth_of_place, map_id by exact li; auto.
+Qed.
+
+(** DEC-9: modules that were encoded anywhere, moved to their places when they are loaded, and laid
+    out in any order: computing the new text alone gives what the decoder computes over the whole
+    prompt with the block mask (DEC-7). *)
+Theorem moved_modules_are_exact {D} (x : token D) shift n modules t text layout :
+  moves D shift ->
+  (forall m, (m < n)%nat -> modules m = place (t m) (text m)) ->
+  (forall i, Permutation (block_mask n modules i) (layout i)) ->
+  let whole := modular x n modules in
+  let laid_out := Prompt (token_of whole) (position_of whole) layout in
+  let by_itself := fun j => alone x (text (fst j)) in
+  let cache := fun l j => (position_of (by_itself j) (snd j) + t (fst j),
+    shift (t (fst j)) (kv_at (by_itself j) l (snd j)))%Z in
+  let is_module := fun j => (fst j <? n)%nat in
+  forall l i, is_module i = false ->
+    cached_state laid_out is_module cache l i = state_at whole l i.
+Proof.
+  intros M E Pe whole laid_out by_itself cache is_module l i new.
+  rewrite cached_is_whole; auto; [symmetry; apply (order_of_layout whole layout Pe)|].
+  clear l i new; intros [m' r'] [m r] new inj is l; unfold is_module in *; simpl fst in *.
+  apply Nat.ltb_lt in is; apply Nat.ltb_ge in new.
+  assert (r < length (text m))%nat as inr.
+  { apply (Permutation_in _ (Permutation_sym (Pe (m', r')))) in inj; unfold block_mask in inj.
+    replace (m' <? n)%nat with false in inj by (symmetry; apply Nat.ltb_ge, new).
+    apply in_app_iff in inj; destruct inj as [inj|inj].
+    - apply in_flat_map in inj; destruct inj as (a & _ & inj); apply in_map_iff in inj.
+      destruct inj as (b & Eb & inb); injection Eb as -> ->; apply in_seq in inb.
+      rewrite E in inb by exact is; unfold place in inb; rewrite map_length in inb; lia.
+    - apply in_map_iff in inj; destruct inj as (b & Eb & _); injection Eb as Em _; lia. }
+  unfold cache, by_itself, entry_at; simpl fst; simpl snd.
+  destruct (order_of_layout whole layout Pe l (m, r)) as [_ same].
+  fold laid_out in same; rewrite <- same; unfold whole.
+  destruct (module_encoded_elsewhere x shift n modules m (t m) (text m) M is (E m is) l r inr)
+    as [_ ->].
+  f_equal; simpl; rewrite (E m is), nth_of_place by exact inr; reflexivity.
+Qed.
+
 (** ** DEC-6: where order does matter *)
 
 (** A bias by the place in the list: slope for each key before it. *)
