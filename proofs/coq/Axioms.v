@@ -7,6 +7,7 @@
 From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill Tree PlanCheck
   Examples.
 From Chunkproof Require Execution Forest Join.
+From Chunkproof Require Decoder DecoderMove DecoderTruncate DecoderExamples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
   NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite
@@ -262,3 +263,44 @@ Print Assumptions of_NumFloatWhole.
 
 Definition of_NumFloatIEEE := NumFloatIEEE.ieee_is_binary64.
 Print Assumptions of_NumFloatIEEE.
+
+Definition of_Decoder := (
+  @Decoder.state_at_next,
+  @Decoder.closed_set_decides,
+  @Decoder.closed_set_under_mask,
+  @Decoder.equal_prefixes_have_equal_kv,
+  @Decoder.shared_chunk_has_one_content,
+  @Decoder.module_is_as_alone,
+  @Decoder.module_under_block_mask,
+  @Decoder.scaffold_under_group_mask,
+  @Decoder.order_of_layout,
+  @Decoder.cached_is_whole,
+  @Decoder.cached_inference_is_exact,
+  @Decoder.cached_modules_are_exact).
+Print Assumptions of_Decoder.
+
+Definition of_DecoderMove := (
+  @DecoderMove.rotations_add,
+  @DecoderMove.rotated_product,
+  @DecoderMove.rotated_product_moves,
+  @DecoderMove.attend_permutation,
+  @DecoderMove.moved_prompt,
+  @DecoderMove.attention_moves,
+  @DecoderMove.rotary_prompt_moves,
+  @DecoderMove.module_encoded_elsewhere,
+  @DecoderMove.moved_modules_are_exact,
+  @DecoderMove.counted_positions_see_the_order).
+Print Assumptions of_DecoderMove.
+
+Definition of_DecoderTruncate := (
+  @DecoderTruncate.first_layer_survives,
+  @DecoderTruncate.later_layers_do_not_survive,
+  @DecoderTruncate.kept_and_recomputed,
+  @DecoderTruncate.truncated_cache_is_masked_decoder).
+Print Assumptions of_DecoderTruncate.
+
+Definition of_DecoderExamples := (
+  @DecoderExamples.both_ways_shares_nothing,
+  @DecoderExamples.quarter_turns,
+  @DecoderExamples.truncated_is_not_recomputed).
+Print Assumptions of_DecoderExamples.
