@@ -8,8 +8,8 @@
 #include "gate/judge/finding.h"
 
 /* How many processes try a case that is known to differ: a single bit of their numbers is the same
- * in all of them once in 64 times. */
-#define GATE_PROCESSES 6
+ * in all of them once in 4,096 times. */
+#define GATE_PROCESSES 12
 
 /* Runs a call, which gave the results of `one`, in `processes` new processes, one after the other,
  * until one of them gives other bits, or misbehaves. `other` has room for its results, and the size
