@@ -361,12 +361,11 @@ static void say_declaration(const struct trying *t, const struct declaration *d,
               "first:\n",
               file);
     }
-    explain_keep_cause(t->x, "it would be usual if it declared ", wider[d->i].words);
-    fprintf(file, "  %s %s", said == 0 ? "its results would be right if it declared" : "or",
-            wider[d->i].words);
-    if (d->j != d->i) {
-        fprintf(file, " and %s", wider[d->j].words);
-    }
+    char words[sizeof t->x->cause->text];
+    (void)snprintf(words, sizeof words, "%s%s%s", wider[d->i].words, d->j != d->i ? " and " : "",
+                   d->j != d->i ? wider[d->j].words : "");
+    explain_keep_cause(t->x, "it would be usual if it declared ", words);
+    fprintf(file, "  %s %s", said == 0 ? "its results would be right if it declared" : "or", words);
     if (said == 0) {
         fprintf(file,
                 " (NUM-7):\n      in this case and in %d others, of which %d are right as it is "

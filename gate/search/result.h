@@ -70,7 +70,7 @@ struct gate_log {
 struct gate_cause {
     int key; /* the one with the largest weight of its row and head; -1: not known */
     double weight;
-    char text[440]; /* "": nothing was tried */
+    char text[480]; /* "": nothing was tried. Longer than what explain says of a mistake */
 };
 
 struct gate_result {

@@ -141,8 +141,8 @@ static int sizes_are_sane(const struct gate_sizes *sizes) {
     return sane;
 }
 
-/* Of numbers that are right, and far beyond their usual error. */
-static int is_unusual(const struct gate_found *found, long long cases) {
+/* A case with numbers that are right, and far beyond their usual error. */
+static int unusual_case_is_sane(const struct gate_found *found, long long cases) {
     return is_within(found->index, 0, cases - 1) && recipe_is_sane(&found->recipe) &&
            is_within(found->finding.verdict, 0, GATE_VERDICTS - 1) &&
            is_within(found->has_before, 0, 0) && found->file[0] == '\0' &&
@@ -152,8 +152,9 @@ static int is_unusual(const struct gate_found *found, long long cases) {
 
 static int unusual_is_sane(const struct gate_result *r, long long cases) {
     return r->unusual >= 0 && is_within(r->unusual_cases, 0, r->cases) &&
-           (r->unusual == 0 || is_unusual(&r->most_unusual, cases)) &&
-           (!gate_is_unusual(&r->found[GATE_RIGHT]) || is_unusual(&r->found[GATE_RIGHT], cases));
+           (r->unusual == 0 || unusual_case_is_sane(&r->most_unusual, cases)) &&
+           (!gate_is_unusual(&r->found[GATE_RIGHT]) ||
+            unusual_case_is_sane(&r->found[GATE_RIGHT], cases));
 }
 
 int gate_result_is_sane(const struct gate_result *r, long long cases) {
