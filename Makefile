@@ -78,7 +78,8 @@ help:
 
 # ---- Tests ----
 
-.PHONY: test try tests tests-c tests-counted tests-simt gate-kernels simt gpu gpu-here
+.PHONY: test try tests tests-c tests-counted tests-simt gate-kernels gate-kernels-quick simt gpu \
+	gpu-here
 
 ## build and pass all tests
 test:
@@ -104,6 +105,9 @@ tests-simt: $(simt_bin) $(simt_gpu_bin)
 
 ## the kernels that the gate is tried on
 gate-kernels: $(gate_kernel) $(gate_opt) $(gate_cuda)
+
+## of these what TIER=quick needs
+gate-kernels-quick: $(gate_kernel) $(BUILD)/tests/gate/cuda_v3.so
 
 ## CUDA kernels on the CPU: build and pass its tests with gcc and clang
 simt:

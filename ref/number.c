@@ -52,7 +52,8 @@ static inline double to_double(uint16_t x, int fraction_bits) {
     }
     if (exponent == 0) { /* zero or subnormal: a multiple of the smallest, normal in binary64 */
         uint64_t smallest = (rebias + 1 - (uint64_t)fraction_bits) << FRACTION_64;
-        double value = (double)fraction * double_of_bits(smallest);
+        /* From int: a conversion from uint64_t may subtract, and 0 - 0 is -0 rounded downwards. */
+        double value = (double)(int)fraction * double_of_bits(smallest);
         return sign == 0 ? value : -value;
     }
     return double_of_bits(sign | (exponent + rebias) << FRACTION_64 | fraction << extra);

@@ -5,8 +5,9 @@ stage reports what it found. To add one, add a line here.
 A need is the name of a command, or (what it is, a command line that shows whether it is there). A
 stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead. One
 that has `tiers` belongs to these only (to none: ()), and runs in another when it is named: .ci/run
-names some. `cores` are the processors that it keeps busy; 0: all. Stages whose cores fit into one
-more than there are run side by side; what they build, they build in turn (make()).
+names some. `cores` are the processors that it keeps busy; 0: all. Stages whose cores fit into two
+more than there are run side by side, but of those that use all one at a time; what they build, they
+build in turn (make()).
 """
 import os
 from dataclasses import dataclass, field
@@ -42,7 +43,7 @@ def built(compiler, tiers=TIERS):
     library, options = f"build/{compiler}/libchunkproof.so", f"CC={compiler}"
     count = f" && echo functions $(nm -D --defined-only {library} | wc -l)"
     return Stage(f"build-{compiler}", make(compiler, "build tests", options) + count, (compiler,),
-                 quick=make(compiler, "build gate-kernels", options) + count, tiers=tiers)
+                 quick=make(compiler, "build gate-kernels-quick", options) + count, tiers=tiers)
 
 
 def tests(build, options="", arguments="", target="command tests-c"):
@@ -50,9 +51,11 @@ def tests(build, options="", arguments="", target="command tests-c"):
         f" && scripts/run_tests.py --build build/{build} --jobs {JOBS} {arguments}"
 
 
-def unit(compiler, tiers):
+def unit(compiler, tiers=TIERS):
     run = tests(compiler, f"CC={compiler}", "--only unit")
-    return Stage(f"unit-{compiler}", run, (compiler,), tiers=tiers)
+    left_out = WALKS + ("opt_amx", "tolerance_bound")
+    return Stage(f"unit-{compiler}", run, (compiler,),
+                 quick=FEWER.format("6000", "100") + run + without(left_out), tiers=tiers)
 
 
 def without(stems):
@@ -67,26 +70,30 @@ def unless_deep(stems):
 # The command's tests that take longest: of the gate and of explain, which compile or run kernel
 # after kernel, of the scripts, and of the benchmark.
 OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
-LONG = OF_THE_GATE + ("explain_faults", "cli_gate_cuda", "scripts", "cli_bench")
+LONG = OF_THE_GATE + ("explain_faults", "cli_gate_cuda", "scripts", "cli_bench", "catalogue",
+                      "cli_gate_fight", "cli_gate_state", "try", "lint")
 # Only `make test` and the deep tier run these: they try each fault, or run the executor.
 LONGEST = ("explain_faults", "cli_gate_cuda")
 
 
 def command():
     """The command's tests."""
-    run = tests("gcc", "CC=gcc", "--only shell --except install", "command gate-kernels")
-    return Stage("command", run + unless_deep(LONGEST), ("gcc",), quick=run + without(LONG),
-                 cores=1)
+    def run(kernels):
+        return tests("gcc", "CC=gcc", "--only shell --except install", f"command {kernels}")
+    return Stage("command", run("gate-kernels") + unless_deep(LONGEST), ("gcc",),
+                 quick=run("gate-kernels-quick") + without(LONG), cores=1)
 
 
 def gate():
     """The gate, on the kernels that come with it or on the one that KERNEL names."""
-    run = make("gcc", "command gate-kernels", "CC=gcc") + " && scripts/gate build/gcc"
-    return Stage("gate", run, ("gcc",))
+    def run(kernels):
+        return make("gcc", f"command {kernels}", "CC=gcc") + " && scripts/gate build/gcc"
+    # It waits half of the time.
+    return Stage("gate", run("gate-kernels"), ("gcc",), quick=run("gate-kernels-quick"), cores=1)
 
 
 # No recovery: the first finding ends the program, which is then a failed test.
-SANITIZE = "-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+SANITIZE = "-fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 MEMCHECK = ("valgrind --quiet --error-exitcode=99 --leak-check=full "
             "--show-leak-kinds=definite,possible")
 # The walks through many small worlds: most of the time of every instrumented run.
@@ -96,6 +103,10 @@ WP = ("frama-c", "why3", "z3", "cvc4")
 EXTRACT = ("coqc", "ocamlopt", "gcc")
 EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o /dev/null"))
 
+
+# Short tests that need the library alone, not the command.
+OF_THE_LIBRARY = ("exact", "format", "number", "opt_kernels", "opt_refusal", "plan", "pool",
+                  "softmax", "tolerance", "tree", "tree_new", "two_phase", "width")
 
 # Most of the time under valgrind: the walks through many small worlds, the tests of the gate, of
 # fast attention, of tolerances and of traces. By default valgrind runs the others.
@@ -108,20 +119,24 @@ FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}
 
 
 def sanitized(compiler, tiers=TIERS):
-    """Unit tests and, but for the quick tier, the command's: what is installed is not sanitized,
-    and what compiles kernel after kernel takes too long.
-    """
+    """Unit tests and the command's: what is installed is not sanitized, and what compiles kernel
+    after kernel takes too long. TIER=quick compiles and runs the tests of the library alone, and
+    does not optimize: to compile is most of the time."""
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
-    run = tests(f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{SANITIZE}'", "--only unit")
+    build, options = f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{{}} {SANITIZE}'"
     left_out = ("install", "scripts", "minutes", "catalogue", "cli_gate_cuda",
                 "explain_faults")
     shell = " --only shell" + without(left_out) + \
         unless_deep(OF_THE_GATE + ("cli_bench", "opt_amx"))
-    return Stage(f"asan-{compiler}", FEWER.format("6000", "100") + run + shell,
+    few = f"{build}-quick"
+    quick = tests(few, options.format("-O0"), " ".join(OF_THE_LIBRARY),
+                  " ".join(f"build/{few}/tests/test_{stem}" for stem in OF_THE_LIBRARY))
+    return Stage(build, FEWER.format("6000", "100") +
+                 tests(build, options.format("-O1"), "--only unit") + shell,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
-                 quick=FEWER.format("600", "60") + run + without(WALKS + ("opt_amx",)), tiers=tiers)
+                 quick=FEWER.format("600", "60") + quick, tiers=tiers)
 
 
 def valgrind():
@@ -203,8 +218,8 @@ def faults_of(who, every):
 STAGES = (
     built("gcc"),
     built("clang", ("deep",)),  # by default asan-clang builds with it
-    Stage("lint", "scripts/lint"),
-    unit("gcc", ABOVE_QUICK),
+    Stage("lint", "scripts/lint", cores=1),
+    unit("gcc"),
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
     Stage("faults", "scripts/faults", ("gcc",), tiers=ABOVE_QUICK),
@@ -222,13 +237,14 @@ STAGES = (
     fuzz("fuzz", "scripts/fuzz --smoke", ABOVE_QUICK),
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
-    Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",)),
-    Stage("gate-faults-some", faults_of("gate", 10), ("gcc", "objcopy"), tiers=("default",)),
+    Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",), cores=1),
+    Stage("gate-faults-some", faults_of("gate", 10), ("gcc", "objcopy"), tiers=("default",),
+          cores=1),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK,
           cores=1),
     Stage("kernel-faults", "scripts/faults --by kernel", ("gcc", "objcopy"), tiers=("deep",)),
-    simt("asan-clang", "clang", f"EXTRA_CFLAGS='{SANITIZE}'", tiers=("deep",)),
+    simt("asan-clang", "clang", f"EXTRA_CFLAGS='-O1 {SANITIZE}'", tiers=("deep",)),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP),
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove, .ci/run

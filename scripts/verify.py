@@ -166,10 +166,19 @@ class Running:
             )
 
 
-def next_to_begin(pending, free):
-    """The first stage that fits beside those that run. One that needs all processors has one more
-    stage beside it, of one: it seldom keeps all of them busy."""
-    return next((stage for stage in pending if stage.weight() <= free), None)
+def next_to_begin(pending, running):
+    """The first stage for which there is room. One that needs all processors has others beside it,
+    since it seldom keeps all of them busy, but none of its kind."""
+    free = project.JOBS + 2 - sum(stage.weight() for stage in running)
+    full = any(uses_all(stage) for stage in running)
+    return next(
+        (stage for stage in pending if stage.weight() <= free and not (full and uses_all(stage))),
+        None,
+    )
+
+
+def uses_all(stage):
+    return stage.cores != 1 and stage.weight() == project.JOBS
 
 
 def run_all(stages, report, logs, out):
@@ -191,9 +200,7 @@ def run_all(stages, report, logs, out):
 
     try:
         while pending or running:
-            stage = next_to_begin(
-                pending, project.JOBS + 1 - sum(other.stage.weight() for other in running)
-            )
+            stage = next_to_begin(pending, [other.stage for other in running])
             if stage:
                 begin(stage)
                 continue

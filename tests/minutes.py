@@ -433,20 +433,21 @@ class SideBySide(InDirectory):
     def test_no_more_stages_run_than_there_is_room_for(self) -> None:
         place = self.directory
         wait = "for i in $(seq 100); do {}; sleep 0.1; done"
-        three = wait.format(f"[ $(wc -l <{place}/begun) -lt 3 ] || break")
+        four = wait.format(f"[ $(wc -l <{place}/begun) -lt 4 ] || break")
         of_a = wait.format(f"[ ! -e {place}/a ] || break")
         does = {
-            "a": f"{three}; sleep 0.3; wc -l <{place}/begun >{place}/number; touch {place}/a",
+            "a": f"{four}; sleep 0.3; wc -l <{place}/begun >{place}/number; touch {place}/a",
             "b": of_a,
             "c": of_a,
-            "d": "true",
+            "d": of_a,
+            "e": "true",
         }
         chosen = [
             Stage(name, f"echo x >>{place}/begun; {command}", cores=1)
             for name, command in does.items()
         ]
         self.assertEqual(self.verify(*chosen)[0], 0)
-        self.assertEqual((place / "number").read_text().strip(), "3")
+        self.assertEqual((place / "number").read_text().strip(), "4")
 
     def test_processor_time_is_measured_and_the_slowest_are_named(self) -> None:
         burn = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done"
