@@ -72,6 +72,22 @@ int cp_schema_check(const struct cp_part *part, int n_parts) {
     return -1;
 }
 
+/* What a part takes with one more part in it; -1 when that is too much. */
+/*@
+  requires size: 0 <= size <= CP_MAX_POSITIONS && 0 <= more;
+  assigns \nothing;
+  ensures refused: \result == -1 <==> CP_MAX_POSITIONS < with_one_more(kind, size, more);
+  ensures sum: \result != -1 ==> \result == with_one_more(kind, size, more);
+  ensures few: \result <= CP_MAX_POSITIONS;
+*/
+static int join(int kind, int size, int more) {
+    if (kind == CP_PART_UNION) {
+        size = size < more ? more : size;
+        return size > CP_MAX_POSITIONS ? -1 : size;
+    }
+    return more > CP_MAX_POSITIONS - size ? -1 : size + more;
+}
+
 /* The sizes, from the last part to the first: when its turn comes, a part has met all parts in it.
  * begin[x] gets the size of x and of the parts behind it in the same module. */
 /*@
@@ -111,48 +127,89 @@ static int measure(const struct cp_part *part, int n_parts, int *begin, int *siz
     for (int x = n_parts - 1; x > 0; x--) {
         int parent = part[x].parent;
         //@ assert parent: 0 <= parent < x && has_parts(part[parent]);
-        int others = part[parent].kind == CP_PART_UNION ? 0 : size[parent];
-        if (size[x] > CP_MAX_POSITIONS - others) {
+        int joined = join(part[parent].kind, size[parent], size[x]);
+        if (joined < 0) {
             //@ assert too_long: part_rest{Pre}(part, n_parts, parent, x) > CP_MAX_POSITIONS;
+            //@ assert in_parent: part_size{Pre}(part, n_parts, parent) > CP_MAX_POSITIONS;
             return CP_ERROR_TOO_LONG;
         }
-        if (size[parent] < others + size[x]) {
-            size[parent] = others + size[x];
-        }
-        //@ assert met: size[parent] == part_rest{Pre}(part, n_parts, parent, x);
-        begin[x] = size[parent];
+        //@ assert met: joined == part_rest{Pre}(part, n_parts, parent, x);
+        /*@ assert no_others: \forall integer y; 0 <= y < x && y != parent ==>
+              part_rest{Pre}(part, n_parts, y, x) == part_rest{Pre}(part, n_parts, y, x + 1); */
+        size[parent] = joined;
+        /*@ assert so_far: \forall integer y; 0 <= y < x ==>
+              size[y] == part_rest{Pre}(part, n_parts, y, x); */
+        //@ assert measured: measured{Pre, Here}(part, n_parts, x, size);
+        //@ assert kept: parts_kept{Pre, Here}(part, n_parts);
+        begin[x] = joined;
+        //@ assert still_kept: parts_kept{Pre, Here}(part, n_parts);
         //@ assert next: size[x - 1] == part_rest{Pre}(part, n_parts, x - 1, x);
-        //@ assert still: measured{Pre, Here}(part, n_parts, x, size);
-        //@ assert new: begin[x] == part_rest{Pre}(part, n_parts, parent, x);
-        //@ assert old: rest_kept{Pre, Here}(part, n_parts, x, begin);
+        //@ assert now: begin[x] == part_rest{Pre}(part, n_parts, parent, x);
+        //@ assert same: \let y = x; parent == \at(part[y].parent, Pre);
+        //@ assert others: rest_kept{Pre, Here}(part, n_parts, x, begin);
     }
     return CP_OK;
+}
+
+/* The begins, from the first part to the last. Of a part of a module, begin[x] has been what does
+ * not stand before x. */
+/*@
+  requires n_parts: 1 <= n_parts <= CP_MAX_PARTS;
+  requires valid: \valid_read(part + (0 .. n_parts - 1)) && \valid(begin + (0 .. n_parts - 1)) &&
+    \valid_read(size + (0 .. n_parts - 1));
+  requires separated: \separated(part + (0 .. n_parts - 1), begin + (0 .. n_parts - 1),
+    size + (0 .. n_parts - 1));
+  requires fit: parts_fit(part, n_parts, begin, size);
+  assigns begin[0 .. n_parts - 1];
+  ensures first: begin[0] == 0;
+  ensures placed: \forall integer x; 0 < x < n_parts ==>
+    begin[x] == begin[\old(part[x].parent)] + \old(offset(part, begin, size, x));
+*/
+static void place(const struct cp_part *part, int n_parts, int *begin, const int *size) {
+    begin[0] = 0;
+    /*@ loop invariant range: 1 <= x <= n_parts;
+        loop invariant first: begin[0] == 0;
+        loop invariant placed: \forall integer y; 0 < y < x ==>
+          begin[y] == begin[\at(part[y].parent, Pre)] + offset{Pre}(part, begin, size, y);
+        loop invariant inside: \forall integer y; 0 <= y < x ==>
+          0 <= begin[y] <= \at(size[0], Pre) - \at(size[y], Pre);
+        loop invariant others: \forall integer y; x <= y < n_parts ==>
+          begin[y] == \at(begin[y], Pre);
+        loop assigns x, begin[0 .. n_parts - 1]; loop variant n_parts - x; */
+    for (int x = 1; x < n_parts; x++) {
+        int parent = part[x].parent;
+        int before = part[parent].kind == CP_PART_UNION ? 0 : size[parent] - begin[x];
+        //@ assert before: before == offset{Pre}(part, begin, size, x);
+        begin[x] = begin[parent] + before;
+    }
 }
 
 int cp_schema_layout(const struct cp_part *part, int n_parts, int *begin, int *size) {
     //@ ghost sizes_of_schema(part, n_parts);
     int status = measure(part, n_parts, begin, size);
-    if (status != CP_OK) {
-        return status;
+    if (status == CP_OK) {
+        //@ assert same: same_parents{Pre, Here}(part, n_parts);
+        /*@ assert offsets: \forall integer x; 0 < x < n_parts ==>
+              offset(part, begin, size, x) ==
+                offset_in{Pre}(part, n_parts, \at(part[x].parent, Pre), x); */
+        /*@ assert fit: \forall integer x; 0 < x < n_parts ==>
+              0 <= offset(part, begin, size, x) &&
+              offset(part, begin, size, x) + size[x] <= size[part[x].parent]; */
+        //@ assert sizes: \forall integer x; 0 <= x < n_parts ==> 0 <= size[x];
+        //@ assert parents: parents_first(part, n_parts);
+        place(part, n_parts, begin, size);
+        /*@ assert placed: \forall integer x; 0 < x < n_parts ==>
+              begin[x] == begin[\at(part[x].parent, Pre)] +
+                offset_in{Pre}(part, n_parts, \at(part[x].parent, Pre), x); */
+        /*@ ghost
+          /@ loop invariant range: 1 <= i <= n_parts;
+             loop invariant begins: \forall integer x; 0 <= x < i ==>
+               begin[x] == part_begin{Pre}(part, n_parts, x);
+             loop assigns i; loop variant n_parts - i; @/
+          for (int i = 1; i < n_parts; i++) {
+          } */
     }
-    begin[0] = 0;
-    /* Of a part of a module, begin[x] has been what does not stand before x. */
-    /*@ loop invariant range: 1 <= x <= n_parts;
-        loop invariant kept: parts_kept{Pre, Here}(part, n_parts);
-        loop invariant placed: \forall integer y; 0 <= y < x ==>
-          begin[y] == part_begin{Pre}(part, n_parts, y);
-        loop invariant inside: \forall integer y; 0 <= y < x ==> 0 <= begin[y] &&
-          begin[y] + part_size{Pre}(part, n_parts, y) <= part_size{Pre}(part, n_parts, 0);
-        loop invariant behind: rest_kept{Pre, Here}(part, n_parts, x - 1, begin);
-        loop assigns x, begin[0 .. n_parts - 1]; loop variant n_parts - x; */
-    for (int x = 1; x < n_parts; x++) {
-        int parent = part[x].parent;
-        //@ assert parent: 0 <= parent < x && has_parts(part[parent]);
-        int before = part[parent].kind == CP_PART_UNION ? 0 : size[parent] - begin[x];
-        //@ assert inside: 0 <= before && before + size[x] <= size[parent];
-        begin[x] = begin[parent] + before;
-    }
-    return CP_OK;
+    return status;
 }
 
 /* 1 when the prompt may import module x, as far as the parts before x go. Over all modules of a

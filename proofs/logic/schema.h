@@ -61,14 +61,16 @@
       part_before(part, n, x, k + 1) == part_before(part, n, x, k) +
         (part[k].parent == x ? part_rest(part, n, k, k + 1) : 0);
 
+    // How far into the part `of` x begins.
+    logic integer offset_in{L}(struct cp_part *part, integer n, integer of, integer x) =
+      part[of].kind == CP_PART_UNION ? 0 : part_before(part, n, of, x);
     logic integer part_begin{L}(struct cp_part *part, integer n, integer x)
       reads part[0 .. n - 1];
     axiom part_begin_first{L}: \forall struct cp_part *part, integer n;
       part_begin(part, n, 0) == 0;
     axiom part_begin_inside{L}: \forall struct cp_part *part, integer n, x, of;
       0 <= of < x < n && part[x].parent == of ==>
-        part_begin(part, n, x) == part_begin(part, n, of) +
-          (part[of].kind == CP_PART_UNION ? 0 : part_before(part, n, of, x));
+        part_begin(part, n, x) == part_begin(part, n, of) + offset_in(part, n, of, x);
   }
   logic integer part_size{L}(struct cp_part *part, integer n, integer x) =
     part_rest(part, n, x, x + 1);

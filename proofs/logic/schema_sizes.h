@@ -14,7 +14,12 @@
       0 <= part_rest(part, n, x, k) <= part_size(part, n, x);
   predicate are_nested{L}(struct cp_part *part, integer n) =
     \forall integer x; 0 < x < n ==>
-      part_size(part, n, x) <= part_rest(part, n, part[x].parent, x);
+      0 <= part_size(part, n, x) <= part_rest(part, n, part[x].parent, x) <=
+        part_size(part, n, part[x].parent);
+  predicate are_split{L}(struct cp_part *part, integer n) =
+    \forall integer x; 0 < x < n && part[part[x].parent].kind == CP_PART_MODULE ==>
+      part_before(part, n, part[x].parent, x) + part_rest(part, n, part[x].parent, x) ==
+        part_size(part, n, part[x].parent);
   predicate fit_in_root{L}(struct cp_part *part, integer n) =
     \forall integer x; 0 <= x < n ==> part_size(part, n, x) <= part_size(part, n, 0);
 
@@ -32,10 +37,27 @@
     \forall integer x; 0 <= x < n ==> \at(part[x].kind, L) == \at(part[x].kind, M) &&
       \at(part[x].parent, L) == \at(part[x].parent, M);
 
+  predicate same_parents{L, M}(struct cp_part *part, integer n) =
+    \forall integer x; 0 < x < n ==>
+      \at(part[x].parent, M) == \at(part[x].parent, L) &&
+      \at(part[part[x].parent].kind, M) == \at(part[part[x].parent].kind, L);
+
   predicate sizes_ok{L}(struct cp_part *part, integer n) =
     parents_first(part, n) && own_sizes(part, n) &&
     (\forall integer x; 0 <= x < n ==> rests_rise(part, n, x)) && are_nested(part, n) &&
-    fit_in_root(part, n) && (\forall integer x; 0 <= x < n ==> is_split(part, n, x));
+    are_split(part, n) && fit_in_root(part, n);
+
+  logic integer with_one_more(integer kind, integer size, integer more) =
+    kind == CP_PART_UNION ? larger(more, size) : size + more;
+
+  // How far into its parent part x begins, from what measure() has written.
+  logic integer offset{L}(struct cp_part *part, int *begin, int *size, integer x) =
+    part[part[x].parent].kind == CP_PART_UNION ? 0 : size[part[x].parent] - begin[x];
+  predicate parts_fit{L}(struct cp_part *part, integer n, int *begin, int *size) =
+    size[0] <= CP_MAX_POSITIONS && parents_first(part, n) &&
+    (\forall integer x; 0 <= x < n ==> 0 <= size[x]) &&
+    (\forall integer x; 0 < x < n ==> 0 <= offset(part, begin, size, x) &&
+      offset(part, begin, size, x) + size[x] <= size[part[x].parent]);
 
   // The parts from x on have their sizes; begin[] has what is not before a part. L is the state
   // in which the parts are looked at, M that of the arrays.
@@ -110,6 +132,8 @@
     /@ assert parent: \forall integer y; 0 < y < n ==> rests_rise(part, n, part[y].parent); @/
     /@ assert behind: \forall integer y; 0 < y < n ==>
          0 <= part_rest(part, n, part[y].parent, y + 1); @/
+    /@ assert module: \forall integer y; 0 < y < n ==> is_split(part, n, part[y].parent); @/
+    /@ assert are_split: are_split(part, n); @/
     /@ assert nested: are_nested(part, n); @/
     /@ loop invariant x: 0 <= x <= n;
        loop invariant root: \forall integer y; 0 <= y < x ==>
