@@ -137,16 +137,16 @@ static int measure(const struct cp_part *part, int n_parts, int *begin, int *siz
         /*@ assert no_others: \forall integer y; 0 <= y < x && y != parent ==>
               part_rest{Pre}(part, n_parts, y, x) == part_rest{Pre}(part, n_parts, y, x + 1); */
         size[parent] = joined;
-        /*@ assert so_far: \forall integer y; 0 <= y < x ==>
-              size[y] == part_rest{Pre}(part, n_parts, y, x); */
-        //@ assert measured: measured{Pre, Here}(part, n_parts, x, size);
         //@ assert kept: parts_kept{Pre, Here}(part, n_parts);
         begin[x] = joined;
         //@ assert still_kept: parts_kept{Pre, Here}(part, n_parts);
+        //@ assert others: rest_kept{Pre, Here}(part, n_parts, x, begin);
+        /*@ assert so_far: \forall integer y; 0 <= y < x ==>
+              size[y] == part_rest{Pre}(part, n_parts, y, x); */
+        //@ assert measured: measured{Pre, Here}(part, n_parts, x, size);
         //@ assert next: size[x - 1] == part_rest{Pre}(part, n_parts, x - 1, x);
         //@ assert now: begin[x] == part_rest{Pre}(part, n_parts, parent, x);
         //@ assert same: \let y = x; parent == \at(part[y].parent, Pre);
-        //@ assert others: rest_kept{Pre, Here}(part, n_parts, x, begin);
     }
     return CP_OK;
 }

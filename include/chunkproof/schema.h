@@ -68,8 +68,8 @@ int cp_schema_check(const struct cp_part *part, int n_parts);
 int cp_schema_layout(const struct cp_part *part, int n_parts, int *begin, int *size);
 
 /* Returns -1 when a prompt may import the modules x with imported[x] != 0 (MOD-2), else the number
- * of the first module that is wrong: part 0 if it is missing, a module without the one around it, or
- * the second member of a union. The entries of other parts say nothing. */
+ * of the first module that is wrong: part 0 if it is missing, a module without the one around it,
+ * or the second member of a union. The entries of other parts say nothing. */
 /*@
   requires ok: schema_ok(part, n_parts);
   requires valid: \valid_read(part + (0 .. n_parts - 1)) &&

@@ -122,6 +122,11 @@ void schema_outside(const struct cp_part *part, int n, int x, int y) {
     schema_inside(part, n, b, y);
     if (part[of].kind == CP_PART_MODULE) {
         schema_siblings(part, n, of, a, b);
+        //@ assert ends: part_end(part, n, x) <= part_begin(part, n, y);
+    } else {
+        //@ assert union: part[of].kind == CP_PART_UNION;
+        //@ assert members: same_union(part, a, b);
+        //@ assert apart: are_apart(part, x, y);
     }
 }
 
@@ -167,5 +172,9 @@ void schema_prompt(const struct cp_part *part, int n, const int *imported, int x
           is_in(part, x, a) ==> is_in(part, part[x].parent, a) && imported[a] != 0; */
     /*@ assert in_b: \forall integer b; 0 < b < n && part[b].kind == CP_PART_MODULE &&
           is_in(part, y, b) ==> is_in(part, part[y].parent, b) && imported[b] != 0; */
+    /*@ assert members: \forall integer a, b; 0 < a < b < n && same_union(part, a, b) ==>
+          part[a].kind == CP_PART_MODULE && part[b].kind == CP_PART_MODULE; */
+    /*@ assert one: \forall integer a, b; 0 < a < b < n && same_union(part, a, b) &&
+          imported[b] != 0 ==> import_ok(part, imported, b) && imported[a] == 0; */
     //@ assert together: !are_apart(part, x, y);
 }
