@@ -16,7 +16,8 @@ Definition guide_union (m : nat) : option nat := if has [6; 8] m then Some 5 els
 Definition guide : schema :=
   Schema (fun _ => 0) guide_union [[2; 6]; [2; 8]] (fun m positive => positive).
 
-Lemma guide_is_orderly : orderly guide.
+(** The guide keeps the rule of MOD-3. *)
+Example guide_is_orderly : orderly guide.
 Proof.
   intros s t m [<-|[<-|[]]] [<-|[<-|[]]] _ _; auto using incl_refl.
   - right; right; intros imports possible; apply not_true_iff_false; intros both.

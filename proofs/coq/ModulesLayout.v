@@ -105,18 +105,18 @@ Qed.
 
 (** MOD-2: of two parts, neither of which is inside of the other, the first ends where the second
     begins, or before, or they are in different members of one union. *)
-Theorem parts_follow_each_other schema way i x j y bx px by_ py :
-  locate 0 schema (way ++ i :: x) = Some (bx, px) ->
-  locate 0 schema (way ++ j :: y) = Some (by_, py) -> i < j ->
-  bx + size px <= by_ \/ exists b parts, locate 0 schema way = Some (b, Union parts).
+Theorem parts_follow_each_other schema way i x j y b p b' p' :
+  locate 0 schema (way ++ i :: x) = Some (b, p) ->
+  locate 0 schema (way ++ j :: y) = Some (b', p') -> i < j ->
+  b + size p <= b' \/ exists u parts, locate 0 schema way = Some (u, Union parts).
 Proof.
-  rewrite !locate_app; destruct (locate 0 schema way) as [[b p]|] eqn:E; [|discriminate].
-  intros X Y lt; simpl in X, Y; destruct p as [n|n|parts|parts]; try discriminate.
+  rewrite !locate_app; destruct (locate 0 schema way) as [[u around]|] eqn:E; [|discriminate].
+  intros X Y lt; simpl in X, Y; destruct around as [n|n|parts|parts]; try discriminate.
   - left; destruct (nth_error parts i) as [q|] eqn:Ni; [|discriminate].
     destruct (nth_error parts j) as [r|] eqn:Nj; [|discriminate].
     apply inside_stands_inside in X; apply inside_stands_inside in Y.
     pose proof (sum_before parts i j q Ni lt); lia.
-  - right; exists b, parts; reflexivity.
+  - right; exists u, parts; reflexivity.
 Qed.
 
 (** A schema as MOD-1 has it: unions have modules as parts. *)
@@ -137,25 +137,25 @@ Definition prompt_has (schema : part) (imports : list nat -> bool) (way : list n
 
 (** MOD-2: of two texts or params that a prompt has, the first in the document ends where the second
     begins, or before. *)
-Theorem parts_of_a_prompt_do_not_collide schema imports way i x j y bx px by_ py :
+Theorem parts_of_a_prompt_do_not_collide schema imports way i x j y b p b' p' :
   unions_have_modules schema -> one_of_each_union schema imports ->
   prompt_has schema imports (way ++ i :: x) -> prompt_has schema imports (way ++ j :: y) ->
-  locate 0 schema (way ++ i :: x) = Some (bx, px) ->
-  locate 0 schema (way ++ j :: y) = Some (by_, py) -> i < j ->
-  bx + size px <= by_.
+  locate 0 schema (way ++ i :: x) = Some (b, p) ->
+  locate 0 schema (way ++ j :: y) = Some (b', p') -> i < j ->
+  b + size p <= b'.
 Proof.
   intros modules one [_ hx] [_ hy] X Y lt.
-  destruct (parts_follow_each_other schema way i x j y bx px by_ py X Y lt) as [le|(b & parts & E)];
+  destruct (parts_follow_each_other schema way i x j y b p b' p' X Y lt) as [le|(u & parts & E)];
     [exact le|exfalso].
   assert (forall k z e, (forall u v c q, way ++ k :: z = u ++ v ->
       locate 0 schema u = Some (c, Module q) -> imports u = true) ->
     locate 0 schema (way ++ k :: z) = Some e -> imports (way ++ [k]) = true) as imported.
   { intros k z e has K; rewrite locate_app, E in K; simpl in K.
     destruct (nth_error parts k) as [q|] eqn:N; [|discriminate].
-    destruct (modules way b parts k q E N) as [r ->].
-    apply (has (way ++ [k]) z b r); [rewrite <- app_assoc; reflexivity|].
+    destruct (modules way u parts k q E N) as [r ->].
+    apply (has (way ++ [k]) z u r); [rewrite <- app_assoc; reflexivity|].
     rewrite locate_app, E; simpl; rewrite N; reflexivity. }
-  pose proof (one way b parts i j E (imported i x _ hx X) (imported j y _ hy Y)); lia.
+  pose proof (one way u parts i j E (imported i x _ hx X) (imported j y _ hy Y)); lia.
 Qed.
 
 (** Two texts or params: the second is not inside of the first. So the theorem above is about any
@@ -183,3 +183,39 @@ Example layout_of_the_guide :
   map Some [(0, 59); (0, 5); (5, 13); (5, 9); (9, 13); (13, 53); (13, 53); (13, 53); (13, 43);
             (13, 43); (53, 59)].
 Proof. reflexivity. Qed.
+
+(** The guide is such a schema, and a prompt with trip-plan and tokyo imports one of each union. *)
+Definition guide_imports (way : list nat) : bool :=
+  match way with [] | [1] | [2; 0] => true | _ => false end.
+
+Ltac each_part :=
+  repeat match goal with
+  | H : locate _ _ ?way = Some (_, Union _) |- _ =>
+      destruct way as [|[|[|[|[|?]]]] ?]; simpl in H; try discriminate
+  | H : context [match nth_error [] ?i with _ => _ end] |- _ => destruct i; discriminate
+  | H : context [locate _ _ ?way] |- _ =>
+      destruct way as [|[|[|?]] ?]; simpl in H; try discriminate
+  end.
+
+Example guide_has_prompts :
+  unions_have_modules travel_guide /\ one_of_each_union travel_guide guide_imports /\
+  prompt_has travel_guide guide_imports [1; 1] /\ prompt_has travel_guide guide_imports [2; 0; 0].
+Proof.
+  repeat split.
+  - intros way b parts i q E N; unfold travel_guide in E; each_part.
+    injection E as _ <-; destruct i as [|[|[|i]]]; simpl in N; try discriminate;
+      injection N as <-; eexists; reflexivity.
+  - intros way b parts i j E I J; unfold travel_guide in E; each_part.
+    destruct i as [|i], j as [|j]; simpl in I, J; try discriminate; reflexivity.
+  - exists 9, 4; right; reflexivity.
+  - intros [|a [|c [|e x]]] y b parts W E; simpl in W; try discriminate.
+    + reflexivity.
+    + injection W as <- _; reflexivity.
+    + injection W as <- <- _; discriminate.
+  - exists 13, 40; left; reflexivity.
+  - intros [|a [|c [|e [|f x]]]] y b parts W E; simpl in W; try discriminate.
+    + reflexivity.
+    + injection W as <- _; discriminate.
+    + injection W as <- <- _; reflexivity.
+    + injection W as <- <- <- _; discriminate.
+Qed.

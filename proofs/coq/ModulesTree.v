@@ -4,7 +4,7 @@
     Each chunk of a tree of prefixes is a module, nested in the chunk before it. A prompt that
     imports a path is then a text under the causal mask, and MOD-4 gives DEC-4 again. *)
 From Coq Require Import ZArith List Permutation Arith Bool Lia.
-From Chunkproof Require Import Decoder Modules.
+From Chunkproof Require Import Decoder Modules ModulesShare.
 Import ListNotations.
 Open Scope nat_scope.
 
