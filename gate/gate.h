@@ -19,8 +19,10 @@
  * case through that line. When all cases are done, command.c goes on with the tally, which holds
  * the smallest case of each verdict:
  *
- *   with --save   tally -> shrink (a smaller case with the same verdict) -> case file
- *   always        tally -> report
+ *   always        tally -> the smallest cases once more, each in a new process
+ *   with --save   ... -> shrink (a smaller case with the same verdict) -> case file
+ *   unusual       ... -> explain: what may cause right and unusual numbers (NUM-13)
+ *   always        ... -> report
  *
  * `chunkproof replay` and `chunkproof explain` are commands of their own, which start from a case
  * file:

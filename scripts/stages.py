@@ -5,9 +5,9 @@ stage reports what it found. To add one, add a line here.
 A need is the name of a command, or (what it is, a command line that shows whether it is there). A
 stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead. One
 that has `tiers` belongs to these only (to none: ()), and runs in another when it is named: .ci/run
-names some. `cores` are the processors that it keeps busy; 0: all. Stages whose cores fit into two
-more than there are run side by side, but of those that use all one at a time; what they build, they
-build in turn (make()).
+and the nightly workflow name some. `cores` are the processors that it keeps busy; 0: all. Stages
+whose cores fit into two more than there are run side by side, but of those that use all one at a
+time; what they build, they build in turn (make()).
 """
 import os
 from dataclasses import dataclass, field
@@ -118,32 +118,42 @@ NOT_IN_VALGRIND = WALKS + (
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 
 
-def sanitized(compiler, tiers=TIERS):
-    """Unit tests and the command's: what is installed is not sanitized, and what compiles kernel
-    after kernel takes too long. TIER=quick compiles and runs the tests of the library alone, and
-    does not optimize: to compile is most of the time."""
+def under_sanitizers(name, compiler, command, quick="", tiers=TIERS):
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
-    build, options = f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{{}} {SANITIZE}'"
-    left_out = ("install", "scripts", "minutes", "catalogue", "cli_gate_cuda",
-                "explain_faults")
-    shell = " --only shell" + without(left_out) + \
-        unless_deep(OF_THE_GATE + ("cli_bench", "opt_amx"))
-    few = f"{build}-quick"
-    quick = tests(few, options.format("-O0"), " ".join(OF_THE_LIBRARY),
-                  " ".join(f"build/{few}/tests/test_{stem}" for stem in OF_THE_LIBRARY))
-    return Stage(build, FEWER.format("6000", "100") +
-                 tests(build, options.format("-O1"), "--only unit") + shell,
+    return Stage(name, FEWER.format("6000", "100") + command,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
-                 quick=FEWER.format("600", "60") + quick, tiers=tiers)
+                 quick=quick and FEWER.format("600", "60") + quick, tiers=tiers)
+
+
+def sanitized(compiler, tiers=TIERS):
+    """Unit tests. TIER=quick compiles and runs those of the library alone, and does not optimize:
+    to compile is most of the time."""
+    build, options = f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{{}} {SANITIZE}'"
+    few = f"{build}-quick"
+    quick = tests(few, options.format("-O0"), " ".join(OF_THE_LIBRARY),
+                  " ".join(f"build/{few}/tests/test_{stem}" for stem in OF_THE_LIBRARY))
+    return under_sanitizers(build, compiler, tests(build, options.format("-O1"), "--only unit"),
+                            quick, tiers)
+
+
+def sanitized_command(compiler):
+    """The command's tests. What is installed is not sanitized, and what compiles kernel after
+    kernel takes too long."""
+    build = f"asan-{compiler}"
+    left_out = ("install", "scripts", "minutes", "catalogue", "cli_gate_cuda",
+                "explain_faults")
+    run = tests(build, f"CC={compiler} EXTRA_CFLAGS='-O1 {SANITIZE}'", "--only shell")
+    return under_sanitizers(f"{build}-command", compiler, run + without(left_out) +
+                            unless_deep(OF_THE_GATE + ("cli_bench", "opt_amx")), tiers=("deep",))
 
 
 def valgrind():
     run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + unless_deep(NOT_IN_VALGRIND)
     return Stage("valgrind", run, ("gcc", "valgrind"),
                  {"CHUNKPROOF_ELEMENTS": "600", "CHUNKPROOF_CASES": "60"},
-                 tiers=ABOVE_QUICK)
+                 tiers=("deep",))
 
 
 def trace():
@@ -222,19 +232,22 @@ STAGES = (
     unit("gcc"),
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
-    Stage("faults", "scripts/faults", ("gcc",), tiers=ABOVE_QUICK),
+    Stage("faults", "scripts/faults", ("gcc",), tiers=("deep",)),
+    Stage("faults-some", faults_of("test", 4), ("gcc",), tiers=("default",)),
     arm64(),
     tolerance(),
     oracle(),
     sanitized("gcc", tiers=("deep",)),
+    sanitized_command("gcc"),
     sanitized("clang"),
+    sanitized_command("clang"),
     simt("gcc", "gcc"),
     simt("clang", "clang", tiers=("deep",)),
     gate(),
     Stage("fuzz-corpus",
           make("gcc", "fuzz-targets", "CC=gcc") + " && scripts/fuzz --replay build/gcc",
           ("gcc", "objcopy"), tiers=ABOVE_QUICK, cores=1),
-    fuzz("fuzz", "scripts/fuzz --smoke", ABOVE_QUICK),
+    fuzz("fuzz", "scripts/fuzz --smoke", ("deep",)),
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",), cores=1),

@@ -64,16 +64,16 @@ figure2() { show --example figure2; }
 
 # The papers: (C0/C1/C2, 0, 2), (C3, 0, 0), (C4/C6, 1, 1), (C5/C7, 2, 2), there with inclusive ends.
 figure2_plan() {
-    equals "[C0, C1, C2] x [0,3) [C3] x [0,1) [C4, C6] x [1,2) [C5, C7] x [2,3)
-C i j n_tokens position where
-C0 0 3 4 0 shared[0]
-C1 0 3 4 4 shared[1]
-C2 0 3 4 8 shared[2]
-C3 0 1 4 12 S0.chunk[3]
-C4 1 2 4 12 S1.chunk[3]
-C6 1 2 2 16 S1.chunk[4]
-C5 2 3 4 12 S2.chunk[3]
-C7 2 3 2 16 S2.chunk[4]" "$(figure2 | rows Plan)"
+    equals "[C0, C1, C2] x [0,3) [C3] x [0,1) [C4, C6] x [1,2) [C5, C7] x [2,3)" \
+        "$(figure2 | rows "The papers' form")" &&
+        equals "C begin end n_tokens position
+C0 0 3 4 0
+C1 0 3 4 4
+C2 0 3 4 8" "$(figure2 | rows "Plan, shared")" &&
+        equals "S n_tokens n_chunks n_shared chunk
+0 16 4 3 C0 C1 C2 C3
+1 18 5 3 C0 C1 C2 C4 C6
+2 18 5 3 C0 C1 C2 C5 C7" "$(figure2 | rows "Plan, sequence")"
 }
 
 figure2_paths() {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verdicts (gate/judge/finding.c). */
+/* The verdicts (gate/judge/finding.c), and when a number is right (gate/judge/judge.c). */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "gate/judge/finding.h"
+#include "gate/judge/judge.h"
 
 /* A verdict without a name would be printed as NULL. */
 static void every_verdict_has_its_own_name(void **state) {
@@ -31,9 +33,22 @@ static void verdicts_of_numbers_are_told_apart(void **state) {
     }
 }
 
+/* GATE-1: the bound itself is right, and the next number is wrong. */
+static void the_bound_is_the_last_right_number(void **state) {
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double at = 1.0 + sign * 0.25;
+        assert_int_equal(gate_judge_number(3, at, 1.0, 0.25), GATE_NUMBER_RIGHT);
+        assert_int_equal(gate_judge_number(3, nextafter(at, sign * INFINITY), 1.0, 0.25),
+                         GATE_NUMBER_WRONG);
+    }
+    assert_int_equal(gate_judge_number(3, NAN, 1.0, 0.25), GATE_NUMBER_WRONG);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_verdict_has_its_own_name),
+        cmocka_unit_test(the_bound_is_the_last_right_number),
         cmocka_unit_test(verdicts_of_numbers_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,9 +45,8 @@ static int digits(int number) {
 static void put_sequences(FILE *out, const struct show_view *view) {
     const struct cp_plan *plan = view->world->plan;
     const char *mark = view->ascii ? "~" : "…";
-    text_put_wrapped(out,
-                     "Sequences: their paths, shared chunks before the bar, their own after it", 0,
-                     0, view->width);
+    text_put_wrapped(out, "Sequences: tokens, how many are shared, path (shared chunks | its own)",
+                     0, 0, view->width);
     fputs("   S  name          tokens  shared  path\n", out);
     for (int s = 0; s < plan->n_sequences; s++) {
         const struct cp_plan_sequence *path = &plan->sequence[s];
@@ -121,35 +120,50 @@ void show_plan_in_short(FILE *out, const struct show_view *view, int indent) {
     fputc('\n', out);
 }
 
-static void put_plan_line(FILE *out, int chunk, int begin, int end, int n_tokens, int position) {
-    fprintf(out, "%*sC%d  %5d  %5d  %8d  %8d", 5 - digits(chunk), "", chunk, begin, end, n_tokens,
-            position);
+static void put_shared(FILE *out, const struct show_view *view) {
+    const struct cp_plan *plan = view->world->plan;
+    char heading[160];
+    snprintf(heading, sizeof heading,
+             "Plan, shared[]: chunk C serves the sequences [begin,end); epoch %llu, step %llu",
+             plan->stamp.epoch, plan->stamp.step);
+    text_put_wrapped(out, heading, 0, 0, view->width);
+    fputs("     C  begin    end  n_tokens  position\n", out);
+    for (int i = 0; i < plan->n_shared; i++) {
+        const struct cp_shared_chunk *shared = &plan->shared[i];
+        fprintf(out, "%*sC%d  %5d  %5d  %8d  %8d\n", 5 - digits(shared->chunk), "", shared->chunk,
+                shared->begin, shared->end, shared->n_tokens, shared->position);
+    }
+    if (plan->n_shared == 0) {
+        fputs("    (no chunk is shared)\n", out);
+    }
+}
+
+static void put_paths(FILE *out, const struct show_view *view) {
+    const struct cp_plan *plan = view->world->plan;
+    text_put_wrapped(out, "Plan, sequence[]: whole paths, of which n_shared chunks are shared", 0,
+                     0, view->width);
+    fputs("     S  n_tokens  n_chunks  n_shared  chunk\n", out);
+    for (int s = 0; s < plan->n_sequences; s++) {
+        const struct cp_plan_sequence *path = &plan->sequence[s];
+        int label =
+            fprintf(out, "%6d  %8d  %8d  %8d ", s, path->n_tokens, path->n_chunks, path->n_shared);
+        struct list list = {out, view->width, label + 1, label, 1};
+        for (int k = 0; k < path->n_chunks; k++) {
+            list_put_number(&list, "C", path->chunk[k], "");
+        }
+        fputc('\n', out);
+    }
 }
 
 static void put_plan(FILE *out, const struct show_view *view) {
-    const struct cp_plan *plan = view->world->plan;
-    int c = plan->chunk_size;
-    char heading[128];
-    snprintf(heading, sizeof heading,
-             "Plan (C, i, j): chunk C serves the queries [i,j); epoch %llu, step %llu",
-             plan->stamp.epoch, plan->stamp.step);
-    text_put_wrapped(out, heading, 0, 0, view->width);
+    put_shared(out, view);
+    fputc('\n', out);
+    put_paths(out, view);
+    fputc('\n', out);
+    text_put_wrapped(out,
+                     "The papers' form, (C, i, j), which has the chunks of one sequence as well", 0,
+                     0, view->width);
     show_plan_in_short(out, view, 2);
-    fputs("     C      i      j  n_tokens  position  where\n", out);
-    for (int i = 0; i < plan->n_shared; i++) {
-        const struct cp_shared_chunk *shared = &plan->shared[i];
-        put_plan_line(out, shared->chunk, shared->begin, shared->end, shared->n_tokens,
-                      shared->position);
-        fprintf(out, "  shared[%d]\n", i);
-    }
-    for (int s = 0; s < plan->n_sequences; s++) {
-        const struct cp_plan_sequence *path = &plan->sequence[s];
-        for (int k = path->n_shared; k < path->n_chunks; k++) {
-            int left = path->n_tokens - k * c;
-            put_plan_line(out, path->chunk[k], s, s + 1, left < c ? left : c, k * c);
-            fprintf(out, "  S%d.chunk[%d]\n", s, k);
-        }
-    }
 }
 
 /* ---- The two phases ---- */

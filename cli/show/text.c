@@ -218,7 +218,7 @@ void show_text_step(FILE *out, const struct show_view *view) {
     put_step(out, view, view->n_steps);
     fputc('\n', out);
     put_tree(out, view);
-    fputs("Plan:\n", out);
+    fputs("Plan, in the papers' form:\n", out);
     show_plan_in_short(out, view, 2);
     fputc('\n', out);
 }

@@ -201,6 +201,10 @@ static const struct explain_mistake left_out[] = {
     {"as if the last key had been left out where it is alone in a tile of {a} behind full ones: "
      "tiles counted from one key less (TPP-1)", 10, {.select = {SELECT_ALONE_IN_TILE}},
      {A_TILE_OF(select.a)}},
+    {"as if the last key had been left out where it fills its chunk (TPP-1)", 11,
+     {.select = {SELECT_FILLS_CHUNK}}},
+    {"as if the last key had been left out where it fills a tile of {a} (TPP-1)", 12,
+     {.select = {SELECT_FILLS_TILE}}, {A_TILE_OF(select.a)}},
     {"as if each chunk had as many keys as the last one of its path: the others are left out "
      "(TPP-1)", 12, {.select = {SELECT_BEHIND_FILL}}},
     {FIRST_ALONE, 13, {.select = {SELECT_BETWEEN}}, {A_WINDOW_OF(select.a, 65536)}},

@@ -129,6 +129,8 @@
     WAY(SELECT_BEHIND_IF_MORE, n >= a && j >= n / a * a) \
     WAY(SELECT_BEHIND_IN_CHUNKS, slot >= least(n - chunk * c, c) / a * a) \
     WAY(SELECT_ALONE_IN_TILE, j == n - 1 && j > 0 && j % a == 0) \
+    WAY(SELECT_FILLS_TILE, j == n - 1 && n % a == 0) \
+    WAY(SELECT_FILLS_CHUNK, j == n - 1 && slot == c - 1) \
     WAY(SELECT_BEHIND_FILL, slot >= fill)       /* as many as the path's last chunk has */ \
     WAY(SELECT_FIRST_TILE, j < a) \
     WAY(SELECT_LAST_TILE, j >= (n - 1) / a * a) \

@@ -197,7 +197,8 @@ static int find(char path[GATE_MOST_PATH], const char *const *place, size_t n) {
         }
     }
     fprintf(stderr,
-            "chunkproof: %s was not found near this program; give the kernel as a shared object\n",
+            "chunkproof: %s was not found near this program: run make, or give the kernel as a "
+            "shared object\n",
             place[n - 1]);
     return -1;
 }

@@ -8,6 +8,7 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
   Examples.
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require Decoder DecoderMove DecoderTruncate DecoderExamples.
+From Chunkproof Require Modules ModulesLayout ModulesShare ModulesTree ModulesExamples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
   NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite
@@ -304,3 +305,43 @@ Definition of_DecoderExamples := (
   @DecoderExamples.quarter_turns,
   @DecoderExamples.truncated_is_not_recomputed).
 Print Assumptions of_DecoderExamples.
+
+Definition of_Modules := (
+  @Modules.never_together,
+  @Modules.the_largest_counts,
+  @Modules.seen_modules_are_closed).
+Print Assumptions of_Modules.
+
+Definition of_ModulesLayout := (
+  @ModulesLayout.begin_of_parts,
+  @ModulesLayout.inside_stands_inside,
+  @ModulesLayout.parts_follow_each_other,
+  @ModulesLayout.parts_of_a_prompt_do_not_collide,
+  @ModulesLayout.texts_have_no_parts,
+  @ModulesLayout.third_module_begins_at_110,
+  @ModulesLayout.layout_of_the_guide,
+  @ModulesLayout.guide_has_prompts).
+Print Assumptions of_ModulesLayout.
+
+Definition of_ModulesShare := (
+  @ModulesShare.texts_are_closed,
+  @ModulesShare.module_has_states_of_its_own,
+  @ModulesShare.module_is_as_encoded,
+  @ModulesShare.cached_prompt_is_exact).
+Print Assumptions of_ModulesShare.
+
+Definition of_ModulesTree := (
+  @ModulesTree.mask_on_path,
+  @ModulesTree.path_is_causal,
+  @ModulesTree.common_path_has_common_states,
+  @ModulesTree.equal_prefixes_again).
+Print Assumptions of_ModulesTree.
+
+Definition of_ModulesExamples := (
+  @ModulesExamples.guide_is_orderly,
+  @ModulesExamples.guide_imports,
+  @ModulesExamples.guide_mask,
+  @ModulesExamples.guide_mask_of_new_tokens,
+  @ModulesExamples.guide_mask_with_scaffolds,
+  @ModulesExamples.overlapping_scaffolds_share_nothing).
+Print Assumptions of_ModulesExamples.

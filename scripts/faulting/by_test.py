@@ -32,7 +32,9 @@ def judged(result: subprocess.CompletedProcess[str], program: str) -> Outcome:
     lines = result.stdout.splitlines() + result.stderr.splitlines()
     failed = failing(lines)
     said = [line.split(": ", 2)[2] for line in lines if line.startswith("ERROR: version")]
-    how = ", ".join(dict.fromkeys(failed)) or f"the test stopped with status {result.returncode}"
+    how = ", ".join(dict.fromkeys(failed)) or (
+        f"it stopped with status {result.returncode}" if result.returncode else "it passed"
+    )
     return Outcome(
         Verdict.NOTICED if result.returncode != 0 else Verdict.NOT_NOTICED,
         f"{program}: {how}" + (f": {said[0]}" if said else ""),
@@ -73,7 +75,9 @@ class ByTest(Who):
     name = "test"
 
     def prepare(self, faults: Sequence[Fault]) -> None:
-        make(["build", "tests-c"], "the tests")
+        programs_of = sorted({fault.fields["test"] for fault in faults})
+        tests = [GCC.relative_to(ROOT) / "tests" / program for program in programs_of]
+        make(["build", *tests], "the tests")
 
     def check(self, fault: Fault) -> Outcome:
         program = fault.fields["test"]

@@ -145,11 +145,9 @@ def of_kernel(fault: Fault, words: list[str]) -> str | None:
 def of_gate(fault: Fault, words: list[str]) -> str | None:
     words = words[:-1] if words[-1] == "deep" else words
     if words == ["itself"]:
-        return (
-            None
-            if fault.source.endswith((".c", ".cu"))
-            else f"{fault.source} is no kernel: name one that includes it"
-        )
+        path = ROOT / fault.source
+        defines = fault.source.endswith((".c", ".cu")) and "cp_kernel cp_kernel" in path.read_text()
+        return None if defines else f"{fault.source} is no kernel: name one that includes it"
     if versions(words):
         return None if fault.source.startswith("kernels/") else f"{fault.source} is not in kernels/"
     return None if len(words) == 1 and (ROOT / words[0]).is_file() else "there is no such kernel"

@@ -119,6 +119,7 @@ def make(targets: Iterable[object], what: str) -> None:
             "-s",
             "-C",
             str(ROOT),
+            "-j2",
             "DEPS=skip",
             "CC=gcc",
             f"BUILD={GCC.relative_to(ROOT)}",

@@ -80,10 +80,10 @@ static void reduce(float *into, const float *from, int d) {
         return;
     }
     float m = into[1] == 0.0F ? from[0] : fmaxf(into[0], from[0]);
-    float x = into[1] == 0.0F ? 0.0F : expf(into[0] - m), y = expf(from[0] - m);
+    float x = expf(from[0] - m), y = into[1] == 0.0F ? 0.0F : expf(into[0] - m);
     into[0] = m;
     for (int i = 1; i < 2 + d; i++) { /* n, then o */
-        into[i] = into[i] * x + from[i] * y;
+        into[i] = from[i] * x + into[i] * y;
     }
 }
 
