@@ -268,12 +268,12 @@ class Limits(InDirectory):
     def prover(self, text: str) -> pathlib.Path:
         path = self.file("z3", "#!/bin/sh\n" + text)
         path.chmod(0o755)
-        wp = load("wp")
+        limited = self.directory / "limits" / "limited-z3"
         self.assertEqual(
-            wp.with_limits(f'path = "{path}"\npath = "another"\n', self.directory / "work"),
-            f'path = "{self.directory}/work/limited-z3"\npath = "another"\n',
+            load("wp").with_limits(f'path = "{path}"\npath = "another"\n', limited.parent),
+            f'path = "{limited}"\npath = "another"\n',
         )
-        return self.directory / "work" / "limited-z3"
+        return limited
 
     def test_a_prover_that_computes_ends_and_one_that_waits_does_not(self) -> None:
         settings = {**os.environ, "PROVER_SECONDS": "1"}
