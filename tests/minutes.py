@@ -418,6 +418,12 @@ class SideBySide(InDirectory):
         for name in "ab":
             (self.directory / name).unlink()
 
+    def test_a_stage_may_use_fewer_processors_in_the_quick_tier(self) -> None:
+        stage = Stage("a", "true", quick_cores=1)
+        for tier, weight, all_of_them in (("quick", 1, False), ("default", 2, True)):
+            with mock.patch.object(stages, "JOBS", 2), mock.patch.dict(os.environ, {"TIER": tier}):
+                self.assertEqual((stage.weight(), verify.uses_all(stage)), (weight, all_of_them))
+
     def test_of_stages_that_use_all_one_runs_at_a_time(self) -> None:
         alone = f"mkdir {self.directory}/lock && sleep 0.4 && rmdir {self.directory}/lock"
         chosen = [Stage(name, alone, cores=cores) for name, cores in (("b", 0), ("c", 0), ("d", 2))]
