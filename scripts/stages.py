@@ -129,7 +129,7 @@ def under_sanitizers(name, compiler, command, quick="", tiers=TIERS):
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
-                 quick=quick and FEWER.format("600", "60") + quick, tiers=tiers)
+                 quick=quick and FEWER.format("600", "60") + quick, tiers=tiers, quick_cores=1)
 
 
 def sanitized(compiler, tiers=TIERS):
