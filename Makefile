@@ -117,7 +117,7 @@ simt:
 	done
 
 ## needs a GPU: every version on it, under its sanitizers, beside the executor
-gpu: gpu-here $(gpu_bin) $(BUILD)/tests/gpu/conform
+gpu: gpu-here $(gpu_bin) $(gpu_kernel) $(BUILD)/tests/gpu/conform $(command)
 	@scripts/gpu.py check $(BUILD)/gpu $(BUILD)/tests/gpu
 
 gpu-here:

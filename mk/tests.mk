@@ -45,7 +45,7 @@ gate_cuda := $(foreach version,1 2 3,$(BUILD)/tests/gate/cuda_v$(version).so) \
 cuda_so    = -Wl,--whole-archive $(simt) -Wl,--no-whole-archive $(static) -lm
 
 # These start the command and give it kernels.
-$(BUILD)/tests/test_runner $(BUILD)/tests/test_runner_load: | $(command) $(gate_kernel)
+$(addprefix $(BUILD)/tests/,test_runner test_runner_load test_device): | $(command) $(gate_kernel)
 
 # A kernel sees the public headers and the library.
 $(gate_kernel): $(BUILD)/tests/%.so: $(BUILD)/obj/tests/%.o $(static)

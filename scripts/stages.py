@@ -5,9 +5,9 @@ stage reports what it found. To add one, add a line here.
 A need is the name of a command, or (what it is, a command line that shows whether it is there). A
 stage sees TIER and may do less or more; one that has `quick` runs that with TIER=quick instead. One
 that has `tiers` belongs to these only (to none: ()), and runs in another when it is named: .ci/run
-and the nightly workflow name some. `cores` are the processors that it keeps busy; 0: all. Stages
-whose cores fit into two more than there are run side by side, but of those that use all one at a
-time; what they build, they build in turn (make()).
+and the nightly workflow name some. `cores` are the processors that it keeps busy, `quick_cores`
+with TIER=quick; 0: all. Stages whose cores fit into two more than there are run side by side, but
+of those that use all one at a time; what they build, they build in turn (make()).
 """
 import os
 from dataclasses import dataclass, field
@@ -27,9 +27,14 @@ class Stage:
     tiers: tuple = TIERS
     limit: int = 1800  # seconds
     cores: int = 0
+    quick_cores: int = 0
+
+    def asked(self):
+        quick = self.quick_cores if os.environ.get("TIER") == "quick" else 0
+        return quick or self.cores
 
     def weight(self):
-        return min(self.cores, JOBS) or JOBS
+        return min(self.asked(), JOBS) or JOBS
 
 
 def make(build, target, options=""):
@@ -124,7 +129,7 @@ def under_sanitizers(name, compiler, command, quick="", tiers=TIERS):
                  (compiler, (f"the sanitizers of {compiler}", probe)),
                  {"UBSAN_OPTIONS": "print_stacktrace=1",
                   "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"},
-                 quick=quick and FEWER.format("600", "60") + quick, tiers=tiers)
+                 quick=quick and FEWER.format("600", "60") + quick, tiers=tiers, quick_cores=1)
 
 
 def sanitized(compiler, tiers=TIERS):
@@ -259,7 +264,7 @@ STAGES = (
     Stage("kernel-faults", "scripts/faults --by kernel", ("gcc", "objcopy"), tiers=("deep",)),
     simt("asan-clang", "clang", f"EXTRA_CFLAGS='-O1 {SANITIZE}'", tiers=("deep",)),
     valgrind(),
-    Stage("proofs-wp", "proofs/wp/run", WP),
+    Stage("proofs-wp", "proofs/wp/run", WP, quick_cores=1),
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove, .ci/run
     Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=()),
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
@@ -268,7 +273,7 @@ STAGES = (
     Stage("proofs-coq-faults-some", faults_of("coq", 4), ("coqc",), tiers=()),  # .ci/run
     Stage("extract", "proofs/extract/run", EXTRACT, tiers=ABOVE_QUICK, cores=1),
     Stage("extract-faults", "scripts/faults --by extract", EXTRACT, tiers=("deep",)),
-    Stage("model-checking", "proofs/cbmc/run", ("cbmc",)),
+    Stage("model-checking", "proofs/cbmc/run", ("cbmc",), quick_cores=1),
     Stage("model-checking-faults", "scripts/faults --by cbmc", ("cbmc",), tiers=("deep",)),
     Stage("contracts", "proofs/eacsl/run", EACSL, tiers=("deep",)),
     Stage("contracts-faults", "scripts/faults --by eacsl", EACSL, tiers=("deep",)),

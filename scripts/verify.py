@@ -178,7 +178,7 @@ def next_to_begin(pending, running):
 
 
 def uses_all(stage):
-    return stage.cores != 1 and stage.weight() == project.JOBS
+    return stage.asked() != 1 and stage.weight() == project.JOBS
 
 
 def run_all(stages, report, logs, out):

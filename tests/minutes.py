@@ -268,12 +268,12 @@ class Limits(InDirectory):
     def prover(self, text: str) -> pathlib.Path:
         path = self.file("z3", "#!/bin/sh\n" + text)
         path.chmod(0o755)
-        wp = load("wp")
+        limited = self.directory / "limits" / "limited-z3"
         self.assertEqual(
-            wp.with_limits(f'path = "{path}"\npath = "another"\n', self.directory / "work"),
-            f'path = "{self.directory}/work/limited-z3"\npath = "another"\n',
+            load("wp").with_limits(f'path = "{path}"\npath = "another"\n', limited.parent),
+            f'path = "{limited}"\npath = "another"\n',
         )
-        return self.directory / "work" / "limited-z3"
+        return limited
 
     def test_a_prover_that_computes_ends_and_one_that_waits_does_not(self) -> None:
         settings = {**os.environ, "PROVER_SECONDS": "1"}
@@ -417,6 +417,12 @@ class SideBySide(InDirectory):
         self.assertEqual(self.verify(*pair)[0], 0)
         for name in "ab":
             (self.directory / name).unlink()
+
+    def test_a_stage_may_use_fewer_processors_in_the_quick_tier(self) -> None:
+        stage = Stage("a", "true", quick_cores=1)
+        for tier, weight, all_of_them in (("quick", 1, False), ("default", 2, True)):
+            with mock.patch.object(stages, "JOBS", 2), mock.patch.dict(os.environ, {"TIER": tier}):
+                self.assertEqual((stage.weight(), verify.uses_all(stage)), (weight, all_of_them))
 
     def test_of_stages_that_use_all_one_runs_at_a_time(self) -> None:
         alone = f"mkdir {self.directory}/lock && sleep 0.4 && rmdir {self.directory}/lock"

@@ -66,6 +66,7 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
  * Only a log-sum-exp that is not requested is NULL. */
 size_t run_layout_make(struct run_layout *layout, const struct run_call *call, size_t limit) {
     size_t from = RUN_GUARD, sum = 0;
+    layout->at_end = call->at_end;
     for (int b = 0; b < RUN_BUFFERS; b++) {
         size_t bytes = b == RUN_WORKSPACE ? call->call.workspace_size : call->bytes[b];
         if (bytes > limit - sum) {

@@ -23,6 +23,7 @@ struct run_place {
 
 struct run_layout {
     struct run_place place[RUN_BUFFERS];
+    int at_end; /* do the arrays end where nothing may be accessed any more, or begin there? */
 };
 
 /* A byte in a buffer or near it. It lies before the buffer where offset < 0, and after its end

@@ -110,6 +110,18 @@ static int make_read_only(void) {
     return (int)syscall(MOUNT_SETATTR, AT_FDCWD, "/", WHOLE_TREE, &attributes, sizeof attributes);
 }
 
+/* But what /proc has of its own threads this process may write: the driver of a GPU does not start
+ * where it cannot name them. */
+static void let_name_threads(void) {
+    static const char threads[] = "/proc/self/task";
+    struct {
+        uint64_t set, clear, propagation, user;
+    } attributes = {0, MOUNT_READ_ONLY, 0, 0};
+    if (mount(threads, threads, NULL, MS_BIND, NULL) == 0) {
+        (void)syscall(MOUNT_SETATTR, AT_FDCWD, threads, 0, &attributes, sizeof attributes);
+    }
+}
+
 /* Rights that a new namespace gives: none are left, and none come back. */
 static int drop_rights(void) {
     struct {
@@ -225,6 +237,7 @@ static unsigned be_first(struct run_control *control, int fd, pid_t keeper) {
     control->outside = length > 0 ? (pid_t)strtol(number, NULL, 10) : 0;
     (void)close(outside);
     (void)close(fd);
+    let_name_threads();
     if (setpgid(0, 0) != 0 || drop_rights() != 0 || control->outside <= 0) {
         no_box(control, RUN_BOX_PROCESSES);
     }

@@ -470,7 +470,8 @@ static int prepare(struct child *child, char *text) {
         return -1;
     }
     for (int b = 0; b < RUN_BUFFERS; b++) {
-        control->on_device[b] = (uintptr_t)child->device.memory[b];
+        const struct run_device_array *array = &child->device.array[b];
+        control->on_device[b] = (uintptr_t)array->memory + array->at;
     }
     return close_arena(child) == 0 && open_arena(child, layout, 0) == 0 ? 0 : -1;
 }

@@ -61,7 +61,7 @@ static size_t size_of(long version) {
     return version >= 6 ? 24 : version >= 4 ? 16 : 8;
 }
 
-/* Lets a device be written to. */
+/* Lets a device, or what is below a directory, be written to. */
 static void allow(int ruleset, const char *path, uint64_t handled) {
     struct beneath rule = {handled & (WRITE_FILE | TRUNCATE | IOCTL_DEV),
                            open(path, O_PATH | O_CLOEXEC)};
@@ -71,14 +71,15 @@ static void allow(int ruleset, const char *path, uint64_t handled) {
     }
 }
 
-/* What swallows everything, and GPUs. */
+/* What swallows everything, and GPUs, whose driver does not start where it cannot write the names
+ * of this process's own threads. */
 static void allow_devices(int ruleset, uint64_t handled) {
-    static const char *const devices[] = {"/dev/null",    "/dev/zero",          "/dev/full",
-                                          "/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*",
-                                          "/dev/dxg"};
-    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
+    static const char *const paths[] = {"/dev/null",    "/dev/zero",          "/dev/full",
+                                        "/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*",
+                                        "/dev/dxg",     "/proc/self/task"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         glob_t found;
-        if (glob(devices[i], 0, NULL, &found) == 0) {
+        if (glob(paths[i], 0, NULL, &found) == 0) {
             for (size_t j = 0; j < found.gl_pathc; j++) {
                 allow(ruleset, found.gl_pathv[j], handled);
             }

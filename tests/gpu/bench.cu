@@ -10,8 +10,8 @@
  * A load is decoding: a query for each sequence. Latency is between two events around
  * cp_cuda_attend(), after the second-level cache was overwritten; median, and the spread from the
  * 10th to the 90th percentile. The limit is the larger of distinct bytes of Q, K, V and output over
- * the bandwidth of a large copy (bytes read and written), and 4 b h n d operations over the rate of
- * mma.m16n8k16 from registers, both measured here. */
+ * the bandwidth of a large copy (bytes read and written) or of reading alone, whichever is faster,
+ * and 4 b h n d operations over the rate of mma.m16n8k16 from registers, all measured here. */
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -100,13 +100,13 @@ struct Clock {
         return 1e3 * static_cast<double>(milliseconds);
     }
 
-    /* 50 times, or for half a second, but 5 times at least. */
+    /* 50 times, or for a tenth of a second, but 5 times at least. */
     template <class Run> Times times(const Run &run) {
         std::vector<double> all;
         double sum = 0.0;
         once(run);
         once(run);
-        while (all.size() < 5 || (!small && all.size() < 50 && sum < 5e5)) {
+        while (all.size() < 5 || (!small && all.size() < 50 && sum < 1e5)) {
             all.push_back(once(run));
             sum += all.back();
         }
@@ -118,15 +118,43 @@ struct Clock {
 
 /* ---- What the device can do ---- */
 
-static double bytes_per_us(Clock &clock) {
+struct Bandwidth {
+    double copy, read; /* bytes per microsecond */
+};
+
+/* Reads all of it, four loads of 16 bytes at once. The sum keeps the compiler from leaving them
+ * out. */
+__global__ void read_all(const uint4 *from, unsigned long long n, unsigned *sums) {
+    unsigned long long step = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
+    unsigned long long first =
+        static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    unsigned sum = 0;
+    for (unsigned long long i = first; i < n; i += 4 * step) {
+        SIMT_UNROLL
+        for (unsigned long long j = 0; j < 4; j++) {
+            uint4 one = i + j * step < n ? from[i + j * step] : uint4{0, 0, 0, 0};
+            sum += one.x ^ one.y ^ one.z ^ one.w;
+        }
+    }
+    sums[first] = sum;
+}
+
+static Bandwidth bandwidth_of(Clock &clock) {
     std::size_t bytes = clock.small ? 1 << 16 : 1 << 30;
-    Memory from(bytes), to(bytes);
+    unsigned blocks = clock.small ? 1 : 4096, threads = clock.small ? 32 : 512;
+    Memory from(bytes), to(bytes), sums(blocks * threads * sizeof(unsigned));
     must(cudaMemsetAsync(from.address, 0x5A, bytes, clock.stream));
-    Times times = clock.times([&] {
+    Times copy = clock.times([&] {
         must(cudaMemcpyAsync(to.address, from.address, bytes, cudaMemcpyDeviceToDevice,
                              clock.stream));
     });
-    return 2.0 * static_cast<double>(bytes) / times.median;
+    Times read = clock.times([&] {
+        must(simt::launch_on(clock.stream, blocks, threads, 0, read_all,
+                             static_cast<const uint4 *>(from.address), bytes / sizeof(uint4),
+                             static_cast<unsigned *>(sums.address)));
+    });
+    return {2.0 * static_cast<double>(bytes) / copy.median,
+            static_cast<double>(bytes) / read.median};
 }
 
 /* Eight products in a row, each of which does not wait for the one before. */
@@ -305,9 +333,10 @@ int main(int n, char **arguments) {
     Program program(n, arguments);
     try {
         Clock clock(program.small);
-        double bandwidth = bytes_per_us(clock), rate = operations_per_us(clock);
-        std::fprintf(stderr, "copy %.1f GB/s, mma.m16n8k16 %.1f TFLOP/s\n", bandwidth * 1e-3,
-                     rate * 1e-6);
+        Bandwidth both = bandwidth_of(clock);
+        double bandwidth = std::max(both.copy, both.read), rate = operations_per_us(clock);
+        std::fprintf(stderr, "copy %.1f GB/s, read %.1f GB/s, mma.m16n8k16 %.1f TFLOP/s\n",
+                     both.copy * 1e-3, both.read * 1e-3, rate * 1e-6);
         std::printf("load,b,n_p,n_s,h,h_kv,kernel,chunks_per_task,median_us,p10_us,p90_us,bytes,"
                     "operations,limit_us\n");
         if (program.small) {
