@@ -131,6 +131,7 @@ static int measure(const struct cp_part *part, int n_parts, int *begin, int *siz
         if (joined < 0) {
             //@ assert too_long: part_rest{Pre}(part, n_parts, parent, x) > CP_MAX_POSITIONS;
             //@ assert in_parent: part_size{Pre}(part, n_parts, parent) > CP_MAX_POSITIONS;
+            //@ assert in_root: part_size{Pre}(part, n_parts, 0) > CP_MAX_POSITIONS;
             return CP_ERROR_TOO_LONG;
         }
         //@ assert met: joined == part_rest{Pre}(part, n_parts, parent, x);
@@ -148,6 +149,7 @@ static int measure(const struct cp_part *part, int n_parts, int *begin, int *siz
         //@ assert now: begin[x] == part_rest{Pre}(part, n_parts, parent, x);
         //@ assert same: \let y = x; parent == \at(part[y].parent, Pre);
     }
+    //@ assert root: size[0] == part_size{Pre}(part, n_parts, 0) <= CP_MAX_POSITIONS;
     return CP_OK;
 }
 

@@ -76,11 +76,19 @@
      ensures rise: rests_rise(part, n, x); @/
   void sizes_rise(const struct cp_part *part, int n, int x) {
     int k = n - 1;
+    int kind = part[x].kind;
     /@ loop invariant k: x <= k < n;
        loop invariant rise: \forall integer j; k < j <= n ==>
          0 <= part_rest(part, n, x, j) <= part_rest(part, n, x, k + 1);
        loop assigns k; loop variant k; @/
     while (k > x) {
+      if (part[k].parent == x && (kind == CP_PART_MODULE || kind == CP_PART_UNION)) {
+        /@ assert one: 0 <= part_rest(part, n, k, k + 1); @/
+        /@ assert more: part_rest(part, n, x, k) ==
+             with_one_more(kind, part_rest(part, n, x, k + 1), part_rest(part, n, k, k + 1)); @/
+      } else {
+        /@ assert same: part_rest(part, n, x, k) == part_rest(part, n, x, k + 1); @/
+      }
       /@ assert step: 0 <= part_rest(part, n, x, k + 1) <= part_rest(part, n, x, k); @/
       k--;
     }
@@ -101,8 +109,10 @@
          part_before(part, n, x, j) + part_rest(part, n, x, j) == part_size(part, n, x);
        loop assigns k; loop variant n - k; @/
     while (k < n) {
-      /@ assert step: part_before(part, n, x, k + 1) + part_rest(part, n, x, k + 1) ==
-           part_before(part, n, x, k) + part_rest(part, n, x, k); @/
+      /@ assert before: part_before(part, n, x, k + 1) == part_before(part, n, x, k) +
+           (part[k].parent == x ? part_rest(part, n, k, k + 1) : 0); @/
+      /@ assert rest: part_rest(part, n, x, k) == part_rest(part, n, x, k + 1) +
+           (part[k].parent == x ? part_rest(part, n, k, k + 1) : 0); @/
       k++;
     }
   }
