@@ -76,8 +76,8 @@ int cp_schema_check(const struct cp_part *part, int n_parts) {
 /*@
   requires size: 0 <= size <= CP_MAX_POSITIONS && 0 <= more;
   assigns \nothing;
-  ensures refused: \result == -1 <==> CP_MAX_POSITIONS < with_one_more(kind, size, more);
-  ensures sum: \result != -1 ==> \result == with_one_more(kind, size, more);
+  ensures mod_1_refused: \result == -1 <==> CP_MAX_POSITIONS < with_one_more(kind, size, more);
+  ensures mod_1: \result != -1 ==> \result == with_one_more(kind, size, more);
   ensures few: \result <= CP_MAX_POSITIONS;
 */
 static int join(int kind, int size, int more) {

@@ -152,8 +152,8 @@ class Contracts:
                 raise Unknown(f"a definition that begins with `{word}`")
 
     def read_axiom(self, body):
-        """\\forall x; [condition ==>] f(x) == term (or <==>) is the definition of f, if f has no other
-        axiom: one for each case defines nothing that is executed."""
+        """\\forall x; [condition ==>] f(x) == term (or <==>) is the definition of f, when it is the
+        only axiom about f: one for each case defines nothing that is executed."""
         if body[0] != "forall":
             return
         bound, body = body[1], body[2]
