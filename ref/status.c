@@ -13,7 +13,8 @@ const char *cp_status_text(int status) {
     case CP_ERROR_SEQUENCES_FULL:
         return "the tree holds as many sequences as it can (CP_MAX_SEQUENCES, max_sequences)";
     case CP_ERROR_TOO_LONG:
-        return "a sequence would need more chunks than a path can have (CP_MAX_DEPTH, max_depth)";
+        return "a sequence would need more chunks than a path can have (CP_MAX_DEPTH, max_depth), "
+               "or a schema more positions than it can have (CP_MAX_POSITIONS)";
     case CP_ERROR_NO_MEMORY:
         return "the system gave no memory";
     case CP_ERROR_STALE:

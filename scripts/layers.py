@@ -28,6 +28,7 @@ BELOW = {
     "kv": "limits status memory number",
     "tree": "limits status memory pool",
     "plan": "limits status memory tree",
+    "schema": "limits status",
     "softmax": "limits status number",
     "attention": "limits number plan",
     "two_phase": "limits status number softmax plan attention",

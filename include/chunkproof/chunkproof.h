@@ -33,6 +33,7 @@
 #include "chunkproof/opt_tree.h"
 #include "chunkproof/plan.h"
 #include "chunkproof/pool.h"
+#include "chunkproof/schema.h"
 #include "chunkproof/softmax.h"
 #include "chunkproof/status.h"
 #include "chunkproof/tolerance.h"

@@ -37,10 +37,22 @@
 #define CP_MAX_CHUNK_SIZE 512
 #endif
 
+/* Parts of a schema. */
+#ifndef CP_MAX_PARTS
+#define CP_MAX_PARTS 1048576
+#endif
+
+/* Positions of a schema: tokens that stand in a prompt before what it adds. */
+#ifndef CP_MAX_POSITIONS
+#define CP_MAX_POSITIONS 1048576
+#endif
+
 CP_STATIC_ASSERT(CP_MAX_CHUNKS >= 1 && CP_MAX_CHUNKS <= 1 << 24, "chunk indices are int");
 CP_STATIC_ASSERT(CP_MAX_SEQUENCES >= 1 && CP_MAX_SEQUENCES <= 1 << 24, "sequence indices are int");
 CP_STATIC_ASSERT(CP_MAX_DEPTH >= 1 && CP_MAX_CHUNK_SIZE >= 1, "a path and a chunk hold something");
 CP_STATIC_ASSERT((long long)CP_MAX_DEPTH *CP_MAX_CHUNK_SIZE <= 1 << 30, "token counts are int");
+CP_STATIC_ASSERT(CP_MAX_PARTS >= 1 && CP_MAX_PARTS <= 1 << 24, "part numbers are int");
+CP_STATIC_ASSERT(CP_MAX_POSITIONS >= 1 && CP_MAX_POSITIONS <= 1 << 30, "positions are int");
 CP_STATIC_ASSERT(sizeof(int) == 4 && sizeof(long long) == 8, "indices and counters as documented");
 
 CP_STATIC_ASSERT(FLT_EVAL_METHOD == 0 && FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53,

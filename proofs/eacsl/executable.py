@@ -70,7 +70,7 @@ class Contracts:
         self.root, self.covered, self.internal = root, covered, internal
         self.structs, self.same_of = {}, {}
         self.definitions = {}  # name: (kind, ((type, name), ...), body or None)
-        self.axioms = {}
+        self.axioms, self.by_axiom = {}, set()
         self.clauses = []
         self.chunks, self.bounded = set(), False
         self.kept = {}  # predicate that stays a predicate: its text, or the reason why it has none
@@ -152,7 +152,8 @@ class Contracts:
                 raise Unknown(f"a definition that begins with `{word}`")
 
     def read_axiom(self, body):
-        """\\forall x; [condition ==>] f(x) == term (or <==>) is the definition of f."""
+        """\\forall x; [condition ==>] f(x) == term (or <==>) is the definition of f, when it is the
+        only axiom about f: one for each case defines nothing that is executed."""
         if body[0] != "forall":
             return
         bound, body = body[1], body[2]
@@ -164,11 +165,17 @@ class Contracts:
             left, right = body[1:]
         else:
             return
-        if left[0] != "call" or left[2] != tuple(("name", name) for _, name in bound):
+        if left[0] != "call":
             return
         kind, parameters, old = self.definitions.get(left[1], ("", (), None))
+        if left[1] in self.by_axiom:
+            self.definitions[left[1]] = kind, parameters, None
+            return
+        if left[2] != tuple(("name", name) for _, name in bound):
+            return
         if old is None and kind and left[1] not in {name for name, _ in calls(right)}:
             self.definitions[left[1]] = kind, bound, right
+            self.by_axiom.add(left[1])
 
     def read_contract(self, path, m):
         text = path.read_text()
