@@ -37,9 +37,9 @@ struct cp_part {
 
 /* Returns -1 when the parts are a schema, else the number of the first part that is wrong: 0 also
  * when there is none, and CP_MAX_PARTS when there are more than that; both without reading any.
- * Takes any content. Part 0 is a module with parent -1. Any other part is in a module, or is a module
- * in a union; its parent is the part before it, or one around the part before it. Sizes are as above,
- * however large. */
+ * Takes any content. Part 0 is a module with parent -1. Any other part is in a module, or is a
+ * module in a union; its parent is the part before it, or one around the part before it. Sizes are
+ * as above, however large. */
 /*@
   requires valid: 1 <= n_parts <= CP_MAX_PARTS ==> \valid_read(part + (0 .. n_parts - 1));
   assigns \nothing;
