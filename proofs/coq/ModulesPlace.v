@@ -69,8 +69,9 @@ Qed.
 Lemma last_place_is_behind all taken t : In t taken -> ends t <= last_place all taken.
 Proof.
   intros I; unfold last_place.
-  pose proof (proj1 (list_max_le (all :: map ends taken) _) (le_n _)) as all_le.
-  rewrite Forall_forall in all_le; apply all_le; right; apply in_map; exact I.
+  match goal with |- _ <= list_max ?l =>
+    pose proof (proj1 (list_max_le l (list_max l)) (le_n _)) as all_le end.
+  rewrite Forall_forall in all_le; apply all_le; simpl; auto using in_map.
 Qed.
 
 Lemma place_one_is_free all taken s t : In t taken -> apart (place_one all taken s) t = true.
@@ -79,8 +80,8 @@ Proof.
   { pose proof (last_place_is_behind all taken t I) as le.
     unfold apart; rewrite !orb_true_iff, !Nat.leb_le; simpl; auto. }
   unfold place_one; destruct (behind s) as [e|]; [|exact last].
-  destruct (forallb (apart (e, tokens s)) taken) eqn:free; [|exact last].
-  rewrite forallb_forall in free; auto.
+  destruct (forallb _ taken) eqn:free; [|exact last].
+  rewrite forallb_forall in free; specialize (free t I); congruence.
 Qed.
 
 (** No two tokens get one position, if no two had one. *)
