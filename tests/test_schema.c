@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schemas, clause by clause (spec/modules.md): the chapter's example, every tiny schema against the
- * clauses said in another way, and content that is no schema. */
+/* Schemas, clause by clause (spec/modules.md): the chapter's example, every tiny schema and random
+ * ones against the clauses said in another way, and content that is no schema. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -93,15 +98,14 @@ static int first_wrong_part(const struct cp_part *part, int n) {
     return -1;
 }
 
-static int size_of(const struct cp_part *part, int n, int x) {
+static long long size_of(const struct cp_part *part, int n, int x) {
     if (part[x].kind == TEXT || part[x].kind == PARAM) {
         return part[x].size;
     }
-    int sum = 0;
-    int most = 0;
+    long long sum = 0, most = 0;
     for (int y = 1; y < n; y++) {
         if (part[y].parent == x) {
-            int of = size_of(part, n, y);
+            long long of = size_of(part, n, y);
             sum += of;
             most = of > most ? of : most;
         }
@@ -109,8 +113,8 @@ static int size_of(const struct cp_part *part, int n, int x) {
     return part[x].kind == UNION ? most : sum;
 }
 
-static int begin_of(const struct cp_part *part, int n, int x) {
-    int begin = 0;
+static long long begin_of(const struct cp_part *part, int n, int x) {
+    long long begin = 0;
     if (x > 0) {
         int of = part[x].parent;
         begin = begin_of(part, n, of);
@@ -231,6 +235,121 @@ static void every_tiny_schema_is_as_the_clauses_say(void **unused) {
     }
 }
 
+/* ---- Random schemas, between pages that nobody may touch ---- */
+
+#define MOST     12 /* parts */
+#define SCHEMAS  60000
+#define IMPORTS  8 /* sets of them, for each schema */
+#define POISONED 0x5A5A5A5A
+
+/* Arrays that end, and with `front` begin, where nothing may be accessed. */
+struct guarded {
+    unsigned char *pages;
+    size_t page;
+};
+
+static struct guarded guarded_new(void) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *pages = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, page, PROT_READ | PROT_WRITE), 0);
+    return (struct guarded){pages, page};
+}
+
+static void guarded_free(struct guarded g) {
+    munmap(g.pages, 3 * g.page);
+}
+
+static void *place_in(struct guarded g, size_t bytes, int front) {
+    return front ? g.pages + g.page : g.pages + 2 * g.page - bytes;
+}
+
+static unsigned random_to(unsigned *state, unsigned n) {
+    *state = *state * 1664525U + 1013904223U;
+    return (*state >> 8) % n;
+}
+
+/* A schema whose parts are each in a random part that is open: the last one, or around it. Then up
+ * to two of its numbers change. */
+static int random_parts(struct cp_part part[MOST], unsigned *state) {
+    static const int kinds[] = {MODULE, MODULE, UNION, UNION, TEXT, PARAM};
+    static const int sizes[] = {0, 1, 2, 3, 5, 32767, 32768, 65536, CP_MAX_POSITIONS, INT_MAX};
+    static const int odd[] = {INT_MIN, -1, 0, 1, 2, 3, 4, 256, INT_MAX};
+    int n = 1 + (int)random_to(state, MOST);
+    part[0] = (struct cp_part){MODULE, -1, 0};
+    for (int x = 1; x < n; x++) {
+        int open[MOST], n_open = 0;
+        for (int y = x - 1; y >= 0; y = part[y].parent) {
+            open[n_open] = y;
+            n_open += part[y].kind < TEXT;
+        }
+        int of = open[random_to(state, (unsigned)n_open)];
+        int kind = part[of].kind == UNION ? MODULE : kinds[random_to(state, 6)];
+        int size = kind < TEXT ? 0 : sizes[random_to(state, random_to(state, 8) == 0 ? 10 : 5)];
+        part[x] = (struct cp_part){kind, of, size + (kind == PARAM && size == 0)};
+    }
+    for (unsigned i = random_to(state, 6); i >= 4; i--) {
+        struct cp_part *p = &part[random_to(state, (unsigned)n)];
+        int *field[] = {&p->kind, &p->parent, &p->size};
+        *field[random_to(state, 3)] = odd[random_to(state, 9)];
+    }
+    return n;
+}
+
+/* In any state of begin[] and size[]. */
+static void check_layout(const struct cp_part *part, int n, int *begin, int *size) {
+    for (int x = 0; x < n; x++) {
+        begin[x] = size[x] = POISONED;
+    }
+    int is_long = size_of(part, n, 0) > CP_MAX_POSITIONS;
+    assert_int_equal(cp_schema_layout(part, n, begin, size), is_long ? CP_ERROR_TOO_LONG : CP_OK);
+    for (int x = 0; x < n && !is_long; x++) {
+        assert_int_equal(size[x], size_of(part, n, x));
+        assert_int_equal(begin[x], begin_of(part, n, x));
+    }
+}
+
+static void check_imports(const struct cp_part *part, int n, int *imported, unsigned *state) {
+    static const int yes[] = {1, 1, -7, 256, 65536, INT_MIN};
+    for (int i = 0; i < IMPORTS; i++) {
+        int most = (int)random_to(state, 4);
+        for (int x = 0; x < n; x++) {
+            int is_in = (int)random_to(state, 4) <= most || (x == 0 && i > 0);
+            imported[x] = is_in ? yes[random_to(state, 6)] : 0;
+        }
+        assert_int_equal(cp_prompt_check(part, n, imported), first_wrong_import(part, n, imported));
+    }
+}
+
+/* MOD-1, MOD-2 */
+static void random_schemas_are_as_the_clauses_say(void **unused) {
+    (void)unused;
+    struct guarded g[4] = {guarded_new(), guarded_new(), guarded_new(), guarded_new()};
+    unsigned state = 1;
+    int right = 0;
+    for (int i = 0; i < SCHEMAS; i++) {
+        struct cp_part drawn[MOST];
+        int n = random_parts(drawn, &state), front = i % 2;
+        struct cp_part *part = place_in(g[0], (size_t)n * sizeof *part, front);
+        int *begin = place_in(g[1], (size_t)n * sizeof *begin, front);
+        int *size = place_in(g[2], (size_t)n * sizeof *size, front);
+        int *imported = place_in(g[3], (size_t)n * sizeof *imported, front);
+        memcpy(part, drawn, (size_t)n * sizeof *part);
+        int wrong = cp_schema_check(part, n);
+        assert_int_equal(wrong, first_wrong_part(part, n));
+        if (wrong < 0) {
+            right++;
+            check_layout(part, n, begin, size);
+            check_imports(part, n, imported, &state);
+        }
+        assert_memory_equal(part, drawn, (size_t)n * sizeof *part);
+    }
+    assert_in_range(right, SCHEMAS / 2, SCHEMAS - SCHEMAS / 20);
+    for (int i = 0; i < 4; i++) {
+        guarded_free(g[i]);
+    }
+}
+
 /* ---- Limits ---- */
 
 static void the_number_of_parts_is_checked_before_they_are_read(void **unused) {
@@ -283,30 +402,129 @@ static void one_position_too_many_is_refused(void **unused) {
     }
 }
 
-/* As many parts as can be: each in the one before it, and all in part 0. */
-static void the_largest_schemas_are_laid_out(void **unused) {
+/* Sums beyond an int, in part 0 and in a module. */
+static void sums_do_not_overflow(void **unused) {
+    (void)unused;
+    static struct cp_part part[2050];
+    static int begin[2050], size[2050];
+    for (int of = 0; of < 2; of++) {
+        part[0] = (struct cp_part){MODULE, -1, 0};
+        part[1] = (struct cp_part){MODULE, 0, 0};
+        for (int x = 1 + of; x < 2050; x++) {
+            part[x] = (struct cp_part){TEXT, of, CP_MAX_POSITIONS};
+        }
+        for (int n = 2048; n <= 2050; n++) {
+            assert_int_equal(cp_schema_layout(part, n, begin, size), CP_ERROR_TOO_LONG);
+        }
+    }
+}
+
+/* Modules in modules, and then a text in part 0: at depths around powers of two. */
+static void from_any_depth_back_to_the_schema(void **unused) {
     (void)unused;
     struct cp_part *part = calloc(CP_MAX_PARTS, sizeof *part);
     int *begin = calloc(CP_MAX_PARTS, sizeof *begin);
     int *size = calloc(CP_MAX_PARTS, sizeof *size);
-    assert_non_null(part);
-    assert_non_null(begin);
-    assert_non_null(size);
-    for (int deep = 0; deep < 2; deep++) {
-        for (int x = 0; x < CP_MAX_PARTS; x++) {
-            part[x] = (struct cp_part){x == 0 || deep ? MODULE : TEXT, deep || x == 0 ? x - 1 : 0,
-                                       x > 0 && !deep};
+    assert_true(part != NULL && begin != NULL && size != NULL);
+    for (int x = 0; x < CP_MAX_PARTS - 2; x++) {
+        part[x] = (struct cp_part){MODULE, x - 1, 0};
+    }
+    for (int deep = 2; deep<CP_MAX_PARTS - 2; deep = deep> 1000 ? 2 * deep + 1 : deep + 1) {
+        const struct cp_part kept[] = {part[deep], part[deep + 1]};
+        part[deep] = (struct cp_part){TEXT, deep - 1, 2};
+        part[deep + 1] = (struct cp_part){TEXT, 0, 1};
+        assert_int_equal(cp_schema_check(part, deep + 2), -1);
+        assert_int_equal(cp_schema_layout(part, deep + 2, begin, size), CP_OK);
+        assert_int_equal(begin[deep + 1], 2);
+        part[deep + 1].parent = deep; /* which is a text */
+        assert_int_equal(cp_schema_check(part, deep + 2), deep + 1);
+        part[deep] = kept[0];
+        part[deep + 1] = kept[1];
+    }
+    free(size);
+    free(begin);
+    free(part);
+}
+
+/* A part of an earlier module whose number ends as that of the last one. */
+static void numbers_are_compared_whole(void **unused) {
+    (void)unused;
+    static struct cp_part part[65539];
+    for (int period = 256; period <= 65536; period *= 256) {
+        for (int x = 0; x < period + 2; x++) {
+            part[x] = (struct cp_part){MODULE, x == 0 ? -1 : 0, 0};
         }
-        part[CP_MAX_PARTS - 1] = (struct cp_part){TEXT, deep ? CP_MAX_PARTS - 2 : 0, 1};
-        assert_int_equal(cp_schema_check(part, CP_MAX_PARTS), -1);
-        assert_int_equal(cp_schema_layout(part, CP_MAX_PARTS, begin, size), CP_OK);
-        for (int x = 0; x < CP_MAX_PARTS; x++) {
-            if (begin[x] != (deep || x == 0 ? 0 : x - 1) ||
-                size[x] != (deep || x > 0 ? 1 : CP_MAX_PARTS - 1)) {
-                fail_msg("part %d: begin %d, size %d", x, begin[x], size[x]);
+        part[period + 2] = (struct cp_part){TEXT, 1, 1};
+        assert_int_equal(cp_schema_check(part, period + 3), period + 2);
+        part[period + 2].parent = period;
+        assert_int_equal(cp_schema_check(part, period + 3), period + 2);
+        part[period + 2].parent = period + 1;
+        assert_int_equal(cp_schema_check(part, period + 3), -1);
+    }
+}
+
+/* Two members of a union far from each other, in a union far from part 0. */
+static void the_second_member_is_found_anywhere(void **unused) {
+    (void)unused;
+    static const int far[] = {1, 31, 62, 1000, 65535, 65536};
+    static struct cp_part part[140000];
+    static int imported[140000];
+    for (int i = 0; i < 6; i++) {
+        for (int nested = 0; nested < 2; nested++) {
+            int of = far[i], n = 2 * of + 3;
+            for (int x = 0; x < n; x++) {
+                part[x] = (struct cp_part){nested || x == 0 ? MODULE : TEXT, nested ? x - 1 : 0, 0};
+                imported[x] = 1;
             }
+            part[0].parent = -1;
+            part[of] = (struct cp_part){UNION, nested ? of - 1 : 0, 0};
+            part[of + 1] = (struct cp_part){MODULE, of, 0};
+            for (int x = of + 2; x < n - 1; x++) {
+                part[x] = (struct cp_part){TEXT, of + 1, 1};
+            }
+            part[of + 64 < n - 1 ? of + 64 : of + 2] = (struct cp_part){UNION, of + 1, 0};
+            part[n - 1] = (struct cp_part){MODULE, of, 0};
+            assert_int_equal(cp_schema_check(part, n), -1);
+            assert_int_equal(cp_prompt_check(part, n, imported), n - 1);
+            imported[of + 1] = 0;
+            assert_int_equal(cp_prompt_check(part, n, imported), -1);
         }
     }
+}
+
+/* As many parts as can be, in shapes in which a climb to part 0 for each part would take hours:
+ * all in part 0; each in the one before; half of them so, and the others in the last of these; and
+ * modules in unions in modules, all imported. */
+enum shape { FLAT, DEEP, DEEP_AND_FLAT, UNIONS, SHAPES };
+
+static struct cp_part part_of(enum shape shape, int x) {
+    const int last_module[SHAPES] = {0, CP_MAX_PARTS - 2, CP_MAX_PARTS / 2, CP_MAX_PARTS};
+    if (x <= last_module[shape]) {
+        return (struct cp_part){shape == UNIONS && x % 2 == 1 ? UNION : MODULE, x - 1, 0};
+    }
+    return (struct cp_part){TEXT, last_module[shape], 1};
+}
+
+static void the_largest_schemas_take_a_moment(void **unused) {
+    (void)unused;
+    struct cp_part *part = calloc(CP_MAX_PARTS, sizeof *part);
+    int *begin = calloc(CP_MAX_PARTS, sizeof *begin);
+    int *size = calloc(CP_MAX_PARTS, sizeof *size);
+    int *imported = calloc(CP_MAX_PARTS, sizeof *imported);
+    assert_true(part != NULL && begin != NULL && size != NULL && imported != NULL);
+    const int last[SHAPES] = {CP_MAX_PARTS - 2, 0, CP_MAX_PARTS / 2 - 2, 0};
+    for (enum shape shape = FLAT; shape < SHAPES; shape++) {
+        for (int x = 0; x < CP_MAX_PARTS; x++) {
+            part[x] = part_of(shape, x);
+            imported[x] = 1;
+        }
+        assert_int_equal(cp_schema_check(part, CP_MAX_PARTS), -1);
+        assert_int_equal(cp_schema_layout(part, CP_MAX_PARTS, begin, size), CP_OK);
+        assert_int_equal(begin[CP_MAX_PARTS - 1], last[shape]);
+        assert_int_equal(size[0], shape == UNIONS ? 0 : last[shape] + 1);
+        assert_int_equal(cp_prompt_check(part, CP_MAX_PARTS, imported), -1);
+    }
+    free(imported);
     free(size);
     free(begin);
     free(part);
@@ -318,10 +536,15 @@ int main(void) {
         cmocka_unit_test(a_prompt_of_the_example_has_one_city),
         cmocka_unit_test(a_module_begins_where_those_before_it_end),
         cmocka_unit_test(every_tiny_schema_is_as_the_clauses_say),
+        cmocka_unit_test(random_schemas_are_as_the_clauses_say),
         cmocka_unit_test(the_number_of_parts_is_checked_before_they_are_read),
         cmocka_unit_test(numbers_out_of_range_are_found),
         cmocka_unit_test(one_position_too_many_is_refused),
-        cmocka_unit_test(the_largest_schemas_are_laid_out),
+        cmocka_unit_test(sums_do_not_overflow),
+        cmocka_unit_test(from_any_depth_back_to_the_schema),
+        cmocka_unit_test(numbers_are_compared_whole),
+        cmocka_unit_test(the_second_member_is_found_anywhere),
+        cmocka_unit_test(the_largest_schemas_take_a_moment),
     };
     return cmocka_run_group_tests_name("schema", tests, NULL, NULL);
 }

@@ -6,7 +6,8 @@
  *   cp_schema_layout()   once: which positions has each part?
  *   cp_prompt_check()    for each prompt: may it import these modules together?
  *
- * All three take time in proportion to the number of parts, and no memory of their own. */
+ * All three take time in proportion to the number of parts, and no memory of their own: they do not
+ * recurse. */
 #ifndef CHUNKPROOF_SCHEMA_H
 #define CHUNKPROOF_SCHEMA_H
 
@@ -34,10 +35,11 @@ struct cp_part {
 #include "proofs/logic/schema.h"
 #endif
 
-/* Returns -1 when the parts are a schema, else the number of the first part that is wrong: 0 when
- * there is none, and CP_MAX_PARTS when there are more than that. Takes any content. Part 0 is a
- * module with parent -1. Any other part is in a module, or is a module in a union; that is the part
- * before it, or one around the part before it. Sizes are as above, however large. */
+/* Returns -1 when the parts are a schema, else the number of the first part that is wrong: 0 also
+ * when there is none, and CP_MAX_PARTS when there are more than that; both without reading any.
+ * Takes any content. Part 0 is a module with parent -1. Any other part is in a module, or is a
+ * module in a union; its parent is the part before it, or one around the part before it. Sizes are
+ * as above, however large. */
 /*@
   requires valid: 1 <= n_parts <= CP_MAX_PARTS ==> \valid_read(part + (0 .. n_parts - 1));
   assigns \nothing;
@@ -52,7 +54,7 @@ int cp_schema_check(const struct cp_part *part, int n_parts);
 
 /* Writes the layout of a schema (MOD-1): part x has the positions [begin[x], begin[x] + size[x]).
  * Fails with CP_ERROR_TOO_LONG when part 0 has more than CP_MAX_POSITIONS; then begin[] and size[]
- * have no meaning. */
+ * have no meaning. An empty part may begin at CP_MAX_POSITIONS. */
 /*@
   requires ok: schema_ok(part, n_parts);
   requires valid: \valid_read(part + (0 .. n_parts - 1)) && \valid(begin + (0 .. n_parts - 1)) &&
@@ -68,8 +70,9 @@ int cp_schema_check(const struct cp_part *part, int n_parts);
 int cp_schema_layout(const struct cp_part *part, int n_parts, int *begin, int *size);
 
 /* Returns -1 when a prompt may import the modules x with imported[x] != 0 (MOD-2), else the number
- * of the first module that is wrong: part 0 if it is missing, a module without the one around it,
- * or the second member of a union. The entries of other parts say nothing. */
+ * of the first module that is wrong: part 0 if it is missing; an imported module if the nearest
+ * module around it is not imported, or if a member of its union with a smaller number is, too. The
+ * entries of other parts say nothing. */
 /*@
   requires ok: schema_ok(part, n_parts);
   requires valid: \valid_read(part + (0 .. n_parts - 1)) &&

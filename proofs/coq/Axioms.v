@@ -8,7 +8,8 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
   Examples.
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require Decoder DecoderMove DecoderTruncate DecoderExamples.
-From Chunkproof Require Modules ModulesLayout ModulesShare ModulesTree ModulesExamples.
+From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree.
+From Chunkproof Require ModulesExamples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
   NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite
@@ -322,6 +323,18 @@ Definition of_ModulesLayout := (
   @ModulesLayout.layout_of_the_guide,
   @ModulesLayout.guide_has_prompts).
 Print Assumptions of_ModulesLayout.
+
+Definition of_ModulesPlace := (
+  @ModulesPlace.segments_keep_their_tokens,
+  @ModulesPlace.places_do_not_collide,
+  @ModulesPlace.a_free_gap_is_taken,
+  @ModulesPlace.else_it_is_the_last,
+  @ModulesPlace.a_segment_is_behind_its_import,
+  @ModulesPlace.tokens_have_positions_of_their_own,
+  @ModulesPlace.guide_takes,
+  @ModulesPlace.segments_of_the_guide,
+  @ModulesPlace.no_gap).
+Print Assumptions of_ModulesPlace.
 
 Definition of_ModulesShare := (
   @ModulesShare.texts_are_closed,
