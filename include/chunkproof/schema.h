@@ -41,49 +41,49 @@ struct cp_part {
  * module in a union; its parent is the part before it, or one around the part before it. Sizes are
  * as above, however large. */
 /*@
-  requires valid: 1 <= n_parts <= CP_MAX_PARTS ==> \valid_read(part + (0 .. n_parts - 1));
+  requires valid: 1 <= n_parts <= CP_MAX_PARTS ==> \valid_read(schema + (0 .. n_parts - 1));
   assigns \nothing;
   ensures result: -1 <= \result <= CP_MAX_PARTS;
-  ensures ok: \result == -1 <==> schema_ok(part, n_parts);
+  ensures ok: \result == -1 <==> schema_ok(schema, n_parts);
   ensures none: n_parts < 1 ==> \result == 0;
   ensures too_many: n_parts > CP_MAX_PARTS ==> \result == CP_MAX_PARTS;
   ensures first: 1 <= n_parts <= CP_MAX_PARTS && \result >= 0 ==>
-    \result < n_parts && parts_ok(part, \result) && !part_ok(part, \result);
+    \result < n_parts && parts_ok(schema, \result) && !part_ok(schema, \result);
 */
-int cp_schema_check(const struct cp_part *part, int n_parts);
+int cp_schema_check(const struct cp_part *schema, int n_parts);
 
 /* Writes the layout of a schema (MOD-1): part x has the positions [begin[x], begin[x] + size[x]).
  * Fails with CP_ERROR_TOO_LONG when part 0 has more than CP_MAX_POSITIONS; then begin[] and size[]
  * have no meaning. An empty part may begin at CP_MAX_POSITIONS. */
 /*@
-  requires ok: schema_ok(part, n_parts);
-  requires valid: \valid_read(part + (0 .. n_parts - 1)) && \valid(begin + (0 .. n_parts - 1)) &&
+  requires ok: schema_ok(schema, n_parts);
+  requires valid: \valid_read(schema + (0 .. n_parts - 1)) && \valid(begin + (0 .. n_parts - 1)) &&
     \valid(size + (0 .. n_parts - 1));
-  requires separated: \separated(part + (0 .. n_parts - 1), begin + (0 .. n_parts - 1),
+  requires separated: \separated(schema + (0 .. n_parts - 1), begin + (0 .. n_parts - 1),
     size + (0 .. n_parts - 1));
   assigns begin[0 .. n_parts - 1], size[0 .. n_parts - 1];
   ensures result: \result == CP_OK || \result == CP_ERROR_TOO_LONG;
   ensures mod_1_refused: \result == CP_OK <==>
-    \old(part_size(part, n_parts, 0)) <= CP_MAX_POSITIONS;
-  ensures mod_1: \result == CP_OK ==> layout_ok{Old, Here}(part, n_parts, begin, size);
+    \old(part_size(schema, n_parts, 0)) <= CP_MAX_POSITIONS;
+  ensures mod_1: \result == CP_OK ==> layout_ok{Old, Here}(schema, n_parts, begin, size);
 */
-int cp_schema_layout(const struct cp_part *part, int n_parts, int *begin, int *size);
+int cp_schema_layout(const struct cp_part *schema, int n_parts, int *begin, int *size);
 
 /* Returns -1 when a prompt may import the modules x with imported[x] != 0 (MOD-2), else the number
  * of the first module that is wrong: part 0 if it is missing; an imported module if the nearest
  * module around it is not imported, or if a member of its union with a smaller number is, too. The
  * entries of other parts say nothing. */
 /*@
-  requires ok: schema_ok(part, n_parts);
-  requires valid: \valid_read(part + (0 .. n_parts - 1)) &&
+  requires ok: schema_ok(schema, n_parts);
+  requires valid: \valid_read(schema + (0 .. n_parts - 1)) &&
     \valid_read(imported + (0 .. n_parts - 1));
   assigns \nothing;
   ensures result: -1 <= \result < n_parts;
-  ensures mod_2: \result == -1 <==> imports_ok(part, imported, n_parts);
+  ensures mod_2: \result == -1 <==> imports_ok(schema, imported, n_parts);
   ensures first: \result >= 0 ==>
-    imports_ok(part, imported, \result) && !import_ok(part, imported, \result);
+    imports_ok(schema, imported, \result) && !import_ok(schema, imported, \result);
 */
-int cp_prompt_check(const struct cp_part *part, int n_parts, const int *imported);
+int cp_prompt_check(const struct cp_part *schema, int n_parts, const int *imported);
 
 #ifdef __cplusplus
 }
