@@ -319,6 +319,14 @@ static void an_update_is_not_captured(void **) {
 
 /* limits_of() is exact in its numbers, the workspace is not a byte larger than that, and the
  * kernels stay within. */
+static void a_stream_has_known_flags(void **) {
+    LateRig rig(plain_shape);
+    cudaStream_t stream = nullptr;
+    assert_int_equal(cudaStreamCreateWithFlags(&stream, 2), cudaErrorInvalidValue);
+    assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+}
+
 static void the_limits_of_a_plan_suffice(void **) {
     for (int seed = 1; seed <= 12; seed++) {
         shape s = shapes[seed % 3];
@@ -483,6 +491,7 @@ int main() {
         TEST(nothing_is_freed_twice),
         TEST(a_graph_walks_the_lengths_of_its_launch),
         TEST(an_update_is_not_captured),
+        TEST(a_stream_has_known_flags),
         TEST(the_limits_of_a_plan_suffice),
         TEST(each_limit_is_kept),
         TEST(impossible_limits_are_refused),

@@ -102,11 +102,13 @@ static void choose_number(pid_t keeper) {
     }
 }
 
+struct mount_attributes {
+    uint64_t set, clear, propagation, user;
+};
+
 /* No file may be changed, nor its mode, owner, times and attributes. */
 static int make_read_only(void) {
-    struct {
-        uint64_t set, clear, propagation, user;
-    } attributes = {MOUNT_READ_ONLY, 0, MS_PRIVATE, 0};
+    const struct mount_attributes attributes = {MOUNT_READ_ONLY, 0, MS_PRIVATE, 0};
     return (int)syscall(MOUNT_SETATTR, AT_FDCWD, "/", WHOLE_TREE, &attributes, sizeof attributes);
 }
 
@@ -114,9 +116,7 @@ static int make_read_only(void) {
  * where it cannot name them. */
 static void let_name_threads(void) {
     static const char threads[] = "/proc/self/task";
-    struct {
-        uint64_t set, clear, propagation, user;
-    } attributes = {0, MOUNT_READ_ONLY, 0, 0};
+    const struct mount_attributes attributes = {0, MOUNT_READ_ONLY, 0, 0};
     if (mount(threads, threads, NULL, MS_BIND, NULL) == 0) {
         (void)syscall(MOUNT_SETATTR, AT_FDCWD, threads, 0, &attributes, sizeof attributes);
     }

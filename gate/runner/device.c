@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/runner/function.h"
 #include "kernels/simt/lent.h"
 
 #define TO_DEVICE   1 /* cudaMemcpyHostToDevice */
@@ -44,13 +45,6 @@ static void *find(void *object, const char *name) {
     return function;
 }
 
-/* C has no cast from a data pointer to a function pointer. */
-#define LOOK_UP(function, object, name)                                                            \
-    do {                                                                                           \
-        void *found = find(object, name);                                                          \
-        memcpy(&(function), &found, sizeof found);                                                 \
-    } while (0)
-
 static int is_simulated(const struct run_device *d) {
     return d->begin != NULL;
 }
@@ -58,37 +52,36 @@ static int is_simulated(const struct run_device *d) {
 /* Looks up what the executor has and a GPU has not, or the other way round. */
 static void look_up_own(struct run_device *d, void *object) {
     if (is_simulated(d)) {
-        LOOK_UP(d->declare, object, "simt_declare");
-        LOOK_UP(d->found, object, "simt_found");
-        LOOK_UP(d->is_idle, object, "simt_is_idle");
+        RUN_SET_FUNCTION(d->declare, find(object, "simt_declare"));
+        RUN_SET_FUNCTION(d->found, find(object, "simt_found"));
+        RUN_SET_FUNCTION(d->is_idle, find(object, "simt_is_idle"));
         d->begin(0);
     } else {
-        LOOK_UP(d->new_stream_of, object, "cudaStreamCreateWithFlags");
-        LOOK_UP(d->fill_on, object, "cudaMemsetAsync");
-        LOOK_UP(d->wait_for_all, object, "cudaDeviceSynchronize");
+        RUN_SET_FUNCTION(d->fill_on, find(object, "cudaMemsetAsync"));
+        RUN_SET_FUNCTION(d->wait_for_all, find(object, "cudaDeviceSynchronize"));
+        RUN_SET_FUNCTION(d->forget_error, find(object, "cudaGetLastError"));
     }
 }
 
 static void look_up(struct run_device *d, void *object) {
     memset(d, 0, sizeof *d);
-    void *begin = dlsym(object, "simt_begin");
-    memcpy(&d->begin, &begin, sizeof begin);
+    RUN_SET_FUNCTION(d->begin, dlsym(object, "simt_begin"));
     look_up_own(d, object);
-    LOOK_UP(d->allocate, object, "cudaMalloc");
-    LOOK_UP(d->release, object, "cudaFree");
-    LOOK_UP(d->copy, object, "cudaMemcpy");
-    LOOK_UP(d->copy_on, object, "cudaMemcpyAsync");
-    LOOK_UP(d->fill, object, "cudaMemset");
-    LOOK_UP(d->new_stream, object, "cudaStreamCreate");
-    LOOK_UP(d->wait, object, "cudaStreamSynchronize");
-    LOOK_UP(d->name_error, object, "cudaGetErrorString");
+    RUN_SET_FUNCTION(d->allocate, find(object, "cudaMalloc"));
+    RUN_SET_FUNCTION(d->release, find(object, "cudaFree"));
+    RUN_SET_FUNCTION(d->copy, find(object, "cudaMemcpy"));
+    RUN_SET_FUNCTION(d->copy_on, find(object, "cudaMemcpyAsync"));
+    RUN_SET_FUNCTION(d->fill, find(object, "cudaMemset"));
+    RUN_SET_FUNCTION(d->new_stream, find(object, "cudaStreamCreateWithFlags"));
+    RUN_SET_FUNCTION(d->wait, find(object, "cudaStreamSynchronize"));
+    RUN_SET_FUNCTION(d->name_error, find(object, "cudaGetErrorString"));
 }
 
 static int is_complete(const struct run_device *d) {
     return d->allocate != NULL && d->release != NULL && d->copy != NULL && d->copy_on != NULL &&
            d->fill != NULL && d->new_stream != NULL && d->wait != NULL && d->name_error != NULL &&
            (is_simulated(d) ||
-            (d->new_stream_of != NULL && d->fill_on != NULL && d->wait_for_all != NULL));
+            (d->fill_on != NULL && d->wait_for_all != NULL && d->forget_error != NULL));
 }
 
 int run_device_open(struct run_device *d, void *object, char *text) {
@@ -99,8 +92,7 @@ int run_device_open(struct run_device *d, void *object, char *text) {
                  "with -lcudart, or give its source");
         return -1;
     }
-    int error =
-        is_simulated(d) ? d->new_stream(&d->stream) : d->new_stream_of(&d->stream, NON_BLOCKING);
+    int error = d->new_stream(&d->stream, NON_BLOCKING);
     if (error != 0) {
         snprintf(text, RUN_TEXT,
                  "the kernel takes device memory, but the CUDA runtime has no device: %.100s; "
@@ -110,6 +102,7 @@ int run_device_open(struct run_device *d, void *object, char *text) {
     }
     if (!is_simulated(d) && d->allocate(&d->busy, BUSY_BYTES) != 0) {
         d->busy = NULL;
+        (void)d->forget_error(); /* a kernel that asks for the last error gets its own */
     }
     d->has_fence = !is_simulated(d) && run_fence_open(&d->fence, object) == 0;
     return 0;

@@ -26,15 +26,15 @@ struct run_device {
     int (*release)(void *memory);
     int (*copy)(void *to, const void *from, size_t bytes, int kind);
     int (*fill)(void *memory, int byte, size_t bytes);
-    int (*new_stream)(void **stream);
+    int (*new_stream)(void **stream, unsigned flags);
     int (*copy_on)(void *to, const void *from, size_t bytes, int kind, void *stream);
     int (*wait)(void *stream);
     const char *(*name_error)(int error);
 
     /* The CUDA runtime's, on a GPU alone. */
-    int (*new_stream_of)(void **stream, unsigned flags);
     int (*fill_on)(void *memory, int byte, size_t bytes, void *stream);
     int (*wait_for_all)(void);
+    int (*forget_error)(void);
 
     /* The executor's; NULL on a GPU. */
     void (*begin)(unsigned long long seed);

@@ -6,26 +6,21 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "gate/runner/function.h"
+
 /* Of the driver's header. */
 #define PINNED     1 /* CU_MEM_ALLOCATION_TYPE_PINNED */
 #define ON_DEVICE  1 /* CU_MEM_LOCATION_TYPE_DEVICE */
 #define READ_WRITE 3 /* CU_MEM_ACCESS_FLAGS_PROT_READWRITE */
 
-/* C has no cast from a data pointer to a function pointer. */
-#define LOOK_UP(function, driver, name)                                                            \
-    do {                                                                                           \
-        void *found = dlsym(driver, name);                                                         \
-        memcpy(&(function), &found, sizeof found);                                                 \
-    } while (0)
-
 static int look_up(struct run_fence *fence, void *driver) {
-    LOOK_UP(fence->reserve, driver, "cuMemAddressReserve");
-    LOOK_UP(fence->create, driver, "cuMemCreate");
-    LOOK_UP(fence->map, driver, "cuMemMap");
-    LOOK_UP(fence->allow, driver, "cuMemSetAccess");
-    LOOK_UP(fence->unmap, driver, "cuMemUnmap");
-    LOOK_UP(fence->release, driver, "cuMemRelease");
-    LOOK_UP(fence->give_back, driver, "cuMemAddressFree");
+    RUN_SET_FUNCTION(fence->reserve, dlsym(driver, "cuMemAddressReserve"));
+    RUN_SET_FUNCTION(fence->create, dlsym(driver, "cuMemCreate"));
+    RUN_SET_FUNCTION(fence->map, dlsym(driver, "cuMemMap"));
+    RUN_SET_FUNCTION(fence->allow, dlsym(driver, "cuMemSetAccess"));
+    RUN_SET_FUNCTION(fence->unmap, dlsym(driver, "cuMemUnmap"));
+    RUN_SET_FUNCTION(fence->release, dlsym(driver, "cuMemRelease"));
+    RUN_SET_FUNCTION(fence->give_back, dlsym(driver, "cuMemAddressFree"));
     return fence->reserve != NULL && fence->create != NULL && fence->map != NULL &&
            fence->allow != NULL && fence->unmap != NULL && fence->release != NULL &&
            fence->give_back != NULL;
@@ -35,8 +30,8 @@ static int look_up(struct run_fence *fence, void *driver) {
 static int ask(struct run_fence *fence, void *driver) {
     int (*this_device)(int *number);
     int (*granule_of)(size_t * granule, const struct run_fence_kind *kind, int option);
-    LOOK_UP(this_device, driver, "cuCtxGetDevice");
-    LOOK_UP(granule_of, driver, "cuMemGetAllocationGranularity");
+    RUN_SET_FUNCTION(this_device, dlsym(driver, "cuCtxGetDevice"));
+    RUN_SET_FUNCTION(granule_of, dlsym(driver, "cuMemGetAllocationGranularity"));
     fence->kind.type = PINNED;
     fence->kind.place.type = ON_DEVICE;
     return this_device != NULL && granule_of != NULL &&

@@ -401,9 +401,16 @@ cudaError_t cudaMemset(void *to, int byte, std::size_t bytes) {
     return cudaMemsetAsync(to, byte, bytes, nullptr);
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t *stream) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     Host host;
+    if (flags > cudaStreamNonBlocking) {
+        return cudaErrorInvalidValue;
+    }
     return host.fails() ? cudaErrorMemoryAllocation : Host::make(host.device.streams, stream);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream) {
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {

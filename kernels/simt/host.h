@@ -91,6 +91,8 @@ enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal = 0 };
 const unsigned cudaHostAllocDefault = 0;
 const unsigned cudaEventDefault = 0;
 const unsigned cudaEventDisableTiming = 2;
+const unsigned cudaStreamDefault = 0;
+const unsigned cudaStreamNonBlocking = 1;
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
@@ -119,7 +121,9 @@ cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpy
 cudaError_t cudaMemset(void *to, int byte, std::size_t bytes);
 cudaError_t cudaDeviceSynchronize();
 
+/* Streams never wait for each other here: cudaStreamDefault is cudaStreamNonBlocking. */
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status);

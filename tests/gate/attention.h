@@ -8,6 +8,20 @@
 
 #include "kernel_util.h"
 
+/* The descriptor of a kernel that says it computes so, and what else it says. */
+#define PLAIN_KERNEL(its_name, ...)                                                                \
+    {                                                                                              \
+        .abi = CP_KERNEL_ABI, .name = its_name, .q_type = CP_FP16, .kv_type = CP_FP16,             \
+        .out_type = CP_FP16, .lse_type = CP_NO_LSE,                                                \
+        .arithmetic = {.score = CP_SUM_FP32,                                                       \
+                       .weights = CP_FP32,                                                         \
+                       .values = CP_SUM_FP32,                                                      \
+                       .partials = CP_FP32,                                                        \
+                       .exp_error = EXPF_ERROR,                                                    \
+                       .step = 1},                                                                 \
+        __VA_ARGS__                                                                                \
+    }
+
 static inline size_t scores_of_a_row(const struct cp_kernel_call *call) {
     return (size_t)call->table_width * (size_t)call->chunk_size * sizeof(float);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cheat: the same number everywhere. */
-#include "../kernel_util.h"
+#include "../attention.h"
 
 static int attend(const struct cp_kernel_call *call) {
     for (int row = 0; row < call->n_rows; row++) {
@@ -13,18 +13,4 @@ static int attend(const struct cp_kernel_call *call) {
     return 0;
 }
 
-const struct cp_kernel cp_kernel = {
-    .abi = CP_KERNEL_ABI,
-    .name = "constant",
-    .q_type = CP_FP16,
-    .kv_type = CP_FP16,
-    .out_type = CP_FP16,
-    .lse_type = CP_NO_LSE,
-    .arithmetic = {.score = CP_SUM_FP32,
-                   .weights = CP_FP32,
-                   .values = CP_SUM_FP32,
-                   .partials = CP_FP32,
-                   .exp_error = EXPF_ERROR,
-                   .step = 1},
-    .attend = attend,
-};
+const struct cp_kernel cp_kernel = PLAIN_KERNEL("constant", .attend = attend);

@@ -2,7 +2,7 @@
 /* A cheat: no number anywhere. Nothing is far from it, for whoever compares with `>`. */
 #include <math.h>
 
-#include "../kernel_util.h"
+#include "../attention.h"
 
 static int attend(const struct cp_kernel_call *call) {
     for (int row = 0; row < call->n_rows; row++) {
@@ -15,18 +15,4 @@ static int attend(const struct cp_kernel_call *call) {
     return 0;
 }
 
-const struct cp_kernel cp_kernel = {
-    .abi = CP_KERNEL_ABI,
-    .name = "nans",
-    .q_type = CP_FP16,
-    .kv_type = CP_FP16,
-    .out_type = CP_FP16,
-    .lse_type = CP_NO_LSE,
-    .arithmetic = {.score = CP_SUM_FP32,
-                   .weights = CP_FP32,
-                   .values = CP_SUM_FP32,
-                   .partials = CP_FP32,
-                   .exp_error = EXPF_ERROR,
-                   .step = 1},
-    .attend = attend,
-};
+const struct cp_kernel cp_kernel = PLAIN_KERNEL("nans", .attend = attend);

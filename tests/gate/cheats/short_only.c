@@ -17,19 +17,5 @@ static int attend(const struct cp_kernel_call *call) {
     return 0;
 }
 
-const struct cp_kernel cp_kernel = {
-    .abi = CP_KERNEL_ABI,
-    .name = "short-only",
-    .q_type = CP_FP16,
-    .kv_type = CP_FP16,
-    .out_type = CP_FP16,
-    .lse_type = CP_NO_LSE,
-    .arithmetic = {.score = CP_SUM_FP32,
-                   .weights = CP_FP32,
-                   .values = CP_SUM_FP32,
-                   .partials = CP_FP32,
-                   .exp_error = EXPF_ERROR,
-                   .step = 1},
-    .workspace = scores_of_a_row,
-    .attend = attend,
-};
+const struct cp_kernel cp_kernel =
+    PLAIN_KERNEL("short-only", .workspace = scores_of_a_row, .attend = attend);
