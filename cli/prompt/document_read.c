@@ -121,8 +121,9 @@ static void on_error(void *data, xmlErrorPtr error) {
         return;
     }
     const char *text = error->message != NULL ? error->message : "no XML";
-    int is_of_tag =
-        error->code == XML_ERR_TAG_NAME_MISMATCH || error->code == XML_ERR_ATTRIBUTE_REDEFINED;
+    int is_of_tag = error->code == XML_ERR_TAG_NAME_MISMATCH ||
+                    error->code == XML_ERR_ATTRIBUTE_REDEFINED ||
+                    error->code == XML_ERR_RESERVED_XML_NAME;
     pml_document_error(r->d, is_of_tag ? tag_begin(r) : consumed(r), "not well-formed: %.*s. %s",
                        (int)strcspn(text, "\n"), text, advice(error->code));
     fail(r);

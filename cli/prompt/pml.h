@@ -90,8 +90,8 @@ int pml_element_of(const char *name);
 /* The role of an element; PML_ROLES: it has none. */
 int pml_role_of(int element);
 
-/* Why a module, param or schema may not be called so, or NULL. */
-const char *pml_name_refused(const char *name);
+/* Why what this element names may not be called so, or NULL. */
+const char *pml_name_refused(int element, const char *name);
 
 /* The name that is nearest to a misspelt one: pml_nearest_see() is given each name there is. */
 struct pml_nearest {

@@ -142,14 +142,24 @@ static int exclude(const struct pml_schema *s, const struct marks *m,
     return 0;
 }
 
+/* Is x the module, or around it? */
+static int is_around(const struct pml_schema *s, int x, int module) {
+    while (module > x) {
+        module = pml_scope(s, module);
+    }
+    return module == x;
+}
+
 /* A module that both hold, or 0. A scaffold holds its modules and all inside of them: so it is a
- * module of one, in or equal to a module of the other. */
-static int common(const struct pml_schema *s, const struct marks *m,
+ * module of one, in or equal to a module of the other. The marks are those of f. */
+static int common(const struct pml_schema *s, const struct marks *m, const struct pml_scaffold *f,
                   const struct pml_scaffold *other) {
     for (int i = 0; i < other->n; i++) {
         int module = s->module[other->first + i];
-        if (m->needed[module]) { /* it is around a marked one, or equal */
-            return module;
+        for (int k = 0; m->needed[module] && k < f->n; k++) {
+            if (is_around(s, module, s->module[f->first + k])) {
+                return s->module[f->first + k];
+            }
         }
         for (int x = module; x > 0; x = pml_scope(s, x)) {
             if (m->listed[x]) {
@@ -174,7 +184,7 @@ static int count_listed(const struct pml_schema *s, const struct marks *m,
  * many as that. */
 static int check_pair(const struct pml_schema *s, const struct marks *m,
                       const struct pml_scaffold *a, const struct pml_scaffold *b) {
-    int module = common(s, m, b), both = count_listed(s, m, b), line, column;
+    int module = common(s, m, a, b), both = count_listed(s, m, b), line, column;
     if (module == 0 || both == a->n || both == b->n || exclude(s, m, b)) {
         return 0;
     }

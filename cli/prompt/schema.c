@@ -126,18 +126,19 @@ static int read_attributes(const struct pml_schema *s, const struct pml_node *no
     return 0;
 }
 
-static int check_name(const struct pml_schema *s, const char *name, size_t offset) {
-    const char *why = pml_name_refused(name);
+static int check_name(const struct pml_schema *s, int element, const char *name, size_t offset) {
+    const char *why = pml_name_refused(element, name);
     return why == NULL ? 0
                        : pml_document_error(&s->document, offset,
                                             "the name \"%s\" %s. Choose another.", name, why);
 }
 
-static int read_name(const struct pml_schema *s, const struct pml_node *node, const char **name) {
+static int read_name(const struct pml_schema *s, const struct pml_node *node, int element,
+                     const char **name) {
     static const char *const names[] = {"name", NULL};
     size_t offset = 0;
     return read_attributes(s, node, names, name, &offset) != 0 ||
-                   check_name(s, *name, offset) != 0
+                   check_name(s, element, *name, offset) != 0
                ? -1
                : 0;
 }
@@ -158,7 +159,7 @@ static int read_param(const struct pml_schema *s, const struct pml_node *node, c
     const char *values[2];
     size_t offsets[2] = {0, 0};
     if (read_attributes(s, node, names, values, offsets) != 0 ||
-        check_name(s, values[0], offsets[0]) != 0) {
+        check_name(s, PML_E_PARAM, values[0], offsets[0]) != 0) {
         return -1;
     }
     *name = values[0];
@@ -280,7 +281,7 @@ static int read_part(struct reader *r, int i, int element, int parent, int in_ro
                : element == PML_E_UNION ? CP_PART_UNION
                                         : CP_PART_PARAM;
     int len = 0;
-    int status = kind == CP_PART_MODULE  ? read_name(s, node, &name)
+    int status = kind == CP_PART_MODULE  ? read_name(s, node, element, &name)
                  : kind == CP_PART_UNION ? read_attributes(s, node, none, NULL, NULL)
                                          : read_param(s, node, &name, &len);
     if (status != 0 || !has_room(s, node->offset) ||
@@ -333,7 +334,7 @@ static int read_root(struct reader *r) {
                                   "file is the schema.",
                                   root->name);
     }
-    if (read_name(s, root, &name) != 0) {
+    if (read_name(s, root, PML_E_SCHEMA, &name) != 0) {
         return -1;
     }
     add_part(s, CP_PART_MODULE, -1, root->offset);

@@ -38,7 +38,7 @@ int pml_role_of(int element) {
     }
 }
 
-const char *pml_name_refused(const char *name) {
+const char *pml_name_refused(int element, const char *name) {
     if (name[0] == '\0') {
         return "is empty";
     }
@@ -52,7 +52,12 @@ const char *pml_name_refused(const char *name) {
     if (strncasecmp(name, "xml", 3) == 0) {
         return "begins with xml, which XML reserves";
     }
-    return pml_element_of(name) < PML_ELEMENTS ? "is an element of the language" : NULL;
+    if (element == PML_E_MODULE && pml_element_of(name) < PML_ELEMENTS) {
+        return "is an element of the language";
+    }
+    return element == PML_E_PARAM && strcmp(name, "schema") == 0
+               ? "is the attribute of <prompt> that names the schema"
+               : NULL;
 }
 
 /* ---- The nearest name ---- */
