@@ -76,12 +76,11 @@ static size_t consumed(const struct reader *r) {
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* The last "<" before here. None stands in the value of an attribute. */
+/* The last "<" before what comes next. None stands in the value of an attribute. */
 static size_t tag_begin(const struct reader *r) {
     size_t at = consumed(r);
     at = at < r->d->size ? at : r->d->size;
-    while (at > 0 && r->d->bytes[at] != '<') {
-        at--;
+    while (at > 0 && r->d->bytes[--at] != '<') {
     }
     return at;
 }
@@ -131,9 +130,11 @@ static void on_error(void *data, xmlErrorPtr error) {
 
 /* ---- What is refused ---- */
 
+/* libxml2 has the name of an encoding in one of two places. */
 static void on_document(void *data) {
     struct reader *r = data;
-    const char *encoding = (const char *)r->xml->encoding;
+    const xmlChar *of_input = r->xml->input != NULL ? r->xml->input->encoding : NULL;
+    const char *encoding = (const char *)(of_input != NULL ? of_input : r->xml->encoding);
     if (encoding != NULL && xmlStrcasecmp(BAD_CAST encoding, BAD_CAST "UTF-8") != 0) {
         pml_document_error(r->d, 0, "the encoding is %s. Save the file as UTF-8, and say so.",
                            encoding);
