@@ -92,9 +92,9 @@ static void check_round_trip(const struct pml_schema *s) {
                memcmp(again.begin, s->begin, n * sizeof *s->begin) == 0;
     for (int x = 0; same && x < s->n_parts; x++) {
         const struct pml_text *a = &s->about[x].text, *b = &again.about[x].text;
-        same = a->size == b->size &&
-               (a->size == 0 ||
-                memcmp(s->texts.text + a->at, again.texts.text + b->at, a->size) == 0);
+        same =
+            a->size == b->size &&
+            (a->size == 0 || memcmp(s->texts.text + a->at, again.texts.text + b->at, a->size) == 0);
     }
     if (!same) {
         fuzz_fail("a schema that is written is another one:\n%s", text);

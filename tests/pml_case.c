@@ -28,10 +28,11 @@ int pml_case_schema(struct pml_case *c, const char *tokens, const char *template
         t++;
     }
     FILE *kept = begin_listening(&before, &c->said, &n);
-    int status = pml_document_parse(&document, "s.xml", text, size) != 0 ||
-                         pml_schema_from(&c->schema, &document, &c->tokenizer, &pml_templates[t]) != 0
-                     ? -1
-                     : 0;
+    int status =
+        pml_document_parse(&document, "s.xml", text, size) != 0 ||
+                pml_schema_from(&c->schema, &document, &c->tokenizer, &pml_templates[t]) != 0
+            ? -1
+            : 0;
     pml_document_free(&document);
     (void)fclose(kept);
     stderr = before;

@@ -114,11 +114,12 @@ static void indentation_is_nothing_and_blanks_are_one(void **unused) {
 static void white_space_is_kept_where_it_is_asked_for(void **unused) {
     (void)unused;
     struct pml_case c;
-    read_schema(&c, "bytes", "none",
-                "<schema name='s' xml:space='preserve'>\n"
-                "<module name='a' xml:space='default'> x\n</module><module name='b'> x\r\n\ty </module>"
-                "<union>\n<module name='c'><module name='d'> </module></module> </union>"
-                "</schema>");
+    read_schema(
+        &c, "bytes", "none",
+        "<schema name='s' xml:space='preserve'>\n"
+        "<module name='a' xml:space='default'> x\n</module><module name='b'> x\r\n\ty </module>"
+        "<union>\n<module name='c'><module name='d'> </module></module> </union>"
+        "</schema>");
     is_text(&c, 1, 0, "\n");
     is_part(&c, 2, MODULE, 0, 0);
     is_text(&c, 3, 2, " x");
@@ -177,8 +178,9 @@ static void bytes_are_their_numbers(void **unused) {
 
 /* ---- Schemas ---- */
 
-#define FORTY  "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 "     \
-               "31 32 33 34 35 36 37 38 39 40"
+#define FORTY                                                                                      \
+    "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 "            \
+    "31 32 33 34 35 36 37 38 39 40"
 #define THIRTY "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30"
 
 static const char travel[] =
@@ -391,8 +393,7 @@ static void text_between_imports_is_one_segment(void **unused) {
     read_prompt(&c, "<prompt schema='s'>\n zero <!-- --> one <user> two\n</user> three\n"
                     "<a>\n <b/> four <!-- --> five\n </a>\n six<user>seven</user>\n</prompt>");
     assert_int_equal(c.prompt.n_segments, 3);
-    is_segment(&c, 0, -1, 12,
-               "zero one <|im_start|>user\n two<|im_end|>\n three");
+    is_segment(&c, 0, -1, 12, "zero one <|im_start|>user\n two<|im_end|>\n three");
     is_segment(&c, 1, 3, 3, " four five");
     is_segment(&c, 2, 1, 6, "six<|im_start|>user\nseven<|im_end|>\n");
     pml_case_free(&c);

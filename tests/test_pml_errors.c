@@ -120,7 +120,8 @@ static void a_name_that_no_prompt_could_use_is_refused(void **unused) {
         {"<schema name='s'><module name='a/b'/></schema>", 1, 26, "cannot be an element's name"},
         {"<schema name='s'><module name='XmL'/></schema>", 1, 26, "begins with xml"},
         {"<schema name='s'><module name='user'/></schema>", 1, 26, "an element of the language"},
-        {"<schema name='s'><param len='1' name='schema'/></schema>", 1, 33, "attribute of <prompt>"},
+        {"<schema name='s'><param len='1' name='schema'/></schema>", 1, 33,
+         "attribute of <prompt>"},
         {"<schema name='s'>\n<module name='m'/>\n<union><module name='m'/></union></schema>", 3, 8,
          "a module of line 2 is called m"},
         {"<schema name='s'><module name='m'>\n<param name='p' len='1'/><user>\n"
@@ -136,8 +137,8 @@ static void a_name_that_no_prompt_could_use_is_refused(void **unused) {
 /* PML-6, PML-7 */
 static void a_length_that_is_none_is_refused(void **unused) {
     (void)unused;
-    static const char *const lengths[] = {"",   "0",       "-1",         "+1",  " 1",        "1 ",
-                                          "01", "1048577", "4294967297", "1.5", "9999999999", "one"};
+    static const char *const lengths[] = {
+        "", "0", "-1", "+1", " 1", "1 ", "01", "1048577", "4294967297", "1.5", "9999999999", "one"};
     char text[128];
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         const struct wrong wrong = {text, 1, 34, "from 1 to 1048576"};
@@ -163,7 +164,8 @@ static void a_scaffold_that_never_counts_is_refused(void **unused) {
         {"<schema name='s'>\n<scaffold module='a'/>" MODULES, 2, 1, "one attribute"},
         {"<schema name='s'>\n<scaffold modules=' '/>" MODULES, 2, 11, "has no module"},
         {"<schema name='s'>\n<scaffold modules='a a'/>" MODULES, 2, 11, "has a twice"},
-        {"<schema name='s'>\n<scaffold modules='a h'/>" MODULES, 2, 11, "the schema has no module h"},
+        {"<schema name='s'>\n<scaffold modules='a h'/>" MODULES, 2, 11,
+         "the schema has no module h"},
         {"<schema name='s'>\n<scaffold modules='a/cc'/>" MODULES, 2, 11, "Did you mean c?"},
         {"<schema name='s'>\n<scaffold modules='a/'/>" MODULES, 2, 11, "a has no module"},
         {"<schema name='s'>\n<scaffold modules='c'/>" MODULES, 2, 11, "the schema has no module c"},
@@ -256,7 +258,8 @@ static void a_text_behind_the_last_position_is_refused(void **unused) {
 static void a_message_is_safe_to_print(void **unused) {
     (void)unused;
     struct pml_case c;
-    static const char text[] = "<schema name='\xC3\xA9'>\xE2\x82\xAC<module name='&#x9B;31m'/></schema>";
+    static const char text[] =
+        "<schema name='\xC3\xA9'>\xE2\x82\xAC<module name='&#x9B;31m'/></schema>";
     assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), -1);
     assert_ptr_equal(strstr(c.said, "s.xml:1:27: "), c.said);
     assert_non_null(strstr(c.said, "\"\\xC2\\x9B31m\""));

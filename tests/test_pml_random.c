@@ -16,14 +16,14 @@
 #include "tests/pml_case.h"
 #include "tests/random.h"
 
-#define ROUNDS       3000
-#define MOST_PARTS   40
-#define MOST_WORDS   12
-#define MOST_ADDED   (2 * MOST_PARTS)
-#define MODULE       CP_PART_MODULE
-#define UNION        CP_PART_UNION
-#define TEXT         CP_PART_TEXT
-#define PARAM        CP_PART_PARAM
+#define ROUNDS     3000
+#define MOST_PARTS 40
+#define MOST_WORDS 12
+#define MOST_ADDED (2 * MOST_PARTS)
+#define MODULE     CP_PART_MODULE
+#define UNION      CP_PART_UNION
+#define TEXT       CP_PART_TEXT
+#define PARAM      CP_PART_PARAM
 
 /* A file that is being written. */
 struct writer {
@@ -45,14 +45,16 @@ static int below(struct writer *w, int n) {
 
 /* What is nothing between tags: line ends, and comments. */
 static void put_nothing(struct writer *w) {
-    static const char *const nothing[] = {"", "\n  ", "  \t", "<!-- <a> & -->", "\r\n", "<![CDATA[ \n]]>"};
+    static const char *const nothing[] = {"",     "\n  ",           "  \t", "<!-- <a> & -->",
+                                          "\r\n", "<![CDATA[ \n]]>"};
     fputs(nothing[below(w, 6)], w->out);
 }
 
 /* n words, which are written in several ways. */
 static void put_words(struct writer *w, int n) {
     static const char *const gaps[] = {" ", "\n", "  ", " <!-- & --> ", "&#10;", "<![CDATA[ ]]>"};
-    static const char *const words[] = {"a", "caf\xC3\xA9", "&lt;", "<![CDATA[<&]]>", "x<!---->y", "]]&gt;"};
+    static const char *const words[] = {"a",         "caf\xC3\xA9", "&lt;", "<![CDATA[<&]]>",
+                                        "x<!---->y", "]]&gt;"};
     for (int i = 0; i < n; i++) {
         fputs(i > 0 ? gaps[below(w, 6)] : "", w->out);
         fputs(words[below(w, 6)], w->out);
@@ -204,7 +206,7 @@ static void check_runs(const struct pml_case *c, const struct cp_part *part, int
     for (int x = 1; x < n; x++) {
         int has = p->imported[part[x].parent] != 0;
         cached += part[x].kind == TEXT && has ? part[x].size : 0;
-        new += part[x].kind == PARAM && has && p->argument[x] > 0 ? p->argument[x] : 0;
+        new += part[x].kind == PARAM &&has && p->argument[x] > 0 ? p->argument[x] : 0;
     }
     for (int i = 0; i < p->n; i++) {
         new += p->segment[i].size;
@@ -337,7 +339,8 @@ static void nothing_is_expanded_and_nothing_is_fetched(void **unused) {
         "<!DOCTYPE s [<!ENTITY f SYSTEM 'file:///etc/hostname'>]><schema name='s'>&f;</schema>",
         "<!DOCTYPE s [<!ENTITY % p SYSTEM 'http://127.0.0.1:9/p'> %p;]><schema name='s'/>",
         "<!DOCTYPE s SYSTEM '/dev/zero'><schema name='s'/>",
-        "<schema name='s'><xi:include xmlns:xi='http://www.w3.org/2001/XInclude' href='/etc/hostname'/></schema>",
+        "<schema name='s'><xi:include xmlns:xi='http://www.w3.org/2001/XInclude' "
+        "href='/etc/hostname'/></schema>",
         "<?xml-stylesheet href='file:///etc/hostname'?><schema name='s'/>",
     };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {

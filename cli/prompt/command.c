@@ -11,14 +11,24 @@
 
 static int print(const struct prompt_options *o, const struct pml_schema *schema,
                  const struct pml_prompt *prompts) {
+    int status = 0;
     if (o->json) {
-        return report_json(stdout, schema, prompts, o->n_prompts);
+        status = report_json(stdout, schema, prompts, o->n_prompts);
+    } else if (!o->svg) {
+        report_text(stdout, schema, prompts, o->n_prompts);
+    } else if (report_is_drawable(schema, prompts, o->n_prompts)) {
+        status = report_svg(stdout, schema, prompts, o->n_prompts);
+    } else {
+        fprintf(stderr,
+                "chunkproof prompt: a picture of more than %d parts or prompts is not readable; "
+                "--json has them\n",
+                REPORT_MOST_DRAWN);
+        return -1;
     }
-    if (o->svg) {
-        return report_svg(stdout, schema, prompts, o->n_prompts);
+    if (status != 0) {
+        fputs("chunkproof prompt: cannot write the report\n", stderr);
     }
-    report_text(stdout, schema, prompts, o->n_prompts);
-    return 0;
+    return status;
 }
 
 /* Reads all prompts, also behind one that is wrong; then prints, unless one is. */
@@ -49,11 +59,11 @@ static int run(const struct prompt_options *o) {
     struct pml_document document;
     struct pml_schema schema;
     memset(&schema, 0, sizeof schema);
-    int status = pml_document_read(&document, o->schema) != 0 ||
-                         pml_schema_from(&schema, &document, &tokenizer,
-                                         &pml_templates[o->template]) != 0
-                     ? -1
-                     : read_prompts(o, &schema);
+    int status =
+        pml_document_read(&document, o->schema) != 0 ||
+                pml_schema_from(&schema, &document, &tokenizer, &pml_templates[o->template]) != 0
+            ? -1
+            : read_prompts(o, &schema);
     pml_document_free(&document);
     pml_schema_free(&schema);
     pml_tokenizer_free(&tokenizer);

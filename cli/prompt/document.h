@@ -48,8 +48,7 @@ int pml_document_parse(struct pml_document *document, const char *path, const vo
 void pml_document_free(struct pml_document *document);
 
 /* Line and column of a byte, both from 1 on. A column is a character. */
-void pml_document_place(const struct pml_document *document, size_t offset, int *line,
-                        int *column);
+void pml_document_place(const struct pml_document *document, size_t offset, int *line, int *column);
 
 /* Prints "FILE:LINE:COLUMN: ..." to the standard error and returns -1. What could steer a terminal
  * is replaced. */

@@ -13,9 +13,9 @@ int pml_is_space(char c) {
 /* ---- The encoding ---- */
 
 static int is_utf_16(const unsigned char *bytes, size_t size) {
-    return size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) ||
-                         (bytes[0] == 0xFE && bytes[1] == 0xFF) ||
-                         (bytes[0] == '<' && bytes[1] == 0) || (bytes[0] == 0 && bytes[1] == '<'));
+    return size >= 2 &&
+           ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) ||
+            (bytes[0] == '<' && bytes[1] == 0) || (bytes[0] == 0 && bytes[1] == '<'));
 }
 
 static int check_encoding(const struct pml_document *d) {
@@ -27,9 +27,8 @@ static int check_encoding(const struct pml_document *d) {
         size_t offset = (size_t)(at - bytes);
         long character = text_next_character(&at);
         if (character < 0) {
-            return pml_document_error(d, offset,
-                                      "the byte 0x%02X is not UTF-8. Save the file as UTF-8.",
-                                      bytes[offset]);
+            return pml_document_error(
+                d, offset, "the byte 0x%02X is not UTF-8. Save the file as UTF-8.", bytes[offset]);
         }
         if (character == 0) {
             return pml_document_error(d, offset, "a NUL is no text. Remove it.");
@@ -83,8 +82,8 @@ static int check_tags(const struct pml_document *d) {
             end = end_of_tag(at, &n);
             if (n > PML_MAX_ATTRIBUTES) {
                 return pml_document_error(d, (size_t)(at - d->bytes),
-                                          "a tag has %d attributes, and may have %d. Divide it.",
-                                          n, PML_MAX_ATTRIBUTES);
+                                          "a tag has %d attributes, and may have %d. Divide it.", n,
+                                          PML_MAX_ATTRIBUTES);
             }
         }
         at = strchr(end, '<');

@@ -16,8 +16,8 @@
 #include "cli/prompt/document.h"
 #include "cli/prompt/tokens.h"
 
-#define PML_MAX_SCAFFOLDS         256
-#define PML_MAX_SCAFFOLD_MODULES  256
+#define PML_MAX_SCAFFOLDS        256
+#define PML_MAX_SCAFFOLD_MODULES 256
 
 /* ---- Roles and templates (PML-8) ---- */
 
@@ -63,7 +63,8 @@ size_t pml_space_argument(const char *text, size_t size, int keeps_space, char *
 /* Adds bytes, and their tokens, to the last text, or begins one. */
 struct pml_text pml_texts_begin(struct pml_texts *texts);
 void pml_texts_add(struct pml_texts *texts, struct pml_text *text, const char *bytes, size_t size);
-void pml_texts_add_node(struct pml_texts *texts, struct pml_text *text, const struct pml_node *node);
+void pml_texts_add_node(struct pml_texts *texts, struct pml_text *text,
+                        const struct pml_node *node);
 void pml_texts_add_argument(struct pml_texts *texts, struct pml_text *text, const char *value,
                             int keeps_space);
 

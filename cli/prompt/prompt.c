@@ -148,8 +148,7 @@ static int imported_twice(const struct reader *r, const struct pml_node *node, i
 static int read_import(struct reader *r, int i) {
     const struct pml_node *node = &r->p->document.node[i];
     struct level *in = &r->level[r->depth - 1];
-    int module =
-        pml_find(r->s, in->module, CP_PART_MODULE, node->name, strlen(node->name));
+    int module = pml_find(r->s, in->module, CP_PART_MODULE, node->name, strlen(node->name));
     if (module < 0) {
         return unknown_import(r, node, in->module);
     }
@@ -275,10 +274,11 @@ static int read_root(struct reader *r) {
     const char *name = r->s->about[0].name;
     int i = 0;
     if (strcmp(root->name, "prompt") != 0) {
-        return pml_document_error(d, root->offset,
-                                  "the root is <%s>. A prompt's is <prompt schema=\"%s\">; only the "
-                                  "first file is a schema.",
-                                  root->name, name);
+        return pml_document_error(
+            d, root->offset,
+            "the root is <%s>. A prompt's is <prompt schema=\"%s\">; only the "
+            "first file is a schema.",
+            root->name, name);
     }
     while (i < root->n_attributes &&
            strcmp(d->attribute[root->first_attribute + i].name, "schema") != 0) {
@@ -339,10 +339,11 @@ static int check_imports(const struct reader *r) {
     int first = p->imported[x] < p->imported[y] ? x : y, second = first == x ? y : x;
     pml_document_place(&p->document, p->document.node[p->imported[first] - 1].offset, &line,
                        &column);
-    return pml_document_error(&p->document, p->document.node[p->imported[second] - 1].offset,
-                              "%s and %s (line %d) are of one union, and exclude each other. Import "
-                              "one.",
-                              s->about[second].name, s->about[first].name, line);
+    return pml_document_error(
+        &p->document, p->document.node[p->imported[second] - 1].offset,
+        "%s and %s (line %d) are of one union, and exclude each other. Import "
+        "one.",
+        s->about[second].name, s->about[first].name, line);
 }
 
 static void *zeroed(size_t n, size_t size) {

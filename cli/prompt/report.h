@@ -29,7 +29,8 @@ void report_text(FILE *out, const struct pml_schema *schema, const struct pml_pr
 int report_json(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,
                 int n_prompts);
 
-/* The same; or -1 after a message: the picture would be too large. */
+/* 1 when a picture is readable; else 0. */
+int report_is_drawable(const struct pml_schema *schema, const struct pml_prompt *prompts, int n);
 int report_svg(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,
                int n_prompts);
 

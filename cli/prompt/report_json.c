@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "chunkproof/version.h"
+#include "cli/base/clean.h"
 #include "cli/base/json.h"
 #include "cli/base/text.h"
 #include "cli/prompt/report.h"
@@ -25,6 +26,14 @@ static json_t *set(json_t *object, const char *name, json_t *value) {
     return object;
 }
 
+/* A file's name may be no UTF-8. */
+static json_t *path_json(const struct pml_document *document) {
+    char *clean = text_clean(document->path);
+    json_t *path = json_string(clean);
+    free(clean);
+    return path;
+}
+
 static json_t *part_json(const struct pml_schema *s, int x, int *seen) {
     const struct pml_part *about = &s->about[x];
     int kind = s->part[x].kind;
@@ -41,8 +50,9 @@ static json_t *part_json(const struct pml_schema *s, int x, int *seen) {
         part = set(part, "text", json_stringn(s->texts.text + about->text.at, about->text.size));
         part = set(part, "tokens",
                    numbers(s->texts.token + about->text.first_token, about->text.n_tokens));
-        part = set(part, "role",
-                   about->role < PML_ROLES ? json_string(pml_role_names[about->role]) : json_null());
+        part =
+            set(part, "role",
+                about->role < PML_ROLES ? json_string(pml_role_names[about->role]) : json_null());
     }
     return part;
 }
@@ -56,7 +66,7 @@ static json_t *schema_json(const struct pml_schema *s, int *seen) {
         const struct pml_scaffold *f = &s->scaffold[i];
         scaffolds = json_with(scaffolds, numbers(s->module + f->first, f->n));
     }
-    return json_pack("{s:s,s:s,s:s,s:s,s:i,s:o,s:o}", "file", s->document.path, "name",
+    return json_pack("{s:o,s:s,s:s,s:s,s:i,s:o,s:o}", "file", path_json(&s->document), "name",
                      s->about[0].name, "tokens", s->texts.tokenizer->name, "template",
                      s->template->name, "positions", s->size[0], "parts", parts, "scaffolds",
                      scaffolds);
@@ -101,7 +111,7 @@ static json_t *prompt_json(const struct pml_prompt *p, int *seen) {
     for (int i = 0; i < p->n_runs; i++) {
         runs = json_with(runs, run_json(p, &p->run[i]));
     }
-    return json_pack("{s:s,s:i,s:i,s:o,s:o}", "file", p->document.path, "cached", p->n_cached,
+    return json_pack("{s:o,s:i,s:i,s:o,s:o}", "file", path_json(&p->document), "cached", p->n_cached,
                      "computed", p->n_new, "mask", mask_json(p, seen), "runs", runs);
 }
 
@@ -112,7 +122,7 @@ int report_json(FILE *out, const struct pml_schema *schema, const struct pml_pro
     for (int i = 0; i < n_prompts; i++) {
         array = json_with(array, prompt_json(&prompts[i], seen));
     }
-    json_t *report = json_pack("{s:s,s:o,s:o}", "version", cp_version(), "schema",
+    json_t *report = json_pack("{s:s,s:s,s:o,s:o}", "command", "prompt", "version", cp_version(), "schema",
                                schema_json(schema, seen), "prompts", array);
     int status = report != NULL ? json_dumpf(report, out, JSON_INDENT(1)) : -1;
     json_decref(report);

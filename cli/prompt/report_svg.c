@@ -146,19 +146,18 @@ static int set_rows(const struct pml_schema *s, int *row) {
             height[parent] = height[x];
         }
     }
-    int rows = height[0];
+    int rows = height[0], *taken = cli_allocate(NULL, (size_t)n, sizeof *taken);
     row[0] = -1; /* part 0 has no bar: its texts are in row 0 */
+    for (int x = 0; x < n; x++) {
+        taken[x] = 0; /* of a union: rows of the members so far */
+    }
     for (int x = 1; x < n; x++) {
         int parent = s->part[x].parent;
-        row[x] = row[parent] + (s->part[parent].kind == CP_PART_MODULE);
-        if (s->part[parent].kind == CP_PART_UNION) {
-            row[x] = height[parent] + row[parent]; /* height[] is the rows that are taken, from here on */
-            height[parent] += height[x];
-        }
-        if (s->part[x].kind == CP_PART_UNION) {
-            height[x] = 0;
-        }
+        int is_member = s->part[parent].kind == CP_PART_UNION;
+        row[x] = row[parent] + (is_member ? taken[parent] : 1);
+        taken[parent] += height[x];
     }
+    free(taken);
     free(height);
     return rows;
 }
@@ -261,19 +260,12 @@ static int last_position(const struct pml_schema *s, const struct pml_prompt *pr
     return end;
 }
 
-static int is_too_large(const struct pml_schema *s, const struct pml_prompt *prompts, int n) {
-    int most = s->n_parts;
+int report_is_drawable(const struct pml_schema *schema, const struct pml_prompt *prompts, int n) {
+    int most = schema->n_parts > n ? schema->n_parts : n;
     for (int i = 0; i < n; i++) {
         most = prompts[i].n_runs > most ? prompts[i].n_runs : most;
     }
-    if (most > REPORT_MOST_DRAWN || n > REPORT_MOST_DRAWN) {
-        fprintf(stderr,
-                "chunkproof prompt: a picture of more than %d parts or prompts is not readable; "
-                "--json has them\n",
-                REPORT_MOST_DRAWN);
-        return 1;
-    }
-    return 0;
+    return most <= REPORT_MOST_DRAWN;
 }
 
 static int height_of(const struct pml_schema *s, int n_prompts) {
@@ -286,9 +278,6 @@ static int height_of(const struct pml_schema *s, int n_prompts) {
 int report_svg(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,
                int n_prompts) {
     struct picture p = {.positions = last_position(schema, prompts, n_prompts), .top = 64};
-    if (is_too_large(schema, prompts, n_prompts)) {
-        return -1;
-    }
     int width = WIDTH + 2 * MARGIN, height = height_of(schema, n_prompts);
     markup_begin(&p.m);
     markup_raw(&p.m, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

@@ -9,18 +9,33 @@
 #define WIDTH      100
 #define NAME_WIDTH 36
 
+/* A line's last column has no blanks at its end. */
+static void put_last(FILE *out, char *text, int width) {
+    size_t size = strlen(text);
+    while (size > 0 && text[size - 1] == ' ') {
+        text[--size] = '\0';
+    }
+    text_put_cut(out, text, width, "…");
+    fputc('\n', out);
+}
+
 /* Prints a column of text, cut or filled up to its width. */
 static void put_column(FILE *out, const char *text, int width) {
     text_put_cut(out, text, width, "…");
     text_put_blanks(out, width - (text_columns(text) < width ? text_columns(text) : width));
 }
 
-static void put_range(FILE *out, int begin, int size) {
-    char range[32] = "-";
+/* "5 .. 12", and behind it what stands in the next column. */
+static char *range_text(int begin, int size, const char *next) {
+    char range[32] = "-", *text;
+    size_t length;
     if (size > 0) {
         (void)snprintf(range, sizeof range, "%d .. %d", begin, begin + size - 1);
     }
-    fprintf(out, "%-18s", range);
+    FILE *out = text_open(&text, &length);
+    fprintf(out, "%-18s%s", range, next);
+    text_close(out);
+    return text;
 }
 
 /* "0 2 3", in as many columns as are left. */
@@ -52,20 +67,13 @@ static void put_part(FILE *out, const struct pml_schema *s, int x, int *seen) {
     fprintf(out, "%6d  %-6s  %6s  ", x, report_kind(kind), in);
     put_column(out, name, NAME_WIDTH);
     fprintf(out, " %7d  ", s->size[x]);
-    if (kind == CP_PART_TEXT) {
-        char *sees = modules_text(seen, pml_mask_sees(s, s->part[x].parent, -1, seen));
-        put_range(out, s->begin[x], s->size[x]);
-        text_put_cut(out, sees, 15, "…");
-        free(sees);
-    } else {
-        char range[32] = "-";
-        if (s->size[x] > 0) {
-            (void)snprintf(range, sizeof range, "%d .. %d", s->begin[x],
-                           s->begin[x] + s->size[x] - 1);
-        }
-        fputs(range, out);
-    }
-    fputc('\n', out);
+    char *sees = kind == CP_PART_TEXT
+                     ? modules_text(seen, pml_mask_sees(s, s->part[x].parent, -1, seen))
+                     : modules_text(seen, 0);
+    char *last = range_text(s->begin[x], s->size[x], sees);
+    put_last(out, last, 33);
+    free(last);
+    free(sees);
     free(name);
 }
 
@@ -92,8 +100,9 @@ static void put_schema(FILE *out, const struct pml_schema *s, int *seen) {
     fprintf(out, "schema %s: %d parts, %d positions; tokens are %s, the template is %s\n\n", name,
             s->n_parts, s->size[0], s->texts.tokenizer->name, s->template->name);
     free(name);
-    fprintf(out, "  part  kind        in  name or text                            size  positions   "
-                 "      sees\n");
+    fprintf(out,
+            "  part  kind        in  name or text                            size  positions   "
+            "      sees\n");
     for (int x = 0; x < s->n_parts; x++) {
         put_part(out, s, x, seen);
     }
@@ -115,10 +124,10 @@ static void put_runs(FILE *out, const struct pml_prompt *p) {
     for (int i = 0; i < p->n_runs; i++) {
         const struct pml_run *run = &p->run[i];
         char *what = report_run(p, run);
-        put_range(out, run->begin, run->size);
-        fprintf(out, "%8d  %-8s  ", run->size, run->kind == PML_CACHED ? "cache" : "computed");
-        text_put_cut(out, what, WIDTH - 38, "…");
-        fputc('\n', out);
+        char *range = range_text(run->begin, run->size, "");
+        fprintf(out, "%s%8d  %-8s  ", range, run->size, run->kind == PML_CACHED ? "cache" : "computed");
+        put_last(out, what, WIDTH - 38);
+        free(range);
         free(what);
     }
 }
@@ -127,9 +136,8 @@ static void put_runs(FILE *out, const struct pml_prompt *p) {
 static void put_scaffolds(FILE *out, const struct pml_prompt *p, int *seen) {
     const struct pml_schema *s = p->schema;
     for (int x = 1; s->n_scaffolds > 0 && x < s->n_parts; x++) {
-        int scaffold = s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0
-                           ? pml_mask_scaffold(p, x)
-                           : -1;
+        int scaffold =
+            s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0 ? pml_mask_scaffold(p, x) : -1;
         if (scaffold >= 0) {
             char *sees = modules_text(seen, pml_mask_sees(s, x, scaffold, seen));
             fprintf(out, "scaffold %d counts for part %d, whose texts see %s\n", scaffold, x, sees);

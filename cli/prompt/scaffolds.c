@@ -68,8 +68,8 @@ static int read_modules(struct pml_schema *s, const struct pml_node *node) {
     const struct pml_document *d = &s->document;
     const struct pml_attribute *a = &d->attribute[node->first_attribute];
     if (node->n_attributes != 1 || strcmp(a->name, "modules") != 0) {
-        return pml_document_error(d, node->offset,
-                                  "a scaffold has one attribute. Write <scaffold modules=\"a b\"/>.");
+        return pml_document_error(
+            d, node->offset, "a scaffold has one attribute. Write <scaffold modules=\"a b\"/>.");
     }
     struct pml_scaffold *scaffold = &s->scaffold[s->n_scaffolds++];
     *scaffold = (struct pml_scaffold){node->offset, s->n_modules, 0};
@@ -84,9 +84,9 @@ static int read_modules(struct pml_schema *s, const struct pml_node *node) {
         }
         at += size;
     }
-    return scaffold->n > 0 ? 0
-                           : pml_document_error(d, a->offset,
-                                                "the scaffold has no module. Name one or more.");
+    return scaffold->n > 0
+               ? 0
+               : pml_document_error(d, a->offset, "the scaffold has no module. Name one or more.");
 }
 
 /* ---- The rule ---- */

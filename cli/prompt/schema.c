@@ -186,8 +186,8 @@ static int check_empty(const struct pml_schema *s, int i) {
 
 static int has_room(const struct pml_schema *s, size_t offset) {
     if (s->n_parts == CP_MAX_PARTS) {
-        pml_document_error(&s->document, offset,
-                           "the schema has more than %d parts. Divide it.", CP_MAX_PARTS);
+        pml_document_error(&s->document, offset, "the schema has more than %d parts. Divide it.",
+                           CP_MAX_PARTS);
         return 0;
     }
     return 1;
@@ -329,10 +329,11 @@ static int read_root(struct reader *r) {
     const struct pml_node *root = &s->document.node[0];
     const char *name;
     if (strcmp(root->name, "schema") != 0) {
-        return pml_document_error(&s->document, root->offset,
-                                  "the root is <%s>. A schema's is <schema name=\"...\">; the first "
-                                  "file is the schema.",
-                                  root->name);
+        return pml_document_error(
+            &s->document, root->offset,
+            "the root is <%s>. A schema's is <schema name=\"...\">; the first "
+            "file is the schema.",
+            root->name);
     }
     if (read_name(s, root, PML_E_SCHEMA, &name) != 0) {
         return -1;

@@ -84,8 +84,8 @@ struct pml_text pml_texts_begin(struct pml_texts *texts) {
 
 /* `size` bytes have been written behind the last text. */
 static void take(struct pml_texts *t, struct pml_text *text, size_t size) {
-    int n = t->tokenizer->encode(t->tokenizer->state, t->text + t->size, size,
-                                 t->token + t->n_tokens);
+    int n =
+        t->tokenizer->encode(t->tokenizer->state, t->text + t->size, size, t->token + t->n_tokens);
     t->size += size;
     t->text[t->size] = '\0';
     t->n_tokens += n;

@@ -13,9 +13,9 @@
 #define MOST_SEEN   4096 /* names that a misspelt one is compared with */
 #define MOST_LETTER 64   /* a longer name is compared with none */
 
-const char *const pml_element_names[PML_ELEMENTS + 1] = {
-    "schema", "module", "union", "param", "scaffold", "system", "user", "assistant", "prompt",
-    NULL};
+const char *const pml_element_names[PML_ELEMENTS + 1] = {"schema",   "module", "union", "param",
+                                                         "scaffold", "system", "user",  "assistant",
+                                                         "prompt",   NULL};
 
 int pml_element_of(const char *name) {
     int element = 0;
