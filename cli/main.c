@@ -23,6 +23,7 @@ static const struct command commands[] = {
     {"bench", cp_command_bench, "measure the fast attention and tree against the machine's limits"},
     {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},
+    {"prompt", cp_command_prompt, "positions, mask and cached tokens of a prompt made of modules"},
     {"bound", cp_command_bound, "how far from attention a right kernel may be, and why"},
 };
 

@@ -18,14 +18,15 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE, PROOF, TEST = ("include", "ref"), ("proofs",), ("tests",)
 OTHERS = ("spec", "cli", "gate", "opt", "kernels", "fuzz")
-FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|LAYER"
+FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|LAYER|PML"
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
+CODE_OF = {"GATE": "gate/", "PML": "cli/prompt/"}  # families of no library
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one
 
 # Families and clauses that are theorems about whole decoders and their prompts. Code may cite them;
 # a test can only try them.
-IN_COQ_ALONE = {"DEC", "MOD-3", "MOD-4", "MOD-5", "MOD-6"}
+IN_COQ_ALONE = {"DEC", "MOD-3", "MOD-4", "MOD-5"}
 
 
 def defined():
@@ -82,8 +83,9 @@ def main():
         return 2
     clauses = defined()
     code, proof, test, others = map(cited, (CODE, PROOF, TEST, OTHERS))
-    for clause in [clause for clause in others if clause[0] == "GATE"]:
-        code[clause] |= {path for path in others[clause] if path.startswith("gate/")}
+    for family, room in CODE_OF.items():
+        for clause in [clause for clause in others if clause[0] == family]:
+            code[clause] |= {path for path in others[clause] if path.startswith(room)}
     if sys.argv[1:]:
         table(clauses, code, proof, test)
         return 0

@@ -111,7 +111,8 @@ EACSL = ("frama-c", "gcc", ("libgmp-dev", "echo '#include <gmp.h>' | gcc -E - -o
 
 # Short tests that need the library alone, not the command.
 OF_THE_LIBRARY = ("exact", "format", "number", "opt_kernels", "opt_refusal", "plan", "pool",
-                  "schema", "softmax", "tolerance", "tree", "tree_new", "two_phase", "width")
+                  "schema", "schema_place", "softmax", "tolerance", "tree", "tree_new", "two_phase",
+                  "width")
 
 # Most of the time under valgrind: the walks through many small worlds, the tests of the gate, of
 # fast attention, of tolerances and of traces. By default valgrind runs the others.

@@ -42,7 +42,7 @@
 #define CP_MAX_PARTS 1048576
 #endif
 
-/* Positions of a schema: tokens that stand in a prompt before what it adds. */
+/* Positions of a schema, and of a prompt with what it adds. */
 #ifndef CP_MAX_POSITIONS
 #define CP_MAX_POSITIONS 1048576
 #endif

@@ -5,9 +5,11 @@
  *   cp_schema_check()    once: are these parts a schema?
  *   cp_schema_layout()   once: which positions has each part?
  *   cp_prompt_check()    for each prompt: may it import these modules together?
+ *   cp_segments_check()  for each prompt: may it add these segments?
+ *   cp_prompt_place()    for each prompt: which positions has each segment?
  *
- * All three take time in proportion to the number of parts, and no memory of their own: they do not
- * recurse. */
+ * None takes memory of its own: they do not recurse. The first three take time in proportion to the
+ * number of parts, and cp_segments_check() to that of segments. */
 #ifndef CHUNKPROOF_SCHEMA_H
 #define CHUNKPROOF_SCHEMA_H
 
@@ -31,8 +33,15 @@ struct cp_part {
     int size;   /* of a text or param; 0 of the others */
 };
 
+/* Some tokens that a prompt adds, one after the other (MOD-6). */
+struct cp_segment {
+    int behind; /* the import that they follow: a module that the prompt imports; -1 for none */
+    int size;   /* tokens, 0 or more */
+};
+
 #ifdef __FRAMAC__
 #include "proofs/logic/schema.h"
+#include "proofs/logic/schema_place.h"
 #endif
 
 /* Returns -1 when the parts are a schema, else the number of the first part that is wrong: 0 also
@@ -84,6 +93,34 @@ int cp_schema_layout(const struct cp_part *schema, int n_parts, int *begin, int 
     imports_ok(schema, imported, \result) && !import_ok(schema, imported, \result);
 */
 int cp_prompt_check(const struct cp_part *schema, int n_parts, const int *imported);
+
+/* Returns -1 when a prompt may add the segments, else the number of the first one that is wrong.
+ * Takes any content. A segment has 0 tokens or more, however many, and is behind a module that the
+ * prompt imports, or behind -1. */
+int cp_segments_check(const struct cp_part *schema, int n_parts, const int *imported,
+                      const struct cp_segment *segments, int n_segments);
+
+/* Writes where the segments of a prompt stand (MOD-6), in their order: segment i has the positions
+ * [placed[i], placed[i] + segments[i].size), of 0 to CP_MAX_POSITIONS. It begins where its import
+ * ends, if no text or param of the prompt and no segment before it has one of its positions. Else,
+ * and behind -1, it begins behind part 0 and all segments before it. So a segment without tokens
+ * begins where its import ends, always.
+ *
+ * Takes the parts and imports that the checks above allow, and the layout of the parts.
+ *
+ * Fails with CP_ERROR_TOO_LONG when a segment would have a position of CP_MAX_POSITIONS or more.
+ * Then placed[] is -1 for the first of these. Those before it have their positions, and what is
+ * behind it stays as it was.
+ *
+ * An argument needs no call: that of param x has n tokens, 0 <= n <= size[x], and the positions
+ * [begin[x], begin[x] + n). The others of the param stay empty.
+ *
+ * Each segment takes time in proportion to the number of segments before it, and of the parts from
+ * its import to the first text or param behind the import that the prompt has. Hence all of them
+ * take at most n_segments * (n_parts + n_segments). */
+int cp_prompt_place(const struct cp_part *schema, int n_parts, const int *begin, const int *size,
+                    const int *imported, const struct cp_segment *segments, int n_segments,
+                    int *placed);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places in a file, and messages about them (PML-12). */
+#include "cli/prompt/document.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/clean.h"
+#include "cli/base/text.h"
+
+void pml_document_place(const struct pml_document *document, size_t offset, int *line,
+                        int *column) {
+    size_t end = offset < document->size ? offset : document->size;
+    *line = 1;
+    *column = 1;
+    for (size_t i = 0; i < end; i++) {
+        if (document->bytes[i] == '\n') {
+            ++*line;
+            *column = 1;
+        } else if (((unsigned char)document->bytes[i] & 0xC0) != 0x80) {
+            ++*column; /* a byte that begins a character */
+        }
+    }
+}
+
+int pml_document_error(const struct pml_document *document, size_t offset, const char *format,
+                       ...) {
+    va_list arguments;
+    char *text, *clean;
+    size_t size;
+    int line, column;
+    pml_document_place(document, offset, &line, &column);
+    FILE *out = text_open(&text, &size);
+    fprintf(out, "%s:%d:%d: ", document->path, line, column);
+    va_start(arguments, format);
+    vfprintf(out, format, arguments);
+    va_end(arguments);
+    text_close(out);
+    clean = text_clean(text);
+    fprintf(stderr, "%s\n", clean);
+    free(clean);
+    free(text);
+    return -1;
+}
+
+void pml_document_free(struct pml_document *document) {
+    free(document->bytes);
+    free(document->node);
+    free(document->attribute);
+    free(document->strings);
+    memset(document, 0, sizeof *document);
+}

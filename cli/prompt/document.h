@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file of the Prompt Markup Language as XML (PML-1): its elements and texts, flat and in the order
+ * of the file. Of what they mean nothing is known here. */
+#ifndef CHUNKPROOF_CLI_PROMPT_DOCUMENT_H
+#define CHUNKPROOF_CLI_PROMPT_DOCUMENT_H
+
+#include <stddef.h>
+
+#define PML_MAX_BYTES      (1 << 24) /* of a file */
+#define PML_MAX_DEPTH      64        /* elements that stand in each other, the root among them */
+#define PML_MAX_ATTRIBUTES 1000      /* of an element */
+#define PML_MAX_NAME       255       /* bytes of a name */
+
+struct pml_attribute {
+    const char *name; /* "xml:space", or without a prefix */
+    const char *value;
+    size_t offset; /* the byte of the file where it begins */
+};
+
+/* An element, or a text without an element in it; comments do not divide a text. */
+struct pml_node {
+    const char *name; /* of an element; NULL: a text */
+    const char *text; /* as XML has it, of `size` bytes and a NUL; NULL: an element */
+    size_t size;
+    size_t offset;   /* the byte of the file where it begins */
+    int parent;      /* the element that it is in; -1 for the root, node 0 */
+    int end;         /* the first node behind all that is in it */
+    int keeps_space; /* xml:space is "preserve" here */
+    int first_attribute, n_attributes;
+};
+
+struct pml_document {
+    const char *path; /* the caller's */
+    char *bytes;      /* the file, with a NUL behind it */
+    size_t size;
+    int n_nodes;
+    struct pml_node *node;
+    int n_attributes;
+    struct pml_attribute *attribute; /* without xml:space */
+    char *strings;                   /* what names, values and texts point into */
+};
+
+/* Returns 0, or -1 after a message. In any case the caller gives the document to
+ * pml_document_free(). */
+int pml_document_read(struct pml_document *document, const char *path);
+int pml_document_parse(struct pml_document *document, const char *path, const void *bytes,
+                       size_t size);
+void pml_document_free(struct pml_document *document);
+
+/* Line and column of a byte, both from 1 on. A column is a character. */
+void pml_document_place(const struct pml_document *document, size_t offset, int *line, int *column);
+
+/* Prints "FILE:LINE:COLUMN: ..." to the standard error and returns -1. What could steer a terminal
+ * is replaced. */
+int pml_document_error(const struct pml_document *document, size_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* 0 when the bytes are UTF-8 and no tag has too many attributes, else -1 after a message. */
+int pml_document_scan(const struct pml_document *document);
+
+/* Where attribute number i of the tag at `offset` begins. The tag is well-formed. */
+size_t pml_document_attribute(const struct pml_document *document, size_t offset, int i);
+
+/* What may stand between two attributes. */
+int pml_is_space(char c);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file's bytes, before a parser of XML gets them: the encoding, and the number of attributes,
+ * which a parser compares with each other. Then where the attributes of a tag stand. */
+#include <string.h>
+
+#include "cli/base/text.h"
+#include "cli/prompt/document.h"
+
+int pml_is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* ---- The encoding ---- */
+
+static int is_utf_16(const unsigned char *bytes, size_t size) {
+    return size >= 2 &&
+           ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) ||
+            (bytes[0] == '<' && bytes[1] == 0) || (bytes[0] == 0 && bytes[1] == '<'));
+}
+
+static int check_encoding(const struct pml_document *d) {
+    const unsigned char *bytes = (const unsigned char *)d->bytes, *at = bytes;
+    if (is_utf_16(bytes, d->size)) {
+        return pml_document_error(d, 0, "this is UTF-16 or UTF-32. Save the file as UTF-8.");
+    }
+    while (at < bytes + d->size) {
+        size_t offset = (size_t)(at - bytes);
+        long character = text_next_character(&at);
+        if (character < 0) {
+            return pml_document_error(
+                d, offset, "the byte 0x%02X is not UTF-8. Save the file as UTF-8.", bytes[offset]);
+        }
+        if (character == 0) {
+            return pml_document_error(d, offset, "a NUL is no text. Remove it.");
+        }
+    }
+    return 0;
+}
+
+/* ---- Tags ---- */
+
+/* The end of what begins at `at` with `begin` and ends with `end`; NULL: it is something else.
+ * Without an end it takes the rest of the file, so that each byte is searched once. */
+static const char *end_of(const char *at, const char *begin, const char *end) {
+    if (strncmp(at, begin, strlen(begin)) != 0) {
+        return NULL;
+    }
+    const char *found = strstr(at + strlen(begin), end);
+    return found != NULL ? found + strlen(end) : at + strlen(at);
+}
+
+/* What is in no tag: "<" begins a comment, a CDATA section or a processing instruction. */
+static const char *end_of_other(const char *at) {
+    const char *end = end_of(at, "<!--", "-->");
+    end = end != NULL ? end : end_of(at, "<![CDATA[", "]]>");
+    return end != NULL ? end : end_of(at, "<?", "?>");
+}
+
+/* The end of the tag at `at`, and its attributes: values in quotes. */
+static const char *end_of_tag(const char *at, int *n_values) {
+    *n_values = 0;
+    while (*at != '\0' && *at != '>') {
+        if (*at == '"' || *at == '\'') {
+            const char *end = strchr(at + 1, *at);
+            if (end == NULL) {
+                return at + strlen(at);
+            }
+            ++*n_values;
+            at = end;
+        }
+        at++;
+    }
+    return at;
+}
+
+static int check_tags(const struct pml_document *d) {
+    const char *at = strchr(d->bytes, '<');
+    while (at != NULL) {
+        const char *end = end_of_other(at);
+        if (end == NULL) {
+            int n;
+            end = end_of_tag(at, &n);
+            if (n > PML_MAX_ATTRIBUTES) {
+                return pml_document_error(d, (size_t)(at - d->bytes),
+                                          "a tag has %d attributes, and may have %d. Divide it.", n,
+                                          PML_MAX_ATTRIBUTES);
+            }
+        }
+        at = strchr(end, '<');
+    }
+    return 0;
+}
+
+int pml_document_scan(const struct pml_document *document) {
+    return check_encoding(document) != 0 || check_tags(document) != 0 ? -1 : 0;
+}
+
+/* ---- Attributes ---- */
+
+size_t pml_document_attribute(const struct pml_document *document, size_t offset, int i) {
+    const char *at = document->bytes + offset;
+    while (!pml_is_space(*at)) { /* the element's name */
+        at++;
+    }
+    for (;; i--) {
+        while (pml_is_space(*at)) {
+            at++;
+        }
+        if (i == 0) {
+            return (size_t)(at - document->bytes);
+        }
+        at += strcspn(at, "\"'");
+        at = strchr(at + 1, *at) + 1;
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/prompt/options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/base/argument.h"
+#include "cli/prompt/pml.h"
+
+#define COMMAND "prompt"
+
+void prompt_help(FILE *out) {
+    fputs("usage: chunkproof prompt [OPTION]... SCHEMA.xml [PROMPT.xml]...\n"
+          "\n"
+          "Reads a schema and prompts of it in the Prompt Markup Language (spec/pml.md), and\n"
+          "says at which position each token stands, which tokens it sees, and which of a\n"
+          "prompt's tokens come from the cache.\n"
+          "\n"
+          "options:\n"
+          "  -t, --tokens WHAT    what a token is: words (default) or bytes\n"
+          "      --template NAME  what <system>, <user> and <assistant> add: none (default),\n"
+          "                       chatml or llama2\n"
+          "      --json           the report as JSON (spec/prompt-report.schema.json)\n"
+          "      --svg            a picture\n"
+          "  -h, --help           this help\n"
+          "\n",
+          out);
+    fputs("A schema:                                 A prompt of it:\n"
+          "  <schema name=\"travel\">                    <prompt schema=\"travel\">\n"
+          "    You are a travel guide.                 <trip-plan duration=\"3 days\"/>\n"
+          "    <module name=\"trip-plan\">               <miami/>\n"
+          "      Plan a trip of                        Where can one surf?\n"
+          "      <param name=\"duration\" len=\"4\"/>    </prompt>\n"
+          "    </module>\n"
+          "    <union>\n"
+          "      <module name=\"tokyo\">...</module>\n"
+          "      <module name=\"miami\">...</module>\n"
+          "    </union>\n"
+          "  </schema>\n"
+          "\n",
+          out);
+    fputs("A file with an error gets one message, FILE:LINE:COLUMN: what, and how to mend\n"
+          "it. Then nothing is printed of any file.\n"
+          "\n"
+          "exit status:\n"
+          "  0  printed\n"
+          "  2  bad use, an error in a file, or output that cannot be written\n",
+          out);
+}
+
+static int read_option(struct prompt_options *options, int option, char **argv) {
+    static const char *const tokens[] = {"words", "bytes", NULL};
+    const char *templates[8];
+    int n = 0;
+    switch (option) {
+    case 't':
+        return argument_name(COMMAND, "tokens", optarg, tokens, &options->is_bytes);
+    case 'e':
+        do {
+            templates[n] = pml_templates[n].name;
+        } while (templates[n++] != NULL);
+        return argument_name(COMMAND, "template", optarg, templates, &options->template);
+    case 'j':
+        options->json = 1;
+        return 0;
+    case 's':
+        options->svg = 1;
+        return 0;
+    case 'h':
+        options->help = 1;
+        return 0;
+    case ':':
+        return argument_refuse(COMMAND, "a value is missing after %s", argv[optind - 1]);
+    default:
+        if (optopt > 0 && optopt < 128 && strncmp(argv[optind - 1], "--", 2) != 0) {
+            return argument_refuse(COMMAND, "unknown option -%c", optopt);
+        }
+        return argument_refuse(COMMAND, "unknown, ambiguous or misused option %s",
+                               argv[optind - 1]);
+    }
+}
+
+int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
+    static const struct option names[] = {
+        {"tokens", required_argument, NULL, 't'}, {"template", required_argument, NULL, 'e'},
+        {"json", no_argument, NULL, 'j'},         {"svg", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    };
+    memset(options, 0, sizeof *options);
+    optind = 0; /* the command line may have been read before */
+    for (;;) {
+        int option = getopt_long(argc, argv, ":t:h", names, NULL);
+        if (option == -1) {
+            break;
+        }
+        int status = read_option(options, option, argv);
+        if (status != 0 || options->help) {
+            return status;
+        }
+    }
+    if (optind == argc) {
+        return argument_refuse(COMMAND, "name a schema's file, and prompts' files behind it");
+    }
+    if (options->json && options->svg) {
+        return argument_refuse(COMMAND, "give only one of --json and --svg");
+    }
+    options->schema = argv[optind];
+    options->n_prompts = argc - optind - 1;
+    options->prompt = argv + optind + 1;
+    return 0;
+}

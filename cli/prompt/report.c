@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the reports share: words for parts and runs. */
+#include "cli/prompt/report.h"
+
+#include <stdlib.h>
+
+#include "cli/base/clean.h"
+#include "cli/base/text.h"
+
+const char *report_kind(int kind) {
+    static const char *const kinds[] = {[CP_PART_MODULE] = "module",
+                                        [CP_PART_UNION] = "union",
+                                        [CP_PART_TEXT] = "text",
+                                        [CP_PART_PARAM] = "param"};
+    return kinds[kind];
+}
+
+char *report_line(const char *text) {
+    char *line, *clean;
+    size_t size;
+    FILE *out = text_open(&line, &size);
+    for (; *text != '\0'; text++) {
+        if (*text == '\n' || *text == '\t') {
+            fputs(*text == '\n' ? "\\n" : "\\t", out);
+        } else {
+            fputc(*text, out);
+        }
+    }
+    text_close(out);
+    clean = text_clean(line);
+    free(line);
+    return clean;
+}
+
+const struct pml_text *report_text_of(const struct pml_prompt *prompt, const struct pml_run *run) {
+    switch (run->kind) {
+    case PML_CACHED:
+        return &prompt->schema->about[run->from].text;
+    case PML_ARGUMENT:
+        return &prompt->argument[run->from].text;
+    case PML_NEW:
+    default:
+        return &prompt->segment[run->from].text;
+    }
+}
+
+const char *report_run_text(const struct pml_prompt *prompt, const struct pml_run *run) {
+    const struct pml_texts *texts =
+        run->kind == PML_CACHED ? &prompt->schema->texts : &prompt->texts;
+    return texts->text + report_text_of(prompt, run)->at;
+}
+
+char *report_run(const struct pml_prompt *prompt, const struct pml_run *run) {
+    const struct pml_schema *s = prompt->schema;
+    char *text, *line = report_line(report_run_text(prompt, run));
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    if (run->kind == PML_CACHED) {
+        fprintf(out, "part %d: %s", run->from, line);
+    } else if (run->kind == PML_ARGUMENT) {
+        fprintf(out, "argument %s: %s", s->about[prompt->argument[run->from].param].name, line);
+    } else {
+        int behind = prompt->segment[run->from].behind;
+        fprintf(out, "new text%s%s: %s", behind >= 0 ? " behind " : "",
+                behind >= 0 ? s->about[behind].name : "", line);
+    }
+    text_close(out);
+    free(line);
+    return text;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the elements of a schema to the parts of MOD-1 (PML-2, PML-6). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/text.h"
+#include "cli/prompt/pml.h"
+
+/* An element that is being read. */
+struct level {
+    int node;
+    int element;
+    int part; /* in which its parts are: a role is none, and has those of the element around it */
+    int in_role;
+};
+
+struct reader {
+    struct pml_schema *s;
+    struct level level[PML_MAX_DEPTH];
+    int depth;
+    int *scaffold; /* nodes */
+    int n_scaffolds;
+};
+
+/* ---- What may stand where (PML-2) ---- */
+
+#define IN(element) (1U << (element))
+
+static unsigned may_stand_in(int element) {
+    unsigned roles = IN(PML_E_SYSTEM) | IN(PML_E_USER) | IN(PML_E_ASSISTANT);
+    unsigned modules = IN(PML_E_SCHEMA) | IN(PML_E_MODULE);
+    switch (element) {
+    case PML_E_MODULE:
+        return modules | roles | IN(PML_E_UNION);
+    case PML_E_UNION:
+    case PML_E_PARAM:
+        return modules | roles;
+    case PML_E_SCAFFOLD:
+        return IN(PML_E_SCHEMA);
+    case PML_E_SYSTEM:
+    case PML_E_USER:
+    case PML_E_ASSISTANT:
+        return modules;
+    default:
+        return 0;
+    }
+}
+
+static const char *where_it_may(int element) {
+    switch (element) {
+    case PML_E_SCAFFOLD:
+        return "It stands directly in <schema>.";
+    case PML_E_SCHEMA:
+        return "A file has one <schema>, its root.";
+    case PML_E_PROMPT:
+        return "A prompt is a file of its own.";
+    case PML_E_SYSTEM:
+    case PML_E_USER:
+    case PML_E_ASSISTANT:
+        return "It stands in <schema> or <module>, and in no other role.";
+    default:
+        return "It stands in <schema>, <module> or a role; in <union> there are modules alone.";
+    }
+}
+
+static int unknown_element(const struct pml_schema *s, const struct pml_node *node) {
+    struct pml_nearest nearest = {.wrong = node->name};
+    for (int e = PML_E_MODULE; e < PML_E_PROMPT; e++) {
+        pml_nearest_see(&nearest, pml_element_names[e]);
+    }
+    char *hint = pml_nearest_text(&nearest, "<", ">");
+    pml_document_error(&s->document, node->offset,
+                       "<%s> is no element of a schema.%s A module is <module name=\"%s\">.",
+                       node->name, hint, node->name);
+    free(hint);
+    return -1;
+}
+
+static int check_place(const struct reader *r, const struct pml_node *node, int element) {
+    const struct level *in = &r->level[r->depth - 1];
+    if (element == PML_ELEMENTS) {
+        return unknown_element(r->s, node);
+    }
+    int allowed = (may_stand_in(element) >> in->element & 1) != 0;
+    if (!allowed || (in->in_role && pml_role_of(element) != PML_ROLES)) {
+        return pml_document_error(&r->s->document, node->offset, "<%s> may not stand in <%s>. %s",
+                                  node->name, r->s->document.node[in->node].name,
+                                  where_it_may(element));
+    }
+    return 0;
+}
+
+/* ---- Attributes ---- */
+
+/* The values of the attributes in `names`, which ends with NULL: all of them are needed, and no
+ * other is allowed. */
+static int read_attributes(const struct pml_schema *s, const struct pml_node *node,
+                           const char *const *names, const char **values, size_t *offsets) {
+    const struct pml_document *d = &s->document;
+    for (int k = 0; names[k] != NULL; k++) {
+        values[k] = NULL;
+    }
+    for (int i = 0; i < node->n_attributes; i++) {
+        const struct pml_attribute *a = &d->attribute[node->first_attribute + i];
+        struct pml_nearest nearest = {.wrong = a->name};
+        int k = 0;
+        while (names[k] != NULL && strcmp(names[k], a->name) != 0) {
+            pml_nearest_see(&nearest, names[k++]);
+        }
+        if (names[k] == NULL) {
+            char *hint = pml_nearest_text(&nearest, "", "");
+            pml_document_error(d, a->offset, "<%s> has no attribute %s.%s Remove or rename it.",
+                               node->name, a->name, hint);
+            free(hint);
+            return -1;
+        }
+        values[k] = a->value;
+        offsets[k] = a->offset;
+    }
+    for (int k = 0; names[k] != NULL; k++) {
+        if (values[k] == NULL) {
+            return pml_document_error(d, node->offset, "<%s> lacks its %s. Write <%s %s=\"...\">.",
+                                      node->name, names[k], node->name, names[k]);
+        }
+    }
+    return 0;
+}
+
+static int check_name(const struct pml_schema *s, int element, const char *name, size_t offset) {
+    const char *why = pml_name_refused(element, name);
+    return why == NULL ? 0
+                       : pml_document_error(&s->document, offset,
+                                            "the name \"%s\" %s. Choose another.", name, why);
+}
+
+static int read_name(const struct pml_schema *s, const struct pml_node *node, int element,
+                     const char **name) {
+    static const char *const names[] = {"name", NULL};
+    size_t offset = 0;
+    return read_attributes(s, node, names, name, &offset) != 0 ||
+                   check_name(s, element, *name, offset) != 0
+               ? -1
+               : 0;
+}
+
+/* A number without a sign and without a leading 0; -1: it is none, or more than `most`. */
+static int whole(const char *text, int most) {
+    size_t digits = strspn(text, "0123456789");
+    if (text[digits] != '\0' || digits < 1 || digits > 9 || text[0] == '0') {
+        return -1;
+    }
+    long number = strtol(text, NULL, 10);
+    return number <= most ? (int)number : -1;
+}
+
+static int read_param(const struct pml_schema *s, const struct pml_node *node, const char **name,
+                      int *len) {
+    static const char *const names[] = {"name", "len", NULL};
+    const char *values[2];
+    size_t offsets[2] = {0, 0};
+    if (read_attributes(s, node, names, values, offsets) != 0 ||
+        check_name(s, PML_E_PARAM, values[0], offsets[0]) != 0) {
+        return -1;
+    }
+    *name = values[0];
+    *len = whole(values[1], CP_MAX_POSITIONS);
+    if (*len < 0) {
+        return pml_document_error(&s->document, offsets[1],
+                                  "len is \"%s\". Write how many tokens an argument may have, from "
+                                  "1 to %d.",
+                                  values[1], CP_MAX_POSITIONS);
+    }
+    return 0;
+}
+
+static int check_empty(const struct pml_schema *s, int i) {
+    const struct pml_node *node = &s->document.node[i];
+    if (node->end > i + 1) {
+        return pml_document_error(&s->document, s->document.node[i + 1].offset,
+                                  "<%s> has no content. Write <%s .../>.", node->name, node->name);
+    }
+    return 0;
+}
+
+/* ---- Parts ---- */
+
+static int has_room(const struct pml_schema *s, size_t offset) {
+    if (s->n_parts == CP_MAX_PARTS) {
+        pml_document_error(&s->document, offset, "the schema has more than %d parts. Divide it.",
+                           CP_MAX_PARTS);
+        return 0;
+    }
+    return 1;
+}
+
+static int add_part(struct pml_schema *s, int kind, int parent, size_t offset) {
+    int x = s->n_parts;
+    if (x == 0 || (x & (x - 1)) == 0) {
+        size_t room = x > 0 ? (size_t)x * 2 : 1;
+        s->part = cli_allocate(s->part, room, sizeof *s->part);
+        s->about = cli_allocate(s->about, room, sizeof *s->about);
+    }
+    s->part[x] = (struct cp_part){kind, parent, 0};
+    s->about[x] = (struct pml_part){.offset = offset, .role = PML_ROLES};
+    return s->n_parts++;
+}
+
+/* What a template adds is a text of its own (PML-8). */
+static int add_template(struct reader *r, int parent, int role, const char *text, size_t offset) {
+    struct pml_schema *s = r->s;
+    if (text[0] == '\0') {
+        return 0;
+    }
+    if (!has_room(s, offset)) {
+        return -1;
+    }
+    int x = add_part(s, CP_PART_TEXT, parent, offset);
+    s->about[x].role = role;
+    s->about[x].text = pml_texts_begin(&s->texts);
+    pml_texts_add(&s->texts, &s->about[x].text, text, strlen(text));
+    s->part[x].size = s->about[x].text.n_tokens;
+    return 0;
+}
+
+static int read_text(struct reader *r, const struct pml_node *node) {
+    struct pml_schema *s = r->s;
+    const struct level *in = &r->level[r->depth - 1];
+    int is_union = in->element == PML_E_UNION;
+    struct pml_text text = pml_texts_begin(&s->texts);
+    struct pml_node plain = *node;
+    plain.keeps_space = node->keeps_space && !is_union;
+    pml_texts_add_node(&s->texts, &text, &plain);
+    if (text.size == 0) {
+        return 0;
+    }
+    if (is_union) {
+        return pml_document_error(&s->document, node->offset,
+                                  "text may not stand in <union>. Put it into a <module>.");
+    }
+    if (!has_room(s, node->offset)) {
+        return -1;
+    }
+    int x = add_part(s, CP_PART_TEXT, in->part, node->offset);
+    s->about[x].text = text;
+    s->part[x].size = text.n_tokens;
+    return 0;
+}
+
+/* ---- Elements ---- */
+
+static void enter(struct reader *r, int i, int element, int part, int in_role) {
+    r->level[r->depth++] = (struct level){i, element, part, in_role};
+}
+
+static int leave(struct reader *r) {
+    const struct level *level = &r->level[--r->depth];
+    int role = pml_role_of(level->element);
+    return role == PML_ROLES ? 0
+                             : add_template(r, level->part, role, r->s->template->of[role].behind,
+                                            r->s->document.node[level->node].offset);
+}
+
+static int read_role(struct reader *r, int i, int element, int part) {
+    static const char *const none[] = {NULL};
+    const struct pml_node *node = &r->s->document.node[i];
+    int role = pml_role_of(element);
+    if (read_attributes(r->s, node, none, NULL, NULL) != 0 ||
+        add_template(r, part, role, r->s->template->of[role].before, node->offset) != 0) {
+        return -1;
+    }
+    enter(r, i, element, part, 1);
+    return 0;
+}
+
+static int read_part(struct reader *r, int i, int element, int parent, int in_role) {
+    static const char *const none[] = {NULL};
+    struct pml_schema *s = r->s;
+    const struct pml_node *node = &s->document.node[i];
+    const char *name = NULL;
+    int kind = element == PML_E_MODULE  ? CP_PART_MODULE
+               : element == PML_E_UNION ? CP_PART_UNION
+                                        : CP_PART_PARAM;
+    int len = 0;
+    int status = kind == CP_PART_MODULE  ? read_name(s, node, element, &name)
+                 : kind == CP_PART_UNION ? read_attributes(s, node, none, NULL, NULL)
+                                         : read_param(s, node, &name, &len);
+    if (status != 0 || !has_room(s, node->offset) ||
+        (kind == CP_PART_PARAM && check_empty(s, i) != 0)) {
+        return -1;
+    }
+    int x = add_part(s, kind, parent, node->offset);
+    s->about[x].name = name;
+    s->part[x].size = len;
+    enter(r, i, element, x, in_role);
+    return 0;
+}
+
+static int read_scaffold(struct reader *r, int i) {
+    struct pml_schema *s = r->s;
+    if (check_empty(s, i) != 0) {
+        return -1;
+    }
+    if (r->n_scaffolds == PML_MAX_SCAFFOLDS) {
+        return pml_document_error(&s->document, s->document.node[i].offset,
+                                  "the schema has more than %d scaffolds. Remove some.",
+                                  PML_MAX_SCAFFOLDS);
+    }
+    r->scaffold[r->n_scaffolds++] = i;
+    enter(r, i, PML_E_SCAFFOLD, 0, 0);
+    return 0;
+}
+
+static int read_element(struct reader *r, int i) {
+    const struct pml_node *node = &r->s->document.node[i];
+    int element = pml_element_of(node->name);
+    struct level in = r->level[r->depth - 1];
+    if (check_place(r, node, element) != 0) {
+        return -1;
+    }
+    if (pml_role_of(element) != PML_ROLES) {
+        return read_role(r, i, element, in.part);
+    }
+    return element == PML_E_SCAFFOLD ? read_scaffold(r, i)
+                                     : read_part(r, i, element, in.part, in.in_role);
+}
+
+static int read_root(struct reader *r) {
+    struct pml_schema *s = r->s;
+    const struct pml_node *root = &s->document.node[0];
+    const char *name;
+    if (strcmp(root->name, "schema") != 0) {
+        return pml_document_error(
+            &s->document, root->offset,
+            "the root is <%s>. A schema's is <schema name=\"...\">; the first "
+            "file is the schema.",
+            root->name);
+    }
+    if (read_name(s, root, PML_E_SCHEMA, &name) != 0) {
+        return -1;
+    }
+    add_part(s, CP_PART_MODULE, -1, root->offset);
+    s->about[0].name = name;
+    enter(r, 0, PML_E_SCHEMA, 0, 0);
+    return 0;
+}
+
+static int read_nodes(struct reader *r) {
+    const struct pml_document *d = &r->s->document;
+    if (read_root(r) != 0) {
+        return -1;
+    }
+    for (int i = 1; i < d->n_nodes; i++) {
+        while (d->node[r->level[r->depth - 1].node].end == i) {
+            if (leave(r) != 0) {
+                return -1;
+            }
+        }
+        if ((d->node[i].name != NULL ? read_element(r, i) : read_text(r, &d->node[i])) != 0) {
+            return -1;
+        }
+    }
+    while (r->depth > 0) {
+        if (leave(r) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- The whole ---- */
+
+static int lay_out(struct pml_schema *s) {
+    int wrong = cp_schema_check(s->part, s->n_parts);
+    if (wrong >= 0) {
+        return pml_document_error(&s->document, 0, "part %d breaks MOD-1: a defect of chunkproof.",
+                                  wrong);
+    }
+    s->begin = cli_allocate(NULL, (size_t)s->n_parts, sizeof *s->begin);
+    s->size = cli_allocate(NULL, (size_t)s->n_parts, sizeof *s->size);
+    if (cp_schema_layout(s->part, s->n_parts, s->begin, s->size) != CP_OK) {
+        return pml_document_error(&s->document, s->about[0].offset,
+                                  "the schema takes more than %d positions. Shorten texts and "
+                                  "params, or put modules that exclude each other into a <union>.",
+                                  CP_MAX_POSITIONS);
+    }
+    return 0;
+}
+
+int pml_schema_from(struct pml_schema *schema, struct pml_document *document,
+                    const struct pml_tokenizer *tokenizer, const struct pml_template *template) {
+    memset(schema, 0, sizeof *schema);
+    schema->document = *document;
+    memset(document, 0, sizeof *document);
+    schema->template = template;
+    schema->texts.tokenizer = tokenizer;
+    struct reader r = {.s = schema};
+    r.scaffold = cli_allocate(NULL, PML_MAX_SCAFFOLDS, sizeof *r.scaffold);
+    int status = read_nodes(&r);
+    if (status == 0) {
+        status = pml_names_sort(schema);
+    }
+    if (status == 0) {
+        status = pml_scaffolds_read(schema, r.scaffold, r.n_scaffolds);
+    }
+    if (status == 0) {
+        status = lay_out(schema);
+    }
+    free(r.scaffold);
+    return status;
+}
+
+void pml_schema_free(struct pml_schema *schema) {
+    pml_document_free(&schema->document);
+    pml_texts_free(&schema->texts);
+    free(schema->part);
+    free(schema->about);
+    free(schema->begin);
+    free(schema->size);
+    free(schema->named);
+    free(schema->scaffold);
+    free(schema->module);
+    memset(schema, 0, sizeof *schema);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* White space, and texts with their tokens. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/text.h"
+#include "cli/prompt/pml.h"
+
+/* ---- White space (PML-4) ---- */
+
+/* The end of the white space at `i`; *has_line says whether a line ends in it. */
+static size_t end_of_space(const char *text, size_t size, size_t i, int *has_line) {
+    *has_line = 0;
+    for (; i < size && pml_is_space(text[i]); i++) {
+        *has_line |= text[i] == '\n' || text[i] == '\r';
+    }
+    return i;
+}
+
+size_t pml_space(const char *text, size_t size, int keeps_space, char *to) {
+    size_t n = 0;
+    int has_line;
+    if (keeps_space) {
+        memcpy(to, text, size);
+        return size;
+    }
+    if (end_of_space(text, size, 0, &has_line) == size) {
+        return 0;
+    }
+    for (size_t i = 0; i < size;) {
+        size_t end = end_of_space(text, size, i, &has_line);
+        if (end == i) {
+            to[n++] = text[i++];
+        } else {
+            int is_edge = i == 0 || end == size;
+            if (!is_edge || !has_line) {
+                to[n++] = ' ';
+            }
+            i = end;
+        }
+    }
+    return n;
+}
+
+size_t pml_space_argument(const char *text, size_t size, int keeps_space, char *to) {
+    if (!keeps_space) {
+        while (size > 0 && pml_is_space(text[size - 1])) {
+            size--;
+        }
+        while (size > 0 && pml_is_space(text[0])) {
+            text++;
+            size--;
+        }
+    }
+    return pml_space(text, size, keeps_space, to);
+}
+
+/* ---- Texts ---- */
+
+void pml_texts_free(struct pml_texts *texts) {
+    free(texts->text);
+    free(texts->token);
+    texts->text = NULL;
+    texts->token = NULL;
+}
+
+static void reserve(struct pml_texts *t, size_t size) {
+    if (t->room < t->size + size + 2) {
+        t->room = 2 * (t->size + size + 2);
+        t->text = cli_allocate(t->text, t->room, 1);
+    }
+    if (t->token_room < (size_t)t->n_tokens + size) {
+        t->token_room = 2 * ((size_t)t->n_tokens + size);
+        t->token = cli_allocate(t->token, t->token_room, sizeof *t->token);
+    }
+}
+
+struct pml_text pml_texts_begin(struct pml_texts *texts) {
+    reserve(texts, 0);
+    texts->size += texts->size > 0; /* the NUL */
+    texts->text[texts->size] = '\0';
+    return (struct pml_text){texts->size, 0, texts->n_tokens, 0};
+}
+
+/* `size` bytes have been written behind the last text. */
+static void take(struct pml_texts *t, struct pml_text *text, size_t size) {
+    int n =
+        t->tokenizer->encode(t->tokenizer->state, t->text + t->size, size, t->token + t->n_tokens);
+    t->size += size;
+    t->text[t->size] = '\0';
+    t->n_tokens += n;
+    text->size += size;
+    text->n_tokens += n;
+}
+
+void pml_texts_add(struct pml_texts *texts, struct pml_text *text, const char *bytes, size_t size) {
+    reserve(texts, size);
+    if (size > 0) {
+        memcpy(texts->text + texts->size, bytes, size);
+        take(texts, text, size);
+    }
+}
+
+void pml_texts_add_node(struct pml_texts *texts, struct pml_text *text,
+                        const struct pml_node *node) {
+    reserve(texts, node->size);
+    take(texts, text,
+         pml_space(node->text, node->size, node->keeps_space, texts->text + texts->size));
+}
+
+void pml_texts_add_argument(struct pml_texts *texts, struct pml_text *text, const char *value,
+                            int keeps_space) {
+    size_t size = strlen(value);
+    reserve(texts, size);
+    take(texts, text, pml_space_argument(value, size, keeps_space, texts->text + texts->size));
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words of the language: elements, what a name may be (PML-3), and the name that a misspelt one
+ * may have meant. */
+#define _POSIX_C_SOURCE 200809L /* strncasecmp */
+#include <libxml/tree.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/base/text.h"
+#include "cli/prompt/pml.h"
+
+#define MOST_SEEN   4096 /* names that a misspelt one is compared with */
+#define MOST_LETTER 64   /* a longer name is compared with none */
+
+const char *const pml_element_names[PML_ELEMENTS + 1] = {"schema",   "module", "union", "param",
+                                                         "scaffold", "system", "user",  "assistant",
+                                                         "prompt",   NULL};
+
+int pml_element_of(const char *name) {
+    int element = 0;
+    while (element < PML_ELEMENTS && strcmp(name, pml_element_names[element]) != 0) {
+        element++;
+    }
+    return element;
+}
+
+int pml_role_of(int element) {
+    switch (element) {
+    case PML_E_SYSTEM:
+        return PML_SYSTEM;
+    case PML_E_USER:
+        return PML_USER;
+    case PML_E_ASSISTANT:
+        return PML_ASSISTANT;
+    default:
+        return PML_ROLES;
+    }
+}
+
+const char *pml_name_refused(int element, const char *name) {
+    if (name[0] == '\0') {
+        return "is empty";
+    }
+    if (strlen(name) > PML_MAX_NAME) {
+        return "is longer than 255 bytes";
+    }
+    if (xmlValidateNCName(BAD_CAST name, 0) != 0) {
+        return "cannot be an element's name: it begins with a letter or _, and has letters, "
+               "digits and . - _ alone";
+    }
+    if (strncasecmp(name, "xml", 3) == 0) {
+        return "begins with xml, which XML reserves";
+    }
+    if (element == PML_E_MODULE && pml_element_of(name) < PML_ELEMENTS) {
+        return "is an element of the language";
+    }
+    return element == PML_E_PARAM && strcmp(name, "schema") == 0
+               ? "is the attribute of <prompt> that names the schema"
+               : NULL;
+}
+
+/* ---- The nearest name ---- */
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+/* Letters to put in, take out or change. */
+static int distance(const char *a, size_t n, const char *b, size_t m) {
+    int row[MOST_LETTER + 1];
+    for (size_t j = 0; j <= m; j++) {
+        row[j] = (int)j;
+    }
+    for (size_t i = 1; i <= n; i++) {
+        int corner = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int changed = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            row[j] = least(changed, least(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[m];
+}
+
+void pml_nearest_see(struct pml_nearest *nearest, const char *name) {
+    size_t n = strlen(nearest->wrong), m = strlen(name);
+    if (n > MOST_LETTER || m > MOST_LETTER || nearest->seen++ >= MOST_SEEN) {
+        return;
+    }
+    int found = distance(nearest->wrong, n, name, m);
+    int most = (int)(n + 2) / 3; /* a third of the letters */
+    if (found <= most && (nearest->name == NULL || found < nearest->distance)) {
+        nearest->name = name;
+        nearest->distance = found;
+    }
+}
+
+char *pml_nearest_text(const struct pml_nearest *nearest, const char *before, const char *behind) {
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    if (nearest->name != NULL) {
+        fprintf(out, " Did you mean %s%s%s?", before, nearest->name, behind);
+    }
+    text_close(out);
+    return text;
+}

@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `chunkproof prompt` from outside: reports against files of tests/golden/prompt, what they must say
+# whatever they look like, bad use and bad files.
+#   tests/cli_prompt.sh [COMMAND]    GOLDEN=write makes the files anew
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/tests/cli.bash" prompt "${1:-}"
+golden=$root/tests/golden/prompt
+schemas=/usr/bin/python3 # Debian's, which python3-jsonschema is for
+python3 -c 'import jsonschema' 2>/dev/null && schemas=python3
+cd "$golden" || exit 1
+
+# right ARGUMENT...: status 0, nothing on standard error, no blanks at line ends.
+right() {
+    status 0 "$@" || return 1
+    [ -s "$work/out" ] && [ ! -s "$work/err" ] || { echo "no output, or errors"; return 1; }
+    ! grep -n ' $' "$work/out"
+}
+
+# matches FILE ARGUMENT...
+matches() {
+    local file=$1
+    shift
+    right "$@" || return 1
+    [ "${GOLDEN:-}" != write ] || sed '/"version"/s/: "[^"]*"/: "-"/' "$work/out" >"$file"
+    diff -u "$file" <(sed '/"version"/s/: "[^"]*"/: "-"/' "$work/out")
+}
+
+travel=(travel.xml miami.xml tokyo.xml)
+tutor=(--template chatml tutor.xml ada.xml)
+ok "the chapter's example" matches travel.txt "${travel[@]}"
+ok "all elements, with a template" matches tutor.txt "${tutor[@]}"
+ok "all elements in bytes" matches tutor-bytes.txt -t bytes --template llama2 tutor.xml ada.xml
+ok "JSON" matches travel.json --json "${travel[@]}"
+ok "a picture" matches travel.svg --svg "${travel[@]}"
+ok "a picture of nested modules" matches tutor.svg --svg --tokens bytes "${tutor[@]}"
+ok "the help" matches help.txt --help
+
+# ---- What they must say ----
+
+narrow() { right "$@" && ! LC_ALL=C.UTF-8 grep -nE '.{101}' "$work/out"; }
+ok "text has at most 100 columns" narrow -t bytes "${tutor[@]}"
+
+# PML-6, MOD-1: the positions of the table that begins spec/modules.md.
+positions() {
+    right travel.xml || return 1
+    diff <(sed -n '/^    part  kind/,/^$/p' "$root/spec/modules.md" | grep -E '^    [0-9]' |
+               grep -oE '[0-9]+ \.\. [0-9]+') \
+         <(sed -n '/^  part  kind/,/^$/p' "$work/out" | grep -E '^ *[0-9]' |
+               grep -oE '[0-9]+ \.\. [0-9]+')
+}
+ok "the positions of spec/modules.md" positions
+
+# json EXPRESSION ARGUMENT...: the report, t, follows its schema, and the expression holds.
+json() {
+    local expression=$1
+    shift
+    right --json "$@" && "$schemas" - "$work/out" "$expression" "$root" <<'PYTHON'
+import json, sys
+import jsonschema
+t = json.load(open(sys.argv[1]))
+schema = json.load(open(sys.argv[3] + "/spec/prompt-report.schema.json"))
+jsonschema.Draft7Validator.check_schema(schema)
+jsonschema.Draft7Validator(schema).validate(t)
+for prompt in t["prompts"]:
+    end = 0
+    for run in prompt["runs"]:
+        assert run["begin"] >= end, run
+        end = run["begin"] + run["size"]
+    cached = sum(run["size"] for run in prompt["runs"] if run["from"] == "cache")
+    new = sum(run["size"] for run in prompt["runs"] if run["from"] != "cache")
+    assert (prompt["cached"], prompt["computed"]) == (cached, new), prompt
+if not eval("(" + sys.argv[2] + ")"):
+    sys.exit("false: " + sys.argv[2] + "\n" + json.dumps(t, indent=1))
+PYTHON
+}
+if "$schemas" -c 'import jsonschema' 2>/dev/null; then
+    ok "JSON: two prompts" json 'len(t["prompts"]) == 2 and t["prompts"][0]["computed"] == 6' \
+        "${travel[@]}"
+    ok "JSON: no prompt" json 't["prompts"] == []' travel.xml
+    ok "JSON: a scaffold in the mask" \
+        json '{m["module"]: m["scaffold"] for m in t["prompts"][1]["mask"]} == {0: None, 2: 0, 6: 0}' \
+        "${travel[@]}"
+    ok "JSON: white space that is kept" \
+        json 'any(p.get("text") == "class Unit:\n    def move(self, x): ...\n"
+                  for p in t["schema"]["parts"])' tutor.xml
+    ok "JSON: equal words have equal numbers" \
+        json '[t["schema"]["parts"][x]["tokens"] for x in (1, 3)] == [[0, 1, 2, 3, 4], [5, 2, 6, 7]]' \
+        "${travel[@]}"
+else
+    echo "ok - JSON # SKIP no jsonschema"
+fi
+
+is_xml() { right --svg "$@" && xmllint --noout --nonet "$work/out"; }
+if command -v xmllint >/dev/null; then
+    ok "a picture is XML" is_xml "${tutor[@]}"
+fi
+
+# ---- Bad use ----
+
+ok "no file" wrong 'name a schema' --json
+ok "two formats" wrong 'only one of --json and --svg' --json --svg travel.xml
+ok "an unknown template" wrong "template" --template mistral travel.xml
+ok "unknown tokens" wrong "tokens" --tokens letters travel.xml
+ok "a value is missing" wrong 'a value is missing' travel.xml --tokens
+ok "a file that is not there" wrong 'none.xml: cannot be read: No such file' none.xml
+ok "a directory" wrong 'cannot be read: Is a directory' .
+ok "a prompt that is not there" wrong 'none.xml: cannot be read' travel.xml none.xml
+
+# ---- Bad files (PML-12) ----
+
+printf '<prompt schema="travel">\n  <maimi/>\n</prompt>\n' >"$work/typo.xml"
+printf '<prompt schema="travel"><miami/><tokyo/></prompt>\n' >"$work/both.xml"
+ok "an error has its place" wrong "$work/typo.xml:2:3: the schema has no module maimi. Did you mean" \
+    travel.xml miami.xml "$work/typo.xml"
+each() {
+    wrong "typo.xml:2:3: " travel.xml "$work/typo.xml" "$work/both.xml" miami.xml &&
+        says "both.xml:1:33: tokyo and miami" && [ "$(wc -l <"$work/err")" = 2 ]
+}
+ok "each file has one message" each
+ok "the schema comes first" wrong 'the root is <prompt>. A schema' miami.xml travel.xml
+ok "a prompt of another schema" wrong 'miami.xml:1:9: the prompt is of the schema "travel"' \
+    tutor.xml miami.xml
+{ printf '<schema name="s">'; printf '<union/>%.0s' {1..2001}; printf '</schema>'; } >"$work/many.xml"
+ok "a picture that is too large" wrong '--json has them' --svg "$work/many.xml"
+
+full() { "$chunkproof" prompt "$@" >/dev/full 2>"$work/err"; [ $? = 2 ] && says 'cannot write'; }
+ok "text that cannot be written" full travel.xml
+ok "JSON that cannot be written" full --json travel.xml
+ok "a picture that cannot be written" full --svg travel.xml
+exit $failed

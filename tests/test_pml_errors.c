@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every error of a schema and of a prompt: where it is, and what is said (spec/pml.md, PML-12).
+ * Lines and columns are counted by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/pml_case.h"
+
+/* What is wrong, at which line and column, and words of the message. */
+struct wrong {
+    const char *text;
+    int line, column;
+    const char *said;
+};
+
+static void is_said(const struct pml_case *c, const char *file, const struct wrong *wrong) {
+    char place[64];
+    size_t size = strlen(c->said);
+    (void)snprintf(place, sizeof place, "%s:%d:%d: ", file, wrong->line, wrong->column);
+    if (strncmp(c->said, place, strlen(place)) != 0 || strstr(c->said, wrong->said) == NULL) {
+        fail_msg("not '%s' and '%s', but '%s' of\n%s", place, wrong->said, c->said, wrong->text);
+    }
+    /* One line: a sentence that says what, another that says how to mend it. */
+    assert_ptr_equal(strchr(c->said, '\n'), c->said + size - 1);
+    if (strstr(c->said, ". ") == NULL && strstr(c->said, "? ") == NULL) {
+        fail_msg("nothing that mends it: %s", c->said);
+    }
+}
+
+static void are_refused(const struct wrong *wrong, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct pml_case c;
+        if (pml_case_schema(&c, "words", "none", wrong[i].text, strlen(wrong[i].text)) == 0) {
+            fail_msg("accepted: %s", wrong[i].text);
+        }
+        is_said(&c, "s.xml", &wrong[i]);
+        pml_case_free(&c);
+    }
+}
+
+#define ARE_REFUSED(wrong) are_refused(wrong, sizeof(wrong) / sizeof(wrong)[0])
+
+/* PML-1 */
+static void what_is_no_plain_xml_is_refused(void **unused) {
+    (void)unused;
+    static const struct wrong wrong[] = {
+        {"", 1, 1, "not well-formed"},
+        {"hello", 1, 1, "not well-formed"},
+        {"<schema name='s'>", 1, 18, "Each <name> needs a </name>"},
+        {"<schema name='s'>\n  <module name='m'>\n</schema>", 3, 1, "Each <name> needs a </name>"},
+        {"<schema name='s'>\n  a & b</schema>", 2, 6, "write &lt; for <"},
+        {"<schema name='s'>a &nbsp; b</schema>", 1, 26, "There are &lt; &gt;"},
+        {"<schema name='s'/>\n<schema name='t'/>", 2, 1, "Nothing but comments"},
+        {"<schema name='s' name='t'/>", 1, 1, "Name an attribute once"},
+        {"<schema name='a<b'/>", 1, 16, "write &lt; for <"},
+        {"<schema name/>", 1, 13, "Write name=\"value\""},
+        {"<schema name='s'>\x01</schema>", 1, 18, "not well-formed"},
+        {"\n<?xml version='1.0'?><schema name='s'/>", 2, 1, "not well-formed"},
+        {"<?xml version='1.0' encoding='latin1'?><schema name='s'/>", 1, 1, "is latin1"},
+        {"<!DOCTYPE schema>\n<schema name='s'/>", 1, 1, "Remove <!DOCTYPE"},
+        {"<!DOCTYPE schema [<!ENTITY a 'x'>]>\n<schema name='s'>&a;</schema>", 1, 1, "<!DOCTYPE"},
+        {"<!DOCTYPE s SYSTEM 'http://127.0.0.1/s.dtd'>\n<schema name='s'/>", 1, 1, "<!DOCTYPE"},
+        {"<schema name='s'>\n<?php echo?></schema>", 2, 1, "Remove <?php"},
+        {"<?style a?><schema name='s'/>", 1, 1, "Remove <?style"},
+        {"<schema name='s' xmlns='x:y'/>", 1, 1, "namespaces"},
+        {"<schema name='s'><p:module name='m'/></schema>", 1, 18, "Write module"},
+        {"<schema name='s' p:q='m'/>", 1, 1, "Write q"},
+        {"<schema name='s' xml:lang='en'/>", 1, 1, "Write lang"},
+        {"<schema name='s'\n  xml:space='keep'/>", 2, 3, "\"preserve\" or \"default\""},
+        {"<schema name='s'>\n \xC3\xA9\xFF</schema>", 2, 3, "the byte 0xFF is not UTF-8"},
+        {"<schema name='s'>\xED\xA0\x80</schema>", 1, 18, "the byte 0xED is not UTF-8"},
+    };
+    ARE_REFUSED(wrong);
+}
+
+/* PML-2 */
+static void what_may_not_stand_there_is_refused(void **unused) {
+    (void)unused;
+    static const struct wrong wrong[] = {
+        {"<prompt schema='s'/>", 1, 1, "the root is <prompt>"},
+        {"<schema name='s'>\n <modul name='m'/></schema>", 2, 2, "Did you mean <module>?"},
+        {"<schema name='s'><miami/></schema>", 1, 18, "A module is <module name=\"miami\">"},
+        {"<schema name='s'><schema name='t'/></schema>", 1, 18, "one <schema>"},
+        {"<schema name='s'><prompt/></schema>", 1, 18, "a file of its own"},
+        {"<schema name='s'><union><union/></union></schema>", 1, 25, "may not stand in <union>"},
+        {"<schema name='s'><union><user/></union></schema>", 1, 25, "may not stand in <union>"},
+        {"<schema name='s'><union>\n\n x</union></schema>", 3, 2, "text may not stand in <union>"},
+        {"<schema name='s'><user><system/></user></schema>", 1, 24, "in no other role"},
+        {"<schema name='s'><user><module name='m'><user/></module></user></schema>", 1, 41,
+         "in no other role"},
+        {"<schema name='s'><module name='m'><scaffold modules='m'/></module></schema>", 1, 35,
+         "directly in <schema>"},
+        {"<schema name='s'><param name='p' len='1'>x</param></schema>", 1, 42, "has no content"},
+        {"<schema name='s'><scaffold modules='m'> </scaffold></schema>", 1, 41, "has no content"},
+        {"<schema/>", 1, 1, "lacks its name"},
+        {"<schema name='s'><module/></schema>", 1, 18, "lacks its name"},
+        {"<schema name='s'><param name='p'/></schema>", 1, 18, "lacks its len"},
+        {"<schema name='s'><module name='m' nam='n'/></schema>", 1, 35, "Did you mean name?"},
+        {"<schema name='s'><union name='n'/></schema>", 1, 25, "<union> has no attribute name"},
+        {"<schema name='s'><user name='n'/></schema>", 1, 24, "<user> has no attribute name"},
+    };
+    ARE_REFUSED(wrong);
+}
+
+/* PML-3 */
+static void a_name_that_no_prompt_could_use_is_refused(void **unused) {
+    (void)unused;
+    static const struct wrong wrong[] = {
+        {"<schema name=''/>", 1, 9, "is empty"},
+        {"<schema name='a b'/>", 1, 9, "cannot be an element's name"},
+        {"<schema name='s'><module name='1st'/></schema>", 1, 26, "cannot be an element's name"},
+        {"<schema name='s'><module name='a:b'/></schema>", 1, 26, "cannot be an element's name"},
+        {"<schema name='s'><module name='a/b'/></schema>", 1, 26, "cannot be an element's name"},
+        {"<schema name='s'><module name='XmL'/></schema>", 1, 26, "begins with xml"},
+        {"<schema name='s'><module name='user'/></schema>", 1, 26, "an element of the language"},
+        {"<schema name='s'><param len='1' name='schema'/></schema>", 1, 33,
+         "attribute of <prompt>"},
+        {"<schema name='s'>\n<module name='m'/>\n<union><module name='m'/></union></schema>", 3, 8,
+         "a module of line 2 is called m"},
+        {"<schema name='s'><module name='m'>\n<param name='p' len='1'/><user>\n"
+         "<param name='p' len='2'/></user></module></schema>",
+         3, 1, "a param of line 2 is called p"},
+        {"<schema name='s'><module name='b'/><module name='b'/>\n<module name='a'/>"
+         "<module name='a'/></schema>",
+         1, 36, "is called b"},
+    };
+    ARE_REFUSED(wrong);
+}
+
+/* PML-6, PML-7 */
+static void a_length_that_is_none_is_refused(void **unused) {
+    (void)unused;
+    static const char *const lengths[] = {
+        "", "0", "-1", "+1", " 1", "1 ", "01", "1048577", "4294967297", "1.5", "9999999999", "one"};
+    char text[128];
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        const struct wrong wrong = {text, 1, 34, "from 1 to 1048576"};
+        (void)snprintf(text, sizeof text, "<schema name='s'><param name='p' len='%s'/></schema>",
+                       lengths[i]);
+        are_refused(&wrong, 1);
+    }
+    static const struct wrong wrong[] = {
+        {"<schema name='s'><param name='p' len='1048576'/>x</schema>", 1, 1,
+         "more than 1048576 positions"},
+    };
+    ARE_REFUSED(wrong);
+}
+
+/* PML-9 */
+static void a_scaffold_that_never_counts_is_refused(void **unused) {
+    (void)unused;
+#define MODULES                                                                                    \
+    "<module name='a'><module name='c'/><union><module name='e'/><module name='f'/></union>"       \
+    "</module>\n<module name='b'/><module name='d'/><union><module name='g'/></union></schema>"
+    static const struct wrong wrong[] = {
+        {"<schema name='s'>\n<scaffold/>" MODULES, 2, 1, "one attribute"},
+        {"<schema name='s'>\n<scaffold module='a'/>" MODULES, 2, 1, "one attribute"},
+        {"<schema name='s'>\n<scaffold modules=' '/>" MODULES, 2, 11, "has no module"},
+        {"<schema name='s'>\n<scaffold modules='a a'/>" MODULES, 2, 11, "has a twice"},
+        {"<schema name='s'>\n<scaffold modules='a h'/>" MODULES, 2, 11,
+         "the schema has no module h"},
+        {"<schema name='s'>\n<scaffold modules='a/cc'/>" MODULES, 2, 11, "Did you mean c?"},
+        {"<schema name='s'>\n<scaffold modules='a/'/>" MODULES, 2, 11, "a has no module"},
+        {"<schema name='s'>\n<scaffold modules='c'/>" MODULES, 2, 11, "the schema has no module c"},
+        {"<schema name='s'>\n<scaffold modules='a/e b a/f'/>" MODULES, 2, 1, "two members"},
+        {"<schema name='s'>\n<scaffold modules='a b'/>\n<scaffold modules='b d'/>" MODULES, 3, 1,
+         "both count for b"},
+        {"<schema name='s'>\n<scaffold modules='a b'/>\n<scaffold modules='d a/c'/>" MODULES, 3, 1,
+         "of line 2 both count for a/c"},
+        {"<schema name='s'>\n<scaffold modules='a/c b'/>\n<scaffold modules='d a'/>" MODULES, 3, 1,
+         "both count for a/c"},
+    };
+    ARE_REFUSED(wrong);
+    /* MOD-3: not together, one a part of the other, nothing in common. */
+    static const char *const right[] = {
+        "<schema name='s'><scaffold modules='a/e b'/><scaffold modules='b a/f'/>" MODULES,
+        "<schema name='s'><scaffold modules='a b'/><scaffold modules='b d a'/>" MODULES,
+        "<schema name='s'><scaffold modules='a/c b'/><scaffold modules='d a/e'/>" MODULES,
+        "<schema name='s'><scaffold modules='a'/><scaffold modules='a a/c'/>" MODULES,
+    };
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        struct pml_case c;
+        if (pml_case_schema(&c, "words", "none", right[i], strlen(right[i])) != 0) {
+            fail_msg("refused: %s", c.said);
+        }
+        pml_case_free(&c);
+    }
+}
+
+/* PML-2, PML-7, PML-10, PML-11 */
+static void what_a_prompt_may_not_say_is_refused(void **unused) {
+    (void)unused;
+    static const char schema[] =
+        "<schema name='trip'>\n<module name='plan'>\n  <param name='days' len='2'/>\n"
+        "  <module name='food'/></module>\n"
+        "<union><module name='miami'/><module name='tokyo'><module name='subway'/></module></union>"
+        "</schema>";
+    static const struct wrong wrong[] = {
+        {"<schema name='trip'/>", 1, 1, "the root is <schema>"},
+        {"<prompt/>", 1, 1, "lacks its schema. Write <prompt schema=\"trip\">"},
+        {"<prompt schema='tripp'/>", 1, 9, "and s.xml is \"trip\""},
+        {"<prompt schema='trip'>\n <maimi/></prompt>", 2, 2, "Did you mean <miami/>?"},
+        {"<prompt schema='trip'><module name='m'/></prompt>", 1, 23, "may not stand here"},
+        {"<prompt schema='trip'><food/></prompt>", 1, 23, "Put <food/> into the import of plan"},
+        {"<prompt schema='trip'><plan><miami/></plan></prompt>", 1, 29,
+         "Put <miami/> into <prompt> itself"},
+        {"<prompt schema='trip'>\n<plan/>\n<plan/></prompt>", 3, 1, "in line 2 already"},
+        {"<prompt schema='trip'>\n<tokyo/>\n<plan/><miami/></prompt>", 3, 8,
+         "miami and tokyo (line 2) are of one union"},
+        {"<prompt schema='trip'>\n<miami/>\n<plan/><tokyo/></prompt>", 3, 8,
+         "tokyo and miami (line 2) are of one union"},
+        {"<prompt schema='trip' days='2'/>", 1, 23, "the schema has no param days"},
+        {"<prompt schema='trip'><plan dais='2'/></prompt>", 1, 29, "Did you mean days?"},
+        {"<prompt schema='trip'><plan days='a b c'/></prompt>", 1, 29,
+         "has 3 tokens, and its param (s.xml:3) takes 2"},
+        {"<prompt schema='trip'><plan>2 days</plan></prompt>", 1, 29, "as an attribute"},
+        {"<prompt schema='trip'><plan> x <food/></plan></prompt>", 1, 30, "behind an import in it"},
+        {"<prompt schema='trip'><plan><user/></plan></prompt>", 1, 29, "directly into <prompt>"},
+        {"<prompt schema='trip'><user><user/></user></prompt>", 1, 29, "directly into <prompt>"},
+        {"<prompt schema='trip'><user>x<plan/></user></prompt>", 1, 30, "which has text alone"},
+        {"<prompt schema='trip'><user name='x'/></prompt>", 1, 29, "has no attribute name"},
+        {"<prompt schema='trip'><plan></prompt>", 1, 29, "Each <name> needs"},
+    };
+    struct pml_case c;
+    assert_int_equal(pml_case_schema(&c, "words", "none", schema, strlen(schema)), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(pml_case_prompt(&c, wrong[i].text, strlen(wrong[i].text)), -1);
+        is_said(&c, "p.xml", &wrong[i]);
+        pml_case_free_prompt(&c);
+    }
+    pml_case_free(&c);
+}
+
+/* PML-11, MOD-6: the last position is CP_MAX_POSITIONS - 1. */
+static void a_text_behind_the_last_position_is_refused(void **unused) {
+    (void)unused;
+    static const char schema[] = "<schema name='s'><param name='p' len='1048575'/></schema>";
+    const struct wrong wrong = {"<prompt schema='s'>\n one two</prompt>", 2, 2, "position 1048575"};
+    static const char right[] = "<prompt schema='s'>one</prompt>";
+    struct pml_case c;
+    assert_int_equal(pml_case_schema(&c, "words", "none", schema, strlen(schema)), 0);
+    assert_int_equal(pml_case_prompt(&c, wrong.text, strlen(wrong.text)), -1);
+    is_said(&c, "p.xml", &wrong);
+    pml_case_free_prompt(&c);
+    assert_int_equal(pml_case_prompt(&c, right, strlen(right)), 0);
+    assert_int_equal(c.prompt.segment[0].placed, 1048575);
+    pml_case_free(&c);
+}
+
+/* PML-12: a column is a character, and what could steer a terminal is not printed. */
+static void a_message_is_safe_to_print(void **unused) {
+    (void)unused;
+    struct pml_case c;
+    static const char text[] =
+        "<schema name='\xC3\xA9'>\xE2\x82\xAC<module name='&#x9B;31m'/></schema>";
+    assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), -1);
+    assert_ptr_equal(strstr(c.said, "s.xml:1:27: "), c.said);
+    assert_non_null(strstr(c.said, "\"\\xC2\\x9B31m\""));
+    pml_case_free(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_no_plain_xml_is_refused),
+        cmocka_unit_test(what_may_not_stand_there_is_refused),
+        cmocka_unit_test(a_name_that_no_prompt_could_use_is_refused),
+        cmocka_unit_test(a_length_that_is_none_is_refused),
+        cmocka_unit_test(a_scaffold_that_never_counts_is_refused),
+        cmocka_unit_test(what_a_prompt_may_not_say_is_refused),
+        cmocka_unit_test(a_text_behind_the_last_position_is_refused),
+        cmocka_unit_test(a_message_is_safe_to_print),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
