@@ -30,6 +30,8 @@ BELOW = {
     "plan": "limits status memory tree",
     "schema": "limits status",
     "softmax": "limits status number",
+    "layers": "",
+    "decoder": "limits status number softmax layers",
     "attention": "limits number plan",
     "two_phase": "limits status number softmax plan attention",
     "workspace": "limits plan attention two_phase",

@@ -24,7 +24,9 @@
 
 #include "chunkproof/attend.h"
 #include "chunkproof/attention.h"
+#include "chunkproof/decoder.h"
 #include "chunkproof/kv.h"
+#include "chunkproof/layers.h"
 #include "chunkproof/limits.h"
 #include "chunkproof/memory.h"
 #include "chunkproof/number.h"

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole decoder, the layers of a language model, as a reference (spec/layers.md), and cached
+ * inference with it (DEC-7, MOD-5).
+ *
+ *   cp_decoder_check()           once: do shape and weights make a decoder?
+ *   cp_decoder_cache_numbers()   memory for the keys and values of so many tokens
+ *   cp_decoder_workspace()       memory for a run
+ *   cp_decoder_run()             computes tokens; their keys and values join the cache
+ *   cp_decoder_cache_append()    puts entries of one cache behind those of another
+ *   cp_decoder_cache_move()      moves entries to other positions (DEC-9)
+ *
+ * All numbers but the weights are double. The caller owns all memory, and nothing is kept between
+ * calls. The state of a token is a function of its token and position and of the set of entries
+ * that it sees, bit for bit: what else a run computes, and in which order a cache has its entries,
+ * changes no bit, when no two of the seen entries have the same position (LAYER-12). */
+#ifndef CHUNKPROOF_DECODER_H
+#define CHUNKPROOF_DECODER_H
+
+#include <stddef.h>
+
+#include "chunkproof/limits.h"
+#include "chunkproof/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* norm */
+#define CP_NORM_RMS   0 /* LAYER-2 */
+#define CP_NORM_LAYER 1 /* LAYER-3 */
+
+/* network */
+#define CP_NETWORK_SWIGLU    0 /* down (silu(gate x) * up x): LAYER-8 */
+#define CP_NETWORK_GELU_TANH 1 /* down gelu(up x), GELU by tanh: LAYER-9 */
+#define CP_NETWORK_GELU_ERF  2 /* ... by erf */
+
+/* positions */
+#define CP_POSITIONS_ROTARY  0 /* queries and keys are rotated: LAYER-5 */
+#define CP_POSITIONS_ALIBI   1 /* a bias is added to scores: LAYER-6 */
+#define CP_POSITIONS_LEARNED 2 /* a vector is added to the embedding: LAYER-1 */
+
+struct cp_decoder_shape {
+    int n_layers;
+    int n_vocab;
+    int d_model;    /* numbers of a state */
+    int n_heads;    /* of queries */
+    int n_kv_heads; /* of keys and values; divides n_heads */
+    int d_head;     /* n_heads * d_head need not be d_model */
+    int d_hidden;   /* of the feed-forward network */
+    int norm;
+    int network;
+    int positions;
+    int n_pairs;         /* rotary: pairs of each head, from its first number on; else 0 */
+    int pair_distance;   /* rotary: h of DEC-8, a divisor of n_pairs: 1 or n_pairs; else 0 */
+    int n_positions;     /* learned: positions are 0 .. n_positions - 1; else 0 */
+    double norm_epsilon; /* above 0 */
+    double scale;        /* of scores, usually 1 / sqrt(d_head) */
+};
+
+/* Weights of a matrix are [numbers that come out][numbers that go in], rows one after the other.
+ * Where "or NULL" stands, NULL means that there is no bias. */
+struct cp_decoder_layer {
+    const float *attention_norm;      /* [d_model] */
+    const float *attention_norm_bias; /* [d_model] or NULL; NULL with CP_NORM_RMS */
+    const float *query;               /* [n_heads * d_head][d_model] */
+    const float *query_bias;          /* [n_heads * d_head] or NULL */
+    const float *key;                 /* [n_kv_heads * d_head][d_model] */
+    const float *key_bias;            /* [n_kv_heads * d_head] or NULL */
+    const float *value;               /* [n_kv_heads * d_head][d_model] */
+    const float *value_bias;          /* [n_kv_heads * d_head] or NULL */
+    const float *mix;                 /* [d_model][n_heads * d_head]: the output projection */
+    const float *mix_bias;            /* [d_model] or NULL */
+    const float *network_norm;        /* [d_model] */
+    const float *network_norm_bias;   /* [d_model] or NULL; NULL with CP_NORM_RMS */
+    const float *gate;                /* [d_hidden][d_model] with SwiGLU, else NULL */
+    const float *gate_bias;           /* [d_hidden] or NULL */
+    const float *up;                  /* [d_hidden][d_model] */
+    const float *up_bias;             /* [d_hidden] or NULL */
+    const float *down;                /* [d_model][d_hidden] */
+    const float *down_bias;           /* [d_model] or NULL */
+};
+
+struct cp_decoder {
+    struct cp_decoder_shape shape;
+    const double *frequency;         /* [n_pairs], radians for each position: rotary, else NULL */
+    const float *embedding;          /* [n_vocab][d_model] */
+    const float *position_embedding; /* [n_positions][d_model]: learned, else NULL */
+    const struct cp_decoder_layer *layer; /* [n_layers] */
+    const float *final_norm;              /* [d_model] */
+    const float *final_norm_bias;         /* [d_model] or NULL; NULL with CP_NORM_RMS */
+    const float *output;                  /* [n_vocab][d_model], or NULL: `embedding` (tied) */
+};
+
+/* The entries of tokens (DEC-2): entry e has the position position[e], and in layer l and K/V head
+ * g the key k[((l * capacity + e) * n_kv_heads + g) * d_head ...], which is rotated, and the value
+ * at the same place of v. To have none, the caller sets n = 0; to drop the last ones, n less. */
+struct cp_decoder_cache {
+    int n;         /* entries, 0 .. capacity */
+    int capacity;  /* >= 1 */
+    int *position; /* [capacity]; any integers, as tokens may be moved below 0 */
+    double *k;     /* [n_layers][capacity][n_kv_heads][d_head]: cp_decoder_cache_numbers() */
+    double *v;     /* as k */
+};
+
+/* Tokens to compute, and what is wanted of them. New token i is entry cache->n + i of those that
+ * may be seen: the cached ones, then the new ones. */
+struct cp_decoder_call {
+    int n_new;                 /* >= 1 */
+    const int *token;          /* [n_new], 0 .. n_vocab - 1 */
+    const int *position;       /* [n_new] */
+    const unsigned char *sees; /* [n_new][cache->n + n_new]: not 0 where token i sees entry j; or
+                                  NULL: the position of j is not above that of i */
+    double *states;            /* [n_new][d_model], state(n_layers, i) of DEC-2; or NULL */
+    double *logits;            /* [n_new - first_logits][n_vocab], of the tokens from first_logits
+                                  on (LAYER-11); or NULL */
+    int first_logits;          /* 0 .. n_new */
+    void *workspace;           /* cp_decoder_workspace() bytes or more, aligned for double */
+    size_t workspace_size;
+};
+
+/* Returns NULL when these are a decoder, else what is wrong: the name of a field and why, in
+ * English. *layer is the number of the layer that the field is in, or -1. Reads no weights; takes
+ * any numbers, and pointers that are NULL or point to what is declared. */
+const char *cp_decoder_check(const struct cp_decoder *decoder, int *layer);
+
+/* Numbers of k, and of v, of a cache; 0 when they cannot be counted, or capacity < 1. The shape is
+ * that of a decoder that cp_decoder_check() accepts, here and below. */
+size_t cp_decoder_cache_numbers(const struct cp_decoder_shape *shape, int capacity);
+
+/* Bytes of the workspace of a run of n_new >= 1 tokens that is told of n_entries in all, cached and
+ * new; 0 when they cannot be counted, or when the numbers are out of range. */
+size_t cp_decoder_workspace(const struct cp_decoder_shape *shape, int n_new, int n_entries);
+
+/* Computes the new tokens layer by layer (LAYER-1 to LAYER-12): their states are those of DEC-2, in
+ * a prompt of the cached and the new tokens, when each cached entry is as there (DEC-7). Their
+ * entries join the cache at its end. Fails with
+ *   CP_ERROR_SHAPE        cp_decoder_check() finds something
+ *   CP_ERROR_ARGUMENT     a number is out of its range: n_new, a token, a learned position,
+ *                         first_logits, cache->n; or a pointer is NULL that must not be
+ *   CP_ERROR_TOO_LONG     the cache has no room for n_new more entries
+ *   CP_ERROR_WORKSPACE    the workspace is too small
+ * and then changes nothing. */
+int cp_decoder_run(const struct cp_decoder *decoder, struct cp_decoder_cache *cache,
+                   const struct cp_decoder_call *call);
+
+/* Puts copies of the entries first .. first + n - 1 of `from`, n >= 0, behind those of `cache`,
+ * which is another one. Fails with CP_ERROR_ARGUMENT (`from` lacks them), CP_ERROR_TOO_LONG (no
+ * room). */
+int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_decoder_cache *cache,
+                            const struct cp_decoder_cache *from, int first, int n);
+
+/* Moves the entries first .. first + n - 1 by t positions (DEC-9): keys are rotated by R_t, values
+ * stay. Under ALiBi keys stay as well. What is moved must be closed, or moved with all that it has
+ * seen: see DEC-9 and DEC-10. workspace has 2 * n_pairs numbers; NULL will do unless rotary. Fails
+ * with CP_ERROR_ARGUMENT (no such entries, or a position would be no int), CP_ERROR_UNSUPPORTED
+ * (learned positions: the states themselves would change). */
+int cp_decoder_cache_move(const struct cp_decoder *decoder, struct cp_decoder_cache *cache,
+                          int first, int n, int t, double *workspace);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

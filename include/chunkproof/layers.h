@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the layers of a decoder are made of (spec/layers.md): norms, projections, positions and the
+ * functions of the feed-forward network. Weights are float, all else is double. decoder.h puts them
+ * together. The caller keeps sizes in range, here: they are not checked. */
+#ifndef CHUNKPROOF_LAYERS_H
+#define CHUNKPROOF_LAYERS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* y = x / sqrt(mean of x_i^2 + epsilon), each number times its weight (LAYER-2). y may be x. */
+void cp_norm_rms(double *y, const double *x, const float *weight, int d, double epsilon);
+
+/* y = (x - mean) / sqrt(variance + epsilon), each number times its weight, plus its bias, which may
+ * be NULL (LAYER-3). y may be x. */
+void cp_norm_layer(double *y, const double *x, const float *weight, const float *bias, int d,
+                   double epsilon);
+
+/* y[t] = weight x[t] + bias for each of n rows (LAYER-4): x is [n][n_in], weight [n_out][n_in],
+ * bias [n_out] or NULL, and y [n][n_out]. Each number of y is summed from the first product on and
+ * the bias added last, so that a row has the same bits in any company. */
+void cp_project(double *y, const double *x, int n, const float *weight, const float *bias,
+                int n_out, int n_in);
+
+/* The frequencies of rotary encoding, in radians for each position (LAYER-5): frequency[i] =
+ * base^(-i / n) / factor for each of n pairs. factor is 1, or more where positions are scaled. */
+void cp_rotary_frequencies(double *frequency, int n, double base, double factor);
+
+/* cos and sin of position * frequency[i] for each of n pairs (DEC-8). */
+void cp_rotation(double *cosine, double *sine, const double *frequency, int n, int position);
+
+/* Rotates the first 2 n numbers of x in place by the angles whose cos and sin are given (DEC-8):
+ * pair i has the numbers at p and p + distance, with p = (i div distance) * 2 distance +
+ * i mod distance. With distance 1 pairs are neighbours, with distance n the two halves. n is a
+ * multiple of distance. */
+void cp_rotate(double *x, const double *cosine, const double *sine, int n, int distance);
+
+/* ALiBi's slope of a head, 0 <= head < n_heads, for any number of heads (LAYER-6). */
+double cp_alibi_slope(int head, int n_heads);
+
+/* x / (1 + exp(-x)) (LAYER-8). */
+double cp_silu(double x);
+
+/* x Phi(x), Phi the normal distribution: by erf, and as approximated by tanh (LAYER-9). */
+double cp_gelu_erf(double x);
+double cp_gelu_tanh(double x);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
