@@ -24,6 +24,7 @@ static const struct command commands[] = {
     {"show", cp_command_show, "draw a small forest, its plan and the two phases, step by step"},
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},
     {"bound", cp_command_bound, "how far from attention a right kernel may be, and why"},
+    {"model", cp_command_model, "run a real language model on the reference decoder"},
 };
 
 static void print_help(FILE *out) {

@@ -9,7 +9,7 @@ fuzz_obj     := $(call object,$(wildcard fuzz/*.c)) $(BUILD)/obj/fuzz/kernels.o
 fuzz_common  := $(call object,fuzz/target.c) \
 	$(if $(LIB_FUZZING_ENGINE),,$(call object,fuzz/main.c))
 fuzz_mutator := $(BUILD)/fuzz/mutator.so
-FUZZ_LIBS = -ljansson $(XML_LIBS) -lm
+FUZZ_LIBS = -ljansson $(XML_LIBS) $(MODEL_LIBS) -lm
 
 $(addprefix $(BUILD)/fuzz/,$(fuzz_operations)): \
 	$(call object,fuzz/operations.c fuzz/format.c fuzz/world.c)

@@ -21,6 +21,7 @@ BELOW: dict[str, str] = {
     "cli/trace": "cli/base",
     "cli/show": "cli/base",
     "cli/bound": "cli/base",
+    "cli/model": "cli/base",
     "cli/simulate": "cli/base cli/tables cli/trace",
     "gate/runner": "cli/base",
     "gate/source": "cli/base",
@@ -32,8 +33,8 @@ BELOW: dict[str, str] = {
     "gate": "cli/base gate/runner gate/source gate/case gate/judge gate/search gate/explain "
             "gate/report",
     "cli/bench": "cli/base cli/tables cli/trace cli/simulate gate/case gate/judge gate/search",
-    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/simulate cli/bench gate "
-           "gate/runner",
+    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/model cli/simulate cli/bench "
+           "gate gate/runner",
 }
 
 Graph = dict[str, set[str]]

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 NONE = 0xFFFFFFFF  # no such token
 
-# Numbers of the header (FILE-3).
-NORM_RMS = 1
-NETWORK_SWIGLU = 1
-POSITIONS_ROTARY = 1
+# Numbers of the header (FILE-3); the first three are those of decoder.h.
+NORM_RMS = 0
+NETWORK_SWIGLU = 0
+POSITIONS_ROTARY = 0
 SPLIT_GPT2 = 1
 SPLIT_DIGITS = 2
 
@@ -35,7 +35,6 @@ class Tokenizer:
     special: list[bool]
     merges: list[tuple[int, int, int]]  # left, right, what they become; the first has rank 0
     split: int
-    add_space: bool
     add_begin: bool
     begin: int
     end: int
@@ -46,7 +45,7 @@ def tensors_of(shape: Shape) -> list[tuple[str, tuple[int, ...]]]:
     """Name and shape of each tensor, in the order of the file (FILE-6)."""
     q, kv = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
     layer = [("attention_norm", (shape.width,)), ("query", (q, shape.width)),
-             ("key", (kv, shape.width)), ("value", (kv, shape.width)), ("out", (shape.width, q)),
+             ("key", (kv, shape.width)), ("value", (kv, shape.width)), ("mix", (shape.width, q)),
              ("network_norm", (shape.width,)), ("gate", (shape.hidden, shape.width)),
              ("up", (shape.hidden, shape.width)), ("down", (shape.width, shape.hidden))]
     named: list[tuple[str, tuple[int, ...]]] = [("embedding", (shape.vocabulary, shape.width))]

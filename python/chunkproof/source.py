@@ -14,7 +14,7 @@ from .refusal import Refusal
 # Our name of a tensor, and GGUF's.
 OUTER = {"embedding": "token_embd.weight", "norm": "output_norm.weight", "output": "output.weight"}
 INNER = {"attention_norm": "attn_norm", "query": "attn_q", "key": "attn_k", "value": "attn_v",
-         "out": "attn_output", "network_norm": "ffn_norm", "gate": "ffn_gate", "up": "ffn_up",
+         "mix": "attn_output", "network_norm": "ffn_norm", "gate": "ffn_gate", "up": "ffn_up",
          "down": "ffn_down"}
 
 # Keys of the architecture `llama` that are read, and those whose one harmless value is given.
@@ -207,6 +207,8 @@ class Source:
             raise self._refuse("tokenizer.ggml.model", kind, "'gpt2', byte-level BPE")
         if split not in SPLITS:
             raise self._refuse("tokenizer.ggml.pre", split, " and ".join(map(repr, SPLITS)))
+        if self._get("tokenizer.ggml.add_space_prefix", False):
+            raise self._refuse("tokenizer.ggml.add_space_prefix", True, "False")
         tokens = self._get("tokenizer.ggml.tokens")
         kinds = self._get("tokenizer.ggml.token_type")
         if len(kinds) != len(tokens):
@@ -218,6 +220,5 @@ class Source:
             tokens=list(self._token_bytes(tokens, kinds)),
             special=[each in (TOKEN_CONTROL, TOKEN_USER) for each in kinds],
             merges=self._merges(tokens), split=SPLITS[split],
-            add_space=bool(self._get("tokenizer.ggml.add_space_prefix", False)),
             add_begin=bool(self._get("tokenizer.ggml.add_bos_token", False)),
             begin=self._id("bos"), end=self._id("eos"), unknown=self._id("unknown"))

@@ -19,7 +19,7 @@ VERSION = 1
 BYTE_ORDER = 0x01020304
 ALIGN = 64
 # FILE-3: the fields in their order, little-endian, without gaps.
-HEADER = struct.Struct("<8sIIQII" "8I" "6I" "ddQ" "II" "6Q" "6I")
+HEADER = struct.Struct("<8sIIQII" "8I" "6I" "ddQ" "II" "6Q" "5I4x")
 CHECKSUM_AT = 24
 ENTRY = struct.Struct("<56sII2QQQ")  # FILE-6
 TYPE_FLOAT32 = 1
@@ -69,7 +69,7 @@ def header_of(shape: Shape, tokenizer: Tokenizer, layout: Layout, rounded: int,
         int(shape.tied), shape.base, shape.epsilon, rounded,
         len(layout.tensors), len(tokenizer.merges),
         layout.directory, layout.ends, layout.kinds, layout.text, text_size, layout.merges,
-        tokenizer.split, int(tokenizer.add_space), int(tokenizer.add_begin),
+        tokenizer.split, int(tokenizer.add_begin),
         tokenizer.begin, tokenizer.end, tokenizer.unknown)
 
 
