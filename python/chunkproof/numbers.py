@@ -85,8 +85,8 @@ def as_float32(kind: GGMLQuantizationType, name: str, stored: Bytes) -> tuple[Si
         raise Refusal(f"tensor {name} is of the type {kind.name}; the converter reads {known}: "
                       "take the model in one of these, such as Q8_0")
     _, size = GGML_QUANT_SIZES[kind]
-    exact = VALUES[kind](np.ascontiguousarray(stored).reshape(-1, size))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        exact = VALUES[kind](np.ascontiguousarray(stored).reshape(-1, size))
         rounded = exact.astype(np.float32)
     if not np.isfinite(rounded).all():
         raise Refusal(f"tensor {name} has a number that is not finite in binary32: the file is "
