@@ -2,7 +2,7 @@
 # The fuzz targets. Inputs are operations (fuzz/format.h), or text.
 
 fuzz_operations := tree plan opt_tree attention schedule kernels
-fuzz_text       := trace script gate_case gate_state bound_case options
+fuzz_text       := trace script gate_case gate_state bound_case weights options
 
 fuzz_bin     := $(addprefix $(BUILD)/fuzz/,$(fuzz_operations) $(fuzz_text))
 fuzz_obj     := $(call object,$(wildcard fuzz/*.c)) $(BUILD)/obj/fuzz/kernels.o

@@ -99,6 +99,8 @@ int weights_file_read(const struct weights_file *file, char *said, size_t size) 
     stderr = before;
     (void)fclose(said_to);
     if (result == 0) {
+        int layer;
+        assert_null(cp_decoder_check(&weights.decoder, &layer));
         weights_forget(&weights);
     }
     return result;

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the small model that the tests of `chunkproof model` use, and what they expect of it.
 
-    tests/model/make_tiny.py [FOLDER]      FOLDER: default tests/model
+    tests/model/make_tiny.py [FOLDER [INPUTS]]      FOLDER: default tests/model
 
 Its weights are random, and its vocabulary is learned from a text below, tiny.txt. tiny.weights is
 what the converter makes of its GGUF file; tiny.tokens, what the package tokenizers makes of texts;
 tiny.score, the perplexity of the text and a continuation by numpy (decoder.py). The files are kept,
-so that the tests need no package. Exit status 0 written, 77 a package is missing.
+so that the tests need no package. INPUTS is a folder, such as fuzz/corpus/weights, for the first
+inputs of the fuzz target. Exit status 0 written, 77 a package is missing.
 """
 import json
 import os
@@ -30,7 +31,9 @@ import decoder  # noqa: E402
 from tokens import expected, reference  # noqa: E402
 
 from chunkproof.convert import convert  # noqa: E402
+from chunkproof.model import NONE, Shape, Tokenizer as Tables, tensors_of  # noqa: E402
 from chunkproof.source import Source, byte_of_letter  # noqa: E402
+from chunkproof.weights import write as write_weights  # noqa: E402
 
 SPECIAL = ["<|end|>", "<|begin|>", "<|begin|>!"]
 LACKING = (0x04, 0xF5, 0xFF)  # bytes without a token
@@ -134,6 +137,27 @@ def texts() -> list[tuple[bool, bytes]]:
     return found
 
 
+def write_inputs(folder: str) -> None:
+    """Inputs of the fuzz target `weights`: the smallest model in two shapes, with a text behind."""
+    text = [b"<s>", b"a", b"b", b" ", b"1", b"ab", b"abab", b" a"]
+    for i, tied in enumerate((True, False)):
+        shape = Shape(layers=1, width=2, heads=2 - i, kv_heads=1, head_dim=2, hidden=1,
+                      vocabulary=len(text), context=8, pair_distance=1, rotary_dim=2, tied=tied,
+                      base=10.0, epsilon=1e-5)
+        tables = Tables(tokens=text, special=[token == b"<s>" for token in text],
+                              merges=[(1, 2, 5), (5, 5, 6), (3, 1, 7)], split=2 - i,
+                              add_begin=tied, begin=0, end=0, unknown=NONE)
+        sizes = dict(tensors_of(shape))
+
+        def numbers(name: str, sizes: dict[str, tuple[int, ...]] = sizes) -> tuple[Any, int]:
+            size = sizes[name]
+            return np.arange(np.prod(size), dtype=np.float32) / 8 - 0.5, 0
+        path = os.path.join(folder, ("tied", "untied")[i])
+        write_weights(path, shape, tables, numbers)
+        with open(path, "ab") as file:
+            file.write(b"<s>abab 12  a\n<s" + bytes([0xC3, 0xA9, 0x80, 0xFF]))
+
+
 def main() -> int:
     folder = sys.argv[1] if len(sys.argv) > 1 else HERE
     path = os.path.join(folder, "tiny.weights")
@@ -157,6 +181,8 @@ def main() -> int:
         file.write("generate " + " ".join(map(str, model.greedy(tokens[:12], 10))) + "\n")
     with open(os.path.join(folder, "tiny.txt"), "w", encoding="utf-8") as file:
         file.write(TEXT)
+    if len(sys.argv) > 2:
+        write_inputs(sys.argv[2])
     return 0
 
 
