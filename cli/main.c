@@ -25,6 +25,7 @@ static const struct command commands[] = {
     {"tables", cp_command_tables, "recompute the papers' analytical tables"},
     {"prompt", cp_command_prompt, "positions, mask and cached tokens of a prompt made of modules"},
     {"bound", cp_command_bound, "how far from attention a right kernel may be, and why"},
+    {"model", cp_command_model, "run a real language model on the reference decoder"},
 };
 
 static void print_help(FILE *out) {

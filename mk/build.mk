@@ -35,7 +35,7 @@ $(simt): $(simt_obj) kernels/simt
 	$(AR) rcs $@ $(simt_obj)
 
 $(BUILD)/chunkproof: $(command_obj) $(static)
-	$(LINK) -pthread -o $@ $^ -ljansson $(XML_LIBS) -lm
+	$(LINK) -pthread -o $@ $^ -ljansson $(XML_LIBS) $(MODEL_LIBS) -lm
 
 # What clang-format lays out.
 formatted = $(wildcard include/*/*.h ref/*.[ch] opt/*.[ch] cli/*.[ch] cli/*/*.[ch] \

@@ -13,6 +13,8 @@ endif
 CFLAGS   = -O2 -g
 XML_CFLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 XML_LIBS   := $(shell pkg-config --libs libxml-2.0 2>/dev/null)
+# What `chunkproof model` needs: regular expressions with Unicode, and CRC-32.
+MODEL_LIBS = -lpcre2-8 -lz
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 COMPILE  = $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) \
 	-Iinclude -I. $(XML_CFLAGS) -fPIC -MMD -MP

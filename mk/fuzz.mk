@@ -2,14 +2,14 @@
 # The fuzz targets. Inputs are operations (fuzz/format.h), or text.
 
 fuzz_operations := tree plan opt_tree attention schedule kernels
-fuzz_text       := trace script gate_case gate_state bound_case pml options
+fuzz_text       := trace script gate_case gate_state bound_case pml weights options
 
 fuzz_bin     := $(addprefix $(BUILD)/fuzz/,$(fuzz_operations) $(fuzz_text))
 fuzz_obj     := $(call object,$(wildcard fuzz/*.c)) $(BUILD)/obj/fuzz/kernels.o
 fuzz_common  := $(call object,fuzz/target.c) \
 	$(if $(LIB_FUZZING_ENGINE),,$(call object,fuzz/main.c))
 fuzz_mutator := $(BUILD)/fuzz/mutator.so
-FUZZ_LIBS = -ljansson $(XML_LIBS) -lm
+FUZZ_LIBS = -ljansson $(XML_LIBS) $(MODEL_LIBS) -lm
 
 $(addprefix $(BUILD)/fuzz/,$(fuzz_operations)): \
 	$(call object,fuzz/operations.c fuzz/format.c fuzz/world.c)

@@ -21,7 +21,7 @@ $(support): $(support_obj) tests/. kernels cli gate $(wildcard cli/*/. gate/*/.)
 	@rm -f $@
 	$(AR) qcs $@ $(support_obj)
 
-TEST_LIBS = -lcmocka -ljansson $(XML_LIBS) -lmpfi -lmpfr -lm
+TEST_LIBS = -lcmocka -ljansson $(XML_LIBS) $(MODEL_LIBS) -lmpfi -lmpfr -lm
 $(test_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(support) $(static)
 	$(LINK) -pthread -o $@ $^ $(TEST_LIBS)
 

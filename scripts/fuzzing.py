@@ -19,12 +19,12 @@ SANITIZE = ("-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanit
 
 OPERATIONS = ("tree", "plan", "opt_tree", "attention", "schedule", "kernels")
 TARGETS = OPERATIONS + ("trace", "script", "gate_case", "gate_state", "bound_case", "pml",
-                        "options")
+                        "weights", "options")
 # Runs of the smoke test: some seconds each.
 SMOKE = {"tree": 6000, "plan": 5000, "opt_tree": 6000, "attention": 3000, "schedule": 6000,
          "kernels": 100, "trace": 15000, "script": 1500,
          "gate_case": 15000, "gate_state": 4000, "bound_case": 10000, "pml": 20000,
-         "options": 100000}
+         "weights": 20000, "options": 100000}
 PIECE, HEAD = 8, 16  # bytes of an operation and of the problem before them (fuzz/format.h)
 
 

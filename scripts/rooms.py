@@ -21,7 +21,8 @@ BELOW: dict[str, str] = {
     "cli/trace": "cli/base",
     "cli/show": "cli/base",
     "cli/bound": "cli/base",
-    "cli/prompt": "cli/base",
+    "cli/model": "cli/base",
+    "cli/prompt": "cli/base cli/model",
     "cli/simulate": "cli/base cli/tables cli/trace",
     "gate/runner": "cli/base",
     "gate/source": "cli/base",
@@ -33,7 +34,7 @@ BELOW: dict[str, str] = {
     "gate": "cli/base gate/runner gate/source gate/case gate/judge gate/search gate/explain "
             "gate/report",
     "cli/bench": "cli/base cli/tables cli/trace cli/simulate gate/case gate/judge gate/search",
-    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/prompt cli/simulate cli/bench "
+    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/model cli/prompt cli/simulate cli/bench "
            "gate gate/runner",
 }
 

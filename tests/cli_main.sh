@@ -52,7 +52,7 @@ report $? "help for an unknown command names it"
 expect 2 --no-such-option && nothing_on out && says err "unknown option '--no-such-option'"
 report $? "an unknown option is named"
 
-for command in gate replay explain trace simulate bench show tables prompt bound; do
+for command in gate replay explain trace simulate bench show tables prompt bound model; do
     "$chunkproof" --help | grep -q "^  $command " && expect 0 "$command" --help && nothing_on err &&
         says out "^\(usage:\)\? *chunkproof $command" && says out 'exit status'
     report $? "$command: listed, and --help explains it"

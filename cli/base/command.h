@@ -16,6 +16,7 @@ int cp_command_show(int argc, char **argv);
 int cp_command_tables(int argc, char **argv);
 int cp_command_bound(int argc, char **argv);
 int cp_command_prompt(int argc, char **argv);
+int cp_command_model(int argc, char **argv);
 int cp_command_gate(int argc, char **argv);
 int cp_command_replay(int argc, char **argv);
 int cp_command_explain(int argc, char **argv);

@@ -106,6 +106,8 @@ class ByTest(Who):
                 "-ljansson",
                 "-lmpfi",
                 "-lmpfr",
+                "-lpcre2-8",
+                "-lz",
                 "-lm",
             ]
 

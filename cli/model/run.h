@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model at work: scores of a text, and its continuation (RUN-1 to RUN-3). */
+#ifndef CHUNKPROOF_CLI_MODEL_RUN_H
+#define CHUNKPROOF_CLI_MODEL_RUN_H
+
+#include <stdio.h>
+
+#include "cli/model/weights.h"
+
+/* What is known of a window. */
+struct run_score {
+    int n;          /* tokens that were predicted */
+    double log_sum; /* of their ln p */
+    int n_best;     /* how many of them had the largest logit */
+};
+
+/* A text to score: RUN-1, RUN-2. */
+struct run_text {
+    const struct weights *weights;
+    const int *token;
+    int n_tokens, window, threads;
+    FILE *logits; /* a regular file, or NULL */
+};
+
+/* Scores the text, windows side by side. 0; or -1 after a message: no memory, or the logits could
+ * not be written. */
+int run_score(const struct run_text *text, struct run_score *score);
+
+/* Called with each token that is generated; not 0 ends it. */
+typedef int run_take(void *context, int token);
+
+/* Continues the n tokens of a prompt by n_more at most (RUN-3). 0, or -1 after a message. */
+int run_generate(const struct weights *weights, const int *token, int n, int n_more, run_take *take,
+                 void *context);
+
+#endif
