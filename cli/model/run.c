@@ -27,8 +27,7 @@ static int least(int a, int b) {
     return a < b ? a : b;
 }
 
-/* The number of the largest; the first of equal ones (RUN-3). */
-static int best_of(const double *logit, int n) {
+int run_best(const double *logit, int n) {
     int best = 0;
     for (int i = 1; i < n; i++) {
         best = logit[i] > logit[best] ? i : best;
@@ -38,7 +37,7 @@ static int best_of(const double *logit, int n) {
 
 /* ln p of the token: its logit less the log-sum-exp of all. */
 static double log_likelihood(const double *logit, int n, int token) {
-    double most = logit[best_of(logit, n)], sum = 0.0;
+    double most = logit[run_best(logit, n)], sum = 0.0;
     for (int i = 0; i < n; i++) {
         sum += exp(logit[i] - most);
     }
@@ -91,7 +90,7 @@ static int score_some(const struct run_text *text, const struct session *session
         if (i + 1 < end) {
             score->n++;
             score->log_sum += log_likelihood(logit, n_vocab, text->token[i + 1]);
-            score->n_best += best_of(logit, n_vocab) == text->token[i + 1];
+            score->n_best += run_best(logit, n_vocab) == text->token[i + 1];
         }
     }
     return 0;
@@ -185,7 +184,7 @@ int run_generate(const struct weights *weights, const int *token, int n, int n_m
         }
     }
     for (int i = 0; i < n_more; i++) {
-        next = best_of(session.logits + (ptrdiff_t)(last - 1) * n_vocab, n_vocab);
+        next = run_best(session.logits + (ptrdiff_t)(last - 1) * n_vocab, n_vocab);
         if ((uint32_t)next == weights->tokens.stop || take(context, next) != 0 ||
             (i + 1 < n_more && session_add(&session, &next, 1) != CP_OK)) {
             break;

@@ -26,6 +26,9 @@ struct run_text {
  * not be written. */
 int run_score(const struct run_text *text, struct run_score *score);
 
+/* The token with the largest of n logits; the first of equal ones (RUN-3). */
+int run_best(const double *logit, int n);
+
 /* Called with each token that is generated; not 0 ends it. */
 typedef int run_take(void *context, int token);
 

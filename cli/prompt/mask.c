@@ -11,8 +11,8 @@ static int applies(const struct pml_prompt *p, const struct pml_scaffold *f) {
     return 1;
 }
 
-/* Does the scaffold have this module, or one around it? */
-static int holds(const struct pml_schema *s, const struct pml_scaffold *f, int module) {
+int pml_mask_holds(const struct pml_schema *s, int scaffold, int module) {
+    const struct pml_scaffold *f = &s->scaffold[scaffold];
     for (int x = module; x > 0; x = pml_scope(s, x)) {
         for (int i = 0; i < f->n; i++) {
             if (s->module[f->first + i] == x) {
@@ -29,7 +29,7 @@ int pml_mask_scaffold(const struct pml_prompt *prompt, int module) {
     for (int i = 0; i < s->n_scaffolds; i++) {
         const struct pml_scaffold *f = &s->scaffold[i];
         if ((found < 0 || f->n > s->scaffold[found].n) && applies(prompt, f) &&
-            holds(s, f, module)) {
+            pml_mask_holds(s, i, module)) {
             found = i;
         }
     }

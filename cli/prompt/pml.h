@@ -60,9 +60,10 @@ size_t pml_space(const char *text, size_t size, int keeps_space, char *to);
 /* The same of an argument, at whose ends white space is nothing. */
 size_t pml_space_argument(const char *text, size_t size, int keeps_space, char *to);
 
-/* Adds bytes, and their tokens, to the last text, or begins one. */
+/* Begins a text; the others add to the last one: of a template, of a node, of an argument. */
 struct pml_text pml_texts_begin(struct pml_texts *texts);
-void pml_texts_add(struct pml_texts *texts, struct pml_text *text, const char *bytes, size_t size);
+void pml_texts_add_template(struct pml_texts *texts, struct pml_text *text, const char *bytes,
+                            size_t size);
 void pml_texts_add_node(struct pml_texts *texts, struct pml_text *text,
                         const struct pml_node *node);
 void pml_texts_add_argument(struct pml_texts *texts, struct pml_text *text, const char *value,
@@ -209,6 +210,9 @@ int pml_prompt_place(struct pml_prompt *prompt);
 
 /* The scaffold that counts for a module of a prompt, or -1. */
 int pml_mask_scaffold(const struct pml_prompt *prompt, int module);
+
+/* Does the scaffold hold this module: has it the module, or one around it? */
+int pml_mask_holds(const struct pml_schema *schema, int scaffold, int module);
 
 /* The modules whose own text a token of the module sees, in order. `scaffold` may be -1. Returns how
  * many; `seen` has room for all parts. */

@@ -190,7 +190,7 @@ static int add_new(struct reader *r, const struct pml_node *node, const char *te
     if (segment == NULL) {
         return -1;
     }
-    pml_texts_add(&r->p->texts, &segment->text, text, strlen(text));
+    pml_texts_add_template(&r->p->texts, &segment->text, text, strlen(text));
     return 0;
 }
 

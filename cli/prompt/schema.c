@@ -217,7 +217,7 @@ static int add_template(struct reader *r, int parent, int role, const char *text
     int x = add_part(s, CP_PART_TEXT, parent, offset);
     s->about[x].role = role;
     s->about[x].text = pml_texts_begin(&s->texts);
-    pml_texts_add(&s->texts, &s->about[x].text, text, strlen(text));
+    pml_texts_add_template(&s->texts, &s->about[x].text, text, strlen(text));
     s->part[x].size = s->about[x].text.n_tokens;
     return 0;
 }

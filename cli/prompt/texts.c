@@ -83,9 +83,9 @@ struct pml_text pml_texts_begin(struct pml_texts *texts) {
 }
 
 /* `size` bytes have been written behind the last text. */
-static void take(struct pml_texts *t, struct pml_text *text, size_t size) {
-    int n =
-        t->tokenizer->encode(t->tokenizer->state, t->text + t->size, size, t->token + t->n_tokens);
+static void take(struct pml_texts *t, struct pml_text *text, size_t size, int is_template) {
+    int n = t->tokenizer->encode(t->tokenizer->state, t->text + t->size, size, is_template,
+                                 t->token + t->n_tokens);
     t->size += size;
     t->text[t->size] = '\0';
     t->n_tokens += n;
@@ -93,11 +93,11 @@ static void take(struct pml_texts *t, struct pml_text *text, size_t size) {
     text->n_tokens += n;
 }
 
-void pml_texts_add(struct pml_texts *texts, struct pml_text *text, const char *bytes, size_t size) {
+void pml_texts_add_template(struct pml_texts *texts, struct pml_text *text, const char *bytes, size_t size) {
     reserve(texts, size);
     if (size > 0) {
         memcpy(texts->text + texts->size, bytes, size);
-        take(texts, text, size);
+        take(texts, text, size, 1);
     }
 }
 
@@ -105,12 +105,13 @@ void pml_texts_add_node(struct pml_texts *texts, struct pml_text *text,
                         const struct pml_node *node) {
     reserve(texts, node->size);
     take(texts, text,
-         pml_space(node->text, node->size, node->keeps_space, texts->text + texts->size));
+         pml_space(node->text, node->size, node->keeps_space, texts->text + texts->size), 0);
 }
 
 void pml_texts_add_argument(struct pml_texts *texts, struct pml_text *text, const char *value,
                             int keeps_space) {
     size_t size = strlen(value);
     reserve(texts, size);
-    take(texts, text, pml_space_argument(value, size, keeps_space, texts->text + texts->size));
+    take(texts, text, pml_space_argument(value, size, keeps_space, texts->text + texts->size),
+         0);
 }

@@ -10,8 +10,9 @@
 
 /* ---- Bytes ---- */
 
-static int encode_bytes(void *state, const char *text, size_t size, int *token) {
+static int encode_bytes(void *state, const char *text, size_t size, int is_template, int *token) {
     (void)state;
+    (void)is_template;
     for (size_t i = 0; i < size; i++) {
         token[i] = (unsigned char)text[i];
     }
@@ -91,7 +92,8 @@ static int number_of(struct words *w, const char *text, size_t size) {
     return w->slot[slot];
 }
 
-static int encode_words(void *state, const char *text, size_t size, int *token) {
+static int encode_words(void *state, const char *text, size_t size, int is_template, int *token) {
+    (void)is_template;
     int n = 0;
     for (size_t i = 0; i < size;) {
         size_t end = i;

@@ -10,8 +10,8 @@ struct pml_tokenizer {
 
     /* Writes the numbers of a text's tokens, in order, and returns how many these are. The text has
      * `size` bytes of UTF-8, and `token` has room for as many numbers: each token stands for a byte
-     * or more. Equal texts have equal tokens. */
-    int (*encode)(void *state, const char *text, size_t size, int *token);
+     * or more. Equal texts have equal tokens; the text of a template may have special ones. */
+    int (*encode)(void *state, const char *text, size_t size, int is_template, int *token);
 
     void (*free)(void *state);
     void *state; /* the tokenizer's own */
@@ -23,6 +23,12 @@ struct pml_tokenizer pml_tokens_words(void);
 
 /* A token for each byte: its number. */
 struct pml_tokenizer pml_tokens_bytes(void);
+
+/* The tokens of a language model (PML-13). 0, or -1 after a message. `file`, which is the model's,
+ * and `tokens` stay the caller's, as long as the tokenizer is there. */
+struct weights_tokens;
+int pml_tokens_model(struct pml_tokenizer *tokenizer, const char *file,
+                     const struct weights_tokens *tokens);
 
 void pml_tokenizer_free(struct pml_tokenizer *tokenizer);
 

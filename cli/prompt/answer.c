@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/prompt/answer.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/clock.h"
+#include "cli/base/text.h"
+#include "cli/model/run.h"
+#include "cli/model/tokenizer.h"
+#include "cli/prompt/report.h"
+
+static void add_run(struct prompt_tokens *tokens, const struct pml_prompt *p,
+                    const struct pml_run *run) {
+    const struct pml_schema *s = p->schema;
+    int is_cached = run->kind == PML_CACHED, module = is_cached ? s->part[run->from].parent : -1;
+    prompt_tokens_add(tokens, is_cached ? &s->texts : &p->texts, report_text_of(p, run), run->begin,
+                      module, is_cached ? pml_mask_scaffold(p, module) : -1);
+}
+
+/* The tokens that the prompt adds, in order of position; or all tokens, and the last of these at
+ * the end: a run may have its tokens in any order (LAYER-12). */
+static struct prompt_tokens tokens_of(const struct pml_prompt *p, int with_cached) {
+    struct prompt_tokens tokens = {0};
+    int last = -1;
+    for (int i = 0; i < p->n_runs; i++) {
+        int is_new = p->run[i].kind != PML_CACHED;
+        if (is_new || with_cached) {
+            add_run(&tokens, p, &p->run[i]);
+            last = is_new ? tokens.n - 1 : last;
+        }
+    }
+    if (last >= 0) {
+        struct prompt_token end = tokens.of[last];
+        memmove(&tokens.of[last], &tokens.of[last + 1],
+                (size_t)(tokens.n - 1 - last) * sizeof *tokens.of);
+        tokens.of[tokens.n - 1] = end;
+    }
+    return tokens;
+}
+
+/* The entries of all modules that the prompt imports, of which some are encoded now; `loading` is
+ * called for each of them, once they all are there. */
+static int encode(struct prompt_answer *a, struct prompt_cache *cache, const struct pml_prompt *p) {
+    const struct pml_schema *s = p->schema;
+    int before = cache->n_tokens;
+    double start = seconds_now();
+    for (int x = 0; x < s->n_parts; x++) {
+        if (s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0 &&
+            prompt_cache_module(cache, x, pml_mask_scaffold(p, x)) == NULL) {
+            return -1;
+        }
+    }
+    a->n_encoded = cache->n_tokens - before;
+    a->encoding = seconds_now() - start;
+    return 0;
+}
+
+static void load(struct cp_decoder_cache *entries, struct prompt_cache *cache,
+                 const struct pml_prompt *p) {
+    const struct pml_schema *s = p->schema;
+    for (int x = 0; x < s->n_parts; x++) {
+        if (s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0) {
+            const struct cp_decoder_cache *module =
+                prompt_cache_module(cache, x, pml_mask_scaffold(p, x));
+            (void)cp_decoder_cache_append(&cache->decoder->shape, entries, module, 0, module->n);
+        }
+    }
+}
+
+/* The tokens behind the first one, each computed with all that stands before it. `logits` are those
+ * of the first, and then of the last. */
+static int go_on(struct prompt_answer *a, const struct prompt_question *q,
+                 struct cp_decoder_cache *entries, double *logits) {
+    int n_vocab = q->weights->decoder.shape.n_vocab;
+    while (a->n < q->n_most) {
+        int best = run_best(logits, n_vocab);
+        struct prompt_token next = {best, a->begin + a->n, -1, -1};
+        const struct prompt_tokens tokens = {.n = 1, .of = &next};
+        if ((uint32_t)best == q->weights->tokens.stop) {
+            break;
+        }
+        a->token[a->n++] = best;
+        if (a->n < q->n_most &&
+            prompt_compute(&q->weights->decoder, entries, &tokens, NULL, logits) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int compare(struct prompt_answer *a, const struct prompt_question *q,
+                   const struct pml_prompt *p, const double *logits, double *whole_logits) {
+    const struct cp_decoder *decoder = &q->weights->decoder;
+    struct prompt_tokens tokens = tokens_of(p, 1);
+    struct cp_decoder_cache entries = {0};
+    size_t n_vocab = (size_t)decoder->shape.n_vocab;
+    double start = seconds_now();
+    unsigned char *sees = prompt_mask(p->schema, &tokens);
+    int status = sees != NULL && prompt_entries_new(&entries, decoder, tokens.n) == 0
+                     ? prompt_compute(decoder, &entries, &tokens, sees, whole_logits)
+                     : -1;
+    a->whole = seconds_now() - start;
+    a->is_compared = status == 0;
+    if (status == 0) {
+        a->is_same = memcmp(logits, whole_logits, n_vocab * sizeof *logits) == 0;
+        for (size_t i = 0; i < n_vocab; i++) {
+            a->difference = fmax(a->difference, fabs(logits[i] - whole_logits[i]));
+        }
+    }
+    free(sees);
+    prompt_entries_free(&entries);
+    prompt_tokens_free(&tokens);
+    return status;
+}
+
+/* The position behind all tokens of the prompt. */
+static int end_of(const struct pml_prompt *p) {
+    int end = 0;
+    for (int i = 0; i < p->n_runs; i++) {
+        int to = p->run[i].begin + p->run[i].size;
+        end = to > end ? to : end;
+    }
+    return end;
+}
+
+/* Loads and computes; logits[] has room for those of two tokens. */
+static int work(struct prompt_answer *a, const struct prompt_question *q,
+                struct prompt_cache *cache, const struct pml_prompt *p,
+                const struct prompt_tokens *added, double *logits) {
+    const struct cp_decoder *decoder = &q->weights->decoder;
+    struct cp_decoder_cache entries;
+    if (encode(a, cache, p) != 0) {
+        return -1;
+    }
+    double start = seconds_now();
+    if (prompt_entries_new(&entries, decoder, p->n_cached + p->n_new + q->n_most) != 0) {
+        return -1;
+    }
+    load(&entries, cache, p);
+    int status = prompt_compute(decoder, &entries, added, NULL, logits);
+    a->first = seconds_now() - start;
+    if (status == 0 && q->is_compared) {
+        status = compare(a, q, p, logits, logits + decoder->shape.n_vocab);
+    }
+    if (status == 0) {
+        status = go_on(a, q, &entries, logits);
+    }
+    prompt_entries_free(&entries);
+    return status;
+}
+
+int prompt_answer(struct prompt_answer *answer, const struct prompt_question *question,
+                  struct prompt_cache *cache, const struct pml_prompt *prompt) {
+    int end = end_of(prompt), status = -1;
+    *answer = (struct prompt_answer){.begin = end};
+    struct prompt_tokens added = tokens_of(prompt, 0);
+    if (added.n == 0) {
+        fprintf(stderr,
+                "chunkproof prompt: %s: nothing can answer this prompt, for it adds no text: a "
+                "module does not know what it is asked. Add a question behind the imports\n",
+                prompt->document.path);
+    } else if (end > CP_MAX_POSITIONS - question->n_most) {
+        fprintf(stderr,
+                "chunkproof prompt: %s: no position is left behind %d for an answer of %d tokens: "
+                "shorten the prompt, or ask for less\n",
+                prompt->document.path, end, question->n_most);
+    } else {
+        size_t n_vocab = (size_t)question->weights->decoder.shape.n_vocab;
+        double *logits = cli_allocate(NULL, 2 * n_vocab, sizeof *logits);
+        answer->token = cli_allocate(NULL, (size_t)question->n_most, sizeof *answer->token);
+        answer->behind = added.of[added.n - 1].position;
+        status = work(answer, question, cache, prompt, &added, logits);
+        free(logits);
+    }
+    prompt_tokens_free(&added);
+    return status;
+}
+
+void prompt_answer_free(struct prompt_answer *answer) {
+    free(answer->token);
+    answer->token = NULL;
+}
+
+char *prompt_answer_text(const struct prompt_answer *answer, const struct weights *weights) {
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    for (int i = 0; i < answer->n; i++) {
+        size_t n;
+        const char *bytes = tokenizer_bytes(&weights->tokens, answer->token[i], &n);
+        (void)fwrite(bytes, 1, n, out);
+    }
+    text_close(out);
+    return text;
+}

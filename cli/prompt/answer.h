@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answer of a language model to a prompt, by cached inference (MOD-5, PML-14). */
+#ifndef CHUNKPROOF_CLI_PROMPT_ANSWER_H
+#define CHUNKPROOF_CLI_PROMPT_ANSWER_H
+
+#include "cli/model/weights.h"
+#include "cli/prompt/cache.h"
+
+struct prompt_answer {
+    int n_encoded;       /* tokens of modules that had not been encoded before */
+    double encoding;     /* seconds for these */
+    double first;        /* seconds from the prompt to the first token: loading and computing */
+    int behind;          /* the position of the token that it is predicted from */
+    int begin;           /* the position of the first token */
+    int n;               /* tokens of the answer */
+    int *token;          /* [n] */
+    int is_compared;     /* 1: the whole prompt was computed under its mask, too */
+    int is_same;         /* 1: all logits of the first token were the same bits */
+    double whole;        /* seconds for that */
+    double difference;   /* the largest of two logits, where they are not the same */
+};
+
+/* What is wanted. */
+struct prompt_question {
+    const struct weights *weights;
+    int n_most;      /* tokens of an answer */
+    int is_compared; /* with the whole prompt under its mask */
+};
+
+/* 0, or -1 after a message. The caller frees the answer. */
+int prompt_answer(struct prompt_answer *answer, const struct prompt_question *question,
+                  struct prompt_cache *cache, const struct pml_prompt *prompt);
+void prompt_answer_free(struct prompt_answer *answer);
+
+/* The answer's text; bytes that are no UTF-8 are there as they are. The caller frees it. */
+char *prompt_answer_text(const struct prompt_answer *answer, const struct weights *weights);
+
+#endif

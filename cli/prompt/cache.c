@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/prompt/cache.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/text.h"
+
+static int refuse(const char *why) {
+    fprintf(stderr, "chunkproof prompt: %s\n", why);
+    return -1;
+}
+
+/* ---- Tokens ---- */
+
+void prompt_tokens_add(struct prompt_tokens *tokens, const struct pml_texts *texts,
+                       const struct pml_text *text, int position, int module, int scaffold) {
+    if (tokens->room - tokens->n < text->n_tokens) {
+        tokens->room = 2 * (tokens->n + text->n_tokens);
+        tokens->of = cli_allocate(tokens->of, (size_t)tokens->room, sizeof *tokens->of);
+    }
+    for (int i = 0; i < text->n_tokens; i++) {
+        tokens->of[tokens->n++] = (struct prompt_token){texts->token[text->first_token + i],
+                                                        position + i, module, scaffold};
+    }
+}
+
+void prompt_tokens_free(struct prompt_tokens *tokens) {
+    free(tokens->of);
+    *tokens = (struct prompt_tokens){0};
+}
+
+static void add_own_text(struct prompt_tokens *tokens, const struct pml_schema *s, int module,
+                         int scaffold) {
+    for (int x = module + 1; x < s->n_parts && s->part[x].parent >= module; x++) {
+        if (s->part[x].kind == CP_PART_TEXT && s->part[x].parent == module) {
+            prompt_tokens_add(tokens, &s->texts, &s->about[x].text, s->begin[x], module, scaffold);
+        }
+    }
+}
+
+/* ---- The mask ---- */
+
+unsigned char *prompt_mask(const struct pml_schema *schema, const struct prompt_tokens *tokens) {
+    size_t n = (size_t)tokens->n;
+    unsigned char *sees = n > 0 && n <= SIZE_MAX / n ? calloc(n, n) : NULL;
+    int *seen = cli_allocate(NULL, (size_t)schema->n_parts, sizeof *seen);
+    unsigned char *is_seen = cli_allocate(NULL, (size_t)schema->n_parts, 1);
+    for (size_t i = 0; i < n && sees != NULL; i++) {
+        const struct prompt_token *token = &tokens->of[i];
+        if (token->module >= 0 && (i == 0 || token->module != token[-1].module)) {
+            memset(is_seen, 0, (size_t)schema->n_parts);
+            for (int m = pml_mask_sees(schema, token->module, token->scaffold, seen); m > 0; m--) {
+                is_seen[seen[m - 1]] = 1;
+            }
+        }
+        for (size_t j = 0; j < n; j++) {
+            const struct prompt_token *other = &tokens->of[j];
+            sees[i * n + j] = other->position <= token->position &&
+                              (token->module < 0 || (other->module >= 0 && is_seen[other->module]));
+        }
+    }
+    free(seen);
+    free(is_seen);
+    if (sees == NULL) {
+        (void)refuse("not enough memory for the mask of so many tokens");
+    }
+    return sees;
+}
+
+/* ---- Entries ---- */
+
+static double *numbers(size_t n) {
+    return n > 0 && n <= SIZE_MAX / sizeof(double) ? malloc(n * sizeof(double)) : NULL;
+}
+
+int prompt_entries_new(struct cp_decoder_cache *entries, const struct cp_decoder *decoder,
+                       int capacity) {
+    size_t n = cp_decoder_cache_numbers(&decoder->shape, capacity);
+    *entries = (struct cp_decoder_cache){.capacity = capacity};
+    entries->position = malloc((size_t)capacity * sizeof *entries->position);
+    entries->k = numbers(n);
+    entries->v = numbers(n);
+    if (entries->position == NULL || entries->k == NULL || entries->v == NULL) {
+        prompt_entries_free(entries);
+        return refuse("not enough memory for the keys and values of so many tokens");
+    }
+    return 0;
+}
+
+void prompt_entries_free(struct cp_decoder_cache *entries) {
+    free(entries->position);
+    free(entries->k);
+    free(entries->v);
+    *entries = (struct cp_decoder_cache){0};
+}
+
+/* token[] and position[] are of n numbers each. */
+static int run(const struct cp_decoder *decoder, struct cp_decoder_cache *entries, int n,
+               const int *token, const unsigned char *sees, double *logits) {
+    size_t size = cp_decoder_workspace(&decoder->shape, n, entries->n + n);
+    void *workspace = size > 0 ? malloc(size) : NULL;
+    if (workspace == NULL) {
+        return refuse("not enough memory to compute so many tokens");
+    }
+    const struct cp_decoder_call call = {.n_new = n,
+                                         .token = token,
+                                         .position = token + n,
+                                         .sees = sees,
+                                         .logits = logits,
+                                         .first_logits = logits != NULL ? n - 1 : n,
+                                         .workspace = workspace,
+                                         .workspace_size = size};
+    int status = cp_decoder_run(decoder, entries, &call);
+    free(workspace);
+    return status == CP_OK ? 0 : refuse("the model has no such position, or no such token");
+}
+
+int prompt_compute(const struct cp_decoder *decoder, struct cp_decoder_cache *entries,
+                   const struct prompt_tokens *tokens, const unsigned char *sees, double *logits) {
+    int n = tokens->n;
+    if (n == 0) {
+        return 0;
+    }
+    int *token = cli_allocate(NULL, 2 * (size_t)n, sizeof *token);
+    for (int i = 0; i < n; i++) {
+        token[i] = tokens->of[i].token;
+        token[n + i] = tokens->of[i].position;
+    }
+    int status = run(decoder, entries, n, token, sees, logits);
+    free(token);
+    return status;
+}
+
+/* ---- Modules ---- */
+
+static const struct prompt_encoded *find(const struct prompt_cache *cache, int module,
+                                         int scaffold) {
+    for (int i = 0; i < cache->n; i++) {
+        if (cache->encoded[i].module == module && cache->encoded[i].scaffold == scaffold) {
+            return &cache->encoded[i];
+        }
+    }
+    return NULL;
+}
+
+/* Computes the module's own text behind the entries of the modules around it: together they are
+ * closed. */
+static int encode_alone(const struct prompt_cache *cache, int module,
+                        struct cp_decoder_cache *entries) {
+    const struct cp_decoder *decoder = cache->decoder;
+    struct prompt_tokens tokens = {0};
+    struct cp_decoder_cache all;
+    int n_around = 0, status;
+    add_own_text(&tokens, cache->schema, module, -1);
+    for (int x = pml_scope(cache->schema, module); x >= 0; x = pml_scope(cache->schema, x)) {
+        n_around += find(cache, x, -1)->entries.n;
+    }
+    if (prompt_entries_new(&all, decoder, n_around + tokens.n + 1) != 0) {
+        prompt_tokens_free(&tokens);
+        return -1;
+    }
+    for (int x = pml_scope(cache->schema, module); x >= 0; x = pml_scope(cache->schema, x)) {
+        const struct cp_decoder_cache *around = &find(cache, x, -1)->entries;
+        (void)cp_decoder_cache_append(&decoder->shape, &all, around, 0, around->n);
+    }
+    status = prompt_compute(decoder, &all, &tokens, NULL, NULL);
+    if (status == 0 && prompt_entries_new(entries, decoder, tokens.n + 1) == 0) {
+        (void)cp_decoder_cache_append(&decoder->shape, entries, &all, n_around, tokens.n);
+    } else {
+        status = -1;
+    }
+    prompt_entries_free(&all);
+    prompt_tokens_free(&tokens);
+    return status;
+}
+
+/* Computes all that is closed with the module: the modules of the scaffold, and those around. Of
+ * each of these the scaffold counts, or none (MOD-4). */
+static int encode_together(const struct prompt_cache *cache, int module, int scaffold,
+                           struct cp_decoder_cache *entries) {
+    const struct pml_schema *s = cache->schema;
+    const struct cp_decoder *decoder = cache->decoder;
+    int *seen = cli_allocate(NULL, (size_t)s->n_parts, sizeof *seen), status = -1;
+    int n = pml_mask_sees(s, module, scaffold, seen);
+    struct prompt_tokens tokens = {0};
+    struct cp_decoder_cache all = {0};
+    for (int i = 0; i < n; i++) {
+        add_own_text(&tokens, s, seen[i], pml_mask_holds(s, scaffold, seen[i]) ? scaffold : -1);
+    }
+    free(seen);
+    unsigned char *sees = tokens.n > 0 ? prompt_mask(s, &tokens) : NULL;
+    if ((tokens.n == 0 || sees != NULL) &&
+        prompt_entries_new(&all, decoder, tokens.n + 1) == 0 &&
+        prompt_compute(decoder, &all, &tokens, sees, NULL) == 0 &&
+        prompt_entries_new(entries, decoder, tokens.n + 1) == 0) {
+        status = 0;
+    }
+    for (int i = 0; status == 0 && i < tokens.n; i++) {
+        if (tokens.of[i].module == module) {
+            (void)cp_decoder_cache_append(&decoder->shape, entries, &all, i, 1);
+        }
+    }
+    free(sees);
+    prompt_entries_free(&all);
+    prompt_tokens_free(&tokens);
+    return status;
+}
+
+const struct cp_decoder_cache *prompt_cache_module(struct prompt_cache *cache, int module,
+                                                   int scaffold) {
+    const struct prompt_encoded *there = find(cache, module, scaffold);
+    if (there != NULL) {
+        return &there->entries;
+    }
+    if (cache->n == cache->room) {
+        cache->room = 2 * cache->room + 8;
+        cache->encoded =
+            cli_allocate(cache->encoded, (size_t)cache->room, sizeof *cache->encoded);
+    }
+    struct prompt_encoded *now = &cache->encoded[cache->n];
+    *now = (struct prompt_encoded){.module = module, .scaffold = scaffold};
+    int status = scaffold < 0 ? encode_alone(cache, module, &now->entries)
+                              : encode_together(cache, module, scaffold, &now->entries);
+    if (status != 0) {
+        return NULL;
+    }
+    cache->n++;
+    cache->n_tokens += now->entries.n;
+    return &now->entries;
+}
+
+void prompt_cache_free(struct prompt_cache *cache) {
+    for (int i = 0; i < cache->n; i++) {
+        prompt_entries_free(&cache->encoded[i].entries);
+    }
+    free(cache->encoded);
+    cache->encoded = NULL;
+}
