@@ -210,8 +210,8 @@ int pml_prompt_place(struct pml_prompt *prompt);
 /* The scaffold that counts for a module of a prompt, or -1. */
 int pml_mask_scaffold(const struct pml_prompt *prompt, int module);
 
-/* The modules whose own text a token of the module sees, in order. `scaffold` may be -1. Returns how
- * many; `seen` has room for all parts. */
+/* The modules whose own text a token of the module sees, in order. `scaffold` may be -1. Returns
+ * how many; `seen` has room for all parts. */
 int pml_mask_sees(const struct pml_schema *schema, int module, int scaffold, int *seen);
 
 #endif
