@@ -401,13 +401,19 @@ static void what_is_just_allowed_is_read(void **unused) {
     (void)unused;
     struct pml_case c;
     size_t size;
-    char *end = repeated("", "</module>", 63, "</schema>", &size);
-    char *open = repeated("<schema name='s'>", "<module name='m'>", 63, end, &size);
-    assert_int_equal(pml_case_schema(&c, "words", "none", open, size), 0);
-    assert_int_equal(c.schema.n_parts, 64);
-    pml_case_free(&c);
-    free(open);
-    free(end);
+    for (size_t n = 63; n <= 64; n++) {
+        char *end = repeated("", "</module>", n, "</schema>", &size);
+        char *file = repeated("<schema name='s'>", "<module name='m'>", n, end, &size);
+        assert_int_equal(pml_case_schema(&c, "words", "none", file, size), n == 63 ? 0 : -1);
+        if (n == 63) {
+            assert_int_equal(c.schema.n_parts, 64);
+        } else {
+            assert_non_null(strstr(c.said, "<module> stands in 64 elements. Use fewer levels."));
+        }
+        pml_case_free(&c);
+        free(file);
+        free(end);
+    }
     char *words = repeated("<schema name='s'>", "x ", CP_MAX_POSITIONS, "</schema>", &size);
     assert_int_equal(pml_case_schema(&c, "words", "none", words, size), 0);
     assert_int_equal(c.schema.size[0], CP_MAX_POSITIONS);
