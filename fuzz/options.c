@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-/* The command lines of trace, simulate, bench, show, bound, model, gate and replay: the first line
- * of an input names the command, each further line is an argument. No crash, no leak; a refusal
+/* The command lines of trace, simulate, bench, show, prompt, bound, model, gate and replay: the first
+ * line of an input names the command, each further line is an argument. No crash, no leak; a refusal
  * says why; what is accepted is in its ranges. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "cli/bench/options.h"
 #include "cli/bound/bound.h"
 #include "cli/model/options.h"
+#include "cli/prompt/options.h"
 #include "cli/show/options.h"
 #include "cli/show/show.h"
 #include "cli/simulate/options.h"
@@ -121,6 +122,15 @@ static int read_model(int argc, char **argv) {
            (o.help || (o.file != NULL && !(o.tokens && o.generate > 0)));
 }
 
+static int read_prompt(int argc, char **argv) {
+    struct prompt_options o;
+    if (prompt_read_options(&o, argc, argv) != 0) {
+        return -1;
+    }
+    return is_within(o.is_bytes, 0, 1) && is_within(o.template, 0, 2) &&
+           (o.help || (o.schema != NULL && o.n_prompts >= 0 && !(o.json && o.svg)));
+}
+
 static int check_gate(const struct gate_options *o) {
     return is_within(o->tier, 0, GATE_TIERS - 1) && o->cases >= 0 && o->only >= -1 &&
            o->seconds >= 0.0 && o->seconds <= 86400.0 && o->time >= 0.0 && o->memory > 0.0 &&
@@ -147,7 +157,7 @@ static const struct command {
     int (*read)(int argc, char **argv);
 } commands[] = {{"trace", read_trace},   {"simulate", read_simulate}, {"bench", read_bench},
                 {"show", read_show},     {"bound", read_bound},       {"gate", read_gate},
-                {"replay", read_replay}, {"model", read_model}};
+                {"replay", read_replay}, {"model", read_model}, {"prompt", read_prompt}};
 
 /* The lines of a text, in place. */
 static int split(char *text, char **argv) {

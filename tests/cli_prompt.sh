@@ -80,13 +80,15 @@ if "$schemas" -c 'import jsonschema' 2>/dev/null; then
         "${travel[@]}"
     ok "JSON: no prompt" json 't["prompts"] == []' travel.xml
     ok "JSON: a scaffold in the mask" \
-        json '{m["module"]: m["scaffold"] for m in t["prompts"][1]["mask"]} == {0: None, 2: 0, 6: 0}' \
+        json '[(m["module"], m["scaffold"]) for m in t["prompts"][1]["mask"]] ==
+              [(0, None), (2, 0), (6, 0)]' \
         "${travel[@]}"
     ok "JSON: white space that is kept" \
         json 'any(p.get("text") == "class Unit:\n    def move(self, x): ...\n"
                   for p in t["schema"]["parts"])' tutor.xml
     ok "JSON: equal words have equal numbers" \
-        json '[t["schema"]["parts"][x]["tokens"] for x in (1, 3)] == [[0, 1, 2, 3, 4], [5, 2, 6, 7]]' \
+        json '[t["schema"]["parts"][x]["tokens"] for x in (1, 3)] ==
+              [[0, 1, 2, 3, 4], [5, 2, 6, 7]]' \
         "${travel[@]}"
 else
     echo "ok - JSON # SKIP no jsonschema"
@@ -112,8 +114,8 @@ ok "a prompt that is not there" wrong 'none.xml: cannot be read' travel.xml none
 
 printf '<prompt schema="travel">\n  <maimi/>\n</prompt>\n' >"$work/typo.xml"
 printf '<prompt schema="travel"><miami/><tokyo/></prompt>\n' >"$work/both.xml"
-ok "an error has its place" wrong "$work/typo.xml:2:3: the schema has no module maimi. Did you mean" \
-    travel.xml miami.xml "$work/typo.xml"
+ok "an error has its place" \
+    wrong "$work/typo.xml:2:3: the schema has no module maimi. Did you mean <miami/>?" travel.xml miami.xml "$work/typo.xml"
 each() {
     wrong "typo.xml:2:3: " travel.xml "$work/typo.xml" "$work/both.xml" miami.xml &&
         says "both.xml:1:33: tokyo and miami" && [ "$(wc -l <"$work/err")" = 2 ]
@@ -122,7 +124,11 @@ ok "each file has one message" each
 ok "the schema comes first" wrong 'the root is <prompt>. A schema' miami.xml travel.xml
 ok "a prompt of another schema" wrong 'miami.xml:1:9: the prompt is of the schema "travel"' \
     tutor.xml miami.xml
-{ printf '<schema name="s">'; printf '<union/>%.0s' {1..2001}; printf '</schema>'; } >"$work/many.xml"
+{
+    printf '<schema name="s">'
+    printf '<union/>%.0s' {1..2001}
+    printf '</schema>'
+} >"$work/many.xml"
 ok "a picture that is too large" wrong '--json has them' --svg "$work/many.xml"
 
 full() { "$chunkproof" prompt "$@" >/dev/full 2>"$work/err"; [ $? = 2 ] && says 'cannot write'; }

@@ -182,6 +182,7 @@ static void a_scaffold_that_never_counts_is_refused(void **unused) {
     static const char *const right[] = {
         "<schema name='s'><scaffold modules='a/e b'/><scaffold modules='b a/f'/>" MODULES,
         "<schema name='s'><scaffold modules='a b'/><scaffold modules='b d a'/>" MODULES,
+        "<schema name='s'><scaffold modules='b d a'/><scaffold modules='a b'/>" MODULES,
         "<schema name='s'><scaffold modules='a/c b'/><scaffold modules='d a/e'/>" MODULES,
         "<schema name='s'><scaffold modules='a'/><scaffold modules='a a/c'/>" MODULES,
     };

@@ -401,13 +401,19 @@ static void what_is_just_allowed_is_read(void **unused) {
     (void)unused;
     struct pml_case c;
     size_t size;
-    char *end = repeated("", "</module>", 63, "</schema>", &size);
-    char *open = repeated("<schema name='s'>", "<module name='m'>", 63, end, &size);
-    assert_int_equal(pml_case_schema(&c, "words", "none", open, size), 0);
-    assert_int_equal(c.schema.n_parts, 64);
-    pml_case_free(&c);
-    free(open);
-    free(end);
+    for (size_t n = 63; n <= 64; n++) {
+        char *end = repeated("", "</module>", n, "</schema>", &size);
+        char *file = repeated("<schema name='s'>", "<module name='m'>", n, end, &size);
+        assert_int_equal(pml_case_schema(&c, "words", "none", file, size), n == 63 ? 0 : -1);
+        if (n == 63) {
+            assert_int_equal(c.schema.n_parts, 64);
+        } else {
+            assert_non_null(strstr(c.said, "<module> stands in 64 elements. Use fewer levels."));
+        }
+        pml_case_free(&c);
+        free(file);
+        free(end);
+    }
     char *words = repeated("<schema name='s'>", "x ", CP_MAX_POSITIONS, "</schema>", &size);
     assert_int_equal(pml_case_schema(&c, "words", "none", words, size), 0);
     assert_int_equal(c.schema.size[0], CP_MAX_POSITIONS);
@@ -417,6 +423,31 @@ static void what_is_just_allowed_is_read(void **unused) {
     assert_int_equal(pml_case_schema(&c, "words", "none", name, size), 0);
     pml_case_free(&c);
     free(name);
+}
+
+/* PML-1: attributes are counted, and quotes in comments and CDATA sections are none. */
+static void attributes_have_a_limit(void **unused) {
+    (void)unused;
+    static char text[1 << 15];
+    struct pml_case c;
+    for (int n = 1000; n <= 1001; n++) {
+        char *at = text + sprintf(text, "<schema name='s'");
+        for (int i = 1; i < n; i++) {
+            at += sprintf(at, " a%d='\"'", i);
+        }
+        strcpy(at, "/>");
+        assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), -1);
+        assert_non_null(strstr(c.said, n == 1000 ? "has no attribute a1." : "has 1001 attributes"));
+        pml_case_free(&c);
+    }
+    size_t size;
+    char *quotes = repeated("<schema name='s'><!--", "'' \"\"", 2000, "--><![CDATA[", &size);
+    char *more = repeated(quotes, "''", 2000, "]]></schema>", &size);
+    assert_int_equal(pml_case_schema(&c, "words", "none", more, size), 0);
+    assert_int_equal(c.schema.size[0], 1);
+    pml_case_free(&c);
+    free(quotes);
+    free(more);
 }
 
 /* PML-11: the segments of a prompt. */
@@ -450,6 +481,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_expanded_and_nothing_is_fetched),
         cmocka_unit_test(what_is_too_much_is_refused_soon),
         cmocka_unit_test(what_is_just_allowed_is_read),
+        cmocka_unit_test(attributes_have_a_limit),
         cmocka_unit_test(segments_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of the Prompt Markup Language as XML (PML-1): its elements and texts, flat and in the order
- * of the file. Of what they mean nothing is known here. */
+/* A file of the Prompt Markup Language as XML (PML-1): its elements and texts, in the order of the
+ * file. Of what they mean nothing is known here. */
 #ifndef CHUNKPROOF_CLI_PROMPT_DOCUMENT_H
 #define CHUNKPROOF_CLI_PROMPT_DOCUMENT_H
 

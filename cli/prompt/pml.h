@@ -214,8 +214,8 @@ int pml_mask_scaffold(const struct pml_prompt *prompt, int module);
 /* Does the scaffold hold this module: has it the module, or one around it? */
 int pml_mask_holds(const struct pml_schema *schema, int scaffold, int module);
 
-/* The modules whose own text a token of the module sees, in order. `scaffold` may be -1. Returns how
- * many; `seen` has room for all parts. */
+/* The modules whose own text a token of the module sees, in order. `scaffold` may be -1. Returns
+ * how many; `seen` has room for all parts. */
 int pml_mask_sees(const struct pml_schema *schema, int module, int scaffold, int *seen);
 
 #endif

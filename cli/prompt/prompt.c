@@ -156,7 +156,6 @@ static int read_import(struct reader *r, int i) {
         return imported_twice(r, node, module);
     }
     r->p->imported[module] = i + 1;
-    r->is_open = 0;
     r->level[r->depth++] = (struct level){i, PML_ROLES, module, -1};
     return read_arguments(r, node, module);
 }

@@ -111,8 +111,8 @@ static json_t *prompt_json(const struct pml_prompt *p, int *seen) {
     for (int i = 0; i < p->n_runs; i++) {
         runs = json_with(runs, run_json(p, &p->run[i]));
     }
-    return json_pack("{s:o,s:i,s:i,s:o,s:o}", "file", path_json(&p->document), "cached", p->n_cached,
-                     "computed", p->n_new, "mask", mask_json(p, seen), "runs", runs);
+    return json_pack("{s:o,s:i,s:i,s:o,s:o}", "file", path_json(&p->document), "cached",
+                     p->n_cached, "computed", p->n_new, "mask", mask_json(p, seen), "runs", runs);
 }
 
 int report_json(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,
@@ -122,8 +122,8 @@ int report_json(FILE *out, const struct pml_schema *schema, const struct pml_pro
     for (int i = 0; i < n_prompts; i++) {
         array = json_with(array, prompt_json(&prompts[i], seen));
     }
-    json_t *report = json_pack("{s:s,s:s,s:o,s:o}", "command", "prompt", "version", cp_version(), "schema",
-                               schema_json(schema, seen), "prompts", array);
+    json_t *report = json_pack("{s:s,s:s,s:o,s:o}", "command", "prompt", "version", cp_version(),
+                               "schema", schema_json(schema, seen), "prompts", array);
     int status = report != NULL ? json_dumpf(report, out, JSON_INDENT(1)) : -1;
     json_decref(report);
     free(seen);

@@ -125,7 +125,8 @@ static void put_runs(FILE *out, const struct pml_prompt *p) {
         const struct pml_run *run = &p->run[i];
         char *what = report_run(p, run);
         char *range = range_text(run->begin, run->size, "");
-        fprintf(out, "%s%8d  %-8s  ", range, run->size, run->kind == PML_CACHED ? "cache" : "computed");
+        fprintf(out, "%s%8d  %-8s  ", range, run->size,
+                run->kind == PML_CACHED ? "cache" : "computed");
         put_last(out, what, WIDTH - 38);
         free(range);
         free(what);

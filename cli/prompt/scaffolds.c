@@ -215,11 +215,10 @@ static int check_one(const struct pml_schema *s, int *needed, const struct pml_s
 
 static int check_rule(const struct pml_schema *s) {
     size_t n = (size_t)s->n_parts;
-    struct marks m = {calloc(n, sizeof(int)), calloc(n, sizeof(int))};
+    struct marks m = {cli_allocate(NULL, n, sizeof(int)), cli_allocate(NULL, n, sizeof(int))};
     int status = 0;
-    if (m.listed == NULL || m.needed == NULL) {
-        status = pml_document_error(&s->document, 0, "not enough memory.");
-    }
+    memset(m.listed, 0, n * sizeof(int));
+    memset(m.needed, 0, n * sizeof(int));
     for (int i = 0; status == 0 && i < s->n_scaffolds; i++) {
         status = check_one(s, m.needed, &s->scaffold[i]);
         set_marks(s, &m, &s->scaffold[i], 1);

@@ -69,6 +69,16 @@ def emptied(place: pathlib.Path) -> pathlib.Path:
     return place
 
 
+def xml_words() -> list[str]:
+    """What a compiler needs for libxml2, as mk/compilers.mk asks for it."""
+    asked = ["pkg-config", "--cflags", "--libs", "libxml-2.0"]
+    try:
+        said = subprocess.run(asked, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return []
+    return said.stdout.split()
+
+
 class ByTest(Who):
     """The unit tests."""
 
@@ -108,6 +118,7 @@ class ByTest(Who):
                 "-lmpfr",
                 "-lpcre2-8",
                 "-lz",
+                *xml_words(),
                 "-lm",
             ]
 
