@@ -108,7 +108,7 @@ class Models(unittest.TestCase):
         write_gguf(self.model)
         convert.convert(self.model, self.out)
         with open(self.out, "rb") as made, \
-                open(os.path.join(ROOT, "tests", "model", "tiny.weights"), "rb") as kept:
+                open(os.path.join(ROOT, "tests", "golden", "model", "tiny.weights"), "rb") as kept:
             self.assertEqual(made.read(), kept.read())
 
     def test_the_file_has_its_checksum_and_its_size(self) -> None:
