@@ -17,8 +17,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE, PROOF, TEST = ("include", "ref"), ("proofs",), ("tests",)
-OTHERS = ("spec", "cli", "gate", "opt", "kernels", "fuzz")
-FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD"
+OTHERS = ("spec", "cli", "gate", "opt", "kernels", "fuzz", "python")
+# Families that are of the command, and where their code is.
+OF_COMMAND = {"GATE": ("gate/",), "FILE": ("cli/", "python/"), "TOKEN": ("cli/",), "RUN": ("cli/",)}
+FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|FILE|TOKEN|RUN"
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one
@@ -81,8 +83,9 @@ def main():
         return 2
     clauses = defined()
     code, proof, test, others = map(cited, (CODE, PROOF, TEST, OTHERS))
-    for clause in [clause for clause in others if clause[0] == "GATE"]:
-        code[clause] |= {path for path in others[clause] if path.startswith("gate/")}
+    for clause in [clause for clause in others if clause[0] in OF_COMMAND]:
+        places = OF_COMMAND[clause[0]]
+        code[clause] |= {path for path in others[clause] if path.startswith(places)}
     if sys.argv[1:]:
         table(clauses, code, proof, test)
         return 0

@@ -1,7 +1,8 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The converter: its numbers, what it refuses, and that nothing is lost.
 
-    python3 python/tests/test_convert.py      exit status 0, 1; 77: a package is missing
+    tests/model/test_convert.py      exit status 0, 1; 77: a package is missing
 """
 import os
 import struct
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "tests", "model")]
+sys.path[:0] = [os.path.join(ROOT, "python"), os.path.dirname(os.path.abspath(__file__))]
 try:
     import numpy as np
     from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
