@@ -17,11 +17,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE, PROOF, TEST = ("include", "ref"), ("proofs",), ("tests",)
-OTHERS = ("spec", "cli", "gate", "opt", "kernels", "fuzz")
-FAMILIES = "POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|LAYER|PML"
+OTHERS = ("spec", "cli", "gate", "opt", "kernels", "fuzz", "python")
+# Families that are of the command, and where their code is.
+OF_COMMAND = {"GATE": ("gate/",), "PML": ("cli/prompt/",), "FILE": ("cli/", "python/"),
+              "TOKEN": ("cli/",), "RUN": ("cli/",)}
+FAMILIES = ("POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|LAYER|PML|FILE|"
+            "TOKEN|RUN")
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
-CODE_OF = {"GATE": "gate/", "PML": "cli/prompt/"}  # families of no library
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one
 
 # Families and clauses that are theorems about whole decoders and their prompts. Code may cite them;
@@ -83,9 +86,9 @@ def main():
         return 2
     clauses = defined()
     code, proof, test, others = map(cited, (CODE, PROOF, TEST, OTHERS))
-    for family, room in CODE_OF.items():
-        for clause in [clause for clause in others if clause[0] == family]:
-            code[clause] |= {path for path in others[clause] if path.startswith(room)}
+    for clause in [clause for clause in others if clause[0] in OF_COMMAND]:
+        places = OF_COMMAND[clause[0]]
+        code[clause] |= {path for path in others[clause] if path.startswith(places)}
     if sys.argv[1:]:
         table(clauses, code, proof, test)
         return 0

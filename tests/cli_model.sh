@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `chunkproof model` from outside, on the small model of tests/model: its tokens, its perplexity and
-# its continuation are those that numpy computed (tests/model/make_tiny.py); bad use; output that
-# cannot be written.
+# `chunkproof model` from outside, on the small model of tests/golden/model: its tokens, its
+# perplexity and its continuation are those that numpy computed (tests/model/make_tiny.py); bad use;
+# output that cannot be written.
 #   tests/cli_model.sh [COMMAND]     COMMAND: the binary, default build/chunkproof
 set -u
 . "$(dirname "$0")/cli.bash" model "${1:-}"
-here=$(cd "$(dirname "$0")" && pwd)/model
+here=$(cd "$(dirname "$0")" && pwd)/golden/model
 weights=$here/tiny.weights text=$here/tiny.txt
 
 described() {
@@ -37,7 +37,8 @@ data = open(sys.argv[1], "rb").read()
 n, = struct.unpack_from("<I", data, 56)
 ends_at, _, text_at = struct.unpack_from("<3Q", data, 128)
 ends = (0, *struct.unpack_from(f"<{n}I", data, ends_at))
-text = b"".join(data[text_at + ends[i]:text_at + ends[i + 1]] for i in map(int, sys.argv[3].split()))
+text = b"".join(data[text_at + ends[i]:text_at + ends[i + 1]]
+                for i in map(int, sys.argv[3].split()))
 if open(sys.argv[2], "rb").read() != text + b"\n":
     sys.exit(f"not {text!r}")
 PYTHON

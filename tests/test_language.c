@@ -25,7 +25,7 @@ static int set_up(void **state) {
     struct tiny *tiny = calloc(1, sizeof *tiny);
     struct tokenizer tokenizer;
     static char text[4096];
-    FILE *file = fopen("tests/model/tiny.txt", "rb");
+    FILE *file = fopen("tests/golden/model/tiny.txt", "rb");
     *state = tiny;
     if (tiny == NULL || file == NULL || weights_open(&tiny->weights, TINY_WEIGHTS) != 0 ||
         tokenizer_new(&tokenizer, TINY_WEIGHTS, &tiny->weights.tokens) != 0) {
@@ -57,7 +57,7 @@ static struct run_text text_of(const struct tiny *tiny, int window, int threads)
 /* RUN-1, RUN-2: in windows of 16, 64 and 512 tokens. Both sums are in binary64, and the numbers are
  * kept with 12 digits: what is between is rounding. */
 static void perplexity_is_that_of_numpy(void **state) {
-    FILE *file = fopen("tests/model/tiny.score", "r");
+    FILE *file = fopen("tests/golden/model/tiny.score", "r");
     int window, n_windows = 0;
     double wanted;
     assert_non_null(file);
@@ -122,7 +122,7 @@ static int take(void *context, int token) {
 static void the_continuation_is_that_of_numpy(void **state) {
     struct tiny *tiny = *state;
     struct taken taken = {.most = 16};
-    FILE *file = fopen("tests/model/tiny.score", "r");
+    FILE *file = fopen("tests/golden/model/tiny.score", "r");
     char line[256];
     int wanted, n = 0, used;
     assert_non_null(file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tokenizer, with the vocabulary of the small model: tokens that another implementation found
- * (tests/model/tiny.tokens), the rule of merging by the letter, and texts that are long. */
+ * (tests/golden/model/tiny.tokens), the rule of merging by the letter, and texts that are long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static size_t hex_text(const char *hex, char *text) {
  * tokens. */
 static void texts_have_the_tokens_that_another_implementation_found(void **state) {
     struct tiny *tiny = *state;
-    FILE *file = fopen("tests/model/tiny.tokens", "r");
+    FILE *file = fopen("tests/golden/model/tiny.tokens", "r");
     static char hex[4096], text[4096];
     int special, n, n_lines = 0;
     assert_non_null(file);
@@ -239,6 +239,7 @@ static void digits_stand_alone_in_one_pattern(void **state) {
     assert_pieces(WEIGHTS_SPLIT_GPT2, "a  12", "a| | 12|");
     assert_pieces(WEIGHTS_SPLIT_DIGITS, "it's  so\n\n", "it|'s| | so|\n\n|");
     assert_pieces(WEIGHTS_SPLIT_GPT2, "IT'S x'", "IT|'|S| x|'|");
+    assert_pieces(WEIGHTS_SPLIT_GPT2, " \xe3\x80\x80!", " |\xe3\x80\x80|!|");
     assert_pieces(WEIGHTS_SPLIT_GPT2, "\xe1\xa0\x8e\xc2\xa0 !", "\xe1\xa0\x8e|\xc2\xa0| !|");
     assert_pieces(WEIGHTS_SPLIT_DIGITS, "\xd9\xa3\xc2\xb2\xe2\x85\xa0",
                   "\xd9\xa3|\xc2\xb2|\xe2\x85\xa0|");

@@ -286,6 +286,8 @@ static void tokens_and_merges_fit_together(void **unused) {
     for (size_t i = 0; i < 3; i++) {
         file = with_u32(merges + 12 * 7 + 4 * i, 316);
         assert_refused(&file, "merge 7 does not join");
+        file = with_u32(merges + 12 * 7 + 4 * i, 0xFFFFFFFFU);
+        assert_refused(&file, "merge 7 does not join");
         file = with_u32(merges + 12 * 7 + 4 * i, 0); /* a special token */
         assert_refused(&file, "merge 7 does not join");
         file = with_u32(merges + 12 * 7 + 4 * i, 200);
@@ -361,10 +363,10 @@ static void random_changes_do_no_harm(void **unused) {
 static void files_that_cannot_be_mapped_are_refused(void **unused) {
     struct weights weights;
     (void)unused;
-    assert_int_equal(weights_open(&weights, "tests/model/no such file"), -1);
-    assert_int_equal(weights_open(&weights, "tests/model"), -1);
+    assert_int_equal(weights_open(&weights, "tests/golden/model/no such file"), -1);
+    assert_int_equal(weights_open(&weights, "tests/golden/model"), -1);
     assert_int_equal(weights_open(&weights, "/dev/null"), -1);
-    assert_int_equal(weights_open(&weights, "tests/model/tiny.txt"), -1);
+    assert_int_equal(weights_open(&weights, "tests/golden/model/tiny.txt"), -1);
 }
 
 int main(void) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TINY_WEIGHTS "tests/model/tiny.weights"
+#define TINY_WEIGHTS "tests/golden/model/tiny.weights"
 
 struct weights_file {
     unsigned char *bytes; /* at a multiple of 64; weights_file_free() */

@@ -121,6 +121,7 @@ static uint32_t checksum_of(const unsigned char *bytes, size_t size) {
 }
 
 int header_read(struct header *header, const char *name, const unsigned char *bytes, size_t size) {
+    /* FILE-1, FILE-2. */
     if (size < sizeof *header || memcmp(bytes, HEADER_MAGIC, sizeof header->magic) != 0) {
         return header_refuse(name, "no weights file: write one with `python3 -m chunkproof.convert "
                                    "IN.gguf OUT`");

@@ -123,7 +123,7 @@ static struct merge_candidate pop(struct merge *m) {
 
 /* ---- A piece ---- */
 
-/* A piece of n symbols has n - 1 pairs at first, and each of at most n - 1 merges makes two more. */
+/* A piece of n symbols has n - 1 pairs at first, and each of n - 1 merges at most makes two. */
 static void make_room(struct merge *m, size_t n) {
     if (n > m->room) {
         m->symbol = cli_allocate(m->symbol, n, sizeof *m->symbol);

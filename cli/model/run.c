@@ -37,9 +37,10 @@ int run_best(const double *logit, int n) {
 
 /* ln p of the token: its logit less the log-sum-exp of all. */
 static double log_likelihood(const double *logit, int n, int token) {
-    double most = logit[run_best(logit, n)], sum = 0.0;
+    int best = run_best(logit, n);
+    double most = logit[best], sum = 1.0; /* the largest adds exp(0) */
     for (int i = 0; i < n; i++) {
-        sum += exp(logit[i] - most);
+        sum += i != best ? exp(logit[i] - most) : 0.0;
     }
     return logit[token] - most - log(sum);
 }

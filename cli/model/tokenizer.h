@@ -42,7 +42,7 @@ void tokenizer_encode(struct tokenizer *tokenizer, const char *text, size_t n, i
 void token_list_add(struct token_list *list, int token);
 void token_list_free(struct token_list *list);
 
-/* The bytes of token 0 .. n - 1, which are in the file; *n is their number (TOKEN-7). */
+/* The bytes of token 0 .. n - 1, which are in the file; *n is their number (TOKEN-1, TOKEN-7). */
 const char *tokenizer_bytes(const struct weights_tokens *tokens, int token, size_t *n);
 
 #endif

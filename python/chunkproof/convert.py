@@ -3,8 +3,8 @@
 
     python3 -m chunkproof.convert IN.gguf OUT
 
-Exit status 0 written, 2 bad use, or a model that is not taken: the message says which, why, and what
-would mend it. OUT gets its name once it is complete. Its format is spec/weights.md.
+Exit status 0 written, 2 bad use, or a model that is not taken: the message says which, why, and
+what would mend it. OUT gets its name once it is complete. Its format is spec/weights.md.
 """
 import argparse
 import os

@@ -6,7 +6,7 @@
 
 - numpy in binary64 (decoder.py): must agree within a bound, which is derived below. It is
   independent of the decoder in C, but reads the same weights file.
-- llama.cpp, by llama-cpp-python, from the GGUF file: on a copy with weights of float32, so that it
+- llama-cpp, by llama-cpp-python, from the GGUF file: on a copy with weights of float32, so that it
   computes in float32, and on the file itself, for which it also rounds activations to 8 bits. These
   differences are measured, and hold to no bound: see RUN-4 for why.
 
@@ -148,7 +148,7 @@ def main() -> int:
         data = b"".join(theirs.detokenize([token]) for token in tokens)
         again = theirs.tokenize(data, add_bos=False, special=False)
         same_tokens = again == tokens
-        print(f"tokens {len(tokens)}, llama.cpp's are {'the same' if same_tokens else 'others'}")
+        print(f"tokens {len(tokens)}, llama-cpp's are {'the same' if same_tokens else 'others'}")
 
         comparison = Comparison(ours, tokens, window)
         worst = 0.0
@@ -157,9 +157,9 @@ def main() -> int:
             worst = max(worst, beyond(ours[part], reference.logits(tokens[part])))
         print(f"numpy in binary64: {worst:.3f} of the bound")
         float32 = of_llama(copy, tokens, window, window)
-        comparison.line("llama.cpp, weights of float32", float32)
+        comparison.line("llama-cpp, weights of float32", float32)
         comparison.line("... a token at a time", of_llama(copy, tokens, window, 1))
-        comparison.line("llama.cpp, the file itself", of_llama(model, tokens, window, window))
+        comparison.line("llama-cpp, the file itself", of_llama(model, tokens, window, window))
     if worst >= 1.0:
         print("numpy and the reference decoder differ by more than rounding")
     return 0 if worst < 1.0 and same_tokens else 1

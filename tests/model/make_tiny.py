@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the small model that the tests of `chunkproof model` use, and what they expect of it.
 
-    tests/model/make_tiny.py [FOLDER [INPUTS]]      FOLDER: default tests/model
+    tests/model/make_tiny.py [FOLDER [INPUTS]]      FOLDER: default tests/golden/model
 
 Its weights are random, and its vocabulary is learned from a text below, tiny.txt. tiny.weights is
 what the converter makes of its GGUF file; tiny.tokens, what the package tokenizers makes of texts;
@@ -19,6 +19,7 @@ import unicodedata
 from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = os.path.join(HERE, "..", "golden", "model")
 sys.path[:0] = [os.path.join(HERE, "..", "..", "python"), HERE]
 try:
     import numpy as np
@@ -130,7 +131,8 @@ def texts() -> list[tuple[bool, bytes]]:
                   (False, "".join(draw.choices(edges + "thean", k=60)).encode()[1:-1]),
                   (False, bytes(draw.choices(b"theanr s'", k=80)))]
     found += [(False, bytes.fromhex(each)) for each in
-              ("c0af", "eda080", "f4908080", "f09f98", "e282", "61e28262", "80", "f5ff04", "ffc3a9")]
+              ("c0af", "eda080", "f4908080", "f09f98", "e282", "61e28262", "80", "f5ff04",
+               "ffc3a9")]
     marked = ["<|begin|>the end<|end|>", "a <|begin|>! b", "<|begin|> !", "<|begin<|begin|>|>",
               "<|end|><|end|> 12<|", "<|begin|>  \n<|end|>'s"]
     found += [(special, text.encode()) for text in marked for special in (False, True)]
@@ -159,7 +161,7 @@ def write_inputs(folder: str) -> None:
 
 
 def main() -> int:
-    folder = sys.argv[1] if len(sys.argv) > 1 else HERE
+    folder = sys.argv[1] if len(sys.argv) > 1 else GOLDEN
     path = os.path.join(folder, "tiny.weights")
     with tempfile.TemporaryDirectory() as place:
         source_path = os.path.join(place, "tiny.gguf")

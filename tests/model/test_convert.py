@@ -1,7 +1,8 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The converter: its numbers, what it refuses, and that nothing is lost.
 
-    python3 python/tests/test_convert.py      exit status 0, 1; 77: a package is missing
+    tests/model/test_convert.py      exit status 0, 1; 77: a package is missing
 """
 import os
 import struct
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "tests", "model")]
+sys.path[:0] = [os.path.join(ROOT, "python"), os.path.dirname(os.path.abspath(__file__))]
 try:
     import numpy as np
     from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
@@ -108,7 +109,7 @@ class Models(unittest.TestCase):
         write_gguf(self.model)
         convert.convert(self.model, self.out)
         with open(self.out, "rb") as made, \
-                open(os.path.join(ROOT, "tests", "model", "tiny.weights"), "rb") as kept:
+                open(os.path.join(ROOT, "tests", "golden", "model", "tiny.weights"), "rb") as kept:
             self.assertEqual(made.read(), kept.read())
 
     def test_the_file_has_its_checksum_and_its_size(self) -> None:
