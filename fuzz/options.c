@@ -127,7 +127,7 @@ static int read_prompt(int argc, char **argv) {
     if (prompt_read_options(&o, argc, argv) != 0) {
         return -1;
     }
-    return is_within(o.is_bytes, 0, 1) && is_within(o.template, 0, 2) &&
+    return is_within(o.tokens, -1, 1) && o.answer >= 0 && is_within(o.template, 0, 2) &&
            (o.help || (o.schema != NULL && o.n_prompts >= 0 && !(o.json && o.svg)));
 }
 
@@ -157,7 +157,7 @@ static const struct command {
     int (*read)(int argc, char **argv);
 } commands[] = {{"trace", read_trace},   {"simulate", read_simulate}, {"bench", read_bench},
                 {"show", read_show},     {"bound", read_bound},       {"gate", read_gate},
-                {"replay", read_replay}, {"model", read_model}, {"prompt", read_prompt}};
+                {"replay", read_replay}, {"model", read_model},       {"prompt", read_prompt}};
 
 /* The lines of a text, in place. */
 static int split(char *text, char **argv) {

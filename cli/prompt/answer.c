@@ -42,8 +42,7 @@ static struct prompt_tokens tokens_of(const struct pml_prompt *p, int with_cache
     return tokens;
 }
 
-/* The entries of all modules that the prompt imports, of which some are encoded now; `loading` is
- * called for each of them, once they all are there. */
+/* Encodes the modules that the prompt imports, where they are not there yet. */
 static int encode(struct prompt_answer *a, struct prompt_cache *cache, const struct pml_prompt *p) {
     const struct pml_schema *s = p->schema;
     int before = cache->n_tokens;
@@ -153,6 +152,22 @@ static int work(struct prompt_answer *a, const struct prompt_question *q,
     return status;
 }
 
+/* Of tokens that make no text, the bytes are marked as such. */
+static char *text_of(const struct prompt_answer *answer, const struct weights *weights) {
+    char *text, *line;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    for (int i = 0; i < answer->n; i++) {
+        size_t n;
+        const char *bytes = tokenizer_bytes(&weights->tokens, answer->token[i], &n);
+        (void)fwrite(bytes, 1, n, out);
+    }
+    text_close(out);
+    line = report_line(text);
+    free(text);
+    return line;
+}
+
 int prompt_answer(struct prompt_answer *answer, const struct prompt_question *question,
                   struct prompt_cache *cache, const struct pml_prompt *prompt) {
     int end = end_of(prompt), status = -1;
@@ -174,6 +189,7 @@ int prompt_answer(struct prompt_answer *answer, const struct prompt_question *qu
         answer->token = cli_allocate(NULL, (size_t)question->n_most, sizeof *answer->token);
         answer->behind = added.of[added.n - 1].position;
         status = work(answer, question, cache, prompt, &added, logits);
+        answer->text = text_of(answer, question->weights);
         free(logits);
     }
     prompt_tokens_free(&added);
@@ -182,18 +198,6 @@ int prompt_answer(struct prompt_answer *answer, const struct prompt_question *qu
 
 void prompt_answer_free(struct prompt_answer *answer) {
     free(answer->token);
-    answer->token = NULL;
-}
-
-char *prompt_answer_text(const struct prompt_answer *answer, const struct weights *weights) {
-    char *text;
-    size_t size;
-    FILE *out = text_open(&text, &size);
-    for (int i = 0; i < answer->n; i++) {
-        size_t n;
-        const char *bytes = tokenizer_bytes(&weights->tokens, answer->token[i], &n);
-        (void)fwrite(bytes, 1, n, out);
-    }
-    text_close(out);
-    return text;
+    free(answer->text);
+    *answer = (struct prompt_answer){0};
 }

@@ -7,17 +7,18 @@
 #include "cli/prompt/cache.h"
 
 struct prompt_answer {
-    int n_encoded;       /* tokens of modules that had not been encoded before */
-    double encoding;     /* seconds for these */
-    double first;        /* seconds from the prompt to the first token: loading and computing */
-    int behind;          /* the position of the token that it is predicted from */
-    int begin;           /* the position of the first token */
-    int n;               /* tokens of the answer */
-    int *token;          /* [n] */
-    int is_compared;     /* 1: the whole prompt was computed under its mask, too */
-    int is_same;         /* 1: all logits of the first token were the same bits */
-    double whole;        /* seconds for that */
-    double difference;   /* the largest of two logits, where they are not the same */
+    int n_encoded;     /* tokens of modules that had not been encoded before */
+    double encoding;   /* seconds for these */
+    double first;      /* seconds from the prompt to the first token: loading and computing */
+    int behind;        /* the position of the token that it is predicted from */
+    int begin;         /* the position of the first token */
+    int n;             /* tokens of the answer */
+    int *token;        /* [n] */
+    char *text;        /* theirs, as one line */
+    int is_compared;   /* 1: the whole prompt was computed under its mask, too */
+    int is_same;       /* 1: all logits of the first token were the same bits */
+    double whole;      /* seconds for that */
+    double difference; /* the largest of two logits, where they are not the same */
 };
 
 /* What is wanted. */
@@ -31,8 +32,5 @@ struct prompt_question {
 int prompt_answer(struct prompt_answer *answer, const struct prompt_question *question,
                   struct prompt_cache *cache, const struct pml_prompt *prompt);
 void prompt_answer_free(struct prompt_answer *answer);
-
-/* The answer's text; bytes that are no UTF-8 are there as they are. The caller frees it. */
-char *prompt_answer_text(const struct prompt_answer *answer, const struct weights *weights);
 
 #endif

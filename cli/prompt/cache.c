@@ -192,8 +192,7 @@ static int encode_together(const struct prompt_cache *cache, int module, int sca
     }
     free(seen);
     unsigned char *sees = tokens.n > 0 ? prompt_mask(s, &tokens) : NULL;
-    if ((tokens.n == 0 || sees != NULL) &&
-        prompt_entries_new(&all, decoder, tokens.n + 1) == 0 &&
+    if ((tokens.n == 0 || sees != NULL) && prompt_entries_new(&all, decoder, tokens.n + 1) == 0 &&
         prompt_compute(decoder, &all, &tokens, sees, NULL) == 0 &&
         prompt_entries_new(entries, decoder, tokens.n + 1) == 0) {
         status = 0;
@@ -217,8 +216,7 @@ const struct cp_decoder_cache *prompt_cache_module(struct prompt_cache *cache, i
     }
     if (cache->n == cache->room) {
         cache->room = 2 * cache->room + 8;
-        cache->encoded =
-            cli_allocate(cache->encoded, (size_t)cache->room, sizeof *cache->encoded);
+        cache->encoded = cli_allocate(cache->encoded, (size_t)cache->room, sizeof *cache->encoded);
     }
     struct prompt_encoded *now = &cache->encoded[cache->n];
     *now = (struct prompt_encoded){.module = module, .scaffold = scaffold};

@@ -14,7 +14,7 @@ struct prompt_tokens {
         int token, position;
         int module;   /* whose own text it is; -1: the prompt adds it */
         int scaffold; /* that counts for the module, or -1 */
-    } *of;
+    } * of;
 };
 
 /* Adds the tokens of a text, which stand from a position on. */

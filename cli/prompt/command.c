@@ -6,67 +6,146 @@
 
 #include "cli/base/command.h"
 #include "cli/base/text.h"
+#include "cli/model/weights.h"
+#include "cli/prompt/answer.h"
 #include "cli/prompt/options.h"
 #include "cli/prompt/report.h"
 
-static int print(const struct prompt_options *o, const struct pml_schema *schema,
-                 const struct pml_prompt *prompts) {
-    int status = 0;
+/* What all steps use. */
+struct work {
+    const struct prompt_options *options;
+    struct weights weights; /* of a model, where there is one */
+    struct pml_tokenizer tokenizer;
+    struct pml_schema schema;
+    struct pml_prompt *prompt;    /* [n_prompts] */
+    struct prompt_answer *answer; /* [n_prompts], or NULL */
+};
+
+static int print(const struct work *work) {
+    const struct prompt_options *o = work->options;
+    int status = 0, n = o->n_prompts;
     if (o->json) {
-        status = report_json(stdout, schema, prompts, o->n_prompts);
+        status = report_json(stdout, &work->schema, work->prompt, n);
     } else if (!o->svg) {
-        report_text(stdout, schema, prompts, o->n_prompts);
-    } else if (report_is_drawable(schema, prompts, o->n_prompts)) {
-        status = report_svg(stdout, schema, prompts, o->n_prompts);
+        report_text(stdout, &work->schema, work->prompt, n);
+    } else if (report_is_drawable(&work->schema, work->prompt, n)) {
+        status = report_svg(stdout, &work->schema, work->prompt, n);
     } else {
         fprintf(stderr,
                 "chunkproof prompt: a picture of more than %d parts or prompts is not readable; "
                 "--json has them\n",
                 REPORT_MOST_DRAWN);
-        return -1;
+        return EXIT_BAD_USE;
     }
     if (status != 0) {
         fputs("chunkproof prompt: cannot write the report\n", stderr);
+        return EXIT_BAD_USE;
     }
-    return status;
+    return EXIT_RIGHT;
 }
 
-/* Reads all prompts, also behind one that is wrong; then prints, unless one is. */
-static int read_prompts(const struct prompt_options *o, const struct pml_schema *schema) {
-    struct pml_prompt *prompt = cli_allocate(NULL, (size_t)o->n_prompts, sizeof *prompt);
+/* Reads all prompts, also behind one that is wrong. */
+static int read_prompts(struct work *work) {
+    const struct prompt_options *o = work->options;
     int status = 0;
     for (int i = 0; i < o->n_prompts; i++) {
         struct pml_document document;
-        memset(&prompt[i], 0, sizeof prompt[i]);
         if (pml_document_read(&document, o->prompt[i]) != 0 ||
-            pml_prompt_from(&prompt[i], &document, schema) != 0) {
+            pml_prompt_from(&work->prompt[i], &document, &work->schema) != 0) {
             status = -1;
         }
         pml_document_free(&document);
     }
-    if (status == 0) {
-        status = print(o, schema, prompt);
-    }
-    for (int i = 0; i < o->n_prompts; i++) {
-        pml_prompt_free(&prompt[i]);
-    }
-    free(prompt);
     return status;
 }
 
-static int run(const struct prompt_options *o) {
-    struct pml_tokenizer tokenizer = o->is_bytes ? pml_tokens_bytes() : pml_tokens_words();
+/* Answers the prompts one after the other, each with what those before it had encoded. EXIT_RIGHT;
+ * EXIT_FINDING: an answer has other logits than the whole prompt; EXIT_BAD_USE after a message. */
+static int answer_prompts(struct work *work) {
+    const struct prompt_options *o = work->options;
+    struct prompt_cache cache = {.decoder = &work->weights.decoder, .schema = &work->schema};
+    const struct prompt_question question = {&work->weights, o->answer > 0 ? o->answer : 1,
+                                             o->is_compared};
+    int status = EXIT_RIGHT;
+    for (int i = 0; i < o->n_prompts && status != EXIT_BAD_USE; i++) {
+        if (prompt_answer(&work->answer[i], &question, &cache, &work->prompt[i]) != 0) {
+            status = EXIT_BAD_USE;
+            break;
+        }
+        work->prompt[i].answer = &work->answer[i];
+        if (o->is_compared && !work->answer[i].is_same) {
+            status = EXIT_FINDING;
+        }
+    }
+    prompt_cache_free(&cache);
+    return status;
+}
+
+static int read_and_print(struct work *work) {
+    const struct prompt_options *o = work->options;
     struct pml_document document;
-    struct pml_schema schema;
-    memset(&schema, 0, sizeof schema);
-    int status =
-        pml_document_read(&document, o->schema) != 0 ||
-                pml_schema_from(&schema, &document, &tokenizer, &pml_templates[o->template]) != 0
-            ? -1
-            : read_prompts(o, &schema);
+    int status = pml_document_read(&document, o->schema) != 0 ||
+                         pml_schema_from(&work->schema, &document, &work->tokenizer,
+                                         &pml_templates[o->template]) != 0 ||
+                         read_prompts(work) != 0
+                     ? EXIT_BAD_USE
+                     : EXIT_RIGHT;
     pml_document_free(&document);
-    pml_schema_free(&schema);
-    pml_tokenizer_free(&tokenizer);
+    if (status == EXIT_RIGHT && work->answer != NULL) {
+        status = answer_prompts(work);
+    }
+    if (status != EXIT_BAD_USE && print(work) != EXIT_RIGHT) {
+        status = EXIT_BAD_USE;
+    }
+    return status;
+}
+
+/* The model, and its tokens. -1 after a message. */
+static int open_model(struct work *work) {
+    const char *file = work->options->model;
+    if (weights_open(&work->weights, file) != 0) {
+        return -1;
+    }
+    if (work->weights.tokens.add_begin) {
+        fprintf(stderr,
+                "chunkproof prompt: %s: this model's prompts begin with a token of their own, and "
+                "a schema cannot say so. Take another model\n",
+                file);
+    } else if (pml_tokens_model(&work->tokenizer, file, &work->weights.tokens) == 0) {
+        return 0;
+    }
+    weights_close(&work->weights);
+    return -1;
+}
+
+static int run(const struct prompt_options *o) {
+    size_t n = (size_t)o->n_prompts;
+    struct work work = {.options = o};
+    if (o->model == NULL) {
+        work.tokenizer = o->tokens == 1 ? pml_tokens_bytes() : pml_tokens_words();
+    } else if (open_model(&work) != 0) {
+        return EXIT_BAD_USE;
+    }
+    work.prompt = cli_allocate(NULL, n, sizeof *work.prompt);
+    memset(work.prompt, 0, n * sizeof *work.prompt);
+    if (o->model != NULL) {
+        work.answer = cli_allocate(NULL, n, sizeof *work.answer);
+        memset(work.answer, 0, n * sizeof *work.answer);
+    }
+    int status = read_and_print(&work);
+    for (size_t i = 0; i < n; i++) {
+        pml_prompt_free(&work.prompt[i]);
+        if (o->model != NULL) {
+            prompt_answer_free(&work.answer[i]);
+        }
+    }
+    free(work.prompt);
+    free(work.answer);
+    pml_schema_free(&work.schema);
+    pml_tokenizer_free(&work.tokenizer);
+    if (o->model != NULL) {
+        weights_close(&work.weights);
+    }
     return status;
 }
 
@@ -75,14 +154,15 @@ int cp_command_prompt(int argc, char **argv) {
     if (prompt_read_options(&options, argc, argv) != 0) {
         return EXIT_BAD_USE;
     }
+    int status = EXIT_RIGHT;
     if (options.help) {
         prompt_help(stdout);
-    } else if (run(&options) != 0) {
-        return EXIT_BAD_USE;
+    } else {
+        status = run(&options);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "chunkproof prompt: cannot write the report: %s\n", strerror(errno));
         return EXIT_BAD_USE;
     }
-    return EXIT_RIGHT;
+    return status;
 }

@@ -7,19 +7,24 @@
 #include "cli/base/argument.h"
 #include "cli/prompt/pml.h"
 
-#define COMMAND "prompt"
+#define COMMAND     "prompt"
+#define MOST_ANSWER 65536
 
 void prompt_help(FILE *out) {
     fputs("usage: chunkproof prompt [OPTION]... SCHEMA.xml [PROMPT.xml]...\n"
           "\n"
           "Reads a schema and prompts of it in the Prompt Markup Language (spec/pml.md), and\n"
           "says at which position each token stands, which tokens it sees, and which of a\n"
-          "prompt's tokens come from the cache.\n"
+          "prompt's tokens come from the cache. A language model answers the prompts: it\n"
+          "computes only what they add.\n"
           "\n"
           "options:\n"
           "  -t, --tokens WHAT    what a token is: words (default) or bytes\n"
           "      --template NAME  what <system>, <user> and <assistant> add: none (default),\n"
           "                       chatml or llama2\n"
+          "      --model FILE     a language model (see `chunkproof model`): tokens are its own\n"
+          "      --answer N       tokens of its answer to each prompt (1)\n"
+          "      --compare        also compute each whole prompt, and compare all logits\n"
           "      --json           the report as JSON (spec/prompt-report.schema.json)\n"
           "      --svg            a picture\n"
           "  -h, --help           this help\n"
@@ -44,6 +49,7 @@ void prompt_help(FILE *out) {
           "\n"
           "exit status:\n"
           "  0  printed\n"
+          "  1  --compare found other logits\n"
           "  2  bad use, an error in a file, or output that cannot be written\n",
           out);
 }
@@ -54,12 +60,20 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
     int n = 0;
     switch (option) {
     case 't':
-        return argument_name(COMMAND, "tokens", optarg, tokens, &options->is_bytes);
+        return argument_name(COMMAND, "tokens", optarg, tokens, &options->tokens);
     case 'e':
         do {
             templates[n] = pml_templates[n].name;
         } while (templates[n++] != NULL);
         return argument_name(COMMAND, "template", optarg, templates, &options->template);
+    case 'm':
+        options->model = optarg;
+        return 0;
+    case 'a':
+        return argument_int(COMMAND, "answer", optarg, 1, MOST_ANSWER, &options->answer);
+    case 'c':
+        options->is_compared = 1;
+        return 0;
     case 'j':
         options->json = 1;
         return 0;
@@ -82,11 +96,17 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
 
 int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
     static const struct option names[] = {
-        {"tokens", required_argument, NULL, 't'}, {"template", required_argument, NULL, 'e'},
-        {"json", no_argument, NULL, 'j'},         {"svg", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"tokens", required_argument, NULL, 't'},
+        {"template", required_argument, NULL, 'e'},
+        {"model", required_argument, NULL, 'm'},
+        {"answer", required_argument, NULL, 'a'},
+        {"compare", no_argument, NULL, 'c'},
+        {"json", no_argument, NULL, 'j'},
+        {"svg", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
-    memset(options, 0, sizeof *options);
+    *options = (struct prompt_options){.tokens = -1};
     optind = 0; /* the command line may have been read before */
     for (;;) {
         int option = getopt_long(argc, argv, ":t:h", names, NULL);
@@ -97,6 +117,12 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
         if (status != 0 || options->help) {
             return status;
         }
+    }
+    if (options->model == NULL && (options->answer > 0 || options->is_compared)) {
+        return argument_refuse(COMMAND, "--answer and --compare need a --model");
+    }
+    if (options->model != NULL && options->tokens >= 0) {
+        return argument_refuse(COMMAND, "with --model, tokens are the model's: leave --tokens out");
     }
     if (optind == argc) {
         return argument_refuse(COMMAND, "name a schema's file, and prompts' files behind it");

@@ -5,9 +5,12 @@
 #include <stdio.h>
 
 struct prompt_options {
-    int is_bytes; /* --tokens bytes */
+    int tokens;   /* --tokens: 0 words, 1 bytes; -1: the option is not there */
     int template; /* of pml_templates[] */
     int json, svg, help;
+    const char *model; /* a weights file; NULL: none */
+    int answer;        /* --answer: tokens of each answer, with a model */
+    int is_compared;   /* --compare */
     const char *schema;
     int n_prompts;
     char **prompt;

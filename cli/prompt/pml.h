@@ -185,6 +185,8 @@ struct pml_run {
     int from; /* a text's part, or the number of an argument or a segment */
 };
 
+struct prompt_answer;
+
 struct pml_prompt {
     struct pml_document document;
     const struct pml_schema *schema;
@@ -195,8 +197,9 @@ struct pml_prompt {
     int n_segments;
     struct pml_segment *segment;
     int n_runs;
-    struct pml_run *run; /* in the order of positions */
-    int n_cached, n_new; /* tokens */
+    struct pml_run *run;                /* in the order of positions */
+    int n_cached, n_new;                /* tokens */
+    const struct prompt_answer *answer; /* of a model (answer.h); NULL: none */
 };
 
 int pml_prompt_from(struct pml_prompt *prompt, struct pml_document *document,

@@ -25,6 +25,9 @@ const struct pml_text *report_text_of(const struct pml_prompt *prompt, const str
 void report_text(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,
                  int n_prompts);
 
+/* Of an answer: behind the report of its prompt. */
+void report_answer_text(FILE *out, const struct prompt_answer *answer);
+
 /* 0, or -1: no memory, or the file could not be written. */
 int report_json(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,
                 int n_prompts);

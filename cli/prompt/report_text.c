@@ -155,6 +155,9 @@ static void put_prompt(FILE *out, const struct pml_prompt *p, int *seen) {
     free(path);
     put_runs(out, p);
     put_scaffolds(out, p, seen);
+    if (p->answer != NULL) {
+        report_answer_text(out, p->answer);
+    }
 }
 
 void report_text(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,

@@ -93,7 +93,8 @@ static void take(struct pml_texts *t, struct pml_text *text, size_t size, int is
     text->n_tokens += n;
 }
 
-void pml_texts_add_template(struct pml_texts *texts, struct pml_text *text, const char *bytes, size_t size) {
+void pml_texts_add_template(struct pml_texts *texts, struct pml_text *text, const char *bytes,
+                            size_t size) {
     reserve(texts, size);
     if (size > 0) {
         memcpy(texts->text + texts->size, bytes, size);
@@ -112,6 +113,5 @@ void pml_texts_add_argument(struct pml_texts *texts, struct pml_text *text, cons
                             int keeps_space) {
     size_t size = strlen(value);
     reserve(texts, size);
-    take(texts, text, pml_space_argument(value, size, keeps_space, texts->text + texts->size),
-         0);
+    take(texts, text, pml_space_argument(value, size, keeps_space, texts->text + texts->size), 0);
 }
