@@ -91,24 +91,28 @@ static int go_on(struct prompt_answer *a, const struct prompt_question *q,
     return 0;
 }
 
+void prompt_answer_compare(struct prompt_answer *answer, const double *logits, const double *whole,
+                           int n) {
+    answer->is_compared = 1;
+    answer->is_same = memcmp(logits, whole, (size_t)n * sizeof *logits) == 0;
+    for (int i = 0; i < n; i++) {
+        answer->difference = fmax(answer->difference, fabs(logits[i] - whole[i]));
+    }
+}
+
 static int compare(struct prompt_answer *a, const struct prompt_question *q,
                    const struct pml_prompt *p, const double *logits, double *whole_logits) {
     const struct cp_decoder *decoder = &q->weights->decoder;
     struct prompt_tokens tokens = tokens_of(p, 1);
     struct cp_decoder_cache entries = {0};
-    size_t n_vocab = (size_t)decoder->shape.n_vocab;
     double start = seconds_now();
     unsigned char *sees = prompt_mask(p->schema, &tokens);
     int status = sees != NULL && prompt_entries_new(&entries, decoder, tokens.n) == 0
                      ? prompt_compute(decoder, &entries, &tokens, sees, whole_logits)
                      : -1;
     a->whole = seconds_now() - start;
-    a->is_compared = status == 0;
     if (status == 0) {
-        a->is_same = memcmp(logits, whole_logits, n_vocab * sizeof *logits) == 0;
-        for (size_t i = 0; i < n_vocab; i++) {
-            a->difference = fmax(a->difference, fabs(logits[i] - whole_logits[i]));
-        }
+        prompt_answer_compare(a, logits, whole_logits, decoder->shape.n_vocab);
     }
     free(sees);
     prompt_entries_free(&entries);

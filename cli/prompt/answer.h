@@ -31,6 +31,9 @@ struct prompt_question {
 /* 0, or -1 after a message. The caller frees the answer. */
 int prompt_answer(struct prompt_answer *answer, const struct prompt_question *question,
                   struct prompt_cache *cache, const struct pml_prompt *prompt);
+/* Says whether the n logits of the first token are those of the whole prompt. */
+void prompt_answer_compare(struct prompt_answer *answer, const double *logits, const double *whole,
+                           int n);
 void prompt_answer_free(struct prompt_answer *answer);
 
 #endif

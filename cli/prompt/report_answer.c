@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of an answer. */
-#include <string.h>
-
+#include "cli/base/json.h"
 #include "cli/base/text.h"
 #include "cli/prompt/answer.h"
-#include "cli/prompt/report.h"
+#include "cli/prompt/report_numbers.h"
 
 #define WIDTH 100
 
@@ -31,4 +30,22 @@ void report_answer_text(FILE *out, const struct prompt_answer *answer) {
     }
     fprintf(out, "answer, from position %d: ", a->begin);
     text_put_wrapped(out, a->text, 25, 2, WIDTH);
+}
+
+json_t *report_numbers(const int *number, int n) {
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++) {
+        array = json_with(array, json_integer(number[i]));
+    }
+    return array;
+}
+
+json_t *report_answer_json(const struct prompt_answer *answer) {
+    const struct prompt_answer *a = answer;
+    json_t *seconds = json_pack("{s:f,s:f,s:o}", "encoding", a->encoding, "first", a->first,
+                                "whole", a->is_compared ? json_real(a->whole) : json_null());
+    return json_pack("{s:s,s:o,s:i,s:i,s:i,s:o,s:o}", "text", a->text, "tokens",
+                     report_numbers(a->token, a->n), "begin", a->begin, "behind", a->behind,
+                     "encoded", a->n_encoded, "seconds", seconds, "same",
+                     a->is_compared ? json_boolean(a->is_same) : json_null());
 }

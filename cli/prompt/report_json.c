@@ -7,15 +7,7 @@
 #include "cli/base/clean.h"
 #include "cli/base/json.h"
 #include "cli/base/text.h"
-#include "cli/prompt/report.h"
-
-static json_t *numbers(const int *number, int n) {
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++) {
-        array = json_with(array, json_integer(number[i]));
-    }
-    return array;
-}
+#include "cli/prompt/report_numbers.h"
 
 /* Sets a member, which may be NULL where there is no memory: then the object is freed. */
 static json_t *set(json_t *object, const char *name, json_t *value) {
@@ -44,12 +36,12 @@ static json_t *part_json(const struct pml_schema *s, int x, int *seen) {
         part = set(part, "name", json_string(about->name));
     }
     if (kind == CP_PART_MODULE) {
-        part = set(part, "sees", numbers(seen, pml_mask_sees(s, x, -1, seen)));
+        part = set(part, "sees", report_numbers(seen, pml_mask_sees(s, x, -1, seen)));
     }
     if (kind == CP_PART_TEXT) {
         part = set(part, "text", json_stringn(s->texts.text + about->text.at, about->text.size));
         part = set(part, "tokens",
-                   numbers(s->texts.token + about->text.first_token, about->text.n_tokens));
+                   report_numbers(s->texts.token + about->text.first_token, about->text.n_tokens));
         part =
             set(part, "role",
                 about->role < PML_ROLES ? json_string(pml_role_names[about->role]) : json_null());
@@ -64,7 +56,7 @@ static json_t *schema_json(const struct pml_schema *s, int *seen) {
     }
     for (int i = 0; i < s->n_scaffolds; i++) {
         const struct pml_scaffold *f = &s->scaffold[i];
-        scaffolds = json_with(scaffolds, numbers(s->module + f->first, f->n));
+        scaffolds = json_with(scaffolds, report_numbers(s->module + f->first, f->n));
     }
     return json_pack("{s:o,s:s,s:s,s:s,s:i,s:o,s:o}", "file", path_json(&s->document), "name",
                      s->about[0].name, "tokens", s->texts.tokenizer->name, "template",
@@ -88,7 +80,8 @@ static json_t *run_json(const struct pml_prompt *p, const struct pml_run *run) {
         object = set(object, "behind", behind >= 0 ? json_integer(behind) : json_null());
     }
     object = set(object, "text", json_stringn(p->texts.text + text->at, text->size));
-    return set(object, "tokens", numbers(p->texts.token + text->first_token, text->n_tokens));
+    return set(object, "tokens",
+               report_numbers(p->texts.token + text->first_token, text->n_tokens));
 }
 
 static json_t *mask_json(const struct pml_prompt *p, int *seen) {
@@ -97,7 +90,7 @@ static json_t *mask_json(const struct pml_prompt *p, int *seen) {
     for (int x = 0; x < s->n_parts; x++) {
         if (s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0) {
             int scaffold = pml_mask_scaffold(p, x);
-            json_t *sees = numbers(seen, pml_mask_sees(s, x, scaffold, seen));
+            json_t *sees = report_numbers(seen, pml_mask_sees(s, x, scaffold, seen));
             json_t *row = json_pack("{s:i,s:o}", "module", x, "sees", sees);
             row = set(row, "scaffold", scaffold >= 0 ? json_integer(scaffold) : json_null());
             mask = json_with(mask, row);
@@ -111,8 +104,10 @@ static json_t *prompt_json(const struct pml_prompt *p, int *seen) {
     for (int i = 0; i < p->n_runs; i++) {
         runs = json_with(runs, run_json(p, &p->run[i]));
     }
-    return json_pack("{s:o,s:i,s:i,s:o,s:o}", "file", path_json(&p->document), "cached",
-                     p->n_cached, "computed", p->n_new, "mask", mask_json(p, seen), "runs", runs);
+    json_t *prompt =
+        json_pack("{s:o,s:i,s:i,s:o,s:o}", "file", path_json(&p->document), "cached", p->n_cached,
+                  "computed", p->n_new, "mask", mask_json(p, seen), "runs", runs);
+    return p->answer != NULL ? set(prompt, "answer", report_answer_json(p->answer)) : prompt;
 }
 
 int report_json(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `chunkproof prompt --model` from outside, on the small model of tests/golden/model (PML-13,
+# PML-14): what a prompt adds is computed, and nothing else; random schemas; bad use.
+#   tests/cli_answer.sh [COMMAND]
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/tests/cli.bash" prompt "${1:-}"
+model=$root/tests/golden/model/tiny.weights
+cd "$root/tests/golden/prompt" || exit 1
+
+answers() {
+    status 0 --model "$model" --compare --answer 4 "$@" && [ ! -s "$work/err" ] &&
+        [ "$(grep -c "the same logits, bit for bit" "$work/out")" -eq 1 ]
+}
+ok "the chapter's example is answered" answers travel.xml miami.xml
+ok "all elements, with a scaffold" answers tutor.xml ada.xml
+
+# encoded NUMBER...: tokens of modules that each prompt of the last report had encoded.
+encoded() {
+    local numbers
+    numbers=$(grep -o '^[0-9]* tokens of modules were encoded' "$work/out" | cut -d' ' -f1 |
+        tr '\n' ' ')
+    [ "$numbers" = "$* " ] || { echo "encoded: $numbers, wanted $*"; return 1; }
+}
+
+# Three requests: [B], [A, B], [A].
+requests() {
+    printf '<schema name="s"><module name="a">aa aa</module><module name="b">b</module></schema>' \
+        >"$work/s.xml"
+    printf '<prompt schema="s"><b/>go</prompt>' >"$work/b.xml"
+    printf '<prompt schema="s"><b/><a/>go</prompt>' >"$work/ab.xml"
+    printf '<prompt schema="s"><a/>go</prompt>' >"$work/a.xml"
+    status 0 --model "$model" --compare "$work/s.xml" "$work/b.xml" "$work/ab.xml" "$work/a.xml" &&
+        [ "$(grep -c "bit for bit" "$work/out")" -eq 3 ] && encoded 1 4 0
+}
+ok "three requests find the modules that they import" requests
+
+random_prompts() { "$root/tests/prompt_random.py" "$chunkproof" "$model" "$work" 100; }
+ok "random schemas and prompts" random_prompts
+
+# PML-13: a template's tokens are special ones, a text's are not.
+special() {
+    printf '<schema name="s"><user>x</user>&lt;|end|></schema>' >"$work/s.xml"
+    printf '<prompt schema="s">go</prompt>' >"$work/p.xml"
+    status 0 --model "$model" --json "$work/s.xml" "$work/p.xml" || return 1
+    python3 - "$work/out" <<'PYTHON'
+import json, sys
+parts = json.load(open(sys.argv[1]))["schema"]["parts"]
+text = [part for part in parts if part.get("text") == "<|end|>"]
+assert len(text) == 1 and len(text[0]["tokens"]) > 1, text
+PYTHON
+}
+ok "a text has no special tokens" special
+
+# Text of the schema behind the last new token is named: nobody has seen the question there.
+behind() {
+    printf '<schema name="s"><union>%s<module name="b">x</module></union> at the end</schema>' \
+        '<module name="a">1 2 3 4 5 6</module>' >"$work/s.xml"
+    printf '<prompt schema="s"><b/>go</prompt>' >"$work/p.xml"
+    status 0 --model "$model" --compare "$work/s.xml" "$work/p.xml" &&
+        has "Cached text stands behind it" && has "bit for bit"
+}
+ok "text behind the question is named" behind
+
+ok "JSON" status 0 --model "$model" --json --compare travel.xml miami.xml
+printf '<prompt schema="travel"><miami/></prompt>' >"$work/none.xml"
+ok "nothing is added" wrong "nothing can answer this prompt" --model "$model" travel.xml \
+    "$work/none.xml"
+ok "no model" wrong "--answer and --compare need a --model" --compare travel.xml miami.xml
+ok "no model for an answer" wrong "need a --model" --answer 3 travel.xml miami.xml
+ok "two kinds of tokens" wrong "leave --tokens out" --tokens words --model "$model" travel.xml
+ok "no such model" wrong "no-such.weights" --model no-such.weights travel.xml miami.xml
+ok "no weights file" wrong "miami.xml" --model miami.xml travel.xml miami.xml
+ok "an answer of no tokens" wrong "--answer" --answer 0 --model "$model" travel.xml
+exit $failed
