@@ -52,6 +52,16 @@ positions() {
 }
 ok "the positions of spec/modules.md" positions
 
+# The files that spec/pml.md shows: two schemas, each with a prompt.
+shown() {
+    awk -v to="$work/shown" '/^    </ && !on { on = 1; n++ } !/^    / { on = 0 }
+        on { print substr($0, 5) >(to n ".xml") }' "$root/spec/pml.md"
+    [ -s "$work/shown4.xml" ] && [ ! -e "$work/shown5.xml" ] || { echo "not four"; return 1; }
+    right "$work/shown1.xml" "$work/shown2.xml" && right "$work/shown3.xml" "$work/shown4.xml" &&
+        has ': 29 tokens, 24 from the cache, 5 computed'
+}
+ok "the examples of spec/pml.md are accepted" shown
+
 # json EXPRESSION ARGUMENT...: the report, t, follows its schema, and the expression holds.
 json() {
     local expression=$1
@@ -115,7 +125,8 @@ ok "a prompt that is not there" wrong 'none.xml: cannot be read' travel.xml none
 printf '<prompt schema="travel">\n  <maimi/>\n</prompt>\n' >"$work/typo.xml"
 printf '<prompt schema="travel"><miami/><tokyo/></prompt>\n' >"$work/both.xml"
 ok "an error has its place" \
-    wrong "$work/typo.xml:2:3: the schema has no module maimi. Did you mean <miami/>?" travel.xml miami.xml "$work/typo.xml"
+    wrong "$work/typo.xml:2:3: the schema has no module maimi. Did you mean <miami/>?" \
+    travel.xml miami.xml "$work/typo.xml"
 each() {
     wrong "typo.xml:2:3: " travel.xml "$work/typo.xml" "$work/both.xml" miami.xml &&
         says "both.xml:1:33: tokyo and miami" && [ "$(wc -l <"$work/err")" = 2 ]

@@ -225,6 +225,26 @@ static void a_role_is_no_part_and_no_scope(void **unused) {
     pml_case_free(&c);
 }
 
+/* PML-6: as if the tags were not there, but that a text ends at them. */
+static void a_module_without_a_name_is_no_part_and_no_scope(void **unused) {
+    (void)unused;
+    struct pml_case c;
+    read_schema(&c, "words", "none",
+                "<schema name='s'>a<module>b<module name='m'>c<module xml:space='preserve'> "
+                "<module name='n'/></module></module></module><module><param name='p' len='1'/>"
+                "</module></schema>");
+    is_text(&c, 1, 0, "a");
+    is_text(&c, 2, 0, "b");
+    is_part(&c, 3, MODULE, 0, 0);
+    is_text(&c, 4, 3, "c");
+    is_text(&c, 5, 3, " ");
+    is_part(&c, 6, MODULE, 3, 0);
+    is_part(&c, 7, PARAM, 0, 1);
+    assert_int_equal(c.schema.n_parts, 8);
+    read_prompt(&c, "<prompt schema='s' p='x'><m><n/></m></prompt>");
+    pml_case_free(&c);
+}
+
 /* PML-8 */
 static void a_template_adds_texts_around_a_role(void **unused) {
     (void)unused;
@@ -439,6 +459,7 @@ int main(void) {
         cmocka_unit_test(bytes_are_their_numbers),
         cmocka_unit_test(the_example_has_the_parts_of_the_chapter_on_modules),
         cmocka_unit_test(a_role_is_no_part_and_no_scope),
+        cmocka_unit_test(a_module_without_a_name_is_no_part_and_no_scope),
         cmocka_unit_test(a_template_adds_texts_around_a_role),
         cmocka_unit_test(scopes_divide_names),
         cmocka_unit_test(scaffolds_are_sets_of_paths),

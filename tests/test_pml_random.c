@@ -339,8 +339,7 @@ static void nothing_is_expanded_and_nothing_is_fetched(void **unused) {
         "<!DOCTYPE s [<!ENTITY f SYSTEM 'file:///etc/hostname'>]><schema name='s'>&f;</schema>",
         "<!DOCTYPE s [<!ENTITY % p SYSTEM 'http://127.0.0.1:9/p'> %p;]><schema name='s'/>",
         "<!DOCTYPE s SYSTEM '/dev/zero'><schema name='s'/>",
-        "<schema name='s'><xi:include xmlns:xi='http://www.w3.org/2001/XInclude' "
-        "href='/etc/hostname'/></schema>",
+        "<schema name='s' xmlns:xi='http://www.w3.org/2001/XInclude'><xi:include/></schema>",
         "<?xml-stylesheet href='file:///etc/hostname'?><schema name='s'/>",
     };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {

@@ -272,6 +272,18 @@ static int read_role(struct reader *r, int i, int element, int part) {
     return 0;
 }
 
+/* A module without a name is no part (PML-6). */
+static int read_anonymous(struct reader *r, int i, const struct level *in) {
+    const struct pml_node *node = &r->s->document.node[i];
+    if (in->element == PML_E_UNION) {
+        return pml_document_error(&r->s->document, node->offset,
+                                  "a member of a union lacks its name. Write <module "
+                                  "name=\"...\">: no prompt could choose it.");
+    }
+    enter(r, i, PML_E_MODULE, in->part, in->in_role);
+    return 0;
+}
+
 static int read_part(struct reader *r, int i, int element, int parent, int in_role) {
     static const char *const none[] = {NULL};
     struct pml_schema *s = r->s;
@@ -319,6 +331,9 @@ static int read_element(struct reader *r, int i) {
     }
     if (pml_role_of(element) != PML_ROLES) {
         return read_role(r, i, element, in.part);
+    }
+    if (element == PML_E_MODULE && node->n_attributes == 0) {
+        return read_anonymous(r, i, &in);
     }
     return element == PML_E_SCAFFOLD ? read_scaffold(r, i)
                                      : read_part(r, i, element, in.part, in.in_role);
