@@ -73,8 +73,8 @@ static void assert_in_ball(double x, struct ball b, double *largest_bound) {
     assert_true(fabsl(x - b.x) <= b.e);
 }
 
-/* LAYER-1 to LAYER-11, DEC-2: states, entries and logits of random decoders of all kinds. The
- * bound is small enough to tell: half of the prompts have one below 1e-9. */
+/* DEC-2, LAYER-1 to LAYER-10, LAYER-11: states, entries and logits of random decoders of all
+ * kinds. The bound is small enough to tell: half of the prompts have one below 1e-9. */
 static void decoders_are_within_the_bound_of_the_oracle(void **unused) {
     (void)unused;
     static struct decoder_case c;
@@ -193,8 +193,8 @@ static void a_text_in_pieces_is_the_text(void **unused) {
 }
 
 /* LAYER-12: entries of one position are taken in the order of the cache. Learned positions whose
- * vectors are all 0 say nothing else: then equal positions are rising ones, bit for bit, and falling
- * ones are not. */
+ * vectors are all 0 say nothing else: then equal positions are rising ones, bit for bit, and
+ * falling ones are not. */
 static void entries_of_one_position_keep_their_order(void **unused) {
     (void)unused;
     static struct decoder_case c;
@@ -235,9 +235,9 @@ static int make_text(int *token, int *position, int n, int begin, const struct d
     return begin;
 }
 
-/* DEC-9, LAYER-14: under ALiBi a moved cache is the cache of the moved text, bit for bit, and so are
- * the states of what is computed from it. Under rotary positions the same holds of values and keys
- * in layer 0, but that a key is off by the roundings of LAYER-14. */
+/* DEC-9, LAYER-14: under ALiBi a moved cache is the cache of the moved text, bit for bit, and so
+ * are the states of what is computed from it. Under rotary positions the same holds of values and
+ * keys in layer 0, but that a key is off by the roundings of LAYER-14. */
 static void a_cache_may_be_moved(void **unused) {
     (void)unused;
     static struct decoder_case c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole decoder, the layers of a language model, as a reference (spec/layers.md), and cached
- * inference with it (DEC-7, MOD-5).
+ * inference with it (DEC-7, MOD-5). It is a decoder of DEC-1 (LAYER-13).
  *
  *   cp_decoder_check()           once: do shape and weights make a decoder?
  *   cp_decoder_cache_numbers()   memory for the keys and values of so many tokens
@@ -118,9 +118,9 @@ struct cp_decoder_call {
     size_t workspace_size;
 };
 
-/* Returns NULL when these are a decoder, else what is wrong: the name of a field and why, in
- * English. *layer is the number of the layer that the field is in, or -1. Reads no weights; takes
- * any numbers, and pointers that are NULL or point to what is declared. */
+/* Returns NULL when these are a decoder, else what is wrong (LAYER-15): the name of a field and
+ * why, in English. *layer is the number of the layer that the field is in, or -1. Reads no weights;
+ * takes any numbers, and pointers that are NULL or point to what is declared. */
 const char *cp_decoder_check(const struct cp_decoder *decoder, int *layer);
 
 /* Numbers of k, and of v, of a cache; 0 when they cannot be counted, or capacity < 1. The shape is
@@ -139,7 +139,7 @@ size_t cp_decoder_workspace(const struct cp_decoder_shape *shape, int n_new, int
  *                         first_logits, cache->n; or a pointer is NULL that must not be
  *   CP_ERROR_TOO_LONG     the cache has no room for n_new more entries
  *   CP_ERROR_WORKSPACE    the workspace is too small
- * and then changes nothing. */
+ * and then changes nothing (LAYER-15). */
 int cp_decoder_run(const struct cp_decoder *decoder, struct cp_decoder_cache *cache,
                    const struct cp_decoder_call *call);
 
@@ -150,10 +150,12 @@ int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_deco
                             const struct cp_decoder_cache *from, int first, int n);
 
 /* Moves the entries first .. first + n - 1 by t positions (DEC-9): keys are rotated by R_t, values
- * stay. Under ALiBi keys stay as well. What is moved must be closed, or moved with all that it has
- * seen: see DEC-9 and DEC-10. workspace has 2 * n_pairs numbers; NULL will do unless rotary. Fails
- * with CP_ERROR_ARGUMENT (no such entries, or a position would be no int), CP_ERROR_UNSUPPORTED
- * (learned positions: the states themselves would change). */
+ * stay. Under ALiBi keys stay as well. LAYER-14 says what that rounds. What is moved must be
+ * closed, or moved with all that it has seen (DEC-9, DEC-10). workspace has 2 * n_pairs numbers, or
+ * is NULL unless positions are rotary. Fails with
+ *   CP_ERROR_ARGUMENT     no such entries, or a position would be no int
+ *   CP_ERROR_UNSUPPORTED  learned positions: the states themselves would change
+ * and then changes nothing. */
 int cp_decoder_cache_move(const struct cp_decoder *decoder, struct cp_decoder_cache *cache,
                           int first, int n, int t, double *workspace);
 
