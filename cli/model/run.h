@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model at work: scores of a text, and its continuation (RUN-1, RUN-2, RUN-3). The logits are compared
- * with those of other implementations (RUN-4). */
+/* The model at work: scores of a text, and its continuation (RUN-1, RUN-2, RUN-3). The logits are
+ * compared with those of other implementations (RUN-4). */
 #ifndef CHUNKPROOF_CLI_MODEL_RUN_H
 #define CHUNKPROOF_CLI_MODEL_RUN_H
 

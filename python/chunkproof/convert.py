@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 
-from .numbers import Single, as_float32
+from .stored import Single, as_float32
 from .refusal import Refusal
 from .source import Source
 from .weights import write

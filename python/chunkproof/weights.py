@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 
 from .model import (NETWORK_SWIGLU, NORM_RMS, POSITIONS_ROTARY, Shape, Tokenizer, tensors_of)
-from .numbers import Single
+from .stored import Single
 from .refusal import Refusal
 
 MAGIC = b"CPWEIGHT"

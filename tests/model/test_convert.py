@@ -22,7 +22,7 @@ except ImportError as error:
     print(f"test_convert: {error.name} is missing; install gguf, numpy and tokenizers with pip")
     sys.exit(77)
 from chunkproof import convert, weights  # noqa: E402
-from chunkproof.numbers import VALUES, as_float32  # noqa: E402
+from chunkproof.stored import VALUES, as_float32  # noqa: E402
 from chunkproof.refusal import Refusal  # noqa: E402
 from chunkproof.source import Source  # noqa: E402
 
