@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-/* The command lines of trace, simulate, bench, show, prompt, bound, model, gate and replay: the first
- * line of an input names the command, each further line is an argument. No crash, no leak; a refusal
- * says why; what is accepted is in its ranges. */
+/* The command lines of trace, simulate, bench, show, prompt, bound, model, gate and replay: the
+ * first line of an input names the command, each further line is an argument. No crash, no leak; a
+ * refusal says why; what is accepted is in its ranges. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

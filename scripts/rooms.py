@@ -34,8 +34,8 @@ BELOW: dict[str, str] = {
     "gate": "cli/base gate/runner gate/source gate/case gate/judge gate/search gate/explain "
             "gate/report",
     "cli/bench": "cli/base cli/tables cli/trace cli/simulate gate/case gate/judge gate/search",
-    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/model cli/prompt cli/simulate cli/bench "
-           "gate gate/runner",
+    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/model cli/prompt cli/simulate "
+           "cli/bench gate gate/runner",
 }
 
 Graph = dict[str, set[str]]

@@ -46,6 +46,6 @@ int pml_tokens_model(struct pml_tokenizer *tokenizer, const char *file,
         free(model);
         return -1;
     }
-    *tokenizer = (struct pml_tokenizer){"the model's", encode, free_model, model};
+    *tokenizer = (struct pml_tokenizer){"model", encode, free_model, model};
     return 0;
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers by cached inference (PML-14), on the small model of tests/golden/model, whose tokens are
+ * bytes here, and on random decoders of three layers: with two, no entry depends on what the tokens
+ * that it sees have seen. tests/cli_answer.sh has random schemas. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/model/run.h"
+#include "cli/prompt/answer.h"
+#include "tests/decoder_case.h"
+#include "tests/pml_case.h"
+#include "weights_file.h"
+
+#define MOST_PROMPTS 4
+#define MOST_TOKENS  8
+
+static struct weights weights;
+
+static int set_up(void **state) {
+    *state = NULL;
+    return weights_open(&weights, TINY_WEIGHTS);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    weights_close(&weights);
+    return 0;
+}
+
+/* Bytes become tokens of the model. */
+static void fold(struct pml_texts *texts, const struct weights *model) {
+    for (int i = 0; i < texts->n_tokens; i++) {
+        texts->token[i] %= model->decoder.shape.n_vocab;
+    }
+}
+
+static void read_schema(struct pml_case *c, const char *text, const struct weights *model) {
+    if (pml_case_schema(c, "bytes", "none", text, strlen(text)) != 0) {
+        fail_msg("refused: %s", c->said);
+    }
+    fold(&c->schema.texts, model);
+}
+
+static struct prompt_answer ask(struct pml_case *c, struct prompt_cache *cache,
+                                const struct weights *model, const char *text, int n) {
+    const struct prompt_question question = {model, n, 1};
+    struct prompt_answer answer;
+    if (pml_case_prompt(c, text, strlen(text)) != 0) {
+        fail_msg("refused: %s", c->said);
+    }
+    fold(&c->prompt.texts, model);
+    assert_int_equal(prompt_answer(&answer, &question, cache, &c->prompt), 0);
+    assert_int_equal(answer.is_compared, 1);
+    pml_case_free_prompt(c);
+    return answer;
+}
+
+struct example {
+    const char *schema;
+    struct {
+        const char *text;
+        int n_encoded;
+    } prompt[MOST_PROMPTS];
+};
+
+/* Own text is before and behind nested modules, which see it; a scaffold counts for one prompt, and
+ * not for the next; what is there is not encoded once more. */
+static const struct example examples[] = {
+    {"<schema name='s'>x<module name='a'>aa</module><module name='b'>bbb</module>y</schema>",
+     {{"<prompt schema='s'><b/>go</prompt>", 5},
+      {"<prompt schema='s'><b/><a/>go</prompt>", 2},
+      {"<prompt schema='s'><a/>go</prompt>", 0}}},
+    {"<schema name='s'>x<module name='a'>aa<module name='b'>bbb</module>a<param name='p' len='3'/>a"
+     "</module>y</schema>",
+     {{"<prompt schema='s'><a><b/></a>go</prompt>", 9},
+      {"<prompt schema='s'><a p='q'/>go</prompt>", 0},
+      {"<prompt schema='s'><a p='qr'><b/>new</a>go</prompt>", 0}}},
+    {"<schema name='s'>x<module name='a'>aa<module name='b'>bbb</module>aaaa</module>y"
+     "<module name='c'>ccccc<module name='d'>dddddd</module>c</module>z"
+     "<scaffold modules='a/b c'/></schema>",
+     {{"<prompt schema='s'><c/>go</prompt>", 9},
+      {"<prompt schema='s'><c/><a><b/></a>go</prompt>", 15},
+      {"<prompt schema='s'><a><b/></a><c><d/></c>go</prompt>", 6},
+      {"<prompt schema='s'><a><b/></a>go</prompt>", 3}}},
+    {"<schema name='s'><union><module name='a'>aaaaaaaaaa</module><module "
+     "name='b'>b</module></union>"
+     " at the end</schema>",
+     {{"<prompt schema='s'><b/>go</prompt>", 12}, {"<prompt schema='s'>go<b/>go</prompt>", 0}}},
+};
+
+static void try_example(const struct example *e, const struct weights *model) {
+    struct pml_case c;
+    read_schema(&c, e->schema, model);
+    struct prompt_cache cache = {.decoder = &model->decoder, .schema = &c.schema};
+    for (int k = 0; k < MOST_PROMPTS && e->prompt[k].text != NULL; k++) {
+        struct prompt_answer answer = ask(&c, &cache, model, e->prompt[k].text, 2);
+        assert_int_equal(answer.is_same, 1);
+        assert_int_equal(answer.n_encoded, e->prompt[k].n_encoded);
+        prompt_answer_free(&answer);
+    }
+    prompt_cache_free(&cache);
+    pml_case_free(&c);
+}
+
+/* MOD-4, MOD-5, PML-14 */
+static void the_cache_has_the_logits_of_the_whole_prompt(void **state) {
+    static struct decoder_case random;
+    unsigned long long seed = 1;
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        try_example(&examples[i], &weights);
+        for (int k = 0; k < 15; k++) {
+            struct weights model = weights;
+            decoder_case_make(&random, &seed, k % 3, CASE_LAYERS);
+            model.decoder = random.decoder;
+            try_example(&examples[i], &model);
+        }
+    }
+}
+
+struct taken {
+    int n, token[MOST_TOKENS];
+};
+
+static int take(void *context, int token) {
+    struct taken *taken = context;
+    taken->token[taken->n++] = token;
+    return 0;
+}
+
+/* PML-14: the schema's text and the prompt's are a text, which `chunkproof model` continues. */
+static void a_prompt_goes_on_as_a_text_does(void **state) {
+    static const char schema[] = "<schema name='s'>the next</schema>";
+    const int text[] = {'t', 'h', 'e', ' ', 'n', 'e', 'x', 't', 'k', 'e', 'y', 's'};
+    const int n = sizeof text / sizeof text[0];
+    struct taken taken = {.n = 0};
+    struct pml_case c;
+    (void)state;
+    read_schema(&c, schema, &weights);
+    struct prompt_cache cache = {.decoder = &weights.decoder, .schema = &c.schema};
+    struct prompt_answer answer =
+        ask(&c, &cache, &weights, "<prompt schema='s'>keys</prompt>", MOST_TOKENS);
+    assert_int_equal(run_generate(&weights, text, n, MOST_TOKENS, take, &taken), 0);
+    assert_in_range(answer.n, 2, MOST_TOKENS);
+    assert_int_equal(answer.n, taken.n);
+    assert_memory_equal(answer.token, taken.token, (size_t)taken.n * sizeof taken.token[0]);
+    assert_int_equal(answer.behind, n - 1);
+    assert_int_equal(answer.begin, n);
+    prompt_answer_free(&answer);
+    prompt_cache_free(&cache);
+    pml_case_free(&c);
+}
+
+/* PML-14: the last new token is not the last token. */
+static void the_answer_follows_the_last_new_token(void **state) {
+    const struct example *e = &examples[3];
+    struct pml_case c;
+    (void)state;
+    read_schema(&c, e->schema, &weights);
+    struct prompt_cache cache = {.decoder = &weights.decoder, .schema = &c.schema};
+    struct prompt_answer answer = ask(&c, &cache, &weights, e->prompt[0].text, 1);
+    assert_int_equal(answer.behind, 2); /* "go" takes 1 and 2, behind b; the union has 0 .. 9 */
+    assert_int_equal(answer.begin, 21);
+    prompt_answer_free(&answer);
+    answer = ask(&c, &cache, &weights, e->prompt[1].text, 1);
+    assert_int_equal(answer.behind, 22); /* text before all imports stands behind everything */
+    assert_int_equal(answer.begin, 23);
+    prompt_answer_free(&answer);
+    prompt_cache_free(&cache);
+    pml_case_free(&c);
+}
+
+static void other_logits_are_noticed(void **state) {
+    const double one[] = {1.0, -2.0, 3.0}, other[] = {1.0, -2.0, 3.5}, zero[] = {0.0, 0.0, -0.0};
+    struct prompt_answer answer = {0};
+    (void)state;
+    prompt_answer_compare(&answer, one, one, 3);
+    assert_true(answer.is_compared && answer.is_same && answer.difference == 0.0);
+    prompt_answer_compare(&answer, one, other, 3);
+    assert_true(answer.is_compared && !answer.is_same && answer.difference == 0.5);
+    answer.difference = 0.0;
+    prompt_answer_compare(&answer, zero, zero + 1, 2);
+    assert_true(!answer.is_same && answer.difference == 0.0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cache_has_the_logits_of_the_whole_prompt),
+        cmocka_unit_test(a_prompt_goes_on_as_a_text_does),
+        cmocka_unit_test(the_answer_follows_the_last_new_token),
+        cmocka_unit_test(other_logits_are_noticed),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
