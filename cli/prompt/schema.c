@@ -237,7 +237,8 @@ static int read_text(struct reader *r, const struct pml_node *node) {
         return pml_document_error(&s->document, node->offset,
                                   "text may not stand in <union>. Put it into a <module>.");
     }
-    if (!has_room(s, node->offset)) {
+    if (pml_marker_check(&s->document, node->offset, s->template, s->texts.text + text.at) != 0 ||
+        !has_room(s, node->offset)) {
         return -1;
     }
     int x = add_part(s, CP_PART_TEXT, in->part, node->offset);
