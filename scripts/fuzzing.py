@@ -23,7 +23,7 @@ TARGETS = OPERATIONS + ("trace", "script", "gate_case", "gate_state", "bound_cas
 # Runs of the smoke test: some seconds each.
 SMOKE = {"tree": 6000, "plan": 5000, "opt_tree": 6000, "attention": 3000, "schedule": 6000,
          "kernels": 100, "trace": 15000, "script": 1500,
-         "gate_case": 15000, "gate_state": 4000, "bound_case": 10000, "pml": 20000,
+         "gate_case": 15000, "gate_state": 4000, "bound_case": 10000, "pml": 3000,
          "weights": 20000, "options": 100000}
 PIECE, HEAD = 8, 16  # bytes of an operation and of the problem before them (fuzz/format.h)
 

@@ -17,6 +17,22 @@ sed 's/len="4"/len="9"/' travel.xml >"$work/travel.xml" # this model has more to
 ok "the chapter's example is answered" answers "$work/travel.xml" miami.xml
 ok "all elements, with a scaffold" answers tutor.xml ada.xml
 
+# --each: all positions of the prompt, and which of them are computed.
+each() {
+    status 0 --model "$model" --each "$work/travel.xml" miami.xml || return 1
+    python3 - "$work/out" <<'PYTHON'
+import re, sys
+out = open(sys.argv[1]).read()
+total, cached, computed = map(int, re.search(
+    r"(\d+) tokens, (\d+) from the cache, (\d+) computed", out).groups())
+rows = re.findall(r"^ *(\d+)  +\d+  (cache|argument|new) ", out, re.M)
+positions = [int(position) for position, _ in rows]
+assert len(rows) == total and sorted(set(positions)) == positions, rows
+assert sum(kind == "cache" for _, kind in rows) == cached, rows
+PYTHON
+}
+ok "each token" each
+
 # encoded NUMBER...: tokens of modules that each prompt of the last report had encoded.
 encoded() {
     local numbers
@@ -82,7 +98,7 @@ ok "JSON" json
 printf '<prompt schema="travel"><miami/></prompt>' >"$work/none.xml"
 ok "nothing is added" wrong "nothing can answer this prompt" --model "$model" travel.xml \
     "$work/none.xml"
-ok "no model" wrong "--answer and --compare need a --model" --compare travel.xml miami.xml
+ok "no model" wrong "--answer, --compare and --each need a --model" --compare travel.xml miami.xml
 ok "no model for an answer" wrong "need a --model" --answer 3 travel.xml miami.xml
 ok "two kinds of tokens" wrong "leave --tokens out" --tokens words --model "$model" travel.xml
 ok "no such model" wrong "no-such.weights" --model no-such.weights travel.xml miami.xml

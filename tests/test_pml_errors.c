@@ -241,6 +241,36 @@ static void what_a_prompt_may_not_say_is_refused(void **unused) {
     pml_case_free(&c);
 }
 
+/* PML-8: no text ends a role, or begins one. */
+static void a_text_with_a_marker_is_refused(void **unused) {
+    (void)unused;
+    static const char schema[] = "<schema name='s'><param name='p' len='9'/>[INST]</schema>";
+    static const char *const markers[] = {"&lt;|im_start|>", "<![CDATA[<|im_]]><!-- -->end|>"};
+    static const char *const others[] = {"[INST]",         "[/INST]", "&lt;&lt;SYS>>",
+                                         "&lt;&lt;/SYS>>", "&lt;s>",  "&lt;/s>"};
+    char text[128];
+    struct pml_case c;
+    assert_int_equal(pml_case_schema(&c, "words", "chatml", schema, strlen(schema)), 0);
+    for (int i = 0; i < 2; i++) {
+        (void)sprintf(text, "<prompt schema='s'><user>hi %s</user></prompt>", markers[i]);
+        assert_int_equal(pml_case_prompt(&c, text, strlen(text)), -1);
+        is_said(&c, "p.xml", &(struct wrong){text, 1, 26, "by which the template chatml divides"});
+        pml_case_free_prompt(&c);
+    }
+    static const char argument[] = "<prompt schema='s' p='a&lt;|im_end|>'/>";
+    assert_int_equal(pml_case_prompt(&c, argument, strlen(argument)), -1);
+    is_said(&c, "p.xml", &(struct wrong){argument, 1, 20, "has <|im_end|> in it"});
+    pml_case_free(&c);
+    for (int i = 0; i < 6; i++) {
+        (void)sprintf(text, "<schema name='s'><user>x%sy</user></schema>", others[i]);
+        assert_int_equal(pml_case_schema(&c, "words", "llama2", text, strlen(text)), -1);
+        is_said(&c, "s.xml", &(struct wrong){text, 1, 24, "the template llama2 divides"});
+        pml_case_free(&c);
+        assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), 0);
+        pml_case_free(&c);
+    }
+}
+
 /* PML-11, MOD-6: the last position is CP_MAX_POSITIONS - 1. */
 static void a_text_behind_the_last_position_is_refused(void **unused) {
     (void)unused;
@@ -277,6 +307,7 @@ int main(void) {
         cmocka_unit_test(a_length_that_is_none_is_refused),
         cmocka_unit_test(a_scaffold_that_never_counts_is_refused),
         cmocka_unit_test(what_a_prompt_may_not_say_is_refused),
+        cmocka_unit_test(a_text_with_a_marker_is_refused),
         cmocka_unit_test(a_text_behind_the_last_position_is_refused),
         cmocka_unit_test(a_message_is_safe_to_print),
     };

@@ -157,19 +157,34 @@ static int work(struct prompt_answer *a, const struct prompt_question *q,
 }
 
 /* Of tokens that make no text, the bytes are marked as such. */
-static char *text_of(const struct prompt_answer *answer, const struct weights *weights) {
+static char *text_of(const int *token, int n_tokens, const struct weights *weights) {
     char *text, *line;
     size_t size;
     FILE *out = text_open(&text, &size);
-    for (int i = 0; i < answer->n; i++) {
+    for (int i = 0; i < n_tokens; i++) {
         size_t n;
-        const char *bytes = tokenizer_bytes(&weights->tokens, answer->token[i], &n);
+        const char *bytes = tokenizer_bytes(&weights->tokens, token[i], &n);
         (void)fwrite(bytes, 1, n, out);
     }
     text_close(out);
     line = report_line(text);
     free(text);
     return line;
+}
+
+static void add_pieces(struct prompt_answer *a, const struct weights *weights,
+                       const struct pml_prompt *p) {
+    a->piece = cli_allocate(NULL, (size_t)p->n_cached + (size_t)p->n_new, sizeof *a->piece);
+    for (int i = 0; i < p->n_runs; i++) {
+        struct prompt_tokens tokens = {0};
+        add_run(&tokens, p, &p->run[i]);
+        for (int k = 0; k < tokens.n; k++) {
+            const struct prompt_token *token = &tokens.of[k];
+            a->piece[a->n_pieces++] = (struct prompt_piece){
+                token->position, token->token, p->run[i].kind, text_of(&token->token, 1, weights)};
+        }
+        prompt_tokens_free(&tokens);
+    }
 }
 
 int prompt_answer(struct prompt_answer *answer, const struct prompt_question *question,
@@ -193,7 +208,10 @@ int prompt_answer(struct prompt_answer *answer, const struct prompt_question *qu
         answer->token = cli_allocate(NULL, (size_t)question->n_most, sizeof *answer->token);
         answer->behind = added.of[added.n - 1].position;
         status = work(answer, question, cache, prompt, &added, logits);
-        answer->text = text_of(answer, question->weights);
+        answer->text = text_of(answer->token, answer->n, question->weights);
+        if (question->is_each) {
+            add_pieces(answer, question->weights, prompt);
+        }
         free(logits);
     }
     prompt_tokens_free(&added);
@@ -203,5 +221,9 @@ int prompt_answer(struct prompt_answer *answer, const struct prompt_question *qu
 void prompt_answer_free(struct prompt_answer *answer) {
     free(answer->token);
     free(answer->text);
+    for (int i = 0; i < answer->n_pieces; i++) {
+        free(answer->piece[i].text);
+    }
+    free(answer->piece);
     *answer = (struct prompt_answer){0};
 }

@@ -6,18 +6,28 @@
 #include "cli/model/weights.h"
 #include "cli/prompt/cache.h"
 
+/* A token of a prompt. */
+struct prompt_piece {
+    int position, token;
+    enum pml_run_kind kind;
+    char *text; /* as one line */
+};
+
 struct prompt_answer {
-    int n_encoded;     /* tokens of modules that had not been encoded before */
-    double encoding;   /* seconds for these */
-    double first;      /* seconds from the prompt to the first token: loading and computing */
-    int behind;        /* the position of the token that it is predicted from */
-    int begin;         /* the position of the first token */
-    int n;             /* tokens of the answer */
-    int *token;        /* [n] */
-    char *text;        /* theirs, as one line */
-    int is_compared;   /* 1: the whole prompt was computed under its mask, too */
-    int is_same;       /* 1: all logits of the first token were the same bits */
-    double whole;      /* seconds for that */
+    int n_encoded;   /* tokens of modules that had not been encoded before */
+    double encoding; /* seconds for these */
+    double first;    /* seconds from the prompt to the first token: loading and computing */
+    int behind;      /* the position of the token that it is predicted from */
+    int begin;       /* the position of the first token */
+    int n;           /* tokens of the answer */
+    int *token;      /* [n] */
+    char *text;      /* theirs, as one line */
+    int is_compared; /* 1: the whole prompt was computed under its mask, too */
+    int is_same;     /* 1: all logits of the first token were the same bits */
+    double whole;    /* seconds for that */
+    int n_pieces;
+    struct prompt_piece
+        *piece;        /* [n_pieces] all tokens of the prompt in order of position, or NULL */
     double difference; /* the largest of two logits, where they are not the same */
 };
 
@@ -26,6 +36,7 @@ struct prompt_question {
     const struct weights *weights;
     int n_most;      /* tokens of an answer */
     int is_compared; /* with the whole prompt under its mask */
+    int is_each;     /* with all pieces of the prompt */
 };
 
 /* 0, or -1 after a message. The caller frees the answer. */

@@ -65,7 +65,7 @@ static int answer_prompts(struct work *work) {
     const struct prompt_options *o = work->options;
     struct prompt_cache cache = {.decoder = &work->weights.decoder, .schema = &work->schema};
     const struct prompt_question question = {&work->weights, o->answer > 0 ? o->answer : 1,
-                                             o->is_compared};
+                                             o->is_compared, o->is_each};
     int status = EXIT_RIGHT;
     for (int i = 0; i < o->n_prompts && status != EXIT_BAD_USE; i++) {
         if (prompt_answer(&work->answer[i], &question, &cache, &work->prompt[i]) != 0) {

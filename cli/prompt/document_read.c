@@ -12,6 +12,13 @@
 #include "cli/base/text.h"
 #include "cli/prompt/document.h"
 
+/* libxml2 2.12 made it constant. */
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *error_of_xml;
+#else
+typedef xmlErrorPtr error_of_xml;
+#endif
+
 /* Strings move while they grow: until the end, nodes and attributes have the places of theirs. */
 struct place {
     size_t first, second; /* a name or a text; a value */
@@ -114,7 +121,7 @@ static const char *advice(int code) {
 
 /* libxml2's message, whose line end is cut off. It names prefixes of no namespace, too; these are
  * seen where elements begin. */
-static void on_error(void *data, xmlErrorPtr error) {
+static void on_error(void *data, error_of_xml error) {
     struct reader *r = data;
     if (r->failed || error->level < XML_ERR_ERROR || error->domain == XML_FROM_NAMESPACE) {
         return;

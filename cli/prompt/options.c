@@ -25,6 +25,7 @@ void prompt_help(FILE *out) {
           "      --model FILE     a language model (see `chunkproof model`): tokens are its own\n"
           "      --answer N       tokens of its answer to each prompt (1)\n"
           "      --compare        also compute each whole prompt, and compare all logits\n"
+          "      --each           also list the tokens of each prompt, one a line\n"
           "      --json           the report as JSON (spec/prompt-report.schema.json)\n"
           "      --svg            a picture\n"
           "  -h, --help           this help\n"
@@ -71,6 +72,9 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
         return 0;
     case 'a':
         return argument_int(COMMAND, "answer", optarg, 1, MOST_ANSWER, &options->answer);
+    case 'i':
+        options->is_each = 1;
+        return 0;
     case 'c':
         options->is_compared = 1;
         return 0;
@@ -96,15 +100,11 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
 
 int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
     static const struct option names[] = {
-        {"tokens", required_argument, NULL, 't'},
-        {"template", required_argument, NULL, 'e'},
-        {"model", required_argument, NULL, 'm'},
-        {"answer", required_argument, NULL, 'a'},
-        {"compare", no_argument, NULL, 'c'},
-        {"json", no_argument, NULL, 'j'},
-        {"svg", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"tokens", required_argument, NULL, 't'}, {"template", required_argument, NULL, 'e'},
+        {"model", required_argument, NULL, 'm'},  {"answer", required_argument, NULL, 'a'},
+        {"compare", no_argument, NULL, 'c'},      {"each", no_argument, NULL, 'i'},
+        {"json", no_argument, NULL, 'j'},         {"svg", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     *options = (struct prompt_options){.tokens = -1};
     optind = 0; /* the command line may have been read before */
@@ -118,8 +118,9 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
             return status;
         }
     }
-    if (options->model == NULL && (options->answer > 0 || options->is_compared)) {
-        return argument_refuse(COMMAND, "--answer and --compare need a --model");
+    if (options->model == NULL &&
+        (options->answer > 0 || options->is_compared || options->is_each)) {
+        return argument_refuse(COMMAND, "--answer, --compare and --each need a --model");
     }
     if (options->model != NULL && options->tokens >= 0) {
         return argument_refuse(COMMAND, "with --model, tokens are the model's: leave --tokens out");

@@ -11,6 +11,7 @@ struct prompt_options {
     const char *model; /* a weights file; NULL: none */
     int answer;        /* --answer: tokens of each answer, with a model */
     int is_compared;   /* --compare */
+    int is_each;       /* --each */
     const char *schema;
     int n_prompts;
     char **prompt;

@@ -28,7 +28,12 @@ struct pml_template {
     struct {
         const char *before, *behind;
     } of[PML_ROLES];
+    const char *markers[7]; /* what ends or begins a role; NULL behind the last */
 };
+
+/* -1 after a message: the text has a marker of the template in it (PML-8). */
+int pml_marker_check(const struct pml_document *document, size_t offset,
+                     const struct pml_template *template, const char *text);
 
 /* Three, then one without a name. */
 extern const struct pml_template pml_templates[];

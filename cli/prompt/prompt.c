@@ -108,7 +108,8 @@ static int add_argument(struct reader *r, const struct pml_attribute *a, int par
     *argument = (struct pml_argument){param, a->offset, pml_texts_begin(&p->texts)};
     pml_texts_add_argument(&p->texts, &argument->text, a->value, keeps_space);
     if (argument->text.n_tokens <= most) {
-        return 0;
+        return pml_marker_check(&p->document, a->offset, r->s->template,
+                                p->texts.text + argument->text.at);
     }
     pml_document_place(&r->s->document, r->s->about[param].offset, &line, &column);
     return pml_document_error(&p->document, a->offset,
@@ -216,8 +217,10 @@ static int read_text(struct reader *r, const struct pml_node *node) {
     if (segment == NULL) {
         return -1;
     }
+    size_t before = segment->text.at + segment->text.size;
     pml_texts_add_node(&r->p->texts, &segment->text, node);
-    return 0;
+    return pml_marker_check(&r->p->document, node->offset, r->s->template,
+                            r->p->texts.text + before);
 }
 
 static int read_role(struct reader *r, int i, int role) {

@@ -7,8 +7,23 @@
 
 #define WIDTH 100
 
+static void put_pieces(FILE *out, const struct prompt_answer *a) {
+    static const char *const from[] = {
+        [PML_CACHED] = "cache", [PML_ARGUMENT] = "argument", [PML_NEW] = "new"};
+    if (a->n_pieces > 0) {
+        fputs("\nposition   token  from      text\n", out);
+    }
+    for (int i = 0; i < a->n_pieces; i++) {
+        const struct prompt_piece *piece = &a->piece[i];
+        fprintf(out, "%8d  %6d  %-8s  '", piece->position, piece->token, from[piece->kind]);
+        text_put_cut(out, piece->text, 60, "…");
+        fputs("'\n", out);
+    }
+}
+
 void report_answer_text(FILE *out, const struct prompt_answer *answer) {
     const struct prompt_answer *a = answer;
+    put_pieces(out, a);
     fprintf(
         out,
         "\n%d tokens of modules were encoded now, in %.2f s. The first token came %.2f s later.\n",

@@ -126,6 +126,13 @@ static int read_attributes(const struct pml_schema *s, const struct pml_node *no
     return 0;
 }
 
+static int read_no_attributes(const struct pml_schema *s, const struct pml_node *node) {
+    static const char *const none[] = {NULL};
+    const char *value;
+    size_t offset;
+    return read_attributes(s, node, none, &value, &offset);
+}
+
 static int check_name(const struct pml_schema *s, int element, const char *name, size_t offset) {
     const char *why = pml_name_refused(element, name);
     return why == NULL ? 0
@@ -237,7 +244,8 @@ static int read_text(struct reader *r, const struct pml_node *node) {
         return pml_document_error(&s->document, node->offset,
                                   "text may not stand in <union>. Put it into a <module>.");
     }
-    if (!has_room(s, node->offset)) {
+    if (pml_marker_check(&s->document, node->offset, s->template, s->texts.text + text.at) != 0 ||
+        !has_room(s, node->offset)) {
         return -1;
     }
     int x = add_part(s, CP_PART_TEXT, in->part, node->offset);
@@ -261,10 +269,9 @@ static int leave(struct reader *r) {
 }
 
 static int read_role(struct reader *r, int i, int element, int part) {
-    static const char *const none[] = {NULL};
     const struct pml_node *node = &r->s->document.node[i];
     int role = pml_role_of(element);
-    if (read_attributes(r->s, node, none, NULL, NULL) != 0 ||
+    if (read_no_attributes(r->s, node) != 0 ||
         add_template(r, part, role, r->s->template->of[role].before, node->offset) != 0) {
         return -1;
     }
@@ -285,7 +292,6 @@ static int read_anonymous(struct reader *r, int i, const struct level *in) {
 }
 
 static int read_part(struct reader *r, int i, int element, int parent, int in_role) {
-    static const char *const none[] = {NULL};
     struct pml_schema *s = r->s;
     const struct pml_node *node = &s->document.node[i];
     const char *name = NULL;
@@ -294,7 +300,7 @@ static int read_part(struct reader *r, int i, int element, int parent, int in_ro
                                         : CP_PART_PARAM;
     int len = 0;
     int status = kind == CP_PART_MODULE  ? read_name(s, node, element, &name)
-                 : kind == CP_PART_UNION ? read_attributes(s, node, none, NULL, NULL)
+                 : kind == CP_PART_UNION ? read_no_attributes(s, node)
                                          : read_param(s, node, &name, &len);
     if (status != 0 || !has_room(s, node->offset) ||
         (kind == CP_PART_PARAM && check_empty(s, i) != 0)) {

@@ -64,13 +64,14 @@ void pml_texts_free(struct pml_texts *texts) {
     texts->token = NULL;
 }
 
+/* Room for `size` bytes with as many tokens, and for a NUL on both sides. */
 static void reserve(struct pml_texts *t, size_t size) {
     if (t->room < t->size + size + 2) {
         t->room = 2 * (t->size + size + 2);
         t->text = cli_allocate(t->text, t->room, 1);
     }
-    if (t->token_room < (size_t)t->n_tokens + size) {
-        t->token_room = 2 * ((size_t)t->n_tokens + size);
+    if (t->token_room < (size_t)t->n_tokens + size + 1) {
+        t->token_room = 2 * ((size_t)t->n_tokens + size + 1);
         t->token = cli_allocate(t->token, t->token_room, sizeof *t->token);
     }
 }
