@@ -28,7 +28,7 @@ perplexities() {
 
 # RUN-3. The tokens of the bytes that are written are those that numpy chose.
 continuation() {
-    local tokens bytes
+    local tokens
     read -r _ tokens < <(grep generate "$here/tiny.score")
     "$chunkproof" model "$weights" --text "$text" --limit 12 --generate 10 >"$work/more" || return 1
     python3 - "$weights" "$work/more" "$tokens" <<'PYTHON'

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* isatty */
 /* `chunkproof model`: maps a model, reads a text, and runs the model on it. */
 #include "cli/base/command.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/base/output.h"
 #include "cli/base/text.h"
@@ -95,10 +97,17 @@ static int score(const struct model_options *o, const struct weights *w,
     return 0;
 }
 
+/* A token as it is; on a terminal without bytes that would steer it, as a model may write any. */
 static int print_token(void *context, int token) {
     size_t n;
     const char *bytes = tokenizer_bytes(context, token, &n);
-    return fwrite(bytes, 1, n, stdout) == n && fflush(stdout) == 0 ? 0 : -1;
+    int terminal = isatty(STDOUT_FILENO);
+    for (size_t i = 0; i < n; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        int steers = (byte < 32 && byte != '\n' && byte != '\t') || byte == 127;
+        putchar(terminal && steers ? '?' : byte);
+    }
+    return fflush(stdout) == 0 ? 0 : -1;
 }
 
 static int generate(const struct model_options *o, struct weights *w,

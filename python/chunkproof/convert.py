@@ -10,9 +10,9 @@ import argparse
 import os
 import sys
 
-from .stored import Single, as_float32
 from .refusal import Refusal
 from .source import Source
+from .stored import Single, as_float32
 from .weights import write
 
 

@@ -11,8 +11,8 @@ from typing import BinaryIO
 import numpy as np
 
 from .model import (NETWORK_SWIGLU, NORM_RMS, POSITIONS_ROTARY, Shape, Tokenizer, tensors_of)
-from .stored import Single
 from .refusal import Refusal
+from .stored import Single
 
 MAGIC = b"CPWEIGHT"
 VERSION = 1

@@ -82,13 +82,14 @@ def write_gguf(path: str, change: Any = None) -> None:
     w, kv = s["width"], s["width"] // s["heads"] * s["kv"]
     tensors: dict[str, tuple[tuple[int, ...], Any]] = {
         "token_embd.weight": ((len(tokens), w), q8), "output_norm.weight": ((w,), None)}
+    layer: dict[str, tuple[tuple[int, ...], Any]] = {
+        "attn_norm": ((w,), None), "ffn_norm": ((w,), None), "attn_q": ((w, w), q4),
+        "attn_k": ((kv, w), q8), "attn_v": ((kv, w), GGMLQuantizationType.F16),
+        "attn_output": ((w, w), GGMLQuantizationType.BF16), "ffn_gate": ((s["hidden"], w), q4),
+        "ffn_up": ((s["hidden"], w), GGMLQuantizationType.Q4_0),
+        "ffn_down": ((w, s["hidden"]), None)}
     for i in range(s["layers"]):
-        tensors |= {f"blk.{i}.{name}.weight": size for name, size in {
-            "attn_norm": ((w,), None), "ffn_norm": ((w,), None), "attn_q": ((w, w), q4),
-            "attn_k": ((kv, w), q8), "attn_v": ((kv, w), GGMLQuantizationType.F16),
-            "attn_output": ((w, w), GGMLQuantizationType.BF16), "ffn_gate": ((s["hidden"], w), q4),
-            "ffn_up": ((s["hidden"], w), GGMLQuantizationType.Q4_0),
-            "ffn_down": ((w, s["hidden"]), None)}.items()}
+        tensors |= {f"blk.{i}.{name}.weight": each for name, each in layer.items()}
     lists: dict[str, Any] = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": merges,
                              "tokenizer.ggml.token_type": [3] * len(SPECIAL) +
                              [1] * (len(tokens) - len(SPECIAL))}
