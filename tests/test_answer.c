@@ -48,7 +48,7 @@ static void read_schema(struct pml_case *c, const char *text, const struct weigh
 
 static struct prompt_answer ask(struct pml_case *c, struct prompt_cache *cache,
                                 const struct weights *model, const char *text, int n) {
-    const struct prompt_question question = {model, n, 1};
+    const struct prompt_question question = {model, n, 1, 1};
     struct prompt_answer answer;
     if (pml_case_prompt(c, text, strlen(text)) != 0) {
         fail_msg("refused: %s", c->said);
@@ -93,6 +93,14 @@ static const struct example examples[] = {
      {{"<prompt schema='s'><b/>go</prompt>", 12}, {"<prompt schema='s'>go<b/>go</prompt>", 0}}},
 };
 
+static void pieces_are_in_order(const struct prompt_answer *answer) {
+    assert_in_range(answer->n_pieces, 1, answer->begin);
+    for (int i = 1; i < answer->n_pieces; i++) {
+        assert_true(answer->piece[i - 1].position < answer->piece[i].position);
+    }
+    assert_int_equal(answer->piece[answer->n_pieces - 1].position, answer->begin - 1);
+}
+
 static void try_example(const struct example *e, const struct weights *model) {
     struct pml_case c;
     read_schema(&c, e->schema, model);
@@ -101,6 +109,7 @@ static void try_example(const struct example *e, const struct weights *model) {
         struct prompt_answer answer = ask(&c, &cache, model, e->prompt[k].text, 2);
         assert_int_equal(answer.is_same, 1);
         assert_int_equal(answer.n_encoded, e->prompt[k].n_encoded);
+        pieces_are_in_order(&answer);
         prompt_answer_free(&answer);
     }
     prompt_cache_free(&cache);
