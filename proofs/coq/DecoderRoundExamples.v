@@ -89,22 +89,16 @@ Qed.
 (** x is v when it is rounded up to a multiple of e. *)
 Definition rounds_up (x v e : R) : Prop := v - e <= x <= v.
 
-Lemma move_between A F S far :
-  0 <= tiny A <= / 2 ^ 60 -> 0 <= unit F -> 0 <= unit S -> 0 <= far ->
-  0 <= least_loss A F (far / 2) ->
-  let lo := (1 + least_loss A F (far / 2)) * (1 + unit S) in
-  let hi := (1 + most_loss A F (far / 2)) * (1 + unit S) in
-  lo * lo - 1 <= move_loss A F S far <= hi * hi - 1.
+Lemma move_between A F S far lo hi :
+  0 <= unit S -> 0 <= lo -> lo <= loss_of A F (far / 2) <= hi ->
+  (1 + lo) * (1 + unit S) * ((1 + lo) * (1 + unit S)) - 1 <= move_loss A F S far <=
+  (1 + hi) * (1 + unit S) * ((1 + hi) * (1 + unit S)) - 1.
 Proof.
-  intros t u0 w0 far0 l0 lo hi; unfold lo, hi; clear lo hi.
-  pose proof (loss_between A F (far / 2) t u0 ltac:(lra)) as B.
-  unfold move_loss, once_loss, kept_loss; set (x := loss_of A F (far / 2)) in *.
+  intros w0 l0 B; unfold move_loss, once_loss, kept_loss; set (x := loss_of A F (far / 2)) in *.
   replace (1 + ((1 + x) * (1 + unit S) - 1)) with ((1 + x) * (1 + unit S)) by ring.
-  assert (0 <= (1 + least_loss A F (far / 2)) * (1 + unit S)) by (apply Rmult_le_pos; lra).
-  assert ((1 + least_loss A F (far / 2)) * (1 + unit S) <= (1 + x) * (1 + unit S))
-    by (apply Rmult_le_compat_r; lra).
-  assert ((1 + x) * (1 + unit S) <= (1 + most_loss A F (far / 2)) * (1 + unit S))
-    by (apply Rmult_le_compat_r; lra).
+  assert (0 <= (1 + lo) * (1 + unit S)) by (apply Rmult_le_pos; lra).
+  assert ((1 + lo) * (1 + unit S) <= (1 + x) * (1 + unit S)) by (apply Rmult_le_compat_r; lra).
+  assert ((1 + x) * (1 + unit S) <= (1 + hi) * (1 + unit S)) by (apply Rmult_le_compat_r; lra).
   split; apply Rplus_le_compat_r, Rmult_le_compat; lra.
 Qed.
 
@@ -120,7 +114,7 @@ Proof. repeat split; apply Rlt_le, Rinv_0_lt_compat, pow_lt; lra. Qed.
 
 Ltac plain_numbers :=
   unfold least_loss, most_loss, loss_at, slope, usual_eta, binary16, bfloat16, binary32, binary64;
-  simpl unit; simpl pow.
+  simpl unit; cbv zeta; simpl pow; repeat apply conj; lra.
 
 (** A row of the table: what a rotation loses; with storing; with MOVE. *)
 Definition row (A F : format) (far loss e once16 e16 move16 em16 oncebf ebf movebf embf : R) :=
@@ -130,11 +124,12 @@ Definition row (A F : format) (far loss e once16 e16 move16 em16 oncebf ebf move
   rounds_up (once_loss A F bfloat16 far) oncebf ebf /\
   rounds_up (move_loss A F bfloat16 far) movebf embf.
 
-Lemma row_is A F far loss e once16 e16 move16 em16 oncebf ebf movebf embf :
-  0 <= tiny A <= / 2 ^ 60 -> 0 <= unit F -> 0 <= far -> 0 <= least_loss A F (far / 2) ->
-  (let lo := least_loss A F far in let hi := most_loss A F far in
-   let lo2 := least_loss A F (far / 2) in let hi2 := most_loss A F (far / 2) in
-   let w := unit binary16 in let b := unit bfloat16 in
+(** It follows from bounds lo, hi of the loss, and lo2, hi2 of that at half of the angle. *)
+Lemma row_is A F far lo hi lo2 hi2 loss e once16 e16 move16 em16 oncebf ebf movebf embf :
+  0 <= tiny A <= / 2 ^ 60 -> 0 <= unit F -> 0 <= far -> 0 <= lo2 ->
+  lo <= least_loss A F far -> most_loss A F far <= hi ->
+  lo2 <= least_loss A F (far / 2) -> most_loss A F (far / 2) <= hi2 ->
+  (let w := unit binary16 in let b := unit bfloat16 in
    (loss - e <= lo /\ hi <= loss) /\
    (once16 - e16 <= (1 + lo) * (1 + w) - 1 /\ (1 + hi) * (1 + w) - 1 <= once16) /\
    (move16 - em16 <= (1 + lo2) * (1 + w) * ((1 + lo2) * (1 + w)) - 1 /\
@@ -144,14 +139,17 @@ Lemma row_is A F far loss e once16 e16 move16 em16 oncebf ebf movebf embf :
     (1 + hi2) * (1 + b) * ((1 + hi2) * (1 + b)) - 1 <= movebf)) ->
   row A F far loss e once16 e16 move16 em16 oncebf ebf movebf embf.
 Proof.
-  intros t u0 far0 l0 N; cbv zeta in N; destruct nonnegative_units as (w0 & b0 & _).
+  intros t u0 far0 l0 L H L2 H2 N; cbv zeta in N; destruct nonnegative_units as (w0 & b0 & _).
   pose proof (loss_between A F far t u0 far0) as B.
-  pose proof (move_between A F binary16 far t u0 w0 far0 l0).
-  pose proof (move_between A F bfloat16 far t u0 b0 far0 l0).
-  assert (forall S lo hi v d, 0 <= unit S -> lo <= loss_of A F far <= hi ->
+  pose proof (loss_between A F (far / 2) t u0 ltac:(lra)) as B2.
+  assert (lo <= loss_of A F far <= hi) as B' by lra; clear B L H.
+  assert (lo2 <= loss_of A F (far / 2) <= hi2) as B2' by lra; clear B2 L2 H2.
+  pose proof (move_between A F binary16 far lo2 hi2 w0 l0 B2').
+  pose proof (move_between A F bfloat16 far lo2 hi2 b0 l0 B2').
+  assert (forall S v d, 0 <= unit S ->
     v - d <= (1 + lo) * (1 + unit S) - 1 /\ (1 + hi) * (1 + unit S) - 1 <= v ->
     rounds_up (once_loss A F S far) v d) as once.
-  { intros S lo hi v d s0 L V; unfold rounds_up, once_loss, kept_loss.
+  { intros S v d s0 V; unfold rounds_up, once_loss, kept_loss.
     assert ((1 + lo) * (1 + unit S) <= (1 + loss_of A F far) * (1 + unit S))
       by (apply Rmult_le_compat_r; lra).
     assert ((1 + loss_of A F far) * (1 + unit S) <= (1 + hi) * (1 + unit S))
@@ -159,12 +157,12 @@ Proof.
   destruct N as (N1 & N2 & N3 & N4 & N5); unfold row; repeat apply conj.
   - unfold rounds_up in *; lra.
   - unfold rounds_up in *; lra.
-  - apply (once binary16 _ _ _ _ w0 B N2).
-  - apply (once binary16 _ _ _ _ w0 B N2).
+  - apply (once binary16 _ _ w0 N2).
+  - apply (once binary16 _ _ w0 N2).
   - unfold rounds_up in *; lra.
   - unfold rounds_up in *; lra.
-  - apply (once bfloat16 _ _ _ _ b0 B N4).
-  - apply (once bfloat16 _ _ _ _ b0 B N4).
+  - apply (once bfloat16 _ _ b0 N4).
+  - apply (once bfloat16 _ _ b0 N4).
   - unfold rounds_up in *; lra.
   - unfold rounds_up in *; lra.
 Qed.
@@ -179,8 +177,19 @@ Example table_in_binary32 :
     0.1193 1e-4 0.1198 1e-4 0.1239 1e-4 0.1236 1e-4 0.1316 1e-4.
 Proof.
   destruct nonnegative_units as (w0 & b0 & u0 & u6).
-  split; [|split]; apply row_is; try exact tiny_32; try exact u0; cbv zeta;
-    plain_numbers; repeat apply conj; lra.
+  split; [|split].
+  - apply (row_is _ _ _
+      (119563 / 1000000000) (119564 / 1000000000)
+      (599592 / 10000000000) (599593 / 10000000000));
+      first [exact tiny_32 | exact u0 | plain_numbers].
+  - apply (row_is _ _ _
+      (119212 / 10000000) (119213 / 10000000)
+      (596081 / 100000000) (596082 / 100000000));
+      first [exact tiny_32 | exact u0 | plain_numbers].
+  - apply (row_is _ _ _
+      (119209 / 1000000) (119210 / 1000000)
+      (596050 / 10000000) (596051 / 10000000));
+      first [exact tiny_32 | exact u0 | plain_numbers].
 Qed.
 
 (** DEC-12: angles in binary64, products and sums in binary32. *)
@@ -193,8 +202,19 @@ Example table_with_binary64_angles :
     3.549e-7 1e-10 0.0004887 1e-7 0.0009776 1e-7 0.003907 1e-6 0.007829 1e-6.
 Proof.
   destruct nonnegative_units as (w0 & b0 & u0 & u6).
-  split; [|split]; apply row_is; try exact tiny_64; try exact u0; cbv zeta;
-    plain_numbers; repeat apply conj; lra.
+  split; [|split].
+  - apply (row_is _ _ _
+      (354630 / 1000000000000) (354651 / 1000000000000)
+      (354629 / 1000000000000) (354651 / 1000000000000));
+      first [exact tiny_64 | exact u0 | plain_numbers].
+  - apply (row_is _ _ _
+      (354651 / 1000000000000) (354673 / 1000000000000)
+      (354640 / 1000000000000) (354662 / 1000000000000));
+      first [exact tiny_64 | exact u0 | plain_numbers].
+  - apply (row_is _ _ _
+      (354851 / 1000000000000) (354873 / 1000000000000)
+      (354740 / 1000000000000) (354762 / 1000000000000));
+      first [exact tiny_64 | exact u0 | plain_numbers].
 Qed.
 
 (** DEC-12: everything in binary64. *)
@@ -207,8 +227,19 @@ Example table_in_binary64 :
     2.23e-10 1e-12 0.0004883 1e-7 0.0009769 1e-7 0.003907 1e-6 0.007828 1e-6.
 Proof.
   destruct nonnegative_units as (w0 & b0 & u0 & u6).
-  split; [|split]; apply row_is; try exact tiny_64; try exact u6; cbv zeta;
-    plain_numbers; repeat apply conj; lra.
+  split; [|split].
+  - apply (row_is _ _ _
+      (222705 / 1000000000000000000) (222707 / 1000000000000000000)
+      (111682 / 1000000000000000000) (111684 / 1000000000000000000));
+      first [exact tiny_64 | exact u6 | plain_numbers].
+  - apply (row_is _ _ _
+      (222051 / 10000000000000000) (222052 / 10000000000000000)
+      (111028 / 10000000000000000) (111029 / 10000000000000000));
+      first [exact tiny_64 | exact u6 | plain_numbers].
+  - apply (row_is _ _ _
+      (222045 / 1000000000000000) (222046 / 1000000000000000)
+      (111022 / 1000000000000000) (111023 / 1000000000000000));
+      first [exact tiny_64 | exact u6 | plain_numbers].
 Qed.
 
 (** ** An angle in binary32 that is off *)
