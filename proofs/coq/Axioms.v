@@ -316,6 +316,7 @@ Definition of_DecoderRound := (
   @DecoderRound.angle_is_near,
   @DecoderRound.turn_is_near,
   @DecoderRound.program_is_near,
+  @DecoderRound.numbers_of_turn,
   @DecoderRound.turns_add,
   @DecoderRound.kept_is_near,
   @DecoderRound.loaded_is_near,
@@ -324,6 +325,7 @@ Definition of_DecoderRound := (
   @DecoderRound.row_is_near,
   @DecoderRound.score_of_moved_key,
   @DecoderRound.score_of_rotated,
+  @DecoderRound.computed_score_of_rotated,
   @DecoderRound.growth_is_linear).
 Print Assumptions of_DecoderRound.
 
@@ -332,15 +334,18 @@ Definition of_DecoderRoundFloat := (
   @DecoderRoundFloat.error_of_ulps,
   @DecoderRoundFloat.correctly_rounded_errs,
   @DecoderRoundFloat.turn32_is_near,
+  @DecoderRoundFloat.turn32_of_its_own_frequencies,
   @DecoderRoundFloat.turn64_is_near,
   @DecoderRoundFloat.move32_is_near).
 Print Assumptions of_DecoderRoundFloat.
 
 Definition of_DecoderRoundExamples := (
   @DecoderRoundExamples.angle_against_storage,
+  @DecoderRoundExamples.own_angle_against_storage,
   @DecoderRoundExamples.table_in_binary32,
   @DecoderRoundExamples.table_with_binary64_angles,
   @DecoderRoundExamples.table_in_binary64,
+  @DecoderRoundExamples.ten_moves,
   @DecoderRoundExamples.angle_is_off,
   @DecoderRoundExamples.product_is_off,
   @DecoderRoundExamples.angles_are_felt,

@@ -137,6 +137,14 @@ Proof.
   pose proof (Rle_0_sqr (x d)) as S; exact S.
 Qed.
 
+Lemma number_within d x i : (i < d)%nat -> Rabs (x i) <= norm d x.
+Proof.
+  intros lt; unfold norm; rewrite <- sqrt_Rsqr_abs; apply sqrt_le_1_alt; unfold Rsqr.
+  induction d as [|d IH]; [lia|]; simpl; pose proof (dot_self_pos d x).
+  pose proof (Rle_0_sqr (x d)) as S; unfold Rsqr in S.
+  destruct (Nat.eq_dec i d) as [-> | other]; [lra|]; specialize (IH ltac:(lia)); lra.
+Qed.
+
 (** What a rounding of each number does: |x| times the unit, and the tiny one sqrt d times. *)
 Lemma norm_rounded d u t x y :
   0 <= u -> 0 <= t -> (forall i, (i < d)%nat -> Rabs (y i - x i) <= u * Rabs (x i) + t) ->

@@ -5,17 +5,18 @@
     proved holds for products that are rounded and for those of a fused multiply-add. Lengths of
     vectors are in the 2-norm. *)
 From Coq Require Import Reals List Arith Lra Lia Psatz.
-From Chunkproof Require Import Softmax DecoderMove NumRound DecoderNorm.
+From Chunkproof Require Import Softmax DecoderMove NumRound NumScore DecoderNorm.
 Import ListNotations.
 Open Scope R_scope.
 
 (** ** The angle *)
 
-(** DEC-12: the angle p f, from a frequency that is off by the part phi, and with a product that is
-    rounded. *)
+(** delta. *)
 Definition angle_error (F : format) (phi angle : R) : R :=
   ((1 + phi) * (1 + unit F) - 1) * Rabs angle + tiny F.
 
+(** DEC-12: the angle p f, from a frequency that is off by the part phi, and with a product that is
+    rounded. *)
 Theorem angle_is_near F phi p f f' a :
   0 <= unit F -> 0 <= tiny F -> 0 <= phi ->
   Rabs (f' - f) <= phi * Rabs f -> rounds F (p * f') a ->
@@ -230,6 +231,16 @@ Proof.
   - apply S.
 Qed.
 
+(** DEC-12: how large the numbers of the result may be. *)
+Theorem numbers_of_turn f p loss least x y i :
+  near_turn d h f p loss least x y -> (i < d)%nat ->
+  Rabs (y i) <= (1 + loss) * norm d x + least * sqrt (INR d).
+Proof.
+  unfold near_turn; intros near lt; apply Rle_trans with (1 := number_within d y i lt).
+  pose proof (norm_from d (rotate h f p x) y) as from.
+  pose proof (rotate_keeps_norm h h_positive m f p x) as keep; fold d in keep; lra.
+Qed.
+
 (** ** One after the other *)
 
 (** DEC-12: rotations that are near add up, and so do their losses, up to a product. *)
@@ -263,10 +274,11 @@ Proof.
   apply norm_rounded; try assumption; intros i lt; apply rounds_sum; try assumption; apply near, lt.
 Qed.
 
-(** DEC-12: a rotation whose result is stored. *)
+(** What a stored number has lost, beside what was lost before. *)
 Definition kept_loss (S : format) (loss : R) : R := (1 + loss) * (1 + unit S) - 1.
 Definition kept_least (S : format) (least : R) : R := (1 + unit S) * least + tiny S.
 
+(** DEC-12: a rotation whose result is stored. *)
 Theorem kept_is_near S f p loss least x y z :
   0 <= unit S -> 0 <= tiny S ->
   near_turn d h f p loss least x y -> stores S y z ->
@@ -387,6 +399,29 @@ Proof.
   assert (norm d (minus q' rq) * norm d (minus k' rk) <= eq * ek)
     by (apply Rmult_le_compat; assumption).
   lra.
+Qed.
+
+(** DEC-12: with the score computed of them, too (NUM-6). *)
+Theorem computed_score_of_rotated f p j lossq leastq lossk leastk steps q k q' k' s :
+  0 <= after steps -> 1 <= G steps -> 0 <= t steps -> 0 <= u steps -> 0 <= NumScore.eta steps ->
+  0 <= u' steps ->
+  near_turn d h f p lossq leastq q q' -> near_turn d h f j lossk leastk k k' ->
+  computes_score steps d q' k' s ->
+  let scale := after steps * before steps in
+  let eq := lossq * norm d q + leastq * sqrt (INR d) in
+  let ek := lossk * norm d k + leastk * sqrt (INR d) in
+  Rabs (s - score_of scale d q (rotate h f (j - p) k)) <=
+  score_error steps d q' k' + Rabs scale * (norm d q * ek + eq * norm d k + eq * ek).
+Proof.
+  intros b0 G1 t0 u0 e0 u0' nq nk run scale eq ek.
+  pose proof (score_is_near steps d q' k' s b0 G1 t0 u0 e0 u0' run) as near; fold scale in near.
+  pose proof (score_of_rotated f p j _ _ _ _ scale q k q' k' nq nk) as moved; cbv zeta in moved.
+  fold eq ek in moved.
+  pose proof (Rabs_triang (s - score_of scale d q' k')
+    (score_of scale d q' k' - score_of scale d q (rotate h f (j - p) k))) as T.
+  replace (s - score_of scale d q' k' +
+    (score_of scale d q' k' - score_of scale d q (rotate h f (j - p) k)))
+    with (s - score_of scale d q (rotate h f (j - p) k)) in T by ring; lra.
 Qed.
 End Head.
 

@@ -23,6 +23,20 @@ Proof.
   repeat split; intros le; simpl in *; lra.
 Qed.
 
+(** DEC-12: with frequencies that are numbers of binary32, at twice these angles. *)
+Example own_angle_against_storage a :
+  (Rabs a <= 8191 -> angle_error binary32 0 a < unit binary16) /\
+  (8192 <= Rabs a -> unit binary16 < angle_error binary32 0 a) /\
+  (Rabs a <= 65535 -> angle_error binary32 0 a < unit bfloat16) /\
+  (65536 <= Rabs a -> unit bfloat16 < angle_error binary32 0 a).
+Proof.
+  assert (0 < / 2 ^ 150 <= / 2 ^ 60) as t.
+  { split; [apply Rinv_0_lt_compat, pow_lt; lra | apply small_power; lia]. }
+  unfold angle_error, binary32, binary16, bfloat16; simpl unit; simpl tiny.
+  generalize dependent (/ 2 ^ 150); intros tiny32 t.
+  repeat split; intros le; simpl in *; lra.
+Qed.
+
 (** ** The table *)
 
 Lemma sqrt2_between : 1.4142 <= sqrt 2 <= 1.4143.
@@ -240,6 +254,16 @@ Proof.
       (222045 / 1000000000000000) (222046 / 1000000000000000)
       (111022 / 1000000000000000) (111023 / 1000000000000000));
       first [exact tiny_64 | exact u6 | plain_numbers].
+Qed.
+
+(** DEC-12: ten moves with keys in bfloat16 may lose ten times as much as one. *)
+Example ten_moves :
+  rounds_up ((1 + once_loss binary64 binary32 bfloat16 1000000) ^ 10 - 1) 0.0398 1e-4.
+Proof.
+  destruct table_with_binary64_angles as (_ & _ & _ & _ & _ & once & _).
+  unfold rounds_up in *; set (x := once_loss _ _ _ _) in *.
+  pose proof (pow_incr 1.003906 (1 + x) 10 ltac:(lra)) as lo.
+  pose proof (pow_incr (1 + x) 1.003907 10 ltac:(lra)) as hi; simpl pow in *; lra.
 Qed.
 
 (** ** An angle in binary32 that is off *)

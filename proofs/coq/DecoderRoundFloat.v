@@ -193,6 +193,24 @@ Proof.
     try reflexivity; [exact K | apply to_nearest_0 | apply us, lt].
 Qed.
 
+(** DEC-12: a model whose frequencies are binary32 numbers has its own: none of them is off. *)
+Theorem turn32_of_its_own_frequencies f far p x :
+  Rabs p <= far ->
+  (forall i, (i < d)%nat -> to32 (theta h f i) = theta h f i /\ Rabs (theta h f i) <= 1) ->
+  near_turn d h f p
+    (turn_loss binary32 (angle_error binary32 0 far) eta32) (turn_least binary32)
+    x (turn32 h f p x).
+Proof.
+  intros le own; destruct formats_positive as (u0 & t0 & _).
+  destruct formats_keep as (_ & _ & K & _).
+  apply program_is_near; try assumption; try lra;
+    try (apply Rlt_le, Rinv_0_lt_compat, pow_lt; lra).
+  intros i lt; destruct (own i lt) as [E top]; rewrite E; split; [|split; [|apply eta32_is]].
+  - unfold Rminus; rewrite Rplus_opp_r, Rabs_R0; lra.
+  - rewrite Rabs_mult; pose proof (Rabs_pos p) as p0.
+    pose proof (Rmult_le_compat_l _ _ _ p0 top); lra.
+Qed.
+
 (** DEC-12: and where angles are computed in binary64. *)
 Theorem turn64_is_near f far p x :
   usual f far p ->
