@@ -9,6 +9,7 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require Decoder DecoderMove DecoderTruncate DecoderExamples.
 From Chunkproof Require DecoderNorm DecoderRound DecoderRoundFloat DecoderRoundExamples.
+From Chunkproof Require DecoderRoundDrift.
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree.
 From Chunkproof Require ModulesExamples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
@@ -351,6 +352,13 @@ Definition of_DecoderRoundExamples := (
   @DecoderRoundExamples.angles_are_felt,
   @DecoderRoundExamples.turn32_is_off).
 Print Assumptions of_DecoderRoundExamples.
+
+Definition of_DecoderRoundDrift := (
+  @DecoderRoundDrift.drift_is_a_row,
+  @DecoderRoundDrift.drift_is,
+  @DecoderRoundDrift.drift_ends,
+  @DecoderRoundDrift.drift_is_far).
+Print Assumptions of_DecoderRoundDrift.
 
 Definition of_Modules := (
   @Modules.never_together,
