@@ -337,6 +337,7 @@ Definition of_DecoderRoundFloat := (
   @DecoderRoundFloat.turn32_is_near,
   @DecoderRoundFloat.turn32_of_its_own_frequencies,
   @DecoderRoundFloat.turn64_is_near,
+  @DecoderRoundFloat.double_is_near,
   @DecoderRoundFloat.move32_is_near).
 Print Assumptions of_DecoderRoundFloat.
 

@@ -226,6 +226,22 @@ Proof.
     try reflexivity; [lia | exact K6 | apply to_nearest_0 | apply us, lt].
 Qed.
 
+(** DEC-12: everything in binary64, with frequencies that are given and a library whose cosine and
+    sine err by at most eta. *)
+Theorem double_is_near f most eta cos_of sin_of p x :
+  0 <= eta ->
+  (forall a, Rabs (cos_of a - cos a) <= eta /\ Rabs (sin_of a - sin a) <= eta) ->
+  (forall i, (i < d)%nat -> Rabs (p * theta h f i) <= most) ->
+  near_turn d h f p
+    (turn_loss binary64 (angle_error binary64 0 most) eta) (turn_least binary64)
+    x (turn_by (fun f => f) to64 cos_of sin_of to64 h f p x).
+Proof.
+  intros e0 library le; destruct formats_positive as (_ & _ & u0 & t0 & _).
+  destruct formats_keep as (_ & _ & _ & K); apply program_is_near; try assumption; [lra|].
+  intros i lt; split; [|split; [apply le, lt | apply library]].
+  unfold Rminus; rewrite Rplus_opp_r, Rabs_R0; lra.
+Qed.
+
 (** DEC-12: MOVE in binary32 with keys that are kept in bfloat16. *)
 Theorem move32_is_near f far far' j t k :
   usual f far j -> usual f far' t -> 0 <= far' ->
