@@ -134,7 +134,7 @@ static void keys_are_within_the_bound(void **state) {
     const struct format *f = *state;
     struct nearness stored = {f->unit, f->tiny};
     unsigned long long seed = 12;
-    for (int n = 0; n < 20000; n++) {
+    for (int n = 0; n < 8000; n++) {
         double k[D], x[D], once[D], exact[D], q[D];
         float frequency[PAIRS];
         draw_key(k, frequency, f, &seed);
