@@ -73,7 +73,7 @@ static void keep(double *x, const struct format *f) {
 static void rotate_exactly(double *y, const double *k, const float *frequency, int position) {
     mpfr_t angle, c, s;
     mpfr_inits2(53, c, s, (mpfr_ptr)0);
-    mpfr_init2(angle, 64); /* 24 bits times 31 */
+    mpfr_init2(angle, 64); /* 24 bits times 21 */
     for (int i = 0; i < PAIRS; i++) {
         mpfr_set_d(angle, (double)frequency[i], MPFR_RNDN);
         mpfr_mul_si(angle, angle, position, MPFR_RNDN);

@@ -315,6 +315,7 @@ Print Assumptions of_DecoderNorm.
 
 Definition of_DecoderRound := (
   @DecoderRound.angle_is_near,
+  @DecoderRound.exact_is_rounded,
   @DecoderRound.turn_is_near,
   @DecoderRound.program_is_near,
   @DecoderRound.numbers_of_turn,

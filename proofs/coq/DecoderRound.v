@@ -55,6 +55,13 @@ Definition computes_turn (F : format) (delta eta : R) (d h : nat) (f : nat -> R)
     rounds F (theta h s i * x (partner h i)) (Q i) /\
     rounds F (P i + sign h i * Q i) (y i).
 
+(** DEC-12: an exact product, as in a fused multiply-add, counts as a rounded one. *)
+Theorem exact_is_rounded F x : 0 <= tiny F -> rounds F x x.
+Proof.
+  intros t0; unfold rounds, Rminus; rewrite Rplus_opp_r, Rabs_R0.
+  apply Rle_trans with (1 := t0), Rmax_r.
+Qed.
+
 (** y is near R_p x: up to the part `loss` of the length of x, and `least` for each number. *)
 Definition near_turn (d h : nat) (f : nat -> R) (p loss least : R) (x y : vector) : Prop :=
   norm d (minus y (rotate h f p x)) <= loss * norm d x + least * sqrt (INR d).
