@@ -8,6 +8,8 @@ From Chunkproof Require Softmax Merge Plan Rows TwoPhase Heads Padding Prefill T
   Examples.
 From Chunkproof Require Execution Forest Join.
 From Chunkproof Require Decoder DecoderMove DecoderTruncate DecoderExamples.
+From Chunkproof Require DecoderNorm DecoderRound DecoderRoundFloat DecoderRoundExamples.
+From Chunkproof Require DecoderRoundDrift.
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree.
 From Chunkproof Require ModulesExamples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
@@ -306,6 +308,59 @@ Definition of_DecoderExamples := (
   @DecoderExamples.quarter_turns,
   @DecoderExamples.truncated_is_not_recomputed).
 Print Assumptions of_DecoderExamples.
+
+Definition of_DecoderNorm := (
+  @DecoderNorm.rotate_keeps_norm).
+Print Assumptions of_DecoderNorm.
+
+Definition of_DecoderRound := (
+  @DecoderRound.angle_is_near,
+  @DecoderRound.exact_is_rounded,
+  @DecoderRound.turn_is_near,
+  @DecoderRound.program_is_near,
+  @DecoderRound.numbers_of_turn,
+  @DecoderRound.turns_add,
+  @DecoderRound.kept_is_near,
+  @DecoderRound.loaded_is_near,
+  @DecoderRound.moved_is_near,
+  @DecoderRound.ways_apart,
+  @DecoderRound.row_is_near,
+  @DecoderRound.score_of_moved_key,
+  @DecoderRound.score_of_rotated,
+  @DecoderRound.computed_score_of_rotated,
+  @DecoderRound.growth_is_linear).
+Print Assumptions of_DecoderRound.
+
+Definition of_DecoderRoundFloat := (
+  @DecoderRoundFloat.formats_keep,
+  @DecoderRoundFloat.error_of_ulps,
+  @DecoderRoundFloat.correctly_rounded_errs,
+  @DecoderRoundFloat.turn32_is_near,
+  @DecoderRoundFloat.turn32_of_its_own_frequencies,
+  @DecoderRoundFloat.turn64_is_near,
+  @DecoderRoundFloat.double_is_near,
+  @DecoderRoundFloat.move32_is_near).
+Print Assumptions of_DecoderRoundFloat.
+
+Definition of_DecoderRoundExamples := (
+  @DecoderRoundExamples.angle_against_storage,
+  @DecoderRoundExamples.own_angle_against_storage,
+  @DecoderRoundExamples.table_in_binary32,
+  @DecoderRoundExamples.table_with_binary64_angles,
+  @DecoderRoundExamples.table_in_binary64,
+  @DecoderRoundExamples.ten_moves,
+  @DecoderRoundExamples.angle_is_off,
+  @DecoderRoundExamples.product_is_off,
+  @DecoderRoundExamples.angles_are_felt,
+  @DecoderRoundExamples.turn32_is_off).
+Print Assumptions of_DecoderRoundExamples.
+
+Definition of_DecoderRoundDrift := (
+  @DecoderRoundDrift.drift_is_a_row,
+  @DecoderRoundDrift.drift_is,
+  @DecoderRoundDrift.drift_ends,
+  @DecoderRoundDrift.drift_is_far).
+Print Assumptions of_DecoderRoundDrift.
 
 Definition of_Modules := (
   @Modules.never_together,
