@@ -388,7 +388,7 @@ class Clauses(InDirectory):
         """Exit status and output of a script in a copy of the tree, after
         change(path of the copy)."""
         copy = os.path.join(self.directory, "copy")
-        for part in ("spec", "include", "ref", "gate", "proofs", "tests", "scripts"):
+        for part in ("spec", "include", "ref", "gate", "cli", "proofs", "tests", "scripts"):
             shutil.copytree(os.path.join(ROOT, part), os.path.join(copy, part))
         change(copy)
         run = subprocess.run([sys.executable, os.path.join(copy, "scripts", script)],
