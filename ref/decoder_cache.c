@@ -52,7 +52,9 @@ int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_deco
     }
     //@ ghost entry_is_inside(shape, cache->capacity, 0, 0);
     //@ assert few: 0 <= row_at(n, entry_width(*shape)) <= cache_numbers(*shape, cache->capacity);
-    size_t numbers = (size_t)n * (size_t)cp_entry_width(shape);
+    size_t width = (size_t)cp_entry_width(shape);
+    //@ assert product: n * width == row_at(n, width);
+    size_t numbers = (size_t)n * width;
     //@ assert numbers: numbers == row_at(n, entry_width(*shape));
     /*@ loop invariant l: 0 <= l <= shape->n_layers;
         loop assigns l, *(CACHE_K(shape, cache)), *(CACHE_V(shape, cache));
