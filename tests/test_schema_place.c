@@ -190,14 +190,15 @@ static void check_places(const struct prompt *p, int *placed, struct found *foun
 
 /* ---- Every tiny prompt ---- */
 
-#define TINY 5
+#define TINY         5 /* parts */
+#define SEGMENTS     3 /* one fewer if there are so many parts */
+#define TINY_PROMPTS 1592180
 
-/* All segments of 0 to 2 tokens, behind each import or none: three of them, or two if there are
- * many parts. */
+/* All segments of 0 to 2 tokens, behind each import or none. */
 static void each_segment(struct prompt *p, struct cp_segment *segments, struct found *found) {
     int placed[MOST];
     check_places(p, placed, found);
-    if (p->n_segments == (p->n_parts < TINY ? 3 : 2)) {
+    if (p->n_segments == (p->n_parts < TINY ? SEGMENTS : SEGMENTS - 1)) {
         return;
     }
     struct cp_segment *next = &segments[p->n_segments++];
@@ -214,7 +215,7 @@ static void each_segment(struct prompt *p, struct cp_segment *segments, struct f
 
 static void each_prompt(const struct cp_part *part, int n, struct found *found) {
     int begin[TINY], size[TINY], imported[TINY];
-    struct cp_segment segments[3];
+    struct cp_segment segments[SEGMENTS];
     assert_int_equal(cp_schema_layout(part, n, begin, size), CP_OK);
     for (int set = 1; set < 1 << n; set += 2) {
         int others = 0; /* entries that say nothing */
@@ -256,11 +257,11 @@ static void every_tiny_prompt_is_as_the_clause_says(void **unused) {
     for (int n = 1; n <= TINY; n++) {
         each_schema(part, 0, n, &found);
     }
-    assert_in_range(found.prompts, 1000000, INT_MAX);
-    assert_in_range(found.free, 1000, INT_MAX);
-    assert_in_range(found.by_texts, 1000, INT_MAX);
-    assert_in_range(found.by_another, 1000, INT_MAX);
-    assert_in_range(found.past_all, 1000, INT_MAX);
+    assert_int_equal(found.prompts, TINY_PROMPTS);
+    assert_in_range(found.free, TINY_PROMPTS / 10000, INT_MAX);
+    assert_in_range(found.by_texts, TINY_PROMPTS / 10000, INT_MAX);
+    assert_in_range(found.by_another, TINY_PROMPTS / 10000, INT_MAX);
+    assert_in_range(found.past_all, TINY_PROMPTS / 10000, INT_MAX);
 }
 
 /* ---- Random prompts, between pages that nobody may touch ---- */
@@ -298,8 +299,8 @@ static int random_schema(struct cp_part part[MOST], const int sizes[8], unsigned
     int n = MOST - random_below(state, MOST) * random_below(state, MOST) / MOST;
     part[0] = (struct cp_part){MODULE, -1, 0};
     for (int x = 1; x < n; x++) {
-        int open[MOST] = {0}, n_open = 0;
-        for (int y = x - 1; y >= 0; y = part[y].parent) {
+        int open[MOST] = {0}, n_open = 1; /* part 0 */
+        for (int y = x - 1; y > 0; y = part[y].parent) {
             open[n_open] = y;
             n_open += part[y].kind < TEXT;
         }
@@ -427,6 +428,9 @@ static void a_wrong_segment_is_found(void **unused) {
     struct cp_segment segments[] = {{TOKYO, 1}, {MIAMI, -1}};
     assert_int_equal(cp_segments_check(guide, N, with_miami, segments, 2), 0);
     assert_int_equal(cp_segments_check(guide, N, with_miami, segments, 0), -1);
+    struct cp_segment behind_all = {MIAMI, 1}; /* of a schema that ends before miami */
+    assert_int_equal(cp_segments_check(guide, MIAMI + 1, with_miami, &behind_all, 1), -1);
+    assert_int_equal(cp_segments_check(guide, MIAMI, with_miami, &behind_all, 1), 0);
 }
 
 /* Entries of what is no module say nothing. */

@@ -97,6 +97,17 @@ int cp_prompt_check(const struct cp_part *schema, int n_parts, const int *import
 /* Returns -1 when a prompt may add the segments, else the number of the first one that is wrong.
  * Takes any content. A segment has 0 tokens or more, however many, and is behind a module that the
  * prompt imports, or behind -1. */
+/*@
+  requires n_parts: 0 <= n_parts <= CP_MAX_PARTS && 0 <= n_segments;
+  requires valid: \valid_read(schema + (0 .. n_parts - 1)) &&
+    \valid_read(imported + (0 .. n_parts - 1)) && \valid_read(segments + (0 .. n_segments - 1));
+  assigns \nothing;
+  ensures result: -1 <= \result < n_segments;
+  ensures mod_6_segments: \result == -1 <==>
+    segments_ok(schema, n_parts, imported, segments, n_segments);
+  ensures first: \result >= 0 ==> segments_ok(schema, n_parts, imported, segments, \result) &&
+    !segment_ok(schema, n_parts, imported, segments[\result]);
+*/
 int cp_segments_check(const struct cp_part *schema, int n_parts, const int *imported,
                       const struct cp_segment *segments, int n_segments);
 
@@ -118,6 +129,27 @@ int cp_segments_check(const struct cp_part *schema, int n_parts, const int *impo
  * Each segment takes time in proportion to the number of segments before it, and of the parts from
  * its import to the first text or param behind the import that the prompt has. Hence all of them
  * take at most n_segments * (n_parts + n_segments). */
+/*@
+  requires ok: schema_ok(schema, n_parts) && imports_ok(schema, imported, n_parts);
+  requires layout: layout_ok{Here, Here}(schema, n_parts, begin, size) &&
+    size[0] <= CP_MAX_POSITIONS;
+  requires segments: 0 <= n_segments &&
+    segments_ok(schema, n_parts, imported, segments, n_segments);
+  requires valid: \valid_read(schema + (0 .. n_parts - 1)) &&
+    \valid_read(begin + (0 .. n_parts - 1)) && \valid_read(size + (0 .. n_parts - 1)) &&
+    \valid_read(imported + (0 .. n_parts - 1)) && \valid_read(segments + (0 .. n_segments - 1)) &&
+    \valid(placed + (0 .. n_segments - 1));
+  requires separated: \separated(placed + (0 .. n_segments - 1), schema + (0 .. n_parts - 1),
+    begin + (0 .. n_parts - 1), size + (0 .. n_parts - 1), imported + (0 .. n_parts - 1),
+    segments + (0 .. n_segments - 1));
+  assigns placed[0 .. n_segments - 1];
+  ensures result: \result == CP_OK || \result == CP_ERROR_TOO_LONG;
+  ensures mod_6: \result == CP_OK ==>
+    places_ok(schema, n_parts, begin, size, imported, segments, placed, n_segments);
+  ensures mod_6_refused: \result == CP_ERROR_TOO_LONG ==>
+    \exists integer i; 0 <= i < n_segments && stops_at{Old, Here}(schema, n_parts, begin, size,
+      imported, segments, placed, n_segments, i);
+*/
 int cp_prompt_place(const struct cp_part *schema, int n_parts, const int *begin, const int *size,
                     const int *imported, const struct cp_segment *segments, int n_segments,
                     int *placed);
