@@ -56,7 +56,7 @@ static void what_is_no_plain_xml_is_refused(void **unused) {
         {"<schema name='s'>", 1, 18, "Each <name> needs a </name>"},
         {"<schema name='s'>\n  <module name='m'>\n</schema>", 3, 1, "Each <name> needs a </name>"},
         {"<schema name='s'>\n  a & b</schema>", 2, 6, "write &lt; for <"},
-        {"<schema name='s'>a &nbsp; b</schema>", 1, 26, "There are &lt; &gt;"},
+        {"<schema name='s'>a &nbsp; b</schema>", 1, 20, "There are &lt; &gt;"},
         {"<schema name='s'/>\n<schema name='t'/>", 2, 1, "Nothing but comments"},
         {"<schema name='s' name='t'/>", 1, 1, "Name an attribute once"},
         {"<schema name='a<b'/>", 1, 16, "write &lt; for <"},
@@ -287,6 +287,23 @@ static void a_text_behind_the_last_position_is_refused(void **unused) {
     pml_case_free(&c);
 }
 
+/* PML-12: bytes, XML, elements in order, names, scaffolds, positions. */
+static void the_first_error_is_said(void **unused) {
+    (void)unused;
+    static const struct wrong wrong[] = {
+        {"<schema name='s'>\n<module>\n\xFF", 3, 1, "is not UTF-8"},
+        {"<schema name='s'>\n<bad/>\n<module name='m'>&x;</module></schema>", 3, 18, "&lt;"},
+        {"<schema name='s'>\n<bad/>\n<worse/><module name='m'/><module name='m'/></schema>", 2, 1,
+         "<bad>"},
+        {"<schema name='s'>\n<scaffold modules='n'/>\n<module name='m'/><module name='m'/>"
+         "</schema>",
+         3, 19, "is called m"},
+        {"<schema name='s'>\n<scaffold modules='n'/>\n<param name='p' len='1048576'/>x</schema>", 2,
+         11, "no module n"},
+    };
+    ARE_REFUSED(wrong);
+}
+
 /* PML-12: a column is a character, and what could steer a terminal is not printed. */
 static void a_message_is_safe_to_print(void **unused) {
     (void)unused;
@@ -309,6 +326,7 @@ int main(void) {
         cmocka_unit_test(what_a_prompt_may_not_say_is_refused),
         cmocka_unit_test(a_text_with_a_marker_is_refused),
         cmocka_unit_test(a_text_behind_the_last_position_is_refused),
+        cmocka_unit_test(the_first_error_is_said),
         cmocka_unit_test(a_message_is_safe_to_print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

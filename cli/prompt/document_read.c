@@ -83,13 +83,18 @@ static size_t consumed(const struct reader *r) {
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* The last "<" before what comes next. None stands in the value of an attribute. */
-static size_t tag_begin(const struct reader *r) {
+/* The last such byte before what comes next. */
+static size_t last(const struct reader *r, char byte) {
     size_t at = consumed(r);
     at = at < r->d->size ? at : r->d->size;
-    while (at > 0 && r->d->bytes[--at] != '<') {
+    while (at > 0 && r->d->bytes[--at] != byte) {
     }
     return at;
+}
+
+/* No "<" stands in the value of an attribute. */
+static size_t tag_begin(const struct reader *r) {
+    return last(r, '<');
 }
 
 static const char *advice(int code) {
@@ -119,6 +124,21 @@ static const char *advice(int code) {
     }
 }
 
+/* An error is behind the byte where the parser stands, or at what it is about. */
+static size_t place_of(const struct reader *r, int code) {
+    switch (code) {
+    case XML_ERR_TAG_NAME_MISMATCH:
+    case XML_ERR_ATTRIBUTE_REDEFINED:
+    case XML_ERR_RESERVED_XML_NAME:
+        return tag_begin(r);
+    case XML_ERR_UNDECLARED_ENTITY:
+    case XML_WAR_UNDECLARED_ENTITY:
+        return last(r, '&');
+    default:
+        return consumed(r);
+    }
+}
+
 /* libxml2's message, whose line end is cut off. It names prefixes of no namespace, too; these are
  * seen where elements begin. */
 static void on_error(void *data, error_of_xml error) {
@@ -127,10 +147,7 @@ static void on_error(void *data, error_of_xml error) {
         return;
     }
     const char *text = error->message != NULL ? error->message : "no XML";
-    int is_of_tag = error->code == XML_ERR_TAG_NAME_MISMATCH ||
-                    error->code == XML_ERR_ATTRIBUTE_REDEFINED ||
-                    error->code == XML_ERR_RESERVED_XML_NAME;
-    pml_document_error(r->d, is_of_tag ? tag_begin(r) : consumed(r), "not well-formed: %.*s. %s",
+    pml_document_error(r->d, place_of(r, error->code), "not well-formed: %.*s. %s",
                        (int)strcspn(text, "\n"), text, advice(error->code));
     fail(r);
 }

@@ -50,6 +50,16 @@ const char *report_run_text(const struct pml_prompt *prompt, const struct pml_ru
     return texts->text + report_text_of(prompt, run)->at;
 }
 
+/* MOD-6: a text without room behind its import stands behind everything. */
+static void put_place(FILE *out, const struct pml_schema *s, const struct pml_segment *segment) {
+    int behind = segment->behind;
+    fputs("new text", out);
+    if (behind >= 0) {
+        int has_room = segment->placed == s->begin[behind] + s->size[behind];
+        fprintf(out, " behind %s%s", s->about[behind].name, has_room ? "" : " (no room there)");
+    }
+}
+
 char *report_run(const struct pml_prompt *prompt, const struct pml_run *run) {
     const struct pml_schema *s = prompt->schema;
     char *text, *line = report_line(report_run_text(prompt, run));
@@ -60,9 +70,8 @@ char *report_run(const struct pml_prompt *prompt, const struct pml_run *run) {
     } else if (run->kind == PML_ARGUMENT) {
         fprintf(out, "argument %s: %s", s->about[prompt->argument[run->from].param].name, line);
     } else {
-        int behind = prompt->segment[run->from].behind;
-        fprintf(out, "new text%s%s: %s", behind >= 0 ? " behind " : "",
-                behind >= 0 ? s->about[behind].name : "", line);
+        put_place(out, s, &prompt->segment[run->from]);
+        fprintf(out, ": %s", line);
     }
     text_close(out);
     free(line);
