@@ -129,7 +129,7 @@ def wp_name(unit, function):
     return f".../{function}" if unit.endswith("_laws") else function
 
 
-# Laws may be ghost functions, so that ref/ can call them; a contract then stands in another comment.
+# Laws may be ghost functions, which ref/ can call; a contract then stands in another comment.
 GHOST = re.compile(r"/\*@ ghost\s*/@((?:(?!@/).)*)@/", re.S)
 
 
