@@ -6,6 +6,11 @@
 
 #include "chunkproof/decoder.h"
 
+/*@
+  requires valid: \valid_read(s);
+  assigns \nothing;
+  ensures layer_15: \result == \null ==> sizes_ok(*s);
+*/
 static const char *numbers_problem(const struct cp_decoder_shape *s) {
     if (s->n_layers < 1) {
         return "n_layers: below 1";
@@ -34,6 +39,11 @@ static const char *numbers_problem(const struct cp_decoder_shape *s) {
     return isfinite(s->scale) ? NULL : "scale: not finite";
 }
 
+/*@
+  requires valid: \valid_read(s);
+  assigns \nothing;
+  ensures layer_15: \result == \null ==> kinds_ok(*s);
+*/
 static const char *kinds_problem(const struct cp_decoder_shape *s) {
     if (s->norm != CP_NORM_RMS && s->norm != CP_NORM_LAYER) {
         return "norm: no CP_NORM_...";
@@ -51,6 +61,16 @@ static const char *kinds_problem(const struct cp_decoder_shape *s) {
 
 /* What only one kind of positions has is 0 or NULL with the others: somebody who sets it expects
  * something of it. */
+/*@
+  requires valid: \valid_read(decoder);
+  requires frequency: decoder->frequency == \null ||
+    \valid_read(decoder->frequency + (0 .. decoder->shape.n_pairs - 1));
+  requires head: 1 <= decoder->shape.d_head;
+  assigns \nothing;
+  ensures layer_15: \result == \null ==> positions_ok(decoder->shape) &&
+    (decoder->shape.positions == CP_POSITIONS_ROTARY <==> decoder->frequency != \null) &&
+    (decoder->shape.positions == CP_POSITIONS_LEARNED <==> decoder->position_embedding != \null);
+*/
 static const char *positions_problem(const struct cp_decoder *decoder) {
     const struct cp_decoder_shape *s = &decoder->shape;
     int is_rotary = s->positions == CP_POSITIONS_ROTARY;
@@ -65,6 +85,8 @@ static const char *positions_problem(const struct cp_decoder *decoder) {
     if (is_rotary != (decoder->frequency != NULL)) {
         return "frequency: NULL, or not NULL without rotary positions";
     }
+    /*@ loop invariant i: 0 <= i && (0 <= s->n_pairs ==> i <= s->n_pairs);
+        loop assigns i; loop variant s->n_pairs - i; */
     for (int i = 0; i < s->n_pairs; i++) {
         if (!isfinite(decoder->frequency[i])) {
             return "frequency: not finite";
@@ -79,6 +101,11 @@ static const char *positions_problem(const struct cp_decoder *decoder) {
     return NULL;
 }
 
+/*@
+  requires valid: \valid_read(s) && \valid_read(layer);
+  assigns \nothing;
+  ensures layer_15: \result == \null ==> layer_ok(*s, *layer);
+*/
 static const char *layer_problem(const struct cp_decoder_shape *s,
                                  const struct cp_decoder_layer *layer) {
     if (layer->attention_norm == NULL || layer->network_norm == NULL) {
@@ -103,6 +130,12 @@ static const char *layer_problem(const struct cp_decoder_shape *s,
     return NULL;
 }
 
+/*@
+  requires valid: \valid_read(decoder);
+  assigns \nothing;
+  ensures layer_15: \result == \null ==> decoder->embedding != \null &&
+    decoder->layer != \null && decoder->final_norm != \null;
+*/
 static const char *decoder_problem(const struct cp_decoder *decoder) {
     if (decoder->embedding == NULL) {
         return "embedding: NULL";
@@ -131,6 +164,13 @@ const char *cp_decoder_check(const struct cp_decoder *decoder, int *layer) {
     if (problem == NULL) {
         problem = decoder_problem(decoder);
     }
+    /*@ loop invariant l: 0 <= l && (problem == \null ==> l <= decoder->shape.n_layers);
+        loop invariant others: problem == \null ==> shape_ok(decoder->shape) &&
+          weights_ok(*decoder);
+        loop invariant layers: problem == \null ==> layers_ok(*decoder, l);
+        loop invariant layer: -1 <= *layer < \max(1, decoder->shape.n_layers);
+        loop invariant none: problem == \null ==> *layer == -1;
+        loop assigns l, problem, *layer; loop variant decoder->shape.n_layers - l; */
     for (int l = 0; problem == NULL && l < decoder->shape.n_layers; l++) {
         problem = layer_problem(&decoder->shape, &decoder->layer[l]);
         *layer = problem == NULL ? -1 : l;

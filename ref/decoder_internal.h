@@ -5,6 +5,10 @@
 
 #include "chunkproof/decoder.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/decoder_entries.h"
+#endif
+
 /* A run: its arguments, and the parts of its workspace in their order. */
 struct run {
     const struct cp_decoder *decoder;
@@ -24,19 +28,49 @@ struct run {
 };
 
 /* Numbers of a key, or a value, for all K/V heads. */
+/*@
+  requires valid: \valid_read(shape);
+  requires heads: heads_ok(*shape);
+  assigns \nothing;
+  ensures width: \result == entry_width(*shape) && 1 <= \result;
+*/
 static inline int cp_entry_width(const struct cp_decoder_shape *shape) {
+    //@ assert width: shape->n_kv_heads * shape->d_head == row_at(shape->n_kv_heads, shape->d_head);
+    //@ assert counts: shape->n_kv_heads <= row_at(shape->n_kv_heads, shape->d_head);
     return shape->n_kv_heads * shape->d_head;
 }
 
-/* The index of element 0 of entry e in layer l. */
+/* The index of element 0 of entry e in layer l; the entry behind the last one is one, too. */
+/*@
+  requires valid: \valid_read(shape) && \valid_read(cache);
+  requires heads: heads_ok(*shape);
+  requires countable: cache_countable(*shape, cache->capacity);
+  requires place: 0 <= l < shape->n_layers && 0 <= e <= cache->capacity;
+  assigns \nothing;
+  ensures place: \result == entry_at(*shape, cache->capacity, l, e);
+  ensures inside: \forall integer n; 0 <= n <= cache->capacity - e ==>
+    0 <= \result + row_at(n, entry_width(*shape)) <= cache_numbers(*shape, cache->capacity);
+*/
 static inline size_t cp_entry_at(const struct cp_decoder_shape *shape,
                                  const struct cp_decoder_cache *cache, int l, int e) {
+    //@ ghost entry_is_inside(shape, cache->capacity, l, e);
     size_t entry = (size_t)l * (size_t)cache->capacity + (size_t)e;
-    return entry * (size_t)cp_entry_width(shape);
+    //@ assert entry: entry == row_at(l, cache->capacity) + e;
+    size_t width = (size_t)cp_entry_width(shape);
+    //@ assert place: row_at(entry, width) == entry_at(*shape, cache->capacity, l, e);
+    //@ assert product: entry * width == row_at(entry, width);
+    return entry * width;
 }
 
 /* Writes the numbers 0 .. n - 1 so that position[order[i]] does not fall, and of entries with one
  * position the smaller number is first (LAYER-12). */
+/*@
+  requires size: 0 <= n;
+  requires valid: \valid(order + (0 .. n - 1)) && \valid_read(position + (0 .. n - 1));
+  requires apart: \separated(order + (0 .. n - 1), position + (0 .. n - 1));
+  assigns order[0 .. n - 1];
+  ensures entries: entries_below(order, n, n);
+*/
 void cp_order_by_position(int *order, const int *position, int n);
 
 /* Attention of new token i in layer l: run->q to run->out, for all heads (LAYER-7). */

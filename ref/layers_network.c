@@ -10,6 +10,10 @@
 
 /* x times 1 / (1 + exp(-u)), which is (1 + tanh(u / 2)) / 2. Nothing cancels where u is far below
  * 0, and exp(-u) may overflow: the quotient is then 0. */
+/*@
+  assigns \nothing;
+  ensures gated: \result * (1.0 + e(-u)) == x;
+*/
 static double gated(double x, double u) {
     return x / (1.0 + exp(-u));
 }

@@ -14,7 +14,9 @@ const char *cp_status_text(int status) {
         return "the tree holds as many sequences as it can (CP_MAX_SEQUENCES, max_sequences)";
     case CP_ERROR_TOO_LONG:
         return "a sequence would need more chunks than a path can have (CP_MAX_DEPTH, max_depth), "
-               "or a schema more positions than it can have (CP_MAX_POSITIONS)";
+               "or a schema more positions than it can have (CP_MAX_POSITIONS), or a cache of a "
+               "decoder "
+               "more entries than its capacity";
     case CP_ERROR_NO_MEMORY:
         return "the system gave no memory";
     case CP_ERROR_STALE:

@@ -30,7 +30,7 @@ BELOW = {
     "plan": "limits status memory tree",
     "schema": "limits status",
     "softmax": "limits status number",
-    "layers": "",
+    "layers": "limits number softmax",
     "decoder": "limits status number softmax layers",
     "attention": "limits number plan",
     "two_phase": "limits status number softmax plan attention",

@@ -118,13 +118,36 @@ struct cp_decoder_call {
     size_t workspace_size;
 };
 
+#ifdef __FRAMAC__
+#include "proofs/logic/decoder.h"
+#endif
+
 /* Returns NULL when these are a decoder, else what is wrong (LAYER-15): the name of a field and
  * why, in English. *layer is the number of the layer that the field is in, or -1. Reads no weights;
  * takes any numbers, and pointers that are NULL or point to what is declared. */
+/*@
+  requires valid: \valid_read(decoder) && \valid(layer);
+  requires frequency: decoder->frequency == \null ||
+    \valid_read(decoder->frequency + (0 .. decoder->shape.n_pairs - 1));
+  requires layers: decoder->layer == \null ||
+    \valid_read(decoder->layer + (0 .. decoder->shape.n_layers - 1));
+  requires apart: \separated(layer, decoder,
+    decoder->layer + (0 .. decoder->shape.n_layers - 1));
+  assigns *layer;
+  ensures layer_15: \result == \null ==> decoder_ok(*decoder) && *layer == -1;
+  ensures layer: -1 <= *layer < \max(1, decoder->shape.n_layers);
+*/
 const char *cp_decoder_check(const struct cp_decoder *decoder, int *layer);
 
 /* Numbers of k, and of v, of a cache; 0 when they cannot be counted, or capacity < 1. The shape is
  * that of a decoder that cp_decoder_check() accepts, here and below. */
+/*@
+  requires valid: \valid_read(shape);
+  requires shape: shape_ok(*shape);
+  assigns \nothing;
+  ensures layer_15: \result != 0 <==> cache_countable(*shape, capacity);
+  ensures numbers: \result != 0 ==> \result == cache_numbers(*shape, capacity);
+*/
 size_t cp_decoder_cache_numbers(const struct cp_decoder_shape *shape, int capacity);
 
 /* Bytes of the workspace of a run of n_new >= 1 tokens that is told of n_entries in all, cached and
@@ -146,6 +169,18 @@ int cp_decoder_run(const struct cp_decoder *decoder, struct cp_decoder_cache *ca
 /* Puts copies of the entries first .. first + n - 1 of `from`, n >= 0, behind those of `cache`,
  * which is another one. Fails with CP_ERROR_ARGUMENT (`from` lacks them), CP_ERROR_TOO_LONG (no
  * room). */
+/*@
+  requires valid: \valid_read(shape) && \valid(cache) && \valid_read(from);
+  requires shape: shape_ok(*shape);
+  requires arrays: cache_arrays(*shape, *cache) && cache_arrays(*shape, *from);
+  requires apart: \separated(shape, cache, from, CACHE_POSITIONS(cache), CACHE_K(shape, cache),
+    CACHE_V(shape, cache), CACHE_POSITIONS(from), CACHE_K(shape, from), CACHE_V(shape, from));
+  assigns cache->n, *(CACHE_POSITIONS(cache)), *(CACHE_K(shape, cache)), *(CACHE_V(shape, cache));
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT || \result == CP_ERROR_TOO_LONG;
+  ensures layer_15: \result == CP_ERROR_ARGUMENT <==>
+    !has_entries(*from, first, n) || !cache_sizes(\old(*cache));
+  ensures entries: cache->n == (\result == CP_OK ? \old(cache->n) + n : \old(cache->n));
+*/
 int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_decoder_cache *cache,
                             const struct cp_decoder_cache *from, int first, int n);
 
@@ -156,6 +191,21 @@ int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_deco
  *   CP_ERROR_ARGUMENT     no such entries, or a position would be no int
  *   CP_ERROR_UNSUPPORTED  learned positions: the states themselves would change
  * and then changes nothing. */
+/*@
+  requires valid: \valid_read(decoder) && \valid(cache);
+  requires shape: shape_ok(decoder->shape);
+  requires frequency: decoder->shape.positions == CP_POSITIONS_ROTARY ==>
+    \valid_read(decoder->frequency + (0 .. decoder->shape.n_pairs - 1)) &&
+    \valid(workspace + (0 .. 2 * decoder->shape.n_pairs - 1));
+  requires arrays: cache_arrays(decoder->shape, *cache);
+  requires apart: \separated(decoder, cache, decoder->frequency +
+    (0 .. decoder->shape.n_pairs - 1), workspace + (0 .. 2 * decoder->shape.n_pairs - 1),
+    CACHE_POSITIONS(cache), CACHE_K(&decoder->shape, cache));
+  assigns *(CACHE_POSITIONS(cache)), *(CACHE_K(&decoder->shape, cache)),
+    workspace[0 .. 2 * decoder->shape.n_pairs - 1];
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_UNSUPPORTED;
+*/
 int cp_decoder_cache_move(const struct cp_decoder *decoder, struct cp_decoder_cache *cache,
                           int first, int n, int t, double *workspace);
 

@@ -13,7 +13,7 @@ extern "C" {
 #define CP_ERROR_ARGUMENT       1  /* an argument is out of its documented range */
 #define CP_ERROR_POOL_FULL      2  /* fewer free chunks than the operation needs */
 #define CP_ERROR_SEQUENCES_FULL 3  /* the most sequences possible are alive already */
-#define CP_ERROR_TOO_LONG       4  /* a path, or a schema, would be longer than it can be */
+#define CP_ERROR_TOO_LONG       4  /* a path, schema or cache would be longer than it can be */
 #define CP_ERROR_NO_MEMORY      5  /* the system gave no memory */
 #define CP_ERROR_STALE          6  /* the plan was built before the tree last changed */
 #define CP_ERROR_SHAPE          7  /* dimensions, types or query ranges do not fit together */

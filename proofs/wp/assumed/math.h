@@ -70,6 +70,15 @@ double pow(double x, double y);
 */
 double sqrt(double x);
 
+/*@ assigns \nothing; */
+double cos(double x);
+
+/*@ assigns \nothing; */
+double sin(double x);
+
+/*@ assigns \nothing; */
+double erfc(double x);
+
 /*@
   assigns \nothing;
   ensures magnitude: \result == (x >= 0.0 ? x : -x);
