@@ -242,7 +242,7 @@ Theorem runs_of_a_tree_are_seen p x stands_at s t a :
   let all := seen (as_runs p) stands_at (stored_key x) s (TwoPhase.row_number x s t) a in
   attention all = attention (TwoPhase.seen p x s t a) /\ lse all = lse (TwoPhase.seen p x s t a).
 Proof.
-  intros Vp O at_ inb lt all.
+  intros Vp O at_ inb lt all; unfold all; clear all.
   pose proof (valid_is_complete _ (plan_is_plan_of_runs p Vp)) as C.
   destruct (two_phases_over_runs (as_runs p) x stands_at (stored_key x) TwoPhase.Buffered s t a C O inb lt)
     as [<- <-].
