@@ -79,6 +79,14 @@ Proof.
   - intros ins; exists s; split; [exact ins | apply Nat.eqb_refl].
 Qed.
 
+Lemma nodup_app_parts {T} (l l' : list T) :
+  NoDup (l ++ l') -> NoDup l' /\ forall y, In y l -> ~ In y l'.
+Proof.
+  induction l as [|z l IH]; simpl; intros once; [split; [exact once | intros y []]|].
+  apply NoDup_cons_iff in once; destruct once as [new once]; destruct (IH once) as [N apart].
+  split; [exact N|]; intros y [<-|iny] inl'; [apply new, in_or_app; auto | apply (apart y); auto].
+Qed.
+
 Theorem valid_is_complete q : valid q -> complete q.
 Proof.
   intros (R1 & R2 & R3); split; [exact R1|]; split; [exact R2|]; intros s inb.

@@ -162,14 +162,6 @@ Definition runs_of (c : nat) (t : laid) : list run :=
 Definition stands_in (t : laid) (s : ModulesPlace.span) : Prop :=
   from t = fst s /\ n_of t <= snd s.
 
-Lemma nodup_app_parts {T} (l l' : list T) :
-  NoDup (l ++ l') -> NoDup l' /\ forall y, In y l -> ~ In y l'.
-Proof.
-  induction l as [|z l IH]; simpl; intros once; [split; [exact once | intros y []]|].
-  apply NoDup_cons_iff in once; destruct once as [new once]; destruct (IH once) as [N apart].
-  split; [exact N|]; intros y [<-|iny] inl'; [apply new, in_or_app; auto | apply (apart y); auto].
-Qed.
-
 (** When spans do not collide (MOD-6), neither do the runs of what stands in them. *)
 Theorem runs_of_a_prompt_do_not_collide c texts spans :
   Forall2 stands_in texts spans -> (forall t, In t texts -> n_of t <= n_chunks_of t * c) ->
