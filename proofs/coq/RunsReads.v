@@ -302,3 +302,65 @@ Qed.
 (** and two prompts cost nothing in either order. *)
 Theorem two_prompts_cost_nothing (f : nat -> bool) i j : n_ranges (map f [i; j]) <= 1.
 Proof. unfold n_ranges; simpl; destruct (f i), (f j); simpl; lia. Qed.
+
+(** ** A module for each pair of prompts: in any order nearly twice the reads *)
+
+Fixpoint pairs (l : list nat) : list (nat * nat) :=
+  match l with [] => [] | i :: rest => map (pair i) rest ++ pairs rest end.
+
+(** The module that prompts i and j have. *)
+Definition module_of (y : nat * nat) (s : nat) : bool := (s =? fst y) || (s =? snd y).
+
+Lemma single_start before j l :
+  NoDup l -> In j l ->
+  count_starts before (map (Nat.eqb j) l) = if before && (hd 0 l =? j) then 0 else 1.
+Proof.
+  intros once; revert before; induction once as [|i l new once IH]; intros before inj; [destruct inj|].
+  assert (forall before, ~ In j l -> count_starts before (map (Nat.eqb j) l) = 0) as none.
+  { clear; induction l as [|z l IH]; intros before out; simpl; [reflexivity|].
+    rewrite (proj2 (Nat.eqb_neq j z)) by (intros ->; apply out; left; reflexivity).
+    apply IH; intros inl; apply out; right; exact inl. }
+  simpl; rewrite (Nat.eqb_sym i j); destruct (Nat.eqb_spec j i) as [->|other]; simpl.
+  - rewrite (none true new); destruct before; reflexivity.
+  - destruct inj as [E|inj]; [congruence|]; rewrite (IH false inj); simpl.
+    destruct before; reflexivity.
+Qed.
+
+Lemma sum_of_more (f g : nat -> nat) l :
+  (forall j, In j l -> f j = 1 + g j) -> list_sum (map f l) = length l + list_sum (map g l).
+Proof.
+  induction l as [|j l IH]; simpl; intros more; [reflexivity|].
+  rewrite (more j), IH by auto; lia.
+Qed.
+
+(** RUNS-9: b prompts, and a module for each two of them. Any order needs (b - 1)^2 reads, where
+    b (b - 1) / 2 would do. *)
+Theorem all_pairs order :
+  NoDup order ->
+  list_sum (map (fun y => n_ranges (map (module_of y) order)) (pairs order)) =
+    (length order - 1) * (length order - 1) /\
+  2 * length (pairs order) = length order * (length order - 1).
+Proof.
+  induction 1 as [|i l new once [IH count]]; [split; reflexivity|].
+  split; [|simpl pairs; rewrite app_length, map_length; simpl length; destruct l; simpl in *; nia].
+  simpl pairs; rewrite map_app, list_sum_app, map_map.
+  assert (list_sum (map (fun y => n_ranges (map (module_of y) (i :: l))) (pairs l)) =
+          (length l - 1) * (length l - 1)) as ->.
+  { rewrite <- IH; f_equal; apply map_ext_in; intros [j k] iny.
+    assert (In j l /\ In k l) as [inj ink].
+    { clear - iny; induction l as [|z l IH]; simpl in *; [destruct iny|].
+      apply in_app_iff in iny; destruct iny as [iny|iny]; [|destruct (IH iny); auto].
+      apply in_map_iff in iny; destruct iny as (k' & E & ink); injection E as <- <-; auto. }
+    unfold n_ranges, module_of; simpl.
+    rewrite (proj2 (Nat.eqb_neq i j)), (proj2 (Nat.eqb_neq i k)) by (intros ->; auto); reflexivity. }
+  rewrite (sum_of_more (fun j => n_ranges (map (module_of (i, j)) (i :: l)))
+                       (fun j => if hd 0 l =? j then 0 else 1)).
+  2: { intros j inj; unfold n_ranges, module_of; simpl; rewrite Nat.eqb_refl; simpl; f_equal.
+       rewrite (map_ext_in _ (Nat.eqb j)); [rewrite single_start; [reflexivity | assumption..]|].
+       intros s ins; rewrite (proj2 (Nat.eqb_neq s i)) by (intros ->; auto); apply Nat.eqb_sym. }
+  destruct once as [|j l new' once]; [reflexivity|]; simpl hd; simpl map; rewrite Nat.eqb_refl.
+  assert (list_sum (map (fun k => if j =? k then 0 else 1) l) = length l) as E.
+  { clear - new'; induction l as [|k l IH]; simpl in *; [reflexivity|].
+    rewrite (proj2 (Nat.eqb_neq j k)) by (intros ->; auto); rewrite IH; auto. }
+  simpl list_sum; rewrite E; simpl length; nia.
+Qed.
