@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(** * Plans of runs: a prompt is a list of runs of keys, in any order (spec/runs.md: RUNS-1 to RUNS-5)
+(** * Plans of runs: a prompt is a list of runs, in any order (spec/runs.md: RUNS-1 to RUNS-5)
 
     Two phases over such a plan are attention over exactly the keys that a row sees, each once. *)
 From Coq Require Import Reals ZArith List Permutation Arith Bool Lia.
@@ -288,7 +288,8 @@ Lemma rows_with_number l s t :
   filter (fun '(s', t') => row_number x s t =? row_number x s' t') (rows_of l) =
   if has s l then [(s, t)] else [].
 Proof using.
-  clear stands_at key_of; intros O once lt; induction once as [|s' l new once IH]; [reflexivity|]; simpl.
+  clear stands_at key_of; intros O once lt.
+  induction once as [|s' l new once IH]; [reflexivity|]; simpl.
   rewrite filter_app, IH, filter_map; destruct (Nat.eqb_spec s s') as [<-|other]; simpl.
   - replace (has s l) with false
       by (symmetry; apply not_true_iff_false; rewrite has_in; exact new).

@@ -206,7 +206,8 @@ Proof.
     rewrite forallb_forall; split.
     - intros H; exists place; split; [reflexivity|]; intros s inb.
       apply Nat.eqb_eq, H, in_seq; lia.
-    - intros (last & E & H) s ins; injection E as <-; apply in_seq in ins; apply Nat.eqb_eq, H; lia. }
+    - intros (last & E & H) s ins; injection E as <-; apply in_seq in ins.
+      apply Nat.eqb_eq, H; lia. }
   rewrite found; split.
   - intros [[R1 few] walked]; apply walk_spec in walked; [|exact few].
     destruct walked as [ok given]; split; [exact R1|]; split.

@@ -5,8 +5,8 @@ From Chunkproof Require Import Softmax Merge Plan Rows TwoPhase Runs RunsCheck R
 Import ListNotations.
 Open Scope nat_scope.
 
-(** Chunks of 4 tokens. Module A has 6 tokens at 0 .. 5, in C0 and C1; B has 4 at 6 .. 9, in C2. Three
-    prompts: A B and 2 new tokens, A and 3, B and 1. New tokens stand from 10 on. *)
+(** Chunks of 4 tokens. Module A has 6 tokens at 0 .. 5, in C0 and C1; B has 4 at 6 .. 9, in C2.
+    Three prompts: A B and 2 new tokens, A and 3, B and 1. New tokens stand from 10 on. *)
 Definition a1 := Run 0 4 0.
 Definition a2 := Run 1 2 4.
 Definition b1 := Run 2 4 6.
@@ -121,7 +121,8 @@ Proof.
 Qed.
 
 Example means v :
-  map (fun s => finish (row_result with_lists numbers last_token (stored_key numbers) v s 0 0) 0%nat)
+  map (fun s =>
+         finish (row_result with_lists numbers last_token (stored_key numbers) v s 0 0) 0%nat)
       [0; 1; 2]%nat = [66 / 12; 48 / 9; 40 / 5].
 Proof.
   assert (complete with_lists) as C by (apply valid_is_complete, run_check_decides; reflexivity).

@@ -99,6 +99,18 @@ Proof.
   rewrite seq_app, map_app; reflexivity.
 Qed.
 
+(** also when it is a run of its own; *)
+Theorem a_new_run_adds_one_key q x stands_at s C p r a :
+  seen (with_runs q s (runs q s ++ [Run C 1 p])) stands_at (stored_key x) s r a =
+  seen q stands_at (stored_key x) s r a ++
+  if (Z.of_nat p <=? stands_at r)%Z then [slot_key x r a C 0] else [].
+Proof.
+  unfold seen; simpl; rewrite Nat.eqb_refl, flat_map_app; simpl; rewrite app_nil_r; f_equal.
+  unfold run_keys; simpl; destruct (Z.leb_spec (Z.of_nat p) (stands_at r)) as [le|gt].
+  - replace (sees (stands_at r) p 1) with 1 by (unfold sees; lia); reflexivity.
+  - replace (sees (stands_at r) p 1) with 0 by (unfold sees; lia); reflexivity.
+Qed.
+
 (** a row before it sees what it saw, *)
 Theorem earlier_rows_see_the_same q x stands_at s front R r a :
   runs q s = front ++ [R] -> (stands_at r < Z.of_nat (next R))%Z ->

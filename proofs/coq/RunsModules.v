@@ -2,7 +2,8 @@
 (** * Prompts of modules over a plan of runs (spec/runs.md: RUNS-7)
 
     What the two phases read for a new token is what it sees in the whole prompt (MOD-3), each token
-    once. So attention over the plan, layer by layer, is the decoder over the whole prompt (MOD-5). *)
+    once. So attention over the plan, layer by layer, is the decoder over the whole prompt
+    (MOD-5). *)
 From Coq Require Import ZArith List Permutation Arith Bool Lia.
 From Chunkproof Require Import Decoder Modules ModulesShare.
 From Chunkproof Require Plan Merge Rows TwoPhase PlanCheck ModulesPlace.
@@ -110,7 +111,8 @@ Proof using rule.
   erewrite filter_ext_in; [apply Permutation_refl|].
   intros j inj; simpl; rewrite at_; destruct j as [b t|k].
   - apply own_in_all in inj; destruct inj as [inj _].
-    replace (Modules.has (visible S modules m) b) with true; [rewrite andb_true_r; reflexivity|symmetry].
+    replace (Modules.has (visible S modules m) b) with true;
+      [rewrite andb_true_r; reflexivity | symmetry].
     apply Modules.has_in; unfold visible; apply (sees_same_modules S _ _ m same).
     apply nodup_In in inj; exact inj.
   - unfold all_tokens in inj; simpl in inj; rewrite app_nil_r in inj.

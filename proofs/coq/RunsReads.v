@@ -104,7 +104,8 @@ Lemma start_before l p :
   on l p = true -> exists i, In i (starts l) /\ i <= p /\ forall k, i <= k <= p -> on l k = true.
 Proof.
   induction p as [|p IH]; intros here.
-  - exists 0; rewrite starts_In; repeat split; auto; intros k le; replace k with 0 by lia; exact here.
+  - exists 0; rewrite starts_In; repeat split; auto.
+    intros k le; replace k with 0 by lia; exact here.
   - destruct (on l p) eqn:E.
     + destruct (IH eq_refl) as (i & ini & le & all); exists i; repeat split; [exact ini | lia|].
       intros k lek; destruct (Nat.eq_dec k (S p)) as [->|]; [exact here | apply all; lia].
@@ -156,7 +157,7 @@ Proof.
     + apply (no z y); simpl; auto.
 Qed.
 
-(** ** Bounds: no more ranges than sequences that have the chunk, nor than gaps between them and 1 *)
+(** ** Bounds: no more ranges than sequences that have the chunk, nor than the others and 1 *)
 
 Definition n_on (l : list bool) : nat := length (filter (fun y => y) l).
 Definition n_off (l : list bool) : nat := length (filter negb l).
@@ -315,7 +316,8 @@ Lemma single_start before j l :
   NoDup l -> In j l ->
   count_starts before (map (Nat.eqb j) l) = if before && (hd 0 l =? j) then 0 else 1.
 Proof.
-  intros once; revert before; induction once as [|i l new once IH]; intros before inj; [destruct inj|].
+  intros once; revert before; induction once as [|i l new once IH]; intros before inj;
+    [destruct inj|].
   assert (forall before, ~ In j l -> count_starts before (map (Nat.eqb j) l) = 0) as none.
   { clear; induction l as [|z l IH]; intros before out; simpl; [reflexivity|].
     rewrite (proj2 (Nat.eqb_neq j z)) by (intros ->; apply out; left; reflexivity).
@@ -352,7 +354,8 @@ Proof.
       apply in_app_iff in iny; destruct iny as [iny|iny]; [|destruct (IH iny); auto].
       apply in_map_iff in iny; destruct iny as (k' & E & ink); injection E as <- <-; auto. }
     unfold n_ranges, module_of; simpl.
-    rewrite (proj2 (Nat.eqb_neq i j)), (proj2 (Nat.eqb_neq i k)) by (intros ->; auto); reflexivity. }
+    rewrite (proj2 (Nat.eqb_neq i j)), (proj2 (Nat.eqb_neq i k)) by (intros ->; auto).
+    reflexivity. }
   rewrite (sum_of_more (fun j => n_ranges (map (module_of (i, j)) (i :: l)))
                        (fun j => if hd 0 l =? j then 0 else 1)).
   2: { intros j inj; unfold n_ranges, module_of; simpl; rewrite Nat.eqb_refl; simpl; f_equal.

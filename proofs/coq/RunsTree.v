@@ -244,8 +244,8 @@ Theorem runs_of_a_tree_are_seen p x stands_at s t a :
 Proof.
   intros Vp O at_ inb lt all; unfold all; clear all.
   pose proof (valid_is_complete _ (plan_is_plan_of_runs p Vp)) as C.
-  destruct (two_phases_over_runs (as_runs p) x stands_at (stored_key x) TwoPhase.Buffered s t a C O inb lt)
-    as [<- <-].
+  destruct (two_phases_over_runs (as_runs p) x stands_at (stored_key x) TwoPhase.Buffered s t a
+    C O inb lt) as [<- <-].
   destruct (outputs_agree p x stands_at TwoPhase.Buffered s t a Vp O at_ inb lt) as [-> ->].
   apply TwoPhase.two_phases_are_attention; assumption.
 Qed.
