@@ -434,6 +434,7 @@ Definition of_RunsExamples := (
   @RunsExamples.not_twice,
   @RunsExamples.rows_see,
   @RunsExamples.counting_tokens_is_wrong,
+  @RunsExamples.a_run_is_not_a_full_chunk,
   @RunsExamples.means,
   @RunsExamples.growing).
 Print Assumptions of_RunsExamples.

@@ -130,7 +130,8 @@ Proof.
   - replace (sees pos f (S t)) with (sees pos f t) by (unfold sees; lia); apply app_nil_r.
 Qed.
 
-(** A row sees the tokens of its sequence that stand at its position or before, and no others. *)
+(** RUNS-4: a row sees the tokens of its sequence that stand at its position or before, and no
+    others. *)
 Theorem seen_exactly s r a :
   seen s r a = map (fun y => key_of r a (fst y) (snd y))
                    (filter (fun y => (Z.of_nat (token_position y) <=? stands_at r)%Z) (tokens s)).
@@ -140,7 +141,7 @@ Proof using.
   rewrite <- seen_slots; reflexivity.
 Qed.
 
-(** And no token is there twice. *)
+(** RUNS-1: and no token is there twice. *)
 Theorem each_token_once s : RUNS_1 q -> s < n_prompts q -> NoDup (tokens s).
 Proof using.
   intros R1 inb; destruct (R1 s inb) as [_ once].
@@ -169,7 +170,7 @@ Lemma serving_permutation order s :
   Permutation (serving q s order) (serving q s (descriptors q)).
 Proof. apply filter_permutation. Qed.
 
-(** The parts are those of the runs of s, each once. *)
+(** RUNS-3, RUNS-5: the parts are those of the runs of s, each once. *)
 Theorem parts_are_what_is_seen order s r a :
   complete q -> s < n_prompts q -> Permutation order (descriptors q) ->
   Permutation (concat (parts order s r a)) (seen s r a).
@@ -349,7 +350,7 @@ Definition row_result (v : variant) (s t a : nat) : state :=
   | Merge_at_once => at_once (steps (descriptors q)) s t a
   end.
 
-(** Two phases over a plan of runs are attention over what the row sees. *)
+(** RUNS-5: two phases over a plan of runs are attention over what the row sees. *)
 Theorem two_phases_over_runs v s t a :
   complete q -> rows_ordered x -> s < n_prompts q -> t < n_rows x s ->
   let all := seen s (row_number x s t) a in

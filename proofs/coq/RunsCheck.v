@@ -193,7 +193,7 @@ Proof.
       rewrite ok, nexts; apply IH; split; [intros E inE; apply all; right; exact inE | exact given].
 Qed.
 
-(** The check says yes exactly for the valid plans of runs. *)
+(** The check says yes exactly for the valid plans of runs (RUNS-1 to RUNS-3). *)
 Theorem run_check_decides q : run_check q = true <-> valid q.
 Proof.
   unfold run_check; rewrite andb_true_iff, prompts_ok_spec.

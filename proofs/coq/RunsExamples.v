@@ -86,6 +86,11 @@ Example counting_tokens_is_wrong :
   map (counts by_number_of_tokens) [0; 1; 2] = [[4; 2; 4; 2]; [4; 2; 0]; [0; 0]].
 Proof. split; reflexivity. Qed.
 
+(** The last chunk of a path may be taken for a full one (TwoPhase.last_chunk_as_full). A run may
+    not: the row at 12 would read the two slots behind A's tokens in C1. *)
+Example a_run_is_not_a_full_chunk : sees 12 (first a2) (held a2) = 2 /\ sees 12 (first a2) 4 = 4.
+Proof. split; reflexivity. Qed.
+
 (** ** Numbers: all scores are 0, and the value of a token is its position. Slots that hold no token
     have the value 1000. *)
 
