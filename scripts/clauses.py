@@ -23,8 +23,8 @@ CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one
 
-# Families and clauses that no code has: theorems about whole decoders, their prompts, and plans for
-# these.
+# Families and clauses that the library does not have: theorems about whole decoders, their prompts,
+# and plans for these.
 IN_COQ_ALONE = {"DEC", "RUNS", "MOD-3", "MOD-4", "MOD-5", "MOD-6"}
 
 
