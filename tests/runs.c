@@ -255,12 +255,15 @@ void runs_attend(const struct run_plan *plan, const struct cp_attention *a, cons
         rows += rows_of_descriptor(&call, i);
     }
     size_t n = rows * (size_t)a->n_heads;
-    call.kept.state = room(n, sizeof(struct cp_state));
-    call.kept.o = room(n * d, sizeof(double));
-    call.part_o = room(d, sizeof(double));
-    call.q = room(d, sizeof(double));
+    struct cp_state *state = room(n, sizeof(struct cp_state));
+    double *o = room(n * d, sizeof(double)), *part_o = room(d, sizeof(double));
+    double *q = room(d, sizeof(double));
+    call.kept.state = state;
+    call.kept.o = o;
+    call.part_o = part_o;
+    call.q = q;
     for (size_t at = 0; at < n; at++) {
-        cp_state_empty(&call.kept.state[at], &call.kept.o[at * d], a->head_dim);
+        cp_state_empty(&state[at], &o[at * d], a->head_dim);
     }
     chunk_first(&call);
     for (int s = 0; s < plan->n_sequences; s++) {
@@ -270,8 +273,8 @@ void runs_attend(const struct run_plan *plan, const struct cp_attention *a, cons
             }
         }
     }
-    free(call.q);
-    free(call.part_o);
-    free(call.kept.o);
-    free(call.kept.state);
+    free(q);
+    free(part_o);
+    free(o);
+    free(state);
 }

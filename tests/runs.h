@@ -43,8 +43,8 @@ struct run_plan {
  * sequences, descriptors, runs and entries of `served` are within the room. */
 const char *runs_check(const struct run_plan *plan);
 
-/* RUNS-5 for a valid plan. Of `a` it takes all but plan, stamp and workspace; out is of doubles. Row
- * r stands at position[r]. */
+/* RUNS-5 for a valid plan. Of `a` it takes all but plan, stamp and workspace; out is of doubles.
+ * Row r stands at position[r]. */
 void runs_attend(const struct run_plan *plan, const struct cp_attention *a, const int *position);
 
 #endif

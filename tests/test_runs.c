@@ -234,7 +234,7 @@ static void rows_see_their_tokens_once(void **unused) {
     static struct prompts p;
     double *k = malloc(sizeof(double) * CAPACITY * C_MOST * D),
            *v = malloc(sizeof(double) * CAPACITY * C_MOST * D);
-    static double q[RUNS_SEQUENCES * 3 * D], out[RUNS_SEQUENCES * 3 * D], lse[RUNS_SEQUENCES * 3];
+    static double q[RUNS_SEQUENCES * 3 * D], out[RUNS_SEQUENCES * 3][D], lse[RUNS_SEQUENCES * 3];
     int shared = 0, not_contiguous = 0;
     assert_non_null(k);
     assert_non_null(v);
@@ -261,7 +261,7 @@ static void rows_see_their_tokens_once(void **unused) {
             runs_attend(&p.plan, &a, p.position);
             for (int s = 0; s < p.plan.n_sequences; s++) {
                 for (int row = p.rows[s]; row < p.rows[s + 1]; row++) {
-                    expect_row(&p.plan.sequence[s], p.position[row], &out[row * D], lse[row]);
+                    expect_row(&p.plan.sequence[s], p.position[row], out[row], lse[row]);
                 }
             }
         }
