@@ -11,7 +11,7 @@ From Chunkproof Require Decoder DecoderMove DecoderTruncate DecoderExamples.
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree.
 From Chunkproof Require ModulesExamples.
 From Chunkproof Require Runs RunsTree RunsModules RunsReads RunsCheck RunsGrow RunsMove.
-From Chunkproof Require RunsExamples.
+From Chunkproof Require RunsRanges RunsExamples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
   NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite
@@ -425,9 +425,16 @@ Definition of_RunsMove := (
   @RunsMove.two_phases_with_turned_queries).
 Print Assumptions of_RunsMove.
 
+Definition of_RunsRanges := (
+  @RunsRanges.ranges_give_the_same_runs,
+  @RunsRanges.ranges_are_valid,
+  @RunsRanges.reads_of_a_chunk).
+Print Assumptions of_RunsRanges.
+
 Definition of_RunsExamples := (
   @RunsExamples.lists_are_valid,
   @RunsExamples.ranges_are_valid,
+  @RunsExamples.ranges_of_the_lists,
   @RunsExamples.lists_save_a_read,
   @RunsExamples.another_order,
   @RunsExamples.other_descriptors_are_not,

@@ -1,7 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * The examples of spec/runs.md, computed *)
 From Coq Require Import Reals ZArith List Arith Bool Lra Lia.
-From Chunkproof Require Import Softmax Merge Plan Rows TwoPhase Runs RunsCheck RunsReads RunsGrow.
+From Chunkproof Require Import Softmax Merge Plan Rows TwoPhase Runs RunsCheck RunsReads RunsRanges.
+From Chunkproof Require Import RunsGrow.
 Import ListNotations.
 Open Scope nat_scope.
 
@@ -28,6 +29,12 @@ Definition with_ranges : run_plan :=
 
 Example ranges_are_valid : run_check with_ranges = true.
 Proof. reflexivity. Qed.
+
+Example ranges_of_the_lists :
+  descriptors (as_ranges with_lists) = descriptors with_ranges /\
+  map (own (as_ranges with_lists)) [0; 1; 2] =
+    [[b1; Run 3 2 10]; [Run 4 3 10]; [b1; Run 5 1 10]].
+Proof. split; reflexivity. Qed.
 
 (** Reads of a chunk: one for each descriptor, and one for each own run. *)
 Definition chunk_reads (q : run_plan) : nat :=
