@@ -86,7 +86,8 @@ def headings():
     """[(clause, its name, chapter)], in the order of the chapters."""
     found = []
     for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "decoder", "layers",
-                    "modules", "pml", "number", "tolerance", "gate", "weights", "tokens"):
+                    "modules", "pml", "runs", "number", "tolerance", "gate",
+                    "weights", "tokens"):
         text = (ROOT / "spec" / f"{chapter}.md").read_text()
         for m in re.finditer(r"^### ([A-Z]+-\d+) (.+)$", text, re.M):
             found.append((m[1], m[2], chapter))

@@ -12,6 +12,8 @@ From Chunkproof Require DecoderNorm DecoderRound DecoderRoundFloat DecoderRoundE
 From Chunkproof Require DecoderRoundDrift.
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree.
 From Chunkproof Require ModulesExamples.
+From Chunkproof Require Runs RunsTree RunsModules RunsReads RunsCheck RunsGrow RunsMove.
+From Chunkproof Require RunsRanges RunsExamples.
 From Chunkproof Require NumCore NumRound NumFormat NumScore NumInvariant NumTolerance NumChunks.
 From Chunkproof Require NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms
   NumFloatReferences NumFloatKeys NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite
@@ -413,3 +415,88 @@ Definition of_ModulesExamples := (
   @ModulesExamples.guide_mask_with_scaffolds,
   @ModulesExamples.overlapping_scaffolds_share_nothing).
 Print Assumptions of_ModulesExamples.
+
+Definition of_Runs := (
+  @Runs.valid_is_complete,
+  @Runs.seen_exactly,
+  @Runs.each_token_once,
+  @Runs.parts_are_what_is_seen,
+  @Runs.any_grouping_over_runs,
+  @Runs.buffered_over_runs,
+  @Runs.variants_over_runs_agree,
+  @Runs.two_phases_over_runs,
+  @Runs.walking_the_runs,
+  @Runs.behind_a_run_is_padding).
+Print Assumptions of_Runs.
+
+Definition of_RunsTree := (
+  @RunsTree.text_runs_have_its_positions,
+  @RunsTree.runs_are_those_of_the_path,
+  @RunsTree.plan_is_plan_of_runs,
+  @RunsTree.phases_agree,
+  @RunsTree.outputs_agree,
+  @RunsTree.runs_of_a_tree_are_paths,
+  @RunsTree.runs_of_a_tree_are_seen).
+Print Assumptions of_RunsTree.
+
+Definition of_RunsModules := (
+  @RunsModules.parts_are_the_slots_read,
+  @RunsModules.new_tokens_read_their_mask,
+  @RunsModules.encoded_tokens_read_their_mask,
+  @RunsModules.runs_of_modules_are_exact,
+  @RunsModules.runs_of_a_prompt_do_not_collide).
+Print Assumptions of_RunsModules.
+
+Definition of_RunsReads := (
+  @RunsReads.n_ranges_counts_starts,
+  @RunsReads.no_fewer_ranges,
+  @RunsReads.maximal_ranges_cover,
+  @RunsReads.one_range_is_contiguous,
+  @RunsReads.at_most_so_many_ranges,
+  @RunsReads.trees_cost_nothing,
+  @RunsReads.every_order_costs_a_read,
+  @RunsReads.two_modules_have_an_order,
+  @RunsReads.two_prompts_cost_nothing,
+  @RunsReads.all_pairs).
+Print Assumptions of_RunsReads.
+
+Definition of_RunsCheck := (
+  @RunsCheck.run_check_decides).
+Print Assumptions of_RunsCheck.
+
+Definition of_RunsGrow := (
+  @RunsGrow.growing_keeps_valid,
+  @RunsGrow.a_new_run_keeps_valid,
+  @RunsGrow.behind_all_is_free,
+  @RunsGrow.growing_adds_one_key,
+  @RunsGrow.a_new_run_adds_one_key,
+  @RunsGrow.earlier_rows_see_the_same,
+  @RunsGrow.others_see_the_same).
+Print Assumptions of_RunsGrow.
+
+Definition of_RunsMove := (
+  @RunsMove.served_at_one_position,
+  @RunsMove.turning_the_query,
+  @RunsMove.two_phases_with_turned_queries).
+Print Assumptions of_RunsMove.
+
+Definition of_RunsRanges := (
+  @RunsRanges.ranges_give_the_same_runs,
+  @RunsRanges.ranges_are_valid,
+  @RunsRanges.reads_of_a_chunk).
+Print Assumptions of_RunsRanges.
+
+Definition of_RunsExamples := (
+  @RunsExamples.lists_are_valid,
+  @RunsExamples.ranges_are_valid,
+  @RunsExamples.ranges_of_the_lists,
+  @RunsExamples.lists_save_a_read,
+  @RunsExamples.another_order,
+  @RunsExamples.other_descriptors_are_not,
+  @RunsExamples.not_twice,
+  @RunsExamples.rows_see,
+  @RunsExamples.counting_tokens_is_wrong,
+  @RunsExamples.a_run_is_not_a_full_chunk,
+  @RunsExamples.means,
+  @RunsExamples.growing).
+Print Assumptions of_RunsExamples.
