@@ -97,7 +97,7 @@ static void put_scaffold(FILE *out, const struct pml_schema *s, int i) {
 
 static void put_schema(FILE *out, const struct pml_schema *s, int *seen) {
     char *name = report_line(s->about[0].name);
-    fprintf(out, "schema %s: %d parts, %d positions; tokens are %s, the template is %s\n\n", name,
+    fprintf(out, "schema %s: %d parts, %d positions; tokens: %s, template: %s\n\n", name,
             s->n_parts, s->size[0], s->texts.tokenizer->name, s->template->name);
     free(name);
     fprintf(out,
