@@ -185,6 +185,12 @@ static int count_listed(const struct pml_schema *s, const struct marks *m,
 static int check_pair(const struct pml_schema *s, const struct marks *m,
                       const struct pml_scaffold *a, const struct pml_scaffold *b) {
     int module = common(s, m, a, b), both = count_listed(s, m, b), line, column;
+    if (both == a->n && both == b->n) {
+        pml_document_place(&s->document, b->offset, &line, &column);
+        return pml_document_error(&s->document, a->offset,
+                                  "the scaffold of line %d has the same modules. Remove one.",
+                                  line);
+    }
     if (module == 0 || both == a->n || both == b->n || exclude(s, m, b)) {
         return 0;
     }

@@ -165,12 +165,15 @@ static int read_param(const struct pml_schema *s, const struct pml_node *node, c
     static const char *const names[] = {"name", "len", NULL};
     const char *values[2];
     size_t offsets[2] = {0, 0};
-    if (read_attributes(s, node, names, values, offsets) != 0 ||
-        check_name(s, PML_E_PARAM, values[0], offsets[0]) != 0) {
+    if (read_attributes(s, node, names, values, offsets) != 0) {
         return -1;
     }
     *name = values[0];
     *len = whole(values[1], CP_MAX_POSITIONS);
+    if ((*len > 0 || offsets[0] < offsets[1]) &&
+        check_name(s, PML_E_PARAM, values[0], offsets[0]) != 0) {
+        return -1;
+    }
     if (*len < 0) {
         return pml_document_error(&s->document, offsets[1],
                                   "len is \"%s\". Write how many tokens an argument may have, from "
@@ -181,9 +184,9 @@ static int read_param(const struct pml_schema *s, const struct pml_node *node, c
 }
 
 static int check_empty(const struct pml_schema *s, int i) {
-    const struct pml_node *node = &s->document.node[i];
-    if (node->end > i + 1) {
-        return pml_document_error(&s->document, s->document.node[i + 1].offset,
+    const struct pml_node *node = &s->document.node[i], *inner = node + 1;
+    if (node->end > i + 1 && !(node->end == i + 2 && pml_is_blank(inner))) {
+        return pml_document_error(&s->document, inner->offset,
                                   "<%s> has no content. Write <%s .../>.", node->name, node->name);
     }
     return 0;
@@ -233,9 +236,10 @@ static int read_text(struct reader *r, const struct pml_node *node) {
     struct pml_schema *s = r->s;
     const struct level *in = &r->level[r->depth - 1];
     int is_union = in->element == PML_E_UNION;
+    int is_empty = in->element == PML_E_PARAM || in->element == PML_E_SCAFFOLD;
     struct pml_text text = pml_texts_begin(&s->texts);
     struct pml_node plain = *node;
-    plain.keeps_space = node->keeps_space && !is_union;
+    plain.keeps_space = node->keeps_space && !is_union && !is_empty;
     pml_texts_add_node(&s->texts, &text, &plain);
     if (text.size == 0) {
         return 0;
