@@ -84,7 +84,7 @@ static void what_is_no_plain_xml_is_refused(void **unused) {
         {"<schema name='s'><module xmlns:a='x' name='m'/></schema>", 1, 26, "xmlns"},
         {"<schema name='s'><p:module name='m'/></schema>", 1, 18, "Write module"},
         {"<schema name='s' p:q='m'/>", 1, 18, "Write q"},
-        {"<schema name='s' xml:lang='en'/>", 1, 18, "Write lang"},
+        {"<schema name='s' xml:lang='en'/>", 1, 18, "xml:lang has no meaning"},
         {"<schema name='s'\n  xml:space='keep'/>", 2, 3, "\"preserve\" or \"default\""},
         {"<schema name='s'>\n \xC3\xA9\xFF</schema>", 2, 3, "the byte 0xFF is not UTF-8"},
         {"<schema name='s'>\xED\xA0\x80</schema>", 1, 18, "the byte 0xED is not UTF-8"},
@@ -110,8 +110,8 @@ static void what_may_not_stand_there_is_refused(void **unused) {
         {"<schema name='s'><union>\n&#32; &#x41;</union></schema>", 2, 7, "text may not"},
         {"<schema name='s'><union>\n <!-- q -->&amp;</union></schema>", 2, 12, "text may not"},
         {"<schema name='s'><user><system/></user></schema>", 1, 24, "in no other role"},
-        {"<schema name='s'><user><module name='m'><user/></module></user></schema>", 1, 41,
-         "in no other role"},
+        {"<schema name='s'><user><module name='m'><system/></module></user></schema>", 1, 41,
+         "<system> may not stand in <user>"},
         {"<schema name='s'><module name='m'><scaffold modules='m'/></module></schema>", 1, 35,
          "directly in <schema>"},
         {"<schema name='s'><param name='p' len='1'>x</param></schema>", 1, 42, "has no content"},
@@ -237,9 +237,10 @@ static void a_scaffold_that_never_counts_is_refused(void **unused) {
         {"<schema name='s'>\n<scaffold modules='a a'/>" MODULES, 2, 11, "has a twice"},
         {"<schema name='s'>\n<scaffold modules='a h'/>" MODULES, 2, 11,
          "the schema has no module h"},
-        {"<schema name='s'>\n<scaffold modules='a/cc'/>" MODULES, 2, 11, "Did you mean c?"},
+        {"<schema name='s'>\n<scaffold modules='a/cc'/>" MODULES, 2, 11, "Did you mean a/c?"},
         {"<schema name='s'>\n<scaffold modules='a/'/>" MODULES, 2, 11, "a has no module"},
-        {"<schema name='s'>\n<scaffold modules='c'/>" MODULES, 2, 11, "the schema has no module c"},
+        {"<schema name='s'>\n<scaffold modules='c'/>" MODULES, 2, 11,
+         "the schema has no module c. Did you mean a/c?"},
         {"<schema name='s'>\n<scaffold modules='b a'/>\n<scaffold modules='a b'/>" MODULES, 3, 1,
          "the scaffold of line 2 has the same modules"},
         {"<schema name='s'>\n<scaffold modules='a/e b a/f'/>" MODULES, 2, 1, "two members"},
@@ -395,6 +396,10 @@ static void a_message_is_safe_to_print(void **unused) {
     assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), -1);
     assert_ptr_equal(strstr(c.said, "s.xml:1:27: "), c.said);
     assert_non_null(strstr(c.said, "\"\\xC2\\x9B31m\""));
+    pml_case_free(&c);
+    static const char order[] = "<schema name='a\xE2\x80\xAE'/>"; /* from right to left */
+    assert_int_equal(pml_case_schema(&c, "words", "none", order, strlen(order)), -1);
+    assert_non_null(strstr(c.said, "\"a\\xE2\\x80\\xAE\""));
     pml_case_free(&c);
 }
 

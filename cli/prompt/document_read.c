@@ -220,8 +220,14 @@ static xmlEntityPtr on_entity(void *data, const xmlChar *name) {
 
 static int refuse_prefix(struct reader *r, size_t offset, const xmlChar *name,
                          const xmlChar *prefix) {
-    pml_document_error(r->d, offset, "the name %s:%s has a prefix. Write %s.", (const char *)prefix,
-                       (const char *)name, (const char *)name);
+    if (xmlStrEqual(prefix, BAD_CAST "xml")) {
+        pml_document_error(r->d, offset,
+                           "xml:%s has no meaning. Remove it: there is xml:space alone.",
+                           (const char *)name);
+    } else {
+        pml_document_error(r->d, offset, "the name %s:%s has a prefix. Write %s.",
+                           (const char *)prefix, (const char *)name, (const char *)name);
+    }
     fail(r);
     return -1;
 }

@@ -82,7 +82,11 @@ static int check_place(const struct reader *r, const struct pml_node *node, int 
         return unknown_element(r->s, node);
     }
     int allowed = (may_stand_in(element) >> in->element & 1) != 0;
-    if (!allowed || (in->in_role && pml_role_of(element) != PML_ROLES)) {
+    int in_role = in->in_role && pml_role_of(element) != PML_ROLES;
+    while (in_role && pml_role_of(in->element) == PML_ROLES) {
+        in--; /* to the role around it */
+    }
+    if (!allowed || in_role) {
         return pml_document_error(&r->s->document, node->offset, "<%s> may not stand in <%s>. %s",
                                   node->name, r->s->document.node[in->node].name,
                                   where_it_may(element));
