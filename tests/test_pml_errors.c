@@ -231,8 +231,10 @@ static void a_scaffold_that_never_counts_is_refused(void **unused) {
     "<module name='a'><module name='c'/><union><module name='e'/><module name='f'/></union>"       \
     "</module>\n<module name='b'/><module name='d'/><union><module name='g'/></union></schema>"
     static const struct wrong wrong[] = {
-        {"<schema name='s'>\n<scaffold/>" MODULES, 2, 1, "one attribute"},
-        {"<schema name='s'>\n<scaffold module='a'/>" MODULES, 2, 1, "one attribute"},
+        {"<schema name='s'>\n<scaffold/>" MODULES, 2, 1, "lacks its modules"},
+        {"<schema name='s'>\n<scaffold module='a'/>" MODULES, 2, 11, "Did you mean modules?"},
+        {"<schema name='s'>\n<scaffold modules='a' name='x'/><bad/>" MODULES, 2, 23,
+         "<scaffold> has no attribute name"},
         {"<schema name='s'>\n<scaffold modules=' '/>" MODULES, 2, 11, "has no module"},
         {"<schema name='s'>\n<scaffold modules='a a'/>" MODULES, 2, 11, "has a twice"},
         {"<schema name='s'>\n<scaffold modules='a h'/>" MODULES, 2, 11,

@@ -80,13 +80,10 @@ static int add_module(struct pml_schema *s, struct pml_scaffold *scaffold, size_
     return 0;
 }
 
+/* The node's one attribute is `modules`. */
 static int read_modules(struct pml_schema *s, const struct pml_node *node) {
     const struct pml_document *d = &s->document;
     const struct pml_attribute *a = &d->attribute[node->first_attribute];
-    if (node->n_attributes != 1 || strcmp(a->name, "modules") != 0) {
-        return pml_document_error(
-            d, node->offset, "a scaffold has one attribute. Write <scaffold modules=\"a b\"/>.");
-    }
     struct pml_scaffold *scaffold = &s->scaffold[s->n_scaffolds++];
     *scaffold = (struct pml_scaffold){node->offset, s->n_modules, 0};
     for (const char *at = a->value; *at != '\0';) {

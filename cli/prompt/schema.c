@@ -323,7 +323,11 @@ static int read_part(struct reader *r, int i, int element, int parent, int in_ro
 
 static int read_scaffold(struct reader *r, int i) {
     struct pml_schema *s = r->s;
-    if (check_empty(s, i) != 0) {
+    static const char *const names[] = {"modules", NULL};
+    const char *modules;
+    size_t offset;
+    if (read_attributes(s, &s->document.node[i], names, &modules, &offset) != 0 ||
+        check_empty(s, i) != 0) {
         return -1;
     }
     if (r->n_scaffolds == PML_MAX_SCAFFOLDS) {
