@@ -100,10 +100,10 @@ static size_t tag_begin(const struct reader *r) {
 /* What is said of an error of libxml2's, by its code and the begin of its message. */
 struct known {
     int code;
+    char begin; /* the byte where it begins; 0: it is where the parser stands */
     const char *message;
     const char *what; /* NULL: libxml2's message */
     const char *advice;
-    char begin; /* the byte where it begins; 0: it is where the parser stands */
 };
 
 #define ADVICE_TAG    "Each <name> needs a </name>, the innermost first; or write <name/>."
@@ -113,31 +113,31 @@ struct known {
 #define ADVICE_VALUE  "Write name=\"value\"."
 
 static const struct known known[] = {
-    {XML_ERR_TAG_NAME_MISMATCH, "", NULL, ADVICE_TAG, '<'},
-    {XML_ERR_TAG_NOT_FINISHED, "", NULL, ADVICE_TAG, 0},
-    {XML_ERR_UNDECLARED_ENTITY, "", NULL, ADVICE_ENTITY, '&'},
-    {XML_WAR_UNDECLARED_ENTITY, "", NULL, ADVICE_ENTITY, '&'},
-    {XML_ERR_NAME_REQUIRED, "xmlParseEntityRef", "this & begins no reference", ADVICE_TEXT, '&'},
-    {XML_ERR_NAME_REQUIRED, "", "no name stands here", ADVICE_TEXT, 0},
-    {XML_ERR_ENTITYREF_SEMICOL_MISSING, "", "this reference has no ; at its end", ADVICE_TEXT, '&'},
-    {XML_ERR_INVALID_CHAR, "xmlParseCharRef", "XML has no character with this number",
-     "Remove the reference.", '&'},
-    {XML_ERR_INVALID_CHAR, "", "this character may not stand in XML", "Remove it.", 0},
-    {XML_ERR_INVALID_HEX_CHARREF, "", "this reference has no number", ADVICE_NUMBER, '&'},
-    {XML_ERR_INVALID_DEC_CHARREF, "", "this reference has no number", ADVICE_NUMBER, '&'},
-    {XML_ERR_INVALID_CHARREF, "", "this reference has no number", ADVICE_NUMBER, '&'},
-    {XML_ERR_MISPLACED_CDATA_END, "", "]]> may not stand in a text", "Write ]]&gt; for it.", 0},
-    {XML_ERR_LT_IN_ATTRIBUTE, "", "< may not stand in a value", "In a value write &lt; for <.", 0},
-    {XML_ERR_ATTRIBUTE_NOT_STARTED, "", NULL, ADVICE_VALUE, 0},
-    {XML_ERR_ATTRIBUTE_WITHOUT_VALUE, "", NULL, ADVICE_VALUE, 0},
-    {XML_ERR_ATTRIBUTE_REDEFINED, "", NULL, "Name an attribute once.", '<'},
-    {XML_ERR_RESERVED_XML_NAME, "", NULL, "The XML declaration stands at the begin of a file.",
-     '<'},
-    {XML_ERR_DOCUMENT_EMPTY, "", NULL,
-     "A file has one root: <schema name=\"...\"> or <prompt schema=\"...\">.", 0},
-    {XML_ERR_DOCUMENT_END, "", NULL, "Nothing but comments stands behind the root's end.", 0},
-    {XML_ERR_OK, "", NULL,
-     "The file must be well-formed XML; `xmllint --noout` shows where it is not.", 0},
+    {XML_ERR_TAG_NAME_MISMATCH, '<', "", NULL, ADVICE_TAG},
+    {XML_ERR_TAG_NOT_FINISHED, 0, "", NULL, ADVICE_TAG},
+    {XML_ERR_UNDECLARED_ENTITY, '&', "", NULL, ADVICE_ENTITY},
+    {XML_WAR_UNDECLARED_ENTITY, '&', "", NULL, ADVICE_ENTITY},
+    {XML_ERR_NAME_REQUIRED, '&', "xmlParseEntityRef", "this & begins no reference", ADVICE_TEXT},
+    {XML_ERR_NAME_REQUIRED, 0, "", "no name stands here", ADVICE_TEXT},
+    {XML_ERR_ENTITYREF_SEMICOL_MISSING, '&', "", "this reference has no ; at its end", ADVICE_TEXT},
+    {XML_ERR_INVALID_CHAR, '&', "xmlParseCharRef", "XML has no character with this number",
+     "Remove the reference."},
+    {XML_ERR_INVALID_CHAR, 0, "", "this character may not stand in XML", "Remove it."},
+    {XML_ERR_INVALID_HEX_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
+    {XML_ERR_INVALID_DEC_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
+    {XML_ERR_INVALID_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
+    {XML_ERR_MISPLACED_CDATA_END, 0, "", "]]> may not stand in a text", "Write ]]&gt; for it."},
+    {XML_ERR_LT_IN_ATTRIBUTE, 0, "", "< may not stand in a value", "In a value write &lt; for <."},
+    {XML_ERR_ATTRIBUTE_NOT_STARTED, 0, "", NULL, ADVICE_VALUE},
+    {XML_ERR_ATTRIBUTE_WITHOUT_VALUE, 0, "", NULL, ADVICE_VALUE},
+    {XML_ERR_ATTRIBUTE_REDEFINED, '<', "", NULL, "Name an attribute once."},
+    {XML_ERR_RESERVED_XML_NAME, '<', "", NULL,
+     "The XML declaration stands at the begin of a file."},
+    {XML_ERR_DOCUMENT_EMPTY, 0, "", NULL,
+     "A file has one root: <schema name=\"...\"> or <prompt schema=\"...\">."},
+    {XML_ERR_DOCUMENT_END, 0, "", NULL, "Nothing but comments stands behind the root's end."},
+    {XML_ERR_OK, 0, "", NULL,
+     "The file must be well-formed XML; `xmllint --noout` shows where it is not."},
 };
 
 /* The last of them is of all other errors. */
