@@ -45,9 +45,12 @@ static void strange_texts_are_made_clean(void **state) {
         {"plain <&\">", "plain <&\">"},
         {"\x1b[31m\n\t\x7f", "\\x1B[31m\\x0A\\x09\\x7F"},
         {"\xc3\xa9 \xf0\x9f\x98\x80", "\xc3\xa9 \xf0\x9f\x98\x80"},
-        {"\xff \xc3", "\\xFF \\xC3"},                            /* stray, cut off */
-        {"\xc0\xaf", "\\xC0\\xAF"},                              /* overlong */
-        {"\xed\xa0\x80", "\\xED\\xA0\\x80"},                     /* a surrogate */
+        {"\xff \xc3", "\\xFF \\xC3"},                                       /* stray, cut off */
+        {"\xc0\xaf", "\\xC0\\xAF"},                                         /* overlong */
+        {"\xed\xa0\x80", "\\xED\\xA0\\x80"},                                /* a surrogate */
+        {"\xe2\x80\xae b\xe2\x80\xac", "\\xE2\\x80\\xAE b\\xE2\\x80\\xAC"}, /* order */
+        {"\xe2\x81\xa6 b\xe2\x81\xa9", "\\xE2\\x81\\xA6 b\\xE2\\x81\\xA9"},
+        {"\xd8\x9c\xe2\x80\x8f\xe2\x80\x90", "\\xD8\\x9C\\xE2\\x80\\x8F\xe2\x80\x90"},
         {"\xc2\x85 \xef\xbf\xbf", "\\xC2\\x85 \\xEF\\xBF\\xBF"}, /* control, no character */
     };
     (void)state;

@@ -130,6 +130,25 @@ static void white_space_is_kept_where_it_is_asked_for(void **unused) {
     pml_case_free(&c);
 }
 
+/* PML-2, PML-4: white space alone, and comments, even where white space is kept. */
+static void an_empty_element_may_have_white_space(void **unused) {
+    (void)unused;
+    struct pml_case c;
+    read_schema(
+        &c, "words", "none",
+        "<?xml version='1.1'?><schema name='s'><param name='p' len='3' xml:space='preserve'>"
+        "\n<!-- x -->&#9;</param><module name='m'/><scaffold modules='m'>\n</scaffold>"
+        "</schema>");
+    is_part(&c, 1, PARAM, 0, 3);
+    is_part(&c, 2, MODULE, 0, 0);
+    assert_int_equal(c.schema.n_parts, 3);
+    assert_int_equal(c.schema.n_scaffolds, 1);
+    /* PML-4: white space in an argument is one blank. */
+    read_prompt(&c, "<prompt schema='s' p=' x \n y&#10;&#9;z '/>");
+    assert_string_equal(pml_case_text(&c.prompt.texts, &c.prompt.argument[0].text), "x y z");
+    pml_case_free(&c);
+}
+
 /* PML-5 */
 static void words_are_what_white_space_divides(void **unused) {
     (void)unused;
@@ -454,6 +473,7 @@ int main(void) {
         cmocka_unit_test(text_is_what_xml_says),
         cmocka_unit_test(indentation_is_nothing_and_blanks_are_one),
         cmocka_unit_test(white_space_is_kept_where_it_is_asked_for),
+        cmocka_unit_test(an_empty_element_may_have_white_space),
         cmocka_unit_test(words_are_what_white_space_divides),
         cmocka_unit_test(many_words_keep_their_numbers),
         cmocka_unit_test(bytes_are_their_numbers),

@@ -55,13 +55,23 @@ static void what_is_no_plain_xml_is_refused(void **unused) {
         {"hello", 1, 1, "not well-formed"},
         {"<schema name='s'>", 1, 18, "Each <name> needs a </name>"},
         {"<schema name='s'>\n  <module name='m'>\n</schema>", 3, 1, "Each <name> needs a </name>"},
-        {"<schema name='s'>\n  a & b</schema>", 2, 6, "write &lt; for <"},
+        {"<schema name='s'>\n  a & b</schema>", 2, 5, "write &lt; for <"},
         {"<schema name='s'>a &nbsp; b</schema>", 1, 20, "There are &lt; &gt;"},
         {"<schema name='s'/>\n<schema name='t'/>", 2, 1, "Nothing but comments"},
         {"<schema name='s' name='t'/>", 1, 1, "Name an attribute once"},
         {"<schema name='a<b'/>", 1, 16, "write &lt; for <"},
         {"<schema name/>", 1, 13, "Write name=\"value\""},
-        {"<schema name='s'>\x01</schema>", 1, 18, "not well-formed"},
+        {"<schema name='s'>\x01</schema>", 1, 18, "this character may not stand in XML"},
+        {"<schema name='s'>\n x\n ]]>\n</schema>", 3, 2, "]]> may not stand in a text"},
+        {"<schema name='s'><![CDATA[a]]>\n]]></schema>", 2, 1, "]]> may not stand in a text"},
+        {"<schema name='s'>\n &#8;</schema>", 2, 2, "no character with this number"},
+        {"<schema name='s'>\n &#99999999999;</schema>", 2, 2, "no character with this number"},
+        {"<schema name='s&#0;'/>", 1, 16, "no character with this number"},
+        {"<schema name='s'>\n &#X41;</schema>", 2, 2, "&# needs a number and a ;"},
+        {"<schema name='s'>\n &lt</schema>", 2, 2, "this reference has no ;"},
+        {"\xEF\xBB\xBF<schema/>", 1, 1, "lacks its name"},
+        {"\xEF\xBB\xBF<schema name='s'>\n<bad/></schema>", 2, 1, "<bad>"},
+        {"\xEF\xBB\xBF<schema name='s'><bad/></schema>", 1, 18, "<bad>"},
         {"\n<?xml version='1.0'?><schema name='s'/>", 2, 1, "not well-formed"},
         {"<?xml version='1.0' encoding='latin1'?><schema name='s'/>", 1, 1, "is latin1"},
         {"<!DOCTYPE schema>\n<schema name='s'/>", 1, 1, "Remove <!DOCTYPE"},
@@ -69,10 +79,12 @@ static void what_is_no_plain_xml_is_refused(void **unused) {
         {"<!DOCTYPE s SYSTEM 'http://127.0.0.1/s.dtd'>\n<schema name='s'/>", 1, 1, "<!DOCTYPE"},
         {"<schema name='s'>\n<?php echo?></schema>", 2, 1, "Remove <?php"},
         {"<?style a?><schema name='s'/>", 1, 1, "Remove <?style"},
-        {"<schema name='s' xmlns='x:y'/>", 1, 1, "namespaces"},
+        {"<schema name='s' xmlns='x:y'/>", 1, 18, "namespaces"},
+        {"<schema\n xmlns:xml='http://www.w3.org/XML/1998/namespace' name='s'/>", 2, 2, "xmlns"},
+        {"<schema name='s'><module xmlns:a='x' name='m'/></schema>", 1, 26, "xmlns"},
         {"<schema name='s'><p:module name='m'/></schema>", 1, 18, "Write module"},
-        {"<schema name='s' p:q='m'/>", 1, 1, "Write q"},
-        {"<schema name='s' xml:lang='en'/>", 1, 1, "Write lang"},
+        {"<schema name='s' p:q='m'/>", 1, 18, "Write q"},
+        {"<schema name='s' xml:lang='en'/>", 1, 18, "xml:lang has no meaning"},
         {"<schema name='s'\n  xml:space='keep'/>", 2, 3, "\"preserve\" or \"default\""},
         {"<schema name='s'>\n \xC3\xA9\xFF</schema>", 2, 3, "the byte 0xFF is not UTF-8"},
         {"<schema name='s'>\xED\xA0\x80</schema>", 1, 18, "the byte 0xED is not UTF-8"},
@@ -92,13 +104,20 @@ static void what_may_not_stand_there_is_refused(void **unused) {
         {"<schema name='s'><union><union/></union></schema>", 1, 25, "may not stand in <union>"},
         {"<schema name='s'><union><user/></union></schema>", 1, 25, "may not stand in <union>"},
         {"<schema name='s'><union>\n\n x</union></schema>", 3, 2, "text may not stand in <union>"},
+        {"<schema name='s'><union> <!-- q\n -->&#32;&#x9;\n<![CDATA[ ]]> x</union></schema>", 3, 15,
+         "text may not stand in <union>"},
+        {"<schema name='s'><union>\n <![CDATA[ x]]></union></schema>", 2, 2, "text may not"},
+        {"<schema name='s'><union>\n&#32; &#x41;</union></schema>", 2, 7, "text may not"},
+        {"<schema name='s'><union>\n <!-- q -->&amp;</union></schema>", 2, 12, "text may not"},
         {"<schema name='s'><user><system/></user></schema>", 1, 24, "in no other role"},
-        {"<schema name='s'><user><module name='m'><user/></module></user></schema>", 1, 41,
-         "in no other role"},
+        {"<schema name='s'><user><module name='m'><system/></module></user></schema>", 1, 41,
+         "<system> may not stand in <user>"},
         {"<schema name='s'><module name='m'><scaffold modules='m'/></module></schema>", 1, 35,
          "directly in <schema>"},
         {"<schema name='s'><param name='p' len='1'>x</param></schema>", 1, 42, "has no content"},
-        {"<schema name='s'><scaffold modules='m'> </scaffold></schema>", 1, 41, "has no content"},
+        {"<schema name='s'><param name='p' len='1'>\n<union/></param></schema>", 2, 1,
+         "has no content"},
+        {"<schema name='s'><scaffold modules='m'> x</scaffold></schema>", 1, 41, "has no content"},
         {"<schema/>", 1, 1, "lacks its name"},
         {"<schema name='s'><union><module/></union></schema>", 1, 25, "lacks its name"},
         {"<schema name='s'><user><module><system/></module></user></schema>", 1, 32,
@@ -132,8 +151,58 @@ static void a_name_that_no_prompt_could_use_is_refused(void **unused) {
         {"<schema name='s'><module name='b'/><module name='b'/>\n<module name='a'/>"
          "<module name='a'/></schema>",
          1, 36, "is called b"},
+        {"<schema name='s'><param len='0' name='xml'/></schema>", 1, 25, "len is"},
+        {"<schema name='s'><param name='xml' len='0'/></schema>", 1, 25, "begins with xml"},
+        {"<schema name='s'><module name='1' foo='x'/></schema>", 1, 35, "no attribute foo"},
     };
     ARE_REFUSED(wrong);
+}
+
+static void put_letter(char *to, long c) {
+    static const int first[] = {0, 0xC0, 0xE0, 0xF0};
+    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    to[0] = (char)(first[more] | (int)(c >> 6 * more));
+    for (int i = 1; i <= more; i++) {
+        to[i] = (char)(0x80 | (int)(c >> 6 * (more - i) & 0x3F));
+    }
+    to[more + 1] = '\0';
+}
+
+/* It is a name of a schema if, and only if, it is the name of an element. */
+static void is_named_as_an_element(const char *before, long c) {
+    char letter[5], text[64];
+    struct pml_case element, name;
+    put_letter(letter, c);
+    (void)snprintf(text, sizeof text, "<schema name='s'><%s%s/></schema>", before, letter);
+    assert_int_equal(pml_case_schema(&element, "words", "none", text, strlen(text)), -1);
+    int is_element = strstr(element.said, "is no element of a schema") != NULL;
+    (void)snprintf(text, sizeof text, "<schema name='%s%s'/>", before, letter);
+    int is_name = pml_case_schema(&name, "words", "none", text, strlen(text)) == 0;
+    if (is_element != is_name) {
+        fail_msg("U+%lX behind '%s': %s%s", (unsigned long)c, before, element.said, name.said);
+    }
+    pml_case_free(&element);
+    pml_case_free(&name);
+}
+
+/* PML-3: a name is what the parser of XML takes as an element's. */
+static void a_name_is_what_an_element_may_be_called(void **unused) {
+    (void)unused;
+    static const long edges[] = {
+        0x2FF,  0x300,  0x36F,  0x370,  0x37D,  0x37E,  0x37F,   0x1E9E,  0x1FFF,  0x2000,  0x200B,
+        0x200C, 0x200D, 0x200E, 0x203E, 0x203F, 0x2040, 0x2041,  0x206F,  0x2070,  0x218F,  0x2190,
+        0x2BFF, 0x2C00, 0x2FEF, 0x2FF0, 0x3000, 0x3001, 0xD7FF,  0xE000,  0xF8FF,  0xF900,  0xFDCF,
+        0xFDD0, 0xFDEF, 0xFDF0, 0xFFFD, 0xFFFE, 0xFFFF, 0x10000, 0xEFFFF, 0xF0000, 0x10FFFF};
+    for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
+        is_named_as_an_element("", edges[i]);
+        is_named_as_an_element("a", edges[i]);
+    }
+    for (long c = '!'; c < 0x110000; c += c < 0x400 ? 1 : c < 0x10000 ? 61 : 8191) {
+        if (c != ':' && !(c >= 0xD800 && c < 0xE000)) { /* a prefix; no characters */
+            is_named_as_an_element("", c);
+            is_named_as_an_element("a", c);
+        }
+    }
 }
 
 /* PML-6, PML-7 */
@@ -162,15 +231,20 @@ static void a_scaffold_that_never_counts_is_refused(void **unused) {
     "<module name='a'><module name='c'/><union><module name='e'/><module name='f'/></union>"       \
     "</module>\n<module name='b'/><module name='d'/><union><module name='g'/></union></schema>"
     static const struct wrong wrong[] = {
-        {"<schema name='s'>\n<scaffold/>" MODULES, 2, 1, "one attribute"},
-        {"<schema name='s'>\n<scaffold module='a'/>" MODULES, 2, 1, "one attribute"},
+        {"<schema name='s'>\n<scaffold/>" MODULES, 2, 1, "lacks its modules"},
+        {"<schema name='s'>\n<scaffold module='a'/>" MODULES, 2, 11, "Did you mean modules?"},
+        {"<schema name='s'>\n<scaffold modules='a' name='x'/><bad/>" MODULES, 2, 23,
+         "<scaffold> has no attribute name"},
         {"<schema name='s'>\n<scaffold modules=' '/>" MODULES, 2, 11, "has no module"},
         {"<schema name='s'>\n<scaffold modules='a a'/>" MODULES, 2, 11, "has a twice"},
         {"<schema name='s'>\n<scaffold modules='a h'/>" MODULES, 2, 11,
          "the schema has no module h"},
-        {"<schema name='s'>\n<scaffold modules='a/cc'/>" MODULES, 2, 11, "Did you mean c?"},
+        {"<schema name='s'>\n<scaffold modules='a/cc'/>" MODULES, 2, 11, "Did you mean a/c?"},
         {"<schema name='s'>\n<scaffold modules='a/'/>" MODULES, 2, 11, "a has no module"},
-        {"<schema name='s'>\n<scaffold modules='c'/>" MODULES, 2, 11, "the schema has no module c"},
+        {"<schema name='s'>\n<scaffold modules='c'/>" MODULES, 2, 11,
+         "the schema has no module c. Did you mean a/c?"},
+        {"<schema name='s'>\n<scaffold modules='b a'/>\n<scaffold modules='a b'/>" MODULES, 3, 1,
+         "the scaffold of line 2 has the same modules"},
         {"<schema name='s'>\n<scaffold modules='a/e b a/f'/>" MODULES, 2, 1, "two members"},
         {"<schema name='s'>\n<scaffold modules='a b'/>\n<scaffold modules='b d'/>" MODULES, 3, 1,
          "both count for b"},
@@ -203,7 +277,8 @@ static void what_a_prompt_may_not_say_is_refused(void **unused) {
     static const char schema[] =
         "<schema name='trip'>\n<module name='plan'>\n  <param name='days' len='2'/>\n"
         "  <module name='food'/></module>\n"
-        "<union><module name='miami'/><module name='tokyo'><module name='subway'/></module></union>"
+        "<union><module name='miami'/><module name='tokyo'><module name='subway'/></module>"
+        "<module name='rome'/></union><union><module name='bus'/><module name='car'/></union>"
         "</schema>";
     static const struct wrong wrong[] = {
         {"<schema name='trip'/>", 1, 1, "the root is <schema>"},
@@ -219,6 +294,16 @@ static void what_a_prompt_may_not_say_is_refused(void **unused) {
          "miami and tokyo (line 2) are of one union"},
         {"<prompt schema='trip'>\n<miami/>\n<plan/><tokyo/></prompt>", 3, 8,
          "tokyo and miami (line 2) are of one union"},
+        {"<prompt schema='trip'>\n<rome/>\n<miami/>\n<tokyo/></prompt>", 3, 1,
+         "miami and rome (line 2) are of one union"},
+        {"<prompt schema='trip'>\n<tokyo/>\n<miami/>\n<rome/></prompt>", 3, 1,
+         "miami and tokyo (line 2) are of one union"},
+        {"<prompt schema='trip'>\n<bus/>\n<tokyo/>\n<miami/>\n<car/></prompt>", 4, 1,
+         "miami and tokyo (line 3) are of one union"},
+        {"<prompt schema='trip'>\n<car/>\n<tokyo/>\n<bus/>\n<miami/></prompt>", 4, 1,
+         "bus and car (line 2) are of one union"},
+        {"<prompt x='1' schema='t'/>", 1, 15, "is of the schema \"t\""},
+        {"<prompt schema='trip'><plan>\n <!-- q -->\n x</plan></prompt>", 3, 2, "as an attribute"},
         {"<prompt schema='trip' days='2'/>", 1, 23, "the schema has no param days"},
         {"<prompt schema='trip'><plan dais='2'/></prompt>", 1, 29, "Did you mean days?"},
         {"<prompt schema='trip'><plan days='a b c'/></prompt>", 1, 29,
@@ -314,6 +399,10 @@ static void a_message_is_safe_to_print(void **unused) {
     assert_ptr_equal(strstr(c.said, "s.xml:1:27: "), c.said);
     assert_non_null(strstr(c.said, "\"\\xC2\\x9B31m\""));
     pml_case_free(&c);
+    static const char order[] = "<schema name='a\xE2\x80\xAE-\xE2\x80\xAC'/>"; /* right to left */
+    assert_int_equal(pml_case_schema(&c, "words", "none", order, strlen(order)), -1);
+    assert_non_null(strstr(c.said, "\"a\\xE2\\x80\\xAE-"));
+    pml_case_free(&c);
 }
 
 int main(void) {
@@ -321,6 +410,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_plain_xml_is_refused),
         cmocka_unit_test(what_may_not_stand_there_is_refused),
         cmocka_unit_test(a_name_that_no_prompt_could_use_is_refused),
+        cmocka_unit_test(a_name_is_what_an_element_may_be_called),
         cmocka_unit_test(a_length_that_is_none_is_refused),
         cmocka_unit_test(a_scaffold_that_never_counts_is_refused),
         cmocka_unit_test(what_a_prompt_may_not_say_is_refused),

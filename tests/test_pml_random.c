@@ -424,6 +424,33 @@ static void what_is_just_allowed_is_read(void **unused) {
     free(name);
 }
 
+/* PML-1: a file of 10^7 bytes, almost all of which are one thing; and one byte more. */
+static void a_file_may_be_one_thing(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *first, *last;
+        const char *said;
+    } things[] = {{"<schema name='s'><!--", "--></schema>", ""},
+                  {"<schema name='s'><![CDATA[", "]]></schema>", ""},
+                  {"<schema name='s'>", "</schema>", ""},
+                  {"<schema name='s'", "/>", ""},
+                  {"<schema name='s'/>", "", ""},
+                  {"<schema name='", "s'/>", "is longer than 255 bytes"}};
+    for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) {
+        size_t n = 10000000 - strlen(things[i].first) - strlen(things[i].last), size;
+        for (size_t more = 0; more <= 1; more++) {
+            struct pml_case c;
+            char *file = repeated(things[i].first, " ", n + more, things[i].last, &size);
+            const char *said = more > 0 ? "more than 10000000 bytes" : things[i].said;
+            int status = pml_case_schema(&c, "words", "none", file, size);
+            assert_int_equal(status, said[0] != '\0' ? -1 : 0);
+            assert_non_null(strstr(c.said, said));
+            pml_case_free(&c);
+            free(file);
+        }
+    }
+}
+
 /* PML-1: attributes are counted, and quotes in comments and CDATA sections are none. */
 static void attributes_have_a_limit(void **unused) {
     (void)unused;
@@ -480,6 +507,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_expanded_and_nothing_is_fetched),
         cmocka_unit_test(what_is_too_much_is_refused_soon),
         cmocka_unit_test(what_is_just_allowed_is_read),
+        cmocka_unit_test(a_file_may_be_one_thing),
         cmocka_unit_test(attributes_have_a_limit),
         cmocka_unit_test(segments_have_a_limit),
     };

@@ -122,6 +122,9 @@ static int is_possible(const struct world *w, unsigned modules) {
 
 static int is_allowed_pair(const struct world *w, unsigned s, unsigned t) {
     int common = 0;
+    if (s == t) {
+        return 0;
+    }
     for (int x = 1; x < w->n; x++) {
         common |= w->part[x].kind == CP_PART_MODULE && holds(w, s, x) && holds(w, t, x);
     }

@@ -5,9 +5,16 @@
 
 #include "cli/base/text.h"
 
+/* Changes in which order a terminal shows what stands around it. */
+static int is_bidirectional_control(long character) {
+    return character == 0x61C || character == 0x200E || character == 0x200F ||
+           (character >= 0x202A && character <= 0x202E) ||
+           (character >= 0x2066 && character <= 0x2069);
+}
+
 static int is_plain(long character) {
     return character >= 0x20 && !(character >= 0x7F && character < 0xA0) &&
-           (character & 0xFFFE) != 0xFFFE;
+           (character & 0xFFFE) != 0xFFFE && !is_bidirectional_control(character);
 }
 
 char *text_clean(const char *text) {

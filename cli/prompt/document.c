@@ -10,12 +10,15 @@
 #include "cli/base/clean.h"
 #include "cli/base/text.h"
 
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+
 void pml_document_place(const struct pml_document *document, size_t offset, int *line,
                         int *column) {
     size_t end = offset < document->size ? offset : document->size;
     *line = 1;
     *column = 1;
-    for (size_t i = 0; i < end; i++) {
+    size_t begin = strncmp(document->bytes, BYTE_ORDER_MARK, 3) == 0 ? 3 : 0; /* it is no column */
+    for (size_t i = begin; i < end; i++) {
         if (document->bytes[i] == '\n') {
             ++*line;
             *column = 1;

@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-#define PML_MAX_BYTES      (1 << 24) /* of a file */
-#define PML_MAX_DEPTH      64        /* elements that stand in each other, the root among them */
-#define PML_MAX_ATTRIBUTES 1000      /* of an element */
-#define PML_MAX_NAME       255       /* bytes of a name */
+#define PML_MAX_BYTES      10000000 /* of a file: the most that libxml2 takes in one piece */
+#define PML_MAX_DEPTH      64       /* elements that stand in each other, the root among them */
+#define PML_MAX_ATTRIBUTES 1000     /* of an element */
+#define PML_MAX_NAME       255      /* bytes of a name */
 
 struct pml_attribute {
     const char *name; /* "xml:space", or without a prefix */
@@ -60,6 +60,15 @@ int pml_document_scan(const struct pml_document *document);
 
 /* Where attribute number i of the tag at `offset` begins. The tag is well-formed. */
 size_t pml_document_attribute(const struct pml_document *document, size_t offset, int i);
+
+/* 1 when the tag at `offset` has an attribute xmlns, or with this prefix: *at is the place of the
+ * first. The tag is well-formed. */
+int pml_document_namespace(const struct pml_document *document, size_t offset, size_t *at);
+
+/* Where the text from the byte `offset` on has its first character that is no white space: a
+ * reference to such a character or a CDATA section with one begins there, too. Comments are
+ * skipped. Without such a character it is the end of the text. */
+size_t pml_document_text(const struct pml_document *document, size_t offset);
 
 /* What may stand between two attributes. */
 int pml_is_space(char c);

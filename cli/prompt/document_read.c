@@ -30,7 +30,7 @@ struct reader {
     int open;    /* the element that is being read; -1: none */
     int depth;   /* elements that are open */
     int is_text; /* the last node is a text that may go on */
-    size_t here; /* the end of the last markup */
+    size_t here; /* the end of the last tag */
     int failed;
     size_t n_strings, room;
     struct place *of_node, *of_attribute;
@@ -97,46 +97,68 @@ static size_t tag_begin(const struct reader *r) {
     return last(r, '<');
 }
 
-static const char *advice(int code) {
-    switch (code) {
-    case XML_ERR_TAG_NAME_MISMATCH:
-    case XML_ERR_TAG_NOT_FINISHED:
-        return "Each <name> needs a </name>, the innermost first; or write <name/>.";
-    case XML_ERR_UNDECLARED_ENTITY:
-    case XML_WAR_UNDECLARED_ENTITY:
-        return "There are &lt; &gt; &amp; &quot; &apos;, and characters by number: &#233;";
-    case XML_ERR_NAME_REQUIRED:
-    case XML_ERR_ENTITYREF_SEMICOL_MISSING:
-        return "In a text write &lt; for < and &amp; for &, or use <![CDATA[...]]>.";
-    case XML_ERR_LT_IN_ATTRIBUTE:
-        return "In a value write &lt; for <.";
-    case XML_ERR_ATTRIBUTE_NOT_STARTED:
-    case XML_ERR_ATTRIBUTE_WITHOUT_VALUE:
-        return "Write name=\"value\".";
-    case XML_ERR_ATTRIBUTE_REDEFINED:
-        return "Name an attribute once.";
-    case XML_ERR_DOCUMENT_EMPTY:
-        return "A file has one root: <schema name=\"...\"> or <prompt schema=\"...\">.";
-    case XML_ERR_DOCUMENT_END:
-        return "Nothing but comments stands behind the root's end.";
-    default:
-        return "The file must be well-formed XML; `xmllint --noout` shows where it is not.";
+/* What is said of an error of libxml2's, by its code and the begin of its message. */
+struct known {
+    int code;
+    char begin; /* the byte where it begins; 0: it is where the parser stands */
+    const char *message;
+    const char *what; /* NULL: libxml2's message */
+    const char *advice;
+};
+
+#define ADVICE_TAG    "Each <name> needs a </name>, the innermost first; or write <name/>."
+#define ADVICE_ENTITY "There are &lt; &gt; &amp; &quot; &apos;, and characters by number: &#233;"
+#define ADVICE_TEXT   "In a text write &lt; for < and &amp; for &, or use <![CDATA[...]]>."
+#define ADVICE_NUMBER "Write &#233; or &#xE9;"
+#define ADVICE_VALUE  "Write name=\"value\"."
+
+static const struct known known[] = {
+    {XML_ERR_TAG_NAME_MISMATCH, '<', "", NULL, ADVICE_TAG},
+    {XML_ERR_TAG_NOT_FINISHED, 0, "", NULL, ADVICE_TAG},
+    {XML_ERR_UNDECLARED_ENTITY, '&', "", NULL, ADVICE_ENTITY},
+    {XML_WAR_UNDECLARED_ENTITY, '&', "", NULL, ADVICE_ENTITY},
+    {XML_ERR_NAME_REQUIRED, '&', "xmlParseEntityRef", "this & begins no reference", ADVICE_TEXT},
+    {XML_ERR_NAME_REQUIRED, 0, "", "no name stands here", ADVICE_TEXT},
+    {XML_ERR_ENTITYREF_SEMICOL_MISSING, '&', "", "this reference has no ; at its end", ADVICE_TEXT},
+    {XML_ERR_INVALID_CHAR, '&', "xmlParseCharRef", "XML has no character with this number",
+     "Remove the reference."},
+    {XML_ERR_INVALID_CHAR, 0, "", "this character may not stand in XML", "Remove it."},
+    {XML_ERR_INVALID_HEX_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
+    {XML_ERR_INVALID_DEC_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
+    {XML_ERR_INVALID_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
+    {XML_ERR_MISPLACED_CDATA_END, 0, "", "]]> may not stand in a text", "Write ]]&gt; for it."},
+    {XML_ERR_LT_IN_ATTRIBUTE, 0, "", "< may not stand in a value", "In a value write &lt; for <."},
+    {XML_ERR_ATTRIBUTE_NOT_STARTED, 0, "", NULL, ADVICE_VALUE},
+    {XML_ERR_ATTRIBUTE_WITHOUT_VALUE, 0, "", NULL, ADVICE_VALUE},
+    {XML_ERR_ATTRIBUTE_REDEFINED, '<', "", NULL, "Name an attribute once."},
+    {XML_ERR_RESERVED_XML_NAME, '<', "", NULL,
+     "The XML declaration stands at the begin of a file."},
+    {XML_ERR_DOCUMENT_EMPTY, 0, "", NULL,
+     "A file has one root: <schema name=\"...\"> or <prompt schema=\"...\">."},
+    {XML_ERR_DOCUMENT_END, 0, "", NULL, "Nothing but comments stands behind the root's end."},
+    {XML_ERR_OK, 0, "", NULL,
+     "The file must be well-formed XML; `xmllint --noout` shows where it is not."},
+};
+
+/* The last of them is of all other errors. */
+static const struct known *known_of(int code, const char *message) {
+    const struct known *k = known;
+    while (k->code != XML_ERR_OK &&
+           (k->code != code || strncmp(message, k->message, strlen(k->message)) != 0)) {
+        k++;
     }
+    return k;
 }
 
-/* An error is behind the byte where the parser stands, or at what it is about. */
-static size_t place_of(const struct reader *r, int code) {
-    switch (code) {
-    case XML_ERR_TAG_NAME_MISMATCH:
-    case XML_ERR_ATTRIBUTE_REDEFINED:
-    case XML_ERR_RESERVED_XML_NAME:
-        return tag_begin(r);
-    case XML_ERR_UNDECLARED_ENTITY:
-    case XML_WAR_UNDECLARED_ENTITY:
-        return last(r, '&');
-    default:
-        return consumed(r);
+/* An error is behind the byte where the parser stands, or at what it is about. The parser may stand
+ * at the begin of a text with ]]> in it. */
+static size_t place_of(const struct reader *r, const struct known *k) {
+    size_t at = consumed(r);
+    if (k->code == XML_ERR_MISPLACED_CDATA_END && at < r->d->size) {
+        const char *end = strstr(r->d->bytes + at, "]]>");
+        return end != NULL ? (size_t)(end - r->d->bytes) : at;
     }
+    return k->begin != 0 ? last(r, k->begin) : at;
 }
 
 /* libxml2's message, whose line end is cut off. It names prefixes of no namespace, too; these are
@@ -146,9 +168,11 @@ static void on_error(void *data, error_of_xml error) {
     if (r->failed || error->level < XML_ERR_ERROR || error->domain == XML_FROM_NAMESPACE) {
         return;
     }
-    const char *text = error->message != NULL ? error->message : "no XML";
-    pml_document_error(r->d, place_of(r, error->code), "not well-formed: %.*s. %s",
-                       (int)strcspn(text, "\n"), text, advice(error->code));
+    const char *message = error->message != NULL ? error->message : "no XML";
+    const struct known *k = known_of(error->code, message);
+    const char *text = k->what != NULL ? k->what : message;
+    pml_document_error(r->d, place_of(r, k), "not well-formed: %.*s. %s", (int)strcspn(text, "\n"),
+                       text, k->advice);
     fail(r);
 }
 
@@ -194,9 +218,16 @@ static xmlEntityPtr on_entity(void *data, const xmlChar *name) {
 
 /* ---- Elements and texts ---- */
 
-static int refuse_prefix(struct reader *r, const xmlChar *name, const xmlChar *prefix) {
-    pml_document_error(r->d, tag_begin(r), "the name %s:%s has a prefix. Write %s.",
-                       (const char *)prefix, (const char *)name, (const char *)name);
+static int refuse_prefix(struct reader *r, size_t offset, const xmlChar *name,
+                         const xmlChar *prefix) {
+    if (xmlStrEqual(prefix, BAD_CAST "xml")) {
+        pml_document_error(r->d, offset,
+                           "xml:%s has no meaning. Remove it: there is xml:space alone.",
+                           (const char *)name);
+    } else {
+        pml_document_error(r->d, offset, "the name %s:%s has a prefix. Write %s.",
+                           (const char *)prefix, (const char *)name, (const char *)name);
+    }
     fail(r);
     return -1;
 }
@@ -234,7 +265,7 @@ static void add_attributes(struct reader *r, int at, int n, const xmlChar **five
             continue;
         }
         if (five[1] != NULL) {
-            refuse_prefix(r, five[0], five[1]);
+            refuse_prefix(r, begin, five[0], five[1]);
             return;
         }
         r->of_attribute = grown(r->of_attribute, d->n_attributes, sizeof *r->of_attribute);
@@ -251,16 +282,17 @@ static void on_begin(void *data, const xmlChar *name, const xmlChar *prefix, con
                      int n_namespaces, const xmlChar **namespaces, int n_attributes, int n_defaults,
                      const xmlChar **attributes) {
     struct reader *r = data;
-    size_t offset = tag_begin(r), end = consumed(r);
+    size_t offset = tag_begin(r), end = consumed(r), namespace;
     (void)uri;
+    (void)n_namespaces; /* xmlns:xml is none of them */
     (void)namespaces;
     (void)n_defaults;
     if (prefix != NULL) {
-        refuse_prefix(r, name, prefix);
+        refuse_prefix(r, offset, name, prefix);
         return;
     }
-    if (n_namespaces > 0) {
-        pml_document_error(r->d, offset, "namespaces have no meaning. Remove xmlns from <%s>.",
+    if (pml_document_namespace(r->d, offset, &namespace)) {
+        pml_document_error(r->d, namespace, "namespaces have no meaning. Remove xmlns from <%s>.",
                            (const char *)name);
         fail(r);
         return;
@@ -297,7 +329,6 @@ static void on_end(void *data, const xmlChar *name, const xmlChar *prefix, const
     r->here = consumed(r);
 }
 
-/* A text begins behind the last markup, or where its first character stands behind white space. */
 static void on_text(void *data, const xmlChar *text, int size) {
     struct reader *r = data;
     if (r->open < 0) {
@@ -308,21 +339,11 @@ static void on_text(void *data, const xmlChar *text, int size) {
         keep(r, text, (size_t)size);
     } else {
         int at = r->d->n_nodes;
-        size_t offset = r->here;
-        while (offset < r->d->size && pml_is_space(r->d->bytes[offset])) {
-            offset++;
-        }
-        add_node(r, offset);
+        add_node(r, pml_document_text(r->d, r->here));
         r->of_node[at].first = keep(r, text, (size_t)size);
         r->is_text = 1;
     }
     r->d->node[r->d->n_nodes - 1].size += (size_t)size;
-}
-
-static void on_comment(void *data, const xmlChar *text) {
-    struct reader *r = data;
-    (void)text;
-    r->here = consumed(r);
 }
 
 /* ---- All of it ---- */
@@ -338,7 +359,6 @@ static void set_handler(xmlSAXHandler *sax) {
     sax->characters = on_text;
     sax->ignorableWhitespace = on_text;
     sax->cdataBlock = on_text;
-    sax->comment = on_comment;
     sax->processingInstruction = on_instruction;
     sax->serror = on_error;
 }
@@ -372,7 +392,8 @@ static int parse(struct reader *r) {
     xmlDocPtr made = xmlCtxtReadMemory(r->xml, r->d->bytes, (int)r->d->size, NULL, NULL,
                                        XML_PARSE_NONET | XML_PARSE_NOENT);
     if (!r->failed && !r->xml->wellFormed) {
-        pml_document_error(r->d, consumed(r), "not well-formed XML. %s", advice(XML_ERR_OK));
+        pml_document_error(r->d, consumed(r), "not well-formed XML. %s",
+                           known_of(XML_ERR_OK, "")->advice);
         r->failed = 1;
     }
     xmlFreeDoc(made);

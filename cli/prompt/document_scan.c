@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file's bytes, before a parser of XML gets them: the encoding, and the number of attributes,
  * which a parser compares with each other. Then where the attributes of a tag stand. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/text.h"
@@ -95,7 +96,65 @@ int pml_document_scan(const struct pml_document *document) {
     return check_encoding(document) != 0 || check_tags(document) != 0 ? -1 : 0;
 }
 
+/* ---- Texts ---- */
+
+/* Behind "&#": white space by its number; NULL: it is something else. */
+static const char *end_of_space_number(const char *at) {
+    char *end;
+    int base = *at == 'x' ? 16 : 10;
+    at += *at == 'x';
+    unsigned long number = strtoul(at, &end, base);
+    int is_space = number == ' ' || number == '\t' || number == '\n' || number == '\r';
+    return is_space && *end == ';' ? end + 1 : NULL;
+}
+
+static const char *end_of_spaces(const char *at) {
+    while (pml_is_space(*at)) {
+        at++;
+    }
+    return at;
+}
+
+/* The end of what is nothing, or white space alone, at `at`; `at` itself: it is neither. */
+static const char *end_of_nothing(const char *at) {
+    const char *end = end_of(at, "<!--", "-->");
+    if (end == NULL && strncmp(at, "<![CDATA[", 9) == 0) {
+        end = end_of_spaces(at + 9);
+        end = strncmp(end, "]]>", 3) == 0 ? end + 3 : NULL;
+    }
+    if (end == NULL && strncmp(at, "&#", 2) == 0) {
+        end = end_of_space_number(at + 2);
+    }
+    return end != NULL ? end : end_of_spaces(at);
+}
+
+size_t pml_document_text(const struct pml_document *document, size_t offset) {
+    const char *at = document->bytes + offset, *end = end_of_nothing(at);
+    while (end != at) {
+        at = end;
+        end = end_of_nothing(at);
+    }
+    return (size_t)(at - document->bytes);
+}
+
 /* ---- Attributes ---- */
+
+int pml_document_namespace(const struct pml_document *document, size_t offset, size_t *at) {
+    const char *name = document->bytes + offset;
+    name += strcspn(name, " \t\r\n/>");
+    for (;;) {
+        name = end_of_spaces(name);
+        if (*name == '/' || *name == '>' || *name == '\0') {
+            return 0;
+        }
+        if (strncmp(name, "xmlns", 5) == 0 && strchr(":= \t\r\n", name[5]) != NULL) {
+            *at = (size_t)(name - document->bytes);
+            return 1;
+        }
+        name += strcspn(name, "\"'");
+        name = strchr(name + 1, *name) + 1;
+    }
+}
 
 size_t pml_document_attribute(const struct pml_document *document, size_t offset, int i) {
     const char *at = document->bytes + offset;

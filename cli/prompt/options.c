@@ -27,7 +27,7 @@ void prompt_help(FILE *out) {
           "      --compare        also compute each whole prompt, and compare all logits\n"
           "      --each           also list the tokens of each prompt, one a line\n"
           "      --json           the report as JSON (spec/prompt-report.schema.json)\n"
-          "      --svg            a picture\n"
+          "      --svg            a picture; of at most 2000 parts, and runs of each prompt\n"
           "  -h, --help           this help\n"
           "\n",
           out);

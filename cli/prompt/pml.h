@@ -65,6 +65,9 @@ size_t pml_space(const char *text, size_t size, int keeps_space, char *to);
 /* The same of an argument, at whose ends white space is nothing. */
 size_t pml_space_argument(const char *text, size_t size, int keeps_space, char *to);
 
+/* 1 for a text that is white space alone. */
+int pml_is_blank(const struct pml_node *node);
+
 /* Begins a text; the others add to the last one: of a template, of a node, of an argument. */
 struct pml_text pml_texts_begin(struct pml_texts *texts);
 void pml_texts_add_template(struct pml_texts *texts, struct pml_text *text, const char *bytes,

@@ -24,14 +24,6 @@ struct reader {
     int is_open; /* the last segment may go on */
 };
 
-static int is_blank(const struct pml_node *node) {
-    size_t i = 0;
-    while (i < node->size && pml_is_space(node->text[i])) {
-        i++;
-    }
-    return i == node->size;
-}
-
 /* ---- Names ---- */
 
 static void see_names(const struct pml_schema *s, int scope, int kind, struct pml_nearest *near) {
@@ -207,7 +199,7 @@ static int misplaced_text(const struct reader *r, const struct pml_node *node,
 static int read_text(struct reader *r, const struct pml_node *node) {
     const struct level *in = &r->level[r->depth - 1];
     int is_import = in->role == PML_ROLES && in->module > 0;
-    if (is_blank(node) && (is_import || !node->keeps_space)) {
+    if (pml_is_blank(node) && (is_import || !node->keeps_space)) {
         return 0;
     }
     if (is_import && in->last < 0) {
@@ -327,18 +319,39 @@ static int read_nodes(struct reader *r) {
 
 /* ---- The whole ---- */
 
-/* Two members of a union: the message is about the one that stands behind in the prompt. */
+/* Two members of one union: `second` is the first import behind another member of its union. */
+static void find_members(const struct pml_prompt *p, int *first, int *second) {
+    const struct pml_schema *s = p->schema;
+    int *least = cli_allocate(NULL, (size_t)s->n_parts, sizeof *least); /* of a union; 0: none */
+    memset(least, 0, (size_t)s->n_parts * sizeof *least);
+    for (int x = 1; x < s->n_parts; x++) {
+        int parent = s->part[x].parent;
+        if (s->part[parent].kind != CP_PART_UNION || p->imported[x] == 0) {
+            continue;
+        }
+        int before = least[parent], behind = x;
+        if (before == 0 || p->imported[x] < p->imported[before]) {
+            behind = before;
+            least[parent] = x;
+        }
+        if (behind > 0 && (*second == 0 || p->imported[behind] <= p->imported[*second])) {
+            *second = behind;
+        }
+    }
+    *first = least[s->part[*second].parent];
+    free(least);
+}
+
+/* Two members of a union: the message is about the first import of the prompt that a member before
+ * it excludes. */
 static int check_imports(const struct reader *r) {
     const struct pml_prompt *p = r->p;
     const struct pml_schema *s = r->s;
-    int x = cp_prompt_check(s->part, s->n_parts, p->imported), y = 0, line, column;
-    if (x < 0) {
+    int first = 0, second = 0, line, column;
+    if (cp_prompt_check(s->part, s->n_parts, p->imported) < 0) {
         return 0;
     }
-    while (s->part[y].parent != s->part[x].parent || p->imported[y] == 0) {
-        y++;
-    }
-    int first = p->imported[x] < p->imported[y] ? x : y, second = first == x ? y : x;
+    find_members(p, &first, &second);
     pml_document_place(&p->document, p->document.node[p->imported[first] - 1].offset, &line,
                        &column);
     return pml_document_error(

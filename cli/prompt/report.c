@@ -56,7 +56,9 @@ static void put_place(FILE *out, const struct pml_schema *s, const struct pml_se
     fputs("new text", out);
     if (behind >= 0) {
         int has_room = segment->placed == s->begin[behind] + s->size[behind];
-        fprintf(out, " behind %s%s", s->about[behind].name, has_room ? "" : " (no room there)");
+        char *path = pml_path(s, behind);
+        fprintf(out, " behind %s%s", path, has_room ? "" : " (no room there)");
+        free(path);
     }
 }
 
@@ -68,7 +70,9 @@ char *report_run(const struct pml_prompt *prompt, const struct pml_run *run) {
     if (run->kind == PML_CACHED) {
         fprintf(out, "part %d: %s", run->from, line);
     } else if (run->kind == PML_ARGUMENT) {
-        fprintf(out, "argument %s: %s", s->about[prompt->argument[run->from].param].name, line);
+        char *path = pml_path(s, prompt->argument[run->from].param);
+        fprintf(out, "argument %s: %s", path, line);
+        free(path);
     } else {
         put_place(out, s, &prompt->segment[run->from]);
         fprintf(out, ": %s", line);

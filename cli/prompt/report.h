@@ -16,8 +16,8 @@ const char *report_kind(int kind);
  * caller frees it. */
 char *report_line(const char *text);
 
-/* What a run is, "part 3: Plan a trip of", "duration=3 days" or "new text: ...". The caller frees
- * it. */
+/* What a run is, "part 3: Plan a trip of", "argument plan/days: 3 days" or "new text: ...". The
+ * caller frees it. */
 char *report_run(const struct pml_prompt *prompt, const struct pml_run *run);
 const char *report_run_text(const struct pml_prompt *prompt, const struct pml_run *run);
 const struct pml_text *report_text_of(const struct pml_prompt *prompt, const struct pml_run *run);

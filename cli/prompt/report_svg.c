@@ -30,7 +30,7 @@ static const char style[] =
     "    .argument { fill: url(#lines); stroke: #b35900; stroke-width: 1.5 }\n"
     "    .new { fill: url(#dots); stroke: #7a3b00; stroke-width: 1.5 }\n"
     "    .param { fill: #ffffff; stroke: #b35900; stroke-width: 1.5; stroke-dasharray: 5 3 }\n"
-    "    .label { stroke: #ffffff; stroke-width: 4; stroke-linejoin: round; paint-order: stroke }\n"
+    "    .halo { fill: #ffffff; stroke: #ffffff; stroke-width: 4; stroke-linejoin: round }\n"
     "  </style>\n"
     "  <defs>\n"
     "    <pattern id=\"lines\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\">\n"
@@ -65,6 +65,15 @@ static void put_text(struct picture *p, const char *class, double x, double y, c
     markup_newline(&p->m);
 }
 
+/* A text on a pattern or on lines: once in white and wide, and once upon that. Not every program
+ * that draws SVG knows paint-order. */
+static void put_label(struct picture *p, const char *class, double x, double y, const char *text) {
+    char halo[32];
+    (void)snprintf(halo, sizeof halo, "%s halo", class);
+    put_text(p, halo, x, y, text);
+    put_text(p, class, x, y, text);
+}
+
 static void put_line(struct picture *p, const char *class, double x1, double y1, double x2,
                      double y2) {
     markup_open(&p->m, "line");
@@ -94,7 +103,7 @@ static void put_box(struct picture *p, const char *class, int begin, int size, i
     if (columns >= 2) {
         int is_computed = strcmp(class, "argument") == 0 || strcmp(class, "new") == 0;
         char *shown = text_cut(text, columns, "…");
-        put_text(p, is_computed ? "label" : "name", x + 4, y + 15.5, shown);
+        (is_computed ? put_label : put_text)(p, "name", x + 4, y + 15.5, shown);
         free(shown);
     }
     markup_close(&p->m);
@@ -207,7 +216,7 @@ static void put_prompt(struct picture *p, const struct pml_prompt *prompt) {
     fprintf(out, "%s: %d tokens, %d from the cache, %d computed", path,
             prompt->n_cached + prompt->n_new, prompt->n_cached, prompt->n_new);
     text_close(out);
-    put_text(p, "head label", MARGIN, p->top + 26, text);
+    put_label(p, "head", MARGIN, p->top + 26, text);
     p->top += 36;
     put_line(p, "gap", MARGIN, p->top + BOX / 2.0, MARGIN + WIDTH, p->top + BOX / 2.0);
     for (int i = 0; i < prompt->n_runs; i++) {

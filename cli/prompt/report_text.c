@@ -50,6 +50,22 @@ static char *modules_text(const int *module, int n) {
     return text;
 }
 
+/* "the schema, trip-plan, trip-plan/overseas" */
+static char *paths_text(const struct pml_schema *s, const int *module, int n) {
+    char *text, *line;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    for (int i = 0; i < n; i++) {
+        char *path = pml_path(s, module[i]);
+        fprintf(out, "%s%s", i > 0 ? ", " : "", module[i] > 0 ? path : "the schema");
+        free(path);
+    }
+    text_close(out);
+    line = report_line(text);
+    free(text);
+    return line;
+}
+
 static char *name_of(const struct pml_schema *s, int x) {
     const struct pml_part *about = &s->about[x];
     if (s->part[x].kind == CP_PART_TEXT) {
@@ -79,20 +95,10 @@ static void put_part(FILE *out, const struct pml_schema *s, int x, int *seen) {
 
 static void put_scaffold(FILE *out, const struct pml_schema *s, int i) {
     const struct pml_scaffold *f = &s->scaffold[i];
-    char *text, *line;
-    size_t size;
-    FILE *to = text_open(&text, &size);
-    for (int k = 0; k < f->n; k++) {
-        char *path = pml_path(s, s->module[f->first + k]);
-        fprintf(to, "%s%s", k > 0 ? ", " : "", path);
-        free(path);
-    }
-    text_close(to);
-    line = report_line(text);
+    char *modules = paths_text(s, s->module + f->first, f->n);
     fprintf(out, "%8d  ", i);
-    text_put_wrapped(out, line, 10, 10, WIDTH);
-    free(line);
-    free(text);
+    text_put_wrapped(out, modules, 10, 10, WIDTH);
+    free(modules);
 }
 
 static void put_schema(FILE *out, const struct pml_schema *s, int *seen) {
@@ -133,6 +139,21 @@ static void put_runs(FILE *out, const struct pml_prompt *p) {
     }
 }
 
+static void put_counting(FILE *out, const struct pml_schema *s, int scaffold, int x, int *seen) {
+    const struct pml_scaffold *f = &s->scaffold[scaffold];
+    char *modules = paths_text(s, s->module + f->first, f->n), *module = paths_text(s, &x, 1);
+    char *sees = paths_text(s, seen, pml_mask_sees(s, x, scaffold, seen)), *text;
+    size_t size;
+    FILE *to = text_open(&text, &size);
+    fprintf(to, "scaffold %d (%s) counts for %s, which sees %s", scaffold, modules, module, sees);
+    text_close(to);
+    text_put_wrapped(out, text, 0, 2, WIDTH);
+    free(text);
+    free(sees);
+    free(module);
+    free(modules);
+}
+
 /* The modules for which a scaffold counts: they see more. */
 static void put_scaffolds(FILE *out, const struct pml_prompt *p, int *seen) {
     const struct pml_schema *s = p->schema;
@@ -140,9 +161,7 @@ static void put_scaffolds(FILE *out, const struct pml_prompt *p, int *seen) {
         int scaffold =
             s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0 ? pml_mask_scaffold(p, x) : -1;
         if (scaffold >= 0) {
-            char *sees = modules_text(seen, pml_mask_sees(s, x, scaffold, seen));
-            fprintf(out, "scaffold %d counts for part %d, whose texts see %s\n", scaffold, x, sees);
-            free(sees);
+            put_counting(out, s, scaffold, x, seen);
         }
     }
 }

@@ -8,23 +8,39 @@
 
 /* ---- Reading ---- */
 
-static int unknown_module(const struct pml_schema *s, size_t offset, int scope, const char *name,
-                          size_t size) {
-    char *wrong = cli_allocate(NULL, size + 1, 1);
-    memcpy(wrong, name, size);
-    wrong[size] = '\0';
-    struct pml_nearest nearest = {.wrong = wrong};
+/* The module that is nearest to a name of a scope that has none so called; one that is called so in
+ * another scope is nearest. -1: none is near. */
+static int nearest_module(const struct pml_schema *s, int scope, const char *name) {
+    struct pml_nearest nearest = {.wrong = name};
+    for (int x = 1; x < s->n_parts; x++) {
+        if (s->part[x].kind == CP_PART_MODULE && strcmp(s->about[x].name, name) == 0) {
+            return x;
+        }
+    }
     for (int i = 0; i < s->n_names; i++) {
         int x = s->named[i];
         if (s->part[x].kind == CP_PART_MODULE && pml_scope(s, x) == scope) {
             pml_nearest_see(&nearest, s->about[x].name);
         }
     }
-    char *hint = pml_nearest_text(&nearest, "", "");
+    return nearest.name == NULL
+               ? -1
+               : pml_find(s, scope, CP_PART_MODULE, nearest.name, strlen(nearest.name));
+}
+
+static int unknown_module(const struct pml_schema *s, size_t offset, int scope, const char *name,
+                          size_t size) {
+    char *wrong = cli_allocate(NULL, size + 1, 1);
+    memcpy(wrong, name, size);
+    wrong[size] = '\0';
+    int near = nearest_module(s, scope, wrong);
+    char *path = near >= 0 ? pml_path(s, near) : NULL;
     pml_document_error(&s->document, offset,
-                       "%s has no module %s.%s Name modules by their path, as in outer/inner.",
-                       scope == 0 ? "the schema" : s->about[scope].name, wrong, hint);
-    free(hint);
+                       "%s has no module %s.%s%s%s Name modules by their path, as in outer/inner.",
+                       scope == 0 ? "the schema" : s->about[scope].name, wrong,
+                       path != NULL ? " Did you mean " : "", path != NULL ? path : "",
+                       path != NULL ? "?" : "");
+    free(path);
     free(wrong);
     return -1;
 }
@@ -64,13 +80,10 @@ static int add_module(struct pml_schema *s, struct pml_scaffold *scaffold, size_
     return 0;
 }
 
+/* The node's one attribute is `modules`. */
 static int read_modules(struct pml_schema *s, const struct pml_node *node) {
     const struct pml_document *d = &s->document;
     const struct pml_attribute *a = &d->attribute[node->first_attribute];
-    if (node->n_attributes != 1 || strcmp(a->name, "modules") != 0) {
-        return pml_document_error(
-            d, node->offset, "a scaffold has one attribute. Write <scaffold modules=\"a b\"/>.");
-    }
     struct pml_scaffold *scaffold = &s->scaffold[s->n_scaffolds++];
     *scaffold = (struct pml_scaffold){node->offset, s->n_modules, 0};
     for (const char *at = a->value; *at != '\0';) {
@@ -185,6 +198,12 @@ static int count_listed(const struct pml_schema *s, const struct marks *m,
 static int check_pair(const struct pml_schema *s, const struct marks *m,
                       const struct pml_scaffold *a, const struct pml_scaffold *b) {
     int module = common(s, m, a, b), both = count_listed(s, m, b), line, column;
+    if (both == a->n && both == b->n) {
+        pml_document_place(&s->document, b->offset, &line, &column);
+        return pml_document_error(&s->document, a->offset,
+                                  "the scaffold of line %d has the same modules. Remove one.",
+                                  line);
+    }
     if (module == 0 || both == a->n || both == b->n || exclude(s, m, b)) {
         return 0;
     }

@@ -82,7 +82,11 @@ static int check_place(const struct reader *r, const struct pml_node *node, int 
         return unknown_element(r->s, node);
     }
     int allowed = (may_stand_in(element) >> in->element & 1) != 0;
-    if (!allowed || (in->in_role && pml_role_of(element) != PML_ROLES)) {
+    int in_role = in->in_role && pml_role_of(element) != PML_ROLES;
+    while (in_role && pml_role_of(in->element) == PML_ROLES) {
+        in--; /* to the role around it */
+    }
+    if (!allowed || in_role) {
         return pml_document_error(&r->s->document, node->offset, "<%s> may not stand in <%s>. %s",
                                   node->name, r->s->document.node[in->node].name,
                                   where_it_may(element));
@@ -165,12 +169,15 @@ static int read_param(const struct pml_schema *s, const struct pml_node *node, c
     static const char *const names[] = {"name", "len", NULL};
     const char *values[2];
     size_t offsets[2] = {0, 0};
-    if (read_attributes(s, node, names, values, offsets) != 0 ||
-        check_name(s, PML_E_PARAM, values[0], offsets[0]) != 0) {
+    if (read_attributes(s, node, names, values, offsets) != 0) {
         return -1;
     }
     *name = values[0];
     *len = whole(values[1], CP_MAX_POSITIONS);
+    if ((*len > 0 || offsets[0] < offsets[1]) &&
+        check_name(s, PML_E_PARAM, values[0], offsets[0]) != 0) {
+        return -1;
+    }
     if (*len < 0) {
         return pml_document_error(&s->document, offsets[1],
                                   "len is \"%s\". Write how many tokens an argument may have, from "
@@ -181,9 +188,9 @@ static int read_param(const struct pml_schema *s, const struct pml_node *node, c
 }
 
 static int check_empty(const struct pml_schema *s, int i) {
-    const struct pml_node *node = &s->document.node[i];
-    if (node->end > i + 1) {
-        return pml_document_error(&s->document, s->document.node[i + 1].offset,
+    const struct pml_node *node = &s->document.node[i], *inner = node + 1;
+    if (node->end > i + 1 && !(node->end == i + 2 && pml_is_blank(inner))) {
+        return pml_document_error(&s->document, inner->offset,
                                   "<%s> has no content. Write <%s .../>.", node->name, node->name);
     }
     return 0;
@@ -233,9 +240,10 @@ static int read_text(struct reader *r, const struct pml_node *node) {
     struct pml_schema *s = r->s;
     const struct level *in = &r->level[r->depth - 1];
     int is_union = in->element == PML_E_UNION;
+    int is_empty = in->element == PML_E_PARAM || in->element == PML_E_SCAFFOLD;
     struct pml_text text = pml_texts_begin(&s->texts);
     struct pml_node plain = *node;
-    plain.keeps_space = node->keeps_space && !is_union;
+    plain.keeps_space = node->keeps_space && !is_union && !is_empty;
     pml_texts_add_node(&s->texts, &text, &plain);
     if (text.size == 0) {
         return 0;
@@ -315,7 +323,11 @@ static int read_part(struct reader *r, int i, int element, int parent, int in_ro
 
 static int read_scaffold(struct reader *r, int i) {
     struct pml_schema *s = r->s;
-    if (check_empty(s, i) != 0) {
+    static const char *const names[] = {"modules", NULL};
+    const char *modules;
+    size_t offset;
+    if (read_attributes(s, &s->document.node[i], names, &modules, &offset) != 0 ||
+        check_empty(s, i) != 0) {
         return -1;
     }
     if (r->n_scaffolds == PML_MAX_SCAFFOLDS) {

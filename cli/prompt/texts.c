@@ -55,6 +55,11 @@ size_t pml_space_argument(const char *text, size_t size, int keeps_space, char *
     return pml_space(text, size, keeps_space, to);
 }
 
+int pml_is_blank(const struct pml_node *node) {
+    int has_line;
+    return node->name == NULL && end_of_space(node->text, node->size, 0, &has_line) == node->size;
+}
+
 /* ---- Texts ---- */
 
 void pml_texts_free(struct pml_texts *texts) {

@@ -2,7 +2,6 @@
 /* The words of the language: elements, what a name may be (PML-3), and the name that a misspelt one
  * may have meant. */
 #define _POSIX_C_SOURCE 200809L /* strncasecmp */
-#include <libxml/tree.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -38,6 +37,47 @@ int pml_role_of(int element) {
     }
 }
 
+/* ---- What a name may be ---- */
+
+struct range {
+    long first, last;
+};
+
+/* Letters of XML 1.0, fifth edition: NameStartChar without the colon. */
+static const struct range letters[] = {
+    {'A', 'Z'},       {'_', '_'},       {'a', 'z'},       {0xC0, 0xD6},     {0xD8, 0xF6},
+    {0xF8, 0x2FF},    {0x370, 0x37D},   {0x37F, 0x1FFF},  {0x200C, 0x200D}, {0x2070, 0x218F},
+    {0x2C00, 0x2FEF}, {0x3001, 0xD7FF}, {0xF900, 0xFDCF}, {0xFDF0, 0xFFFD}, {0x10000, 0xEFFFF},
+};
+
+/* What else may stand behind the first: NameChar. */
+static const struct range others[] = {
+    {'-', '-'}, {'.', '.'}, {'0', '9'}, {0xB7, 0xB7}, {0x300, 0x36F}, {0x203F, 0x2040},
+};
+
+static int is_in(const struct range *ranges, size_t n, long character) {
+    for (size_t i = 0; i < n; i++) {
+        if (character >= ranges[i].first && character <= ranges[i].last) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_xml_name(const char *name) {
+    const unsigned char *at = (const unsigned char *)name;
+    int is_first = 1;
+    while (*at != '\0') {
+        long character = text_next_character(&at);
+        if (!is_in(letters, sizeof letters / sizeof letters[0], character) &&
+            (is_first || !is_in(others, sizeof others / sizeof others[0], character))) {
+            return 0;
+        }
+        is_first = 0;
+    }
+    return 1;
+}
+
 const char *pml_name_refused(int element, const char *name) {
     if (name[0] == '\0') {
         return "is empty";
@@ -45,7 +85,7 @@ const char *pml_name_refused(int element, const char *name) {
     if (strlen(name) > PML_MAX_NAME) {
         return "is longer than 255 bytes";
     }
-    if (xmlValidateNCName(BAD_CAST name, 0) != 0) {
+    if (!is_xml_name(name)) {
         return "cannot be an element's name: it begins with a letter or _, and has letters, "
                "digits and . - _ alone";
     }
