@@ -388,13 +388,16 @@ static int serves_two_sequences_once(const struct run_plan *plan, int i) {
 
 /* RUNS-3: the list that the descriptors give to s is the beginning of its runs. */
 static int is_given_its_runs(const struct run_plan *plan, int s) {
-    struct run given[RUNS_SHARED];
+    struct run given[RUNS_SHARED] = {{0, 0, 0}};
     int n = 0;
     for (int i = 0; i < plan->n_shared; i++) {
         for (int at = plan->shared[i].begin; at < plan->shared[i].end; at++) {
             if (plan->served[at] == s) {
                 struct run run = {plan->shared[i].chunk, plan->shared[i].n_tokens,
                                   plan->shared[i].position};
+                if (n == RUNS_SHARED) {
+                    return 0; /* more than a sequence has */
+                }
                 given[n++] = run;
             }
         }

@@ -105,14 +105,14 @@ static int run(const struct cp_decoder *decoder, struct cp_decoder_cache *entrie
     if (workspace == NULL) {
         return refuse("not enough memory to compute so many tokens");
     }
-    const struct cp_decoder_call call = {.n_new = n,
-                                         .token = token,
-                                         .position = token + n,
-                                         .sees = sees,
-                                         .logits = logits,
-                                         .first_logits = logits != NULL ? n - 1 : n,
-                                         .workspace = workspace,
-                                         .workspace_size = size};
+    struct cp_decoder_call call = {.n_new = n,
+                                   .token = token,
+                                   .position = token + n,
+                                   .sees = sees,
+                                   .first_logits = n - 1,
+                                   .workspace = workspace,
+                                   .workspace_size = size};
+    call.logits = logits;
     int status = cp_decoder_run(decoder, entries, &call);
     free(workspace);
     return status == CP_OK ? 0 : refuse("the model has no such position, or no such token");
