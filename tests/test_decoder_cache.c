@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run, cp_decoder_cache_append() and cp_decoder_cache_move() write, and what they leave as it
- * is: whole caches of any capacity are compared with what they must be (spec/layers.md). */
+/* What a run, cp_decoder_cache_append() and cp_decoder_cache_move() write, and what they leave as
+ * it is: whole caches of any capacity are compared with what they must be (spec/layers.md). */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -264,8 +264,8 @@ static void gelu_of_some_numbers(void **unused) {
     assert_true(cp_gelu_tanh(-40.0) <= 0.0 && cp_gelu_tanh(-40.0) >= -DBL_MIN);
 }
 
-/* LAYER-9: erfc(z) and exp(z) multiply the relative error of z by 2 z^2 + 2 and by |z|, at most. z is
- * off by 2 roundings here, and by 6 there, of which the three parts of u have the same sign. */
+/* LAYER-9: erfc(z) multiplies a relative error of z by 2 z^2 + 2 at most, and exp(z) by |z|. z is
+ * off by 2 roundings in the one, and by 6 in the other, whose terms have the same sign. */
 static void gelu_keeps_its_digits_far_from_zero(void **unused) {
     (void)unused;
     long double root = sqrtl(2.0L / acosl(-1.0L));
