@@ -93,7 +93,7 @@ static void moved_entries_are_rotated_and_nothing_else_is_written(void **unused)
     unsigned long long random = 22;
     for (int i = 0; i < 300; i++) {
         double workspace[2 * CASE_WIDTH + 1], cosine[CASE_WIDTH], sine[CASE_WIDTH];
-        int is_rotary = i % 2, t = random_below(&random, 2001) - 1000;
+        int is_rotary = i % 2, t = i % 10 < 2 ? 0 : random_below(&random, 2001) - 1000;
         decoder_case_make(&c, &random, is_rotary ? CP_POSITIONS_ROTARY : CP_POSITIONS_ALIBI,
                           1 + i / 2 % CASE_LAYERS);
         const struct cp_decoder_shape *s = &c.decoder.shape;

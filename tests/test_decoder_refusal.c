@@ -82,6 +82,25 @@ static void the_example_of_the_chapter(void **unused) {
     assert_true(logits[0] == 0.5 && logits[1] == -0.5);
 }
 
+/* LAYER-10: a bias is added to its projection, and then the sum to x: 1 + (u + u) is not
+ * (1 + u) + u = 1. */
+static void a_bias_belongs_to_its_projection(void **unused) {
+    (void)unused;
+    const float value = 0x1p-52F, unit = 0x1p-53F; /* norm(x) is 1/2 */
+    struct cp_decoder_layer layer = hand_layer;
+    struct cp_decoder decoder = hand;
+    struct hand_memory m;
+    double state;
+    layer.value = &value;
+    layer.mix_bias = &unit;
+    layer.down_bias = NULL;
+    decoder.layer = &layer;
+    hand_make(&m, 1);
+    m.call.states = &state;
+    assert_int_equal(cp_decoder_run(&decoder, &m.cache, &m.call), CP_OK);
+    assert_true(state == 1.0 + 0x1p-52);
+}
+
 /* LAYER-7, SOFTMAX-2: scores far from 0 on either side, for which exp alone would be 0 or infinite.
  * With query 1, scores are scale times the product of +-1/2 and +-1/2. Token 1 sees both, or itself
  * alone. Its state is -1 + out + 2. */
@@ -165,6 +184,14 @@ static void a_run_refuses_what_it_cannot_do(void **unused) {
     m.call.logits = logits;
     assert_int_equal(cp_decoder_run(&hand, &m.cache, &m.call), CP_OK);
     assert_int_equal(m.cache.n, 4);
+    static const float many[1000] = {0.0F};
+    const int last[] = {999};
+    struct cp_decoder large = hand;
+    large.shape.n_vocab = 1000;
+    large.embedding = many;
+    hand_make(&m, 1);
+    m.call.token = last;
+    assert_int_equal(cp_decoder_run(&large, &m.cache, &m.call), CP_OK);
     struct cp_decoder wrong = hand;
     wrong.shape.n_heads = 0;
     hand_make(&m, 2);
@@ -186,8 +213,16 @@ static void a_learned_position_is_in_its_table(void **unused) {
                          i < 4 ? CP_ERROR_ARGUMENT : CP_OK);
         assert_int_equal(cache.cache.n, i < 4 ? 0 : 1);
     }
-    assert_int_equal(cp_decoder_cache_move(&c.decoder, &cache.cache, 0, 1, -1, NULL),
-                     CP_ERROR_UNSUPPORTED);
+    const int move[][3] = {{0, 1, -1}, {0, 1, 0}, {0, 0, 1}, {-1, 1, 1}};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(cp_decoder_cache_move(&c.decoder, &cache.cache, move[i][0], move[i][1],
+                                               move[i][2], NULL),
+                         CP_ERROR_UNSUPPORTED);
+    }
+    const int few[] = {0, 1, 1, 0, 1}, tokens[] = {0, 1, 2, 1, 0};
+    c.decoder.shape.n_positions = 2;
+    decoder_case_cache(&cache);
+    assert_int_equal(decoder_case_run(&c, &cache, 5, tokens, few, NULL, NULL, NULL), CP_OK);
 }
 
 /* LAYER-15 */
@@ -383,6 +418,7 @@ static void sizes_rise_until_there_are_none(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_of_the_chapter),
+        cmocka_unit_test(a_bias_belongs_to_its_projection),
         cmocka_unit_test(scores_may_be_far_from_zero),
         cmocka_unit_test(a_run_refuses_what_it_cannot_do),
         cmocka_unit_test(a_learned_position_is_in_its_table),

@@ -69,6 +69,10 @@ static void a_projection_has_a_row_for_each_number(void **unused) {
     assert_same(y, (const double[]){3.0, 7.0, 11.0, 0.0, 2.0, 4.0}, 6);
     cp_project(y, x, 2, weight, bias, 3, 2);
     assert_same(y, (const double[]){3.5, 6.5, 11.0, 0.5, 1.5, 4.0}, 6);
+    const double none[] = {0.0, 0.0};
+    const float infinite[] = {1.0F, INFINITY};
+    cp_project(y, none, 1, infinite, NULL, 1, 2);
+    assert_true(isnan(y[0])); /* no product is left out */
 }
 
 /* LAYER-4, LAYER-5: with a row for each column the matrix is not read across, and each function
