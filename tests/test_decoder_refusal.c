@@ -372,6 +372,9 @@ static void sizes_that_cannot_be_counted_are_none(void **unused) {
     s.n_kv_heads = s.n_heads = 5;
     s.d_head = 7;
     assert_int_equal(cp_decoder_cache_numbers(&s, 4), 3 * 4 * 5 * 7);
+    s.n_heads = 10;
+    assert_int_equal(cp_decoder_cache_numbers(&s, 4), 3 * 4 * 5 * 7);
+    assert_int_equal(cp_decoder_cache_numbers(&s, -1), 0);
     assert_true(cp_decoder_workspace(&s, 2, 9) > 0);
     assert_true(cp_decoder_workspace(&s, 1 << 20, 1 << 20) > 0);
     assert_int_equal(cp_decoder_workspace(&s, 0, 9), 0);
