@@ -8,6 +8,8 @@
 #include "chunkproof/layers.h"
 #include "tests/random.h"
 
+#define BEHIND 64 /* bytes behind a workspace, that a run leaves as they are */
+
 /* n random weights of about 1 / sqrt(n_in), or NULL for a bias that is left out. */
 static const float *weights(struct decoder_case *c, unsigned long long *random, int n, int n_in) {
     float *w = c->weight + c->n_weights;
@@ -117,13 +119,18 @@ int decoder_case_run(const struct decoder_case *c, struct decoder_cache *cache, 
                      const int *token, const int *position, const unsigned char *sees,
                      double *states, double *logits) {
     size_t size = cp_decoder_workspace(&c->decoder.shape, n, cache->cache.n + n);
-    void *workspace = malloc(size);
+    unsigned char *workspace = malloc(size + BEHIND);
     if (size == 0 || workspace == NULL) {
         abort();
     }
-    memset(workspace, 0xFF, size); /* all bits 1: a NaN */
+    memset(workspace, 0xFF, size + BEHIND); /* all bits 1: a NaN */
     struct cp_decoder_call call = {n, token, position, sees, states, logits, 0, workspace, size};
     int status = cp_decoder_run(&c->decoder, &cache->cache, &call);
+    for (size_t i = size; i < size + BEHIND; i++) {
+        if (workspace[i] != 0xFF) {
+            abort(); /* the size was too small for what the run wrote */
+        }
+    }
     free(workspace);
     return status;
 }

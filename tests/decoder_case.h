@@ -34,8 +34,9 @@ struct decoder_cache {
  * before it is written shows. */
 void decoder_case_cache(struct decoder_cache *c);
 
-/* Runs n tokens in a workspace of exactly the right size, poisoned likewise. states and logits are
- * as in cp_decoder_call; first_logits is 0. Returns cp_decoder_run()'s status. */
+/* Runs n tokens in a workspace of exactly the right size, poisoned likewise. Aborts when the run
+ * writes behind it. states and logits are as in cp_decoder_call; first_logits is 0. Returns
+ * cp_decoder_run()'s status. */
 int decoder_case_run(const struct decoder_case *c, struct decoder_cache *cache, int n,
                      const int *token, const int *position, const unsigned char *sees,
                      double *states, double *logits);

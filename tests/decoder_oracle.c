@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 static const long double U = 0x1p-53L, LIBM = 4.0L, ERF = 16.0L, MORE = 1.02L;
+static const long double UNBOUNDED = 1e30L; /* the error of a number that may be any */
 
 static struct ball rounded(long double x, long double e, long double roundings) {
     struct ball b = {x, (e + roundings * U * (fabsl(x) + e)) * MORE};
@@ -31,7 +32,8 @@ static struct ball plus(struct ball a, struct ball b) {
 
 static struct ball over(struct ball a, struct ball b) {
     long double x = a.x / b.x;
-    return rounded(x, (a.e + fabsl(x) * b.e) / (fabsl(b.x) - b.e), 1);
+    long double least = fabsl(b.x) - b.e;
+    return rounded(x, least > 0.0L ? (a.e + fabsl(x) * b.e) / least : UNBOUNDED, 1);
 }
 
 /* A sum of n terms in any order. */
@@ -175,7 +177,8 @@ static void average(struct ball *out, const struct ball *score, struct ball (*va
             size += weight[j] / total * fabsl(value[j][c].x);
             of_values += weight[j] / total * value[j][c].e;
         }
-        out[c] = rounded(mean, ((1.0L + off) * of_values + 2.0L * off * size) / (1.0L - off), 1);
+        long double of_mean = ((1.0L + off) * of_values + 2.0L * off * size) / (1.0L - off);
+        out[c] = rounded(mean, off < 1.0L ? of_mean : UNBOUNDED, 1);
     }
 }
 

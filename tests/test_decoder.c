@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The decoder against an oracle that shares no code with it, its laws, and what it refuses
  * (spec/layers.md; DEC-1 to DEC-11). */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,6 +36,10 @@ static void shuffle(int *x, int n, unsigned long long *random) {
     }
 }
 
+/* Positions at the ends of int, where differences are no int, and some that float does not tell. */
+static const int far_position[N] = {INT_MIN,     INT_MAX, (1 << 24) + 1, 1 << 24, -(1 << 24) - 1,
+                                    INT_MAX - 1, -3};
+
 /* Different positions, in any order: below 0 where the decoder takes them, up to CASE_TOKENS. */
 static void make_positions(int *position, int n, const struct decoder_case *c,
                            unsigned long long *random) {
@@ -47,12 +52,23 @@ static void make_positions(int *position, int n, const struct decoder_case *c,
     memcpy(position, any, (size_t)n * sizeof *position);
 }
 
+static void make_far_positions(int *position, int n, unsigned long long *random) {
+    int any[N];
+    memcpy(any, far_position, sizeof any);
+    shuffle(any, N, random);
+    memcpy(position, any, (size_t)n * sizeof *position);
+}
+
 /* Masks: causal, all, and any. */
 static void make_prompt(struct prompt *p, const struct decoder_case *c,
                         unsigned long long *random) {
     int mask = random_below(random, 3);
     p->n = 1 + random_below(random, N);
-    make_positions(p->position, p->n, c, random);
+    if (c->decoder.shape.positions != CP_POSITIONS_LEARNED && random_below(random, 4) == 0) {
+        make_far_positions(p->position, p->n, random);
+    } else {
+        make_positions(p->position, p->n, c, random);
+    }
     for (int i = 0; i < p->n; i++) {
         p->token[i] = random_below(random, c->decoder.shape.n_vocab);
         for (int j = 0; j < p->n; j++) {
@@ -74,13 +90,14 @@ static void assert_in_ball(double x, struct ball b, double *largest_bound) {
 }
 
 /* DEC-2, LAYER-1 to LAYER-10, LAYER-11: states, entries and logits of random decoders of all
- * kinds. The bound is small enough to tell: half of the prompts have one below 1e-9. */
+ * kinds. The bound is small enough to tell: half of the prompts have one below 1e-9, and few have
+ * one above 1e-2, of those with positions at the ends of int. */
 static void decoders_are_within_the_bound_of_the_oracle(void **unused) {
     (void)unused;
     static struct decoder_case c;
     static struct decoder_cache cache;
     unsigned long long random = 1;
-    int n_tight = 0, n_cases = 600;
+    int n_tight = 0, n_wide = 0, n_cases = 600;
     for (int i = 0; i < n_cases; i++) {
         struct prompt p;
         double states[N * CASE_WIDTH], logits[N * 16], bound = 0.0;
@@ -109,11 +126,12 @@ static void decoders_are_within_the_bound_of_the_oracle(void **unused) {
                 assert_in_ball(cache.v[at], value[x], &bound);
             }
         }
-        assert_true(bound < 1e-2);
+        n_wide += bound >= 1e-2;
         n_tight += bound < 1e-9;
     }
-    print_message("the worst is %.3f of its bound, %d of %d tight\n", worst, n_tight, n_cases);
-    assert_true(2 * n_tight >= n_cases);
+    print_message("the worst is %.3f of its bound, %d of %d tight, %d wide\n", worst, n_tight,
+                  n_cases, n_wide);
+    assert_true(2 * n_tight >= n_cases && 10 * n_wide <= n_cases);
 }
 
 /* ---- What does not matter (LAYER-12) ---- */
@@ -192,9 +210,75 @@ static void a_text_in_pieces_is_the_text(void **unused) {
     }
 }
 
-/* LAYER-12: entries of one position are taken in the order of the cache. Learned positions whose
- * vectors are all 0 say nothing else: then equal positions are rising ones, bit for bit, and
- * falling ones are not. */
+/* LAYER-7, DEC-5: without a mask a token sees what is not behind its position, with the same bits
+ * as under the mask that says so. Positions are in any order, also at the ends of int, and some are
+ * the same; some tokens are cached. */
+static void no_mask_is_the_mask_of_positions(void **unused) {
+    (void)unused;
+    static struct decoder_case c;
+    static struct decoder_cache a, b;
+    unsigned long long random = 12;
+    for (int i = 0; i < 600; i++) {
+        struct prompt p;
+        unsigned char sees[N * N];
+        double of_a[N * CASE_WIDTH], of_b[N * CASE_WIDTH];
+        decoder_case_make(&c, &random, i % N_KINDS, 1 + i % 2);
+        make_prompt(&p, &c, &random);
+        int n_cached = random_below(&random, p.n), n = p.n - n_cached;
+        if (i % 5 == 0) {
+            p.position[p.n - 1] = p.position[0];
+        }
+        for (int t = 0; t < n; t++) {
+            for (int j = 0; j < p.n; j++) {
+                sees[t * p.n + j] = p.position[j] <= p.position[n_cached + t] ? 0x80 : 0;
+            }
+        }
+        decoder_case_cache(&a);
+        decoder_case_cache(&b);
+        if (n_cached > 0) {
+            decoder_case_run(&c, &a, n_cached, p.token, p.position, NULL, NULL, NULL);
+            decoder_case_run(&c, &b, n_cached, p.token, p.position, NULL, NULL, NULL);
+        }
+        decoder_case_run(&c, &a, n, p.token + n_cached, p.position + n_cached, NULL, of_a, NULL);
+        decoder_case_run(&c, &b, n, p.token + n_cached, p.position + n_cached, sees, of_b, NULL);
+        assert_same_bits(of_a, of_b, n * c.decoder.shape.d_model);
+    }
+}
+
+/* LAYER-11: logits are those of the tokens from first_logits on, with the states or without them,
+ * and nothing is written behind either. */
+static void logits_are_those_of_the_tokens_that_are_asked_for(void **unused) {
+    (void)unused;
+    static struct decoder_case c;
+    static struct decoder_cache a;
+    unsigned long long random = 13;
+    static double workspace[8192];
+    for (int i = 0; i < 200; i++) {
+        struct prompt p;
+        double states[N * CASE_WIDTH + 1], logits[N * 16], of_some[N * 16 + 1];
+        decoder_case_make(&c, &random, i % N_KINDS, 1);
+        make_prompt(&p, &c, &random);
+        const struct cp_decoder_shape *s = &c.decoder.shape;
+        decoder_case_cache(&a);
+        assert_int_equal(decoder_case_run(&c, &a, p.n, p.token, p.position, p.sees, NULL, logits),
+                         CP_OK);
+        for (int first = 0; first <= p.n; first++) {
+            int n_numbers = (p.n - first) * s->n_vocab;
+            states[p.n * s->d_model] = of_some[n_numbers] = 7.0;
+            decoder_case_cache(&a);
+            struct cp_decoder_call call = {
+                p.n,     p.token, p.position, p.sees,          first % 2 ? NULL : states,
+                of_some, first,   workspace,  sizeof workspace};
+            assert_int_equal(cp_decoder_run(&c.decoder, &a.cache, &call), CP_OK);
+            assert_same_bits(of_some, logits + first * s->n_vocab, n_numbers);
+            assert_true(states[p.n * s->d_model] == 7.0 && of_some[n_numbers] == 7.0);
+        }
+    }
+}
+
+/* LAYER-12: entries of one position are taken in the order of the cache, the new ones last. Learned
+ * positions whose vectors are all 0 say nothing else: then equal positions are rising ones, bit for
+ * bit, and falling ones are not. */
 static void entries_of_one_position_keep_their_order(void **unused) {
     (void)unused;
     static struct decoder_case c;
@@ -206,6 +290,7 @@ static void entries_of_one_position_keep_their_order(void **unused) {
         const int equal[N] = {3, 3, 3, 3, 3, 3, 3}, token[N] = {0, 1, 2, 0, 2, 1, 1};
         unsigned char sees[N * N];
         double states[3][N * CASE_WIDTH];
+        int n_cached = i / 2 % N;
         decoder_case_make(&c, &random, CP_POSITIONS_LEARNED, 1 + i % 2);
         int d = c.decoder.shape.d_model;
         memset(sees, 1, sizeof sees);
@@ -214,10 +299,15 @@ static void entries_of_one_position_keep_their_order(void **unused) {
         const int *position[] = {rising, equal, falling};
         for (int k = 0; k < 3; k++) {
             decoder_case_cache(&a);
-            decoder_case_run(&c, &a, N, token, position[k], sees, states[k], NULL);
+            if (n_cached > 0) {
+                decoder_case_run(&c, &a, n_cached, token, position[k], sees, NULL, NULL);
+            }
+            decoder_case_run(&c, &a, N - n_cached, token + n_cached, position[k] + n_cached, sees,
+                             states[k], NULL);
         }
-        assert_same_bits(states[0], states[1], N * d);
-        n_different += memcmp(states[0], states[2], (size_t)(N * d) * sizeof(double)) != 0;
+        size_t bytes = (size_t)((N - n_cached) * d) * sizeof(double);
+        assert_memory_equal(states[0], states[1], bytes);
+        n_different += memcmp(states[0], states[2], bytes) != 0;
     }
     assert_true(n_different > 150);
 }
@@ -338,6 +428,8 @@ int main(void) {
         cmocka_unit_test(decoders_are_within_the_bound_of_the_oracle),
         cmocka_unit_test(the_order_of_tokens_changes_no_bit),
         cmocka_unit_test(a_text_in_pieces_is_the_text),
+        cmocka_unit_test(no_mask_is_the_mask_of_positions),
+        cmocka_unit_test(logits_are_those_of_the_tokens_that_are_asked_for),
         cmocka_unit_test(entries_of_one_position_keep_their_order),
         cmocka_unit_test(a_cache_may_be_moved),
         cmocka_unit_test(a_truncated_cache_is_a_decoder_under_a_mask),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What layers are made of: the examples of spec/layers.md, worked by hand, and laws. */
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,6 +38,16 @@ static void rms_norm_divides_by_the_root_of_the_mean_square(void **unused) {
     assert_same(y, (const double[]){1.0 / 6.0 * 3.0, 7.0 / 6.0 * -2.0}, 2);
 }
 
+/* LAYER-2: epsilon counts as a double. x^2 is far below it, so that the root is that of epsilon. */
+static void epsilon_is_a_double(void **unused) {
+    (void)unused;
+    const double x[] = {1e-12, 1e-12};
+    const float weight[] = {1.0F, 1.0F};
+    double y[2];
+    cp_norm_rms(y, x, weight, 2, 1e-5);
+    assert_near(y[1], 1e-12 / sqrt(1e-5), 8);
+}
+
 /* LAYER-3: 1 and 3 have mean 2 and variance 1; with epsilon 3 the root is 2. */
 static void layer_norm_takes_the_mean_away(void **unused) {
     (void)unused;
@@ -58,6 +69,27 @@ static void a_projection_has_a_row_for_each_number(void **unused) {
     assert_same(y, (const double[]){3.0, 7.0, 11.0, 0.0, 2.0, 4.0}, 6);
     cp_project(y, x, 2, weight, bias, 3, 2);
     assert_same(y, (const double[]){3.5, 6.5, 11.0, 0.5, 1.5, 4.0}, 6);
+    const double none[] = {0.0, 0.0};
+    const float infinite[] = {1.0F, INFINITY};
+    cp_project(y, none, 1, infinite, NULL, 1, 2);
+    assert_true(isnan(y[0])); /* no product is left out */
+}
+
+/* LAYER-4, LAYER-5: with a row for each column the matrix is not read across, and each function
+ * writes as many numbers as it says. */
+static void nothing_is_written_behind_the_numbers(void **unused) {
+    (void)unused;
+    const double x[] = {1.0, 10.0}, frequency[] = {0.5, 0.25};
+    const float weight[] = {1.0F, 2.0F, 3.0F, 4.0F};
+    double y[] = {7, 7, 7}, c[] = {7, 7, 7}, s[] = {7, 7, 7}, f[] = {7, 7, 7};
+    cp_project(y, x, 1, weight, NULL, 2, 2);
+    assert_same(y, (const double[]){21.0, 43.0, 7.0}, 3);
+    cp_rotary_frequencies(f, 2, 100.0, 1.0);
+    cp_rotation(c, s, frequency, 2, 3);
+    assert_true(f[2] == 7.0 && c[2] == 7.0 && s[2] == 7.0);
+    cp_norm_rms(y, x, weight, 2, 1.0);
+    cp_norm_layer(y, x, weight, weight + 2, 2, 1.0);
+    assert_true(y[2] == 7.0);
 }
 
 /* LAYER-4, LAYER-12: a row has the same bits whatever rows stand beside it, and they are those of
@@ -115,6 +147,24 @@ static void a_quarter_turn(void **unused) {
     }
     cp_rotation(&cosine, &sine, &frequency, 1, -1);
     assert_near(sine, -1.0, 2);
+}
+
+/* DEC-8: any int is a position. The angle is rounded once, and so are cos and sin. */
+static void any_int_is_a_position(void **unused) {
+    (void)unused;
+    const int position[] = {INT_MIN, -(1 << 24) - 1, -(1 << 20) - 3, -5,     0,
+                            7,       (1 << 20) + 1,  (1 << 24) + 1,  INT_MAX};
+    const double frequency[] = {1.0, 0.3, 1e-9};
+    for (int i = 0; i < (int)(sizeof position / sizeof position[0]); i++) {
+        double c[3], s[3];
+        cp_rotation(c, s, frequency, 3, position[i]);
+        for (int f = 0; f < 3; f++) {
+            long double angle = (long double)position[i] * (long double)frequency[f];
+            double off = U * ((double)fabsl(angle) + 2.0);
+            assert_true(fabsl((long double)c[f] - cosl(angle)) <= off);
+            assert_true(fabsl((long double)s[f] - sinl(angle)) <= off);
+        }
+    }
 }
 
 /* DEC-8: which numbers are a pair. A pair's sine is its number and one, and its cosine 0, so that
@@ -180,12 +230,28 @@ static void slopes_of_any_number_of_heads(void **unused) {
     assert_near(cp_alibi_slope(8, 12), sqrt(0.5), 8);
 }
 
+/* LAYER-6: the exponents are exact numbers, of which 2^ is rounded. */
+static void slopes_are_powers_of_two(void **unused) {
+    (void)unused;
+    for (int h = 1, m = 1; h <= 70; h++) {
+        m = 2 * m <= h ? 2 * m : m;
+        for (int a = 0; a < h; a++) {
+            long double exponent = a < m ? 8.0L * (a + 1) / m : 4.0L * (2.0L * (a - m) + 1.0L) / m;
+            assert_near(cp_alibi_slope(a, h), (double)exp2l(-exponent), 8);
+        }
+    }
+}
+
 /* LAYER-8: exp(-ln 3) = 1/3, so that ln 3 is multiplied by 3/4. */
 static void silu_of_some_numbers(void **unused) {
     (void)unused;
     assert_true(cp_silu(0.0) == 0.0);
     assert_near(cp_silu(log(3.0)), 0.75 * log(3.0), 12);
     assert_near(cp_silu(-log(3.0)), -0.25 * log(3.0), 12);
+    for (int x = -100; x <= 100; x++) {
+        /* exp(-x) of a whole number x is off by 2 u at most, the sum and the quotient by u each */
+        assert_near(cp_silu(x), (double)(x / (1.0L + expl(-(long double)x))), 6);
+    }
     assert_true(cp_silu(-800.0) == 0.0);
     assert_true(cp_silu(800.0) == 800.0);
 }
@@ -200,6 +266,21 @@ static void gelu_of_some_numbers(void **unused) {
     assert_near(cp_gelu_tanh(1.0), 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * 1.044715)), 16);
     assert_true(cp_gelu_erf(-40.0) <= 0.0 && cp_gelu_erf(-40.0) >= -DBL_MIN);
     assert_true(cp_gelu_tanh(-40.0) <= 0.0 && cp_gelu_tanh(-40.0) >= -DBL_MIN);
+}
+
+/* LAYER-9: erfc(z) multiplies a relative error of z by 2 z^2 + 2 at most, and exp(z) by |z|. z is
+ * off by 2 roundings in the one, and by 6 in the other, whose terms have the same sign. */
+static void gelu_keeps_its_digits_far_from_zero(void **unused) {
+    (void)unused;
+    long double root = sqrtl(2.0L / acosl(-1.0L));
+    for (int i = -240; i <= 240; i++) {
+        double x = i / 16.0;
+        long double z = -x / sqrtl(2.0L), u = 2.0L * root * (x + 0.044715L * x * x * x);
+        double by_erf = (double)(0.5L * x * erfcl(z)), by_tanh = (double)(x / (1.0L + expl(-u)));
+        assert_near(cp_gelu_erf(x), by_erf, 8 + (int)(4.0L * z * z + 4.0L));
+        assert_near(cp_gelu_tanh(x), by_tanh, 8 + (int)(6.0L * fabsl(u)));
+    }
+    assert_true(cp_gelu_tanh(1e3) == 1e3 && cp_gelu_erf(1e3) == 1e3);
 }
 
 /* LAYER-7: scores 0 and -1 weigh 1 / (1 + exp(-1)) = 0.731059 and the rest. */
@@ -276,16 +357,21 @@ static void any_order_of_keys_is_within_the_bound(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rms_norm_divides_by_the_root_of_the_mean_square),
+        cmocka_unit_test(epsilon_is_a_double),
         cmocka_unit_test(layer_norm_takes_the_mean_away),
         cmocka_unit_test(a_projection_has_a_row_for_each_number),
+        cmocka_unit_test(nothing_is_written_behind_the_numbers),
         cmocka_unit_test(a_row_is_projected_alike_in_any_company),
         cmocka_unit_test(rotary_frequencies_fall_from_one),
         cmocka_unit_test(a_quarter_turn),
+        cmocka_unit_test(any_int_is_a_position),
         cmocka_unit_test(pairs_are_as_far_apart_as_is_said),
         cmocka_unit_test(a_moved_key_is_the_key_at_its_new_position),
         cmocka_unit_test(slopes_of_any_number_of_heads),
+        cmocka_unit_test(slopes_are_powers_of_two),
         cmocka_unit_test(silu_of_some_numbers),
         cmocka_unit_test(gelu_of_some_numbers),
+        cmocka_unit_test(gelu_keeps_its_digits_far_from_zero),
         cmocka_unit_test(a_key_is_a_state_of_its_own),
         cmocka_unit_test(any_order_of_keys_is_within_the_bound),
     };

@@ -45,16 +45,16 @@ struct cp_decoder_shape {
     int d_model;    /* numbers of a state */
     int n_heads;    /* of queries */
     int n_kv_heads; /* of keys and values; divides n_heads */
-    int d_head;     /* n_heads * d_head need not be d_model */
+    int d_head;     /* n_heads * d_head is an int, and need not be d_model */
     int d_hidden;   /* of the feed-forward network */
     int norm;
     int network;
     int positions;
-    int n_pairs;         /* rotary: pairs of each head, from its first number on; else 0 */
-    int pair_distance;   /* rotary: h of DEC-8, a divisor of n_pairs: 1 or n_pairs; else 0 */
-    int n_positions;     /* learned: positions are 0 .. n_positions - 1; else 0 */
-    double norm_epsilon; /* above 0 */
-    double scale;        /* of scores, usually 1 / sqrt(d_head) */
+    int n_pairs;       /* rotary: pairs of each head, from its first number on, >= 1; else 0 */
+    int pair_distance; /* rotary: h of DEC-8, a divisor of n_pairs, as 1 and n_pairs are; else 0 */
+    int n_positions;   /* learned: positions are 0 .. n_positions - 1; else 0 */
+    double norm_epsilon; /* above 0, and finite */
+    double scale;        /* of scores: any finite number, usually 1 / sqrt(d_head) */
 };
 
 /* Weights of a matrix are [numbers that come out][numbers that go in], rows one after the other.
@@ -73,7 +73,7 @@ struct cp_decoder_layer {
     const float *network_norm;        /* [d_model] */
     const float *network_norm_bias;   /* [d_model] or NULL; NULL with CP_NORM_RMS */
     const float *gate;                /* [d_hidden][d_model] with SwiGLU, else NULL */
-    const float *gate_bias;           /* [d_hidden] or NULL */
+    const float *gate_bias;           /* [d_hidden] or NULL; NULL without SwiGLU */
     const float *up;                  /* [d_hidden][d_model] */
     const float *up_bias;             /* [d_hidden] or NULL */
     const float *down;                /* [d_model][d_hidden] */
@@ -82,7 +82,8 @@ struct cp_decoder_layer {
 
 struct cp_decoder {
     struct cp_decoder_shape shape;
-    const double *frequency;         /* [n_pairs], radians for each position: rotary, else NULL */
+    const double *frequency;         /* [n_pairs], radians for each position, finite: rotary, else
+                                        NULL */
     const float *embedding;          /* [n_vocab][d_model] */
     const float *position_embedding; /* [n_positions][d_model]: learned, else NULL */
     const struct cp_decoder_layer *layer; /* [n_layers] */
@@ -108,12 +109,13 @@ struct cp_decoder_call {
     int n_new;                 /* >= 1 */
     const int *token;          /* [n_new], 0 .. n_vocab - 1 */
     const int *position;       /* [n_new] */
-    const unsigned char *sees; /* [n_new][cache->n + n_new]: not 0 where token i sees entry j; or
-                                  NULL: the position of j is not above that of i */
+    const unsigned char *sees; /* [n_new][cache->n + n_new], n as it is before the call: not 0 where
+                                  token i sees entry j; or NULL: where the position of j is not
+                                  above that of i */
     double *states;            /* [n_new][d_model], state(n_layers, i) of DEC-2; or NULL */
     double *logits;            /* [n_new - first_logits][n_vocab], of the tokens from first_logits
                                   on (LAYER-11); or NULL */
-    int first_logits;          /* 0 .. n_new */
+    int first_logits;          /* 0 .. n_new, and checked without logits, too */
     void *workspace;           /* cp_decoder_workspace() bytes or more, aligned for double */
     size_t workspace_size;
 };
@@ -122,9 +124,10 @@ struct cp_decoder_call {
 #include "proofs/logic/decoder.h"
 #endif
 
-/* Returns NULL when these are a decoder, else what is wrong (LAYER-15): the name of a field and
- * why, in English. *layer is the number of the layer that the field is in, or -1. Reads no weights;
- * takes any numbers, and pointers that are NULL or point to what is declared. */
+/* Returns NULL when these are a decoder, else what is wrong (LAYER-15): "FIELD: why" in English, or
+ * "FIELD, FIELD: why" where one of several is. *layer is the number of the layer that the field is
+ * in, else -1, also on success. Reads no weights, but the frequencies. Takes any numbers, and
+ * pointers in *decoder that are NULL or point to what is declared. */
 /*@
   requires valid: \valid_read(decoder) && \valid(layer);
   requires frequency: decoder->frequency == \null ||
@@ -139,8 +142,8 @@ struct cp_decoder_call {
 */
 const char *cp_decoder_check(const struct cp_decoder *decoder, int *layer);
 
-/* Numbers of k, and of v, of a cache; 0 when they cannot be counted, or capacity < 1. The shape is
- * that of a decoder that cp_decoder_check() accepts, here and below. */
+/* Numbers of k, and of v, of a cache; 0 when their bytes are above PTRDIFF_MAX, or capacity < 1.
+ * The shape is that of a decoder that cp_decoder_check() accepts, here and below. */
 /*@
   requires valid: \valid_read(shape);
   requires shape: shape_ok(*shape);
@@ -151,24 +154,29 @@ const char *cp_decoder_check(const struct cp_decoder *decoder, int *layer);
 size_t cp_decoder_cache_numbers(const struct cp_decoder_shape *shape, int capacity);
 
 /* Bytes of the workspace of a run of n_new >= 1 tokens that is told of n_entries in all, cached and
- * new; 0 when they cannot be counted, or when the numbers are out of range. */
+ * new, so n_entries >= n_new; 0 when these are out of range, or when the bytes are more than an
+ * object has (PTRDIFF_MAX). More tokens or entries need no fewer bytes. */
 size_t cp_decoder_workspace(const struct cp_decoder_shape *shape, int n_new, int n_entries);
 
 /* Computes the new tokens layer by layer (LAYER-1 to LAYER-12): their states are those of DEC-2, in
  * a prompt of the cached and the new tokens, when each cached entry is as there (DEC-7). Their
- * entries join the cache at its end. Fails with
- *   CP_ERROR_SHAPE        cp_decoder_check() finds something
+ * entries join the cache at its end. Arrays of the caller do not overlap. Fails with the first of
+ *   CP_ERROR_SHAPE        cp_decoder_check() finds something, or cp_decoder_cache_numbers() is 0
+ *                         for this capacity
  *   CP_ERROR_ARGUMENT     a number is out of its range: n_new, a token, a learned position,
- *                         first_logits, cache->n; or a pointer is NULL that must not be
+ *                         first_logits, cache->n; or a pointer is NULL that must not be, other
+ *                         than workspace. Cached positions are not looked at
  *   CP_ERROR_TOO_LONG     the cache has no room for n_new more entries
- *   CP_ERROR_WORKSPACE    the workspace is too small
- * and then changes nothing (LAYER-15). */
+ *   CP_ERROR_WORKSPACE    the workspace is too small, NULL, or not aligned for double
+ * and then changes nothing, states and logits included (LAYER-15). */
 int cp_decoder_run(const struct cp_decoder *decoder, struct cp_decoder_cache *cache,
                    const struct cp_decoder_call *call);
 
 /* Puts copies of the entries first .. first + n - 1 of `from`, n >= 0, behind those of `cache`,
- * which is another one. Fails with CP_ERROR_ARGUMENT (`from` lacks them), CP_ERROR_TOO_LONG (no
- * room). */
+ * which is another one: the same one is the caller's error, and not noticed. Pointers are not NULL.
+ * Fails with CP_ERROR_ARGUMENT (`from` lacks them, or an n is not 0 .. capacity) or else with
+ * CP_ERROR_TOO_LONG (no room), and then changes nothing. No entries (n = 0) are always there, also
+ * at first = from->n. */
 /*@
   requires valid: \valid_read(shape) && \valid(cache) && \valid_read(from);
   requires shape: shape_ok(*shape);
@@ -187,9 +195,9 @@ int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_deco
 /* Moves the entries first .. first + n - 1 by t positions (DEC-9): keys are rotated by R_t, values
  * stay. Under ALiBi keys stay as well. LAYER-14 says what that rounds. What is moved must be
  * closed, or moved with all that it has seen (DEC-9, DEC-10). workspace has 2 * n_pairs numbers, or
- * is NULL unless positions are rotary. Fails with
+ * is NULL unless positions are rotary. No other pointer is NULL. Fails with the first of
+ *   CP_ERROR_UNSUPPORTED  learned positions, even by 0: the states themselves would change
  *   CP_ERROR_ARGUMENT     no such entries, or a position would be no int
- *   CP_ERROR_UNSUPPORTED  learned positions: the states themselves would change
  * and then changes nothing. */
 /*@
   requires valid: \valid_read(decoder) && \valid(cache);
