@@ -147,6 +147,15 @@ size_t pml_document_text(const struct pml_document *document, size_t offset) {
 
 /* ---- Attributes ---- */
 
+/* Behind the next value in quotes; the end, where there is none. */
+static const char *behind_value(const char *at) {
+    at += strcspn(at, "\"'");
+    if (*at != '\0') {
+        at = find(at + 1, *at);
+    }
+    return *at != '\0' ? at + 1 : at;
+}
+
 int pml_document_namespace(const struct pml_document *document, size_t offset, size_t *at) {
     const char *name = document->bytes + offset;
     name += strcspn(name, " \t\r\n/>");
@@ -155,28 +164,26 @@ int pml_document_namespace(const struct pml_document *document, size_t offset, s
         if (*name == '/' || *name == '>' || *name == '\0') {
             return 0;
         }
-        if (strncmp(name, "xmlns", 5) == 0 && strchr(":= \t\r\n", name[5]) != NULL) {
+        if (strncmp(name, "xmlns", 5) == 0 && name[5 + strspn(name + 5, " \t\r\n")] == '=') {
             *at = (size_t)(name - document->bytes);
             return 1;
         }
-        name += strcspn(name, "\"'");
-        name = strchr(name + 1, *name) + 1;
+        if (strncmp(name, "xmlns:", 6) == 0) {
+            *at = (size_t)(name - document->bytes);
+            return 1;
+        }
+        name = behind_value(name);
     }
 }
 
 size_t pml_document_attribute(const struct pml_document *document, size_t offset, int i) {
     const char *at = document->bytes + offset;
-    while (!pml_is_space(*at)) { /* the element's name */
-        at++;
-    }
+    at += strcspn(at, " \t\r\n/>"); /* the element's name */
     for (;; i--) {
-        while (pml_is_space(*at)) {
-            at++;
-        }
-        if (i == 0) {
+        at = end_of_spaces(at);
+        if (i == 0 || *at == '\0') {
             return (size_t)(at - document->bytes);
         }
-        at += strcspn(at, "\"'");
-        at = strchr(at + 1, *at) + 1;
+        at = behind_value(at);
     }
 }
