@@ -57,13 +57,22 @@ static const char *end_of_other(const char *at) {
     return end != NULL ? end : end_of(at, "<?", "?>");
 }
 
-/* The next such character from `at` on, or the end. Unlike strchr() under a sanitizer, it does not
- * look at what is behind that. */
-static const char *find(const char *at, char character) {
-    while (*at != '\0' && *at != character) {
+/* The next of these characters from `at` on, or the end. Unlike strcspn() under a sanitizer, it does
+ * not look at what is behind that. */
+static const char *find(const char *at, const char *characters) {
+    while (*at != '\0' && strchr(characters, *at) == NULL) {
         at++;
     }
     return at;
+}
+
+/* Behind the next value in quotes; the end, where there is none. */
+static const char *behind_value(const char *at) {
+    at = find(at, "\"'");
+    if (*at != '\0') {
+        at = find(at + 1, *at == '"' ? "\"" : "'");
+    }
+    return *at != '\0' ? at + 1 : at;
 }
 
 /* The end of the tag at `at`, and its attributes: values in quotes. */
@@ -71,19 +80,17 @@ static const char *end_of_tag(const char *at, int *n_values) {
     *n_values = 0;
     while (*at != '\0' && *at != '>') {
         if (*at == '"' || *at == '\'') {
-            at = find(at + 1, *at);
-            if (*at == '\0') {
-                return at;
-            }
+            at = behind_value(at);
             ++*n_values;
+        } else {
+            at++;
         }
-        at++;
     }
     return at;
 }
 
 static int check_tags(const struct pml_document *d) {
-    const char *at = find(d->bytes, '<');
+    const char *at = find(d->bytes, "<");
     while (*at != '\0') {
         const char *end = end_of_other(at);
         if (end == NULL) {
@@ -95,7 +102,7 @@ static int check_tags(const struct pml_document *d) {
                                           PML_MAX_ATTRIBUTES);
             }
         }
-        at = find(end, '<');
+        at = find(end, "<");
     }
     return 0;
 }
@@ -147,24 +154,15 @@ size_t pml_document_text(const struct pml_document *document, size_t offset) {
 
 /* ---- Attributes ---- */
 
-/* Behind the next value in quotes; the end, where there is none. */
-static const char *behind_value(const char *at) {
-    at += strcspn(at, "\"'");
-    if (*at != '\0') {
-        at = find(at + 1, *at);
-    }
-    return *at != '\0' ? at + 1 : at;
-}
-
 int pml_document_namespace(const struct pml_document *document, size_t offset, size_t *at) {
     const char *name = document->bytes + offset;
-    name += strcspn(name, " \t\r\n/>");
+    name = find(name, " \t\r\n/>");
     for (;;) {
         name = end_of_spaces(name);
         if (*name == '/' || *name == '>' || *name == '\0') {
             return 0;
         }
-        if (strncmp(name, "xmlns", 5) == 0 && name[5 + strspn(name + 5, " \t\r\n")] == '=') {
+        if (strncmp(name, "xmlns", 5) == 0 && *end_of_spaces(name + 5) == '=') {
             *at = (size_t)(name - document->bytes);
             return 1;
         }
@@ -178,7 +176,7 @@ int pml_document_namespace(const struct pml_document *document, size_t offset, s
 
 size_t pml_document_attribute(const struct pml_document *document, size_t offset, int i) {
     const char *at = document->bytes + offset;
-    at += strcspn(at, " \t\r\n/>"); /* the element's name */
+    at = find(at, " \t\r\n/>"); /* the element's name */
     for (;; i--) {
         at = end_of_spaces(at);
         if (i == 0 || *at == '\0') {
