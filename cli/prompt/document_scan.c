@@ -57,8 +57,8 @@ static const char *end_of_other(const char *at) {
     return end != NULL ? end : end_of(at, "<?", "?>");
 }
 
-/* The next of these characters from `at` on, or the end. Unlike strcspn() under a sanitizer, it does
- * not look at what is behind that. */
+/* The next of these characters from `at` on, or the end. Unlike strcspn() under a sanitizer, it
+ * does not look at what is behind that. */
 static const char *find(const char *at, const char *characters) {
     while (*at != '\0' && strchr(characters, *at) == NULL) {
         at++;
