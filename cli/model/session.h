@@ -15,6 +15,11 @@ struct session {
     size_t workspace_size;
 };
 
+/* Memory for so many entries, 1 at least. 0, or -1: there is not so much. */
+int session_entries_new(struct cp_decoder_cache *entries, const struct cp_decoder *decoder,
+                        int capacity);
+void session_entries_free(struct cp_decoder_cache *entries);
+
 /* Room for so many tokens. 0; or -1: there is no memory, or it is more than can be counted. */
 int session_new(struct session *session, const struct cp_decoder *decoder, int capacity);
 void session_free(struct session *session);

@@ -10,6 +10,7 @@
 #include "cli/base/clock.h"
 #include "cli/base/text.h"
 #include "cli/model/run.h"
+#include "cli/model/session.h"
 #include "cli/model/tokenizer.h"
 #include "cli/prompt/report.h"
 
@@ -115,7 +116,7 @@ static int compare(struct prompt_answer *a, const struct prompt_question *q,
         prompt_answer_compare(a, logits, whole_logits, decoder->shape.n_vocab);
     }
     free(sees);
-    prompt_entries_free(&entries);
+    session_entries_free(&entries);
     prompt_tokens_free(&tokens);
     return status;
 }
@@ -152,7 +153,7 @@ static int work(struct prompt_answer *a, const struct prompt_question *q,
     if (status == 0) {
         status = go_on(a, q, &entries, logits);
     }
-    prompt_entries_free(&entries);
+    session_entries_free(&entries);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/base/text.h"
+#include "cli/model/session.h"
 
 static int refuse(const char *why) {
     fprintf(stderr, "chunkproof prompt: %s\n", why);
@@ -72,29 +73,11 @@ unsigned char *prompt_mask(const struct pml_schema *schema, const struct prompt_
 
 /* ---- Entries ---- */
 
-static double *numbers(size_t n) {
-    return n > 0 && n <= SIZE_MAX / sizeof(double) ? malloc(n * sizeof(double)) : NULL;
-}
-
 int prompt_entries_new(struct cp_decoder_cache *entries, const struct cp_decoder *decoder,
                        int capacity) {
-    size_t n = cp_decoder_cache_numbers(&decoder->shape, capacity);
-    *entries = (struct cp_decoder_cache){.capacity = capacity};
-    entries->position = malloc((size_t)capacity * sizeof *entries->position);
-    entries->k = numbers(n);
-    entries->v = numbers(n);
-    if (entries->position == NULL || entries->k == NULL || entries->v == NULL) {
-        prompt_entries_free(entries);
-        return refuse("not enough memory for the keys and values of so many tokens");
-    }
-    return 0;
-}
-
-void prompt_entries_free(struct cp_decoder_cache *entries) {
-    free(entries->position);
-    free(entries->k);
-    free(entries->v);
-    *entries = (struct cp_decoder_cache){0};
+    return session_entries_new(entries, decoder, capacity) == 0
+               ? 0
+               : refuse("not enough memory for the keys and values of so many tokens");
 }
 
 /* token[] and position[] are of n numbers each. */
@@ -172,7 +155,7 @@ static int encode_alone(const struct prompt_cache *cache, int module,
     } else {
         status = -1;
     }
-    prompt_entries_free(&all);
+    session_entries_free(&all);
     prompt_tokens_free(&tokens);
     return status;
 }
@@ -203,7 +186,7 @@ static int encode_together(const struct prompt_cache *cache, int module, int sca
         }
     }
     free(sees);
-    prompt_entries_free(&all);
+    session_entries_free(&all);
     prompt_tokens_free(&tokens);
     return status;
 }
@@ -232,7 +215,7 @@ const struct cp_decoder_cache *prompt_cache_module(struct prompt_cache *cache, i
 
 void prompt_cache_free(struct prompt_cache *cache) {
     for (int i = 0; i < cache->n; i++) {
-        prompt_entries_free(&cache->encoded[i].entries);
+        session_entries_free(&cache->encoded[i].entries);
     }
     free(cache->encoded);
     cache->encoded = NULL;

@@ -22,10 +22,9 @@ void prompt_tokens_add(struct prompt_tokens *tokens, const struct pml_texts *tex
                        const struct pml_text *text, int position, int module, int scaffold);
 void prompt_tokens_free(struct prompt_tokens *tokens);
 
-/* Memory for so many entries, 1 at least. 0, or -1 after a message. */
+/* session_entries_new(), with a message. */
 int prompt_entries_new(struct cp_decoder_cache *entries, const struct cp_decoder *decoder,
                        int capacity);
-void prompt_entries_free(struct cp_decoder_cache *entries);
 
 /* The mask of MOD-3 among these tokens, [n][n]; NULL after a message. The caller frees it. */
 unsigned char *prompt_mask(const struct pml_schema *schema, const struct prompt_tokens *tokens);
