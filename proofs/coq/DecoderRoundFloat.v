@@ -5,7 +5,7 @@
     most as large as the bound says. *)
 From Coq Require Import Reals ZArith List Arith Lra Lia Psatz.
 From Flocq Require Import Core Relative.
-From Chunkproof Require Import Softmax DecoderMove NumRound DecoderNorm DecoderRound.
+From Chunkproof Require Import Softmax DecoderMove NumRound NumFormat DecoderNorm DecoderRound.
 From Chunkproof Require Import DecoderExamples.
 Open Scope R_scope.
 
@@ -13,29 +13,16 @@ Open Scope R_scope.
 Definition to_nearest (prec emin : Z) (x : R) : R :=
   round radix2 (FLT_exp emin prec) ZnearestE x.
 
-Lemma to_nearest_rounds prec emin x :
-  (0 < prec)%Z ->
-  Rabs (to_nearest prec emin x - x) <=
-  Rmax (bpow radix2 (- prec) * Rabs x) (bpow radix2 (emin - 1)).
-Proof.
-  intros pos; unfold to_nearest.
-  destruct (error_N_FLT radix2 emin prec pos (fun z => negb (Z.even z)) x)
-    as (eps & eta & E & T & none & ->).
-  replace (/ 2 * bpow radix2 (- prec + 1)) with (bpow radix2 (- prec)) in E
-    by (rewrite bpow_plus; simpl; lra).
-  replace (/ 2 * bpow radix2 emin) with (bpow radix2 (emin - 1)) in T
-    by (unfold Zminus; rewrite bpow_plus; simpl; lra).
-  replace (x * (1 + eps) + eta - x) with (eps * x + eta) by ring.
-  apply Rmult_integral in none; destruct none as [-> | ->].
-  - rewrite Rmult_0_l, Rplus_0_l; apply Rle_trans with (1 := T), Rmax_r.
-  - rewrite Rplus_0_r, Rabs_mult; apply Rle_trans with (2 := Rmax_l _ _).
-    apply Rmult_le_compat_r; [apply Rabs_pos | exact E].
-Qed.
-
 Lemma bpow_is_inverse n : bpow radix2 (- Z.of_nat n) = / 2 ^ n.
 Proof.
   rewrite bpow_opp; f_equal; induction n as [|n IH]; [reflexivity|].
   rewrite Nat2Z.inj_succ, <- Z.add_1_l, bpow_plus, IH; simpl; lra.
+Qed.
+
+Lemma pow_is_bpow n : 2 ^ n = bpow radix2 (Z.of_nat n).
+Proof.
+  induction n as [|n IH]; [reflexivity|].
+  rewrite Nat2Z.inj_succ, <- Z.add_1_l, bpow_plus, <- IH; simpl; lra.
 Qed.
 
 Definition to16 := to_nearest 11 (-24).
@@ -43,22 +30,46 @@ Definition tobf := to_nearest 8 (-133).
 Definition to32 := to_nearest 24 (-149).
 Definition to64 := to_nearest 53 (-1074).
 
+(** Flocq's numbers are those of NUM-4, and its rounding is one of those to nearest. *)
+Lemma representable_is_generic p e x :
+  representable (S p) (/ 2 ^ e) x <->
+  generic_format radix2 (FLT_exp (- Z.of_nat e) (Z.of_nat (S p))) x.
+Proof.
+  assert (0 < Z.of_nat (S p))%Z as pos by lia.
+  assert (forall k, bpow radix2 (Z.of_nat k - Z.of_nat e) = 2 ^ k * / 2 ^ e) as split
+    by (intros k; unfold Zminus; rewrite bpow_plus, bpow_is_inverse, (pow_is_bpow k); reflexivity).
+  split.
+  - intros (z & k & small & ->); rewrite <- split.
+    rewrite pow_is_bpow, <- abs_IZR, <- IZR_Zpower in small by lia; apply le_IZR in small.
+    destruct (Z.eq_dec (Z.abs z) (radix2 ^ Z.of_nat (S p))) as [full | fits].
+    + apply generic_format_abs_inv; rewrite Rabs_mult, (Rabs_pos_eq (bpow _ _)) by apply bpow_ge_0.
+      rewrite <- abs_IZR, full, IZR_Zpower, <- bpow_plus by lia.
+      apply generic_format_FLT_bpow; [exact pos | lia].
+    + apply generic_format_FLT; exists (Float radix2 z (Z.of_nat k - Z.of_nat e));
+        [reflexivity | cbn [Fnum]; lia | cbn [Fexp]; lia].
+  - intros of; apply FLT_format_generic in of; [|exact pos]; destruct of as [[z q] -> fits low].
+    simpl in *; exists z, (Z.to_nat (q + Z.of_nat e)); split.
+    + rewrite pow_is_bpow, <- abs_IZR, <- IZR_Zpower by lia; apply IZR_le; simpl in *; lia.
+    + rewrite <- split, Z2Nat.id by lia; unfold F2R; simpl; do 2 f_equal; lia.
+Qed.
+
+Lemma to_nearest_is_nearest p e x :
+  nearest (S p) (/ 2 ^ e) x (to_nearest (Z.of_nat (S p)) (- Z.of_nat e) x).
+Proof.
+  assert (Prec_gt_0 (Z.of_nat (S p))) by (unfold Prec_gt_0; lia).
+  destruct (round_N_pt radix2 (FLT_exp (- Z.of_nat e) (Z.of_nat (S p)))
+              (fun z => negb (Z.even z)) x) as [of closest].
+  split; [apply representable_is_generic, of|].
+  intros z rz; apply closest, representable_is_generic, rz.
+Qed.
+
 (** DEC-12: rounding to nearest keeps what the bounds assume of a format. *)
 Theorem formats_keep :
   keeps binary16 to16 /\ keeps bfloat16 tobf /\ keeps binary32 to32 /\ keeps binary64 to64.
 Proof.
-  assert (forall p e top x,
-    rounds (Format (/ 2 ^ p) (/ 2 ^ (S e)) top) x
-      (to_nearest (Z.of_nat p) (- Z.of_nat e) x) \/ p = O) as all.
-  { intros [|p] e top x; [right; reflexivity | left].
-    pose proof (to_nearest_rounds (Z.of_nat (S p)) (- Z.of_nat e) x ltac:(lia)) as near.
-    replace (- Z.of_nat e - 1)%Z with (- Z.of_nat (S e))%Z in near by lia.
-    rewrite !bpow_is_inverse in near; exact near. }
-  repeat split; intros x.
-  - destruct (all 11%nat 24%nat (top binary16) x) as [near | no]; [exact near | discriminate].
-  - destruct (all 8%nat 133%nat (top bfloat16) x) as [near | no]; [exact near | discriminate].
-  - destruct (all 24%nat 149%nat (top binary32) x) as [near | no]; [exact near | discriminate].
-  - destruct (all 53%nat 1074%nat (top binary64) x) as [near | no]; [exact near | discriminate].
+  repeat split; intros x; apply (formats_round x);
+    [apply (to_nearest_is_nearest 10 24) | apply (to_nearest_is_nearest 7 133) |
+     apply (to_nearest_is_nearest 23 149) | apply (to_nearest_is_nearest 52 1074)].
 Qed.
 
 (** ** Cosine and sine of a library *)
