@@ -7,7 +7,8 @@ import concurrent.futures
 import dataclasses
 import signal
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 
 from . import (
     by_cbmc,
@@ -39,6 +40,8 @@ CLASSES: dict[str, type[Who]] = {
         by_fuzz.ByFuzz,
     )
 }
+
+SLOWEST = 5  # faults that a run of more of them names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +78,7 @@ def run(
     if paper.titles:
         paper.print(f"== by {name}: {len(faults)} faults")
     pool, outcomes, status = concurrent.futures.ThreadPoolExecutor(who.jobs), [], 0
+    took: dict[str, float] = {}
     try:
         print(
             f"scripts/faults: building for {name}; the first time takes minutes",
@@ -85,8 +89,9 @@ def run(
         unsound = [said for said in pool.map(who.failing, who.parts(faults)) if said]
         paper.print(*who.header(), *unsound)
         status = 1 if unsound else 0
-        for fault, outcome in zip(faults, pool.map(who.check, faults)):
+        for fault, (outcome, seconds) in zip(faults, pool.map(timed(who), faults)):
             outcomes.append(outcome)
+            took[fault.name] = seconds
             paper.fault(who, fault, outcome)
     except KeyboardInterrupt:
         for number in (signal.SIGINT, signal.SIGTERM):  # once is enough
@@ -104,8 +109,25 @@ def run(
         who.end()
         pool.shutdown()
     paper.print(*who.finish(everything))
+    if len(took) > SLOWEST:
+        paper.print(slowest(took))
     paper.print(counted(outcomes))
     return status or (0 if outcomes and all(outcome.is_well for outcome in outcomes) else 1)
+
+
+def timed(who: Who) -> Callable[[Fault], tuple[Outcome, float]]:
+    """Checks a fault, and says how many seconds of the clock that took."""
+
+    def check(fault: Fault) -> tuple[Outcome, float]:
+        began = time.monotonic()
+        return who.check(fault), time.monotonic() - began
+
+    return check
+
+
+def slowest(took: Mapping[str, float]) -> str:
+    names = sorted(took, key=lambda name: -took[name])[:SLOWEST]
+    return "slowest: " + ", ".join(f"{name} {took[name]:.0f} s" for name in names)
 
 
 def counted(outcomes: Sequence[Outcome]) -> str:
