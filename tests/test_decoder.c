@@ -17,6 +17,7 @@
 #include "tests/decoder_case.h"
 #include "tests/decoder_oracle.h"
 #include "tests/random.h"
+#include "tests/rotation_bound.h"
 
 #define N       7 /* tokens of a prompt, at most */
 #define N_KINDS 3 /* of positions */
@@ -366,9 +367,9 @@ static void a_cache_may_be_moved(void **unused) {
             for (int y = 0; y < 2 * s->n_pairs; y++) {
                 length = hypot(length, there.k[at - x + y]);
             }
-            double turns = abs(position[e]) + abs(t) + abs(shifted[e]); /* frequencies are <= 1 */
+            length /= 1.0 - rotation_loss(shifted[e]); /* before it was rotated */
             assert_true(fabs(moved.k[at] - there.k[at]) <=
-                        1.02 * (24.0 + turns) * 0x1p-53 * length);
+                        moved_loss(position[e], t, shifted[e]) * length); /* frequencies are <= 1 */
         }
         decoder_case_run(&c, &moved, 3, token + 6, shifted + 6, NULL, from_moved, NULL);
         decoder_case_run(&c, &there, 3, token + 6, shifted + 6, NULL, from_there, NULL);

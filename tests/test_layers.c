@@ -14,6 +14,7 @@
 #include "chunkproof/layers.h"
 #include "chunkproof/softmax.h"
 #include "tests/random.h"
+#include "tests/rotation_bound.h"
 
 #define U 0x1p-53 /* the unit roundoff of double */
 
@@ -183,8 +184,7 @@ static void pairs_are_as_far_apart_as_is_said(void **unused) {
     }
 }
 
-/* LAYER-14, DEC-9: a key at j moved by t is the key at j + t, within
- *   (24 + f (|j| + |t| + |j + t|)) u times the length of the pair, and 2 % more for products. */
+/* LAYER-14, DEC-9: a key at j moved by t is the key at j + t, within what both may lose. */
 static void a_moved_key_is_the_key_at_its_new_position(void **unused) {
     (void)unused;
     unsigned long long random = 3;
@@ -202,8 +202,7 @@ static void a_moved_key_is_the_key_at_its_new_position(void **unused) {
         cp_rotate(moved, &c, &s, 1, 1);
         cp_rotation(&c, &s, &f, 1, j + t);
         cp_rotate(at, &c, &s, 1, 1);
-        double turns = fabs(f * j) + fabs(f * t) + fabs(f * (j + t));
-        double bound = 1.02 * (24.0 + turns) * U * hypot(k[0], k[1]);
+        double bound = moved_loss(f * j, f * t, f * (j + t)) * hypot(k[0], k[1]);
         double off = hypot(moved[0] - at[0], moved[1] - at[1]);
         worst = fmax(worst, off / bound);
         assert_true(off <= bound);
