@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places in a file, and messages about them (PML-12). */
+/* The walk over a file's nodes; places in it, and messages about them (PML-12). */
 #include "cli/prompt/document.h"
 
 #include <stdarg.h>
@@ -46,6 +46,30 @@ int pml_document_error(const struct pml_document *document, size_t offset, const
     free(clean);
     free(text);
     return -1;
+}
+
+int pml_document_walk(const struct pml_document *document, const struct pml_visitor *visitor,
+                      void *reader) {
+    int open[PML_MAX_DEPTH], depth = 0;
+    for (int i = 0; i <= document->n_nodes; i++) {
+        for (; depth > 0 && document->node[open[depth - 1]].end == i; depth--) {
+            int status = visitor->leave(reader);
+            if (status != 0) {
+                return status;
+            }
+        }
+        if (i == document->n_nodes) {
+            break;
+        }
+        int status = visitor->enter(reader, i);
+        if (status != 0) {
+            return status;
+        }
+        if (document->node[i].name != NULL) {
+            open[depth++] = i;
+        }
+    }
+    return 0;
 }
 
 void pml_document_free(struct pml_document *document) {

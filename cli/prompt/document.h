@@ -47,6 +47,17 @@ int pml_document_parse(struct pml_document *document, const char *path, const vo
                        size_t size);
 void pml_document_free(struct pml_document *document);
 
+/* What reads a document: `enter` gets each node in order, `leave` is called behind all that is in
+ * an element. Each returns 0, or another number, which ends the walk. */
+struct pml_visitor {
+    int (*enter)(void *reader, int node);
+    int (*leave)(void *reader);
+};
+
+/* The whole document; what the visitor ends it with, or 0. */
+int pml_document_walk(const struct pml_document *document, const struct pml_visitor *visitor,
+                      void *reader);
+
 /* Line and column of a byte, both from 1 on. A column is a character. */
 void pml_document_place(const struct pml_document *document, size_t offset, int *line, int *column);
 

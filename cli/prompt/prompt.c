@@ -234,7 +234,8 @@ static int read_role(struct reader *r, int i, int role) {
 
 /* ---- Elements ---- */
 
-static int leave(struct reader *r) {
+static int leave(void *reader) {
+    struct reader *r = reader;
     const struct level level = r->level[--r->depth];
     if (level.role != PML_ROLES) {
         return add_new(r, &r->p->document.node[level.node], r->s->template->of[level.role].behind);
@@ -294,28 +295,16 @@ static int read_root(struct reader *r) {
     return read_arguments(r, root, 0);
 }
 
-static int read_nodes(struct reader *r) {
-    const struct pml_document *d = &r->p->document;
-    if (read_root(r) != 0) {
-        return -1;
+static int read_node(void *reader, int i) {
+    struct reader *r = reader;
+    const struct pml_node *node = &r->p->document.node[i];
+    if (i == 0) {
+        return read_root(r);
     }
-    for (int i = 1; i < d->n_nodes; i++) {
-        while (d->node[r->level[r->depth - 1].node].end == i) {
-            if (leave(r) != 0) {
-                return -1;
-            }
-        }
-        if ((d->node[i].name != NULL ? read_element(r, i) : read_text(r, &d->node[i])) != 0) {
-            return -1;
-        }
-    }
-    while (r->depth > 0) {
-        if (leave(r) != 0) {
-            return -1;
-        }
-    }
-    return 0;
+    return node->name != NULL ? read_element(r, i) : read_text(r, node);
 }
+
+static const struct pml_visitor visitor = {read_node, leave};
 
 /* ---- The whole ---- */
 
@@ -379,7 +368,7 @@ int pml_prompt_from(struct pml_prompt *prompt, struct pml_document *document,
     p->argument = zeroed((size_t)p->document.n_attributes, sizeof *p->argument);
     p->segment = zeroed(MOST_SEGMENTS, sizeof *p->segment);
     struct reader r = {.p = p, .s = schema};
-    if (read_nodes(&r) != 0 || check_imports(&r) != 0) {
+    if (pml_document_walk(&r.p->document, &visitor, &r) != 0 || check_imports(&r) != 0) {
         return -1;
     }
     return pml_prompt_place(p);

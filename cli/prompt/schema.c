@@ -123,8 +123,9 @@ static int read_attributes(const struct pml_schema *s, const struct pml_node *no
     }
     for (int k = 0; names[k] != NULL; k++) {
         if (values[k] == NULL) {
-            return pml_document_error(d, node->offset, "<%s> lacks its %s. Write <%s %s=\"...\">.",
-                                      node->name, names[k], node->name, names[k]);
+            pml_document_error(d, node->offset, "<%s> lacks its %s. Write <%s %s=\"...\">.",
+                               node->name, names[k], node->name, names[k]);
+            return -1;
         }
     }
     return 0;
@@ -268,7 +269,8 @@ static void enter(struct reader *r, int i, int element, int part, int in_role) {
     r->level[r->depth++] = (struct level){i, element, part, in_role};
 }
 
-static int leave(struct reader *r) {
+static int leave(void *reader) {
+    struct reader *r = reader;
     const struct level *level = &r->level[--r->depth];
     int role = pml_role_of(level->element);
     return role == PML_ROLES ? 0
@@ -377,28 +379,16 @@ static int read_root(struct reader *r) {
     return 0;
 }
 
-static int read_nodes(struct reader *r) {
-    const struct pml_document *d = &r->s->document;
-    if (read_root(r) != 0) {
-        return -1;
+static int read_node(void *reader, int i) {
+    struct reader *r = reader;
+    const struct pml_node *node = &r->s->document.node[i];
+    if (i == 0) {
+        return read_root(r);
     }
-    for (int i = 1; i < d->n_nodes; i++) {
-        while (d->node[r->level[r->depth - 1].node].end == i) {
-            if (leave(r) != 0) {
-                return -1;
-            }
-        }
-        if ((d->node[i].name != NULL ? read_element(r, i) : read_text(r, &d->node[i])) != 0) {
-            return -1;
-        }
-    }
-    while (r->depth > 0) {
-        if (leave(r) != 0) {
-            return -1;
-        }
-    }
-    return 0;
+    return node->name != NULL ? read_element(r, i) : read_text(r, node);
 }
+
+static const struct pml_visitor visitor = {read_node, leave};
 
 /* ---- The whole ---- */
 
@@ -428,7 +418,7 @@ int pml_schema_from(struct pml_schema *schema, struct pml_document *document,
     schema->texts.tokenizer = tokenizer;
     struct reader r = {.s = schema};
     r.scaffold = cli_allocate(NULL, PML_MAX_SCAFFOLDS, sizeof *r.scaffold);
-    int status = read_nodes(&r);
+    int status = pml_document_walk(&r.s->document, &visitor, &r);
     if (status == 0) {
         status = pml_names_sort(schema);
     }
