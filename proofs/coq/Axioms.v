@@ -11,6 +11,7 @@ From Chunkproof Require Decoder DecoderMove DecoderTruncate DecoderExamples.
 From Chunkproof Require DecoderNorm DecoderRound DecoderRoundFloat DecoderRoundExamples.
 From Chunkproof Require DecoderRoundDrift.
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree.
+From Chunkproof Require ModulesNumbers ModulesDocument ModulesPrompt ModulesGroups ModulesAlone.
 From Chunkproof Require ModulesExamples.
 From Chunkproof Require Runs RunsTree RunsModules RunsReads RunsCheck RunsGrow RunsMove.
 From Chunkproof Require RunsRanges RunsExamples.
@@ -406,6 +407,40 @@ Definition of_ModulesTree := (
   @ModulesTree.common_path_has_common_states,
   @ModulesTree.equal_prefixes_again).
 Print Assumptions of_ModulesTree.
+
+Definition of_ModulesNumbers := (
+  @ModulesNumbers.parts_are_numbered_in_order).
+Print Assumptions of_ModulesNumbers.
+
+Definition of_ModulesDocument := (
+  @ModulesDocument.modules_around_are_on_the_way,
+  @ModulesDocument.importable_is_imports,
+  @ModulesDocument.imports_are_importable,
+  @ModulesDocument.record_of_the_guide).
+Print Assumptions of_ModulesDocument.
+
+Definition of_ModulesPrompt := (
+  @ModulesPrompt.own_texts_stand_where_located,
+  @ModulesPrompt.arguments_stand_where_located,
+  @ModulesPrompt.parts_had_are_what_a_prompt_has,
+  @ModulesPrompt.prompt_has_distinct_positions,
+  @ModulesPrompt.prompt_of_a_document_is_exact,
+  @ModulesPrompt.guide_has_a_prompt).
+Print Assumptions of_ModulesPrompt.
+
+Definition of_ModulesGroups := (
+  @ModulesGroups.group_mask_is_the_mask,
+  @ModulesGroups.groups_have_states_of_modules,
+  @ModulesGroups.scaffold_again).
+Print Assumptions of_ModulesGroups.
+
+Definition of_ModulesAlone := (
+  @ModulesAlone.carried_has_the_states,
+  @ModulesAlone.block_mask_is_a_group_mask,
+  @ModulesAlone.blocks_have_the_states,
+  @ModulesAlone.module_again,
+  @ModulesAlone.alone_again).
+Print Assumptions of_ModulesAlone.
 
 Definition of_ModulesExamples := (
   @ModulesExamples.guide_is_orderly,
