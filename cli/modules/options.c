@@ -200,11 +200,8 @@ static int read_load(struct modules_options *o, int option, const char *name, co
         return argument_int(COMMAND, name, text, 1, MODULES_MOST_NEW, &o->new);
     case ZIPF:
         return argument_number(COMMAND, name, text, 0.0, MODULES_MOST_ZIPF, &o->zipf);
-    case SEED:
-        return argument_seed(COMMAND, text, LLONG_MAX, &o->seed);
     default:
-        fputs("see `chunkproof simulate --modules --help`\n", stderr); /* getopt_long() said why */
-        return -1;
+        return argument_seed(COMMAND, text, LLONG_MAX, &o->seed);
     }
 }
 
@@ -234,6 +231,9 @@ static int read_option(struct modules_options *o, struct cp_dims *given, int opt
         return 0;
     case MODEL:
         return read_model(o, text);
+    case '?':
+        fputs("see `chunkproof simulate --modules --help`\n", stderr); /* getopt_long() said why */
+        return -1;
     default:
         return option >= COUNT        ? read_made(&o->made, option, name, text)
                : option >= PARAMETERS ? read_size(given, option, name, text)

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as text. */
+#include <stdlib.h>
+
+#include "cli/base/clean.h"
 #include "cli/modules/report.h"
 
 #define GIB 0x1p30
 
 /* ---- What was simulated ---- */
+
+/* A file's name may be long, and of any bytes. */
+static void print_name(const char *what, const char *name, FILE *out) {
+    char *clean = text_clean(name);
+    fprintf(out, "%-11s%s\n", what, clean);
+    free(clean);
+}
 
 static void print_load(const struct modules_report *report, FILE *out) {
     const struct modules_options *o = report->options;
@@ -13,8 +23,8 @@ static void print_load(const struct modules_report *report, FILE *out) {
     for (int x = 1; x < s->n_parts; x++) {
         modules += s->part[x].kind == CP_PART_MODULE;
     }
-    fprintf(out, "schema     %s: %d modules, %d positions, %d items to cache\n",
-            o->schema != NULL ? s->document.path : "made up", modules, s->size[0],
+    print_name("schema", o->schema != NULL ? o->schema : "made up", out);
+    fprintf(out, "           %d modules, %d positions, %d items to cache\n", modules, s->size[0],
             report->items->n);
     fprintf(out, "prompts    %d, of %d draws with weights 1/r^%g and %d new tokens, seed %llu\n",
             o->prompts, o->imports, o->zipf, o->new, o->seed);
@@ -29,9 +39,10 @@ static void print_server(const struct modules_report *report, FILE *out) {
             model->layers, model->kv_heads, model->head_dim, model->number_bytes,
             report->summary.token_bytes);
     fprintf(out, "           %g weights\n", model->parameters);
-    fprintf(out, "machine    %s: %g TFLOP/s, memory %g GB/s, copies from the CPU %g GB/s\n",
-            o->machine == NULL ? "a100" : o->machine, machine->flops_per_second / 1e12,
-            machine->bytes_per_second / 1e9, machine->copy_bytes_per_second / 1e9);
+    print_name("machine", o->machine != NULL ? o->machine : "a100", out);
+    fprintf(out, "           %g TFLOP/s, memory %g GB/s, copies from the CPU %g GB/s\n",
+            machine->flops_per_second / 1e12, machine->bytes_per_second / 1e9,
+            machine->copy_bytes_per_second / 1e9);
     if (machine->join_bytes_per_second > 0.0) {
         fprintf(out, "           cached states are copied together at %g GB/s\n",
                 machine->join_bytes_per_second / 1e9);
