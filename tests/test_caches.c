@@ -129,6 +129,7 @@ struct naive {
     int is_in_use[MOST];
     long long time[MODULES_TIERS][MOST]; /* when it came or was taken; 0: it is not there */
     long long now;
+    long long peak[MODULES_TIERS];
     int n;
     int gone[4 * MOST][2], n_gone;
     long long to_host;
@@ -162,6 +163,7 @@ static int naive_enter(struct naive *naive, int t, int item) {
         }
     }
     naive->time[t][item] = ++naive->now;
+    naive->peak[t] = used(naive, t, 0) > naive->peak[t] ? used(naive, t, 0) : naive->peak[t];
     return 1;
 }
 
@@ -197,6 +199,7 @@ static void check_take(struct modules_cache *cache, struct naive *naive, int ite
     for (int t = 0; t < MODULES_TIERS; t++) {
         assert_int_equal(cache->tier[t].used, used(naive, t, 0));
         assert_int_equal(cache->tier[t].in_use, used(naive, t, 1));
+        assert_int_equal(cache->tier[t].peak, naive->peak[t]);
         assert_true(cache->tier[t].used <= cache->tier[t].capacity);
     }
     assert_true(modules_cache_check(cache));
