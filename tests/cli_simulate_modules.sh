@@ -177,7 +177,8 @@ command, work = sys.argv[1:]
 run = subprocess.Popen(
     [command, "simulate", "--modules", "--prompts", "1000000", "--imports", "9", "--json",
      work + "/report", "--events", work + "/events"],
-    stdout=open(work + "/out", "w"), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    stdout=open(work + "/out", "w"),
+    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 while run.poll() is None: # events have another name until they are complete
     if any(name.startswith("events") and os.path.getsize(f"{work}/{name}")
            for name in os.listdir(work)):
@@ -213,8 +214,8 @@ ok "a file, and printing one" bad "--print-schema applies only" --print-schema t
 ok "bytes without a file" bad "--tokens bytes needs a SCHEMA.xml" --tokens bytes
 ok "no such tokens" bad "--tokens needs words or bytes, not 'x'" --tokens x
 ok "least above most" bad "--least 9 is above --most 8" --least 9 --most 8
-ok "too many positions" bad "may have 819200000 positions, and 1048576 is the most; give a smaller" \
-    --count 4096 --most 100000 --param 100000 --system 0 --least 1
+ok "too many positions" bad \
+    "may have 819200000 positions, and 1048576 is the most; give a smaller" --count 4096 --most 100000 --param 100000 --system 0 --least 1
 ok "a model that is unknown" bad "the models are gpt3-175b" --model x
 ok "a model without its weights" bad "give --parameters" --model falcon-40b
 ok "K/V heads that divide nothing" bad "--kv-heads 3 must divide --heads 32" --kv-heads 3

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CACHE-2 to CACHE-5 once more: derives the events and the report of `chunkproof simulate --modules`.
+"""CACHE-2 to CACHE-5 once more: derives events and report of `chunkproof simulate --modules`.
 
 usage: tests/modules_model.py REPORT.json EVENTS.jsonl [COMMAND SCHEMA.xml [PROMPTS]]
 
@@ -178,7 +178,7 @@ class Model:
         same("tokens", event["tokens"], n)
         same("computed", event["computed"], encoded + arguments + new)
         same("copied", event["copied"], copied)
-        if arguments == 0: # the schema alone says where arguments stand
+        if arguments == 0:  # the schema alone says where arguments stand
             same("pairs", event["pairs"], pairs + sum(range(n - new + 1, n + 1)))
         self.time("cached", event, seconds(self.report, n, event["computed"], event["pairs"],
                                            copied, cached))

@@ -154,7 +154,10 @@ static int naive_enter(struct naive *naive, int t, int item) {
             int may = naive->time[t][i] > 0 && !naive->is_in_use[i];
             out = may && (out < 0 || naive->time[t][i] < naive->time[t][out]) ? i : out;
         }
-        assert_true(out >= 0);
+        if (out < 0) {
+            fail_msg("nothing can leave tier %d", t);
+            return 0;
+        }
         naive->time[t][out] = 0;
         naive->gone[naive->n_gone][0] = out;
         naive->gone[naive->n_gone++][1] = t;

@@ -21,8 +21,8 @@
 #define MORE_OF_13B   (3072.0 * (819200.0 - 524288.0))
 
 /* a100: data sheets, as `chunkproof simulate --print-cost` (spec/simulate.md), and 80 % of PCIe
- * 4.0 x16. rtx4090: what section 5.4 of the Prompt Cache paper measured: 900 ms for 3K tokens, 32 ms
- * for the next one, 30 ms to copy what 13B has more, 0.23 ms to copy a layer (ERRATA-47). */
+ * 4.0 x16. rtx4090: what section 5.4 of the Prompt Cache paper measured: 900 ms for 3K tokens, 32
+ * ms for the next one, 30 ms to copy what 13B has more, 0.23 ms to copy a layer (ERRATA-47). */
 static const struct preset {
     const char *name;
     struct modules_machine machine;

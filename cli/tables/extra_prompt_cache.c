@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "cli/base/text.h"
 #include "cli/tables/tables.h"
 
 #define MODULE 1024.0 /* tokens of a module */
@@ -77,16 +78,16 @@ static void print_prefills(FILE *file) {
 
 static const char *const no_model[] = {
     "Table 1: how good answers are.",
-    "Figures 3 and 4: times of prompts whose numbers of tokens are not given, and the ratios in 1, "
-    "5.2.1 and 5.2.2 that sum them up.",
+    "Figures 3, 4, 6, 7, 8: times of prompts whose numbers of tokens are not given.",
+    "The ratios of 1, 5.2.1 and 5.2.2, which sum these times up.",
     "Figure 5: a picture; of its times the text gives those of 3K and 5K tokens above.",
-    "Figures 6 to 8: times of prompts whose numbers of tokens are not given.",
 };
 
 static void print_no_model(FILE *file) {
     fprintf(file, "\nWhat no model gives\n");
     for (size_t i = 0; i < sizeof no_model / sizeof no_model[0]; i++) {
-        cp_tables_print_wrapped(file, no_model[i], 2, "-");
+        fputs("- ", file);
+        text_put_wrapped(file, no_model[i], 2, 2, 99);
     }
 }
 

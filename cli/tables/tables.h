@@ -131,18 +131,14 @@ int cp_tables_print_json(FILE *file, const struct cp_cells *cells, const int *se
 /* Modules of so many tokens whose keys and values fit, beside nothing else. */
 double cp_modules_that_fit(const struct cp_dims *dims, double tokens, double gib);
 
-/* FLOPs of the layers of Llama 7B for a prompt, causal (MODEL-2, MODEL-3), and with all but the last
- * n_new tokens cached. */
+/* FLOPs of the layers of Llama 7B for a prompt, causal (MODEL-2, MODEL-3), and with all but the
+ * last n_new tokens cached. */
 struct cp_prefill {
     double linear, attention; /* of all tokens */
     double left;              /* of the new tokens, both */
     double copied;            /* bytes of K and V of the others */
 };
 struct cp_prefill cp_prefill_of(double n, double n_new);
-
-/* The text after `indent` spaces, of which `first` takes the first ones; broken before column
- * 100. */
-void cp_tables_print_wrapped(FILE *file, const char *text, int indent, const char *first);
 
 /* What section prompt-cache has beside its cells. */
 void cp_prompt_cache_print_text(FILE *file);

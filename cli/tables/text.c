@@ -30,7 +30,9 @@ static int print_in_column(FILE *file, const struct cp_cell *cell, int padding) 
     return 7 - (int)strlen(recomputed);
 }
 
-void cp_tables_print_wrapped(FILE *file, const char *text, int indent, const char *first) {
+/* The text after `indent` spaces, of which `first` takes the first ones; broken before column
+ * 100. */
+static void print_wrapped(FILE *file, const char *text, int indent, const char *first) {
     int column = indent;
     fprintf(file, "%-*s", indent, first);
     while (*text != '\0') {
@@ -93,7 +95,7 @@ static void print_list_section(FILE *file, const struct cp_cells *cells, int sec
         fprintf(file, "  %c %12s  %-15s %-13s %s\n", cp_cell_mark(cell->status), cell->published,
                 cell->recomputed, cell->unit, cell->row);
         if (cell->note[0] != '\0') {
-            cp_tables_print_wrapped(file, cell->note, 6, "");
+            print_wrapped(file, cell->note, 6, "");
         }
     }
 }
@@ -122,7 +124,7 @@ static void print_prompt_cache(FILE *file, const struct cp_cells *cells) {
         fprintf(file, "  %-7s %s%s%s\n", cell->unit, cell->row, cell->column[0] == '\0' ? "" : ", ",
                 cell->column);
         if (cell->note[0] != '\0') {
-            cp_tables_print_wrapped(file, cell->note, 6, "");
+            print_wrapped(file, cell->note, 6, "");
         }
     }
 }
@@ -138,12 +140,12 @@ static void print_errors(FILE *file, const struct cp_cells *cells) {
         fprintf(file, "    published %s, recomputed %s%s%s\n", cell->published, cell->recomputed,
                 cell->unit[0] == '\0' ? "" : " ", cell->unit);
         if (cell->note[0] != '\0') {
-            cp_tables_print_wrapped(file, cell->note, 4, "");
+            print_wrapped(file, cell->note, 4, "");
         }
     }
     fprintf(file, "\nRemarks\n");
     for (int i = 0; cp_remark_at(i) != NULL; i++) {
-        cp_tables_print_wrapped(file, cp_remark_at(i), 2, "-");
+        print_wrapped(file, cp_remark_at(i), 2, "-");
     }
     fprintf(file, "\n");
 }
