@@ -215,7 +215,8 @@ ok "bytes without a file" bad "--tokens bytes needs a SCHEMA.xml" --tokens bytes
 ok "no such tokens" bad "--tokens needs words or bytes, not 'x'" --tokens x
 ok "least above most" bad "--least 9 is above --most 8" --least 9 --most 8
 ok "too many positions" bad \
-    "may have 819200000 positions, and 1048576 is the most; give a smaller" --count 4096 --most 100000 --param 100000 --system 0 --least 1
+    "may have 819200000 positions, and 1048576 is the most; give a smaller" --count 4096 \
+    --most 100000 --param 100000 --system 0 --least 1
 ok "a model that is unknown" bad "the models are gpt3-175b" --model x
 ok "a model without its weights" bad "give --parameters" --model falcon-40b
 ok "K/V heads that divide nothing" bad "--kv-heads 3 must divide --heads 32" --kv-heads 3

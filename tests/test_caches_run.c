@@ -179,6 +179,12 @@ static void what_is_drawn_is_a_prompt(void **unused) {
     assert_true(dropped > 1000);
     assert_true(sizes[0] > n_z / 4 && sizes[1] > n_z / 4 && sizes[2] > n_z / 4);
     modules_drawing_free(&drawing);
+    modules_drawing_new(&drawing, &c.schema, 1, 0.5, 9);
+    for (int i = 0; i < 100; i++) { /* one draw excludes none, whatever was imported before */
+        modules_draw(&drawing);
+        assert_int_equal(drawing.dropped, 0);
+    }
+    modules_drawing_free(&drawing);
     pml_case_free(&c);
 }
 

@@ -37,29 +37,50 @@ static int own_tokens(const struct pml_schema *s, int module) {
     return n;
 }
 
-/* Texts have the order of positions. No two that a module sees are of different members of one
- * union (MOD-2), so that those before the module's are counted as they come. */
-static long long count_pairs(const struct pml_schema *s, int module, int scaffold, int *seen,
-                             char *is_seen) {
-    int n = pml_mask_sees(s, module, scaffold, seen);
-    long long before = 0, pairs = 0;
-    for (int i = 0; i < n; i++) {
-        is_seen[seen[i]] = 1;
+/* What is known of a module on the way through the parts of a schema. */
+struct way {
+    int tokens;  /* of its own text, so far */
+    int is_seen; /* by every module that the scaffold holds */
+};
+
+/* Tokens so far of the modules that only this one sees, and those in it: itself and those around
+ * it. */
+static long long tokens_around(const struct pml_schema *s, const struct way *way, int module) {
+    long long tokens = 0;
+    for (int x = module; x >= 0; x = pml_scope(s, x)) {
+        tokens += way[x].is_seen ? 0 : way[x].tokens;
     }
-    for (int x = seen[0]; x < s->n_parts; x++) {
-        long long size = s->part[x].size;
-        if (s->part[x].kind != CP_PART_TEXT || !is_seen[s->part[x].parent]) {
-            continue;
+    return tokens;
+}
+
+/* Pairs of all items of a scaffold, or of none. Texts have the order of positions, and no two that
+ * a module sees are of different members of one union (MOD-2): what it sees of them are those that
+ * come before its own. */
+static void count_pairs(struct modules_items *items, int scaffold, struct way *way, int *seen) {
+    const struct pml_schema *s = items->schema;
+    long long seen_by_all = 0;
+    for (int x = 0; x < s->n_parts; x++) {
+        way[x] = (struct way){0, 0};
+    }
+    if (scaffold >= 0) {
+        int n = pml_mask_sees(s, s->module[s->scaffold[scaffold].first], scaffold, seen);
+        for (int i = 0; i < n; i++) {
+            way[seen[i]].is_seen = 1;
         }
-        if (s->part[x].parent == module) {
-            pairs += size * before + size * (size + 1) / 2;
+    }
+    for (int x = 1; x < s->n_parts; x++) {
+        int module = s->part[x].parent, size = s->part[x].size;
+        int item =
+            s->part[x].kind == CP_PART_TEXT ? modules_item_find(items, module, scaffold) : -1;
+        if (item >= 0) {
+            long long before = seen_by_all + tokens_around(s, way, module);
+            items->item[item].pairs += size * before + (long long)size * (size + 1) / 2;
         }
-        before += size;
+        if (s->part[x].kind == CP_PART_TEXT) {
+            way[module].tokens += size;
+            seen_by_all += way[module].is_seen ? size : 0;
+        }
     }
-    for (int i = 0; i < n; i++) {
-        is_seen[seen[i]] = 0;
-    }
-    return pairs;
 }
 
 /* Room for one more. */
@@ -71,30 +92,38 @@ static struct modules_item *add(struct modules_items *items, int *room) {
     return &items->item[items->n++];
 }
 
-void modules_items_build(struct modules_items *items, const struct pml_schema *schema) {
-    size_t n_parts = (size_t)schema->n_parts;
-    int *n_holds = cli_allocate(NULL, n_parts, sizeof *n_holds), room = 0;
-    int **holds = cli_allocate(NULL, n_parts, sizeof *holds);
-    int *seen = cli_allocate(NULL, n_parts, sizeof *seen);
-    char *is_seen = cli_allocate(NULL, n_parts, 1);
-    *items = (struct modules_items){.schema = schema};
-    items->first = cli_allocate(NULL, n_parts + 1, sizeof *items->first);
-    find_holds(schema, n_holds, holds);
-    for (size_t x = 0; x < n_parts; x++) {
-        is_seen[x] = 0;
-    }
-    for (int x = 0; x < schema->n_parts; x++) {
-        int tokens = schema->part[x].kind == CP_PART_MODULE ? own_tokens(schema, x) : 0;
+/* The items, without their pairs. */
+static void list_items(struct modules_items *items, const int *n_holds, int *const *holds) {
+    const struct pml_schema *s = items->schema;
+    int room = 0;
+    for (int x = 0; x < s->n_parts; x++) {
+        int tokens = s->part[x].kind == CP_PART_MODULE ? own_tokens(s, x) : 0;
         items->first[x] = items->n;
         for (int i = -1; tokens > 0 && i < n_holds[x]; i++) {
             int scaffold = i < 0 ? -1 : holds[x][i];
-            *add(items, &room) = (struct modules_item){
-                x, scaffold, tokens, count_pairs(schema, x, scaffold, seen, is_seen)};
+            *add(items, &room) = (struct modules_item){x, scaffold, tokens, 0};
         }
+    }
+    items->first[s->n_parts] = items->n;
+}
+
+void modules_items_build(struct modules_items *items, const struct pml_schema *schema) {
+    size_t n_parts = (size_t)schema->n_parts;
+    int *n_holds = cli_allocate(NULL, n_parts, sizeof *n_holds);
+    int **holds = cli_allocate(NULL, n_parts, sizeof *holds);
+    int *seen = cli_allocate(NULL, n_parts, sizeof *seen);
+    struct way *way = cli_allocate(NULL, n_parts, sizeof *way);
+    *items = (struct modules_items){.schema = schema};
+    items->first = cli_allocate(NULL, n_parts + 1, sizeof *items->first);
+    find_holds(schema, n_holds, holds);
+    list_items(items, n_holds, holds);
+    for (int scaffold = -1; scaffold < schema->n_scaffolds; scaffold++) {
+        count_pairs(items, scaffold, way, seen);
+    }
+    for (size_t x = 0; x < n_parts; x++) {
         free(holds[x]);
     }
-    items->first[n_parts] = items->n;
-    free(is_seen);
+    free(way);
     free(seen);
     free(holds);
     free(n_holds);

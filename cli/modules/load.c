@@ -50,6 +50,7 @@ void modules_drawing_new(struct modules_drawing *drawing, const struct pml_schem
     drawing->until = cli_allocate(NULL, n_parts, sizeof *drawing->until);
     drawing->imported = cli_allocate(NULL, n_parts, sizeof *drawing->imported);
     drawing->argument = cli_allocate(NULL, n_parts, sizeof *drawing->argument);
+    drawing->member = cli_allocate(NULL, n_parts, sizeof *drawing->member);
     for (int x = 1; x < schema->n_parts; x++) {
         if (schema->part[x].kind == CP_PART_MODULE) {
             double weight = 1e9 / pow(drawing->n + 1, zipf);
@@ -65,6 +66,7 @@ void modules_drawing_free(struct modules_drawing *drawing) {
     free(drawing->until);
     free(drawing->imported);
     free(drawing->argument);
+    free(drawing->member);
     *drawing = (struct modules_drawing){0};
 }
 
@@ -86,17 +88,8 @@ static int draw_module(struct modules_drawing *drawing) {
 
 /* Does the prompt import another member of the union that this module is a member of? */
 static int is_excluded(const struct modules_drawing *drawing, int module) {
-    const struct cp_part *part = drawing->schema->part;
-    int parent = part[module].parent;
-    if (part[parent].kind != CP_PART_UNION) {
-        return 0;
-    }
-    for (int y = parent + 1; y < drawing->schema->n_parts && part[y].parent >= parent; y++) {
-        if (y != module && part[y].parent == parent && drawing->imported[y]) {
-            return 1;
-        }
-    }
-    return 0;
+    int parent = drawing->schema->part[module].parent;
+    return drawing->member[parent] != 0 && drawing->member[parent] != module;
 }
 
 /* Imports the module with those around it, or drops it. */
@@ -108,13 +101,18 @@ static void import(struct modules_drawing *drawing, int module) {
         }
     }
     for (int x = module; x > 0; x = pml_scope(drawing->schema, x)) {
+        int parent = drawing->schema->part[x].parent;
         drawing->imported[x] = 1;
+        if (drawing->schema->part[parent].kind == CP_PART_UNION) {
+            drawing->member[parent] = x;
+        }
     }
 }
 
 void modules_draw(struct modules_drawing *drawing) {
     const struct pml_schema *s = drawing->schema;
     memset(drawing->imported, 0, (size_t)s->n_parts * sizeof *drawing->imported);
+    memset(drawing->member, 0, (size_t)s->n_parts * sizeof *drawing->member);
     drawing->imported[0] = 1;
     drawing->dropped = 0;
     for (int i = 0; i < drawing->imports && drawing->n > 0; i++) {

@@ -20,6 +20,7 @@ struct modules_drawing {
     unsigned long long *until; /* their weights, summed up */
     int *imported;             /* [n_parts]: 1 for what the prompt imports */
     int *argument;             /* [n_parts]: tokens of a param's argument */
+    int *member;               /* [n_parts]: of a union, the member that is imported, or 0 */
     int dropped;               /* draws that the members of a union excluded, of this prompt */
 };
 
