@@ -117,6 +117,9 @@ static void pairs_are_those_of_the_mask(void **unused) {
     pml_case_free(&c);
     check_pairs(nested);
     check_pairs("<schema name='s'><module name='m'>x y</module></schema>");
+    check_pairs("<schema name='s'>s<module name='a'>a b</module><module name='b'>c</module>"
+                "<module name='c'>d e<module name='d'>f</module>g</module><module name='e'>h i"
+                "</module><scaffold modules='a b'/><scaffold modules='c/d e'/></schema>");
 }
 
 /* ---- Tiers, beside a cache that keeps nothing but times ---- */
