@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 /* The command lines of trace, simulate, bench, show, prompt, bound, model, gate and replay: the
- * first line of an input names the command, each further line is an argument. No crash, no leak; a
+ * first line of an input names the command (`simulate --modules` is "--modules" here), each further
+ * line is an argument. No crash, no leak; a
  * refusal says why; what is accepted is in its ranges. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "cli/bench/options.h"
 #include "cli/bound/bound.h"
 #include "cli/model/options.h"
+#include "cli/modules/options.h"
 #include "cli/prompt/options.h"
 #include "cli/show/options.h"
 #include "cli/show/show.h"
@@ -71,6 +73,26 @@ static int read_simulate(int argc, char **argv) {
             is_within(o.settings.capacity, o.memory > 0.0, (long long)1e18) && model->layers >= 1 &&
             model->head_dim >= 1 && model->kv_heads >= 1 && model->heads % model->kv_heads == 0 &&
             is_within(model->number_bytes, 1, 16) && !(o.table4 && o.file != NULL));
+}
+
+static int read_modules(int argc, char **argv) {
+    struct modules_options o;
+    if (modules_options_parse(&o, argc, argv) != 0) {
+        return -1;
+    }
+    const struct modules_made *made = &o.made;
+    const struct cp_dims *model = &o.model;
+    return o.help ||
+           (is_within(o.prompts, 1, MODULES_MOST_PROMPTS) &&
+            is_within(o.batch, 1, MODULES_MOST_BATCH) &&
+            is_within(o.imports, 0, MODULES_MOST_IMPORTS) &&
+            is_within(o.new, 1, MODULES_MOST_NEW) && o.zipf >= 0.0 && o.zipf <= MODULES_MOST_ZIPF &&
+            o.memory[0] >= 0.0 && o.memory[0] <= MODULES_MOST_GIB && o.memory[1] >= 0.0 &&
+            o.memory[1] <= MODULES_MOST_GIB && is_within(made->least, 1, made->most) &&
+            made->system + (long long)made->count * (made->most + made->param) <=
+                CP_MAX_POSITIONS &&
+            model->parameters >= 1.0 && model->heads % model->kv_heads == 0 &&
+            !(o.schema != NULL && o.print_schema));
 }
 
 static int read_bench(int argc, char **argv) {
@@ -155,9 +177,10 @@ static int read_replay(int argc, char **argv) {
 static const struct command {
     const char *name;
     int (*read)(int argc, char **argv);
-} commands[] = {{"trace", read_trace},   {"simulate", read_simulate}, {"bench", read_bench},
-                {"show", read_show},     {"bound", read_bound},       {"gate", read_gate},
-                {"replay", read_replay}, {"model", read_model},       {"prompt", read_prompt}};
+} commands[] = {{"trace", read_trace},      {"simulate", read_simulate}, {"bench", read_bench},
+                {"show", read_show},        {"bound", read_bound},       {"gate", read_gate},
+                {"replay", read_replay},    {"model", read_model},       {"prompt", read_prompt},
+                {"--modules", read_modules}};
 
 /* The lines of a text, in place. */
 static int split(char *text, char **argv) {

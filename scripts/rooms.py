@@ -23,7 +23,8 @@ BELOW: dict[str, str] = {
     "cli/bound": "cli/base",
     "cli/model": "cli/base",
     "cli/prompt": "cli/base cli/model",
-    "cli/simulate": "cli/base cli/tables cli/trace",
+    "cli/modules": "cli/base cli/tables cli/prompt",
+    "cli/simulate": "cli/base cli/tables cli/trace cli/modules",
     "gate/runner": "cli/base",
     "gate/source": "cli/base",
     "gate/case": "cli/base gate/runner",
@@ -34,8 +35,8 @@ BELOW: dict[str, str] = {
     "gate": "cli/base gate/runner gate/source gate/case gate/judge gate/search gate/explain "
             "gate/report",
     "cli/bench": "cli/base cli/tables cli/trace cli/simulate gate/case gate/judge gate/search",
-    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/model cli/prompt cli/simulate "
-           "cli/bench gate gate/runner",
+    "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/model cli/prompt cli/modules "
+           "cli/simulate cli/bench gate gate/runner",
 }
 
 Graph = dict[str, set[str]]

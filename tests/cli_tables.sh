@@ -58,21 +58,24 @@ csv() {
     status 0 --csv && python3 - "$work/out" <<'PYTHON'
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
-assert len(rows) == 421, len(rows)
-assert sum(row["status"] == "match" for row in rows) == 377
+assert len(rows) == 452, len(rows)
+assert sum(row["status"] == "match" for row in rows) == 378
+assert sum(row["difference"] != "" for row in rows) > 378
+assert all(abs(float(row["difference"]) - (float(row["recomputed"]) / float(row["published"]) - 1))
+           < 0.04 for row in rows if row["table"] == "Prompt Cache 5.5")
 assert all(None not in row and None not in row.values() for row in rows)
 PYTHON
 }
 
-for section in prefill decode kernel-mops capacity kv-bytes ratios errors; do
+for section in prefill decode kernel-mops capacity kv-bytes ratios prompt-cache errors; do
     ok "section $section" right "$section"
     ok "section $section, JSON" json "list(section) == ['$section'] and t['sections'][0]['cells']" \
         "$section"
 done
 ok "all sections" has \
-    "all sections: 421 cells: 377 match, 3 rounding, 14 differs, 18 within, 9 measured"
+    "all sections: 452 cells: 378 match, 3 rounding, 25 differs, 25 within, 21 measured"
 ok "two sections" json "list(section) == ['decode', 'kv-bytes']" kv-bytes decode
-ok "all sections, JSON" json "len(section) == 7 and t['counts']['match'] == 377"
+ok "all sections, JSON" json "len(section) == 8 and t['counts']['match'] == 378"
 ok "all sections, CSV" csv
 ok "help" right --help
 
@@ -95,9 +98,21 @@ ok "Table 4" has "< 3.28 0.50 to 4.00 GiB ChunkLlama, n_p 1024, shared 1024, pea
 ok "KV bytes" has "Llama 70B 80 64 8 128 2 327680 0.3277 0.3125 2.5000" kv-bytes
 ok "GQA taken for MHA" has "# 1.87 0.12 MiB Falcon 40B" kv-bytes
 ok "a ratio" has "# 4.8 6.8 times PagedAttn / ChunkAttn, n_s = 4096" ratios
+ok "of other sections, with the difference" has "# 1.87 0.12 -93.7% MiB Falcon 40B" prompt-cache
+ok "a time below its bound" has \
+    "# 220 at least 257.8 +17.2% ms Llama 13B instead of 7B, 3K tokens, no cache" prompt-cache
+ok "a time that nothing bounds" has ". 54 ms Figure 8, travel, GPU, cached" prompt-cache
+ok "modules that fit" has "Llama 70B 320.0 76 153 256 409" prompt-cache
+ok "where the gain comes from" has "5000 500 64.76 6.55 9.2 7.721 9.24 2.359" prompt-cache
+ok "the difference in JSON" json "
+    {(c['table'], c['row']): c['difference'] for c in section['prompt-cache']['elsewhere']}
+    ['Prompt Cache Table 2', 'Llama 70B'] == -0.875 and
+    all(c['difference'] is None for c in section['prompt-cache']['cells']
+        if c['status'] in ('within', 'measured')) and
+    len(section['prompt-cache']['elsewhere']) == 11" prompt-cache
 ok "errors are those of the other sections" json "len(section['errors']['cells']) == sum(
     c['status'] in ('rounding', 'differs') for s in t['sections'] if s['name'] != 'errors'
-    for c in s['cells']) == 17"
+    for c in s['cells']) == 28"
 
 ok "a model of one's own" has "yours 7 12 3 64 4 10752 0.0108 0.0103 0.0410" \
     --layers 7 --heads 12 --kv-heads 3 --head-dim 64 --bytes 4 kv-bytes

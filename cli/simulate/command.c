@@ -7,6 +7,7 @@
 
 #include "chunkproof/limits.h"
 #include "cli/base/command.h"
+#include "cli/modules/command.h"
 #include "cli/simulate/report.h"
 
 /* Says why a run did not come to its end. Returns the exit status. */
@@ -157,27 +158,30 @@ static int run_all(const struct simulate_options *options) {
     return status;
 }
 
-int cp_command_simulate(int argc, char **argv) {
+static int do_requests(int argc, char **argv) {
     struct simulate_options options;
-    int status = EXIT_RIGHT;
     if (simulate_options_parse(&options, argc, argv) != 0) {
         return EXIT_BAD_USE;
     }
     if (options.help) {
         simulate_options_help();
-    } else if (options.cost != NULL &&
-               simulate_cost_load(&options.settings.cost, options.cost) != 0) {
-        return EXIT_BAD_USE;
-    } else {
-        if (options.cost == NULL) {
-            options.settings.cost = simulate_cost_example();
-        }
-        if (options.print_cost) {
-            simulate_cost_print(&options.settings.cost, stdout);
-        } else {
-            status = run_all(&options);
-        }
+        return EXIT_RIGHT;
     }
+    if (options.cost == NULL) {
+        options.settings.cost = simulate_cost_example();
+    } else if (simulate_cost_load(&options.settings.cost, options.cost) != 0) {
+        return EXIT_BAD_USE;
+    }
+    if (options.print_cost) {
+        simulate_cost_print(&options.settings.cost, stdout);
+        return EXIT_RIGHT;
+    }
+    return run_all(&options);
+}
+
+int cp_command_simulate(int argc, char **argv) {
+    int is_of_modules = argc > 1 && strcmp(argv[1], "--modules") == 0;
+    int status = is_of_modules ? modules_command(argc - 1, argv + 1) : do_requests(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("chunkproof simulate: standard output cannot be written\n", stderr);
         return EXIT_BAD_USE;

@@ -46,7 +46,8 @@ enum {
     SHARED,
     COMPLETION,
     REQUESTS,
-    SEED
+    SEED,
+    MODULES
 };
 
 static const struct option names[] = {
@@ -74,14 +75,16 @@ static const struct option names[] = {
     {"completion", required_argument, NULL, COMPLETION},
     {"requests", required_argument, NULL, REQUESTS},
     {"seed", required_argument, NULL, SEED},
+    {"modules", no_argument, NULL, MODULES},
     {NULL, 0, NULL, 0},
 };
 
 static int kind_of(int option) {
-    return option >= REQUESTS  ? LOAD_ANY_POISSON
-           : option >= POISSON ? LOAD_POISSON
-           : option >= BLOCK   ? LOAD_FILE
-                               : OTHER;
+    return option == MODULES    ? OTHER
+           : option >= REQUESTS ? LOAD_ANY_POISSON
+           : option >= POISSON  ? LOAD_POISSON
+           : option >= BLOCK    ? LOAD_FILE
+                                : OTHER;
 }
 
 void simulate_options_help(void) {
@@ -89,6 +92,7 @@ void simulate_options_help(void) {
         "usage: chunkproof simulate [OPTION]... [FILE]\n"
         "       chunkproof simulate [OPTION]... --rates X,X,...\n"
         "       chunkproof simulate [OPTION]... --table4\n"
+        "       chunkproof simulate --modules ...   a cache of modules: see its own --help\n"
         "\n"
         "Simulates a server that decodes in iterations, with and without shared prefixes. A\n"
         "request waits until the batch and the memory have room. Its prompt is computed, except\n"
@@ -224,6 +228,9 @@ static int read_load(struct simulate_options *options, int option, const char *n
         return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_TOKENS, &poisson->completion);
     case REQUESTS:
         return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_REQUESTS, &poisson->requests);
+    case MODULES:
+        return argument_refuse(COMMAND, "--modules is another simulation: give it first, as in "
+                                        "`chunkproof simulate --modules --help`");
     case SEED:
         return argument_seed(COMMAND, text, LLONG_MAX, &poisson->seed);
     default:

@@ -11,8 +11,8 @@
 #include "cli/base/command.h"
 
 const char *cp_section_name(int section) {
-    static const char *const name[CP_SECTIONS] = {"prefill",  "decode", "kernel-mops", "capacity",
-                                                  "kv-bytes", "ratios", "errors"};
+    static const char *const name[CP_SECTIONS] = {"prefill",  "decode", "kernel-mops",  "capacity",
+                                                  "kv-bytes", "ratios", "prompt-cache", "errors"};
     return name[section];
 }
 
@@ -92,6 +92,36 @@ void cp_cell_compare(struct cp_cell *cell, const char *published, double value) 
     cp_cell_text(cell->published, sizeof cell->published, "%s", published);
     cell->status =
         cp_compare_published(published, value, cell->recomputed, sizeof cell->recomputed);
+    cell->has_value = 1;
+    cell->value = value;
+}
+
+int cp_cell_compare_interval(struct cp_cell *cell, const char *published, double value) {
+    const char *dash = strchr(published, '-');
+    if (dash == NULL) {
+        cp_cell_compare(cell, published, value);
+        return cell->status;
+    }
+    cp_cell_text(cell->published, sizeof cell->published, "%s", published);
+    cp_cell_text(cell->recomputed, sizeof cell->recomputed, "%.1f", value);
+    int inside = strtod(published, NULL) <= value && value <= strtod(dash + 1, NULL);
+    cell->status = inside ? CP_CELL_WITHIN : CP_CELL_DIFFERS;
+    return cell->status;
+}
+
+int cp_cell_difference(const struct cp_cell *cell, double *difference) {
+    char *end;
+    double published = strtod(cell->published, &end);
+    if (!cell->has_value || end == cell->published || *end != '\0' || !(fabs(published) > 0.0)) {
+        return 0;
+    }
+    *difference = (cell->value - published) / published;
+    return isfinite(*difference);
+}
+
+int cp_cell_is_of_prompt_cache(const struct cp_cell *cell) {
+    static const char name[] = "Prompt Cache ";
+    return strncmp(cell->table, name, sizeof name - 1) == 0;
 }
 
 void cp_cell_explain_cut(struct cp_cell *cell, double value) {

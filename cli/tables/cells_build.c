@@ -21,4 +21,5 @@ void cp_cells_build(struct cp_cells *cells) {
             }
         }
     }
+    cp_cells_prompt_cache(cells);
 }

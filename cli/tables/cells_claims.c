@@ -31,24 +31,11 @@ static double ratio(int kind, double a, double b) {
     return kind == CP_RATIO ? a / b : 100.0 * (b - a) / b;
 }
 
-/* LOW-HIGH: inside is all that can be asked. */
-static void compare_interval(struct cp_cell *cell, const char *published, double value) {
-    const char *dash = strchr(published, '-');
-    cp_cell_text(cell->published, sizeof cell->published, "%s", published);
-    cp_cell_text(cell->recomputed, sizeof cell->recomputed, "%.1f", value);
-    int inside = strtod(published, NULL) <= value && value <= strtod(dash + 1, NULL);
-    cell->status = inside ? CP_CELL_WITHIN : CP_CELL_DIFFERS;
-}
-
 void cp_cells_ratio_claim(struct cp_cells *cells, const struct cp_ratio_claim *claim) {
     struct cp_cell *cell = cp_cell_add(cells, claim->section);
     double value = ratio(claim->kind, claim->a, claim->b);
     name_claim(cell, claim->table, claim->what, claim->kind == CP_RATIO ? "times" : "%");
-    if (strchr(claim->published, '-') != NULL) {
-        compare_interval(cell, claim->published, value);
-    } else {
-        cp_cell_compare(cell, claim->published, value);
-    }
+    (void)cp_cell_compare_interval(cell, claim->published, value);
     if (claim->wrong_a > 0.0) {
         cp_cell_explain(cell, ratio(claim->kind, claim->wrong_a, claim->wrong_b),
                         claim->wrong_text);

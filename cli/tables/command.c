@@ -21,6 +21,8 @@ static const char usage[] =
     "  capacity     how many more sequences fit when prefixes are shared (ACL 3.1, Table 4)\n"
     "  kv-bytes     KV bytes per token of the models that the papers name\n"
     "  ratios       speed-ups that ACL quotes from its own measurements\n"
+    "  prompt-cache every number of the Prompt Cache paper with the relative difference, and what\n"
+    "               its gain comes from\n"
     "  errors       every number that does not follow, with the reason where it is known\n"
     "\n"
     "Your own model (for kv-bytes, capacity); --model gives what the other options do not\n"

@@ -193,6 +193,9 @@ void cp_extra_print_text(FILE *file, int section, const struct cp_case *c) {
             print_case(file, c);
         }
     }
+    if (section == CP_SECTION_PROMPT_CACHE) {
+        cp_prompt_cache_print_text(file);
+    }
     fprintf(file, "\n");
 }
 
@@ -209,5 +212,5 @@ json_t *cp_extra_json(int section, const struct cp_case *c) {
     if (section == CP_SECTION_CAPACITY) {
         return json_pack("{s:o}", "gains", gains_json());
     }
-    return json_object();
+    return section == CP_SECTION_PROMPT_CACHE ? cp_prompt_cache_json() : json_object();
 }

@@ -3,20 +3,24 @@
  *   version   of chunkproof
  *   sections  for each wanted: name, counts per status, cells, and beside them
  *             kernel-mops: kernels; capacity: gains and, when numbers were given, case;
- *             kv-bytes: models; errors: remarks (its cells are the wrong ones of all sections)
+ *             kv-bytes: models; prompt-cache: fits, prefills, no_model, and elsewhere, the paper's
+ *             cells in other sections; errors: remarks (its cells are the wrong ones of all)
  *   counts    per status, of all sections, wanted or not
  * A cell: section, table, row, column, published, recomputed (both as text, because their digits
- * matter), unit, status, note.
+ * matter), unit, status, note; difference, (recomputed - published) / published, or null.
  */
 #include "chunkproof/version.h"
 #include "cli/tables/tables.h"
 
 static json_t *cell_json(const struct cp_cell *cell) {
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "section",
+    double difference;
+    int has = cp_cell_difference(cell, &difference);
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o}", "section",
                      cp_section_name(cell->section), "table", cell->table, "row", cell->row,
                      "column", cell->column, "published", cell->published, "recomputed",
                      cell->recomputed, "unit", cell->unit, "status",
-                     cp_cell_status_name(cell->status), "note", cell->note);
+                     cp_cell_status_name(cell->status), "note", cell->note, "difference",
+                     has ? json_real(difference) : json_null());
 }
 
 static json_t *counts_json(const struct cp_cells *cells, int section) {
@@ -35,6 +39,17 @@ static int belongs(const struct cp_cell *cell, int section) {
     return cell->section == section;
 }
 
+static json_t *elsewhere_json(const struct cp_cells *cells) {
+    json_t *list = json_array();
+    for (int i = 0; i < cells->n; i++) {
+        const struct cp_cell *cell = &cells->cell[i];
+        if (cell->section != CP_SECTION_PROMPT_CACHE && cp_cell_is_of_prompt_cache(cell)) {
+            json_array_append_new(list, cell_json(cell));
+        }
+    }
+    return list;
+}
+
 static json_t *section_json(const struct cp_cells *cells, int section, const struct cp_case *c) {
     json_t *object = cp_extra_json(section, c);
     json_t *list = json_array();
@@ -45,6 +60,9 @@ static json_t *section_json(const struct cp_cells *cells, int section, const str
     }
     json_object_set_new(object, "name", json_string(cp_section_name(section)));
     json_object_set_new(object, "cells", list);
+    if (section == CP_SECTION_PROMPT_CACHE) {
+        json_object_set_new(object, "elsewhere", elsewhere_json(cells));
+    }
     if (section != CP_SECTION_ERRORS) {
         json_object_set_new(object, "counts", counts_json(cells, section));
         return object;

@@ -81,7 +81,7 @@ double cp_mops_two_phase(const struct cp_kernel_shape *s) {
     return s->h * (shared_keys + chunk_first + partials + sequence_first);
 }
 
-/* Published architectures. Parameters as the papers round them. */
+/* Published architectures. Parameters as the papers round them; of Llama 7B and 13B all of them. */
 static const struct cp_dims known[] = {
     {"gpt3-175b", "GPT-3 175B", 175e9, 96, 96, 96, 128, 2},
     {"bert-base", "BERT base", 0, 12, 12, 12, 64, 2},
@@ -89,8 +89,8 @@ static const struct cp_dims known[] = {
     {"falcon-7b", "Falcon 7B", 0, 32, 71, 1, 64, 2},
     {"falcon-40b", "Falcon 40B", 0, 60, 128, 8, 64, 2},
     {"falcon-180b", "Falcon 180B", 0, 80, 232, 8, 64, 2},
-    {"llama-7b", "Llama 7B", 0, 32, 32, 32, 128, 2},
-    {"llama-13b", "Llama 13B", 0, 40, 40, 40, 128, 2},
+    {"llama-7b", "Llama 7B", 6738415616.0, 32, 32, 32, 128, 2},
+    {"llama-13b", "Llama 13B", 13015864320.0, 40, 40, 40, 128, 2},
     {"llama-65b", "LLaMA 65B", 65e9, 80, 64, 64, 128, 2},
     {"llama-70b", "Llama 70B", 0, 80, 64, 8, 128, 2},
     {"mistral-7b", "Mistral 7B", 0, 32, 32, 8, 128, 2},

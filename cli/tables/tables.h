@@ -20,14 +20,15 @@
 #define CP_CELL_MEASURED 4 /* a measurement that no formula bounds */
 #define CP_CELL_KINDS    5
 
-#define CP_SECTION_PREFILL     0
-#define CP_SECTION_DECODE      1
-#define CP_SECTION_KERNEL_MOPS 2
-#define CP_SECTION_CAPACITY    3
-#define CP_SECTION_KV_BYTES    4
-#define CP_SECTION_RATIOS      5
-#define CP_SECTION_ERRORS      6 /* no cells of its own: those of the others that do not match */
-#define CP_SECTIONS            7
+#define CP_SECTION_PREFILL      0
+#define CP_SECTION_DECODE       1
+#define CP_SECTION_KERNEL_MOPS  2
+#define CP_SECTION_CAPACITY     3
+#define CP_SECTION_KV_BYTES     4
+#define CP_SECTION_RATIOS       5
+#define CP_SECTION_PROMPT_CACHE 6
+#define CP_SECTION_ERRORS       7 /* no cells of its own: those of the others that do not match */
+#define CP_SECTIONS             8
 
 struct cp_cell {
     int section;
@@ -39,6 +40,8 @@ struct cp_cell {
     char published[16];  /* the digits printed */
     char recomputed[24]; /* the same number of digits, or bounds */
     char note[120];      /* why they differ, where that is known; else empty */
+    int has_value;       /* a number was recomputed, to compare with a published one: */
+    double value;
 };
 
 struct cp_cells {
@@ -66,8 +69,19 @@ struct cp_cell *cp_cell_add(struct cp_cells *cells, int section);
 void cp_cell_text(char *field, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sets published, recomputed and status. */
+/* Sets published, recomputed, value and status. */
 void cp_cell_compare(struct cp_cell *cell, const char *published, double value);
+
+/* The same for LOW-HIGH, which the value should be inside of; else as cp_cell_compare(). Returns
+ * the status. */
+int cp_cell_compare_interval(struct cp_cell *cell, const char *published, double value);
+
+/* 1: *difference is (recomputed - published) / published. 0: they are no two numbers, or the
+ * published one is 0. */
+int cp_cell_difference(const struct cp_cell *cell, double *difference);
+
+/* 1 for a cell of the Prompt Cache paper, in whatever section. */
+int cp_cell_is_of_prompt_cache(const struct cp_cell *cell);
 
 /* For a cell that does not match: notes that `text`, a wrong formula, gives the published number.
  * Does nothing unless `value` does. */
@@ -83,6 +97,7 @@ void cp_cells_kernel_mops(struct cp_cells *cells);
 void cp_cells_kv_claim(struct cp_cells *cells, const struct cp_kv_claim *claim);
 void cp_cells_ratio_claim(struct cp_cells *cells, const struct cp_ratio_claim *claim);
 void cp_cells_peak_row(struct cp_cells *cells, const struct cp_peak_row *row);
+void cp_cells_prompt_cache(struct cp_cells *cells);
 
 /* Cells of one section with one status; section or status -1: any. */
 int cp_cells_count(const struct cp_cells *cells, int section, int status);
@@ -112,6 +127,22 @@ void cp_tables_print_text(FILE *file, const struct cp_cells *cells, const int *s
 void cp_tables_print_csv(FILE *file, const struct cp_cells *cells, const int *selected);
 int cp_tables_print_json(FILE *file, const struct cp_cells *cells, const int *selected,
                          const struct cp_case *c);
+
+/* Modules of so many tokens whose keys and values fit, beside nothing else. */
+double cp_modules_that_fit(const struct cp_dims *dims, double tokens, double gib);
+
+/* FLOPs of the layers of Llama 7B for a prompt, causal (MODEL-2, MODEL-3), and with all but the
+ * last n_new tokens cached. */
+struct cp_prefill {
+    double linear, attention; /* of all tokens */
+    double left;              /* of the new tokens, both */
+    double copied;            /* bytes of K and V of the others */
+};
+struct cp_prefill cp_prefill_of(double n, double n_new);
+
+/* What section prompt-cache has beside its cells. */
+void cp_prompt_cache_print_text(FILE *file);
+json_t *cp_prompt_cache_json(void);
 
 /* The parts of sections that are not published cells: the models, the kernels, the capacity. */
 void cp_extra_print_text(FILE *file, int section, const struct cp_case *c);

@@ -100,6 +100,35 @@ static void print_list_section(FILE *file, const struct cp_cells *cells, int sec
     }
 }
 
+/* Those of other sections, too; and by how much the recomputed number is more. */
+static void print_prompt_cache(FILE *file, const struct cp_cells *cells) {
+    const char *table = "";
+    double difference;
+    fprintf(file, "%16s  %-15s %9s  %s\n", "published", "recomputed", "relative", "unit");
+    for (int i = 0; i < cells->n; i++) {
+        const struct cp_cell *cell = &cells->cell[i];
+        if (!cp_cell_is_of_prompt_cache(cell)) {
+            continue;
+        }
+        if (strcmp(table, cell->table) != 0) {
+            fprintf(file, "%s\n", cell->table);
+        }
+        table = cell->table;
+        fprintf(file, "  %c %12s  %-15s ", cp_cell_mark(cell->status), cell->published,
+                cell->recomputed);
+        if (cp_cell_difference(cell, &difference)) {
+            fprintf(file, "%+8.1f%%", 100.0 * difference);
+        } else {
+            fprintf(file, "%9s", "");
+        }
+        fprintf(file, "  %-7s %s%s%s\n", cell->unit, cell->row, cell->column[0] == '\0' ? "" : ", ",
+                cell->column);
+        if (cell->note[0] != '\0') {
+            print_wrapped(file, cell->note, 6, "");
+        }
+    }
+}
+
 static void print_errors(FILE *file, const struct cp_cells *cells) {
     for (int i = 0; i < cells->n; i++) {
         const struct cp_cell *cell = &cells->cell[i];
@@ -136,6 +165,8 @@ void cp_tables_print_text(FILE *file, const struct cp_cells *cells, const int *s
         }
         if (section == CP_SECTION_PREFILL || section == CP_SECTION_DECODE) {
             print_layer_section(file, cells, section);
+        } else if (section == CP_SECTION_PROMPT_CACHE) {
+            print_prompt_cache(file, cells);
         } else {
             print_list_section(file, cells, section);
         }
@@ -155,12 +186,24 @@ static void print_csv_field(FILE *file, const char *text, const char *end) {
     fprintf(file, "\"%s", end);
 }
 
+static void print_csv_difference(FILE *file, const struct cp_cell *cell) {
+    double difference;
+    if (cp_cell_difference(cell, &difference)) {
+        fprintf(file, "%.17g\n", difference);
+    } else {
+        fputs("\n", file);
+    }
+}
+
 void cp_tables_print_csv(FILE *file, const struct cp_cells *cells, const int *selected) {
-    fprintf(file, "section,table,row,column,published,recomputed,unit,status,note\n");
+    fprintf(file, "section,table,row,column,published,recomputed,unit,status,note,difference\n");
     for (int i = 0; i < cells->n; i++) {
         const struct cp_cell *cell = &cells->cell[i];
         int wrong = cell->status == CP_CELL_ROUNDING || cell->status == CP_CELL_DIFFERS;
-        if (!selected[cell->section] && !(selected[CP_SECTION_ERRORS] && wrong)) {
+        int is_of_prompt_cache =
+            selected[CP_SECTION_PROMPT_CACHE] && cp_cell_is_of_prompt_cache(cell);
+        if (!selected[cell->section] && !(selected[CP_SECTION_ERRORS] && wrong) &&
+            !is_of_prompt_cache) {
             continue;
         }
         print_csv_field(file, cp_section_name(cell->section), ",");
@@ -171,6 +214,7 @@ void cp_tables_print_csv(FILE *file, const struct cp_cells *cells, const int *se
         print_csv_field(file, cell->recomputed, ",");
         print_csv_field(file, cell->unit, ",");
         print_csv_field(file, cp_cell_status_name(cell->status), ",");
-        print_csv_field(file, cell->note, "\n");
+        print_csv_field(file, cell->note, ",");
+        print_csv_difference(file, cell);
     }
 }
