@@ -279,7 +279,8 @@ class Command(InCopy):
             self.assertIn(f"\n  {who} ", said)
         self.assertEqual(
             list(loop.CLASSES),
-            ["test", "kernel", "gate", "explain", "wp", "cbmc", "coq", "extract", "eacsl", "fuzz"],
+            ["test", "python", "kernel", "gate", "explain", "wp", "cbmc", "coq", "extract", "eacsl",
+             "fuzz"],
         )
         self.assertEqual(set(loop.CLASSES), set(catalogue.WHO))
 
