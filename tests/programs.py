@@ -183,6 +183,7 @@ class Law(InFolder):
                  "x" * 300 + " y" * 300]
         for first in texts:
             body = f"    yield {first!r}\n    yield who\n    yield {' ' + first!r}\n"
+            body += "    yield who + ' ' + who\n"
             text = f"{HEAD}@prompt(who=999)\ndef f(who: str):\n{body}"
             self.holds(text, "f", [{"who": who} for who in ["", *texts]], "none")
 
@@ -248,6 +249,12 @@ class Schemas(InFolder):
                 "    with module('b'):\n        yield from a()\n    yield who\n")
         self.assertEqual(self.names(text), ["a", "x", "x", "a-3", "x-2", "a-2", "b"])
         self.assertEqual(self.names(text, "param"), ["who", "who-2", "who", "who"])
+
+    def test_derived_names_meet(self) -> None:
+        """PROG-4: x-2 of a text, before x comes a second time."""
+        text = ("@prompt(who=3)\ndef f(x: bool, who: str):\n    if who == 'x 2':\n"
+                "        yield who\n" + "    if x:\n        yield 'x'\n" * 3)
+        self.assertEqual(self.names(text), ["x-2", "x", "x-3", "x-4"])
 
     def test_given_names_count(self) -> None:
         """PROG-4: of a branch, of a call, of a program, of a module."""
@@ -359,11 +366,21 @@ class Limits(InFolder):
         self.holds(text, "f", [{"who": " a "}], "none")
         self.assertIn("at most 990", self.refused(text + "    yield who\n"))
 
+    def test_branches_that_stand_in_each_other(self) -> None:
+        for n, elements in ((62, 64), (63, 65)):  # modules; with the schema and a text
+            ifs = "".join("    " * (i + 1) + "if x:\n" for i in range(n))
+            text = f"{HEAD}@prompt\ndef f(x: bool):\n{ifs}{'    ' * n} yield ' a'\n"
+            with self.subTest(elements=elements):
+                if elements > 64:
+                    self.assertIn("Nest less.", self.refused(text))
+                else:
+                    self.holds(text, "f", [{"x": True}, {"x": False}], "none")
+
     def test_programs_that_double(self) -> None:
         """That is measured before anything is written."""
         for n in (14, 50):  # without the check, the second one would never end
             said = self.refused(self.chain(n, 2).replace("'x'", f"'{'x' * 2000}'"))
-            self.assertRegex(said, r"^program.py:\d+:16: the schema would have more than 10000000 b")
+            self.assertRegex(said, r"^program.py:\d+:16: the schema would have more than 10000000")
 
     def test_long_and_mixed_sums(self) -> None:
         text = HEAD + "@prompt(who=9)\ndef f(who: str):\n    yield 'a' + (who + f'b{who}') + 'c'\n"

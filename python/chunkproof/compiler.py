@@ -67,6 +67,7 @@ class Compiler:
     def main(self, wanted: str | None) -> Program:
         """The program of this name; without one, that which no other one calls."""
         if not self.decorated:
+            self.refuse_unclear()
             raise Refusal(f"{self.source.path}:1:1: no function has @prompt of chunkproof.program. "
                           "Write it above the one that yields the prompt's texts.")
         if wanted is not None and wanted not in self.decorated:
@@ -82,10 +83,17 @@ class Compiler:
                 raise Refusal(f"{self.source.path}:1:1: which program is meant? Name one of "
                               f"{names} by --function.")
             wanted = left[0]
-        program = self.program(wanted)
-        if program.height >= MOST_NESTED:
-            raise self.too_deep(program.node)
-        return program
+        return self.program(wanted)
+
+    def refuse_unclear(self) -> None:
+        """A decorator that would be @prompt, if its name had one meaning."""
+        for node in ast.walk(self.source.tree):
+            for one in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+                name = one.func if isinstance(one, ast.Call) else one
+                if isinstance(name, ast.Name) and self.bindings.is_twice(name.id):
+                    raise self.source.refuse(one, f"{name.id} has more than one meaning in this "
+                                             "file. Import it once, and give the other another "
+                                             "name.")
 
     def too_deep(self, node: ast.AST) -> Refusal:
         return self.source.refuse(node, f"more than {MOST_NESTED} elements would stand in each "
@@ -322,7 +330,7 @@ class Body:
                 tall, large = self.measure(part.body, node)
             elif isinstance(part, Branches):
                 inner = [self.measure(module.body, module.node) for _, module in part.members]
-                tall = 1 + max(one for one, _ in inner)
+                tall = part.is_union + max(one for one, _ in inner)
                 large = sum(one + ELEMENT for _, one in inner)
             elif isinstance(part, Call):
                 tall, large = part.program.height, part.program.size

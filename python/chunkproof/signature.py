@@ -7,7 +7,7 @@ from .bindings import Bindings
 from .names import OF_MODULES, is_name
 from .parts import Value, Variable
 from .place import Source, shown
-from .values import Checker, has, listed, nearest
+from .values import Checker, has, is_value, listed, nearest
 
 MOST_TOKENS = 1048576  # CP_MAX_POSITIONS
 TYPES = "str (with a length), bool, or Literal[...] of texts or of whole numbers"
@@ -101,7 +101,7 @@ class Signature:
             inner = kind.slice
             literals = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             values = [one.value for one in literals if isinstance(one, ast.Constant)
-                      and isinstance(one.value, (str, int)) and not isinstance(one.value, bool)]
+                      and is_value(one.value) and not isinstance(one.value, bool)]
             if len(values) == len(literals) > 0 and len({type(one) for one in values}) == 1:
                 return tuple(dict.fromkeys(values))
         said = "has no type" if kind is None else f"has the type {shown(kind)}"

@@ -3,6 +3,7 @@
 import ast
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import TypeGuard
 
 from .bindings import Bindings
 from .parts import Value, Variable
@@ -19,6 +20,11 @@ def nearest(value: object, known: Iterable[object]) -> str:
     words = {str(one): one for one in known}
     near = difflib.get_close_matches(str(value), words, n=1)
     return f" Did you mean {words[near[0]]!r}?" if near else ""
+
+
+def is_value(value: object) -> TypeGuard[Value]:
+    """Python does not write larger numbers in digits."""
+    return isinstance(value, (str, bool)) or isinstance(value, int) and value < 2**63
 
 
 def has(values: Iterable[Value], value: object) -> bool:
@@ -49,9 +55,7 @@ class Checker:
             if value is None:
                 return None
             node = value
-        if isinstance(node, ast.Constant) and isinstance(node.value, (str, bool, int)):
-            return node.value
-        return None
+        return node.value if isinstance(node, ast.Constant) and is_value(node.value) else None
 
     def condition(self, node: ast.expr, depth: int = 0) -> ast.expr:
         """Itself with constants as literals, when it is one."""
