@@ -5,6 +5,7 @@ import ast
 import io
 import os
 import tokenize
+import warnings
 
 from .refusal import Refusal
 
@@ -33,8 +34,13 @@ class Source:
                           f"declares ({error}). Save it as UTF-8.") from None
 
     def parsed(self) -> ast.Module:
+        name = os.path.basename(self.path)
         try:
-            return ast.parse(self.text, os.path.basename(self.path))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                # Some mistakes are found by no parser, such as a parameter that is there twice.
+                compile(self.text, name, "exec", dont_inherit=True)
+                return ast.parse(self.text, name)
         except SyntaxError as error:
             line, column = error.lineno or 1, max(error.offset or 1, 1)
             raise Refusal(f"{self.path}:{line}:{column}: this is no Python: {error.msg}. "

@@ -60,11 +60,9 @@ class ByPython(Who):
         except subprocess.TimeoutExpired:
             return Outcome(Verdict.NOTICED, f"{test}: more than {LIMIT} s")
         shutil.rmtree(place, ignore_errors=True)
-        said = result.stderr.splitlines()
-        why = [line for line in said if re.match(r"(\w+Error|\w*Exception|Refusal)\b|\w+\.\w+: ",
-                                                 line)]
+        if result.returncode == 0:
+            return Outcome(Verdict.NOT_NOTICED, f"{test}: it passed", result.stderr)
+        why = re.search(r"^[\w.]*(Error|Refusal): .*", result.stderr, re.M)
         return Outcome(
-            Verdict.NOTICED if result.returncode != 0 else Verdict.NOT_NOTICED,
-            f"{test}: {why[0][:80] if why else 'it passed'}",
-            result.stderr,
+            Verdict.NOTICED, f"{test}: {why[0][:80] if why else 'it failed'}", result.stderr
         )
