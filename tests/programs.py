@@ -183,7 +183,7 @@ class Law(InFolder):
                  "x" * 300 + " y" * 300]
         for first in texts:
             body = f"    yield {first!r}\n    yield who\n    yield {' ' + first!r}\n"
-            body += "    yield who + ' ' + who\n"
+            body = "    with user:\n        yield who + ' ' + who\n" + body
             text = f"{HEAD}@prompt(who=999)\ndef f(who: str):\n{body}"
             self.holds(text, "f", [{"who": who} for who in ["", *texts]], "none")
 
