@@ -249,6 +249,8 @@ STAGES = (
     command(),
     Stage("faults", "scripts/faults", ("gcc",), tiers=("deep",)),
     Stage("faults-some", faults_of("test", 4), ("gcc",), tiers=("default",)),
+    Stage("python-faults", make("gcc", "command", "CC=gcc") + " && scripts/faults --by python",
+          ("gcc",), tiers=ABOVE_QUICK, cores=1),
     arm64(),
     tolerance(),
     oracle(),

@@ -86,7 +86,7 @@ def headings():
     """[(clause, its name, chapter)], in the order of the chapters."""
     found = []
     for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "decoder", "layers",
-                    "modules", "pml", "runs", "number", "tolerance", "gate",
+                    "modules", "pml", "programs", "runs", "number", "tolerance", "gate",
                     "weights", "tokens", "caches"):
         text = (ROOT / "spec" / f"{chapter}.md").read_text()
         for m in re.finditer(r"^### ([A-Z]+-\d+) (.+)$", text, re.M):
@@ -233,7 +233,8 @@ def faults():
     proof = [(name, fault) for who, name in tools for fault in every if who in fault.fields]
     tested = {"test", "kernel", "cbmc"}
     return ([(name, fault) for name, fault in proof if not is_in_kernels(fault)],
-            [fault for fault in every if "test" in fault.fields and not is_in_kernels(fault)],
+            [fault for fault in every if {"test", "python"} & fault.fields.keys()
+             and not is_in_kernels(fault)],
             [fault for fault in every if tested & fault.fields.keys() and is_in_kernels(fault)])
 
 
@@ -281,9 +282,11 @@ class Evidence:
             served = self.kernels if is_about_kernels(path) else self.tests
             for clause in clauses_in(path.read_text()):
                 served[clause].add(path.stem)
+        for clause in clauses_in((ROOT / "tests" / "programs.py").read_text()):
+            self.tests[clause].add("programs.py")
         for fault in self.test_faults:
             for clause in fault.clauses:
-                self.tests[clause].add(fault.fields["test"])
+                self.tests[clause].add(fault.fields.get("test", "programs.py"))
 
     def names(self, clause):
         """What names it, in the order of KINDS, and what a fault alone breaks."""

@@ -255,7 +255,7 @@ class Command(InCopy):
     def test_bad_use_says_what_to_do(self):
         for arguments, says in (
             (("join-ordr",), "no fault is called join-ordr; like it are join-order"),
-            (("--by", "nobody"), "--by takes test, kernel, gate"),
+            (("--by", "nobody"), "--by takes test, python, kernel, gate"),
             (("--for", "ref/pol.c"), "no fault is in ref/pol.c; like it are ref/pool.c"),
             (("tree-join-copies-one-less",), "is not for test: try --by wp"),
             (("--for", "kernels/v1.h"), "no fault of kernels/v1.h is for test"),
@@ -279,7 +279,8 @@ class Command(InCopy):
             self.assertIn(f"\n  {who} ", said)
         self.assertEqual(
             list(loop.CLASSES),
-            ["test", "kernel", "gate", "explain", "wp", "cbmc", "coq", "extract", "eacsl", "fuzz"],
+            ["test", "python", "kernel", "gate", "explain", "wp", "cbmc", "coq", "extract", "eacsl",
+             "fuzz"],
         )
         self.assertEqual(set(loop.CLASSES), set(catalogue.WHO))
 

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Language models for `chunkproof model`: the converter and its file format, spec/weights.md."""
+"""For chunkproof: prompt programs (spec/programs.md), and the converter of language models
+(spec/weights.md)."""

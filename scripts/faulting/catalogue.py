@@ -18,6 +18,7 @@ ENDING = ".faults"
 # Who can have to notice a fault, in the order of their fields, and what their field says.
 WHO = {
     "test": "PROGRAM",
+    "python": "TEST",
     "kernel": "version N, or launcher",
     "gate": "itself, KERNEL.c, or version N, each perhaps with deep",
     "explain": "WORDS",

@@ -134,6 +134,13 @@ def of_test(fault: Fault, words: list[str]) -> str | None:
     )
 
 
+def of_python(fault: Fault, words: list[str]) -> str | None:
+    if not fault.source.startswith("python/chunkproof/"):
+        return f"{fault.source} is not in python/chunkproof/"
+    defined = len(words) == 1 and f"    def {words[0]}(self)" in text_of("tests/programs.py")
+    return None if defined else "tests/programs.py has no such test"
+
+
 def of_kernel(fault: Fault, words: list[str]) -> str | None:
     return (
         None
@@ -230,6 +237,7 @@ def of_fuzz(fault: Fault, words: list[str]) -> str | None:
 
 CHECKS = {
     "test": of_test,
+    "python": of_python,
     "kernel": of_kernel,
     "gate": of_gate,
     "explain": of_explain,

@@ -19,6 +19,7 @@ from . import (
     by_fuzz,
     by_gate,
     by_kernel,
+    by_python,
     by_test,
     by_wp,
 )
@@ -29,6 +30,7 @@ CLASSES: dict[str, type[Who]] = {
     of.name: of
     for of in (
         by_test.ByTest,
+        by_python.ByPython,
         by_kernel.ByKernel,
         by_gate.ByGate,
         by_explain.ByExplain,

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands of the package share: a file is written whole or not at all."""
+import contextlib
+import os
+import sys
+import tempfile
+
+from .refusal import Refusal
+
+
+def write(text: str, path: str | None, source: str) -> None:
+    """To a file, which gets its name once it is complete; without one, to standard output."""
+    data = text.encode()
+    try:
+        if path is None:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+            return
+        if os.path.exists(path) and os.path.samefile(source, path):
+            raise Refusal(f"{path} is the program itself; name another file to write")
+        if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout, a pipe
+            with open(path, "wb") as file:
+                file.write(data)
+            return
+        whole(data, path)
+    except OSError as error:
+        # Python would try to write again at its end.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise Refusal(f"cannot write {path or 'to standard output'}: {error.strerror}") from None
+
+
+def whole(data: bytes, path: str) -> None:
+    folder = os.path.dirname(os.path.realpath(path))
+    handle, name = tempfile.mkstemp(prefix=".chunkproof-", dir=folder)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, os.path.realpath(path))
+    except BaseException:
+        os.unlink(name)
+        raise

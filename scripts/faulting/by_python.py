@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of prompt programs (tests/programs.py), on a copy of python/ with the fault."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from .by_test import emptied
+from .catalogue import ROOT, Fault
+from .who import GCC, Broken, Outcome, Verdict, Who, make
+
+TESTS = ROOT / "tests" / "programs.py"
+LIMIT = 300  # seconds
+
+
+def run(package: pathlib.Path, test: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "CHUNKPROOF_PACKAGE": str(package),
+        "CHUNKPROOF_COMMAND": str(GCC / "chunkproof"),
+        "CHUNKPROOF_CASES": "100",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    environment.pop("GOLDEN", None)
+    return subprocess.run(
+        [sys.executable, str(TESTS), "-k", f"*.{test}"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        env=environment,
+        timeout=LIMIT,
+    )
+
+
+class ByPython(Who):
+    """One test of tests/programs.py."""
+
+    name = "python"
+
+    def prepare(self, faults: Sequence[Fault]) -> None:
+        make([GCC.relative_to(ROOT) / "chunkproof"], "the command")
+        for test in sorted({fault.fields["python"] for fault in faults}):
+            if run(ROOT / "python", test).returncode != 0:
+                raise Broken(f"{test} of tests/programs.py fails without a fault")
+
+    def check(self, fault: Fault) -> Outcome:
+        test = fault.fields["python"]
+        place = emptied(GCC / "faults" / fault.name)
+        source = ROOT / "python"
+        shutil.copytree(source / "chunkproof", place / "chunkproof")
+        faulty = place / pathlib.PurePath(fault.source).relative_to("python")
+        faulty.write_text(fault.text(), encoding="utf-8")
+        try:
+            result = run(place, test)
+        except subprocess.TimeoutExpired:
+            return Outcome(Verdict.NOTICED, f"{test}: more than {LIMIT} s")
+        shutil.rmtree(place, ignore_errors=True)
+        if result.returncode == 0:
+            return Outcome(Verdict.NOT_NOTICED, f"{test}: it passed", result.stderr)
+        why = re.search(r"^[\w.]*(Error|Refusal): .*", result.stderr, re.M)
+        return Outcome(
+            Verdict.NOTICED, f"{test}: {why[0][:80] if why else 'it failed'}", result.stderr
+        )
