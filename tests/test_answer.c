@@ -154,7 +154,7 @@ static void a_prompt_goes_on_as_a_text_does(void **state) {
     struct prompt_cache cache = {.decoder = &weights.decoder, .schema = &c.schema};
     struct prompt_answer answer =
         ask(&c, &cache, &weights, "<prompt schema='s'>keys</prompt>", MOST_TOKENS);
-    assert_int_equal(run_generate(&weights, text, n, MOST_TOKENS, take, &taken), 0);
+    assert_int_equal(run_generate(&weights, text, n, MOST_TOKENS, 0, take, &taken), 0);
     assert_in_range(answer.n, 2, MOST_TOKENS);
     assert_int_equal(answer.n, taken.n);
     assert_memory_equal(answer.token, taken.token, (size_t)taken.n * sizeof taken.token[0]);
