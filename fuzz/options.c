@@ -141,7 +141,7 @@ static int read_model(int argc, char **argv) {
     return is_within(o.window, 2, MODEL_MOST_TOKENS) &&
            is_within(o.generate, 0, MODEL_MOST_TOKENS) && o.limit >= 0 &&
            is_within(o.threads, 1, MODEL_MOST_THREADS) &&
-           (o.help || (o.file != NULL && !(o.tokens && o.generate > 0)));
+           (o.help || (o.file != NULL && !(o.tokens && (o.generate > 0 || o.is_fast))));
 }
 
 static int read_prompt(int argc, char **argv) {

@@ -10,12 +10,7 @@
 #include <unistd.h>
 
 #include "opt/attend.h"
-
-struct cp_opt {
-    int version;
-    struct cp_opt_kernels kernels;
-    struct opt_team *team;
-};
+#include "opt/handle.h"
 
 static int can_run(int version) {
     return version == CP_OPT_PORTABLE || (version == CP_OPT_AVX2 && cp_opt_has_avx2()) ||

@@ -46,6 +46,7 @@ BELOW = {
     "cuda": "limits status plan",
     "kernel": "number plan",
     "opt": "limits status attention kernel",
+    "opt_decoder": "limits status decoder opt",
 }
 MAY_SEE = {"ref": ("include", "ref"), "opt": ("include", "opt"), "kernels": ("include", "kernels")}
 INCLUDE = re.compile(r'\s*#\s*include\s*["<]'

@@ -113,7 +113,11 @@ ok "JSON" json
 printf '<prompt schema="travel"><miami/></prompt>' >"$work/none.xml"
 ok "nothing is added" wrong "nothing can answer this prompt" --model "$model" travel.xml \
     "$work/none.xml"
-ok "no model" wrong "--answer, --compare and --each need a --model" --compare travel.xml miami.xml
+ok "the same bits of the fast decoder" wrong "leave one of them out" --model "$model" --fast \
+    --compare travel.xml miami.xml
+ok "threads of the reference" wrong "give both" --model "$model" --threads 2 travel.xml miami.xml
+ok "no model" wrong "--answer, --fast, --compare and --each need a --model" --compare travel.xml \
+    miami.xml
 ok "no model for an answer" wrong "need a --model" --answer 3 travel.xml miami.xml
 ok "two kinds of tokens" wrong "leave --tokens out" --tokens words --model "$model" travel.xml
 ok "no such model" wrong "no-such.weights" --model no-such.weights travel.xml miami.xml

@@ -44,6 +44,15 @@ if open(sys.argv[2], "rb").read() != text + b"\n":
 PYTHON
 }
 
+# FAST-3: with any number of threads the same bits. What it prints are scores of the same tokens.
+fast() {
+    status 0 "$weights" --text "$text" --window 40 --fast --logits "$work/a" || return 1
+    has "windows of 40, predicted" && cp "$work/out" "$work/said" || return 1
+    status 0 "$weights" --text "$text" --window 40 --fast --threads 3 --logits "$work/b" || return 1
+    cmp "$work/a" "$work/b" && cmp "$work/out" "$work/said" || return 1
+    status 0 "$weights" --text "$text" --limit 12 --generate 10 --fast --threads 2
+}
+
 # TOKEN-1, TOKEN-6: three special tokens, and two letters.
 tokens() {
     printf '<|begin|>th<|end|>' >"$work/text"
@@ -122,6 +131,8 @@ bad_use() {
         wrong "exclude each other" "$weights" --text "$text" --tokens --generate 2 &&
         wrong "leave out --tokens" "$weights" --text "$text" --tokens --window 8 &&
         wrong "leave out --tokens" "$weights" --text "$text" --generate 8 --logits "$work/x" &&
+        wrong "leave out --fast" "$weights" --text "$text" --tokens --fast &&
+        wrong "there is no text" "$weights" --fast &&
         wrong "--window" "$weights" --text "$text" --window 1 &&
         wrong "--generate" "$weights" --text "$text" --generate 0 &&
         wrong "--threads" "$weights" --text "$text" --threads 0 &&
@@ -133,6 +144,7 @@ bad_use() {
 ok "the file is described" described
 ok "the perplexity is numpy's, in windows of any size, with any number of threads" perplexities
 ok "the continuation is numpy's" continuation
+ok "the fast decoder has the same bits with any number of threads" fast
 ok "special tokens are looked for only when asked" tokens
 ok "bytes without a token are counted" lost
 ok "a text comes from the standard input" from_input

@@ -32,4 +32,10 @@ void oracle_entry(struct ball *key, struct ball *value, const struct oracle *ora
 /* The logits of token i, n_vocab balls. */
 void oracle_logits(struct ball *logits, const struct oracle *oracle, int i);
 
+/* The same where computations are in binary32 (FAST-2). The oracle's numbers are those above. */
+void oracle_fp32_state(struct ball *state, const struct oracle *oracle, int l, int i);
+void oracle_fp32_entry(struct ball *key, struct ball *value, const struct oracle *oracle, int l,
+                       int i, int g);
+void oracle_fp32_logits(struct ball *logits, const struct oracle *oracle, int i);
+
 #endif

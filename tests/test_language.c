@@ -129,7 +129,7 @@ static void the_continuation_is_that_of_numpy(void **state) {
     while (fgets(line, sizeof line, file) != NULL && strncmp(line, "generate", 8) != 0) {
     }
     (void)fclose(file);
-    assert_int_equal(run_generate(&tiny->weights, tiny->text.token, 12, 10, take, &taken), 0);
+    assert_int_equal(run_generate(&tiny->weights, tiny->text.token, 12, 10, 0, take, &taken), 0);
     for (const char *at = line + 8; sscanf(at, "%d%n", &wanted, &used) == 1; at += used) {
         assert_int_equal(taken.token[n], wanted);
         n++;
@@ -143,11 +143,11 @@ static void a_continuation_ends(void **state) {
     struct tiny *tiny = *state;
     struct taken all = {.most = 16}, ended = {.most = 16}, few = {.most = 3};
     struct weights weights = tiny->weights;
-    assert_int_equal(run_generate(&weights, tiny->text.token, 12, 6, take, &all), 0);
+    assert_int_equal(run_generate(&weights, tiny->text.token, 12, 6, 0, take, &all), 0);
     weights.tokens.stop = (uint32_t)all.token[4];
-    assert_int_equal(run_generate(&weights, tiny->text.token, 12, 6, take, &ended), 0);
+    assert_int_equal(run_generate(&weights, tiny->text.token, 12, 6, 0, take, &ended), 0);
     assert_int_equal(ended.n, 4);
-    assert_int_equal(run_generate(&tiny->weights, tiny->text.token, 12, 6, take, &few), 0);
+    assert_int_equal(run_generate(&tiny->weights, tiny->text.token, 12, 6, 0, take, &few), 0);
     assert_int_equal(few.n, 3);
     assert_memory_equal(few.token, all.token, 3 * sizeof(int));
 }

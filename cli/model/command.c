@@ -81,6 +81,7 @@ static int score(const struct model_options *o, const struct weights *w,
                                   .n_tokens = (int)list->n,
                                   .window = o->window < (int)list->n ? o->window : (int)list->n,
                                   .threads = o->threads,
+                                  .is_fast = o->is_fast,
                                   .logits = output.file};
     if (run_score(&text, &result) != 0) {
         if (o->logits_file != NULL) {
@@ -112,7 +113,8 @@ static int print_token(void *context, int token) {
 
 static int generate(const struct model_options *o, struct weights *w,
                     const struct token_list *list) {
-    if (run_generate(w, list->token, (int)list->n, o->generate, print_token, &w->tokens) != 0) {
+    if (run_generate(w, list->token, (int)list->n, o->generate, o->is_fast ? o->threads : 0,
+                     print_token, &w->tokens) != 0) {
         return -1;
     }
     putchar('\n');

@@ -7,21 +7,39 @@
 
 #define COMMAND "model"
 
-enum option_value { TEXT = 1000, TOKENS, SPECIAL, GENERATE, LOGITS, WINDOW, LIMIT, THREADS, HELP };
+enum option_value {
+    TEXT = 1000,
+    TOKENS,
+    SPECIAL,
+    GENERATE,
+    LOGITS,
+    WINDOW,
+    LIMIT,
+    THREADS,
+    FAST,
+    HELP
+};
 
 static const struct option names[] = {
-    {"text", required_argument, NULL, TEXT},     {"tokens", no_argument, NULL, TOKENS},
-    {"special", no_argument, NULL, SPECIAL},     {"generate", required_argument, NULL, GENERATE},
-    {"logits", required_argument, NULL, LOGITS}, {"window", required_argument, NULL, WINDOW},
-    {"limit", required_argument, NULL, LIMIT},   {"threads", required_argument, NULL, THREADS},
-    {"help", no_argument, NULL, HELP},           {NULL, 0, NULL, 0},
+    {"text", required_argument, NULL, TEXT},
+    {"tokens", no_argument, NULL, TOKENS},
+    {"special", no_argument, NULL, SPECIAL},
+    {"generate", required_argument, NULL, GENERATE},
+    {"logits", required_argument, NULL, LOGITS},
+    {"window", required_argument, NULL, WINDOW},
+    {"limit", required_argument, NULL, LIMIT},
+    {"threads", required_argument, NULL, THREADS},
+    {"fast", no_argument, NULL, FAST},
+    {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
 };
 
 void model_options_help(FILE *file) {
     fputs("usage: chunkproof model FILE\n"
           "       chunkproof model FILE --text TEXT [OPTION]...\n"
           "\n"
-          "Runs a real language model on the reference decoder, all of it in double precision.\n"
+          "Runs a real language model on the reference decoder, all of it in double precision, or\n"
+          "with --fast on another one that rounds to single precision (spec/fast.md).\n"
           "FILE is a weights file (spec/weights.md), as\n"
           "    python3 -m chunkproof.convert MODEL.gguf FILE\n"
           "writes it. FILE alone: checks it and says what model it is.\n"
@@ -37,7 +55,10 @@ void model_options_help(FILE *file) {
           "  --limit N        only the first N tokens of the text\n"
           "  --logits OUT     write the logits of each token to OUT, as float32: [tokens]"
           "[vocabulary]\n"
-          "  --threads N      compute so many windows at a time (1); the results are the same\n"
+          "  --fast           on the fast decoder\n"
+          "  --threads N      compute so many windows at a time (1), or with --fast each window by "
+          "so\n"
+          "                   many threads; the results are the same\n"
           "  -h, --help       this text\n"
           "\n"
           "The perplexity is exp(-mean of ln p), p of each token but the first of each window\n"
@@ -71,6 +92,9 @@ static int read_option(struct model_options *o, int option, const char *name, co
         return argument_int(COMMAND, name, text, 1, 0x7FFFFFFF, &o->limit);
     case THREADS:
         return argument_int(COMMAND, name, text, 1, MODEL_MOST_THREADS, &o->threads);
+    case FAST:
+        o->is_fast = 1;
+        return 0;
     case HELP:
         o->help = 1;
         return 0;
@@ -85,14 +109,17 @@ static int check(const struct model_options *o, unsigned given) {
     const unsigned needs_text = 1U << (TOKENS - TEXT) | 1U << (SPECIAL - TEXT) |
                                 1U << (GENERATE - TEXT) | 1U << (LOGITS - TEXT) |
                                 1U << (WINDOW - TEXT) | 1U << (LIMIT - TEXT) |
-                                1U << (THREADS - TEXT);
+                                1U << (THREADS - TEXT) | 1U << (FAST - TEXT);
     const unsigned of_scores =
-        1U << (LOGITS - TEXT) | 1U << (WINDOW - TEXT) | 1U << (THREADS - TEXT);
+        1U << (LOGITS - TEXT) | 1U << (WINDOW - TEXT) | (o->is_fast ? 0U : 1U << (THREADS - TEXT));
     if (o->text_file == NULL && (given & needs_text) != 0) {
         return argument_refuse(COMMAND, "there is no text; name one with --text FILE");
     }
     if (o->tokens && o->generate > 0) {
         return argument_refuse(COMMAND, "--tokens and --generate exclude each other");
+    }
+    if (o->tokens && o->is_fast) {
+        return argument_refuse(COMMAND, "--tokens runs no model: leave out --fast");
     }
     if ((o->tokens || o->generate > 0) && (given & of_scores) != 0) {
         return argument_refuse(COMMAND, "--logits, --window and --threads are of the perplexity: "

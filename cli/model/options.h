@@ -17,6 +17,7 @@ struct model_options {
     int window;              /* tokens that are scored together */
     int limit;               /* the text's first tokens, so many at most; 0: all */
     int threads;
+    int is_fast; /* 1: the fast decoder */
     int help;
 };
 

@@ -101,9 +101,9 @@ static void score_window(struct team *team, struct session *session, float *row,
     const struct run_text *text = team->text;
     int begin = window * text->window, end = least(text->n_tokens, begin + text->window);
     session_clear(session);
-    for (int at = begin; at < end; at += SESSION_AT_ONCE) {
-        int n = least(SESSION_AT_ONCE, end - at);
-        if (session_add(session, text->token + at, n) != CP_OK) {
+    for (int at = begin; at < end; at += session->at_once) {
+        int n = least(session->at_once, end - at);
+        if (session_add(session, text->token + at, n, 0) != CP_OK) {
             fail(team, "the decoder refuses a token", 0);
             return;
         }
@@ -120,9 +120,12 @@ static void *work(void *shared) {
     const struct cp_decoder *decoder = &text->weights->decoder;
     struct session session;
     float *row = malloc((size_t)decoder->shape.n_vocab * sizeof *row);
-    if (row == NULL || session_new(&session, decoder, text->window) != 0) {
+    const char *why = row == NULL ? "not enough memory for the logits"
+                                  : session_new(&session, decoder, text->window,
+                                                text->is_fast ? text->threads : 0);
+    if (why != NULL) {
         free(row);
-        fail(team, "not enough memory for such a window", 0);
+        fail(team, why, 0);
         return NULL;
     }
     for (int window; (window = take_window(team)) >= 0;) {
@@ -152,7 +155,7 @@ int run_score(const struct run_text *text, struct run_score *score) {
     struct team team = {.text = text, .n_windows = n_windows, .lock = PTHREAD_MUTEX_INITIALIZER};
     team.window = cli_allocate(NULL, (size_t)n_windows, sizeof *team.window);
     memset(team.window, 0, (size_t)n_windows * sizeof *team.window);
-    work_together(&team, least(text->threads, n_windows));
+    work_together(&team, text->is_fast ? 1 : least(text->threads, n_windows));
     *score = (struct run_score){0};
     for (int i = 0; i < n_windows; i++) { /* in this order, whoever scored which */
         score->n += team.window[i].n;
@@ -168,29 +171,29 @@ int run_score(const struct run_text *text, struct run_score *score) {
     return 0;
 }
 
-int run_generate(const struct weights *weights, const int *token, int n, int n_more, run_take *take,
-                 void *context) {
+int run_generate(const struct weights *weights, const int *token, int n, int n_more,
+                 int fast_threads, run_take *take, void *context) {
     struct session session;
     int n_vocab = weights->decoder.shape.n_vocab, last = n, next = 0;
-    if (session_new(&session, &weights->decoder, n + n_more) != 0) {
-        fputs("chunkproof model: not enough memory for such a prompt\n", stderr);
+    const char *why = session_new(&session, &weights->decoder, n + n_more, fast_threads);
+    if (why != NULL) {
+        fprintf(stderr, "chunkproof model: %s\n", why);
         return -1;
     }
     for (int at = 0; at < n; at += last) {
-        last = least(SESSION_AT_ONCE, n - at);
-        if (session_add(&session, token + at, last) != CP_OK) {
+        last = least(session.at_once, n - at);
+        if (session_add(&session, token + at, last, last - 1) != CP_OK) {
             fputs("chunkproof model: the decoder refuses a token of the prompt\n", stderr);
             session_free(&session);
             return -1;
         }
     }
     for (int i = 0; i < n_more; i++) {
-        next = run_best(session.logits + (ptrdiff_t)(last - 1) * n_vocab, n_vocab);
+        next = run_best(session.logits, n_vocab);
         if ((uint32_t)next == weights->tokens.stop || take(context, next) != 0 ||
-            (i + 1 < n_more && session_add(&session, &next, 1) != CP_OK)) {
+            (i + 1 < n_more && session_add(&session, &next, 1, 0) != CP_OK)) {
             break;
         }
-        last = 1;
     }
     session_free(&session);
     return 0;

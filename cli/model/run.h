@@ -20,6 +20,7 @@ struct run_text {
     const struct weights *weights;
     const int *token;
     int n_tokens, window, threads;
+    int is_fast;  /* 1: on the fast decoder, all threads in a window; 0: on the reference */
     FILE *logits; /* a regular file, or NULL */
 };
 
@@ -33,8 +34,9 @@ int run_best(const double *logit, int n);
 /* Called with each token that is generated; not 0 ends it. */
 typedef int run_take(void *context, int token);
 
-/* Continues the n tokens of a prompt by n_more at most (RUN-3). 0, or -1 after a message. */
-int run_generate(const struct weights *weights, const int *token, int n, int n_more, run_take *take,
-                 void *context);
+/* Continues the n tokens of a prompt by n_more at most (RUN-3), on the reference decoder, or on the
+ * fast one with so many threads, where that is not 0. 0, or -1 after a message. */
+int run_generate(const struct weights *weights, const int *token, int n, int n_more,
+                 int fast_threads, run_take *take, void *context);
 
 #endif

@@ -12,6 +12,7 @@
 #include "cli/model/run.h"
 #include "cli/model/session.h"
 #include "cli/model/tokenizer.h"
+#include "cli/prompt/fast.h"
 #include "cli/prompt/report.h"
 
 static void add_run(struct prompt_tokens *tokens, const struct pml_prompt *p,
@@ -71,6 +72,13 @@ static void load(struct cp_decoder_cache *entries, struct prompt_cache *cache,
     }
 }
 
+/* Computes tokens of the prompt, or of its answer, which go on where the last call ended. */
+static int compute(const struct prompt_question *q, struct cp_decoder_cache *entries,
+                   const struct prompt_tokens *tokens, int goes_on, double *logits) {
+    return q->fast != NULL ? prompt_fast_compute(q->fast, entries, tokens, goes_on, logits)
+                           : prompt_compute(&q->weights->decoder, entries, tokens, NULL, logits);
+}
+
 /* The tokens behind the first one, each computed with all that stands before it. `logits` are those
  * of the first, and then of the last. */
 static int go_on(struct prompt_answer *a, const struct prompt_question *q,
@@ -84,8 +92,7 @@ static int go_on(struct prompt_answer *a, const struct prompt_question *q,
             break;
         }
         a->token[a->n++] = best;
-        if (a->n < q->n_most &&
-            prompt_compute(&q->weights->decoder, entries, &tokens, NULL, logits) != 0) {
+        if (a->n < q->n_most && compute(q, entries, &tokens, 1, logits) != 0) {
             return -1;
         }
     }
@@ -145,7 +152,7 @@ static int work(struct prompt_answer *a, const struct prompt_question *q,
         return -1;
     }
     load(&entries, cache, p);
-    int status = prompt_compute(decoder, &entries, added, NULL, logits);
+    int status = compute(q, &entries, added, 0, logits);
     a->first = seconds_now() - start;
     if (status == 0 && q->is_compared) {
         status = compare(a, q, p, logits, logits + decoder->shape.n_vocab);

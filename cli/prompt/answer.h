@@ -34,9 +34,10 @@ struct prompt_answer {
 /* What is wanted. */
 struct prompt_question {
     const struct weights *weights;
-    int n_most;      /* tokens of an answer */
-    int is_compared; /* with the whole prompt under its mask */
-    int is_each;     /* with all pieces of the prompt */
+    struct prompt_fast *fast; /* which computes, as the cache's; or NULL: the reference does */
+    int n_most;               /* tokens of an answer */
+    int is_compared;          /* with the whole prompt under its mask */
+    int is_each;              /* with all pieces of the prompt */
 };
 
 /* 0, or -1 after a message. The caller frees the answer. */

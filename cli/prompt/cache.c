@@ -8,6 +8,7 @@
 
 #include "cli/base/text.h"
 #include "cli/model/session.h"
+#include "cli/prompt/fast.h"
 
 static int refuse(const char *why) {
     fprintf(stderr, "chunkproof prompt: %s\n", why);
@@ -149,7 +150,8 @@ static int encode_alone(const struct prompt_cache *cache, int module,
         const struct cp_decoder_cache *around = &find(cache, x, -1)->entries;
         (void)cp_decoder_cache_append(&decoder->shape, &all, around, 0, around->n);
     }
-    status = prompt_compute(decoder, &all, &tokens, NULL, NULL);
+    status = cache->fast != NULL ? prompt_fast_compute(cache->fast, &all, &tokens, 0, NULL)
+                                 : prompt_compute(decoder, &all, &tokens, NULL, NULL);
     if (status == 0 && prompt_entries_new(entries, decoder, tokens.n + 1) == 0) {
         (void)cp_decoder_cache_append(&decoder->shape, entries, &all, n_around, tokens.n);
     } else {
@@ -191,26 +193,131 @@ static int encode_together(const struct prompt_cache *cache, int module, int sca
     return status;
 }
 
-const struct cp_decoder_cache *prompt_cache_module(struct prompt_cache *cache, int module,
-                                                   int scaffold) {
-    const struct prompt_encoded *there = find(cache, module, scaffold);
-    if (there != NULL) {
-        return &there->entries;
+static int by_position(const void *a, const void *b) {
+    const struct prompt_token *x = a, *y = b;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* Computes the own texts of these modules together. Behind `all` they see each other. */
+static int compute_group(const struct prompt_cache *cache, const int *module, int n, int scaffold,
+                         struct cp_decoder_cache *all, struct prompt_tokens *tokens) {
+    tokens->n = 0;
+    for (int i = 0; i < n; i++) {
+        add_own_text(tokens, cache->schema, module[i], scaffold);
     }
+    if (tokens->n == 0) {
+        return 0;
+    }
+    qsort(tokens->of, (size_t)tokens->n, sizeof *tokens->of, by_position);
+    return prompt_fast_compute(cache->fast, all, tokens, 0, NULL);
+}
+
+/* Which of the seen modules are computed together: of those that the scaffold holds, those that see
+ * the fewest modules, for these all see the same. Each other one is inside of one of them, and a
+ * group by itself. */
+static int find_group(const struct pml_schema *s, const int *seen, int n, int scaffold, int least,
+                      int *group, int *room) {
+    int n_group = 0;
+    for (int i = 0; i < n; i++) {
+        if (pml_mask_holds(s, scaffold, seen[i]) &&
+            pml_mask_sees(s, seen[i], scaffold, room) == least) {
+            group[n_group++] = seen[i];
+        }
+    }
+    return n_group;
+}
+
+/* As encode_together(), without a mask: the modules around are there, then the group of those that
+ * see each other, then each module inside of these. `all` has what the next one sees. */
+static int encode_in_groups(const struct prompt_cache *cache, int module, int scaffold,
+                            struct cp_decoder_cache *entries) {
+    const struct pml_schema *s = cache->schema;
+    int *seen = cli_allocate(NULL, 3 * (size_t)s->n_parts, sizeof *seen);
+    int *group = seen + s->n_parts, *room = group + s->n_parts;
+    int n = pml_mask_sees(s, module, scaffold, seen), least = n, n_tokens = 0, first = 0, status;
+    struct prompt_tokens tokens = {0};
+    struct cp_decoder_cache all = {0};
+    for (int i = 0; i < n; i++) {
+        add_own_text(&tokens, s, seen[i], -1);
+        int n_seen = pml_mask_sees(s, seen[i], scaffold, room);
+        least = pml_mask_holds(s, scaffold, seen[i]) && n_seen < least ? n_seen : least;
+    }
+    n_tokens = tokens.n;
+    status = prompt_entries_new(&all, cache->decoder, n_tokens + 1);
+    for (int i = 0; status == 0 && i < n; i++) {
+        if (!pml_mask_holds(s, scaffold, seen[i])) {
+            const struct cp_decoder_cache *around = &find(cache, seen[i], -1)->entries;
+            (void)cp_decoder_cache_append(&cache->decoder->shape, &all, around, 0, around->n);
+        }
+    }
+    int n_group = find_group(s, seen, n, scaffold, least, group, room);
+    first = all.n;
+    status = status == 0 ? compute_group(cache, group, n_group, scaffold, &all, &tokens) : -1;
+    for (int i = 0; status == 0 && i < n; i++) {
+        if (pml_mask_holds(s, scaffold, seen[i]) &&
+            pml_mask_sees(s, seen[i], scaffold, room) > least) {
+            first = all.n;
+            status = compute_group(cache, &seen[i], 1, scaffold, &all, &tokens);
+        }
+    }
+    status = status == 0 ? prompt_entries_new(entries, cache->decoder, n_tokens + 1) : -1;
+    for (int i = 0; status == 0 && i < tokens.n; i++) {
+        if (tokens.of[i].module == module) {
+            (void)cp_decoder_cache_append(&cache->decoder->shape, entries, &all, first + i, 1);
+        }
+    }
+    free(seen);
+    session_entries_free(&all);
+    prompt_tokens_free(&tokens);
+    return status;
+}
+
+/* Encodes a module that is not there yet. */
+static const struct cp_decoder_cache *add_module(struct prompt_cache *cache, int module,
+                                                 int scaffold) {
     if (cache->n == cache->room) {
         cache->room = 2 * cache->room + 8;
         cache->encoded = cli_allocate(cache->encoded, (size_t)cache->room, sizeof *cache->encoded);
     }
     struct prompt_encoded *now = &cache->encoded[cache->n];
     *now = (struct prompt_encoded){.module = module, .scaffold = scaffold};
-    int status = scaffold < 0 ? encode_alone(cache, module, &now->entries)
-                              : encode_together(cache, module, scaffold, &now->entries);
+    int status = scaffold < 0          ? encode_alone(cache, module, &now->entries)
+                 : cache->fast != NULL ? encode_in_groups(cache, module, scaffold, &now->entries)
+                                       : encode_together(cache, module, scaffold, &now->entries);
     if (status != 0) {
         return NULL;
     }
     cache->n++;
     cache->n_tokens += now->entries.n;
     return &now->entries;
+}
+
+/* What encode_in_groups() asks for: the modules around that the scaffold does not hold, from the
+ * outermost on. */
+static int add_around(struct prompt_cache *cache, int module, int scaffold) {
+    const struct pml_schema *s = cache->schema;
+    int *seen = cli_allocate(NULL, (size_t)s->n_parts, sizeof *seen), status = 0;
+    int n = pml_mask_sees(s, module, scaffold, seen);
+    for (int i = 0; i < n && status == 0; i++) {
+        if (!pml_mask_holds(s, scaffold, seen[i]) && find(cache, seen[i], -1) == NULL &&
+            add_module(cache, seen[i], -1) == NULL) {
+            status = -1;
+        }
+    }
+    free(seen);
+    return status;
+}
+
+const struct cp_decoder_cache *prompt_cache_module(struct prompt_cache *cache, int module,
+                                                   int scaffold) {
+    const struct prompt_encoded *there = find(cache, module, scaffold);
+    if (there != NULL) {
+        return &there->entries;
+    }
+    if (cache->fast != NULL && scaffold >= 0 && add_around(cache, module, scaffold) != 0) {
+        return NULL;
+    }
+    return add_module(cache, module, scaffold);
 }
 
 void prompt_cache_free(struct prompt_cache *cache) {

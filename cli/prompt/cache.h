@@ -35,6 +35,8 @@ unsigned char *prompt_mask(const struct pml_schema *schema, const struct prompt_
 int prompt_compute(const struct cp_decoder *decoder, struct cp_decoder_cache *entries,
                    const struct prompt_tokens *tokens, const unsigned char *sees, double *logits);
 
+struct prompt_fast; /* cli/prompt/fast.h */
+
 struct prompt_encoded {
     int module, scaffold;
     struct cp_decoder_cache entries;
@@ -42,6 +44,7 @@ struct prompt_encoded {
 
 struct prompt_cache {
     const struct cp_decoder *decoder;
+    struct prompt_fast *fast; /* which computes, or NULL: the reference does */
     const struct pml_schema *schema;
     struct prompt_encoded *encoded;
     int n, room;

@@ -8,6 +8,7 @@
 #include "cli/base/text.h"
 #include "cli/model/weights.h"
 #include "cli/prompt/answer.h"
+#include "cli/prompt/fast.h"
 #include "cli/prompt/options.h"
 #include "cli/prompt/report.h"
 
@@ -59,14 +60,37 @@ static int read_prompts(struct work *work) {
     return status;
 }
 
+static int threads_of(const struct prompt_options *o) {
+    return o->threads > 0 ? o->threads : 1;
+}
+
+/* How many tokens a prompt has, or what is encoded together, at the most. */
+static int most_tokens(const struct work *work) {
+    int most = 0, in_schema = 0;
+    for (int x = 0; x < work->schema.n_parts; x++) {
+        in_schema += work->schema.about[x].text.n_tokens;
+    }
+    for (int i = 0; i < work->options->n_prompts; i++) {
+        most = work->prompt[i].n_new > most ? work->prompt[i].n_new : most;
+    }
+    return most + in_schema;
+}
+
 /* Answers the prompts one after the other, each with what those before it had encoded. EXIT_RIGHT;
  * EXIT_FINDING: an answer has other logits than the whole prompt; EXIT_BAD_USE after a message. */
 static int answer_prompts(struct work *work) {
     const struct prompt_options *o = work->options;
-    struct prompt_cache cache = {.decoder = &work->weights.decoder, .schema = &work->schema};
-    const struct prompt_question question = {&work->weights, o->answer > 0 ? o->answer : 1,
+    struct prompt_fast fast;
+    struct prompt_fast *with = o->is_fast ? &fast : NULL;
+    struct prompt_cache cache = {
+        .decoder = &work->weights.decoder, .fast = with, .schema = &work->schema};
+    const struct prompt_question question = {&work->weights, with, o->answer > 0 ? o->answer : 1,
                                              o->is_compared, o->is_each};
     int status = EXIT_RIGHT;
+    if (with != NULL && prompt_fast_new(with, &work->weights.decoder, threads_of(o),
+                                        most_tokens(work) + question.n_most) != 0) {
+        return EXIT_BAD_USE;
+    }
     for (int i = 0; i < o->n_prompts && status != EXIT_BAD_USE; i++) {
         if (prompt_answer(&work->answer[i], &question, &cache, &work->prompt[i]) != 0) {
             status = EXIT_BAD_USE;
@@ -78,6 +102,9 @@ static int answer_prompts(struct work *work) {
         }
     }
     prompt_cache_free(&cache);
+    if (with != NULL) {
+        prompt_fast_free(with);
+    }
     return status;
 }
 

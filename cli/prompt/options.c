@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/base/argument.h"
+#include "cli/model/options.h"
 #include "cli/prompt/pml.h"
 
 #define COMMAND     "prompt"
@@ -24,6 +25,8 @@ void prompt_help(FILE *out) {
           "                       chatml or llama2\n"
           "      --model FILE     a language model (see `chunkproof model`): tokens are its own\n"
           "      --answer N       tokens of its answer to each prompt (1)\n"
+          "      --fast           on the fast decoder, in single precision (spec/fast.md)\n"
+          "      --threads N      ... with so many threads (1)\n"
           "      --compare        also compute each whole prompt, and compare all logits\n"
           "      --each           also list the tokens of each prompt, one a line\n"
           "      --json           the report as JSON (spec/prompt-report.schema.json)\n"
@@ -72,6 +75,11 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
         return 0;
     case 'a':
         return argument_int(COMMAND, "answer", optarg, 1, MOST_ANSWER, &options->answer);
+    case 'f':
+        options->is_fast = 1;
+        return 0;
+    case 'n':
+        return argument_int(COMMAND, "threads", optarg, 1, MODEL_MOST_THREADS, &options->threads);
     case 'i':
         options->is_each = 1;
         return 0;
@@ -104,6 +112,7 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
         {"model", required_argument, NULL, 'm'},  {"answer", required_argument, NULL, 'a'},
         {"compare", no_argument, NULL, 'c'},      {"each", no_argument, NULL, 'i'},
         {"json", no_argument, NULL, 'j'},         {"svg", no_argument, NULL, 's'},
+        {"fast", no_argument, NULL, 'f'},         {"threads", required_argument, NULL, 'n'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     *options = (struct prompt_options){.tokens = -1};
@@ -119,8 +128,15 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
         }
     }
     if (options->model == NULL &&
-        (options->answer > 0 || options->is_compared || options->is_each)) {
-        return argument_refuse(COMMAND, "--answer, --compare and --each need a --model");
+        (options->answer > 0 || options->is_compared || options->is_each || options->is_fast)) {
+        return argument_refuse(COMMAND, "--answer, --fast, --compare and --each need a --model");
+    }
+    if (options->threads > 0 && !options->is_fast) {
+        return argument_refuse(COMMAND, "--threads are those of --fast: give both");
+    }
+    if (options->is_fast && options->is_compared) {
+        return argument_refuse(COMMAND, "--compare asks for the same bits, which --fast has only "
+                                        "by chance: leave one of them out");
     }
     if (options->model != NULL && options->tokens >= 0) {
         return argument_refuse(COMMAND, "with --model, tokens are the model's: leave --tokens out");

@@ -10,8 +10,9 @@ struct prompt_options {
     int json, svg, help;
     const char *model; /* a weights file; NULL: none */
     int answer;        /* --answer: tokens of each answer, with a model */
-    int is_compared;   /* --compare */
-    int is_each;       /* --each */
+    int is_fast, threads;
+    int is_compared; /* --compare */
+    int is_each;     /* --each */
     const char *schema;
     int n_prompts;
     char **prompt;
