@@ -31,6 +31,7 @@
 #include "chunkproof/memory.h"
 #include "chunkproof/number.h"
 #include "chunkproof/opt.h"
+#include "chunkproof/opt_decoder.h"
 #include "chunkproof/opt_plan.h"
 #include "chunkproof/opt_tree.h"
 #include "chunkproof/plan.h"
