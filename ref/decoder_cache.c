@@ -75,18 +75,19 @@ int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_deco
 }
 
 /*@
-  requires valid: \valid_read(position + (0 .. n - 1));
-  requires size: 0 <= n;
+  requires valid: \valid_read(position + (first .. first + n - 1));
+  requires entries: 0 <= first && 0 <= n && first + n <= INT_MAX;
   assigns \nothing;
-  ensures all: \result != 0 <==> \forall integer i; 0 <= i < n ==>
+  ensures all: \result != 0 <==> \forall integer i; first <= i < first + n ==>
     INT_MIN <= position[i] + t <= INT_MAX;
 */
-static int can_move(const int *position, int n, int t) {
-    /*@ loop invariant i: 0 <= i <= n;
-        loop invariant all: \forall integer j; 0 <= j < i ==> INT_MIN <= position[j] + t <= INT_MAX;
-        loop assigns i; loop variant n - i; */
-    for (int i = 0; i < n; i++) {
-        if (t > 0 ? position[i] > INT_MAX - t : position[i] < INT_MIN - t) {
+static int can_move(const int *position, int first, int n, int t) {
+    /*@ loop invariant e: first <= e <= first + n;
+        loop invariant all: \forall integer i; first <= i < e ==>
+          INT_MIN <= position[i] + t <= INT_MAX;
+        loop assigns e; loop variant first + n - e; */
+    for (int e = first; e < first + n; e++) {
+        if (t > 0 ? position[e] > INT_MAX - t : position[e] < INT_MIN - t) {
             return 0;
         }
     }
@@ -158,7 +159,7 @@ int cp_decoder_cache_move(const struct cp_decoder *decoder, struct cp_decoder_ca
     if (decoder->shape.positions == CP_POSITIONS_LEARNED) {
         return CP_ERROR_UNSUPPORTED;
     }
-    if (!has_entries(cache, first, n) || !can_move(cache->position + first, n, t)) {
+    if (!has_entries(cache, first, n) || !can_move(cache->position, first, n, t)) {
         return CP_ERROR_ARGUMENT;
     }
     if (decoder->shape.positions == CP_POSITIONS_ROTARY) {
@@ -166,7 +167,10 @@ int cp_decoder_cache_move(const struct cp_decoder *decoder, struct cp_decoder_ca
     }
     /*@ loop invariant e: first <= e <= first + n;
         loop invariant rest: \forall integer i; e <= i < first + n ==>
+          INT_MIN <= cache->position[i] + t <= INT_MAX &&
           cache->position[i] == \at(cache->position[i], Pre);
+        loop invariant moved: \forall integer i; first <= i < e ==>
+          cache->position[i] == \at(cache->position[i], Pre) + t;
         loop assigns e, *(CACHE_POSITIONS(cache)); loop variant first + n - e; */
     for (int e = first; e < first + n; e++) {
         cache->position[e] += t;

@@ -213,6 +213,8 @@ int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_deco
     workspace[0 .. 2 * decoder->shape.n_pairs - 1];
   ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
     \result == CP_ERROR_UNSUPPORTED;
+  ensures positions: \result == CP_OK ==> \forall integer i; first <= i < first + n ==>
+    cache->position[i] == \old(cache->position[i]) + t;
 */
 int cp_decoder_cache_move(const struct cp_decoder *decoder, struct cp_decoder_cache *cache,
                           int first, int n, int t, double *workspace);
