@@ -13,7 +13,9 @@
 #include "cli/model/weights.h"
 #include "weights_made.h"
 
-#define AT(field)    offsetof(struct header, field)
+#define AT(field) offsetof(struct header, field)
+/* Embedding, norms, query, key, value, mix, gate, up, down, norm. */
+#define BASE_WEIGHTS (12 + 2 + 16 + 8 + 8 + 16 + 2 + 6 + 6 + 6 + 2)
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static void assert_tensor(const float *numbers, size_t n, size_t *number) {
@@ -105,6 +107,7 @@ static void models_of_every_shape_are_read_as_written(void **unused) {
         {1, 2, 2, 1, 4, 3, 4, 1, 1, 1.0, 1e-5},   {2, 8, 2, 2, 4, 3, 4, 2, 0, 1e4, 2.0},
         {1, 4, 4, 2, 8, 9, 6, 1, 1, 1e4, 1e-6},   {1, 4, 3, 1, 8, 2, 6, 3, 0, 500.0, 1e-5},
         {3, 5, 1, 1, 8, 7, 8, 4, 0, 1e6, 0.1},    {1, 3, 2, 1, 2, 1, 2, 1, 1, 2.0, 1e-300},
+        {1, 2, 2, 1, 8, 3, 8, 2, 1, 500.0, 1e-5}, {1, 2, 1, 1, 12, 3, 12, 3, 0, 500.0, 1e-5},
     };
     (void)unused;
     for (size_t i = 0; i < COUNT(shape); i++) {
@@ -121,6 +124,19 @@ static void models_of_every_shape_are_read_as_written(void **unused) {
         made.header.base = shape[i].base;
         made.header.epsilon = shape[i].epsilon;
         assert_read(&made);
+    }
+}
+
+/* FILE-7: all weights of the base may be rounded, and no more. */
+static void as_many_weights_as_there_are_may_be_rounded(void **unused) {
+    static const uint64_t refused[] = {BASE_WEIGHTS + 1, BASE_WEIGHTS + (UINT64_C(1) << 32)};
+    struct made made = made_base();
+    (void)unused;
+    made.header.rounded = BASE_WEIGHTS;
+    assert_read(&made);
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        made.header.rounded = refused[i];
+        assert_refused(&made);
     }
 }
 
@@ -291,6 +307,7 @@ static void a_denormal_weight_is_read(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_of_every_shape_are_read_as_written),
+        cmocka_unit_test(as_many_weights_as_there_are_may_be_rounded),
         cmocka_unit_test(models_at_the_limits_are_read_as_written),
         cmocka_unit_test(each_wrong_byte_of_the_first_fields_is_refused),
         cmocka_unit_test(a_size_that_is_not_the_files_is_refused),
