@@ -124,7 +124,7 @@ static size_t room_for(const struct header *h) {
     size_t layer = (2 + 2 * q + 2 * kv + 3 * (size_t)h->hidden) * h->width;
     size_t weights = (2 * (size_t)h->n_tokens + 1) * h->width + h->n_layers * layer;
     size_t tables = 4096 + 64 * (size_t)h->n_tokens + 12 * (size_t)h->n_merges;
-    return tables + 4 * weights + h->n_layers * 9 * (64 + sizeof(struct header_tensor));
+    return tables + 4 * weights + (size_t)h->n_layers * 9 * (64 + sizeof(struct header_tensor));
 }
 
 struct weights_file made_write(const struct made *made) {
