@@ -84,9 +84,13 @@ static uint32_t crc_of(const struct weights_file *file) {
     return ~crc;
 }
 
-void weights_file_seal(struct weights_file *file) {
-    weights_file_put_u64(file, SIZE_AT, file->size);
+void weights_file_seal_as(struct weights_file *file, uint64_t size) {
+    weights_file_put_u64(file, SIZE_AT, size);
     weights_file_put_u32(file, CHECKSUM_AT, crc_of(file));
+}
+
+void weights_file_seal(struct weights_file *file) {
+    weights_file_seal_as(file, file->size);
 }
 
 int weights_file_read(const struct weights_file *file, char *said, size_t size) {

@@ -27,6 +27,8 @@ void weights_file_put_double(struct weights_file *file, size_t at, double value)
 
 /* Makes size and checksum right, by a bit-for-bit CRC-32 of its own. */
 void weights_file_seal(struct weights_file *file);
+/* The same with another size in the header. */
+void weights_file_seal_as(struct weights_file *file, uint64_t size);
 
 /* 0 when the reader takes the file, else -1; what it says goes to `said`, and is "" after 0. */
 int weights_file_read(const struct weights_file *file, char *said, size_t size);

@@ -82,16 +82,12 @@ static int check_relations(const struct header *h, const char *name) {
         return header_refuse(name, "%u heads of %u numbers are more than %u in all", h->n_heads,
                              h->head_dim, MOST_DIM);
     }
-    if (h->rotary_dim % 2 != 0 ||
-        (h->pair_distance != 1 && h->pair_distance != h->rotary_dim / 2)) {
+    if (h->rotary_dim % 2 != 0 || h->pair_distance == 0 ||
+        h->rotary_dim / 2 % h->pair_distance != 0) {
         return header_refuse(name,
-                             "rotary pairs of distance %u in %u dimensions: the distance is 1 or "
+                             "rotary pairs of distance %u in %u dimensions: the distance divides "
                              "half of the dimensions",
                              h->pair_distance, h->rotary_dim);
-    }
-    if (h->rounded > h->size / sizeof(float)) {
-        return header_refuse(name,
-                             "more weights were rounded than it has; convert the model again");
     }
     if (!(h->base >= 1.0 && isfinite(h->base) && h->epsilon > 0.0 && isfinite(h->epsilon))) {
         return header_refuse(name,

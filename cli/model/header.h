@@ -36,8 +36,9 @@ struct header_tensor {
 /* Prints `chunkproof model: NAME: ...` and returns -1. */
 int header_refuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Takes the header from the bytes and checks it, and the checksum of all bytes. 0, or -1 after a
- * message. */
+/* Takes the header from the bytes and checks it, and the checksum of all bytes. What needs the
+ * sections is weights_read()'s: the number of tensors, places, and the bound of `rounded`. 0, or -1
+ * after a message. */
 int header_read(struct header *header, const char *name, const unsigned char *bytes, size_t size);
 
 #endif

@@ -23,6 +23,7 @@ struct reader {
     struct header header;
     size_t at;
     int n_tensors;
+    uint64_t n_weights;
 };
 
 /* The bytes of the next section, or NULL after a message: it must begin here, and what is behind it
@@ -79,6 +80,7 @@ static int tensor(struct reader *r, const float **numbers, const char *name, uin
                              (unsigned long long)columns);
     }
     r->n_tensors++;
+    r->n_weights += rows * columns;
     *numbers = section(r, name, entry.offset, entry.size);
     return *numbers == NULL ? -1 : check_finite(r, name, *numbers, rows * columns);
 }
@@ -244,6 +246,9 @@ static int read_sections(struct reader *r) {
     if (section(r, "the directory", h->directory, n * sizeof(struct header_tensor)) == NULL ||
         read_tables(r) != 0 || read_tensors(r) != 0) {
         return -1;
+    }
+    if (h->rounded > r->n_weights) {
+        return header_refuse(r->name, "more weights were rounded than it has" AGAIN);
     }
     return r->at == r->weights->size
                ? 0

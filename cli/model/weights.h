@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A language model's file, mapped: spec/weights.md. All of it is checked before any is used, so
- * that no file makes a reader access memory out of bounds. */
+ * that no file makes a reader access memory out of bounds. One rule of FILE-9 is merge_new()'s: no
+ * two merges have the same two tokens, which its table finds. */
 #ifndef CHUNKPROOF_CLI_MODEL_WEIGHTS_H
 #define CHUNKPROOF_CLI_MODEL_WEIGHTS_H
 
