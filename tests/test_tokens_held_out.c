@@ -144,6 +144,7 @@ static void pieces_become_the_tokens_of_the_rule(void **state) {
         {"\xff|", "", "\xff", "0 lost 0"},
         {"ab|a|", "", "a", "1 lost 0"},
         {"a|", "", "aab", "0 0 lost 1"},
+        {"a|#b|", "", "ab", "0 lost 1"},
         {"b|bb|bbb|", "0+0=1 0+1=2", "bbb", "1 0 lost 0"}, /* bb+b has no merge */
         {"a|b|aa|ba|", "1+0=3 0+0=2", "baab", "3 0 1 lost 0"},
         {"a|b|ab|aba|", "2+0=3 0+1=2", "bababb", "1 3 1 1 lost 0"},
