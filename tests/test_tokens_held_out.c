@@ -149,7 +149,8 @@ static void pieces_become_the_tokens_of_the_rule(void **state) {
         {"a|b|aa|ba|", "1+0=3 0+0=2", "baab", "3 0 1 lost 0"},
         {"a|b|ab|aba|", "2+0=3 0+1=2", "bababb", "1 3 1 1 lost 0"},
         {"a|b|ba|", "1+0=2", "b?a", "2 lost 1"},
-        {"a|aa|aaa|", "0+1=2 1+0=2", "aa", "0 0 lost 0"}, /* two pairs, one token */
+        {"a|b|c|bc|ab|", "1+2=3 0+1=4", "abc", "0 3 lost 0"}, /* a+b is gone */
+        {"a|aa|aaa|", "0+1=2 1+0=2", "aa", "0 0 lost 0"},     /* two pairs, one token */
     };
     (void)state;
     for (size_t i = 0; i < LENGTH(examples); i++) {
@@ -282,9 +283,10 @@ static void ranks_may_be_above_16_bits(void **state) {
     merge_free(&merge);
 }
 
-/* TOKEN-6: special tokens of 200, 300 and 512 letters. */
+/* TOKEN-1, TOKEN-6: special tokens of 200, 300 and 512 letters. */
 static void the_longest_special_token_may_be_long(void **state) {
     static const uint32_t end[] = {1, 201, 501, 1013};
+    static const size_t lengths[] = {1, 200, 300, 512};
     static const unsigned char special[] = {0, 1, 1, 1};
     static char text[1013];
     struct weights_tokens tokens = {
@@ -293,6 +295,11 @@ static void the_longest_special_token_may_be_long(void **state) {
     struct token_list list = {0};
     (void)state;
     memset(text, 'a', sizeof text);
+    for (int i = 0; i < 4; i++) {
+        size_t n;
+        (void)tokenizer_bytes(&tokens, i, &n);
+        assert_int_equal(n, lengths[i]);
+    }
     assert_int_equal(tokenizer_new(&tokenizer, "long", &tokens), 0);
     tokenizer_encode(&tokenizer, text, 813, 1, &list);
     assert_tokens(&list, "3 2 0 lost 0");
