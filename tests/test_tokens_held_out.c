@@ -26,10 +26,12 @@ static void assert_cuts(int pattern, const struct cut *cut, size_t n_cuts) {
     assert_int_equal(split_new(&split, pattern), 0);
     for (size_t i = 0; i < n_cuts; i++) {
         char found[64] = "";
+        size_t n_found = 0;
         for (size_t at = 0, n = strlen(cut[i].text); at < n;) {
             size_t length = split_next(&split, cut[i].text + at, n - at);
-            strncat(found, cut[i].text + at, length);
-            strcat(found, "|");
+            memcpy(found + n_found, cut[i].text + at, length);
+            n_found += length;
+            found[n_found++] = '|';
             at += length;
         }
         assert_string_equal(found, cut[i].pieces);
@@ -111,10 +113,11 @@ static void make_small(struct small *small, const char *tokens, const char *merg
             small->text[n_text++] = *at;
         }
     }
-    for (char *at = (char *)(uintptr_t)merges; *at != '\0'; t->n_merges++) {
+    for (const char *at = merges; *at != '\0'; t->n_merges++) {
         for (int i = 0; i < 3; i++) {
-            small->merge[t->n_merges][i] = (uint32_t)strtoul(at, &at, 10);
-            at += *at != '\0';
+            char *end;
+            small->merge[t->n_merges][i] = (uint32_t)strtoul(at, &end, 10);
+            at = end + (*end != '\0');
         }
     }
     t->end = small->end;
@@ -245,10 +248,10 @@ static void long_pieces_are_not_cut(void **state) {
 
 /* TOKEN-4: all pairs of bytes have merges, but for x y; qr+x has rank 65535 and x+y 65536. */
 static void ranks_may_be_above_16_bits(void **state) {
-    enum { PAIRS = 65536, TOKENS = 256 + PAIRS + 1 };
+    enum { PAIRS = 65536, TOKENS = 256 + PAIRS + 1, TEXT = 256 + 2 * PAIRS + 3 };
     static uint32_t end[TOKENS], merge_of[PAIRS + 1][3];
     static unsigned char special[TOKENS];
-    static char text[256 + 2 * PAIRS + 3];
+    static char text[TEXT];
     static const uint32_t xy = 'x' * 256 + 'y';
     struct weights_tokens tokens = {.n = TOKENS, .end = end, .special = special, .text = text};
     struct merge merge;
@@ -270,7 +273,9 @@ static void ranks_may_be_above_16_bits(void **state) {
             merge_at[2] = 256 + i;
         }
     }
-    memcpy(text + 256 + 2 * PAIRS, "qrx", 3);
+    text[TEXT - 3] = 'q';
+    text[TEXT - 2] = 'r';
+    text[TEXT - 1] = 'x';
     end[TOKENS - 1] = sizeof text;
     memcpy(merge_of[65535], (uint32_t[]){256 + 'q' * 256 + 'r', 'x', TOKENS - 1}, 12);
     memcpy(merge_of[65536], (uint32_t[]){'x', 'y', 256 + xy}, 12);
