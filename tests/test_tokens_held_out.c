@@ -322,10 +322,10 @@ static void special_tokens_are_4096_at_most(void **state) {
         .n = MOST, .end = end, .special = special, .text = text, .split = WEIGHTS_SPLIT_GPT2};
     struct tokenizer tokenizer;
     (void)state;
-    for (uint32_t i = 0; i <= MOST; i++) {
+    for (size_t i = 0; i <= MOST; i++) {
         text[2 * i] = (char)(i / 128);
         text[2 * i + 1] = (char)(i % 128);
-        end[i] = 2 * i + 2;
+        end[i] = (uint32_t)(2 * i + 2);
         special[i] = 1;
     }
     assert_int_equal(tokenizer_new(&tokenizer, "many", &tokens), 0);
