@@ -14,7 +14,7 @@ struct merge_candidate;
 /* Not for two threads at once. */
 struct merge {
     const struct weights_tokens *tokens;
-    int32_t of_byte[256]; /* the token that is this byte, or -1 */
+    int32_t of_byte[256]; /* the token, not special, that is this byte, or -1 */
     uint32_t *slot;       /* [mask + 1] hash table: a merge's rank + 1, or 0 */
     size_t mask;
     struct merge_symbol *symbol; /* [room] of the piece at hand */

@@ -17,7 +17,7 @@ struct tokenizer {
     const struct weights_tokens *tokens;
     struct split split;
     struct merge merge;
-    int *special; /* [n_special] the special tokens, longest text first */
+    int *special; /* [n_special] the special tokens, longest text first, then the lowest number */
     int n_special;
     unsigned char begins[256]; /* 1 where a special token begins with the byte */
 };
@@ -29,13 +29,15 @@ struct token_list {
     size_t lost; /* bytes that the vocabulary has no token for, left out (TOKEN-5) */
 };
 
-/* 0, or -1 after a message; `name` is the file's. The tokens stay the caller's. */
+/* 0; or -1 after a message: more than TOKENIZER_MOST_SPECIAL special tokens, two merges of the same
+ * pair, or what split_new() refuses. `name` is the file's. The tokens stay the caller's. */
 int tokenizer_new(struct tokenizer *tokenizer, const char *name,
                   const struct weights_tokens *tokens);
 void tokenizer_free(struct tokenizer *tokenizer);
 
-/* Appends the tokens of n bytes, any bytes, to the list. With `special`, the texts of special
- * tokens become these; else they are text like any other (TOKEN-6). */
+/* Appends the tokens of n bytes, any bytes, to the list, and adds to its `lost`. With `special` not
+ * 0, the texts of special tokens become these, of equal texts the one with the lowest number; else
+ * they are text like any other (TOKEN-6). It adds no token that a prompt begins with. */
 void tokenizer_encode(struct tokenizer *tokenizer, const char *text, size_t n, int special,
                       struct token_list *list);
 
