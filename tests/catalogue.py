@@ -45,6 +45,7 @@ class InCopy(unittest.TestCase):
         "gate",
         "kernels",
         "proofs",
+        "python",
         "scripts",
         "tests",
     )
