@@ -28,10 +28,9 @@ struct cp_dims {
     int chunk_size; /* c */
 };
 
-/* PREFILL-2, PREFILL-3: how many of its sequence's n_tokens keys a query row sees, when `later`
- * rows of the sequence come after it. */
-CP_INDEX int cp_visible_keys(int n_tokens, int later) {
-    int visible = n_tokens - later;
+/* PREFILL-2, PREFILL-3: how many of its sequence's n_tokens keys a query row at position p sees. */
+CP_INDEX int cp_visible_keys(int n_tokens, int p) {
+    int visible = p < n_tokens ? p + 1 : n_tokens;
     return visible > 0 ? visible : 0;
 }
 

@@ -144,6 +144,7 @@ int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan
     s.query_begin = reserve(&s, (size_t)s.n_sequences + 1);
     s.sequence = reserve(&s, (size_t)s.n_rows);
     s.n_tokens = reserve(&s, (size_t)s.n_sequences);
+    s.position = reserve(&s, (size_t)s.n_rows);
     *schedule = s;
     return CP_OK;
 }
@@ -224,17 +225,43 @@ static void write_rows(const struct cp_schedule *schedule, const struct problem 
 }
 
 void cp_schedule_write(const struct cp_schedule *schedule, const struct cp_plan *plan,
-                       const int *query_begin, int *numbers) {
+                       const int *query_begin, const int *position, int *numbers) {
     struct problem p = {plan, query_begin, schedule->chunks_per_task};
     write_tasks(schedule, &p, numbers);
     write_sources(schedule, &p, numbers);
     write_rows(schedule, &p, numbers);
-    cp_schedule_write_lengths(schedule, plan, numbers);
+    cp_schedule_write_lengths(schedule, plan, position, numbers);
+}
+
+/* PREFILL-1: where a query row stands. */
+static int position_of(const struct cp_schedule *schedule, const struct cp_plan *plan,
+                       const int *position, const int *numbers, int row) {
+    if (position != NULL) {
+        return position[row];
+    }
+    int s = numbers[schedule->sequence + (size_t)row];
+    int later = numbers[schedule->query_begin + (size_t)s + 1] - 1 - row;
+    return plan->sequence[s].n_tokens - 1 - later;
 }
 
 void cp_schedule_write_lengths(const struct cp_schedule *schedule, const struct cp_plan *plan,
-                               int *numbers) {
+                               const int *position, int *numbers) {
     for (int s = 0; s < schedule->n_sequences; s++) {
         numbers[schedule->n_tokens + (size_t)s] = plan->sequence[s].n_tokens;
     }
+    for (int row = 0; row < schedule->n_rows; row++) {
+        numbers[schedule->position + (size_t)row] =
+            position_of(schedule, plan, position, numbers, row);
+    }
+}
+
+int cp_schedule_has_positions(const struct cp_schedule *schedule, const struct cp_plan *plan,
+                              const int *position, const int *numbers) {
+    for (int row = 0; row < schedule->n_rows; row++) {
+        if (numbers[schedule->position + (size_t)row] !=
+            position_of(schedule, plan, position, numbers, row)) {
+            return 0;
+        }
+    }
+    return 1;
 }

@@ -69,6 +69,14 @@ static const struct opt_task *task_of(const struct opt_call *call, size_t slice)
     return &call->work.task[low];
 }
 
+/* PREFILL-1: where a query row of sequence s stands. */
+static int position_of(const struct cp_attention *a, int s, int row) {
+    if (a->position != NULL) {
+        return a->position[row];
+    }
+    return a->plan->sequence[s].n_tokens - 1 - (opt_first_row(a, s + 1) - 1 - row);
+}
+
 /* PREFILL-2 for each row, and the last key that any of them sees. */
 static void find_seen(struct opt_slice *slice) {
     const struct cp_attention *a = slice->call->attention;
@@ -79,8 +87,8 @@ static void find_seen(struct opt_slice *slice) {
         while (opt_first_row(a, s + 1) <= row) {
             s++;
         }
-        int seen = plan->sequence[s].n_tokens - (opt_first_row(a, s + 1) - 1 - row);
-        slice->seen[i] = seen < 0 ? 0 : seen;
+        int p = position_of(a, s, row), n = plan->sequence[s].n_tokens;
+        slice->seen[i] = p < 0 ? 0 : p < n ? p + 1 : n;
         most = slice->seen[i] > most ? slice->seen[i] : most;
     }
     int end = (slice->task->depth + slice->task->n_chunks) * plan->chunk_size;

@@ -19,7 +19,7 @@ const char *cut_make(struct cut *cut, const struct attend_case *c, int chunks_pe
     }
     memset(cut->numbers, 0xFF, cut->s.n_numbers * sizeof(int));
     cut->numbers[cut->s.n_numbers] = CANARY;
-    cp_schedule_write(&cut->s, c->plan, c->query_begin, cut->numbers);
+    cp_schedule_write(&cut->s, c->plan, c->query_begin, c->position, cut->numbers);
     cut->task = (const struct cp_task *)(const void *)(cut->numbers + cut->s.task);
     return cut->numbers[cut->s.n_numbers] == CANARY ? NULL : "written behind its end";
 }
@@ -152,6 +152,15 @@ static const char *every_part_once(const struct cut *cut) {
     return wrong;
 }
 
+/* PREFILL-2: how many keys of its sequence a query row sees from where it stands. */
+static int keys_seen(const struct cut *cut, int s, int row) {
+    int n = 0;
+    for (int j = 0; j < cut->c->plan->sequence[s].n_tokens; j++) {
+        n += j <= cut->numbers[cut->s.position + (size_t)row];
+    }
+    return n;
+}
+
 static const char *rows_and_lengths(const struct cut *cut) {
     const int *query_begin = cut->numbers + cut->s.query_begin;
     const int *sequence = cut->numbers + cut->s.sequence;
@@ -166,6 +175,9 @@ static const char *rows_and_lengths(const struct cut *cut) {
         for (int row = first_row(cut->c, s); row < first_row(cut->c, s + 1); row++) {
             if (sequence[row] != s) {
                 return "the sequence of a query row";
+            }
+            if (keys_seen(cut, s, row) != case_visible(cut->c, row)) {
+                return "the position of a query row";
             }
         }
     }
