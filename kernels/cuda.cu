@@ -250,14 +250,14 @@ static int load(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, cons
     return status;
 }
 
-/* The lengths, and behind them the positions. */
+/* The keys of tasks, and behind them the positions. */
 static int load_lengths(cp_cuda *cuda, const cp_plan *plan, const int *position,
                         cudaStream_t stream) {
     const cp_schedule &schedule = cuda->schedule;
     int status = wait_for_copy(cuda);
     if (status == CP_OK) {
         cp_schedule_write_lengths(&schedule, plan, position, cuda->staged);
-        status = copy(cuda, schedule.n_tokens, schedule.n_numbers - schedule.n_tokens, stream);
+        status = copy(cuda, schedule.n_keys, schedule.n_numbers - schedule.n_keys, stream);
     }
     return status;
 }

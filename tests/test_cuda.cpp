@@ -104,7 +104,8 @@ static void only_what_has_changed_is_copied(void **) {
     rig.must(rig.make());
     assert_int_equal(cp_cuda_generation(rig.cuda), 0);
     rig.must(rig.update());
-    std::size_t all = Schedule(rig.c, CHUNKS_PER_TASK).numbers.size() * sizeof(int);
+    Schedule schedule(rig.c, CHUNKS_PER_TASK);
+    std::size_t all = schedule.numbers.size() * sizeof(int);
     assert_int_equal(rig.device.copies, 1);
     assert_int_equal(rig.device.copied_bytes, all);
     assert_int_equal(cp_cuda_generation(rig.cuda), 1);
@@ -115,7 +116,7 @@ static void only_what_has_changed_is_copied(void **) {
     rig.change_lengths(-1);
     rig.must(rig.update());
     assert_int_equal(rig.device.copies, 2);
-    std::size_t lengths = (rig.c.plan->n_sequences + rig.c.n_rows) * sizeof(int); /* and places */
+    std::size_t lengths = (schedule.of.n_tasks + rig.c.n_rows) * sizeof(int); /* and positions */
     assert_int_equal(rig.device.copied_bytes, all + lengths);
     assert_int_equal(cp_cuda_generation(rig.cuda), 1);
 

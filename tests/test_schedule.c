@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -54,7 +55,7 @@ static void tasks_are_the_plan(void **state) {
     assert_true(shared > 100 && longest > 1);
 }
 
-/* A longer last chunk changes nothing but n_tokens and positions (PLAN-6). Returns how many are
+/* A longer last chunk changes nothing but n_keys and positions (PLAN-6). Returns how many are
  * longer. */
 static int grow_last_chunks(const struct attend_case *c) {
     int grown = 0;
@@ -88,6 +89,28 @@ static void lengths_alone(void **state) {
         case_free(&c);
     }
     assert_in_range(grown, 10, 100);
+}
+
+/* RUNS-4: no tree has it, but a task ends behind a shared chunk that is not full. */
+static void a_task_ends_behind_a_chunk_that_is_not_full(void **state) {
+    (void)state;
+    struct cp_plan *plan = NULL;
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    plan->capacity = 3;
+    plan->chunk_size = 4;
+    plan->n_sequences = 2;
+    plan->n_shared = 3;
+    for (int full = 0; full < 2; full++) {
+        int n = full ? 4 : 2; /* of chunk 1 */
+        struct cp_schedule s;
+        const struct cp_shared_chunk shared[] = {
+            {0, 0, 2, 4, 0}, {1, 0, 2, n, 4}, {2, 0, 2, 4, 4 + n}};
+        memcpy(plan->shared, shared, sizeof shared);
+        assert_int_equal(cp_schedule_measure(&s, plan, NULL, 9), CP_OK);
+        assert_int_equal(s.n_tasks, full ? 1 : 2);
+        assert_int_equal(s.n_shared_tasks, s.n_tasks);
+    }
+    cp_plan_free(plan);
 }
 
 /* PREFILL-1: a row that has moved is noticed, whichever it is; and so is one that the caller no
@@ -140,6 +163,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_are_the_plan),
         cmocka_unit_test(lengths_alone),
+        cmocka_unit_test(a_task_ends_behind_a_chunk_that_is_not_full),
         cmocka_unit_test(positions_alone),
         cmocka_unit_test(refusals),
     };

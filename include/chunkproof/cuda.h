@@ -115,10 +115,10 @@ void cp_cuda_free(struct cp_cuda *cuda);
 
 /* Brings the device's copy of the plan, of the query ranges and of the positions of query rows up
  * to date, asynchronously. The plan must be valid. query_begin and position are those of struct
- * cp_attention: either may be NULL. Copies nothing when nothing has changed; b numbers and one for
- * each query row when only lengths or positions have (PLAN-6); and otherwise everything. The caller
- * may change all three as soon as the call returns. It cannot be captured in a graph: call it
- * before the graph is launched, in the same stream. After CP_ERROR_CUDA there is no plan on the
+ * cp_attention: either may be NULL. Copies nothing when nothing has changed; a number for each task
+ * and each query row when only lengths or positions have (PLAN-6); and otherwise everything. The
+ * caller may change all three as soon as the call returns. It cannot be captured in a graph: call
+ * it before the graph is launched, in the same stream. After CP_ERROR_CUDA there is no plan on the
  * device; after any other failure the earlier plan stays.
  *   CP_ERROR_ARGUMENT   cuda or plan is NULL, another device is current, or the stream is being
  *                       captured

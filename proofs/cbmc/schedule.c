@@ -12,9 +12,9 @@
 
 #define MOST_ROWS  (3 * CP_MAX_SEQUENCES) /* any_queries() */
 #define MOST_TASKS (CP_MAX_SEQUENCES * CP_MAX_DEPTH)
-/* Per task its own numbers, the chunk and the source of each path; per sequence two beginnings and
- * a length; per row its sequence and its position. */
-#define MOST_NUMBERS (8 * MOST_TASKS + 3 * CP_MAX_SEQUENCES + 2 + 2 * MOST_ROWS)
+/* Per task its own numbers and its keys, the chunk and the source of each path; per sequence two
+ * beginnings; per row its sequence and its position. */
+#define MOST_NUMBERS (9 * MOST_TASKS + 2 * CP_MAX_SEQUENCES + 2 + 2 * MOST_ROWS)
 
 /* Each is an object of its own: an index that is too large for one array then reaches no other. */
 struct case_of {
@@ -78,6 +78,19 @@ static void check_sources(const struct case_of *c, int s) {
     CHECK("TPP-4: the sources of a sequence are its tasks", right && x == c->numbers[begin + 1]);
 }
 
+/* RUNS-4: task i has the keys of its chunks, of which all but the last are full. */
+static void check_keys(const struct case_of *c, int i) {
+    struct cp_task task = c->task[i];
+    int n_keys = c->numbers[c->s.n_keys + (size_t)i], chunk_size = c->plan->chunk_size;
+    int n_tokens = c->plan->sequence[task.begin].n_tokens;
+    CHECK("RUNS-4: all chunks of a task but the last are full",
+          (task.n_chunks - 1) * chunk_size < n_keys && n_keys <= task.n_chunks * chunk_size);
+    CHECK("RUNS-4: a task ends where its last chunk or its sequence does",
+          n_keys == task.n_chunks * chunk_size || task.position + n_keys == n_tokens);
+    CHECK("RUNS-4: a task has no key that its sequence has not",
+          task.position + n_keys <= n_tokens);
+}
+
 /* TPP-4: tasks have rows of partial results of their own, one behind the other. */
 static void check_parts(const struct case_of *c) {
     int parts = 0;
@@ -87,6 +100,7 @@ static void check_parts(const struct case_of *c) {
         CHECK("a task is of the plan", 0 <= task.begin && task.begin < task.end &&
                                            task.end <= c->plan->n_sequences && 1 <= task.n_chunks &&
                                            task.n_chunks <= c->s.chunks_per_task);
+        check_keys(c, i);
         parts += rows_before(c, task.end) - rows_before(c, task.begin);
     }
     CHECK("TPP-4: and there are as many as said", parts == c->s.n_parts);
