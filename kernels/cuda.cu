@@ -227,7 +227,8 @@ static int check_size(cp_cuda *cuda, const cp_schedule &schedule) {
                         cuda->layout.most_parts, cuda->layout.most_numbers);
 }
 
-static int load(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, cudaStream_t stream) {
+static int load(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, const int *position,
+                cudaStream_t stream) {
     cp_schedule schedule;
     int status = cp_schedule_measure(&schedule, plan, query_begin, cuda->limits.chunks_per_task);
     if (status != CP_OK) {
@@ -238,7 +239,7 @@ static int load(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, cuda
         status = wait_for_copy(cuda);
     }
     if (status == CP_OK) {
-        cp_schedule_write(&schedule, plan, query_begin, cuda->staged);
+        cp_schedule_write(&schedule, plan, query_begin, position, cuda->staged);
         status = copy(cuda, 0, schedule.n_numbers, stream);
     }
     if (status == CP_OK) {
@@ -249,16 +250,20 @@ static int load(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, cuda
     return status;
 }
 
-static int load_lengths(cp_cuda *cuda, const cp_plan *plan, cudaStream_t stream) {
+/* The keys of tasks, and behind them the positions. */
+static int load_lengths(cp_cuda *cuda, const cp_plan *plan, const int *position,
+                        cudaStream_t stream) {
+    const cp_schedule &schedule = cuda->schedule;
     int status = wait_for_copy(cuda);
     if (status == CP_OK) {
-        cp_schedule_write_lengths(&cuda->schedule, plan, cuda->staged);
-        status = copy(cuda, cuda->schedule.n_tokens, cuda->schedule.n_sequences, stream);
+        cp_schedule_write_lengths(&schedule, plan, position, cuda->staged);
+        status = copy(cuda, schedule.n_keys, schedule.n_numbers - schedule.n_keys, stream);
     }
     return status;
 }
 
-int cp_cuda_update(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, void *stream) {
+int cp_cuda_update(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, const int *position,
+                   void *stream) {
     if (cuda == nullptr) {
         return CP_ERROR_ARGUMENT;
     }
@@ -266,7 +271,8 @@ int cp_cuda_update(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, v
         return failed(cuda, CP_ERROR_ARGUMENT, "plan is NULL");
     }
     bool paths = same_paths(cuda, plan, query_begin);
-    if (paths && plan->stamp.step == cuda->stamp.step) {
+    if (paths && plan->stamp.step == cuda->stamp.step &&
+        cp_schedule_has_positions(&cuda->schedule, plan, position, cuda->staged) != 0) {
         return CP_OK;
     }
     cudaStream_t on = static_cast<cudaStream_t>(stream);
@@ -275,7 +281,8 @@ int cp_cuda_update(cp_cuda *cuda, const cp_plan *plan, const int *query_begin, v
         status = check_capture(cuda, on);
     }
     if (status == CP_OK) {
-        status = paths ? load_lengths(cuda, plan, on) : load(cuda, plan, query_begin, on);
+        status = paths ? load_lengths(cuda, plan, position, on)
+                       : load(cuda, plan, query_begin, position, on);
     }
     if (status == CP_OK) {
         cuda->stamp = plan->stamp;

@@ -28,17 +28,14 @@ struct cp_dims {
     int chunk_size; /* c */
 };
 
-/* PREFILL-2, PREFILL-3: how many of its sequence's n_tokens keys a query row sees, when `later`
- * rows of the sequence come after it. */
-CP_INDEX int cp_visible_keys(int n_tokens, int later) {
-    int visible = n_tokens - later;
-    return visible > 0 ? visible : 0;
-}
-
-/* PREFILL-4: how many of these are among the n keys from `position` on. */
-CP_INDEX int cp_keys_from(int visible, int position, int n) {
-    int rest = visible - position, keys = rest > 0 ? rest : 0;
-    return keys < n ? keys : n;
+/* PREFILL-2 to PREFILL-4: how many of the n keys from `position` >= 0 on a query row at position p
+ * sees. */
+CP_INDEX int cp_keys_from(int p, int position, int n) {
+    if (p < position) {
+        return 0;
+    }
+    int before = p - position;
+    return before < n ? before + 1 : n;
 }
 
 /* TPP-5: the K/V head of a query head. */

@@ -40,11 +40,11 @@ int cp_layout_measure(struct cp_layout *layout, const struct cp_cuda_limits *l) 
     if ((long long)l->n_rows * l->n_heads > CP_MOST_QUERIES || parts > INT_MAX) {
         return CP_ERROR_ARGUMENT;
     }
-    size_t of_sequences = 3 * (size_t)l->n_sequences + 2;
+    size_t of_sequences = 2 * ((size_t)l->n_sequences + 1);
     size_t states = (size_t)parts * (size_t)l->n_heads;
     layout->most_parts = (int)parts;
-    layout->most_numbers = NUMBERS_OF_TASK * (size_t)tasks + (size_t)l->n_chunks + (size_t)sources +
-                           (size_t)l->n_rows + of_sequences;
+    layout->most_numbers = (NUMBERS_OF_TASK + 1) * (size_t)tasks + (size_t)l->n_chunks +
+                           (size_t)sources + 2 * (size_t)l->n_rows + of_sequences;
     layout->numbers = rounded_up(layout->most_numbers * sizeof(int));
     layout->part_m = rounded_up(states * sizeof(float));
     layout->part_n = layout->part_m;

@@ -20,7 +20,8 @@ struct Lists {
     const int *source;
     const int *query_begin;
     const int *sequence;
-    const int *n_tokens;
+    const int *n_keys;
+    const int *position;
 };
 
 inline Lists lists_of(const cp_schedule &s, const int *numbers) {
@@ -30,7 +31,8 @@ inline Lists lists_of(const cp_schedule &s, const int *numbers) {
             numbers + s.source,
             numbers + s.query_begin,
             numbers + s.sequence,
-            numbers + s.n_tokens};
+            numbers + s.n_keys,
+            numbers + s.position};
 }
 
 /* Passed by value. All arrays are in device memory, laid out as chunkproof/attention.h says. */
@@ -48,11 +50,6 @@ template <class A> struct Problem : cp_dims {
     typename A::Weight *part_n; /* [n_parts][h]: n */
     typename A::Weight *part_o; /* [n_parts][h][d]: o */
 };
-
-__device__ static inline int visible_keys(const Lists &lists, int row) {
-    int s = lists.sequence[row];
-    return cp_visible_keys(lists.n_tokens[s], lists.query_begin[s + 1] - row - 1);
-}
 
 template <class A> __device__ int kv_head_of(const Problem<A> &p, int head) {
     return cp_kv_head_of(&p, head);

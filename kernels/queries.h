@@ -44,7 +44,7 @@ __device__ Query query_of(const Problem<A> &p, const cp_task &task, int kv_head,
         return {-1, 0, 0, 0};
     }
     return {row, task.first_part + row - first_row, cp_head_of_query(x, group, kv_head),
-            cp_keys_from(visible_keys(p.lists, row), task.position, n_keys)};
+            cp_keys_from(p.lists.position[row], task.position, n_keys)};
 }
 
 template <class A> __device__ int queries_of(const Problem<A> &p, const cp_task &task) {
@@ -57,11 +57,6 @@ template <class A>
 dim3 grid_of_tiles(const Problem<A> &p, const cp_schedule &schedule, int queries_of_tile) {
     int queries = schedule.most_rows * (p.n_heads / p.n_kv_heads);
     return dim3(schedule.n_tasks, p.n_kv_heads, cp_blocks_for(queries, queries_of_tile));
-}
-
-/* How many keys the task has: a chunk that is not full belongs to one sequence alone. */
-__device__ static inline int keys_of(const Lists &lists, const cp_task &task, int chunk_size) {
-    return cp_keys_from(lists.n_tokens[task.begin], task.position, task.n_chunks * chunk_size);
 }
 
 /* The first element of key j of a task. */

@@ -31,11 +31,12 @@ static int first_row(const struct problem *p, int s) {
     return p->query_begin == NULL ? s : p->query_begin[s];
 }
 
-/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i? */
+/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i, and i's chunk full? */
 static int continues(const struct cp_plan *plan, int i) {
     return i + 1 < plan->n_shared && plan->shared[i + 1].begin == plan->shared[i].begin &&
            plan->shared[i + 1].end == plan->shared[i].end &&
-           plan->shared[i + 1].position == plan->shared[i].position + plan->chunk_size;
+           plan->shared[i].n_tokens == plan->chunk_size &&
+           plan->shared[i + 1].position == plan->shared[i].position + plan->shared[i].n_tokens;
 }
 
 static void take_shared(const struct problem *p, struct cursor *at, struct cp_task *task) {
@@ -143,7 +144,8 @@ int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan
     s.source = reserve(&s, n_sources);
     s.query_begin = reserve(&s, (size_t)s.n_sequences + 1);
     s.sequence = reserve(&s, (size_t)s.n_rows);
-    s.n_tokens = reserve(&s, (size_t)s.n_sequences);
+    s.n_keys = reserve(&s, (size_t)s.n_tasks);
+    s.position = reserve(&s, (size_t)s.n_rows);
     *schedule = s;
     return CP_OK;
 }
@@ -224,17 +226,52 @@ static void write_rows(const struct cp_schedule *schedule, const struct problem 
 }
 
 void cp_schedule_write(const struct cp_schedule *schedule, const struct cp_plan *plan,
-                       const int *query_begin, int *numbers) {
+                       const int *query_begin, const int *position, int *numbers) {
     struct problem p = {plan, query_begin, schedule->chunks_per_task};
     write_tasks(schedule, &p, numbers);
     write_sources(schedule, &p, numbers);
     write_rows(schedule, &p, numbers);
-    cp_schedule_write_lengths(schedule, plan, numbers);
+    cp_schedule_write_lengths(schedule, plan, position, numbers);
+}
+
+/* PREFILL-1: where a query row stands. */
+static int position_of(const struct cp_schedule *schedule, const struct cp_plan *plan,
+                       const int *position, const int *numbers, int row) {
+    if (position != NULL) {
+        return position[row];
+    }
+    int s = numbers[schedule->sequence + (size_t)row];
+    int later = numbers[schedule->query_begin + (size_t)s + 1] - 1 - row;
+    return plan->sequence[s].n_tokens - 1 - later;
+}
+
+/* PLAN-7: how many keys the chunks of task i hold. */
+static int keys_of(const struct cp_schedule *schedule, const struct cp_plan *plan,
+                   const int *numbers, int i) {
+    size_t task = schedule->task + (size_t)i * NUMBERS_OF_TASK;
+    int n_chunks = numbers[task + 1], position = numbers[task + 2], begin = numbers[task + 3];
+    int behind = plan->sequence[begin].n_tokens - position, room = n_chunks * plan->chunk_size;
+    return behind < room ? behind : room;
 }
 
 void cp_schedule_write_lengths(const struct cp_schedule *schedule, const struct cp_plan *plan,
-                               int *numbers) {
-    for (int s = 0; s < schedule->n_sequences; s++) {
-        numbers[schedule->n_tokens + (size_t)s] = plan->sequence[s].n_tokens;
+                               const int *position, int *numbers) {
+    for (int i = 0; i < schedule->n_tasks; i++) {
+        numbers[schedule->n_keys + (size_t)i] = keys_of(schedule, plan, numbers, i);
     }
+    for (int row = 0; row < schedule->n_rows; row++) {
+        numbers[schedule->position + (size_t)row] =
+            position_of(schedule, plan, position, numbers, row);
+    }
+}
+
+int cp_schedule_has_positions(const struct cp_schedule *schedule, const struct cp_plan *plan,
+                              const int *position, const int *numbers) {
+    for (int row = 0; row < schedule->n_rows; row++) {
+        if (numbers[schedule->position + (size_t)row] !=
+            position_of(schedule, plan, position, numbers, row)) {
+            return 0;
+        }
+    }
+    return 1;
 }

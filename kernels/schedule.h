@@ -11,8 +11,8 @@
  *     path of S0     C0 C1 C2 | C3 C4        tasks: (C0 C1, [0,2)), (C2, [0,2)), (C3 C4, [0,1)),
  *     path of S1     C0 C1 C2 | C5                  (C5, [1,2)), with two chunks per task
  *
- * Nothing here depends on the length of a sequence's last chunk. While the plan's paths stay the
- * same (PLAN-6), only n_tokens is rewritten. */
+ * Tasks do not depend on the length of a sequence's last chunk. While the plan's paths stay the
+ * same (PLAN-6), only n_keys and position are rewritten. */
 #ifndef CHUNKPROOF_KERNELS_SCHEDULE_H
 #define CHUNKPROOF_KERNELS_SCHEDULE_H
 
@@ -25,10 +25,10 @@
 extern "C" {
 #endif
 
-/* Chunks chunk[first_chunk .. first_chunk + n_chunks) of sequences begin .. end-1. The first key of
- * the first of these chunks is key number `position` of each of these sequences. All chunks are
- * full, except perhaps the last of a sequence. The query rows of these sequences have the partial
- * results first_part, first_part + 1, ... */
+/* Chunks chunk[first_chunk .. first_chunk + n_chunks) of sequences begin .. end-1. They hold n_keys
+ * keys (below), at the positions position .. position + n_keys - 1 of each of these sequences. All
+ * chunks but the last are full: a task ends behind one that is not (RUNS-4). The query rows of
+ * these sequences have the partial results first_part, first_part + 1, ... */
 struct cp_task {
     int first_chunk;
     int n_chunks;
@@ -55,7 +55,8 @@ struct cp_schedule {
     size_t source;
     size_t query_begin; /* [b + 1] query rows of each sequence, PREFILL-1 */
     size_t sequence;    /* [n_rows] the sequence of each query row */
-    size_t n_tokens;    /* [b] */
+    size_t n_keys;      /* [n_tasks] keys of each task */
+    size_t position;    /* [n_rows] where each query row stands, PREFILL-1 */
     size_t n_numbers;   /* of all arrays together */
 };
 
@@ -68,14 +69,19 @@ int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan
                         const int *query_begin, int chunks_per_task);
 
 /* Writes the arrays: numbers[0 .. n_numbers). The plan and the query ranges must be those that were
- * measured. */
+ * measured. position is that of PREFILL-1, [n_rows], or NULL: the rows of each sequence stand at
+ * its last positions. */
 void cp_schedule_write(const struct cp_schedule *schedule, const struct cp_plan *plan,
-                       const int *query_begin, int *numbers);
+                       const int *query_begin, const int *position, int *numbers);
 
-/* Writes only n_tokens: numbers[n_tokens .. n_tokens + b). The plan's paths must be those that were
- * measured. */
+/* Writes only n_keys and position: numbers[n_keys .. n_numbers). The plan's paths must be those
+ * that were measured, and the other arrays be there. */
 void cp_schedule_write_lengths(const struct cp_schedule *schedule, const struct cp_plan *plan,
-                               int *numbers);
+                               const int *position, int *numbers);
+
+/* 1 when the arrays have these positions of query rows for this plan, given as above, else 0. */
+int cp_schedule_has_positions(const struct cp_schedule *schedule, const struct cp_plan *plan,
+                              const int *position, const int *numbers);
 
 #ifdef __cplusplus
 }

@@ -42,15 +42,16 @@ __device__ State<A> partial_attn(const Problem<A> &p, int row, int head, int chu
     return state;
 }
 
-/* The same for all chunks of a task, merged one after the other. */
+/* The same for all chunks of a task of n_keys keys, merged one after the other. */
 template <class A>
-__device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int row, int head, int i) {
-    int visible = visible_keys(p.lists, row);
+__device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_keys, int row,
+                              int head, int i) {
+    int seen = cp_keys_from(p.lists.position[row], task.position, n_keys);
     State<A> state = empty_state<A>();
     for (int k = 0; k < task.n_chunks; k++) {
-        int n_keys = cp_keys_from(visible, task.position + k * p.chunk_size, p.chunk_size);
+        int of_chunk = cp_keys_from(seen - 1, k * p.chunk_size, p.chunk_size);
         attn_reduce(state,
-                    partial_attn(p, row, head, p.lists.chunk[task.first_chunk + k], n_keys, i));
+                    partial_attn(p, row, head, p.lists.chunk[task.first_chunk + k], of_chunk, i));
     }
     return state;
 }
@@ -59,10 +60,10 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int row,
  * (task, head, any), thread i: element i of the partial results of the task's query rows. */
 template <class A> __global__ void attend_tasks(Problem<A> p) {
     const cp_task &task = p.lists.task[blockIdx.x];
-    int head = blockIdx.y, i = threadIdx.x;
+    int n_keys = p.lists.n_keys[blockIdx.x], head = blockIdx.y, i = threadIdx.x;
     int first_row = p.lists.query_begin[task.begin], end = p.lists.query_begin[task.end];
     for (int row = first_row + blockIdx.z; row < end; row = cp_next_tile(row, 1, gridDim.z)) {
-        State<A> state = task_attn(p, task, row, head, i);
+        State<A> state = task_attn(p, task, n_keys, row, head, i);
         std::size_t at = part_at(p, task.first_part + row - first_row, head);
         p.part_o[at * p.head_dim + i] = state.o;
         if (i == 0) {

@@ -138,7 +138,7 @@ template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_task
     SIMT_SHARED(Shared, tiles, );
     cp_task task = p.lists.task[blockIdx.x];
     int kv_head = blockIdx.y, t = threadIdx.x, warp = t / 32;
-    int n_keys = keys_of(p.lists, task, p.chunk_size);
+    int n_keys = p.lists.n_keys[blockIdx.x];
     int n_queries = queries_of(p, task);
     for (int first = blockIdx.z * QUERIES; first < n_queries;
          first = cp_next_tile(first, QUERIES, gridDim.z)) {

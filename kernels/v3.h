@@ -269,7 +269,7 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
     cp_task task = p.lists.task[blockIdx.x];
     int kv_head = blockIdx.y, warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4;
     int x = warp % MT * 16, j = warp / MT * N;
-    int n_keys = keys_of(p.lists, task, p.chunk_size);
+    int n_keys = p.lists.n_keys[blockIdx.x];
     int n_queries = queries_of(p, task);
     for (int first = blockIdx.z * QUERIES; first < n_queries;
          first = cp_next_tile(first, QUERIES, gridDim.z)) {

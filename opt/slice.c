@@ -69,22 +69,36 @@ static const struct opt_task *task_of(const struct opt_call *call, size_t slice)
     return &call->work.task[low];
 }
 
-/* PREFILL-2 for each row, and the last key that any of them sees. */
+/* PREFILL-1: where a query row of sequence s stands. */
+static int position_of(const struct cp_attention *a, int s, int row) {
+    if (a->position != NULL) {
+        return a->position[row];
+    }
+    return a->plan->sequence[s].n_tokens - 1 - (opt_first_row(a, s + 1) - 1 - row);
+}
+
+/* RUNS-4: how many of a task's keys a row at position p sees. */
+static int keys_from(const struct opt_task *task, int p) {
+    if (p < task->position) {
+        return 0;
+    }
+    int before = p - task->position;
+    return before < task->n_keys ? before + 1 : task->n_keys;
+}
+
+/* That for each row, and the last key that any of them sees. */
 static void find_seen(struct opt_slice *slice) {
     const struct cp_attention *a = slice->call->attention;
-    const struct cp_plan *plan = a->plan;
-    int s = slice->task->begin, in_group, most = 0;
+    int s = slice->task->begin, in_group;
+    slice->end = 0;
     for (int i = 0; i < slice->rows; i++) {
         int row = row_of(slice, i, &in_group);
         while (opt_first_row(a, s + 1) <= row) {
             s++;
         }
-        int seen = plan->sequence[s].n_tokens - (opt_first_row(a, s + 1) - 1 - row);
-        slice->seen[i] = seen < 0 ? 0 : seen;
-        most = slice->seen[i] > most ? slice->seen[i] : most;
+        slice->seen[i] = keys_from(slice->task, position_of(a, s, row));
+        slice->end = slice->seen[i] > slice->end ? slice->seen[i] : slice->end;
     }
-    int end = (slice->task->depth + slice->task->n_chunks) * plan->chunk_size;
-    slice->end = end < most ? end : most;
 }
 
 /* A head's queries in binary32; for many rows also column by column, the padding 0. */
@@ -139,7 +153,7 @@ static void begin(struct opt_slice *slice, const struct opt_call *call, size_t n
     slice->kernels = call->kernels;
     slice->at = at;
     slice->task = t;
-    slice->chunk = a->plan->sequence[t->begin].chunk;
+    slice->chunk = a->plan->sequence[t->begin].chunk + t->depth;
     slice->first_head = (int)opt_block_begin(a->n_kv_heads, t->n_head_blocks, head_block);
     slice->n_heads =
         (int)opt_block_begin(a->n_kv_heads, t->n_head_blocks, head_block + 1) - slice->first_head;
@@ -210,8 +224,7 @@ void cp_opt_slice(const struct opt_call *call, size_t number, const struct opt_s
         begin_head(&h);
         slice.multiplied[x] = take_queries(&h);
     }
-    for (int tile = slice.task->depth * call->attention->plan->chunk_size; tile < slice.end;
-         tile += CP_OPT_KEYS) {
+    for (int tile = 0; tile < slice.end; tile += CP_OPT_KEYS) {
         int keys = slice.end - tile < CP_OPT_KEYS ? slice.end - tile : CP_OPT_KEYS;
         int all = see(&slice, tile, keys); /* 2a */
         if (!slice.many) {                 /* 2b */

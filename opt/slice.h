@@ -11,14 +11,14 @@ struct opt_slice {
     const struct cp_opt_kernels *kernels;
     const struct opt_scratch *at;
     const struct opt_task *task;
-    const int *chunk;            /* of the path */
+    const int *chunk;            /* of the task */
     int first_head, n_heads;     /* of K/V */
     int rows, padded_rows;       /* of each head */
     long long first;             /* the slice's first row, counted in the task */
-    int end;                     /* keys that any row sees, from the first of the path */
+    int end;                     /* keys of the task that any row sees */
     int many;                    /* 1: scores are stored key by key */
     int multiplied[CP_OPT_ROWS]; /* for each K/V head: 1 if the multiplier has its queries */
-    int seen[CP_OPT_ROWS];       /* keys that each row sees, from the first of its path */
+    int seen[CP_OPT_ROWS];       /* keys of the task that each row sees */
 };
 
 /* One K/V head of a slice, with its part of the scratch. */
@@ -38,7 +38,7 @@ struct opt_run {
 /* The x-th K/V head of the slice. */
 struct opt_head cp_opt_head(const struct opt_slice *slice, int x);
 
-/* The run that begins at key `key` of the path, in the tile of keys tile .. end-1, of K/V head
+/* The run that begins at key `key` of the task, in the tile of keys tile .. end-1, of K/V head
  * g. */
 struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int tile, int end);
 

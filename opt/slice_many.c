@@ -51,7 +51,7 @@ static struct opt_wanted want_next(const struct opt_head *h, int first, int end,
     return left;
 }
 
-/* Keys first .. end-1 of the path in binary32. */
+/* Keys first .. end-1 of the task in binary32. */
 static void widen_keys(const struct opt_head *h, int first, int end) {
     const struct cp_attention *a = h->slice->call->attention;
     size_t stride = h->slice->call->sizes.stride;

@@ -33,11 +33,11 @@ static size_t multiply(size_t x, size_t y) {
     return y != 0 && x > SIZE_MAX / y ? SIZE_MAX : x * y;
 }
 
-/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i? */
+/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i, and i's chunk full? */
 static int continues(const struct cp_plan *plan, int i) {
     const struct cp_shared_chunk *one = &plan->shared[i], *next = one + 1;
     return i + 1 < plan->n_shared && next->begin == one->begin && next->end == one->end &&
-           next->position == one->position + plan->chunk_size;
+           one->n_tokens == plan->chunk_size && next->position == one->position + one->n_tokens;
 }
 
 static void take_shared(struct cursor *at, struct opt_task *task) {
@@ -47,9 +47,12 @@ static void take_shared(struct cursor *at, struct opt_task *task) {
     task->end = first->end;
     task->depth = first->position / plan->chunk_size;
     task->n_chunks = 1;
+    task->position = first->position;
+    task->n_keys = first->n_tokens;
     while (task->n_chunks < at->chunks_per_task && continues(plan, at->descriptor)) {
         task->n_chunks++;
         at->descriptor++;
+        task->n_keys += plan->shared[at->descriptor].n_tokens;
     }
     at->descriptor++;
 }
@@ -69,11 +72,16 @@ static int find_own(struct cursor *at) {
 }
 
 static void take_own(struct cursor *at, struct opt_task *task) {
-    int left = at->attention->plan->sequence[at->sequence].n_chunks - at->depth;
+    const struct cp_plan *plan = at->attention->plan;
+    const struct cp_plan_sequence *path = &plan->sequence[at->sequence];
+    int left = path->n_chunks - at->depth;
     task->begin = at->sequence;
     task->end = at->sequence + 1;
     task->depth = at->depth;
     task->n_chunks = left < at->chunks_per_task ? left : at->chunks_per_task;
+    task->position = at->depth * plan->chunk_size;
+    int behind = path->n_tokens - task->position, room = task->n_chunks * plan->chunk_size;
+    task->n_keys = behind < room ? behind : room; /* PLAN-7 */
     at->depth += task->n_chunks;
 }
 
@@ -119,12 +127,12 @@ static int next_task(struct cursor *at, struct opt_task *task) {
 static int chunks_of_a_task(const struct cp_attention *a) {
     struct cursor at = {.attention = a, .chunks_per_task = CP_MAX_DEPTH};
     struct opt_task task;
-    double keys = 0.0; /* of all slices */
+    double slots = 0.0; /* of all slices */
     double c = a->plan->chunk_size;
     while (next_task(&at, &task)) {
-        keys += (double)task.n_chunks * c * (double)task.n_blocks * task.n_head_blocks;
+        slots += (double)task.n_chunks * c * (double)task.n_blocks * task.n_head_blocks;
     }
-    double wanted = keys / UNITS_WANTED;
+    double wanted = slots / UNITS_WANTED;
     wanted = wanted < KEYS_OF_A_TASK ? KEYS_OF_A_TASK : wanted;
     return wanted >= CP_MAX_DEPTH * c ? CP_MAX_DEPTH : (int)((wanted + c - 1.0) / c);
 }

@@ -138,8 +138,8 @@ static void empty_part(const struct cp_attention *attention, const struct worksp
 static int shared_keys(const struct cp_attention *attention, const struct cp_plan *plan, int i,
                        int s, int row) {
     //@ ghost served_row(attention, plan, i, s, row);
-    int visible = cp_keys_of_row(attention, plan, s, row);
-    return cp_keys_from(visible, plan->shared[i].position, plan->shared[i].n_tokens);
+    int p = cp_position_of_row(attention, plan, s, row);
+    return cp_keys_from(p, plan->shared[i].position, plan->shared[i].n_tokens);
 }
 
 /* ---- CP_BUFFERED: each partial result has its place ---- */

@@ -10,19 +10,21 @@
 #include "proofs/logic/row_chunk.h"
 #endif
 
-int cp_keys_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
-                   int row) {
-    long long hidden = (long long)cp_first_row(attention, s + 1) - row - 1;
-    long long visible = plan->sequence[s].n_tokens - hidden;
-    return visible < 0 ? 0 : (int)visible;
+int cp_position_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
+                       int row) {
+    if (attention->position != NULL) {
+        return attention->position[row];
+    }
+    int later = cp_first_row(attention, s + 1) - 1 - row; /* rows of the sequence behind this one */
+    return plan->sequence[s].n_tokens - 1 - later;
 }
 
-int cp_keys_from(int visible, int position, int n_tokens) {
-    int n = visible - position;
-    if (n < 0) {
+int cp_keys_from(int p, int position, int n_tokens) {
+    if (p < position) {
         return 0;
     }
-    return n < n_tokens ? n : n_tokens;
+    int before = p - position; /* of these keys before p */
+    return before < n_tokens ? before + 1 : n_tokens;
 }
 
 /* Loads the query that begins at element `at`, as doubles. */

@@ -7,9 +7,8 @@
 
 #include "attention_internal.h"
 
-/* Returns how many keys of its sequence s the query row sees: n - R + t + 1 for row t of R
- * (PREFILL-1, PREFILL-2). No more than n, because t < R; none when that is below 1 (PREFILL-3).
- * With n = 5 keys and R = 2 rows, row 0 sees 4 keys and row 1 all 5. */
+/* Returns where a query row of sequence s stands (PREFILL-1): where the caller says, else at
+ * n - R + t for row t of R. With n = 5 keys and R = 2 rows, row 0 stands at 3 and row 1 at 4. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan);
   requires sequence: 0 <= s < CP_MAX_SEQUENCES;
@@ -18,25 +17,25 @@
     \valid_read(attention->query_begin + (s .. s + 1));
   requires row: 0 <= first_row(attention->query_begin, s) <= row <
     first_row(attention->query_begin, s + 1);
+  requires valid_position: attention->position == \null || \valid_read(attention->position + row);
   assigns \nothing;
-  ensures prefill_2: \result == keys_seen(row_position(attention->query_begin, s,
-    plan->sequence[s].n_tokens, row));
-  ensures own: 0 <= \result <= plan->sequence[s].n_tokens;
+  ensures prefill_1: \result == position_of(*attention, *plan, s, row);
 */
-int cp_keys_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
-                   int row);
+int cp_position_of_row(const struct cp_attention *attention, const struct cp_plan *plan, int s,
+                       int row);
 
-/* PREFILL-4: returns how many of the n_tokens keys from `position` on a row sees, when the row sees
- * the first `visible` keys of its sequence. Of 4 keys from position 8 on, a row that sees 10 keys
- * sees 2. */
+/* PREFILL-4: returns how many of the n_tokens keys from `position` on a row at position p sees.
+ * Those up to p (PREFILL-2), and none when the row stands before them (PREFILL-3). Of 4 keys from
+ * position 8 on, a row at position 9 sees 2. */
 /*@
-  requires counts: 0 <= visible && 0 <= position && 0 <= n_tokens;
+  requires counts: 0 <= position && 0 <= n_tokens;
   assigns \nothing;
-  ensures prefill_4: \forall integer p; visible == keys_seen(p) ==>
-    \result == keys_seen_in(p, position, n_tokens);
-  ensures own: 0 <= \result <= n_tokens && \result <= visible;
+  ensures prefill_4: \result == keys_seen_in(p, position, n_tokens);
+  ensures prefill_2: \result == 0 || position + \result - 1 <= p;
+  ensures prefill_3: p < 0 ==> \result == 0;
+  ensures own: 0 <= \result <= n_tokens;
 */
-int cp_keys_from(int visible, int position, int n_tokens);
+int cp_keys_from(int p, int position, int n_tokens);
 
 /* Computes partial_attn of a query row and head over the first n_keys keys of a chunk (TPP-6), with
  * the K/V head of the query head (TPP-5). Leaves the query in q, as doubles. */

@@ -184,6 +184,15 @@ static void attend_row(const struct cp_attention *attention, const struct cp_pla
                        const struct workspace *w, int s, int row, int head) {
     //@ ghost size_t at = result_at(attention, plan, s, row, head);
     attend_head(attention, plan, w, s, row, head);
+    /*@ assert parts: \forall integer i; 0 <= i < w->n_partials ==>
+          part_at{Here}(w->state, w->o, attention->head_dim, i) ==
+            part_at{Pre}(w->state, w->o, attention->head_dim, i); */
+    /*@ assert before: w->n_partials == n_partials(*attention, *plan) &&
+          \at(keeps_shared(w->state, w->o, *attention, *plan), Pre); */
+    /*@ assert kept: attention->variant != CP_MERGE_AT_ONCE ==>
+          kept_before(w->state, w->o, *attention, *plan, n_partials(*attention, *plan)); */
+    /*@ assert merged: attention->variant == CP_MERGE_AT_ONCE ==>
+          merged_to(w->state, w->o, *attention, *plan, plan->n_shared); */
     //@ assert shared: keeps_shared(w->state, w->o, *attention, *plan);
     //@ assert earlier: results_same_before{Pre,Here}(*attention, *plan, at);
     //@ ghost finished_one_more(attention, plan, s, row, head, at);

@@ -2,6 +2,7 @@
 #include "attend_case.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,8 @@ static void make_plan(struct attend_case *c) {
 static int queries_of(struct attend_case *c, int n_tokens) {
     int several = random_below(&c->random, 5);
     switch (c->shape.query_mode) {
+    case CASE_OWN:
+        return several;
     case CASE_SEVERAL:
         return several < n_tokens ? several : n_tokens;
     case CASE_ALL:
@@ -128,6 +131,22 @@ static int *make_queries(struct attend_case *c) {
         return NULL;
     }
     return begin;
+}
+
+/* PREFILL-1: in any order, one in nine as far away as a number can be. */
+static int *make_positions(struct attend_case *c) {
+    if (c->shape.query_mode != CASE_OWN) {
+        return NULL;
+    }
+    int *position = allocate((size_t)c->n_rows, sizeof(int));
+    for (int s = 0; s < c->shape.b; s++) {
+        for (int row = c->query_begin[s]; row < c->query_begin[s + 1]; row++) {
+            int far = random_below(&c->random, 18);
+            int near = random_below(&c->random, c->plan->sequence[s].n_tokens + 6) - 3;
+            position[row] = far == 0 ? INT_MIN : far == 1 ? INT_MAX : near;
+        }
+    }
+    return position;
 }
 
 /* ---- Values ---- */
@@ -251,6 +270,7 @@ static void make_workspace(struct attend_case *c) {
 static void finish(struct attend_case *c) {
     const struct shape *shape = &c->shape;
     c->query_begin = make_queries(c);
+    c->position = make_positions(c);
     c->attention = (struct cp_attention){.plan = c->plan,
                                          .stamp = c->plan->stamp,
                                          .n_heads = shape->n_heads,
@@ -258,6 +278,7 @@ static void finish(struct attend_case *c) {
                                          .head_dim = shape->head_dim,
                                          .scale = 1.0 / sqrt(shape->head_dim),
                                          .query_begin = c->query_begin,
+                                         .position = c->position,
                                          .q_type = shape->q_type,
                                          .kv_type = shape->kv_type,
                                          .out_type = shape->out_type};
@@ -291,9 +312,17 @@ void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_pl
 }
 
 void case_free(struct attend_case *c) {
-    void *memory[] = {
-        c->query_begin, c->typed_q, c->typed_k,       c->typed_v,       c->q,
-        c->k,           c->v,       c->attention.out, c->attention.lse, c->attention.workspace};
+    void *memory[] = {c->query_begin,
+                      c->position,
+                      c->typed_q,
+                      c->typed_k,
+                      c->typed_v,
+                      c->q,
+                      c->k,
+                      c->v,
+                      c->attention.out,
+                      c->attention.lse,
+                      c->attention.workspace};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         free(memory[i]);
     }
@@ -342,6 +371,13 @@ int case_sequence_of(const struct attend_case *c, int row) {
 
 int case_visible(const struct attend_case *c, int row) {
     int s = case_sequence_of(c, row);
+    if (c->attention.position != NULL) { /* of its keys those at positions up to its own */
+        int visible = 0, p = c->attention.position[row];
+        for (int j = 0; j < c->plan->sequence[s].n_tokens; j++) {
+            visible += j <= p;
+        }
+        return visible;
+    }
     int after = first_row(c, s + 1) - 1 - row; /* rows behind this one, a position each */
     int visible = c->plan->sequence[s].n_tokens - after;
     return visible > 0 ? visible : 0;

@@ -12,7 +12,8 @@
 #define CASE_SEVERAL      1 /* 0 .. 4, but not more than keys */
 #define CASE_ALL          2 /* one for each key, up to 12 */
 #define CASE_MORE         3 /* up to 3 more than keys */
-#define CASE_N_QUERY_MODE 4
+#define CASE_OWN          4 /* 0 .. 4, at any positions, from before the first key to behind all */
+#define CASE_N_QUERY_MODE 5
 
 /* Values of Q, K and V. */
 #define CASE_NORMAL    0 /* mean 0, variance 1 */
@@ -51,7 +52,8 @@ struct attend_case {
     struct cp_plan *plan;
     struct cp_attention attention; /* ready for cp_attend(), one workspace for both variants */
     int n_rows;
-    int *query_begin; /* attention.query_begin, .q, .k, .v, for the caller to change */
+    int *query_begin; /* attention.query_begin, .position, .q, .k, .v, for the caller to change */
+    int *position;
     void *typed_q;
     void *typed_k;
     void *typed_v;

@@ -128,9 +128,9 @@ static void *room(size_t n, size_t size) {
 
 /* RUNS-4 */
 static int keys_seen(struct run run, int position) {
-    int n = position + 1 - run.position;
+    long long n = (long long)position + 1 - run.position;
     n = n > 0 ? n : 0;
-    return n < run.n_tokens ? n : run.n_tokens;
+    return n < run.n_tokens ? (int)n : run.n_tokens;
 }
 
 static struct run run_of(const struct cp_shared_chunk *shared) {

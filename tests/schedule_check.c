@@ -19,7 +19,7 @@ const char *cut_make(struct cut *cut, const struct attend_case *c, int chunks_pe
     }
     memset(cut->numbers, 0xFF, cut->s.n_numbers * sizeof(int));
     cut->numbers[cut->s.n_numbers] = CANARY;
-    cp_schedule_write(&cut->s, c->plan, c->query_begin, cut->numbers);
+    cp_schedule_write(&cut->s, c->plan, c->query_begin, c->position, cut->numbers);
     cut->task = (const struct cp_task *)(const void *)(cut->numbers + cut->s.task);
     return cut->numbers[cut->s.n_numbers] == CANARY ? NULL : "written behind its end";
 }
@@ -63,6 +63,16 @@ static const char *every_chunk_once(const struct cut *cut) {
     return NULL;
 }
 
+/* PLAN-7: how many tokens of a sequence are in chunks depth .. depth + n_chunks - 1 of its path. */
+static int tokens_in(const struct cp_plan *plan, int s, int depth, int n_chunks) {
+    int n = 0;
+    for (int j = 0; j < plan->sequence[s].n_tokens; j++) {
+        int k = j / plan->chunk_size;
+        n += depth <= k && k < depth + n_chunks;
+    }
+    return n;
+}
+
 /* A task is of chunks that its sequences have, all shared or all a sequence's own. */
 static const char *check_task(const struct cut *cut, int i) {
     const struct cp_plan *plan = cut->c->plan;
@@ -79,6 +89,9 @@ static const char *check_task(const struct cut *cut, int i) {
         if (depth + task->n_chunks > plan->sequence[s].n_chunks ||
             (depth < plan->sequence[s].n_shared) != shared) {
             return "a task has chunks that a sequence has not";
+        }
+        if (cut->numbers[cut->s.n_keys + (size_t)i] != tokens_in(plan, s, depth, task->n_chunks)) {
+            return "the number of keys of a task";
         }
     }
     return NULL;
@@ -152,6 +165,15 @@ static const char *every_part_once(const struct cut *cut) {
     return wrong;
 }
 
+/* PREFILL-2: how many keys of its sequence a query row sees from where it stands. */
+static int keys_seen(const struct cut *cut, int s, int row) {
+    int n = 0;
+    for (int j = 0; j < cut->c->plan->sequence[s].n_tokens; j++) {
+        n += j <= cut->numbers[cut->s.position + (size_t)row];
+    }
+    return n;
+}
+
 static const char *rows_and_lengths(const struct cut *cut) {
     const int *query_begin = cut->numbers + cut->s.query_begin;
     const int *sequence = cut->numbers + cut->s.sequence;
@@ -159,13 +181,15 @@ static const char *rows_and_lengths(const struct cut *cut) {
         return "the number of query rows";
     }
     for (int s = 0; s < cut->s.n_sequences; s++) {
-        if (query_begin[s] != first_row(cut->c, s) ||
-            cut->numbers[cut->s.n_tokens + (size_t)s] != cut->c->plan->sequence[s].n_tokens) {
-            return "the first query row or the length of a sequence";
+        if (query_begin[s] != first_row(cut->c, s)) {
+            return "the first query row of a sequence";
         }
         for (int row = first_row(cut->c, s); row < first_row(cut->c, s + 1); row++) {
             if (sequence[row] != s) {
                 return "the sequence of a query row";
+            }
+            if (keys_seen(cut, s, row) != case_visible(cut->c, row)) {
+                return "the position of a query row";
             }
         }
     }

@@ -33,6 +33,7 @@ static const shape shapes[] = {
     {5, 4, 16, 4, 2, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
     {4, 3, 5, 3, 1, 64, CP_FP16, CP_FP16, CP_FP32, CASE_SEVERAL, CASE_ONE_HOT, CASE_POISON_NAN},
     {3, 2, 64, 2, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_MORE, CASE_MASSIVE, CASE_POISON_HUGE},
+    {4, 3, 16, 4, 2, 64, CP_FP16, CP_FP16, CP_FP32, CASE_OWN, CASE_NORMAL, CASE_POISON_NAN},
     {0, 3, 16, 2, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
 };
 
@@ -103,7 +104,8 @@ static void only_what_has_changed_is_copied(void **) {
     rig.must(rig.make());
     assert_int_equal(cp_cuda_generation(rig.cuda), 0);
     rig.must(rig.update());
-    std::size_t all = Schedule(rig.c, CHUNKS_PER_TASK).numbers.size() * sizeof(int);
+    Schedule schedule(rig.c, CHUNKS_PER_TASK);
+    std::size_t all = schedule.numbers.size() * sizeof(int);
     assert_int_equal(rig.device.copies, 1);
     assert_int_equal(rig.device.copied_bytes, all);
     assert_int_equal(cp_cuda_generation(rig.cuda), 1);
@@ -114,7 +116,7 @@ static void only_what_has_changed_is_copied(void **) {
     rig.change_lengths(-1);
     rig.must(rig.update());
     assert_int_equal(rig.device.copies, 2);
-    std::size_t lengths = rig.c.plan->n_sequences * sizeof(int);
+    std::size_t lengths = (schedule.of.n_tasks + rig.c.n_rows) * sizeof(int); /* and positions */
     assert_int_equal(rig.device.copied_bytes, all + lengths);
     assert_int_equal(cp_cuda_generation(rig.cuda), 1);
 
@@ -134,13 +136,36 @@ static void other_query_ranges_are_copied(void **) {
     rig.start();
     std::vector<int> other(rig.c.plan->n_sequences + 1, 0); /* no query but in the last sequence */
     other.back() = 1;
-    rig.must(cp_cuda_update(rig.cuda, rig.c.plan, other.data(), rig.stream));
+    rig.must(cp_cuda_update(rig.cuda, rig.c.plan, other.data(), nullptr, rig.stream));
     assert_int_equal(cp_cuda_generation(rig.cuda), 2);
     rig.must(rig.update());
     assert_int_equal(cp_cuda_generation(rig.cuda), 3);
     rig.attention.version = 1;
     rig.must(rig.attend());
     rig.judge_results(1);
+}
+
+/* PREFILL-1: a row that has moved, the last one alone, is copied with the lengths; and all rows are
+ * when the caller no longer places them. */
+static void other_positions_are_copied(void **) {
+    LateRig rig(shapes[3]);
+    rig.start();
+    assert_true(rig.c.n_rows > 1);
+    rig.must(rig.update()); /* nothing */
+    assert_int_equal(rig.device.copies, 1);
+    for (int place : {0, INT_MAX, -1}) {
+        rig.c.position[rig.c.n_rows - 1] = place;
+        rig.must(rig.update());
+        rig.must(rig.attend());
+        rig.judge_results(3);
+    }
+    assert_int_equal(rig.device.copies, 4);
+    assert_int_equal(cp_cuda_generation(rig.cuda), 1);
+    rig.c.attention.position = nullptr;
+    rig.must(cp_cuda_update(rig.cuda, rig.c.plan, rig.c.query_begin, nullptr, rig.stream));
+    rig.must(rig.attend());
+    rig.judge_results(3);
+    assert_int_equal(rig.device.copies, 5);
 }
 
 /* Nothing waits when the copy before is done. */
@@ -329,7 +354,7 @@ static void a_stream_has_known_flags(void **) {
 
 static void the_limits_of_a_plan_suffice(void **) {
     for (int seed = 1; seed <= 12; seed++) {
-        shape s = shapes[seed % 3];
+        shape s = shapes[seed % 4];
         s.b = 7;
         s.max_depth = 6;
         s.n_heads = s.n_kv_heads = 1;
@@ -404,10 +429,12 @@ static void wrong_arguments_are_refused(void **) {
         cp_cuda_free(cuda);
     }
     rig.must(rig.make());
-    assert_int_equal(cp_cuda_update(nullptr, rig.c.plan, nullptr, rig.stream), CP_ERROR_ARGUMENT);
-    assert_int_equal(cp_cuda_update(rig.cuda, nullptr, nullptr, rig.stream), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_cuda_update(nullptr, rig.c.plan, nullptr, nullptr, rig.stream),
+                     CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_cuda_update(rig.cuda, nullptr, nullptr, nullptr, rig.stream),
+                     CP_ERROR_ARGUMENT);
     std::vector<int> ranges(rig.c.plan->n_sequences + 1, 1);
-    assert_int_equal(cp_cuda_update(rig.cuda, rig.c.plan, ranges.data(), rig.stream),
+    assert_int_equal(cp_cuda_update(rig.cuda, rig.c.plan, ranges.data(), nullptr, rig.stream),
                      CP_ERROR_SHAPE);
     assert_int_equal(cp_cuda_attend(nullptr, &rig.attention, rig.stream), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_cuda_attend(rig.cuda, nullptr, rig.stream), CP_ERROR_ARGUMENT);
@@ -484,6 +511,7 @@ int main() {
         TEST(version_0_is_the_highest_that_can),
         TEST(only_what_has_changed_is_copied),
         TEST(other_query_ranges_are_copied),
+        TEST(other_positions_are_copied),
         TEST(update_waits_only_for_the_copy_before),
         TEST(a_late_device_sees_the_plan_of_then),
         TEST(stale_plans_are_refused),

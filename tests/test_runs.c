@@ -303,7 +303,8 @@ static void as_runs(struct run_plan *runs, const struct cp_plan *plan) {
     }
 }
 
-/* RUNS-6: with the rows where PREFILL-1 says, the runs of a path give the bits of cp_attend(). */
+/* RUNS-4, RUNS-6: with the rows where PREFILL-1 says, the runs of a path give the bits of
+ * cp_attend(). */
 static void a_tree_gives_the_same_bits(void **unused) {
     (void)unused;
     static struct run_plan runs;
@@ -328,7 +329,8 @@ static void a_tree_gives_the_same_bits(void **unused) {
         for (int row = 0; row < c.n_rows; row++) {
             int s = case_sequence_of(&c, row);
             int end = c.attention.query_begin == NULL ? s + 1 : c.attention.query_begin[s + 1];
-            position[row] = c.plan->sequence[s].n_tokens - end + row;
+            int last = c.plan->sequence[s].n_tokens - end + row; /* PREFILL-1 */
+            position[row] = c.position == NULL ? last : c.position[row];
         }
         for (int variant = CP_BUFFERED; variant <= CP_MERGE_AT_ONCE; variant++) {
             assert_int_equal(case_run(&c, variant), CP_OK);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -32,8 +33,8 @@ static void tasks_are_the_plan(void **state) {
     (void)state;
     int shared = 0, longest = 0;
     for (unsigned long long seed = 1; seed <= 300; seed++) {
-        struct shape shape =
-            shape_of((int)(seed % 9), 1 + (int)(seed % 6), 1 + (int)(seed % 4), (int)(seed % 4));
+        struct shape shape = shape_of((int)(seed % 9), 1 + (int)(seed % 6), 1 + (int)(seed % 4),
+                                      (int)(seed % CASE_N_QUERY_MODE));
         struct attend_case c;
         case_make(&c, &shape, seed);
         for (int most = 1; most <= 4; most++) {
@@ -54,7 +55,8 @@ static void tasks_are_the_plan(void **state) {
     assert_true(shared > 100 && longest > 1);
 }
 
-/* A longer last chunk changes nothing but n_tokens (PLAN-6). Returns how many are longer. */
+/* A longer last chunk changes nothing but n_keys and positions (PLAN-6). Returns how many are
+ * longer. */
 static int grow_last_chunks(const struct attend_case *c) {
     int grown = 0;
     for (int s = 0; s < c->plan->n_sequences; s++) {
@@ -70,14 +72,14 @@ static void lengths_alone(void **state) {
     (void)state;
     int grown = 0;
     for (unsigned long long seed = 1; seed <= 20; seed++) {
-        struct shape shape = shape_of(5, 4, 3, CASE_DECODE);
+        struct shape shape = shape_of(5, 4, 3, seed % 2 ? CASE_DECODE : CASE_OWN);
         struct attend_case c;
         struct cut before, after;
         case_make(&c, &shape, seed);
         make(&before, &c, 2);
         grown += grow_last_chunks(&c);
         make(&after, &c, 2);
-        cp_schedule_write_lengths(&before.s, c.plan, before.numbers);
+        cp_schedule_write_lengths(&before.s, c.plan, c.position, before.numbers);
         assert_int_equal(before.s.n_tasks, after.s.n_tasks);
         assert_int_equal(before.s.n_parts, after.s.n_parts);
         assert_int_equal(before.s.n_numbers, after.s.n_numbers);
@@ -87,6 +89,56 @@ static void lengths_alone(void **state) {
         case_free(&c);
     }
     assert_in_range(grown, 10, 100);
+}
+
+/* RUNS-4: no tree has it, but a task ends behind a shared chunk that is not full. */
+static void a_task_ends_behind_a_chunk_that_is_not_full(void **state) {
+    (void)state;
+    struct cp_plan *plan = NULL;
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    plan->capacity = 3;
+    plan->chunk_size = 4;
+    plan->n_sequences = 2;
+    plan->n_shared = 3;
+    for (int full = 0; full < 2; full++) {
+        int n = full ? 4 : 2; /* of chunk 1 */
+        struct cp_schedule s;
+        const struct cp_shared_chunk shared[] = {
+            {0, 0, 2, 4, 0}, {1, 0, 2, n, 4}, {2, 0, 2, 4, 4 + n}};
+        memcpy(plan->shared, shared, sizeof shared);
+        assert_int_equal(cp_schedule_measure(&s, plan, NULL, 9), CP_OK);
+        assert_int_equal(s.n_tasks, full ? 1 : 2);
+        assert_int_equal(s.n_shared_tasks, s.n_tasks);
+    }
+    cp_plan_free(plan);
+}
+
+/* PREFILL-1: a row that has moved is noticed, whichever it is; and so is one that the caller no
+ * longer places. */
+static void positions_alone(void **state) {
+    (void)state;
+    int moved = 0, placed = 0;
+    for (unsigned long long seed = 1; seed <= 20; seed++) {
+        struct shape shape = shape_of(4, 4, 3, CASE_OWN);
+        struct attend_case c;
+        struct cut cut;
+        case_make(&c, &shape, seed);
+        make(&cut, &c, 2);
+        for (int row = 0; row < c.n_rows; row++) {
+            assert_true(cp_schedule_has_positions(&cut.s, c.plan, c.position, cut.numbers));
+            c.position[row] = c.position[row] == 1 ? 2 : 1;
+            assert_false(cp_schedule_has_positions(&cut.s, c.plan, c.position, cut.numbers));
+            cp_schedule_write_lengths(&cut.s, c.plan, c.position, cut.numbers);
+            assert_null(cut_check(&cut, 2));
+            moved++;
+        }
+        placed += !cp_schedule_has_positions(&cut.s, c.plan, NULL, cut.numbers);
+        cp_schedule_write_lengths(&cut.s, c.plan, NULL, cut.numbers);
+        assert_true(cp_schedule_has_positions(&cut.s, c.plan, NULL, cut.numbers));
+        cut_free(&cut);
+        case_free(&c);
+    }
+    assert_true(moved > 50 && placed > 15);
 }
 
 static void refusals(void **state) {
@@ -111,6 +163,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_are_the_plan),
         cmocka_unit_test(lengths_alone),
+        cmocka_unit_test(a_task_ends_behind_a_chunk_that_is_not_full),
+        cmocka_unit_test(positions_alone),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two phases one by one: which partial result lies where in the workspace, and what each phase
  * reads and writes (TPP-1 .. TPP-4); the examples of the specification. */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -285,16 +286,14 @@ static void example_of_two_phases(void **unused) {
     cp_plan_free(plan);
 }
 
-/* spec/prefill.md. With Q = 0 and v = position, a row that sees n keys gets their mean, (n - 1) /
- * 2, and ln n: both exactly. */
-static void example_of_several_rows(void **unused) {
+/* With Q = 0 and v = position, a row that sees n keys gets their mean, (n - 1) / 2, and ln n: both
+ * exactly. S0 has 5 tokens and 3 rows, S1 has 4 tokens and 5 rows, at these positions. */
+static void check_rows(const int *position, const int *keys) {
     const int query_begin[] = {0, 3, 8};
-    const int keys[] = {3, 4, 5, 0, 1, 2, 3, 4};
     const double q[8] = {0.0};
     const double k[] = {1.0, 1.0, 1.0, 1.0, 1.0, NAN};
     const double v[] = {0.0, 1.0, 2.0, 3.0, 4.0, NAN};
     struct cp_plan *plan = example_plan(2, 5, 4);
-    (void)unused;
     for (int variant = 0; variant < 2; variant++) {
         double out[8];
         double lse[8];
@@ -306,6 +305,7 @@ static void example_of_several_rows(void **unused) {
                                  .head_dim = 1,
                                  .scale = 1.0,
                                  .query_begin = query_begin,
+                                 .position = position,
                                  .q_type = CP_FP64,
                                  .kv_type = CP_FP64,
                                  .out_type = CP_FP64,
@@ -326,6 +326,22 @@ static void example_of_several_rows(void **unused) {
     cp_plan_free(plan);
 }
 
+/* spec/prefill.md */
+static void example_of_several_rows(void **unused) {
+    const int keys[] = {3, 4, 5, 0, 1, 2, 3, 4};
+    (void)unused;
+    check_rows(NULL, keys);
+}
+
+/* PREFILL-1, the rows of S0: in any order, behind the last key and before the first; and as far
+ * away as a number can be. */
+static void example_of_rows_at_positions_of_their_own(void **unused) {
+    const int position[] = {7, 1, -4, 0, 3, 4, INT_MAX, INT_MIN};
+    const int keys[] = {5, 2, 0, 1, 4, 4, 4, 0};
+    (void)unused;
+    check_rows(position, keys);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffered_keeps_each_result),
@@ -335,6 +351,7 @@ int main(void) {
         cmocka_unit_test(the_order_of_shared_chunks_is_free),
         cmocka_unit_test(example_of_two_phases),
         cmocka_unit_test(example_of_several_rows),
+        cmocka_unit_test(example_of_rows_at_positions_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,10 +210,26 @@ static void number_chunks(struct gate_arrays *a, const struct gate_problem *p) {
     }
 }
 
+/* PREFILL-1: the plan is that of a tree. */
+static int make_positions(struct gate_arrays *a, const struct gate_problem *p) {
+    if (allocate(a, RUN_POSITION, (size_t)p->n_rows * sizeof(int)) != 0) {
+        return -1;
+    }
+    int *position = (int *)(void *)a->memory[RUN_POSITION];
+    for (int s = 0; s < p->b; s++) {
+        int end = p->query_begin[s + 1];
+        for (int row = p->query_begin[s]; row < end; row++) {
+            position[row] = p->n_tokens[s] - (end - row);
+        }
+    }
+    return 0;
+}
+
 static int copy_lists(struct gate_arrays *a, const struct gate_problem *p) {
     size_t b = (size_t)p->b, size = sizeof(int);
     return copy(a, RUN_N_TOKENS, p->n_tokens, b * size) == 0 &&
                    copy(a, RUN_QUERY_BEGIN, p->query_begin, (b + 1) * size) == 0 &&
+                   make_positions(a, p) == 0 &&
                    copy(a, RUN_TABLE, p->table, b * (size_t)p->table_width * size) == 0 &&
                    copy(a, RUN_SHARED, p->shared, (size_t)p->n_shared * sizeof *p->shared) == 0 &&
                    copy(a, RUN_N_SHARED_CHUNKS, p->n_shared_chunks, b * size) == 0
@@ -250,6 +266,7 @@ static void point(struct gate_arrays *a) {
     struct cp_kernel_call *c = &a->run.call;
     c->n_tokens = (const int *)(const void *)a->memory[RUN_N_TOKENS];
     c->query_begin = (const int *)(const void *)a->memory[RUN_QUERY_BEGIN];
+    c->position = (const int *)(const void *)a->memory[RUN_POSITION];
     c->table = (const int *)(const void *)a->memory[RUN_TABLE];
     c->shared = (const struct cp_shared_chunk *)(const void *)a->memory[RUN_SHARED];
     c->n_shared_chunks = (const int *)(const void *)a->memory[RUN_N_SHARED_CHUNKS];

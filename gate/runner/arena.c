@@ -9,8 +9,8 @@
 #define ALIGNMENT ((size_t)64)
 
 const char *const run_buffer_names[RUN_BUFFERS] = {
-    "n_tokens", "query_begin", "table", "shared", "n_shared_chunks", "q",
-    "k",        "v",           "out",   "lse",    "workspace",
+    "n_tokens", "query_begin", "position", "table", "shared", "n_shared_chunks",
+    "q",        "k",           "v",        "out",   "lse",    "workspace",
 };
 
 size_t run_page(void) {
@@ -43,6 +43,7 @@ size_t run_arena_size(size_t bytes) {
 static void get_pointers(const struct cp_kernel_call *call, const void *pointer[RUN_BUFFERS]) {
     pointer[RUN_N_TOKENS] = call->n_tokens;
     pointer[RUN_QUERY_BEGIN] = call->query_begin;
+    pointer[RUN_POSITION] = call->position;
     pointer[RUN_TABLE] = call->table;
     pointer[RUN_SHARED] = call->shared;
     pointer[RUN_N_SHARED_CHUNKS] = call->n_shared_chunks;
@@ -93,6 +94,7 @@ void run_layout_point(const struct run_layout *layout, unsigned char *arena,
 void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *call) {
     call->n_tokens = pointer[RUN_N_TOKENS];
     call->query_begin = pointer[RUN_QUERY_BEGIN];
+    call->position = pointer[RUN_POSITION];
     call->table = pointer[RUN_TABLE];
     call->shared = pointer[RUN_SHARED];
     call->n_shared_chunks = pointer[RUN_N_SHARED_CHUNKS];

@@ -20,6 +20,7 @@
 enum run_buffer {
     RUN_N_TOKENS,
     RUN_QUERY_BEGIN,
+    RUN_POSITION,
     RUN_TABLE,
     RUN_SHARED,
     RUN_N_SHARED_CHUNKS,

@@ -5,9 +5,10 @@
  * For each query row r of sequence s, query head a and key/value head g = a / (h / h_kv):
  *   out[r][a] = sum_j softmax_j(scale * q[r][a] . K[j][g]) V[j][g]
  * over the keys j of s that r may see (SOFTMAX-2, TPP-3). Sequence s has the query rows
- * query_begin[s] .. query_begin[s+1]-1, for its last positions in order: the last row sees all n
- * keys of s, the one before n-1, and so on (causal). A row that sees no key gives zeros and
- * log-sum-exp -infinity. */
+ * query_begin[s] .. query_begin[s+1]-1. A row at position p sees the keys of s at positions up to p
+ * (causal). The caller gives the positions; or the rows stand at the last positions of s, in order:
+ * then the last row sees all n keys, the one before n-1, and so on. A row that sees no key gives
+ * zeros and log-sum-exp -infinity. */
 #ifndef CHUNKPROOF_ATTENTION_H
 #define CHUNKPROOF_ATTENTION_H
 
@@ -29,6 +30,10 @@ struct cp_attention {
     double scale;   /* usually 1 / sqrt(d) */
 
     const int *query_begin; /* b + 1 numbers from 0 on, not decreasing; NULL: one query each */
+    /* [query rows] where each row stands (PREFILL-1): any numbers. A row below 0 sees no key, and a
+     * row behind the last key of its sequence sees all. NULL: row t of r of a sequence with n
+     * tokens at n - r + t. */
+    const int *position;
     int q_type, kv_type, out_type; /* CP_FP16, CP_FP32, CP_FP64 or CP_BF16 */
     const void *q;                 /* [query rows][h][d] */
     const void *k; /* [capacity][h_kv][c][d]; only the first n_tokens keys of a chunk are read */

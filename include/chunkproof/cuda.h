@@ -18,7 +18,7 @@
  *     cp_cuda_new(&cuda, &limits, workspace, size);
  *     for each step of decoding:
  *         cp_plan_update(plan, tree);
- *         cp_cuda_update(cuda, plan, NULL, stream);       copies what has changed
+ *         cp_cuda_update(cuda, plan, NULL, NULL, stream); copies what has changed
  *         for each layer: cp_cuda_attend(cuda, &attention, stream);
  *     cp_cuda_free(cuda);
  *
@@ -113,11 +113,12 @@ int cp_cuda_new(struct cp_cuda **cuda, const struct cp_cuda_limits *limits, void
 /* Takes NULL. The device must be done with it: call cudaStreamSynchronize() first. */
 void cp_cuda_free(struct cp_cuda *cuda);
 
-/* Brings the device's copy of the plan and of the query ranges up to date, asynchronously. The plan
- * must be valid; query_begin is that of PREFILL-1, or NULL for one query each. Copies nothing when
- * nothing has changed, b numbers when only lengths have (PLAN-6), and otherwise everything. The
- * caller may change both as soon as the call returns. It cannot be captured in a graph: call it
- * before the graph is launched, in the same stream. After CP_ERROR_CUDA there is no plan on the
+/* Brings the device's copy of the plan, of the query ranges and of the positions of query rows up
+ * to date, asynchronously. The plan must be valid. query_begin and position are those of struct
+ * cp_attention: either may be NULL. Copies nothing when nothing has changed; a number for each task
+ * and each query row when only lengths or positions have (PLAN-6); and otherwise everything. The
+ * caller may change all three as soon as the call returns. It cannot be captured in a graph: call
+ * it before the graph is launched, in the same stream. After CP_ERROR_CUDA there is no plan on the
  * device; after any other failure the earlier plan stays.
  *   CP_ERROR_ARGUMENT   cuda or plan is NULL, another device is current, or the stream is being
  *                       captured
@@ -125,13 +126,13 @@ void cp_cuda_free(struct cp_cuda *cuda);
  *   CP_ERROR_WORKSPACE  the plan is larger than the limits
  *   CP_ERROR_CUDA       a call to CUDA failed */
 int cp_cuda_update(struct cp_cuda *cuda, const struct cp_plan *plan, const int *query_begin,
-                   void *stream);
+                   const int *position, void *stream);
 
 /* How many updates have copied everything; cuda is not NULL.
  *
  * A graph that has captured cp_cuda_attend() may be launched as long as this number stays the same.
- * The graph uses the lengths that are on the device when it runs. A launch checks no stamp, unlike
- * cp_cuda_attend(), and uses whatever plan is there. So in each step
+ * The graph uses the lengths and positions that are on the device when it runs. A launch checks no
+ * stamp, unlike cp_cuda_attend(), and uses whatever plan is there. So in each step
  *   1. call cp_cuda_update() in the same stream;
  *   2. if this number has changed, capture anew, or do without a graph in this step;
  *   3. launch the graph.

@@ -19,12 +19,14 @@
  *     cc -shared -fPIC -o mine.so mine.c && chunkproof gate --kernel mine.so
  *
  * attend() computes attention of each query row and head over the keys that the row sees
- * (SOFTMAX-2, TPP-5, PREFILL-2). Sequence s has the rows query_begin[s] .. query_begin[s+1]-1, for
- * its last positions in order. Row r sees all but the last query_begin[s+1]-1-r of its n_tokens[s]
- * keys; with more rows than keys, the first rows see none. For example, with 5 keys and 2 rows, the
- * first row sees 4 keys and the second all 5. A row that sees no key gives zeros and a log-sum-exp
- * of -infinity. The result may differ from attention by the certified tolerance of the arithmetic
- * that the kernel declares (NUM-10), and by no more.
+ * (SOFTMAX-2, TPP-5, PREFILL-2). Sequence s has the rows query_begin[s] .. query_begin[s+1]-1. Row
+ * r stands at position[r], and sees the keys of its sequence at positions up to that, which are the
+ * first position[r] + 1; a row below 0 sees none. The rows of a sequence stand at its last
+ * positions, in order (PREFILL-1). For example, with 5 keys and 2 rows, the rows stand at 3 and 4;
+ * the first sees 4 keys and the second all 5. With more rows than keys, the first rows stand below
+ * 0. A row that sees no key gives zeros and a log-sum-exp of -infinity. The result may differ from
+ * attention by the certified tolerance of the arithmetic that the kernel declares (NUM-10), and by
+ * no more.
  *
  * The call gives the keys' places in two ways, and a kernel may use either:
  *   a plan   shared[], then each sequence's own chunks: what a two-phase kernel walks
@@ -47,7 +49,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 2
+#define CP_KERNEL_VERSION 3
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -71,6 +73,9 @@ struct cp_kernel_call {
 
     const int *n_tokens;    /* [b] keys of each sequence, >= 0 */
     const int *query_begin; /* [b + 1], from 0: sequence s has rows query_begin[s] .. [s+1]-1 */
+    /* [n_rows] where each row stands: row r of sequence s at n_tokens[s] - query_begin[s+1] + r. It
+     * is below n_tokens[s], and may be below 0. */
+    const int *position;
 
     /* Paged: keys i c .. i c + c - 1 of sequence s are in chunk table[s table_width + i], from slot
      * 0 on. After the last chunk of a sequence the entries are -1. */

@@ -12,14 +12,15 @@
 
 #define MOST_ROWS  (3 * CP_MAX_SEQUENCES) /* any_queries() */
 #define MOST_TASKS (CP_MAX_SEQUENCES * CP_MAX_DEPTH)
-/* Per task its own numbers, the chunk and the source of each path; per sequence two beginnings and
- * a length; per row its sequence. */
-#define MOST_NUMBERS (8 * MOST_TASKS + 3 * CP_MAX_SEQUENCES + 2 + MOST_ROWS)
+/* Per task its own numbers and its keys, the chunk and the source of each path; per sequence two
+ * beginnings; per row its sequence and its position. */
+#define MOST_NUMBERS (9 * MOST_TASKS + 2 * CP_MAX_SEQUENCES + 2 + 2 * MOST_ROWS)
 
 /* Each is an object of its own: an index that is too large for one array then reaches no other. */
 struct case_of {
     struct cp_plan *plan;
     int *query_begin;
+    const int *position; /* or NULL */
     struct cp_schedule s;
     int *numbers;
     struct cp_task *task; /* as they stand in the numbers */
@@ -77,6 +78,19 @@ static void check_sources(const struct case_of *c, int s) {
     CHECK("TPP-4: the sources of a sequence are its tasks", right && x == c->numbers[begin + 1]);
 }
 
+/* RUNS-4: task i has the keys of its chunks, of which all but the last are full. */
+static void check_keys(const struct case_of *c, int i) {
+    struct cp_task task = c->task[i];
+    int n_keys = c->numbers[c->s.n_keys + (size_t)i], chunk_size = c->plan->chunk_size;
+    int n_tokens = c->plan->sequence[task.begin].n_tokens;
+    CHECK("RUNS-4: all chunks of a task but the last are full",
+          (task.n_chunks - 1) * chunk_size < n_keys && n_keys <= task.n_chunks * chunk_size);
+    CHECK("RUNS-4: a task ends where its last chunk or its sequence does",
+          n_keys == task.n_chunks * chunk_size || task.position + n_keys == n_tokens);
+    CHECK("RUNS-4: a task has no key that its sequence has not",
+          task.position + n_keys <= n_tokens);
+}
+
 /* TPP-4: tasks have rows of partial results of their own, one behind the other. */
 static void check_parts(const struct case_of *c) {
     int parts = 0;
@@ -86,9 +100,20 @@ static void check_parts(const struct case_of *c) {
         CHECK("a task is of the plan", 0 <= task.begin && task.begin < task.end &&
                                            task.end <= c->plan->n_sequences && 1 <= task.n_chunks &&
                                            task.n_chunks <= c->s.chunks_per_task);
+        check_keys(c, i);
         parts += rows_before(c, task.end) - rows_before(c, task.begin);
     }
     CHECK("TPP-4: and there are as many as said", parts == c->s.n_parts);
+}
+
+/* PREFILL-1: row `row` stands where the caller says, or so many places before the end of its
+ * sequence; and a row that stood elsewhere is noticed. */
+static void check_position(const struct case_of *c, int s, int row) {
+    size_t at = c->s.position + (size_t)row;
+    int at_the_end = c->plan->sequence[s].n_tokens - (rows_before(c, s + 1) - row);
+    CHECK("PREFILL-1: a row has its position",
+          c->numbers[at] == (c->position != NULL ? c->position[row] : at_the_end));
+    CHECK("PREFILL-1: a row has its sequence", c->numbers[c->s.sequence + (size_t)row] == s);
 }
 
 /* Where the range begins of the sequences that share chunk k of sequence s, and where it ends. */
@@ -156,11 +181,12 @@ static void any_queries(struct case_of *c) {
 
 int main(void) {
     struct cp_plan plan;
-    int query_begin[CP_MAX_SEQUENCES + 1], numbers[MOST_NUMBERS];
+    int query_begin[CP_MAX_SEQUENCES + 1], position[MOST_ROWS], numbers[MOST_NUMBERS];
     struct cp_task task[MOST_TASKS];
     struct case_of c = {
         .plan = &plan, .query_begin = query_begin, .numbers = numbers, .task = task};
-    int chunks_per_task = any(3);
+    c.position = nondet_int() ? position : NULL;
+    int chunks_per_task = any(3), any_row = any(3);
     any_plan(&plan);
     __CPROVER_assume(cp_plan_check(&plan) == NULL);
     any_queries(&c);
@@ -170,7 +196,7 @@ int main(void) {
         return 0;
     }
     CHECK("so many numbers", c.s.n_numbers <= MOST_NUMBERS && c.s.n_tasks <= MOST_TASKS);
-    cp_schedule_write(&c.s, &plan, query_begin, numbers);
+    cp_schedule_write(&c.s, &plan, query_begin, c.position, numbers);
     read_tasks(&c);
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         if (s < plan.n_sequences) {
@@ -180,10 +206,16 @@ int main(void) {
                 }
             }
             check_sources(&c, s);
+            if (rows_before(&c, s) <= any_row && any_row < rows_before(&c, s + 1)) {
+                check_position(&c, s, any_row);
+            }
         }
     }
     check_parts(&c);
     check_limits(&c);
+    REACH("a row that its caller places", c.position != NULL && c.s.n_rows > 0);
+    REACH("a row before the first key",
+          c.position == NULL && c.s.n_rows > plan.sequence[0].n_tokens);
     REACH("a shared task of two chunks", c.s.n_shared_tasks == 1 && task[0].n_chunks == 2);
     REACH("two shared tasks", c.s.n_shared_tasks == 2);
     REACH("a sequence of two tasks of its own", c.s.n_tasks == 2 && plan.n_sequences == 1);

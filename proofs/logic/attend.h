@@ -68,10 +68,10 @@
       error == CP_ERROR_WORKSPACE);
 
   // What is written then: the workspace, out and, when it is asked for, lse; apart from each other.
-  // And what is read: Q and, of K and V, the keys that the plan has (TPP-6).
+  // And what is read: positions, Q and, of K and V, the keys that the plan has (TPP-6).
   predicate attend_arrays{L}(struct cp_attention a, struct cp_plan p) =
     workspace_valid(a, p) && results_valid(a, 0, row_at(n_results(a, p), a.head_dim)) &&
-    lse_valid(a, p) && lse_apart(a, p) &&
+    lse_valid(a, p) && lse_apart(a, p) && positions_ok(a, p) &&
     queries_readable(a, first_row(a.query_begin, p.n_sequences)) && keys_readable(a, p);
   predicate attend_memory{L}(struct cp_attention *a) =
     attend_arrays(*a, *a->plan) &&

@@ -16,7 +16,7 @@
     (\forall integer s, t; 0 <= s <= t <= b ==>
       0 <= first_row(query_begin, s) <= first_row(query_begin, t));
 
-  // The position of a query row of sequence s, which has n tokens.
+  // The position of a query row of sequence s, which has n tokens, unless the caller gives one.
   logic integer row_position{L}(int *query_begin, integer s, integer n, integer row) =
     n - (first_row(query_begin, s + 1) - first_row(query_begin, s)) +
       (row - first_row(query_begin, s));
@@ -73,6 +73,11 @@
   predicate ranges_ok{L}(struct cp_attention a, struct cp_plan p) =
     (a.query_begin == \null || \valid_read(a.query_begin + (0 .. p.n_sequences))) &&
     query_ranges(a.query_begin, p.n_sequences);
+
+  // The positions of the query rows can be read, if the caller gives them.
+  predicate positions_ok{L}(struct cp_attention a, struct cp_plan p) =
+    a.position == \null ||
+    \valid_read(a.position + (0 .. first_row(a.query_begin, p.n_sequences) - 1));
 */
 
 #endif

@@ -32,7 +32,7 @@
     kept_part{L1}(w, a, p, i, row, head) == kept_part{L2}(w, a, p, i, row, head);
 */
 
-/* The keys before a chunk of a path can be counted (PLAN-7). */
+/* The keys before a chunk of a path can be counted, and the chunk holds some (PLAN-7). */
 /*@ ghost
   /@ requires valid: \valid_read(plan);
      requires plan: plan_sizes(*plan) && plan_path(*plan, s);
@@ -43,6 +43,15 @@
      ensures chunk: 0 <= plan->sequence[s].chunk[k] < plan->capacity; @/
   void own_position(const struct cp_plan *plan, int s, int k) {
     /@ assert chunk: plan->sequence[s].chunk[k] == plan_chunk(*plan, s, k); @/
+  }
+  /@ requires valid: \valid_read(plan);
+     requires plan: plan_sizes(*plan) && plan_path(*plan, s) && plan_length(*plan, s);
+     requires chunk: 0 <= k < plan->sequence[s].n_chunks;
+     assigns \nothing;
+     ensures before: key_at(k, plan->chunk_size) < plan->sequence[s].n_tokens; @/
+  void own_tokens(const struct cp_plan *plan, int s, int k) {
+    /@ assert last: k < plan->sequence[s].n_chunks - 1 ==>
+         key_at(k, plan->chunk_size) < key_at(plan->sequence[s].n_chunks - 1, plan->chunk_size); @/
   }
 */
 
@@ -72,7 +81,7 @@
        0 <= head < attention->n_heads;
      requires chunk: plan->sequence[s].n_shared <= k < plan->sequence[s].n_chunks;
      requires keys: n_keys == keys_seen_in(position_of(*attention, *plan, s, row),
-       key_at(k, plan->chunk_size), plan->chunk_size);
+       key_at(k, plan->chunk_size), chunk_tokens(*plan, s, k));
      assigns \nothing;
      ensures chunk: chunk_ok(*attention, *plan, row, head, plan->sequence[s].chunk[k], n_keys);
      ensures tpp_6:

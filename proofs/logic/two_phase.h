@@ -118,16 +118,17 @@
     chunk_value(a, p.chunk_size, row, head, p.shared[i].chunk,
       keys_seen_in(pos, p.shared[i].position, p.shared[i].n_tokens), j);
 
-  // ... and of the k-th chunk of sequence s. No row of s sees beyond its keys: pos < n_tokens
-  // (PLAN-7).
+  // ... and of the k-th chunk of sequence s, which holds so many keys (PLAN-7).
+  logic integer chunk_tokens(struct cp_plan p, integer s, integer k) =
+    \min(p.sequence[s].n_tokens - key_at(k, p.chunk_size), p.chunk_size);
   logic real own_chunk_weight(struct cp_attention a, struct cp_plan p, integer s, integer k,
                               integer pos, integer row, integer head) =
     chunk_weight(a, p.chunk_size, row, head, plan_chunk(p, s, k),
-      keys_seen_in(pos, key_at(k, p.chunk_size), p.chunk_size));
+      keys_seen_in(pos, key_at(k, p.chunk_size), chunk_tokens(p, s, k)));
   logic real own_chunk_value(struct cp_attention a, struct cp_plan p, integer s, integer k,
                              integer pos, integer row, integer head, integer j) =
     chunk_value(a, p.chunk_size, row, head, plan_chunk(p, s, k),
-      keys_seen_in(pos, key_at(k, p.chunk_size), p.chunk_size), j);
+      keys_seen_in(pos, key_at(k, p.chunk_size), chunk_tokens(p, s, k)), j);
 
   // TPP-1, TPP-4: the sums over those of the first n descriptors that serve s, in the order of the
   // plan.
@@ -248,7 +249,7 @@
           part_sum(x, j) == shared_value(a, p, s, pos, row, head, n, j));
   }
 
-  // A query row of sequence s, with a head, and its position.
+  // A query row of sequence s, with a head; its position, which the caller gives or PREFILL-1 says.
   predicate row_of{L}(struct cp_attention a, integer s, integer row) =
     first_row(a.query_begin, s) <= row < first_row(a.query_begin, s + 1);
   predicate query_of{L}(struct cp_attention a, struct cp_plan p, integer s, integer row,
@@ -256,9 +257,10 @@
     0 <= s < p.n_sequences && row_of(a, s, row) && 0 <= head < a.n_heads;
   axiomatic Position {
     logic integer position_of{L}(struct cp_attention a, struct cp_plan p, integer s, integer row)
-      reads a.query_begin[s .. s + 1];
+      reads a.query_begin[s .. s + 1], a.position[row];
     axiom position_of_is{L}: \forall struct cp_attention a, struct cp_plan p, integer s, row;
-      position_of(a, p, s, row) == row_position(a.query_begin, s, p.sequence[s].n_tokens, row);
+      position_of(a, p, s, row) == (a.position != \null ? a.position[row] :
+        row_position(a.query_begin, s, p.sequence[s].n_tokens, row));
   }
 
   // Where the partial results of a query row begin when those of row 0 would begin with row `by` of
@@ -429,7 +431,7 @@
   // What the phases use of a valid plan and of arguments that cp_attend() accepts.
   predicate phases_ok{L}(struct cp_attention a, struct cp_plan p) =
     plan_sizes(p) && plan_sequences(p) && plan_descriptors(p, p.n_shared) &&
-    attention_heads(a) && ranges_ok(a, p) &&
+    attention_heads(a) && ranges_ok(a, p) && positions_ok(a, p) &&
     rows_countable(a, first_row(a.query_begin, p.n_sequences)) &&
     keys_countable(a, p.chunk_size, p.capacity) &&
     queries_readable(a, first_row(a.query_begin, p.n_sequences)) && keys_readable(a, p);

@@ -92,7 +92,7 @@ int main(void) {
     must(cp_tree_append_each(tree, B, sequence, token) == CP_OK, "no room");
     double right[B] = {write_kv(tree, &kv, 0, scale), write_kv(tree, &kv, 1, scale)};
     cp_plan_update(plan, tree);
-    must(cp_cuda_update(cuda, plan, NULL, NULL) == CP_OK, cp_cuda_text(cuda));
+    must(cp_cuda_update(cuda, plan, NULL, NULL, NULL) == CP_OK, cp_cuda_text(cuda));
 
     /* In each layer. */
     uint16_t q[B * H * D];

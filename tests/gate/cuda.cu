@@ -96,7 +96,8 @@ static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call)
     attention.out_type = CP_FP16;
     attention.out = call->out;
     attention.lse = static_cast<double *>(call->lse);
-    int status = cp_cuda_update(cuda, plan, call->on_host->query_begin, call->stream);
+    int status = cp_cuda_update(cuda, plan, call->on_host->query_begin, call->on_host->position,
+                                call->stream);
     return status != CP_OK ? status : cp_cuda_attend(cuda, &attention, call->stream);
 }
 

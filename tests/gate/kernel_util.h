@@ -14,8 +14,8 @@
 
 /* How many keys of sequence s its query row `row` sees; none is 0. */
 static inline int keys_seen(const struct cp_kernel_call *call, int s, int row) {
-    int seen = call->n_tokens[s] - (call->query_begin[s + 1] - 1 - row);
-    return seen > 0 ? seen : 0;
+    int p = call->position[row], n = call->n_tokens[s];
+    return p < 0 ? 0 : p < n ? p + 1 : n;
 }
 
 static inline int group_size(const struct cp_kernel_call *call) {

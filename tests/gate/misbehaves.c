@@ -41,6 +41,9 @@ static void compute(const struct cp_kernel_call *call) {
     for (int i = 0; i < call->n_shared; i++) {
         sum += call->shared[i].chunk;
     }
+    for (int row = 0; row < call->n_rows; row++) {
+        sum += call->position[row];
+    }
     for (int i = 0; i < n_queries(call) * call->head_dim; i++) {
         ((float *)call->out)[i] = q[i] + k[i] + v[i] + (float)sum;
     }
@@ -66,6 +69,7 @@ static struct buffer find(const struct cp_kernel_call *call, const char *name) {
     const struct buffer buffers[] = {
         {"n_tokens", call->n_tokens, b * sizeof(int)},
         {"query_begin", call->query_begin, (b + 1) * sizeof(int)},
+        {"position", call->position, (size_t)call->n_rows * sizeof(int)},
         {"table", call->table, b * (size_t)call->table_width * sizeof(int)},
         {"shared", call->shared, (size_t)call->n_shared * sizeof *call->shared},
         {"n_shared_chunks", call->n_shared_chunks, b * sizeof(int)},

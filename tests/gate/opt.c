@@ -98,6 +98,7 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .head_dim = call->head_dim,
         .scale = call->scale,
         .query_begin = call->query_begin,
+        .position = call->position,
         .q_type = TYPE,
         .kv_type = TYPE,
         .out_type = TYPE,

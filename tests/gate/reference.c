@@ -60,6 +60,7 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .head_dim = call->head_dim,
         .scale = call->scale,
         .query_begin = call->query_begin,
+        .position = call->position,
         .q_type = CP_FP16,
         .kv_type = CP_FP16,
         .out_type = CP_FP32,

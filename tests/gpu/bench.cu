@@ -287,7 +287,8 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
         cp_cuda *cuda = nullptr;
         int status = cp_cuda_new(&cuda, &limits, workspace.address, workspace.bytes);
         must(status, cp_cuda_text(cuda));
-        must(cp_cuda_update(cuda, planned.plan, nullptr, clock.stream), cp_cuda_text(cuda));
+        status = cp_cuda_update(cuda, planned.plan, nullptr, nullptr, clock.stream);
+        must(status, cp_cuda_text(cuda));
         for (int version = 1; version <= N_VERSIONS; version++) {
             cp_cuda_attention attention = {
                 planned.plan->stamp, version,   load.n_heads, load.n_kv_heads, HEAD_DIM,

@@ -28,7 +28,7 @@ struct Schedule {
             throw std::runtime_error("the case has no schedule");
         }
         numbers.assign(of.n_numbers, -1);
-        cp_schedule_write(&of, c.plan, c.query_begin, numbers.data());
+        cp_schedule_write(&of, c.plan, c.query_begin, c.position, numbers.data());
     }
 };
 

@@ -143,7 +143,7 @@ struct Rig {
     }
 
     int update() {
-        return cp_cuda_update(cuda, c.plan, c.query_begin, stream);
+        return cp_cuda_update(cuda, c.plan, c.query_begin, c.position, stream);
     }
 
     int attend() {
