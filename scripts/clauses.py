@@ -20,10 +20,10 @@ CODE, PROOF, TEST = ("include", "ref"), ("proofs",), ("tests",)
 OTHERS = ("spec", "cli", "gate", "opt", "kernels", "fuzz", "python")
 # Families that are of the command, and where their code is.
 OF_COMMAND = {"GATE": ("gate/",), "PML": ("cli/prompt/",), "FILE": ("cli/", "python/"),
-              "TOKEN": ("cli/",), "RUN": ("cli/",), "CACHE": ("cli/modules/",),
+              "TOKEN": ("cli/",), "LM": ("cli/",), "CACHE": ("cli/modules/",),
               "PROG": ("python/",), "FAST": ("opt/", "cli/")}
 FAMILIES = ("POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|LAYER|PML|FILE|"
-            "TOKEN|RUN|RUNS|CACHE|PROG|FAST")
+            "TOKEN|LM|RUNS|CACHE|PROG|FAST")
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one

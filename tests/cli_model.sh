@@ -14,7 +14,7 @@ described() {
         has "tokens 316, merges 60" && has "rounded weights 0" && [ ! -s "$work/err" ]
 }
 
-# RUN-1, RUN-2: to nine digits.
+# LM-1, LM-2: to nine digits.
 perplexities() {
     local window wanted threads
     while read -r window wanted; do
@@ -26,7 +26,7 @@ perplexities() {
     done <"$here/tiny.score"
 }
 
-# RUN-3. The tokens of the bytes that are written are those that numpy chose.
+# LM-3. The tokens of the bytes that are written are those that numpy chose.
 continuation() {
     local tokens
     read -r _ tokens < <(grep generate "$here/tiny.score")

@@ -78,7 +78,7 @@ static void a_session_is_the_fast_decoder(void **state) {
     fast_free(&fast);
 }
 
-/* FAST-3, RUN-1: threads change no bit, nor does a window depend on the one before. */
+/* FAST-3, LM-1: threads change no bit, nor does a window depend on the one before. */
 static void scores_have_the_same_bits_with_any_threads(void **state) {
     struct tiny *tiny = *state;
     struct run_text text = {.weights = &tiny->weights,
@@ -113,7 +113,7 @@ static int take(void *context, int token) {
     return taken->n == 8;
 }
 
-/* RUN-3, on the fast decoder: each token is the best one behind those before it. */
+/* LM-3, on the fast decoder: each token is the best one behind those before it. */
 static void a_continuation_takes_the_best_token_each_time(void **state) {
     struct tiny *tiny = *state;
     struct weights weights = tiny->weights;

@@ -54,7 +54,7 @@ static struct run_text text_of(const struct tiny *tiny, int window, int threads)
                              .threads = threads};
 }
 
-/* RUN-1, RUN-2: in windows of 16, 64 and 512 tokens. Both sums are in binary64, and the numbers are
+/* LM-1, LM-2: in windows of 16, 64 and 512 tokens. Both sums are in binary64, and the numbers are
  * kept with 12 digits: what is between is rounding. */
 static void perplexity_is_that_of_numpy(void **state) {
     FILE *file = fopen("tests/golden/model/tiny.score", "r");
@@ -76,7 +76,7 @@ static void perplexity_is_that_of_numpy(void **state) {
     (void)fclose(file);
 }
 
-/* RUN-1: any number of threads, the same bits; windows that end with one token, too. */
+/* LM-1: any number of threads, the same bits; windows that end with one token, too. */
 static void threads_change_no_bit(void **state) {
     struct run_score one, many;
     for (int window = 2; window < 40; window += 5) {
@@ -92,7 +92,7 @@ static void threads_change_no_bit(void **state) {
     }
 }
 
-/* RUN-1: a window does not depend on the text around it. */
+/* LM-1: a window does not depend on the text around it. */
 static void a_window_is_a_prompt_of_its_own(void **state) {
     struct run_text text = text_of(*state, 20, 1), part = text;
     struct run_score all = {0}, score;
@@ -118,7 +118,7 @@ static int take(void *context, int token) {
     return taken->n == taken->most;
 }
 
-/* RUN-3. */
+/* LM-3. */
 static void the_continuation_is_that_of_numpy(void **state) {
     struct tiny *tiny = *state;
     struct taken taken = {.most = 16};
@@ -138,7 +138,7 @@ static void the_continuation_is_that_of_numpy(void **state) {
     assert_int_equal(n, 10);
 }
 
-/* RUN-3: the end token ends it and is not given; so does a caller that takes no more. */
+/* LM-3: the end token ends it and is not given; so does a caller that takes no more. */
 static void a_continuation_ends(void **state) {
     struct tiny *tiny = *state;
     struct taken all = {.most = 16}, ended = {.most = 16}, few = {.most = 3};
@@ -152,7 +152,7 @@ static void a_continuation_ends(void **state) {
     assert_memory_equal(few.token, all.token, 3 * sizeof(int));
 }
 
-/* RUN-1: the logits that are written, from any number of threads: their softmax gives the score. A
+/* LM-1: the logits that are written, from any number of threads: their softmax gives the score. A
  * logit is rounded to float32 by 2^-24 of itself at most, and none is 64 or more. */
 static void written_logits_are_those_of_the_score(void **state) {
     struct run_text text = text_of(*state, 30, 3);

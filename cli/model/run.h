@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model at work: scores of a text, and its continuation (RUN-1, RUN-2, RUN-3). The logits are
- * compared with those of other implementations (RUN-4). */
+/* The model at work: scores of a text, and its continuation (LM-1, LM-2, LM-3). The logits are
+ * compared with those of other implementations (LM-4). */
 #ifndef CHUNKPROOF_CLI_MODEL_RUN_H
 #define CHUNKPROOF_CLI_MODEL_RUN_H
 
@@ -15,7 +15,7 @@ struct run_score {
     int n_best;     /* how many of them had the largest logit */
 };
 
-/* A text to score: RUN-1, RUN-2. */
+/* A text to score: LM-1, LM-2. */
 struct run_text {
     const struct weights *weights;
     const int *token;
@@ -28,13 +28,13 @@ struct run_text {
  * not be written. */
 int run_score(const struct run_text *text, struct run_score *score);
 
-/* The token with the largest of n logits; the first of equal ones (RUN-3). */
+/* The token with the largest of n logits; the first of equal ones (LM-3). */
 int run_best(const double *logit, int n);
 
 /* Called with each token that is generated; not 0 ends it. */
 typedef int run_take(void *context, int token);
 
-/* Continues the n tokens of a prompt by n_more at most (RUN-3), on the reference decoder, or on the
+/* Continues the n tokens of a prompt by n_more at most (LM-3), on the reference decoder, or on the
  * fast one with so many threads, where that is not 0. 0, or -1 after a message. */
 int run_generate(const struct weights *weights, const int *token, int n, int n_more,
                  int fast_threads, run_take *take, void *context);

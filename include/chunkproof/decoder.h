@@ -7,7 +7,7 @@
  *   cp_decoder_workspace()       memory for a run
  *   cp_decoder_run()             computes tokens; their keys and values join the cache
  *   cp_decoder_cache_append()    puts entries of one cache behind those of another
- *   cp_decoder_cache_move()      moves entries to other positions (DEC-9)
+ *   cp_decoder_cache_move()      moves entries to other positions (DEC-9, LAYER-14)
  *
  * All numbers but the weights are double. The caller owns all memory, and nothing is kept between
  * calls. The state of a token is a function of its token and position and of the set of entries
@@ -193,7 +193,7 @@ int cp_decoder_cache_append(const struct cp_decoder_shape *shape, struct cp_deco
                             const struct cp_decoder_cache *from, int first, int n);
 
 /* Moves the entries first .. first + n - 1 by t positions (DEC-9): keys are rotated by R_t, values
- * stay. Under ALiBi keys stay as well. LAYER-14 says what that rounds. What is moved must be
+ * stay. Under ALiBi keys stay as well. spec/layers.md says what that rounds. What is moved must be
  * closed, or moved with all that it has seen (DEC-9, DEC-10). workspace has 2 * n_pairs numbers, or
  * is NULL unless positions are rotary. No other pointer is NULL. Fails with the first of
  *   CP_ERROR_UNSUPPORTED  learned positions, even by 0: the states themselves would change

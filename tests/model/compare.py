@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the logits of `chunkproof model` with two other implementations (RUN-4).
+"""Compares the logits of `chunkproof model` with two other implementations (LM-4).
 
     tests/model/compare.py COMMAND MODEL.gguf WEIGHTS [TOKENS] [WINDOW]
 
@@ -8,7 +8,7 @@
   independent of the decoder in C, but reads the same weights file.
 - llama-cpp, where llama-cpp-python is installed, from the GGUF file: on a copy with weights of
   float32, so that it computes in float32, and on the file itself, for which it also rounds
-  activations to 8 bits. These differences are measured, and hold to no bound: see RUN-4 for why.
+  activations to 8 bits. These differences are measured, and hold to no bound: see LM-4 for why.
 
 The text is that of spec/, its first TOKENS tokens (512) in windows of WINDOW (256). Exit status 0
 agreed, 1 a finding, 2 bad use, 77 a package is missing.
