@@ -80,7 +80,7 @@ static int most_tokens(const struct work *work) {
  * EXIT_FINDING: an answer has other logits than the whole prompt; EXIT_BAD_USE after a message. */
 static int answer_prompts(struct work *work) {
     const struct prompt_options *o = work->options;
-    struct prompt_fast fast;
+    struct prompt_fast fast = {0};
     struct prompt_fast *with = o->is_fast ? &fast : NULL;
     struct prompt_cache cache = {
         .decoder = &work->weights.decoder, .fast = with, .schema = &work->schema};
