@@ -241,19 +241,6 @@ static int read_option(struct modules_options *o, struct cp_dims *given, int opt
     }
 }
 
-/* The model with the sizes that were given; as many K/V heads as heads, unless it has fewer. */
-static void resize(struct cp_dims *model, const struct cp_dims *given) {
-    int is_grouped = model->kv_heads < model->heads;
-    model->parameters = given->parameters > 0.0 ? given->parameters : model->parameters;
-    model->layers = given->layers > 0 ? given->layers : model->layers;
-    model->heads = given->heads > 0 ? given->heads : model->heads;
-    model->kv_heads = given->kv_heads > 0 ? given->kv_heads
-                      : is_grouped        ? model->kv_heads
-                                          : model->heads;
-    model->head_dim = given->head_dim > 0 ? given->head_dim : model->head_dim;
-    model->number_bytes = given->number_bytes > 0 ? given->number_bytes : model->number_bytes;
-}
-
 static int check_model(const struct cp_dims *model) {
     if (model->heads % model->kv_heads != 0) {
         return argument_refuse(COMMAND, "--kv-heads %d must divide --heads %d", model->kv_heads,
@@ -331,7 +318,7 @@ int modules_options_parse(struct modules_options *options, int argc, char **argv
                                argv[optind + 1]);
     }
     options->schema = argc > optind ? argv[optind] : NULL;
-    resize(&options->model, &given);
+    cp_dims_resize(&options->model, &given);
     int is_preset = options->machine != NULL && modules_machine_find(options->machine) != NULL;
     const struct argument_file files[] = {{"SCHEMA.xml", options->schema, 0},
                                           {"--machine", is_preset ? NULL : options->machine, 0},

@@ -285,19 +285,6 @@ static void preset(struct simulate_options *options) {
     options->settings.model = *cp_dims_find("llama-7b");
 }
 
-/* The model with the sizes that were given; as many K/V heads as heads, unless the model has
- * fewer. */
-static void resize(struct cp_dims *model, const struct cp_dims *given) {
-    int grouped = model->kv_heads < model->heads;
-    model->layers = given->layers > 0 ? given->layers : model->layers;
-    model->heads = given->heads > 0 ? given->heads : model->heads;
-    model->kv_heads = given->kv_heads > 0 ? given->kv_heads
-                      : grouped           ? model->kv_heads
-                                          : model->heads;
-    model->head_dim = given->head_dim > 0 ? given->head_dim : model->head_dim;
-    model->number_bytes = given->number_bytes > 0 ? given->number_bytes : model->number_bytes;
-}
-
 static int check_load(struct simulate_options *options, const char *const *last) {
     const char *poisson = last[LOAD_POISSON];
     if (options->file != NULL && options->table4) {
@@ -371,7 +358,7 @@ int simulate_options_parse(struct simulate_options *options, int argc, char **ar
         return argument_refuse(COMMAND, "at most one FILE: '%s' is a second one", argv[optind + 1]);
     }
     options->file = argc > optind ? argv[optind] : NULL;
-    resize(&options->settings.model, &given);
+    cp_dims_resize(&options->settings.model, &given);
     const struct argument_file files[] = {{"FILE", options->file, 0},
                                           {"--cost", options->cost, 0},
                                           {"--json", options->json, 1},

@@ -146,3 +146,15 @@ struct cp_capacity cp_capacity_in_chunks(long long b, long long n, long long n_s
     }
     return capacity;
 }
+
+void cp_dims_resize(struct cp_dims *model, const struct cp_dims *given) {
+    int is_grouped = model->kv_heads < model->heads;
+    model->parameters = given->parameters > 0.0 ? given->parameters : model->parameters;
+    model->layers = given->layers > 0 ? given->layers : model->layers;
+    model->heads = given->heads > 0 ? given->heads : model->heads;
+    model->kv_heads = given->kv_heads > 0 ? given->kv_heads
+                      : is_grouped        ? model->kv_heads
+                                          : model->heads;
+    model->head_dim = given->head_dim > 0 ? given->head_dim : model->head_dim;
+    model->number_bytes = given->number_bytes > 0 ? given->number_bytes : model->number_bytes;
+}

@@ -97,4 +97,8 @@ struct cp_capacity {
 
 struct cp_capacity cp_capacity_in_chunks(long long b, long long n, long long n_shared, long long c);
 
+/* The model with the sizes of `given` that are above 0. Without K/V heads there, as many as heads,
+ * unless the model has fewer. */
+void cp_dims_resize(struct cp_dims *model, const struct cp_dims *given);
+
 #endif
