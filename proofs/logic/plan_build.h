@@ -15,6 +15,10 @@
     p.sequence[s].n_tokens == tree_length(t, s);
   predicate planned_path_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
     \forall integer j; 0 <= j < k ==> plan_chunk(p, s, j) == tree_chunk(t, s, j);
+  predicate planned_runs_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+    \forall integer j; 0 <= j < k ==> plan_position(p, s, j) == key_at(j, t.chunk_size) &&
+      plan_tokens(p, s, j) == t.fill[tree_chunk(t, s, j)] &&
+      (j < tree_depth(t, s) - 1 ==> plan_tokens(p, s, j) == t.chunk_size);
   predicate planned_shared_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
     \forall integer j; 0 <= j < k ==>
       (j < p.sequence[s].n_shared <==> tree_shared(t, tree_chunk(t, s, j)));
@@ -51,9 +55,25 @@
   predicate sequences_to(struct cp_plan p, struct cp_tree t, integer s) =
     \forall integer r; 0 <= r < s ==> plan_sequence_of(p, t, r);
   predicate lengths_to(struct cp_plan p, struct cp_tree t, integer s) =
-    \forall integer r; 0 <= r < s ==> p.sequence[r].n_tokens == tree_length(t, r);
+    \forall integer r; 0 <= r < s ==> plan_length_of(p, t, r);
   predicate sequences_same_from(struct cp_plan a, struct cp_plan b, integer s) =
     \forall integer r; s <= r < CP_MAX_SEQUENCES ==> b.sequence[r] == a.sequence[r];
+  // PLAN-6: chunks and positions are what they were, and so are the keys of all but the last ones.
+  predicate tables_same(struct cp_plan a, struct cp_plan b) =
+    \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
+      plan_chunk(b, r, k) == plan_chunk(a, r, k) &&
+      plan_position(b, r, k) == plan_position(a, r, k);
+  predicate full_same(struct cp_plan a, struct cp_plan b) =
+    \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
+      k != a.sequence[r].n_chunks - 1 ==> plan_tokens(b, r, k) == plan_tokens(a, r, k);
+  predicate others_same(struct cp_plan a, struct cp_plan b, integer s) =
+    (\forall integer r; 0 <= r < CP_MAX_SEQUENCES ==> r != s ==>
+      b.sequence[r].n_tokens == a.sequence[r].n_tokens &&
+      b.sequence[r].n_chunks == a.sequence[r].n_chunks &&
+      b.sequence[r].n_shared == a.sequence[r].n_shared) &&
+    (\forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==> r != s ==> 0 <= k < CP_MAX_DEPTH ==>
+      plan_chunk(b, r, k) == plan_chunk(a, r, k) && plan_tokens(b, r, k) == plan_tokens(a, r, k) &&
+      plan_position(b, r, k) == plan_position(a, r, k));
   predicate descriptors_same(struct cp_plan a, struct cp_plan b, integer n) =
     \forall integer i; n <= i < CP_MAX_CHUNKS ==> b.shared[i] == a.shared[i];
 */
@@ -118,7 +138,7 @@
      requires sequence: 0 <= s < tree->n_sequences;
      requires sizes: plan->capacity == tree->pool.capacity && plan->chunk_size == tree->chunk_size;
      requires planned: plan_sequence_of(*plan, *tree, s);
-     requires length: plan->sequence[s].n_tokens == tree_length(*tree, s);
+     requires length: plan_length_of(*plan, *tree, s);
      assigns \nothing;
      ensures path: plan_path(*plan, s);
      ensures length: plan_length(*plan, s); @/
