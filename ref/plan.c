@@ -133,9 +133,11 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree) {
   requires valid: \valid(plan) && \valid_read(tree) && \separated(plan, tree);
   requires ok: tree_ok(*tree);
   requires sequence: 0 <= s < tree->n_sequences;
-  requires path: plan_sequence_of(*plan, *tree, s);
+  requires depth: plan->sequence[s].n_chunks == tree_depth(*tree, s);
+  requires last: 0 < tree_depth(*tree, s) ==>
+    plan_chunk(*plan, s, tree_depth(*tree, s) - 1) ==
+      tree_chunk(*tree, s, tree_depth(*tree, s) - 1);
   assigns plan->sequence[s];
-  ensures path: plan_sequence_of(*plan, *tree, s);
   ensures length: plan_length_of(*plan, *tree, s);
   ensures counts: plan->sequence[s].n_chunks == \old(plan->sequence[s].n_chunks) &&
     plan->sequence[s].n_shared == \old(plan->sequence[s].n_shared);
@@ -161,21 +163,60 @@ int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
         cp_plan_build(plan, tree);
         return 1;
     }
+    //@ assert paths: plan_paths_of(*plan, *tree);
+    /*@ assert had_depths: \forall integer r; 0 <= r < tree->n_sequences ==>
+          plan->sequence[r].n_chunks == tree_depth(*tree, r) <= CP_MAX_DEPTH &&
+          0 <= plan->sequence[r].n_shared <= plan->sequence[r].n_chunks; */
+    /*@ assert had_chunks: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==> plan_chunk(*plan, r, k) == tree_chunk(*tree, r, k); */
+    /*@ assert had_places: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==>
+          plan_position(*plan, r, k) == key_at(k, tree->chunk_size); */
+    /*@ assert had_full: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) - 1 ==> plan_tokens(*plan, r, k) == tree->chunk_size; */
+    /*@ assert had_shared: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==>
+          (k < plan->sequence[r].n_shared <==> tree_shared(*tree, tree_chunk(*tree, r, k))); */
+    /*@ assert had_order: \forall integer i, j; 0 <= i < j < plan->n_shared ==>
+          plan->shared[i].begin < plan->shared[j].begin ||
+          (plan->shared[i].begin == plan->shared[j].begin &&
+           plan->shared[i].position < plan->shared[j].position); */
     plan->stamp = tree->stamp;
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
-        loop invariant sequences: sequences_to(*plan, *tree, tree->n_sequences);
         loop invariant lengths: lengths_to(*plan, *tree, s);
         loop invariant counts: \forall integer r; 0 <= r < CP_MAX_SEQUENCES ==>
           plan->sequence[r].n_chunks == \at(plan->sequence[r].n_chunks, Pre) &&
           plan->sequence[r].n_shared == \at(plan->sequence[r].n_shared, Pre);
-        loop invariant tables: tables_same(\at(*plan, Pre), *plan);
-        loop invariant full: full_same(\at(*plan, Pre), *plan);
+        loop invariant tables: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
+          0 <= k < CP_MAX_DEPTH ==> plan_chunk(*plan, r, k) == \at(plan_chunk(*plan, r, k), Pre);
+        loop invariant positions: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
+          0 <= k < CP_MAX_DEPTH ==>
+          plan_position(*plan, r, k) == \at(plan_position(*plan, r, k), Pre);
+        loop invariant full: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
+          0 <= k < CP_MAX_DEPTH ==> k != \at(plan->sequence[r].n_chunks, Pre) - 1 ==>
+          plan_tokens(*plan, r, k) == \at(plan_tokens(*plan, r, k), Pre);
         loop assigns s, plan->sequence[0 .. CP_MAX_SEQUENCES - 1];
         loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
+        //@ assert path: plan_sequence_of(\at(*plan, Pre), *tree, s);
         refresh_sequence(plan, tree, s);
-        //@ assert others: others_same(\at(*plan, LoopCurrent), *plan, s);
     }
+    /*@ assert depths: \forall integer r; 0 <= r < tree->n_sequences ==>
+          plan->sequence[r].n_chunks == tree_depth(*tree, r) <= CP_MAX_DEPTH &&
+          0 <= plan->sequence[r].n_shared <= plan->sequence[r].n_chunks; */
+    /*@ assert chunks: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==> plan_chunk(*plan, r, k) == tree_chunk(*tree, r, k); */
+    /*@ assert places: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==>
+          plan_position(*plan, r, k) == key_at(k, tree->chunk_size); */
+    /*@ assert all_full: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) - 1 ==> plan_tokens(*plan, r, k) == tree->chunk_size; */
+    /*@ assert shared: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==>
+          (k < plan->sequence[r].n_shared <==> tree_shared(*tree, tree_chunk(*tree, r, k))); */
+    /*@ assert order: \forall integer i; 0 <= i < plan->n_shared ==>
+          plan->shared[i].begin == \at(plan->shared[i].begin, Pre) &&
+          plan->shared[i].position == \at(plan->shared[i].position, Pre); */
     //@ assert sequences: sequences_to(*plan, *tree, tree->n_sequences);
     //@ assert lengths: lengths_to(*plan, *tree, tree->n_sequences);
     //@ assert listed: lists_below(*plan, *tree, tree->n_sequences);

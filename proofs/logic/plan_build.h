@@ -58,22 +58,6 @@
     \forall integer r; 0 <= r < s ==> plan_length_of(p, t, r);
   predicate sequences_same_from(struct cp_plan a, struct cp_plan b, integer s) =
     \forall integer r; s <= r < CP_MAX_SEQUENCES ==> b.sequence[r] == a.sequence[r];
-  // PLAN-6: chunks and positions are what they were, and so are the keys of all but the last ones.
-  predicate tables_same(struct cp_plan a, struct cp_plan b) =
-    \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
-      plan_chunk(b, r, k) == plan_chunk(a, r, k) &&
-      plan_position(b, r, k) == plan_position(a, r, k);
-  predicate full_same(struct cp_plan a, struct cp_plan b) =
-    \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
-      k != a.sequence[r].n_chunks - 1 ==> plan_tokens(b, r, k) == plan_tokens(a, r, k);
-  predicate others_same(struct cp_plan a, struct cp_plan b, integer s) =
-    (\forall integer r; 0 <= r < CP_MAX_SEQUENCES ==> r != s ==>
-      b.sequence[r].n_tokens == a.sequence[r].n_tokens &&
-      b.sequence[r].n_chunks == a.sequence[r].n_chunks &&
-      b.sequence[r].n_shared == a.sequence[r].n_shared) &&
-    (\forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==> r != s ==> 0 <= k < CP_MAX_DEPTH ==>
-      plan_chunk(b, r, k) == plan_chunk(a, r, k) && plan_tokens(b, r, k) == plan_tokens(a, r, k) &&
-      plan_position(b, r, k) == plan_position(a, r, k));
   predicate descriptors_same(struct cp_plan a, struct cp_plan b, integer n) =
     \forall integer i; n <= i < CP_MAX_CHUNKS ==> b.shared[i] == a.shared[i];
 */
