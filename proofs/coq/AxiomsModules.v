@@ -6,7 +6,7 @@
     it allows, and these lists with the main theorems of the files. *)
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree
   ModulesNumbers ModulesDocument ModulesPrompt ModulesGroups ModulesAlone ModulesExamples Runs
-  RunsTree RunsModules RunsReads RunsCheck RunsGrow RunsMove RunsRanges RunsExamples.
+  RunsTree RunsModules RunsDocument RunsReads RunsCheck RunsGrow RunsMove RunsRanges RunsExamples.
 
 Definition of_Modules := (
   @Modules.never_together,
@@ -178,3 +178,9 @@ Definition of_RunsExamples := (
   @RunsExamples.means,
   @RunsExamples.growing).
 Print Assumptions of_RunsExamples.
+
+Definition of_RunsDocument := (
+  @RunsDocument.runs_of_a_document_have_distinct_positions,
+  @RunsDocument.runs_of_a_document_are_exact,
+  @RunsDocument.guide_lies_in_runs).
+Print Assumptions of_RunsDocument.
