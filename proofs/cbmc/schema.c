@@ -23,6 +23,19 @@ static int any_number(void) {
 #endif
 }
 
+/* Any part; with -DUNION part x of a union of two members, each with a text or param. */
+static struct cp_part any_part(int x) {
+    struct cp_part any = {any_number(), any_number(), any_number()};
+#ifdef UNION
+    static const int parent[] = {-1, 0, 1, 2, 1, 4};
+    any.parent = parent[x];
+    any.kind = x == 1             ? CP_PART_UNION
+               : x == 3 || x == 5 ? (nondet_bool() ? CP_PART_TEXT : CP_PART_PARAM)
+                                  : CP_PART_MODULE;
+#endif
+    return any;
+}
+
 static int kind_of(int x) {
     return part[x].kind;
 }
@@ -252,7 +265,7 @@ static void check_places(void) {
 int main(void) {
     n = any_number();
     for (int x = 0; x < N; x++) {
-        part[x] = (struct cp_part){any_number(), any_number(), any_number()};
+        part[x] = any_part(x);
         imported[x] = any_number();
     }
     if (n < 1 || n > N) {
