@@ -279,6 +279,42 @@ class Schemas(InFolder):
                              f'<prompt schema="f">\n{element}</prompt>\n')
         self.assertEqual(prompt_of(program, {"a": False, "b": False}), '<prompt schema="f"/>\n')
 
+    def test_a_name_that_is_cut_ends_as_any_other(self) -> None:
+        """PROG-4: what is cut off is cut at 60 characters, and no `-` or `.` is left at the end."""
+        text = ("@prompt(who=3)\ndef f(who: str):\n    yield who\n"
+                f"    if who == '{'b' * 58}-. c':\n        yield 'x'\n")
+        self.assertEqual(self.names(text), ["b" * 58])
+
+    def test_no_param_has_the_name_of_an_attribute(self) -> None:
+        """PROG-4: of <prompt>, which names its schema."""
+        text = "@prompt(schema=3)\ndef f(schema: str):\n    yield schema\n"
+        self.assertEqual(self.names(text, "param"), ["_schema"])
+        self.holds(HEAD + text, "f", [{"schema": "x"}], "none")
+
+    def test_a_given_name_has_255_bytes_at_most(self) -> None:
+        """PROG-4, PML-3."""
+        text = "@prompt\ndef f():\n    with module('%s'):\n        yield 'x'\n"
+        self.assertEqual(self.names(text % ("\u00e9" * 127 + "a")), ["\u00e9" * 127 + "a"])
+        self.assertIn("is no name that PML lets a module have",
+                      self.refused(HEAD + text % ("\u00e9" * 128)))
+
+    def test_an_else_with_an_if_alone_is_an_elif(self) -> None:
+        """PROG-2: as Python reads it, so that both are one union."""
+        head = "@prompt\ndef f(a: bool, b: bool):\n    if a:\n        yield 'x'\n"
+        written = self.schema(head + "    else:\n        if b:\n            yield 'y'\n")
+        self.assertEqual(written, self.schema(head + "    elif b:\n        yield 'y'\n"))
+        self.assertIn('\n    <module name="b">', written)
+        more = "    else:\n        if b:\n            yield 'y'\n        yield 'z'\n"
+        self.assertIn('\n    <module name="else-a">', self.schema(head + more))
+
+    def test_a_parameter_hides_a_name_of_the_top(self) -> None:
+        """PROG-1: also where a constant is asked for."""
+        text = (HEAD + "city = 'x'\n@prompt\ndef f(city: Literal['a', 'b'] = 'a'):\n"
+                "    with module(city):\n        yield 'y'\n")
+        self.assertIn(":7:17: city is no name", self.refused(text))
+        self.assertIn('<module name="x">', schema_of(read(self.write(
+            "program.py", text.replace("f(city", "f(town")))))
+
     def test_calls_pass_values(self) -> None:
         """PROG-5: by place, by name, by default; literals, constants, conditions, parameters."""
         text = (HEAD + "NAME = 'Bo' 'b'\n"
@@ -494,6 +530,12 @@ class Commands(InFolder):
                                  stderr=subprocess.PIPE, text=True, cwd=self.folder, check=False,
                                  env={**os.environ, "PYTHONPATH": PACKAGE})
         self.assertEqual((run.returncode, "cannot write" in run.stderr), (2, True), run.stderr)
+        for name in ("schema", "prompt"):  # Python has no sys.stdout then
+            words = f"exec {sys.executable} -m chunkproof.{name} p.py >&-"
+            run = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
+                                 cwd=self.folder, env={**os.environ, "PYTHONPATH": PACKAGE})
+            self.assertEqual((run.returncode, run.stderr),
+                             (2, "cannot write to standard output: Bad file descriptor\n"))
 
     def test_examples_run_as_python(self) -> None:
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import travel; "
