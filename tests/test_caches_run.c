@@ -52,6 +52,18 @@ static void flops_hide_reading_or_reading_hides_flops(void **unused) {
                      2000400000000LL + 396000 + 7000);
 }
 
+/* CACHE-4: at least a nanosecond, and rounded to one; at most 10^18. */
+static void a_time_is_a_whole_number_of_nanoseconds(void **unused) {
+    (void)unused;
+    struct modules_machine machine = {1.6e-3, 1e18, 1e18, 1e18, 0.0};
+    struct modules_work work = {.tokens = 1, .computed = 1, .pairs = 1};
+    assert_int_equal(modules_machine_time(&machine, &small, &work).ns, 2);
+    machine.fixed_us = 0.0;
+    assert_int_equal(modules_machine_time(&machine, &small, &work).ns, 1);
+    machine.fixed_us = 1e18;
+    assert_int_equal(modules_machine_time(&machine, &small, &work).ns, 1000000000000000000);
+}
+
 /* The presets are what spec/caches.md says of them. */
 static void presets_are_what_they_come_from(void **unused) {
     (void)unused;
@@ -275,6 +287,7 @@ static void two_prompts_by_hand(void **unused) {
     struct modules_settings settings = settings_of(2, 1, 3);
     struct modules_run run;
     settings.capacity[MODULES_GPU] = 1;
+    settings.machine.fixed_us = 5.0; /* of both times */
     struct modules_summary summary = run_of(&run, "<schema name='s'>a b</schema>", 3, &settings);
     assert_int_equal(run.batches, 2);
     assert_int_equal(run.from[MODULES_NOWHERE].tokens, 2);
@@ -286,14 +299,29 @@ static void two_prompts_by_hand(void **unused) {
     /* The first computes 5 tokens and 1 + 2 + 3 + 4 + 5 pairs, as if there was no cache. The second
      * computes 3 tokens and 3 + 4 + 5 pairs, and copies 2 tokens of 4 bytes. In the order of time,
      * the second comes first. */
-    assert_int_equal(run.cached_ns[1], 10000000 + 4 * 15);
-    assert_int_equal(run.full_ns[0], 10000000 + 4 * 15);
-    assert_int_equal(run.cached_ns[0], 6000000 + 4 * 12 + 8);
-    assert_true(fabs(summary.cached.mean - (10.00006 + 6.000056) / 2) < 1e-9);
-    assert_true(fabs(summary.cached.p50 - 6.000056) < 1e-12);
-    assert_true(fabs(summary.cached.p99 - 10.00006) < 1e-12);
+    assert_int_equal(run.cached_ns[1], 5000 + 10000000 + 4 * 15);
+    assert_int_equal(run.full_ns[0], 5000 + 10000000 + 4 * 15);
+    assert_int_equal(run.cached_ns[0], 5000 + 6000000 + 4 * 12 + 8);
+    assert_true(fabs(summary.cached.mean - (10.00506 + 6.005056) / 2) < 1e-9);
+    assert_true(fabs(summary.cached.p50 - 6.005056) < 1e-12);
+    assert_true(fabs(summary.cached.p99 - 10.00506) < 1e-12);
     assert_true(fabs(summary.faster - summary.full.mean / summary.cached.mean) < 1e-12);
     assert_true(fabs(run.cached.copying - 8e-9) < 1e-20);
+    modules_run_free(&run);
+}
+
+/* CACHE-3: items are taken in the order of the schema, so that its own text is in the GPU's memory,
+ * and the module finds no room beside it. */
+static void items_are_taken_in_the_order_of_the_schema(void **unused) {
+    (void)unused;
+    struct modules_settings settings = settings_of(1, 1, 1);
+    struct modules_run run;
+    settings.capacity[MODULES_GPU] = 2;
+    (void)run_of(&run, "<schema name='s'>a<module name='m'>b b</module></schema>", 1, &settings);
+    assert_int_equal(run.from[MODULES_NOWHERE].items, 2);
+    assert_int_equal(run.peak[MODULES_GPU], 1);
+    assert_int_equal(run.peak[MODULES_CPU], 2);
+    assert_int_equal(run.to_host, 2);
     modules_run_free(&run);
 }
 
@@ -382,6 +410,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prompts_time_by_hand),
         cmocka_unit_test(flops_hide_reading_or_reading_hides_flops),
+        cmocka_unit_test(a_time_is_a_whole_number_of_nanoseconds),
         cmocka_unit_test(presets_are_what_they_come_from),
         cmocka_unit_test(the_preset_foretells_another_time_of_the_paper),
         cmocka_unit_test(a_schema_that_is_made_up_has_what_was_asked_for),
@@ -389,6 +418,7 @@ int main(void) {
         cmocka_unit_test(popularity_falls_with_the_rank),
         cmocka_unit_test(a_hundred_prompts_of_the_same_module_need_half),
         cmocka_unit_test(two_prompts_by_hand),
+        cmocka_unit_test(items_are_taken_in_the_order_of_the_schema),
         cmocka_unit_test(arguments_stand_between_the_texts),
         cmocka_unit_test(an_interrupted_run_ends_behind_a_batch),
         cmocka_unit_test(options_set_what_they_name),
