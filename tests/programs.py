@@ -523,6 +523,27 @@ class Commands(InFolder):
         self.assertEqual((run.returncode, "is the program itself" in run.stderr), (2, True))
         self.assertIn("yield", pathlib.Path(path).read_text())
 
+    def test_a_file_is_written_whole_or_not_at_all(self) -> None:
+        self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
+        words = f"ulimit -f 0; exec {sys.executable} -m chunkproof.schema p.py -o old.xml"
+        self.write("old.xml", "old")
+        run = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
+                             cwd=self.folder, env={**os.environ, "PYTHONPATH": PACKAGE,
+                                                   "PYTHONDONTWRITEBYTECODE": "1"})
+        self.assertEqual((run.returncode, run.stderr),
+                         (2, "cannot write old.xml: File too large\n"))
+        self.assertEqual((self.folder / "old.xml").read_text(), "old")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["old.xml", "p.py"])
+
+    def test_a_file_is_as_others_are(self) -> None:
+        """It has the rights of a new file, and a link goes on to be one."""
+        self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
+        os.symlink("there.xml", self.folder / "link.xml")
+        run = self.run_module("schema", "p.py", "-o", "link.xml", umask=0o027)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertTrue((self.folder / "link.xml").is_symlink())
+        self.assertEqual((self.folder / "there.xml").stat().st_mode & 0o777, 0o640)
+
     def test_output_that_cannot_be_written(self) -> None:
         self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
         with open("/dev/full", "wb") as full:
