@@ -235,6 +235,10 @@ class Schemas(InFolder):
                  "    match city:\n        case 'rom' | '':\n            yield 'x'\n"
                  "        case _:\n            yield 'y'\n    yield who\n")
         self.assertEqual(self.names(head + match), ["rich", "not-rich", "city-in-rom", "else-city"])
+        for condition, name in (("city not in ('rom',)", "city-not-in-rom"),
+                                ("city not in ('rom', '')", "city-not-in-rom")):
+            text = f"{head}    if {condition}:\n        yield 'x'\n    yield who\n"
+            self.assertEqual(self.names(text), [name], condition)
         long = "    if who == 'a" + "b" * 99 + "':\n        yield 'x'\n    yield who\n"
         self.assertEqual(self.names(head + long), ["a" + "b" * 59])
 
@@ -334,6 +338,15 @@ class Schemas(InFolder):
             '  <g-3 t="Bob!">\n    <x/>\n    <y/>\n  </g-3>\n'
             '  <g-4 t="a">\n    <x/>\n    <y/>\n  </g-4>\n</prompt>\n')
         self.holds(text, "f", [{"c": c, "who": who} for c in "ab" for who in ("", "Ada")], "none")
+
+    def test_a_default_of_the_called_counts(self) -> None:
+        """PROG-5: of a bool, too; a constant may be one by many others (PROG-1)."""
+        names = "A = 'x'\n" + "".join(f"{b} = {a}\n" for a, b in zip("ABCDEF", "BCDEFG"))
+        text = (HEAD + names + "@prompt\ndef g(no: bool = False, yes: bool = True):\n"
+                "    if no:\n        yield 'no'\n    if yes:\n        yield 'yes'\n"
+                "@prompt\ndef f(c: Literal['x', 'y']):\n    yield from g()\n"
+                "    if c == G:\n        yield G\n")
+        self.holds(text, "f", [{"c": "x"}, {"c": "y"}], "none")
 
     def test_imports_may_have_other_names(self) -> None:
         """PROG-1."""
