@@ -120,6 +120,17 @@ ok "no model" wrong "--answer, --fast, --compare and --each need a --model" --co
     miami.xml
 ok "no model for an answer" wrong "need a --model" --answer 3 travel.xml miami.xml
 ok "two kinds of tokens" wrong "leave --tokens out" --tokens words --model "$model" travel.xml
+# PML-13: the small model again, but that its prompts begin with a token (FILE-2, FILE-5).
+python3 - "$model" "$work/begins.weights" <<'PYTHON'
+import struct, sys, zlib
+data = bytearray(open(sys.argv[1], "rb").read())
+struct.pack_into("<2I", data, 172, 1, 0)
+struct.pack_into("<I", data, 24, 0)
+struct.pack_into("<I", data, 24, zlib.crc32(data))
+open(sys.argv[2], "wb").write(data)
+PYTHON
+ok "a model whose prompts begin with a token" wrong "begin with a token of their own" \
+    --model "$work/begins.weights" travel.xml miami.xml
 ok "no such model" wrong "no-such.weights" --model no-such.weights travel.xml miami.xml
 ok "no weights file" wrong "miami.xml" --model miami.xml travel.xml miami.xml
 ok "an answer of no tokens" wrong "--answer" --answer 0 --model "$model" travel.xml

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -174,6 +175,62 @@ static void the_fast_decoder_answers_alike(void **state) {
     }
 }
 
+/* PML-14: the answer has positions, too. */
+static void an_answer_without_positions_is_refused(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        char schema[80];
+        struct pml_case c;
+        struct prompt_answer answer;
+        (void)snprintf(schema, sizeof schema,
+                       "<schema name='s'>b<param name='p' len='%d'/></schema>",
+                       CP_MAX_POSITIONS - 6 + more);
+        read_schema(&c, schema, &weights);
+        struct prompt_cache cache = {.decoder = &weights.decoder, .schema = &c.schema};
+        const struct prompt_question question = {&weights, NULL, 4, 0, 0};
+        assert_int_equal(pml_case_prompt(&c, "<prompt schema='s'>c</prompt>", 29), 0);
+        fold(&c.prompt.texts, &weights);
+        assert_int_equal(prompt_answer(&answer, &question, &cache, &c.prompt), more ? -1 : 0);
+        prompt_answer_free(&answer);
+        pml_case_free_prompt(&c);
+        prompt_cache_free(&cache);
+        pml_case_free(&c);
+    }
+}
+
+/* FAST-1: a module, an argument and new text of more tokens than the fast decoder takes at once. */
+static void long_texts_take_several_runs(void **state) {
+    enum { LONG = 2 * FAST_AT_ONCE + 3 };
+    static char schema[3 * LONG], prompt[4 * LONG], a[LONG + 1], b[LONG + 1];
+    struct pml_case c;
+    struct prompt_fast fast;
+    (void)state;
+    for (int i = 0; i < LONG; i++) {
+        a[i] = (char)('a' + i * i % 23);
+        b[i] = (char)('a' + i * 5 % 26);
+    }
+    (void)snprintf(schema, sizeof schema,
+                   "<schema name='s'>x<module name='m'>%s<param name='p' len='%d'/>y</module>"
+                   "</schema>",
+                   a, LONG);
+    (void)snprintf(prompt, sizeof prompt, "<prompt schema='s'><m p='%s'/>%s</prompt>", b, a);
+    read_schema(&c, schema, &weights);
+    assert_int_equal(prompt_fast_new(&fast, &weights.decoder, 2, 4 * LONG), 0);
+    struct prompt_cache cache = {.decoder = &weights.decoder, .schema = &c.schema};
+    struct prompt_cache with = {.decoder = &weights.decoder, .fast = &fast, .schema = &c.schema};
+    struct prompt_answer wanted = ask(&c, &cache, &weights, prompt, 6);
+    struct prompt_answer answer = ask(&c, &with, &weights, prompt, 6);
+    assert_int_equal(answer.n_encoded, LONG + 2);
+    assert_int_equal(answer.n, wanted.n);
+    assert_memory_equal(answer.token, wanted.token, (size_t)wanted.n * sizeof(int));
+    prompt_answer_free(&answer);
+    prompt_answer_free(&wanted);
+    prompt_cache_free(&cache);
+    prompt_cache_free(&with);
+    prompt_fast_free(&fast);
+    pml_case_free(&c);
+}
+
 struct taken {
     int n, token[MOST_TOKENS];
 };
@@ -203,6 +260,32 @@ static void a_prompt_goes_on_as_a_text_does(void **state) {
     assert_int_equal(answer.behind, n - 1);
     assert_int_equal(answer.begin, n);
     prompt_answer_free(&answer);
+    prompt_cache_free(&cache);
+    pml_case_free(&c);
+}
+
+/* PML-14, LM-3: the end token ends the answer, and is not part of it. */
+static void the_end_token_ends_the_answer(void **state) {
+    struct pml_case c;
+    struct weights model = weights;
+    (void)state;
+    read_schema(&c, "<schema name='s'>the next</schema>", &model);
+    struct prompt_cache cache = {.decoder = &model.decoder, .schema = &c.schema};
+    const char *prompt = "<prompt schema='s'>keys</prompt>";
+    struct prompt_answer whole = ask(&c, &cache, &model, prompt, MOST_TOKENS);
+    assert_int_equal(whole.n, MOST_TOKENS);
+    for (int i = 0; i < MOST_TOKENS; i++) {
+        int first = 0;
+        while (whole.token[first] != whole.token[i]) {
+            first++;
+        }
+        model.tokens.stop = (uint32_t)whole.token[i];
+        struct prompt_answer answer = ask(&c, &cache, &model, prompt, MOST_TOKENS);
+        assert_int_equal(answer.n, first);
+        assert_memory_equal(answer.token, whole.token, (size_t)first * sizeof(int));
+        prompt_answer_free(&answer);
+    }
+    prompt_answer_free(&whole);
     prompt_cache_free(&cache);
     pml_case_free(&c);
 }
@@ -243,7 +326,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cache_has_the_logits_of_the_whole_prompt),
         cmocka_unit_test(the_fast_decoder_answers_alike),
+        cmocka_unit_test(long_texts_take_several_runs),
+        cmocka_unit_test(an_answer_without_positions_is_refused),
         cmocka_unit_test(a_prompt_goes_on_as_a_text_does),
+        cmocka_unit_test(the_end_token_ends_the_answer),
         cmocka_unit_test(the_answer_follows_the_last_new_token),
         cmocka_unit_test(other_logits_are_noticed),
     };
