@@ -250,6 +250,10 @@ class Small(unittest.TestCase):
             for way in ("apart", "pairs", "none"):
                 self.assertNotEqual(line["ways"][way]["log_p"], line["ways"]["whole"]["log_p"])
             self.assertNotEqual(line["ways"]["pairs"]["log_p"], line["ways"]["apart"]["log_p"])
+        again = questions_report.json_of(json.loads((self.out / "questions.json").read_text()))
+        (self.out / "places.jsonl").unlink()
+        self.assertEqual(self.run_it("--places", "4", "--exact").returncode, 0)
+        self.assertEqual((self.out / "questions.json").read_text(), again)
         found = json.loads((self.out / "questions.json").read_text())
         self.assertEqual(found["places"]["n"], 4)
         self.assertEqual(found["places"]["ways"]["all"]["loss"]["mean"], 0)
