@@ -149,7 +149,8 @@ class Report(unittest.TestCase):
 
     def test_differences_are_summed_over_places(self) -> None:
         self.assertEqual(self.summary()["places"]["order"], {
-            "logits": 20, "other": 1, "places": 1, "largest": 0.25, "size": 8.0})
+            "logits": 20, "other": 1, "places": 1, "largest": 0.25, "size": 8.0, "best_same": 2})
+        self.assertEqual(self.summary()["places"]["all"]["best_same"], 4)
 
     def test_times_have_medians_and_a_limit(self) -> None:
         found = self.summary()
@@ -167,6 +168,12 @@ class Report(unittest.TestCase):
         picture = questions_report.picture(found)
         self.assertEqual(picture.count("<circle"), 2 * len(questions_report.SHOWN) + 3)
         self.assertNotIn("nan", picture)
+
+    def test_the_committed_table_is_of_the_committed_figures(self) -> None:
+        found = json.loads((MODEL / "questions.json").read_text())
+        self.assertGreaterEqual(found["places"]["n"], 100)
+        self.assertIn(questions_report.markdown(found), (MODEL / "README.md").read_text())
+        self.assertEqual(questions_report.picture(found), (MODEL / "questions.svg").read_text())
 
 
 class Places(unittest.TestCase):

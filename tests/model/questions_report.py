@@ -17,10 +17,10 @@ import intervals  # noqa: E402
 Found = dict[str, Any]
 WAYS = {
     "whole": "in one pass, without modules",
-    "all": "a scaffold over all modules",
-    "pairs": "scaffolds over pairs of modules",
+    "all": "a scaffold over all",
+    "pairs": "scaffolds over pairs",
     "apart": "modules encoded apart",
-    "order": "... imported in another order",
+    "order": "... in another order",
     "none": "the new text alone",
 }
 
@@ -39,9 +39,9 @@ def losses(line: Found, way: str) -> float:
     return intervals.mean([a - b for a, b in zip(whole, other, strict=True)])
 
 
-def same(line: Found, way: str) -> int:
-    """Judged tokens of a place for which the best token is that of one pass."""
-    whole, other = line["ways"]["whole"]["best"], line["ways"][way]["best"]
+def same(line: Found, way: str, beside: str = "whole") -> int:
+    """Judged tokens of a place for which the best token is that of one pass, or of another way."""
+    whole, other = line["ways"][beside]["best"], line["ways"][way]["best"]
     return sum(a == b for a, b in zip(whole, other, strict=True))
 
 
@@ -67,11 +67,13 @@ def of_way(lines: list[Found], way: str) -> Found:
     }
 
 
-def of_difference(lines: list[Found], name: str) -> Found:
+def of_difference(lines: list[Found], name: str, beside: str) -> Found:
+    """Of the logits of two ways that differ by rounding alone."""
     each = [line["differ"][name] for line in lines]
     return {"logits": sum(x["logits"] for x in each), "other": sum(x["other"] for x in each),
             "places": sum(x["other"] > 0 for x in each),
-            "largest": max(x["largest"] for x in each), "size": max(x["size"] for x in each)}
+            "largest": max(x["largest"] for x in each), "size": max(x["size"] for x in each),
+            "best_same": sum(same(line, name, beside) for line in lines)}
 
 
 def spread(numbers: Sequence[float]) -> Found:
@@ -111,7 +113,8 @@ def summary(asked: Found, lines: list[Found], times: list[Found]) -> Found:
             "n": len(lines), "kinds": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
             "judged": sum(len(line["judged"]) for line in lines),
             "ways": {way: of_way(lines, way) for way in WAYS},
-            "order": of_difference(lines, "order"), "all": of_difference(lines, "all"),
+            "order": of_difference(lines, "order", "apart"),
+            "all": of_difference(lines, "all", "whole"),
             "list": [{"place": line["place"], "text": line["text"],
                       "loss": {way: round(losses(line, way), 6) for way in WAYS if way != "whole"},
                       "same": {way: same(line, way) for way in WAYS if way != "whole"}}
@@ -139,14 +142,15 @@ def of_quality(p: Found) -> str:
                      "1" if way == "whole" else between(found["ratio"], ".3f"),
                      "" if way == "whole" else percent(found["best_same"], p["judged"]),
                      f"{100 * found['best_right'] / p['judged']:.1f}"])
-    return draw.markdown(["new text is predicted from", "perplexity", "its ratio to one pass",
-                          "best token the same, %", "right, %"], rows)
+    return draw.markdown(["new text is predicted from", "perplexity", "ratio to one pass",
+                          "same best token, %", "right, %"], rows)
 
 
-def of_bits(name: str, x: Found, n: int) -> str:
+def of_bits(name: str, x: Found, p: Found) -> str:
     return (f"{name}: {100 * x['other'] / x['logits']:.1f} % of {x['logits']:,} logits\n"
-            f"have other bits, at {x['places']} of {n} places. The largest difference is "
-            f"{x['largest']:.2g}, and logits are\nup to {x['size']:.3g}.\n")
+            f"have other bits, at {x['places']} of {p['n']} places. The largest difference is "
+            f"{x['largest']:.2g}, and logits are\nup to {x['size']:.3g}. The best token is the "
+            f"same for {x['best_same']:,} of {p['judged']:,}.\n")
 
 
 def of_seconds(times: list[Found]) -> str:
@@ -166,8 +170,8 @@ def markdown(found: Found) -> str:
         parts += [f"{p['n']} places ({kinds}), seed {a['seed']}:\n{a['modules']} modules of "
                   f"{a['tokens']} tokens, and {a['judged']} judged tokens behind them. "
                   "In brackets: 95 %.\n", of_quality(p),
-                  of_bits("Another order of the modules", p["order"], p["n"]) + "\n" +
-                  of_bits("A scaffold over all modules, beside one pass", p["all"], p["n"])]
+                  of_bits("Another order of the modules", p["order"], p) + "\n" +
+                  of_bits("A scaffold over all modules, beside one pass", p["all"], p)]
     if found["times"]:
         parts.append(of_seconds(found["times"]))
     limit = found["limit"]
