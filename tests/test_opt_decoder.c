@@ -216,6 +216,54 @@ static void decoders_are_within_the_bound_of_the_oracle(void **unused) {
     assert_true(tally.n_tight > tally.n / 2);
 }
 
+/* The cached tokens computed, their entries laid out in one order or another, then the others. */
+static void run_shuffled(struct fast *f, const struct decoder_case *c, const struct prompt *p,
+                         unsigned long long seed) {
+    make_fast(f, c, 1, CP_OPT_BEST, 4);
+    (void)run(f, p, 1);
+    shuffle(f, &c->decoder.shape, &seed);
+    (void)run(f, p, 0);
+}
+
+/* FAST-2, FAST-4, DEC-6: another order of the cached entries changes no logit by more than twice
+ * its ball, and does change bits. */
+static void orders_differ_by_no_more_than_two_balls(void **unused) {
+    (void)unused;
+    static struct decoder_case c;
+    static struct fast one, other;
+    static struct prompt p;
+    unsigned long long random = 17;
+    int n = 0, n_tight = 0, n_other = 0;
+    double worst = 0.0, largest = 0.0;
+    for (int i = 0; i < 100; i++) {
+        decoder_case_make(&c, &random, CP_POSITIONS_ROTARY, 1 + i % 5 / 4);
+        make_prompt(&p, &c, 6, 0, &random);
+        run_shuffled(&one, &c, &p, 1);
+        run_shuffled(&other, &c, &p, 2 + (unsigned)i);
+        const struct oracle oracle = {&c.decoder, p.n, p.token, p.position, p.sees};
+        for (int row = 0, n_vocab = c.decoder.shape.n_vocab; row < p.n - p.n / 2; row++) {
+            struct ball logit[ORACLE_MAX];
+            oracle_fp32_logits(logit, &oracle, p.n / 2 + row);
+            for (int x = 0; x < n_vocab; x++) {
+                double a = one.logits[row * n_vocab + x], b = other.logits[row * n_vocab + x];
+                double off = fabs(a - b);
+                assert_true(off <= 2 * logit[x].e);
+                n++;
+                n_tight += logit[x].e < 0x1p-7L;
+                n_other += off > 0;
+                largest = fmax(largest, off);
+                worst = fmax(worst, off / (2 * (double)logit[x].e));
+            }
+        }
+        free_fast(&one);
+        free_fast(&other);
+    }
+    print_message("%d logits, %d of them with a ball below 2^-7, %d with other bits; up to %.2g "
+                  "apart, %.2g of the bound at most\n",
+                  n, n_tight, n_other, largest, worst);
+    assert_true(n_other > 0 && n_tight > 0);
+}
+
 /* FAST-1, FAST-2: more tokens at once than are few rows for any unit, in prompts of one layer. */
 static void long_prompts_are_within_the_bound_of_the_oracle(void **unused) {
     (void)unused;
@@ -518,6 +566,7 @@ static void new_refuses_what_it_cannot_run(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decoders_are_within_the_bound_of_the_oracle),
+        cmocka_unit_test(orders_differ_by_no_more_than_two_balls),
         cmocka_unit_test(long_prompts_are_within_the_bound_of_the_oracle),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(entries_behind_a_new_position_move_behind_its_entry),
