@@ -162,7 +162,7 @@ class Law(InFolder):
                 report = self.holds(text, maker.functions[0].name, calls, template)
                 had += Counter(part["kind"] for part in report["schema"]["parts"])
                 had += maker.had
-        print(f"programs {cases}, seed {seed}: {dict(had)}")
+        print(f"\n# programs {cases}, seed {seed}: {dict(had)}")
         for kind in ("module", "union", "text", "param", "if", "elif", "match", "call", "role",
                      "named", "constant"):
             self.assertGreaterEqual(had[kind], cases // 4, kind)
