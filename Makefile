@@ -127,7 +127,7 @@ gpu-here:
 
 # ---- Benchmarks ----
 
-.PHONY: bench bench-smoke bench-gpu
+.PHONY: bench bench-smoke bench-gpu questions
 
 ## how fast opt/ is, beside the machine's limits and others: build/bench/
 ## TORCH=1 TRACE=file SECONDS=1
@@ -142,6 +142,13 @@ bench-smoke: command
 ## needs a GPU: latencies of all versions and of other implementations: build/bench/
 bench-gpu: gpu
 	@scripts/gpu.py bench $(BUILD)/gpu $(BUILD)/bench
+
+## the papers' questions on a language model, with intervals: build/questions/
+## MODEL=weights PLACES=120 ROUNDS=6; tests/model/README.md
+questions: command
+	@tests/model/questions.py $(BUILD)/chunkproof \
+		$(or $(MODEL),$(BUILD)/model/smollm2.weights) --out $(BUILD)/questions \
+		$(if $(PLACES),--places $(PLACES)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 # ---- Fuzzing, and the tolerance ----
 

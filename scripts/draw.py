@@ -10,19 +10,20 @@ STYLE = ("text { font: 13px system-ui, sans-serif; fill: #1c2430 } .small { font
          ".grid { stroke: #e4e7ec } .curve { fill: none; stroke-width: 1.8 }")
 
 
-def svg(width, height, parts):
+def svg(width: int, height: int, parts: list[str]) -> str:
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
                       f'width="{width}" height="{height}">', f"<style>{STYLE}</style>",
                       f'<rect width="{width}" height="{height}" fill="#fff"/>', *parts, "</svg>\n"])
 
 
-def text(x, y, words, kind="", anchor="start", colour=""):
+def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start",
+         colour: str = "") -> str:
     style = f' style="fill: {colour}"' if colour else ""
     return (f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}"{style}>'
             f"{escape(words)}</text>")
 
 
-def markdown(head, rows):
+def markdown(head: list[str], rows: list[list[str]]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" + " ---: |" * (len(head) - 1)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_COLUMNS = 100
 DATA = re.compile(r"^(LICENSE$|fuzz/corpus/|tests/golden/|tests/gate/cases/)"
-                  r"|^kernels/resources[.]csv$|(^|/)expected\.txt$"
+                  r"|^kernels/resources[.]csv$|^tests/model/questions[.]json$|(^|/)expected\.txt$"
                   r"|\.(jsonl|svg|png)$")
 BUILT_NAMES = re.compile(r"\.(o|a|so|d|gcda|gcno|vo|vok|vos|glob|pyc|goto)$|(^|/)__pycache__/")
 BUILT_BYTES = (b"\x7fELF", b"!<arch>\n", b"\xcf\xfa\xed\xfe", b"MZ")

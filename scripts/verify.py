@@ -13,9 +13,12 @@ KERNEL=FILE the gate adds gate.json, gate.xml and gate.html (scripts/gate).
 TIER=quick|default|deep says how much each stage does. STRICT=1 makes a skipped stage a failure.
 Stages that use one processor run side by side. The table has a stage's time by the clock and, as
 CPU, that of all processors; the last lines name the stages that took most.
-Exit status: 0 nothing failed, 1 a stage failed, 2 bad use, 130 interrupted (what ran is reported).
+Exit status: 0 nothing failed, 1 a stage failed, 2 bad use, or another run in this tree, 130
+interrupted (what ran is reported).
 """
 
+import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -264,10 +267,33 @@ def written(directory):
     return ", ".join(name for name in names if os.path.exists(os.path.join(directory, name)))
 
 
+@contextlib.contextmanager
+def alone(directory):
+    """True for one run at a time: a second one would remove the reports of the first."""
+    os.makedirs(directory, exist_ok=True)
+    lock = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(lock)
+
+
+def empty(directory):
+    """Removes what is in it. The directory stays, for it is what alone() locks."""
+    for entry in os.scandir(directory):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.unlink(entry.path)
+
+
 def gate(stages, report, directory, out):
     """Runs the stages, writes and prints the report, also when a signal ends the run early."""
     logs = os.path.join(directory, "logs")
-    shutil.rmtree(directory, ignore_errors=True)
+    empty(directory)
     os.makedirs(logs)
 
     def interrupt(signum, _):
@@ -321,7 +347,14 @@ def main(arguments, stages=project.STAGES, directory="build/verify", out=sys.std
     report = paper.new(
         tier, os.environ.get("STRICT") == "1", output_of("git", "rev-parse", "HEAD"), tools(chosen)
     )
-    return gate(chosen, report, directory, out)
+    with alone(directory) as is_alone:
+        if is_alone:
+            return gate(chosen, report, directory, out)
+    print(
+        f"verify: another run writes {directory} now; wait for it, or use another clone",
+        file=sys.stderr,
+    )
+    return 2
 
 
 if __name__ == "__main__":

@@ -110,6 +110,62 @@ assert answer["encoded"] == report["prompts"][0]["cached"], answer
 PYTHON
 }
 ok "JSON" json
+
+# PML-15: new text alone is a text as `chunkproof model` has it, and has its perplexity.
+score() {
+    local text="A language model keeps a key and a value"
+    printf '<schema name="s"/>' >"$work/s.xml"
+    printf '<prompt schema="s">%s</prompt>' "$text" >"$work/p.xml"
+    printf '%s' "$text" >"$work/text"
+    status 0 --model "$model" --score --logits "$work/logits" "$work/s.xml" "$work/p.xml" ||
+        return 1
+    "$chunkproof" model "$model" --text "$work/text" --logits "$work/wanted" >"$work/score" ||
+        return 1
+    cmp "$work/logits" "$work/wanted" || return 1
+    python3 - "$work/out" "$work/score" <<'PYTHON'
+import math, re, sys
+out, score = (open(path).read() for path in sys.argv[1:])
+n, perplexity = re.search(r"predicted (\d+)\nperplexity (\S+)\n", score).groups()
+best = re.search(r"best token right (\d+)", score)[1]
+lines = re.findall(r"^ *\d+  +\d+  +(-\S+)  +(\d+)  '", out, re.M)
+assert len(lines) == int(n), lines
+assert sum(rank == "1" for _, rank in lines) == int(best), lines
+found = re.search(rf"^{n} tokens were predicted, {best} of them as the best one; "
+                  r"their perplexity is (\S+)\.$", out, re.M)[1]
+assert abs(float(found) / float(perplexity) - 1) <= 0.51e-5, (found, perplexity)
+mean = -sum(float(log_p) for log_p, _ in lines) / len(lines)
+assert abs(math.exp(mean) / float(perplexity) - 1) <= 0.51e-5, mean
+PYTHON
+}
+ok "scores and logits of new text are the model's" score
+score_json() {
+    status 0 --model "$model" --fast --json --score "$work/travel.xml" miami.xml || return 1
+    /usr/bin/python3 - "$work/out" "$root/spec/prompt-report.schema.json" <<'PYTHON'
+import json, sys
+import jsonschema
+report, schema = (json.load(open(path)) for path in sys.argv[1:])
+jsonschema.Draft7Validator(schema).validate(report)
+prompt = report["prompts"][0]
+new = {run["begin"] + i: token for run in prompt["runs"] if run["from"] != "cache"
+       for i, token in enumerate(run["tokens"])}
+scores = prompt["answer"]["score"]
+assert [score["position"] for score in scores] == [at for at in sorted(new) if at - 1 in new]
+assert all(score["token"] == new[score["position"]] for score in scores), scores
+assert all((score["rank"] == 1) == (score["best"] == score["token"]) for score in scores), scores
+PYTHON
+}
+ok "scores as JSON" score_json
+no_logits() {
+    status 2 --model "$model" --logits "$work/none/logits" "$work/travel.xml" miami.xml &&
+        says "$work/none/logits: No such file" && [ ! -s "$work/out" ]
+}
+ok "logits that cannot be written" no_logits
+ok "logits in place of the model" wrong "would overwrite" --model "$model" --logits "$model" \
+    travel.xml miami.xml
+cp miami.xml "$work/miami.xml"
+ok "logits in place of a prompt" wrong "would overwrite" --model "$model" \
+    --logits "$work/miami.xml" travel.xml "$work/miami.xml"
+ok "no model for scores" wrong "--score and --logits need a --model" --score travel.xml miami.xml
 printf '<prompt schema="travel"><miami/></prompt>' >"$work/none.xml"
 ok "nothing is added" wrong "nothing can answer this prompt" --model "$model" travel.xml \
     "$work/none.xml"
@@ -120,6 +176,17 @@ ok "no model" wrong "--answer, --fast, --compare and --each need a --model" --co
     miami.xml
 ok "no model for an answer" wrong "need a --model" --answer 3 travel.xml miami.xml
 ok "two kinds of tokens" wrong "leave --tokens out" --tokens words --model "$model" travel.xml
+# PML-13: the small model again, but that its prompts begin with a token (FILE-2, FILE-5).
+python3 - "$model" "$work/begins.weights" <<'PYTHON'
+import struct, sys, zlib
+data = bytearray(open(sys.argv[1], "rb").read())
+struct.pack_into("<2I", data, 172, 1, 0)
+struct.pack_into("<I", data, 24, 0)
+struct.pack_into("<I", data, 24, zlib.crc32(data))
+open(sys.argv[2], "wb").write(data)
+PYTHON
+ok "a model whose prompts begin with a token" wrong "begin with a token of their own" \
+    --model "$work/begins.weights" travel.xml miami.xml
 ok "no such model" wrong "no-such.weights" --model no-such.weights travel.xml miami.xml
 ok "no weights file" wrong "miami.xml" --model miami.xml travel.xml miami.xml
 ok "an answer of no tokens" wrong "--answer" --answer 0 --model "$model" travel.xml

@@ -431,7 +431,10 @@ lines() {
     subcommand=replay status 0 "$work/one.jsonl" --kernel "$kernel" && has "right: " || return 1
     printf '\n\n' | cat - "$file" >"$work/later.jsonl" # empty lines are counted, and nothing else
     subcommand=replay status 1 "$work/later.jsonl" --kernel "$wrong" &&
-        has "$work/later.jsonl:4: wrong"
+        has "$work/later.jsonl:4: wrong" || return 1
+    head -n 2 "$file" | tr -d '\n' >"$work/beside.jsonl" # two on one line: both are on line 1
+    subcommand=replay status 1 "$work/beside.jsonl" --kernel "$wrong" &&
+        has "of 2 cases right" && [ "$(grep -c "^$work/beside.jsonl:1: " "$work/out")" = 2 ]
 }
 
 # bad_line TEXT LINE: as the second of three lines, it refuses all of them.

@@ -181,6 +181,8 @@ ok "no object" wrong_cost ": must be one JSON object" "[1]"
 ok "a missing format" wrong_cost ': "format" is missing' '{"fixed_us": 1}'
 ok "another format" wrong_cost ': "format" must be "chunkproof cost 1"' \
     '{"fixed_us": 1, "format": "chunkproof cost 2"}'
+ok "another format, before what it lacks" wrong_cost ': "format" must be "chunkproof cost 1"' \
+    '{"format": "chunkproof machine 1"}'
 ok "a missing field" wrong_cost ': "fixed_us" is missing' '{"format": "chunkproof cost 1"}'
 ok "an unknown field" wrong_cost ': "fixed_ms" is unknown' "{$cost, \"fixed_ms\": 1}"
 ok "a negative number" wrong_cost ': "sequence_us" must be a number from 0' \

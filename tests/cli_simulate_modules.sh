@@ -92,7 +92,7 @@ ok "... in use most of the time" derived "$work/deep.xml" --imports 6 --new 1 --
     --gpu-memory 0.004 --cpu-memory 0.006 --seed 3
 ok "the example of modules.md" derived travel.xml --imports 2 --prompts 50
 ok "the example of pml.md" derived tutor.xml --imports 4 --new 9 "${tight[@]}"
-ok "... has eight items" figure "t['schema']['items'] == 8" tutor.xml
+ok "... has seven items" figure "t['schema']['items'] == 7" tutor.xml
 both_tiers() { figure "taken['gpu']['items'] and taken['cpu']['items'] and
     taken['kept_nowhere']['items'] and tiers['cpu']['left_items'] and t['dropped'] and
     tiers['gpu']['left_items']" --imports 6 --new 1 --batch 4 --gpu-memory 0.004 \

@@ -162,7 +162,7 @@ class Law(InFolder):
                 report = self.holds(text, maker.functions[0].name, calls, template)
                 had += Counter(part["kind"] for part in report["schema"]["parts"])
                 had += maker.had
-        print(f"programs {cases}, seed {seed}: {dict(had)}")
+        print(f"\n# programs {cases}, seed {seed}: {dict(had)}")
         for kind in ("module", "union", "text", "param", "if", "elif", "match", "call", "role",
                      "named", "constant"):
             self.assertGreaterEqual(had[kind], cases // 4, kind)
@@ -235,6 +235,10 @@ class Schemas(InFolder):
                  "    match city:\n        case 'rom' | '':\n            yield 'x'\n"
                  "        case _:\n            yield 'y'\n    yield who\n")
         self.assertEqual(self.names(head + match), ["rich", "not-rich", "city-in-rom", "else-city"])
+        for condition, name in (("city not in ('rom',)", "city-not-in-rom"),
+                                ("city not in ('rom', '')", "city-not-in-rom")):
+            text = f"{head}    if {condition}:\n        yield 'x'\n    yield who\n"
+            self.assertEqual(self.names(text), [name], condition)
         long = "    if who == 'a" + "b" * 99 + "':\n        yield 'x'\n    yield who\n"
         self.assertEqual(self.names(head + long), ["a" + "b" * 59])
 
@@ -279,6 +283,42 @@ class Schemas(InFolder):
                              f'<prompt schema="f">\n{element}</prompt>\n')
         self.assertEqual(prompt_of(program, {"a": False, "b": False}), '<prompt schema="f"/>\n')
 
+    def test_a_name_that_is_cut_ends_as_any_other(self) -> None:
+        """PROG-4: what is cut off is cut at 60 characters, and no `-` or `.` is left at the end."""
+        text = ("@prompt(who=3)\ndef f(who: str):\n    yield who\n"
+                f"    if who == '{'b' * 58}-. c':\n        yield 'x'\n")
+        self.assertEqual(self.names(text), ["b" * 58])
+
+    def test_no_param_has_the_name_of_an_attribute(self) -> None:
+        """PROG-4: of <prompt>, which names its schema."""
+        text = "@prompt(schema=3)\ndef f(schema: str):\n    yield schema\n"
+        self.assertEqual(self.names(text, "param"), ["_schema"])
+        self.holds(HEAD + text, "f", [{"schema": "x"}], "none")
+
+    def test_a_given_name_has_255_bytes_at_most(self) -> None:
+        """PROG-4, PML-3."""
+        text = "@prompt\ndef f():\n    with module('%s'):\n        yield 'x'\n"
+        self.assertEqual(self.names(text % ("\u00e9" * 127 + "a")), ["\u00e9" * 127 + "a"])
+        self.assertIn("is no name that PML lets a module have",
+                      self.refused(HEAD + text % ("\u00e9" * 128)))
+
+    def test_an_else_with_an_if_alone_is_an_elif(self) -> None:
+        """PROG-2: as Python reads it, so that both are one union."""
+        head = "@prompt\ndef f(a: bool, b: bool):\n    if a:\n        yield 'x'\n"
+        written = self.schema(head + "    else:\n        if b:\n            yield 'y'\n")
+        self.assertEqual(written, self.schema(head + "    elif b:\n        yield 'y'\n"))
+        self.assertIn('\n    <module name="b">', written)
+        more = "    else:\n        if b:\n            yield 'y'\n        yield 'z'\n"
+        self.assertIn('\n    <module name="else-a">', self.schema(head + more))
+
+    def test_a_parameter_hides_a_name_of_the_top(self) -> None:
+        """PROG-1: also where a constant is asked for."""
+        text = (HEAD + "city = 'x'\n@prompt\ndef f(city: Literal['a', 'b'] = 'a'):\n"
+                "    with module(city):\n        yield 'y'\n")
+        self.assertIn(":7:17: city is no name", self.refused(text))
+        self.assertIn('<module name="x">', schema_of(read(self.write(
+            "program.py", text.replace("f(city", "f(town")))))
+
     def test_calls_pass_values(self) -> None:
         """PROG-5: by place, by name, by default; literals, constants, conditions, parameters."""
         text = (HEAD + "NAME = 'Bo' 'b'\n"
@@ -298,6 +338,15 @@ class Schemas(InFolder):
             '  <g-3 t="Bob!">\n    <x/>\n    <y/>\n  </g-3>\n'
             '  <g-4 t="a">\n    <x/>\n    <y/>\n  </g-4>\n</prompt>\n')
         self.holds(text, "f", [{"c": c, "who": who} for c in "ab" for who in ("", "Ada")], "none")
+
+    def test_a_default_of_the_called_counts(self) -> None:
+        """PROG-5: of a bool, too; a constant may be one by many others (PROG-1)."""
+        names = "A = 'x'\n" + "".join(f"{b} = {a}\n" for a, b in zip("ABCDEF", "BCDEFG"))
+        text = (HEAD + names + "@prompt\ndef g(no: bool = False, yes: bool = True):\n"
+                "    if no:\n        yield 'no'\n    if yes:\n        yield 'yes'\n"
+                "@prompt\ndef f(c: Literal['x', 'y']):\n    yield from g()\n"
+                "    if c == G:\n        yield G\n")
+        self.holds(text, "f", [{"c": "x"}, {"c": "y"}], "none")
 
     def test_imports_may_have_other_names(self) -> None:
         """PROG-1."""
@@ -487,6 +536,27 @@ class Commands(InFolder):
         self.assertEqual((run.returncode, "is the program itself" in run.stderr), (2, True))
         self.assertIn("yield", pathlib.Path(path).read_text())
 
+    def test_a_file_is_written_whole_or_not_at_all(self) -> None:
+        self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
+        words = f"ulimit -f 0; exec {sys.executable} -m chunkproof.schema p.py -o old.xml"
+        self.write("old.xml", "old")
+        run = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
+                             cwd=self.folder, env={**os.environ, "PYTHONPATH": PACKAGE,
+                                                   "PYTHONDONTWRITEBYTECODE": "1"})
+        self.assertEqual((run.returncode, run.stderr),
+                         (2, "cannot write old.xml: File too large\n"))
+        self.assertEqual((self.folder / "old.xml").read_text(), "old")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["old.xml", "p.py"])
+
+    def test_a_file_is_as_others_are(self) -> None:
+        """It has the rights of a new file, and a link goes on to be one."""
+        self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
+        os.symlink("there.xml", self.folder / "link.xml")
+        run = self.run_module("schema", "p.py", "-o", "link.xml", umask=0o027)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertTrue((self.folder / "link.xml").is_symlink())
+        self.assertEqual((self.folder / "there.xml").stat().st_mode & 0o777, 0o640)
+
     def test_output_that_cannot_be_written(self) -> None:
         self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
         with open("/dev/full", "wb") as full:
@@ -494,6 +564,12 @@ class Commands(InFolder):
                                  stderr=subprocess.PIPE, text=True, cwd=self.folder, check=False,
                                  env={**os.environ, "PYTHONPATH": PACKAGE})
         self.assertEqual((run.returncode, "cannot write" in run.stderr), (2, True), run.stderr)
+        for name in ("schema", "prompt"):  # Python has no sys.stdout then
+            words = f"exec {sys.executable} -m chunkproof.{name} p.py >&-"
+            run = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
+                                 cwd=self.folder, env={**os.environ, "PYTHONPATH": PACKAGE})
+            self.assertEqual((run.returncode, run.stderr),
+                             (2, "cannot write to standard output: Bad file descriptor\n"))
 
     def test_examples_run_as_python(self) -> None:
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import travel; "

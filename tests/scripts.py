@@ -149,6 +149,17 @@ class Verify(InDirectory):
         with mock.patch.dict(os.environ, {"TIER": "slow"}), mock.patch.object(sys, "stderr"):
             self.assertEqual(verify.main([], (Stage("good", "true"),), self.directory), 2)
 
+    def test_a_second_run_at_once_is_refused_and_removes_nothing(self):
+        self.run_stages(Stage("good", "true"))
+        with verify.alone(self.directory) as is_alone, \
+                mock.patch.object(sys, "stderr", io.StringIO()) as said:
+            self.assertTrue(is_alone)
+            self.assertEqual(verify.main([], (Stage("bad", "false"),), self.directory), 2)
+        self.assertIn("another run writes " + self.directory, said.getvalue())
+        with open(os.path.join(self.directory, "report.json"), encoding="utf-8") as file:
+            self.assertEqual([one["name"] for one in json.load(file)["stages"]], ["good"])
+        self.run_stages(Stage("good", "true"))  # the lock ends with its run
+
     def test_make_takes_the_tier_before_and_after_its_name(self):
         make = ["make", "-s", "--no-print-directory", "DEPS=skip", "STAGES=nothing", "verify"]
         without = {name: value for name, value in os.environ.items()

@@ -1,12 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The tests of the scripts (tests/scripts.py), one line for each.
 cd "$(dirname "$0")/.." || exit 1
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-python3 tests/scripts.py --verbose >"$log" 2>&1
-status=$?
-sed -n -e 's/^\(test_[a-z_]*\) .* \.\.\. ok$/ok - \1/p' \
-    -e 's/^\(test_[a-z_]*\) .* \.\.\. \(FAIL\|ERROR\)$/not ok - \1/p' "$log"
-[ $status = 0 ] || cat "$log"
-exit $status
+. tests/python.bash
+python_tests tests/scripts.py

@@ -60,6 +60,31 @@ static void an_item_is_a_modules_own_text_alone_and_in_each_scaffold(void **unus
     pml_case_free(&c);
 }
 
+/* CACHE-1: a scaffold that needs x never counts for y, nor for z in it. The next one needs y. */
+static void what_a_scaffold_excludes_is_no_item_of_it(void **unused) {
+    (void)unused;
+    struct pml_case c;
+    struct modules_items items =
+        items_of(&c, "<schema name='s'><module name='a'>a<union><module name='x'>x</module>"
+                     "<module name='y'>y<module name='z'>z</module></module></union>"
+                     "<union><module name='v'>v</module><module name='w'>w</module></union>"
+                     "</module><scaffold modules='a a/x a/v'/><scaffold modules='a a/y'/>"
+                     "</schema>");
+    int a = part_of(&c, 0, "a"), x = part_of(&c, a, "x"), y = part_of(&c, a, "y");
+    int z = part_of(&c, y, "z"), v = part_of(&c, a, "v"), w = part_of(&c, a, "w");
+    const int module[] = {a, x, y, z, v, w};
+    const int is_item[][2] = {{1, 1}, {1, 0}, {0, 1}, {0, 1}, {1, 1}, {0, 1}};
+    for (size_t i = 0; i < sizeof module / sizeof module[0]; i++) {
+        for (int scaffold = 0; scaffold < 2; scaffold++) {
+            assert_int_equal(modules_item_find(&items, module[i], scaffold) >= 0,
+                             is_item[i][scaffold]);
+        }
+    }
+    assert_int_equal(items.n, 6 + 8);
+    modules_items_free(&items);
+    pml_case_free(&c);
+}
+
 /* MOD-3 by the letter: a position, and whose own text it is, of each token of a schema. */
 struct token {
     int position, module;
@@ -332,6 +357,7 @@ static void a_wrong_account_is_noticed(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_item_is_a_modules_own_text_alone_and_in_each_scaffold),
+        cmocka_unit_test(what_a_scaffold_excludes_is_no_item_of_it),
         cmocka_unit_test(pairs_are_those_of_the_mask),
         cmocka_unit_test(any_cache_is_the_naive_one),
         cmocka_unit_test(the_chapters_example),

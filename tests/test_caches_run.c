@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof simulate --modules` from the inside: machines, prompts that are drawn, and runs whose
  * figures are counted by hand (spec/caches.md). tests/modules_model.py derives whole runs again. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#define _GNU_SOURCE /* open_memstream, fopencookie */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -50,6 +51,40 @@ static void flops_hide_reading_or_reading_hides_flops(void **unused) {
     machine.flops_per_second = 1e3; /* 2000.4 s */
     assert_int_equal(modules_machine_time(&machine, &small, &work).ns,
                      2000400000000LL + 396000 + 7000);
+}
+
+/* CACHE-4: at least a nanosecond, and rounded to one; at most 10^18. */
+static void a_time_is_a_whole_number_of_nanoseconds(void **unused) {
+    (void)unused;
+    struct modules_machine machine = {1.6e-3, 1e18, 1e18, 1e18, 0.0};
+    struct modules_work work = {.tokens = 1, .computed = 1, .pairs = 1};
+    assert_int_equal(modules_machine_time(&machine, &small, &work).ns, 2);
+    machine.fixed_us = 0.0;
+    assert_int_equal(modules_machine_time(&machine, &small, &work).ns, 1);
+    work.cached = 2; /* of 4 bytes, one in a second */
+    machine.join_bytes_per_second = 1.0;
+    assert_int_equal(modules_machine_time(&machine, &small, &work).ns, 8000000000);
+    machine.fixed_us = 1e18;
+    assert_int_equal(modules_machine_time(&machine, &small, &work).ns, 1000000000000000000);
+}
+
+/* What is printed is a file, also at the least and the most that a number may be. */
+static void a_machine_that_is_printed_is_read(void **unused) {
+    (void)unused;
+    static const struct modules_machine machines[] = {
+        {0.0, 1.0, 1.0, 1.0, 1.0}, {1e18, 1e18, 1e18, 1e18, 1e18}, {2.5, 3e9, 4e9, 5e9, 0.0}};
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+        char path[] = "/tmp/machine-XXXXXX";
+        struct modules_machine machine;
+        int file = mkstemp(path);
+        FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
+        assert_non_null(out);
+        modules_machine_print(&machines[i], out);
+        assert_int_equal(fclose(out), 0);
+        assert_int_equal(modules_machine_load(&machine, path), 0);
+        assert_memory_equal(&machine, &machines[i], sizeof machine);
+        assert_int_equal(unlink(path), 0);
+    }
 }
 
 /* The presets are what spec/caches.md says of them. */
@@ -129,6 +164,7 @@ static void check_made(const struct modules_made *made, unsigned long long seed)
 static void a_schema_that_is_made_up_has_what_was_asked_for(void **unused) {
     (void)unused;
     check_made(&(struct modules_made){.count = 1, .least = 1, .most = 1}, 1);
+    check_made(&(struct modules_made){.count = 3, .members = 1, .least = 1, .most = 2}, 1);
     check_made(&(struct modules_made){.count = 40, .least = 3, .most = 9, .system = 41}, 2);
     check_made(&(struct modules_made){.count = 10, .members = 3, .least = 90, .most = 90}, 3);
     check_made(
@@ -221,6 +257,74 @@ static void popularity_falls_with_the_rank(void **unused) {
     pml_case_free(&c);
 }
 
+/* CACHE-6: the weights, max(1, round(10^9 / r^x)), and that each number below their sum counts. */
+static void weights_are_rounded_and_never_nothing(void **unused) {
+    (void)unused;
+    static const unsigned long long weight[] = {1000000000, 500000000, 333333333, 250000000,
+                                                200000000,  166666667, 142857143, 125000000,
+                                                111111111,  100000000};
+    enum { N = 20000, COUNT = 10 };
+    struct modules_made made = {.count = COUNT, .least = 1, .most = 1};
+    struct modules_drawing drawing;
+    struct pml_case c;
+    char *text = made_text(&made, 1);
+    unsigned long long sum = 0;
+    int hits[COUNT] = {0};
+    assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), 0);
+    modules_drawing_new(&drawing, &c.schema, 1, 1.0, 5);
+    for (int r = 0; r < COUNT; r++) {
+        sum += weight[r];
+        assert_true(drawing.until[r] == sum);
+    }
+    modules_drawing_free(&drawing);
+    modules_drawing_new(&drawing, &c.schema, 1, 10.0, 5); /* 10^9 / 8^10 is 0.93, then less */
+    assert_true(drawing.until[7] == drawing.until[6] + 1);
+    assert_true(drawing.until[9] == drawing.until[6] + 3);
+    for (int r = 0; r < COUNT; r++) {
+        drawing.until[r] = (unsigned long long)r + 1; /* as if all weights were 1 */
+    }
+    for (int i = 0; i < N; i++) {
+        modules_draw(&drawing);
+        for (int r = 0; r < COUNT; r++) {
+            hits[r] += drawing.imported[drawing.module[r]];
+        }
+    }
+    for (int r = 0; r < COUNT; r++) {
+        assert_true(fabs(hits[r] - N * 0.1) < 6.0 * sqrt(N * 0.1 * 0.9));
+    }
+    modules_drawing_free(&drawing);
+    free(text);
+    pml_case_free(&c);
+}
+
+/* CACHE-6: two draws of three modules as likely import c in 1 - (2/3)^2 of the prompts. A draw in
+ * place of one that a and b exclude would make that 17/27. */
+static void a_dropped_draw_stays_dropped(void **unused) {
+    (void)unused;
+    static const char text[] = "<schema name='s'><union><module name='a'>a</module>"
+                               "<module name='b'>b</module></union><module name='c'>c</module>"
+                               "</schema>";
+    enum { N = 20000 };
+    struct modules_drawing drawing;
+    struct pml_case c;
+    long long dropped = 0;
+    int n = 0;
+    assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), 0);
+    int module = pml_find(&c.schema, 0, CP_PART_MODULE, "c", 1);
+    modules_drawing_new(&drawing, &c.schema, 2, 0.0, 6);
+    for (int i = 0; i < N; i++) {
+        modules_draw(&drawing);
+        n += drawing.imported[module];
+        dropped += drawing.dropped;
+    }
+    double q = 5.0 / 9.0, of_dropped = 2.0 / 9.0;
+    assert_true(fabs(n - N * q) < 6.0 * sqrt(N * q * (1.0 - q)));
+    assert_true(fabs((double)dropped - N * of_dropped) <
+                6.0 * sqrt(N * of_dropped * (1.0 - of_dropped)));
+    modules_drawing_free(&drawing);
+    pml_case_free(&c);
+}
+
 /* ---- Runs ---- */
 
 static struct modules_summary run_of(struct modules_run *run, const char *text, int imports,
@@ -275,6 +379,7 @@ static void two_prompts_by_hand(void **unused) {
     struct modules_settings settings = settings_of(2, 1, 3);
     struct modules_run run;
     settings.capacity[MODULES_GPU] = 1;
+    settings.machine.fixed_us = 5.0; /* of both times */
     struct modules_summary summary = run_of(&run, "<schema name='s'>a b</schema>", 3, &settings);
     assert_int_equal(run.batches, 2);
     assert_int_equal(run.from[MODULES_NOWHERE].tokens, 2);
@@ -286,14 +391,29 @@ static void two_prompts_by_hand(void **unused) {
     /* The first computes 5 tokens and 1 + 2 + 3 + 4 + 5 pairs, as if there was no cache. The second
      * computes 3 tokens and 3 + 4 + 5 pairs, and copies 2 tokens of 4 bytes. In the order of time,
      * the second comes first. */
-    assert_int_equal(run.cached_ns[1], 10000000 + 4 * 15);
-    assert_int_equal(run.full_ns[0], 10000000 + 4 * 15);
-    assert_int_equal(run.cached_ns[0], 6000000 + 4 * 12 + 8);
-    assert_true(fabs(summary.cached.mean - (10.00006 + 6.000056) / 2) < 1e-9);
-    assert_true(fabs(summary.cached.p50 - 6.000056) < 1e-12);
-    assert_true(fabs(summary.cached.p99 - 10.00006) < 1e-12);
+    assert_int_equal(run.cached_ns[1], 5000 + 10000000 + 4 * 15);
+    assert_int_equal(run.full_ns[0], 5000 + 10000000 + 4 * 15);
+    assert_int_equal(run.cached_ns[0], 5000 + 6000000 + 4 * 12 + 8);
+    assert_true(fabs(summary.cached.mean - (10.00506 + 6.005056) / 2) < 1e-9);
+    assert_true(fabs(summary.cached.p50 - 6.005056) < 1e-12);
+    assert_true(fabs(summary.cached.p99 - 10.00506) < 1e-12);
     assert_true(fabs(summary.faster - summary.full.mean / summary.cached.mean) < 1e-12);
     assert_true(fabs(run.cached.copying - 8e-9) < 1e-20);
+    modules_run_free(&run);
+}
+
+/* CACHE-3: items are taken in the order of the schema, so that its own text is in the GPU's memory,
+ * and the module finds no room beside it. */
+static void items_are_taken_in_the_order_of_the_schema(void **unused) {
+    (void)unused;
+    struct modules_settings settings = settings_of(1, 1, 1);
+    struct modules_run run;
+    settings.capacity[MODULES_GPU] = 2;
+    (void)run_of(&run, "<schema name='s'>a<module name='m'>b b</module></schema>", 1, &settings);
+    assert_int_equal(run.from[MODULES_NOWHERE].items, 2);
+    assert_int_equal(run.peak[MODULES_GPU], 1);
+    assert_int_equal(run.peak[MODULES_CPU], 2);
+    assert_int_equal(run.to_host, 2);
     modules_run_free(&run);
 }
 
@@ -348,6 +468,33 @@ static void an_interrupted_run_ends_behind_a_batch(void **unused) {
     modules_run_free(&run);
 }
 
+/* Ends the run at the sixth line: an item, and then prompts. */
+static ssize_t end_at_the_sixth(void *context, const char *text, size_t size) {
+    int *lines = context;
+    for (size_t i = 0; i < size; i++) {
+        *lines += text[i] == '\n';
+    }
+    interrupted = *lines >= 6;
+    return (ssize_t)size;
+}
+
+/* CACHE-7: a batch is finished, though it is interrupted. */
+static void a_batch_is_finished(void **unused) {
+    (void)unused;
+    struct modules_settings settings = settings_of(10, 4, 1);
+    struct modules_run run;
+    int lines = 0;
+    settings.events = fopencookie(&lines, "w", (cookie_io_functions_t){.write = end_at_the_sixth});
+    assert_non_null(settings.events);
+    setbuf(settings.events, NULL);
+    (void)run_of(&run, "<schema name='s'>a b</schema>", 0, &settings);
+    assert_int_equal(fclose(settings.events), 0);
+    interrupted = 0;
+    assert_int_equal(run.prompts, 8);
+    assert_int_equal(run.batches, 2);
+    modules_run_free(&run);
+}
+
 /* ---- The command line ---- */
 
 static int parse(struct modules_options *options, const char *first, const char *second) {
@@ -382,15 +529,21 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prompts_time_by_hand),
         cmocka_unit_test(flops_hide_reading_or_reading_hides_flops),
+        cmocka_unit_test(a_time_is_a_whole_number_of_nanoseconds),
+        cmocka_unit_test(a_machine_that_is_printed_is_read),
         cmocka_unit_test(presets_are_what_they_come_from),
         cmocka_unit_test(the_preset_foretells_another_time_of_the_paper),
         cmocka_unit_test(a_schema_that_is_made_up_has_what_was_asked_for),
         cmocka_unit_test(what_is_drawn_is_a_prompt),
         cmocka_unit_test(popularity_falls_with_the_rank),
+        cmocka_unit_test(weights_are_rounded_and_never_nothing),
+        cmocka_unit_test(a_dropped_draw_stays_dropped),
         cmocka_unit_test(a_hundred_prompts_of_the_same_module_need_half),
         cmocka_unit_test(two_prompts_by_hand),
+        cmocka_unit_test(items_are_taken_in_the_order_of_the_schema),
         cmocka_unit_test(arguments_stand_between_the_texts),
         cmocka_unit_test(an_interrupted_run_ends_behind_a_batch),
+        cmocka_unit_test(a_batch_is_finished),
         cmocka_unit_test(options_set_what_they_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

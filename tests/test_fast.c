@@ -144,8 +144,18 @@ static void a_prompt_without_room_is_refused(void **state) {
     fast_cache_free(&cache);
 }
 
+/* LM-3: of equal logits the lowest number, also where one is -0. */
+static void of_equal_logits_the_first_is_the_best(void **state) {
+    const double logits[] = {-1.0, 3.0, 3.0, -0.0, 0.0, 3.0};
+    (void)state;
+    assert_int_equal(run_best(logits, 6), 1);
+    assert_int_equal(run_best(logits + 3, 2), 0);
+    assert_int_equal(run_best(logits, 1), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_equal_logits_the_first_is_the_best),
         cmocka_unit_test(a_session_is_the_fast_decoder),
         cmocka_unit_test(scores_have_the_same_bits_with_any_threads),
         cmocka_unit_test(a_continuation_takes_the_best_token_each_time),

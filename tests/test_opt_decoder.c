@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "chunkproof/layers.h"
 #include "chunkproof/opt_decoder.h"
 #include "tests/decoder_case.h"
 #include "tests/decoder_oracle.h"
@@ -215,6 +216,54 @@ static void decoders_are_within_the_bound_of_the_oracle(void **unused) {
     assert_true(tally.n_tight > tally.n / 2);
 }
 
+/* The cached tokens computed, their entries laid out in one order or another, then the others. */
+static void run_shuffled(struct fast *f, const struct decoder_case *c, const struct prompt *p,
+                         unsigned long long seed) {
+    make_fast(f, c, 1, CP_OPT_BEST, 4);
+    (void)run(f, p, 1);
+    shuffle(f, &c->decoder.shape, &seed);
+    (void)run(f, p, 0);
+}
+
+/* FAST-2, FAST-4, DEC-6: another order of the cached entries changes no logit by more than twice
+ * its ball, and does change bits. */
+static void orders_differ_by_no_more_than_two_balls(void **unused) {
+    (void)unused;
+    static struct decoder_case c;
+    static struct fast one, other;
+    static struct prompt p;
+    unsigned long long random = 17;
+    int n = 0, n_tight = 0, n_other = 0;
+    double worst = 0.0, largest = 0.0;
+    for (int i = 0; i < 100; i++) {
+        decoder_case_make(&c, &random, CP_POSITIONS_ROTARY, 1 + i % 5 / 4);
+        make_prompt(&p, &c, 6, 0, &random);
+        run_shuffled(&one, &c, &p, 1);
+        run_shuffled(&other, &c, &p, 2 + (unsigned)i);
+        const struct oracle oracle = {&c.decoder, p.n, p.token, p.position, p.sees};
+        for (int row = 0, n_vocab = c.decoder.shape.n_vocab; row < p.n - p.n / 2; row++) {
+            struct ball logit[ORACLE_MAX];
+            oracle_fp32_logits(logit, &oracle, p.n / 2 + row);
+            for (int x = 0; x < n_vocab; x++) {
+                double a = one.logits[row * n_vocab + x], b = other.logits[row * n_vocab + x];
+                double off = fabs(a - b);
+                assert_true(off <= 2 * logit[x].e);
+                n++;
+                n_tight += logit[x].e < 0x1p-7L;
+                n_other += off > 0;
+                largest = fmax(largest, off);
+                worst = fmax(worst, off / (2 * (double)logit[x].e));
+            }
+        }
+        free_fast(&one);
+        free_fast(&other);
+    }
+    print_message("%d logits, %d of them with a ball below 2^-7, %d with other bits; up to %.2g "
+                  "apart, %.2g of the bound at most\n",
+                  n, n_tight, n_other, largest, worst);
+    assert_true(n_other > 0 && n_tight > 0);
+}
+
 /* FAST-1, FAST-2: more tokens at once than are few rows for any unit, in prompts of one layer. */
 static void long_prompts_are_within_the_bound_of_the_oracle(void **unused) {
     (void)unused;
@@ -261,11 +310,11 @@ static void threads_change_no_bit(void **unused) {
     }
 }
 
-/* FAST-4: the example of the clause. */
+/* FAST-4: the example of the clause, with the cached entries in some orders. */
 static void entries_behind_a_new_position_move_behind_its_entry(void **unused) {
     (void)unused;
     static const int cached[] = {10, 11, 14, 30, 31}, after[] = {10, 11, 12, 13, 14, 30, 31};
-    static const int order[] = {3, 0, 4, 1, 2};
+    static const int orders[][5] = {{3, 0, 4, 1, 2}, {4, 2, 0, 1, 3}, {0, 1, 3, 2, 4}};
     static struct decoder_case c;
     static struct fast f, other;
     unsigned long long random = 14;
@@ -275,16 +324,59 @@ static void entries_behind_a_new_position_move_behind_its_entry(void **unused) {
     make_fast(&other, &c, 2, CP_OPT_BEST, 3);
     const struct cp_opt_decoder_call first = {5, token, cached, NULL, NULL, 0};
     const struct cp_opt_decoder_call second = {2, token, new_position, NULL, NULL, 0};
-    assert_int_equal(cp_opt_decoder_run(f.decoder, &f.cache, &first), CP_OK);
-    for (int i = 0; i < 5; i++) {
-        assert_int_equal(cp_opt_cache_append(&c.decoder.shape, &other.cache, &f.cache, order[i], 1),
-                         CP_OK);
+    for (size_t k = 0; k < sizeof orders / sizeof orders[0]; k++) {
+        f.cache.n = other.cache.n = 0;
+        memset(other.cache.position, -1, (size_t)other.cache.capacity * sizeof(int));
+        assert_int_equal(cp_opt_decoder_run(f.decoder, &f.cache, &first), CP_OK);
+        for (int i = 0; i < 5; i++) {
+            assert_int_equal(
+                cp_opt_cache_append(&c.decoder.shape, &other.cache, &f.cache, orders[k][i], 1),
+                CP_OK);
+        }
+        assert_int_equal(cp_opt_decoder_run(f.decoder, &other.cache, &second), CP_OK);
+        assert_int_equal(other.cache.n, 7);
+        assert_memory_equal(other.cache.position, after, sizeof after);
     }
-    assert_int_equal(cp_opt_decoder_run(f.decoder, &other.cache, &second), CP_OK);
-    assert_int_equal(other.cache.n, 7);
-    assert_memory_equal(other.cache.position, after, sizeof after);
     free_fast(&f);
     free_fast(&other);
+}
+
+/* FAST-1: a decoder that takes one token at a time has memory for attention over a whole cache, of
+ * so many keys that threads share them. One that takes many has it, too. */
+static void a_decoder_of_one_token_sees_a_long_cache(void **unused) {
+    (void)unused;
+    enum { KEYS = 8192, CHUNK = 16 };
+    static struct decoder_case c;
+    struct cp_opt *opt;
+    struct cp_opt_decoder *one, *many;
+    struct cp_opt_cache cache;
+    float found[VOCAB], wanted[VOCAB];
+    unsigned long long random = 20;
+    const int token[] = {0}, position[] = {KEYS};
+    const struct cp_opt_decoder_call call = {1, token, position, NULL, found, 0};
+    const struct cp_opt_decoder_call again = {1, token, position, NULL, wanted, 0};
+    decoder_case_make(&c, &random, CP_POSITIONS_ROTARY, 1);
+    const struct cp_decoder_shape *s = &c.decoder.shape;
+    assert_int_equal(cp_opt_new(&opt, 3, CP_OPT_BEST), CP_OK);
+    assert_int_equal(cp_opt_decoder_new(&one, opt, &c.decoder, 1, CHUNK, KEYS + CHUNK), CP_OK);
+    assert_int_equal(cp_opt_decoder_new(&many, opt, &c.decoder, 999, CHUNK, KEYS + CHUNK), CP_OK);
+    make_cache(&cache, s, CHUNK, KEYS + CHUNK);
+    for (size_t i = 0; i < cp_opt_cache_numbers(s, CHUNK, KEYS + CHUNK); i++) {
+        cache.k[i] = (float)random_uniform(&random);
+        cache.v[i] = (float)random_uniform(&random);
+    }
+    for (int i = 0; i < KEYS; i++) {
+        cache.position[i] = i;
+    }
+    cache.n = KEYS;
+    assert_int_equal(cp_opt_decoder_run(many, &cache, &again), CP_OK);
+    cache.n = KEYS;
+    assert_int_equal(cp_opt_decoder_run(one, &cache, &call), CP_OK);
+    assert_memory_equal(found, wanted, (size_t)s->n_vocab * sizeof *found);
+    free_cache(&cache);
+    cp_opt_decoder_free(one);
+    cp_opt_decoder_free(many);
+    cp_opt_free(opt);
 }
 
 /* first_logits: logits of the tokens behind it alone, with the bits that they have among all. */
@@ -310,6 +402,65 @@ static void logits_are_those_of_the_tokens_asked_for(void **unused) {
     all.cache.n = 0;
     assert_int_equal(cp_opt_decoder_run(all.decoder, &all.cache, &of_none), CP_OK);
     assert_true(isnan(all.states[0]));
+    free_fast(&all);
+    free_fast(&some);
+}
+
+/* FAST-1, LAYER-5: angles are computed in double, so that a key far behind is the key at position
+ * 0, rotated. cos, sin and two products are rounded, and then the sum: 3 u of what is added. */
+static void a_key_is_rotated_by_its_angle_in_double(void **unused) {
+    (void)unused;
+    static struct decoder_case c;
+    static struct fast f;
+    unsigned long long random = 19;
+    for (int i = 0; i < 20; i++) {
+        decoder_case_make(&c, &random, CP_POSITIONS_ROTARY, 1);
+        make_fast(&f, &c, 1, any_version(&random), 1);
+        const struct cp_decoder_shape *s = &c.decoder.shape;
+        const int token[] = {0, 0}, position[] = {0, 99991 + i};
+        const struct cp_opt_decoder_call call = {2, token, position, NULL, NULL, 0};
+        double cosine[CASE_WIDTH], sine[CASE_WIDTH], there[2 * CASE_WIDTH], size[2 * CASE_WIDTH];
+        assert_int_equal(cp_opt_decoder_run(f.decoder, &f.cache, &call), CP_OK);
+        cp_rotation(cosine, sine, c.decoder.frequency, s->n_pairs, position[1]);
+        for (int x = 0; x < s->d_head; x++) {
+            there[x] = f.cache.k[x];
+            size[x] = fabs(there[x]);
+        }
+        cp_rotate(there, cosine, sine, s->n_pairs, s->pair_distance);
+        for (int x = 0; x < s->n_pairs; x++) {
+            int first = x / s->pair_distance * 2 * s->pair_distance + x % s->pair_distance;
+            int second = first + s->pair_distance;
+            size[first] = size[second] = size[first] + size[second];
+        }
+        for (int x = 0; x < s->d_head; x++) {
+            float found = f.cache.k[(ptrdiff_t)s->n_kv_heads * s->d_head + x];
+            assert_true(fabs(found - there[x]) <= 3.0 * 0x1p-24 * size[x] * (1.0 + 0x1p-20));
+        }
+        free_fast(&f);
+    }
+}
+
+/* States are those of all new tokens, as many as a decoder takes, however few logits are asked for.
+ * They have the bits that they have without logits. */
+static void states_are_those_of_all_new_tokens(void **unused) {
+    (void)unused;
+    static struct decoder_case c;
+    static struct fast all, some;
+    static struct prompt p;
+    unsigned long long random = 18;
+    decoder_case_make(&c, &random, CP_POSITIONS_ROTARY, 1);
+    make_prompt(&p, &c, MOST, 0, &random);
+    make_fast(&all, &c, 1, CP_OPT_BEST, 4);
+    make_fast(&some, &c, 1, CP_OPT_BEST, 4);
+    const struct cp_opt_decoder_call of_all = {MOST, p.token, p.position, all.states, NULL, 0};
+    const struct cp_opt_decoder_call of_last = {MOST,        p.token,     p.position,
+                                                some.states, some.logits, MOST - 1};
+    assert_int_equal(cp_opt_decoder_run(all.decoder, &all.cache, &of_all), CP_OK);
+    assert_int_equal(cp_opt_decoder_run(some.decoder, &some.cache, &of_last), CP_OK);
+    assert_memory_equal(all.states, some.states, sizeof all.states);
+    int n = MOST * c.decoder.shape.d_model;
+    assert_false(isnan(all.states[n - 1]));
+    assert_true(n == MOST * CASE_WIDTH || isnan(all.states[n]));
     free_fast(&all);
     free_fast(&some);
 }
@@ -364,9 +515,22 @@ static void refusals_change_nothing(void **unused) {
     struct cp_opt_cache other = f.cache;
     other.chunk_size = 8;
     assert_int_equal(cp_opt_decoder_run(f.decoder, &other, &three), CP_ERROR_SHAPE);
+    other = f.cache;
+    other.capacity = 2 * MOST;
+    assert_int_equal(cp_opt_decoder_run(f.decoder, &other, &three), CP_ERROR_SHAPE);
+    other = f.cache;
     assert_int_equal(cp_opt_decoder_run(f.decoder, NULL, &three), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_opt_cache_append(&c.decoder.shape, &f.cache, &other, 0, 1),
                      CP_ERROR_TOO_LONG);
+    f.cache.n = MOST - 2;
+    assert_int_equal(cp_opt_cache_append(&c.decoder.shape, &f.cache, &other, 0, 3),
+                     CP_ERROR_TOO_LONG);
+    assert_int_equal(f.cache.n, MOST - 2);
+    make_cache(&other, &c.decoder.shape, 8, 8);
+    assert_int_equal(cp_opt_cache_append(&c.decoder.shape, &other, &f.cache, 1, 8), CP_OK);
+    assert_int_equal(other.n, 8);
+    free_cache(&other);
+    other = f.cache;
     assert_int_equal(cp_opt_cache_append(&c.decoder.shape, &f.cache, &other, MOST, 1),
                      CP_ERROR_ARGUMENT);
     free_fast(&f);
@@ -391,6 +555,8 @@ static void new_refuses_what_it_cannot_run(void **unused) {
                      CP_ERROR_SHAPE);
     c.decoder.shape.scale = 1e39;
     assert_int_equal(cp_opt_decoder_new(&made, opt, &c.decoder, 4, 4, 8), CP_ERROR_UNSUPPORTED);
+    c.decoder.shape.scale = -1e39;
+    assert_int_equal(cp_opt_decoder_new(&made, opt, &c.decoder, 4, 4, 8), CP_ERROR_UNSUPPORTED);
     c.decoder.shape.d_model = 0;
     assert_int_equal(cp_opt_decoder_new(&made, opt, &c.decoder, 4, 4, 8), CP_ERROR_SHAPE);
     cp_opt_decoder_free(NULL);
@@ -400,10 +566,14 @@ static void new_refuses_what_it_cannot_run(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decoders_are_within_the_bound_of_the_oracle),
+        cmocka_unit_test(orders_differ_by_no_more_than_two_balls),
         cmocka_unit_test(long_prompts_are_within_the_bound_of_the_oracle),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(entries_behind_a_new_position_move_behind_its_entry),
+        cmocka_unit_test(a_decoder_of_one_token_sees_a_long_cache),
         cmocka_unit_test(logits_are_those_of_the_tokens_asked_for),
+        cmocka_unit_test(a_key_is_rotated_by_its_angle_in_double),
+        cmocka_unit_test(states_are_those_of_all_new_tokens),
         cmocka_unit_test(refusals_change_nothing),
         cmocka_unit_test(new_refuses_what_it_cannot_run),
     };

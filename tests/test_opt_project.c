@@ -117,10 +117,43 @@ static void rows_are_apart(void **unused) {
     cp_opt_free(opt);
 }
 
+/* FAST-3: also next to the number of rows from which a version takes many at once. */
+static void threads_change_no_bit(void **unused) {
+    (void)unused;
+    enum { MOST = 40, N_IN = 300, N_OUT = 130 };
+    static float x[MOST * N_IN], weight[N_OUT * N_IN], y[MOST * N_OUT], again[MOST * N_OUT];
+    unsigned long long random = 23;
+    float *room = numbers(cp_opt_project_room(MOST, N_IN), NULL);
+    for (int i = 0; i < MOST * N_IN; i++) {
+        x[i] = (float)random_uniform(&random);
+    }
+    for (int i = 0; i < N_OUT * N_IN; i++) {
+        weight[i] = (float)random_uniform(&random);
+    }
+    for (int version = CP_OPT_PORTABLE; version <= CP_OPT_NEON; version++) {
+        struct cp_opt *one, *more;
+        if (cp_opt_new(&one, 1, version) != CP_OK) {
+            continue;
+        }
+        assert_int_equal(cp_opt_new(&more, 3, version), CP_OK);
+        for (int n = 1; n <= MOST; n++) {
+            struct opt_projection to = {y, weight, NULL, N_OUT};
+            cp_opt_project(one, (struct opt_rows){x, n, N_IN}, &to, 1, room);
+            to.y = again;
+            cp_opt_project(more, (struct opt_rows){x, n, N_IN}, &to, 1, room);
+            assert_memory_equal(y, again, (size_t)n * N_OUT * sizeof *y);
+        }
+        cp_opt_free(one);
+        cp_opt_free(more);
+    }
+    free(room);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_sums_of_all_columns_in_some_order),
         cmocka_unit_test(rows_are_apart),
+        cmocka_unit_test(threads_change_no_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -305,11 +305,21 @@ static void the_check_says_which_clause_is_broken(void **unused) {
     assert_true(valid > 200 && broken[1] > 200 && broken[2] > 200 && broken[3] > 200);
 }
 
+/* RUNS-3: what stands behind the runs of a sequence is none of them, though it fits. */
+static void shared_runs_are_among_the_runs(void **unused) {
+    (void)unused;
+    struct run_plan plan = example;
+    assert_null(runs_check(&plan));
+    plan.sequence[1].n_runs = plan.sequence[1].n_shared - 1;
+    assert_string_equal(runs_check(&plan), "RUNS-3");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_has_the_means_of_the_chapter),
         cmocka_unit_test(rows_see_their_tokens_once),
         cmocka_unit_test(a_tree_gives_the_same_bits),
+        cmocka_unit_test(shared_runs_are_among_the_runs),
         cmocka_unit_test(the_check_says_which_clause_is_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

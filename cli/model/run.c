@@ -35,8 +35,7 @@ int run_best(const double *logit, int n) {
     return best;
 }
 
-/* ln p of the token: its logit less the log-sum-exp of all. */
-static double log_likelihood(const double *logit, int n, int token) {
+double run_log_p(const double *logit, int n, int token) {
     int best = run_best(logit, n);
     double most = logit[best], sum = 1.0; /* the largest adds exp(0) */
     for (int i = 0; i < n; i++) {
@@ -90,7 +89,7 @@ static int score_some(const struct run_text *text, const struct session *session
         }
         if (i + 1 < end) {
             score->n++;
-            score->log_sum += log_likelihood(logit, n_vocab, text->token[i + 1]);
+            score->log_sum += run_log_p(logit, n_vocab, text->token[i + 1]);
             score->n_best += run_best(logit, n_vocab) == text->token[i + 1];
         }
     }

@@ -31,6 +31,9 @@ int run_score(const struct run_text *text, struct run_score *score);
 /* The token with the largest of n logits; the first of equal ones (LM-3). */
 int run_best(const double *logit, int n);
 
+/* ln p of the token, of n logits (LM-2): its own less the log-sum-exp of all. */
+double run_log_p(const double *logit, int n, int token);
+
 /* Called with each token that is generated; not 0 ends it. */
 typedef int run_take(void *context, int token);
 

@@ -47,7 +47,7 @@ int tokenizer_new(struct tokenizer *tokenizer, const char *name,
                   const struct weights_tokens *tokens) {
     int n_special = 0;
     for (int i = 0; i < tokens->n; i++) {
-        n_special += tokens->special[i];
+        n_special += tokens->special[i] != 0;
     }
     if (n_special > TOKENIZER_MOST_SPECIAL) {
         return header_refuse(name, "it has %d special tokens; %d are the most that are looked for",

@@ -5,27 +5,51 @@
 
 #include "cli/base/text.h"
 
-/* Adds a scaffold to what holds a module, and the modules in it. */
-static void hold(const struct pml_schema *s, int module, int scaffold, int *n_holds, int **holds) {
-    for (int x = module; x < s->n_parts && (x == module || s->part[x].parent >= module); x++) {
-        int n = n_holds[x];
-        if (s->part[x].kind == CP_PART_MODULE && (n == 0 || holds[x][n - 1] != scaffold)) {
-            holds[x] = cli_allocate(holds[x], (size_t)n + 1, sizeof *holds[x]);
-            holds[x][n_holds[x]++] = scaffold;
+/* What holds each module. By part, on the way: of a union the member that the scaffold needs, or 0;
+ * of what stands in another member 1. */
+struct holds {
+    int *n, **scaffold, *needed, *is_out;
+};
+
+/* The scaffold needs these members of unions, or does no longer. */
+static void need(const struct pml_schema *s, const struct pml_scaffold *f, int is_needed,
+                 int *needed) {
+    for (int j = 0; j < f->n; j++) {
+        for (int x = s->module[f->first + j]; x > 0; x = pml_scope(s, x)) {
+            if (s->part[s->part[x].parent].kind == CP_PART_UNION) {
+                needed[s->part[x].parent] = is_needed ? x : 0;
+            }
         }
     }
 }
 
-static void find_holds(const struct pml_schema *s, int *n_holds, int **holds) {
+/* Adds a scaffold to what holds a module, and the modules in it that a prompt may import with those
+ * of the scaffold. */
+static void hold(const struct pml_schema *s, int module, int scaffold, struct holds *h) {
+    for (int x = module; x < s->n_parts && (x == module || s->part[x].parent >= module); x++) {
+        int n = h->n[x], parent = s->part[x].parent;
+        h->is_out[x] = x != module &&
+                       (h->is_out[parent] || (h->needed[parent] != 0 && h->needed[parent] != x));
+        if (s->part[x].kind == CP_PART_MODULE && !h->is_out[x] &&
+            (n == 0 || h->scaffold[x][n - 1] != scaffold)) {
+            h->scaffold[x] = cli_allocate(h->scaffold[x], (size_t)n + 1, sizeof *h->scaffold[x]);
+            h->scaffold[x][h->n[x]++] = scaffold;
+        }
+    }
+}
+
+static void find_holds(const struct pml_schema *s, struct holds *h) {
     for (int x = 0; x < s->n_parts; x++) {
-        n_holds[x] = 0;
-        holds[x] = NULL;
+        h->n[x] = h->needed[x] = h->is_out[x] = 0;
+        h->scaffold[x] = NULL;
     }
     for (int i = 0; i < s->n_scaffolds; i++) {
         const struct pml_scaffold *f = &s->scaffold[i];
+        need(s, f, 1, h->needed);
         for (int j = 0; j < f->n; j++) {
-            hold(s, s->module[f->first + j], i, n_holds, holds);
+            hold(s, s->module[f->first + j], i, h);
         }
+        need(s, f, 0, h->needed);
     }
 }
 
@@ -93,14 +117,14 @@ static struct modules_item *add(struct modules_items *items, int *room) {
 }
 
 /* The items, without their pairs. */
-static void list_items(struct modules_items *items, const int *n_holds, int *const *holds) {
+static void list_items(struct modules_items *items, const struct holds *h) {
     const struct pml_schema *s = items->schema;
     int room = 0;
     for (int x = 0; x < s->n_parts; x++) {
         int tokens = s->part[x].kind == CP_PART_MODULE ? own_tokens(s, x) : 0;
         items->first[x] = items->n;
-        for (int i = -1; tokens > 0 && i < n_holds[x]; i++) {
-            int scaffold = i < 0 ? -1 : holds[x][i];
+        for (int i = -1; tokens > 0 && i < h->n[x]; i++) {
+            int scaffold = i < 0 ? -1 : h->scaffold[x][i];
             *add(items, &room) = (struct modules_item){x, scaffold, tokens, 0};
         }
     }
@@ -109,24 +133,26 @@ static void list_items(struct modules_items *items, const int *n_holds, int *con
 
 void modules_items_build(struct modules_items *items, const struct pml_schema *schema) {
     size_t n_parts = (size_t)schema->n_parts;
-    int *n_holds = cli_allocate(NULL, n_parts, sizeof *n_holds);
-    int **holds = cli_allocate(NULL, n_parts, sizeof *holds);
+    struct holds h = {.n = cli_allocate(NULL, 3 * n_parts, sizeof *h.n),
+                      .scaffold = cli_allocate(NULL, n_parts, sizeof *h.scaffold)};
     int *seen = cli_allocate(NULL, n_parts, sizeof *seen);
     struct way *way = cli_allocate(NULL, n_parts, sizeof *way);
     *items = (struct modules_items){.schema = schema};
     items->first = cli_allocate(NULL, n_parts + 1, sizeof *items->first);
-    find_holds(schema, n_holds, holds);
-    list_items(items, n_holds, holds);
+    h.needed = h.n + n_parts;
+    h.is_out = h.needed + n_parts;
+    find_holds(schema, &h);
+    list_items(items, &h);
     for (int scaffold = -1; scaffold < schema->n_scaffolds; scaffold++) {
         count_pairs(items, scaffold, way, seen);
     }
     for (size_t x = 0; x < n_parts; x++) {
-        free(holds[x]);
+        free(h.scaffold[x]);
     }
     free(way);
     free(seen);
-    free(holds);
-    free(n_holds);
+    free(h.scaffold);
+    free(h.n);
 }
 
 void modules_items_free(struct modules_items *items) {

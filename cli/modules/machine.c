@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/modules/machine.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/base/printable.h"
+#include "cli/base/number_file.h"
 
-#define FORMAT  "chunkproof machine 1"
-#define MOST    1e18
 #define MOST_NS 1000000000000000000LL
 
 /* Llama2 at 16 bits: FLOPs of a causal prefill of 3072 tokens of 7B, bytes of its weights, and of
@@ -49,107 +46,23 @@ const struct modules_machine *modules_machine_find(const char *name) {
 
 /* ---- The file ---- */
 
-static const struct field {
-    const char *name;
-    size_t offset;
-    double least;
-    int is_required;
-} fields[] = {
+static const struct number_field fields[] = {
     {"fixed_us", offsetof(struct modules_machine, fixed_us), 0.0, 0},
     {"flops_per_second", offsetof(struct modules_machine, flops_per_second), 1.0, 1},
     {"bytes_per_second", offsetof(struct modules_machine, bytes_per_second), 1.0, 1},
     {"copy_bytes_per_second", offsetof(struct modules_machine, copy_bytes_per_second), 1.0, 1},
     {"join_bytes_per_second", offsetof(struct modules_machine, join_bytes_per_second), 1.0, 0},
 };
-enum { FIELDS = sizeof fields / sizeof fields[0] };
-
-static double *value_of(struct modules_machine *machine, const struct field *field) {
-    void *at = (char *)machine + field->offset;
-    return at;
-}
-
-static int refuse(const char *file, const char *name, const char *what) {
-    char quoted[64];
-    snprintf(quoted, sizeof quoted, "%s", name);
-    fprintf(stderr, "%s: \"%s\" %s\n", file, printable(quoted), what);
-    return -1;
-}
-
-static int read_field(struct modules_machine *machine, const char *file, const char *name,
-                      const json_t *value) {
-    int i = 0;
-    while (i < FIELDS && strcmp(fields[i].name, name) != 0) {
-        i++;
-    }
-    if (strcmp(name, "format") == 0) {
-        int right = json_is_string(value) && strcmp(json_string_value(value), FORMAT) == 0;
-        return right ? 0 : refuse(file, name, "must be \"" FORMAT "\"");
-    }
-    if (strcmp(name, "note") == 0) {
-        return json_is_string(value) ? 0 : refuse(file, name, "must be a string");
-    }
-    if (i == FIELDS) {
-        return refuse(
-            file, name,
-            "is unknown; `chunkproof simulate --modules --print-machine` prints all fields");
-    }
-    double number = json_is_number(value) ? json_number_value(value) : -1.0;
-    if (!(number >= fields[i].least && number <= MOST)) {
-        return refuse(file, name,
-                      fields[i].least > 0.0 ? "must be a number from 1 to 1e18"
-                                            : "must be a number from 0 to 1e18");
-    }
-    *value_of(machine, &fields[i]) = number;
-    return 0;
-}
-
-static int read_object(struct modules_machine *machine, const char *file, json_t *object) {
-    const char *name;
-    json_t *value;
-    if (!json_is_object(object)) {
-        fprintf(stderr, "%s: must be one JSON object\n", file);
-        return -1;
-    }
-    if (json_object_get(object, "format") == NULL) {
-        return refuse(file, "format", "is missing");
-    }
-    for (int i = 0; i < FIELDS; i++) {
-        if (fields[i].is_required && json_object_get(object, fields[i].name) == NULL) {
-            return refuse(file, fields[i].name, "is missing");
-        }
-    }
-    json_object_foreach(object, name, value) {
-        if (read_field(machine, file, name, value) != 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
+static const struct number_file machine_file = {"chunkproof machine 1",
+                                                "chunkproof simulate --modules --print-machine",
+                                                fields, sizeof fields / sizeof fields[0]};
 
 int modules_machine_load(struct modules_machine *machine, const char *file) {
-    json_error_t fault;
-    json_t *object = json_load_file(file, JSON_REJECT_DUPLICATES, &fault);
-    memset(machine, 0, sizeof *machine);
-    if (object == NULL) {
-        fprintf(stderr, "%s:%d:%d: %s\n", file, fault.line > 0 ? fault.line : 0,
-                fault.column > 0 ? fault.column : 0, printable(fault.text));
-        return -1;
-    }
-    int result = read_object(machine, file, object);
-    json_decref(object);
-    return result;
+    return number_file_load(&machine_file, file, machine, sizeof *machine);
 }
 
 void modules_machine_print(const struct modules_machine *machine, FILE *out) {
-    struct modules_machine copy = *machine;
-    fputs("{\n  \"format\": \"" FORMAT "\"", out);
-    for (int i = 0; i < FIELDS; i++) {
-        double number = *value_of(&copy, &fields[i]);
-        if (number >= fields[i].least) { /* what costs nothing is left out */
-            fprintf(out, ",\n  \"%s\": %.17g", fields[i].name, number);
-        }
-    }
-    fputs("\n}\n", out);
+    number_file_print(&machine_file, machine, out);
 }
 
 /* ---- Time ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/prompt/answer.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,23 +61,82 @@ static int encode(struct prompt_answer *a, struct prompt_cache *cache, const str
     return 0;
 }
 
+struct import {
+    int node, module;
+};
+
+static int by_node(const void *a, const void *b) {
+    const struct import *x = a, *y = b;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* In the order of the imports: positions go with the entries. */
 static void load(struct cp_decoder_cache *entries, struct prompt_cache *cache,
                  const struct pml_prompt *p) {
     const struct pml_schema *s = p->schema;
+    struct import *import = cli_allocate(NULL, (size_t)s->n_parts, sizeof *import);
+    size_t n = 0;
     for (int x = 0; x < s->n_parts; x++) {
         if (s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0) {
-            const struct cp_decoder_cache *module =
-                prompt_cache_module(cache, x, pml_mask_scaffold(p, x));
-            (void)cp_decoder_cache_append(&cache->decoder->shape, entries, module, 0, module->n);
+            import[n++] = (struct import){p->imported[x], x};
         }
     }
+    qsort(import, n, sizeof *import, by_node);
+    for (size_t i = 0; i < n; i++) {
+        int x = import[i].module;
+        const struct cp_decoder_cache *module =
+            prompt_cache_module(cache, x, pml_mask_scaffold(p, x));
+        (void)cp_decoder_cache_append(&cache->decoder->shape, entries, module, 0, module->n);
+    }
+    free(import);
 }
 
 /* Computes tokens of the prompt, or of its answer, which go on where the last call ended. */
 static int compute(const struct prompt_question *q, struct cp_decoder_cache *entries,
-                   const struct prompt_tokens *tokens, int goes_on, double *logits) {
+                   const struct prompt_tokens *tokens, int goes_on, struct prompt_logits logits) {
     return q->fast != NULL ? prompt_fast_compute(q->fast, entries, tokens, goes_on, logits)
                            : prompt_compute(&q->weights->decoder, entries, tokens, NULL, logits);
+}
+
+/* What row[] says, the logits of a piece of the tokens, from `at` on: of each the next one's score,
+ * if that is the next position. */
+static int take(struct prompt_answer *a, const struct prompt_question *q,
+                const struct prompt_tokens *tokens, int at, int n, const double *row) {
+    int n_vocab = q->weights->decoder.shape.n_vocab;
+    for (int i = at; i < at + n; i++, row += n_vocab) {
+        const struct prompt_token *token = &tokens->of[i];
+        if (q->logits != NULL && prompt_score_write(q->logits, row, n_vocab) != 0) {
+            fprintf(stderr, "chunkproof prompt: the logits cannot be written: %s\n",
+                    strerror(errno));
+            return -1;
+        }
+        if (q->is_scored && i + 1 < tokens->n && token[1].position == token->position + 1) {
+            a->score[a->n_scores++] =
+                prompt_score_of(row, n_vocab, token[1].token, token[1].position);
+        }
+    }
+    return 0;
+}
+
+/* Computes the new tokens, in the same runs as without scores. `logits` are those of the last. */
+static int compute_and_score(struct prompt_answer *a, const struct prompt_question *q,
+                             struct cp_decoder_cache *entries, const struct prompt_tokens *tokens,
+                             double *logits) {
+    size_t n_vocab = (size_t)q->weights->decoder.shape.n_vocab;
+    int at_once = tokens->n < FAST_AT_ONCE ? tokens->n : FAST_AT_ONCE, n = 0, status = 0;
+    double *row = cli_allocate(NULL, (size_t)at_once * n_vocab, sizeof *row);
+    a->is_scored = q->is_scored;
+    a->score = cli_allocate(NULL, (size_t)tokens->n, sizeof *a->score);
+    for (int at = 0; at < tokens->n && status == 0; at += n) {
+        n = tokens->n - at < at_once ? tokens->n - at : at_once;
+        const struct prompt_tokens piece = {.n = n, .of = tokens->of + at};
+        const struct prompt_logits all = {row, 0};
+        status = compute(q, entries, &piece, at > 0, all);
+        status = status == 0 ? take(a, q, tokens, at, n, row) : -1;
+    }
+    memcpy(logits, row + (size_t)(n - 1) * n_vocab, n_vocab * sizeof *logits);
+    free(row);
+    return status;
 }
 
 /* The tokens behind the first one, each computed with all that stands before it. `logits` are those
@@ -92,7 +152,8 @@ static int go_on(struct prompt_answer *a, const struct prompt_question *q,
             break;
         }
         a->token[a->n++] = best;
-        if (a->n < q->n_most && compute(q, entries, &tokens, 1, logits) != 0) {
+        const struct prompt_logits to = {logits, 0};
+        if (a->n < q->n_most && compute(q, entries, &tokens, 1, to) != 0) {
             return -1;
         }
     }
@@ -113,10 +174,11 @@ static int compare(struct prompt_answer *a, const struct prompt_question *q,
     const struct cp_decoder *decoder = &q->weights->decoder;
     struct prompt_tokens tokens = tokens_of(p, 1);
     struct cp_decoder_cache entries = {0};
+    const struct prompt_logits last = {whole_logits, tokens.n - 1};
     double start = seconds_now();
     unsigned char *sees = prompt_mask(p->schema, &tokens);
     int status = sees != NULL && prompt_entries_new(&entries, decoder, tokens.n) == 0
-                     ? prompt_compute(decoder, &entries, &tokens, sees, whole_logits)
+                     ? prompt_compute(decoder, &entries, &tokens, sees, last)
                      : -1;
     a->whole = seconds_now() - start;
     if (status == 0) {
@@ -152,7 +214,10 @@ static int work(struct prompt_answer *a, const struct prompt_question *q,
         return -1;
     }
     load(&entries, cache, p);
-    int status = compute(q, &entries, added, 0, logits);
+    const struct prompt_logits last = {logits, added->n - 1};
+    int status = q->is_scored || q->logits != NULL
+                     ? compute_and_score(a, q, &entries, added, logits)
+                     : compute(q, &entries, added, 0, last);
     a->first = seconds_now() - start;
     if (status == 0 && q->is_compared) {
         status = compare(a, q, p, logits, logits + decoder->shape.n_vocab);
@@ -178,6 +243,12 @@ static char *text_of(const int *token, int n_tokens, const struct weights *weigh
     line = report_line(text);
     free(text);
     return line;
+}
+
+static void add_texts(struct prompt_answer *a, const struct weights *weights) {
+    for (int i = 0; i < a->n_scores; i++) {
+        a->score[i].text = text_of(&a->score[i].token, 1, weights);
+    }
 }
 
 static void add_pieces(struct prompt_answer *a, const struct weights *weights,
@@ -229,6 +300,7 @@ int prompt_answer(struct prompt_answer *answer, const struct prompt_question *qu
         answer->behind = added.of[added.n - 1].position;
         status = work(answer, question, cache, prompt, &added, logits);
         answer->text = text_of(answer->token, answer->n, question->weights);
+        add_texts(answer, question->weights);
         if (question->is_each) {
             add_pieces(answer, question->weights, prompt);
         }
@@ -244,6 +316,10 @@ void prompt_answer_free(struct prompt_answer *answer) {
     for (int i = 0; i < answer->n_pieces; i++) {
         free(answer->piece[i].text);
     }
+    for (int i = 0; i < answer->n_scores; i++) {
+        free(answer->score[i].text);
+    }
     free(answer->piece);
+    free(answer->score);
     *answer = (struct prompt_answer){0};
 }

@@ -5,6 +5,7 @@
 
 #include "cli/model/weights.h"
 #include "cli/prompt/cache.h"
+#include "cli/prompt/score.h"
 
 /* A token of a prompt. */
 struct prompt_piece {
@@ -29,6 +30,9 @@ struct prompt_answer {
     struct prompt_piece
         *piece;        /* [n_pieces] all tokens of the prompt in order of position, or NULL */
     double difference; /* the largest of two logits, where they are not the same */
+    int is_scored;     /* 1: the new text is scored */
+    int n_scores;
+    struct prompt_score *score; /* [n_scores] in order of position */
 };
 
 /* What is wanted. */
@@ -38,6 +42,8 @@ struct prompt_question {
     int n_most;               /* tokens of an answer */
     int is_compared;          /* with the whole prompt under its mask */
     int is_each;              /* with all pieces of the prompt */
+    int is_scored;            /* with the scores of the new text */
+    FILE *logits;             /* to write those of the new tokens to; or NULL */
 };
 
 /* 0, or -1 after a message. The caller frees the answer. */

@@ -83,7 +83,7 @@ int prompt_entries_new(struct cp_decoder_cache *entries, const struct cp_decoder
 
 /* token[] and position[] are of n numbers each. */
 static int run(const struct cp_decoder *decoder, struct cp_decoder_cache *entries, int n,
-               const int *token, const unsigned char *sees, double *logits) {
+               const int *token, const unsigned char *sees, struct prompt_logits logits) {
     size_t size = cp_decoder_workspace(&decoder->shape, n, entries->n + n);
     void *workspace = size > 0 ? malloc(size) : NULL;
     if (workspace == NULL) {
@@ -93,17 +93,18 @@ static int run(const struct cp_decoder *decoder, struct cp_decoder_cache *entrie
                                    .token = token,
                                    .position = token + n,
                                    .sees = sees,
-                                   .first_logits = n - 1,
+                                   .first_logits = logits.first,
                                    .workspace = workspace,
                                    .workspace_size = size};
-    call.logits = logits;
+    call.logits = logits.of;
     int status = cp_decoder_run(decoder, entries, &call);
     free(workspace);
     return status == CP_OK ? 0 : refuse("the model has no such position, or no such token");
 }
 
 int prompt_compute(const struct cp_decoder *decoder, struct cp_decoder_cache *entries,
-                   const struct prompt_tokens *tokens, const unsigned char *sees, double *logits) {
+                   const struct prompt_tokens *tokens, const unsigned char *sees,
+                   struct prompt_logits logits) {
     int n = tokens->n;
     if (n == 0) {
         return 0;
@@ -119,6 +120,8 @@ int prompt_compute(const struct cp_decoder *decoder, struct cp_decoder_cache *en
 }
 
 /* ---- Modules ---- */
+
+static const struct prompt_logits nowhere = {NULL, 0};
 
 static const struct prompt_encoded *find(const struct prompt_cache *cache, int module,
                                          int scaffold) {
@@ -150,8 +153,8 @@ static int encode_alone(const struct prompt_cache *cache, int module,
         const struct cp_decoder_cache *around = &find(cache, x, -1)->entries;
         (void)cp_decoder_cache_append(&decoder->shape, &all, around, 0, around->n);
     }
-    status = cache->fast != NULL ? prompt_fast_compute(cache->fast, &all, &tokens, 0, NULL)
-                                 : prompt_compute(decoder, &all, &tokens, NULL, NULL);
+    status = cache->fast != NULL ? prompt_fast_compute(cache->fast, &all, &tokens, 0, nowhere)
+                                 : prompt_compute(decoder, &all, &tokens, NULL, nowhere);
     if (status == 0 && prompt_entries_new(entries, decoder, tokens.n + 1) == 0) {
         (void)cp_decoder_cache_append(&decoder->shape, entries, &all, n_around, tokens.n);
     } else {
@@ -178,7 +181,7 @@ static int encode_together(const struct prompt_cache *cache, int module, int sca
     free(seen);
     unsigned char *sees = tokens.n > 0 ? prompt_mask(s, &tokens) : NULL;
     if ((tokens.n == 0 || sees != NULL) && prompt_entries_new(&all, decoder, tokens.n + 1) == 0 &&
-        prompt_compute(decoder, &all, &tokens, sees, NULL) == 0 &&
+        prompt_compute(decoder, &all, &tokens, sees, nowhere) == 0 &&
         prompt_entries_new(entries, decoder, tokens.n + 1) == 0) {
         status = 0;
     }
@@ -209,7 +212,7 @@ static int compute_group(const struct prompt_cache *cache, const int *module, in
         return 0;
     }
     qsort(tokens->of, (size_t)tokens->n, sizeof *tokens->of, by_position);
-    return prompt_fast_compute(cache->fast, all, tokens, 0, NULL);
+    return prompt_fast_compute(cache->fast, all, tokens, 0, nowhere);
 }
 
 /* Which of the seen modules are computed together: of those that the scaffold holds, those that see
@@ -227,9 +230,52 @@ static int find_group(const struct pml_schema *s, const int *seen, int n, int sc
     return n_group;
 }
 
+static void push(struct prompt_cache *cache, const struct prompt_encoded *now) {
+    if (cache->n == cache->room) {
+        cache->room = 2 * cache->room + 8;
+        cache->encoded = cli_allocate(cache->encoded, (size_t)cache->room, sizeof *cache->encoded);
+    }
+    cache->encoded[cache->n++] = *now;
+    cache->n_tokens += now->entries.n;
+}
+
+/* Copies the entries of a module's tokens, which stand in `all` from `first` on. */
+static int copy_own(const struct cp_decoder *decoder, struct cp_decoder_cache *entries, int module,
+                    const struct cp_decoder_cache *all, int first,
+                    const struct prompt_tokens *tokens) {
+    int n_own = 0;
+    for (int i = 0; i < tokens->n; i++) {
+        n_own += tokens->of[i].module == module;
+    }
+    int status = prompt_entries_new(entries, decoder, n_own + 1);
+    for (int i = 0; status == 0 && i < tokens->n; i++) {
+        if (tokens->of[i].module == module) {
+            (void)cp_decoder_cache_append(&decoder->shape, entries, all, first + i, 1);
+        }
+    }
+    return status;
+}
+
+/* Keeps what was computed with `module`: a prompt for which the scaffold counts has all modules of
+ * the group. */
+static int keep_others(struct prompt_cache *cache, const int *group, int n, int module,
+                       int scaffold, const struct cp_decoder_cache *all, int first,
+                       const struct prompt_tokens *tokens) {
+    for (int i = 0; i < n; i++) {
+        if (group[i] != module && find(cache, group[i], scaffold) == NULL) {
+            struct prompt_encoded other = {.module = group[i], .scaffold = scaffold};
+            if (copy_own(cache->decoder, &other.entries, group[i], all, first, tokens) != 0) {
+                return -1;
+            }
+            push(cache, &other);
+        }
+    }
+    return 0;
+}
+
 /* As encode_together(), without a mask: the modules around are there, then the group of those that
  * see each other, then each module inside of these. `all` has what the next one sees. */
-static int encode_in_groups(const struct prompt_cache *cache, int module, int scaffold,
+static int encode_in_groups(struct prompt_cache *cache, int module, int scaffold,
                             struct cp_decoder_cache *entries) {
     const struct pml_schema *s = cache->schema;
     int *seen = cli_allocate(NULL, 3 * (size_t)s->n_parts, sizeof *seen);
@@ -253,6 +299,9 @@ static int encode_in_groups(const struct prompt_cache *cache, int module, int sc
     int n_group = find_group(s, seen, n, scaffold, least, group, room);
     first = all.n;
     status = status == 0 ? compute_group(cache, group, n_group, scaffold, &all, &tokens) : -1;
+    status = status == 0
+                 ? keep_others(cache, group, n_group, module, scaffold, &all, first, &tokens)
+                 : -1;
     for (int i = 0; status == 0 && i < n; i++) {
         if (pml_mask_holds(s, scaffold, seen[i]) &&
             pml_mask_sees(s, seen[i], scaffold, room) > least) {
@@ -260,12 +309,7 @@ static int encode_in_groups(const struct prompt_cache *cache, int module, int sc
             status = compute_group(cache, &seen[i], 1, scaffold, &all, &tokens);
         }
     }
-    status = status == 0 ? prompt_entries_new(entries, cache->decoder, n_tokens + 1) : -1;
-    for (int i = 0; status == 0 && i < tokens.n; i++) {
-        if (tokens.of[i].module == module) {
-            (void)cp_decoder_cache_append(&cache->decoder->shape, entries, &all, first + i, 1);
-        }
-    }
+    status = status == 0 ? copy_own(cache->decoder, entries, module, &all, first, &tokens) : -1;
     free(seen);
     session_entries_free(&all);
     prompt_tokens_free(&tokens);
@@ -275,21 +319,16 @@ static int encode_in_groups(const struct prompt_cache *cache, int module, int sc
 /* Encodes a module that is not there yet. */
 static const struct cp_decoder_cache *add_module(struct prompt_cache *cache, int module,
                                                  int scaffold) {
-    if (cache->n == cache->room) {
-        cache->room = 2 * cache->room + 8;
-        cache->encoded = cli_allocate(cache->encoded, (size_t)cache->room, sizeof *cache->encoded);
-    }
-    struct prompt_encoded *now = &cache->encoded[cache->n];
-    *now = (struct prompt_encoded){.module = module, .scaffold = scaffold};
-    int status = scaffold < 0          ? encode_alone(cache, module, &now->entries)
-                 : cache->fast != NULL ? encode_in_groups(cache, module, scaffold, &now->entries)
-                                       : encode_together(cache, module, scaffold, &now->entries);
+    struct prompt_encoded now = {.module = module, .scaffold = scaffold};
+    int status = scaffold < 0          ? encode_alone(cache, module, &now.entries)
+                 : cache->fast != NULL ? encode_in_groups(cache, module, scaffold, &now.entries)
+                                       : encode_together(cache, module, scaffold, &now.entries);
     if (status != 0) {
+        session_entries_free(&now.entries);
         return NULL;
     }
-    cache->n++;
-    cache->n_tokens += now->entries.n;
-    return &now->entries;
+    push(cache, &now);
+    return &cache->encoded[cache->n - 1].entries;
 }
 
 /* What encode_in_groups() asks for: the modules around that the scaffold does not hold, from the

@@ -29,11 +29,17 @@ int prompt_entries_new(struct cp_decoder_cache *entries, const struct cp_decoder
 /* The mask of MOD-3 among these tokens, [n][n]; NULL after a message. The caller frees it. */
 unsigned char *prompt_mask(const struct pml_schema *schema, const struct prompt_tokens *tokens);
 
+/* Where logits of computed tokens go. */
+struct prompt_logits {
+    double *of; /* [n tokens - first][n_vocab], of the tokens from `first` on; or NULL: nowhere */
+    int first;  /* 0 .. n tokens */
+};
+
 /* Computes the tokens behind the entries that are there: they see what stands before them, or, with
- * a mask and no entries, what it says. logits: of the last one, or NULL. 0, or -1 after a
- * message. */
+ * a mask and no entries, what it says. 0, or -1 after a message. */
 int prompt_compute(const struct cp_decoder *decoder, struct cp_decoder_cache *entries,
-                   const struct prompt_tokens *tokens, const unsigned char *sees, double *logits);
+                   const struct prompt_tokens *tokens, const unsigned char *sees,
+                   struct prompt_logits logits);
 
 struct prompt_fast; /* cli/prompt/fast.h */
 

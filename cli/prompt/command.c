@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/base/command.h"
+#include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "cli/model/weights.h"
 #include "cli/prompt/answer.h"
@@ -78,14 +79,15 @@ static int most_tokens(const struct work *work) {
 
 /* Answers the prompts one after the other, each with what those before it had encoded. EXIT_RIGHT;
  * EXIT_FINDING: an answer has other logits than the whole prompt; EXIT_BAD_USE after a message. */
-static int answer_prompts(struct work *work) {
+static int answer_prompts(struct work *work, FILE *logits) {
     const struct prompt_options *o = work->options;
     struct prompt_fast fast = {0};
     struct prompt_fast *with = o->is_fast ? &fast : NULL;
     struct prompt_cache cache = {
         .decoder = &work->weights.decoder, .fast = with, .schema = &work->schema};
-    const struct prompt_question question = {&work->weights, with, o->answer > 0 ? o->answer : 1,
-                                             o->is_compared, o->is_each};
+    const struct prompt_question question = {
+        &work->weights, with,  o->answer > 0 ? o->answer : 1, o->is_compared, o->is_each,
+        o->is_scored,   logits};
     int status = EXIT_RIGHT;
     if (with != NULL && prompt_fast_new(with, &work->weights.decoder, threads_of(o),
                                         most_tokens(work) + question.n_most) != 0) {
@@ -108,6 +110,24 @@ static int answer_prompts(struct work *work) {
     return status;
 }
 
+/* The same, with the new tokens' logits in a file where one is named. */
+static int answer_and_write(struct work *work) {
+    const char *name = work->options->logits;
+    struct output output = {0};
+    if (name != NULL && output_open(&output, name) != 0) {
+        fprintf(stderr, "chunkproof prompt: %s: %s\n", name, strerror(errno));
+        return EXIT_BAD_USE;
+    }
+    int status = answer_prompts(work, output.file);
+    if (name != NULL && status == EXIT_BAD_USE) {
+        output_drop(&output);
+    } else if (name != NULL && output_keep(&output) != 0) {
+        fprintf(stderr, "chunkproof prompt: %s: the logits could not be written\n", name);
+        status = EXIT_BAD_USE;
+    }
+    return status;
+}
+
 static int read_and_print(struct work *work) {
     const struct prompt_options *o = work->options;
     struct pml_document document;
@@ -119,7 +139,7 @@ static int read_and_print(struct work *work) {
                      : EXIT_RIGHT;
     pml_document_free(&document);
     if (status == EXIT_RIGHT && work->answer != NULL) {
-        status = answer_prompts(work);
+        status = answer_and_write(work);
     }
     if (status != EXIT_BAD_USE && print(work) != EXIT_RIGHT) {
         status = EXIT_BAD_USE;

@@ -18,7 +18,6 @@ int prompt_fast_new(struct prompt_fast *fast, const struct cp_decoder *decoder, 
     if (why != NULL) {
         return refuse(why);
     }
-    fast->logits = cli_allocate(NULL, (size_t)decoder->shape.n_vocab, sizeof *fast->logits);
     return 0;
 }
 
@@ -83,16 +82,27 @@ static int slot_of(const struct cp_opt_cache *cache, int position) {
     return slot;
 }
 
+/* Room for the logits of n tokens. */
+static void make_room(struct prompt_fast *fast, int n) {
+    if (n > fast->n_rows) {
+        size_t size = (size_t)n * (size_t)fast->decoder->shape.n_vocab;
+        fast->logits = cli_allocate(fast->logits, size, sizeof *fast->logits);
+        fast->n_rows = n;
+    }
+}
+
+/* Logits of the tokens from first_logits on are left in fast->logits. */
 static int run(struct prompt_fast *fast, struct cp_decoder_cache *entries,
-               const struct prompt_token *of, int n, float *logits) {
+               const struct prompt_token *of, int n, int first_logits) {
     int token[FAST_AT_ONCE], position[FAST_AT_ONCE];
     struct cp_opt_cache *cache = &fast->fast.cache;
     for (int i = 0; i < n; i++) {
         token[i] = of[i].token;
         position[i] = of[i].position;
     }
-    struct cp_opt_decoder_call call = {n, token, position, NULL, NULL, n - 1};
-    call.logits = logits;
+    struct cp_opt_decoder_call call = {n, token, position, NULL, NULL, first_logits};
+    make_room(fast, n - first_logits);
+    call.logits = first_logits < n ? fast->logits : NULL;
     int status = cp_opt_decoder_run(fast->fast.decoder, cache, &call);
     for (int i = 0; status == CP_OK && i < n; i++) {
         copy_out(fast, entries, slot_of(cache, position[i]));
@@ -101,8 +111,10 @@ static int run(struct prompt_fast *fast, struct cp_decoder_cache *entries,
 }
 
 int prompt_fast_compute(struct prompt_fast *fast, struct cp_decoder_cache *entries,
-                        const struct prompt_tokens *tokens, int goes_on, double *logits) {
-    int n_vocab = fast->decoder->shape.n_vocab, n = 0;
+                        const struct prompt_tokens *tokens, int goes_on,
+                        struct prompt_logits logits) {
+    size_t n_vocab = (size_t)fast->decoder->shape.n_vocab;
+    int first = logits.of != NULL ? logits.first : tokens->n, n = 0;
     if (!goes_on || fast->entries != entries) {
         fast->fast.cache.n = entries->n;
         for (int e = 0; e < entries->n; e++) {
@@ -112,14 +124,13 @@ int prompt_fast_compute(struct prompt_fast *fast, struct cp_decoder_cache *entri
     }
     for (int at = 0; at < tokens->n; at += n) {
         n = tokens->n - at < FAST_AT_ONCE ? tokens->n - at : FAST_AT_ONCE;
-        int is_last = at + n == tokens->n;
-        if (run(fast, entries, tokens->of + at, n,
-                is_last && logits != NULL ? fast->logits : NULL) != 0) {
+        int before = first <= at ? 0 : first - at < n ? first - at : n;
+        if (run(fast, entries, tokens->of + at, n, before) != 0) {
             return -1;
         }
-    }
-    for (int i = 0; tokens->n > 0 && logits != NULL && i < n_vocab; i++) {
-        logits[i] = fast->logits[i];
+        for (size_t i = 0; i < (size_t)(n - before) * n_vocab; i++) {
+            logits.of[(size_t)(at + before - first) * n_vocab + i] = fast->logits[i];
+        }
     }
     return 0;
 }

@@ -11,7 +11,8 @@ struct prompt_fast {
     struct fast fast;
     const struct cp_decoder *decoder;
     const struct cp_decoder_cache *entries; /* which the chunks have; NULL: none */
-    float *logits;                          /* [n_vocab] */
+    int n_rows;
+    float *logits; /* [n_rows][n_vocab] */
 };
 
 /* Makes *fast, with room for so many tokens. 0, or -1 after a message. The caller frees it after
@@ -23,6 +24,7 @@ void prompt_fast_free(struct prompt_fast *fast);
 /* As prompt_compute() without a mask; tokens are in order of position. With `goes_on` the entries
  * are those of the last call, and nothing is copied but what is new. */
 int prompt_fast_compute(struct prompt_fast *fast, struct cp_decoder_cache *entries,
-                        const struct prompt_tokens *tokens, int goes_on, double *logits);
+                        const struct prompt_tokens *tokens, int goes_on,
+                        struct prompt_logits logits);
 
 #endif

@@ -28,6 +28,9 @@ void prompt_help(FILE *out) {
           "      --fast           on the fast decoder, in single precision (spec/fast.md)\n"
           "      --threads N      ... with so many threads (1)\n"
           "      --compare        also compute each whole prompt, and compare all logits\n"
+          "      --score          also say how likely each new token was, and its rank\n"
+          "      --logits OUT     write the logits of each new token to OUT, as float32:\n"
+          "                       [tokens of all prompts][vocabulary]\n"
           "      --each           also list the tokens of each prompt, one a line\n"
           "      --json           the report as JSON (spec/prompt-report.schema.json)\n"
           "      --svg            a picture; of at most 2000 parts, and runs of each prompt\n"
@@ -83,6 +86,12 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
     case 'i':
         options->is_each = 1;
         return 0;
+    case 'l':
+        options->logits = optarg;
+        return 0;
+    case 'o':
+        options->is_scored = 1;
+        return 0;
     case 'c':
         options->is_compared = 1;
         return 0;
@@ -106,6 +115,18 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
     }
 }
 
+/* The logits may take the place of no file that is read. */
+static int check_logits(const struct prompt_options *o) {
+    const struct argument_file files[] = {
+        {"--logits", o->logits, 1}, {"--model", o->model, 0}, {"SCHEMA.xml", o->schema, 0}};
+    int status = argument_distinct(COMMAND, files, 3);
+    for (int i = 0; i < o->n_prompts && status == 0; i++) {
+        const struct argument_file two[] = {files[0], {"PROMPT.xml", o->prompt[i], 0}};
+        status = argument_distinct(COMMAND, two, 2);
+    }
+    return status;
+}
+
 int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
     static const struct option names[] = {
         {"tokens", required_argument, NULL, 't'}, {"template", required_argument, NULL, 'e'},
@@ -113,6 +134,7 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
         {"compare", no_argument, NULL, 'c'},      {"each", no_argument, NULL, 'i'},
         {"json", no_argument, NULL, 'j'},         {"svg", no_argument, NULL, 's'},
         {"fast", no_argument, NULL, 'f'},         {"threads", required_argument, NULL, 'n'},
+        {"score", no_argument, NULL, 'o'},        {"logits", required_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     *options = (struct prompt_options){.tokens = -1};
@@ -130,6 +152,9 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
     if (options->model == NULL &&
         (options->answer > 0 || options->is_compared || options->is_each || options->is_fast)) {
         return argument_refuse(COMMAND, "--answer, --fast, --compare and --each need a --model");
+    }
+    if (options->model == NULL && (options->is_scored || options->logits != NULL)) {
+        return argument_refuse(COMMAND, "--score and --logits need a --model");
     }
     if (options->threads > 0 && !options->is_fast) {
         return argument_refuse(COMMAND, "--threads are those of --fast: give both");
@@ -150,5 +175,5 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
     options->schema = argv[optind];
     options->n_prompts = argc - optind - 1;
     options->prompt = argv + optind + 1;
-    return 0;
+    return check_logits(options);
 }

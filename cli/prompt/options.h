@@ -11,8 +11,10 @@ struct prompt_options {
     const char *model; /* a weights file; NULL: none */
     int answer;        /* --answer: tokens of each answer, with a model */
     int is_fast, threads;
-    int is_compared; /* --compare */
-    int is_each;     /* --each */
+    int is_compared;    /* --compare */
+    int is_each;        /* --each */
+    int is_scored;      /* --score */
+    const char *logits; /* --logits: a file; NULL: none */
     const char *schema;
     int n_prompts;
     char **prompt;

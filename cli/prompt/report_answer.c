@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of an answer. */
+#include <math.h>
+
 #include "cli/base/json.h"
 #include "cli/base/text.h"
 #include "cli/prompt/answer.h"
@@ -21,9 +23,34 @@ static void put_pieces(FILE *out, const struct prompt_answer *a) {
     }
 }
 
+/* Tokens of the new text, and what they say together. */
+static void put_scores(FILE *out, const struct prompt_answer *a) {
+    double sum = 0.0;
+    int n_best = 0;
+    fputs("\nposition   token        ln p    rank  text\n", out);
+    for (int i = 0; i < a->n_scores; i++) {
+        const struct prompt_score *score = &a->score[i];
+        fprintf(out, "%8d  %6d  %10.5f  %6d  '", score->position, score->token, score->log_p,
+                score->rank);
+        text_put_cut(out, score->text, 50, "…");
+        fputs("'\n", out);
+        sum += score->log_p;
+        n_best += score->rank == 1;
+    }
+    fprintf(out, "%d tokens were predicted", a->n_scores);
+    if (a->n_scores > 0) {
+        fprintf(out, ", %d of them as the best one; their perplexity is %.6g", n_best,
+                exp(-sum / a->n_scores));
+    }
+    fputs(".\n", out);
+}
+
 void report_answer_text(FILE *out, const struct prompt_answer *answer) {
     const struct prompt_answer *a = answer;
     put_pieces(out, a);
+    if (a->is_scored) {
+        put_scores(out, a);
+    }
     fprintf(
         out,
         "\n%d tokens of modules were encoded now, in %.2f s. The first token came %.2f s later.\n",
@@ -55,12 +82,25 @@ json_t *report_numbers(const int *number, int n) {
     return array;
 }
 
+/* Null where nothing was scored. */
+static json_t *scores_json(const struct prompt_answer *a) {
+    json_t *array = a->is_scored ? json_array() : json_null();
+    for (int i = 0; i < a->n_scores; i++) {
+        const struct prompt_score *score = &a->score[i];
+        array = json_with(array, json_pack("{s:i,s:i,s:f,s:i,s:i}", "position", score->position,
+                                           "token", score->token, "log_p", score->log_p, "rank",
+                                           score->rank, "best", score->best));
+    }
+    return array;
+}
+
 json_t *report_answer_json(const struct prompt_answer *answer) {
     const struct prompt_answer *a = answer;
     json_t *seconds = json_pack("{s:f,s:f,s:o}", "encoding", a->encoding, "first", a->first,
                                 "whole", a->is_compared ? json_real(a->whole) : json_null());
-    return json_pack("{s:s,s:o,s:i,s:i,s:i,s:o,s:o}", "text", a->text, "tokens",
+    return json_pack("{s:s,s:o,s:i,s:i,s:i,s:o,s:o,s:o}", "text", a->text, "tokens",
                      report_numbers(a->token, a->n), "begin", a->begin, "behind", a->behind,
                      "encoded", a->n_encoded, "seconds", seconds, "same",
-                     a->is_compared ? json_boolean(a->is_same) : json_null());
+                     a->is_compared ? json_boolean(a->is_same) : json_null(), "score",
+                     scores_json(a));
 }

@@ -291,8 +291,8 @@ static int read_case(struct reading *in, const json_t *json, struct gate_case *o
     return in->failed ? -1 : 0;
 }
 
-/* The case at a place, and goes on to the next. */
-static int next_case(struct place *place, const char *file, const char *command,
+/* The case at a place, and goes on to the next. The first one of a file may be its only one. */
+static int next_case(struct place *place, const char *file, const char *command, int first,
                      struct gate_case *one) {
     json_error_t error;
     int line = place->line;
@@ -305,7 +305,7 @@ static int next_case(struct place *place, const char *file, const char *command,
     }
     go_on(place, (size_t)error.position);
     skip_space(place);
-    one->line = line == 1 && place->at == place->end ? 0 : line;
+    one->line = first && place->at == place->end ? 0 : line;
     struct reading in = {file, command, one->line, NULL, 0};
     int failed = read_case(&in, json, one);
     json_decref(json);
@@ -340,8 +340,9 @@ int gate_case_load(const char *file, const char *command, struct gate_case **cas
         }
     }
     while (!failed && place.at < place.end) {
-        struct gate_case *one = add(cases, n++);
-        failed = one == NULL || next_case(&place, file, command, one) != 0;
+        struct gate_case *one = add(cases, n);
+        failed = one == NULL || next_case(&place, file, command, n == 0, one) != 0;
+        n++;
     }
     free(bytes);
     if (failed) {

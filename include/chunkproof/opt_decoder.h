@@ -74,8 +74,8 @@ void cp_opt_decoder_free(struct cp_opt_decoder *fast);
  * that are cached, new entries stand at the end, and the others stay where they are, in any order.
  * Else those at higher positions move behind the new ones, in order of position. Allocates nothing.
  * Fails with the first of
- *   CP_ERROR_ARGUMENT     a pointer is NULL, or a number of the call or of the cache is out of its
- *                         range; a position is not as struct cp_opt_decoder_call says
+ *   CP_ERROR_ARGUMENT     a pointer is NULL, a number of the call is out of its range, or n of the
+ *                         cache; a position is not as struct cp_opt_decoder_call says
  *   CP_ERROR_SHAPE        the cache has another capacity or chunk size than *fast
  *   CP_ERROR_TOO_LONG     the cache has no room for n_new more entries
  * and then changes nothing. */

@@ -141,15 +141,18 @@ Proof using.
   rewrite <- seen_slots; reflexivity.
 Qed.
 
+Lemma positions_of_tokens s : map token_position (tokens s) = flat_map positions (runs q s).
+Proof using.
+  unfold tokens; induction (runs q s) as [|R l IH]; simpl; [reflexivity|].
+  rewrite map_app, IH; f_equal; rewrite map_map; unfold token_position, positions; simpl.
+  rewrite (map_seq_from (fun i => i)), map_id, Nat.add_0_r; reflexivity.
+Qed.
+
 (** RUNS-1: and no token is there twice. *)
 Theorem each_token_once s : RUNS_1 q -> s < n_prompts q -> NoDup (tokens s).
 Proof using.
   intros R1 inb; destruct (R1 s inb) as [_ once].
-  replace (flat_map positions (runs q s)) with (map token_position (tokens s)) in once.
-  - apply NoDup_map_inv in once; exact once.
-  - unfold tokens; clear; induction (runs q s) as [|R l IH]; simpl; [reflexivity|].
-    rewrite map_app, IH; f_equal; rewrite map_map; unfold token_position, positions; simpl.
-    rewrite (map_seq_from (fun i => i)), map_id, Nat.add_0_r; reflexivity.
+  rewrite <- positions_of_tokens in once; apply NoDup_map_inv in once; exact once.
 Qed.
 
 (** ** RUNS-5: two phases *)

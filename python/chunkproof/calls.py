@@ -28,7 +28,10 @@ def bound_arguments(checker: Checker, call: ast.Call, program: Program) -> dict[
         if name is None:
             raise source.refuse(keyword.value, "what ** stands for cannot be seen. Write each "
                                 "argument.")
-        if name not in program.variables or name in by_place_alone:
+        if name in by_place_alone:
+            raise source.refuse(keyword, f"{program.node.name} takes {name} by place alone. Write "
+                                "the value without its name.")
+        if name not in program.variables:
             raise source.refuse(keyword, f"{program.node.name} has no argument with the name "
                                 f"{name}.{nearest(name, program.variables)}")
         if name in given:

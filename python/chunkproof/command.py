@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the commands of the package share: a file is written whole or not at all."""
 import contextlib
+import errno
 import os
 import sys
 import tempfile
@@ -13,6 +14,8 @@ def write(text: str, path: str | None, source: str) -> None:
     data = text.encode()
     try:
         if path is None:
+            if sys.stdout is None:  # it was closed before Python began
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF))
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
             return

@@ -78,6 +78,9 @@ class Compiler:
             called = {one.func.id for node, _ in self.decorated.values() for one in ast.walk(node)
                       if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
             left = [name for name in self.decorated if name not in called]
+            if not left:  # each is called, so that one calls itself, unless a name is hidden
+                for name in self.decorated:
+                    self.program(name)
             if len(left) != 1:
                 names = ", ".join(left or self.decorated)
                 raise Refusal(f"{self.source.path}:1:1: which program is meant? Name one of "

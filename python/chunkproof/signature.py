@@ -10,7 +10,8 @@ from .place import Source, shown
 from .values import Checker, has, is_value, listed, nearest
 
 MOST_TOKENS = 1048576  # CP_MAX_POSITIONS
-TYPES = "str (with a length), bool, or Literal[...] of texts or of whole numbers"
+TYPES = ("str (with a length), bool, or Literal[...] of texts or of whole numbers from 0 to "
+         "2^63 - 1")
 
 
 def decorator_of(bindings: Bindings,

@@ -60,7 +60,7 @@ class ByCoq(Who):
             changed |= {name} if changed & set(module.needs) else set()
             if name not in changed:
                 shutil.copy(self.run.BUILD / f"{name}.vo", place)
-            elif name != self.run.PRINTS:
+            elif not name.startswith(self.run.PRINTS):
                 _, status, output = self.run.compile_module(self.coqc, module, place)
                 if status != 0:
                     return self.broken(fault, name, module, output, time.monotonic() - begin)

@@ -18,6 +18,7 @@ import glob
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -43,10 +44,10 @@ def text_of_tokens(command: list[str], text: str, n: int, folder: pathlib.Path) 
     return " ".join(words[:low])
 
 
-def measure(command: str, weights: str, module: str, threads: int,
-            folder: pathlib.Path) -> tuple[int, float, float]:
-    """Tokens of the module, seconds without a cache and with it."""
-    files = [folder / name for name in ("schema.xml", "first.xml", "second.xml")]
+def measure(command: str, weights: str, module: str, threads: int, folder: pathlib.Path,
+            again: int = 1) -> tuple[int, float, float]:
+    """Tokens of the module, seconds without a cache and with it: the median of `again` prompts."""
+    files = [folder / name for name in ("schema.xml", *(f"{i}.xml" for i in range(again + 1)))]
     files[0].write_text(f'<schema name="s"><module name="m">{escape(module)}</module></schema>',
                         encoding="utf-8")
     for file in files[1:]:
@@ -54,11 +55,17 @@ def measure(command: str, weights: str, module: str, threads: int,
     run = subprocess.run([command, "prompt", "--model", weights, "--fast", "--threads",
                           str(threads), "--json", *map(str, files)], check=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    first, second = (prompt["answer"] for prompt in json.loads(run.stdout)["prompts"])
-    if first["tokens"] != second["tokens"] or second["encoded"] != 0:
-        sys.exit("first_token: the second prompt has not found the module")
+    first, *others = (prompt["answer"] for prompt in json.loads(run.stdout)["prompts"])
+    if any(other["tokens"] != first["tokens"] or other["encoded"] != 0 for other in others):
+        sys.exit("first_token: a prompt behind the first one has not found the module")
     return (first["encoded"], first["seconds"]["encoding"] + first["seconds"]["first"],
-            second["seconds"]["first"])
+            statistics.median(other["seconds"]["first"] for other in others))
+
+
+def licences() -> str:
+    paths = sorted(glob.glob("/usr/share/common-licenses/*"))
+    return "\n".join(" ".join(pathlib.Path(path).read_text(errors="replace").split())
+                     for path in paths if not os.path.islink(path))
 
 
 def main() -> int:
@@ -67,9 +74,7 @@ def main() -> int:
         return 2
     command, weights = sys.argv[1:3]
     threads, largest, seconds = [*map(int, sys.argv[3:]), *(1, 8192, 600)[len(sys.argv) - 3:]]
-    licences = sorted(glob.glob("/usr/share/common-licenses/*"))
-    text = "\n".join(" ".join(pathlib.Path(path).read_text(errors="replace").split())
-                     for path in licences if not os.path.islink(path))
+    text = licences()
     if not os.path.exists(weights) or len(text) < largest * BYTES_PER_TOKEN:
         print("first_token: the model's weights or the texts of Debian's licences are missing")
         return 77
