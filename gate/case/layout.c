@@ -235,7 +235,8 @@ static int make_runs(struct gate_arrays *a, const struct gate_problem *p) {
     int *tokens = (int *)(void *)a->memory[RUN_TABLE_TOKENS];
     int *position = (int *)(void *)a->memory[RUN_TABLE_POSITION];
     for (int s = 0; s < p->b; s++) {
-        int *at = tokens + s * p->table_width, *stands = position + s * p->table_width;
+        ptrdiff_t first = (ptrdiff_t)s * p->table_width;
+        int *at = tokens + first, *stands = position + first;
         for (int k = 0, left = p->n_tokens[s]; left > 0; k++, left -= c) {
             at[k] = left < c ? left : c;
             stands[k] = k * c;
