@@ -33,6 +33,21 @@ static void copy(struct cp_plan *to, const struct cp_plan *from) {
     memcpy(to->sequence, from->sequence, rows);
 }
 
+static int is_same_run(const struct cp_run *x, const struct cp_run *y, int length) {
+    return x->chunk == y->chunk && x->position == y->position &&
+           (!length || x->n_tokens == y->n_tokens);
+}
+
+/* PLAN-6: only the last run has another length than before. */
+static int has_same_runs(const struct cp_plan_sequence *x, const struct cp_plan_sequence *y,
+                         int lengths) {
+    int same = 1;
+    for (int k = 0; same && k < x->n_chunks; k++) {
+        same = is_same_run(&x->run[k], &y->run[k], lengths || k + 1 < x->n_chunks);
+    }
+    return same;
+}
+
 /* Are the plans the same, except for lengths and stamp? With `lengths`, these too. */
 static int is_same(const struct cp_plan *a, const struct cp_plan *b, int lengths) {
     int same = a->n_sequences == b->n_sequences && a->n_shared == b->n_shared;
@@ -40,8 +55,7 @@ static int is_same(const struct cp_plan *a, const struct cp_plan *b, int lengths
     for (int s = 0; same && s < a->n_sequences; s++) {
         const struct cp_plan_sequence *x = &a->sequence[s], *y = &b->sequence[s];
         same = x->n_chunks == y->n_chunks && x->n_shared == y->n_shared &&
-               (!lengths || x->n_tokens == y->n_tokens) &&
-               memcmp(x->chunk, y->chunk, (size_t)x->n_chunks * sizeof *x->chunk) == 0;
+               (!lengths || x->n_tokens == y->n_tokens) && has_same_runs(x, y, lengths);
     }
     return same;
 }
@@ -63,7 +77,7 @@ static void check_against_the_model(const struct cp_plan *plan, const struct mod
             }
             for (int i = 0; i < plan->n_shared; i++) {
                 const struct cp_shared_chunk *one = &plan->shared[i];
-                found += one->chunk == plan->sequence[s].chunk[k] && one->begin == begin &&
+                found += one->chunk == plan->sequence[s].run[k].chunk && one->begin == begin &&
                          one->end == end && one->position == k * model->chunk_size;
             }
             if (found != (end - begin >= 2)) {

@@ -23,7 +23,9 @@ struct cursor {
     int descriptor; /* of the plan, the next one */
     int sequence;   /* when all descriptors are done, */
     int depth;      /* the next chunk of its path; below n_shared: none yet */
-    int n_chunks;   /* in all tasks so far, */
+    int n_keys;     /* of the task before; its first descriptor, or the first of its own runs */
+    int first;
+    int n_chunks; /* in all tasks so far, */
     long long n_parts;
 };
 
@@ -31,12 +33,25 @@ static int first_row(const struct problem *p, int s) {
     return p->query_begin == NULL ? s : p->query_begin[s];
 }
 
-/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i, and i's chunk full? */
+/* Do keys at `position` go on in a task whose last chunk has the n_tokens keys from `first` on?
+ * Then that chunk is full (RUNS-4). */
+static int goes_on(const struct cp_plan *plan, int n_tokens, int first, int position) {
+    return n_tokens == plan->chunk_size && position == first + n_tokens;
+}
+
+/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i? */
 static int continues(const struct cp_plan *plan, int i) {
     return i + 1 < plan->n_shared && plan->shared[i + 1].begin == plan->shared[i].begin &&
            plan->shared[i + 1].end == plan->shared[i].end &&
-           plan->shared[i].n_tokens == plan->chunk_size &&
-           plan->shared[i + 1].position == plan->shared[i].position + plan->shared[i].n_tokens;
+           goes_on(plan, plan->shared[i].n_tokens, plan->shared[i].position,
+                   plan->shared[i + 1].position);
+}
+
+/* Is run k + 1 of sequence s its next chunk? */
+static int runs_on(const struct cp_plan *plan, int s, int k) {
+    return k + 1 < plan->sequence[s].n_chunks &&
+           goes_on(plan, plan->sequence[s].run[k].n_tokens, plan->sequence[s].run[k].position,
+                   plan->sequence[s].run[k + 1].position);
 }
 
 static void take_shared(const struct problem *p, struct cursor *at, struct cp_task *task) {
@@ -44,20 +59,30 @@ static void take_shared(const struct problem *p, struct cursor *at, struct cp_ta
     task->begin = p->plan->shared[at->descriptor].begin;
     task->end = p->plan->shared[at->descriptor].end;
     task->n_chunks = 1;
+    at->first = at->descriptor;
+    at->n_keys = p->plan->shared[at->descriptor].n_tokens;
     while (task->n_chunks < p->chunks_per_task && continues(p->plan, at->descriptor)) {
         task->n_chunks++;
         at->descriptor++;
+        at->n_keys += p->plan->shared[at->descriptor].n_tokens;
     }
     at->descriptor++;
 }
 
 static void take_own(const struct problem *p, struct cursor *at, struct cp_task *task) {
-    int left = p->plan->sequence[at->sequence].n_chunks - at->depth;
-    task->n_chunks = left < p->chunks_per_task ? left : p->chunks_per_task;
-    task->position = at->depth * p->plan->chunk_size;
-    task->begin = at->sequence;
-    task->end = at->sequence + 1;
-    at->depth += task->n_chunks;
+    int s = at->sequence;
+    task->position = p->plan->sequence[s].run[at->depth].position;
+    task->begin = s;
+    task->end = s + 1;
+    task->n_chunks = 1;
+    at->first = at->depth;
+    at->n_keys = p->plan->sequence[s].run[at->depth].n_tokens;
+    while (task->n_chunks < p->chunks_per_task && runs_on(p->plan, s, at->depth)) {
+        task->n_chunks++;
+        at->depth++;
+        at->n_keys += p->plan->sequence[s].run[at->depth].n_tokens;
+    }
+    at->depth++;
 }
 
 /* Moves to the next sequence that has an own chunk left, if the present one has none. 0: there
@@ -159,13 +184,14 @@ static void write_task(const struct cp_task *task, int *numbers, size_t at) {
     numbers[at + 5] = task->first_part;
 }
 
-/* The chunks of a task, as the plan has them on the path of its first sequence. */
-static void write_chunks(const struct cp_plan *plan, const struct cp_task *task, int *numbers,
-                         size_t at) {
-    int depth = task->position / plan->chunk_size;
+/* The chunks of a task: of descriptors from `first` on, or of its one sequence's runs. */
+static void write_chunks(const struct cp_plan *plan, const struct cp_task *task, int first,
+                         int *numbers, size_t at) {
+    int is_shared = task->end - task->begin >= 2;
     for (int k = 0; k < task->n_chunks; k++) {
         numbers[at + (size_t)(task->first_chunk + k)] =
-            plan->sequence[task->begin].chunk[depth + k];
+            is_shared ? plan->shared[first + k].chunk
+                      : plan->sequence[task->begin].run[first + k].chunk;
     }
 }
 
@@ -188,7 +214,8 @@ static void write_tasks(const struct cp_schedule *schedule, const struct problem
     }
     for (int i = 0; next_task(p, &at, &task); i++) {
         write_task(&task, numbers, schedule->task + (size_t)i * NUMBERS_OF_TASK);
-        write_chunks(p->plan, &task, numbers, schedule->chunk);
+        write_chunks(p->plan, &task, at.first, numbers, schedule->chunk);
+        numbers[schedule->n_keys + (size_t)i] = at.n_keys;
         for (int s = task.begin; s < task.end; s++) {
             numbers[begin + (size_t)s + 1]++;
         }
@@ -245,19 +272,29 @@ static int position_of(const struct cp_schedule *schedule, const struct cp_plan 
     return plan->sequence[s].n_tokens - 1 - later;
 }
 
-/* PLAN-7: how many keys the chunks of task i hold. */
-static int keys_of(const struct cp_schedule *schedule, const struct cp_plan *plan,
-                   const int *numbers, int i) {
+/* The sequence of task i, one of a sequence's own chunks; -1: there is no such task. */
+static int owner(const struct cp_schedule *schedule, const int *numbers, int i) {
     size_t task = schedule->task + (size_t)i * NUMBERS_OF_TASK;
-    int n_chunks = numbers[task + 1], position = numbers[task + 2], begin = numbers[task + 3];
-    int behind = plan->sequence[begin].n_tokens - position, room = n_chunks * plan->chunk_size;
-    return behind < room ? behind : room;
+    return i < schedule->n_tasks ? numbers[task + 3] : -1;
+}
+
+/* PLAN-6: the keys of the last task of a sequence, which alone may grow. All chunks but its last
+ * are full. */
+static void write_keys(const struct cp_schedule *schedule, const struct cp_plan *plan, int i,
+                       int *numbers) {
+    int s = owner(schedule, numbers, i);
+    int n_chunks = numbers[schedule->task + (size_t)i * NUMBERS_OF_TASK + 1];
+    int last = plan->sequence[s].n_chunks - 1;
+    if (owner(schedule, numbers, i + 1) != s) {
+        numbers[schedule->n_keys + (size_t)i] =
+            (n_chunks - 1) * plan->chunk_size + plan->sequence[s].run[last].n_tokens;
+    }
 }
 
 void cp_schedule_write_lengths(const struct cp_schedule *schedule, const struct cp_plan *plan,
                                const int *position, int *numbers) {
-    for (int i = 0; i < schedule->n_tasks; i++) {
-        numbers[schedule->n_keys + (size_t)i] = keys_of(schedule, plan, numbers, i);
+    for (int i = schedule->n_shared_tasks; i < schedule->n_tasks; i++) {
+        write_keys(schedule, plan, i, numbers);
     }
     for (int row = 0; row < schedule->n_rows; row++) {
         numbers[schedule->position + (size_t)row] =

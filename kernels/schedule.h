@@ -74,8 +74,8 @@ int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan
 void cp_schedule_write(const struct cp_schedule *schedule, const struct cp_plan *plan,
                        const int *query_begin, const int *position, int *numbers);
 
-/* Writes only n_keys and position: numbers[n_keys .. n_numbers). The plan's paths must be those
- * that were measured, and the other arrays be there. */
+/* Writes only what changes with lengths (PLAN-6), which is part of n_keys, and position. The plan's
+ * paths must be those that were measured, and all arrays be there. */
 void cp_schedule_write_lengths(const struct cp_schedule *schedule, const struct cp_plan *plan,
                                const int *position, int *numbers);
 

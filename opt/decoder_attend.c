@@ -10,12 +10,21 @@
  * The keys behind the 5 are there, and no row of call 1 sees them. */
 #include "opt/decoder_internal.h"
 
+/* PLAN-7: n_keys >= 1 of the path. Of its runs only the last one may be partial. */
+static void set_length(struct cp_plan_sequence *path, int n_keys, int c) {
+    int before = path->n_chunks - 1, last = (n_keys - 1) / c;
+    if (before >= 0) {
+        path->run[before].n_tokens = c;
+    }
+    path->n_tokens = n_keys;
+    path->n_chunks = last + 1;
+    path->run[last].n_tokens = n_keys - last * c;
+}
+
 /* Attention of rows first .. first + n - 1, the last of which has n_keys keys. */
 static struct cp_attention attention_of(const struct cp_opt_decoder *fast, int n_keys) {
     const struct cp_decoder_shape *shape = &fast->decoder->shape;
-    int c = fast->chunk_size;
-    fast->plan->sequence[0].n_tokens = n_keys;
-    fast->plan->sequence[0].n_chunks = (n_keys + c - 1) / c;
+    set_length(&fast->plan->sequence[0], n_keys, fast->chunk_size);
     return (struct cp_attention){.plan = fast->plan,
                                  .stamp = fast->plan->stamp,
                                  .n_heads = shape->n_heads,

@@ -57,7 +57,8 @@ static int make_rest(struct cp_opt_decoder *f) {
     f->plan->chunk_size = f->chunk_size;
     f->plan->n_sequences = 1;
     for (int chunk = 0; chunk < f->plan->capacity; chunk++) {
-        f->plan->sequence[0].chunk[chunk] = chunk;
+        f->plan->sequence[0].run[chunk] =
+            (struct cp_run){chunk, f->chunk_size, chunk * f->chunk_size};
     }
     f->workspace_size = cp_opt_decoder_attention_size(f);
     f->workspace = f->workspace_size > 0 ? malloc(f->workspace_size) : NULL;

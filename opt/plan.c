@@ -163,6 +163,29 @@ static int fits(const struct cp_opt_plan *plan) {
     return 1;
 }
 
+/* PLAN-7: the keys of chunk k of a path of n_tokens. */
+static int keys_of_chunk(int n_tokens, int k, int c) {
+    return n_tokens - k * c < c ? n_tokens - k * c : c;
+}
+
+/* Sequence i of the plan; with an equal epoch, its lengths alone (PLAN-6). */
+static void export_sequence(const struct cp_opt_plan *plan, int i, int same,
+                            struct cp_plan_sequence *one) {
+    const int *path = plan->table + (size_t)plan->sequence[i] * (size_t)plan->table_width;
+    int c = plan->chunk_size, n = plan->n_tokens[i];
+    one->n_tokens = n;
+    if (same && one->n_chunks > 0) {
+        one->run[one->n_chunks - 1].n_tokens = keys_of_chunk(n, one->n_chunks - 1, c);
+    }
+    if (!same) {
+        one->n_chunks = plan->n_chunks[i];
+        one->n_shared = plan->n_shared_chunks[i];
+        for (int k = 0; k < one->n_chunks; k++) {
+            one->run[k] = (struct cp_run){path[k], keys_of_chunk(n, k, c), k * c};
+        }
+    }
+}
+
 int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to) {
     int same = to->stamp.tree == plan->stamp.tree && to->stamp.epoch == plan->stamp.epoch;
     if (!fits(plan)) {
@@ -174,14 +197,7 @@ int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to) {
     to->n_sequences = plan->n_sequences;
     to->n_shared = plan->n_shared;
     for (int i = 0; i < plan->n_sequences; i++) {
-        struct cp_plan_sequence *one = &to->sequence[i];
-        one->n_tokens = plan->n_tokens[i];
-        if (!same) {
-            const int *path = plan->table + (size_t)plan->sequence[i] * (size_t)plan->table_width;
-            one->n_chunks = plan->n_chunks[i];
-            one->n_shared = plan->n_shared_chunks[i];
-            memcpy(one->chunk, path, (size_t)one->n_chunks * sizeof *path);
-        }
+        export_sequence(plan, i, same, &to->sequence[i]);
     }
     if (!same) {
         memcpy(to->shared, plan->shared, (size_t)plan->n_shared * sizeof *to->shared);

@@ -153,7 +153,6 @@ static void begin(struct opt_slice *slice, const struct opt_call *call, size_t n
     slice->kernels = call->kernels;
     slice->at = at;
     slice->task = t;
-    slice->chunk = a->plan->sequence[t->begin].chunk + t->depth;
     slice->first_head = (int)opt_block_begin(a->n_kv_heads, t->n_head_blocks, head_block);
     slice->n_heads =
         (int)opt_block_begin(a->n_kv_heads, t->n_head_blocks, head_block + 1) - slice->first_head;
@@ -164,11 +163,20 @@ static void begin(struct opt_slice *slice, const struct opt_call *call, size_t n
     find_seen(slice);
 }
 
+/* The k-th chunk of the task. */
+static size_t chunk_of(const struct opt_slice *slice, int k) {
+    const struct cp_plan *plan = slice->call->attention->plan;
+    const struct opt_task *t = slice->task;
+    int is_shared = t->end - t->begin > 1;
+    return (size_t)(is_shared ? plan->shared[t->first + k].chunk
+                              : plan->sequence[t->begin].run[t->first + k].chunk);
+}
+
 struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int tile, int end) {
     const struct cp_attention *a = slice->call->attention;
     int c = a->plan->chunk_size, slot = key % c, n = c - slot < end - key ? c - slot : end - key;
-    size_t chunk = (size_t)slice->chunk[key / c];
-    size_t at = (chunk * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
+    size_t at =
+        (chunk_of(slice, key / c) * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
     size_t byte = at * (size_t)a->head_dim * cp_number_size(a->kv_type);
     return (struct opt_run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
 }

@@ -11,7 +11,6 @@ struct opt_slice {
     const struct cp_opt_kernels *kernels;
     const struct opt_scratch *at;
     const struct opt_task *task;
-    const int *chunk;            /* of the task */
     int first_head, n_heads;     /* of K/V */
     int rows, padded_rows;       /* of each head */
     long long first;             /* the slice's first row, counted in the task */

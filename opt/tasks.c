@@ -21,7 +21,7 @@ struct cursor {
     int chunks_per_task;
     int descriptor; /* of the plan, the next one */
     int sequence;   /* when all descriptors are done, */
-    int depth;      /* the next chunk of its path; below n_shared: none yet */
+    int depth;      /* its next run; below n_shared: none yet */
     size_t n_parts, n_slices;
 };
 
@@ -33,11 +33,17 @@ static size_t multiply(size_t x, size_t y) {
     return y != 0 && x > SIZE_MAX / y ? SIZE_MAX : x * y;
 }
 
-/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i, and i's chunk full? */
+/* Do keys at `position` go on in a task whose last chunk has the n_tokens keys from `first` on?
+ * Then that chunk is full (RUNS-4). */
+static int goes_on(const struct cp_plan *plan, int n_tokens, int first, int position) {
+    return n_tokens == plan->chunk_size && position == first + n_tokens;
+}
+
+/* Is descriptor i + 1 the next chunk of the same sequences as descriptor i? */
 static int continues(const struct cp_plan *plan, int i) {
     const struct cp_shared_chunk *one = &plan->shared[i], *next = one + 1;
     return i + 1 < plan->n_shared && next->begin == one->begin && next->end == one->end &&
-           one->n_tokens == plan->chunk_size && next->position == one->position + one->n_tokens;
+           goes_on(plan, one->n_tokens, one->position, next->position);
 }
 
 static void take_shared(struct cursor *at, struct opt_task *task) {
@@ -45,7 +51,7 @@ static void take_shared(struct cursor *at, struct opt_task *task) {
     const struct cp_shared_chunk *first = &plan->shared[at->descriptor];
     task->begin = first->begin;
     task->end = first->end;
-    task->depth = first->position / plan->chunk_size;
+    task->first = at->descriptor;
     task->n_chunks = 1;
     task->position = first->position;
     task->n_keys = first->n_tokens;
@@ -74,14 +80,19 @@ static int find_own(struct cursor *at) {
 static void take_own(struct cursor *at, struct opt_task *task) {
     const struct cp_plan *plan = at->attention->plan;
     const struct cp_plan_sequence *path = &plan->sequence[at->sequence];
-    int left = path->n_chunks - at->depth;
+    const struct cp_run *run = &path->run[at->depth], *end = path->run + path->n_chunks;
     task->begin = at->sequence;
     task->end = at->sequence + 1;
-    task->depth = at->depth;
-    task->n_chunks = left < at->chunks_per_task ? left : at->chunks_per_task;
-    task->position = at->depth * plan->chunk_size;
-    int behind = path->n_tokens - task->position, room = task->n_chunks * plan->chunk_size;
-    task->n_keys = behind < room ? behind : room; /* PLAN-7 */
+    task->first = at->depth;
+    task->n_chunks = 1;
+    task->position = run->position;
+    task->n_keys = run->n_tokens;
+    while (task->n_chunks < at->chunks_per_task && run + 1 < end &&
+           goes_on(plan, run->n_tokens, run->position, run[1].position)) {
+        run++;
+        task->n_chunks++;
+        task->n_keys += run->n_tokens;
+    }
     at->depth += task->n_chunks;
 }
 

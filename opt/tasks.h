@@ -20,12 +20,14 @@
 #include "chunkproof/attention.h"
 #include "opt/kernels.h"
 
-/* Chunks depth .. depth + n_chunks - 1 of the paths of sequences begin .. end-1. They hold n_keys
- * keys, at the positions position .. position + n_keys - 1 (RUNS-4): all chunks but the last are
- * full. Their query rows have the partial results first_part, first_part + 1, ... */
+/* Chunks of the sequences begin .. end-1. For two sequences or more they are those of the
+ * descriptors first .. first + n_chunks - 1 of the plan, for one those of its own runs first ..
+ * first + n_chunks - 1. They hold n_keys keys, at the positions position .. position + n_keys - 1
+ * (RUNS-4): all chunks but the last are full. Their query rows have the partial results first_part,
+ * first_part + 1, ... */
 struct opt_task {
     int begin, end;
-    int depth, n_chunks;
+    int first, n_chunks;
     int position, n_keys;
     /* Blocks of rows: query rows with the heads of a group, at most CP_OPT_ROWS in each. */
     long long n_blocks;

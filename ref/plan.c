@@ -12,7 +12,7 @@
   requires sequence: 0 <= s < tree->n_sequences;
   assigns plan->sequence[s];
   ensures sequence: plan_sequence_of(*plan, *tree, s);
-  ensures length: plan->sequence[s].n_tokens == tree_length(*tree, s);
+  ensures length: plan_length_of(*plan, *tree, s);
 */
 static void build_sequence(struct cp_plan *plan, const struct cp_tree *tree, int s) {
     int n_chunks = tree->sequence[s].n_chunks;
@@ -22,12 +22,17 @@ static void build_sequence(struct cp_plan *plan, const struct cp_tree *tree, int
     /*@ loop invariant k: 0 <= k <= n_chunks;
         loop invariant sizes: sequence_begun(*plan, *tree, s, k);
         loop invariant path: planned_path_to(*plan, *tree, s, k);
+        loop invariant runs: planned_runs_to(*plan, *tree, s, k);
         loop invariant shared: planned_shared_to(*plan, *tree, s, k);
         loop assigns k, plan->sequence[s]; loop variant n_chunks - k; */
     for (int k = 0; k < n_chunks; k++) {
         int chunk = tree->sequence[s].chunk[k];
-        plan->sequence[s].chunk[k] = chunk;
+        plan->sequence[s].run[k].chunk = chunk;
+        plan->sequence[s].run[k].n_tokens = tree->fill[chunk];
+        plan->sequence[s].run[k].position = k * tree->chunk_size;
+        //@ assert place: k * tree->chunk_size == key_at(k, tree->chunk_size);
         //@ assert used: pool_used(tree->pool, chunk) && 0 <= tree->begin[chunk] < tree->end[chunk];
+        //@ assert full: k < n_chunks - 1 ==> tree->fill[chunk] == tree->chunk_size;
         if (tree->end[chunk] - tree->begin[chunk] >= 2) {
             //@ assert above: path_is_shared(*tree, s, k);
             plan->sequence[s].n_shared = k + 1;
@@ -70,7 +75,7 @@ static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s)
         loop assigns k, plan->n_shared, plan->shared[0 .. CP_MAX_CHUNKS - 1];
         loop variant n_shared - k; */
     for (int k = 0; k < n_shared; k++) {
-        int chunk = plan->sequence[s].chunk[k];
+        int chunk = plan->sequence[s].run[k].chunk;
         //@ assert shared: tree_shared(*tree, chunk) && tree->depth[chunk] == k;
         //@ assert only: only_begins(*tree, chunk, s, k);
         if (tree->begin[chunk] == s) {
@@ -123,26 +128,97 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree) {
     //@ ghost plan_of_is_ok(plan, tree);
 }
 
+/* PLAN-6: the length of sequence s, and that of its last run. */
+/*@
+  requires valid: \valid(plan) && \valid_read(tree) && \separated(plan, tree);
+  requires ok: tree_ok(*tree);
+  requires sequence: 0 <= s < tree->n_sequences;
+  requires depth: plan->sequence[s].n_chunks == tree_depth(*tree, s);
+  requires last: 0 < tree_depth(*tree, s) ==>
+    plan_chunk(*plan, s, tree_depth(*tree, s) - 1) ==
+      tree_chunk(*tree, s, tree_depth(*tree, s) - 1);
+  assigns plan->sequence[s];
+  ensures length: plan_length_of(*plan, *tree, s);
+  ensures counts: plan->sequence[s].n_chunks == \old(plan->sequence[s].n_chunks) &&
+    plan->sequence[s].n_shared == \old(plan->sequence[s].n_shared);
+  ensures tables: \forall integer k; 0 <= k < CP_MAX_DEPTH ==>
+    plan_chunk(*plan, s, k) == \old(plan_chunk(*plan, s, k)) &&
+    plan_position(*plan, s, k) == \old(plan_position(*plan, s, k));
+  ensures full: \forall integer k; 0 <= k < CP_MAX_DEPTH ==>
+    k != plan->sequence[s].n_chunks - 1 ==>
+    plan_tokens(*plan, s, k) == \old(plan_tokens(*plan, s, k));
+*/
+static void refresh_sequence(struct cp_plan *plan, const struct cp_tree *tree, int s) {
+    int last = plan->sequence[s].n_chunks - 1;
+    plan->sequence[s].n_tokens = cp_tree_length(tree, s);
+    if (last >= 0) {
+        int chunk = plan->sequence[s].run[last].chunk;
+        //@ assert last: chunk == tree_chunk(*tree, s, last) && pool_used(tree->pool, chunk);
+        plan->sequence[s].run[last].n_tokens = tree->fill[chunk];
+    }
+}
+
 int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree) {
     if (plan->stamp.tree != tree->stamp.tree || plan->stamp.epoch != tree->stamp.epoch) {
         cp_plan_build(plan, tree);
         return 1;
     }
+    //@ assert paths: plan_paths_of(*plan, *tree);
+    /*@ assert had_depths: \forall integer r; 0 <= r < tree->n_sequences ==>
+          plan->sequence[r].n_chunks == tree_depth(*tree, r) <= CP_MAX_DEPTH &&
+          0 <= plan->sequence[r].n_shared <= plan->sequence[r].n_chunks; */
+    /*@ assert had_chunks: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==> plan_chunk(*plan, r, k) == tree_chunk(*tree, r, k); */
+    /*@ assert had_places: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==>
+          plan_position(*plan, r, k) == key_at(k, tree->chunk_size); */
+    /*@ assert had_full: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) - 1 ==> plan_tokens(*plan, r, k) == tree->chunk_size; */
+    /*@ assert had_shared: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==>
+          (k < plan->sequence[r].n_shared <==> tree_shared(*tree, tree_chunk(*tree, r, k))); */
+    /*@ assert had_order: \forall integer i, j; 0 <= i < j < plan->n_shared ==>
+          plan->shared[i].begin < plan->shared[j].begin ||
+          (plan->shared[i].begin == plan->shared[j].begin &&
+           plan->shared[i].position < plan->shared[j].position); */
+    plan->stamp = tree->stamp;
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
-        loop invariant lengths: \forall integer r; 0 <= r < s ==>
-          plan->sequence[r].n_tokens == tree_length(*tree, r);
+        loop invariant lengths: lengths_to(*plan, *tree, s);
         loop invariant counts: \forall integer r; 0 <= r < CP_MAX_SEQUENCES ==>
           plan->sequence[r].n_chunks == \at(plan->sequence[r].n_chunks, Pre) &&
           plan->sequence[r].n_shared == \at(plan->sequence[r].n_shared, Pre);
         loop invariant tables: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
           0 <= k < CP_MAX_DEPTH ==> plan_chunk(*plan, r, k) == \at(plan_chunk(*plan, r, k), Pre);
-        loop assigns s, plan->sequence[0 .. CP_MAX_SEQUENCES - 1].n_tokens;
+        loop invariant positions: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
+          0 <= k < CP_MAX_DEPTH ==>
+          plan_position(*plan, r, k) == \at(plan_position(*plan, r, k), Pre);
+        loop invariant full: \forall integer r, k; 0 <= r < CP_MAX_SEQUENCES ==>
+          0 <= k < CP_MAX_DEPTH ==> k != \at(plan->sequence[r].n_chunks, Pre) - 1 ==>
+          plan_tokens(*plan, r, k) == \at(plan_tokens(*plan, r, k), Pre);
+        loop assigns s, plan->sequence[0 .. CP_MAX_SEQUENCES - 1];
         loop variant tree->n_sequences - s; */
     for (int s = 0; s < tree->n_sequences; s++) {
-        plan->sequence[s].n_tokens = cp_tree_length(tree, s);
+        //@ assert path: plan_sequence_of(\at(*plan, Pre), *tree, s);
+        refresh_sequence(plan, tree, s);
     }
-    plan->stamp = tree->stamp;
+    /*@ assert depths: \forall integer r; 0 <= r < tree->n_sequences ==>
+          plan->sequence[r].n_chunks == tree_depth(*tree, r) <= CP_MAX_DEPTH &&
+          0 <= plan->sequence[r].n_shared <= plan->sequence[r].n_chunks; */
+    /*@ assert chunks: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==> plan_chunk(*plan, r, k) == tree_chunk(*tree, r, k); */
+    /*@ assert places: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==>
+          plan_position(*plan, r, k) == key_at(k, tree->chunk_size); */
+    /*@ assert all_full: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) - 1 ==> plan_tokens(*plan, r, k) == tree->chunk_size; */
+    /*@ assert shared: \forall integer r, k; 0 <= r < tree->n_sequences ==>
+          0 <= k < tree_depth(*tree, r) ==>
+          (k < plan->sequence[r].n_shared <==> tree_shared(*tree, tree_chunk(*tree, r, k))); */
+    /*@ assert order: \forall integer i; 0 <= i < plan->n_shared ==>
+          plan->shared[i].begin == \at(plan->shared[i].begin, Pre) &&
+          plan->shared[i].position == \at(plan->shared[i].position, Pre); */
     //@ assert sequences: sequences_to(*plan, *tree, tree->n_sequences);
+    //@ assert lengths: lengths_to(*plan, *tree, tree->n_sequences);
     //@ assert listed: lists_below(*plan, *tree, tree->n_sequences);
     //@ assert described: described(*plan, *tree);
     //@ assert sorted: plan_sorted(*plan, plan->n_shared);

@@ -43,6 +43,24 @@ static int first_key(int k, int c) {
     return k * c;
 }
 
+/* PLAN-7: run k of sequence s has the keys of the k-th chunk of a path. */
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  requires sequence: 0 <= s < plan->n_sequences;
+  requires run: 0 <= k < plan->sequence[s].n_chunks <= CP_MAX_DEPTH;
+  requires tokens: 0 <= plan->sequence[s].n_tokens <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
+  assigns \nothing;
+  ensures run: \result != 0 <==> plan_run(*plan, s, k);
+*/
+static int run_is_valid(const struct cp_plan *plan, int s, int k) {
+    int first = first_key(k, plan->chunk_size);
+    int full = k + 1 < plan->sequence[s].n_chunks;
+    int n_tokens = full ? plan->chunk_size : plan->sequence[s].n_tokens - first;
+    return plan->sequence[s].run[k].position == first &&
+           plan->sequence[s].run[k].n_tokens == n_tokens;
+}
+
 /* PLAN-2 and PLAN-7 for one sequence: all its chunks but the last are full, and all shared ones. */
 /*@
   requires valid: \valid_read(plan);
@@ -66,10 +84,15 @@ static const char *check_sequence(const struct cp_plan *plan, int s) {
     /*@ loop invariant k: 0 <= k <= n_chunks;
         loop invariant path: \forall integer j; 0 <= j < k ==>
           0 <= plan_chunk(*plan, s, j) < plan->capacity;
+        loop invariant runs: \forall integer j; 0 <= j < k ==> plan_run(*plan, s, j);
         loop assigns k; loop variant n_chunks - k; */
     for (int k = 0; k < n_chunks; k++) {
-        if (plan->sequence[s].chunk[k] < 0 || plan->sequence[s].chunk[k] >= plan->capacity) {
+        int chunk = plan->sequence[s].run[k].chunk;
+        if (chunk < 0 || chunk >= plan->capacity) {
             return "PLAN-2";
+        }
+        if (!run_is_valid(plan, s, k)) {
+            return "PLAN-7";
         }
     }
     return NULL;
@@ -144,7 +167,7 @@ static int descriptor_is_on_paths(const struct cp_plan *plan, int i) {
         loop assigns s; loop variant plan->shared[i].end - s; */
     for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) {
         if (k >= plan->sequence[s].n_shared ||
-            plan->sequence[s].chunk[k] != plan->shared[i].chunk) {
+            plan->sequence[s].run[k].chunk != plan->shared[i].chunk) {
             return 0;
         }
     }

@@ -80,27 +80,8 @@ static void merge_chunk(const struct cp_attention *attention, const struct cp_pl
     //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
 }
 
-/* PLAN-7: returns how many keys the k-th chunk of a path holds. Of 5 tokens in chunks of 2, the
- * chunks 0, 1 and 2 hold 2, 2 and 1. */
-/*@
-  requires valid: \valid_read(plan);
-  requires sequence: 0 <= s < plan->n_sequences;
-  requires plan: plan_sizes(*plan) && plan_path(*plan, s) && plan_length(*plan, s);
-  requires chunk: 0 <= k < plan->sequence[s].n_chunks;
-  assigns \nothing;
-  ensures plan_7: \result == chunk_tokens(*plan, s, k);
-  ensures some: 1 <= \result <= plan->chunk_size;
-*/
-static int tokens_of_chunk(const struct cp_plan *plan, int s, int k) {
-    //@ ghost own_position(plan, s, k);
-    //@ ghost own_tokens(plan, s, k);
-    int left = plan->sequence[s].n_tokens - k * plan->chunk_size;
-    return left < plan->chunk_size ? left : plan->chunk_size;
-}
-
 void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan *plan,
                       const struct workspace *w, int s, int row, int head, struct cp_state *state) {
-    int c = plan->chunk_size;
     //@ ghost row_is_countable(attention, plan, s, row);
     int p = cp_position_of_row(attention, plan, s, row);
     /*@ loop invariant k: plan->sequence[s].n_shared <= k <= plan->sequence[s].n_chunks;
@@ -110,10 +91,12 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
         loop assigns k, *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
           NUMBERS(attention, w->part_o); loop variant plan->sequence[s].n_chunks - k; */
     for (int k = plan->sequence[s].n_shared; k < plan->sequence[s].n_chunks; k++) {
-        //@ ghost own_position(plan, s, k);
-        int n_keys = cp_keys_from(p, k * c, tokens_of_chunk(plan, s, k));
+        //@ ghost own_run(plan, s, k);
+        int chunk = plan->sequence[s].run[k].chunk;
+        int n_keys =
+            cp_keys_from(p, plan->sequence[s].run[k].position, plan->sequence[s].run[k].n_tokens);
         //@ ghost own_may_be_read(attention, plan, s, row, k, head, n_keys);
-        merge_chunk(attention, plan, w, row, head, plan->sequence[s].chunk[k], n_keys, state);
+        merge_chunk(attention, plan, w, row, head, chunk, n_keys, state);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "bound.h"
 #include "chunkproof/number.h"
 #include "oracle.h"
+#include "path_runs.h"
 #include "random.h"
 
 #define CANARY 64 /* bytes behind the workspace */
@@ -43,8 +44,9 @@ static void grow_alone(struct attend_case *c, int s, int depth, int *n_chunks) {
     path->n_tokens = depth * size + own;
     path->n_chunks = depth + (own + size - 1) / size;
     for (int k = depth; k < path->n_chunks; k++) {
-        path->chunk[k] = (*n_chunks)++;
+        path->run[k].chunk = (*n_chunks)++;
     }
+    path_runs(path, size);
 }
 
 /* Sequences begin .. end-1 have `depth` chunks in common: they get up to two more, then part. */
@@ -60,7 +62,7 @@ static void grow(struct attend_case *c, int begin, int end, int depth, int *n_ch
         *shared = (struct cp_shared_chunk){(*n_chunks)++, begin, end, c->shape.chunk_size,
                                            depth * c->shape.chunk_size};
         for (int s = begin; s < end; s++) {
-            plan->sequence[s].chunk[depth] = shared->chunk;
+            plan->sequence[s].run[depth].chunk = shared->chunk;
         }
     }
     int middle = begin + 1 + random_below(&c->random, end - begin - 1);
@@ -84,7 +86,7 @@ static void scatter_chunks(struct attend_case *c, int n_chunks) {
     }
     for (int s = 0; s < plan->n_sequences; s++) {
         for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
-            plan->sequence[s].chunk[k] = number[plan->sequence[s].chunk[k]];
+            plan->sequence[s].run[k].chunk = number[plan->sequence[s].run[k].chunk];
         }
     }
     free(number);
@@ -385,7 +387,7 @@ int case_visible(const struct attend_case *c, int row) {
 
 size_t case_key(const struct attend_case *c, int s, int j, int g) {
     int size = c->shape.chunk_size;
-    size_t chunk = (size_t)c->plan->sequence[s].chunk[j / size];
+    size_t chunk = (size_t)c->plan->sequence[s].run[j / size].chunk;
     size_t slot = (chunk * (size_t)c->shape.n_kv_heads + (size_t)g) * (size_t)size;
     return (slot + (size_t)(j % size)) * (size_t)c->shape.head_dim;
 }

@@ -216,8 +216,12 @@ const char *model_compare_plan(const struct cp_tree *tree, const struct cp_plan 
                 const struct cp_shared_chunk *d = &plan->shared[i];
                 covered += d->chunk == x && d->begin <= s && s < d->end;
             }
-            if (covered != 1 || planned->chunk[k] != x) {
+            if (covered != 1 || planned->run[k].chunk != x) {
                 return "coverage of a pair";
+            }
+            if (planned->run[k].n_tokens != tree->fill[x] ||
+                planned->run[k].position != tree->depth[x] * tree->chunk_size) {
+                return "the keys of a chunk of a path";
             }
             if ((tree->end[x] - tree->begin[x] >= 2) != (k < planned->n_shared)) {
                 return "shared or private";

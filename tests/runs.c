@@ -8,7 +8,7 @@
 
 /* ---- The check: RunsCheck.v in proofs/coq proves that this walk decides validity ---- */
 
-static int is_apart(struct run one, struct run other) {
+static int is_apart(struct cp_run one, struct cp_run other) {
     return one.position + one.n_tokens <= other.position ||
            other.position + other.n_tokens <= one.position;
 }
@@ -16,7 +16,7 @@ static int is_apart(struct run one, struct run other) {
 /* RUNS-1 */
 static int sequence_is_valid(const struct run_plan *plan, const struct run_sequence *sequence) {
     for (int i = 0; i < sequence->n_runs; i++) {
-        struct run run = sequence->run[i];
+        struct cp_run run = sequence->run[i];
         if (run.chunk < 0 || run.chunk >= plan->capacity || run.n_tokens < 1 ||
             run.n_tokens > plan->chunk_size || run.position < 0) {
             return 0;
@@ -51,7 +51,7 @@ static int runs_come_next(const struct run_plan *plan, const struct cp_shared_ch
                           int *place) {
     for (int at = shared->begin; at < shared->end; at++) {
         int s = plan->served[at];
-        const struct run *run = &plan->sequence[s].run[place[s]];
+        const struct cp_run *run = &plan->sequence[s].run[place[s]];
         if (place[s] >= plan->sequence[s].n_shared || run->chunk != shared->chunk ||
             run->n_tokens != shared->n_tokens || run->position != shared->position) {
             return 0;
@@ -127,19 +127,19 @@ static void *room(size_t n, size_t size) {
 }
 
 /* RUNS-4 */
-static int keys_seen(struct run run, int position) {
+static int keys_seen(struct cp_run run, int position) {
     long long n = (long long)position + 1 - run.position;
     n = n > 0 ? n : 0;
     return n < run.n_tokens ? (int)n : run.n_tokens;
 }
 
-static struct run run_of(const struct cp_shared_chunk *shared) {
-    struct run run = {shared->chunk, shared->n_tokens, shared->position};
+static struct cp_run run_of(const struct cp_shared_chunk *shared) {
+    struct cp_run run = {shared->chunk, shared->n_tokens, shared->position};
     return run;
 }
 
 /* The state of the keys of a run that a row sees, as the call's part. */
-static void attend_run(struct call *call, struct run run, int row, int head) {
+static void attend_run(struct call *call, struct cp_run run, int row, int head) {
     const struct cp_attention *a = call->a;
     size_t at = ((size_t)row * (size_t)a->n_heads + (size_t)head) * (size_t)a->head_dim;
     for (int j = 0; j < a->head_dim; j++) {

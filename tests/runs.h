@@ -12,19 +12,11 @@
 #define RUNS_SHARED    64
 #define RUNS_SERVED    64
 
-/* RUNS-1: slots 0 .. n_tokens-1 of the chunk hold the keys of the tokens at the positions position
- * .. position + n_tokens-1. */
-struct run {
-    int chunk;
-    int n_tokens;
-    int position;
-};
-
 /* RUNS-3: the first n_shared runs are those of descriptors, in the order of these. */
 struct run_sequence {
     int n_runs;
     int n_shared;
-    struct run run[RUNS_OF_ONE];
+    struct cp_run run[RUNS_OF_ONE];
 };
 
 /* RUNS-2: descriptor i serves the sequences served[shared[i].begin .. shared[i].end). */

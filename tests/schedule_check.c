@@ -42,7 +42,7 @@ static int times(const struct cut *cut, int s, int k) {
         int depth = task->position / plan->chunk_size;
         if (task->begin <= s && s < task->end && depth <= k && k < depth + task->n_chunks) {
             n++;
-            if (chunk[task->first_chunk + k - depth] != plan->sequence[s].chunk[k]) {
+            if (chunk[task->first_chunk + k - depth] != plan->sequence[s].run[k].chunk) {
                 return -1;
             }
         }

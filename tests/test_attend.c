@@ -255,7 +255,7 @@ static void move_away(struct attend_case *c, struct cp_kv *far, int away) {
     double value[HUGE_D];
     for (int s = 0; s < plan->n_sequences; s++) {
         for (int j = 0; j < plan->sequence[s].n_tokens; j++) {
-            int chunk = plan->sequence[s].chunk[j / plan->chunk_size] + away;
+            int chunk = plan->sequence[s].run[j / plan->chunk_size].chunk + away;
             for (int g = 0; g < far->n_kv_heads; g++) {
                 memcpy(key, c->k + case_key(c, s, j, g), sizeof key);
                 memcpy(value, c->v + case_key(c, s, j, g), sizeof value);
@@ -268,7 +268,7 @@ static void move_away(struct attend_case *c, struct cp_kv *far, int away) {
     }
     for (int s = 0; s < plan->n_sequences; s++) {
         for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
-            plan->sequence[s].chunk[k] += away;
+            plan->sequence[s].run[k].chunk += away;
         }
     }
     plan->capacity += away;
@@ -442,7 +442,7 @@ static void wrong_row(struct attend_case *c, int row, int head, int wrong) {
         struct cp_state part;
         double part_o[D];
         size_t first =
-            (size_t)(path->chunk[k] * a->n_kv_heads + head / (a->n_heads / a->n_kv_heads)) *
+            (size_t)(path->run[k].chunk * a->n_kv_heads + head / (a->n_heads / a->n_kv_heads)) *
             (size_t)size;
         cp_partial_attn(&part, part_o, c->q + at * D, a->k, a->v, a->kv_type, first, n_keys, D,
                         a->scale);

@@ -19,6 +19,7 @@
 #include "cli/bench/goals.h"
 #include "cli/bench/report.h"
 #include "cli/bench/threads.h"
+#include "path_runs.h"
 
 #define assert_near(a, b, error) assert_true(fabs((a) - (b)) <= (error))
 
@@ -149,9 +150,11 @@ static void plans_by_hand(void **state) {
     assert_int_equal(plans.paged->n_shared, 0);
     for (int s = 0; s < 4; s++) {
         assert_int_equal(plans.pages->sequence[s].n_chunks, 4);
-        assert_int_equal(plans.pages->sequence[s].chunk[0], plans.pages->sequence[0].chunk[0]);
-        assert_int_equal(plans.pages->sequence[s].chunk[1], plans.tree->sequence[s].chunk[1]);
-        assert_int_equal(plans.paged->sequence[s].chunk[0], 4 * s);
+        assert_int_equal(plans.pages->sequence[s].run[0].chunk,
+                         plans.pages->sequence[0].run[0].chunk);
+        assert_int_equal(plans.pages->sequence[s].run[1].chunk,
+                         plans.tree->sequence[s].run[1].chunk);
+        assert_int_equal(plans.paged->sequence[s].run[0].chunk, 4 * s);
         assert_int_equal(plans.paged->sequence[s].n_tokens, 250);
     }
     assert_true(cp_plan_is_valid(plans.tree) && cp_plan_is_valid(plans.pages) &&
@@ -259,8 +262,9 @@ static void problem_new(struct problem *p) {
     for (int s = 0; s < 2; s++) {
         p->plan->sequence[s].n_tokens = KEYS;
         p->plan->sequence[s].n_chunks = 2;
-        p->plan->sequence[s].chunk[0] = 2 * s;
-        p->plan->sequence[s].chunk[1] = 2 * s + 1;
+        p->plan->sequence[s].run[0].chunk = 2 * s;
+        p->plan->sequence[s].run[1].chunk = 2 * s + 1;
+        path_runs(&p->plan->sequence[s], 64);
     }
     for (size_t i = 0; i < sizeof p->k / sizeof *p->k; i++) {
         p->k[i] = cp_fp16_from_double(sin((double)i));

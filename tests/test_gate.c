@@ -19,6 +19,7 @@
 #include "gate/judge/judge.h"
 #include "gate/runner/arena.h"
 #include "oracle.h"
+#include "tests/path_runs.h"
 #include "tests/plain_kernel.h"
 
 #define CASES 240
@@ -123,9 +124,10 @@ static void problems_have_valid_plans(void **state) {
             path->n_shared = p.n_shared_chunks[s];
             path->n_chunks = 0;
             while (p.table[s * p.table_width + path->n_chunks] >= 0) {
-                path->chunk[path->n_chunks] = p.table[s * p.table_width + path->n_chunks];
+                path->run[path->n_chunks].chunk = p.table[s * p.table_width + path->n_chunks];
                 path->n_chunks++;
             }
+            path_runs(path, plan->chunk_size);
             empty += path->n_tokens == 0;
             forks += s > 0 && p.n_tokens[s] > 0 && p.n_tokens[s] == p.n_tokens[s - 1];
         }

@@ -47,9 +47,43 @@ static void rows_stand_at_the_last_positions(void **state) {
     assert_true(rows > CASES && below > 0);
 }
 
+/* RUNS-1: the runs of a sequence have its keys, each once, in the chunks where the judge finds
+ * them. Behind them the table has no chunk. */
+static void runs_have_the_keys_of_their_sequence(void **state) {
+    int partial = 0, empty = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i += 3) {
+        struct gate_problem p;
+        struct gate_arrays a;
+        make(&p, i);
+        assert_int_equal(gate_arrays_new(&a, &p), 0);
+        const struct cp_kernel_call *call = &a.run.call;
+        int c = p.recipe.chunk_size;
+        assert_int_equal(a.run.bytes[RUN_TABLE_TOKENS], a.run.bytes[RUN_TABLE]);
+        assert_int_equal(a.run.bytes[RUN_TABLE_POSITION], a.run.bytes[RUN_TABLE]);
+        for (int s = 0; s < p.b; s++) {
+            int keys = 0;
+            for (int at = s * p.table_width; at < (s + 1) * p.table_width; at++) {
+                int n = call->table_tokens[at], chunk = call->table[at];
+                assert_int_equal(chunk >= 0, n > 0);
+                assert_int_equal(call->table_position[at], n > 0 ? keys : 0);
+                assert_true(n == 0 || chunk == gate_chunk_number(&p, p.table[at]));
+                keys += n;
+                partial += n > 0 && n < c;
+                empty += n == 0;
+            }
+            assert_int_equal(keys, p.n_tokens[s]);
+        }
+        gate_arrays_free(&a);
+        gate_problem_free(&p);
+    }
+    assert_true(partial > CASES / 2 && empty > CASES / 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_stand_at_the_last_positions),
+        cmocka_unit_test(runs_have_the_keys_of_their_sequence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

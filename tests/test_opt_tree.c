@@ -365,7 +365,7 @@ static const char *compare_export(const struct opt_pair *pair, struct cp_plan *e
         const struct cp_plan_sequence *path = &plan->sequence[s], *got = &exported->sequence[s];
         if (got->n_tokens != path->n_tokens || got->n_chunks != path->n_chunks ||
             got->n_shared != path->n_shared ||
-            memcmp(got->chunk, path->chunk, (size_t)path->n_chunks * sizeof *path->chunk) != 0) {
+            memcmp(got->run, path->run, (size_t)path->n_chunks * sizeof *path->run) != 0) {
             return "path of the exported plan";
         }
     }

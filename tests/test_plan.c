@@ -11,6 +11,7 @@
 
 #include "chunkproof/chunkproof.h"
 #include "model.h"
+#include "path_runs.h"
 
 struct fixture {
     struct cp_tree *tree;
@@ -96,6 +97,8 @@ static void rebuilt_only_when_paths_change(void **state) {
     assert_false(cp_plan_is_current(f->plan, f->tree->stamp));
     assert_int_equal(cp_plan_update(f->plan, f->tree), 0);
     assert_int_equal(f->plan->sequence[0].n_tokens, 6);
+    assert_int_equal(f->plan->sequence[0].run[2].n_tokens, 2); /* it had 1 */
+    assert_null(model_compare_plan(f->tree, f->plan));
     assert_int_equal(cp_tree_append(f->tree, 0, 9), CP_OK); /* adds one */
     assert_int_equal(cp_plan_update(f->plan, f->tree), 1);
 
@@ -154,16 +157,22 @@ static void the_check_names_the_broken_clause(void **state) {
     expect(p, &p->sequence[0].n_chunks, CP_MAX_DEPTH + 1, "PLAN-2");
     expect(p, &p->sequence[0].n_shared, -1, "PLAN-2");
     expect(p, &p->sequence[0].n_shared, 4, "PLAN-2");
-    expect(p, &p->sequence[0].chunk[2], 32, "PLAN-2");
-    expect(p, &p->sequence[0].chunk[2], -1, "PLAN-2");
+    expect(p, &p->sequence[0].run[2].chunk, 32, "PLAN-2");
+    expect(p, &p->sequence[0].run[2].chunk, -1, "PLAN-2");
+    expect(p, &p->sequence[0].run[0].n_tokens, 1, "PLAN-7");
+    expect(p, &p->sequence[0].run[2].n_tokens, 2, "PLAN-7");
+    expect(p, &p->sequence[0].run[1].position, 0, "PLAN-7");
+    expect(p, &p->sequence[0].run[2].position, 5, "PLAN-7");
     expect(p, &p->sequence[0].n_tokens, 7, "PLAN-7");
     expect(p, &p->sequence[0].n_tokens, 4, "PLAN-7");
     expect(p, &p->sequence[3].n_tokens, -1, "PLAN-7");
     expect(p, &p->sequence[0].n_shared, 3, "PLAN-7"); /* a partial chunk is not shared */
     int n_tokens = p->sequence[0].n_tokens;
     p->sequence[0].n_tokens = 6;
+    path_runs(&p->sequence[0], p->chunk_size);
     expect(p, &p->sequence[0].n_shared, 3, "PLAN-3"); /* nobody computes the third chunk */
     p->sequence[0].n_tokens = n_tokens;
+    path_runs(&p->sequence[0], p->chunk_size);
     expect(p, &p->shared[1].begin, INT_MAX, "PLAN-1");
     expect(p, &p->shared[1].end, INT_MIN, "PLAN-1");
     expect(p, &p->sequence[0].n_shared, 1, "PLAN-3"); /* the second is computed twice */
@@ -187,7 +196,7 @@ static void overlapping_ranges_are_found(void **state) {
         p->sequence[s].n_tokens = 1;
         p->sequence[s].n_chunks = 1;
         p->sequence[s].n_shared = 1;
-        p->sequence[s].chunk[0] = 0;
+        p->sequence[s].run[0] = (struct cp_run){0, 1, 0};
     }
     p->shared[0] = (struct cp_shared_chunk){0, 0, 2, 1, 0};
     p->shared[1] = (struct cp_shared_chunk){0, 1, 3, 1, 0};

@@ -37,6 +37,7 @@
 
 struct example {
     int n_tokens[B], query_begin[B + 1], position[ROWS], table[B], n_shared_chunks[B];
+    int table_tokens[B], table_position[B];
     struct cp_shared_chunk shared[1];
     float q[ELEMENTS], k[SLOTS * DIM], v[SLOTS * DIM], out[ELEMENTS];
     double lse[QUERIES];
@@ -49,6 +50,8 @@ static void set_bytes(struct example *e) {
     bytes[RUN_QUERY_BEGIN] = sizeof e->query_begin;
     bytes[RUN_POSITION] = sizeof e->position;
     bytes[RUN_TABLE] = sizeof e->table;
+    bytes[RUN_TABLE_TOKENS] = sizeof e->table_tokens;
+    bytes[RUN_TABLE_POSITION] = sizeof e->table_position;
     bytes[RUN_SHARED] = sizeof e->shared;
     bytes[RUN_N_SHARED_CHUNKS] = sizeof e->n_shared_chunks;
     bytes[RUN_Q] = sizeof e->q;
@@ -73,6 +76,8 @@ static void set_call(struct example *e) {
         .position = e->position,
         .table_width = 1,
         .table = e->table,
+        .table_tokens = e->table_tokens,
+        .table_position = e->table_position,
         .n_shared = 1,
         .shared = e->shared,
         .n_shared_chunks = e->n_shared_chunks,
@@ -85,13 +90,15 @@ static void set_call(struct example *e) {
     };
 }
 
-/* The sum of all integers is 2 + 3, 1 + 2, 1 + 2, 0 + 1, 1 + 1 and 2: 16. */
+/* The sum of all integers is 2 + 3, 1 + 2, 1 + 2, 0 + 1, 2 + 2, 0 + 4, 1 + 1 and 2: 24. */
 static void make(struct example *e, int at_end) {
     memset(e, 0, sizeof *e);
     e->n_tokens[0] = 2, e->n_tokens[1] = 3;
     e->query_begin[1] = 1, e->query_begin[2] = 2;
     e->position[0] = 1, e->position[1] = 2;
     e->table[1] = 1;
+    e->table_tokens[0] = e->table_tokens[1] = 2;
+    e->table_position[1] = 4;
     e->n_shared_chunks[0] = e->n_shared_chunks[1] = 1;
     e->shared[0] = (struct cp_shared_chunk){.chunk = 2, .end = 2, .n_tokens = CHUNK};
     for (int i = 0; i < ELEMENTS; i++) {
@@ -109,10 +116,10 @@ static void make(struct example *e, int at_end) {
 
 static void check_results(const struct example *e) {
     for (int i = 0; i < ELEMENTS; i++) {
-        assert_true(e->out[i] == (float)(3 * i + 1000 + 16));
+        assert_true(e->out[i] == (float)(3 * i + 1000 + 24));
     }
     for (int i = 0; i < QUERIES; i++) {
-        assert_true(e->lse[i] == 16.0);
+        assert_true(e->lse[i] == 24.0);
     }
 }
 
@@ -215,7 +222,7 @@ static void no_log_sum_exp_and_no_workspace(void **state) {
         assert_int_equal(runner_run(runner, &e.call, &report), 0);
         assert_int_equal(report.outcome, RUN_DONE);
         assert_true(e.lse[0] == 0.0);
-        assert_true(e.out[1] == 1019.0F);
+        assert_true(e.out[1] == 1027.0F);
     }
     runner_free(runner);
 }
@@ -302,11 +309,22 @@ static void leaves_nothing_behind(void **state) {
 
 /* ---- Memory that is not its own ---- */
 
-static const char *const buffers[] = {
-    "n_tokens", "query_begin", "position", "table", "shared", "n_shared_chunks",
-    "q",        "k",           "v",        "out",   "lse",    "workspace"};
-static const int sizes[] = {8,   12, 8,  8, 20, 8, ELEMENTS * 4, SLOTS *DIM * 4, SLOTS *DIM * 4,
-                            256, 32, 128};
+static const char *const buffers[] = {"n_tokens",
+                                      "query_begin",
+                                      "position",
+                                      "table",
+                                      "table_tokens",
+                                      "table_position",
+                                      "shared",
+                                      "n_shared_chunks",
+                                      "q",
+                                      "k",
+                                      "v",
+                                      "out",
+                                      "lse",
+                                      "workspace"};
+static const int sizes[] = {
+    8, 12, 8, 8, 8, 8, 20, 8, ELEMENTS * 4, SLOTS *DIM * 4, SLOTS *DIM * 4, 256, 32, 128};
 
 /* More than a page away: whatever at_end, and whether it reads or writes. */
 static void beside_every_buffer(void **state) {

@@ -15,11 +15,7 @@
 #include "chunkproof/attend.h"
 #include "tests/attend_case.h"
 #include "tests/random.h"
-#include "tests/runs.h"
-
-#define CAPACITY 256
-#define C_MOST   5  /* tokens in a chunk */
-#define D        80 /* one for each position */
+#include "tests/runs_case.h"
 
 /* ---- The example of the chapter ---- */
 
@@ -46,7 +42,7 @@ static void the_example_has_the_means_of_the_chapter(void **unused) {
     }
     for (int s = 0; s < 3; s++) {
         for (int i = 0; i < example.sequence[s].n_runs; i++) {
-            struct run run = example.sequence[s].run[i];
+            struct cp_run run = example.sequence[s].run[i];
             for (int slot = 0; slot < run.n_tokens; slot++) {
                 k[run.chunk * 4 + slot] = 1.0;
                 v[run.chunk * 4 + slot] = run.position + slot;
@@ -72,157 +68,12 @@ static void the_example_has_the_means_of_the_chapter(void **unused) {
     }
 }
 
-/* ---- Random prompts of modules ---- */
-
-#define MODULES 4
-
-struct text {
-    int begin; /* position of the first token */
-    int n_runs;
-    struct run run[8];
-};
-
-struct prompts {
-    struct run_plan plan;
-    unsigned long long random;
-    int n_chunks;        /* of the pool, in use */
-    int n_modules, size; /* positions of the schema */
-    struct text module[MODULES];
-    int free_at[MODULES]; /* a gap of three positions behind a module: a param */
-    int imports[RUNS_SEQUENCES][MODULES];
-    int rows[RUNS_SEQUENCES + 1];
-    int position[RUNS_SEQUENCES * 3];
-};
-
-/* RUNS-1: cuts n tokens from `begin` on into runs in fresh chunks. */
-static void cut(struct prompts *p, struct text *text, int begin, int n) {
-    int c = p->plan.chunk_size;
-    text->begin = begin;
-    text->n_runs = 0;
-    for (int at = 0; at < n; at += c) {
-        struct run run = {p->n_chunks++, n - at < c ? n - at : c, begin + at};
-        text->run[text->n_runs++] = run;
-    }
-}
-
-static void add_runs(struct run_sequence *sequence, const struct text *text) {
-    for (int i = 0; i < text->n_runs; i++) {
-        sequence->run[sequence->n_runs++] = text->run[i];
-    }
-}
-
-/* A module that two prompts or more have is in descriptors, but for one in five. */
-static void place_module(struct prompts *p, int m) {
-    struct run_plan *plan = &p->plan;
-    int begin = plan->n_served, from = random_below(&p->random, plan->n_sequences);
-    for (int i = 0; i < plan->n_sequences; i++) {
-        int s = (from + i) % plan->n_sequences;
-        if (p->imports[s][m]) {
-            plan->served[plan->n_served++] = s;
-        }
-    }
-    if (plan->n_served < begin + 2 || random_below(&p->random, 5) == 0) {
-        plan->n_served = begin;
-        return;
-    }
-    for (int i = 0; i < p->module[m].n_runs; i++) {
-        struct run run = p->module[m].run[i];
-        struct cp_shared_chunk shared = {run.chunk, begin, plan->n_served, run.n_tokens,
-                                         run.position};
-        plan->shared[plan->n_shared++] = shared;
-    }
-    for (int at = begin; at < plan->n_served; at++) {
-        int s = plan->served[at];
-        add_runs(&plan->sequence[s], &p->module[m]);
-        plan->sequence[s].n_shared = plan->sequence[s].n_runs;
-        p->imports[s][m] = 2;
-    }
-}
-
-/* What a prompt has alone: modules, arguments in params, and new text behind everything. */
-static void place_rest(struct prompts *p, int s) {
-    struct run_sequence *sequence = &p->plan.sequence[s];
-    struct text text;
-    for (int m = p->n_modules - 1; m >= 0; m--) {
-        if (p->imports[s][m] == 1) {
-            add_runs(sequence, &p->module[m]);
-        }
-        if (p->imports[s][m] != 0) {
-            cut(p, &text, p->free_at[m], random_below(&p->random, 4));
-            add_runs(sequence, &text);
-        }
-    }
-    cut(p, &text, p->size, random_below(&p->random, 9));
-    add_runs(sequence, &text);
-}
-
-static void make_prompts(struct prompts *p, unsigned long long seed) {
-    memset(p, 0, sizeof *p);
-    p->random = seed;
-    p->plan.capacity = CAPACITY;
-    p->plan.chunk_size = 1 + random_below(&p->random, C_MOST);
-    p->plan.n_sequences = 1 + random_below(&p->random, RUNS_SEQUENCES);
-    p->n_modules = 1 + random_below(&p->random, MODULES);
-    for (int m = 0; m < p->n_modules; m++) {
-        int n = 1 + random_below(&p->random, 8);
-        cut(p, &p->module[m], p->size, n);
-        p->free_at[m] = p->size + n;
-        p->size += n + 3;
-        for (int s = 0; s < p->plan.n_sequences; s++) {
-            p->imports[s][m] = random_below(&p->random, 2);
-        }
-    }
-    for (int i = 0, from = random_below(&p->random, p->n_modules); i < p->n_modules; i++) {
-        place_module(p, (from + i) % p->n_modules);
-    }
-    for (int s = 0; s < p->plan.n_sequences; s++) {
-        place_rest(p, s);
-        p->rows[s + 1] = p->rows[s] + random_below(&p->random, 4);
-        for (int row = p->rows[s]; row < p->rows[s + 1]; row++) {
-            p->position[row] = random_below(&p->random, p->size + 10) - 1;
-        }
-    }
-}
-
-/* Column j of the value of a token at position j is 1. All else that no token has is NaN. */
-static void fill(const struct run_plan *plan, double *k, double *v) {
-    size_t n = (size_t)CAPACITY * (size_t)plan->chunk_size * D;
-    for (size_t i = 0; i < n; i++) {
-        k[i] = v[i] = NAN;
-    }
-    for (int s = 0; s < plan->n_sequences; s++) {
-        for (int i = 0; i < plan->sequence[s].n_runs; i++) {
-            struct run run = plan->sequence[s].run[i];
-            for (int slot = 0; slot < run.n_tokens; slot++) {
-                size_t at = ((size_t)run.chunk * (size_t)plan->chunk_size + (size_t)slot) * D;
-                memset(&k[at], 0, D * sizeof(double));
-                memset(&v[at], 0, D * sizeof(double));
-                v[at + (size_t)(run.position + slot)] = 1.0;
-            }
-        }
-    }
-}
-
-/* Does a prompt have a token at this position? Of the runs, as a set. */
-static int has_token(const struct run_sequence *sequence, int position) {
-    for (int i = 0; i < sequence->n_runs; i++) {
-        struct run run = sequence->run[i];
-        if (run.position <= position && position < run.position + run.n_tokens) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static void expect_row(const struct run_sequence *sequence, int position, const double *out,
                        double lse) {
-    int count = 0;
-    for (int j = 0; j <= position; j++) {
-        count += has_token(sequence, j);
-    }
+    int count = prompts_tokens_up_to(sequence, position);
     assert_true(lse == (count == 0 ? -INFINITY : log((double)count)));
-    for (int j = 0; j < D; j++) {
-        int is_seen = j <= position && has_token(sequence, j);
+    for (int j = 0; j < RUNS_POSITIONS; j++) {
+        int is_seen = j <= position && prompts_has_token(sequence, j);
         assert_true(out[j] == (is_seen ? 1.0 / count : 0.0));
     }
 }
@@ -232,20 +83,21 @@ static void expect_row(const struct run_sequence *sequence, int position, const 
 static void rows_see_their_tokens_once(void **unused) {
     (void)unused;
     static struct prompts p;
-    double *k = malloc(sizeof(double) * CAPACITY * C_MOST * D),
-           *v = malloc(sizeof(double) * CAPACITY * C_MOST * D);
-    static double q[RUNS_SEQUENCES * 3 * D], out[RUNS_SEQUENCES * 3][D], lse[RUNS_SEQUENCES * 3];
+    double *k = malloc(sizeof(double) * RUNS_CAPACITY * RUNS_CHUNK_SIZE * RUNS_POSITIONS),
+           *v = malloc(sizeof(double) * RUNS_CAPACITY * RUNS_CHUNK_SIZE * RUNS_POSITIONS);
+    static double q[RUNS_SEQUENCES * 3 * RUNS_POSITIONS], out[RUNS_SEQUENCES * 3][RUNS_POSITIONS],
+        lse[RUNS_SEQUENCES * 3];
     int shared = 0, not_contiguous = 0;
     assert_non_null(k);
     assert_non_null(v);
     for (unsigned long long seed = 1; seed <= 2000; seed++) {
-        make_prompts(&p, seed);
+        prompts_make(&p, seed);
         assert_null(runs_check(&p.plan));
-        fill(&p.plan, k, v);
+        prompts_fill(&p.plan, k, v);
         for (int variant = CP_BUFFERED; variant <= CP_MERGE_AT_ONCE; variant++) {
             struct cp_attention a = {.n_heads = 1,
                                      .n_kv_heads = 1,
-                                     .head_dim = D,
+                                     .head_dim = RUNS_POSITIONS,
                                      .scale = 1.0,
                                      .query_begin = p.rows,
                                      .q_type = CP_FP64,
@@ -279,12 +131,6 @@ static void rows_see_their_tokens_once(void **unused) {
 
 /* ---- Plans of trees ---- */
 
-static struct run run_of_path(const struct cp_plan *plan, int s, int k) {
-    int c = plan->chunk_size, left = plan->sequence[s].n_tokens - k * c;
-    struct run run = {plan->sequence[s].chunk[k], left < c ? left : c, k * c};
-    return run;
-}
-
 /* RUNS-6 */
 static void as_runs(struct run_plan *runs, const struct cp_plan *plan) {
     memset(runs, 0, sizeof *runs);
@@ -298,7 +144,7 @@ static void as_runs(struct run_plan *runs, const struct cp_plan *plan) {
         runs->sequence[s].n_runs = plan->sequence[s].n_chunks;
         runs->sequence[s].n_shared = plan->sequence[s].n_shared;
         for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
-            runs->sequence[s].run[k] = run_of_path(plan, s, k);
+            runs->sequence[s].run[k] = plan->sequence[s].run[k];
         }
     }
 }
@@ -355,7 +201,7 @@ static int marks_each_position_once(const struct run_plan *plan, int s) {
     static int mark[4096];
     memset(mark, 0, sizeof mark);
     for (int i = 0; i < plan->sequence[s].n_runs; i++) {
-        struct run run = plan->sequence[s].run[i];
+        struct cp_run run = plan->sequence[s].run[i];
         if (run.chunk < 0 || run.chunk >= plan->capacity || run.n_tokens < 1 ||
             run.n_tokens > plan->chunk_size || run.position < 0) {
             return 0;
@@ -390,13 +236,13 @@ static int serves_two_sequences_once(const struct run_plan *plan, int i) {
 
 /* RUNS-3: the list that the descriptors give to s is the beginning of its runs. */
 static int is_given_its_runs(const struct run_plan *plan, int s) {
-    struct run given[RUNS_SHARED] = {{0, 0, 0}};
+    struct cp_run given[RUNS_SHARED] = {{0, 0, 0}};
     int n = 0;
     for (int i = 0; i < plan->n_shared; i++) {
         for (int at = plan->shared[i].begin; at < plan->shared[i].end; at++) {
             if (plan->served[at] == s) {
-                struct run run = {plan->shared[i].chunk, plan->shared[i].n_tokens,
-                                  plan->shared[i].position};
+                struct cp_run run = {plan->shared[i].chunk, plan->shared[i].n_tokens,
+                                     plan->shared[i].position};
                 if (n == RUNS_SHARED) {
                     return 0; /* more than a sequence has */
                 }
@@ -432,7 +278,7 @@ static void change_a_number(struct prompts *p) {
     struct run_plan *plan = &p->plan;
     struct run_sequence *sequence = &plan->sequence[random_below(&p->random, plan->n_sequences)];
     struct cp_shared_chunk *shared = &plan->shared[random_below(&p->random, plan->n_shared + 1)];
-    struct run *run = &sequence->run[random_below(&p->random, sequence->n_runs + 1)];
+    struct cp_run *run = &sequence->run[random_below(&p->random, sequence->n_runs + 1)];
     int *number[] = {
         &run->chunk,         &run->n_tokens,
         &run->position,      &shared->chunk,
@@ -449,7 +295,7 @@ static void the_check_says_which_clause_is_broken(void **unused) {
     static struct prompts p;
     int valid = 0, broken[4] = {0};
     for (unsigned long long seed = 1; seed <= 20000; seed++) {
-        make_prompts(&p, seed);
+        prompts_make(&p, seed);
         change_a_number(&p);
         const char *clause = runs_check(&p.plan), *expected = first_broken(&p.plan);
         assert_string_equal(clause == NULL ? "valid" : clause, expected);

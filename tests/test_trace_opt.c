@@ -68,7 +68,7 @@ static void newer_step(struct trace_replay *replay) {
     replay->opt_tree->stamp.step += 1;
 }
 static void plan_of_no_chunk(struct trace_replay *replay) {
-    replay->checker.plan->sequence[0].chunk[0] = -1;
+    replay->checker.plan->sequence[0].run[0].chunk = -1;
 }
 static void model_with_a_chunk(struct trace_replay *replay) {
     replay->model.private_chunks += 1;

@@ -18,6 +18,7 @@
 #include "chunkproof/softmax.h"
 #include "chunkproof/status.h"
 #include "chunkproof/two_phase.h"
+#include "path_runs.h"
 
 #define D       4
 #define N_HEADS 4
@@ -233,8 +234,9 @@ static struct cp_plan *example_plan(int n_shared, int n_0, int n_1) {
         plan->sequence[s].n_chunks = (n_tokens[s] + 1) / 2;
         plan->sequence[s].n_shared = n_shared;
         for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
-            plan->sequence[s].chunk[k] = k;
+            plan->sequence[s].run[k].chunk = k;
         }
+        path_runs(&plan->sequence[s], 2);
     }
     assert_true(cp_plan_is_valid(plan));
     return plan;

@@ -35,7 +35,8 @@ static size_t pool_bytes(const struct bench_load *load, const struct cp_plan *pl
     int chunks = 0;
     for (int s = 0; s < plan->n_sequences; s++) {
         for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
-            chunks = plan->sequence[s].chunk[k] >= chunks ? plan->sequence[s].chunk[k] + 1 : chunks;
+            chunks = plan->sequence[s].run[k].chunk >= chunks ? plan->sequence[s].run[k].chunk + 1
+                                                              : chunks;
         }
     }
     return (size_t)chunks * bench_chunk_bytes(load);
@@ -65,9 +66,9 @@ static void copy_pages(const struct site *site, const struct bench_load *load) {
         for (int k = 0; k < from->sequence[s].n_chunks; k++) {
             for (size_t v = 0; v < 2; v++) {
                 memcpy(site->pool[1] + v * site->pool_bytes[1] +
-                           (size_t)to->sequence[s].chunk[k] * bytes,
+                           (size_t)to->sequence[s].run[k].chunk * bytes,
                        site->pool[0] + v * site->pool_bytes[0] +
-                           (size_t)from->sequence[s].chunk[k] * bytes,
+                           (size_t)from->sequence[s].run[k].chunk * bytes,
                        bytes);
             }
         }

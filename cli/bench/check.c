@@ -44,7 +44,7 @@ static double gather(const struct cp_attention *a, int row, int head, const stru
         room->q[x] = cp_number_load(a->q, a->q_type, at);
     }
     for (size_t j = 0; j < (size_t)path->n_tokens; j++) {
-        size_t chunk = (size_t)path->chunk[j / c], slot = j % c;
+        size_t chunk = (size_t)path->run[j / c].chunk, slot = j % c;
         size_t at = ((chunk * (size_t)a->n_kv_heads + (size_t)head / group) * c + slot) * d;
         double sum = 0.0;
         for (size_t x = 0; x < d; x++) {

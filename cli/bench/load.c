@@ -181,7 +181,8 @@ static void plan_alone(struct cp_plan *plan, const struct cp_plan *tree, int cop
         path->n_chunks = tree->sequence[s].n_chunks;
         path->n_shared = 0;
         for (int k = 0; k < path->n_chunks; k++) {
-            path->chunk[k] = copies ? next++ : tree->sequence[s].chunk[k];
+            path->run[k] = tree->sequence[s].run[k];
+            path->run[k].chunk = copies ? next++ : path->run[k].chunk;
         }
     }
 }

@@ -62,7 +62,7 @@ static int put_sequence_first(const struct phases *phases, int s) {
             show_svg_line(phases->out, "arrow", x, x + STEP - BOX, middle);
             x += STEP - BOX;
         }
-        put_labelled(phases->out, "own", x, y, BOX, "C", path->chunk[k]);
+        put_labelled(phases->out, "own", x, y, BOX, "C", path->run[k].chunk);
         x += BOX;
     }
     if (path->n_chunks > 0) {

@@ -61,7 +61,7 @@ static void put_sequences(FILE *out, const struct show_view *view) {
             if (k == path->n_shared && k > 0) {
                 list_put(&list, "|");
             }
-            list_put_number(&list, "C", path->chunk[k], "");
+            list_put_number(&list, "C", path->run[k].chunk, "");
         }
         if (path->n_chunks == 0) {
             list_put(&list, "(empty: no chunk)");
@@ -104,7 +104,7 @@ void show_plan_in_short(FILE *out, const struct show_view *view, int indent) {
     for (int s = 0; s < plan->n_sequences; s++) {
         const struct cp_plan_sequence *path = &plan->sequence[s];
         for (int k = path->n_shared; k < path->n_chunks; k++) {
-            list_put_number(&list, k == path->n_shared ? "[C" : "C", path->chunk[k],
+            list_put_number(&list, k == path->n_shared ? "[C" : "C", path->run[k].chunk,
                             k + 1 < path->n_chunks ? "," : "]");
         }
         if (path->n_shared < path->n_chunks) {
@@ -149,7 +149,7 @@ static void put_paths(FILE *out, const struct show_view *view) {
             fprintf(out, "%6d  %8d  %8d  %8d ", s, path->n_tokens, path->n_chunks, path->n_shared);
         struct list list = {out, view->width, label + 1, label, 1};
         for (int k = 0; k < path->n_chunks; k++) {
-            list_put_number(&list, "C", path->chunk[k], "");
+            list_put_number(&list, "C", path->run[k].chunk, "");
         }
         fputc('\n', out);
     }
@@ -206,7 +206,7 @@ static void put_sequence_first(FILE *out, const struct show_view *view) {
             if (k > 0) {
                 list_put(&list, merge);
             }
-            list_put_number(&list, k < path->n_shared ? "(C" : "C", path->chunk[k],
+            list_put_number(&list, k < path->n_shared ? "(C" : "C", path->run[k].chunk,
                             k < path->n_shared ? ")" : "");
         }
         if (path->n_chunks == 0) {

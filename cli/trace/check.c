@@ -182,6 +182,14 @@ static int check_lengths(struct trace_checker *checker) {
     return 0;
 }
 
+static int has_path(const struct cp_plan_sequence *planned, const struct cp_sequence *path) {
+    int same = planned->n_chunks == path->n_chunks;
+    for (int k = 0; same && k < path->n_chunks; k++) {
+        same = planned->run[k].chunk == path->chunk[k];
+    }
+    return same;
+}
+
 /* PLAN-2, PLAN-7: the paths are those of the tree, and as long as the model says. */
 static int check_paths(struct trace_checker *checker) {
     const struct cp_plan *plan = checker->plan;
@@ -190,9 +198,7 @@ static int check_paths(struct trace_checker *checker) {
         const struct cp_sequence *path = &tree->sequence[s];
         const struct cp_plan_sequence *planned = &plan->sequence[s];
         int r = (int)path->id;
-        if (planned->n_chunks != path->n_chunks ||
-            memcmp(planned->chunk, path->chunk, (size_t)path->n_chunks * sizeof path->chunk[0]) !=
-                0) {
+        if (!has_path(planned, path)) {
             return trace_violate(checker, "PLAN-2", r, "sequence %d has another path in the plan",
                                  s);
         }

@@ -135,7 +135,7 @@ static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
     }
     for (int s = 0; s < plan->n_sequences; s++) {
         for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
-            number[plan->sequence[s].chunk[k]] = 1;
+            number[plan->sequence[s].run[k].chunk] = 1;
         }
     }
     for (int i = 0; i < plan->capacity; i++) {
@@ -227,7 +227,7 @@ static void fill_plan(struct gate_problem *p, const struct cp_plan *plan, const 
         p->n_tokens[s] = path->n_tokens;
         p->n_shared_chunks[s] = path->n_shared;
         for (int i = 0; i < p->table_width; i++) {
-            p->table[s * p->table_width + i] = i < path->n_chunks ? number[path->chunk[i]] : -1;
+            p->table[s * p->table_width + i] = i < path->n_chunks ? number[path->run[i].chunk] : -1;
         }
         p->query_begin[s + 1] =
             p->query_begin[s] + queries_of(&random, &p->recipe, s, path->n_tokens);

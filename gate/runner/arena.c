@@ -9,8 +9,20 @@
 #define ALIGNMENT ((size_t)64)
 
 const char *const run_buffer_names[RUN_BUFFERS] = {
-    "n_tokens", "query_begin", "position", "table", "shared", "n_shared_chunks",
-    "q",        "k",           "v",        "out",   "lse",    "workspace",
+    "n_tokens",
+    "query_begin",
+    "position",
+    "table",
+    "table_tokens",
+    "table_position",
+    "shared",
+    "n_shared_chunks",
+    "q",
+    "k",
+    "v",
+    "out",
+    "lse",
+    "workspace",
 };
 
 size_t run_page(void) {
@@ -45,6 +57,8 @@ static void get_pointers(const struct cp_kernel_call *call, const void *pointer[
     pointer[RUN_QUERY_BEGIN] = call->query_begin;
     pointer[RUN_POSITION] = call->position;
     pointer[RUN_TABLE] = call->table;
+    pointer[RUN_TABLE_TOKENS] = call->table_tokens;
+    pointer[RUN_TABLE_POSITION] = call->table_position;
     pointer[RUN_SHARED] = call->shared;
     pointer[RUN_N_SHARED_CHUNKS] = call->n_shared_chunks;
     pointer[RUN_Q] = call->q;
@@ -96,6 +110,8 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->query_begin = pointer[RUN_QUERY_BEGIN];
     call->position = pointer[RUN_POSITION];
     call->table = pointer[RUN_TABLE];
+    call->table_tokens = pointer[RUN_TABLE_TOKENS];
+    call->table_position = pointer[RUN_TABLE_POSITION];
     call->shared = pointer[RUN_SHARED];
     call->n_shared_chunks = pointer[RUN_N_SHARED_CHUNKS];
     call->q = pointer[RUN_Q];

@@ -22,6 +22,8 @@ enum run_buffer {
     RUN_QUERY_BEGIN,
     RUN_POSITION,
     RUN_TABLE,
+    RUN_TABLE_TOKENS,
+    RUN_TABLE_POSITION,
     RUN_SHARED,
     RUN_N_SHARED_CHUNKS,
     RUN_Q,

@@ -78,9 +78,14 @@ struct cp_kernel_call {
     const int *position;
 
     /* Paged: keys i c .. i c + c - 1 of sequence s are in chunk table[s table_width + i], from slot
-     * 0 on. After the last chunk of a sequence the entries are -1. */
-    int table_width;  /* at least the chunks of the longest sequence */
-    const int *table; /* [b][table_width] */
+     * 0 on. After the last chunk of a sequence the entries are -1. As a run (RUNS-1), such a chunk
+     * has the keys of table_tokens tokens, in its slots from 0 on, at the positions from
+     * table_position on. Of these a row at p sees the first p + 1 - table_position, none if that is
+     * below 0, and not more than there are (RUNS-4). After the last chunk both are 0. */
+    int table_width;           /* at least the chunks of the longest sequence */
+    const int *table;          /* [b][table_width] */
+    const int *table_tokens;   /* [b][table_width] */
+    const int *table_position; /* [b][table_width] */
 
     /* As a plan (PLAN-1 to PLAN-4): the chunks that two or more sequences share, each once with its
      * range, parents before children. They are the first n_shared_chunks[s] chunks of sequence s;

@@ -4,8 +4,8 @@
  *
  * shared[] lists each shared chunk once, with the range of sequences that it covers, parents before
  * children. sequence[s] has the whole path of sequence s, shared chunks first. The chunk-first
- * phase walks shared[], the sequence-first phase walks sequence[s].chunk[n_shared .. n_chunks), and
- * a paged kernel walks sequence[s].chunk[0 .. n_chunks). */
+ * phase walks shared[], the sequence-first phase walks sequence[s].run[n_shared .. n_chunks), and a
+ * paged kernel walks sequence[s].run[0 .. n_chunks). */
 #ifndef CHUNKPROOF_PLAN_H
 #define CHUNKPROOF_PLAN_H
 
@@ -26,13 +26,22 @@ struct cp_shared_chunk {
     int position;
 };
 
-/* One sequence (PLAN-2). Chunk k of its path holds keys k*c .. min((k+1)*c, n_tokens)-1; the first
- * n_shared chunks are in shared[], the others are this sequence's own. */
+/* A run (RUNS-1): the slots 0 .. n_tokens-1 of the chunk hold the keys at the positions
+ * position .. position + n_tokens - 1 of a sequence. Slots behind them are not read. */
+struct cp_run {
+    int chunk;
+    int n_tokens;
+    int position;
+};
+
+/* One sequence (PLAN-2): run k is that of chunk k of its path, with the keys at the positions
+ * k*c .. min((k+1)*c, n_tokens)-1 (PLAN-7). The chunks of the first n_shared runs are in shared[],
+ * the others are this sequence's own. */
 struct cp_plan_sequence {
     int n_tokens;
     int n_chunks;
     int n_shared;
-    int chunk[CP_MAX_DEPTH];
+    struct cp_run run[CP_MAX_DEPTH];
 };
 
 struct cp_plan {
@@ -72,8 +81,8 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree);
 
 /* Brings a plan of this tree up to date (PLAN-6). Call it before each decoding iteration. Returns 1
  * when it rebuilt the plan because a path or a range had changed. Returns 0 when it refreshed only
- * the lengths: a copy on a device stays valid, except for sequence[].n_tokens. Between equal epochs
- * of a tree no path and no range changes (PLAN-5). */
+ * the lengths: a copy on a device stays valid, except for n_tokens of each sequence and of its last
+ * run. Between equal epochs of a tree no path and no range changes (PLAN-5). */
 /*@
   requires valid: \valid(plan) && \valid_read(tree);
   requires separated: \separated(plan, tree);

@@ -22,7 +22,9 @@ static void any_plan(struct cp_plan *plan) {
         plan->sequence[s].n_chunks = any(2);
         plan->sequence[s].n_shared = any(2);
         for (int k = 0; k < CP_MAX_DEPTH; k++) {
-            plan->sequence[s].chunk[k] = any(3);
+            plan->sequence[s].run[k].chunk = any(3);
+            plan->sequence[s].run[k].n_tokens = any(2);
+            plan->sequence[s].run[k].position = any(3);
         }
     }
 }

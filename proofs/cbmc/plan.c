@@ -25,7 +25,10 @@ static int path_is_right(const struct cp_plan_sequence *path, const struct flat 
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
         if (k < sequence->n_chunks) {
             int shared = flat_owners(flat, sequence->chunk[k]) >= 2;
-            right = right && path->chunk[k] == sequence->chunk[k] && shared == (k < path->n_shared);
+            int left = sequence->n_tokens - k * CHUNK_SIZE; /* PLAN-7 */
+            right = right && path->run[k].chunk == sequence->chunk[k] &&
+                    path->run[k].n_tokens == (left < CHUNK_SIZE ? left : CHUNK_SIZE) &&
+                    path->run[k].position == k * CHUNK_SIZE && shared == (k < path->n_shared);
         }
     }
     return right && 0 <= path->n_shared && path->n_shared <= path->n_chunks;
@@ -36,7 +39,7 @@ static int covered(const struct cp_plan *plan, int s, int k) {
     int times = k >= plan->sequence[s].n_shared;
     for (int i = 0; i < CP_MAX_CHUNKS; i++) {
         const struct cp_shared_chunk *shared = &plan->shared[i];
-        times += i < plan->n_shared && shared->chunk == plan->sequence[s].chunk[k] &&
+        times += i < plan->n_shared && shared->chunk == plan->sequence[s].run[k].chunk &&
                  shared->begin <= s && s < shared->end;
     }
     return times;

@@ -25,8 +25,11 @@ static int sequence_ok(const struct cp_plan *plan, const struct cp_plan_sequence
                                        path->n_tokens <= path->n_chunks * c;
     ok = ok && path->n_shared * c <= path->n_tokens; /* no shared chunk is the partial one */
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
-        ok =
-            ok && (k >= path->n_chunks || (0 <= path->chunk[k] && path->chunk[k] < plan->capacity));
+        if (ok && k < path->n_chunks) {
+            int left = path->n_tokens - k * c;
+            ok = 0 <= path->run[k].chunk && path->run[k].chunk < plan->capacity &&
+                 path->run[k].n_tokens == (left < c ? left : c) && path->run[k].position == k * c;
+        }
     }
     return ok;
 }
@@ -58,7 +61,7 @@ static int pairs_ok(const struct cp_plan *plan) {
             for (int k = 0; k < CP_MAX_DEPTH; k++) {
                 int shared = k < plan->sequence[s].n_shared;
                 ok = ok && covered(plan, s, k, -1) == shared &&
-                     (!shared || covered(plan, s, k, plan->sequence[s].chunk[k]) == 1);
+                     (!shared || covered(plan, s, k, plan->sequence[s].run[k].chunk) == 1);
             }
             pairs += plan->sequence[s].n_shared;
         }

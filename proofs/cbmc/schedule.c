@@ -53,8 +53,8 @@ static void check_chunk(const struct case_of *c, int s, int k) {
         if (has(c, i, s, k)) {
             times++;
             int place = task.first_chunk + k - task.position / c->plan->chunk_size;
-            right =
-                right && c->numbers[c->s.chunk + (size_t)place] == c->plan->sequence[s].chunk[k];
+            right = right &&
+                    c->numbers[c->s.chunk + (size_t)place] == c->plan->sequence[s].run[k].chunk;
         }
     }
     CHECK("TPP-1, TPP-2: each chunk of a path is in one task", times == 1);

@@ -7,7 +7,9 @@ static int same_sequence(const struct cp_plan_sequence *a, const struct cp_plan_
     int same =
         a->n_tokens == b->n_tokens && a->n_chunks == b->n_chunks && a->n_shared == b->n_shared;
     for (int k = 0; k < CP_MAX_DEPTH; k++) {
-        same = same && (k >= a->n_chunks || a->chunk[k] == b->chunk[k]);
+        same = same && (k >= a->n_chunks || (a->run[k].chunk == b->run[k].chunk &&
+                                             a->run[k].n_tokens == b->run[k].n_tokens &&
+                                             a->run[k].position == b->run[k].position));
     }
     return same;
 }

@@ -191,16 +191,13 @@ static int spoil_plan(void) {
     struct cp_plan_sequence *path = &copy.sequence[random_below(&state, CP_MAX_SEQUENCES)];
     struct cp_shared_chunk *shared =
         &copy.shared[plan->n_shared == 0 ? 0 : random_below(&state, plan->n_shared)];
+    struct cp_run *run = &path->run[random_below(&state, CP_MAX_DEPTH)];
     int *const field[] = {
-        &copy.capacity,    &copy.chunk_size,
-        &copy.n_sequences, &copy.n_shared,
-        &path->n_tokens,   &path->n_chunks,
-        &path->n_shared,   &path->chunk[random_below(&state, CP_MAX_DEPTH)],
-        &shared->chunk,    &shared->begin,
-        &shared->end,      &shared->n_tokens,
-        &shared->position,
+        &copy.capacity,  &copy.chunk_size, &copy.n_sequences, &copy.n_shared,    &path->n_tokens,
+        &path->n_chunks, &path->n_shared,  &run->chunk,       &run->n_tokens,    &run->position,
+        &shared->chunk,  &shared->begin,   &shared->end,      &shared->n_tokens, &shared->position,
     };
-    spoil(field[random_below(&state, 13)]);
+    spoil(field[random_below(&state, 15)]);
     return cp_plan_check(&copy) == NULL;
 }
 

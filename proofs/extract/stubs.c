@@ -151,9 +151,17 @@ value x_plan_sequence(value s) {
     number[1] = sequence->n_chunks;
     number[2] = sequence->n_shared;
     for (int k = 0; k < sequence->n_chunks; k++) {
-        number[3 + k] = sequence->chunk[k];
+        number[3 + k] = sequence->run[k].chunk;
     }
     return array_of(3 + sequence->n_chunks, number);
+}
+
+/* Run k of a sequence as its length says (PLAN-7), whatever that is: the model knows of chunks. */
+static struct cp_run run_of(const struct cp_plan_sequence *sequence, int k, int chunk) {
+    long long position = (long long)k * judged.chunk_size;
+    long long left = sequence->n_tokens - position;
+    int full = k + 1 < sequence->n_chunks;
+    return (struct cp_run){chunk, full ? judged.chunk_size : (int)left, (int)position};
 }
 
 /* Arrays as x_plan, x_plan_shared and x_plan_sequence give them, changed in whatever way. */
@@ -175,7 +183,9 @@ value x_plan_check(value header, value shared, value sequence) {
         to->n_tokens = n[0];
         to->n_chunks = n[1];
         to->n_shared = n[2];
-        memcpy(to->chunk, n + 3, (Wosize_val(Field(sequence, s)) - 3) * sizeof *n);
+        for (int k = 0; k < (int)Wosize_val(Field(sequence, s)) - 3; k++) {
+            to->run[k] = run_of(to, k, n[3 + k]);
+        }
     }
     return Val_bool(cp_plan_is_valid(&judged));
 }

@@ -21,8 +21,12 @@
     lemma depth_of_key: \forall integer k, c; 0 <= k ==> 0 < c ==> depth_at(key_at(k, c), c) == k;
   }
 
-  // The k-th chunk of sequence s, and how deep the chunk of descriptor i is.
-  logic integer plan_chunk(struct cp_plan p, integer s, integer k) = p.sequence[s].chunk[k];
+  // The k-th chunk of sequence s, how many keys it holds, and where the first one stands; and how
+  // deep the chunk of descriptor i is.
+  logic integer plan_chunk(struct cp_plan p, integer s, integer k) = p.sequence[s].run[k].chunk;
+  logic integer plan_tokens(struct cp_plan p, integer s, integer k) = p.sequence[s].run[k].n_tokens;
+  logic integer plan_position(struct cp_plan p, integer s, integer k) =
+    p.sequence[s].run[k].position;
   logic integer plan_depth(struct cp_plan p, integer i) =
     depth_at(p.shared[i].position, p.chunk_size);
 
@@ -36,11 +40,18 @@
     0 <= p.sequence[s].n_shared <= p.sequence[s].n_chunks <= CP_MAX_DEPTH &&
     (\forall integer k; 0 <= k < p.sequence[s].n_chunks ==> 0 <= plan_chunk(p, s, k) < p.capacity);
 
-  // PLAN-7: all its chunks but the last are full, and all shared ones.
+  // PLAN-7: all its chunks but the last are full, and all shared ones; run k says so.
+  predicate plan_run(struct cp_plan p, integer s, integer k) =
+    plan_position(p, s, k) == key_at(k, p.chunk_size) &&
+    (k + 1 < p.sequence[s].n_chunks ==> plan_tokens(p, s, k) == p.chunk_size) &&
+    (k + 1 == p.sequence[s].n_chunks ==>
+      plan_tokens(p, s, k) == p.sequence[s].n_tokens - key_at(k, p.chunk_size));
+
   predicate plan_length(struct cp_plan p, integer s) =
     0 <= p.sequence[s].n_tokens <= key_at(p.sequence[s].n_chunks, p.chunk_size) &&
     key_at(p.sequence[s].n_chunks - 1, p.chunk_size) < p.sequence[s].n_tokens &&
-    key_at(p.sequence[s].n_shared, p.chunk_size) <= p.sequence[s].n_tokens;
+    key_at(p.sequence[s].n_shared, p.chunk_size) <= p.sequence[s].n_tokens &&
+    (\forall integer k; 0 <= k < p.sequence[s].n_chunks ==> plan_run(p, s, k));
 
   predicate plan_sequences(struct cp_plan p) =
     \forall integer s; 0 <= s < p.n_sequences ==> plan_path(p, s) && plan_length(p, s);
@@ -108,17 +119,23 @@
   predicate plan_lists(struct cp_plan p, integer n, integer x) =
     \exists integer i; 0 <= i < n && p.shared[i].chunk == x;
 
-  // PLAN-2: the path is that of sequence s.
+  // PLAN-2: the path is that of sequence s; PLAN-7: its chunks but the last are full.
   predicate plan_sequence_of(struct cp_plan p, struct cp_tree t, integer s) =
     p.sequence[s].n_chunks == tree_depth(t, s) &&
     0 <= p.sequence[s].n_shared <= p.sequence[s].n_chunks &&
     (\forall integer k; 0 <= k < tree_depth(t, s) ==> plan_chunk(p, s, k) == tree_chunk(t, s, k)) &&
     (\forall integer k; 0 <= k < tree_depth(t, s) ==>
+      plan_position(p, s, k) == key_at(k, t.chunk_size)) &&
+    (\forall integer k; 0 <= k < tree_depth(t, s) - 1 ==> plan_tokens(p, s, k) == t.chunk_size) &&
+    (\forall integer k; 0 <= k < tree_depth(t, s) ==>
       (k < p.sequence[s].n_shared <==> tree_shared(t, tree_chunk(t, s, k))));
 
   // PLAN-7: and as long.
+  predicate plan_length_of(struct cp_plan p, struct cp_tree t, integer s) =
+    p.sequence[s].n_tokens == tree_length(t, s) &&
+    (0 < tree_depth(t, s) ==> plan_tokens(p, s, tree_depth(t, s) - 1) == tree_last_fill(t, s));
   predicate plan_lengths_of(struct cp_plan p, struct cp_tree t) =
-    \forall integer s; 0 <= s < t.n_sequences ==> p.sequence[s].n_tokens == tree_length(t, s);
+    \forall integer s; 0 <= s < t.n_sequences ==> plan_length_of(p, t, s);
 
   // PLAN-1, PLAN-2, PLAN-4: the tree's plan but for lengths and stamp. There is one such plan.
   predicate plan_paths_of(struct cp_plan p, struct cp_tree t) =
@@ -147,7 +164,9 @@
     b.n_shared == a.n_shared &&
     (\forall integer i; 0 <= i < CP_MAX_CHUNKS ==> b.shared[i] == a.shared[i]) &&
     (\forall integer s, k; 0 <= s < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
-      plan_chunk(b, s, k) == plan_chunk(a, s, k)) &&
+      plan_chunk(b, s, k) == plan_chunk(a, s, k) &&
+      plan_position(b, s, k) == plan_position(a, s, k) &&
+      (k != a.sequence[s].n_chunks - 1 ==> plan_tokens(b, s, k) == plan_tokens(a, s, k))) &&
     (\forall integer s; 0 <= s < CP_MAX_SEQUENCES ==>
       b.sequence[s].n_chunks == a.sequence[s].n_chunks &&
       b.sequence[s].n_shared == a.sequence[s].n_shared);

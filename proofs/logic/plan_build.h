@@ -15,6 +15,10 @@
     p.sequence[s].n_tokens == tree_length(t, s);
   predicate planned_path_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
     \forall integer j; 0 <= j < k ==> plan_chunk(p, s, j) == tree_chunk(t, s, j);
+  predicate planned_runs_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
+    \forall integer j; 0 <= j < k ==> plan_position(p, s, j) == key_at(j, t.chunk_size) &&
+      plan_tokens(p, s, j) == t.fill[tree_chunk(t, s, j)] &&
+      (j < tree_depth(t, s) - 1 ==> plan_tokens(p, s, j) == t.chunk_size);
   predicate planned_shared_to(struct cp_plan p, struct cp_tree t, integer s, integer k) =
     \forall integer j; 0 <= j < k ==>
       (j < p.sequence[s].n_shared <==> tree_shared(t, tree_chunk(t, s, j)));
@@ -51,7 +55,7 @@
   predicate sequences_to(struct cp_plan p, struct cp_tree t, integer s) =
     \forall integer r; 0 <= r < s ==> plan_sequence_of(p, t, r);
   predicate lengths_to(struct cp_plan p, struct cp_tree t, integer s) =
-    \forall integer r; 0 <= r < s ==> p.sequence[r].n_tokens == tree_length(t, r);
+    \forall integer r; 0 <= r < s ==> plan_length_of(p, t, r);
   predicate sequences_same_from(struct cp_plan a, struct cp_plan b, integer s) =
     \forall integer r; s <= r < CP_MAX_SEQUENCES ==> b.sequence[r] == a.sequence[r];
   predicate descriptors_same(struct cp_plan a, struct cp_plan b, integer n) =
@@ -118,7 +122,7 @@
      requires sequence: 0 <= s < tree->n_sequences;
      requires sizes: plan->capacity == tree->pool.capacity && plan->chunk_size == tree->chunk_size;
      requires planned: plan_sequence_of(*plan, *tree, s);
-     requires length: plan->sequence[s].n_tokens == tree_length(*tree, s);
+     requires length: plan_length_of(*plan, *tree, s);
      assigns \nothing;
      ensures path: plan_path(*plan, s);
      ensures length: plan_length(*plan, s); @/

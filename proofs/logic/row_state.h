@@ -32,26 +32,20 @@
     kept_part{L1}(w, a, p, i, row, head) == kept_part{L2}(w, a, p, i, row, head);
 */
 
-/* The keys before a chunk of a path can be counted, and the chunk holds some (PLAN-7). */
+/* A run of a path holds some keys, and no more than its chunk has slots (PLAN-7). */
 /*@ ghost
-  /@ requires valid: \valid_read(plan);
-     requires plan: plan_sizes(*plan) && plan_path(*plan, s);
-     requires chunk: 0 <= k < plan->sequence[s].n_chunks;
-     assigns \nothing;
-     ensures position: 0 <= k * plan->chunk_size <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
-     ensures key: k * plan->chunk_size == key_at(k, plan->chunk_size);
-     ensures chunk: 0 <= plan->sequence[s].chunk[k] < plan->capacity; @/
-  void own_position(const struct cp_plan *plan, int s, int k) {
-    /@ assert chunk: plan->sequence[s].chunk[k] == plan_chunk(*plan, s, k); @/
-  }
   /@ requires valid: \valid_read(plan);
      requires plan: plan_sizes(*plan) && plan_path(*plan, s) && plan_length(*plan, s);
      requires chunk: 0 <= k < plan->sequence[s].n_chunks;
      assigns \nothing;
-     ensures before: key_at(k, plan->chunk_size) < plan->sequence[s].n_tokens; @/
-  void own_tokens(const struct cp_plan *plan, int s, int k) {
-    /@ assert last: k < plan->sequence[s].n_chunks - 1 ==>
-         key_at(k, plan->chunk_size) < key_at(plan->sequence[s].n_chunks - 1, plan->chunk_size); @/
+     ensures chunk: 0 <= plan->sequence[s].run[k].chunk < plan->capacity;
+     ensures tokens: 1 <= plan->sequence[s].run[k].n_tokens <= plan->chunk_size;
+     ensures position: 0 <= plan->sequence[s].run[k].position; @/
+  void own_run(const struct cp_plan *plan, int s, int k) {
+    /@ assert chunk: plan->sequence[s].run[k].chunk == plan_chunk(*plan, s, k); @/
+    /@ assert run: plan_run(*plan, s, k); @/
+    /@ assert next: key_at(k + 1, plan->chunk_size) ==
+         key_at(k, plan->chunk_size) + plan->chunk_size; @/
   }
 */
 
@@ -81,36 +75,37 @@
        0 <= head < attention->n_heads;
      requires chunk: plan->sequence[s].n_shared <= k < plan->sequence[s].n_chunks;
      requires keys: n_keys == keys_seen_in(position_of(*attention, *plan, s, row),
-       key_at(k, plan->chunk_size), chunk_tokens(*plan, s, k));
+       plan_position(*plan, s, k), plan_tokens(*plan, s, k));
      assigns \nothing;
-     ensures chunk: chunk_ok(*attention, *plan, row, head, plan->sequence[s].chunk[k], n_keys);
+     ensures chunk: chunk_ok(*attention, *plan, row, head, plan->sequence[s].run[k].chunk, n_keys);
      ensures tpp_6:
-       chunk_readable(*attention, plan->chunk_size, plan->sequence[s].chunk[k], head, n_keys);
+       chunk_readable(*attention, plan->chunk_size, plan->sequence[s].run[k].chunk, head, n_keys);
      ensures weight:
        own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k + 1) ==
        own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k) +
-       chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys);
+       chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
+         n_keys);
      ensures value: \forall integer j;
        own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k + 1,
          j) ==
        own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k, j) +
-       chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys,
+       chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk, n_keys,
          j); @/
   void own_may_be_read(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                        int row, int k, int head, int n_keys) {
     /@ assert path: plan_path(*plan, s) && plan_length(*plan, s); @/
     row_is_inside(attention, plan, s, row, head);
-    /@ assert chunk: plan->sequence[s].chunk[k] == plan_chunk(*plan, s, k); @/
-    /@ assert before: key_at(k, plan->chunk_size) < plan->sequence[s].n_tokens; @/
-    /@ assert end: key_at(k, plan->chunk_size) + n_keys <= plan->sequence[s].n_tokens; @/
+    own_run(plan, s, k);
+    /@ assert chunk: plan->sequence[s].run[k].chunk == plan_chunk(*plan, s, k); @/
+    /@ assert keys: 0 <= n_keys <= plan_tokens(*plan, s, k) <= plan->chunk_size; @/
     /@ assert weight: own_chunk_weight(*attention, *plan, s, k,
          position_of(*attention, *plan, s, row), row, head) ==
-         chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k],
+         chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
          n_keys); @/
     /@ assert value: \forall integer j; own_chunk_value(*attention, *plan, s, k,
          position_of(*attention, *plan, s, row), row, head, j) ==
-         chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].chunk[k], n_keys,
-         j); @/
+         chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
+         n_keys, j); @/
   }
 */
 

@@ -97,8 +97,7 @@
       (\forall integer i, head; 0 <= i < p.n_shared ==> 0 <= head < a.n_heads ==>
         chunk_readable(a, p.chunk_size, p.shared[i].chunk, head, p.shared[i].n_tokens)) &&
       (\forall integer s, k, head, n; 0 <= s < p.n_sequences ==> 0 <= k < p.sequence[s].n_chunks ==>
-        0 <= head < a.n_heads ==> n <= p.chunk_size ==>
-        key_at(k, p.chunk_size) + n <= p.sequence[s].n_tokens ==>
+        0 <= head < a.n_heads ==> n <= plan_tokens(p, s, k) ==>
         chunk_readable(a, p.chunk_size, plan_chunk(p, s, k), head, n));
     predicate queries_readable(struct cp_attention a, integer n_rows);
     axiom queries_readable_is: \forall struct cp_attention a, integer n_rows;
@@ -118,17 +117,15 @@
     chunk_value(a, p.chunk_size, row, head, p.shared[i].chunk,
       keys_seen_in(pos, p.shared[i].position, p.shared[i].n_tokens), j);
 
-  // ... and of the k-th chunk of sequence s, which holds so many keys (PLAN-7).
-  logic integer chunk_tokens(struct cp_plan p, integer s, integer k) =
-    \min(p.sequence[s].n_tokens - key_at(k, p.chunk_size), p.chunk_size);
+  // ... and of the k-th run of sequence s (RUNS-4).
   logic real own_chunk_weight(struct cp_attention a, struct cp_plan p, integer s, integer k,
                               integer pos, integer row, integer head) =
     chunk_weight(a, p.chunk_size, row, head, plan_chunk(p, s, k),
-      keys_seen_in(pos, key_at(k, p.chunk_size), chunk_tokens(p, s, k)));
+      keys_seen_in(pos, plan_position(p, s, k), plan_tokens(p, s, k)));
   logic real own_chunk_value(struct cp_attention a, struct cp_plan p, integer s, integer k,
                              integer pos, integer row, integer head, integer j) =
     chunk_value(a, p.chunk_size, row, head, plan_chunk(p, s, k),
-      keys_seen_in(pos, key_at(k, p.chunk_size), chunk_tokens(p, s, k)), j);
+      keys_seen_in(pos, plan_position(p, s, k), plan_tokens(p, s, k)), j);
 
   // TPP-1, TPP-4: the sums over those of the first n descriptors that serve s, in the order of the
   // plan.

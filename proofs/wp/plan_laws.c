@@ -21,7 +21,7 @@
     tree_same_paths(a, b) ==> (tree_shared(a, x) <==> tree_shared(b, x));
 
   lemma same_sequence: \forall struct cp_plan p, struct cp_tree a, b, integer s;
-    tree_same_paths(a, b) ==> 0 <= s < a.n_sequences ==>
+    tree_same_paths(a, b) ==> tree_constant(a, b) ==> 0 <= s < a.n_sequences ==>
     plan_sequence_of(p, a, s) ==> plan_sequence_of(p, b, s);
 
   lemma same_descriptor: \forall struct cp_plan p, struct cp_tree a, b, integer i;

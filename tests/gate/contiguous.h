@@ -87,7 +87,7 @@ static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *
         path->n_chunks =
             (int)(((long long)path->n_tokens + call->chunk_size - 1) / call->chunk_size);
         for (int k = 0; k < path->n_chunks; k++) {
-            path->chunk[k] = call->table[(long long)s * call->table_width + k];
+            path->run[k] = run_of(call, s, k);
         }
     }
 }

@@ -61,11 +61,14 @@ static const char *refuses(const cp_kernel_call *call) {
 /* ---- The plan ---- */
 
 static void fill_sequence(cp_plan_sequence &path, const cp_kernel_call &lists, int s) {
-    const int *table = lists.table + static_cast<long long>(s) * lists.table_width;
+    const long long first = static_cast<long long>(s) * lists.table_width;
     path.n_tokens = lists.n_tokens[s];
     path.n_chunks = (path.n_tokens + lists.chunk_size - 1) / lists.chunk_size;
     path.n_shared = lists.n_shared_chunks[s];
-    std::copy(table, table + path.n_chunks, path.chunk);
+    for (int k = 0; k < path.n_chunks; k++) {
+        path.run[k] = {lists.table[first + k], lists.table_tokens[first + k],
+                       lists.table_position[first + k]};
+    }
 }
 
 static void fill(cp_plan *plan, const cp_kernel_call &lists) {

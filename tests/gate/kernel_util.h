@@ -27,6 +27,12 @@ static inline int chunk_of(const struct cp_kernel_call *call, int s, int j) {
     return call->table[(long long)s * call->table_width + j / call->chunk_size];
 }
 
+/* The run of chunk k of sequence s (RUNS-1). */
+static inline struct cp_run run_of(const struct cp_kernel_call *call, int s, int k) {
+    long long at = (long long)s * call->table_width + k;
+    return (struct cp_run){call->table[at], call->table_tokens[at], call->table_position[at]};
+}
+
 /* The first of the d elements of a row, as an index into its array. */
 static inline long long q_at(const struct cp_kernel_call *call, int row, int head) {
     return row * call->q_row + head * call->q_head;

@@ -36,7 +36,8 @@ static void compute(const struct cp_kernel_call *call) {
     int sum = 0;
     for (int s = 0; s < call->n_sequences; s++) {
         sum += call->n_tokens[s] + call->query_begin[s + 1] + call->n_shared_chunks[s];
-        sum += call->table[s * call->table_width];
+        int first = s * call->table_width;
+        sum += call->table[first] + call->table_tokens[first] + call->table_position[first];
     }
     for (int i = 0; i < call->n_shared; i++) {
         sum += call->shared[i].chunk;
@@ -71,6 +72,8 @@ static struct buffer find(const struct cp_kernel_call *call, const char *name) {
         {"query_begin", call->query_begin, (b + 1) * sizeof(int)},
         {"position", call->position, (size_t)call->n_rows * sizeof(int)},
         {"table", call->table, b * (size_t)call->table_width * sizeof(int)},
+        {"table_tokens", call->table_tokens, b * (size_t)call->table_width * sizeof(int)},
+        {"table_position", call->table_position, b * (size_t)call->table_width * sizeof(int)},
         {"shared", call->shared, (size_t)call->n_shared * sizeof *call->shared},
         {"n_shared_chunks", call->n_shared_chunks, b * sizeof(int)},
         {"q", call->q, queries * row},

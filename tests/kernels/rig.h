@@ -198,7 +198,7 @@ struct Rig {
         }
         for (int s = 0; s < c.plan->n_sequences; s++) {
             for (int k = 0; k < c.plan->sequence[s].n_chunks; k++) {
-                c.plan->sequence[s].chunk[k] += by;
+                c.plan->sequence[s].run[k].chunk += by;
             }
         }
     }

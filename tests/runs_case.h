@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random prompts of modules, as plans of runs (spec/runs.md). */
+#ifndef CHUNKPROOF_TESTS_RUNS_CASE_H
+#define CHUNKPROOF_TESTS_RUNS_CASE_H
+
+#include "tests/runs.h"
+
+#define RUNS_CAPACITY   256
+#define RUNS_CHUNK_SIZE 5  /* tokens in a chunk, at most */
+#define RUNS_POSITIONS  80 /* of a prompt; a value has a column for each */
+#define RUNS_MODULES    4
+
+struct text {
+    int begin; /* position of the first token */
+    int n_runs;
+    struct cp_run run[8];
+};
+
+struct prompts {
+    struct run_plan plan;
+    unsigned long long random;
+    int n_chunks;        /* of the pool, in use */
+    int n_modules, size; /* positions of the schema */
+    struct text module[RUNS_MODULES];
+    int free_at[RUNS_MODULES]; /* a gap of three positions behind a module: a param */
+    int imports[RUNS_SEQUENCES][RUNS_MODULES];
+    int rows[RUNS_SEQUENCES + 1];
+    int position[RUNS_SEQUENCES * 3];
+};
+
+/* The same seed makes the same prompts. */
+void prompts_make(struct prompts *p, unsigned long long seed);
+
+/* K and V of all chunks, one head. Column j of the value of a token at position j is 1, and all
+ * else of tokens is 0. What no token has is NaN. */
+void prompts_fill(const struct run_plan *plan, double *k, double *v);
+
+/* Of the runs, as a set: does a prompt have a token at this position, and how many up to it? */
+int prompts_has_token(const struct run_sequence *sequence, int position);
+int prompts_tokens_up_to(const struct run_sequence *sequence, int position);
+
+#endif
