@@ -187,7 +187,9 @@ open(sys.argv[2], "wb").write(data)
 PYTHON
 ok "a model whose prompts begin with a token" wrong "begin with a token of their own" \
     --model "$work/begins.weights" travel.xml miami.xml
-ok "no such model" wrong "no-such.weights" --model no-such.weights travel.xml miami.xml
-ok "no weights file" wrong "miami.xml" --model miami.xml travel.xml miami.xml
+ok "no such model" wrong "chunkproof prompt: no-such.weights: No such file" \
+    --model no-such.weights travel.xml miami.xml
+ok "no weights file" wrong "chunkproof prompt: miami.xml: no weights file" \
+    --model miami.xml travel.xml miami.xml
 ok "an answer of no tokens" wrong "--answer" --answer 0 --model "$model" travel.xml
 exit $failed

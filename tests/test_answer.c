@@ -26,7 +26,7 @@ static struct weights weights;
 
 static int set_up(void **state) {
     *state = NULL;
-    return weights_open(&weights, TINY_WEIGHTS);
+    return weights_open(&weights, NAMED(TINY_WEIGHTS));
 }
 
 static int tear_down(void **state) {

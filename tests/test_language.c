@@ -27,8 +27,8 @@ static int set_up(void **state) {
     static char text[4096];
     FILE *file = fopen("tests/golden/model/tiny.txt", "rb");
     *state = tiny;
-    if (tiny == NULL || file == NULL || weights_open(&tiny->weights, TINY_WEIGHTS) != 0 ||
-        tokenizer_new(&tokenizer, TINY_WEIGHTS, &tiny->weights.tokens) != 0) {
+    if (tiny == NULL || file == NULL || weights_open(&tiny->weights, NAMED(TINY_WEIGHTS)) != 0 ||
+        tokenizer_new(&tokenizer, NAMED(TINY_WEIGHTS), &tiny->weights.tokens) != 0) {
         return -1;
     }
     size_t n = fread(text, 1, sizeof text, file);
