@@ -571,6 +571,16 @@ class Commands(InFolder):
             self.assertEqual((run.returncode, run.stderr),
                              (2, "cannot write to standard output: Bad file descriptor\n"))
 
+    def test_a_message_that_cannot_be_written(self) -> None:
+        """The status is 2 all the same. Nothing goes to standard output in place of it."""
+        for words in ("schema none.py", "prompt none.py", "schema", "prompt"):
+            for to in ("2>&-", "2>/dev/full", "<&- 2>&-"):
+                line = f"exec {sys.executable} -m chunkproof.{words} {to}"
+                run = subprocess.run(["sh", "-c", line], stdout=subprocess.PIPE, text=True,
+                                     check=False, cwd=self.folder,
+                                     env={**os.environ, "PYTHONPATH": PACKAGE})
+                self.assertEqual((run.returncode, run.stdout), (2, ""), (words, to))
+
     def test_examples_run_as_python(self) -> None:
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import travel; "
                 "print(''.join(travel.travel('miami', '3 days', 'Where?')))")
