@@ -530,6 +530,17 @@ class Commands(InFolder):
             self.assertNotIn("Traceback", run.stderr)
             self.assertEqual(os.listdir(self.folder), [])
 
+    def test_bytes_that_are_not_utf_8(self) -> None:
+        example = bytes(ROOT / "python" / "examples" / "travel.py")
+        python = os.fsencode(sys.executable)
+        for word in (b"question=caf\xe9?", b"city=\xff", b"\xffcity=miami"):
+            run = subprocess.run([python, b"-m", b"chunkproof.prompt", example, word], check=False,
+                                 capture_output=True, text=True, cwd=self.folder,
+                                 env={**os.environ, "PYTHONPATH": PACKAGE, "PYTHONUTF8": "1"})
+            self.assertEqual((run.returncode, run.stdout), (2, ""), word)
+            byte = "e9" if b"caf" in word else "ff"
+            self.assertIn(f" is not UTF-8: it has the byte 0x{byte}. Give it", run.stderr)
+
     def test_the_program_is_not_lost(self) -> None:
         path = self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
         run = self.run_module("schema", "p.py", "-o", "p.py")
