@@ -263,6 +263,10 @@ static int check_made(const struct modules_options *o, const char *last) {
                                "--%s applies only to a schema that is made up, not to SCHEMA.xml",
                                last != NULL ? last : "print-schema");
     }
+    if (o->print_schema && o->print_machine) {
+        return argument_refuse(COMMAND, "--print-schema and --print-machine each print a file and "
+                                        "stop: give only one of them");
+    }
     if (o->schema == NULL && o->in_bytes) {
         return argument_refuse(COMMAND, "--tokens bytes needs a SCHEMA.xml: a schema that is made "
                                         "up counts in words");
