@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The small model on the reference decoder: the perplexity of a text, its logits and its
  * continuation are those that numpy computed (tests/model/make_tiny.py). */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,6 +153,21 @@ static void a_continuation_ends(void **state) {
     assert_memory_equal(few.token, all.token, 3 * sizeof(int));
 }
 
+/* LM-3: behind 12 tokens. */
+static void a_continuation_ends_with_the_context(void **state) {
+    static const struct weights_name name = {"model", "text"};
+    static const int context[] = {23, 22, 21, 14, 13, 12, 11, 1};
+    static const int wanted[] = {10, 10, 9, 2, 1, 1, 1, 1};
+    struct weights weights = ((struct tiny *)*state)->weights;
+    for (size_t i = 0; i < sizeof context / sizeof context[0]; i++) {
+        weights.context = context[i];
+        assert_int_equal(run_most(&name, &weights, 12, 10), wanted[i]);
+    }
+    weights.context = INT_MAX;
+    assert_int_equal(run_most(&name, &weights, INT_MAX - 3, 3), 3);
+    assert_int_equal(run_most(&name, &weights, INT_MAX - 3, 1 << 20), 3);
+}
+
 /* LM-1: the logits that are written, from any number of threads: their softmax gives the score. A
  * logit is rounded to float32 by 2^-24 of itself at most, and none is 64 or more. */
 static void written_logits_are_those_of_the_score(void **state) {
@@ -186,6 +202,7 @@ int main(void) {
         cmocka_unit_test(a_window_is_a_prompt_of_its_own),
         cmocka_unit_test(the_continuation_is_that_of_numpy),
         cmocka_unit_test(a_continuation_ends),
+        cmocka_unit_test(a_continuation_ends_with_the_context),
         cmocka_unit_test(written_logits_are_those_of_the_score),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -113,8 +113,10 @@ static int print_token(void *context, int token) {
 
 static int generate(const struct model_options *o, struct weights *w,
                     const struct token_list *list) {
-    if (run_generate(w, list->token, (int)list->n, o->generate, o->is_fast ? o->threads : 0,
-                     print_token, &w->tokens) != 0) {
+    const struct weights_name name = {"model", o->text_file};
+    int n = (int)list->n, n_more = run_most(&name, w, n, o->generate);
+    if (run_generate(w, list->token, n, n_more, o->is_fast ? o->threads : 0, print_token,
+                     &w->tokens) != 0) {
         return -1;
     }
     putchar('\n');

@@ -48,7 +48,7 @@ void model_options_help(FILE *file) {
           "input\n"
           "  --tokens         print the text's tokens instead, a number a line\n"
           "  --generate N     continue the text by N tokens instead, each the most likely one; an\n"
-          "                   end token ends it\n"
+          "                   end token ends it, and so does the model's context, with a warning\n"
           "  --special        texts of special tokens, such as <|im_start|>, stand for these\n"
           "  --window N       cut the text into windows of N tokens, each a prompt of its own "
           "(512)\n"

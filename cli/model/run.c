@@ -170,6 +170,24 @@ int run_score(const struct run_text *text, struct run_score *score) {
     return 0;
 }
 
+int run_most(const struct weights_name *name, const struct weights *weights, int n, int n_more) {
+    int context = weights->context;
+    if (n_more <= context - n) {
+        return n_more;
+    }
+    fprintf(stderr,
+            "chunkproof %s: %s: with %d tokens more there are %lld positions, and the model was "
+            "trained for %d: ",
+            name->command, name->file, n_more, (long long)n + n_more, context);
+    if (context <= n) {
+        fputs("one follows, and may make no sense. Shorten what is before it\n", stderr);
+        return 1;
+    }
+    fprintf(stderr, "%d follow at the most. Shorten what is before them to have more\n",
+            context - n);
+    return context - n;
+}
+
 int run_generate(const struct weights *weights, const int *token, int n, int n_more,
                  int fast_threads, run_take *take, void *context) {
     struct session session;

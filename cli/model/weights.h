@@ -39,7 +39,7 @@ struct weights {
     struct weights_tokens tokens;
 };
 
-/* For messages: the command that reads a file, and the file. */
+/* For messages: the command, and the file that it is about. */
 struct weights_name {
     const char *command; /* "model", "prompt" */
     const char *file;

@@ -266,17 +266,6 @@ static void add_pieces(struct prompt_answer *a, const struct weights *weights,
     }
 }
 
-/* PML-14. There are n positions of the prompt and its answer. */
-static void warn_of_context(const struct prompt_question *q, const struct pml_prompt *p, int n) {
-    if (n > q->weights->context) {
-        fprintf(stderr,
-                "chunkproof prompt: %s: with the answer there are %d positions, and the model was "
-                "trained for %d: what it answers may make no sense. Shorten the prompt or the "
-                "schema\n",
-                p->document.path, n, q->weights->context);
-    }
-}
-
 int prompt_answer(struct prompt_answer *answer, const struct prompt_question *question,
                   struct prompt_cache *cache, const struct pml_prompt *prompt) {
     int end = end_of(prompt), status = -1;
@@ -294,11 +283,13 @@ int prompt_answer(struct prompt_answer *answer, const struct prompt_question *qu
                 prompt->document.path, end, question->n_most);
     } else {
         size_t n_vocab = (size_t)question->weights->decoder.shape.n_vocab;
-        warn_of_context(question, prompt, end + question->n_most);
+        const struct weights_name name = {"prompt", prompt->document.path};
+        struct prompt_question within = *question; /* the model's context */
+        within.n_most = run_most(&name, question->weights, end, question->n_most);
         double *logits = cli_allocate(NULL, 2 * n_vocab, sizeof *logits);
-        answer->token = cli_allocate(NULL, (size_t)question->n_most, sizeof *answer->token);
+        answer->token = cli_allocate(NULL, (size_t)within.n_most, sizeof *answer->token);
         answer->behind = added.of[added.n - 1].position;
-        status = work(answer, question, cache, prompt, &added, logits);
+        status = work(answer, &within, cache, prompt, &added, logits);
         answer->text = text_of(answer->token, answer->n, question->weights);
         add_texts(answer, question->weights);
         if (question->is_each) {
