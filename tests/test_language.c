@@ -15,6 +15,7 @@
 
 #include "cli/model/run.h"
 #include "cli/model/tokenizer.h"
+#include "tests/decoder_case.h"
 #include "weights_file.h"
 
 struct tiny {
@@ -168,6 +169,23 @@ static void a_continuation_ends_with_the_context(void **state) {
     assert_int_equal(run_most(&name, &weights, INT_MAX - 3, 1 << 20), 3);
 }
 
+/* LM-3: learned positions end, and the decoder refuses the token behind them. */
+static void a_continuation_that_the_decoder_refuses_is_an_error(void **state) {
+    static struct decoder_case random;
+    static const int prompt[CASE_TOKENS - 6] = {0};
+    struct weights weights = ((struct tiny *)*state)->weights;
+    struct taken taken = {.most = 16};
+    unsigned long long seed = 3;
+    decoder_case_make(&random, &seed, CP_POSITIONS_LEARNED, 1);
+    weights.decoder = random.decoder;
+    weights.tokens.stop = WEIGHTS_NO_TOKEN;
+    assert_int_equal(run_generate(&weights, prompt, CASE_TOKENS - 6, 7, 0, take, &taken), 0);
+    assert_int_equal(taken.n, 7);
+    taken.n = 0;
+    assert_int_equal(run_generate(&weights, prompt, CASE_TOKENS - 6, 8, 0, take, &taken), -1);
+    assert_int_equal(taken.n, 7);
+}
+
 /* LM-1: the logits that are written, from any number of threads: their softmax gives the score. A
  * logit is rounded to float32 by 2^-24 of itself at most, and none is 64 or more. */
 static void written_logits_are_those_of_the_score(void **state) {
@@ -203,6 +221,7 @@ int main(void) {
         cmocka_unit_test(the_continuation_is_that_of_numpy),
         cmocka_unit_test(a_continuation_ends),
         cmocka_unit_test(a_continuation_ends_with_the_context),
+        cmocka_unit_test(a_continuation_that_the_decoder_refuses_is_an_error),
         cmocka_unit_test(written_logits_are_those_of_the_score),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
