@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/base/command.h"
+#include "cli/tables/dims.h"
 
 static const char usage[] =
     "Usage: chunkproof tables [OPTION...] [SECTION...]\n"
@@ -109,19 +110,6 @@ static int read_number(struct request *request, int i, const char *text) {
     return 0;
 }
 
-static int read_model(struct request *request, const char *name) {
-    request->model = cp_dims_find(name);
-    if (request->model != NULL) {
-        return 0;
-    }
-    fprintf(stderr, "chunkproof tables: --model %s is unknown; the models are", name);
-    for (int i = 0; cp_dims_at(i) != NULL; i++) {
-        fprintf(stderr, " %s", cp_dims_at(i)->name);
-    }
-    fprintf(stderr, "\n");
-    return EXIT_BAD_USE;
-}
-
 static int read_options(struct request *request, int argc, char **argv) {
     static char program[] = "chunkproof tables"; /* for the messages of getopt_long() */
     int option, failed = 0;
@@ -140,7 +128,8 @@ static int read_options(struct request *request, int argc, char **argv) {
             request->help = 1;
             break;
         case OPTION_MODEL:
-            failed = read_model(request, optarg);
+            request->model = dims_read_model("tables", optarg);
+            failed = request->model != NULL ? 0 : EXIT_BAD_USE;
             break;
         case '?':
             fprintf(stderr, "see `chunkproof tables --help`\n");
