@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
-
 #include "cli/modules/options.h"
 
 #include <getopt.h>
@@ -202,8 +200,7 @@ static int read_option(struct modules_options *o, struct cp_dims *given, int opt
         known = dims_read_model(COMMAND, text);
         o->model = known != NULL ? *known : o->model;
         return known != NULL ? 0 : -1;
-    case '?':
-        fputs("see `chunkproof simulate --modules --help`\n", stderr); /* getopt_long() said why */
+    case '?': /* argument_next() said what is wrong */
         return -1;
     default:
         return option >= COUNT        ? read_made(&o->made, option, name, text)
@@ -269,15 +266,13 @@ static void preset(struct modules_options *o) {
 }
 
 int modules_options_parse(struct modules_options *options, int argc, char **argv) {
-    static char program[] = "chunkproof simulate --modules"; /* for getopt_long()'s messages */
-    const char *last = NULL;                                 /* that says how a schema is made up */
+    const char *last = NULL; /* that says how a schema is made up */
     struct cp_dims given = {.name = NULL};
     int index = 0;
     int option;
     preset(options);
-    argv[0] = program;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+    while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(options, &given, option, names[index].name, optarg) != 0) {
             return -1;

@@ -62,7 +62,7 @@ void prompt_help(FILE *out) {
           out);
 }
 
-static int read_option(struct prompt_options *options, int option, char **argv) {
+static int read_option(struct prompt_options *options, int option) {
     static const char *const tokens[] = {"words", "bytes", NULL};
     const char *templates[8];
     int n = 0;
@@ -105,14 +105,8 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
     case 'h':
         options->help = 1;
         return 0;
-    case ':':
-        return argument_refuse(COMMAND, "a value is missing after %s", argv[optind - 1]);
-    default:
-        if (optopt > 0 && optopt < 128 && strncmp(argv[optind - 1], "--", 2) != 0) {
-            return argument_refuse(COMMAND, "unknown option -%c", optopt);
-        }
-        return argument_refuse(COMMAND, "unknown, ambiguous or misused option %s",
-                               argv[optind - 1]);
+    default: /* argument_next() said what is wrong */
+        return -1;
     }
 }
 
@@ -141,11 +135,11 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
     *options = (struct prompt_options){.tokens = -1};
     optind = 0; /* the command line may have been read before */
     for (;;) {
-        int option = getopt_long(argc, argv, ":t:h", names, NULL);
+        int option = argument_next(COMMAND, argc, argv, "t:h", names, NULL);
         if (option == -1) {
             break;
         }
-        int status = read_option(options, option, argv);
+        int status = read_option(options, option);
         if (status != 0 || options->help) {
             return status;
         }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
-
 #include "cli/simulate/options.h"
 
 #include <errno.h>
@@ -205,8 +203,7 @@ static int read_load(struct simulate_options *options, int option, const char *n
                                         "`chunkproof simulate --modules --help`");
     case SEED:
         return argument_seed(COMMAND, text, LLONG_MAX, &poisson->seed);
-    default:
-        fputs("see `chunkproof simulate --help`\n", stderr); /* getopt_long() said what is wrong */
+    default: /* argument_next() said what is wrong */
         return -1;
     }
 }
@@ -309,15 +306,13 @@ static int check_server(struct simulate_options *options) {
 }
 
 int simulate_options_parse(struct simulate_options *options, int argc, char **argv) {
-    static char program[] = "chunkproof simulate"; /* for the messages of getopt_long() */
     const char *last[LOAD_ANY_POISSON + 1] = {NULL};
     struct cp_dims given = {.name = NULL};
     int index = 0;
     int option;
     preset(options);
-    argv[0] = program;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+    while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(options, &given, option, names[index].name, optarg) != 0) {
             return -1;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/argument.h"
 #include "cli/base/command.h"
 #include "cli/tables/dims.h"
 
@@ -111,11 +112,10 @@ static int read_number(struct request *request, int i, const char *text) {
 }
 
 static int read_options(struct request *request, int argc, char **argv) {
-    static char program[] = "chunkproof tables"; /* for the messages of getopt_long() */
     int option, failed = 0;
-    argv[0] = program;
-    optind = 1;
-    while (failed == 0 && (option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    optind = 0;
+    while (failed == 0 &&
+           (option = argument_next("tables", argc, argv, "h", options, NULL)) != -1) {
         switch (option) {
         case OPTION_JSON:
             request->json = 1;
@@ -132,7 +132,6 @@ static int read_options(struct request *request, int argc, char **argv) {
             failed = request->model != NULL ? 0 : EXIT_BAD_USE;
             break;
         case '?':
-            fprintf(stderr, "see `chunkproof tables --help`\n");
             failed = EXIT_BAD_USE;
             break;
         default:
