@@ -31,8 +31,8 @@ int run_score(const struct run_text *text, struct run_score *score);
 /* The token with the largest of n logits; the first of equal ones (LM-3). */
 int run_best(const double *logit, int n);
 
-/* ln p of the token, of n logits of which `best` is the largest (LM-2): its own less the log-sum-exp
- * of all. */
+/* ln p of the token, of n logits of which `best` is the largest (LM-2): its own less the
+ * log-sum-exp of all. */
 double run_log_p(const double *logit, int n, int best, int token);
 
 /* How many tokens follow n positions, of n_more >= 1 that are asked for: none but the first stands

@@ -50,8 +50,8 @@ struct weights_name {
 int weights_open(struct weights *weights, const struct weights_name *name);
 void weights_close(struct weights *weights);
 
-/* The same of bytes in memory, which begin at a multiple of 64 and stay as long as they are used. The
- * caller calls weights_forget() after 0. */
+/* The same of bytes in memory, which begin at a multiple of 64 and stay as long as they are used.
+ * The caller calls weights_forget() after 0. */
 int weights_read(struct weights *weights, const struct weights_name *name,
                  const unsigned char *bytes, size_t size);
 void weights_forget(struct weights *weights);

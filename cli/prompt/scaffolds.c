@@ -195,8 +195,8 @@ static int count_listed(const struct pml_schema *s, const struct marks *m,
     return n;
 }
 
-/* `whole` has all modules of `part`, and more. So what `part` needs is a part of what `whole` needs;
- * if it is all of that, then every prompt to which `part` applies has a larger one. */
+/* `whole` has all modules of `part`, and more. So what `part` needs is a part of what `whole`
+ * needs; if it is all of that, then every prompt to which `part` applies has a larger one. */
 static int check_part(const struct pml_schema *s, const struct pml_scaffold *part,
                       const struct pml_scaffold *whole) {
     int line, column;
