@@ -92,7 +92,7 @@ static int read_modules(int argc, char **argv) {
             made->system + (long long)made->count * (made->most + made->param) <=
                 CP_MAX_POSITIONS &&
             model->parameters >= 1.0 && model->heads % model->kv_heads == 0 &&
-            !(o.schema != NULL && o.print_schema));
+            !(o.schema != NULL && o.print_schema) && !(o.print_machine && o.print_schema));
 }
 
 static int read_bench(int argc, char **argv) {

@@ -12,6 +12,8 @@
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
 
+static const struct weights_name a_file = {"model", "a file"};
+
 /* An input of at most this many bytes; more adds nothing. */
 #define MOST_BYTES (1U << 16)
 
@@ -62,7 +64,7 @@ static void check_text(const struct weights *weights, const char *text, size_t n
     struct tokenizer tokenizer;
     struct parse_said said;
     parse_listen(&said);
-    int result = tokenizer_new(&tokenizer, "a file", &weights->tokens);
+    int result = tokenizer_new(&tokenizer, &a_file, &weights->tokens);
     parse_heard(&said, result != 0);
     for (int special = 0; result == 0 && special < 2; special++) {
         struct token_list list = {0};
@@ -90,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(room, data, n);
     seal(room, n);
     parse_listen(&said);
-    int result = weights_read(&weights, "a file", room, n);
+    int result = weights_read(&weights, &a_file, room, n);
     parse_heard(&said, result != 0);
     if (result == 0) {
         const char *problem = cp_decoder_check(&weights.decoder, &layer);

@@ -144,7 +144,7 @@ static void project(const struct opt_run *run, const float *x, int n_in,
     cp_opt_project(run->fast->opt, rows, to, n_to, run->fast->room);
 }
 
-static void attention(const struct opt_run *run, int l) {
+static int attention(const struct opt_run *run, int l) {
     const struct cp_decoder_layer *layer = &run->fast->decoder->layer[l];
     const struct cp_opt_decoder *fast = run->fast;
     int d = run->shape->d_model, heads = run->shape->n_heads * run->shape->d_head;
@@ -156,8 +156,11 @@ static void attention(const struct opt_run *run, int l) {
     each_row(run, l, norm_for_attention);
     project(run, fast->y, d, to, 3);
     each_row(run, l, rotate_and_store);
-    cp_opt_decoder_attend(run, l);
-    project(run, fast->out, heads, &mix, 1);
+    int status = cp_opt_decoder_attend(run, l);
+    if (status == CP_OK) {
+        project(run, fast->out, heads, &mix, 1);
+    }
+    return status;
 }
 
 static void network(const struct opt_run *run, int l) {
@@ -212,7 +215,10 @@ int cp_opt_decoder_run(struct cp_opt_decoder *fast, struct cp_opt_cache *cache,
     find_rotations(&run);
     each_row(&run, 0, embed);
     for (int l = 0; l < run.shape->n_layers; l++) {
-        attention(&run, l);
+        status = attention(&run, l);
+        if (status != CP_OK) {
+            return status;
+        }
         network(&run, l);
     }
     if (call->states != NULL) {

@@ -46,7 +46,7 @@ size_t cp_opt_decoder_attention_size(const struct cp_opt_decoder *fast) {
     return cp_opt_workspace(fast->opt, &attention);
 }
 
-void cp_opt_decoder_attend(const struct opt_run *run, int l) {
+int cp_opt_decoder_attend(const struct opt_run *run, int l) {
     struct cp_opt_decoder *fast = run->fast;
     const int *slot = fast->slot_of_new;
     size_t layer = cp_opt_entry_at(run->shape, run->cache, l, 0, 0);
@@ -62,6 +62,10 @@ void cp_opt_decoder_attend(const struct opt_run *run, int l) {
         attention.out = fast->out + (size_t)i * heads;
         attention.k = run->cache->k + layer;
         attention.v = run->cache->v + layer;
-        (void)cp_opt_attend(fast->opt, &attention); /* cp_opt_decoder_new() has tried its shape */
+        int status = cp_opt_attend(fast->opt, &attention);
+        if (status != CP_OK) {
+            return status;
+        }
     }
+    return CP_OK;
 }

@@ -44,8 +44,9 @@ size_t cp_opt_entry_at(const struct cp_decoder_shape *shape, const struct cp_opt
 int cp_opt_decoder_place(const struct cp_opt_decoder *fast, struct cp_opt_cache *cache,
                          const struct cp_opt_decoder_call *call);
 
-/* Attention of all new tokens: fast->q and the cache to fast->out (LAYER-7). */
-void cp_opt_decoder_attend(const struct opt_run *run, int l);
+/* Attention of all new tokens: fast->q and the cache to fast->out (LAYER-7). A status of
+ * cp_opt_attend(). */
+int cp_opt_decoder_attend(const struct opt_run *run, int l);
 
 /* The least workspace that attention of the run's plan takes; 0 where there is none. */
 size_t cp_opt_decoder_attention_size(const struct cp_opt_decoder *fast);

@@ -7,8 +7,8 @@
  *    after    slot      0  1  2  3  4  5  6
  *             position  10 11 12 13 14 30 31
  *
- * Entries before the first new position stay in their order. Those behind it, which are few, are
- * put in order of position, with the new ones among them. */
+ * Entries before the first new position stay in their order. Those behind it are put in order of
+ * position, with the new ones among them. */
 #include <string.h>
 
 #include "opt/decoder_internal.h"
@@ -33,21 +33,45 @@ static int numbers_are_valid(const struct cp_opt_decoder *f, const struct cp_opt
     return 1;
 }
 
+/* Entry i of the first n of a heap goes down to its place: none stands below one of a lower
+ * position. */
+static void sink(const int *position, int *entry, int i, int n) {
+    int e = entry[i];
+    while (i < n / 2) {
+        int child = 2 * i + 1;
+        child += child + 1 < n && position[entry[child + 1]] > position[entry[child]];
+        if (position[entry[child]] <= position[e]) {
+            break;
+        }
+        entry[i] = entry[child];
+        i = child;
+    }
+    entry[i] = e;
+}
+
+/* In order of position, in place: a cache may have any order, and a million entries. */
+static void sort(const int *position, int *entry, int n) {
+    for (int i = n / 2 - 1; i >= 0; i--) {
+        sink(position, entry, i, n);
+    }
+    for (int last = n - 1; last > 0; last--) {
+        int e = entry[last];
+        entry[last] = entry[0];
+        entry[0] = e;
+        sink(position, entry, 0, last);
+    }
+}
+
 /* Cached entries behind the first new position, in order. Returns how many. */
 static int find_behind(const struct cp_opt_decoder *f, const struct cp_opt_cache *cache,
                        const struct cp_opt_decoder_call *call) {
     int n = 0;
     for (int e = 0; e < cache->n; e++) {
-        int p = cache->position[e], at = n;
-        if (p < call->position[0]) {
-            continue;
+        if (cache->position[e] >= call->position[0]) {
+            f->behind[n++] = e;
         }
-        for (; at > 0 && cache->position[f->behind[at - 1]] > p; at--) {
-            f->behind[at] = f->behind[at - 1];
-        }
-        f->behind[at] = e;
-        n++;
     }
+    sort(cache->position, f->behind, n);
     return n;
 }
 

@@ -108,6 +108,17 @@ kept() {
     [ "$(cat "$work/logits")" = old ]
 }
 
+# LM-3: the context is 64, and 60 tokens of the text leave room for 4.
+beyond() {
+    status 0 "$weights" --text "$text" --limit 60 --generate 4 || return 1
+    [ ! -s "$work/err" ] && cp "$work/out" "$work/four" || return 1
+    status 0 "$weights" --text "$text" --limit 60 --generate 9 &&
+        says "tiny.txt: with 9 tokens more there are 69 positions, and the model was trained for" &&
+        says "64: 4 follow at the most" && cmp "$work/four" "$work/out" &&
+        status 0 "$weights" --text "$text" --limit 64 --generate 2 && says "one follows" &&
+        [ -s "$work/out" ]
+}
+
 short() {
     printf a >"$work/text"
     wrong "too short" "$weights" --text "$work/text" || return 1
@@ -145,6 +156,7 @@ ok "the file is described" described
 ok "the perplexity is numpy's, in windows of any size, with any number of threads" perplexities
 ok "the continuation is numpy's" continuation
 ok "the fast decoder has the same bits with any number of threads" fast
+ok "a continuation ends with the model's context, and says so" beyond
 ok "special tokens are looked for only when asked" tokens
 ok "bytes without a token are counted" lost
 ok "a text comes from the standard input" from_input

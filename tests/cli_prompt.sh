@@ -115,7 +115,7 @@ ok "no file" wrong 'name a schema' --json
 ok "two formats" wrong 'only one of --json and --svg' --json --svg travel.xml
 ok "an unknown template" wrong "template" --template mistral travel.xml
 ok "unknown tokens" wrong "tokens" --tokens letters travel.xml
-ok "a value is missing" wrong 'a value is missing' travel.xml --tokens
+ok "a value is missing" wrong "option '--tokens' requires an argument" travel.xml --tokens
 ok "a file that is not there" wrong 'none.xml: cannot be read: No such file' none.xml
 ok "a directory" wrong 'cannot be read: Is a directory' .
 ok "a prompt that is not there" wrong 'none.xml: cannot be read' travel.xml none.xml

@@ -314,9 +314,9 @@ test_that "two sources" refused "only one of prompts" --example figure2 'a promp
 test_that "unknown example" refused \
     "no example is called 'figure3'; there are figure1, figure2, forest" --example figure3
 test_that "unknown format" refused "--format needs text, dot or svg, not 'png'" -f png a
-test_that "unknown option" refused "--colour" --colour a
-test_that "unknown short option" refused "-x" -sx a
-test_that "option without its value" refused "--width" a --width
+test_that "unknown option" refused "unrecognized option '--colour'" --colour a
+test_that "unknown short option" refused "invalid option -- 'x'" -sx a
+test_that "option without its value" refused "option '--width' requires an argument" a --width
 test_that "chunk size out of range" refused \
     "--chunk-size needs a whole number from 1 to 64, not '0'" -c 0 a
 test_that "capacity out of range" refused \

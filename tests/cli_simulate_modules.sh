@@ -211,6 +211,7 @@ ok "a prompt in place of a schema" bad "miami.xml:1:1: " miami.xml
 ok "a file, and how to make one up" bad "--count applies only to a schema that is made up" \
     --count 3 travel.xml
 ok "a file, and printing one" bad "--print-schema applies only" --print-schema travel.xml
+ok "a schema and a machine to print" bad "give only one of them" --print-schema --print-machine
 ok "bytes without a file" bad "--tokens bytes needs a SCHEMA.xml" --tokens bytes
 ok "no such tokens" bad "--tokens needs words or bytes, not 'x'" --tokens x
 ok "least above most" bad "--least 9 is above --most 8" --least 9 --most 8

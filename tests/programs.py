@@ -491,6 +491,12 @@ class Commands(InFolder):
                               env={**os.environ, "PYTHONPATH": PACKAGE,
                                    "PYTHONDONTWRITEBYTECODE": "1"}, **more)
 
+    def run_in_shell(self, words: str, before: str = "") -> subprocess.CompletedProcess[str]:
+        words = f"{before}exec {sys.executable} -m chunkproof.{words}"
+        return subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
+                              cwd=self.folder, env={**os.environ, "PYTHONPATH": PACKAGE,
+                                                    "PYTHONDONTWRITEBYTECODE": "1"})
+
     def test_a_schema_and_a_prompt_are_written(self) -> None:
         example = str(ROOT / "python" / "examples" / "travel.py")
         run = self.run_module("schema", example, "-o", "travel.xml")
@@ -530,6 +536,15 @@ class Commands(InFolder):
             self.assertNotIn("Traceback", run.stderr)
             self.assertEqual(os.listdir(self.folder), [])
 
+    def test_bytes_that_are_not_utf_8(self) -> None:
+        example = ROOT / "python" / "examples" / "travel.py"
+        for word, byte in (("question=caf\\351?", "e9"), ("city=\\377", "ff"),
+                           ("\\377city=miami", "ff")):
+            run = self.run_in_shell(f"prompt '{example}' \"$(printf '{word}')\"",
+                                    "export PYTHONUTF8=1; ")
+            self.assertEqual((run.returncode, run.stdout), (2, ""), word)
+            self.assertIn(f" is not UTF-8: it has the byte 0x{byte}. Give it", run.stderr)
+
     def test_the_program_is_not_lost(self) -> None:
         path = self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
         run = self.run_module("schema", "p.py", "-o", "p.py")
@@ -538,11 +553,8 @@ class Commands(InFolder):
 
     def test_a_file_is_written_whole_or_not_at_all(self) -> None:
         self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
-        words = f"ulimit -f 0; exec {sys.executable} -m chunkproof.schema p.py -o old.xml"
         self.write("old.xml", "old")
-        run = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
-                             cwd=self.folder, env={**os.environ, "PYTHONPATH": PACKAGE,
-                                                   "PYTHONDONTWRITEBYTECODE": "1"})
+        run = self.run_in_shell("schema p.py -o old.xml", "ulimit -f 0; ")
         self.assertEqual((run.returncode, run.stderr),
                          (2, "cannot write old.xml: File too large\n"))
         self.assertEqual((self.folder / "old.xml").read_text(), "old")
@@ -559,17 +571,19 @@ class Commands(InFolder):
 
     def test_output_that_cannot_be_written(self) -> None:
         self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
-        with open("/dev/full", "wb") as full:
-            run = subprocess.run([sys.executable, "-m", "chunkproof.schema", "p.py"], stdout=full,
-                                 stderr=subprocess.PIPE, text=True, cwd=self.folder, check=False,
-                                 env={**os.environ, "PYTHONPATH": PACKAGE})
+        run = self.run_in_shell("schema p.py >/dev/full")
         self.assertEqual((run.returncode, "cannot write" in run.stderr), (2, True), run.stderr)
         for name in ("schema", "prompt"):  # Python has no sys.stdout then
-            words = f"exec {sys.executable} -m chunkproof.{name} p.py >&-"
-            run = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
-                                 cwd=self.folder, env={**os.environ, "PYTHONPATH": PACKAGE})
+            run = self.run_in_shell(f"{name} p.py >&-")
             self.assertEqual((run.returncode, run.stderr),
                              (2, "cannot write to standard output: Bad file descriptor\n"))
+
+    def test_a_message_that_cannot_be_written(self) -> None:
+        """The status is 2 all the same. Nothing goes to standard output in place of it."""
+        for words in ("schema none.py", "prompt none.py", "schema", "prompt"):
+            for to in ("2>&-", "2>/dev/full", "<&- 2>&-"):
+                run = self.run_in_shell(f"{words} {to}")
+                self.assertEqual((run.returncode, run.stdout), (2, ""), (words, to))
 
     def test_examples_run_as_python(self) -> None:
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import travel; "

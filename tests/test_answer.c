@@ -26,7 +26,7 @@ static struct weights weights;
 
 static int set_up(void **state) {
     *state = NULL;
-    return weights_open(&weights, TINY_WEIGHTS);
+    return weights_open(&weights, NAMED(TINY_WEIGHTS));
 }
 
 static int tear_down(void **state) {
@@ -210,6 +210,30 @@ static void an_answer_without_positions_is_refused(void **state) {
         prompt_cache_free(&cache);
         pml_case_free(&c);
     }
+}
+
+/* PML-14, LM-3: the schema and the prompt have 6 positions. */
+static void an_answer_ends_with_the_context(void **state) {
+    static const int context[] = {10, 9, 7, 6, 3}, wanted[] = {4, 3, 1, 1, 1};
+    struct pml_case c;
+    (void)state;
+    read_schema(&c, "<schema name='s'>b<param name='p' len='4'/></schema>", &weights);
+    assert_int_equal(pml_case_prompt(&c, "<prompt schema='s'>c</prompt>", 29), 0);
+    fold(&c.prompt.texts, &weights);
+    for (size_t i = 0; i < sizeof context / sizeof context[0]; i++) {
+        struct weights model = weights;
+        struct prompt_answer answer;
+        model.context = context[i];
+        model.tokens.stop = WEIGHTS_NO_TOKEN;
+        struct prompt_cache cache = {.decoder = &model.decoder, .schema = &c.schema};
+        const struct prompt_question question = {&model, NULL, 4, 0, 0, 0, NULL};
+        assert_int_equal(prompt_answer(&answer, &question, &cache, &c.prompt), 0);
+        assert_int_equal(answer.n, wanted[i]);
+        prompt_answer_free(&answer);
+        prompt_cache_free(&cache);
+    }
+    pml_case_free_prompt(&c);
+    pml_case_free(&c);
 }
 
 /* FAST-1: a module, an argument and new text of more tokens than the fast decoder takes at once. */
@@ -477,12 +501,12 @@ static void a_scaffold_is_encoded_once(void **state) {
     for (int i = 0; i < 3; i++) {
         struct prompt_cache cache = {
             .decoder = &weights.decoder, .fast = &fast, .schema = &c.schema};
-        const struct cp_decoder_cache *first = prompt_cache_module(&cache, ask[i], 0);
-        assert_non_null(first);
+        assert_true(prompt_cache_module(&cache, ask[i], 0) >= 0);
         assert_int_equal(cache.n, 4); /* part 0, and the three */
         assert_int_equal(cache.n_tokens, 1 + 2 + 3 + 1);
         for (int k = 0; k < 3; k++) {
-            const struct cp_decoder_cache *module = prompt_cache_module(&cache, ask[k], 0);
+            int at = prompt_cache_module(&cache, ask[k], 0);
+            const struct cp_decoder_cache *module = &cache.encoded[at].entries;
             assert_int_equal(module->n, size[k]);
             assert_int_equal(module->position[0], c.schema.begin[ask[k]]);
         }
@@ -499,6 +523,7 @@ int main(void) {
         cmocka_unit_test(the_fast_decoder_answers_alike),
         cmocka_unit_test(long_texts_take_several_runs),
         cmocka_unit_test(an_answer_without_positions_is_refused),
+        cmocka_unit_test(an_answer_ends_with_the_context),
         cmocka_unit_test(a_prompt_goes_on_as_a_text_does),
         cmocka_unit_test(the_end_token_ends_the_answer),
         cmocka_unit_test(the_answer_follows_the_last_new_token),

@@ -25,7 +25,7 @@ struct tiny {
 static int set_up(void **state) {
     struct tiny *tiny = calloc(1, sizeof *tiny);
     *state = tiny;
-    if (tiny == NULL || weights_open(&tiny->weights, TINY_WEIGHTS) != 0) {
+    if (tiny == NULL || weights_open(&tiny->weights, NAMED(TINY_WEIGHTS)) != 0) {
         return -1;
     }
     for (int i = 0; i < TOKENS; i++) {

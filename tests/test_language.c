@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The small model on the reference decoder: the perplexity of a text, its logits and its
  * continuation are those that numpy computed (tests/model/make_tiny.py). */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 #include "cli/model/run.h"
 #include "cli/model/tokenizer.h"
+#include "tests/decoder_case.h"
 #include "weights_file.h"
 
 struct tiny {
@@ -27,8 +29,8 @@ static int set_up(void **state) {
     static char text[4096];
     FILE *file = fopen("tests/golden/model/tiny.txt", "rb");
     *state = tiny;
-    if (tiny == NULL || file == NULL || weights_open(&tiny->weights, TINY_WEIGHTS) != 0 ||
-        tokenizer_new(&tokenizer, TINY_WEIGHTS, &tiny->weights.tokens) != 0) {
+    if (tiny == NULL || file == NULL || weights_open(&tiny->weights, NAMED(TINY_WEIGHTS)) != 0 ||
+        tokenizer_new(&tokenizer, NAMED(TINY_WEIGHTS), &tiny->weights.tokens) != 0) {
         return -1;
     }
     size_t n = fread(text, 1, sizeof text, file);
@@ -152,6 +154,38 @@ static void a_continuation_ends(void **state) {
     assert_memory_equal(few.token, all.token, 3 * sizeof(int));
 }
 
+/* LM-3: behind 12 tokens. */
+static void a_continuation_ends_with_the_context(void **state) {
+    static const struct weights_name name = {"model", "text"};
+    static const int context[] = {23, 22, 21, 14, 13, 12, 11, 1};
+    static const int wanted[] = {10, 10, 9, 2, 1, 1, 1, 1};
+    struct weights weights = ((struct tiny *)*state)->weights;
+    for (size_t i = 0; i < sizeof context / sizeof context[0]; i++) {
+        weights.context = context[i];
+        assert_int_equal(run_most(&name, &weights, 12, 10), wanted[i]);
+    }
+    weights.context = INT_MAX;
+    assert_int_equal(run_most(&name, &weights, INT_MAX - 3, 3), 3);
+    assert_int_equal(run_most(&name, &weights, INT_MAX - 3, 1 << 20), 3);
+}
+
+/* LM-3: learned positions end, and the decoder refuses the token behind them. */
+static void a_continuation_that_the_decoder_refuses_is_an_error(void **state) {
+    static struct decoder_case random;
+    static const int prompt[CASE_TOKENS - 6] = {0};
+    struct weights weights = ((struct tiny *)*state)->weights;
+    struct taken taken = {.most = 16};
+    unsigned long long seed = 3;
+    decoder_case_make(&random, &seed, CP_POSITIONS_LEARNED, 1);
+    weights.decoder = random.decoder;
+    weights.tokens.stop = WEIGHTS_NO_TOKEN;
+    assert_int_equal(run_generate(&weights, prompt, CASE_TOKENS - 6, 7, 0, take, &taken), 0);
+    assert_int_equal(taken.n, 7);
+    taken.n = 0;
+    assert_int_equal(run_generate(&weights, prompt, CASE_TOKENS - 6, 8, 0, take, &taken), -1);
+    assert_int_equal(taken.n, 7);
+}
+
 /* LM-1: the logits that are written, from any number of threads: their softmax gives the score. A
  * logit is rounded to float32 by 2^-24 of itself at most, and none is 64 or more. */
 static void written_logits_are_those_of_the_score(void **state) {
@@ -186,6 +220,8 @@ int main(void) {
         cmocka_unit_test(a_window_is_a_prompt_of_its_own),
         cmocka_unit_test(the_continuation_is_that_of_numpy),
         cmocka_unit_test(a_continuation_ends),
+        cmocka_unit_test(a_continuation_ends_with_the_context),
+        cmocka_unit_test(a_continuation_that_the_decoder_refuses_is_an_error),
         cmocka_unit_test(written_logits_are_those_of_the_score),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -253,6 +253,12 @@ static void a_scaffold_that_never_counts_is_refused(void **unused) {
          "of line 2 both count for a/c"},
         {"<schema name='s'>\n<scaffold modules='a/c b'/>\n<scaffold modules='d a'/>" MODULES, 3, 1,
          "both count for a/c"},
+        {"<schema name='s'>\n<scaffold modules='a/c'/>\n<scaffold modules='a a/c'/>" MODULES, 2, 1,
+         "this scaffold never counts: that of line 3 has its modules and more"},
+        {"<schema name='s'>\n<scaffold modules='a a/c'/>\n<scaffold modules='a/c'/>" MODULES, 3, 1,
+         "this scaffold never counts: that of line 2 has its modules and more"},
+        {"<schema name='s'>\n<scaffold modules='b a/e a'/>\n<scaffold modules='a/e b'/>" MODULES, 3,
+         1, "that of line 2"},
     };
     ARE_REFUSED(wrong);
     /* MOD-3: not together, one a part of the other, nothing in common. */
@@ -262,6 +268,7 @@ static void a_scaffold_that_never_counts_is_refused(void **unused) {
         "<schema name='s'><scaffold modules='b d a'/><scaffold modules='a b'/>" MODULES,
         "<schema name='s'><scaffold modules='a/c b'/><scaffold modules='d a/e'/>" MODULES,
         "<schema name='s'><scaffold modules='a'/><scaffold modules='a a/c'/>" MODULES,
+        "<schema name='s'><scaffold modules='a/c'/><scaffold modules='a/c b'/>" MODULES,
     };
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
         struct pml_case c;

@@ -2,7 +2,7 @@
 /* PML-9 and MOD-3 by all prompts of small random schemas: which scaffolds are allowed, which counts
  * for a module, and what is seen then. The rule is that of the clause, said by prompts: two
  * scaffolds are refused when one prompt has both, they hold a module in common, and neither has all
- * modules of the other. */
+ * modules of the other; one is refused when it counts for no module of any prompt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,9 +131,32 @@ static int is_allowed_pair(const struct world *w, unsigned s, unsigned t) {
     return !common || (s & ~t) == 0 || (t & ~s) == 0 || !is_possible(w, s | t);
 }
 
+/* The scaffold that counts for a module of a prompt (MOD-3); 0: none does. */
+static unsigned counting(const struct world *w, unsigned prompt, int module) {
+    unsigned best = 0;
+    for (int i = 0; i < SCAFFOLDS; i++) {
+        unsigned s = w->scaffold[i];
+        if ((s & ~prompt) == 0 && holds(w, s, module) && count(s) > count(best)) {
+            best = s;
+        }
+    }
+    return best;
+}
+
+static int ever_counts(const struct world *w, unsigned scaffold) {
+    for (int i = 0; i < w->n_prompts; i++) {
+        for (int x = 1; x < w->n; x++) {
+            if (has(w->prompt[i], x) && counting(w, w->prompt[i], x) == scaffold) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 static int is_allowed(const struct world *w) {
     for (int i = 0; i < SCAFFOLDS; i++) {
-        if (!is_possible(w, w->scaffold[i])) {
+        if (!ever_counts(w, w->scaffold[i])) {
             return 0;
         }
         for (int k = 0; k < i; k++) {
@@ -187,14 +210,8 @@ static void write_schema(char *to, const struct world *w) {
 
 static void check_module(const struct world *w, const struct pml_case *c, unsigned prompt,
                          int module) {
-    unsigned best = 0, seen = w->around[module] | 1U, found = 0;
+    unsigned best = counting(w, prompt, module), seen = w->around[module] | 1U, found = 0;
     int sees[MOST_PARTS];
-    for (int i = 0; i < SCAFFOLDS; i++) {
-        unsigned s = w->scaffold[i];
-        if ((s & ~prompt) == 0 && holds(w, s, module) && count(s) > count(best)) {
-            best = s;
-        }
-    }
     for (int x = 1; x < w->n; x++) {
         seen |= has(best, x) ? w->around[x] : 0;
     }

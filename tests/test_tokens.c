@@ -25,8 +25,8 @@ struct tiny {
 static int set_up(void **state) {
     struct tiny *tiny = calloc(1, sizeof *tiny);
     *state = tiny;
-    return tiny == NULL || weights_open(&tiny->weights, TINY_WEIGHTS) != 0 ||
-           tokenizer_new(&tiny->tokenizer, TINY_WEIGHTS, &tiny->weights.tokens) != 0;
+    return tiny == NULL || weights_open(&tiny->weights, NAMED(TINY_WEIGHTS)) != 0 ||
+           tokenizer_new(&tiny->tokenizer, NAMED(TINY_WEIGHTS), &tiny->weights.tokens) != 0;
 }
 
 static int tear_down(void **state) {
@@ -219,7 +219,7 @@ static void valid_characters_are_those_of_utf8(void **state) {
 static void assert_pieces(int pattern, const char *text, const char *wanted) {
     struct split split;
     char found[256] = "";
-    assert_int_equal(split_new(&split, pattern), 0);
+    assert_int_equal(split_new(&split, NAMED("none"), pattern), 0);
     for (size_t at = 0, n = strlen(text); at < n;) {
         size_t length = split_next(&split, text + at, n - at);
         strncat(found, text + at, length);
@@ -295,8 +295,8 @@ static void assert_no_tokenizer(struct weights_file *file) {
     struct weights weights;
     struct tokenizer tokenizer;
     weights_file_seal(file);
-    assert_int_equal(weights_read(&weights, "tiny", file->bytes, file->size), 0);
-    assert_int_equal(tokenizer_new(&tokenizer, "tiny", &weights.tokens), -1);
+    assert_int_equal(weights_read(&weights, NAMED("tiny"), file->bytes, file->size), 0);
+    assert_int_equal(tokenizer_new(&tokenizer, NAMED("tiny"), &weights.tokens), -1);
     weights_forget(&weights);
     weights_file_free(file);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cli/model/tokenizer.h"
+#include "weights_file.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof(a)[0])
 
@@ -23,7 +24,7 @@ struct cut {
 
 static void assert_cuts(int pattern, const struct cut *cut, size_t n_cuts) {
     struct split split;
-    assert_int_equal(split_new(&split, pattern), 0);
+    assert_int_equal(split_new(&split, NAMED("none"), pattern), 0);
     for (size_t i = 0; i < n_cuts; i++) {
         char found[64] = "";
         size_t n_found = 0;
@@ -162,7 +163,7 @@ static void pieces_become_the_tokens_of_the_rule(void **state) {
         int token[16];
         struct token_list list = {.token = token};
         make_small(&small, examples[i].tokens, examples[i].merges);
-        assert_int_equal(merge_new(&merge, "small", &small.tokens), 0);
+        assert_int_equal(merge_new(&merge, NAMED("small"), &small.tokens), 0);
         list.n = merge_piece(&merge, examples[i].text, strlen(examples[i].text), token, &list.lost);
         assert_tokens(&list, examples[i].wanted);
         merge_free(&merge);
@@ -175,7 +176,7 @@ static void a_pair_has_one_result(void **state) {
     struct merge merge;
     (void)state;
     make_small(&small, "a|b|ab|ab|", "0+1=2 0+1=3");
-    assert_int_equal(merge_new(&merge, "small", &small.tokens), -1);
+    assert_int_equal(merge_new(&merge, NAMED("small"), &small.tokens), -1);
 }
 
 /* TOKEN-2, TOKEN-6: special tokens count, unless there is none in the vocabulary. */
@@ -195,7 +196,7 @@ static void texts_become_the_tokens_of_the_rule(void **state) {
         struct tokenizer tokenizer;
         struct token_list list = {0};
         make_small(&small, e->tokens, e->merges);
-        assert_int_equal(tokenizer_new(&tokenizer, "small", &small.tokens), 0);
+        assert_int_equal(tokenizer_new(&tokenizer, NAMED("small"), &small.tokens), 0);
         tokenizer_encode(&tokenizer, e->text, strlen(e->text), 1 + (int)(i % 2), &list);
         assert_tokens(&list, e->wanted);
         token_list_free(&list);
@@ -210,7 +211,7 @@ static void a_second_text_is_appended(void **state) {
     struct token_list list = {0};
     (void)state;
     make_small(&small, "a|b|", "");
-    assert_int_equal(tokenizer_new(&tokenizer, "small", &small.tokens), 0);
+    assert_int_equal(tokenizer_new(&tokenizer, NAMED("small"), &small.tokens), 0);
     tokenizer_encode(&tokenizer, "ab?", 3, 0, &list);
     tokenizer_encode(&tokenizer, "?b", 2, 1, &list);
     assert_tokens(&list, "0 1 1 lost 2");
@@ -233,7 +234,7 @@ static void long_pieces_are_not_cut(void **state) {
     text[0] = 'b';
     assert_int_equal(split_valid(text, sizeof text), sizeof text);
     make_small(&small, "b|a|aa|", "1+1=2");
-    assert_int_equal(merge_new(&merge, "small", &small.tokens), 0);
+    assert_int_equal(merge_new(&merge, NAMED("small"), &small.tokens), 0);
     for (size_t i = 0; i < LENGTH(lengths); i++) {
         size_t n = lengths[i], lost = 0;
         assert_int_equal(merge_piece(&merge, text, n + 1, token, &lost), 1 + n / 2 + n % 2);
@@ -281,7 +282,7 @@ static void ranks_may_be_above_16_bits(void **state) {
     memcpy(merge_of[65536], (uint32_t[]){'x', 'y', 256 + xy}, 12);
     tokens.n_merges = 65537;
     tokens.merge = (const uint32_t(*)[3])merge_of;
-    assert_int_equal(merge_new(&merge, "all pairs", &tokens), 0);
+    assert_int_equal(merge_new(&merge, NAMED("all pairs"), &tokens), 0);
     assert_int_equal(merge_piece(&merge, "qrxy", 4, token, &lost), 2);
     assert_int_equal(token[0], TOKENS - 1);
     assert_int_equal(token[1], 'y');
@@ -305,7 +306,7 @@ static void the_longest_special_token_may_be_long(void **state) {
         (void)tokenizer_bytes(&tokens, i, &n);
         assert_int_equal(n, lengths[i]);
     }
-    assert_int_equal(tokenizer_new(&tokenizer, "long", &tokens), 0);
+    assert_int_equal(tokenizer_new(&tokenizer, NAMED("long"), &tokens), 0);
     tokenizer_encode(&tokenizer, text, 813, 1, &list);
     assert_tokens(&list, "3 2 0 lost 0");
     token_list_free(&list);
@@ -328,10 +329,10 @@ static void special_tokens_are_4096_at_most(void **state) {
         end[i] = (uint32_t)(2 * i + 2);
         special[i] = 1;
     }
-    assert_int_equal(tokenizer_new(&tokenizer, "many", &tokens), 0);
+    assert_int_equal(tokenizer_new(&tokenizer, NAMED("many"), &tokens), 0);
     tokenizer_free(&tokenizer);
     tokens.n++;
-    assert_int_equal(tokenizer_new(&tokenizer, "many", &tokens), -1);
+    assert_int_equal(tokenizer_new(&tokenizer, NAMED("many"), &tokens), -1);
 }
 
 int main(void) {

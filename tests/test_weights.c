@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* fmemopen */
 /* Weights files: one that is right is read as it is, and whatever is wrong is refused, by name and
  * without a crash. */
 #include <math.h>
@@ -41,7 +42,7 @@ static struct weights_file with_u32(size_t at, uint32_t value) {
 static void the_small_model_is_read(void **unused) {
     struct weights weights;
     (void)unused;
-    assert_int_equal(weights_open(&weights, TINY_WEIGHTS), 0);
+    assert_int_equal(weights_open(&weights, NAMED(TINY_WEIGHTS)), 0);
     const struct cp_decoder_shape *s = &weights.decoder.shape;
     assert_int_equal(s->n_layers, 2);
     assert_int_equal(s->n_vocab, 316);
@@ -70,7 +71,7 @@ static void the_small_model_is_read(void **unused) {
 static void tensors_lie_in_their_order(void **unused) {
     struct weights weights;
     (void)unused;
-    assert_int_equal(weights_open(&weights, TINY_WEIGHTS), 0);
+    assert_int_equal(weights_open(&weights, NAMED(TINY_WEIGHTS)), 0);
     const struct cp_decoder_layer *l = weights.layer;
     const float *in_order[] = {weights.decoder.embedding,
                                l[0].attention_norm,
@@ -250,7 +251,7 @@ static void weights_are_finite(void **unused) {
     static const uint32_t wrong[] = {0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001};
     struct weights weights;
     (void)unused;
-    assert_int_equal(weights_open(&weights, TINY_WEIGHTS), 0);
+    assert_int_equal(weights_open(&weights, NAMED(TINY_WEIGHTS)), 0);
     const unsigned char *first = (const unsigned char *)weights.decoder.embedding;
     size_t begin = (size_t)(first - weights.bytes), end = weights.size - 4;
     weights_close(&weights);
@@ -364,10 +365,25 @@ static void random_changes_do_no_harm(void **unused) {
 static void files_that_cannot_be_mapped_are_refused(void **unused) {
     struct weights weights;
     (void)unused;
-    assert_int_equal(weights_open(&weights, "tests/golden/model/no such file"), -1);
-    assert_int_equal(weights_open(&weights, "tests/golden/model"), -1);
-    assert_int_equal(weights_open(&weights, "/dev/null"), -1);
-    assert_int_equal(weights_open(&weights, "tests/golden/model/tiny.txt"), -1);
+    assert_int_equal(weights_open(&weights, NAMED("tests/golden/model/no such file")), -1);
+    assert_int_equal(weights_open(&weights, NAMED("tests/golden/model")), -1);
+    assert_int_equal(weights_open(&weights, NAMED("/dev/null")), -1);
+    assert_int_equal(weights_open(&weights, NAMED("tests/golden/model/tiny.txt")), -1);
+}
+
+static void a_message_names_the_command_that_reads_the_file(void **unused) {
+    static const struct weights_name name = {"prompt", "/dev/null"};
+    struct weights weights;
+    char said[200] = "";
+    FILE *before = stderr, *said_to = fmemopen(said, sizeof said, "w");
+    (void)unused;
+    assert_non_null(said_to);
+    stderr = said_to;
+    int result = weights_open(&weights, &name);
+    stderr = before;
+    (void)fclose(said_to);
+    assert_int_equal(result, -1);
+    assert_ptr_equal(strstr(said, "chunkproof prompt: /dev/null: no weights file"), said);
 }
 
 int main(void) {
@@ -386,6 +402,7 @@ int main(void) {
         cmocka_unit_test(each_truncation_is_refused),
         cmocka_unit_test(random_changes_do_no_harm),
         cmocka_unit_test(files_that_cannot_be_mapped_are_refused),
+        cmocka_unit_test(a_message_names_the_command_that_reads_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

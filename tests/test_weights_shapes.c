@@ -78,7 +78,7 @@ static void assert_read(const struct made *made) {
     struct weights_file file = made_write(made);
     struct weights w;
     int layer;
-    assert_int_equal(weights_read(&w, "made", file.bytes, file.size), 0);
+    assert_int_equal(weights_read(&w, NAMED("made"), file.bytes, file.size), 0);
     assert_null(cp_decoder_check(&w.decoder, &layer));
     assert_model(&w, &made->header);
     weights_forget(&w);

@@ -99,7 +99,7 @@ int weights_file_read(const struct weights_file *file, char *said, size_t size) 
     assert_non_null(said_to);
     said[0] = '\0';
     stderr = said_to;
-    int result = weights_read(&weights, "tiny", file->bytes, file->size);
+    int result = weights_read(&weights, NAMED("tiny"), file->bytes, file->size);
     stderr = before;
     (void)fclose(said_to);
     if (result == 0) {

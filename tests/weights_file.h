@@ -6,7 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/model/weights.h"
+
 #define TINY_WEIGHTS "tests/golden/model/tiny.weights"
+
+/* A file for messages. */
+#define NAMED(file) (&(const struct weights_name){"model", file})
 
 struct weights_file {
     unsigned char *bytes; /* at a multiple of 64; weights_file_free() */

@@ -2,6 +2,7 @@
 #include "cli/base/argument.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,19 @@
 #include <sys/stat.h>
 
 #include "cli/base/output.h"
+
+int argument_next(const char *command, int argc, char **argv, const char *letters,
+                  const struct option *names, int *index) {
+    char program[64], *own = argv[0];
+    (void)snprintf(program, sizeof program, "chunkproof %s", command);
+    argv[0] = program; /* for the messages of getopt_long() */
+    int option = getopt_long(argc, argv, letters, names, index);
+    argv[0] = own;
+    if (option == '?') {
+        fprintf(stderr, "see `chunkproof %s --help`\n", command);
+    }
+    return option;
+}
 
 int argument_refuse(const char *command, const char *format, ...) {
     va_list arguments;

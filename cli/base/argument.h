@@ -4,6 +4,13 @@
 #ifndef CHUNKPROOF_CLI_BASE_ARGUMENT_H
 #define CHUNKPROOF_CLI_BASE_ARGUMENT_H
 
+struct option;
+
+/* The next option of a command line, by getopt_long(); -1 behind the last. '?' after a message: it
+ * is unknown, ambiguous, or has no value where it needs one. The caller sets optind to 0 first. */
+int argument_next(const char *command, int argc, char **argv, const char *letters,
+                  const struct option *names, int *index);
+
 /* Prints `chunkproof COMMAND: ... (see --help)` and returns -1. */
 int argument_refuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
-
 #include "cli/bench/options.h"
 
 #include <getopt.h>
@@ -192,18 +190,16 @@ static int read_option(struct bench_options *options, int option, const char *te
     case COST:
         return read_file(options, option, text);
     default:
-        return -1; /* getopt_long() has said what is wrong */
+        return -1; /* argument_next() said what is wrong */
     }
 }
 
 int bench_options_parse(struct bench_options *options, int argc, char **argv) {
-    static char program[] = "chunkproof bench"; /* for the messages of getopt_long() */
     int option;
     *options =
         (struct bench_options){.parts = (1U << BENCH_PARTS) - 1, .seconds = 2.0, .heads = 32};
-    argv[0] = program;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+    while ((option = argument_next(COMMAND, argc, argv, "h", names, NULL)) != -1) {
         if (read_option(options, option == 'h' ? HELP : option, optarg) != 0) {
             return -1;
         }

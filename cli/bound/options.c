@@ -182,8 +182,7 @@ static int read_class(struct bound_options *o, int option, const char *name, con
         return argument_name(COMMAND, name, text, divide_names, &o->immediate);
     case EXP_ERROR:
         return argument_number(COMMAND, name, text, 0.0, 0.5, &o->exp_error);
-    default:
-        fputs("see `chunkproof bound --help`\n", stderr); /* getopt_long() said what is wrong */
+    default: /* argument_next() said what is wrong */
         return -1;
     }
 }
@@ -287,7 +286,6 @@ static int check(struct bound_options *o, unsigned long long given) {
 }
 
 int bound_options_parse(struct bound_options *o, int argc, char **argv) {
-    static char program[] = "chunkproof bound"; /* for the messages of getopt_long() */
     int option, index = 0;
     unsigned long long given = 0;
     *o = (struct bound_options){.keys = 1024,
@@ -300,9 +298,8 @@ int bound_options_parse(struct bound_options *o, int argc, char **argv) {
                                 .partials = CP_FP32,
                                 .output = CP_FP16,
                                 .exp_error = 0x1p-23};
-    argv[0] = program;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+    while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(o, option, names[index].name, optarg) != 0) {
             return -1;

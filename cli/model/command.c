@@ -113,8 +113,10 @@ static int print_token(void *context, int token) {
 
 static int generate(const struct model_options *o, struct weights *w,
                     const struct token_list *list) {
-    if (run_generate(w, list->token, (int)list->n, o->generate, o->is_fast ? o->threads : 0,
-                     print_token, &w->tokens) != 0) {
+    const struct weights_name name = {"model", o->text_file};
+    int n = (int)list->n, n_more = run_most(&name, w, n, o->generate);
+    if (run_generate(w, list->token, n, n_more, o->is_fast ? o->threads : 0, print_token,
+                     &w->tokens) != 0) {
         return -1;
     }
     putchar('\n');
@@ -127,7 +129,8 @@ static int get_tokens(const struct model_options *o, const struct weights *w,
     struct tokenizer tokenizer;
     char *text = NULL;
     size_t size = 0;
-    if (tokenizer_new(&tokenizer, o->file, &w->tokens) != 0) {
+    const struct weights_name name = {"model", o->file};
+    if (tokenizer_new(&tokenizer, &name, &w->tokens) != 0) {
         return -1;
     }
     if (read_text(o->text_file, &text, &size) != 0) {
@@ -183,7 +186,8 @@ int cp_command_model(int argc, char **argv) {
     if (options.help) {
         model_options_help(stdout);
     } else {
-        if (weights_open(&weights, options.file) != 0) {
+        const struct weights_name name = {"model", options.file};
+        if (weights_open(&weights, &name) != 0) {
             return EXIT_BAD_USE;
         }
         int result = run(&options, &weights);

@@ -8,7 +8,6 @@
 
 #include "chunkproof/decoder.h"
 #include "cli/model/header.h"
-#include "cli/model/weights.h"
 
 _Static_assert(sizeof(struct header) == 192, "the header has no gaps");
 _Static_assert(offsetof(struct header, checksum) == HEADER_CHECKSUM_AT, "FILE-3");
@@ -16,9 +15,9 @@ _Static_assert(offsetof(struct header, base) == 88, "FILE-3");
 _Static_assert(offsetof(struct header, split) == 168, "FILE-3");
 _Static_assert(sizeof(struct header_tensor) == 96, "an entry has no gaps");
 
-int header_refuse(const char *name, const char *format, ...) {
+int header_refuse(const struct weights_name *name, const char *format, ...) {
     va_list arguments;
-    fprintf(stderr, "chunkproof model: %s: ", name);
+    fprintf(stderr, "chunkproof %s: %s: ", name->command, name->file);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
@@ -37,7 +36,7 @@ struct range {
 #define MOST_DIM    (1U << 20)
 #define MOST_TOKENS (1U << 24)
 
-static int check_ranges(const struct header *h, const char *name) {
+static int check_ranges(const struct header *h, const struct weights_name *name) {
     const struct range range[] = {
         {"the number of layers", h->n_layers, 1, MOST_LAYERS},
         {"the width", h->width, 1, MOST_DIM},
@@ -73,7 +72,7 @@ static int is_token(uint32_t token, const struct header *h) {
     return token == WEIGHTS_NO_TOKEN || token < h->n_tokens;
 }
 
-static int check_relations(const struct header *h, const char *name) {
+static int check_relations(const struct header *h, const struct weights_name *name) {
     if (h->n_heads % h->n_kv_heads != 0) {
         return header_refuse(name, "%u query heads cannot share %u K/V heads evenly", h->n_heads,
                              h->n_kv_heads);
@@ -116,7 +115,8 @@ static uint32_t checksum_of(const unsigned char *bytes, size_t size) {
     return (uint32_t)crc;
 }
 
-int header_read(struct header *header, const char *name, const unsigned char *bytes, size_t size) {
+int header_read(struct header *header, const struct weights_name *name, const unsigned char *bytes,
+                size_t size) {
     /* FILE-1, FILE-2. */
     if (size < sizeof *header || memcmp(bytes, HEADER_MAGIC, sizeof header->magic) != 0) {
         return header_refuse(name, "no weights file: write one with `python3 -m chunkproof.convert "

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/model/weights.h"
+
 #define HEADER_MAGIC       "CPWEIGHT"
 #define HEADER_VERSION     1
 #define HEADER_ORDER       0x01020304U
@@ -33,12 +35,14 @@ struct header_tensor {
     uint64_t rows, columns, offset, size;
 };
 
-/* Prints `chunkproof model: NAME: ...` and returns -1. */
-int header_refuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints `chunkproof COMMAND: FILE: ...` and returns -1. */
+int header_refuse(const struct weights_name *name, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Takes the header from the bytes and checks it, and the checksum of all bytes. What needs the
  * sections is weights_read()'s: the number of tensors, places, and the bound of `rounded`. 0, or -1
  * after a message. */
-int header_read(struct header *header, const char *name, const unsigned char *bytes, size_t size);
+int header_read(struct header *header, const struct weights_name *name, const unsigned char *bytes,
+                size_t size);
 
 #endif

@@ -49,7 +49,8 @@ static size_t slot_of(const struct merge *m, uint32_t left, uint32_t right) {
     return at;
 }
 
-int merge_new(struct merge *merge, const char *name, const struct weights_tokens *tokens) {
+int merge_new(struct merge *merge, const struct weights_name *name,
+              const struct weights_tokens *tokens) {
     size_t size = 2;
     uint32_t begin = 0;
     while (size < 2 * (size_t)tokens->n_merges) {

@@ -23,7 +23,8 @@ struct merge {
 };
 
 /* 0; or -1 after a message: two merges are of the same pair. The tokens stay the caller's. */
-int merge_new(struct merge *merge, const char *name, const struct weights_tokens *tokens);
+int merge_new(struct merge *merge, const struct weights_name *name,
+              const struct weights_tokens *tokens);
 void merge_free(struct merge *merge);
 
 /* Writes the tokens of a piece of n bytes, n of them or fewer, and returns how many; *lost grows by

@@ -48,7 +48,7 @@ void model_options_help(FILE *file) {
           "input\n"
           "  --tokens         print the text's tokens instead, a number a line\n"
           "  --generate N     continue the text by N tokens instead, each the most likely one; an\n"
-          "                   end token ends it\n"
+          "                   end token ends it, and so does the model's context, with a warning\n"
           "  --special        texts of special tokens, such as <|im_start|>, stand for these\n"
           "  --window N       cut the text into windows of N tokens, each a prompt of its own "
           "(512)\n"
@@ -98,8 +98,7 @@ static int read_option(struct model_options *o, int option, const char *name, co
     case HELP:
         o->help = 1;
         return 0;
-    default:
-        fputs("see `chunkproof model --help`\n", stderr); /* getopt_long() said what is wrong */
+    default: /* argument_next() said what is wrong */
         return -1;
     }
 }
@@ -131,13 +130,11 @@ static int check(const struct model_options *o, unsigned given) {
 }
 
 int model_options_parse(struct model_options *o, int argc, char **argv) {
-    static char program[] = "chunkproof model"; /* for the messages of getopt_long() */
     int option, index = 0;
     unsigned given = 0;
     *o = (struct model_options){.window = 512, .threads = 1};
-    argv[0] = program;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+    while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(o, option, names[index].name, optarg) != 0) {
             return -1;

@@ -35,8 +35,7 @@ int run_best(const double *logit, int n) {
     return best;
 }
 
-double run_log_p(const double *logit, int n, int token) {
-    int best = run_best(logit, n);
+double run_log_p(const double *logit, int n, int best, int token) {
     double most = logit[best], sum = 1.0; /* the largest adds exp(0) */
     for (int i = 0; i < n; i++) {
         sum += i != best ? exp(logit[i] - most) : 0.0;
@@ -88,9 +87,10 @@ static int score_some(const struct run_text *text, const struct session *session
             return -1;
         }
         if (i + 1 < end) {
+            int best = run_best(logit, n_vocab);
             score->n++;
-            score->log_sum += run_log_p(logit, n_vocab, text->token[i + 1]);
-            score->n_best += run_best(logit, n_vocab) == text->token[i + 1];
+            score->log_sum += run_log_p(logit, n_vocab, best, text->token[i + 1]);
+            score->n_best += best == text->token[i + 1];
         }
     }
     return 0;
@@ -170,6 +170,24 @@ int run_score(const struct run_text *text, struct run_score *score) {
     return 0;
 }
 
+int run_most(const struct weights_name *name, const struct weights *weights, int n, int n_more) {
+    int context = weights->context;
+    if (n_more <= context - n) {
+        return n_more;
+    }
+    fprintf(stderr,
+            "chunkproof %s: %s: with %d tokens more there are %lld positions, and the model was "
+            "trained for %d: ",
+            name->command, name->file, n_more, (long long)n + n_more, context);
+    if (context <= n) {
+        fputs("one follows, and may make no sense. Shorten what is before it\n", stderr);
+        return 1;
+    }
+    fprintf(stderr, "%d follow at the most. Shorten what is before them to have more\n",
+            context - n);
+    return context - n;
+}
+
 int run_generate(const struct weights *weights, const int *token, int n, int n_more,
                  int fast_threads, run_take *take, void *context) {
     struct session session;
@@ -189,9 +207,13 @@ int run_generate(const struct weights *weights, const int *token, int n, int n_m
     }
     for (int i = 0; i < n_more; i++) {
         next = run_best(session.logits, n_vocab);
-        if ((uint32_t)next == weights->tokens.stop || take(context, next) != 0 ||
-            (i + 1 < n_more && session_add(&session, &next, 1, 0) != CP_OK)) {
+        if ((uint32_t)next == weights->tokens.stop || take(context, next) != 0) {
             break;
+        }
+        if (i + 1 < n_more && session_add(&session, &next, 1, 0) != CP_OK) {
+            fputs("chunkproof model: the decoder refuses a token of the continuation\n", stderr);
+            session_free(&session);
+            return -1;
         }
     }
     session_free(&session);

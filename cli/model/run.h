@@ -31,14 +31,20 @@ int run_score(const struct run_text *text, struct run_score *score);
 /* The token with the largest of n logits; the first of equal ones (LM-3). */
 int run_best(const double *logit, int n);
 
-/* ln p of the token, of n logits (LM-2): its own less the log-sum-exp of all. */
-double run_log_p(const double *logit, int n, int token);
+/* ln p of the token, of n logits of which `best` is the largest (LM-2): its own less the
+ * log-sum-exp of all. */
+double run_log_p(const double *logit, int n, int best, int token);
+
+/* How many tokens follow n positions, of n_more >= 1 that are asked for: none but the first stands
+ * beyond the model's context (LM-3). Where that is a matter, a warning says so. */
+int run_most(const struct weights_name *name, const struct weights *weights, int n, int n_more);
 
 /* Called with each token that is generated; not 0 ends it. */
 typedef int run_take(void *context, int token);
 
 /* Continues the n tokens of a prompt by n_more at most (LM-3), on the reference decoder, or on the
- * fast one with so many threads, where that is not 0. 0, or -1 after a message. */
+ * fast one with so many threads, where that is not 0. run_most() says how many may be asked for. 0,
+ * or -1 after a message. */
 int run_generate(const struct weights *weights, const int *token, int n, int n_more,
                  int fast_threads, run_take *take, void *context);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-#include <stdio.h>
 
+#include "cli/model/header.h"
 #include "cli/model/split.h"
-#include "cli/model/weights.h"
 
 /* White space is Unicode's property White_Space, without what PCRE adds to it. */
 #define SPACE                                                                                      \
@@ -20,7 +19,7 @@ static const char gpt2[] = SHORTENED "| ?\\p{L}+| ?\\p{N}+|" OTHERS "|[" SPACE "
 static const char digits[] =
     "\\p{N}|" SHORTENED "| ?\\p{L}+|" OTHERS "|[" SPACE "]+(?![^" SPACE "\\p{N}])|[" SPACE "]+";
 
-int split_new(struct split *split, int pattern) {
+int split_new(struct split *split, const struct weights_name *name, int pattern) {
     int error = 0;
     PCRE2_SIZE at = 0;
     const char *text = pattern == WEIGHTS_SPLIT_GPT2 ? gpt2 : digits;
@@ -34,12 +33,9 @@ int split_new(struct split *split, int pattern) {
     if (split->match == NULL) {
         PCRE2_UCHAR why[120] = "out of memory";
         (void)pcre2_get_error_message(error, why, sizeof why / sizeof why[0]);
-        fprintf(stderr,
-                "chunkproof model: libpcre2 cannot split text: %s; it is needed with "
-                "Unicode\n",
-                (const char *)why);
         split_free(split);
-        return -1;
+        return header_refuse(name, "libpcre2 cannot split its text: %s; it is needed with Unicode",
+                             (const char *)why);
     }
     return 0;
 }

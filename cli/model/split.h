@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "cli/model/weights.h"
+
 /* Not for two threads at once. */
 struct split {
     struct pcre2_real_code_8 *code;
@@ -13,7 +15,7 @@ struct split {
 
 /* `pattern` is WEIGHTS_SPLIT_GPT2 or WEIGHTS_SPLIT_DIGITS. 0; or -1 after a message: the library
  * lacks Unicode, or there is no memory. */
-int split_new(struct split *split, int pattern);
+int split_new(struct split *split, const struct weights_name *name, int pattern);
 void split_free(struct split *split);
 
 /* How many of the n >= 1 bytes are whole characters of UTF-8, from the first on; may be 0. */

@@ -43,7 +43,7 @@ static int special_at(const struct tokenizer *t, const char *text, size_t n, siz
     return -1;
 }
 
-int tokenizer_new(struct tokenizer *tokenizer, const char *name,
+int tokenizer_new(struct tokenizer *tokenizer, const struct weights_name *name,
                   const struct weights_tokens *tokens) {
     int n_special = 0;
     for (int i = 0; i < tokens->n; i++) {
@@ -57,7 +57,7 @@ int tokenizer_new(struct tokenizer *tokenizer, const char *name,
     if (merge_new(&tokenizer->merge, name, tokens) != 0) {
         return -1;
     }
-    if (split_new(&tokenizer->split, tokens->split) != 0) {
+    if (split_new(&tokenizer->split, name, tokens->split) != 0) {
         merge_free(&tokenizer->merge);
         return -1;
     }

@@ -30,8 +30,8 @@ struct token_list {
 };
 
 /* 0; or -1 after a message: more than TOKENIZER_MOST_SPECIAL special tokens, two merges of the same
- * pair, or what split_new() refuses. `name` is the file's. The tokens stay the caller's. */
-int tokenizer_new(struct tokenizer *tokenizer, const char *name,
+ * pair, or what split_new() refuses. The tokens stay the caller's. */
+int tokenizer_new(struct tokenizer *tokenizer, const struct weights_name *name,
                   const struct weights_tokens *tokens);
 void tokenizer_free(struct tokenizer *tokenizer);
 

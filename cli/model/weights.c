@@ -19,7 +19,7 @@
 /* What is being read, and where the next section begins (FILE-4). */
 struct reader {
     struct weights *weights;
-    const char *name;
+    const struct weights_name *name;
     struct header header;
     size_t at;
     int n_tensors;
@@ -256,8 +256,8 @@ static int read_sections(struct reader *r) {
                                r->weights->size - r->at);
 }
 
-int weights_read(struct weights *weights, const char *name, const unsigned char *bytes,
-                 size_t size) {
+int weights_read(struct weights *weights, const struct weights_name *name,
+                 const unsigned char *bytes, size_t size) {
     struct reader r = {.weights = weights, .name = name};
     memset(weights, 0, sizeof *weights);
     weights->bytes = bytes;
@@ -281,31 +281,31 @@ void weights_forget(struct weights *weights) {
     weights->frequency = NULL;
 }
 
-static int refuse_file(const char *path, int fd) {
+static int refuse_file(const struct weights_name *name, int fd) {
     int error = errno;
     if (fd >= 0) {
         (void)close(fd);
     }
-    return header_refuse(path, "%s", strerror(error));
+    return header_refuse(name, "%s", strerror(error));
 }
 
-int weights_open(struct weights *weights, const char *path) {
+int weights_open(struct weights *weights, const struct weights_name *name) {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(name->file, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) != 0) {
-        return refuse_file(path, fd);
+        return refuse_file(name, fd);
     }
     if (!S_ISREG(status.st_mode) || status.st_size <= 0) {
         (void)close(fd);
-        return header_refuse(path, "no weights file: it is empty, or no regular file");
+        return header_refuse(name, "no weights file: it is empty, or no regular file");
     }
     size_t size = (size_t)status.st_size;
     void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED) {
-        return refuse_file(path, fd);
+        return refuse_file(name, fd);
     }
     (void)close(fd);
-    if (weights_read(weights, path, bytes, size) != 0) {
+    if (weights_read(weights, name, bytes, size) != 0) {
         (void)munmap(bytes, size);
         return -1;
     }

@@ -39,15 +39,21 @@ struct weights {
     struct weights_tokens tokens;
 };
 
+/* For messages: the command, and the file that it is about. */
+struct weights_name {
+    const char *command; /* "model", "prompt" */
+    const char *file;
+};
+
 /* Maps the file and checks it. 0; or -1 after a message that says what is wrong and how to mend it.
  * The caller calls weights_close() after 0. */
-int weights_open(struct weights *weights, const char *path);
+int weights_open(struct weights *weights, const struct weights_name *name);
 void weights_close(struct weights *weights);
 
-/* The same of bytes in memory, which begin at a multiple of 64 and stay as long as they are used;
- * `name` is theirs in messages. The caller calls weights_forget() after 0. */
-int weights_read(struct weights *weights, const char *name, const unsigned char *bytes,
-                 size_t size);
+/* The same of bytes in memory, which begin at a multiple of 64 and stay as long as they are used.
+ * The caller calls weights_forget() after 0. */
+int weights_read(struct weights *weights, const struct weights_name *name,
+                 const unsigned char *bytes, size_t size);
 void weights_forget(struct weights *weights);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
-
 #include "cli/modules/options.h"
 
 #include <getopt.h>
@@ -9,9 +7,9 @@
 
 #include "chunkproof/limits.h"
 #include "cli/base/argument.h"
+#include "cli/tables/dims.h"
 
-#define COMMAND   "simulate --modules"
-#define MOST_SIZE 1000000 /* of what describes a model */
+#define COMMAND "simulate --modules"
 
 enum {
     HELP = 1,
@@ -135,38 +133,6 @@ void modules_options_help(void) {
         stdout);
 }
 
-static int read_model(struct modules_options *options, const char *text) {
-    const struct cp_dims *model = cp_dims_find(text);
-    if (model == NULL) {
-        fprintf(stderr, "chunkproof simulate --modules: --model %s is unknown; the models are",
-                text);
-        for (int i = 0; cp_dims_at(i) != NULL; i++) {
-            fprintf(stderr, " %s", cp_dims_at(i)->name);
-        }
-        fputs("\n", stderr);
-        return -1;
-    }
-    options->model = *model;
-    return 0;
-}
-
-static int read_size(struct cp_dims *given, int option, const char *name, const char *text) {
-    switch (option) {
-    case PARAMETERS:
-        return argument_number(COMMAND, name, text, 1.0, 1e15, &given->parameters);
-    case LAYERS:
-        return argument_int(COMMAND, name, text, 1, MOST_SIZE, &given->layers);
-    case HEADS:
-        return argument_int(COMMAND, name, text, 1, MOST_SIZE, &given->heads);
-    case KV_HEADS:
-        return argument_int(COMMAND, name, text, 1, MOST_SIZE, &given->kv_heads);
-    case HEAD_DIM:
-        return argument_int(COMMAND, name, text, 1, MOST_SIZE, &given->head_dim);
-    default:
-        return argument_int(COMMAND, name, text, 1, 16, &given->number_bytes);
-    }
-}
-
 static int read_made(struct modules_made *made, int option, const char *name, const char *text) {
     switch (option) {
     case COUNT:
@@ -207,6 +173,7 @@ static int read_load(struct modules_options *o, int option, const char *name, co
 
 static int read_option(struct modules_options *o, struct cp_dims *given, int option,
                        const char *name, const char *text) {
+    const struct cp_dims *known;
     static const char *const tokens[] = {"words", "bytes", NULL};
     switch (option) {
     case HELP:
@@ -230,21 +197,21 @@ static int read_option(struct modules_options *o, struct cp_dims *given, int opt
         o->events = text;
         return 0;
     case MODEL:
-        return read_model(o, text);
-    case '?':
-        fputs("see `chunkproof simulate --modules --help`\n", stderr); /* getopt_long() said why */
+        known = dims_read_model(COMMAND, text);
+        o->model = known != NULL ? *known : o->model;
+        return known != NULL ? 0 : -1;
+    case '?': /* argument_next() said what is wrong */
         return -1;
     default:
         return option >= COUNT        ? read_made(&o->made, option, name, text)
-               : option >= PARAMETERS ? read_size(given, option, name, text)
+               : option >= PARAMETERS ? dims_read_size(COMMAND, name, text, given)
                                       : read_load(o, option, name, text);
     }
 }
 
 static int check_model(const struct cp_dims *model) {
-    if (model->heads % model->kv_heads != 0) {
-        return argument_refuse(COMMAND, "--kv-heads %d must divide --heads %d", model->kv_heads,
-                               model->heads);
+    if (dims_check(COMMAND, model) != 0) {
+        return -1;
     }
     if (!(model->parameters > 0.0)) {
         return argument_refuse(COMMAND,
@@ -262,6 +229,10 @@ static int check_made(const struct modules_options *o, const char *last) {
         return argument_refuse(COMMAND,
                                "--%s applies only to a schema that is made up, not to SCHEMA.xml",
                                last != NULL ? last : "print-schema");
+    }
+    if (o->print_schema && o->print_machine) {
+        return argument_refuse(COMMAND, "--print-schema and --print-machine each print a file and "
+                                        "stop: give only one of them");
     }
     if (o->schema == NULL && o->in_bytes) {
         return argument_refuse(COMMAND, "--tokens bytes needs a SCHEMA.xml: a schema that is made "
@@ -295,15 +266,13 @@ static void preset(struct modules_options *o) {
 }
 
 int modules_options_parse(struct modules_options *options, int argc, char **argv) {
-    static char program[] = "chunkproof simulate --modules"; /* for getopt_long()'s messages */
-    const char *last = NULL;                                 /* that says how a schema is made up */
+    const char *last = NULL; /* that says how a schema is made up */
     struct cp_dims given = {.name = NULL};
     int index = 0;
     int option;
     preset(options);
-    argv[0] = program;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+    while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(options, &given, option, names[index].name, optarg) != 0) {
             return -1;

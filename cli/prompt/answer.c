@@ -45,24 +45,9 @@ static struct prompt_tokens tokens_of(const struct pml_prompt *p, int with_cache
     return tokens;
 }
 
-/* Encodes the modules that the prompt imports, where they are not there yet. */
-static int encode(struct prompt_answer *a, struct prompt_cache *cache, const struct pml_prompt *p) {
-    const struct pml_schema *s = p->schema;
-    int before = cache->n_tokens;
-    double start = seconds_now();
-    for (int x = 0; x < s->n_parts; x++) {
-        if (s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0 &&
-            prompt_cache_module(cache, x, pml_mask_scaffold(p, x)) == NULL) {
-            return -1;
-        }
-    }
-    a->n_encoded = cache->n_tokens - before;
-    a->encoding = seconds_now() - start;
-    return 0;
-}
-
+/* A module that a prompt imports, and its number among what was encoded. */
 struct import {
-    int node, module;
+    int node, module, encoded;
 };
 
 static int by_node(const void *a, const void *b) {
@@ -70,25 +55,35 @@ static int by_node(const void *a, const void *b) {
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* In the order of the imports: positions go with the entries. */
-static void load(struct cp_decoder_cache *entries, struct prompt_cache *cache,
-                 const struct pml_prompt *p) {
+/* Encodes the modules that the prompt imports, where they are not there yet, and lists them in the
+ * order of the imports. Returns how many; -1 after a message. */
+static int encode(struct prompt_answer *a, struct prompt_cache *cache, const struct pml_prompt *p,
+                  struct import *import) {
     const struct pml_schema *s = p->schema;
-    struct import *import = cli_allocate(NULL, (size_t)s->n_parts, sizeof *import);
-    size_t n = 0;
+    int before = cache->n_tokens, n = 0;
+    double start = seconds_now();
     for (int x = 0; x < s->n_parts; x++) {
         if (s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0) {
-            import[n++] = (struct import){p->imported[x], x};
+            int encoded = prompt_cache_module(cache, x, pml_mask_scaffold(p, x));
+            if (encoded < 0) {
+                return -1;
+            }
+            import[n++] = (struct import){p->imported[x], x, encoded};
         }
     }
-    qsort(import, n, sizeof *import, by_node);
-    for (size_t i = 0; i < n; i++) {
-        int x = import[i].module;
-        const struct cp_decoder_cache *module =
-            prompt_cache_module(cache, x, pml_mask_scaffold(p, x));
+    a->n_encoded = cache->n_tokens - before;
+    a->encoding = seconds_now() - start;
+    qsort(import, (size_t)n, sizeof *import, by_node);
+    return n;
+}
+
+/* Positions go with the entries. */
+static void load(struct cp_decoder_cache *entries, const struct prompt_cache *cache,
+                 const struct import *import, int n) {
+    for (int i = 0; i < n; i++) {
+        const struct cp_decoder_cache *module = &cache->encoded[import[i].encoded].entries;
         (void)cp_decoder_cache_append(&cache->decoder->shape, entries, module, 0, module->n);
     }
-    free(import);
 }
 
 /* Computes tokens of the prompt, or of its answer, which go on where the last call ended. */
@@ -200,20 +195,21 @@ static int end_of(const struct pml_prompt *p) {
     return end;
 }
 
-/* Loads and computes; logits[] has room for those of two tokens. */
+/* Loads and computes; logits[] has room for those of two tokens, import[] for all parts. */
 static int work(struct prompt_answer *a, const struct prompt_question *q,
                 struct prompt_cache *cache, const struct pml_prompt *p,
-                const struct prompt_tokens *added, double *logits) {
+                const struct prompt_tokens *added, struct import *import, double *logits) {
     const struct cp_decoder *decoder = &q->weights->decoder;
     struct cp_decoder_cache entries;
-    if (encode(a, cache, p) != 0) {
+    int n = encode(a, cache, p, import);
+    if (n < 0) {
         return -1;
     }
     double start = seconds_now();
     if (prompt_entries_new(&entries, decoder, p->n_cached + p->n_new + q->n_most) != 0) {
         return -1;
     }
-    load(&entries, cache, p);
+    load(&entries, cache, import, n);
     const struct prompt_logits last = {logits, added->n - 1};
     int status = q->is_scored || q->logits != NULL
                      ? compute_and_score(a, q, &entries, added, logits)
@@ -266,17 +262,6 @@ static void add_pieces(struct prompt_answer *a, const struct weights *weights,
     }
 }
 
-/* PML-14. There are n positions of the prompt and its answer. */
-static void warn_of_context(const struct prompt_question *q, const struct pml_prompt *p, int n) {
-    if (n > q->weights->context) {
-        fprintf(stderr,
-                "chunkproof prompt: %s: with the answer there are %d positions, and the model was "
-                "trained for %d: what it answers may make no sense. Shorten the prompt or the "
-                "schema\n",
-                p->document.path, n, q->weights->context);
-    }
-}
-
 int prompt_answer(struct prompt_answer *answer, const struct prompt_question *question,
                   struct prompt_cache *cache, const struct pml_prompt *prompt) {
     int end = end_of(prompt), status = -1;
@@ -294,16 +279,20 @@ int prompt_answer(struct prompt_answer *answer, const struct prompt_question *qu
                 prompt->document.path, end, question->n_most);
     } else {
         size_t n_vocab = (size_t)question->weights->decoder.shape.n_vocab;
-        warn_of_context(question, prompt, end + question->n_most);
+        const struct weights_name name = {"prompt", prompt->document.path};
+        struct prompt_question within = *question; /* the model's context */
+        within.n_most = run_most(&name, question->weights, end, question->n_most);
         double *logits = cli_allocate(NULL, 2 * n_vocab, sizeof *logits);
-        answer->token = cli_allocate(NULL, (size_t)question->n_most, sizeof *answer->token);
+        struct import *import = cli_allocate(NULL, (size_t)prompt->schema->n_parts, sizeof *import);
+        answer->token = cli_allocate(NULL, (size_t)within.n_most, sizeof *answer->token);
         answer->behind = added.of[added.n - 1].position;
-        status = work(answer, question, cache, prompt, &added, logits);
+        status = work(answer, &within, cache, prompt, &added, import, logits);
         answer->text = text_of(answer->token, answer->n, question->weights);
         add_texts(answer, question->weights);
         if (question->is_each) {
             add_pieces(answer, question->weights, prompt);
         }
+        free(import);
         free(logits);
     }
     prompt_tokens_free(&added);

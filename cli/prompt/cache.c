@@ -316,19 +316,18 @@ static int encode_in_groups(struct prompt_cache *cache, int module, int scaffold
     return status;
 }
 
-/* Encodes a module that is not there yet. */
-static const struct cp_decoder_cache *add_module(struct prompt_cache *cache, int module,
-                                                 int scaffold) {
+/* Encodes a module that is not there yet. Returns which of encoded[] it is, or -1. */
+static int add_module(struct prompt_cache *cache, int module, int scaffold) {
     struct prompt_encoded now = {.module = module, .scaffold = scaffold};
     int status = scaffold < 0          ? encode_alone(cache, module, &now.entries)
                  : cache->fast != NULL ? encode_in_groups(cache, module, scaffold, &now.entries)
                                        : encode_together(cache, module, scaffold, &now.entries);
     if (status != 0) {
         session_entries_free(&now.entries);
-        return NULL;
+        return -1;
     }
     push(cache, &now);
-    return &cache->encoded[cache->n - 1].entries;
+    return cache->n - 1;
 }
 
 /* What encode_in_groups() asks for: the modules around that the scaffold does not hold, from the
@@ -339,7 +338,7 @@ static int add_around(struct prompt_cache *cache, int module, int scaffold) {
     int n = pml_mask_sees(s, module, scaffold, seen);
     for (int i = 0; i < n && status == 0; i++) {
         if (!pml_mask_holds(s, scaffold, seen[i]) && find(cache, seen[i], -1) == NULL &&
-            add_module(cache, seen[i], -1) == NULL) {
+            add_module(cache, seen[i], -1) < 0) {
             status = -1;
         }
     }
@@ -347,14 +346,13 @@ static int add_around(struct prompt_cache *cache, int module, int scaffold) {
     return status;
 }
 
-const struct cp_decoder_cache *prompt_cache_module(struct prompt_cache *cache, int module,
-                                                   int scaffold) {
+int prompt_cache_module(struct prompt_cache *cache, int module, int scaffold) {
     const struct prompt_encoded *there = find(cache, module, scaffold);
     if (there != NULL) {
-        return &there->entries;
+        return (int)(there - cache->encoded);
     }
     if (cache->fast != NULL && scaffold >= 0 && add_around(cache, module, scaffold) != 0) {
-        return NULL;
+        return -1;
     }
     return add_module(cache, module, scaffold);
 }

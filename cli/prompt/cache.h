@@ -52,15 +52,14 @@ struct prompt_cache {
     const struct cp_decoder *decoder;
     struct prompt_fast *fast; /* which computes, or NULL: the reference does */
     const struct pml_schema *schema;
-    struct prompt_encoded *encoded;
+    struct prompt_encoded *encoded; /* [n], in the order in which they came */
     int n, room;
     int n_tokens; /* that were encoded in all */
 };
 
-/* The entries of a module, encoded now unless they are there. Without a scaffold, those of the
- * modules around it are there. NULL after a message. They stay until the next call. */
-const struct cp_decoder_cache *prompt_cache_module(struct prompt_cache *cache, int module,
-                                                   int scaffold);
+/* Which of encoded[] is a module's, encoded now unless it is there. Without a scaffold, the modules
+ * around it are there. -1 after a message. */
+int prompt_cache_module(struct prompt_cache *cache, int module, int scaffold);
 void prompt_cache_free(struct prompt_cache *cache);
 
 #endif

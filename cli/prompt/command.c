@@ -149,16 +149,16 @@ static int read_and_print(struct work *work) {
 
 /* The model, and its tokens. -1 after a message. */
 static int open_model(struct work *work) {
-    const char *file = work->options->model;
-    if (weights_open(&work->weights, file) != 0) {
+    const struct weights_name name = {"prompt", work->options->model};
+    if (weights_open(&work->weights, &name) != 0) {
         return -1;
     }
     if (work->weights.tokens.add_begin) {
         fprintf(stderr,
                 "chunkproof prompt: %s: this model's prompts begin with a token of their own, and "
                 "a schema cannot say so. Take another model\n",
-                file);
-    } else if (pml_tokens_model(&work->tokenizer, file, &work->weights.tokens) == 0) {
+                name.file);
+    } else if (pml_tokens_model(&work->tokenizer, &name, &work->weights.tokens) == 0) {
         return 0;
     }
     weights_close(&work->weights);

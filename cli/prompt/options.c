@@ -24,7 +24,8 @@ void prompt_help(FILE *out) {
           "      --template NAME  what <system>, <user> and <assistant> add: none (default),\n"
           "                       chatml or llama2\n"
           "      --model FILE     a language model (see `chunkproof model`): tokens are its own\n"
-          "      --answer N       tokens of its answer to each prompt (1)\n"
+          "      --answer N       tokens of its answer to each prompt (1); the model's context\n"
+          "                       ends it, with a warning\n"
           "      --fast           on the fast decoder, in single precision (spec/fast.md)\n"
           "      --threads N      ... with so many threads (1)\n"
           "      --compare        also compute each whole prompt, and compare all logits\n"
@@ -61,7 +62,7 @@ void prompt_help(FILE *out) {
           out);
 }
 
-static int read_option(struct prompt_options *options, int option, char **argv) {
+static int read_option(struct prompt_options *options, int option) {
     static const char *const tokens[] = {"words", "bytes", NULL};
     const char *templates[8];
     int n = 0;
@@ -104,14 +105,8 @@ static int read_option(struct prompt_options *options, int option, char **argv) 
     case 'h':
         options->help = 1;
         return 0;
-    case ':':
-        return argument_refuse(COMMAND, "a value is missing after %s", argv[optind - 1]);
-    default:
-        if (optopt > 0 && optopt < 128 && strncmp(argv[optind - 1], "--", 2) != 0) {
-            return argument_refuse(COMMAND, "unknown option -%c", optopt);
-        }
-        return argument_refuse(COMMAND, "unknown, ambiguous or misused option %s",
-                               argv[optind - 1]);
+    default: /* argument_next() said what is wrong */
+        return -1;
     }
 }
 
@@ -140,11 +135,11 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
     *options = (struct prompt_options){.tokens = -1};
     optind = 0; /* the command line may have been read before */
     for (;;) {
-        int option = getopt_long(argc, argv, ":t:h", names, NULL);
+        int option = argument_next(COMMAND, argc, argv, "t:h", names, NULL);
         if (option == -1) {
             break;
         }
-        int status = read_option(options, option, argv);
+        int status = read_option(options, option);
         if (status != 0 || options->help) {
             return status;
         }

@@ -128,6 +128,7 @@ struct pml_part {
 struct pml_scaffold {
     size_t offset;
     int first, n; /* module[first .. first + n) */
+    int n_needed; /* these modules and those around them: what a prompt imports to have them */
 };
 
 struct pml_schema {

@@ -85,7 +85,7 @@ static int read_modules(struct pml_schema *s, const struct pml_node *node) {
     const struct pml_document *d = &s->document;
     const struct pml_attribute *a = &d->attribute[node->first_attribute];
     struct pml_scaffold *scaffold = &s->scaffold[s->n_scaffolds++];
-    *scaffold = (struct pml_scaffold){node->offset, s->n_modules, 0};
+    *scaffold = (struct pml_scaffold){node->offset, s->n_modules, 0, 0};
     for (const char *at = a->value; *at != '\0';) {
         size_t blanks = strspn(at, " \t\r\n"), size = strcspn(at + blanks, " \t\r\n");
         at += blanks;
@@ -110,10 +110,12 @@ struct marks {
     int *needed; /* by part: 1 for these and the modules around them; of a union the member, or 0 */
 };
 
-/* Marks what is needed to import the module. Returns 0; or the union of which two members are. */
-static int need(const struct pml_schema *s, int *needed, int module) {
+/* Marks what is needed to import the module, and counts what was not needed before. Returns 0; or
+ * the union of which two members are. */
+static int need(const struct pml_schema *s, int *needed, int module, int *n_needed) {
     for (int x = module; x > 0; x = pml_scope(s, x)) {
         int parent = s->part[x].parent;
+        *n_needed += needed[x] == 0;
         needed[x] = 1;
         if (s->part[parent].kind == CP_PART_UNION) {
             if (needed[parent] != 0 && needed[parent] != x) {
@@ -193,6 +195,21 @@ static int count_listed(const struct pml_schema *s, const struct marks *m,
     return n;
 }
 
+/* `whole` has all modules of `part`, and more. So what `part` needs is a part of what `whole`
+ * needs; if it is all of that, then every prompt to which `part` applies has a larger one. */
+static int check_part(const struct pml_schema *s, const struct pml_scaffold *part,
+                      const struct pml_scaffold *whole) {
+    int line, column;
+    if (part->n_needed < whole->n_needed) {
+        return 0;
+    }
+    pml_document_place(&s->document, whole->offset, &line, &column);
+    return pml_document_error(&s->document, part->offset,
+                              "this scaffold never counts: that of line %d has its modules and "
+                              "more, and no prompt imports these without the others. Remove it.",
+                              line);
+}
+
 /* The marks are those of a. A module is listed once: so one has all of the other when it has as
  * many as that. */
 static int check_pair(const struct pml_schema *s, const struct marks *m,
@@ -204,7 +221,10 @@ static int check_pair(const struct pml_schema *s, const struct marks *m,
                                   "the scaffold of line %d has the same modules. Remove one.",
                                   line);
     }
-    if (module == 0 || both == a->n || both == b->n || exclude(s, m, b)) {
+    if (both == a->n || both == b->n) {
+        return check_part(s, both == a->n ? a : b, both == a->n ? b : a);
+    }
+    if (module == 0 || exclude(s, m, b)) {
         return 0;
     }
     char *path = pml_path(s, module);
@@ -217,9 +237,9 @@ static int check_pair(const struct pml_schema *s, const struct marks *m,
     return -1;
 }
 
-static int check_one(const struct pml_schema *s, int *needed, const struct pml_scaffold *f) {
+static int check_one(const struct pml_schema *s, int *needed, struct pml_scaffold *f) {
     for (int i = 0; i < f->n; i++) {
-        int in = need(s, needed, s->module[f->first + i]);
+        int in = need(s, needed, s->module[f->first + i], &f->n_needed);
         if (in > 0) {
             int line, column;
             pml_document_place(&s->document, s->about[in].offset, &line, &column);

@@ -4,11 +4,12 @@
 #include "cli/model/run.h"
 
 struct prompt_score prompt_score_of(const double *logit, int n, int token, int position) {
+    int best = run_best(logit, n);
     struct prompt_score score = {.position = position,
                                  .token = token,
                                  .rank = 1,
-                                 .best = run_best(logit, n),
-                                 .log_p = run_log_p(logit, n, token)};
+                                 .best = best,
+                                 .log_p = run_log_p(logit, n, best, token)};
     for (int i = 0; i < n; i++) {
         double ahead = logit[i] - logit[token];
         score.rank += i < token ? ahead >= 0.0 : ahead > 0.0;

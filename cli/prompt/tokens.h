@@ -24,10 +24,11 @@ struct pml_tokenizer pml_tokens_words(void);
 /* A token for each byte: its number. */
 struct pml_tokenizer pml_tokens_bytes(void);
 
-/* The tokens of a language model (PML-13). 0, or -1 after a message. `file`, which is the model's,
+/* The tokens of a language model (PML-13). 0, or -1 after a message. `name->file`
  * and `tokens` stay the caller's, as long as the tokenizer is there. */
+struct weights_name;
 struct weights_tokens;
-int pml_tokens_model(struct pml_tokenizer *tokenizer, const char *file,
+int pml_tokens_model(struct pml_tokenizer *tokenizer, const struct weights_name *name,
                      const struct weights_tokens *tokens);
 
 void pml_tokenizer_free(struct pml_tokenizer *tokenizer);

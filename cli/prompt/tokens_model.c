@@ -37,12 +37,12 @@ static void free_model(void *state) {
     free(model);
 }
 
-int pml_tokens_model(struct pml_tokenizer *tokenizer, const char *file,
+int pml_tokens_model(struct pml_tokenizer *tokenizer, const struct weights_name *name,
                      const struct weights_tokens *tokens) {
     struct model_tokens *model = cli_allocate(NULL, 1, sizeof *model);
     memset(model, 0, sizeof *model);
-    model->file = file;
-    if (tokenizer_new(&model->tokenizer, file, tokens) != 0) {
+    model->file = name->file;
+    if (tokenizer_new(&model->tokenizer, name, tokens) != 0) {
         free(model);
         return -1;
     }

@@ -97,7 +97,7 @@ static int check_sources(struct show_options *options) {
     return 0;
 }
 
-static int read_option(struct show_options *options, int option, char **argv) {
+static int read_option(struct show_options *options, int option) {
     static const char *const formats[] = {
         [SHOW_TEXT] = "text", [SHOW_DOT] = "dot", [SHOW_SVG] = "svg", NULL};
     int format = 0;
@@ -134,14 +134,8 @@ static int read_option(struct show_options *options, int option, char **argv) {
     case 'h':
         options->help = 1;
         return 0;
-    case ':':
-        return argument_refuse(COMMAND, "a value is missing after %s", argv[optind - 1]);
-    default:
-        if (optopt > 0 && optopt < 128 && strncmp(argv[optind - 1], "--", 2) != 0) {
-            return argument_refuse(COMMAND, "unknown option -%c", optopt);
-        }
-        return argument_refuse(COMMAND, "unknown, ambiguous or misused option %s",
-                               argv[optind - 1]);
+    default: /* argument_next() said what is wrong */
+        return -1;
     }
 }
 
@@ -163,11 +157,11 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
     options->width = SHOW_DEFAULT_WIDTH;
     optind = 0; /* the command line may have been read before */
     for (;;) {
-        int option = getopt_long(argc, argv, ":c:p:f:sw:h", names, NULL);
+        int option = argument_next(COMMAND, argc, argv, "c:p:f:sw:h", names, NULL);
         if (option == -1) {
             break;
         }
-        int status = read_option(options, option, argv);
+        int status = read_option(options, option);
         if (status != 0 || options->help) {
             return status;
         }

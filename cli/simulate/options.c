@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
-
 #include "cli/simulate/options.h"
 
 #include <errno.h>
@@ -12,6 +10,7 @@
 
 #include "chunkproof/limits.h"
 #include "cli/base/argument.h"
+#include "cli/tables/dims.h"
 
 #define COMMAND "simulate"
 
@@ -168,35 +167,6 @@ static int read_rates(struct simulate_options *options, const char *text) {
     }
 }
 
-static int read_model(struct simulate_options *options, const char *text) {
-    const struct cp_dims *model = cp_dims_find(text);
-    if (model == NULL) {
-        fprintf(stderr, "chunkproof simulate: --model %s is unknown; the models are", text);
-        for (int i = 0; cp_dims_at(i) != NULL; i++) {
-            fprintf(stderr, " %s", cp_dims_at(i)->name);
-        }
-        fputs("\n", stderr);
-        return -1;
-    }
-    options->settings.model = *model;
-    return 0;
-}
-
-static int read_size(struct cp_dims *given, int option, const char *name, const char *text) {
-    switch (option) {
-    case LAYERS:
-        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->layers);
-    case HEADS:
-        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->heads);
-    case KV_HEADS:
-        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->kv_heads);
-    case HEAD_DIM:
-        return argument_int(COMMAND, name, text, 1, SIMULATE_MOST_SIZE, &given->head_dim);
-    default:
-        return argument_int(COMMAND, name, text, 1, 16, &given->number_bytes);
-    }
-}
-
 static int read_one_rate(struct simulate_options *options, const char *name, const char *text) {
     if (options->n_rates > 0) {
         return argument_refuse(COMMAND, "--%s: the arrival rate was already given", name);
@@ -233,14 +203,14 @@ static int read_load(struct simulate_options *options, int option, const char *n
                                         "`chunkproof simulate --modules --help`");
     case SEED:
         return argument_seed(COMMAND, text, LLONG_MAX, &poisson->seed);
-    default:
-        fputs("see `chunkproof simulate --help`\n", stderr); /* getopt_long() said what is wrong */
+    default: /* argument_next() said what is wrong */
         return -1;
     }
 }
 
 static int read_option(struct simulate_options *options, struct cp_dims *given, int option,
                        const char *name, const char *text) {
+    const struct cp_dims *known;
     switch (option) {
     case HELP:
         options->help = 1;
@@ -258,7 +228,9 @@ static int read_option(struct simulate_options *options, struct cp_dims *given, 
         options->print_cost = 1;
         return 0;
     case MODEL:
-        return read_model(options, text);
+        known = dims_read_model(COMMAND, text);
+        options->settings.model = known != NULL ? *known : options->settings.model;
+        return known != NULL ? 0 : -1;
     case JSON:
         options->json = text;
         return 0;
@@ -269,7 +241,7 @@ static int read_option(struct simulate_options *options, struct cp_dims *given, 
         options->table4 = 1;
         return 0;
     default:
-        return option >= LAYERS && option <= BYTES ? read_size(given, option, name, text)
+        return option >= LAYERS && option <= BYTES ? dims_read_size(COMMAND, name, text, given)
                                                    : read_load(options, option, name, text);
     }
 }
@@ -317,10 +289,8 @@ static int check_load(struct simulate_options *options, const char *const *last)
 
 static int check_server(struct simulate_options *options) {
     struct simulate_settings *settings = &options->settings;
-    const struct cp_dims *model = &settings->model;
-    if (model->heads % model->kv_heads != 0) {
-        return argument_refuse(COMMAND, "--kv-heads %d must divide --heads %d", model->kv_heads,
-                               model->heads);
+    if (dims_check(COMMAND, &settings->model) != 0) {
+        return -1;
     }
     if (settings->chunk == 0) {
         settings->chunk = options->file != NULL ? options->block : DEFAULT_CHUNK;
@@ -336,15 +306,13 @@ static int check_server(struct simulate_options *options) {
 }
 
 int simulate_options_parse(struct simulate_options *options, int argc, char **argv) {
-    static char program[] = "chunkproof simulate"; /* for the messages of getopt_long() */
     const char *last[LOAD_ANY_POISSON + 1] = {NULL};
     struct cp_dims given = {.name = NULL};
     int index = 0;
     int option;
     preset(options);
-    argv[0] = program;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+    while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(options, &given, option, names[index].name, optarg) != 0) {
             return -1;

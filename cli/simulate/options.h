@@ -8,7 +8,6 @@
 #define SIMULATE_RATES         100
 #define SIMULATE_MOST_REQUESTS 10000000
 #define SIMULATE_MOST_TOKENS   1000000
-#define SIMULATE_MOST_SIZE     1000000 /* of what describes a model */
 #define SIMULATE_MOST_GIB      1e6
 
 struct simulate_options {

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/argument.h"
 #include "cli/base/command.h"
+#include "cli/tables/dims.h"
 
 static const char usage[] =
     "Usage: chunkproof tables [OPTION...] [SECTION...]\n"
@@ -109,25 +111,11 @@ static int read_number(struct request *request, int i, const char *text) {
     return 0;
 }
 
-static int read_model(struct request *request, const char *name) {
-    request->model = cp_dims_find(name);
-    if (request->model != NULL) {
-        return 0;
-    }
-    fprintf(stderr, "chunkproof tables: --model %s is unknown; the models are", name);
-    for (int i = 0; cp_dims_at(i) != NULL; i++) {
-        fprintf(stderr, " %s", cp_dims_at(i)->name);
-    }
-    fprintf(stderr, "\n");
-    return EXIT_BAD_USE;
-}
-
 static int read_options(struct request *request, int argc, char **argv) {
-    static char program[] = "chunkproof tables"; /* for the messages of getopt_long() */
     int option, failed = 0;
-    argv[0] = program;
-    optind = 1;
-    while (failed == 0 && (option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    optind = 0;
+    while (failed == 0 &&
+           (option = argument_next("tables", argc, argv, "h", options, NULL)) != -1) {
         switch (option) {
         case OPTION_JSON:
             request->json = 1;
@@ -140,10 +128,10 @@ static int read_options(struct request *request, int argc, char **argv) {
             request->help = 1;
             break;
         case OPTION_MODEL:
-            failed = read_model(request, optarg);
+            request->model = dims_read_model("tables", optarg);
+            failed = request->model != NULL ? 0 : EXIT_BAD_USE;
             break;
         case '?':
-            fprintf(stderr, "see `chunkproof tables --help`\n");
             failed = EXIT_BAD_USE;
             break;
         default:

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* getopt_long */
-
 #include "cli/trace/options.h"
 
 #include <getopt.h>
@@ -189,15 +187,13 @@ static int read_option(struct trace_options *options, int option, const char *na
         return argument_int(COMMAND, name, text, 0, 1000000, &generator->output_tokens);
     case CONTINUE:
         return argument_int(COMMAND, name, text, 0, 100, &generator->continue_percent);
-    default:
-        fprintf(stderr, "see `chunkproof trace --help`\n"); /* getopt_long() said what is wrong */
+    default: /* argument_next() said what is wrong */
         return -1;
     }
 }
 
 int trace_options_parse(struct trace_options *options, int argc, char **argv) {
-    static char program[] = "chunkproof trace"; /* for the messages of getopt_long() */
-    const char *last[GENERATOR + 1] = {NULL};   /* option of each kind */
+    const char *last[GENERATOR + 1] = {NULL}; /* option of each kind */
     int index = 0;
     int option;
     memset(options, 0, sizeof *options);
@@ -213,9 +209,8 @@ int trace_options_parse(struct trace_options *options, int argc, char **argv) {
                                                   .question_tokens = 500,
                                                   .output_tokens = 200,
                                                   .continue_percent = 30};
-    argv[0] = program;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "h", names, &index)) != -1) {
+    while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(options, option, names[index].name, optarg) != 0) {
             return -1;

@@ -78,7 +78,9 @@ void cp_opt_decoder_free(struct cp_opt_decoder *fast);
  *                         cache; a position is not as struct cp_opt_decoder_call says
  *   CP_ERROR_SHAPE        the cache has another capacity or chunk size than *fast
  *   CP_ERROR_TOO_LONG     the cache has no room for n_new more entries
- * and then changes nothing. */
+ * and then changes nothing. Any other error is one of cp_opt_attend(), whose sizes
+ * cp_opt_decoder_new() has tried: nothing is known that leads there. Then what the cache and the
+ * arrays of the call have is of no use. */
 int cp_opt_decoder_run(struct cp_opt_decoder *fast, struct cp_opt_cache *cache,
                        const struct cp_opt_decoder_call *call);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arguments of one program to another (PROG-5), and those that a prompt is made with."""
 import ast
+import re
 from collections.abc import Mapping
 
 from .parts import Program, Value, Variable
@@ -8,6 +9,8 @@ from .place import shown
 from .refusal import Refusal
 from .texts import NO_XML, Texts
 from .values import Checker, has, listed, nearest
+
+ESCAPED = re.compile("[\udc80-\udcff]")  # what Python makes of a byte that is not UTF-8
 
 
 def bound_arguments(checker: Checker, call: ast.Call, program: Program) -> dict[str, ast.expr]:
@@ -116,6 +119,10 @@ def of_words(program: Program, words: list[str]) -> dict[str, Value]:
     given: dict[str, Value] = {}
     for word in words:
         name, equals, text = word.partition("=")
+        byte = ESCAPED.search(word)
+        if byte is not None:
+            raise Refusal(f"the argument {name} is not UTF-8: it has the byte "
+                          f"0x{ord(byte[0]) - 0xDC00:02x}. Give it in UTF-8.")
         if not equals:
             raise Refusal(f"{word!r} is no argument. Write NAME=VALUE.")
         if name in given:

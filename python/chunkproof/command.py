@@ -9,6 +9,28 @@ import tempfile
 from .refusal import Refusal
 
 
+def begin() -> None:
+    """Without standard error, which was closed before Python began, messages lead nowhere. Python
+    would write them to standard output."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
+
+
+def refused(refusal: Exception, who: str = "") -> int:
+    """Says on standard error what is not taken, and returns 2, also where nobody can read it."""
+    try:
+        print(f"{who}{refusal}", file=sys.stderr, flush=True)
+    except OSError:
+        to_nowhere(2)
+    return 2
+
+
+def to_nowhere(handle: int) -> None:
+    """Python would try to write again at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), handle)
+
+
 def write(text: str, path: str | None, source: str) -> None:
     """To a file, which gets its name once it is complete; without one, to standard output."""
     data = text.encode()
@@ -27,9 +49,7 @@ def write(text: str, path: str | None, source: str) -> None:
             return
         whole(data, path)
     except OSError as error:
-        # Python would try to write again at its end.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        to_nowhere(1)
         raise Refusal(f"cannot write {path or 'to standard output'}: {error.strerror}") from None
 
 

@@ -10,6 +10,8 @@ import argparse
 import os
 import sys
 
+from .command import begin, refused
+from .command import write as write_text
 from .refusal import Refusal
 from .source import Source
 from .stored import Single, as_float32
@@ -36,6 +38,7 @@ def convert(source_path: str, path: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    begin()
     parser = argparse.ArgumentParser(
         prog="python3 -m chunkproof.convert",
         description="Writes a GGUF file as the weights file that `chunkproof model` maps.")
@@ -43,10 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("path", metavar="OUT", help="the weights file to write")
     given = parser.parse_args(arguments)
     try:
-        print(convert(given.source, given.path))
+        write_text(convert(given.source, given.path) + "\n", None, given.source)
     except (Refusal, FileNotFoundError) as refusal:
-        print(f"convert: {refusal}", file=sys.stderr)
-        return 2
+        return refused(refusal, "convert: ")
     return 0
 
 

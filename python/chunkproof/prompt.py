@@ -10,13 +10,14 @@ import argparse
 import sys
 
 from .calls import of_words
-from .command import write
+from .command import begin, refused, write
 from .compiler import read
 from .markup import prompt_of
 from .refusal import Refusal
 
 
 def main(arguments: list[str] | None = None) -> int:
+    begin()
     parser = argparse.ArgumentParser(
         prog="python3 -m chunkproof.prompt", allow_abbrev=False,
         description="Writes the prompt that arguments of a prompt program make. Its schema is "
@@ -34,8 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         program = read(given.program, given.function)
         write(prompt_of(program, of_words(program, given.arguments)), given.output, given.program)
     except Refusal as refusal:
-        print(refusal, file=sys.stderr)
-        return 2
+        return refused(refusal)
     return 0
 
 

@@ -9,13 +9,14 @@ message says FILE:LINE:COLUMN: what, and how to mend it.
 import argparse
 import sys
 
-from .command import write
+from .command import begin, refused, write
 from .compiler import read
 from .markup import schema_of
 from .refusal import Refusal
 
 
 def main(arguments: list[str] | None = None) -> int:
+    begin()
     parser = argparse.ArgumentParser(
         prog="python3 -m chunkproof.schema", allow_abbrev=False,
         description="Writes the schema of a prompt program: a file of Python with a function that "
@@ -30,8 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         write(schema_of(read(given.program, given.function)), given.output, given.program)
     except Refusal as refusal:
-        print(refusal, file=sys.stderr)
-        return 2
+        return refused(refusal)
     return 0
 
 

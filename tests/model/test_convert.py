@@ -6,6 +6,7 @@
 """
 import os
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -227,6 +228,18 @@ class Models(unittest.TestCase):
         with self.assertRaises(SystemExit) as stopped:
             convert.main([self.model])
         self.assertEqual(stopped.exception.code, 2)
+
+    def test_what_cannot_be_said_has_status_2(self) -> None:
+        write_gguf(self.model)
+        for words, to in (([self.out + "2", self.out], "2>&-"), ([], "2>&-"),
+                          ([self.out + "2", self.out], "2>/dev/full"),
+                          ([self.model, self.out], ">&- 2>&-"),
+                          ([self.model, self.out], ">/dev/full")):
+            line = f'exec "$0" -m chunkproof.convert "$@" {to}'
+            run = subprocess.run(["sh", "-c", line, sys.executable, *words], check=False,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")})
+            self.assertEqual((run.returncode, run.stdout), (2, b""), (words, to))
 
 
 if __name__ == "__main__":
