@@ -161,7 +161,8 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     }
     struct gate_numbers numbers = x->numbers;
     numbers.usual = x->run->unusual ? x->usual : NULL;
-    gate_certify(x->kernel, &p->recipe, row.n_keys > x->n ? row.n_keys : x->n, &row, &numbers);
+    int n = row.n_keys > x->n ? row.n_keys : x->n;
+    gate_certify(x->kernel, n, gate_steps(x->kernel, x->c, n), &row, &numbers);
     explain_narrow(&numbers, x->d);
     x->work -= 4LL * x->m * x->d;
     return 1;
