@@ -22,7 +22,7 @@
 struct sharing {
     struct gate_problem *p;
     const struct gate_prompts *prompts;
-    struct prng random;
+    struct prng random, order;       /* of what there is, and of how it is ordered */
     int *number;                     /* of each chunk, at random */
     int chunk[GATE_MOST_MODULES];    /* the first one of each module */
     int n_users[GATE_MOST_MODULES];  /* prompts that have it */
@@ -83,6 +83,7 @@ static int count_texts(const struct sharing *x, int *runs) {
  * they are counted. */
 struct listing {
     int n_served, n_shared;
+    int begin[GATE_MOST_MODULES]; /* of a module's list */
     int *served;
     struct cp_shared_chunk *shared;
 };
@@ -115,9 +116,29 @@ static void describe(const struct sharing *x, int m, int begin, int end, struct 
     }
 }
 
+/* A module before it with descriptors, and the same prompts; -1: none, or each has its own list. */
+static int same_list(const struct sharing *x, int m) {
+    for (int other = 0; other < m && (x->p->recipe.seed >> 15 & 1) != 0; other++) {
+        int same = !x->is_apart[other] && x->n_users[other] > 1;
+        for (int s = 0; s < x->prompts->n; s++) {
+            same &= has(x, s, other) == has(x, s, m);
+        }
+        if (same) {
+            return other;
+        }
+    }
+    return -1;
+}
+
 /* Its prompts, one after the other. */
 static void list_users(const struct sharing *x, int m, struct listing *to) {
-    int begin = to->n_served;
+    int begin = to->n_served, other = same_list(x, m);
+    if (other >= 0) {
+        to->begin[m] = to->begin[other];
+        describe(x, m, to->begin[m], to->begin[m] + x->n_users[m], to);
+        return;
+    }
+    to->begin[m] = begin;
     for (int s = 0; s < x->prompts->n; s++) {
         if (has(x, s, m)) {
             if (to->served != NULL) {
@@ -190,12 +211,12 @@ static void shuffle_shared(struct sharing *x) {
     struct gate_problem *p = x->p;
     for (int i = 0; p->plan == CP_PLANS_LISTS && i < p->n_shared; i++) {
         if (i == 0 || p->shared[i].begin != p->shared[i - 1].begin) { /* the first of a module */
-            shuffle_ints(&x->random, p->served + p->shared[i].begin,
+            shuffle_ints(&x->order, p->served + p->shared[i].begin,
                          p->shared[i].end - p->shared[i].begin);
         }
     }
     for (int i = p->n_shared - 1; i > 0; i--) {
-        int at = prng_below(&x->random, i + 1);
+        int at = prng_below(&x->order, i + 1);
         struct cp_shared_chunk last = p->shared[i];
         p->shared[i] = p->shared[at];
         p->shared[at] = last;
@@ -231,7 +252,7 @@ static void give_own(struct sharing *x, int s, int in_order) {
         }
     }
     for (int k = n - 1; k > begin && !in_order; k--) {
-        int other = begin + prng_below(&x->random, k - begin + 1);
+        int other = begin + prng_below(&x->order, k - begin + 1);
         struct cp_run last = get_run(x, s, k);
         set_run(x, s, k, get_run(x, s, other));
         set_run(x, s, other, last);
@@ -282,7 +303,7 @@ static int make_rows(struct sharing *x) {
 
 static int fill(struct sharing *x) {
     struct gate_problem *p = x->p;
-    struct listing lists = {0, 0, p->served, p->shared};
+    struct listing lists = {.served = p->served, .shared = p->shared};
     list_all(x, &lists);
     int in_order = (p->recipe.seed >> 14 & 1) != 0;
     if (!in_order) {
@@ -297,7 +318,10 @@ static int fill(struct sharing *x) {
 
 int gate_modules_plan(struct gate_problem *p) {
     struct gate_prompts *prompts = gate_prompts_new(&p->recipe);
-    struct sharing x = {.p = p, .prompts = prompts, .random = {p->recipe.seed ^ 0x5A4EULL}};
+    struct sharing x = {.p = p,
+                        .prompts = prompts,
+                        .random = {p->recipe.seed ^ 0x5A4EULL},
+                        .order = {p->seed ^ 0x04DE4ULL}};
     struct listing lists = {.served = NULL};
     int runs = 0, result = -1;
     if (prompts != NULL) {

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "chunkproof/kernel.h"
+#include "chunkproof/tolerance.h"
 #include "cli/base/random.h"
 
 #define OF_THREE   2 /* of three cases of a kernel for modules, so many have some */
 #define FAR_BEHIND 4 /* one recipe in so many has a wide gap, where values have no need of order */
 #define WIDE_GAP   60000
+
+#define MOST_ARGUMENTS 2 /* new tokens in gaps */
 
 /* ---- The prompts of a recipe ---- */
 
@@ -72,7 +75,8 @@ static void make(struct gate_prompt *p, const struct gate_recipe *r, const struc
 /* A prompt that joins those of the operations. */
 static struct gate_op any_prompt(struct prng *random, const struct gate_recipe *r) {
     return (struct gate_op){GATE_PROMPT, prng_below(random, 1 << r->n_modules),
-                            prng_below(random, 3), prng_below(random, r->chunk_size + 2)};
+                            prng_below(random, MOST_ARGUMENTS + 1),
+                            prng_below(random, r->chunk_size + 2)};
 }
 
 struct gate_prompts *gate_prompts_new(const struct gate_recipe *r) {
@@ -94,6 +98,18 @@ struct gate_prompts *gate_prompts_new(const struct gate_recipe *r) {
         prompts->n = made;
     }
     return prompts;
+}
+
+int gate_prompts_fit(const struct gate_recipe *r) {
+    long long modules = 0, most = r->chunk_size + MOST_ARGUMENTS; /* of any_prompt() */
+    for (int i = 0; i < r->n_modules; i++) {
+        modules += r->module[i].tokens;
+    }
+    for (int i = 0; i < r->n_ops; i++) {
+        long long tokens = (long long)r->op[i].tokens + r->op[i].own;
+        most = tokens > most ? tokens : most;
+    }
+    return r->n_modules == 0 || modules + most <= CP_TOLERANCE_MOST;
 }
 
 /* ---- A recipe with modules ---- */

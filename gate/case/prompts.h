@@ -28,6 +28,9 @@ struct gate_prompts {
  * them with free(). NULL: no memory. */
 struct gate_prompts *gate_prompts_new(const struct gate_recipe *recipe);
 
+/* 1: no prompt of the recipe has more keys than the tolerance is computed for. */
+int gate_prompts_fit(const struct gate_recipe *recipe);
+
 /* Gives a recipe modules instead of a tree, for a kernel that takes plans of runs: about as many
  * sequences and keys. Where the caller wants a number of keys, the longest sequence has so many. */
 void gate_recipe_to_modules(struct gate_recipe *recipe, const struct gate_shape *shape);

@@ -12,6 +12,7 @@
 #include "cli/base/clean.h"
 #include "cli/base/output.h"
 #include "cli/base/printable.h"
+#include "gate/case/prompts.h"
 #include "gate/search/case_file.h"
 
 #define FORMAT "chunkproof case 1"
@@ -258,6 +259,9 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->n_ops = (int)json_array_size(ops);
     for (int i = 0; i < r->n_ops; i++) {
         read_operation(in, json_array_get(ops, (size_t)i), &r->op[i]);
+    }
+    if (!gate_prompts_fit(r)) {
+        refuse(in, "modules", "so short that no prompt has more than 1048576 tokens");
     }
 }
 

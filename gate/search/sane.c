@@ -6,6 +6,7 @@
 
 #include "chunkproof/limits.h"
 #include "chunkproof/tolerance.h"
+#include "gate/case/prompts.h"
 #include "gate/judge/closer.h"
 
 #define MOST_SIZE (1 << 20) /* of a recipe: sequences, query rows, chunks of the pool */
@@ -39,7 +40,7 @@ static int recipe_is_sane(const struct gate_recipe *r) {
         sane = is_within(r->module[i].tokens, 1, CP_MAX_POSITIONS) &&
                is_within(r->module[i].position, 0, CP_MAX_POSITIONS);
     }
-    return sane;
+    return sane && gate_prompts_fit(r);
 }
 
 /* It is printed as it is. */

@@ -28,10 +28,11 @@
  * The result may differ from attention by the certified tolerance of the arithmetic that the kernel
  * declares (NUM-10), and by no more.
  *
- * A kernel for caches of modules declares which other plans it takes (`plans`). In these a sequence
- * is any list of runs (RUNS-1): chunks may be partial anywhere, and positions may have gaps. The
- * rows of a sequence stand at any rising positions, also where no token stands (RUNS-4).
- * tests/example/modules_kernel.c is a complete one.
+ * A kernel for caches of modules declares which other plans it takes (`plans`; left out: those of
+ * trees alone). In these a sequence is any list of runs (RUNS-1): chunks may be partial anywhere,
+ * and positions may have gaps, so that no position follows from a number of keys. The rows of a
+ * sequence stand at any positions, each behind the one before it, also where no token stands
+ * (RUNS-4). tests/example/modules_kernel.c is a complete one.
  *
  * The call gives the keys' places in two ways, and a kernel may use either:
  *   a plan   shared[], then each sequence's own runs: what a two-phase kernel walks
@@ -69,7 +70,8 @@ extern "C" {
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
  *   at a multiple of 64 bytes.
  * - lse may be NULL. On the host, stream and on_host are NULL. Nothing else is NULL.
- * - The numbers that the kernel has to read of Q, K and V are finite.
+ * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
+ *   sees.
  * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks may be
  *   further apart than 32 bits can express: a kernel that cannot handle this refuses the call. */
 struct cp_kernel_call {
@@ -84,11 +86,11 @@ struct cp_kernel_call {
 
     int plan; /* CP_PLANS_TREES, ..._RANGES or ..._LISTS: not above what the kernel declares */
 
-    const int *n_tokens;    /* [b] keys of each sequence, >= 0 */
+    const int *n_tokens;    /* [b] keys of each sequence, >= 0: those of its runs together */
     const int *query_begin; /* [b + 1], from 0: sequence s has rows query_begin[s] .. [s+1]-1 */
     /* [n_rows] where each row stands. Of a tree, row r of sequence s stands at n_tokens[s] -
      * query_begin[s+1] + r, which is below n_tokens[s] and may be below 0. In other plans it stands
-     * anywhere, behind the rows of s before it; may be below 0. */
+     * anywhere, behind the rows of s before it, from -2^20 to 2^22. */
     const int *position;
 
     /* Paged: run i of sequence s is in chunk table[s table_width + i]. It has the keys of
@@ -96,8 +98,9 @@ struct cp_kernel_call {
      * (RUNS-1). Of these a row at p sees the first p + 1 - table_position, none if that is below 0,
      * and not more than there are (RUNS-4). After the last run of a sequence the entries of `table`
      * are -1, and both others are 0. Of a tree, run i has the keys i c .. i c + c - 1, or fewer if
-     * it is the last one, and begins at position i c. In other plans runs stand in any order. */
-    int table_width;           /* at least the runs of the longest sequence */
+     * it is the last one, and begins at position i c. In other plans runs stand in any order, at
+     * positions from 0 to 2^22. */
+    int table_width;           /* above the runs of the longest sequence */
     const int *table;          /* [b][table_width] */
     const int *table_tokens;   /* [b][table_width] */
     const int *table_position; /* [b][table_width] */
@@ -110,8 +113,15 @@ struct cp_kernel_call {
      *   n_tokens     its keys; of a tree c
      *   position     of the first of these; of a tree, how many keys come before it on the path
      * Of trees and ranges, `served` is 0, 1, ..., b - 1, so that these are the sequences [begin,
-     * end). Of a tree parents come before children. In other plans descriptors stand in any order,
-     * and so do the entries of `served`: each list has two sequences or more, and none twice. */
+     * end). Of a tree parents come before children; in other plans descriptors stand in any order.
+     * Of lists, the entries of `served` do so, too. Each list has two sequences or more, and none
+     * twice; some may have no rows. Descriptors may have one list, or parts of it.
+     *
+     * A chunk may be in several descriptors, and in own runs of other sequences. In one call it has
+     * one n_tokens and one position, and a sequence has it once.
+     *
+     * A kernel that keeps a state for each descriptor and row that it serves has n_rows times the
+     * smaller of n_shared and table_width of them at most. */
     int n_served;
     const int *served; /* [n_served] */
     int n_shared;
@@ -123,7 +133,7 @@ struct cp_kernel_call {
     long long q_row, q_head;
 
     /* [capacity][h_kv][c][d]: element i is at chunk k_chunk + head k_head + slot k_slot + i. Slots
-     * after a sequence's last key are padding and may hold NaN. V is laid out as K, with strides of
+     * behind the keys of a run are padding and may hold NaN. V is laid out as K, with strides of
      * its own. */
     const void *k;
     long long k_chunk, k_head, k_slot;
@@ -167,7 +177,8 @@ struct cp_kernel_class {
      *   1   each is divided and then merged, as split-KV does:
      *       sum w_i (o_i / n_i) / sum w_i, w_i = exp(l_i - max l)
      *   2   the same without division by the sum of the w_i: w_i = exp(l_i - l), so that the
-     *       rounding of l stays in the result */
+     *       rounding of l stays in the result
+     * With 1 results of merges may be divided, too, and merged again. */
     int divides;
     int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are truncated, not rounded to nearest */
@@ -181,9 +192,11 @@ struct cp_kernel_class {
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
      * by key; 64: tiles of 64; 0: a chunk. A value above c counts as c, even if there is one
-     * maximum for all keys. The last step before the end of a chunk, of a path, or of the keys of
-     * one partial result may be shorter, and a step may reach into the next chunk (GATE-2). There
-     * are no more partial results with keys than steps. */
+     * maximum for all keys. The last step before the end of a run, or of the keys of one partial
+     * result, may be shorter, and a step may reach into the next run. There are no more steps with
+     * keys that the row sees, and no more partial results with such keys, than if each run by itself
+     * were cut into steps (GATE-2). A tile that packs keys of several runs keeps to this if it takes
+     * the runs by rising position. */
     int step;
 };
 
