@@ -134,9 +134,9 @@ static void say_owner(struct told *to, int chunk) {
     const struct gate_problem *p = &to->x->run->problem;
     SAY(to, "chunk %d of the pool, ", chunk);
     for (int s = 0; s < p->b; s++) {
-        for (int i = 0; i * to->x->c < p->n_tokens[s]; i++) {
+        for (int i = 0; i < gate_runs(p, s); i++) {
             if (p->table[s * p->table_width + i] == chunk) {
-                SAY(to, "chunk %d of sequence %d", i, s);
+                SAY(to, "%s %d of sequence %d", p->plan == CP_PLANS_TREES ? "chunk" : "run", i, s);
                 return;
             }
         }

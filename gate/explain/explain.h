@@ -14,7 +14,7 @@
  *   ways.h          the ways to do each stage
  *   model.c, model_*.c   attention of a row in stages, and a choice in one of them
  *   where.c         what wrong rows have in common
- *   show.c          rows, heads, elements and the tree
+ *   show.c          rows, heads, elements, and the sequences with their chunks or runs
  *   run.c           runs of the kernel, judged number by number */
 #ifndef CHUNKPROOF_GATE_EXPLAIN_EXPLAIN_H
 #define CHUNKPROOF_GATE_EXPLAIN_EXPLAIN_H
@@ -160,7 +160,7 @@ int explain_make_like(const struct explain *x, int which, struct gate_recipe *li
 
 /* ---- How it is shown ---- */
 
-/* The sequences with their chunks, and the shared chunks with their ranges. */
+/* The sequences with their chunks or runs, and what is shared with those that share it. */
 void explain_tree(FILE *file, const struct gate_problem *problem);
 
 /* Elements, of which is_one[i], as "0 to 7, 16". */

@@ -35,7 +35,7 @@ static int lengthen_all(struct gate_recipe *recipe, enum gate_op_kind kind, int 
     int n = 0;
     for (int i = 0; i < recipe->n_ops; i++) {
         struct gate_op *op = &recipe->op[i];
-        int *tokens = kind == GATE_JOIN ? &op->own : &op->tokens;
+        int *tokens = kind == GATE_APPEND ? &op->tokens : &op->own;
         if (op->kind == kind && *tokens > 0) {
             *tokens += more;
             n++;
@@ -47,9 +47,24 @@ static int lengthen_all(struct gate_recipe *recipe, enum gate_op_kind kind, int 
 /* Longer prompts: what begins or ends somewhere shows where. Where no prompt has a token, more are
  * appended; and where none are, one more sequence joins. */
 static void lengthen(struct gate_recipe *recipe, int more) {
-    if (lengthen_all(recipe, GATE_JOIN, more) == 0 &&
-        lengthen_all(recipe, GATE_APPEND, more) == 0 && recipe->n_ops < GATE_MOST_OPS) {
-        recipe->op[recipe->n_ops++] = (struct gate_op){GATE_JOIN, 0, 0, 1 + more};
+    enum gate_op_kind kind = recipe->n_modules > 0 ? GATE_PROMPT : GATE_JOIN;
+    if (lengthen_all(recipe, kind, more) == 0 && lengthen_all(recipe, GATE_APPEND, more) == 0 &&
+        recipe->n_ops < GATE_MOST_OPS) {
+        recipe->op[recipe->n_ops++] = (struct gate_op){kind, 0, 0, 1 + more};
+    }
+}
+
+/* Longer modules. What stands behind one moves on, and what stands at one place still does. */
+static void lengthen_modules(struct gate_recipe *recipe, int more) {
+    int before[GATE_MOST_MODULES] = {0};
+    for (int i = 0; i < recipe->n_modules; i++) {
+        for (int other = 0; other < recipe->n_modules; other++) {
+            before[i] += recipe->module[other].position < recipe->module[i].position;
+        }
+    }
+    for (int i = 0; i < recipe->n_modules; i++) {
+        recipe->module[i].tokens += more;
+        recipe->module[i].position += before[i] * more;
     }
 }
 
@@ -67,6 +82,7 @@ static void widen(struct gate_recipe *recipe) {
             op->tokens += 3 * recipe->chunk_size;
         }
     }
+    lengthen_modules(recipe, 3 * recipe->chunk_size);
 }
 
 int explain_make_like(const struct explain *x, int which, struct gate_recipe *like) {
