@@ -154,8 +154,10 @@ static void say_axis(struct told *to, const struct explain_axis *axis) {
     } else if (axis->walk == KEYS_UPTO && value - letter(to, 'a') > 1) {
         SAY(to, "keys %d to %d", letter(to, 'a'), value - 1);
     } else if (axis->walk == KEYS_UPTO) {
-        int j = value - 1, c = to->x->c;
-        SAY(to, "key %d (chunk %d of the path, slot %d)", j, j / c, j % c);
+        int j = value - 1, is_tree = to->x->run->problem.plan == CP_PLANS_TREES;
+        struct explain_spot at = explain_spot_of(to->x, j);
+        SAY(to, "key %d (%s %d%s, slot %d)", j, is_tree ? "chunk" : "run", at.run,
+            is_tree ? " of the path" : "", at.slot);
     } else {
         SAY(to, "%d", value);
     }

@@ -9,10 +9,11 @@
  *   bytes.c         bytes that a result must not depend on
  *   say.c           which mistakes are said, and how
  *   search.c        the odometer: all mistakes of the tables on the wrong numbers
- *   mistakes_*.c    tables of mistakes: keys, scores, sums, results
+ *   mistakes_*.c    tables of mistakes: keys, runs, scores, sums, results
  *   axes.c          the values of axes, and the words of a mistake
  *   ways.h          the ways to do each stage
  *   model.c, model_*.c   attention of a row in stages, and a choice in one of them
+ *   model_runs.c    which runs a row reads of prompts with modules
  *   where.c         what wrong rows have in common
  *   show.c          rows, heads, elements, and the sequences with their chunks or runs
  *   run.c           runs of the kernel, judged number by number */

@@ -30,13 +30,13 @@ static int is_needed(const struct explain *x, int which) {
     return which == 0 ? x->recipe->padding != GATE_STALE : which > 1 || wrong < NUMBERS;
 }
 
-/* So many tokens more for each operation of a kind that brings some. Returns how many there are. */
+/* So many tokens more for each operation of a kind that brings some, and for each prompt. Returns how many there are. */
 static int lengthen_all(struct gate_recipe *recipe, enum gate_op_kind kind, int more) {
     int n = 0;
     for (int i = 0; i < recipe->n_ops; i++) {
         struct gate_op *op = &recipe->op[i];
         int *tokens = kind == GATE_APPEND ? &op->tokens : &op->own;
-        if (op->kind == kind && *tokens > 0) {
+        if (op->kind == kind && (*tokens > 0 || kind == GATE_PROMPT)) {
             *tokens += more;
             n++;
         }
@@ -51,6 +51,14 @@ static void lengthen(struct gate_recipe *recipe, int more) {
     if (lengthen_all(recipe, kind, more) == 0 && lengthen_all(recipe, GATE_APPEND, more) == 0 &&
         recipe->n_ops < GATE_MOST_OPS) {
         recipe->op[recipe->n_ops++] = (struct gate_op){kind, 0, 0, 1 + more};
+    }
+}
+
+/* One more prompt that has all modules, so that descriptors serve some. */
+static void add_prompt(struct gate_recipe *recipe) {
+    if (recipe->n_modules > 0 && recipe->n_ops < GATE_MOST_OPS) {
+        int all = (1 << recipe->n_modules) - 1;
+        recipe->op[recipe->n_ops++] = (struct gate_op){GATE_PROMPT, all, 0, 3};
     }
 }
 
@@ -83,6 +91,7 @@ static void widen(struct gate_recipe *recipe) {
         }
     }
     lengthen_modules(recipe, 3 * recipe->chunk_size);
+    add_prompt(recipe);
 }
 
 int explain_make_like(const struct explain *x, int which, struct gate_recipe *like) {
