@@ -211,8 +211,8 @@ padding_of_runs() {
 
 # Who is served is said, descriptor by descriptor.
 served() {
-    lists depends-on-others 's/for (int k = 0; k < call->table_width/for (int k = call->n_shared_chunks[s];\
-        k < call->table_width/' && gives_all && has "(RUNS-2)" &&
+    lists depends-on-others 's/for (int k = 0; k < call->table_width/for (int k =\
+        call->n_shared_chunks[s]; k < call->table_width/' && gives_all && has "(RUNS-2)" &&
         has "as if only its own runs had been read, none of a descriptor (RUNS-5)" &&
         grep -q "^    C[0-9]*:[0-9]*@[0-9]*  \[[0-9]*,[0-9]*)  S[0-9]* S[0-9]" "$work/out"
 }

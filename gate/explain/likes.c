@@ -30,7 +30,8 @@ static int is_needed(const struct explain *x, int which) {
     return which == 0 ? x->recipe->padding != GATE_STALE : which > 1 || wrong < NUMBERS;
 }
 
-/* So many tokens more for each operation of a kind that brings some, and for each prompt. Returns how many there are. */
+/* So many tokens more for each operation of a kind that brings some, and for each prompt. Returns
+ * how many there are. */
 static int lengthen_all(struct gate_recipe *recipe, enum gate_op_kind kind, int more) {
     int n = 0;
     for (int i = 0; i < recipe->n_ops; i++) {

@@ -147,7 +147,7 @@ struct explain_table {
     const char *name; /* as it is said that it was not tried */
     enum explain_when when;
     const struct explain_mistake *mistake;
-    size_t n;
+    unsigned n;
     enum explain_of of;
 };
 
