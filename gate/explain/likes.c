@@ -5,9 +5,10 @@
 #include "gate/explain/explain.h"
 
 #define AS_IT_IS  GATE_VALUES
-#define NUMBERS   32 /* that are wrong are enough */
-#define WIDE      72 /* elements, at least */
-#define FEW_SLOTS 6  /* of a chunk: fewer are too few to tell others of the same */
+#define NUMBERS   32           /* that are wrong are enough */
+#define WIDE      72           /* elements, at least */
+#define ANY_ORDER (1ULL << 14) /* of a seed: lists of runs are in order, or in any (modules.c) */
+#define FEW_SLOTS 6            /* of a chunk: fewer are too few to tell others of the same */
 
 static const struct like {
     enum gate_values values;
@@ -104,6 +105,7 @@ int explain_make_like(const struct explain *x, int which, struct gate_recipe *li
     like->renewed = 0;
     like->padding = GATE_STALE;
     like->seed += 2ULL * (unsigned)which;
+    like->seed ^= like->n_modules > 0 && which % 2 != 0 ? ANY_ORDER : 0;
     like->values = l->values != AS_IT_IS ? l->values : like->values;
     if (l->is_wider) {
         widen(like);
