@@ -116,38 +116,72 @@ static void describe(const struct sharing *x, int m, int begin, int end, struct 
     }
 }
 
-/* A module before it with descriptors, and the same prompts; -1: none, or each has its own list. */
-static int same_list(const struct sharing *x, int m) {
+static int has_list(const struct sharing *x, int m) {
+    return !x->is_apart[m] && x->n_users[m] > 1;
+}
+
+/* 1: each prompt that has `one` has the other, too. */
+static int is_within(const struct sharing *x, int one, int other) {
+    int within = 1;
+    for (int s = 0; s < x->prompts->n; s++) {
+        within &= !has(x, s, one) || has(x, s, other);
+    }
+    return within;
+}
+
+/* The first module before m whose list has the prompts of m, and perhaps more of them; -1: none, or
+ * each module has a list of its own. */
+static int outer_of(const struct sharing *x, int m) {
     for (int other = 0; other < m && (x->p->recipe.seed >> 15 & 1) != 0; other++) {
-        int same = !x->is_apart[other] && x->n_users[other] > 1;
-        for (int s = 0; s < x->prompts->n; s++) {
-            same &= has(x, s, other) == has(x, s, m);
-        }
-        if (same) {
+        if (has_list(x, other) && is_within(x, m, other)) {
             return other;
         }
     }
     return -1;
 }
 
-/* Its prompts, one after the other. */
-static void list_users(const struct sharing *x, int m, struct listing *to) {
-    int begin = to->n_served, other = same_list(x, m);
-    if (other >= 0) {
-        to->begin[m] = to->begin[other];
-        describe(x, m, to->begin[m], to->begin[m] + x->n_users[m], to);
-        return;
+/* The first module behind m whose list is the beginning of that of m; -1: none. */
+static int inner_of(const struct sharing *x, int m) {
+    for (int other = m + 1; other < x->p->recipe.n_modules; other++) {
+        if (has_list(x, other) && outer_of(x, other) == m) {
+            return other;
+        }
     }
-    to->begin[m] = begin;
+    return -1;
+}
+
+/* 1: the list of m is the beginning of another: all of that list, or those of its inner module. */
+static int begins_list(const struct sharing *x, int m, int outer) {
+    int inner = outer >= 0 && outer_of(x, outer) < 0 ? inner_of(x, outer) : -1;
+    return inner >= 0 && (inner == m || (is_within(x, inner, m) && is_within(x, m, inner)) ||
+                          is_within(x, outer, m));
+}
+
+/* The prompts with m, and with or without `inner`, one after the other. */
+static void list_prompts(const struct sharing *x, int m, int inner, int with, struct listing *to) {
     for (int s = 0; s < x->prompts->n; s++) {
-        if (has(x, s, m)) {
+        if (has(x, s, m) && (inner < 0 || has(x, s, inner) == with)) {
             if (to->served != NULL) {
                 to->served[to->n_served] = s;
             }
             to->n_served++;
         }
     }
-    describe(x, m, begin, to->n_served, to);
+}
+
+/* Its prompts, those of its inner module first. */
+static void list_users(const struct sharing *x, int m, struct listing *to) {
+    int outer = outer_of(x, m), inner = inner_of(x, m);
+    to->begin[m] = to->n_served;
+    if (begins_list(x, m, outer)) {
+        to->begin[m] = to->begin[outer];
+    } else {
+        list_prompts(x, m, inner, 1, to);
+        if (inner >= 0) {
+            list_prompts(x, m, inner, 0, to);
+        }
+    }
+    describe(x, m, to->begin[m], to->begin[m] + x->n_users[m], to);
 }
 
 /* RUNS-9: its maximal ranges of two prompts or more. */
@@ -169,12 +203,9 @@ static void list_all(const struct sharing *x, struct listing *to) {
         to->n_served = x->prompts->n;
     }
     for (int m = 0; m < x->p->recipe.n_modules; m++) {
-        if (x->is_apart[m] || x->n_users[m] < 2) {
-            continue;
-        }
-        if (x->p->plan == CP_PLANS_RANGES) {
+        if (has_list(x, m) && x->p->plan == CP_PLANS_RANGES) {
             list_ranges(x, m, to);
-        } else {
+        } else if (has_list(x, m)) {
             list_users(x, m, to);
         }
     }
@@ -206,13 +237,24 @@ static struct cp_run get_run(const struct sharing *x, int s, int k) {
     return (struct cp_run){x->p->table[at], x->p->table_tokens[at], x->p->table_position[at]};
 }
 
+/* The places of a list behind the beginning that is a list, too. */
+static void shuffle_list(struct sharing *x, int begin, int end) {
+    struct gate_problem *p = x->p;
+    int inner = begin;
+    for (int i = 0; i < p->n_shared; i++) {
+        int other = p->shared[i].end;
+        inner = p->shared[i].begin == begin && other < end && other > inner ? other : inner;
+    }
+    shuffle_ints(&x->order, p->served + inner, end - inner);
+}
+
 /* Lists, and descriptors, in any order. */
 static void shuffle_shared(struct sharing *x) {
     struct gate_problem *p = x->p;
     for (int i = 0; p->plan == CP_PLANS_LISTS && i < p->n_shared; i++) {
-        if (i == 0 || p->shared[i].begin != p->shared[i - 1].begin) { /* the first of a module */
-            shuffle_ints(&x->order, p->served + p->shared[i].begin,
-                         p->shared[i].end - p->shared[i].begin);
+        if (i == 0 || p->shared[i].begin != p->shared[i - 1].begin ||
+            p->shared[i].end != p->shared[i - 1].end) { /* the first of a module */
+            shuffle_list(x, p->shared[i].begin, p->shared[i].end);
         }
     }
     for (int i = p->n_shared - 1; i > 0; i--) {

@@ -166,7 +166,7 @@ void gate_recipe_to_modules(struct gate_recipe *r, const struct gate_shape *shap
     int longest = keys > 0 ? keys : longest_of(r), own = prng_below(&random, r->chunk_size + 3);
     own = own < longest ? own : longest - 1;
     place_modules(r, &random, longest - own, keys == 0);
-    r->n_ops = r->n_ops > 1 ? r->n_ops : 1 + prng_below(&random, 4);
+    r->n_ops = r->n_ops > 1 || r->renewed ? r->n_ops : 1 + prng_below(&random, 4);
     for (int i = 0; i < r->n_ops; i++) {
         int all = (1 << r->n_modules) - 1, some = prng_below(&random, all + 1);
         r->op[i] = any_prompt(&random, r);
