@@ -194,9 +194,9 @@ struct cp_kernel_class {
      * by key; 64: tiles of 64; 0: a chunk. A value above c counts as c, even if there is one
      * maximum for all keys. The last step before the end of a run, or of the keys of one partial
      * result, may be shorter, and a step may reach into the next run. There are no more steps with
-     * keys that the row sees, and no more partial results with such keys, than if each run by itself
-     * were cut into steps (GATE-2). A tile that packs keys of several runs keeps to this if it takes
-     * the runs by rising position. */
+     * keys that the row sees, and no more partial results with such keys, than if each run by
+     * itself were cut into steps (GATE-2). A tile that packs keys of several runs keeps to this if
+     * it takes the runs by rising position. */
     int step;
 };
 
