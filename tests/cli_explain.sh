@@ -174,6 +174,64 @@ unknown() {
         has "no mistake that is known here" && hasnt "as if" && hasnt "would be right if"
 }
 
+# lists VERDICT SED...: the case with modules that the gate keeps of tests/gate/lists.c with these
+# replacements is explained (RUNS-1).
+lists() {
+    local verdict=$1 at=$PWD
+    shift
+    cp tests/gate/lists.c "$work/lists.c"
+    for replacement in "$@"; do
+        cp "$work/lists.c" "$work/before.c"
+        sed -i "$replacement" "$work/lists.c"
+        ! cmp -s "$work/before.c" "$work/lists.c" ||
+            { echo "nothing was replaced by $replacement"; return 1; }
+    done
+    cc -O2 -shared -fPIC -I"$at/include" -I"$at" -I"$at/tests/gate" -o "$work/lists.so" \
+        "$work/lists.c" "$(dirname "$chunkproof")/libchunkproof.a" -lm || return 1
+    rm -rf "$work/cases"
+    "$chunkproof" gate --kernel "$work/lists.so" --first --save "$work/cases" >"$work/gate" 2>&1
+    [ -f "$work/cases/$verdict.json" ] || { echo "no such verdict:"; cat "$work/gate"; return 1; }
+    status 1 "$work/cases/$verdict.json" --kernel "$work/lists.so" &&
+        has "the sequences, with their runs (RUNS-1)" && hasnt "of the path" && hasnt "(PLAN-2)"
+}
+
+# What is said first gives all, and is of runs.
+of_runs() {
+    lists wrong 's/, n = seen_of(run, call->position.row.);/, n = run.n_tokens;/' && gives_all &&
+        has "as if all keys of each run were seen: no mask by position (RUNS-4)"
+}
+
+# A slot of a run that no key is in: a NaN there shows.
+padding_of_runs() {
+    lists not-a-number 's/add_run(call, run_of(call, s, k), row, head)/add_run(call,\
+        (struct cp_run){run_of(call, s, k).chunk, call->chunk_size, run_of(call, s, k).position},\
+        row, head)/' && gives_all && has "K is read where no key is: slot" &&
+        has "behind the keys of a run of sequence" && has "also where it has fewer keys (RUNS-1)"
+}
+
+# Who is served is said, descriptor by descriptor.
+served() {
+    lists depends-on-others 's/for (int k = 0; k < call->table_width/for (int k =\
+        call->n_shared_chunks[s]; k < call->table_width/' && gives_all && has "(RUNS-2)" &&
+        has "as if only its own runs had been read, none of a descriptor (RUNS-5)" &&
+        grep -q "^    C[0-9]*:[0-9]*@[0-9]*  \[[0-9]*,[0-9]*)  S[0-9]* S[0-9]" "$work/out"
+}
+
+# None of the mistakes that are tried: the second key of a run is halved where it has five or more.
+unknown_of_runs() {
+    lists wrong 's/float weight = expf(score\[t\] - m);/&\
+        weight *= t == 1 \&\& run.n_tokens > 2 ? 0.5F : 1.0F;/' &&
+        has "no mistake that is known here" && hasnt "as if" && hasnt "would be right if"
+}
+
+# No chunk of the table: the advice is of runs.
+no_chunk_of_runs() {
+    lists out-of-bounds 's/run_of(call, s, k).n_tokens > 0; k++/(k == 0 ||\
+        run_of(call, s, k - 1).n_tokens > 0); k++/' \
+        's/, n = \(seen_of(run, call->position.row.)\);/, n = run.chunk >= 0 ? \1 : 1;/' &&
+        has "-1 is no chunk: the table has it behind the last run of a row" && has "(RUNS-1)"
+}
+
 messages() {
     kernel 's/n \* rescale/n/' && explain wrong || return 1
     local case=$work/cases/wrong.json
@@ -300,6 +358,11 @@ ok "a case without a prompt" appended
 ok "a chunk that is none" no_chunk
 ok "a cause that is named" named
 ok "a mistake that is not known" unknown
+ok "runs" of_runs
+ok "empty slots of runs" padding_of_runs
+ok "descriptors" served
+ok "a mistake of runs that is not known" unknown_of_runs
+ok "a run that is none" no_chunk_of_runs
 ok "messages" messages
 ok "a workspace that is too small" small_workspace
 ok "a kernel that is right" right

@@ -429,6 +429,70 @@ class Page(Reports):
             self.assertGreater(sum(count.values()), 0.9 * report["cases"])
 
     # Each shared chunk is a box of the drawing, and a row of the plan with the same range.
+    def lists(self, *changes):
+        """A program of tests/gate/lists.c, changed: it takes prompts with modules (RUNS-1)."""
+        with open(os.path.join(ROOT, "tests", "gate", "lists.c"), encoding="utf-8") as file:
+            source = file.read()
+        for old, new in changes:
+            self.assertIn(old, source)
+            source = source.replace(old, new)
+        with open(self.path("lists.c"), "w", encoding="utf-8") as file:
+            file.write(source)
+        includes = ["-I" + os.path.join(ROOT, place) for place in ("include", ".", "tests/gate")]
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", *includes, "-o", self.path("lists.so"),
+                        self.path("lists.c"),
+                        os.path.join(os.path.dirname(COMMAND), "libchunkproof.a"), "-lm"],
+                       check=True)
+        return self.path("lists.so")
+
+    def test_a_case_with_modules_is_its_prompts_and_runs(self):
+        kernel = self.lists(("add_run(call, run_of(call, s, k), row, head);",
+                             "int others = 0; /* descriptors that begin with another sequence */\n"
+                             "for (int i = 0; i < call->n_shared; i++) {\n"
+                             "int first = call->served[call->shared[i].begin];\n"
+                             "others += first != call->served[0];\n}\n"
+                             "if (others == 0 || k != 1) {\n"
+                             "add_run(call, run_of(call, s, k), row, head);\n}"))
+        run = subprocess.run([COMMAND, "gate", "--kernel", kernel, "--first",
+                              "--html", self.path("gate.html"), "--save", self.path("cases")],
+                             capture_output=True, text=True, cwd=ROOT)
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        page = xml.parse(self.path("gate.html")).getroot()
+        article, = page.findall(f".//{HTML}article")
+        self.assertEqual(article.findall(f".//{SVG}svg[@class='tree']"), [])
+        tables = {}
+        for table in article.findall(f".//{HTML}table"):
+            tables[table.find(HTML + "caption").text] = [
+                [cell.text for cell in row.findall(HTML + "td")]
+                for row in table.findall(HTML + "tr")[1:]]
+        modules, prompts, served, runs = (next(table for name, table in tables.items()
+                                               if name.startswith(begin))
+                                          for begin in ("The modules", "The prompts", "The plan",
+                                                        "The sequences"))
+        case_file, = os.listdir(self.path("cases"))
+        with open(os.path.join(self.path("cases"), case_file), encoding="utf-8") as file:
+            recipe = json.load(file)["recipe"]
+        self.assertEqual([row[1:3] for row in modules],
+                         [[str(n), str(at) if n == 1 else f"{at} to {at + n - 1}"]
+                          for n, at in recipe["modules"]])
+        self.assertGreater(len({row[3] for row in served}), 1)
+        # Who has a module is the same in both tables, and who is served has the run.
+        self.assertEqual(
+            {(s, row[0]) for row in modules for s in (row[3] or "").split(", ") if s},
+            {(row[0], m) for row in prompts for m in row[1].split(", ") if m != "none"})
+        position = [row[2].split(" to ")[0] for row in served]
+        for i, row in enumerate(served):
+            for sequence in row[3].split(", "):
+                cells, = (cells for cells in runs if cells[0] == sequence)
+                self.assertIn(f"{row[0]}: {row[1]} at {position[i]}", cells[1].split(", "))
+        given = sum(len(row[3].split(", ")) for row in served)
+        self.assertEqual(given, sum(len(row[1].split(", ")) for row in runs if row[1] != "none"))
+        # The keys of a sequence are those of its runs.
+        for prompt, row in zip(prompts, runs):
+            keys = [int(n) for cell in row[1:3] for n in re.findall(r": (\d+) at", cell)]
+            self.assertEqual([str(sum(keys)), row[0]], [row[3], prompt[0]])
+            self.assertEqual(row[3], prompt[3])
+
     def test_the_plan_is_that_of_the_tree(self):
         page = self.run_gate(1, self.kernel(SHARED), "--cases", "60",
                              "--save", self.path("cases"))[2]

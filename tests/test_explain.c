@@ -10,9 +10,9 @@
 
 #include "gate/explain/explain.h"
 
-static const struct explain_table *const tables[] = {explain_key_tables, explain_score_tables,
-                                                     explain_result_tables, explain_sum_tables,
-                                                     explain_range_tables};
+static const struct explain_table *const tables[] = {explain_key_tables,   explain_run_tables,
+                                                     explain_score_tables, explain_result_tables,
+                                                     explain_sum_tables,   explain_range_tables};
 
 typedef void row_check(const struct explain_mistake *row);
 

@@ -37,7 +37,7 @@
 
 struct example {
     int n_tokens[B], query_begin[B + 1], position[ROWS], table[B], n_shared_chunks[B];
-    int table_tokens[B], table_position[B];
+    int table_tokens[B], table_position[B], served[B];
     struct cp_shared_chunk shared[1];
     float q[ELEMENTS], k[SLOTS * DIM], v[SLOTS * DIM], out[ELEMENTS];
     double lse[QUERIES];
@@ -52,6 +52,7 @@ static void set_bytes(struct example *e) {
     bytes[RUN_TABLE] = sizeof e->table;
     bytes[RUN_TABLE_TOKENS] = sizeof e->table_tokens;
     bytes[RUN_TABLE_POSITION] = sizeof e->table_position;
+    bytes[RUN_SERVED] = sizeof e->served;
     bytes[RUN_SHARED] = sizeof e->shared;
     bytes[RUN_N_SHARED_CHUNKS] = sizeof e->n_shared_chunks;
     bytes[RUN_Q] = sizeof e->q;
@@ -78,6 +79,8 @@ static void set_call(struct example *e) {
         .table = e->table,
         .table_tokens = e->table_tokens,
         .table_position = e->table_position,
+        .n_served = B,
+        .served = e->served,
         .n_shared = 1,
         .shared = e->shared,
         .n_shared_chunks = e->n_shared_chunks,
@@ -90,7 +93,7 @@ static void set_call(struct example *e) {
     };
 }
 
-/* The sum of all integers is 2 + 3, 1 + 2, 1 + 2, 0 + 1, 2 + 2, 0 + 4, 1 + 1 and 2: 24. */
+/* The sum of all integers is 2 + 3, 1 + 2, 1 + 2, 0 + 1, 2 + 2, 0 + 4, 0 + 1, 1 + 1 and 2: 25. */
 static void make(struct example *e, int at_end) {
     memset(e, 0, sizeof *e);
     e->n_tokens[0] = 2, e->n_tokens[1] = 3;
@@ -99,6 +102,7 @@ static void make(struct example *e, int at_end) {
     e->table[1] = 1;
     e->table_tokens[0] = e->table_tokens[1] = 2;
     e->table_position[1] = 4;
+    e->served[1] = 1;
     e->n_shared_chunks[0] = e->n_shared_chunks[1] = 1;
     e->shared[0] = (struct cp_shared_chunk){.chunk = 2, .end = 2, .n_tokens = CHUNK};
     for (int i = 0; i < ELEMENTS; i++) {
@@ -116,10 +120,10 @@ static void make(struct example *e, int at_end) {
 
 static void check_results(const struct example *e) {
     for (int i = 0; i < ELEMENTS; i++) {
-        assert_true(e->out[i] == (float)(3 * i + 1000 + 24));
+        assert_true(e->out[i] == (float)(3 * i + 1000 + 25));
     }
     for (int i = 0; i < QUERIES; i++) {
-        assert_true(e->lse[i] == 24.0);
+        assert_true(e->lse[i] == 25.0);
     }
 }
 
@@ -222,7 +226,7 @@ static void no_log_sum_exp_and_no_workspace(void **state) {
         assert_int_equal(runner_run(runner, &e.call, &report), 0);
         assert_int_equal(report.outcome, RUN_DONE);
         assert_true(e.lse[0] == 0.0);
-        assert_true(e.out[1] == 1027.0F);
+        assert_true(e.out[1] == 1028.0F);
     }
     runner_free(runner);
 }
@@ -315,6 +319,7 @@ static const char *const buffers[] = {"n_tokens",
                                       "table",
                                       "table_tokens",
                                       "table_position",
+                                      "served",
                                       "shared",
                                       "n_shared_chunks",
                                       "q",
@@ -324,7 +329,7 @@ static const char *const buffers[] = {"n_tokens",
                                       "lse",
                                       "workspace"};
 static const int sizes[] = {
-    8, 12, 8, 8, 8, 8, 20, 8, ELEMENTS * 4, SLOTS *DIM * 4, SLOTS *DIM * 4, 256, 32, 128};
+    8, 12, 8, 8, 8, 8, 8, 20, 8, ELEMENTS * 4, SLOTS *DIM * 4, SLOTS *DIM * 4, 256, 32, 128};
 
 /* More than a page away: whatever at_end, and whether it reads or writes. */
 static void beside_every_buffer(void **state) {

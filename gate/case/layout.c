@@ -210,47 +210,15 @@ static void number_chunks(struct gate_arrays *a, const struct gate_problem *p) {
     }
 }
 
-/* PREFILL-1: the plan is that of a tree. */
-static int make_positions(struct gate_arrays *a, const struct gate_problem *p) {
-    if (allocate(a, RUN_POSITION, (size_t)p->n_rows * sizeof(int)) != 0) {
-        return -1;
-    }
-    int *position = (int *)(void *)a->memory[RUN_POSITION];
-    for (int s = 0; s < p->b; s++) {
-        int end = p->query_begin[s + 1];
-        for (int row = p->query_begin[s]; row < end; row++) {
-            position[row] = p->n_tokens[s] - (end - row);
-        }
-    }
-    return 0;
-}
-
-/* PLAN-7: the keys of each chunk of each path, and the position of the first. */
-static int make_runs(struct gate_arrays *a, const struct gate_problem *p) {
-    size_t bytes = (size_t)p->b * (size_t)p->table_width * sizeof(int);
-    int c = p->recipe.chunk_size;
-    if (allocate(a, RUN_TABLE_TOKENS, bytes) != 0 || allocate(a, RUN_TABLE_POSITION, bytes) != 0) {
-        return -1;
-    }
-    int *tokens = (int *)(void *)a->memory[RUN_TABLE_TOKENS];
-    int *position = (int *)(void *)a->memory[RUN_TABLE_POSITION];
-    for (int s = 0; s < p->b; s++) {
-        ptrdiff_t first = (ptrdiff_t)s * p->table_width;
-        int *at = tokens + first, *stands = position + first;
-        for (int k = 0, left = p->n_tokens[s]; left > 0; k++, left -= c) {
-            at[k] = left < c ? left : c;
-            stands[k] = k * c;
-        }
-    }
-    return 0;
-}
-
 static int copy_lists(struct gate_arrays *a, const struct gate_problem *p) {
-    size_t b = (size_t)p->b, size = sizeof(int);
+    size_t b = (size_t)p->b, size = sizeof(int), table = b * (size_t)p->table_width * size;
     return copy(a, RUN_N_TOKENS, p->n_tokens, b * size) == 0 &&
                    copy(a, RUN_QUERY_BEGIN, p->query_begin, (b + 1) * size) == 0 &&
-                   make_positions(a, p) == 0 && make_runs(a, p) == 0 &&
-                   copy(a, RUN_TABLE, p->table, b * (size_t)p->table_width * size) == 0 &&
+                   copy(a, RUN_POSITION, p->position, (size_t)p->n_rows * size) == 0 &&
+                   copy(a, RUN_TABLE, p->table, table) == 0 &&
+                   copy(a, RUN_TABLE_TOKENS, p->table_tokens, table) == 0 &&
+                   copy(a, RUN_TABLE_POSITION, p->table_position, table) == 0 &&
+                   copy(a, RUN_SERVED, p->served, (size_t)p->n_served * size) == 0 &&
                    copy(a, RUN_SHARED, p->shared, (size_t)p->n_shared * sizeof *p->shared) == 0 &&
                    copy(a, RUN_N_SHARED_CHUNKS, p->n_shared_chunks, b * size) == 0
                ? 0
@@ -290,6 +258,7 @@ static void point(struct gate_arrays *a) {
     c->table = (const int *)(const void *)a->memory[RUN_TABLE];
     c->table_tokens = (const int *)(const void *)a->memory[RUN_TABLE_TOKENS];
     c->table_position = (const int *)(const void *)a->memory[RUN_TABLE_POSITION];
+    c->served = (const int *)(const void *)a->memory[RUN_SERVED];
     c->shared = (const struct cp_shared_chunk *)(const void *)a->memory[RUN_SHARED];
     c->n_shared_chunks = (const int *)(const void *)a->memory[RUN_N_SHARED_CHUNKS];
     c->q = a->memory[RUN_Q];
@@ -310,7 +279,9 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
                                     .chunk_size = r->chunk_size,
                                     .capacity = p->pool,
                                     .scale = p->scale,
+                                    .plan = p->plan,
                                     .table_width = p->table_width,
+                                    .n_served = p->n_served,
                                     .n_shared = p->n_shared,
                                     .q_row = s.q.y,
                                     .q_head = s.q.z,

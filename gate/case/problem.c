@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a problem from a recipe: its operations make a tree, the tree makes a plan, and the plan
- * makes the arrays of a call. */
+ * makes the arrays of a call. Where there are modules, lists.c makes the arrays. */
 #include "gate/case/problem.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@
 #include "chunkproof/plan.h"
 #include "chunkproof/tree.h"
 #include "cli/base/random.h"
+#include "gate/case/lists.h"
+#include "gate/case/modules.h"
 #include "gate/runner/runner.h"
-
-#define SPARE 3 /* chunks of the pool that nobody uses */
 
 /* ---- The tree ---- */
 
@@ -120,16 +120,10 @@ struct cp_tree *gate_tree_new(const struct gate_recipe *r) {
 
 /* ---- The plan, as arrays ---- */
 
-/* Allocates at least one byte, so that NULL always means out of memory. */
-static void *allocate(size_t n, size_t size) {
-    return calloc(n + 1, size);
-}
-
 /* Chunks get random numbers: a path is scattered over the pool, as in a pool that has been in
  * use for long. */
 static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
-    int *number = allocate((size_t)plan->capacity, sizeof(int)), n = 0;
-    struct prng random = {p->seed ^ 0x5CA77E2ULL};
+    int *number = gate_allocate((size_t)plan->capacity, sizeof(int)), n = 0;
     if (number == NULL) {
         return NULL;
     }
@@ -141,13 +135,7 @@ static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
     for (int i = 0; i < plan->capacity; i++) {
         n += number[i];
     }
-    p->capacity = n + SPARE;
-    int *order = allocate((size_t)p->capacity, sizeof(int));
-    for (int i = 0; order != NULL && i < p->capacity; i++) { /* a permutation, grown by insertion */
-        int at = prng_below(&random, i + 1);
-        order[i] = order[at];
-        order[at] = i;
-    }
+    int *order = gate_scatter(p, n);
     for (int i = 0, x = 0; order != NULL && i < plan->capacity; i++) {
         number[i] = number[i] ? order[x++] : -1;
     }
@@ -167,7 +155,7 @@ static int spread_over_pool(struct gate_problem *p) {
         p->pool = p->capacity;
         return 0;
     }
-    p->number = allocate((size_t)p->capacity, sizeof(int));
+    p->number = gate_allocate((size_t)p->capacity, sizeof(int));
     for (int i = 0; p->number != NULL && i < p->capacity; i++) {
         long long begin = (long long)i * p->pool / p->capacity;
         long long end = (i + 1LL) * p->pool / p->capacity;
@@ -180,74 +168,68 @@ static int spread_over_pool(struct gate_problem *p) {
     return 0;
 }
 
-static int queries_of(struct prng *random, const struct gate_recipe *r, int s, int n_tokens) {
-    enum gate_queries kind = r->queries;
-    int several = prng_below(random, 5);
-    if (r->rows > 0 && (kind == GATE_DECODE || s == 0 || several % 2 == 1)) {
-        return r->rows;
+/* PLAN-7: the keys of each chunk of a path, and the position of the first. PREFILL-1: its rows
+ * stand at the last positions. */
+static void set_length(struct gate_problem *p, int s, int n_tokens) {
+    int c = p->recipe.chunk_size, end = p->query_begin[s + 1];
+    p->n_tokens[s] = n_tokens;
+    for (int at = s * p->table_width, left = n_tokens; left > 0; at++, left -= c) {
+        p->table_tokens[at] = left < c ? left : c;
+        p->table_position[at] = p->first[at] = n_tokens - left;
     }
-    if (kind == GATE_DECODE) {
-        return 1;
+    for (int row = p->query_begin[s]; row < end; row++) {
+        p->position[row] = n_tokens - (end - row);
     }
-    if (kind == GATE_MORE) {
-        return (n_tokens < 5 ? n_tokens : 5) + several % 4;
-    }
-    int rows = kind == GATE_MANY ? 10 * several : several;
-    return rows < n_tokens ? rows : n_tokens;
 }
 
-static int allocate_plan(struct gate_problem *p, const struct cp_plan *plan) {
-    size_t b = (size_t)plan->n_sequences;
-    for (int s = 0; s < plan->n_sequences; s++) {
-        int n = plan->sequence[s].n_chunks;
-        p->table_width = n > p->table_width ? n : p->table_width;
-    }
-    p->table_width += 1; /* each row ends with a -1 at least */
-    p->n_tokens = allocate(b, sizeof(int));
-    p->query_begin = allocate(b + 1, sizeof(int));
-    p->n_shared_chunks = allocate(b, sizeof(int));
-    p->table = allocate(b * (size_t)p->table_width, sizeof(int));
-    p->shared = allocate((size_t)plan->n_shared, sizeof *p->shared);
-    return p->n_tokens != NULL && p->query_begin != NULL && p->n_shared_chunks != NULL &&
-                   p->table != NULL && p->shared != NULL
-               ? 0
-               : -1;
-}
-
-static void fill_plan(struct gate_problem *p, const struct cp_plan *plan, const int *number) {
+static int fill_plan(struct gate_problem *p, const struct cp_plan *plan, const int *number) {
     struct prng random = {p->recipe.seed ^ 0x0C0DEULL};
-    p->b = plan->n_sequences;
-    p->n_shared = plan->n_shared;
     for (int i = 0; i < plan->n_shared; i++) {
         p->shared[i] = plan->shared[i];
         p->shared[i].chunk = number[plan->shared[i].chunk];
     }
     for (int s = 0; s < p->b; s++) {
         const struct cp_plan_sequence *path = &plan->sequence[s];
-        p->n_tokens[s] = path->n_tokens;
+        p->served[s] = s;
         p->n_shared_chunks[s] = path->n_shared;
-        for (int i = 0; i < p->table_width; i++) {
-            p->table[s * p->table_width + i] = i < path->n_chunks ? number[path->run[i].chunk] : -1;
+        for (int i = 0; i < path->n_chunks; i++) {
+            p->table[s * p->table_width + i] = number[path->run[i].chunk];
         }
         p->query_begin[s + 1] =
-            p->query_begin[s] + queries_of(&random, &p->recipe, s, path->n_tokens);
+            p->query_begin[s] + gate_queries_of(&random, &p->recipe, s, path->n_tokens);
     }
     p->n_rows = p->query_begin[p->b];
+    p->position = gate_allocate((size_t)p->n_rows, sizeof(int));
+    for (int s = 0; p->position != NULL && s < p->b; s++) {
+        set_length(p, s, plan->sequence[s].n_tokens);
+    }
+    return p->position != NULL ? 0 : -1;
 }
 
-static int make_plan(struct gate_problem *p, const struct cp_tree *tree) {
+static int longest_path(const struct cp_plan *plan) {
+    int longest = 0;
+    for (int s = 0; s < plan->n_sequences; s++) {
+        int n = plan->sequence[s].n_chunks;
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+static int make_plan(struct gate_problem *p) {
+    struct cp_tree *tree = gate_tree_new(&p->recipe);
     struct cp_plan *plan = NULL;
     int *number = NULL, result = -1;
-    if (cp_plan_new(&plan) == CP_OK) {
+    if (tree != NULL && cp_plan_new(&plan) == CP_OK) {
         cp_plan_build(plan, tree);
         number = scatter(p, plan);
-        if (number != NULL && spread_over_pool(p) == 0 && allocate_plan(p, plan) == 0) {
-            fill_plan(p, plan, number);
-            result = 0;
+        if (number != NULL && gate_lists_new(p, plan->n_sequences, longest_path(plan),
+                                             plan->n_sequences, plan->n_shared) == 0) {
+            result = fill_plan(p, plan, number);
         }
     }
     free(number);
     cp_plan_free(plan);
+    cp_tree_free(tree);
     return result;
 }
 
@@ -267,7 +249,7 @@ static int allocate_numbers(struct gate_problem *p) {
     return p->q != NULL && p->k != NULL && p->v != NULL ? 0 : -1;
 }
 
-/* All that follows without a tree. */
+/* All that follows without a plan. */
 static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel, unsigned long long seed) {
     memset(p, 0, sizeof *p);
@@ -281,6 +263,9 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     int on_host = kernel->memory == CP_HOST_MEMORY;
     p->pool = on_host ? recipe->pool : 0;
     p->is_far = on_host && (recipe->layout & GATE_FAR) != 0;
+    p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
+              : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS
+                                                : kernel->plans;
 }
 
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
@@ -290,20 +275,20 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
     p.b = recipe->sequences > 0 ? recipe->sequences : recipe->n_ops;
     p.n_rows = p.b * (recipe->rows > 0 ? recipe->rows : 1);
     p.capacity = p.table_width = 4 * recipe->n_ops;
+    p.n_served = p.b;
     p.pool = p.pool > p.capacity ? p.pool : p.capacity;
     return p;
 }
 
 static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe,
                         const struct cp_kernel *kernel, unsigned long long seed) {
-    struct cp_tree *tree = gate_tree_new(recipe);
     describe(p, recipe, kernel, seed);
-    int result = tree != NULL && make_plan(p, tree) == 0 && allocate_numbers(p) == 0 ? 0 : -1;
-    cp_tree_free(tree);
-    if (result != 0) {
+    int result = recipe->n_modules > 0 ? gate_modules_plan(p) : make_plan(p);
+    if (result != 0 || spread_over_pool(p) != 0 || allocate_numbers(p) != 0) {
         gate_problem_free(p);
+        return -1;
     }
-    return result;
+    return 0;
 }
 
 int gate_problem_new(struct gate_problem *p, const struct gate_recipe *recipe,
@@ -318,15 +303,26 @@ static unsigned long long renewed_seed(const struct gate_recipe *recipe) {
 int gate_problem_renew(struct gate_problem *p, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel) {
     unsigned long long numbers = renewed_seed(recipe);
-    int same_chunks = recipe->n_ops == 1 || (recipe->seed & 1) != 0;
+    int same_chunks = (recipe->n_ops == 1 && recipe->n_modules == 0) || (recipe->seed & 1) != 0;
     int result = make_problem(p, recipe, kernel, same_chunks ? recipe->seed : numbers);
     p->seed = numbers;
     return result;
 }
 
 void gate_problem_free(struct gate_problem *p) {
-    void *memory[] = {p->n_tokens, p->query_begin, p->table, p->n_shared_chunks,
-                      p->number,   p->shared,      p->q,     p->k,
+    void *memory[] = {p->n_tokens,
+                      p->query_begin,
+                      p->position,
+                      p->n_shared_chunks,
+                      p->table,
+                      p->table_tokens,
+                      p->table_position,
+                      p->first,
+                      p->served,
+                      p->number,
+                      p->shared,
+                      p->q,
+                      p->k,
                       p->v};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         free(memory[i]);
@@ -346,24 +342,47 @@ int gate_grown_length(const struct gate_recipe *recipe, int n_tokens) {
     return grown_length(renewed_seed(recipe), n_tokens, recipe->chunk_size);
 }
 
+/* Its last run in the order of positions, if that is its own; else -1. */
+static int last_own_run(const struct gate_problem *p, int s) {
+    int k = p->n_tokens[s] > 0 ? gate_run_of(p, s, p->n_tokens[s] - 1) : -1;
+    return k >= p->n_shared_chunks[s] ? k : -1;
+}
+
+/* RUNS-8: that run has `more` keys more, and a row that stood at its last key goes along. */
+static void lengthen(struct gate_problem *p, int s, int k, int more) {
+    int last = gate_positions(p, s) - 1, row = p->query_begin[s + 1] - 1;
+    p->table_tokens[s * p->table_width + k] += more;
+    p->n_tokens[s] += more;
+    if (row >= p->query_begin[s] && p->position[row] == last) {
+        p->position[row] += more;
+    }
+}
+
 int gate_problem_grow(struct gate_problem *p) {
     int c = p->recipe.chunk_size, grown = 0;
     for (int s = 0; s < p->b; s++) {
-        int chunks = (p->n_tokens[s] + c - 1) / c;
-        if (p->n_tokens[s] % c != 0 && chunks > p->n_shared_chunks[s]) {
-            p->n_tokens[s] = grown_length(p->seed, p->n_tokens[s], c);
-            grown = 1;
+        int k = last_own_run(p, s), n = k < 0 ? c : p->table_tokens[s * p->table_width + k];
+        if (n < c && p->plan == CP_PLANS_TREES) {
+            set_length(p, s, grown_length(p->seed, p->n_tokens[s], c));
+        } else if (n < c) {
+            lengthen(p, s, k, grown_length(p->seed, n, c) - n);
         }
+        grown |= n < c;
     }
     return grown;
 }
 
 static void fill_alone(struct gate_problem *alone, const struct gate_problem *p, int s) {
     size_t row = (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
+    size_t table = (size_t)s * (size_t)p->table_width, all = (size_t)p->table_width * sizeof(int);
     alone->n_tokens[0] = p->n_tokens[s];
     alone->query_begin[1] = alone->n_rows;
-    for (int i = 0; i < p->table_width; i++) {
-        alone->table[i] = p->table[s * p->table_width + i];
+    memcpy(alone->table, p->table + table, all);
+    memcpy(alone->table_tokens, p->table_tokens + table, all);
+    memcpy(alone->table_position, p->table_position + table, all);
+    memcpy(alone->first, p->first + table, all);
+    for (int i = 0; i < alone->n_rows; i++) {
+        alone->position[i] = p->position[p->query_begin[s] + i];
     }
     for (size_t i = 0; i < (size_t)alone->n_rows * row; i++) {
         alone->q[i] = p->q[(size_t)p->query_begin[s] * row + i];
@@ -374,18 +393,12 @@ int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *wh
     const struct gate_problem *p = whole;
     int s = sequence;
     *alone = *p;
-    alone->b = 1;
     alone->n_rows = p->query_begin[s + 1] - p->query_begin[s];
-    alone->n_shared = 0;
     size_t numbers = (size_t)alone->n_rows * (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
-    alone->n_tokens = allocate(1, sizeof(int));
-    alone->query_begin = allocate(2, sizeof(int));
-    alone->n_shared_chunks = allocate(1, sizeof(int));
-    alone->table = allocate((size_t)p->table_width, sizeof(int));
-    alone->shared = allocate(1, sizeof *alone->shared);
-    alone->q = allocate(numbers, sizeof(double));
-    if (alone->n_tokens == NULL || alone->query_begin == NULL || alone->n_shared_chunks == NULL ||
-        alone->table == NULL || alone->shared == NULL || alone->q == NULL) {
+    alone->position = gate_allocate((size_t)alone->n_rows, sizeof(int));
+    alone->q = gate_allocate(numbers, sizeof(double));
+    if (gate_lists_new(alone, 1, p->table_width - 1, 1, 0) != 0 || alone->position == NULL ||
+        alone->q == NULL) {
         gate_problem_free_alone(alone);
         return -1;
     }
@@ -397,32 +410,4 @@ void gate_problem_free_alone(struct gate_problem *alone) {
     alone->k = alone->v = NULL; /* the whole's */
     alone->number = NULL;
     gate_problem_free(alone);
-}
-
-/* ---- Places ---- */
-
-size_t gate_key_at(const struct gate_problem *p, int sequence, int j, int kv_head) {
-    const struct gate_recipe *r = &p->recipe;
-    int chunk = p->table[sequence * p->table_width + j / r->chunk_size];
-    size_t slice = (size_t)chunk * (size_t)r->n_kv_heads + (size_t)kv_head;
-    size_t slot = slice * (size_t)r->chunk_size + (size_t)(j % r->chunk_size);
-    return slot * (size_t)r->head_dim;
-}
-
-int gate_sequence_of(const struct gate_problem *p, int row) {
-    int s = 0;
-    while (p->query_begin[s + 1] <= row) {
-        s++;
-    }
-    return s;
-}
-
-int gate_chunk_number(const struct gate_problem *p, int chunk) {
-    return p->number != NULL ? p->number[chunk] : chunk;
-}
-
-int gate_visible(const struct gate_problem *p, int row) {
-    int s = gate_sequence_of(p, row);
-    int visible = p->n_tokens[s] - (p->query_begin[s + 1] - 1 - row);
-    return visible > 0 ? visible : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A problem: the tree and the plan that a recipe makes, the numbers of Q, K and V, and where each
- * key lies. */
+/* A problem: the plan that a recipe makes, of a tree or of prompts with modules; the numbers of Q,
+ * K and V, and where each key lies. The keys of a sequence are counted by rising position, so that
+ * a row sees the first of them. */
 #ifndef CHUNKPROOF_GATE_CASE_PROBLEM_H
 #define CHUNKPROOF_GATE_CASE_PROBLEM_H
 
@@ -20,8 +21,12 @@ struct gate_problem {
     /* Chunks of the pool that the kernel sees, >= capacity, and the number that each of the
      * capacity ones has there; NULL: the same one. */
     int pool, *number;
-    int *n_tokens, *query_begin, *table, *n_shared_chunks;
+    int plan; /* CP_PLANS_TREES, or what the kernel takes */
+    int *n_tokens, *query_begin, *position, *n_shared_chunks;
     int table_width;
+    int *table, *table_tokens, *table_position; /* [b][table_width]: as the kernel gets them, */
+    int *first;                                 /* and which key of the sequence is a run's first */
+    int n_served, *served;
     int n_shared;
     struct cp_shared_chunk *shared;
     double scale;
@@ -52,8 +57,8 @@ int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *r
                        const struct cp_kernel *kernel);
 
 /* Adds a key to each sequence whose last chunk is its own and has room, or as many keys as that
- * chunk has room for: only lengths change (PLAN-6). The caller then fills in the numbers anew.
- * Returns whether any sequence has grown. */
+ * chunk has room for: only lengths change (PLAN-6, RUNS-8), and where rows stand. The caller then
+ * fills in the numbers anew. Returns whether any sequence has grown. */
 int gate_problem_grow(struct gate_problem *problem);
 
 /* The length of a sequence of n_tokens keys after gate_problem_renew() and gate_problem_grow(). */
@@ -64,10 +69,25 @@ int gate_grown_length(const struct gate_recipe *recipe, int n_tokens);
 int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence);
 void gate_problem_free_alone(struct gate_problem *alone);
 
+/* ---- Places (places.c) ---- */
+
+/* Which run of its sequence has key j, and at which position it stands. */
+int gate_run_of(const struct gate_problem *problem, int sequence, int j);
+int gate_position_of(const struct gate_problem *problem, int sequence, int j);
+
+/* One behind the last position of a sequence's keys; 0: it has none. */
+int gate_positions(const struct gate_problem *problem, int sequence);
+
+/* How many runs a sequence has. */
+int gate_runs(const struct gate_problem *problem, int sequence);
+
 /* The index in k and v of element 0 of a key. */
 size_t gate_key_at(const struct gate_problem *problem, int sequence, int j, int kv_head);
 int gate_sequence_of(const struct gate_problem *problem, int row);
 int gate_visible(const struct gate_problem *problem, int row);
+
+/* How many keys a row sees of run k of its sequence (RUNS-4). */
+int gate_visible_in(const struct gate_problem *problem, int row, int k);
 
 /* A chunk's number in the pool that the kernel sees. */
 int gate_chunk_number(const struct gate_problem *problem, int chunk);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/limits.h"
 #include "cli/base/random.h"
 #include "gate/case/problem.h"
+#include "gate/case/prompts.h"
 #include "gate/case/recipe.h"
 #include "gate/case/serving.h"
 
@@ -394,20 +396,59 @@ static void print_queries(const struct gate_recipe *r, char *text, size_t size) 
     }
 }
 
-/* Describes the sequences after all operations: "2 sequences of 7 keys at most". *grown: the
- * keys of the longest sequence when the case runs again with more keys, else 0. */
-static void print_sequences(const struct gate_recipe *r, char *text, size_t size, int *grown) {
+/* The sequences after all operations. grown: the keys of the longest one when the case runs again
+ * with more keys; of prompts 0, because only the plan shows which can grow. */
+struct sequences {
+    int n, most, grown;
+};
+
+static struct sequences sequences_of_tree(const struct gate_recipe *r) {
     struct cp_tree *tree = gate_tree_new(r);
-    int most = 0, n = tree != NULL ? tree->n_sequences : 0;
-    *grown = 0;
-    for (int s = 0; s < n; s++) {
+    struct sequences found = {tree != NULL ? tree->n_sequences : 0, 0, 0};
+    for (int s = 0; s < found.n; s++) {
         int length = cp_tree_length(tree, s), then = gate_grown_length(r, length);
-        most = length > most ? length : most;
-        *grown = then > *grown ? then : *grown;
+        found.most = length > found.most ? length : found.most;
+        found.grown = then > found.grown ? then : found.grown;
     }
-    (void)snprintf(text, size, n == 0 ? "no sequence" : "%d sequence%s of %d key%s%s", n,
-                   n == 1 ? "" : "s", most, most == 1 ? "" : "s", n == 1 ? "" : " at most");
     cp_tree_free(tree);
+    return found;
+}
+
+static struct sequences sequences_of_prompts(const struct gate_recipe *r) {
+    struct gate_prompts *prompts = gate_prompts_new(r);
+    struct sequences found = {prompts != NULL ? prompts->n : 0, 0, 0};
+    for (int s = 0; s < found.n; s++) {
+        int n = prompts->prompt[s].n_tokens;
+        found.most = n > found.most ? n : found.most;
+    }
+    free(prompts);
+    return found;
+}
+
+/* "2 sequences of 7 keys at most". */
+static void print_sequences(const struct sequences *is, char *text, size_t size) {
+    (void)snprintf(text, size, is->n == 0 ? "no sequence" : "%d sequence%s of %d key%s%s", is->n,
+                   is->n == 1 ? "" : "s", is->most, is->most == 1 ? "" : "s",
+                   is->n == 1 ? "" : " at most");
+}
+
+/* "2 operations, 1 join"; "3 modules at 0 to 9, 10 to 14, 10 to 12". */
+static void print_operations(const struct gate_recipe *r, char *text, size_t size) {
+    int joins = 0, n = 0;
+    for (int i = 0; i < r->n_ops; i++) {
+        joins += r->op[i].kind == GATE_JOIN;
+    }
+    if (r->n_modules == 0) {
+        (void)snprintf(text, size, "%d operation%s, %d join%s", r->n_ops, r->n_ops == 1 ? "" : "s",
+                       joins, joins == 1 ? "" : "s");
+        return;
+    }
+    n = snprintf(text, size, "%d module%s at", r->n_modules, r->n_modules == 1 ? "" : "s");
+    for (int i = 0; i < r->n_modules && n > 0 && n < (int)size; i++) {
+        const struct gate_module *module = &r->module[i];
+        n += snprintf(text + n, size - (size_t)n, "%s %d to %d", i > 0 ? "," : "", module->position,
+                      module->position + module->tokens - 1);
+    }
 }
 
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
@@ -415,17 +456,14 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
         "K [slot][head]",   "V in the opposite order to K",   "Q [head][row]",
         "gaps after rows",  "out in the opposite order to Q", "gaps after chunks",
         "chunks 2^32 apart"};
-    char sequences[80], queries[120];
-    int joins = 0, n = 0, grown;
+    char sequences[80], queries[120], operations[160];
+    struct sequences is = r->n_modules > 0 ? sequences_of_prompts(r) : sequences_of_tree(r);
     print_queries(r, queries, sizeof queries);
-    print_sequences(r, sequences, sizeof sequences, &grown);
-    for (int i = 0; i < r->n_ops; i++) {
-        joins += r->op[i].kind == GATE_JOIN;
-    }
-    n = snprintf(
-        line, GATE_LINE, "%s values, h %d, h_kv %d, d %d, c %d, %s (%d operation%s, %d join%s), %s",
-        gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim, r->chunk_size,
-        sequences, r->n_ops, r->n_ops == 1 ? "" : "s", joins, joins == 1 ? "" : "s", queries);
+    print_sequences(&is, sequences, sizeof sequences);
+    print_operations(r, operations, sizeof operations);
+    int n = snprintf(line, GATE_LINE, "%s values, h %d, h_kv %d, d %d, c %d, %s (%s), %s",
+                     gate_values_names[r->values], r->n_heads, r->n_kv_heads, r->head_dim,
+                     r->chunk_size, sequences, operations, queries);
     if (r->pool > 0 && n > 0 && n < GATE_LINE) {
         n += snprintf(line + n, GATE_LINE - (size_t)n, ", a pool of %d chunks", r->pool);
     }
@@ -435,9 +473,10 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
         }
     }
     if (r->renewed && n > 0 && n < GATE_LINE) {
-        (void)snprintf(
-            line + n, GATE_LINE - (size_t)n,
-            ", then again with other numbers, and with more keys where chunks have room, up to %d",
-            grown);
+        n += snprintf(line + n, GATE_LINE - (size_t)n,
+                      ", then again with other numbers, and with more keys where chunks have room");
+    }
+    if (r->renewed && is.grown > 0 && n > 0 && n < GATE_LINE) {
+        (void)snprintf(line + n, GATE_LINE - (size_t)n, ", up to %d", is.grown);
     }
 }

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recipe: a few numbers from which every machine makes the same case.
  *
- * It lists what is done to an empty tree (join, append, leave, fork), the sizes, how the numbers
- * are made, how many query rows there are, and how the arrays lie in memory. Recipe i of a seed is
- * always the same. */
+ * It lists what is done to an empty tree (join, append, leave, fork), or modules and the prompts
+ * that have them; the sizes, how the numbers are made, how many query rows there are, and how the
+ * arrays lie in memory. Recipe i of a seed is always the same. */
 #ifndef CHUNKPROOF_GATE_CASE_RECIPE_H
 #define CHUNKPROOF_GATE_CASE_RECIPE_H
 
 /* The operations on the tree, in order. Sequences are counted as they lie in the tree at that time;
- * a number that is too large is taken modulo the number of sequences. */
+ * a number that is too large is taken modulo the number of sequences. A recipe with modules has
+ * prompts alone, and one without has none. */
 enum gate_op_kind {
     GATE_JOIN,   /* first `tokens` tokens of `sequence` (0: of none), then `own` new ones */
     GATE_APPEND, /* `tokens` new tokens for a sequence, one at a time */
     GATE_LEAVE,
     GATE_FORK,
+    /* A sequence with the modules whose bits are in `sequence`: the first, and each further one
+     * that takes no position of those before. Then `tokens` new tokens in gaps between them, as
+     * many as have room, and `own` ones behind all. */
+    GATE_PROMPT,
     GATE_OPS
 };
 
@@ -23,6 +28,14 @@ struct gate_op {
 };
 
 #define GATE_MOST_OPS 64
+
+/* A module: so many tokens, from a position on (MOD-1). Two may take the same positions, as the
+ * members of a union do. */
+struct gate_module {
+    int tokens, position;
+};
+
+#define GATE_MOST_MODULES 8
 
 /* How the numbers are made. */
 enum gate_values {
@@ -94,6 +107,8 @@ struct gate_recipe {
     unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;
     struct gate_op op[GATE_MOST_OPS];
+    int n_modules; /* 0: a tree */
+    struct gate_module module[GATE_MOST_MODULES];
 };
 
 /* Sizes that the caller wants; 0: any. rows: of each sequence; keys: of the longest one. */

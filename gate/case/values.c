@@ -129,7 +129,7 @@ struct making {
     int bits;         /* of an address */
     double amplitude; /* of each */
     int begin, end;   /* keys with numbers in V when they are counted */
-    int longest;      /* keys of a sequence */
+    int longest;      /* positions of a sequence */
     double octaves;  /* by which weights rise or fall with each key when light keys count; else 0 */
     double slope;    /* of K, from key to key */
     int light, most; /* a light key is so many of them below the largest; V by so many at most */
@@ -157,7 +157,8 @@ static void place_window(const struct gate_problem *p, struct making *m) {
 static struct making making_of(const struct gate_problem *p) {
     struct making m = {.bits = address_bits(p), .amplitude = amplitude(p)};
     for (int s = 0; s < p->b; s++) {
-        m.longest = p->n_tokens[s] > m.longest ? p->n_tokens[s] : m.longest;
+        int positions = gate_positions(p, s);
+        m.longest = positions > m.longest ? positions : m.longest;
     }
     place_window(p, &m);
     double octaves = SLOPE * STEEP * p->scale * 0x1.715476p0;
@@ -347,7 +348,7 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
 
 static void fill_key(struct gate_problem *p, const struct making *m, int s, int j, int kv_head) {
     size_t at = gate_key_at(p, s, j, kv_head);
-    struct key key = {j, at / (size_t)p->recipe.head_dim};
+    struct key key = {gate_position_of(p, s, j), at / (size_t)p->recipe.head_dim};
     make_k(p, m, &key, p->k + at);
     make_v(p, m, &key, p->v + at);
 }
@@ -369,6 +370,12 @@ static void fill_keys(struct gate_problem *p, const struct making *m) {
     }
 }
 
+/* The first or last key of the run that has key j. */
+static int edge(const struct gate_problem *p, int s, int j, int last) {
+    int at = s * p->table_width + gate_run_of(p, s, j);
+    return p->first[at] + (last ? p->table_tokens[at] - 1 : 0);
+}
+
 /* The address that a query selects: that of a key that its row sees, often at a boundary. */
 static unsigned long long target(const struct gate_problem *p, int row, int head,
                                  struct prng *random) {
@@ -384,9 +391,9 @@ static unsigned long long target(const struct gate_problem *p, int row, int head
         int beyond = n - MANY_CHUNKS * c;
         j = prng_below(random, beyond) + (prng_below(random, 2) ? MANY_CHUNKS * c : 0);
     } else if (kind == 0) { /* the last one, or the first of the last chunk */
-        j = prng_below(random, 2) ? n - 1 : (n - 1) / c * c;
+        j = prng_below(random, 2) ? n - 1 : edge(p, s, n - 1, 0);
     } else if (kind == 1) { /* the edge of a chunk */
-        j = j / c * c + (prng_below(random, 2) ? c - 1 : 0);
+        j = edge(p, s, j, prng_below(random, 2));
         j = j < n ? j : n - 1;
     }
     return gate_key_at(p, s, j, g) / (size_t)p->recipe.head_dim;

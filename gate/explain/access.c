@@ -117,6 +117,25 @@ static void print_sizes(FILE *file, const struct array *array) {
     fputs("\n", file);
 }
 
+static void advise_on_run(FILE *file, const struct cp_kernel_call *c, long long chunk) {
+    if (chunk == -1) {
+        fprintf(
+            file,
+            "  -1 is no chunk: the table has it behind the last run of a row. Look at which row "
+            "of the table is read: they are\n  table_width apart (here %d), one for each "
+            "sequence; and at how many runs are read of it: to the first of 0\n  tokens, or "
+            "table_width, and not as many as the keys would fill (RUNS-1)\n",
+            c->table_width);
+    } else {
+        fprintf(file,
+                "  look at what these are made of: the chunk of the run, and a slot below its "
+                "number of tokens, which is up to %d\n  in any run (RUNS-1); and at loads that go "
+                "on behind the last of these: a tile that is not full, a vector over the\n  end of "
+                "a row, a prefetch (RUNS-4, GATE-3)\n",
+                c->chunk_size);
+    }
+}
+
 static void advise_on_key(FILE *file, const struct cp_kernel_call *c, long long chunk) {
     if (chunk == -1) {
         fprintf(file,
@@ -154,7 +173,11 @@ static void print_element(FILE *file, const struct gate_problem *p, const struct
         (void)print_place(file, other, element);
         fputs("; is each read by its own?\n", file);
     }
-    advise_on_key(file, c, first);
+    if (p->plan == CP_PLANS_TREES) {
+        advise_on_key(file, c, first);
+    } else {
+        advise_on_run(file, c, first);
+    }
 }
 
 /* Reads "... of NAME, at byte N of M", or "... bytes at NAME+N (M bytes)". 0: it is neither. */

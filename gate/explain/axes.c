@@ -134,9 +134,9 @@ static void say_owner(struct told *to, int chunk) {
     const struct gate_problem *p = &to->x->run->problem;
     SAY(to, "chunk %d of the pool, ", chunk);
     for (int s = 0; s < p->b; s++) {
-        for (int i = 0; i * to->x->c < p->n_tokens[s]; i++) {
+        for (int i = 0; i < gate_runs(p, s); i++) {
             if (p->table[s * p->table_width + i] == chunk) {
-                SAY(to, "chunk %d of sequence %d", i, s);
+                SAY(to, "%s %d of sequence %d", p->plan == CP_PLANS_TREES ? "chunk" : "run", i, s);
                 return;
             }
         }
@@ -154,8 +154,10 @@ static void say_axis(struct told *to, const struct explain_axis *axis) {
     } else if (axis->walk == KEYS_UPTO && value - letter(to, 'a') > 1) {
         SAY(to, "keys %d to %d", letter(to, 'a'), value - 1);
     } else if (axis->walk == KEYS_UPTO) {
-        int j = value - 1, c = to->x->c;
-        SAY(to, "key %d (chunk %d of the path, slot %d)", j, j / c, j % c);
+        int j = value - 1, is_tree = to->x->run->problem.plan == CP_PLANS_TREES;
+        struct explain_spot at = explain_spot_of(to->x, j);
+        SAY(to, "key %d (%s %d%s, slot %d)", j, is_tree ? "chunk" : "run", at.run,
+            is_tree ? " of the path" : "", at.slot);
     } else {
         SAY(to, "%d", value);
     }

@@ -316,7 +316,10 @@ static int try_chunk(struct bench *b, int array, int chunk, const int *owner) {
                 found > 1 ? "s" : "");
         explain_print_elements(b->file, slots, c);
         fprintf(b->file, " of chunk %d of the pool, ", gate_chunk_number(&b->p, chunk));
-        fprintf(b->file, owner[0] >= 0 ? "behind the last key of sequence %d" : "which is nobody's",
+        fprintf(b->file,
+                owner[0] < 0                  ? "which is nobody's"
+                : b->p.plan == CP_PLANS_TREES ? "behind the last key of sequence %d"
+                                              : "behind the keys of a run of sequence %d",
                 owner[0]);
         fputs(":\n      a NaN there alone changes ", b->file);
         explain_print_pairs(b->file, b->changed, &b->p);
@@ -336,7 +339,8 @@ static int *owners_of(const struct gate_problem *p) {
     memset(owner, 0xFF, (size_t)n * sizeof *owner); /* all -1 */
     for (int s = 0; s < p->b; s++) {
         for (int j = 0; j < p->n_tokens[s]; j++) {
-            owner[p->table[s * p->table_width + j / c] * c + j % c] = s;
+            int at = s * p->table_width + gate_run_of(p, s, j);
+            owner[p->table[at] * c + j - p->first[at]] = s;
         }
     }
     return owner;

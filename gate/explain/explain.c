@@ -199,7 +199,7 @@ static void name_key(struct explain *x, const struct gate_finding *f) {
         sum += m->weight[j];
         key = m->weight[j] > m->weight[key] ? j : key;
     }
-    x->cause->key = key;
+    x->cause->key = m->m > 0 ? explain_key_number(m, key) : 0;
     x->cause->weight = m->m > 0 ? m->weight[key] / sum : 0.0;
 }
 

@@ -9,12 +9,13 @@
  *   bytes.c         bytes that a result must not depend on
  *   say.c           which mistakes are said, and how
  *   search.c        the odometer: all mistakes of the tables on the wrong numbers
- *   mistakes_*.c    tables of mistakes: keys, scores, sums, results
+ *   mistakes_*.c    tables of mistakes: keys, runs, scores, sums, results
  *   axes.c          the values of axes, and the words of a mistake
  *   ways.h          the ways to do each stage
  *   model.c, model_*.c   attention of a row in stages, and a choice in one of them
+ *   model_runs.c    which runs a row reads of prompts with modules
  *   where.c         what wrong rows have in common
- *   show.c          rows, heads, elements and the tree
+ *   show.c          rows, heads, elements, and the sequences with their chunks or runs
  *   run.c           runs of the kernel, judged number by number */
 #ifndef CHUNKPROOF_GATE_EXPLAIN_EXPLAIN_H
 #define CHUNKPROOF_GATE_EXPLAIN_EXPLAIN_H
@@ -160,7 +161,7 @@ int explain_make_like(const struct explain *x, int which, struct gate_recipe *li
 
 /* ---- How it is shown ---- */
 
-/* The sequences with their chunks, and the shared chunks with their ranges. */
+/* The sequences with their chunks or runs, and what is shared with those that share it. */
 void explain_tree(FILE *file, const struct gate_problem *problem);
 
 /* Elements, of which is_one[i], as "0 to 7, 16". */

@@ -23,9 +23,11 @@ static void print_heaviest(FILE *file, struct explain_model *x) {
         for (int j = 1; j < x->m; j++) {
             key = x->score[j] > x->score[key] ? j : key;
         }
-        fprintf(file, "%skey %d (chunk %d of the path, slot %d), score %.6g, weight %.2g",
-                n > 0 ? "; " : "", key, key / x->c, key % x->c, x->score[key],
-                x->weight[key] / sum);
+        int is_tree = x->run->problem.plan == CP_PLANS_TREES;
+        struct explain_spot at = explain_spot_of(x, key);
+        fprintf(file, "%skey %d (%s %d%s, slot %d), score %.6g, weight %.2g", n > 0 ? "; " : "",
+                explain_key_number(x, key), is_tree ? "chunk" : "run", at.run,
+                is_tree ? " of the path" : "", at.slot, x->score[key], x->weight[key] / sum);
         x->score[key] = -INFINITY;
     }
     fputs("\n", file);

@@ -5,9 +5,10 @@
 #include "gate/explain/explain.h"
 
 #define AS_IT_IS  GATE_VALUES
-#define NUMBERS   32 /* that are wrong are enough */
-#define WIDE      72 /* elements, at least */
-#define FEW_SLOTS 6  /* of a chunk: fewer are too few to tell others of the same */
+#define NUMBERS   32           /* that are wrong are enough */
+#define WIDE      72           /* elements, at least */
+#define ANY_ORDER (1ULL << 14) /* of a seed: lists of runs are in order, or in any (modules.c) */
+#define FEW_SLOTS 6            /* of a chunk: fewer are too few to tell others of the same */
 
 static const struct like {
     enum gate_values values;
@@ -30,13 +31,14 @@ static int is_needed(const struct explain *x, int which) {
     return which == 0 ? x->recipe->padding != GATE_STALE : which > 1 || wrong < NUMBERS;
 }
 
-/* So many tokens more for each operation of a kind that brings some. Returns how many there are. */
+/* So many tokens more for each operation of a kind that brings some, and for each prompt. Returns
+ * how many there are. */
 static int lengthen_all(struct gate_recipe *recipe, enum gate_op_kind kind, int more) {
     int n = 0;
     for (int i = 0; i < recipe->n_ops; i++) {
         struct gate_op *op = &recipe->op[i];
-        int *tokens = kind == GATE_JOIN ? &op->own : &op->tokens;
-        if (op->kind == kind && *tokens > 0) {
+        int *tokens = kind == GATE_APPEND ? &op->tokens : &op->own;
+        if (op->kind == kind && (*tokens > 0 || kind == GATE_PROMPT)) {
             *tokens += more;
             n++;
         }
@@ -47,9 +49,32 @@ static int lengthen_all(struct gate_recipe *recipe, enum gate_op_kind kind, int 
 /* Longer prompts: what begins or ends somewhere shows where. Where no prompt has a token, more are
  * appended; and where none are, one more sequence joins. */
 static void lengthen(struct gate_recipe *recipe, int more) {
-    if (lengthen_all(recipe, GATE_JOIN, more) == 0 &&
-        lengthen_all(recipe, GATE_APPEND, more) == 0 && recipe->n_ops < GATE_MOST_OPS) {
-        recipe->op[recipe->n_ops++] = (struct gate_op){GATE_JOIN, 0, 0, 1 + more};
+    enum gate_op_kind kind = recipe->n_modules > 0 ? GATE_PROMPT : GATE_JOIN;
+    if (lengthen_all(recipe, kind, more) == 0 && lengthen_all(recipe, GATE_APPEND, more) == 0 &&
+        recipe->n_ops < GATE_MOST_OPS) {
+        recipe->op[recipe->n_ops++] = (struct gate_op){kind, 0, 0, 1 + more};
+    }
+}
+
+/* One more prompt that has all modules, so that descriptors serve some. */
+static void add_prompt(struct gate_recipe *recipe) {
+    if (recipe->n_modules > 0 && recipe->n_ops < GATE_MOST_OPS) {
+        int all = (1 << recipe->n_modules) - 1;
+        recipe->op[recipe->n_ops++] = (struct gate_op){GATE_PROMPT, all, 0, 3};
+    }
+}
+
+/* Longer modules. What stands behind one moves on, and what stands at one place still does. */
+static void lengthen_modules(struct gate_recipe *recipe, int more) {
+    int before[GATE_MOST_MODULES] = {0};
+    for (int i = 0; i < recipe->n_modules; i++) {
+        for (int other = 0; other < recipe->n_modules; other++) {
+            before[i] += recipe->module[other].position < recipe->module[i].position;
+        }
+    }
+    for (int i = 0; i < recipe->n_modules; i++) {
+        recipe->module[i].tokens += more;
+        recipe->module[i].position += before[i] * more;
     }
 }
 
@@ -67,6 +92,8 @@ static void widen(struct gate_recipe *recipe) {
             op->tokens += 3 * recipe->chunk_size;
         }
     }
+    lengthen_modules(recipe, 3 * recipe->chunk_size);
+    add_prompt(recipe);
 }
 
 int explain_make_like(const struct explain *x, int which, struct gate_recipe *like) {
@@ -78,6 +105,7 @@ int explain_make_like(const struct explain *x, int which, struct gate_recipe *li
     like->renewed = 0;
     like->padding = GATE_STALE;
     like->seed += 2ULL * (unsigned)which;
+    like->seed ^= like->n_modules > 0 && which % 2 != 0 ? ANY_ORDER : 0;
     like->values = l->values != AS_IT_IS ? l->values : like->values;
     if (l->is_wider) {
         widen(like);

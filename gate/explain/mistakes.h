@@ -42,6 +42,7 @@
     WALK(SEQUENCES, i, i < least(p->b, FEW)) \
     WALK(FIRST_CHUNKS, i, i < least(chunks, FEW)) \
     WALK(LAST_CHUNKS, chunks - 1 - i, i < least(chunks, FEW)) \
+    WALK(FIRST_RUNS, i, i < least(gate_runs(p, x->s), FEW)) \
     WALK(POOL_CHUNKS, i, i < least(p->capacity, MOST_POOL)) \
     WALK(KEYS, i * step, value < n)  /* each, or each chunk's first one where there are many */ \
     WALK(KEYS_UPTO, least(before + (i + 1) * step, n), before + i * step < n) \
@@ -139,15 +140,19 @@ enum explain_when {
     NEARLY_RIGHT /* and no element is far off */
 };
 
+/* Of which cases: a mistake of paths is none of prompts with modules, nor one of runs of a tree. */
+enum explain_of { OF_ALL, OF_PATHS, OF_LISTS };
+
 struct explain_table {
     const char *name; /* as it is said that it was not tried */
     enum explain_when when;
     const struct explain_mistake *mistake;
-    size_t n;
+    unsigned n;
+    enum explain_of of;
 };
 
 /* The tables of each file; the last one has no name. */
-extern const struct explain_table explain_key_tables[], explain_score_tables[],
-    explain_sum_tables[], explain_result_tables[], explain_range_tables[];
+extern const struct explain_table explain_key_tables[], explain_run_tables[],
+    explain_score_tables[], explain_sum_tables[], explain_result_tables[], explain_range_tables[];
 
 #endif

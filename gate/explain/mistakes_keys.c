@@ -229,18 +229,18 @@ static const struct explain_mistake ranges[] = {
 };
 
 const struct explain_table explain_key_tables[] = {
-    {"how many keys a row sees", ALWAYS, N(lengths)},
-    {"masks of whole tiles", WITH_KEYS, N(masks)},
+    {"how many keys a row sees", ALWAYS, N(lengths), OF_PATHS},
+    {"masks of whole tiles", WITH_KEYS, N(masks), OF_PATHS},
     {"other K/V heads, and other strides of K and V", WITH_KEYS, N(places)},
-    {"keys of other sequences", ALWAYS, N(sequences)},
-    {"keys that are left out or counted twice", WITH_KEYS, N(selected)},
-    {"tiles and windows of keys", WITH_KEYS, N(left_out)},
-    {"slots of a chunk", WITH_KEYS, N(slots)},
-    {"chunks of a path", WITH_KEYS, N(chunks)},
+    {"keys of other sequences", ALWAYS, N(sequences), OF_PATHS},
+    {"keys that are left out or counted twice", WITH_KEYS, N(selected), OF_PATHS},
+    {"tiles and windows of keys", WITH_KEYS, N(left_out), OF_PATHS},
+    {"slots of a chunk", WITH_KEYS, N(slots), OF_PATHS},
+    {"chunks of a path", WITH_KEYS, N(chunks), OF_PATHS},
     {NULL, ALWAYS, NULL, 0},
 };
 
 const struct explain_table explain_range_tables[] = {
-    {"any range of keys", WITH_KEYS, N(ranges)},
+    {"any range of keys", WITH_KEYS, N(ranges), OF_PATHS},
     {NULL, ALWAYS, NULL, 0},
 };

@@ -25,7 +25,8 @@
 static const struct {
     size_t at, keys, element, size;
 } arrays[] = {
-    A(k, 1, 0), A(v, 1, 0), A(part_of, 1, 0), A(part, 1, 0),
+    A(k, 1, 0), A(v, 1, 0), A(place, 1, 0), A(taken, 1, 0), A(part_of, 1, 0),
+    A(part, 1, 0),
     A(score, 1, 0), A(weight, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
     A(q, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1), A(all, 0, 1),
     A(numbers.expected, 0, 1), A(numbers.bound, 0, 1), A(usual, 0, 1),
@@ -33,6 +34,20 @@ static const struct {
 };
 
 /* clang-format on */
+
+/* The keys of a sequence, and where chunks may be partial anywhere, the slots of these. */
+static int keys_of(const struct gate_problem *p, int s) {
+    return p->plan == CP_PLANS_TREES ? p->n_tokens[s] : gate_runs(p, s) * p->recipe.chunk_size;
+}
+
+/* The keys that a row sees in shared chunks, or in runs of descriptors: they come first. */
+static int seen_in_shared(const struct gate_problem *p, int row, int s) {
+    int n = 0;
+    for (int k = 0; k < p->n_shared_chunks[s]; k++) {
+        n += gate_visible_in(p, row, k);
+    }
+    return n;
+}
 
 /* For two of each key, and for the slots of a chunk behind the last one. */
 int explain_model_new(struct explain_model *x, const struct cp_kernel *kernel,
@@ -43,7 +58,7 @@ int explain_model_new(struct explain_model *x, const struct cp_kernel *kernel,
         d = most(d, p->recipe.head_dim);
         c = most(c, p->recipe.chunk_size);
         for (int s = 0; s < p->b; s++) {
-            n = most(n, p->n_tokens[s]);
+            n = most(n, keys_of(p, s));
         }
     }
     *x = (struct explain_model){.kernel = kernel, .room = 2 * n + c + 40};
@@ -98,7 +113,7 @@ void explain_go_to(struct explain_model *x, const struct explain_run *run, int p
     x->n = x->is.sees;
     x->d = p->recipe.head_dim;
     x->c = p->recipe.chunk_size;
-    x->shared = least(p->n_shared_chunks[x->s] * x->c, x->n);
+    x->shared = seen_in_shared(p, x->row, x->s);
     x->has_scores = x->has_keys = 0;
     gate_class(x->kernel, &p->recipe, x->n, 0.0, &arithmetic, &counts);
     x->unit = arithmetic.output.unit;
@@ -161,7 +176,11 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     }
     struct gate_numbers numbers = x->numbers;
     numbers.usual = x->run->unusual ? x->usual : NULL;
-    gate_certify(x->kernel, &p->recipe, row.n_keys > x->n ? row.n_keys : x->n, &row, &numbers);
+    int n = row.n_keys > x->n ? row.n_keys : x->n;
+    int steps = x->run->problem.plan == CP_PLANS_TREES
+                    ? gate_steps(x->kernel, x->c, n)
+                    : most(x->steps, gate_steps_of_row(x->kernel, p, x->row));
+    gate_certify(x->kernel, n, steps, &row, &numbers);
     explain_narrow(&numbers, x->d);
     x->work -= 4LL * x->m * x->d;
     return 1;
@@ -325,7 +344,8 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
 static int may_be_nan(const struct explain_choice *c) {
     int way = c->weight.way;
     return c->sees.way != SEES_OWN || c->path.whose != OWN_SEQUENCE || c->path.way != PATH_OWN ||
-           c->place.head != HEAD_OWN || c->place.way != PLACE_OWN || c->query.way != QUERY_OWN ||
+           c->runs.way != RUNS_OWN || c->runs.chunk != CHUNKS_OWN || c->place.head != HEAD_OWN ||
+           c->place.way != PLACE_OWN || c->query.way != QUERY_OWN ||
            c->score.way >= SCORE_OVERFLOWS || way == REFERENCE || way == OTHER_QUERY ||
            way == OWN_MAXIMUM || way == EMPTY_PART ||
            (way == ONLINE && c->weight.maximum >= WEIGHS_BY_OLD);

@@ -6,6 +6,7 @@
  *        | 1 SEES      how many keys: n_tokens[s] less the rows behind r
  *      key 0 ... key n - 1
  *        | 2 PATH      whose table, which chunk of it, which slot: table[s][j / c], j % c
+ *        |   RUNS      of prompts with modules, in place of 1 and 2: the first keys of each run
  *        | 3 PLACE     which K/V head, which strides, which array
  *        | 4 SELECT    which keys are counted: each, once
  *      K_0 V_0 ... K_(m-1) V_(m-1)
@@ -63,6 +64,9 @@ static inline int most(int a, int b) {
 enum explain_sees { EXPLAIN_SEES(EXPLAIN_NAME) };
 enum explain_whose { EXPLAIN_WHOSE(EXPLAIN_NAME) };
 enum explain_path { EXPLAIN_PATH(EXPLAIN_NAME) };
+enum explain_runs { EXPLAIN_OF_RUNS(EXPLAIN_NAME) };
+enum explain_counts { EXPLAIN_COUNTS(EXPLAIN_NAME) };
+enum explain_chunks { EXPLAIN_CHUNKS(EXPLAIN_NAME) };
 enum explain_head { EXPLAIN_HEAD(EXPLAIN_NAME) };
 enum explain_place { EXPLAIN_PLACE(EXPLAIN_NAME) };
 enum explain_select { EXPLAIN_SELECT(EXPLAIN_NAME) };
@@ -106,6 +110,10 @@ struct explain_choice {
     struct { int way, by, pairs, by_heads, keys; } sees;
     /* 2 PATH. whose: whose path it is, by `number`. way: from a key to its chunk and slot. */
     struct { int whose, number, keys, way, by, to, array; } path;
+    /* RUNS. way: how many keys a run has, and where it begins. counts: how often it is read, with
+     * at and times. chunk: whose chunk of the list it has. by_range: 1, its descriptors are those
+     * of [begin, end), without `served`. keys: all runs, those of descriptors, or its own. */
+    struct { int way, by, keys, counts, at, times, chunk, array, by_range; } runs;
     /* 3 PLACE. head: which K/V head, by `number`, for `keys`. way: the strides, for `array`. */
     struct { int head, number, keys, way, array; } place;
     /* 5 QUERY. row, head: how far away another query is, or a number. pairs, by_heads: as above. */
@@ -171,6 +179,17 @@ struct explain_part {
     double top;          /* and of the largest weight, before that */
 };
 
+/* Where a key was taken: the run of a list, or the chunk of a path; and the slot. */
+struct explain_spot {
+    int run, slot;
+};
+
+/* A run that a row reads of prompts with modules: the first `seen` slots of a chunk of K, and of
+ * one of V. `run` is its number in the list, -1 where that is none of the table. */
+struct explain_taken {
+    int run, k, v, seen, is_shared;
+};
+
 /* A row and head, and what a choice makes of it. */
 struct explain_model {
     const struct cp_kernel *kernel;
@@ -192,7 +211,10 @@ struct explain_model {
     int outside;                          /* 1: one that is nowhere */
     int no_number;                        /* 1: a sum that no format holds, or NaN */
     int lost;                             /* 1: a weight became 0, or infinite */
+    int steps;                            /* of these, each run by itself; 0: as on a path */
     const double **k, **v;                /* [room] */
+    struct explain_spot *place;           /* [room]: of prompts with modules alone, */
+    struct explain_taken *taken;          /* [room]: and the runs of these */
     double *q;                            /* [d] */
     double *score, *weight, *of_n, *of_o; /* [room]; weight: the right ones */
     struct explain_part *part;            /* [room] */
@@ -238,6 +260,23 @@ struct explain_group {
     int number; /* row by row, or head by head */
 };
 struct explain_group explain_group(const struct explain_model *x, int by_heads);
+
+/* RUNS: what a row reads of the list of sequence s. Returns how many runs; -1: there is no room. */
+int explain_take_runs(const struct gate_problem *problem, const struct explain_choice *choice,
+                      int row, int s, struct explain_taken *taken, int room);
+
+/* Where key j of those that were taken is. */
+static inline struct explain_spot explain_spot_of(const struct explain_model *x, int j) {
+    struct explain_spot on_path = {j / x->c, j % x->c};
+    return x->run->problem.plan == CP_PLANS_TREES ? on_path : x->place[j];
+}
+
+/* ... and its number by rising position, where it is a key of the row's own sequence. */
+static inline int explain_key_number(const struct explain_model *x, int j) {
+    const struct gate_problem *p = &x->run->problem;
+    struct explain_spot at = explain_spot_of(x, j);
+    return p->first[x->s * p->table_width + at.run] + at.slot;
+}
 
 /* 1 to 3: x->k, x->v, x->m. 0: it is no mistake of this row. */
 int explain_take_keys(struct explain_model *x, const struct explain_choice *choice);

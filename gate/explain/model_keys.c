@@ -144,8 +144,9 @@ static const double *find_key(const struct explain_model *x, const struct explai
 /* ---- 4: which are counted ---- */
 
 int explain_part_of(const struct explain_model *x, const struct explain_partition *parts, int j) {
-    int c = x->c, shared = x->shared, m = x->m > 0 ? x->m : x->n, n = parts->n;
+    int shared = x->shared, c = x->c, m = x->m > 0 ? x->m : x->n, n = parts->n;
     int tile = parts->tile > 0 ? parts->tile : c, tiles = (m + tile - 1) / tile;
+    int chunk = explain_spot_of(x, j).run, n_shared = x->run->problem.n_shared_chunks[x->s];
     struct {
         int part;
         const char *words;
@@ -211,11 +212,40 @@ static int is_for_row(const struct explain_model *x, const struct explain_choice
            (choice->place.head == HEAD_OWN || head_of(x, choice) != x->g);
 }
 
+/* The keys of a run, from slot 0 on. */
+static void take_slots(struct explain_model *x, const struct explain_choice *choice,
+                       const struct explain_taken *run) {
+    int keys = choice->place.keys, way = choice->place.way, array = choice->place.array;
+    int is_meant = keys == ALL_KEYS || keys == (run->is_shared ? SHARED_KEYS : OWN_KEYS);
+    int g = is_meant ? head_of(x, choice) : x->g, in_k = is_of(array, 0), in_v = is_of(array, 1);
+    x->steps += gate_steps(x->kernel, x->c, run->seen);
+    for (int slot = 0; slot < run->seen && !x->outside; slot++) {
+        const struct place of_k = {run->k, slot}, of_v = {run->v, slot};
+        if (x->m < x->room) {
+            x->place[x->m] = (struct explain_spot){run->run, slot};
+        }
+        take(x, address_of(x, in_k ? way : PLACE_OWN, 0, of_k, in_k ? g : x->g),
+             address_of(x, in_v ? way : PLACE_OWN, 1, of_v, in_v ? g : x->g));
+    }
+}
+
+static int take_runs(struct explain_model *x, const struct explain_choice *choice, int s) {
+    int n = explain_take_runs(&x->run->problem, choice, x->row, s, x->taken, x->room);
+    for (int i = 0; i < n && !x->outside; i++) {
+        take_slots(x, choice, &x->taken[i]);
+    }
+    x->work -= 4LL * x->m;
+    return n >= 0 && !x->outside;
+}
+
 static int take_keys(struct explain_model *x, const struct explain_choice *choice) {
     int s = whose(x, choice);
-    x->m = x->outside = 0;
+    x->m = x->outside = x->steps = 0;
     if (!is_for_row(x, choice, s)) {
         return 0;
+    }
+    if (x->run->problem.plan != CP_PLANS_TREES) {
+        return take_runs(x, choice, s);
     }
     int m = how_many(x, choice, s), is_other = choice->sees.way != SEES_OWN && s == x->s;
     if (m < 0 || (is_other && m == x->n)) {

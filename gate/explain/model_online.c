@@ -17,10 +17,10 @@ double explain_limit(const struct explain_choice *choice) {
  * shared. */
 static int first_row_of(const struct explain_model *x, int j) {
     const struct gate_problem *p = &x->run->problem;
-    int chunk = p->table[x->s * p->table_width + j / x->c];
+    int chunk = p->table[x->s * p->table_width + explain_spot_of(x, j).run];
     for (int i = 0; i < p->n_shared; i++) {
         if (p->shared[i].chunk == chunk) {
-            return p->query_begin[p->shared[i].begin];
+            return p->query_begin[p->served[p->shared[i].begin]];
         }
     }
     return p->query_begin[x->s];
@@ -176,11 +176,10 @@ static int end_of_tile(const struct explain_model *x, const struct explain_choic
     if (step == SHARED_FIRST && from == 0 && x->shared > 0) {
         end = x->shared;
     }
-    if (c->weight.to_chunk && (from / x->c + 1) * x->c < end) {
-        end = (from / x->c + 1) * x->c;
-    }
+    int chunk = explain_spot_of(x, from).run;
+    int to_chunk = c->weight.to_chunk || (step == 0 && x->run->problem.plan != CP_PLANS_TREES);
     for (int j = from + 1; j < end && j < x->m; j++) {
-        if (x->part_of[j] != x->part_of[from]) {
+        if (x->part_of[j] != x->part_of[from] || (to_chunk && explain_spot_of(x, j).run != chunk)) {
             end = j;
         }
     }

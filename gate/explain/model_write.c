@@ -34,7 +34,7 @@ static double largest_of_first_warp(const struct explain_model *x, const struct 
     int shared = c->lse.shared_first ? x->shared : 0, tile = c->parts.tile;
     double largest = -INFINITY;
     for (int j = 0; j < x->m; j++) {
-        int turn = j < shared ? j / x->c : (j - shared) / tile;
+        int turn = j < shared ? explain_spot_of(x, j).run : (j - shared) / tile;
         largest = turn % c->parts.n == 0 ? fmax(largest, x->score[j]) : largest;
     }
     return largest;

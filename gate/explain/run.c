@@ -19,18 +19,24 @@ static void *duplicate(const void *from, size_t n, size_t size) {
 }
 
 static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
-    size_t b = (size_t)p->b;
+    size_t b = (size_t)p->b, table = b * (size_t)p->table_width;
     *to = *p;
     to->q = to->k = to->v = NULL;
     to->n_tokens = duplicate(p->n_tokens, b, sizeof(int));
     to->query_begin = duplicate(p->query_begin, b + 1, sizeof(int));
-    to->table = duplicate(p->table, b * (size_t)p->table_width, sizeof(int));
+    to->position = duplicate(p->position, (size_t)p->n_rows, sizeof(int));
+    to->table = duplicate(p->table, table, sizeof(int));
+    to->table_tokens = duplicate(p->table_tokens, table, sizeof(int));
+    to->table_position = duplicate(p->table_position, table, sizeof(int));
+    to->first = duplicate(p->first, table, sizeof(int));
+    to->served = duplicate(p->served, (size_t)p->n_served, sizeof(int));
     to->n_shared_chunks = duplicate(p->n_shared_chunks, b, sizeof(int));
     to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared);
     to->number = p->number != NULL ? duplicate(p->number, (size_t)p->capacity, sizeof(int)) : NULL;
     int is_whole = to->n_tokens != NULL && to->query_begin != NULL && to->table != NULL &&
-                   to->n_shared_chunks != NULL && to->shared != NULL &&
-                   (p->number == NULL || to->number != NULL);
+                   to->position != NULL && to->table_tokens != NULL && to->table_position != NULL &&
+                   to->first != NULL && to->served != NULL && to->n_shared_chunks != NULL &&
+                   to->shared != NULL && (p->number == NULL || to->number != NULL);
     return is_whole ? 0 : -1;
 }
 

@@ -315,13 +315,14 @@ int explain_search_new(struct explain *x) {
 }
 
 void explain_search(struct explain *x) {
-    static const struct explain_table *const tables[] = {explain_key_tables, explain_score_tables,
-                                                         explain_result_tables, explain_sum_tables,
-                                                         explain_range_tables};
+    static const struct explain_table *const tables[] = {
+        explain_key_tables,    explain_run_tables, explain_score_tables,
+        explain_result_tables, explain_sum_tables, explain_range_tables};
+    enum explain_of other = x->run[0].problem.plan == CP_PLANS_TREES ? OF_LISTS : OF_PATHS;
     double kept = KEPT_SECONDS * (x->until - seconds_now());
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         for (const struct explain_table *table = tables[i]; table->name != NULL; table++) {
-            if (!try_samples(x, table, kept)) {
+            if (table->of != other && !try_samples(x, table, kept)) {
                 x->untried[x->n_untried++] = table->name;
             }
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How rows, heads and elements are shown, and the tree that they are of. */
+/* How rows, heads and elements are shown, and the sequences that they are of. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #define MOST_SEQUENCES 12
 #define MOST_CHUNKS    10 /* of a sequence */
 #define MOST_SHARED    16
+#define MOST_ROWS      8 /* of a sequence, each with its position */
 
 /* ---- Rows, heads, elements ---- */
 
@@ -107,16 +108,7 @@ static void print_pool(FILE *file, const struct gate_problem *p) {
             farthest > INT32_MAX ? "does not fit" : "fits", farthest);
 }
 
-void explain_tree(FILE *file, const struct gate_problem *p) {
-    fputs("\n  the sequences, with their chunks (* shared) and how many keys are in each:\n", file);
-    for (int s = 0; s < p->b && s < MOST_SEQUENCES; s++) {
-        print_sequence(file, p, s);
-    }
-    fputs(p->b > MOST_SEQUENCES ? "    ...\n" : "", file);
-    print_pool(file, p);
-    if (p->n_shared == 0) {
-        return;
-    }
+static void print_shared(FILE *file, const struct gate_problem *p) {
     fputs("  shared, with the sequences [i,j) and their keys:\n   ", file);
     for (int i = 0; i < p->n_shared && i < MOST_SHARED; i++) {
         const struct cp_shared_chunk *one = &p->shared[i];
@@ -124,4 +116,70 @@ void explain_tree(FILE *file, const struct gate_problem *p) {
                 one->position, one->position + one->n_tokens - 1);
     }
     fputs(p->n_shared > MOST_SHARED ? " ...\n" : "\n", file);
+}
+
+/* ---- Runs ---- */
+
+static void print_positions(FILE *file, const struct gate_problem *p, int s) {
+    int begin = p->query_begin[s], end = p->query_begin[s + 1];
+    if (begin == end) {
+        fputs(", no row\n", file);
+        return;
+    }
+    fprintf(file, end - begin > 1 ? ", rows %d to %d at " : ", row %d at ", begin, end - 1);
+    for (int row = begin; row < end && row < begin + MOST_ROWS; row++) {
+        fprintf(file, "%s%d", row > begin ? ", " : "", p->position[row]);
+    }
+    fputs(end - begin > MOST_ROWS ? ", ...\n" : "\n", file);
+}
+
+static void print_runs(FILE *file, const struct gate_problem *p, int s) {
+    int runs = gate_runs(p, s), n = p->n_tokens[s];
+    fprintf(file, "    S%d ", s);
+    for (int k = 0; k < runs && k < MOST_CHUNKS; k++) {
+        int at = s * p->table_width + k;
+        fprintf(file, " C%d%s:%d@%d", gate_chunk_number(p, p->table[at]),
+                k < p->n_shared_chunks[s] ? "*" : "", p->table_tokens[at], p->table_position[at]);
+    }
+    fprintf(file, "%s  %d %s", runs > MOST_CHUNKS ? " ..." : "", n, n == 1 ? "key" : "keys");
+    print_positions(file, p, s);
+}
+
+static void print_descriptors(FILE *file, const struct gate_problem *p) {
+    fputs("  the descriptors, with the sequences served[begin .. end) of each (RUNS-2):\n", file);
+    for (int i = 0; i < p->n_shared && i < MOST_SHARED; i++) {
+        const struct cp_shared_chunk *one = &p->shared[i];
+        fprintf(file, "    C%d:%d@%d  [%d,%d) ", gate_chunk_number(p, one->chunk), one->n_tokens,
+                one->position, one->begin, one->end);
+        for (int at = one->begin; at < one->end && at < one->begin + MOST_SEQUENCES; at++) {
+            fprintf(file, " S%d", p->served[at]);
+        }
+        fputs(one->end - one->begin > MOST_SEQUENCES ? " ...\n" : "\n", file);
+    }
+    fputs(p->n_shared > MOST_SHARED ? "    ...\n" : "", file);
+}
+
+/* ---- Both ---- */
+
+void explain_tree(FILE *file, const struct gate_problem *p) {
+    int is_tree = p->plan == CP_PLANS_TREES;
+    fputs(is_tree
+              ? "\n  the sequences, with their chunks (* shared) and how many keys are in each:\n"
+              : "\n  the sequences, with their runs (RUNS-1): the chunk (* of a descriptor), how "
+                "many keys it has,\n  and the position of the first:\n",
+          file);
+    for (int s = 0; s < p->b && s < MOST_SEQUENCES; s++) {
+        if (is_tree) {
+            print_sequence(file, p, s);
+        } else {
+            print_runs(file, p, s);
+        }
+    }
+    fputs(p->b > MOST_SEQUENCES ? "    ...\n" : "", file);
+    print_pool(file, p);
+    if (p->n_shared > 0 && is_tree) {
+        print_shared(file, p);
+    } else if (p->n_shared > 0) {
+        print_descriptors(file, p);
+    }
 }

@@ -72,6 +72,63 @@
     WAY(PATH_PIECE, path(first / c), first % c + j % by) \
     WAY(PATH_TABLE_WIDTH, path_by_width(x, s, i, by), slot)
 
+/* ---- Runs, in place of 1 and 2: prompts with modules (RUNS-1 to RUNS-4) ---- */
+
+/* Run k of a list of `runs` runs: it has `tokens` keys, of at most c, and begins at position
+ * `begins`; `before` keys are in the runs before it. The row stands at position p, and `behind`
+ * rows of its sequence are behind it, which has `all` keys and the rows
+ * `first` to `last` of n_rows. A way gives how many keys the run has, its position, and where the
+ * row stands. */
+#define EXPLAIN_OF_RUNS(WAY) \
+    WAY(RUNS_OWN, tokens, begins, p) \
+    WAY(RUNS_FULL, c, begins, p) \
+    WAY(RUNS_FULL_BUT_LAST, k == runs - 1 ? tokens : c, begins, p) \
+    WAY(RUNS_BY_LENGTH, least(most(all - k * c, 0), c), begins, p) \
+    WAY(RUNS_WHOLE, tokens, 0, INT_MAX - 1) \
+    WAY(RUNS_WHOLE_IF_SEEN, p < begins ? 0 : tokens, 0, INT_MAX - 1) \
+    WAY(RUNS_WITHOUT_GAPS, tokens, before, p) \
+    WAY(RUNS_AT_RANK, tokens, begins, all - behind - 1) \
+    WAY(RUNS_BY_RANK, tokens, before, all - behind - 1)    /* both */ \
+    WAY(RUNS_AS_CHUNKS, tokens, k * c, p) \
+    WAY(RUNS_AS_PATH, least(most(all - k * c, 0), c), k * c, all - behind - 1) \
+    WAY(RUNS_AS_PATH_TO_POSITION, least(most(all - k * c, 0), c), k * c, p) \
+    WAY(RUNS_BY, tokens, begins, p + by) \
+    WAY(RUNS_AT_ROW_0, tokens, begins, position[0]) \
+    WAY(RUNS_AT_FIRST_ROW, tokens, begins, position[first]) \
+    WAY(RUNS_AT_LAST_ROW, tokens, begins, position[last]) \
+    WAY(RUNS_AT_ROW_OF_NUMBER, tokens, begins, position[least(x->s, n_rows - 1)])
+
+/* How often run k is counted: it is one of a descriptor if it is below `shared`. Run
+ * first_behind is the first one that begins behind the row, and first_partial the first one that is
+ * no full chunk; by position it is number `rank`. The sequence is
+ * number first_served of those that its descriptor serves, and number last_served when they are
+ * counted from the last one on. */
+#define EXPLAIN_COUNTS(WAY) \
+    WAY(COUNTS_EACH, 1) \
+    WAY(COUNTS_OWN, k >= shared) \
+    WAY(COUNTS_SHARED, k < shared) \
+    WAY(COUNTS_AT, k == at ? times : 1) \
+    WAY(COUNTS_FROM_LAST, runs - 1 - k == at ? times : 1) \
+    WAY(COUNTS_FROM_SHARED, k - shared == at ? times : 1) \
+    WAY(COUNTS_AT_RANK, rank == at ? times : 1) \
+    WAY(COUNTS_AT_LAST_RANK, runs - 1 - rank == at ? times : 1) \
+    WAY(COUNTS_TO_FIRST_BEHIND, k < first_behind) \
+    WAY(COUNTS_TO_FIRST_PARTIAL, k <= first_partial) \
+    WAY(COUNTS_BEFORE_FIRST_PARTIAL, k < first_partial) \
+    WAY(COUNTS_BY_LENGTH, k < (all + c - 1) / c) \
+    WAY(COUNTS_BY_LENGTH_DOWN, k < all / c) \
+    WAY(COUNTS_NOT_FIRST_SERVED, k >= shared || first_served > 0) \
+    WAY(COUNTS_NOT_LAST_SERVED, k >= shared || last_served > 0)
+
+/* Of which run of the list it has the chunk. */
+#define EXPLAIN_CHUNKS(WAY) \
+    WAY(CHUNKS_OWN, k) \
+    WAY(CHUNKS_TURNED, runs - 1 - k) \
+    WAY(CHUNKS_NEXT, (k + 1) % runs) \
+    WAY(CHUNKS_BEFORE, (k + runs - 1) % runs) \
+    WAY(CHUNKS_BY_POSITION, at_rank(x, k)) \
+    WAY(CHUNKS_FIRST, 0)
+
 /* ---- 3: the K/V head, and the place of a key ---- */
 
 /* Query head `head` has K/V head g of n_kv. */
@@ -142,13 +199,14 @@
 
 /* ---- 4, 7: parts of a row's keys that are weighed by themselves ---- */
 
-/* The part of key j of m, that are `tiles` tiles of `tile` keys; at most n splits, or n warps that
+/* The part of key j of m, in chunk `chunk` of the path, or run of the list, of which the first
+ * n_shared are shared. They are `tiles` tiles of `tile` keys; at most n splits, or n warps that
  * take tiles in turn. And its words, t and n as in mistakes.h. */
 #define EXPLAIN_PARTS(WAY) \
     WAY(PART_WHOLE, 0, "the keys") \
-    WAY(PART_CHUNKS, j / c, "the chunks") \
+    WAY(PART_CHUNKS, chunk, "the chunks") \
     WAY(PART_SHARED, j >= shared && shared > 0, "the shared chunks and the sequence's own") \
-    WAY(PART_SHARED_CHUNKS, least(j, shared) / c, "each shared chunk and the sequence's own") \
+    WAY(PART_SHARED_CHUNKS, least(chunk, n_shared), "each shared chunk and the sequence's own") \
     WAY(PART_HALVES, j >= (m + 1) / 2, "both halves of the keys") \
     WAY(PART_TILES, j / tile, "splits of {t} keys") \
     WAY(PART_HALVES_OF_TILES, m > tile && j >= tiles / 2 * tile, \

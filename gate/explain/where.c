@@ -9,7 +9,7 @@
 #define MOST_SAID 3 /* properties */
 #define ENOUGH    4 /* rows and heads: any property tells two from each other */
 
-#define PROPERTIES 12
+#define PROPERTIES 14
 
 /* Of a row and head. The first property that tells is said, and two more: what says more about a
  * kernel comes first. */
@@ -18,15 +18,32 @@ struct property {
     const char *words;
 };
 
+/* How many runs of its sequence a row sees; and how many of these have empty slots. */
+static int runs_seen(const struct gate_problem *p, int row, int with_empty_slots) {
+    int s = gate_sequence_of(p, row), n = 0;
+    for (int k = 0; k < gate_runs(p, s); k++) {
+        int is_full = p->table_tokens[s * p->table_width + k] == p->recipe.chunk_size;
+        n += gate_visible_in(p, row, k) > 0 && !(with_empty_slots && is_full);
+    }
+    return n;
+}
+
+static int seen_in_last(const struct gate_problem *p, int row, int keys) {
+    int s = gate_sequence_of(p, row);
+    return keys > 0 ? gate_visible_in(p, row, gate_run_of(p, s, keys - 1)) : 0;
+}
+
+/* The last two are the same for all rows of a tree. */
 static struct property property_of(const struct gate_problem *p, int pair, int which) {
-    int h = p->recipe.n_heads, group = h / p->recipe.n_kv_heads, c = p->recipe.chunk_size;
+    int h = p->recipe.n_heads, group = h / p->recipe.n_kv_heads;
     int row = pair / h, head = pair % h, s = gate_sequence_of(p, row), keys = gate_visible(p, row);
-    int shared = p->n_shared_chunks[s];
+    int shared = p->n_shared_chunks[s], is_tree = p->plan == CP_PLANS_TREES;
     const struct property properties[PROPERTIES] = {
-        {shared, "shared chunks"},
-        {(p->n_tokens[s] + c - 1) / c - shared, "chunks of its own"},
-        {(keys + c - 1) / c, "chunks that are seen"},
-        {keys > 0 ? (keys - 1) % c + 1 : 0, "keys that are seen in the last chunk"},
+        {shared, is_tree ? "shared chunks" : "runs of descriptors"},
+        {gate_runs(p, s) - shared, is_tree ? "chunks of its own" : "runs of its own"},
+        {runs_seen(p, row, 0), is_tree ? "chunks that are seen" : "runs that are seen"},
+        {seen_in_last(p, row, keys), is_tree ? "keys that are seen in the last chunk"
+                                             : "keys that are seen in the last run by position"},
         {keys, "keys that are seen"},
         {p->query_begin[s + 1] - 1 - row, "query rows behind it in its sequence"},
         {row - p->query_begin[s], "query rows before it in its sequence"},
@@ -35,6 +52,8 @@ static struct property property_of(const struct gate_problem *p, int pair, int w
         {head, "number of the head"},
         {s, "number of the sequence"},
         {row, "number of the row"},
+        {is_tree ? 0 : runs_seen(p, row, 1), "runs with empty slots that are seen"},
+        {is_tree ? 0 : p->position[row] + 1 - keys, "positions up to its own without a key"},
     };
     return properties[which];
 }

@@ -63,8 +63,8 @@ static void arithmetic_of(const struct cp_kernel *kernel, int d, struct cp_arith
     }
 }
 
-/* How many steps weigh n keys, when no step crosses the end of a chunk. */
-static int steps_of(int n, int chunk_size, int step) {
+int gate_steps(const struct cp_kernel *kernel, int chunk_size, int n) {
+    int step = kernel->arithmetic.step;
     int of_step = step == 0 || step > chunk_size ? chunk_size : step;
     int full = (chunk_size + of_step - 1) / of_step, rest = n % chunk_size;
     return n / chunk_size * full + (rest + of_step - 1) / of_step;
@@ -86,15 +86,21 @@ static void count(const struct cp_kernel *kernel, int n, int steps, struct cp_co
     counts->operations_o = 2.0 * n + (5.0 + 4.0 * divides) * changes;
 }
 
-void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
-                double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
-    int steps = steps_of(n, recipe->chunk_size, kernel->arithmetic.step);
-    arithmetic_of(kernel, recipe->head_dim, arithmetic);
+void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
+                         double largest_score, struct cp_arithmetic *arithmetic,
+                         struct cp_counts *counts) {
+    arithmetic_of(kernel, d, arithmetic);
     count(kernel, n, steps, counts);
     if (kernel->arithmetic.divides != 0) {
         double off = bound_divide_at_once(n, largest_score, steps, counts, arithmetic);
         arithmetic->u_part += kernel->arithmetic.divides == 2 ? 1.01 * off : 0.0;
     }
+}
+
+void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
+                double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
+    gate_class_of_steps(kernel, recipe->head_dim, n, gate_steps(kernel, recipe->chunk_size, n),
+                        largest_score, arithmetic, counts);
 }
 
 /* ---- GATE-12 ---- */

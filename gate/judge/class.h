@@ -8,8 +8,16 @@
 #include "chunkproof/tolerance.h"
 #include "gate/case/recipe.h"
 
-/* What the kernel declares (NUM-7), and the counts (NUM-8), for a row of n keys of d numbers whose
- * scores are at most `largest_score` in magnitude. */
+/* How many steps weigh the first n keys of a path, when no step crosses the end of a chunk. */
+int gate_steps(const struct cp_kernel *kernel, int chunk_size, int n);
+
+/* What the kernel declares (NUM-7), and the counts (NUM-8), for a row of n keys of d numbers that
+ * are weighed in so many steps, and whose scores are at most `largest_score` in magnitude. */
+void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
+                         double largest_score, struct cp_arithmetic *arithmetic,
+                         struct cp_counts *counts);
+
+/* ... for the first n keys of a path, with the sizes of a recipe. */
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 

@@ -90,13 +90,13 @@ static void gather(struct gate_scratch *scratch, int s, int g, int n_keys) {
     }
 }
 
-void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
+void gate_certify(const struct cp_kernel *kernel, int n, int steps,
                   const struct cp_tolerance_row *row, const struct gate_numbers *numbers) {
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     struct gate_extent extent = gate_extent_of(row);
     int d = row->head_dim;
-    gate_class(kernel, recipe, n, extent.score, &arithmetic, &counts);
+    gate_class_of_steps(kernel, d, n, steps, extent.score, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, row, gate_lse_error(kernel, n, extent.score),
                  numbers->expected, numbers->bound, &numbers->expected[d], &numbers->bound[d]);
     enum gate_overflow overflow = gate_overflow_of(kernel, &arithmetic, &counts, row, &extent);
@@ -111,6 +111,17 @@ void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *reci
     }
 }
 
+int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
+    int steps = 0;
+    if (p->plan == CP_PLANS_TREES) {
+        return gate_steps(kernel, p->recipe.chunk_size, gate_visible(p, row));
+    }
+    for (int k = 0, n = gate_runs(p, gate_sequence_of(p, row)); k < n; k++) {
+        steps += gate_steps(kernel, p->recipe.chunk_size, gate_visible_in(p, row, k));
+    }
+    return steps;
+}
+
 void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kernel, int row,
                       int head, const struct gate_numbers *numbers) {
     const struct gate_problem *p = scratch->problem;
@@ -119,7 +130,7 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
     struct cp_tolerance_row keys = {
         n, d, p->scale, q, scratch->k, scratch->v, scratch->of_tolerance};
     gather(scratch, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads), n);
-    gate_certify(kernel, &p->recipe, n, &keys, numbers);
+    gate_certify(kernel, n, gate_steps_of_row(kernel, p, row), &keys, numbers);
 }
 
 enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound) {

@@ -21,9 +21,13 @@ struct gate_numbers {
  * warning: kernels that round to nearest stay below 3 times on the average (NUM-13). */
 #define GATE_UNUSUAL 30.0
 
-/* Attention of a row, and how far from it a kernel of the declared class that weighs n keys may
- * be. */
-void gate_certify(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
+/* In how many steps a kernel weighs the keys that a row sees, when no step crosses the end of a run
+ * (GATE-2). */
+int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem *problem, int row);
+
+/* Attention of a row, and how far from it a kernel of the declared class that weighs n keys in so
+ * many steps may be. */
+void gate_certify(const struct cp_kernel *kernel, int n, int steps,
                   const struct cp_tolerance_row *row, const struct gate_numbers *numbers);
 
 /* The same for rows of a problem, one after the other, in scratch memory that fits each of them.
@@ -46,7 +50,7 @@ int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arr
 
 /* The bytes that fill the results before each of the two runs of a case. */
 #define GATE_POISON       0xFF /* NaNs */
-#define GATE_POISON_AGAIN 0xA5
+#define GATE_POISON_AGAIN 0x3F /* 0.75 as binary32 or bfloat16, 1.81 as binary16 */
 
 /* Compares two runs of one call, which began with different poison: was all of out and lse written,
  * was nothing between the rows written, and are the bits the same? 0, or -1: no memory. */

@@ -12,6 +12,10 @@
 
 #define FEW_CASES 100 /* one kind of values may be a larger part of few cases than of many */
 
+const char *gate_plans_name(int plans) {
+    return plans == CP_PLANS_TREES ? "trees" : plans == CP_PLANS_RANGES ? "ranges" : "lists";
+}
+
 const char *gate_type_name(int type) {
     static const char *const type_names[] = {"fp16", "fp32", "fp64", "bf16"};
     return type == CP_NO_LSE ? "none" : type_names[type];

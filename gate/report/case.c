@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A case on the page: what was done to the tree, the tree as `chunkproof show` draws it, the
- * plan. */
+/* A case on the page: what was done to the tree, the tree as `chunkproof show` draws it, the plan;
+ * prompts.c has cases with modules. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,27 +130,7 @@ static void put_tree(struct markup *m, struct cp_tree *tree) {
 
 static void put_row(struct markup *m, const char *element, const char *a, const char *b,
                     const char *c, const char *d) {
-    const char *cell[] = {a, b, c, d};
-    markup_open(m, "tr");
-    for (int i = 0; i < 4; i++) {
-        markup_element(m, element, i > 0 ? "number" : NULL, "%s", cell[i]);
-    }
-    markup_close(m);
-    markup_newline(m);
-}
-
-static void open_table(struct markup *m, const char *caption) {
-    markup_open(m, "div");
-    markup_attribute(m, "class", "wide");
-    markup_open(m, "table");
-    markup_element(m, "caption", NULL, "%s", caption);
-    markup_newline(m);
-}
-
-static void close_table(struct markup *m) {
-    markup_close(m);
-    markup_close(m);
-    markup_newline(m);
+    gate_html_row(m, element, (const char *[]){a, b, c, d}, 4);
 }
 
 static void put_more(struct markup *m, int more) {
@@ -163,7 +143,7 @@ static void put_more(struct markup *m, int more) {
 
 /* A chunk has one number in the call and another in the tree; the page shows both. */
 static void put_shared(struct markup *m, const struct gate_problem *p, const struct cp_tree *tree) {
-    open_table(m, "The plan: shared chunks");
+    gate_html_open_table(m, "The plan: shared chunks");
     put_row(m, "th", "chunk", "in the call", "sequences", "keys");
     for (int i = 0; i < p->n_shared && i < MOST_RANGES; i++) {
         const struct cp_shared_chunk *shared = &p->shared[i];
@@ -177,11 +157,11 @@ static void put_shared(struct markup *m, const struct gate_problem *p, const str
         put_row(m, "td", a, b, c, d);
     }
     put_more(m, p->n_shared - MOST_RANGES);
-    close_table(m);
+    gate_html_close_table(m);
 }
 
 static void put_sequences(struct markup *m, const struct gate_problem *p) {
-    open_table(m, "The sequences");
+    gate_html_open_table(m, "The sequences");
     put_row(m, "th", "sequence", "keys", "chunks of its own", "query rows");
     for (int s = 0; s < p->b && s < MOST_RANGES; s++) {
         int c = p->recipe.chunk_size, chunks = (p->n_tokens[s] + c - 1) / c;
@@ -196,11 +176,11 @@ static void put_sequences(struct markup *m, const struct gate_problem *p) {
         put_row(m, "td", name, keys, own, rows);
     }
     put_more(m, p->b - MOST_RANGES);
-    close_table(m);
+    gate_html_close_table(m);
 }
 
-void gate_html_case(struct markup *m, const struct gate_recipe *recipe,
-                    const struct cp_kernel *kernel) {
+static void put_case(struct markup *m, const struct gate_recipe *recipe,
+                     const struct cp_kernel *kernel) {
     struct cp_tree *tree = gate_tree_new(recipe);
     struct gate_problem problem;
     put_operations(m, recipe);
@@ -218,4 +198,13 @@ void gate_html_case(struct markup *m, const struct gate_recipe *recipe,
     put_sequences(m, &problem);
     gate_problem_free(&problem);
     cp_tree_free(tree);
+}
+
+void gate_html_case(struct markup *m, const struct gate_recipe *recipe,
+                    const struct cp_kernel *kernel) {
+    if (recipe->n_modules > 0) {
+        gate_html_prompts(m, recipe, kernel);
+    } else {
+        put_case(m, recipe, kernel);
+    }
 }

@@ -41,8 +41,9 @@ void gate_files_remove(struct gate_files *files);
 
 /* ---- Words ---- */
 
-const char *gate_type_name(int type); /* "fp16", ...; "none" of CP_NO_LSE */
-const char *gate_sum_name(int sum);   /* "fp32", "tensor-core", ... */
+const char *gate_plans_name(int plans); /* "trees", "ranges", "lists" */
+const char *gate_type_name(int type);   /* "fp16", ...; "none" of CP_NO_LSE */
+const char *gate_sum_name(int sum);     /* "fp32", "tensor-core", ... */
 
 /* Error / bound to three digits. A ratio above or below 1 is never printed as 1. */
 #define GATE_RATIO_TEXT 32

@@ -49,6 +49,10 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
             "takes      Q %s, K and V %s; writes out %s, lse %s\n",
             gate_type_name(kernel->q_type), gate_type_name(kernel->kv_type),
             gate_type_name(kernel->out_type), gate_type_name(kernel->lse_type));
+    if (kernel->plans != CP_PLANS_TREES) {
+        fprintf(file, "plans      of trees, and of runs with %s of sequences (GATE-13)\n",
+                gate_plans_name(kernel->plans));
+    }
     put_line(file, "declares   ", gate_declares(kernel), "\n");
     if (may_lack_memory(report)) {
         fputs("memory     the host's; for device memory set cp_kernel.memory to CP_DEVICE_MEMORY\n",

@@ -15,6 +15,7 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "table",
     "table_tokens",
     "table_position",
+    "served",
     "shared",
     "n_shared_chunks",
     "q",
@@ -59,6 +60,7 @@ static void get_pointers(const struct cp_kernel_call *call, const void *pointer[
     pointer[RUN_TABLE] = call->table;
     pointer[RUN_TABLE_TOKENS] = call->table_tokens;
     pointer[RUN_TABLE_POSITION] = call->table_position;
+    pointer[RUN_SERVED] = call->served;
     pointer[RUN_SHARED] = call->shared;
     pointer[RUN_N_SHARED_CHUNKS] = call->n_shared_chunks;
     pointer[RUN_Q] = call->q;
@@ -112,6 +114,7 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->table = pointer[RUN_TABLE];
     call->table_tokens = pointer[RUN_TABLE_TOKENS];
     call->table_position = pointer[RUN_TABLE_POSITION];
+    call->served = pointer[RUN_SERVED];
     call->shared = pointer[RUN_SHARED];
     call->n_shared_chunks = pointer[RUN_N_SHARED_CHUNKS];
     call->q = pointer[RUN_Q];

@@ -47,6 +47,8 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"lse_type", kernel->lse_type, BIT(CP_NO_LSE) | BIT(CP_FP32) | BIT(CP_FP64),
          "CP_NO_LSE (-1), CP_FP32 (1) or CP_FP64 (2)"},
         {"memory", kernel->memory, yes_or_no, "CP_HOST_MEMORY (0) or CP_DEVICE_MEMORY (1)"},
+        {"plans", kernel->plans, yes_or_no | BIT(CP_PLANS_LISTS),
+         "CP_PLANS_TREES (0), CP_PLANS_RANGES (1) or CP_PLANS_LISTS (2)"},
         {"arithmetic.score", a->score, SUMS, SUM_NAMES},
         {"arithmetic.weights", a->weights, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},

@@ -24,6 +24,7 @@ enum run_buffer {
     RUN_TABLE,
     RUN_TABLE_TOKENS,
     RUN_TABLE_POSITION,
+    RUN_SERVED,
     RUN_SHARED,
     RUN_N_SHARED_CHUNKS,
     RUN_Q,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/base/clock.h"
+#include "gate/case/prompts.h"
 #include "gate/search/checking.h"
 #include "gate/search/outcome.h"
 
@@ -21,6 +22,10 @@ static int ask(struct checking *c, const struct cp_kernel_call *call, size_t *wo
     struct run_report report;
     char reason[RUN_TEXT];
     *finding = gate_no_finding;
+    if (call->plan > runner_kernel(c->runner)->plans) {
+        refuse(c, "it has a plan of modules, and cp_kernel.plans is CP_PLANS_TREES", finding);
+        return 0;
+    }
     if (runner_ask(c->runner, call, reason, workspace, &report) != 0) {
         gate_take(&report, finding);
         return finding->verdict == GATE_RIGHT ? gate_no_verdict(report.text) : 1;
@@ -132,6 +137,9 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
         }
         gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
                          &c->options->shape);
+        if (gate_has_modules(runner_kernel(c->runner)->plans, index)) {
+            gate_recipe_to_modules(recipe, &c->options->shape);
+        }
         if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
             recipe->layout &= ~GATE_FAR;
             recipe->pool = 0;

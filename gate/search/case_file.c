@@ -12,11 +12,13 @@
 #include "cli/base/clean.h"
 #include "cli/base/output.h"
 #include "cli/base/printable.h"
+#include "gate/case/prompts.h"
 #include "gate/search/case_file.h"
 
 #define FORMAT "chunkproof case 1"
 
-static const char *const op_names[GATE_OPS + 1] = {"join", "append", "leave", "fork", NULL};
+static const char *const op_names[GATE_OPS + 1] = {"join", "append", "leave",
+                                                   "fork", "prompt", NULL};
 static const char *const queries_names[GATE_QUERIES + 1] = {"decode", "several", "more", "many",
                                                             NULL};
 static const char *const padding_names[GATE_PADDINGS + 1] = {"nan", "huge", "stale", NULL};
@@ -25,6 +27,24 @@ static const char *const padding_names[GATE_PADDINGS + 1] = {"nan", "huge", "sta
  * NULL: no memory. */
 static json_t *with_size(json_t *json, const char *name, int size) {
     if (json != NULL && size > 0 && json_object_set_new(json, name, json_integer(size)) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
+/* The modules, which a recipe of a tree leaves out. NULL: no memory. */
+static json_t *with_modules(json_t *json, const struct gate_recipe *r) {
+    json_t *modules = json_array();
+    for (int i = 0; i < r->n_modules; i++) {
+        json_array_append_new(modules,
+                              json_pack("[i,i]", r->module[i].tokens, r->module[i].position));
+    }
+    if (json == NULL || r->n_modules == 0) {
+        json_decref(modules);
+        return json;
+    }
+    if (json_object_set_new(json, "modules", modules) != 0) {
         json_decref(json);
         return NULL;
     }
@@ -46,8 +66,8 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
                              "scale_percent", r->scale, "without_lse", r->without_lse, "renewed",
                              r->renewed, "queries", queries_names[r->queries], "layout", r->layout,
                              "padding", padding_names[r->padding], "seed", seed, "operations", ops);
-    return with_size(with_size(with_size(json, "sequences", r->sequences), "rows", r->rows), "pool",
-                     r->pool);
+    json = with_size(with_size(json, "sequences", r->sequences), "rows", r->rows);
+    return with_modules(with_size(json, "pool", r->pool), r);
 }
 
 /* 0, or -1: errno says why not, or is 0. */
@@ -162,11 +182,41 @@ static void read_operation(struct reading *r, const json_t *json, struct gate_op
     }
     if (kind < 0) {
         refuse(r, "operations",
-               "a list of [\"join\", \"append\", \"leave\" or \"fork\", sequence, tokens, own], "
-               "with numbers from 0 to 1048576");
+               "a list of [\"join\", \"append\", \"leave\", \"fork\" or \"prompt\", sequence, "
+               "tokens, own], with numbers from 0 to 1048576");
         return;
     }
     *op = (struct gate_op){(enum gate_op_kind)kind, (int)number[0], (int)number[1], (int)number[2]};
+}
+
+/* Whole numbers from 1, and from 0, to the most that a position may be. */
+static void read_module(struct reading *r, const json_t *json, struct gate_module *module) {
+    const json_t *tokens = json_array_get(json, 0), *position = json_array_get(json, 1);
+    if (!json_is_integer(tokens) || !json_is_integer(position) || json_array_size(json) != 2 ||
+        json_integer_value(tokens) < 1 || json_integer_value(tokens) > CP_MAX_POSITIONS ||
+        json_integer_value(position) < 0 || json_integer_value(position) > CP_MAX_POSITIONS) {
+        refuse(r, "modules",
+               "a list of [tokens, position], with numbers from 1, and from 0, to 1048576");
+        return;
+    }
+    *module =
+        (struct gate_module){(int)json_integer_value(tokens), (int)json_integer_value(position)};
+}
+
+static void read_modules(struct reading *in, struct gate_recipe *r) {
+    const json_t *modules = json_object_get(in->recipe, "modules");
+    if (modules == NULL) {
+        return;
+    }
+    if (!json_is_array(modules) || json_array_size(modules) < 1 ||
+        json_array_size(modules) > GATE_MOST_MODULES) {
+        refuse(in, "modules", "a list of 1 to 8 modules");
+        return;
+    }
+    r->n_modules = (int)json_array_size(modules);
+    for (int i = 0; i < r->n_modules; i++) {
+        read_module(in, json_array_get(modules, (size_t)i), &r->module[i]);
+    }
 }
 
 static int read_seed(const char *text, unsigned long long *seed) {
@@ -205,9 +255,13 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
         refuse(in, "operations", "a list of at most 64 operations");
         return;
     }
+    read_modules(in, r);
     r->n_ops = (int)json_array_size(ops);
     for (int i = 0; i < r->n_ops; i++) {
         read_operation(in, json_array_get(ops, (size_t)i), &r->op[i]);
+    }
+    if (!gate_prompts_fit(r)) {
+        refuse(in, "modules", "so short that no prompt has more than 1048576 tokens");
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "chunkproof/limits.h"
 #include "chunkproof/tolerance.h"
+#include "gate/case/prompts.h"
 #include "gate/judge/closer.h"
 
 #define MOST_SIZE (1 << 20) /* of a recipe: sequences, query rows, chunks of the pool */
@@ -26,15 +27,20 @@ static int recipe_is_sane(const struct gate_recipe *r) {
         is_within(r->layout, 0, GATE_LAYOUTS - 1) && is_within(r->values, 0, GATE_VALUES - 1) &&
         is_within(r->queries, 0, GATE_QUERIES - 1) && is_within(r->padding, 0, GATE_PADDINGS - 1) &&
         is_within(r->without_lse, 0, 1) && is_within(r->renewed, 0, 1) &&
-        is_within(r->n_ops, 0, GATE_MOST_OPS) && is_within(r->sequences, 0, MOST_SIZE) &&
-        is_within(r->rows, 0, MOST_SIZE) && is_within(r->pool, 0, MOST_SIZE);
+        is_within(r->n_ops, 0, GATE_MOST_OPS) && is_within(r->n_modules, 0, GATE_MOST_MODULES) &&
+        is_within(r->sequences, 0, MOST_SIZE) && is_within(r->rows, 0, MOST_SIZE) &&
+        is_within(r->pool, 0, MOST_SIZE);
     for (int i = 0; sane && i < r->n_ops; i++) {
         const struct gate_op *op = &r->op[i];
         sane =
             is_within(op->kind, 0, GATE_OPS - 1) && is_within(op->sequence, 0, CP_TOLERANCE_MOST) &&
             is_within(op->tokens, 0, CP_TOLERANCE_MOST) && is_within(op->own, 0, CP_TOLERANCE_MOST);
     }
-    return sane;
+    for (int i = 0; sane && i < r->n_modules; i++) {
+        sane = is_within(r->module[i].tokens, 1, CP_MAX_POSITIONS) &&
+               is_within(r->module[i].position, 0, CP_MAX_POSITIONS);
+    }
+    return sane && gate_prompts_fit(r);
 }
 
 /* It is printed as it is. */

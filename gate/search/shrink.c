@@ -11,7 +11,8 @@
  *     1  call_once()        one call instead of two
  *     2  lower_sizes()      fewer sequences, rows and chunks than a server has
  *        drop_operations()  no operation i: a whole sequence, append, leave or fork less
- *     3  lower_all()        fewer tokens in operation i
+ *        drop_modules()     no module i, in any prompt
+ *     3  lower_all()        fewer tokens in operation i; of modules also their positions
  *     4  plainer()          values that say more, contiguous arrays, one query row each
  *     5  smaller_sizes()    fewer heads, smaller d, smaller c
  *     6                     another round if this one changed anything: a smaller d may let an
@@ -126,18 +127,47 @@ static int drop_operations(struct attempt *a) {
     return smaller;
 }
 
-static int *number_of(struct gate_recipe *r, int i, int own) {
-    return own ? &r->op[i].own : &r->op[i].tokens;
+/* Without module i. */
+static int drop_modules(struct attempt *a) {
+    int smaller = 0;
+    for (int i = a->found->recipe.n_modules - 1; i >= 0 && a->found->recipe.n_modules > 1; i--) {
+        struct gate_recipe r = a->found->recipe;
+        r.n_modules--;
+        memmove(&r.module[i], &r.module[i + 1], (size_t)(r.n_modules - i) * sizeof r.module[0]);
+        memset(&r.module[r.n_modules], 0, sizeof r.module[0]);
+        for (int op = 0; op < r.n_ops; op++) {
+            int below = r.op[op].sequence & ((1 << i) - 1);
+            r.op[op].sequence = (r.op[op].sequence >> (i + 1) << i) | below;
+        }
+        smaller |= keep(a, &r);
+    }
+    return smaller;
+}
+
+/* The numbers that a case counts with: two of an operation, two of a module. */
+enum number { TOKENS, OWN, MODULE_TOKENS, MODULE_POSITION };
+
+static int *number_of(struct gate_recipe *r, int i, enum number which) {
+    switch (which) {
+    case TOKENS:
+        return &r->op[i].tokens;
+    case OWN:
+        return &r->op[i].own;
+    case MODULE_TOKENS:
+        return &r->module[i].tokens;
+    default:
+        return &r->module[i].position;
+    }
 }
 
 /* Step 3 for one number: tries to remove all units, then half of them, a quarter, ..., one. */
-static int lower(struct attempt *a, int i, int own, int unit) {
-    int smaller = 0;
-    for (int units = *number_of(&a->found->recipe, i, own) / unit; units > 0;) {
+static int lower(struct attempt *a, int i, enum number which, int unit) {
+    int smaller = 0, least = which == MODULE_TOKENS; /* a module has a token */
+    for (int units = (*number_of(&a->found->recipe, i, which) - least) / unit; units > 0;) {
         struct gate_recipe r = a->found->recipe;
-        *number_of(&r, i, own) -= units * unit;
+        *number_of(&r, i, which) -= units * unit;
         if (keep(a, &r)) { /* 100 to 50: 50 units again; 25 to 13: 12 again */
-            int left = *number_of(&a->found->recipe, i, own) / unit;
+            int left = (*number_of(&a->found->recipe, i, which) - least) / unit;
             smaller = 1;
             units = units < left ? units : left;
         } else { /* 0 is right: 100 to 50 units; 1 is right: 12 to 6 */
@@ -149,12 +179,12 @@ static int lower(struct attempt *a, int i, int own, int unit) {
 
 /* First by tiles of 128 ... 16 tokens, which keeps a remainder that the mistake may need; then by
  * single tokens. */
-static int lower_both(struct attempt *a, int i) {
+static int lower_both(struct attempt *a, int i, enum number one, enum number other) {
     static const int units[] = {128, 64, 32, 16, 1};
     int smaller = 0;
     for (int u = 0; u < (int)(sizeof units / sizeof units[0]); u++) {
-        smaller |= lower(a, i, 0, units[u]);
-        smaller |= lower(a, i, 1, units[u]);
+        smaller |= lower(a, i, one, units[u]);
+        smaller |= lower(a, i, other, units[u]);
     }
     return smaller;
 }
@@ -171,16 +201,31 @@ static int share_nothing(struct attempt *a, int i) {
     return keep(a, &r);
 }
 
+/* One module after the other less in prompt i. */
+static int import_fewer(struct attempt *a, int i) {
+    int smaller = 0;
+    for (int m = 0; m < a->found->recipe.n_modules; m++) {
+        struct gate_recipe r = a->found->recipe;
+        r.op[i].sequence &= ~(1 << m);
+        smaller |= r.op[i].sequence != a->found->recipe.op[i].sequence && keep(a, &r);
+    }
+    return smaller;
+}
+
 static int lower_all(struct attempt *a) {
     int smaller = 0;
     for (int i = 0; i < a->found->recipe.n_ops; i++) {
         smaller |= share_nothing(a, i);
-        smaller |= lower_both(a, i);
+        smaller |= lower_both(a, i, TOKENS, OWN);
         if (a->found->recipe.op[i].sequence != 0) {
             struct gate_recipe r = a->found->recipe;
             r.op[i].sequence = 0;
             smaller |= keep(a, &r);
         }
+        smaller |= import_fewer(a, i);
+    }
+    for (int i = 0; i < a->found->recipe.n_modules; i++) {
+        smaller |= lower_both(a, i, MODULE_TOKENS, MODULE_POSITION);
     }
     return smaller;
 }
@@ -277,6 +322,7 @@ int gate_shrink(struct runner *runner, struct gate_found *found, const struct ga
         smaller = a.found->recipe.renewed && call_once(&a); /* 1 */
         smaller |= lower_sizes(&a);                         /* 2 */
         smaller |= drop_operations(&a);
+        smaller |= drop_modules(&a);
         smaller |= lower_all(&a);     /* 3 */
         smaller |= plainer(&a);       /* 4 */
         smaller |= smaller_sizes(&a); /* 5 */

@@ -21,15 +21,21 @@
  * attend() computes attention of each query row and head over the keys that the row sees
  * (SOFTMAX-2, TPP-5, PREFILL-2). Sequence s has the rows query_begin[s] .. query_begin[s+1]-1. Row
  * r stands at position[r], and sees the keys of its sequence at positions up to that, which are the
- * first position[r] + 1; a row below 0 sees none. The rows of a sequence stand at its last
- * positions, in order (PREFILL-1). For example, with 5 keys and 2 rows, the rows stand at 3 and 4;
- * the first sees 4 keys and the second all 5. With more rows than keys, the first rows stand below
- * 0. A row that sees no key gives zeros and a log-sum-exp of -infinity. The result may differ from
- * attention by the certified tolerance of the arithmetic that the kernel declares (NUM-10), and by
- * no more.
+ * first position[r] + 1 in the plan of a tree; a row below 0 sees none. There the rows of a
+ * sequence stand at its last positions, in order (PREFILL-1). For example, with 5 keys and 2 rows,
+ * the rows stand at 3 and 4; the first sees 4 keys and the second all 5. With more rows than keys,
+ * the first rows stand below 0. A row that sees no key gives zeros and a log-sum-exp of -infinity.
+ * The result may differ from attention by the certified tolerance of the arithmetic that the kernel
+ * declares (NUM-10), and by no more.
+ *
+ * A kernel for caches of modules declares which other plans it takes (`plans`; left out: those of
+ * trees alone). In these a sequence is any list of runs (RUNS-1): chunks may be partial anywhere,
+ * and positions may have gaps, so that no position follows from a number of keys. The rows of a
+ * sequence stand at any positions, each behind the one before it, also where no token stands
+ * (RUNS-4). tests/example/modules_kernel.c is a complete one.
  *
  * The call gives the keys' places in two ways, and a kernel may use either:
- *   a plan   shared[], then each sequence's own chunks: what a two-phase kernel walks
+ *   a plan   shared[], then each sequence's own runs: what a two-phase kernel walks
  *   paged    the whole table: what a paged kernel walks
  *
  * A kernel for a GPU declares it (`memory`), gets arrays in device memory, and starts its work on
@@ -49,16 +55,23 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 3
+#define CP_KERNEL_VERSION 4
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
+
+/* Which plans a kernel takes, and of which kind a call's plan is. Each kind includes those before
+ * it. */
+#define CP_PLANS_TREES  0 /* plans of trees (PLAN-1 to PLAN-4) */
+#define CP_PLANS_RANGES 1 /* of runs, whose descriptors serve ranges of sequences (RUNS-9) */
+#define CP_PLANS_LISTS  2 /* of runs, whose descriptors serve any sets of sequences (RUNS-2) */
 
 /* One call.
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
  *   at a multiple of 64 bytes.
  * - lse may be NULL. On the host, stream and on_host are NULL. Nothing else is NULL.
- * - The numbers that the kernel has to read of Q, K and V are finite.
+ * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
+ *   sees.
  * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks may be
  *   further apart than 32 bits can express: a kernel that cannot handle this refuses the call. */
 struct cp_kernel_call {
@@ -71,29 +84,46 @@ struct cp_kernel_call {
     int capacity;    /* chunks of the pool, >= 1; chunk numbers are below it */
     double scale;    /* of q . k; usually 1 / sqrt(d) */
 
-    const int *n_tokens;    /* [b] keys of each sequence, >= 0 */
+    int plan; /* CP_PLANS_TREES, ..._RANGES or ..._LISTS: not above what the kernel declares */
+
+    const int *n_tokens;    /* [b] keys of each sequence, >= 0: those of its runs together */
     const int *query_begin; /* [b + 1], from 0: sequence s has rows query_begin[s] .. [s+1]-1 */
-    /* [n_rows] where each row stands: row r of sequence s at n_tokens[s] - query_begin[s+1] + r. It
-     * is below n_tokens[s], and may be below 0. */
+    /* [n_rows] where each row stands. Of a tree, row r of sequence s stands at n_tokens[s] -
+     * query_begin[s+1] + r, which is below n_tokens[s] and may be below 0. In other plans it stands
+     * anywhere, behind the rows of s before it, from -2^20 to 2^22. */
     const int *position;
 
-    /* Paged: keys i c .. i c + c - 1 of sequence s are in chunk table[s table_width + i], from slot
-     * 0 on. After the last chunk of a sequence the entries are -1. As a run (RUNS-1), such a chunk
-     * has the keys of table_tokens tokens, in its slots from 0 on, at the positions from
-     * table_position on. Of these a row at p sees the first p + 1 - table_position, none if that is
-     * below 0, and not more than there are (RUNS-4). After the last chunk both are 0. */
-    int table_width;           /* at least the chunks of the longest sequence */
+    /* Paged: run i of sequence s is in chunk table[s table_width + i]. It has the keys of
+     * table_tokens tokens, in the slots from 0 on, at the positions from table_position on
+     * (RUNS-1). Of these a row at p sees the first p + 1 - table_position, none if that is below 0,
+     * and not more than there are (RUNS-4). After the last run of a sequence the entries of `table`
+     * are -1, and both others are 0. Of a tree, run i has the keys i c .. i c + c - 1, or fewer if
+     * it is the last one, and begins at position i c. In other plans runs stand in any order, at
+     * positions from 0 to 2^22. */
+    int table_width;           /* above the runs of the longest sequence */
     const int *table;          /* [b][table_width] */
     const int *table_tokens;   /* [b][table_width] */
     const int *table_position; /* [b][table_width] */
 
-    /* As a plan (PLAN-1 to PLAN-4): the chunks that two or more sequences share, each once with its
-     * range, parents before children. They are the first n_shared_chunks[s] chunks of sequence s;
-     * the others are its own. The fields of a struct cp_shared_chunk (plan.h):
+    /* As a plan (PLAN-1 to PLAN-4, RUNS-2, RUNS-3): the runs that two or more sequences share, each
+     * with those that it serves. They are the first n_shared_chunks[s] runs of sequence s, in the
+     * order of `shared`; the others are its own. The fields of a struct cp_shared_chunk (plan.h):
      *   chunk        which chunk
-     *   begin, end   the sequences [begin, end) that have it
-     *   n_tokens     its keys, c
-     *   position     how many keys come before it on the path */
+     *   begin, end   the sequences served[begin .. end) have it
+     *   n_tokens     its keys; of a tree c
+     *   position     of the first of these; of a tree, how many keys come before it on the path
+     * Of trees and ranges, `served` is 0, 1, ..., b - 1, so that these are the sequences [begin,
+     * end). Of a tree parents come before children; in other plans descriptors stand in any order.
+     * Of lists, the entries of `served` do so, too. Each list has two sequences or more, and none
+     * twice; some may have no rows. Descriptors may have one list, or parts of it.
+     *
+     * A chunk may be in several descriptors, and in own runs of other sequences. In one call it has
+     * one n_tokens and one position, and a sequence has it once.
+     *
+     * A kernel that keeps a state for each descriptor and row that it serves has n_rows times the
+     * smaller of n_shared and table_width of them at most. */
+    int n_served;
+    const int *served; /* [n_served] */
     int n_shared;
     const struct cp_shared_chunk *shared; /* [n_shared] */
     const int *n_shared_chunks;           /* [b] */
@@ -103,7 +133,7 @@ struct cp_kernel_call {
     long long q_row, q_head;
 
     /* [capacity][h_kv][c][d]: element i is at chunk k_chunk + head k_head + slot k_slot + i. Slots
-     * after a sequence's last key are padding and may hold NaN. V is laid out as K, with strides of
+     * behind the keys of a run are padding and may hold NaN. V is laid out as K, with strides of
      * its own. */
     const void *k;
     long long k_chunk, k_head, k_slot;
@@ -147,7 +177,8 @@ struct cp_kernel_class {
      *   1   each is divided and then merged, as split-KV does:
      *       sum w_i (o_i / n_i) / sum w_i, w_i = exp(l_i - max l)
      *   2   the same without division by the sum of the w_i: w_i = exp(l_i - l), so that the
-     *       rounding of l stays in the result */
+     *       rounding of l stays in the result
+     * With 1 results of merges may be divided, too, and merged again. */
     int divides;
     int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are truncated, not rounded to nearest */
@@ -161,9 +192,11 @@ struct cp_kernel_class {
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
      * by key; 64: tiles of 64; 0: a chunk. A value above c counts as c, even if there is one
-     * maximum for all keys. The last step before the end of a chunk, of a path, or of the keys of
-     * one partial result may be shorter, and a step may reach into the next chunk (GATE-2). There
-     * are no more partial results with keys than steps. */
+     * maximum for all keys. The last step before the end of a run, or of the keys of one partial
+     * result, may be shorter, and a step may reach into the next run. There are no more steps with
+     * keys that the row sees, and no more partial results with such keys, than if each run by
+     * itself were cut into steps (GATE-2). A tile that packs keys of several runs keeps to this if
+     * it takes the runs by rising position. */
     int step;
 };
 
@@ -180,6 +213,7 @@ struct cp_kernel {
     int q_type, kv_type, out_type; /* CP_FP16, CP_BF16, CP_FP32 or CP_FP64 */
     int lse_type;                  /* CP_FP32, CP_FP64, or CP_NO_LSE: the kernel writes no lse */
     int memory;                    /* CP_HOST_MEMORY or CP_DEVICE_MEMORY */
+    int plans;                     /* CP_PLANS_TREES, CP_PLANS_RANGES or CP_PLANS_LISTS */
     struct cp_kernel_class arithmetic;
 
     /* Returns NULL for a call that the kernel takes, and a sentence for a call that it refuses. If

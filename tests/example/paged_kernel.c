@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel that the gate can check: paged decoding in binary16, one key after the other.
+/* A kernel that the gate can check: paged decoding in binary16, one key after the other. It takes
+ * plans of trees alone, so that a number of keys says where a row stands and which chunk has a key.
  *
  *   cc -O2 -shared -fPIC -o paged_kernel.so paged_kernel.c $(pkg-config --cflags chunkproof) -lm
  *   chunkproof gate --kernel paged_kernel.so */

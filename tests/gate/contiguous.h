@@ -71,6 +71,11 @@ static inline void scatter_results(const struct cp_kernel_call *call, size_t siz
     }
 }
 
+/* Whoever gives a plan of a tree that is none made a mistake. */
+static inline int is_right_plan(const struct cp_kernel_call *call, const struct cp_plan *plan) {
+    return call->plan != CP_PLANS_TREES || cp_plan_is_valid(plan);
+}
+
 /* Touches only the pages of the plan that hold data. */
 static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *plan) {
     plan->capacity = call->capacity;
@@ -84,10 +89,10 @@ static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *
         struct cp_plan_sequence *path = &plan->sequence[s];
         path->n_tokens = call->n_tokens[s];
         path->n_shared = call->n_shared_chunks[s];
-        path->n_chunks =
-            (int)(((long long)path->n_tokens + call->chunk_size - 1) / call->chunk_size);
-        for (int k = 0; k < path->n_chunks; k++) {
-            path->run[k] = run_of(call, s, k);
+        path->n_chunks = 0;
+        while (run_of(call, s, path->n_chunks).n_tokens > 0) {
+            path->run[path->n_chunks] = run_of(call, s, path->n_chunks);
+            path->n_chunks++;
         }
     }
 }

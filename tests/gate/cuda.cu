@@ -63,11 +63,11 @@ static const char *refuses(const cp_kernel_call *call) {
 static void fill_sequence(cp_plan_sequence &path, const cp_kernel_call &lists, int s) {
     const long long first = static_cast<long long>(s) * lists.table_width;
     path.n_tokens = lists.n_tokens[s];
-    path.n_chunks = (path.n_tokens + lists.chunk_size - 1) / lists.chunk_size;
     path.n_shared = lists.n_shared_chunks[s];
-    for (int k = 0; k < path.n_chunks; k++) {
-        path.run[k] = {lists.table[first + k], lists.table_tokens[first + k],
-                       lists.table_position[first + k]};
+    path.n_chunks = 0;
+    for (long long at = first; lists.table_tokens[at] > 0; at++) {
+        path.run[path.n_chunks++] = {lists.table[at], lists.table_tokens[at],
+                                     lists.table_position[at]};
     }
 }
 
@@ -131,6 +131,7 @@ static struct cp_kernel describe() {
     kernel.memory = CP_DEVICE_MEMORY;
     kernel.q_type = kernel.kv_type = kernel.out_type = CP_FP16;
     kernel.lse_type = CP_FP64;
+    kernel.plans = CP_PLANS_RANGES;
     kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
     kernel.arithmetic.values = kernel.arithmetic.score;
     kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : CP_FP16;

@@ -97,6 +97,7 @@ const struct cp_kernel cp_kernel = {
     .kv_type = CP_FP16,
     .out_type = CP_FP16,
     .lse_type = CP_FP32,
+    .plans = CP_PLANS_LISTS,
     .arithmetic = {.score = CP_SUM_FP32,
                    .weights = CP_FP32,
                    .values = CP_SUM_FP32,

@@ -38,6 +38,7 @@ static void compute(const struct cp_kernel_call *call) {
         sum += call->n_tokens[s] + call->query_begin[s + 1] + call->n_shared_chunks[s];
         int first = s * call->table_width;
         sum += call->table[first] + call->table_tokens[first] + call->table_position[first];
+        sum += call->served[s];
     }
     for (int i = 0; i < call->n_shared; i++) {
         sum += call->shared[i].chunk;
@@ -74,6 +75,7 @@ static struct buffer find(const struct cp_kernel_call *call, const char *name) {
         {"table", call->table, b * (size_t)call->table_width * sizeof(int)},
         {"table_tokens", call->table_tokens, b * (size_t)call->table_width * sizeof(int)},
         {"table_position", call->table_position, b * (size_t)call->table_width * sizeof(int)},
+        {"served", call->served, (size_t)call->n_served * sizeof(int)},
         {"shared", call->shared, (size_t)call->n_shared * sizeof *call->shared},
         {"n_shared_chunks", call->n_shared_chunks, b * sizeof(int)},
         {"q", call->q, queries * row},

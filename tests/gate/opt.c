@@ -122,7 +122,6 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
     return status;
 }
 
-/* Refuses a plan that is none: then whoever called made a mistake. */
 static int attend(const struct cp_kernel_call *call) {
     struct cp_plan *plan;
     struct cp_opt *opt = NULL;
@@ -131,7 +130,7 @@ static int attend(const struct cp_kernel_call *call) {
         return status;
     }
     fill_plan(call, plan);
-    status = cp_plan_is_valid(plan) ? cp_opt_new(&opt, 2, VERSION) : CP_ERROR_ARGUMENT;
+    status = is_right_plan(call, plan) ? cp_opt_new(&opt, 2, VERSION) : CP_ERROR_ARGUMENT;
     status = status == CP_OK ? attend_plan(call, plan, opt) : status;
     cp_opt_free(opt);
     cp_plan_free(plan);
@@ -145,6 +144,7 @@ const struct cp_kernel cp_kernel = {
     .kv_type = TYPE,
     .out_type = TYPE,
     .lse_type = CP_FP64,
+    .plans = CP_PLANS_RANGES,
     .arithmetic = CP_OPT_ARITHMETIC,
     .refuses = refuses,
     .workspace = workspace,

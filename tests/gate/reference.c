@@ -87,7 +87,6 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
     return status;
 }
 
-/* Refuses a plan that is none: then whoever called made a mistake. */
 static int attend(const struct cp_kernel_call *call) {
     struct cp_plan *plan;
     int status = cp_plan_new(&plan);
@@ -95,7 +94,7 @@ static int attend(const struct cp_kernel_call *call) {
         return status;
     }
     fill_plan(call, plan);
-    status = cp_plan_is_valid(plan) ? attend_plan(call, plan) : CP_ERROR_ARGUMENT;
+    status = is_right_plan(call, plan) ? attend_plan(call, plan) : CP_ERROR_ARGUMENT;
     cp_plan_free(plan);
     return status;
 }
@@ -107,6 +106,7 @@ const struct cp_kernel cp_kernel = {
     .kv_type = CP_FP16,
     .out_type = CP_FP32,
     .lse_type = CP_FP64,
+    .plans = CP_PLANS_RANGES,
     .arithmetic = {.score = CP_SUM_FP64,
                    .weights = CP_FP32, /* in binary64, as all else: not rounded */
                    .values = CP_SUM_FP64,

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which runs a row reads of prompts with modules, and how many keys of each: in place of stages 1
+ * and 2 of a path. An example of ways.h: RUNS_AS_CHUNKS has run k begin at position k c. So the row
+ * at position p sees min(max(p + 1 - k c, 0), tokens) of its keys, where it should be
+ * p + 1 - begins. The functions declare the variables of ways.h. */
+#include <limits.h>
+
+#include "gate/explain/model.h"
+
+/* A list of runs: that of sequence s, or what it would have if descriptors served ranges. */
+struct list {
+    const struct gate_problem *p;
+    int s, by_range;
+    int of_row, row_position; /* the row's sequence, and where it stands */
+    int runs, shared;         /* the first `shared` runs are of descriptors */
+};
+
+/* ---- The list ---- */
+
+static int is_in_range(const struct list *x, int i) {
+    return x->p->shared[i].begin <= x->s && x->s < x->p->shared[i].end;
+}
+
+static struct list list_of(const struct gate_problem *p, int row, int s, int by_range) {
+    struct list x = {p,
+                     s,
+                     by_range,
+                     gate_sequence_of(p, row),
+                     p->position[row],
+                     gate_runs(p, s),
+                     p->n_shared_chunks[s]};
+    if (by_range) {
+        x.runs -= x.shared;
+        x.shared = 0;
+        for (int i = 0; i < p->n_shared; i++) {
+            x.shared += is_in_range(&x, i);
+        }
+        x.runs += x.shared;
+    }
+    return x;
+}
+
+/* The descriptor of run k, which is one of those that `served` gives it, or of a range. */
+static int descriptor_of(const struct list *x, int k) {
+    const struct gate_problem *p = x->p;
+    int i = 0;
+    while (i < p->n_shared) {
+        int is_one = x->by_range && is_in_range(x, i);
+        for (int at = p->shared[i].begin; !x->by_range && at < p->shared[i].end; at++) {
+            is_one |= p->served[at] == x->s;
+        }
+        k -= is_one;
+        if (k < 0) {
+            break;
+        }
+        i++;
+    }
+    return i;
+}
+
+static struct cp_run run_of(const struct list *x, int k) {
+    const struct gate_problem *p = x->p;
+    if (x->by_range && k < x->shared) {
+        const struct cp_shared_chunk *shared = &p->shared[descriptor_of(x, k)];
+        return (struct cp_run){shared->chunk, shared->n_tokens, shared->position};
+    }
+    int own = x->by_range ? p->n_shared_chunks[x->s] - x->shared : 0;
+    int at = x->s * p->table_width + k + own;
+    return (struct cp_run){p->table[at], p->table_tokens[at], p->table_position[at]};
+}
+
+/* ---- What ways ask of it ---- */
+
+static int rank_of(const struct list *x, int k) {
+    int rank = 0, position = run_of(x, k).position;
+    for (int other = 0; other < x->runs; other++) {
+        rank += run_of(x, other).position < position;
+    }
+    return rank;
+}
+
+/* The run of the list that is number `rank` by position. */
+static int at_rank(const struct list *x, int rank) {
+    int k = 0;
+    while (k < x->runs - 1 && rank_of(x, k) != rank) {
+        k++;
+    }
+    return k;
+}
+
+static int first_behind_row(const struct list *x) {
+    int k = 0;
+    while (k < x->runs && run_of(x, k).position <= x->row_position) {
+        k++;
+    }
+    return k;
+}
+
+static int first_partial_run(const struct list *x) {
+    int k = 0;
+    while (k < x->runs && run_of(x, k).n_tokens == x->p->recipe.chunk_size) {
+        k++;
+    }
+    return k;
+}
+
+/* Its number among those that the descriptor of run k serves, from the first or from the last. */
+static int number_served(const struct list *x, int k, int from_last) {
+    const struct cp_shared_chunk *shared = &x->p->shared[descriptor_of(x, k)];
+    int at = shared->begin;
+    while (at < shared->end - 1 && x->p->served[at] != x->s) {
+        at++;
+    }
+    return from_last ? shared->end - 1 - at : at - shared->begin;
+}
+
+#define rank          rank_of(x, k)
+#define first_behind  first_behind_row(x)
+#define first_partial first_partial_run(x)
+#define first_served  number_served(x, k, 0)
+#define last_served   number_served(x, k, 1)
+
+/* ---- Ways ---- */
+
+static int times_of(const struct list *x, const struct explain_choice *choice, int k) {
+    int runs = x->runs, shared = x->shared, all = x->p->n_tokens[x->s], c = x->p->recipe.chunk_size;
+    int at = choice->runs.at, times = choice->runs.times;
+    switch ((enum explain_counts)choice->runs.counts) { EXPLAIN_COUNTS(EXPLAIN_CASE) }
+    return 1;
+}
+
+static int chunk_of(const struct list *x, const struct explain_choice *choice, int k) {
+    int runs = x->runs;
+    switch ((enum explain_chunks)choice->runs.chunk) { EXPLAIN_CHUNKS(EXPLAIN_CASE) }
+    return k;
+}
+
+/* How many of its keys a row sees (RUNS-4). */
+static int seen_in(const struct list *x, const struct explain_choice *choice, int k, int before,
+                   int behind) {
+    int runs = x->runs, all = x->p->n_tokens[x->s], c = x->p->recipe.chunk_size;
+    int p = x->row_position, by = choice->runs.by, keys = choice->runs.keys;
+    int tokens = run_of(x, k).n_tokens, begins = run_of(x, k).position;
+    int first = x->p->query_begin[x->of_row], last = x->p->query_begin[x->of_row + 1] - 1;
+    int n_rows = x->p->n_rows;
+    const int *position = x->p->position;
+    struct {
+        int tokens, begins, stands;
+    } got = {tokens, begins, p};
+    if (keys == ALL_KEYS || keys == (k < x->shared ? SHARED_KEYS : OWN_KEYS)) {
+        switch ((enum explain_runs)choice->runs.way) { EXPLAIN_OF_RUNS(EXPLAIN_GET) }
+    }
+    return least(most(got.stands + 1 - got.begins, 0), got.tokens);
+}
+
+/* ---- All ---- */
+
+int explain_take_runs(const struct gate_problem *p, const struct explain_choice *choice, int row,
+                      int s, struct explain_taken *taken, int room) {
+    struct list x = list_of(p, row, s, choice->runs.by_range);
+    int behind = p->query_begin[x.of_row + 1] - 1 - row, before = 0, n = 0;
+    for (int k = 0; k < x.runs; k++) {
+        int chunk = run_of(&x, chunk_of(&x, choice, k)).chunk, own = run_of(&x, k).chunk;
+        struct explain_taken run = {.run = x.by_range ? -1 : k,
+                                    .k = choice->runs.array == OF_V ? own : chunk,
+                                    .v = choice->runs.array == OF_K ? own : chunk,
+                                    .seen = seen_in(&x, choice, k, before, behind),
+                                    .is_shared = k < x.shared};
+        before += run_of(&x, k).n_tokens;
+        for (int times = times_of(&x, choice, k); times > 0; times--) {
+            if (n == room) {
+                return -1;
+            }
+            taken[n++] = run;
+        }
+    }
+    return n;
+}
