@@ -50,7 +50,7 @@ int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arr
 
 /* The bytes that fill the results before each of the two runs of a case. */
 #define GATE_POISON       0xFF /* NaNs */
-#define GATE_POISON_AGAIN 0x3F /* 0.75 as binary32 or bfloat16, 1.81 as binary16 */
+#define GATE_POISON_AGAIN 0x40 /* 3 as binary32 or bfloat16, 2.1 as binary16, 32.5 as binary64 */
 
 /* Compares two runs of one call, which began with different poison: was all of out and lse written,
  * was nothing between the rows written, and are the bits the same? 0, or -1: no memory. */
