@@ -15,6 +15,7 @@
 #include "chunkproof/attend.h"
 #include "chunkproof/opt.h"
 #include "kernels/schedule.h"
+#include "tests/path_runs.h"
 #include "tests/runs_case.h"
 
 #define NUMBERS (RUNS_CAPACITY * RUNS_CHUNK_SIZE * RUNS_POSITIONS)
@@ -78,7 +79,7 @@ static void take_own(struct cp_plan *to, const struct run_plan *plan, int i, int
 static void as_plan(struct cp_plan *to, const struct run_plan *plan, int ranges) {
     to->capacity = plan->capacity;
     to->chunk_size = plan->chunk_size;
-    to->n_sequences = plan->n_sequences;
+    list_sequences(to, plan->n_sequences);
     to->n_shared = 0;
     for (int s = 0; s < plan->n_sequences; s++) {
         to->sequence[s].n_tokens = to->sequence[s].n_chunks = to->sequence[s].n_shared = 0;

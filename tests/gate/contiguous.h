@@ -77,6 +77,10 @@ static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *
     plan->chunk_size = call->chunk_size;
     plan->n_sequences = call->n_sequences;
     plan->n_shared = call->n_shared;
+    plan->n_served = call->n_sequences; /* a call has the plan of a tree (PLAN-1) */
+    for (int s = 0; s < call->n_sequences; s++) {
+        plan->served[s] = s;
+    }
     for (int i = 0; i < call->n_shared; i++) {
         plan->shared[i] = call->shared[i];
     }

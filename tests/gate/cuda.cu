@@ -77,6 +77,10 @@ static void fill(cp_plan *plan, const cp_kernel_call &lists) {
     plan->chunk_size = lists.chunk_size;
     plan->n_sequences = lists.n_sequences;
     plan->n_shared = lists.n_shared;
+    plan->n_served = lists.n_sequences; /* a call has the plan of a tree (PLAN-1) */
+    for (int s = 0; s < plan->n_served; s++) {
+        plan->served[s] = s;
+    }
     std::copy(lists.shared, lists.shared + lists.n_shared, plan->shared);
     for (int s = 0; s < lists.n_sequences; s++) {
         fill_sequence(plan->sequence[s], lists, s);
