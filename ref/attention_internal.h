@@ -37,20 +37,8 @@ static inline int cp_first_row(const struct cp_attention *attention, int s) {
   ensures rows: \result == first_row(attention->query_begin, end) -
     first_row(attention->query_begin, begin);
 */
-static inline size_t cp_rows_served(const struct cp_attention *attention,
-                                    const struct cp_plan *plan, int begin, int end) {
-    size_t n = 0;
-    /*@ loop invariant at: begin <= at <= end;
-        loop invariant n: n == first_row(attention->query_begin, at) -
-          first_row(attention->query_begin, begin);
-        loop assigns at, n; loop variant end - at; */
-    for (int at = begin; at < end; at++) {
-        int s = plan->served[at];
-        //@ assert s: s == at;
-        n += (size_t)(cp_first_row(attention, s + 1) - cp_first_row(attention, s));
-    }
-    return n;
-}
+size_t cp_rows_served(const struct cp_attention *attention, const struct cp_plan *plan, int begin,
+                      int end);
 
 /* Query rows that have partial results in the workspace, h each; a row counts once for each shared
  * chunk when every result is kept. The sum cannot overflow: see the assertion above. */
