@@ -113,13 +113,15 @@ static struct cp_run next_run(struct source *at, int *begin, int *end) {
         *end = one->end;
         return (struct cp_run){one->chunk, one->n_tokens, one->position};
     }
-    for (; at->run >= plan->sequence[at->sequence].n_chunks; at->run = 0) {
-        at->sequence++;
-        assert_true(at->sequence < plan->n_sequences);
-    }
-    if (at->run < plan->sequence[at->sequence].n_shared) {
-        at->run = plan->sequence[at->sequence].n_shared;
-        return next_run(at, begin, end);
+    while (at->run < plan->sequence[at->sequence].n_shared ||
+           at->run >= plan->sequence[at->sequence].n_chunks) {
+        if (at->run < plan->sequence[at->sequence].n_shared) {
+            at->run = plan->sequence[at->sequence].n_shared;
+        } else {
+            at->sequence++;
+            at->run = 0;
+            assert_true(at->sequence < plan->n_sequences);
+        }
     }
     *begin = at->sequence;
     *end = at->sequence + 1;
