@@ -29,6 +29,8 @@ static void copy(struct cp_plan *to, const struct cp_plan *from) {
     size_t rows = (size_t)from->n_sequences * sizeof *from->sequence;
     to->n_sequences = from->n_sequences;
     to->n_shared = from->n_shared;
+    to->n_served = from->n_served;
+    memcpy(to->served, from->served, (size_t)from->n_served * sizeof *from->served);
     memcpy(to->shared, from->shared, (size_t)from->n_shared * sizeof *from->shared);
     memcpy(to->sequence, from->sequence, rows);
 }
@@ -50,7 +52,9 @@ static int has_same_runs(const struct cp_plan_sequence *x, const struct cp_plan_
 
 /* Are the plans the same, except for lengths and stamp? With `lengths`, these too. */
 static int is_same(const struct cp_plan *a, const struct cp_plan *b, int lengths) {
-    int same = a->n_sequences == b->n_sequences && a->n_shared == b->n_shared;
+    int same = a->n_sequences == b->n_sequences && a->n_shared == b->n_shared &&
+               a->n_served == b->n_served;
+    same = same && memcmp(a->served, b->served, (size_t)a->n_served * sizeof *a->served) == 0;
     same = same && memcmp(a->shared, b->shared, (size_t)a->n_shared * sizeof *a->shared) == 0;
     for (int s = 0; same && s < a->n_sequences; s++) {
         const struct cp_plan_sequence *x = &a->sequence[s], *y = &b->sequence[s];

@@ -44,7 +44,7 @@ int cp_layout_measure(struct cp_layout *layout, const struct cp_cuda_limits *l) 
     size_t states = (size_t)parts * (size_t)l->n_heads;
     layout->most_parts = (int)parts;
     layout->most_numbers = (NUMBERS_OF_TASK + 1) * (size_t)tasks + (size_t)l->n_chunks +
-                           (size_t)sources + 2 * (size_t)l->n_rows + of_sequences;
+                           (size_t)sources + 2 * (size_t)l->n_rows + (size_t)parts + of_sequences;
     layout->numbers = rounded_up(layout->most_numbers * sizeof(int));
     layout->part_m = rounded_up(states * sizeof(float));
     layout->part_n = layout->part_m;

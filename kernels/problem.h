@@ -20,6 +20,7 @@ struct Lists {
     const int *source;
     const int *query_begin;
     const int *sequence;
+    const int *row;
     const int *n_keys;
     const int *position;
 };
@@ -31,6 +32,7 @@ inline Lists lists_of(const cp_schedule &s, const int *numbers) {
             numbers + s.source,
             numbers + s.query_begin,
             numbers + s.sequence,
+            numbers + s.row,
             numbers + s.n_keys,
             numbers + s.position};
 }

@@ -38,18 +38,17 @@ template <class A>
 __device__ Query query_of(const Problem<A> &p, const cp_task &task, int kv_head, int x,
                           int n_keys) {
     int group = p.n_heads / p.n_kv_heads;
-    int first_row = p.lists.query_begin[task.begin], end = p.lists.query_begin[task.end];
-    int row = first_row + cp_row_of_query(x, group);
-    if (row >= end) {
+    int of_task = cp_row_of_query(x, group);
+    if (of_task >= task.n_rows) {
         return {-1, 0, 0, 0};
     }
-    return {row, task.first_part + row - first_row, cp_head_of_query(x, group, kv_head),
+    int part = task.first_part + of_task, row = p.lists.row[part];
+    return {row, part, cp_head_of_query(x, group, kv_head),
             cp_keys_from(p.lists.position[row], task.position, n_keys)};
 }
 
 template <class A> __device__ int queries_of(const Problem<A> &p, const cp_task &task) {
-    int rows = p.lists.query_begin[task.end] - p.lists.query_begin[task.begin];
-    return rows * (p.n_heads / p.n_kv_heads);
+    return task.n_rows * (p.n_heads / p.n_kv_heads);
 }
 
 /* Blocks (task, K/V head, tile of queries_of_tile queries). */

@@ -33,6 +33,15 @@ static int first_row(const struct problem *p, int s) {
     return p->query_begin == NULL ? s : p->query_begin[s];
 }
 
+static int rows_of(const struct problem *p, int s) {
+    return first_row(p, s + 1) - first_row(p, s);
+}
+
+/* The sequence at place `at` of a task, one of begin .. end - 1. */
+static int sequence_at(const struct cp_plan *plan, const struct cp_task *task, int at) {
+    return task->end - task->begin >= 2 ? plan->served[at] : at;
+}
+
 /* Do keys at `position` go on in a task whose last chunk has the n_tokens keys from `first` on?
  * Then that chunk is full (RUNS-4). */
 static int goes_on(const struct cp_plan *plan, int n_tokens, int first, int position) {
@@ -114,7 +123,11 @@ static int next_task(const struct problem *p, struct cursor *at, struct cp_task 
         return 0;
     }
     at->n_chunks += task->n_chunks;
-    at->n_parts += first_row(p, task->end) - first_row(p, task->begin);
+    task->n_rows = 0;
+    for (int i = task->begin; i < task->end; i++) {
+        task->n_rows += rows_of(p, sequence_at(p->plan, task, i));
+    }
+    at->n_parts += task->n_rows;
     return 1;
 }
 
@@ -153,10 +166,9 @@ int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan
     struct cp_task task;
     size_t n_sources = 0;
     while (next_task(&p, &at, &task)) {
-        int rows = first_row(&p, task.end) - first_row(&p, task.begin);
         s.n_tasks++;
         s.n_shared_tasks += task.end - task.begin >= 2;
-        s.most_rows = rows > s.most_rows ? rows : s.most_rows;
+        s.most_rows = task.n_rows > s.most_rows ? task.n_rows : s.most_rows;
         n_sources += (size_t)(task.end - task.begin);
         if (at.n_parts > INT_MAX) {
             return CP_ERROR_SHAPE;
@@ -169,6 +181,7 @@ int cp_schedule_measure(struct cp_schedule *schedule, const struct cp_plan *plan
     s.source = reserve(&s, n_sources);
     s.query_begin = reserve(&s, (size_t)s.n_sequences + 1);
     s.sequence = reserve(&s, (size_t)s.n_rows);
+    s.row = reserve(&s, (size_t)s.n_parts);
     s.n_keys = reserve(&s, (size_t)s.n_tasks);
     s.position = reserve(&s, (size_t)s.n_rows);
     *schedule = s;
@@ -182,6 +195,7 @@ static void write_task(const struct cp_task *task, int *numbers, size_t at) {
     numbers[at + 3] = task->begin;
     numbers[at + 4] = task->end;
     numbers[at + 5] = task->first_part;
+    numbers[at + 6] = task->n_rows;
 }
 
 /* The chunks of a task: of descriptors from `first` on, or of its one sequence's runs. */
@@ -216,24 +230,29 @@ static void write_tasks(const struct cp_schedule *schedule, const struct problem
         write_task(&task, numbers, schedule->task + (size_t)i * NUMBERS_OF_TASK);
         write_chunks(p->plan, &task, at.first, numbers, schedule->chunk);
         numbers[schedule->n_keys + (size_t)i] = at.n_keys;
-        for (int s = task.begin; s < task.end; s++) {
-            numbers[begin + (size_t)s + 1]++;
+        for (int x = task.begin; x < task.end; x++) {
+            numbers[begin + (size_t)sequence_at(p->plan, &task, x) + 1]++;
         }
     }
     add_up(schedule, numbers);
 }
 
-/* Lists each task's partial results for each of its sequences. Meanwhile source_begin[s]
- * advances to source_begin[s + 1]. */
+/* RUNS-5: lists each task's partial results for each of its sequences, and the query rows that they
+ * are of. Meanwhile source_begin[s] advances to source_begin[s + 1]. */
 static void write_sources(const struct cp_schedule *schedule, const struct problem *p,
                           int *numbers) {
     size_t begin = schedule->source_begin;
     struct cursor at = {0};
     struct cp_task task;
     while (next_task(p, &at, &task)) {
-        for (int s = task.begin; s < task.end; s++) {
+        int part = task.first_part;
+        for (int i = task.begin; i < task.end; i++) {
+            int s = sequence_at(p->plan, &task, i);
             size_t source = schedule->source + (size_t)numbers[begin + (size_t)s]++;
-            numbers[source] = task.first_part + first_row(p, s) - first_row(p, task.begin);
+            numbers[source] = part;
+            for (int row = first_row(p, s); row < first_row(p, s + 1); row++) {
+                numbers[schedule->row + (size_t)part++] = row;
+            }
         }
     }
     for (int s = schedule->n_sequences; s > 0; s--) {

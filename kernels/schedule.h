@@ -2,7 +2,7 @@
 /* What the kernels walk: the plan cut into tasks, in one array of int that is copied to the device
  * (spec/two_phase.md, TPP-1, TPP-2).
  *
- * A task is a run of consecutive chunks on the same paths, with the range of sequences that have
+ * A task is a run of consecutive chunks on the same paths, with the list of sequences that have
  * these paths. Shared chunks come first, in the order of the plan, then each sequence's own. The
  * block that does a task keeps one partial result for each of its query rows and heads, merged in
  * registers along the task's chunks. The block that finishes a query row merges the partial results
@@ -25,10 +25,11 @@
 extern "C" {
 #endif
 
-/* Chunks chunk[first_chunk .. first_chunk + n_chunks) of sequences begin .. end-1. They hold n_keys
- * keys (below), at the positions position .. position + n_keys - 1 of each of these sequences. All
- * chunks but the last are full: a task ends behind one that is not (RUNS-4). The query rows of
- * these sequences have the partial results first_part, first_part + 1, ... */
+/* Chunks chunk[first_chunk .. first_chunk + n_chunks) of the sequences served[begin .. end) of the
+ * plan; of one sequence alone, `begin` is its number. They hold n_keys keys (below), at the
+ * positions position .. position + n_keys - 1 of each of these sequences. All chunks but the last
+ * are full: a task ends behind one that is not (RUNS-4). The n_rows query rows of these sequences,
+ * in their order, have the partial results first_part, first_part + 1, ... (RUNS-5) */
 struct cp_task {
     int first_chunk;
     int n_chunks;
@@ -36,6 +37,7 @@ struct cp_task {
     int begin;
     int end;
     int first_part;
+    int n_rows;
 };
 
 /* Sizes, and where each array begins in the array of int; the arrays are in this order. */
@@ -55,6 +57,7 @@ struct cp_schedule {
     size_t source;
     size_t query_begin; /* [b + 1] query rows of each sequence, PREFILL-1 */
     size_t sequence;    /* [n_rows] the sequence of each query row */
+    size_t row;         /* [n_parts] the query row of each row of partial results */
     size_t n_keys;      /* [n_tasks] keys of each task */
     size_t position;    /* [n_rows] where each query row stands, PREFILL-1 */
     size_t n_numbers;   /* of all arrays together */

@@ -61,10 +61,10 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_ke
 template <class A> __global__ void attend_tasks(Problem<A> p) {
     const cp_task &task = p.lists.task[blockIdx.x];
     int n_keys = p.lists.n_keys[blockIdx.x], head = blockIdx.y, i = threadIdx.x;
-    int first_row = p.lists.query_begin[task.begin], end = p.lists.query_begin[task.end];
-    for (int row = first_row + blockIdx.z; row < end; row = cp_next_tile(row, 1, gridDim.z)) {
-        State<A> state = task_attn(p, task, n_keys, row, head, i);
-        std::size_t at = part_at(p, task.first_part + row - first_row, head);
+    for (int x = blockIdx.z; x < task.n_rows; x = cp_next_tile(x, 1, gridDim.z)) {
+        int part = task.first_part + x;
+        State<A> state = task_attn(p, task, n_keys, p.lists.row[part], head, i);
+        std::size_t at = part_at(p, part, head);
         p.part_o[at * p.head_dim + i] = state.o;
         if (i == 0) {
             p.part_m[at] = state.m;

@@ -2,7 +2,7 @@
 /* Version 2: a block has a tile of queries of one task and K/V head. It goes through the task's
  * keys, one tile at a time in shared memory, so that each key is read from global memory once for
  * all queries of the tile. The queries are those of all heads of a group, which share keys just as
- * the sequences of a range do. The state is merged in place from tile to tile; the block writes one
+ * the sequences of a list do. The state is merged in place from tile to tile; the block writes one
  * partial result for each task. In a loop over the tiles of keys:
  *
  *     global memory    K, V of the task     [tile 0][tile 1][tile 2]...

@@ -55,7 +55,7 @@ static int make_rest(struct cp_opt_decoder *f) {
     }
     f->plan->capacity = f->capacity / f->chunk_size;
     f->plan->chunk_size = f->chunk_size;
-    f->plan->n_sequences = 1;
+    f->plan->n_sequences = f->plan->n_served = 1;
     for (int chunk = 0; chunk < f->plan->capacity; chunk++) {
         f->plan->sequence[0].run[chunk] =
             (struct cp_run){chunk, f->chunk_size, chunk * f->chunk_size};

@@ -186,6 +186,14 @@ static void export_sequence(const struct cp_opt_plan *plan, int i, int same,
     }
 }
 
+/* PLAN-1: the list of those whom descriptors serve. */
+static void list_sequences(struct cp_plan *to) {
+    to->n_served = to->n_sequences;
+    for (int s = 0; s < to->n_served; s++) {
+        to->served[s] = s;
+    }
+}
+
 int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to) {
     int same = to->stamp.tree == plan->stamp.tree && to->stamp.epoch == plan->stamp.epoch;
     if (!fits(plan)) {
@@ -201,6 +209,7 @@ int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to) {
     }
     if (!same) {
         memcpy(to->shared, plan->shared, (size_t)plan->n_shared * sizeof *to->shared);
+        list_sequences(to);
     }
     return CP_OK;
 }

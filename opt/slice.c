@@ -38,21 +38,16 @@ struct opt_head cp_opt_head(const struct opt_slice *slice, int x) {
     return h;
 }
 
-/* Query row of row i of the slice, and its place in the group of heads. */
-static int row_of(const struct opt_slice *slice, int i, int *in_group) {
-    const struct cp_attention *a = slice->call->attention;
-    long long of_task = slice->first + i;
-    int group = group_of(a);
-    *in_group = (int)(of_task % group);
-    return opt_first_row(a, slice->task->begin) + (int)(of_task / group);
+/* Which query row of the task has row i of the slice. */
+static long long row_of_task(const struct opt_slice *slice, int i) {
+    return (slice->first + i) / group_of(slice->call->attention);
 }
 
-/* Where row i of a head is in an array [query rows][h]; of `first_row` query rows before that of
- * the task. */
-static size_t place(const struct opt_head *h, int i, size_t first_row) {
+/* Where row i of a head is in an array [rows][h], in which its query row is number `row`. */
+static size_t place(const struct opt_head *h, int i, size_t row) {
     const struct cp_attention *a = h->slice->call->attention;
-    int in_group, row = row_of(h->slice, i, &in_group) - opt_first_row(a, h->slice->task->begin);
-    return (first_row + (size_t)row) * (size_t)a->n_heads + (size_t)(h->g * group_of(a) + in_group);
+    int group = group_of(a), in_group = (int)((h->slice->first + i) % group);
+    return row * (size_t)a->n_heads + (size_t)(h->g * group + in_group);
 }
 
 /* The last task that begins at this slice or before. */
@@ -86,17 +81,43 @@ static int keys_from(const struct opt_task *task, int p) {
     return before < task->n_keys ? before + 1 : task->n_keys;
 }
 
-/* That for each row, and the last key that any of them sees. */
-static void find_seen(struct opt_slice *slice) {
+/* The last place of a task whose sequence begins at this of its query rows or before; *left are the
+ * rows from there on. */
+static int find_place(const struct opt_call *call, const struct opt_task *task, long long row,
+                      int *left) {
+    const size_t *before = call->work.rows_before;
+    int low = task->begin, high = task->end;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (before[middle] - before[task->begin] <= (size_t)row) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *left = (int)row;
+    if (task->end - task->begin > 1) {
+        *left -= (int)(before[low] - before[task->begin]);
+    }
+    return low;
+}
+
+/* RUNS-5: the query row of each row, in the order of the task's sequences; how many keys it sees,
+ * and the last key that any of them sees. */
+static void find_rows(struct opt_slice *slice) {
     const struct cp_attention *a = slice->call->attention;
-    int s = slice->task->begin, in_group;
+    const struct opt_task *task = slice->task;
+    int in_sequence, at = find_place(slice->call, task, row_of_task(slice, 0), &in_sequence);
+    int s = opt_sequence_at(a->plan, task, at);
     slice->end = 0;
     for (int i = 0; i < slice->rows; i++) {
-        int row = row_of(slice, i, &in_group);
-        while (opt_first_row(a, s + 1) <= row) {
-            s++;
+        in_sequence += i > 0 && row_of_task(slice, i) > row_of_task(slice, i - 1);
+        while (in_sequence == opt_rows_of(a, s)) {
+            s = opt_sequence_at(a->plan, task, ++at);
+            in_sequence = 0;
         }
-        slice->seen[i] = keys_from(slice->task, position_of(a, s, row));
+        slice->row[i] = opt_first_row(a, s) + in_sequence;
+        slice->seen[i] = keys_from(task, position_of(a, s, slice->row[i]));
         slice->end = slice->seen[i] > slice->end ? slice->seen[i] : slice->end;
     }
 }
@@ -107,9 +128,8 @@ static void gather_queries(const struct opt_head *h) {
     const struct cp_attention *a = slice->call->attention;
     size_t d = (size_t)a->head_dim, stride = slice->call->sizes.stride;
     size_t bytes = d * cp_number_size(a->q_type);
-    size_t first_row = (size_t)opt_first_row(a, slice->task->begin);
     for (int i = 0; i < slice->rows; i++) {
-        const char *q = (const char *)a->q + place(h, i, first_row) * bytes;
+        const char *q = (const char *)a->q + place(h, i, (size_t)slice->row[i]) * bytes;
         slice->kernels->widen(h->at.q + (size_t)i * stride, stride, q, d, a->q_type, 1,
                               a->head_dim);
     }
@@ -147,8 +167,7 @@ static void begin(struct opt_slice *slice, const struct opt_call *call, size_t n
     const struct opt_task *t = task_of(call, number);
     long long within = (long long)(number - t->first_slice), block = within % t->n_blocks;
     long long head_block = within / t->n_blocks;
-    long long n_rows =
-        (long long)(opt_first_row(a, t->end) - opt_first_row(a, t->begin)) * group_of(a);
+    long long n_rows = (long long)t->n_rows * group_of(a);
     slice->call = call;
     slice->kernels = call->kernels;
     slice->at = at;
@@ -160,7 +179,7 @@ static void begin(struct opt_slice *slice, const struct opt_call *call, size_t n
     slice->rows = (int)(opt_block_begin(n_rows, t->n_blocks, block + 1) - slice->first);
     slice->padded_rows = (slice->rows + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
     slice->many = slice->rows > slice->kernels->few;
-    find_seen(slice);
+    find_rows(slice);
 }
 
 /* The k-th chunk of the task. */
@@ -217,7 +236,8 @@ static void keep(const struct opt_head *h) {
     const struct opt_call *call = h->slice->call;
     size_t stride = call->sizes.stride;
     for (int i = 0; i < h->slice->rows; i++) {
-        size_t part = place(h, i, h->slice->task->first_part);
+        size_t row = h->slice->task->first_part + (size_t)row_of_task(h->slice, i);
+        size_t part = place(h, i, row);
         call->work.state[2 * part] = h->at.m[i];
         call->work.state[2 * part + 1] = h->at.n[i];
         memcpy(call->work.o + part * stride, h->at.o + (size_t)i * stride, stride * sizeof(float));

@@ -17,6 +17,7 @@ struct opt_slice {
     int end;                     /* keys of the task that any row sees */
     int many;                    /* 1: scores are stored key by key */
     int multiplied[CP_OPT_ROWS]; /* for each K/V head: 1 if the multiplier has its queries */
+    int row[CP_OPT_ROWS];        /* the query row of each row */
     int seen[CP_OPT_ROWS];       /* keys of the task that each row sees */
 };
 

@@ -96,9 +96,21 @@ static void take_own(struct cursor *at, struct opt_task *task) {
     at->depth += task->n_chunks;
 }
 
+/* The query rows of the sequences of a task. */
+static int rows_of(const struct cp_attention *a, const struct opt_task *task) {
+    int rows = 0;
+    if (a->query_begin == NULL) {
+        return task->end - task->begin;
+    }
+    for (int at = task->begin; at < task->end; at++) {
+        rows += opt_rows_of(a, opt_sequence_at(a->plan, task, at));
+    }
+    return rows;
+}
+
 /* Into blocks of rows and of heads. */
-static void divide_task(const struct cp_attention *a, int query_rows, struct opt_task *task) {
-    long long rows = (long long)query_rows * (a->n_heads / a->n_kv_heads);
+static void divide_task(const struct cp_attention *a, struct opt_task *task) {
+    long long rows = (long long)task->n_rows * (a->n_heads / a->n_kv_heads);
     task->n_blocks = (rows + CP_OPT_ROWS - 1) / CP_OPT_ROWS;
     int largest = (int)((rows + task->n_blocks - 1) / task->n_blocks);
     task->width = largest <= CP_OPT_LEAST_FEW
@@ -114,8 +126,8 @@ static void divide_task(const struct cp_attention *a, int query_rows, struct opt
 /* The next task that has query rows, or 0. */
 static int next_task(struct cursor *at, struct opt_task *task) {
     const struct cp_attention *a = at->attention;
-    int rows = 0;
-    while (rows == 0) {
+    task->n_rows = 0;
+    while (task->n_rows == 0) {
         if (at->descriptor < a->plan->n_shared) {
             take_shared(at, task);
         } else if (find_own(at)) {
@@ -123,12 +135,12 @@ static int next_task(struct cursor *at, struct opt_task *task) {
         } else {
             return 0;
         }
-        rows = opt_first_row(a, task->end) - opt_first_row(a, task->begin);
+        task->n_rows = rows_of(a, task);
     }
-    divide_task(a, rows, task);
+    divide_task(a, task);
     task->first_part = at->n_parts;
     task->first_slice = at->n_slices;
-    at->n_parts = add(at->n_parts, (size_t)rows);
+    at->n_parts = add(at->n_parts, (size_t)task->n_rows);
     at->n_slices = add(at->n_slices, multiply((size_t)task->n_blocks, (size_t)task->n_head_blocks));
     return 1;
 }
@@ -172,6 +184,7 @@ static size_t bytes_of(const struct cp_attention *a, const struct opt_sizes *s, 
     n = add(n, lines(s->n_tasks, sizeof(struct opt_task)));
     n = add(n, lines(b + 1, sizeof(size_t)));
     n = add(n, lines(s->n_sources, sizeof(size_t)));
+    n = add(n, lines((size_t)a->plan->n_served + 1, sizeof(size_t)));
     n = add(n, lines(multiply(multiply(s->n_parts, h), 2), sizeof(float)));
     n = add(n, lines(multiply(multiply(s->n_parts, h), s->stride), sizeof(float)));
     n = add(n, lines(multiply(n_threads, s->scratch), sizeof(float)));
@@ -215,6 +228,7 @@ static struct opt_work divide(const struct cp_attention *a, const struct opt_siz
     w.task = part(&at, s->n_tasks, sizeof(struct opt_task));
     w.source_begin = part(&at, (size_t)a->plan->n_sequences + 1, sizeof(size_t));
     w.source = part(&at, s->n_sources, sizeof(size_t));
+    w.rows_before = part(&at, (size_t)a->plan->n_served + 1, sizeof(size_t));
     w.state = part(&at, s->n_parts * (size_t)a->n_heads * 2, sizeof(float));
     w.o = part(&at, s->n_parts * (size_t)a->n_heads * s->stride, sizeof(float));
     w.scratch = (float *)(void *)at;
@@ -230,23 +244,32 @@ static void write_sources(const struct cp_attention *a, const struct opt_sizes *
         w->source_begin[i] = 0;
     }
     for (const struct opt_task *t = w->task; t < w->task + s->n_tasks; t++) {
-        for (int i = t->begin; i < t->end; i++) {
-            w->source_begin[i + 1]++;
+        for (int at = t->begin; at < t->end; at++) {
+            w->source_begin[opt_sequence_at(a->plan, t, at) + 1]++;
         }
     }
     for (int i = 0; i < b; i++) {
         w->source_begin[i + 1] += w->source_begin[i];
     }
     for (const struct opt_task *t = w->task; t < w->task + s->n_tasks; t++) {
-        size_t first = (size_t)opt_first_row(a, t->begin);
-        for (int i = t->begin; i < t->end; i++) {
-            w->source[w->source_begin[i]++] = t->first_part + (size_t)opt_first_row(a, i) - first;
+        size_t next = t->first_part;
+        for (int at = t->begin; at < t->end; at++) {
+            int i = opt_sequence_at(a->plan, t, at);
+            w->source[w->source_begin[i]++] = next;
+            next += (size_t)opt_rows_of(a, i);
         }
     }
     for (int i = b; i > 0; i--) {
         w->source_begin[i] = w->source_begin[i - 1];
     }
     w->source_begin[0] = 0;
+}
+
+static void add_up_rows(const struct cp_attention *a, size_t *rows_before) {
+    rows_before[0] = 0;
+    for (int at = 0; at < a->plan->n_served; at++) {
+        rows_before[at + 1] = rows_before[at] + (size_t)opt_rows_of(a, a->plan->served[at]);
+    }
 }
 
 struct opt_work cp_opt_prepare(const struct cp_attention *attention,
@@ -257,5 +280,6 @@ struct opt_work cp_opt_prepare(const struct cp_attention *attention,
         (void)next_task(&at, &work.task[i]);
     }
     write_sources(attention, sizes, &work);
+    add_up_rows(attention, work.rows_before);
     return work;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a call has to do, and where in the workspace (spec/two_phase.md, TPP-1, TPP-2).
  *
- * A task is a run of consecutive chunks on the same paths, with the range of sequences that have
+ * A task is a run of consecutive chunks on the same paths, with the list of sequences that have
  * these paths. Shared chunks come first, in the order of the plan, then each sequence's own. A task
  * gives one partial result for each of its query rows and heads, merged along its chunks. A query
  * row's partial results are then merged in the order of the tasks.
@@ -20,13 +20,15 @@
 #include "chunkproof/attention.h"
 #include "opt/kernels.h"
 
-/* Chunks of the sequences begin .. end-1. For two sequences or more they are those of the
- * descriptors first .. first + n_chunks - 1 of the plan, for one those of its own runs first ..
- * first + n_chunks - 1. They hold n_keys keys, at the positions position .. position + n_keys - 1
- * (RUNS-4): all chunks but the last are full. Their query rows have the partial results first_part,
- * first_part + 1, ... */
+/* Chunks of some sequences. Those of two sequences or more are served[begin] .. served[end - 1] of
+ * the plan, and the chunks those of the descriptors first .. first + n_chunks - 1. One sequence is
+ * number begin, and the chunks are its own runs first .. first + n_chunks - 1. They hold n_keys
+ * keys, at the positions position .. position + n_keys - 1 (RUNS-4): all chunks but the last are
+ * full. The n_rows query rows of the sequences, in their order, have the partial results
+ * first_part, first_part + 1, ... (RUNS-5) */
 struct opt_task {
     int begin, end;
+    int n_rows;
     int first, n_chunks;
     int position, n_keys;
     /* Blocks of rows: query rows with the heads of a group, at most CP_OPT_ROWS in each. */
@@ -57,14 +59,25 @@ struct opt_work {
      * order, the partial result of its first query row. */
     size_t *source_begin; /* [b + 1] */
     size_t *source;
-    float *state;   /* [n_parts][h][2] m and n */
-    float *o;       /* [n_parts][h][stride] */
-    float *scratch; /* [threads][scratch] */
+    /* For each entry of the plan's list, and its end, the query rows of the entries before it. */
+    size_t *rows_before; /* [n_served + 1] */
+    float *state;        /* [n_parts][h][2] m and n */
+    float *o;            /* [n_parts][h][stride] */
+    float *scratch;      /* [threads][scratch] */
 };
 
 /* The first query row of sequence s; for s = b, the number of query rows (PREFILL-1). */
 static inline int opt_first_row(const struct cp_attention *attention, int s) {
     return attention->query_begin == NULL ? s : attention->query_begin[s];
+}
+
+static inline int opt_rows_of(const struct cp_attention *attention, int s) {
+    return opt_first_row(attention, s + 1) - opt_first_row(attention, s);
+}
+
+/* The sequence at place `at` of a task, one of begin .. end - 1. */
+static inline int opt_sequence_at(const struct cp_plan *plan, const struct opt_task *task, int at) {
+    return task->end - task->begin > 1 ? plan->served[at] : at;
 }
 
 /* How many keys are converted to binary32 at once. Of values, CP_OPT_PANEL numbers of each are

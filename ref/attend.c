@@ -123,7 +123,7 @@ static int tensors_fit(const struct cp_attention *attention) {
 /*@
   requires valid: \valid_read(attention) && \valid_read(attention->plan);
   requires valid_ranges: ranges_ok(*attention, *attention->plan);
-  requires plan: plan_sizes(*attention->plan) &&
+  requires plan: plan_sizes(*attention->plan) && plan_list(*attention->plan) &&
     plan_descriptors(*attention->plan, attention->plan->n_shared);
   requires heads: attention_heads(*attention);
   assigns \nothing;
@@ -150,7 +150,7 @@ static size_t workspace_bytes(const struct cp_attention *attention) {
   requires valid: \valid_read(attention) && \valid_read(attention->plan) && \valid(bytes);
   requires valid_ranges: attention->query_begin == \null ||
     \valid_read(attention->query_begin + (0 .. attention->plan->n_sequences));
-  requires plan: plan_sizes(*attention->plan) &&
+  requires plan: plan_sizes(*attention->plan) && plan_list(*attention->plan) &&
     plan_descriptors(*attention->plan, attention->plan->n_shared);
   assigns *bytes;
   ensures result: \result == CP_OK || \result == CP_ERROR_SHAPE;

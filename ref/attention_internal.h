@@ -26,11 +26,25 @@ static inline int cp_first_row(const struct cp_attention *attention, int s) {
     return attention->query_begin == NULL ? s : attention->query_begin[s];
 }
 
+/* The query rows of the sequences served[begin .. end) of a plan, of which none is there twice
+ * (RUNS-5). With three rows in sequence 0 and one in 2, a list 0 2 has four. */
+/*@
+  requires valid: \valid_read(attention) && \valid_read(plan);
+  requires list: plan_list(*plan) && plan->n_sequences <= CP_MAX_SEQUENCES;
+  requires entries: 0 <= begin <= end <= plan->n_served;
+  requires ranges: ranges_ok(*attention, *plan);
+  assigns \nothing;
+  ensures rows: \result == first_row(attention->query_begin, end) -
+    first_row(attention->query_begin, begin);
+*/
+size_t cp_rows_served(const struct cp_attention *attention, const struct cp_plan *plan, int begin,
+                      int end);
+
 /* Query rows that have partial results in the workspace, h each; a row counts once for each shared
  * chunk when every result is kept. The sum cannot overflow: see the assertion above. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(attention->plan);
-  requires sizes: plan_sizes(*attention->plan);
+  requires sizes: plan_sizes(*attention->plan) && plan_list(*attention->plan);
   requires descriptors: plan_descriptors(*attention->plan, attention->plan->n_shared);
   requires ranges: ranges_ok(*attention, *attention->plan);
   assigns \nothing;
@@ -48,10 +62,9 @@ static inline size_t cp_partial_rows(const struct cp_attention *attention) {
         loop assigns i, n; loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) {
         //@ assert descriptor: plan_descriptor(*plan, i);
-        int begin = cp_first_row(attention, plan->shared[i].begin);
-        int end = cp_first_row(attention, plan->shared[i].end);
-        //@ assert covered: end - begin == covered_rows(attention->query_begin, *plan, i);
-        n += (size_t)(end - begin);
+        size_t rows = cp_rows_served(attention, plan, plan->shared[i].begin, plan->shared[i].end);
+        //@ assert covered: rows == covered_rows(attention->query_begin, *plan, i) <= INT_MAX;
+        n += rows;
     }
     return n;
 }

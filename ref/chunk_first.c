@@ -189,10 +189,12 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
 static void keep_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
                             const struct workspace *w, int i, size_t part_row) {
     //@ ghost descriptor_rows(attention, plan, i);
-    /*@ loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
-        loop invariant tpp_1: kept_to_sequence(*w, *attention, *plan, i, s, part_row);
-        loop assigns s, part_row, KEPT(attention, w); loop variant plan->shared[i].end - s; */
-    for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) { /* 2 */
+    /*@ loop invariant at: plan->shared[i].begin <= at <= plan->shared[i].end;
+        loop invariant tpp_1: kept_to_sequence(*w, *attention, *plan, i, at, part_row);
+        loop assigns at, part_row, KEPT(attention, w); loop variant plan->shared[i].end - at; */
+    for (int at = plan->shared[i].begin; at < plan->shared[i].end; at++) { /* 2 */
+        int s = plan->served[at];
+        //@ assert s: s == at;
         int end = cp_first_row(attention, s + 1);
         /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
             loop invariant tpp_1: kept_to_row(*w, *attention, *plan, i, row, part_row);
@@ -220,10 +222,8 @@ static void keep_all(const struct cp_attention *attention, const struct cp_plan 
         loop assigns i, part_row, KEPT(attention, w); loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) { /* 1 */
         //@ ghost descriptor_rows(attention, plan, i);
-        int begin = cp_first_row(attention, plan->shared[i].begin);
-        int end = cp_first_row(attention, plan->shared[i].end);
         keep_descriptor(attention, plan, w, i, part_row);
-        part_row += (size_t)(end - begin);
+        part_row += cp_rows_served(attention, plan, plan->shared[i].begin, plan->shared[i].end);
     }
 }
 
@@ -289,10 +289,12 @@ static void merge_row(const struct cp_attention *attention, const struct cp_plan
 static void merge_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
                              const struct workspace *w, int i) {
     //@ ghost none_served(attention, plan, w, i);
-    /*@ loop invariant s: plan->shared[i].begin <= s <= plan->shared[i].end;
-        loop invariant tpp_4: merged_to_sequence(*w, *attention, *plan, i, s);
-        loop assigns s, MERGED(attention, w); loop variant plan->shared[i].end - s; */
-    for (int s = plan->shared[i].begin; s < plan->shared[i].end; s++) { /* 2 */
+    /*@ loop invariant at: plan->shared[i].begin <= at <= plan->shared[i].end;
+        loop invariant tpp_4: merged_to_sequence(*w, *attention, *plan, i, at);
+        loop assigns at, MERGED(attention, w); loop variant plan->shared[i].end - at; */
+    for (int at = plan->shared[i].begin; at < plan->shared[i].end; at++) { /* 2 */
+        int s = plan->served[at];
+        //@ assert s: s == at;
         int end = cp_first_row(attention, s + 1);
         /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
             loop invariant tpp_4: merged_before_row(*w, *attention, *plan, i, row);

@@ -96,7 +96,28 @@ static void list_shared(struct cp_plan *plan, const struct cp_tree *tree, int s)
     }
 }
 
-/* Example (the tree of tree_internal.h):
+/* PLAN-1: entry s of the list is sequence s, so that a range of the list is one of sequences. */
+/*@
+  requires valid: \valid(plan);
+  requires sequences: 0 <= plan->n_sequences <= CP_MAX_SEQUENCES;
+  assigns plan->n_served, plan->served[0 .. CP_MAX_SERVED - 1];
+  ensures list: plan_list(*plan);
+  ensures rest: \forall integer at; plan->n_served <= at < CP_MAX_SERVED ==>
+    plan->served[at] == \old(plan->served[at]);
+*/
+static void list_sequences(struct cp_plan *plan) {
+    plan->n_served = plan->n_sequences;
+    /*@ loop invariant s: 0 <= s <= plan->n_served;
+        loop invariant list: \forall integer at; 0 <= at < s ==> plan->served[at] == at;
+        loop invariant rest: \forall integer at; s <= at < CP_MAX_SERVED ==>
+          plan->served[at] == \at(plan->served[at], Pre);
+        loop assigns s, plan->served[0 .. CP_MAX_SERVED - 1]; loop variant plan->n_served - s; */
+    for (int s = 0; s < plan->n_served; s++) {
+        plan->served[s] = s;
+    }
+}
+
+/* Example (the tree of tree_internal.h). served[] is 0 1 2, and then:
  *
  *     s   1. sequence[s]                    2. shared[] gets the shared chunks that begin at s
  *     0   A B C, n_shared 2, n_tokens 5     A [0,3) position 0;  B [0,2) position 2
@@ -109,6 +130,7 @@ void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree) {
     plan->chunk_size = tree->chunk_size;
     plan->n_sequences = tree->n_sequences;
     plan->n_shared = 0;
+    list_sequences(plan);
     /*@ loop invariant s: 0 <= s <= tree->n_sequences;
         loop invariant stamp: same_stamp(plan->stamp, tree->stamp);
         loop invariant sizes: plan_sizes_of(*plan, *tree);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executable invariant of a plan: what the phases rely on. It needs no tree, so it can check a
- * plan from anywhere. Each check comes after those that make its own array accesses safe.
+/* The executable invariant of a tree's plan. It needs no tree, so it can check a plan from
+ * anywhere. Each check comes after those that make its own array accesses safe.
  *
  * Example (the plan of plan.c). Per depth, covered_to[] is the end of the last range:
  *
@@ -29,6 +29,28 @@ static int plan_sizes_are_valid(const struct cp_plan *plan) {
            plan->capacity <= CP_MAX_CHUNKS && 0 <= plan->n_sequences &&
            plan->n_sequences <= CP_MAX_SEQUENCES && 0 <= plan->n_shared &&
            plan->n_shared <= plan->capacity;
+}
+
+/* PLAN-1: is the list 0, 1, ..., b - 1? */
+/*@
+  requires valid: \valid_read(plan);
+  requires sizes: plan_sizes(*plan);
+  assigns \nothing;
+  ensures list: \result != 0 <==> plan_list(*plan);
+*/
+static int list_is_valid(const struct cp_plan *plan) {
+    if (plan->n_served != plan->n_sequences) {
+        return 0;
+    }
+    /*@ loop invariant s: 0 <= s <= plan->n_sequences;
+        loop invariant list: \forall integer at; 0 <= at < s ==> plan->served[at] == at;
+        loop assigns s; loop variant plan->n_sequences - s; */
+    for (int s = 0; s < plan->n_sequences; s++) {
+        if (plan->served[s] != s) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* The position of the first key of the k-th chunk of a path. */
@@ -276,7 +298,7 @@ static int paths_are_covered(const struct cp_plan *plan) {
 }
 
 const char *cp_plan_check(const struct cp_plan *plan) {
-    if (!plan_sizes_are_valid(plan)) {
+    if (!plan_sizes_are_valid(plan) || !list_is_valid(plan)) {
         return "PLAN-1";
     }
     const char *broken = check_sequences(plan);

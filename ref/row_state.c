@@ -135,15 +135,36 @@ static void merge_merged(const struct cp_attention *attention, const struct work
     merge_kept(attention, w, at, state);
 }
 
-/* CP_BUFFERED: merges the partial result of descriptor i for a query row and head. The partial
- * results of descriptor i begin with row `first`. */
+/* The entry of the list at which descriptor i serves sequence s; the end of its range when it does
+ * not. */
+/*@
+  requires valid: \valid_read(plan);
+  requires plan: plan_list(*plan) && plan->n_sequences <= CP_MAX_SEQUENCES;
+  requires descriptor: 0 <= i < CP_MAX_CHUNKS && plan_descriptor(*plan, i);
+  assigns \nothing;
+  ensures serves: plan_serves(*plan, i, s) ==> \result == s;
+  ensures other: !plan_serves(*plan, i, s) ==> \result == plan->shared[i].end;
+*/
+static int entry_of(const struct cp_plan *plan, int i, int s) {
+    int at = plan->shared[i].begin;
+    /*@ loop invariant at: plan->shared[i].begin <= at <= plan->shared[i].end;
+        loop invariant others: \forall integer x; plan->shared[i].begin <= x < at ==> x != s;
+        loop assigns at; loop variant plan->shared[i].end - at; */
+    while (at < plan->shared[i].end && plan->served[at] != s) {
+        at++;
+    }
+    return at;
+}
+
+/* CP_BUFFERED: merges the partial result of descriptor i for a query row of the sequence at entry
+ * `at` of its list, and a head. The partial results of descriptor i begin with row `first`. */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
   requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant != CP_MERGE_AT_ONCE;
   requires descriptor: 0 <= i < plan->n_shared;
-  requires row: first_row(attention->query_begin, plan->shared[i].begin) <= row <
-    first_row(attention->query_begin, plan->shared[i].end) && 0 <= head < attention->n_heads;
+  requires row: plan_serves(*plan, i, at) && row_of(*attention, at, row) &&
+    0 <= head < attention->n_heads;
   requires first: first == part_row(attention->query_begin, *plan, i);
   requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
     part_ok(kept_part{Pre}(*w, *attention, *plan, i, row, head));
@@ -163,20 +184,22 @@ static void merge_merged(const struct cp_attention *attention, const struct work
   ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
 */
 static void merge_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
-                             const struct workspace *w, int i, int row, int head, size_t first,
-                             struct cp_state *state) {
-    //@ ghost part_rows_rise(attention, plan);
+                             const struct workspace *w, int i, int at, int row, int head,
+                             size_t first, struct cp_state *state) {
+    //@ ghost descriptor_rows(attention, plan, i);
     //@ assert descriptor: plan_descriptor(*plan, i);
-    int begin = cp_first_row(attention, plan->shared[i].begin);
-    size_t part_row = first + (size_t)(row - begin);
+    int s = plan->served[at];
+    //@ assert s: s == at;
+    size_t earlier = cp_rows_served(attention, plan, plan->shared[i].begin, at);
+    size_t part_row = first + earlier + (size_t)(row - cp_first_row(attention, s));
     //@ assert part_row: part_row == row + rows_before(*attention, *plan, i);
     //@ assert below: part_row + 1 <= part_row(attention->query_begin, *plan, plan->n_shared);
     /*@ assert partials: w->n_partials ==
           row_at(part_row(attention->query_begin, *plan, plan->n_shared), attention->n_heads); */
     //@ assert inside: row_at(part_row, attention->n_heads) + attention->n_heads <= w->n_partials;
-    size_t at = cp_row_begin(part_row, attention->n_heads) + (size_t)head;
-    //@ assert at: at == kept_place(*attention, *plan, i, row, head);
-    merge_kept(attention, w, at, state);
+    size_t place = cp_row_begin(part_row, attention->n_heads) + (size_t)head;
+    //@ assert place: place == kept_place(*attention, *plan, i, row, head);
+    merge_kept(attention, w, place, state);
 }
 
 void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_plan *plan,
@@ -197,13 +220,12 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
         loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) {
         //@ ghost descriptor_rows(attention, plan, i);
-        int begin = cp_first_row(attention, plan->shared[i].begin);
-        int end = cp_first_row(attention, plan->shared[i].end);
+        int at = entry_of(plan, i, s), end = plan->shared[i].end;
         //@ ghost shared_sums_next(attention, plan, s, row, head, i);
-        if (plan->shared[i].begin <= s && s < plan->shared[i].end) {
+        if (at < end) {
             //@ assert same: kept_part_same{Pre,Here}(*w, *attention, *plan, i, row, head);
-            merge_descriptor(attention, plan, w, i, row, head, first, state);
+            merge_descriptor(attention, plan, w, i, at, row, head, first, state);
         }
-        first += (size_t)(end - begin);
+        first += cp_rows_served(attention, plan, plan->shared[i].begin, end);
     }
 }

@@ -2,6 +2,21 @@
 /* Where things are: in the workspace, in Q and in out. */
 #include "workspace_internal.h"
 
+size_t cp_rows_served(const struct cp_attention *attention, const struct cp_plan *plan, int begin,
+                      int end) {
+    size_t n = 0;
+    /*@ loop invariant at: begin <= at <= end;
+        loop invariant n: n == first_row(attention->query_begin, at) -
+          first_row(attention->query_begin, begin);
+        loop assigns at, n; loop variant end - at; */
+    for (int at = begin; at < end; at++) {
+        int s = plan->served[at];
+        //@ assert s: s == at;
+        n += (size_t)(cp_first_row(attention, s + 1) - cp_first_row(attention, s));
+    }
+    return n;
+}
+
 struct workspace cp_cut_workspace(const struct cp_attention *attention) {
     struct workspace w;
     size_t d = (size_t)attention->head_dim;

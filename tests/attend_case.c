@@ -99,7 +99,7 @@ static void make_plan(struct attend_case *c) {
     }
     c->plan->stamp = (struct cp_stamp){7, 8, 9};
     c->plan->chunk_size = c->shape.chunk_size;
-    c->plan->n_sequences = c->shape.b;
+    list_sequences(c->plan, c->shape.b);
     if (c->shape.b > 0) {
         grow(c, 0, c->shape.b, 0, &n_chunks);
     }

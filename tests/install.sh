@@ -78,7 +78,7 @@ other_bounds() {
     make_ install BUILD="$work/other" CFLAGS=-O0 EXTRA_CFLAGS=-DCP_MAX_DEPTH=16 \
         PREFIX="$work/bounded" &&
         echo '#include <chunkproof/tree.h>
-int bounds[CP_MAX_DEPTH == 16 && CP_MAX_CHUNK_SIZE == 512 ? 1 : -1];' >"$work/bounds.c" &&
+int bounds[CP_MAX_DEPTH == 16 && CP_MAX_SERVED == 16384 * 16 ? 1 : -1];' >"$work/bounds.c" &&
         gcc -std=c11 -I"$work/bounded/include" -fsyntax-only "$work/bounds.c" &&
         ! gcc -std=c11 -I"$work/bounded/include" -DCP_MAX_DEPTH=32 -fsyntax-only "$work/bounds.c"
 }

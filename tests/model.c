@@ -194,6 +194,11 @@ const char *model_compare_plan(const struct cp_tree *tree, const struct cp_plan 
     if (plan->n_sequences != tree->n_sequences || plan->chunk_size != tree->chunk_size) {
         return "dimensions";
     }
+    for (int s = 0; s < plan->n_sequences; s++) {
+        if (plan->n_served != plan->n_sequences || plan->served[s] != s) {
+            return "list of sequences";
+        }
+    }
     for (int i = 0; i < plan->n_shared; i++) {
         const struct cp_shared_chunk *d = &plan->shared[i];
         if (d->begin != tree->begin[d->chunk] || d->end != tree->end[d->chunk] ||

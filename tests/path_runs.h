@@ -13,4 +13,12 @@ static inline void path_runs(struct cp_plan_sequence *path, int chunk_size) {
     }
 }
 
+/* PLAN-1: the plan has n sequences, and its descriptors serve ranges of these. */
+static inline void list_sequences(struct cp_plan *plan, int n) {
+    plan->n_sequences = plan->n_served = n;
+    for (int s = 0; s < n; s++) {
+        plan->served[s] = s;
+    }
+}
+
 #endif

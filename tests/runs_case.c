@@ -68,6 +68,19 @@ static void place_rest(struct prompts *p, int s) {
     add_runs(sequence, &text);
 }
 
+static void place_rows(struct prompts *p, int s, int n_rows) {
+    p->rows[s + 1] = p->rows[s] + n_rows;
+    for (int row = p->rows[s]; row < p->rows[s + 1]; row++) {
+        p->position[row] = random_below(&p->random, p->size + 10) - 1;
+    }
+}
+
+void prompts_decode(struct prompts *p) {
+    for (int s = 0; s < p->plan.n_sequences; s++) {
+        place_rows(p, s, 1);
+    }
+}
+
 void prompts_make(struct prompts *p, unsigned long long seed) {
     memset(p, 0, sizeof *p);
     p->random = seed;
@@ -89,10 +102,7 @@ void prompts_make(struct prompts *p, unsigned long long seed) {
     }
     for (int s = 0; s < p->plan.n_sequences; s++) {
         place_rest(p, s);
-        p->rows[s + 1] = p->rows[s] + random_below(&p->random, 4);
-        for (int row = p->rows[s]; row < p->rows[s + 1]; row++) {
-            p->position[row] = random_below(&p->random, p->size + 10) - 1;
-        }
+        place_rows(p, s, random_below(&p->random, 4));
     }
 }
 
@@ -131,4 +141,15 @@ int prompts_tokens_up_to(const struct run_sequence *sequence, int position) {
         count += prompts_has_token(sequence, j);
     }
     return count;
+}
+
+double prompts_output(const struct prompts *p, int s, int row, int j) {
+    const struct run_sequence *sequence = &p->plan.sequence[s];
+    int is_seen = j <= p->position[row] && prompts_has_token(sequence, j);
+    return is_seen ? 1.0 / prompts_tokens_up_to(sequence, p->position[row]) : 0.0;
+}
+
+double prompts_lse(const struct prompts *p, int s, int row) {
+    int count = prompts_tokens_up_to(&p->plan.sequence[s], p->position[row]);
+    return count == 0 ? -INFINITY : log((double)count);
 }

@@ -31,6 +31,9 @@ struct prompts {
 /* The same seed makes the same prompts. */
 void prompts_make(struct prompts *p, unsigned long long seed);
 
+/* Gives each prompt one row, at any position. */
+void prompts_decode(struct prompts *p);
+
 /* K and V of all chunks, one head. Column j of the value of a token at position j is 1, and all
  * else of tokens is 0. What no token has is NaN. */
 void prompts_fill(const struct run_plan *plan, double *k, double *v);
@@ -38,5 +41,9 @@ void prompts_fill(const struct run_plan *plan, double *k, double *v);
 /* Of the runs, as a set: does a prompt have a token at this position, and how many up to it? */
 int prompts_has_token(const struct run_sequence *sequence, int position);
 int prompts_tokens_up_to(const struct run_sequence *sequence, int position);
+
+/* Column j of what a row of prompt s gives, and its log-sum-exp, where all scores are 0. */
+double prompts_output(const struct prompts *p, int s, int row, int j);
+double prompts_lse(const struct prompts *p, int s, int row);
 
 #endif

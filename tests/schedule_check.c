@@ -107,6 +107,9 @@ static const char *nothing_else(const struct cut *cut, int chunks_per_task) {
         if (wrong != NULL) {
             return wrong;
         }
+        if (task->n_rows != rows) {
+            return "the query rows of a task";
+        }
         if (task->first_chunk != chunks || task->n_chunks < 1 || task->n_chunks > chunks_per_task) {
             return "the number or the place of a task's chunks";
         }
@@ -136,6 +139,10 @@ static const char *check_sources(const struct cut *cut, int s, int *owner) {
             }
             for (int row = 0; row < rows; row++) {
                 owner[source[x] + row]++;
+                if (cut->numbers[cut->s.row + (size_t)(source[x] + row)] !=
+                    first_row(cut->c, s) + row) {
+                    return "the query row of a row of partial results";
+                }
             }
             x++;
         }

@@ -258,7 +258,7 @@ static void problem_new(struct problem *p) {
     assert_int_equal(cp_plan_new(&p->plan), CP_OK);
     p->plan->capacity = 4;
     p->plan->chunk_size = 64;
-    p->plan->n_sequences = 2;
+    list_sequences(p->plan, 2);
     for (int s = 0; s < 2; s++) {
         p->plan->sequence[s].n_tokens = KEYS;
         p->plan->sequence[s].n_chunks = 2;

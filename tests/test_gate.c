@@ -115,7 +115,7 @@ static void problems_have_valid_plans(void **state) {
         make(&p, i, &plain);
         plan->capacity = p.capacity;
         plan->chunk_size = p.recipe.chunk_size;
-        plan->n_sequences = p.b;
+        list_sequences(plan, p.b);
         plan->n_shared = p.n_shared;
         memcpy(plan->shared, p.shared, (size_t)p.n_shared * sizeof *p.shared);
         for (int s = 0; s < p.b; s++) {

@@ -17,6 +17,7 @@
 #include "chunkproof/number.h"
 #include "chunkproof/status.h"
 #include "opt_case.h"
+#include "path_runs.h"
 
 /* Allocations are counted where the C library is glibc, and no sanitizer has its own. */
 #if defined(__has_feature)
@@ -216,7 +217,7 @@ static void sizes_that_overflow(void **state) {
     expect_shape_refused(w, &a);
     a.n_kv_heads = 1; /* Q */
     expect_shape_refused(w, &a);
-    plan->n_sequences = 1;
+    list_sequences(plan, 1);
     plan->n_shared = 0;
     plan->sequence[0] = (struct cp_plan_sequence){.n_tokens = 1, .n_chunks = 1};
     a.query_begin = begin;
@@ -234,7 +235,7 @@ static void sizes_that_overflow(void **state) {
     expect_refused(w, &a, CP_ERROR_WORKSPACE);
     assert_true(cp_opt_workspace(w->opt, &a) > (size_t)(1 << 25) * INT_MAX * 72);
     plan->sequence[0] = path;
-    plan->n_sequences = b;
+    list_sequences(plan, b);
     plan->n_shared = n_shared;
 }
 

@@ -145,6 +145,9 @@ static void the_check_names_the_broken_clause(void **state) {
     expect(p, &p->chunk_size, 0, "PLAN-1");
     expect(p, &p->capacity, 0, "PLAN-1");
     expect(p, &p->n_sequences, -1, "PLAN-1");
+    expect(p, &p->n_served, 3, "PLAN-1");
+    expect(p, &p->n_served, 5, "PLAN-1");
+    expect(p, &p->served[3], 2, "PLAN-1"); /* served is 0, 1, ..., b - 1 */
     expect(p, &p->n_shared, 33, "PLAN-1");
     expect(p, &p->shared[0].chunk, -1, "PLAN-1");
     expect(p, &p->shared[0].begin, -1, "PLAN-1");
@@ -190,7 +193,7 @@ static void overlapping_ranges_are_found(void **state) {
     struct cp_plan *p = f->plan;
     p->chunk_size = 1;
     p->capacity = 1;
-    p->n_sequences = 4;
+    list_sequences(p, 4);
     p->n_shared = 2;
     for (int s = 0; s < 4; s++) {
         p->sequence[s].n_tokens = 1;
@@ -223,6 +226,11 @@ static void the_model_notices_wrong_plans(void **state) {
     p->sequence[3].n_shared = 1;
     assert_string_equal(model_compare_plan(f->tree, p), "coverage of a pair");
     p->sequence[3].n_shared = 0;
+    p->served[3] = 0;
+    assert_string_equal(model_compare_plan(f->tree, p), "list of sequences");
+    p->served[3] = 3;
+    p->n_served = 5;
+    assert_string_equal(model_compare_plan(f->tree, p), "list of sequences");
     p->n_sequences = 3;
     assert_string_equal(model_compare_plan(f->tree, p), "dimensions");
 }

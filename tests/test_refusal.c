@@ -16,6 +16,7 @@
 #include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
 #include "chunkproof/status.h"
+#include "path_runs.h"
 
 static const struct shape shape = {.b = 5,
                                    .max_depth = 3,
@@ -176,7 +177,7 @@ static void sizes_that_overflow(void **state) {
     a.head_dim = INT_MAX;
     expect_shape_refused(c, &a);
 
-    plan->n_sequences = 1;
+    list_sequences(plan, 1);
     plan->n_shared = 0;
     a.query_begin = begin;
     a.variant = CP_MERGE_AT_ONCE;
@@ -208,7 +209,7 @@ static void sizes_that_overflow(void **state) {
     expect_shape_refused(c, &a);
     begin[1] = 2147479552 - 1;
     expect_refused(c, &a, CP_ERROR_WORKSPACE);
-    plan->n_sequences = b;
+    list_sequences(plan, b);
 }
 
 static void a_small_workspace(void **state) {

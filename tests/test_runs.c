@@ -136,11 +136,12 @@ static void as_runs(struct run_plan *runs, const struct cp_plan *plan) {
     memset(runs, 0, sizeof *runs);
     runs->capacity = plan->capacity;
     runs->chunk_size = plan->chunk_size;
-    runs->n_sequences = runs->n_served = plan->n_sequences;
+    runs->n_sequences = plan->n_sequences;
+    runs->n_served = plan->n_served;
     runs->n_shared = plan->n_shared;
     memcpy(runs->shared, plan->shared, (size_t)plan->n_shared * sizeof runs->shared[0]);
     for (int s = 0; s < plan->n_sequences; s++) {
-        runs->served[s] = s;
+        runs->served[s] = plan->served[s];
         runs->sequence[s].n_runs = plan->sequence[s].n_chunks;
         runs->sequence[s].n_shared = plan->sequence[s].n_shared;
         for (int k = 0; k < plan->sequence[s].n_chunks; k++) {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "path_runs.h"
 #include "schedule_check.h"
 
 /* A cut that was made. */
@@ -98,7 +99,7 @@ static void a_task_ends_behind_a_chunk_that_is_not_full(void **state) {
     assert_int_equal(cp_plan_new(&plan), CP_OK);
     plan->capacity = 3;
     plan->chunk_size = 4;
-    plan->n_sequences = 2;
+    list_sequences(plan, 2);
     plan->n_shared = 3;
     for (int full = 0; full < 2; full++) {
         int n = full ? 4 : 2; /* of chunk 1 */

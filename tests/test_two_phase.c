@@ -224,7 +224,7 @@ static struct cp_plan *example_plan(int n_shared, int n_0, int n_1) {
     assert_int_equal(cp_plan_new(&plan), CP_OK);
     plan->capacity = 3;
     plan->chunk_size = 2;
-    plan->n_sequences = 2;
+    list_sequences(plan, 2);
     plan->n_shared = n_shared;
     for (int k = 0; k < n_shared; k++) {
         plan->shared[k] = (struct cp_shared_chunk){k, 0, 2, 2, 2 * k};

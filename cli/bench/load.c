@@ -175,6 +175,8 @@ static void plan_alone(struct cp_plan *plan, const struct cp_plan *tree, int cop
     plan->chunk_size = tree->chunk_size;
     plan->n_sequences = tree->n_sequences;
     plan->n_shared = 0;
+    plan->n_served = tree->n_served;
+    memcpy(plan->served, tree->served, (size_t)tree->n_served * sizeof *tree->served);
     for (int s = 0; s < tree->n_sequences; s++) {
         struct cp_plan_sequence *path = &plan->sequence[s];
         path->n_tokens = tree->sequence[s].n_tokens;

@@ -60,9 +60,9 @@ struct cp_cuda_limits {
     int n_chunks;    /* in use at once: at most the pool's capacity and CP_MAX_CHUNKS */
     int depth;       /* chunks on a path, at most CP_MAX_DEPTH */
 
-    /* How many different ranges of sequences the chunks on a path have. A sequence's own chunks
-     * count as one range. 1: nothing is shared; 2: one prefix is; 3: all share a prefix and some
-     * share more; ... At most CP_MAX_DEPTH. */
+    /* How many different lists of sequences the chunks on a path have; in a tree, ranges. A
+     * sequence's own chunks count as one. 1: nothing is shared; 2: one prefix is; 3: all share a
+     * prefix and some share more; ... At most CP_MAX_DEPTH. */
     int levels;
 
     int n_heads;  /* h, at most 65535 */

@@ -32,6 +32,13 @@
 #define CP_MAX_DEPTH 2048
 #endif
 
+/* Entries of the lists of a plan, of those whom its descriptors serve (RUNS-2). A list for each
+ * descriptor has room: no run of a sequence is in two descriptors (RUNS-3), so that all lists
+ * together have no more entries than all sequences have runs. */
+#ifndef CP_MAX_SERVED
+#define CP_MAX_SERVED (CP_MAX_SEQUENCES * CP_MAX_DEPTH)
+#endif
+
 /* Tokens in a chunk (c <= CP_MAX_CHUNK_SIZE). */
 #ifndef CP_MAX_CHUNK_SIZE
 #define CP_MAX_CHUNK_SIZE 512
@@ -51,6 +58,7 @@ CP_STATIC_ASSERT(CP_MAX_CHUNKS >= 1 && CP_MAX_CHUNKS <= 1 << 24, "chunk indices 
 CP_STATIC_ASSERT(CP_MAX_SEQUENCES >= 1 && CP_MAX_SEQUENCES <= 1 << 24, "sequence indices are int");
 CP_STATIC_ASSERT(CP_MAX_DEPTH >= 1 && CP_MAX_CHUNK_SIZE >= 1, "a path and a chunk hold something");
 CP_STATIC_ASSERT((long long)CP_MAX_DEPTH *CP_MAX_CHUNK_SIZE <= 1 << 30, "token counts are int");
+CP_STATIC_ASSERT(CP_MAX_SERVED >= CP_MAX_SEQUENCES, "the list of a tree's plan has room (PLAN-1)");
 CP_STATIC_ASSERT(CP_MAX_PARTS >= 1 && CP_MAX_PARTS <= 1 << 24, "part numbers are int");
 CP_STATIC_ASSERT(CP_MAX_POSITIONS >= 1 && CP_MAX_POSITIONS <= 1 << 30, "positions are int");
 CP_STATIC_ASSERT(sizeof(int) == 4 && sizeof(long long) == 8, "indices and counters as documented");

@@ -2,10 +2,11 @@
 /* The plan: the tree as the kernels need it, as plain data (spec/plan.md). The papers call it the
  * context (C, i, j).
  *
- * shared[] lists each shared chunk once, with the range of sequences that it covers, parents before
- * children. sequence[s] has the whole path of sequence s, shared chunks first. The chunk-first
- * phase walks shared[], the sequence-first phase walks sequence[s].run[n_shared .. n_chunks), and a
- * paged kernel walks sequence[s].run[0 .. n_chunks). */
+ * shared[] lists each shared chunk once, with the sequences that it covers, parents before
+ * children. They are a range of served[], which for a tree is 0, 1, ..., b - 1. sequence[s] has the
+ * whole path of sequence s, shared chunks first. The chunk-first phase walks shared[], the
+ * sequence-first phase walks sequence[s].run[n_shared .. n_chunks), and a paged kernel walks
+ * sequence[s].run[0 .. n_chunks). */
 #ifndef CHUNKPROOF_PLAN_H
 #define CHUNKPROOF_PLAN_H
 
@@ -16,8 +17,9 @@
 extern "C" {
 #endif
 
-/* (C, i, j): chunk C holds n_tokens keys that all sequences in [begin, end) attend to; its first
- * key has position `position` in each of them. end - begin >= 2 and the chunk is full (PLAN-1). */
+/* (C, i, j): chunk C holds n_tokens keys that the sequences served[begin .. end) of the plan attend
+ * to (RUNS-2); its first key has position `position` in each of them. end - begin >= 2, and in the
+ * plan of a tree the chunk is full (PLAN-1). */
 struct cp_shared_chunk {
     int chunk;
     int begin;
@@ -50,6 +52,8 @@ struct cp_plan {
     int chunk_size;        /* c */
     int n_sequences;       /* b */
     int n_shared;
+    int n_served;
+    int served[CP_MAX_SERVED]; /* sequences, of which each descriptor has a range (RUNS-2) */
     struct cp_shared_chunk shared[CP_MAX_CHUNKS];
     struct cp_plan_sequence sequence[CP_MAX_SEQUENCES];
 };
@@ -76,6 +80,8 @@ void cp_plan_free(struct cp_plan *plan);
     plan->sequence[s] == \old(plan->sequence[s]);
   ensures other_descriptors: \forall integer i; plan->n_shared <= i < CP_MAX_CHUNKS ==>
     plan->shared[i] == \old(plan->shared[i]);
+  ensures other_entries: \forall integer at; plan->n_served <= at < CP_MAX_SERVED ==>
+    plan->served[at] == \old(plan->served[at]);
 */
 void cp_plan_build(struct cp_plan *plan, const struct cp_tree *tree);
 
@@ -107,8 +113,8 @@ int cp_plan_update(struct cp_plan *plan, const struct cp_tree *tree);
 */
 int cp_plan_is_current(const struct cp_plan *plan, struct cp_stamp stamp);
 
-/* Returns NULL when the phases accept the plan, else the number of the first clause that it breaks.
- * Takes any content. Needs no tree. Linear in the plan. */
+/* Returns NULL when the plan may be that of a tree, else the number of the first clause that it
+ * breaks. Takes any content. Needs no tree. Linear in the plan. */
 /*@
   requires valid: \valid_read(plan);
   assigns \result \from *plan;

@@ -10,6 +10,10 @@ static void any_plan(struct cp_plan *plan) {
     plan->chunk_size = any(2);
     plan->n_sequences = any(3);
     plan->n_shared = any(3);
+    plan->n_served = any(3);
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        plan->served[s] = any(3);
+    }
     for (int i = 0; i < CP_MAX_CHUNKS; i++) {
         plan->shared[i].chunk = any(3);
         plan->shared[i].begin = any(3);

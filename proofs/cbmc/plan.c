@@ -64,6 +64,15 @@ static void check_descriptors(const struct cp_plan *plan, const struct flat *fla
     }
 }
 
+/* PLAN-1: a range of the list is one of sequences. */
+static int list_is_right(const struct cp_plan *plan, const struct flat *flat) {
+    int right = plan->n_served == flat->n_sequences;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        right = right && (s >= flat->n_sequences || plan->served[s] == s);
+    }
+    return right;
+}
+
 static void check_rows(const struct cp_plan *plan, const struct flat *flat) {
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         if (s < flat->n_sequences) {
@@ -112,6 +121,7 @@ void step_plan(struct cp_tree *tree) {
     CHECK("PLAN-5: it is current", cp_plan_is_current(&plan, tree->stamp));
     CHECK("dimensions", plan.n_sequences == flat.n_sequences && plan.chunk_size == CHUNK_SIZE &&
                             plan.capacity == tree->pool.capacity);
+    CHECK("PLAN-1: the list is 0, 1, ...", list_is_right(&plan, &flat));
     check_descriptors(&plan, &flat);
     check_rows(&plan, &flat);
     reach_plan(&plan, &flat);

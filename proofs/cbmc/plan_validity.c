@@ -13,6 +13,15 @@ static int sizes_ok(const struct cp_plan *plan) {
            plan->n_shared <= plan->capacity;
 }
 
+/* PLAN-1: the list of those whom descriptors serve. */
+static int list_ok(const struct cp_plan *plan) {
+    int ok = plan->n_served == plan->n_sequences;
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        ok = ok && (s >= plan->n_sequences || plan->served[s] == s);
+    }
+    return ok;
+}
+
 /* PLAN-2 and PLAN-7. */
 static int sequence_ok(const struct cp_plan *plan, const struct cp_plan_sequence *path) {
     int c = plan->chunk_size;
@@ -85,7 +94,7 @@ static int order_ok(const struct cp_plan *plan) {
 }
 
 static int plan_ok(const struct cp_plan *plan) {
-    if (!sizes_ok(plan)) {
+    if (!sizes_ok(plan) || !list_ok(plan)) {
         return 0;
     }
     int ok = 1;

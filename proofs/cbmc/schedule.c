@@ -12,9 +12,10 @@
 
 #define MOST_ROWS  (3 * CP_MAX_SEQUENCES) /* any_queries() */
 #define MOST_TASKS (CP_MAX_SEQUENCES * CP_MAX_DEPTH)
+#define MOST_PARTS (MOST_ROWS * CP_MAX_DEPTH)
 /* Per task its own numbers and its keys, the chunk and the source of each path; per sequence two
- * beginnings; per row its sequence and its position. */
-#define MOST_NUMBERS (9 * MOST_TASKS + 2 * CP_MAX_SEQUENCES + 2 + 2 * MOST_ROWS)
+ * beginnings; per row its sequence and its position; per row of partial results its query row. */
+#define MOST_NUMBERS (10 * MOST_TASKS + 2 * CP_MAX_SEQUENCES + 2 + 2 * MOST_ROWS + MOST_PARTS)
 
 /* Each is an object of its own: an index that is too large for one array then reaches no other. */
 struct case_of {
@@ -32,9 +33,10 @@ static int rows_before(const struct case_of *c, int s) {
 
 static void read_tasks(struct case_of *c) {
     for (int i = 0; i < c->s.n_tasks; i++) {
-        size_t at = c->s.task + 6 * (size_t)i;
+        size_t at = c->s.task + 7 * (size_t)i;
         c->task[i] = (struct cp_task){c->numbers[at],     c->numbers[at + 1], c->numbers[at + 2],
-                                      c->numbers[at + 3], c->numbers[at + 4], c->numbers[at + 5]};
+                                      c->numbers[at + 3], c->numbers[at + 4], c->numbers[at + 5],
+                                      c->numbers[at + 6]};
     }
 }
 
@@ -78,6 +80,11 @@ static void check_sources(const struct case_of *c, int s) {
     CHECK("TPP-4: the sources of a sequence are its tasks", right && x == c->numbers[begin + 1]);
 }
 
+/* RUNS-5: row x of a task is row x of its sequences, which are a range in the plan of a tree. */
+static int row_is_right(const struct case_of *c, struct cp_task task, int x) {
+    return c->numbers[c->s.row + (size_t)(task.first_part + x)] == rows_before(c, task.begin) + x;
+}
+
 /* RUNS-4: task i has the keys of its chunks, of which all but the last are full. */
 static void check_keys(const struct case_of *c, int i) {
     struct cp_task task = c->task[i];
@@ -92,7 +99,7 @@ static void check_keys(const struct case_of *c, int i) {
 }
 
 /* TPP-4: tasks have rows of partial results of their own, one behind the other. */
-static void check_parts(const struct case_of *c) {
+static void check_parts(const struct case_of *c, int any_row) {
     int parts = 0;
     for (int i = 0; i < c->s.n_tasks; i++) {
         struct cp_task task = c->task[i];
@@ -101,7 +108,11 @@ static void check_parts(const struct case_of *c) {
                                            task.end <= c->plan->n_sequences && 1 <= task.n_chunks &&
                                            task.n_chunks <= c->s.chunks_per_task);
         check_keys(c, i);
-        parts += rows_before(c, task.end) - rows_before(c, task.begin);
+        CHECK("RUNS-5: a task has the rows of its sequences",
+              task.n_rows == rows_before(c, task.end) - rows_before(c, task.begin));
+        CHECK("RUNS-5: a row of partial results has its query row",
+              any_row < 0 || any_row >= task.n_rows || row_is_right(c, task, any_row));
+        parts += task.n_rows;
     }
     CHECK("TPP-4: and there are as many as said", parts == c->s.n_parts);
 }
@@ -211,7 +222,7 @@ int main(void) {
             }
         }
     }
-    check_parts(&c);
+    check_parts(&c, any_row);
     check_limits(&c);
     REACH("a row that its caller places", c.position != NULL && c.s.n_rows > 0);
     REACH("a row before the first key",

@@ -19,8 +19,10 @@ static int same_plan(const struct cp_plan *a, const struct cp_plan *b) {
     int same = cp_plan_is_current(a, b->stamp) && a->capacity == b->capacity &&
                a->chunk_size == b->chunk_size && a->n_sequences == b->n_sequences &&
                plan_same_descriptors(a, b);
+    same = same && a->n_served == b->n_served;
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        same = same && (s >= a->n_sequences || same_sequence(&a->sequence[s], &b->sequence[s]));
+        same = same && (s >= a->n_sequences || (a->served[s] == b->served[s] &&
+                                                same_sequence(&a->sequence[s], &b->sequence[s])));
     }
     return same;
 }

@@ -193,11 +193,25 @@ static int spoil_plan(void) {
         &copy.shared[plan->n_shared == 0 ? 0 : random_below(&state, plan->n_shared)];
     struct cp_run *run = &path->run[random_below(&state, CP_MAX_DEPTH)];
     int *const field[] = {
-        &copy.capacity,  &copy.chunk_size, &copy.n_sequences, &copy.n_shared,    &path->n_tokens,
-        &path->n_chunks, &path->n_shared,  &run->chunk,       &run->n_tokens,    &run->position,
-        &shared->chunk,  &shared->begin,   &shared->end,      &shared->n_tokens, &shared->position,
+        &copy.capacity,
+        &copy.chunk_size,
+        &copy.n_sequences,
+        &copy.n_shared,
+        &path->n_tokens,
+        &path->n_chunks,
+        &path->n_shared,
+        &run->chunk,
+        &run->n_tokens,
+        &run->position,
+        &shared->chunk,
+        &shared->begin,
+        &shared->end,
+        &shared->n_tokens,
+        &shared->position,
+        &copy.n_served,
+        &copy.served[random_below(&state, CP_MAX_SEQUENCES)],
     };
-    spoil(field[random_below(&state, 15)]);
+    spoil(field[random_below(&state, 17)]);
     return cp_plan_check(&copy) == NULL;
 }
 

@@ -171,7 +171,10 @@ value x_plan_check(value header, value shared, value sequence) {
     (void)numbers_of(header, n);
     judged.capacity = n[0];
     judged.chunk_size = n[1];
-    judged.n_sequences = n[2];
+    judged.n_sequences = judged.n_served = n[2];
+    for (int s = 0; s < judged.n_served && s < CP_MAX_SERVED; s++) {
+        judged.served[s] = s; /* PLAN-1: the model knows of ranges */
+    }
     judged.n_shared = n[3];
     for (int i = 0; i < judged.n_shared; i++) {
         (void)numbers_of(Field(shared, i), n);

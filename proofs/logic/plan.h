@@ -35,6 +35,11 @@
     1 <= p.chunk_size <= CP_MAX_CHUNK_SIZE && 1 <= p.capacity <= CP_MAX_CHUNKS &&
     0 <= p.n_sequences <= CP_MAX_SEQUENCES && 0 <= p.n_shared <= p.capacity;
 
+  // PLAN-1: the list of those whom descriptors serve is 0, 1, ..., b - 1.
+  predicate plan_list(struct cp_plan p) =
+    p.n_served == p.n_sequences &&
+    (\forall integer at; 0 <= at < p.n_served ==> p.served[at] == at);
+
   // PLAN-2: a sequence has a path, the shared chunks first.
   predicate plan_path(struct cp_plan p, integer s) =
     0 <= p.sequence[s].n_shared <= p.sequence[s].n_chunks <= CP_MAX_DEPTH &&
@@ -66,7 +71,7 @@
   predicate plan_descriptors(struct cp_plan p, integer n) =
     \forall integer i; 0 <= i < n ==> plan_descriptor(p, i);
 
-  // Descriptor i serves sequence s.
+  // Descriptor i serves sequence s: its range is one of the list.
   predicate plan_serves(struct cp_plan p, integer i, integer s) =
     p.shared[i].begin <= s < p.shared[i].end;
 
@@ -100,7 +105,7 @@
 
   // A valid plan: what the phases rely on.
   predicate plan_ok(struct cp_plan p) =
-    plan_sizes(p) && plan_sequences(p) && plan_descriptors(p, p.n_shared) &&
+    plan_sizes(p) && plan_list(p) && plan_sequences(p) && plan_descriptors(p, p.n_shared) &&
     plan_sorted(p, p.n_shared) && plan_on_paths(p, p.n_shared) &&
     plan_disjoint(p, p.n_shared) && plan_covers(p, p.n_sequences);
 
@@ -140,7 +145,7 @@
   // PLAN-1, PLAN-2, PLAN-4: the tree's plan but for lengths and stamp. There is one such plan.
   predicate plan_paths_of(struct cp_plan p, struct cp_tree t) =
     p.capacity == t.pool.capacity && p.chunk_size == t.chunk_size &&
-    p.n_sequences == t.n_sequences && 0 <= p.n_shared <= p.capacity &&
+    p.n_sequences == t.n_sequences && 0 <= p.n_shared <= p.capacity && plan_list(p) &&
     (\forall integer s; 0 <= s < t.n_sequences ==> plan_sequence_of(p, t, s)) &&
     (\forall integer i; 0 <= i < p.n_shared ==> plan_describes(p, t, i)) &&
     (\forall integer x; tree_shared(t, x) ==> plan_lists(p, p.n_shared, x)) &&
@@ -161,7 +166,8 @@
   // PLAN-6: all but the stamp and the lengths is as it was.
   predicate plan_refreshed(struct cp_plan a, struct cp_plan b) =
     b.capacity == a.capacity && b.chunk_size == a.chunk_size && b.n_sequences == a.n_sequences &&
-    b.n_shared == a.n_shared &&
+    b.n_shared == a.n_shared && b.n_served == a.n_served &&
+    (\forall integer at; 0 <= at < CP_MAX_SERVED ==> b.served[at] == a.served[at]) &&
     (\forall integer i; 0 <= i < CP_MAX_CHUNKS ==> b.shared[i] == a.shared[i]) &&
     (\forall integer s, k; 0 <= s < CP_MAX_SEQUENCES ==> 0 <= k < CP_MAX_DEPTH ==>
       plan_chunk(b, s, k) == plan_chunk(a, s, k) &&

@@ -427,7 +427,7 @@
 
   // What the phases use of a valid plan and of arguments that cp_attend() accepts.
   predicate phases_ok{L}(struct cp_attention a, struct cp_plan p) =
-    plan_sizes(p) && plan_sequences(p) && plan_descriptors(p, p.n_shared) &&
+    plan_sizes(p) && plan_list(p) && plan_sequences(p) && plan_descriptors(p, p.n_shared) &&
     attention_heads(a) && ranges_ok(a, p) && positions_ok(a, p) &&
     rows_countable(a, first_row(a.query_begin, p.n_sequences)) &&
     keys_countable(a, p.chunk_size, p.capacity) &&

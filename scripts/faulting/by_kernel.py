@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of kernels/ on the executor, with the kernels compiled anew: of the version with the
 fault, and for small head dimensions. As it is a version must pass them (tests/test_kernels.cpp; the
-launcher: tests/test_cuda.cpp).
+launcher: tests/test_cuda.cpp; all of them on lists of sequences: tests/test_runs_kernels.cpp).
 """
 
 import pathlib
@@ -12,8 +12,12 @@ from .catalogue import ROOT, Fault
 from .who import GCC, Outcome, Verdict, Who, make
 
 
+LISTS = "lists"
+
+
 class ByKernel(Who):
-    """The tests of kernels/ on the executor. A version is "0" for the launcher."""
+    """The tests of kernels/ on the executor. A version is "0" for the launcher, and "lists" for all
+    on lists of sequences."""
 
     name = "kernel"
 
@@ -43,7 +47,8 @@ class ByKernel(Who):
         return self.tried(fault.name, self.version_of(fault), fault.source, fault.text())
 
     def tried(self, name: str, version: str, source: str, text: str) -> Outcome:
-        program = "test_cuda" if version == "0" else "test_kernels"
+        others = {"0": "test_cuda", LISTS: "test_runs_kernels"}
+        program = others.get(version, "test_kernels")
         place = emptied(GCC / "faults" / f"kernel-{name}")
         (place / "kernels").mkdir()
         (place / "kernels" / pathlib.Path(source).name).write_text(text, encoding="utf-8")
@@ -60,12 +65,13 @@ class ByKernel(Who):
         ways: dict[str, list[str]] = {"plain": [], "checked": ["-fsanitize=thread"]}
         compiled, dimensions = ROOT / "tests" / "kernels" / "versions.cu", "ONE(32) ONE(64)"
         objects: list[pathlib.Path] = []
-        if version == "0":
+        if version in ("0", LISTS):
             ways.pop("plain")
-            compiled, dimensions = ROOT / "kernels" / "cuda.cu", "ONE(64) ONE(256)"
+            compiled = ROOT / "kernels" / "cuda.cu"
+            dimensions = "ONE(80)" if version == LISTS else "ONE(64) ONE(256)"
             if source.endswith(".cu"):
                 compiled = place / source
-            else:
+            elif source.endswith(".c"):
                 objects.append(place / "fault.o")
                 yield [
                     "gcc",
@@ -91,7 +97,7 @@ class ByKernel(Who):
                 f"-I{ROOT}/include",
                 f"-I{ROOT}",
                 f"-DCHUNKPROOF_HEAD_DIMS(ONE)={dimensions}",
-                f"-DCHUNKPROOF_ONE_VERSION={version}",
+                f"-DCHUNKPROOF_ONE_VERSION={0 if version == LISTS else version}",
                 f"-DKERNELS={way}",
                 *flags,
                 "-x",

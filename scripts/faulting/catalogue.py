@@ -19,7 +19,7 @@ ENDING = ".faults"
 WHO = {
     "test": "PROGRAM",
     "python": "TEST",
-    "kernel": "version N, or launcher",
+    "kernel": "version N, launcher, or lists",
     "gate": "itself, KERNEL.c, or version N, each perhaps with deep",
     "explain": "WORDS",
     "wp": "UNIT FUNCTION or UNIT FUNCTION.CLAUSE",

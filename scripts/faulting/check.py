@@ -144,8 +144,8 @@ def of_python(fault: Fault, words: list[str]) -> str | None:
 def of_kernel(fault: Fault, words: list[str]) -> str | None:
     return (
         None
-        if words == ["launcher"] or versions(words)
-        else "it is launcher, or the version of one in kernels/"
+        if words in (["launcher"], ["lists"]) or versions(words)
+        else "it is launcher, lists, or the version of one in kernels/"
     )
 
 

@@ -82,6 +82,10 @@ static inline void fill_plan(const struct cp_kernel_call *call, struct cp_plan *
     plan->chunk_size = call->chunk_size;
     plan->n_sequences = call->n_sequences;
     plan->n_shared = call->n_shared;
+    plan->n_served = call->n_served;
+    for (int i = 0; i < call->n_served; i++) {
+        plan->served[i] = call->served[i];
+    }
     for (int i = 0; i < call->n_shared; i++) {
         plan->shared[i] = call->shared[i];
     }

@@ -77,6 +77,8 @@ static void fill(cp_plan *plan, const cp_kernel_call &lists) {
     plan->chunk_size = lists.chunk_size;
     plan->n_sequences = lists.n_sequences;
     plan->n_shared = lists.n_shared;
+    plan->n_served = lists.n_served;
+    std::copy(lists.served, lists.served + lists.n_served, plan->served);
     std::copy(lists.shared, lists.shared + lists.n_shared, plan->shared);
     for (int s = 0; s < lists.n_sequences; s++) {
         fill_sequence(plan->sequence[s], lists, s);
@@ -131,7 +133,7 @@ static struct cp_kernel describe() {
     kernel.memory = CP_DEVICE_MEMORY;
     kernel.q_type = kernel.kv_type = kernel.out_type = CP_FP16;
     kernel.lse_type = CP_FP64;
-    kernel.plans = CP_PLANS_RANGES;
+    kernel.plans = CP_PLANS_LISTS;
     kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
     kernel.arithmetic.values = kernel.arithmetic.score;
     kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : CP_FP16;

@@ -106,7 +106,7 @@ const struct cp_kernel cp_kernel = {
     .kv_type = CP_FP16,
     .out_type = CP_FP32,
     .lse_type = CP_FP64,
-    .plans = CP_PLANS_RANGES,
+    .plans = CP_PLANS_LISTS,
     .arithmetic = {.score = CP_SUM_FP64,
                    .weights = CP_FP32, /* in binary64, as all else: not rounded */
                    .values = CP_SUM_FP64,

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA kernels on plans of runs (spec/runs.md), through their launcher, on the executor: random
+ * prompts of modules, whose descriptors serve any lists of sequences. All scores are 0, so that
+ * weights are exact, and each key that a row sees shows in a column of its own. */
+#include "tests/kernels/accept.h"
+
+#include <cmath>
+#include <vector>
+
+extern "C" {
+#include "tests/runs_case.h"
+}
+
+#include "chunkproof/cuda.h"
+#include "kernels/real.h"
+#include "kernels/simt/device.h"
+#include "tests/runs_plan.h"
+
+static const int N_VERSIONS = 3;
+static const int MOST_ROWS = RUNS_SEQUENCES * 3;
+static const int MOST_HEADS = 9; /* so that a list has more rows with heads than a tile */
+
+/* Memory on the device, and a stream. */
+struct Memory {
+    cudaStream_t stream = nullptr;
+    std::vector<void *> all;
+
+    Memory() {
+        assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    }
+
+    ~Memory() {
+        for (void *one : all) {
+            (void)cudaFree(one);
+        }
+        (void)cudaStreamDestroy(stream);
+    }
+    Memory(const Memory &) = delete;
+    Memory &operator=(const Memory &) = delete;
+
+    template <class T> T *loaded(const std::vector<T> &numbers) {
+        void *to = nullptr;
+        assert_int_equal(cudaMalloc(&to, numbers.size() * sizeof(T)), cudaSuccess);
+        all.push_back(to);
+        assert_int_equal(cudaMemcpyAsync(to, numbers.data(), numbers.size() * sizeof(T),
+                                         cudaMemcpyHostToDevice, stream),
+                         cudaSuccess);
+        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        return static_cast<T *>(to);
+    }
+
+    template <class T> std::vector<T> fetched(const T *from, std::size_t n) const {
+        std::vector<T> numbers(n);
+        assert_int_equal(
+            cudaMemcpyAsync(numbers.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost, stream),
+            cudaSuccess);
+        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        return numbers;
+    }
+};
+
+static std::vector<__half> halves(const std::vector<double> &numbers) {
+    std::vector<__half> to;
+    for (double x : numbers) {
+        to.push_back(__float2half_rn(static_cast<float>(x)));
+    }
+    return to;
+}
+
+/* Results [rows][n_heads]. */
+static void expect_rows(const prompts &p, const std::vector<float> &out,
+                        const std::vector<double> &lse, int n_heads) {
+    for (int s = 0; s < p.plan.n_sequences; s++) {
+        for (int row = p.rows[s]; row < p.rows[s + 1]; row++) {
+            for (int at = row * n_heads; at < (row + 1) * n_heads; at++) {
+                for (int j = 0; j < RUNS_POSITIONS; j++) {
+                    assert_true(out[at * RUNS_POSITIONS + j] ==
+                                static_cast<float>(prompts_output(&p, s, row, j)));
+                }
+                assert_true(lse[at] == prompts_lse(&p, s, row));
+            }
+        }
+    }
+}
+
+/* Every version on one plan. */
+static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chunks_per_task) {
+    simt::Device device;
+    Memory memory;
+    std::size_t keys = std::size_t{RUNS_CAPACITY} * p.plan.chunk_size * RUNS_POSITIONS;
+    std::size_t results = static_cast<std::size_t>(MOST_ROWS) * n_heads;
+    std::vector<double> k(keys), v(keys);
+    prompts_fill(&p.plan, k.data(), v.data());
+    cp_cuda_limits limits = {RUNS_SEQUENCES, MOST_ROWS, RUNS_CAPACITY,  RUNS_OF_ONE,
+                             RUNS_OF_ONE,    n_heads,   RUNS_POSITIONS, chunks_per_task};
+    std::size_t size = cp_cuda_workspace(&limits);
+    char *workspace = memory.loaded(std::vector<char>(size, '\xFF'));
+    cp_cuda *cuda = nullptr;
+    cp_cuda_attention a = {};
+    a.stamp = plan->stamp;
+    a.n_heads = n_heads;
+    a.n_kv_heads = 1;
+    a.head_dim = RUNS_POSITIONS;
+    a.scale = 1.0;
+    a.q = memory.loaded(halves(std::vector<double>(results * RUNS_POSITIONS)));
+    a.k = memory.loaded(halves(k));
+    a.v = memory.loaded(halves(v));
+    a.out_type = CP_FP32;
+    assert_int_equal(cp_cuda_new(&cuda, &limits, workspace, size), CP_OK);
+    assert_int_equal(cp_cuda_update(cuda, plan, p.rows, p.position, memory.stream), CP_OK);
+    for (int version = 1; version <= N_VERSIONS; version++) {
+        float *out = memory.loaded(std::vector<float>(results * RUNS_POSITIONS, NAN));
+        double *lse = memory.loaded(std::vector<double>(results, NAN));
+        a.version = version;
+        a.out = out;
+        a.lse = lse;
+        assert_int_equal(cp_cuda_attend(cuda, &a, memory.stream), CP_OK);
+        expect_rows(p, memory.fetched(out, results * RUNS_POSITIONS), memory.fetched(lse, results),
+                    n_heads);
+    }
+    cp_cuda_free(cuda);
+}
+
+/* RUNS-2, RUNS-5 */
+static void every_version_serves_lists(void **) {
+    static prompts p;
+    cp_plan *plan = nullptr;
+    int descriptors = 0;
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    for (int seed = 1; seed <= 24; seed++) {
+        prompts_make(&p, static_cast<unsigned long long>(seed));
+        runs_as_plan(plan, &p.plan, RUNS_LISTS);
+        plan->stamp.step = static_cast<unsigned long long>(seed);
+        try_plan(p, plan, seed % 4 == 0 ? MOST_HEADS : 1, 1 + seed % 3);
+        descriptors += plan->n_shared;
+    }
+    assert_true(descriptors > 30);
+    cp_plan_free(plan);
+}
+
+int main() {
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(every_version_serves_lists),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
