@@ -131,7 +131,6 @@ static struct cp_kernel describe() {
     kernel.memory = CP_DEVICE_MEMORY;
     kernel.q_type = kernel.kv_type = kernel.out_type = CP_FP16;
     kernel.lse_type = CP_FP64;
-    kernel.plans = CP_PLANS_RANGES;
     kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
     kernel.arithmetic.values = kernel.arithmetic.score;
     kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : CP_FP16;
