@@ -72,11 +72,16 @@ static void make(struct gate_prompt *p, const struct gate_recipe *r, const struc
     (void)put(p, (struct gate_text){-1, op->own, end_of(p) + (int)((r->seed + (unsigned)i) % 3)});
 }
 
-/* A prompt that joins those of the operations. */
+/* A prompt that joins those of the operations. Its new text is short, and no longer than the modules
+ * together, which a recipe of little work keeps short. */
 static struct gate_op any_prompt(struct prng *random, const struct gate_recipe *r) {
+    int tokens = 0;
+    for (int i = 0; i < r->n_modules; i++) {
+        tokens += r->module[i].tokens;
+    }
+    int most = tokens < r->chunk_size ? tokens : r->chunk_size;
     return (struct gate_op){GATE_PROMPT, prng_below(random, 1 << r->n_modules),
-                            prng_below(random, MOST_ARGUMENTS + 1),
-                            prng_below(random, r->chunk_size + 2)};
+                            prng_below(random, MOST_ARGUMENTS + 1), prng_below(random, most + 2)};
 }
 
 struct gate_prompts *gate_prompts_new(const struct gate_recipe *r) {
