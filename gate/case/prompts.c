@@ -72,8 +72,8 @@ static void make(struct gate_prompt *p, const struct gate_recipe *r, const struc
     (void)put(p, (struct gate_text){-1, op->own, end_of(p) + (int)((r->seed + (unsigned)i) % 3)});
 }
 
-/* A prompt that joins those of the operations. Its new text is short, and no longer than the modules
- * together, which a recipe of little work keeps short. */
+/* A prompt that joins those of the operations. Its new text is short, and no longer than the
+ * modules together, which a recipe of little work keeps short. */
 static struct gate_op any_prompt(struct prng *random, const struct gate_recipe *r) {
     int tokens = 0;
     for (int i = 0; i < r->n_modules; i++) {
