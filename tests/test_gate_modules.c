@@ -301,7 +301,8 @@ static void steps_are_of_runs(void **state) {
 
 /* ---- The same, but for ... ---- */
 
-/* RUNS-8: only the run that ends at the last position grows, if it is the sequence's own. */
+/* RUNS-8: only the run that ends at the last position grows, if it is the sequence's own, in a
+ * chunk that nobody else has. */
 static void growth_is_of_the_last_own_run(void **state) {
     int grown = 0, kept = 0, moved = 0;
     (void)state;
@@ -322,7 +323,11 @@ static void growth_is_of_the_last_own_run(void **state) {
                                        q->table_tokens[from] <= p->recipe.chunk_size));
                 changed += n != 0;
             }
-            int room = k >= p->n_shared_chunks[s] &&
+            int chunk = k >= 0 ? p->table[s * p->table_width + k] : -1, others = -1;
+            for (int at = 0; at < p->b * p->table_width; at++) {
+                others += p->table[at] == chunk;
+            }
+            int room = k >= p->n_shared_chunks[s] && others == 0 &&
                        p->table_tokens[s * p->table_width + k] < p->recipe.chunk_size;
             assert_int_equal(changed, room);
             grown += changed;

@@ -4,6 +4,7 @@
  * weights are exact, and each key that a row sees shows in a column of its own. */
 #include "tests/kernels/accept.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -83,6 +84,46 @@ static void expect_rows(const prompts &p, const std::vector<float> &out,
     }
 }
 
+/* Does a piece of a sequence begin at the keys from `position` on, behind a chunk whose n_tokens
+ * keys begin at `first`? */
+static int begins_piece(const cp_plan *plan, int n_tokens, int first, int position) {
+    return n_tokens != plan->chunk_size || first + n_tokens != position;
+}
+
+/* In descriptors of sequence s. */
+static int shared_pieces(const cp_plan *plan, int s) {
+    int pieces = 0;
+    for (int i = 0; i < plan->n_shared; i++) {
+        const cp_shared_chunk &one = plan->shared[i];
+        if (std::count(plan->served + one.begin, plan->served + one.end, s) > 0) {
+            const cp_shared_chunk &before = plan->shared[i > 0 ? i - 1 : 0];
+            pieces += i == 0 || before.begin != one.begin || before.end != one.end ||
+                      begins_piece(plan, before.n_tokens, before.position, one.position);
+        }
+    }
+    return pieces;
+}
+
+/* Limits that the plan just needs. */
+static cp_cuda_limits limits_of(const cp_plan *plan, int n_rows, int n_heads, int chunks_per_task) {
+    cp_cuda_limits l = {plan->n_sequences, std::max(n_rows, 1), plan->n_shared, 1, 1,
+                        n_heads,           RUNS_POSITIONS,      chunks_per_task};
+    for (int s = 0; s < plan->n_sequences; s++) {
+        const cp_plan_sequence &one = plan->sequence[s];
+        int pieces = shared_pieces(plan, s);
+        for (int k = one.n_shared; k < one.n_chunks; k++) {
+            pieces +=
+                k == one.n_shared || begins_piece(plan, one.run[k - 1].n_tokens,
+                                                  one.run[k - 1].position, one.run[k].position);
+        }
+        l.n_chunks += one.n_chunks - one.n_shared;
+        l.depth = std::max(l.depth, one.n_chunks);
+        l.levels = std::max(l.levels, pieces);
+    }
+    l.n_chunks = std::max(l.n_chunks, 1);
+    return l;
+}
+
 /* Every version on one plan. */
 static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chunks_per_task) {
     simt::Device device;
@@ -91,8 +132,7 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
     std::size_t results = static_cast<std::size_t>(MOST_ROWS) * n_heads;
     std::vector<double> k(keys), v(keys);
     prompts_fill(&p.plan, k.data(), v.data());
-    cp_cuda_limits limits = {RUNS_SEQUENCES, MOST_ROWS, RUNS_CAPACITY,  RUNS_OF_ONE,
-                             RUNS_OF_ONE,    n_heads,   RUNS_POSITIONS, chunks_per_task};
+    cp_cuda_limits limits = limits_of(plan, p.rows[p.plan.n_sequences], n_heads, chunks_per_task);
     std::size_t size = cp_cuda_workspace(&limits);
     char *workspace = memory.loaded(std::vector<char>(size, '\xFF'));
     cp_cuda *cuda = nullptr;

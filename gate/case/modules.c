@@ -43,11 +43,15 @@ static int has(const struct sharing *x, int s, int module) {
     return found;
 }
 
+/* Has it descriptors? */
+static int has_list(const struct sharing *x, int m) {
+    return !x->is_apart[m] && x->n_users[m] > 1;
+}
+
 /* Does a descriptor give the module to sequence s? Of ranges, none serves one sequence alone. */
 static int is_served(const struct sharing *x, int s, int module) {
     int in_range = x->p->plan == CP_PLANS_LISTS || has(x, s - 1, module) || has(x, s + 1, module);
-    return module >= 0 && !x->is_apart[module] && x->n_users[module] > 1 && has(x, s, module) &&
-           in_range;
+    return module >= 0 && has_list(x, module) && has(x, s, module) && in_range;
 }
 
 /* ---- Sizes ---- */
@@ -114,10 +118,6 @@ static void describe(const struct sharing *x, int m, int begin, int end, struct 
                 (struct cp_shared_chunk){run.chunk, begin, end, run.n_tokens, run.position};
         }
     }
-}
-
-static int has_list(const struct sharing *x, int m) {
-    return !x->is_apart[m] && x->n_users[m] > 1;
 }
 
 /* 1: each prompt that has `one` has the other, too. */

@@ -342,10 +342,21 @@ int gate_grown_length(const struct gate_recipe *recipe, int n_tokens) {
     return grown_length(renewed_seed(recipe), n_tokens, recipe->chunk_size);
 }
 
-/* Its last run in the order of positions, if that is its own; else -1. */
+/* 1: no other entry of the table is that chunk. Of a tree, no own chunk is another's. */
+static int is_once(const struct gate_problem *p, int chunk) {
+    int n = p->plan == CP_PLANS_TREES;
+    for (int at = 0; at < p->b * p->table_width && p->plan != CP_PLANS_TREES; at++) {
+        n += p->table[at] == chunk;
+    }
+    return n == 1;
+}
+
+/* Its last run in the order of positions, if that is its own and nobody else has the chunk
+ * (RUNS-8); else -1. */
 static int last_own_run(const struct gate_problem *p, int s) {
     int k = p->n_tokens[s] > 0 ? gate_run_of(p, s, p->n_tokens[s] - 1) : -1;
-    return k >= p->n_shared_chunks[s] ? k : -1;
+    int is_own = k >= p->n_shared_chunks[s] && is_once(p, p->table[s * p->table_width + k]);
+    return is_own ? k : -1;
 }
 
 /* RUNS-8: that run has `more` keys more, and a row that stood at its last key goes along. */

@@ -72,11 +72,21 @@ static void make(struct gate_prompt *p, const struct gate_recipe *r, const struc
     (void)put(p, (struct gate_text){-1, op->own, end_of(p) + (int)((r->seed + (unsigned)i) % 3)});
 }
 
-/* A prompt that joins those of the operations. */
+static long long tokens_of_modules(const struct gate_recipe *r) {
+    long long tokens = 0;
+    for (int i = 0; i < r->n_modules; i++) {
+        tokens += r->module[i].tokens;
+    }
+    return tokens;
+}
+
+/* A prompt that joins those of the operations. Its new text is short, and no longer than the
+ * modules together, which a recipe of little work keeps short. */
 static struct gate_op any_prompt(struct prng *random, const struct gate_recipe *r) {
+    long long tokens = tokens_of_modules(r);
+    int most = tokens < r->chunk_size ? (int)tokens : r->chunk_size;
     return (struct gate_op){GATE_PROMPT, prng_below(random, 1 << r->n_modules),
-                            prng_below(random, MOST_ARGUMENTS + 1),
-                            prng_below(random, r->chunk_size + 2)};
+                            prng_below(random, MOST_ARGUMENTS + 1), prng_below(random, most + 2)};
 }
 
 struct gate_prompts *gate_prompts_new(const struct gate_recipe *r) {
@@ -101,15 +111,12 @@ struct gate_prompts *gate_prompts_new(const struct gate_recipe *r) {
 }
 
 int gate_prompts_fit(const struct gate_recipe *r) {
-    long long modules = 0, most = r->chunk_size + MOST_ARGUMENTS; /* of any_prompt() */
-    for (int i = 0; i < r->n_modules; i++) {
-        modules += r->module[i].tokens;
-    }
+    long long most = r->chunk_size + MOST_ARGUMENTS; /* of any_prompt() */
     for (int i = 0; i < r->n_ops; i++) {
         long long tokens = (long long)r->op[i].tokens + r->op[i].own;
         most = tokens > most ? tokens : most;
     }
-    return r->n_modules == 0 || modules + most <= CP_TOLERANCE_MOST;
+    return r->n_modules == 0 || tokens_of_modules(r) + most <= CP_TOLERANCE_MOST;
 }
 
 /* ---- A recipe with modules ---- */

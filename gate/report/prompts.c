@@ -47,6 +47,13 @@ static const char *before(int i) {
     return i == 0 ? "" : i < MOST_RUNS ? ", " : ", ...";
 }
 
+static void put_sequence(FILE *file, int i, int s) {
+    fputs(before(i), file);
+    if (i < MOST_RUNS) {
+        fprintf(file, "S%d", s);
+    }
+}
+
 static void put_more(struct markup *m, int more, int n) {
     if (more > 0) {
         struct cells cells;
@@ -83,8 +90,7 @@ static void put_modules(struct markup *m, const struct gate_recipe *r,
         put_positions(cells.cell[2].file, r->module[i].tokens, r->module[i].position);
         for (int s = 0; s < prompts->n && n <= MOST_RUNS; s++) {
             if (has(&prompts->prompt[s], i)) {
-                fputs(before(n), cells.cell[3].file);
-                fprintf(cells.cell[3].file, n++ < MOST_RUNS ? "S%d" : "", s);
+                put_sequence(cells.cell[3].file, n++, s);
             }
         }
         put_cells(m, &cells);
@@ -136,8 +142,7 @@ static void put_descriptors(struct markup *m, const struct gate_problem *p) {
         fprintf(cells.cell[1].file, "%d", shared->n_tokens);
         put_positions(cells.cell[2].file, shared->n_tokens, shared->position);
         for (int n = 0; n < shared->end - shared->begin && n <= MOST_RUNS; n++) {
-            fputs(before(n), cells.cell[3].file);
-            fprintf(cells.cell[3].file, n < MOST_RUNS ? "S%d" : "", p->served[shared->begin + n]);
+            put_sequence(cells.cell[3].file, n, p->served[shared->begin + n]);
         }
         put_cells(m, &cells);
     }

@@ -57,12 +57,16 @@ extern "C" {
 struct cp_cuda_limits {
     int n_sequences; /* b, at most CP_MAX_SEQUENCES */
     int n_rows;      /* query rows: b when decoding; at most 2^30 */
-    int n_chunks;    /* in use at once: at most the pool's capacity and CP_MAX_CHUNKS */
-    int depth;       /* chunks on a path, at most CP_MAX_DEPTH */
+    int n_chunks;    /* descriptors and own runs together, at most CP_MAX_CHUNKS; in a tree, the
+                        chunks in use at once: at most the pool's capacity */
+    int depth;       /* runs of a sequence, in a tree chunks on a path; at most CP_MAX_DEPTH */
 
-    /* How many different lists of sequences the chunks on a path have; in a tree, ranges. A
-     * sequence's own chunks count as one. 1: nothing is shared; 2: one prefix is; 3: all share a
-     * prefix and some share more; ... At most CP_MAX_DEPTH. */
+    /* Into how many pieces the runs of a sequence fall. A piece is runs one behind the other, which
+     * one list of sequences has, and each of which but the last is a full chunk. In a tree a range
+     * is a piece: 1: nothing is shared; 2: one prefix is; 3: all share a prefix and some share
+     * more; ... With modules: as many as a prompt has of modules and own texts, and one more for
+     * each gap and each partial chunk within one of these. At most CP_MAX_DEPTH; depth is always
+     * enough. */
     int levels;
 
     int n_heads;  /* h, at most 65535 */

@@ -144,7 +144,7 @@ static struct range range_of(const struct cp_plan *plan, int s, int k) {
     return range;
 }
 
-/* Is chunk k of sequence s the first one of a range? */
+/* Is chunk k of sequence s the first one of a range? In a tree a range's chunks are a piece. */
 static int begins_level(const struct cp_plan *plan, int s, int k) {
     struct range before = range_of(plan, s, k - 1), now = range_of(plan, s, k);
     return k == 0 || before.begin != now.begin || before.end != now.end;

@@ -15,13 +15,18 @@ static const std::size_t MOST_WORKSPACE = std::size_t{256} << 20;
 
 /* ---- Sizes ---- */
 
+/* A plan of runs may have a chunk of the pool in several descriptors and own runs, and each of its
+ * runs may be a piece. */
 static cp_cuda_limits limits_of(const cp_kernel_call *call) {
-    int depth = std::max(call->table_width, 1);
+    const bool is_tree = call->plan == CP_PLANS_TREES;
+    const int depth = std::max(call->table_width, 1);
+    const long long runs =
+        call->n_shared + 1LL * call->n_sequences * std::max(call->table_width, 1);
     return {call->n_sequences,
             std::max(call->n_rows, 1),
-            call->capacity,
+            is_tree ? call->capacity : static_cast<int>(std::min<long long>(runs, CP_MAX_CHUNKS)),
             depth,
-            std::min(call->n_shared + 1, depth),
+            is_tree ? std::min(call->n_shared + 1, depth) : depth,
             call->n_heads,
             call->head_dim,
             CHUNKS_PER_TASK};
