@@ -33,6 +33,27 @@ static inline struct cp_run run_of(const struct cp_kernel_call *call, int s, int
     return (struct cp_run){call->table[at], call->table_tokens[at], call->table_position[at]};
 }
 
+/* How many runs the table has of sequence s. */
+static inline int n_runs_of(const struct cp_kernel_call *call, int s) {
+    int n = 0;
+    while (n < call->table_width && run_of(call, s, n).chunk >= 0) {
+        n++;
+    }
+    return n;
+}
+
+/* The run that descriptor i gives to the sequences that it serves (RUNS-2). */
+static inline struct cp_run shared_run(const struct cp_kernel_call *call, int i) {
+    const struct cp_shared_chunk *shared = &call->shared[i];
+    return (struct cp_run){shared->chunk, shared->n_tokens, shared->position};
+}
+
+/* How many keys of a run a row at position p sees (RUNS-4). */
+static inline int seen_in_run(struct cp_run run, int p) {
+    int before = p - run.position; /* of these keys before p */
+    return before < 0 ? 0 : before < run.n_tokens ? before + 1 : run.n_tokens;
+}
+
 /* The first of the d elements of a row, as an index into its array. */
 static inline long long q_at(const struct cp_kernel_call *call, int row, int head) {
     return row * call->q_row + head * call->q_head;
