@@ -16,18 +16,20 @@
 #include "gate/case/lists.h"
 #include "gate/case/prompts.h"
 
-#define APART_EVERY 8 /* one module in so many has no descriptors: each prompt has it as its own */
+#define APART_EVERY  8 /* one module in so many has no descriptors: each prompt has it as its own */
+#define IN_TWO_EVERY 4 /* one in so many has two lists, if it has four prompts or more */
 
 /* What is known of the prompts before the lists are there. */
 struct sharing {
     struct gate_problem *p;
     const struct gate_prompts *prompts;
-    struct prng random, order;       /* of what there is, and of how it is ordered */
-    int *number;                     /* of each chunk, at random */
-    int chunk[GATE_MOST_MODULES];    /* the first one of each module */
-    int n_users[GATE_MOST_MODULES];  /* prompts that have it */
-    int is_apart[GATE_MOST_MODULES]; /* 1: it has no descriptors */
-    int next;                        /* chunk that nobody has yet */
+    struct prng random, order;         /* of what there is, and of how it is ordered */
+    int *number;                       /* of each chunk, at random */
+    int chunk[GATE_MOST_MODULES];      /* the first one of each module */
+    int n_users[GATE_MOST_MODULES];    /* prompts that have it */
+    int is_apart[GATE_MOST_MODULES];   /* 1: it has no descriptors */
+    int first_list[GATE_MOST_MODULES]; /* the first of its prompts, for which it has a list */
+    int next;                          /* chunk that nobody has yet */
 };
 
 static int chunks_of(const struct sharing *x, int tokens) {
@@ -62,6 +64,8 @@ static void count_users(struct sharing *x) {
         for (int s = 0; s < x->prompts->n; s++) {
             x->n_users[m] += has(x, s, m);
         }
+        int n = x->n_users[m], in_two = n >= 4 && prng_below(&x->random, IN_TWO_EVERY) == 0;
+        x->first_list[m] = in_two ? 2 + prng_below(&x->random, n - 3) : n;
         x->chunk[m] = x->next;
         x->next += x->n_users[m] > 0 ? chunks_of(x, x->p->recipe.module[m].tokens) : 0;
     }
@@ -83,13 +87,18 @@ static int count_texts(const struct sharing *x, int *runs) {
     return chunks;
 }
 
-/* Of lists, one for each module; of ranges, the maximal ones. Where `shared` and `served` are NULL
- * they are counted. */
-struct listing {
-    int n_served, n_shared;
-    int begin[GATE_MOST_MODULES]; /* of a module's list */
+/* ---- Which prompts a descriptor serves ---- */
+
+/* RUNS-2: the prompts served[begin .. end) have the module in one place. */
+struct list {
+    int module, begin, end;
+};
+
+/* All of them, and `served`: the room that begins with n_served entries is for one list more. */
+struct lists {
+    int n, n_served;
+    struct list *list;
     int *served;
-    struct cp_shared_chunk *shared;
 };
 
 static void shuffle_ints(struct prng *random, int *list, int n) {
@@ -100,6 +109,117 @@ static void shuffle_ints(struct prng *random, int *list, int n) {
     }
 }
 
+static int stands_in(const int *set, int n, int s) {
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        found |= set[i] == s;
+    }
+    return found;
+}
+
+/* 1: all of `part` are in `set`. */
+static int is_part(const int *part, int n_part, const int *set, int n) {
+    int within = 1;
+    for (int i = 0; i < n_part; i++) {
+        within &= stands_in(set, n, part[i]);
+    }
+    return within;
+}
+
+/* 1: the n prompts of `set` may be the first ones of all lists that begin at `begin`. Each of these
+ * has them, or is a part of them; and one has them all. */
+static int may_begin(const struct lists *x, int begin, const int *set, int n) {
+    int room = 0;
+    for (int i = 0; i < x->n; i++) {
+        const int *other = x->served + x->list[i].begin;
+        int n_other = x->list[i].end - x->list[i].begin;
+        if (x->list[i].begin == begin && is_part(set, n, other, n_other)) {
+            room = 1;
+        } else if (x->list[i].begin == begin && !is_part(other, n_other, set, n)) {
+            return 0;
+        }
+    }
+    return room;
+}
+
+/* Puts those of `set` first, and leaves the order as it is otherwise. */
+static void bring_forward(int *list, int n_list, const int *set, int n) {
+    int first = 0;
+    for (int i = 0; i < n_list; i++) {
+        int s = list[i];
+        if (stands_in(set, n, s)) {
+            memmove(list + first + 1, list + first, (size_t)(i - first) * sizeof *list);
+            list[first++] = s;
+        }
+    }
+}
+
+/* Where the last list ends that begins at `begin`. */
+static int end_of(const struct lists *x, int begin) {
+    int end = begin;
+    for (int i = 0; i < x->n; i++) {
+        end = x->list[i].begin == begin && x->list[i].end > end ? x->list[i].end : end;
+    }
+    return end;
+}
+
+/* A list of the n prompts from served[n_served] on: the beginning of others where that is asked for
+ * and possible, else one of its own. */
+static void add_list(struct lists *x, int module, int n, int within_others) {
+    const int *set = x->served + x->n_served;
+    int begin = x->n_served;
+    for (int i = 0; i < x->n && within_others && begin == x->n_served; i++) {
+        if (may_begin(x, x->list[i].begin, set, n)) {
+            begin = x->list[i].begin;
+            bring_forward(x->served + begin, end_of(x, begin) - begin, set, n);
+        }
+    }
+    x->n_served += begin == x->n_served ? n : 0;
+    x->list[x->n++] = (struct list){module, begin, begin + n};
+}
+
+/* The prompts from `from` on that have module m, at most `most` of them, are one list. Returns the
+ * first prompt behind them. */
+static int list_some(const struct sharing *x, int m, int from, int most, struct lists *to) {
+    int n = 0, s = from;
+    for (; s < x->prompts->n && n < most; s++) {
+        if (has(x, s, m)) {
+            to->served[to->n_served + n++] = s;
+        }
+    }
+    add_list(to, m, n, (x->p->recipe.seed >> 15 & 1) != 0);
+    return s;
+}
+
+/* RUNS-9: its maximal ranges of two prompts or more. */
+static void list_ranges(const struct sharing *x, int m, struct lists *to) {
+    for (int s = 0, begin = 0; s < x->prompts->n; s++) {
+        begin = has(x, s - 1, m) ? begin : s;
+        if (has(x, s, m) && !has(x, s + 1, m) && s > begin) {
+            to->list[to->n++] = (struct list){m, begin, s + 1};
+        }
+    }
+}
+
+static void list_all(const struct sharing *x, struct lists *to) {
+    int b = x->prompts->n, of_ranges = x->p->plan == CP_PLANS_RANGES;
+    for (int s = 0; s < b && of_ranges; s++) {
+        to->served[to->n_served++] = s;
+    }
+    for (int m = 0; m < x->p->recipe.n_modules; m++) {
+        if (has_list(x, m) && of_ranges) {
+            list_ranges(x, m, to);
+        } else if (has_list(x, m)) {
+            int next = list_some(x, m, 0, x->first_list[m], to);
+            if (x->first_list[m] < x->n_users[m]) {
+                (void)list_some(x, m, next, b, to);
+            }
+        }
+    }
+}
+
+/* ---- The lists ---- */
+
 /* Chunk k of a module, from slot 0 on. */
 static struct cp_run run_of(const struct sharing *x, int first, const struct gate_text *text,
                             int k) {
@@ -107,111 +227,28 @@ static struct cp_run run_of(const struct sharing *x, int first, const struct gat
     return (struct cp_run){x->number[first + k], left < c ? left : c, text->position + k * c};
 }
 
-/* The descriptors of a module for served[begin .. end). */
-static void describe(const struct sharing *x, int m, int begin, int end, struct listing *to) {
-    const struct gate_module *module = &x->p->recipe.module[m];
-    struct gate_text text = {m, module->tokens, module->position};
-    for (int k = 0; k < chunks_of(x, module->tokens); k++, to->n_shared++) {
-        if (to->shared != NULL) {
+static int descriptors_of(const struct sharing *x, const struct lists *lists) {
+    int n = 0;
+    for (int i = 0; i < lists->n; i++) {
+        n += chunks_of(x, x->p->recipe.module[lists->list[i].module].tokens);
+    }
+    return n;
+}
+
+/* Each list has a descriptor for each chunk of its module. */
+static void describe(const struct sharing *x, const struct lists *lists) {
+    struct cp_shared_chunk *to = x->p->shared;
+    for (int i = 0; i < lists->n; i++) {
+        int m = lists->list[i].module;
+        const struct gate_module *module = &x->p->recipe.module[m];
+        struct gate_text text = {m, module->tokens, module->position};
+        for (int k = 0; k < chunks_of(x, module->tokens); k++) {
             struct cp_run run = run_of(x, x->chunk[m], &text, k);
-            to->shared[to->n_shared] =
-                (struct cp_shared_chunk){run.chunk, begin, end, run.n_tokens, run.position};
+            *to++ = (struct cp_shared_chunk){run.chunk, lists->list[i].begin, lists->list[i].end,
+                                             run.n_tokens, run.position};
         }
     }
 }
-
-/* 1: each prompt that has `one` has the other, too. */
-static int is_within(const struct sharing *x, int one, int other) {
-    int within = 1;
-    for (int s = 0; s < x->prompts->n; s++) {
-        within &= !has(x, s, one) || has(x, s, other);
-    }
-    return within;
-}
-
-/* The first module before m whose list has the prompts of m, and perhaps more of them; -1: none, or
- * each module has a list of its own. */
-static int outer_of(const struct sharing *x, int m) {
-    for (int other = 0; other < m && (x->p->recipe.seed >> 15 & 1) != 0; other++) {
-        if (has_list(x, other) && is_within(x, m, other)) {
-            return other;
-        }
-    }
-    return -1;
-}
-
-/* The first module behind m whose list is the beginning of that of m; -1: none. */
-static int inner_of(const struct sharing *x, int m) {
-    for (int other = m + 1; other < x->p->recipe.n_modules; other++) {
-        if (has_list(x, other) && outer_of(x, other) == m) {
-            return other;
-        }
-    }
-    return -1;
-}
-
-/* 1: the list of m is the beginning of another: all of that list, or those of its inner module. */
-static int begins_list(const struct sharing *x, int m, int outer) {
-    int inner = outer >= 0 && outer_of(x, outer) < 0 ? inner_of(x, outer) : -1;
-    return inner >= 0 && (inner == m || (is_within(x, inner, m) && is_within(x, m, inner)) ||
-                          is_within(x, outer, m));
-}
-
-/* The prompts with m, and with or without `inner`, one after the other. */
-static void list_prompts(const struct sharing *x, int m, int inner, int with, struct listing *to) {
-    for (int s = 0; s < x->prompts->n; s++) {
-        if (has(x, s, m) && (inner < 0 || has(x, s, inner) == with)) {
-            if (to->served != NULL) {
-                to->served[to->n_served] = s;
-            }
-            to->n_served++;
-        }
-    }
-}
-
-/* Its prompts, those of its inner module first. */
-static void list_users(const struct sharing *x, int m, struct listing *to) {
-    int outer = outer_of(x, m), inner = inner_of(x, m);
-    to->begin[m] = to->n_served;
-    if (begins_list(x, m, outer)) {
-        to->begin[m] = to->begin[outer];
-    } else {
-        list_prompts(x, m, inner, 1, to);
-        if (inner >= 0) {
-            list_prompts(x, m, inner, 0, to);
-        }
-    }
-    describe(x, m, to->begin[m], to->begin[m] + x->n_users[m], to);
-}
-
-/* RUNS-9: its maximal ranges of two prompts or more. */
-static void list_ranges(const struct sharing *x, int m, struct listing *to) {
-    for (int s = 0, begin = 0; s < x->prompts->n; s++) {
-        begin = has(x, s - 1, m) ? begin : s;
-        if (has(x, s, m) && !has(x, s + 1, m) && s > begin) {
-            describe(x, m, begin, s + 1, to);
-        }
-    }
-}
-
-static void list_all(const struct sharing *x, struct listing *to) {
-    to->n_served = to->n_shared = 0;
-    if (x->p->plan == CP_PLANS_RANGES) {
-        for (int s = 0; to->served != NULL && s < x->prompts->n; s++) {
-            to->served[s] = s;
-        }
-        to->n_served = x->prompts->n;
-    }
-    for (int m = 0; m < x->p->recipe.n_modules; m++) {
-        if (has_list(x, m) && x->p->plan == CP_PLANS_RANGES) {
-            list_ranges(x, m, to);
-        } else if (has_list(x, m)) {
-            list_users(x, m, to);
-        }
-    }
-}
-
-/* ---- The lists ---- */
 
 /* How many tokens of the prompt stand before a position. */
 static int tokens_before(const struct gate_prompt *prompt, int position) {
@@ -343,10 +380,10 @@ static int make_rows(struct sharing *x) {
 
 /* ---- All ---- */
 
-static int fill(struct sharing *x) {
+static int fill(struct sharing *x, const struct lists *lists) {
     struct gate_problem *p = x->p;
-    struct listing lists = {.served = p->served, .shared = p->shared};
-    list_all(x, &lists);
+    memcpy(p->served, lists->served, (size_t)lists->n_served * sizeof *p->served);
+    describe(x, lists);
     int in_order = (p->recipe.seed >> 14 & 1) != 0;
     if (!in_order) {
         shuffle_shared(x);
@@ -358,23 +395,34 @@ static int fill(struct sharing *x) {
     return make_rows(x);
 }
 
+/* With room in `lists` for two lists of each module, or all its ranges. */
+static int make_plan(struct sharing *x, struct lists *lists) {
+    int runs = 0;
+    count_users(x);
+    list_all(x, lists);
+    x->number = gate_scatter(x->p, x->next + count_texts(x, &runs));
+    if (x->number == NULL ||
+        gate_lists_new(x->p, x->prompts->n, runs, lists->n_served, descriptors_of(x, lists)) != 0) {
+        return -1;
+    }
+    return fill(x, lists);
+}
+
 int gate_modules_plan(struct gate_problem *p) {
     struct gate_prompts *prompts = gate_prompts_new(&p->recipe);
     struct sharing x = {.p = p,
                         .prompts = prompts,
                         .random = {p->recipe.seed ^ 0x5A4EULL},
                         .order = {p->seed ^ 0x04DE4ULL}};
-    struct listing lists = {.served = NULL};
-    int runs = 0, result = -1;
-    if (prompts != NULL) {
-        count_users(&x);
-        list_all(&x, &lists);
-        x.number = gate_scatter(p, x.next + count_texts(&x, &runs));
-        if (x.number != NULL &&
-            gate_lists_new(p, prompts->n, runs, lists.n_served, lists.n_shared) == 0) {
-            result = fill(&x);
-        }
+    size_t most = prompts == NULL ? 0 : (size_t)prompts->n * (GATE_MOST_MODULES + 1);
+    struct lists lists = {.served = gate_allocate(most, sizeof *lists.served),
+                          .list = gate_allocate(most, sizeof *lists.list)};
+    int result = -1;
+    if (prompts != NULL && lists.served != NULL && lists.list != NULL) {
+        result = make_plan(&x, &lists);
     }
+    free(lists.served);
+    free(lists.list);
     free(x.number);
     free(prompts);
     return result;
