@@ -60,6 +60,7 @@ struct cp_plan {
 
 #ifdef __FRAMAC__
 #include "proofs/logic/plan.h"
+#include "proofs/logic/runs.h"
 #endif
 
 /* Makes an empty plan in memory of its own, of which only the pages in use are touched. Its stamp
@@ -129,6 +130,16 @@ const char *cp_plan_check(const struct cp_plan *plan);
   ensures valid: \result != 0 <==> plan_ok(*plan);
 */
 int cp_plan_is_valid(const struct cp_plan *plan);
+
+/* Returns NULL for a plan of runs (RUNS-1 to RUNS-3), which every valid plan of a tree is (RUNS-6),
+ * else the number of the first clause that it breaks. Takes any content. Linear in the plan where
+ * the positions of a sequence rise; a run that stands before others is compared with these. */
+/*@
+  requires valid: \valid_read(plan);
+  assigns \result \from *plan;
+  ensures valid: \result == \null <==> runs_ok(*plan);
+*/
+const char *cp_plan_check_runs(const struct cp_plan *plan);
 
 #ifdef __cplusplus
 }
