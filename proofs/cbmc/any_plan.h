@@ -10,14 +10,14 @@ static void any_plan(struct cp_plan *plan) {
     plan->chunk_size = any(2);
     plan->n_sequences = any(3);
     plan->n_shared = any(3);
-    plan->n_served = any(3);
-    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
-        plan->served[s] = any(3);
+    plan->n_served = any(4);
+    for (int at = 0; at < CP_MAX_SERVED; at++) {
+        plan->served[at] = any(3);
     }
     for (int i = 0; i < CP_MAX_CHUNKS; i++) {
         plan->shared[i].chunk = any(3);
-        plan->shared[i].begin = any(3);
-        plan->shared[i].end = any(3);
+        plan->shared[i].begin = any(4);
+        plan->shared[i].end = any(4);
         plan->shared[i].n_tokens = any(2);
         plan->shared[i].position = any(3);
     }
