@@ -86,7 +86,7 @@ def headings():
     """[(clause, its name, chapter)], in the order of the chapters."""
     found = []
     for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "decoder", "layers",
-                    "modules", "pml", "programs", "runs", "number", "tolerance", "gate",
+                    "modules", "pml", "programs", "runs", "batch", "number", "tolerance", "gate",
                     "weights", "tokens", "fast", "caches"):
         text = (ROOT / "spec" / f"{chapter}.md").read_text()
         for m in re.finditer(r"^### ([A-Z]+-\d+) (.+)$", text, re.M):

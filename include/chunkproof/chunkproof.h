@@ -24,6 +24,7 @@
 
 #include "chunkproof/attend.h"
 #include "chunkproof/attention.h"
+#include "chunkproof/batch.h"
 #include "chunkproof/decoder.h"
 #include "chunkproof/kv.h"
 #include "chunkproof/layers.h"

@@ -44,6 +44,11 @@
 #define CP_MAX_CHUNK_SIZE 512
 #endif
 
+/* Items of modules in a pool. */
+#ifndef CP_MAX_ITEMS
+#define CP_MAX_ITEMS 16384
+#endif
+
 /* Parts of a schema. */
 #ifndef CP_MAX_PARTS
 #define CP_MAX_PARTS 1048576
@@ -59,6 +64,7 @@ CP_STATIC_ASSERT(CP_MAX_SEQUENCES >= 1 && CP_MAX_SEQUENCES <= 1 << 24, "sequence
 CP_STATIC_ASSERT(CP_MAX_DEPTH >= 1 && CP_MAX_CHUNK_SIZE >= 1, "a path and a chunk hold something");
 CP_STATIC_ASSERT((long long)CP_MAX_DEPTH *CP_MAX_CHUNK_SIZE <= 1 << 30, "token counts are int");
 CP_STATIC_ASSERT(CP_MAX_SERVED >= CP_MAX_SEQUENCES, "the list of a tree's plan has room (PLAN-1)");
+CP_STATIC_ASSERT(CP_MAX_ITEMS >= 1 && CP_MAX_ITEMS <= 1 << 24, "item numbers are int");
 CP_STATIC_ASSERT(CP_MAX_PARTS >= 1 && CP_MAX_PARTS <= 1 << 24, "part numbers are int");
 CP_STATIC_ASSERT(CP_MAX_POSITIONS >= 1 && CP_MAX_POSITIONS <= 1 << 30, "positions are int");
 CP_STATIC_ASSERT(sizeof(int) == 4 && sizeof(long long) == 8, "indices and counters as documented");

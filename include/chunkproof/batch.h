@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A batch of prompts that have modules in common, and the items of modules in a pool
+ * (spec/batch.md).
+ *
+ *     cp_batch_put()     once for a module, when it is encoded: chunks for its keys and values
+ *     cp_batch_join()    a prompt of items, with chunks for what it adds
+ *     cp_batch_plan()    the plan of the batch, which cp_attend() and its like take (runs.md)
+ *     cp_batch_append()  a token more of a prompt
+ *     cp_batch_leave()   a prompt has ended
+ *     cp_batch_drop()    a module is no longer wanted; items without users also leave by
+ *                        themselves when chunks are needed
+ *
+ * Keys and values are the caller's: where the runs say, after put, join and append and before
+ * attention. Callers may read every field, and change them only through the functions below. A
+ * batch takes no memory but in cp_batch_new(). */
+#ifndef CHUNKPROOF_BATCH_H
+#define CHUNKPROOF_BATCH_H
+
+#include "chunkproof/limits.h"
+#include "chunkproof/plan.h"
+#include "chunkproof/pool.h"
+#include "chunkproof/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* n_tokens >= 1 tokens at the positions position .. position + n_tokens - 1, of 0 to INT_MAX - 1.
+ */
+struct cp_span {
+    int position;
+    int n_tokens;
+};
+
+/* The own text of a module, encoded alone or with a scaffold. */
+struct cp_item {
+    int n_runs;               /* 0: it is not there */
+    int n_users;              /* prompts that have it */
+    unsigned long long taken; /* when it was last put or taken, by cp_batch.clock */
+    struct cp_run run[CP_MAX_DEPTH];
+};
+
+struct cp_prompt {
+    long long id; /* the caller's name for the prompt */
+    int n_tokens; /* of its items and its own */
+    int n_items;
+    int n_own;
+    int item[CP_MAX_DEPTH];
+    struct cp_run own[CP_MAX_DEPTH];
+};
+
+/* Whose run a chunk in use is: owner is an item, or -1 - p for prompt p. */
+struct cp_owner {
+    int owner;
+    int run;
+};
+
+struct cp_batch {
+    struct cp_pool pool;
+    int chunk_size; /* c: tokens per chunk, 1 .. CP_MAX_CHUNK_SIZE */
+    int n_items;    /* items 0 .. n_items - 1 have been there */
+    int n_prompts;  /* b */
+    unsigned long long clock;
+    struct cp_stamp stamp; /* of its plan (PLAN-5) */
+    struct cp_owner owner[CP_MAX_CHUNKS];
+    struct cp_item item[CP_MAX_ITEMS];
+    struct cp_prompt prompt[CP_MAX_SEQUENCES];
+};
+
+/* Makes an empty batch over a pool of `capacity` chunks, in memory of its own, of which only the
+ * pages in use are touched. On CP_OK the caller owns *batch and gives it to cp_batch_free();
+ * otherwise *batch is NULL.
+ *   CP_ERROR_ARGUMENT     capacity is not 1 .. CP_MAX_CHUNKS, or chunk_size not 1 ..
+ *                         CP_MAX_CHUNK_SIZE
+ *   CP_ERROR_NO_MEMORY    the system gave no memory
+ *   CP_ERROR_UNSUPPORTED  the system gave no random number, by which batches differ */
+int cp_batch_new(struct cp_batch **batch, int capacity, int chunk_size);
+void cp_batch_free(struct cp_batch *batch);
+
+/* The same in the caller's memory; `name` differs from that of each other batch and tree whose
+ * plans the caller compares (PLAN-5). The arguments are in their ranges. */
+void cp_batch_init(struct cp_batch *batch, int capacity, int chunk_size, unsigned long long name);
+
+/* BATCH-4. Puts an item of these spans into the pool, *item, with the runs item[*item].run[0 ..
+ * n_runs). The first run has the first tokens of the first span, and so on.
+ *   CP_ERROR_ARGUMENT   there is no span, one is out of its range, or two have a position in common
+ *   CP_ERROR_TOO_LONG   more than CP_MAX_DEPTH runs; or CP_MAX_ITEMS items have users
+ *   CP_ERROR_POOL_FULL  too few chunks are free or may leave */
+int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_spans, int *item);
+
+/* BATCH-7. Gives back the chunks of an item that no prompt has.
+ *   CP_ERROR_ARGUMENT  it is not there, or has users */
+int cp_batch_drop(struct cp_batch *batch, int item);
+
+/* BATCH-5. Adds prompt *prompt, the last one, with these items, and with own[0 .. n_own) for the
+ * tokens of these spans, none or more, in their order.
+ *   CP_ERROR_ARGUMENT        an item is not there, a span is out of its range, or two tokens have
+ *                            one position, as when an item is named twice
+ *   CP_ERROR_SEQUENCES_FULL  there are CP_MAX_SEQUENCES prompts
+ *   CP_ERROR_TOO_LONG        more than CP_MAX_DEPTH runs
+ *   CP_ERROR_POOL_FULL       too few chunks are free or may leave */
+int cp_batch_join(struct cp_batch *batch, long long id, const int *items, int n_items,
+                  const struct cp_span *spans, int n_spans, int *prompt);
+
+/* BATCH-8. Adds a token to a prompt at this position. Its key and value belong into slot *slot of
+ * chunk *chunk.
+ *   CP_ERROR_ARGUMENT   there is no such prompt; or the position is below 0, is INT_MAX, or has a
+ *                       token of the prompt
+ *   CP_ERROR_TOO_LONG   a run begins, and the prompt has CP_MAX_DEPTH
+ *   CP_ERROR_POOL_FULL  a run begins, and no chunk is free or may leave */
+int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk, int *slot);
+
+/* BATCH-7. Removes a prompt and gives back its own chunks. The last prompt takes its number.
+ *   CP_ERROR_ARGUMENT  there is no such prompt */
+int cp_batch_leave(struct cp_batch *batch, int prompt);
+
+/* BATCH-9. Brings a plan up to date with the batch, as cp_plan_update() does with a tree. Returns 1
+ * when it wrote all of the plan, and 0 when it refreshed only n_tokens of prompts and of their last
+ * runs (PLAN-6). Sequence s of the plan is prompt s. */
+int cp_batch_plan(const struct cp_batch *batch, struct cp_plan *plan);
+
+/* Returns NULL when the batch is valid, else the number of the first clause that it breaks
+ * ("POOL-1", "POOL-2", "BATCH-1" ...). Takes any content. */
+const char *cp_batch_check(const struct cp_batch *batch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

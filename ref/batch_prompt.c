@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prompts of a batch: join, append and leave (BATCH-5, BATCH-7, BATCH-8). */
+#include <limits.h>
+
+#include "batch_internal.h"
+
+/* ---- Join ---- */
+
+static int items_are_there(const struct cp_batch *batch, const int *items, int n_items) {
+    for (int i = 0; i < n_items; i++) {
+        if (items[i] < 0 || items[i] >= batch->n_items || batch->item[items[i]].n_runs == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int spans_are_valid(const struct cp_span *spans, int n_spans) {
+    for (int i = 0; i < n_spans; i++) {
+        if (!cp_span_is_valid(spans[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static long long runs_of_items(const struct cp_batch *batch, const int *items, int n_items) {
+    long long n = 0;
+    for (int i = 0; i < n_items; i++) {
+        n += batch->item[items[i]].n_runs;
+    }
+    return n;
+}
+
+/* Gives a new prompt an item. 0: it has one of the positions already. */
+static int add_item(const struct cp_batch *batch, struct cp_prompt *prompt, int item) {
+    for (int k = 0; k < batch->item[item].n_runs; k++) {
+        if (!cp_prompt_has_room(batch, prompt, cp_span_of(batch->item[item].run[k]))) {
+            return 0;
+        }
+        prompt->n_tokens += batch->item[item].run[k].n_tokens;
+    }
+    prompt->item[prompt->n_items++] = item;
+    return 1;
+}
+
+/* Gives a new prompt runs of a span, without chunks. 0: it has one of the positions already. */
+static int add_span(const struct cp_batch *batch, struct cp_prompt *prompt, struct cp_span span) {
+    if (!cp_prompt_has_room(batch, prompt, span)) {
+        return 0;
+    }
+    for (int left = span.n_tokens; left > 0; left -= batch->chunk_size) {
+        int n = left < batch->chunk_size ? left : batch->chunk_size;
+        prompt->own[prompt->n_own++] = (struct cp_run){-1, n, span.position + span.n_tokens - left};
+    }
+    prompt->n_tokens += span.n_tokens;
+    return 1;
+}
+
+static int add_all(const struct cp_batch *batch, struct cp_prompt *prompt, const int *items,
+                   int n_items, const struct cp_span *spans, int n_spans) {
+    for (int i = 0; i < n_items; i++) {
+        if (!add_item(batch, prompt, items[i])) {
+            return 0;
+        }
+    }
+    for (int i = 0; i < n_spans; i++) {
+        if (!add_span(batch, prompt, spans[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Each item of a prompt gets so many users more. */
+static void count_user(struct cp_batch *batch, const struct cp_prompt *prompt, int more) {
+    for (int i = 0; i < prompt->n_items; i++) {
+        batch->item[prompt->item[i]].n_users += more;
+    }
+}
+
+/* Chunks for the own runs of a new prompt. Its items have a user more before anything leaves
+ * (BATCH-5). */
+static int take_all(struct cp_batch *batch, int number) {
+    struct cp_prompt *prompt = &batch->prompt[number];
+    count_user(batch, prompt, 1);
+    int status = cp_batch_make_room(batch, prompt->n_own);
+    if (status != CP_OK) {
+        count_user(batch, prompt, -1);
+        return status;
+    }
+    for (int k = 0; k < prompt->n_own; k++) {
+        prompt->own[k].chunk = cp_batch_take(batch, -1 - number, k);
+    }
+    for (int i = 0; i < prompt->n_items; i++) {
+        batch->item[prompt->item[i]].taken = ++batch->clock;
+    }
+    return CP_OK;
+}
+
+int cp_batch_join(struct cp_batch *batch, long long id, const int *items, int n_items,
+                  const struct cp_span *spans, int n_spans, int *prompt) {
+    if (n_items < 0 || n_spans < 0 || !items_are_there(batch, items, n_items) ||
+        !spans_are_valid(spans, n_spans)) {
+        return CP_ERROR_ARGUMENT;
+    }
+    if (batch->n_prompts == CP_MAX_SEQUENCES) {
+        return CP_ERROR_SEQUENCES_FULL;
+    }
+    if (runs_of_items(batch, items, n_items) + cp_spans_runs(spans, n_spans, batch->chunk_size) >
+        CP_MAX_DEPTH) {
+        return CP_ERROR_TOO_LONG;
+    }
+    int number = batch->n_prompts; /* behind the last one there is room to try */
+    struct cp_prompt *joining = &batch->prompt[number];
+    joining->id = id;
+    joining->n_tokens = joining->n_items = joining->n_own = 0;
+    if (!add_all(batch, joining, items, n_items, spans, n_spans)) {
+        return CP_ERROR_ARGUMENT;
+    }
+    int status = take_all(batch, number);
+    if (status == CP_OK) {
+        batch->n_prompts++;
+        batch->stamp.epoch++;
+        *prompt = number;
+    }
+    return status;
+}
+
+/* ---- Append ---- */
+
+/* RUNS-8: is the position behind the last own run, and its chunk not full? */
+static int can_grow(const struct cp_batch *batch, const struct cp_prompt *prompt, int position) {
+    if (prompt->n_own == 0) {
+        return 0;
+    }
+    struct cp_run last = prompt->own[prompt->n_own - 1];
+    return last.n_tokens < batch->chunk_size && last.position + last.n_tokens == position;
+}
+
+/* RUNS-8: a run without tokens yet, behind the others. */
+static int begin_run(struct cp_batch *batch, int number, int position) {
+    struct cp_prompt *prompt = &batch->prompt[number];
+    if (cp_prompt_runs(batch, prompt) == CP_MAX_DEPTH) {
+        return CP_ERROR_TOO_LONG;
+    }
+    int status = cp_batch_make_room(batch, 1);
+    if (status == CP_OK) {
+        int chunk = cp_batch_take(batch, -1 - number, prompt->n_own);
+        prompt->own[prompt->n_own++] = (struct cp_run){chunk, 0, position};
+        batch->stamp.epoch++;
+    }
+    return status;
+}
+
+int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk, int *slot) {
+    if (prompt < 0 || prompt >= batch->n_prompts || position < 0 || position == INT_MAX ||
+        !cp_prompt_has_room(batch, &batch->prompt[prompt], (struct cp_span){position, 1})) {
+        return CP_ERROR_ARGUMENT;
+    }
+    struct cp_prompt *to = &batch->prompt[prompt];
+    if (can_grow(batch, to, position)) {
+        batch->stamp.step++;
+    } else {
+        int status = begin_run(batch, prompt, position);
+        if (status != CP_OK) {
+            return status;
+        }
+    }
+    struct cp_run *last = &to->own[to->n_own - 1];
+    *chunk = last->chunk;
+    *slot = last->n_tokens++;
+    to->n_tokens++;
+    return CP_OK;
+}
+
+/* ---- Leave ---- */
+
+/* The prompt `from` gets the number `to`. */
+static void renumber(struct cp_batch *batch, int from, int to) {
+    const struct cp_prompt *last = &batch->prompt[from];
+    struct cp_prompt *prompt = &batch->prompt[to];
+    prompt->id = last->id;
+    prompt->n_tokens = last->n_tokens;
+    prompt->n_items = last->n_items;
+    prompt->n_own = last->n_own;
+    for (int i = 0; i < last->n_items; i++) {
+        prompt->item[i] = last->item[i];
+    }
+    for (int k = 0; k < last->n_own; k++) {
+        prompt->own[k] = last->own[k];
+        batch->owner[last->own[k].chunk].owner = -1 - to;
+    }
+}
+
+int cp_batch_leave(struct cp_batch *batch, int prompt) {
+    if (prompt < 0 || prompt >= batch->n_prompts) {
+        return CP_ERROR_ARGUMENT;
+    }
+    const struct cp_prompt *leaving = &batch->prompt[prompt];
+    for (int k = 0; k < leaving->n_own; k++) {
+        cp_pool_release(&batch->pool, leaving->own[k].chunk);
+    }
+    count_user(batch, leaving, -1);
+    batch->n_prompts--;
+    if (prompt < batch->n_prompts) {
+        renumber(batch, batch->n_prompts, prompt);
+    }
+    batch->stamp.epoch++;
+    return CP_OK;
+}

@@ -1,0 +1,700 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches of prompts with modules (spec/batch.md), beside a model that knows no chunk: texts with a
+ * number for each token, and who has which. A memory of slots is written as a caller writes keys.
+ * After each operation each prompt is read through the plan, and must have its tokens. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chunkproof/batch.h"
+#include "tests/random.h"
+
+#define CHUNKS    24
+#define ITEMS     8  /* that the model knows of */
+#define PROMPTS   5  /* that it lets join at once */
+#define POSITIONS 60 /* of a prompt */
+#define SPANS     3  /* of an item or a prompt */
+#define STEPS     60000
+
+/* ---- The model ---- */
+
+/* The number of the token at each position; 0: none. */
+struct text {
+    int token[POSITIONS];
+};
+
+struct known_item {
+    int number; /* of the batch; -1: none that is wanted */
+    unsigned long long taken;
+    struct text text;
+};
+
+struct known_prompt {
+    int has[ITEMS];
+    struct text text;
+};
+
+struct world {
+    struct cp_batch *batch;
+    struct cp_plan *plan;
+    struct known_item item[ITEMS];
+    struct known_prompt prompt[PROMPTS + 1];
+    int n_prompts, tokens; /* that have been numbered */
+    unsigned long long clock, random;
+    int slot[CHUNKS][CP_MAX_CHUNK_SIZE]; /* the memory: which token it has */
+};
+
+static void world_new(struct world *w, unsigned long long seed, int capacity, int chunk_size) {
+    memset(w, 0, sizeof *w);
+    w->random = seed;
+    assert_int_equal(cp_batch_new(&w->batch, capacity, chunk_size), CP_OK);
+    assert_int_equal(cp_plan_new(&w->plan), CP_OK);
+    for (int i = 0; i < ITEMS; i++) {
+        w->item[i].number = -1;
+    }
+}
+
+static void world_free(struct world *w) {
+    cp_batch_free(w->batch);
+    cp_plan_free(w->plan);
+}
+
+static int users_of(const struct world *w, int i) {
+    int n = 0;
+    for (int p = 0; p < w->n_prompts; p++) {
+        n += w->prompt[p].has[i];
+    }
+    return n;
+}
+
+static int runs_of(const struct world *w, const struct cp_span *span, int n_spans) {
+    int n = 0;
+    for (int i = 0; i < n_spans; i++) {
+        n += (span[i].n_tokens + w->batch->chunk_size - 1) / w->batch->chunk_size;
+    }
+    return n;
+}
+
+static int count_tokens(const struct text *text) {
+    int n = 0;
+    for (int j = 0; j < POSITIONS; j++) {
+        n += text->token[j] != 0;
+    }
+    return n;
+}
+
+/* Numbers the tokens of spans; 0: two have one position. */
+static int add_tokens(struct world *w, struct text *text, const struct cp_span *span, int n_spans) {
+    for (int i = 0; i < n_spans; i++) {
+        for (int j = span[i].position; j < span[i].position + span[i].n_tokens; j++) {
+            if (text->token[j] != 0) {
+                return 0;
+            }
+            text->token[j] = ++w->tokens;
+        }
+    }
+    return 1;
+}
+
+/* ---- What is there ---- */
+
+static void write_run(struct world *w, const struct text *text, struct cp_run run) {
+    for (int i = 0; i < run.n_tokens; i++) {
+        w->slot[run.chunk][i] = text->token[run.position + i];
+    }
+}
+
+/* The item that the model knows by this number; -1: none. */
+static int known(const struct world *w, int number) {
+    for (int i = 0; i < ITEMS; i++) {
+        if (w->item[i].number == number) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* BATCH-6: what has left had no users, and was taken before all that could have left and has not.
+ * Forgets it. */
+static int forget(struct world *w) {
+    unsigned long long last_left = 0, first_here = ~0ULL;
+    int n = 0;
+    for (int i = 0; i < ITEMS; i++) {
+        int number = w->item[i].number;
+        if (number >= 0 && w->batch->item[number].n_runs == 0) {
+            assert_int_equal(users_of(w, i), 0);
+            last_left = w->item[i].taken > last_left ? w->item[i].taken : last_left;
+            w->item[i].number = -1;
+            n++;
+        } else if (number >= 0 && users_of(w, i) == 0) {
+            first_here = w->item[i].taken < first_here ? w->item[i].taken : first_here;
+        }
+    }
+    assert_true(n == 0 || last_left < first_here);
+    return n;
+}
+
+/* How many chunks are free or may leave. */
+static int room(const struct world *w) {
+    int n = w->batch->pool.n_free;
+    for (int i = 0; i < ITEMS; i++) {
+        n += w->item[i].number >= 0 && users_of(w, i) == 0
+                 ? w->batch->item[w->item[i].number].n_runs
+                 : 0;
+    }
+    return n;
+}
+
+/* BATCH-9: reads prompt p through its runs of the plan. */
+static void expect_prompt(const struct world *w, int p) {
+    const struct cp_plan_sequence *sequence = &w->plan->sequence[p];
+    struct text text = w->prompt[p].text;
+    int left = count_tokens(&text);
+    for (int i = 0; i < ITEMS; i++) {
+        for (int j = 0; j < POSITIONS && w->prompt[p].has[i]; j++) {
+            text.token[j] += w->item[i].text.token[j];
+            left += w->item[i].text.token[j] != 0;
+        }
+    }
+    assert_int_equal(sequence->n_tokens, left);
+    for (int k = 0; k < sequence->n_chunks; k++) {
+        struct cp_run run = sequence->run[k];
+        for (int i = 0; i < run.n_tokens; i++, left--) {
+            assert_int_equal(w->slot[run.chunk][i], text.token[run.position + i]);
+        }
+    }
+    assert_int_equal(left, 0);
+}
+
+/* BATCH-1 to BATCH-3, BATCH-9. */
+static void expect_all(struct world *w) {
+    const char *broken = cp_batch_check(w->batch);
+    if (broken != NULL) {
+        fail_msg("%s is broken", broken);
+    }
+    assert_int_equal(w->batch->n_prompts, w->n_prompts);
+    unsigned long long epoch = w->plan->stamp.epoch;
+    assert_int_equal(cp_batch_plan(w->batch, w->plan), epoch != w->batch->stamp.epoch);
+    assert_true(cp_plan_is_current(w->plan, w->batch->stamp));
+    broken = cp_plan_check_runs(w->plan);
+    if (broken != NULL) {
+        fail_msg("%s is broken", broken);
+    }
+    int shared = 0;
+    for (int i = 0; i < ITEMS; i++) {
+        shared += w->item[i].number >= 0 && users_of(w, i) >= 2
+                      ? w->batch->item[w->item[i].number].n_runs
+                      : 0;
+    }
+    assert_int_equal(w->plan->n_shared, shared);
+    for (int p = 0; p < w->n_prompts; p++) {
+        expect_prompt(w, p);
+    }
+}
+
+/* ---- Operations ---- */
+
+enum { PUT, DROPPED, JOINED, APPENDED, GREW, LEFT, EVICTED, FULL, COLLIDED, COUNTS };
+
+static int make_spans(struct world *w, struct cp_span *span, int least) {
+    int n = least + random_below(&w->random, SPANS + 1 - least);
+    for (int i = 0; i < n; i++) {
+        span[i].position = random_below(&w->random, POSITIONS - 12);
+        span[i].n_tokens = 1 + random_below(&w->random, 12);
+    }
+    return n;
+}
+
+/* The state without what has no meaning, to see that a failure changed nothing. */
+struct seen {
+    struct cp_stamp stamp;
+    int n_free, n_items, n_prompts, n_runs[ITEMS], n_users[ITEMS], n_own[PROMPTS + 1];
+    unsigned long long clock, taken[ITEMS];
+};
+
+static struct seen look(const struct world *w) {
+    struct seen seen;
+    memset(&seen, 0, sizeof seen);
+    seen.stamp = w->batch->stamp;
+    seen.clock = w->batch->clock;
+    seen.n_free = w->batch->pool.n_free;
+    seen.n_items = w->batch->n_items;
+    seen.n_prompts = w->batch->n_prompts;
+    for (int i = 0; i < w->batch->n_items; i++) {
+        seen.n_runs[i] = w->batch->item[i].n_runs;
+        seen.n_users[i] = w->batch->item[i].n_runs == 0 ? 0 : w->batch->item[i].n_users;
+        seen.taken[i] = w->batch->item[i].taken;
+    }
+    for (int p = 0; p < w->n_prompts; p++) {
+        seen.n_own[p] = w->batch->prompt[p].n_own;
+    }
+    return seen;
+}
+
+static void expect_failure(const struct world *w, const struct seen *before, int status,
+                           int expected) {
+    struct seen after = look(w);
+    assert_int_equal(status, expected);
+    assert_memory_equal(before, &after, sizeof after);
+}
+
+/* BATCH-4 */
+static void try_put(struct world *w, int *count) {
+    struct cp_span span[SPANS];
+    struct text text = {{0}};
+    int i = known(w, -1), number = -1, n = make_spans(w, span, 1);
+    if (i < 0) {
+        return;
+    }
+    struct seen before = look(w);
+    int apart = add_tokens(w, &text, span, n), fits = runs_of(w, span, n) <= room(w);
+    int status = cp_batch_put(w->batch, span, n, &number);
+    if (!apart || !fits) {
+        expect_failure(w, &before, status, apart ? CP_ERROR_POOL_FULL : CP_ERROR_ARGUMENT);
+        count[apart ? FULL : COLLIDED]++;
+        return;
+    }
+    assert_int_equal(status, CP_OK);
+    for (int other = 0; other < ITEMS; other++) { /* it may have the number of one that left */
+        if (w->item[other].number == number) {
+            assert_int_equal(users_of(w, other), 0);
+            w->item[other].number = -1;
+            count[EVICTED]++;
+        }
+    }
+    count[EVICTED] += forget(w);
+    w->item[i] = (struct known_item){number, ++w->clock, text};
+    for (int k = 0; k < w->batch->item[number].n_runs; k++) {
+        write_run(w, &text, w->batch->item[number].run[k]);
+    }
+    count[PUT]++;
+}
+
+/* BATCH-7 */
+static void try_drop(struct world *w, int *count) {
+    int i = random_below(&w->random, ITEMS);
+    struct seen before = look(w);
+    int may = w->item[i].number >= 0 && users_of(w, i) == 0;
+    int status = cp_batch_drop(w->batch, w->item[i].number);
+    if (!may) {
+        expect_failure(w, &before, status, CP_ERROR_ARGUMENT);
+        return;
+    }
+    assert_int_equal(status, CP_OK);
+    w->item[i].number = -1;
+    count[DROPPED]++;
+}
+
+/* Chooses items for the next prompt, at w->prompt[n_prompts], and its text. 0: two tokens have one
+ * position. */
+static int choose(struct world *w, int *items, int *n_items, struct cp_span *span, int *n_spans) {
+    struct known_prompt *prompt = &w->prompt[w->n_prompts];
+    struct text all = {{0}};
+    int apart = 1;
+    memset(prompt, 0, sizeof *prompt);
+    *n_items = 0;
+    for (int i = 0; i < ITEMS; i++) {
+        if (w->item[i].number < 0 || random_below(&w->random, 2) == 0) {
+            continue;
+        }
+        for (int j = 0; j < POSITIONS; j++) {
+            apart &= all.token[j] == 0 || w->item[i].text.token[j] == 0;
+            all.token[j] += w->item[i].text.token[j];
+        }
+        prompt->has[i] = 1;
+        items[(*n_items)++] = w->item[i].number;
+    }
+    *n_spans = make_spans(w, span, 0);
+    apart &= add_tokens(w, &prompt->text, span, *n_spans);
+    for (int j = 0; j < POSITIONS; j++) {
+        apart &= all.token[j] == 0 || prompt->text.token[j] == 0;
+    }
+    return apart;
+}
+
+/* The chunks that are free or may leave, if the prompt that would join has its items. */
+static int room_beside(struct world *w) {
+    w->n_prompts++;
+    int n = room(w);
+    w->n_prompts--;
+    return n;
+}
+
+/* BATCH-5 */
+static void try_join(struct world *w, int *count) {
+    struct cp_span span[SPANS];
+    int items[ITEMS], n_items, n_spans, prompt = -1;
+    if (w->n_prompts == PROMPTS) {
+        return;
+    }
+    int apart = choose(w, items, &n_items, span, &n_spans);
+    int fits = runs_of(w, span, n_spans) <= room_beside(w);
+    struct seen before = look(w);
+    int status = cp_batch_join(w->batch, w->tokens, items, n_items, span, n_spans, &prompt);
+    if (!apart || !fits) {
+        expect_failure(w, &before, status, apart ? CP_ERROR_POOL_FULL : CP_ERROR_ARGUMENT);
+        count[apart ? FULL : COLLIDED]++;
+        return;
+    }
+    assert_int_equal(status, CP_OK);
+    assert_int_equal(prompt, w->n_prompts);
+    assert_true(w->batch->stamp.epoch == before.stamp.epoch + 1);
+    w->n_prompts++;
+    count[EVICTED] += forget(w);
+    for (int i = 0; i < ITEMS; i++) {
+        w->item[i].taken = w->prompt[prompt].has[i] ? ++w->clock : w->item[i].taken;
+    }
+    for (int k = 0; k < w->batch->prompt[prompt].n_own; k++) {
+        write_run(w, &w->prompt[prompt].text, w->batch->prompt[prompt].own[k]);
+    }
+    count[JOINED]++;
+}
+
+static int has_position(const struct world *w, int p, int position) {
+    int found = w->prompt[p].text.token[position] != 0;
+    for (int i = 0; i < ITEMS; i++) {
+        found |= w->prompt[p].has[i] && w->item[i].text.token[position] != 0;
+    }
+    return found;
+}
+
+/* Mostly behind the last own run. */
+static int any_position(struct world *w, const struct cp_prompt *prompt) {
+    if (prompt->n_own > 0 && random_below(&w->random, 4) != 0) {
+        struct cp_run last = prompt->own[prompt->n_own - 1];
+        int next = last.position + last.n_tokens;
+        return next < POSITIONS ? next : 0;
+    }
+    return random_below(&w->random, POSITIONS);
+}
+
+/* BATCH-8 */
+static void try_append(struct world *w, int *count) {
+    if (w->n_prompts == 0) {
+        return;
+    }
+    int p = random_below(&w->random, w->n_prompts), chunk = -1, slot = -1;
+    const struct cp_prompt *prompt = &w->batch->prompt[p];
+    int position = any_position(w, prompt), collides = has_position(w, p, position);
+    struct cp_run last = prompt->n_own > 0 ? prompt->own[prompt->n_own - 1] : (struct cp_run){0};
+    int grows = prompt->n_own > 0 && last.n_tokens < w->batch->chunk_size &&
+                last.position + last.n_tokens == position;
+    int fits = grows || room(w) >= 1;
+    struct seen before = look(w);
+    int status = cp_batch_append(w->batch, p, position, &chunk, &slot);
+    if (collides || !fits) {
+        expect_failure(w, &before, status, collides ? CP_ERROR_ARGUMENT : CP_ERROR_POOL_FULL);
+        count[collides ? COLLIDED : FULL]++;
+        return;
+    }
+    assert_int_equal(status, CP_OK);
+    assert_true(w->batch->stamp.epoch == before.stamp.epoch + !grows);
+    assert_true(w->batch->stamp.step == before.stamp.step + grows);
+    count[EVICTED] += forget(w);
+    w->prompt[p].text.token[position] = w->slot[chunk][slot] = ++w->tokens;
+    count[grows ? GREW : APPENDED]++;
+}
+
+/* BATCH-7 */
+static void try_leave(struct world *w, int *count) {
+    int p = random_below(&w->random, PROMPTS) - 1;
+    struct seen before = look(w);
+    int status = cp_batch_leave(w->batch, p);
+    if (p < 0 || p >= w->n_prompts) {
+        expect_failure(w, &before, status, CP_ERROR_ARGUMENT);
+        return;
+    }
+    assert_int_equal(status, CP_OK);
+    assert_true(w->batch->stamp.epoch == before.stamp.epoch + 1);
+    w->prompt[p] = w->prompt[--w->n_prompts];
+    count[LEFT]++;
+}
+
+/* BATCH-1 to BATCH-9: any operations, in a pool that is often full. */
+static void prompts_have_their_tokens(void **unused) {
+    (void)unused;
+    int count[COUNTS] = {0};
+    static void (*const operation[])(struct world *, int *) = {try_put,    try_put,    try_drop,
+                                                               try_join,   try_join,   try_append,
+                                                               try_append, try_append, try_leave};
+    for (unsigned long long seed = 1; seed <= 12; seed++) {
+        static struct world w;
+        world_new(&w, seed, seed % 3 == 0 ? CHUNKS : 9, 1 + (int)(seed % 5));
+        for (int step = 0; step < STEPS / 12; step++) {
+            operation[random_below(&w.random, 9)](&w, count);
+            expect_all(&w);
+        }
+        world_free(&w);
+    }
+    for (int i = 0; i < COUNTS; i++) {
+        assert_true(count[i] > STEPS / 200);
+    }
+}
+
+/* ---- One clause at a time ---- */
+
+static const struct cp_span A = {0, 6}, B = {6, 4}, LONG = {20, 8};
+
+/* BATCH-9: the example of the chapter. */
+static void the_example_has_the_plan_of_the_chapter(void **unused) {
+    (void)unused;
+    static const struct cp_shared_chunk shared[] = {
+        {0, 0, 2, 4, 0}, {1, 0, 2, 2, 4}, {2, 2, 4, 4, 6}};
+    static const struct cp_run runs[3][4] = {{{0, 4, 0}, {1, 2, 4}, {2, 4, 6}, {5, 2, 10}},
+                                             {{0, 4, 0}, {1, 2, 4}, {6, 3, 10}},
+                                             {{2, 4, 6}, {7, 1, 10}}};
+    static const int n_runs[] = {4, 3, 2}, n_shared[] = {3, 2, 1}, served[] = {0, 1, 0, 2};
+    struct cp_batch *batch;
+    struct cp_plan *plan;
+    int a, b, c, p, ab[2];
+    assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &LONG, 1, &c), CP_OK);
+    ab[0] = a;
+    ab[1] = b;
+    assert_int_equal(cp_batch_join(batch, 7, ab, 2, &(struct cp_span){10, 2}, 1, &p), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 8, &a, 1, &(struct cp_span){10, 3}, 1, &p), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 9, &b, 1, &(struct cp_span){10, 1}, 1, &p), CP_OK);
+    assert_int_equal(cp_batch_plan(batch, plan), 1);
+    assert_int_equal(plan->n_served, 4);
+    assert_memory_equal(plan->served, served, sizeof served);
+    assert_int_equal(plan->n_shared, 3);
+    assert_memory_equal(plan->shared, shared, sizeof shared);
+    for (int s = 0; s < 3; s++) {
+        assert_int_equal(batch->prompt[s].id, 7 + s);
+        assert_int_equal(plan->sequence[s].n_chunks, n_runs[s]);
+        assert_int_equal(plan->sequence[s].n_shared, n_shared[s]);
+        assert_memory_equal(plan->sequence[s].run, runs[s],
+                            (size_t)n_runs[s] * sizeof(struct cp_run));
+    }
+    assert_int_equal(cp_batch_plan(batch, plan), 0);
+    cp_plan_free(plan);
+    cp_batch_free(batch);
+}
+
+/* BATCH-5: the counterexample. An item of the prompt that joins does not leave for it. */
+static void no_item_of_the_prompt_leaves_for_it(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    int a, b, p;
+    assert_int_equal(cp_batch_new(&batch, 3, 8), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
+    const struct cp_span three = {30, 24}, two = {30, 16};
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &three, 1, &p), CP_ERROR_POOL_FULL);
+    assert_true(batch->item[a].n_runs == 1 && batch->item[b].n_runs == 1);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &two, 1, &p), CP_OK);
+    assert_true(batch->item[a].n_runs == 1 && batch->item[b].n_runs == 0);
+    assert_null(cp_batch_check(batch));
+    cp_batch_free(batch);
+}
+
+/* BATCH-4, BATCH-5, BATCH-8: what is out of range. */
+static void what_is_out_of_range_is_refused(void **unused) {
+    (void)unused;
+    static const struct cp_span wrong[] = {{0, 0},
+                                           {-1, 1},
+                                           {0, -1},
+                                           {INT_MAX, 1},
+                                           {INT_MAX - 3, 4}},
+                                most = {INT_MAX - 4, 4};
+    struct cp_batch *batch;
+    int a, p, chunk, slot;
+    assert_int_equal(cp_batch_new(&batch, 0, 4), CP_ERROR_ARGUMENT);
+    assert_null(batch);
+    assert_int_equal(cp_batch_new(&batch, CP_MAX_CHUNKS + 1, 4), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_new(&batch, 4, 0), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_new(&batch, 4, CP_MAX_CHUNK_SIZE + 1), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_new(&batch, 4, 4), CP_OK);
+    assert_int_equal(cp_batch_put(batch, NULL, 0, &a), CP_ERROR_ARGUMENT);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(cp_batch_put(batch, &wrong[i], 1, &a), CP_ERROR_ARGUMENT);
+        assert_int_equal(cp_batch_join(batch, 0, NULL, 0, &wrong[i], 1, &p), CP_ERROR_ARGUMENT);
+    }
+    assert_int_equal(cp_batch_put(batch, &most, 1, &a), CP_OK);
+    const struct cp_span too_long = {0, 4 * CP_MAX_DEPTH + 1}, all = {0, INT_MAX};
+    assert_int_equal(cp_batch_put(batch, &too_long, 1, &p), CP_ERROR_TOO_LONG);
+    assert_int_equal(cp_batch_put(batch, &all, 1, &p), CP_ERROR_TOO_LONG);
+    assert_int_equal(cp_batch_join(batch, 0, NULL, 0, &too_long, 1, &p), CP_ERROR_TOO_LONG);
+    int twice[] = {a, a}, none = a + 1, below = -1;
+    assert_int_equal(cp_batch_join(batch, 0, twice, 2, NULL, 0, &p), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_join(batch, 0, &none, 1, NULL, 0, &p), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_join(batch, 0, &below, 1, NULL, 0, &p), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, NULL, 0, &p), CP_OK);
+    assert_int_equal(cp_batch_append(batch, p, -1, &chunk, &slot), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_append(batch, p, INT_MAX, &chunk, &slot), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_append(batch, p, INT_MAX - 1, &chunk, &slot), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_append(batch, p + 1, 0, &chunk, &slot), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_append(batch, -1, 0, &chunk, &slot), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_drop(batch, a), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_drop(batch, a + 1), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_leave(batch, p), CP_OK);
+    assert_int_equal(cp_batch_drop(batch, a), CP_OK);
+    assert_int_equal(cp_batch_drop(batch, a), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, NULL, 0, &p), CP_ERROR_ARGUMENT);
+    cp_batch_free(batch);
+}
+
+/* BATCH-1: a prompt has CP_MAX_DEPTH runs, and no more. */
+static void a_prompt_has_no_more_runs_than_a_plan(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    int a, p, chunk, slot;
+    assert_int_equal(cp_batch_new(&batch, CP_MAX_DEPTH + 8, 2), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    const struct cp_span more = {6, 2 * (CP_MAX_DEPTH - 3) + 1}, rest = {6, 2 * (CP_MAX_DEPTH - 3)};
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &more, 1, &p), CP_ERROR_TOO_LONG);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &rest, 1, &p), CP_OK);
+    int end = rest.position + rest.n_tokens;
+    assert_int_equal(cp_batch_append(batch, p, end, &chunk, &slot), CP_ERROR_TOO_LONG);
+    assert_null(cp_batch_check(batch));
+    cp_batch_free(batch);
+}
+
+/* BATCH-5: no more prompts than a plan has sequences. BATCH-6: no more items than have numbers. */
+static void counts_have_their_limits(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    int item, p, first;
+    assert_int_equal(cp_batch_new(&batch, CP_MAX_ITEMS + 1, 1), CP_OK);
+    for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
+        assert_int_equal(cp_batch_join(batch, s, NULL, 0, NULL, 0, &p), CP_OK);
+    }
+    assert_int_equal(cp_batch_join(batch, 0, NULL, 0, NULL, 0, &p), CP_ERROR_SEQUENCES_FULL);
+    assert_int_equal(cp_batch_leave(batch, 0), CP_OK);
+    assert_int_equal(batch->prompt[0].id, CP_MAX_SEQUENCES - 1);
+    const struct cp_span one = {0, 1};
+    assert_int_equal(cp_batch_put(batch, &one, 1, &first), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 0, &first, 1, NULL, 0, &p), CP_OK);
+    for (int i = 1; i < CP_MAX_ITEMS; i++) {
+        assert_int_equal(cp_batch_put(batch, &one, 1, &item), CP_OK);
+        assert_int_equal(item, i);
+    }
+    assert_int_equal(cp_batch_put(batch, &one, 1, &item), CP_OK); /* the least recent leaves */
+    assert_int_equal(item, 1);
+    assert_int_equal(batch->pool.n_free, 1);
+    cp_batch_free(batch);
+}
+
+/* ---- The check ---- */
+
+static void broken_by(struct cp_batch *batch, int *number, int value, const char *clause) {
+    int was = *number;
+    *number = value;
+    const char *broken = cp_batch_check(batch);
+    *number = was;
+    assert_non_null(broken);
+    assert_string_equal(broken, clause);
+    assert_null(cp_batch_check(batch));
+}
+
+/* BATCH-1 to BATCH-3: each number that breaks a clause. */
+static void the_check_says_which_clause_is_broken(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    int a, b, p, q, ab[2];
+    assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
+    ab[0] = a;
+    ab[1] = b;
+    assert_int_equal(cp_batch_join(batch, 0, ab, 2, &(struct cp_span){10, 5}, 1, &p), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 0, &b, 1, &(struct cp_span){10, 1}, 1, &q), CP_OK);
+    assert_null(cp_batch_check(batch));
+    struct cp_item *item = &batch->item[a];
+    struct cp_prompt *prompt = &batch->prompt[p];
+    const struct {
+        int *number;
+        int value;
+        const char *clause;
+    } faults[] = {
+        {&batch->pool.n_free, 9, "POOL-1"},
+        {&batch->pool.pos[0], 1, "POOL-2"},
+        {&batch->chunk_size, 0, "BATCH-1"},
+        {&batch->chunk_size, CP_MAX_CHUNK_SIZE + 1, "BATCH-1"},
+        {&batch->n_items, -1, "BATCH-1"},
+        {&batch->n_items, CP_MAX_ITEMS + 1, "BATCH-1"},
+        {&batch->n_items, 1, "BATCH-1"}, /* prompts have item 1 */
+        {&batch->n_prompts, -1, "BATCH-1"},
+        {&batch->n_prompts, CP_MAX_SEQUENCES + 1, "BATCH-1"},
+        {&batch->n_prompts, 1, "BATCH-2"}, /* the chunks of the other */
+        {&item->n_runs, -1, "BATCH-1"},
+        {&item->n_runs, CP_MAX_DEPTH + 1, "BATCH-1"},
+        {&item->n_runs, 0, "BATCH-1"},
+        {&item->n_users, 0, "BATCH-3"},
+        {&item->n_users, 2, "BATCH-3"},
+        {&item->run[1].chunk, -1, "BATCH-1"},
+        {&item->run[1].chunk, 8, "BATCH-1"},
+        {&item->run[1].chunk, 0, "BATCH-2"},
+        {&item->run[1].chunk, 7, "BATCH-2"}, /* a free one */
+        {&item->run[1].n_tokens, 0, "BATCH-1"},
+        {&item->run[1].n_tokens, 5, "BATCH-1"},
+        {&item->run[1].n_tokens, 1, "BATCH-1"}, /* the prompt has more tokens */
+        {&item->run[1].position, -1, "BATCH-1"},
+        {&item->run[1].position, INT_MAX - 1, "BATCH-1"},
+        {&item->run[1].position, 3, "BATCH-1"},  /* with its other run */
+        {&item->run[1].position, 8, "BATCH-1"},  /* with that of b */
+        {&item->run[1].position, 13, "BATCH-1"}, /* with an own one */
+        {&prompt->n_tokens, 14, "BATCH-1"},
+        {&prompt->n_items, -1, "BATCH-1"},
+        {&prompt->n_items, CP_MAX_DEPTH + 1, "BATCH-1"},
+        {&prompt->n_items, 1, "BATCH-1"},
+        {&prompt->n_own, -1, "BATCH-1"},
+        {&prompt->n_own, CP_MAX_DEPTH + 1, "BATCH-1"},
+        {&prompt->item[0], -1, "BATCH-1"},
+        {&prompt->item[0], 2, "BATCH-1"},
+        {&prompt->item[0], b, "BATCH-1"},          /* twice */
+        {&prompt->own[0].position, 11, "BATCH-1"}, /* with its other one */
+        {&prompt->own[0].chunk, 0, "BATCH-2"},
+        {&batch->owner[0].owner, b, "BATCH-2"},
+        {&batch->owner[1].run, 0, "BATCH-2"},
+        {&batch->owner[prompt->own[0].chunk].owner, -2, "BATCH-2"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        broken_by(batch, faults[i].number, faults[i].value, faults[i].clause);
+    }
+    cp_batch_free(batch);
+}
+
+/* BATCH-1: an item of a prompt is there, even if all tokens are counted without it. BATCH-2: the
+ * pool and the owners say the same of a chunk, even if as many are in use as there are runs. */
+static void the_check_sees_what_two_numbers_hide(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    int a, p;
+    assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &(struct cp_span){10, 5}, 1, &p), CP_OK);
+    batch->item[a].n_runs = 0;
+    batch->prompt[p].n_tokens -= 6;
+    assert_string_equal(cp_batch_check(batch), "BATCH-1");
+    batch->item[a].n_runs = 2;
+    batch->prompt[p].n_tokens += 6;
+    assert_null(cp_batch_check(batch));
+    assert_true(cp_pool_take(&batch->pool) >= 0);
+    cp_pool_release(&batch->pool, batch->item[a].run[1].chunk);
+    assert_string_equal(cp_batch_check(batch), "BATCH-2");
+    cp_batch_free(batch);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prompts_have_their_tokens),
+        cmocka_unit_test(the_example_has_the_plan_of_the_chapter),
+        cmocka_unit_test(no_item_of_the_prompt_leaves_for_it),
+        cmocka_unit_test(what_is_out_of_range_is_refused),
+        cmocka_unit_test(a_prompt_has_no_more_runs_than_a_plan),
+        cmocka_unit_test(counts_have_their_limits),
+        cmocka_unit_test(the_check_says_which_clause_is_broken),
+        cmocka_unit_test(the_check_sees_what_two_numbers_hide),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
