@@ -147,6 +147,8 @@ step example serving 4
 report $? "the example computes attention"
 step example serving_fast 6
 report $? "so does the one with the fast tree and attention"
+step example serving_modules 6
+report $? "and the one with prompts of modules"
 
 # Without CUDA's header, with one that declares what the example uses of it.
 cuda=/usr/local/cuda/include

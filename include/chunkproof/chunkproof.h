@@ -17,6 +17,9 @@
  * - Before each iteration call cp_opt_plan_update(), then cp_opt_plan_export() to a plan made by
  *   cp_plan_new(). cp_attend() and cp_opt_attend() take that plan; its rows go by index.
  *
+ * Prompts that have modules in common are no paths of a tree: see batch.h, and
+ * tests/example/serving_modules.c.
+ *
  * There is no global state. Threads may use different trees at the same time. While a thread writes
  * to one tree, its plan, K or V, no other thread may read or write them. */
 #ifndef CHUNKPROOF_CHUNKPROOF_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan: the tree as the kernels need it, as plain data (spec/plan.md). The papers call it the
- * context (C, i, j).
+/* The plan: the tree, or a batch of prompts with modules (batch.h), as the kernels need it, as plain
+ * data (spec/plan.md, spec/runs.md). The papers call it the context (C, i, j).
  *
  * shared[] lists each shared chunk once, with the sequences that it covers, parents before
  * children. They are a range of served[], which for a tree is 0, 1, ..., b - 1. sequence[s] has the
- * whole path of sequence s, shared chunks first. The chunk-first phase walks shared[], the
+ * whole path of sequence s, or all runs of a prompt, shared ones first. The chunk-first phase walks shared[], the
  * sequence-first phase walks sequence[s].run[n_shared .. n_chunks), and a paged kernel walks
  * sequence[s].run[0 .. n_chunks). */
 #ifndef CHUNKPROOF_PLAN_H
@@ -36,7 +36,8 @@ struct cp_run {
     int position;
 };
 
-/* One sequence (PLAN-2): run k is that of chunk k of its path, with the keys at the positions
+/* One sequence. Of a prompt, its runs are in any order (RUNS-1, RUNS-3), and n_tokens is the sum of
+ * theirs. Of a tree (PLAN-2), run k is that of chunk k of its path, with the keys at the positions
  * k*c .. min((k+1)*c, n_tokens)-1 (PLAN-7). The chunks of the first n_shared runs are in shared[],
  * the others are this sequence's own. */
 struct cp_plan_sequence {

@@ -351,7 +351,7 @@ static void check_operation(void) {
     struct seen before, after;
     look(&before);
     int status = RUN(&before, &after);
-    CHECK("BATCH-1 to BATCH-3: the batch is valid", cp_batch_check(&batch) == NULL);
+    CHECK("BATCH-1, BATCH-2, BATCH-3: the batch is valid", cp_batch_check(&batch) == NULL);
     CHECK("TREE-13: a failure changes nothing", status == CP_OK || same_all(&before, &after));
 }
 #else
