@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan: the tree, or a batch of prompts with modules (batch.h), as the kernels need it, as plain
- * data (spec/plan.md, spec/runs.md). The papers call it the context (C, i, j).
+/* The plan: the tree, or a batch of prompts with modules (batch.h), as the kernels need it, as
+ * plain data (spec/plan.md, spec/runs.md). The papers call it the context (C, i, j).
  *
  * shared[] lists each shared chunk once, with the sequences that it covers, parents before
  * children. They are a range of served[], which for a tree is 0, 1, ..., b - 1. sequence[s] has the
- * whole path of sequence s, or all runs of a prompt, shared ones first. The chunk-first phase walks shared[], the
- * sequence-first phase walks sequence[s].run[n_shared .. n_chunks), and a paged kernel walks
- * sequence[s].run[0 .. n_chunks). */
+ * whole path of sequence s, or all runs of a prompt, shared ones first. The chunk-first phase walks
+ * shared[], the sequence-first phase walks sequence[s].run[n_shared .. n_chunks), and a paged
+ * kernel walks sequence[s].run[0 .. n_chunks). */
 #ifndef CHUNKPROOF_PLAN_H
 #define CHUNKPROOF_PLAN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a server keeps modules: two of them in a pool, three prompts that have one or both, attention,
- * and a decoding iteration (spec/batch.md).
+/* How a server keeps modules: two of them in a pool, three prompts that have one or both,
+ * attention, and a decoding iteration (spec/batch.md).
  *
  *   cc serving_modules.c $(pkg-config --cflags --libs chunkproof) -lm
  *
