@@ -262,7 +262,11 @@ int main(void) {
     c.position = nondet_int() ? position : NULL;
     int chunks_per_task = any(3), any_row = any(3);
     any_plan(&plan);
+#ifdef TREES /* which have fewer plans, and so more sizes can be tried */
+    __CPROVER_assume(cp_plan_check(&plan) == NULL);
+#else
     __CPROVER_assume(cp_plan_check_runs(&plan) == NULL);
+#endif
     any_queries(&c);
     int status = cp_schedule_measure(&c.s, &plan, query_begin, chunks_per_task);
     CHECK("status", status == (chunks_per_task < 1 ? CP_ERROR_ARGUMENT : CP_OK));
@@ -294,10 +298,12 @@ int main(void) {
     REACH("a shared task of two chunks", c.s.n_shared_tasks == 1 && task[0].n_chunks == 2);
     REACH("two shared tasks", c.s.n_shared_tasks == 2);
     REACH("a sequence of two tasks of its own", c.s.n_tasks == 2 && plan.n_sequences == 1);
+#ifndef TREES
     REACH("a list that is no range",
           c.s.n_shared_tasks == 1 && plan.served[plan.shared[0].begin] == 1);
     REACH("a task behind a partial chunk",
           c.s.n_tasks == 2 && plan.n_sequences == 1 && chunks_per_task == 2);
+#endif
     REACH("no task", c.s.n_tasks == 0 && plan.n_sequences == 2);
     REACH("a sequence without query rows", c.s.n_tasks == 2 && c.s.n_rows == 1);
     return 0;

@@ -32,7 +32,9 @@ let perform w operation =
   let plan = agree w anew in
   after ();
   match operation with
-  | Damage seed -> Damage.check (Draw.make seed)
+  | Damage seed ->
+      Damage.check (Draw.make seed);
+      Lists.check (Draw.make seed)
   | Attend seed -> Attend.check w plan (Draw.make seed)
   | _ -> ()
 
@@ -124,7 +126,8 @@ let must_see =
     "append refused: a full pool"; "leave made"; "leave refused: an argument"; "fork made";
     "fork that copies"; "fork refused: an argument"; "fork refused: the most sequences";
     "fork refused: a full pool"; "lookup that finds"; "lookup that finds nothing";
-    "damaged plans, valid"; "damaged plans, broken"; "attention, buffered";
+    "damaged plans, valid"; "damaged plans, broken"; "plans of runs, valid";
+    "plans of runs, broken"; "plans of lists"; "attention, buffered";
     "attention, merged at once"; "rows that see no key"; "bounds, finite"; "bounds, infinite";
     "rows without a key"; "rows of many columns"; "rows of many keys" ]
 

@@ -45,6 +45,11 @@ external plan_sequence : int -> int array = "x_plan_sequence"
 (* The verdict of cp_plan_is_valid() on these numbers. *)
 external plan_check : int array -> int array array -> int array array -> bool = "x_plan_check"
 
+(* Is it one of runs, for cp_plan_check_runs()? Capacity and chunk size; served; descriptors;
+   sequences, as lists.ml has them. *)
+external runs_check : int array -> int array -> int array array -> int array array -> bool
+  = "x_runs_check"
+
 (* h, h_kv, d, type of q, type of k and v, variant; query_begin or [||]; scale; q, k, v, which then
    have what ref/ loads. out, and lse behind it. *)
 external attend :

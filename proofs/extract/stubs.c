@@ -193,6 +193,46 @@ value x_plan_check(value header, value shared, value sequence) {
     return Val_bool(cp_plan_is_valid(&judged));
 }
 
+/* Is there no room for these arrays, or for a run of the sequence? */
+static void must_fit(int fits) {
+    if (!fits) {
+        caml_failwith("stubs.c: a plan that is too large");
+    }
+}
+
+/* As lists.ml has them. A sequence has as many tokens as its runs: the model does not count. */
+static void judge_runs(struct cp_plan_sequence *to, const int *n, int size) {
+    to->n_shared = n[0];
+    to->n_chunks = (size - 1) / 3;
+    must_fit(to->n_chunks <= CP_MAX_DEPTH);
+    for (int k = 0; k < to->n_chunks; k++) {
+        to->run[k] = (struct cp_run){n[1 + 3 * k], n[2 + 3 * k], n[3 + 3 * k]};
+        to->n_tokens += to->run[k].n_tokens;
+    }
+}
+
+value x_runs_check(value header, value served, value shared, value sequence) {
+    int n[MAX_TOKENS];
+    memset(&judged, 0, sizeof judged);
+    (void)numbers_of(header, n);
+    judged.capacity = n[0];
+    judged.chunk_size = n[1];
+    must_fit(Wosize_val(served) <= CP_MAX_SERVED && Wosize_val(shared) <= CP_MAX_CHUNKS &&
+             Wosize_val(sequence) <= CP_MAX_SEQUENCES);
+    judged.n_served = numbers_of(served, judged.served);
+    judged.n_shared = (int)Wosize_val(shared);
+    for (int i = 0; i < judged.n_shared; i++) {
+        (void)numbers_of(Field(shared, i), n);
+        judged.shared[i] = (struct cp_shared_chunk){n[0], n[1], n[2], n[3], n[4]};
+    }
+    judged.n_sequences = (int)Wosize_val(sequence);
+    for (int s = 0; s < judged.n_sequences; s++) {
+        int size = numbers_of(Field(sequence, s), n);
+        judge_runs(&judged.sequence[s], n, size);
+    }
+    return Val_bool(cp_plan_check_runs(&judged) == NULL);
+}
+
 /* The numbers of an OCaml array in one of the formats of number.h; the array has them then as
  * rounded. The caller frees the result. */
 static void *stored(value array, int type) {
