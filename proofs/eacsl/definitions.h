@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values for names that have none in include/, ref/ and proofs/logic/. */
 /*@
-  // Axioms there; the same number.
+  // Axioms there; the same numbers.
   logic integer tree_needed{L}(struct cp_tree t, int *at, integer n) =
     \sum(0, n - 1, \lambda integer j; tree_needs_chunk(t, at[j]) ? 1 : 0);
+
+  logic integer run_tokens(struct cp_plan p, integer s, integer n) =
+    \sum(0, n - 1, \lambda integer k; plan_tokens(p, s, k));
+  // Of lists that have no sequence twice, to which alone it is applied.
+  logic integer given(struct cp_plan p, integer s, integer n) =
+    \sum(0, n - 1, \lambda integer i;
+      \sum(p.shared[i].begin, p.shared[i].end - 1, \lambda integer at;
+        p.served[at] == s ? 1 : 0));
 
   // A quantifier over all chunks there. This is less; where it is a condition, the clause is
   // checked for prompts without hashes only.

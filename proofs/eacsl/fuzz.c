@@ -212,6 +212,7 @@ static int spoil_plan(void) {
         &copy.served[random_below(&state, CP_MAX_SEQUENCES)],
     };
     spoil(field[random_below(&state, 17)]);
+    (void)cp_plan_check_runs(&copy);
     return cp_plan_check(&copy) == NULL;
 }
 
