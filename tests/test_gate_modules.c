@@ -195,7 +195,9 @@ static void check_chunks(const struct made *m, int *count) {
     const struct gate_problem *p = &m->p;
     struct gate_prompts *prompts = gate_prompts_new(&p->recipe);
     int *text = calloc((size_t)p->capacity, sizeof *text);
-    assert_true(prompts != NULL && text != NULL);
+    if (prompts == NULL || text == NULL) {
+        abort();
+    }
     for (int s = 0; s < p->b; s++) {
         for (int k = 0; k < gate_runs(p, s); k++) {
             int at = s * p->table_width + k, *of = &text[p->table[at]];

@@ -167,7 +167,7 @@ static int a_wild_number(struct prompts *p) {
                         CP_MAX_SERVED,
                         INT_MAX - random_below(&p->random, 10),
                         INT_MAX,
-                        random_below(&p->random, INT_MAX) - random_below(&p->random, INT_MAX)};
+                        random_below(&p->random, INT_MAX) * (1 - 2 * random_below(&p->random, 2))};
     int number = wild[random_below(&p->random, sizeof wild / sizeof *wild)];
     return number < INT_MAX && random_below(&p->random, 4) == 0 ? number + 1 : number;
 }
