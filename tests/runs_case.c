@@ -2,13 +2,14 @@
 #include "tests/runs_case.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/random.h"
 
 /* RUNS-1: cuts n tokens from `begin` on into runs in fresh chunks. */
 static void cut(struct prompts *p, struct text *text, int begin, int n) {
-    int c = p->plan.chunk_size;
+    int c = p->plan->chunk_size;
     text->begin = begin;
     text->n_runs = 0;
     for (int at = 0; at < n; at += c) {
@@ -17,15 +18,16 @@ static void cut(struct prompts *p, struct text *text, int begin, int n) {
     }
 }
 
-static void add_runs(struct run_sequence *sequence, const struct text *text) {
+static void add_runs(struct cp_plan_sequence *sequence, const struct text *text) {
     for (int i = 0; i < text->n_runs; i++) {
-        sequence->run[sequence->n_runs++] = text->run[i];
+        sequence->run[sequence->n_chunks++] = text->run[i];
+        sequence->n_tokens += text->run[i].n_tokens;
     }
 }
 
 /* A module that two prompts or more have is in descriptors, but for one in five. */
 static void place_module(struct prompts *p, int m) {
-    struct run_plan *plan = &p->plan;
+    struct cp_plan *plan = p->plan;
     int begin = plan->n_served, from = random_below(&p->random, plan->n_sequences);
     for (int i = 0; i < plan->n_sequences; i++) {
         int s = (from + i) % plan->n_sequences;
@@ -46,14 +48,14 @@ static void place_module(struct prompts *p, int m) {
     for (int at = begin; at < plan->n_served; at++) {
         int s = plan->served[at];
         add_runs(&plan->sequence[s], &p->module[m]);
-        plan->sequence[s].n_shared = plan->sequence[s].n_runs;
+        plan->sequence[s].n_shared = plan->sequence[s].n_chunks;
         p->imports[s][m] = 2;
     }
 }
 
 /* What a prompt has alone: modules, arguments in params, and new text behind everything. */
 static void place_rest(struct prompts *p, int s) {
-    struct run_sequence *sequence = &p->plan.sequence[s];
+    struct cp_plan_sequence *sequence = &p->plan->sequence[s];
     struct text text;
     for (int m = p->n_modules - 1; m >= 0; m--) {
         if (p->imports[s][m] == 1) {
@@ -76,43 +78,64 @@ static void place_rows(struct prompts *p, int s, int n_rows) {
 }
 
 void prompts_decode(struct prompts *p) {
-    for (int s = 0; s < p->plan.n_sequences; s++) {
+    for (int s = 0; s < p->plan->n_sequences; s++) {
         place_rows(p, s, 1);
     }
 }
 
+void prompts_new(struct prompts *p) {
+    if (cp_plan_new(&p->plan) != CP_OK) {
+        abort();
+    }
+}
+
+void prompts_free(struct prompts *p) {
+    cp_plan_free(p->plan);
+}
+
+static void empty_plan(struct cp_plan *plan) {
+    plan->n_shared = plan->n_served = 0;
+    for (int s = 0; s < RUNS_SEQUENCES; s++) {
+        struct cp_plan_sequence *sequence = &plan->sequence[s];
+        sequence->n_tokens = sequence->n_chunks = sequence->n_shared = 0;
+    }
+}
+
 void prompts_make(struct prompts *p, unsigned long long seed) {
+    struct cp_plan *plan = p->plan;
     memset(p, 0, sizeof *p);
+    p->plan = plan;
     p->random = seed;
-    p->plan.capacity = RUNS_CAPACITY;
-    p->plan.chunk_size = 1 + random_below(&p->random, RUNS_CHUNK_SIZE);
-    p->plan.n_sequences = 1 + random_below(&p->random, RUNS_SEQUENCES);
+    empty_plan(plan);
+    plan->capacity = RUNS_CAPACITY;
+    plan->chunk_size = 1 + random_below(&p->random, RUNS_CHUNK_SIZE);
+    plan->n_sequences = 1 + random_below(&p->random, RUNS_SEQUENCES);
     p->n_modules = 1 + random_below(&p->random, RUNS_MODULES);
     for (int m = 0; m < p->n_modules; m++) {
         int n = 1 + random_below(&p->random, 8);
         cut(p, &p->module[m], p->size, n);
         p->free_at[m] = p->size + n;
         p->size += n + 3;
-        for (int s = 0; s < p->plan.n_sequences; s++) {
+        for (int s = 0; s < p->plan->n_sequences; s++) {
             p->imports[s][m] = random_below(&p->random, 2);
         }
     }
     for (int i = 0, from = random_below(&p->random, p->n_modules); i < p->n_modules; i++) {
         place_module(p, (from + i) % p->n_modules);
     }
-    for (int s = 0; s < p->plan.n_sequences; s++) {
+    for (int s = 0; s < p->plan->n_sequences; s++) {
         place_rest(p, s);
         place_rows(p, s, random_below(&p->random, 4));
     }
 }
 
-void prompts_fill(const struct run_plan *plan, double *k, double *v) {
+void prompts_fill(const struct cp_plan *plan, double *k, double *v) {
     size_t n = (size_t)RUNS_CAPACITY * (size_t)plan->chunk_size * RUNS_POSITIONS;
     for (size_t i = 0; i < n; i++) {
         k[i] = v[i] = NAN;
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        for (int i = 0; i < plan->sequence[s].n_runs; i++) {
+        for (int i = 0; i < plan->sequence[s].n_chunks; i++) {
             struct cp_run run = plan->sequence[s].run[i];
             for (int slot = 0; slot < run.n_tokens; slot++) {
                 size_t at =
@@ -125,8 +148,8 @@ void prompts_fill(const struct run_plan *plan, double *k, double *v) {
     }
 }
 
-int prompts_has_token(const struct run_sequence *sequence, int position) {
-    for (int i = 0; i < sequence->n_runs; i++) {
+int prompts_has_token(const struct cp_plan_sequence *sequence, int position) {
+    for (int i = 0; i < sequence->n_chunks; i++) {
         struct cp_run run = sequence->run[i];
         if (run.position <= position && position < run.position + run.n_tokens) {
             return 1;
@@ -135,7 +158,7 @@ int prompts_has_token(const struct run_sequence *sequence, int position) {
     return 0;
 }
 
-int prompts_tokens_up_to(const struct run_sequence *sequence, int position) {
+int prompts_tokens_up_to(const struct cp_plan_sequence *sequence, int position) {
     int count = 0;
     for (int j = 0; j <= position; j++) {
         count += prompts_has_token(sequence, j);
@@ -144,12 +167,12 @@ int prompts_tokens_up_to(const struct run_sequence *sequence, int position) {
 }
 
 double prompts_output(const struct prompts *p, int s, int row, int j) {
-    const struct run_sequence *sequence = &p->plan.sequence[s];
+    const struct cp_plan_sequence *sequence = &p->plan->sequence[s];
     int is_seen = j <= p->position[row] && prompts_has_token(sequence, j);
     return is_seen ? 1.0 / prompts_tokens_up_to(sequence, p->position[row]) : 0.0;
 }
 
 double prompts_lse(const struct prompts *p, int s, int row) {
-    int count = prompts_tokens_up_to(&p->plan.sequence[s], p->position[row]);
+    int count = prompts_tokens_up_to(&p->plan->sequence[s], p->position[row]);
     return count == 0 ? -INFINITY : log((double)count);
 }

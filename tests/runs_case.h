@@ -3,8 +3,9 @@
 #ifndef CHUNKPROOF_TESTS_RUNS_CASE_H
 #define CHUNKPROOF_TESTS_RUNS_CASE_H
 
-#include "tests/runs.h"
+#include "chunkproof/plan.h"
 
+#define RUNS_SEQUENCES  8
 #define RUNS_CAPACITY   256
 #define RUNS_CHUNK_SIZE 5  /* tokens in a chunk, at most */
 #define RUNS_POSITIONS  80 /* of a prompt; a value has a column for each */
@@ -17,7 +18,7 @@ struct text {
 };
 
 struct prompts {
-    struct run_plan plan;
+    struct cp_plan *plan;
     unsigned long long random;
     int n_chunks;        /* of the pool, in use */
     int n_modules, size; /* positions of the schema */
@@ -28,7 +29,12 @@ struct prompts {
     int position[RUNS_SEQUENCES * 3];
 };
 
-/* The same seed makes the same prompts. */
+/* Takes memory for the plan, for as many calls of prompts_make() as the caller wants. */
+void prompts_new(struct prompts *p);
+void prompts_free(struct prompts *p);
+
+/* The same seed makes the same prompts. Of the plan it writes what is in use, the number of runs of
+ * RUNS_SEQUENCES sequences, and not the stamp. */
 void prompts_make(struct prompts *p, unsigned long long seed);
 
 /* Gives each prompt one row, at any position. */
@@ -36,11 +42,11 @@ void prompts_decode(struct prompts *p);
 
 /* K and V of all chunks, one head. Column j of the value of a token at position j is 1, and all
  * else of tokens is 0. What no token has is NaN. */
-void prompts_fill(const struct run_plan *plan, double *k, double *v);
+void prompts_fill(const struct cp_plan *plan, double *k, double *v);
 
 /* Of the runs, as a set: does a prompt have a token at this position, and how many up to it? */
-int prompts_has_token(const struct run_sequence *sequence, int position);
-int prompts_tokens_up_to(const struct run_sequence *sequence, int position);
+int prompts_has_token(const struct cp_plan_sequence *sequence, int position);
+int prompts_tokens_up_to(const struct cp_plan_sequence *sequence, int position);
 
 /* Column j of what a row of prompt s gives, and its log-sum-exp, where all scores are 0. */
 double prompts_output(const struct prompts *p, int s, int row, int j);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/path_runs.h"
+#include "tests/runs_case.h"
 
 static void add_run(struct cp_plan_sequence *list, const struct cp_run *run) {
     list->run[list->n_chunks++] = *run;
@@ -12,7 +13,7 @@ static void add_run(struct cp_plan_sequence *list, const struct cp_run *run) {
 
 /* Of the sequences that descriptor i serves, those before s are done. Finds the next range of them,
  * [begin, end), or returns 0. */
-static int next_range(const struct run_plan *plan, int i, int s, int *begin, int *end) {
+static int next_range(const struct cp_plan *plan, int i, int s, int *begin, int *end) {
     int member[RUNS_SEQUENCES + 1] = {0};
     for (int at = plan->shared[i].begin; at < plan->shared[i].end; at++) {
         member[plan->served[at]] = 1;
@@ -33,7 +34,7 @@ static struct cp_run run_of(const struct cp_shared_chunk *shared) {
 }
 
 /* RUNS-9: one descriptor for each maximal range of two sequences or more. */
-static void take_ranges(struct cp_plan *to, const struct run_plan *plan, int i) {
+static void take_ranges(struct cp_plan *to, const struct cp_plan *plan, int i) {
     struct cp_run run = run_of(&plan->shared[i]);
     int begin, end = 0;
     while (next_range(plan, i, end, &begin, &end)) {
@@ -49,7 +50,7 @@ static void take_ranges(struct cp_plan *to, const struct run_plan *plan, int i) 
 }
 
 /* The sequences of ranges of at most `most` have the run as their own. */
-static void take_own(struct cp_plan *to, const struct run_plan *plan, int i, int most) {
+static void take_own(struct cp_plan *to, const struct cp_plan *plan, int i, int most) {
     struct cp_run run = run_of(&plan->shared[i]);
     int begin, end = 0;
     while (next_range(plan, i, end, &begin, &end)) {
@@ -60,7 +61,7 @@ static void take_own(struct cp_plan *to, const struct run_plan *plan, int i, int
 }
 
 /* RUNS-2, RUNS-3: lists and descriptors, and the runs that these give. */
-static void take_lists(struct cp_plan *to, const struct run_plan *plan) {
+static void take_lists(struct cp_plan *to, const struct cp_plan *plan) {
     to->n_served = plan->n_served;
     memcpy(to->served, plan->served, (size_t)plan->n_served * sizeof *plan->served);
     to->n_shared = plan->n_shared;
@@ -73,7 +74,7 @@ static void take_lists(struct cp_plan *to, const struct run_plan *plan) {
     }
 }
 
-void runs_as_plan(struct cp_plan *to, const struct run_plan *plan, int way) {
+void runs_as_plan(struct cp_plan *to, const struct cp_plan *plan, int way) {
     to->capacity = plan->capacity;
     to->chunk_size = plan->chunk_size;
     list_sequences(to, plan->n_sequences);
@@ -91,8 +92,8 @@ void runs_as_plan(struct cp_plan *to, const struct run_plan *plan, int way) {
         take_lists(to, plan);
     }
     for (int s = 0; s < plan->n_sequences; s++) {
-        const struct run_sequence *from = &plan->sequence[s];
-        for (int i = from->n_shared; i < from->n_runs; i++) {
+        const struct cp_plan_sequence *from = &plan->sequence[s];
+        for (int i = from->n_shared; i < from->n_chunks; i++) {
             add_run(&to->sequence[s], &from->run[i]);
         }
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of runs (runs.h) as plans of the library, in each way that it can have them. */
+/* A plan of runs in each way that a plan can say it. */
 #ifndef CHUNKPROOF_TESTS_RUNS_PLAN_H
 #define CHUNKPROOF_TESTS_RUNS_PLAN_H
 
-#include "tests/runs.h"
+#include "chunkproof/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,8 +16,9 @@ enum {
     RUNS_WAYS
 };
 
-/* Writes all of *to but the stamp. */
-void runs_as_plan(struct cp_plan *to, const struct run_plan *plan, int way);
+/* Makes *to the plan, of at most RUNS_SEQUENCES sequences (runs_case.h), in this way. Writes what
+ * is in use, and not the stamp. */
+void runs_as_plan(struct cp_plan *to, const struct cp_plan *plan, int way);
 
 #ifdef __cplusplus
 }

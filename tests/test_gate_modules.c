@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GATE-13: cases of the gate with modules (gate/case/prompts.c, modules.c). Their plans pass the
- * check of tests/runs.c, which knows nothing of the gate. */
+/* GATE-13: cases of the gate with modules (gate/case/prompts.c, modules.c). Their plans pass
+ * cp_plan_check_runs(), which knows nothing of the gate. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 #include "gate/case/values.h"
 #include "gate/judge/judge.h"
 #include "gate/search/case_file.h"
+#include "tests/gate/contiguous.h"
 #include "tests/plain_kernel.h"
-#include "tests/runs.h"
 
 #define CASES 400
 #define WORK  20000
@@ -75,34 +75,6 @@ static int with_each(void (*look)(const struct made *m, int *count), int plans, 
 
 /* ---- The plan ---- */
 
-/* As the kernel gets it; NULL: it is too large for the check. */
-static struct run_plan *plan_of(const struct made *m) {
-    const struct cp_kernel_call *c = m->call;
-    int fits = c->n_sequences <= RUNS_SEQUENCES && c->n_shared <= RUNS_SHARED &&
-               c->n_served <= RUNS_SERVED && c->table_width <= RUNS_OF_ONE;
-    struct run_plan *plan = fits ? calloc(1, sizeof *plan) : NULL;
-    if (plan == NULL) {
-        return NULL;
-    }
-    plan->capacity = c->capacity;
-    plan->chunk_size = c->chunk_size;
-    plan->n_sequences = c->n_sequences;
-    plan->n_shared = c->n_shared;
-    plan->n_served = c->n_served;
-    memcpy(plan->served, c->served, (size_t)c->n_served * sizeof(int));
-    memcpy(plan->shared, c->shared, (size_t)c->n_shared * sizeof *c->shared);
-    for (int s = 0; s < c->n_sequences; s++) {
-        struct run_sequence *sequence = &plan->sequence[s];
-        sequence->n_shared = c->n_shared_chunks[s];
-        for (int k = 0; c->table[s * c->table_width + k] >= 0; k++, sequence->n_runs++) {
-            int at = s * c->table_width + k;
-            sequence->run[k] =
-                (struct cp_run){c->table[at], c->table_tokens[at], c->table_position[at]};
-        }
-    }
-    return plan;
-}
-
 enum {
     CHECKED,
     DESCRIPTORS,
@@ -116,7 +88,7 @@ enum {
 };
 
 /* How often the next entry of a list is a sequence before. */
-static int falls_in(const struct run_plan *plan, const struct cp_shared_chunk *list) {
+static int falls_in(const struct cp_plan *plan, const struct cp_shared_chunk *list) {
     int n = 0;
     for (int at = list->begin + 1; at < list->end; at++) {
         n += plan->served[at] < plan->served[at - 1];
@@ -126,7 +98,7 @@ static int falls_in(const struct run_plan *plan, const struct cp_shared_chunk *l
 
 /* Descriptors behind others of their chunk; those whose list is a part of another; and the order of
  * lists that are no part and have none. */
-static void count_lists(const struct run_plan *plan, int *count) {
+static void count_lists(const struct cp_plan *plan, int *count) {
     for (int i = 0; i < plan->n_shared; i++) {
         int again = 0, within = 0, around = 0;
         for (int j = 0; j < plan->n_shared; j++) {
@@ -141,7 +113,7 @@ static void count_lists(const struct run_plan *plan, int *count) {
     }
 }
 
-static void count_plan(const struct run_plan *plan, int *count) {
+static void count_plan(const struct cp_plan *plan, int *count) {
     for (int i = 0; i < plan->n_shared; i++) {
         const struct cp_shared_chunk *shared = &plan->shared[i];
         count[DESCRIPTORS]++;
@@ -149,29 +121,29 @@ static void count_plan(const struct run_plan *plan, int *count) {
     }
     for (int s = 0; s < plan->n_sequences; s++) {
         int keys = 0, end = 0;
-        for (int k = 0; k < plan->sequence[s].n_runs; k++) {
+        for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
             const struct cp_run *run = &plan->sequence[s].run[k];
             keys += run->n_tokens;
             end = run->position + run->n_tokens > end ? run->position + run->n_tokens : end;
-            count[PARTIAL] += run->n_tokens < plan->chunk_size && k + 1 < plan->sequence[s].n_runs;
+            count[PARTIAL] +=
+                run->n_tokens < plan->chunk_size && k + 1 < plan->sequence[s].n_chunks;
         }
         count[GAPS] += keys < end;
     }
 }
 
 static void check_plan(const struct made *m, int *count) {
-    struct run_plan *plan = plan_of(m);
-    if (plan == NULL) {
-        return;
-    }
-    const char *broken = runs_check(plan);
+    struct cp_plan *plan;
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    fill_plan(m->call, plan); /* as the kernel gets it */
+    const char *broken = cp_plan_check_runs(plan);
     if (broken != NULL) {
         fail_msg("%s is broken", broken);
     }
     count[CHECKED]++;
     count_lists(plan, count);
     count_plan(plan, count);
-    free(plan);
+    cp_plan_free(plan);
 }
 
 /* RUNS-1 to RUNS-3. */
@@ -180,7 +152,7 @@ static void plans_are_valid(void **state) {
     (void)state;
     with_each(check_plan, CP_PLANS_LISTS, lists);
     with_each(check_plan, CP_PLANS_RANGES, ranges);
-    assert_true(lists[CHECKED] > CASES / 4 && ranges[CHECKED] > CASES / 4);
+    assert_true(lists[CHECKED] == CASES && ranges[CHECKED] == CASES);
     for (int i = DESCRIPTORS; i < COUNTS; i++) { /* all that lists may have, they have */
         assert_true(lists[i] > CASES / 20);
     }
@@ -223,7 +195,9 @@ static void check_chunks(const struct made *m, int *count) {
     const struct gate_problem *p = &m->p;
     struct gate_prompts *prompts = gate_prompts_new(&p->recipe);
     int *text = calloc((size_t)p->capacity, sizeof *text);
-    assert_true(prompts != NULL && text != NULL);
+    if (prompts == NULL || text == NULL) {
+        abort();
+    }
     for (int s = 0; s < p->b; s++) {
         for (int k = 0; k < gate_runs(p, s); k++) {
             int at = s * p->table_width + k, *of = &text[p->table[at]];

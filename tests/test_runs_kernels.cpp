@@ -71,7 +71,7 @@ static std::vector<__half> halves(const std::vector<double> &numbers) {
 /* Results [rows][n_heads]. */
 static void expect_rows(const prompts &p, const std::vector<float> &out,
                         const std::vector<double> &lse, int n_heads) {
-    for (int s = 0; s < p.plan.n_sequences; s++) {
+    for (int s = 0; s < p.plan->n_sequences; s++) {
         for (int row = p.rows[s]; row < p.rows[s + 1]; row++) {
             for (int at = row * n_heads; at < (row + 1) * n_heads; at++) {
                 for (int j = 0; j < RUNS_POSITIONS; j++) {
@@ -128,11 +128,11 @@ static cp_cuda_limits limits_of(const cp_plan *plan, int n_rows, int n_heads, in
 static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chunks_per_task) {
     simt::Device device;
     Memory memory;
-    std::size_t keys = std::size_t{RUNS_CAPACITY} * p.plan.chunk_size * RUNS_POSITIONS;
+    std::size_t keys = std::size_t{RUNS_CAPACITY} * p.plan->chunk_size * RUNS_POSITIONS;
     std::size_t results = static_cast<std::size_t>(MOST_ROWS) * n_heads;
     std::vector<double> k(keys), v(keys);
-    prompts_fill(&p.plan, k.data(), v.data());
-    cp_cuda_limits limits = limits_of(plan, p.rows[p.plan.n_sequences], n_heads, chunks_per_task);
+    prompts_fill(p.plan, k.data(), v.data());
+    cp_cuda_limits limits = limits_of(plan, p.rows[p.plan->n_sequences], n_heads, chunks_per_task);
     std::size_t size = cp_cuda_workspace(&limits);
     char *workspace = memory.loaded(std::vector<char>(size, '\xFF'));
     cp_cuda *cuda = nullptr;
@@ -167,14 +167,16 @@ static void every_version_serves_lists(void **) {
     cp_plan *plan = nullptr;
     int descriptors = 0;
     assert_int_equal(cp_plan_new(&plan), CP_OK);
+    prompts_new(&p);
     for (int seed = 1; seed <= 24; seed++) {
         prompts_make(&p, static_cast<unsigned long long>(seed));
-        runs_as_plan(plan, &p.plan, RUNS_LISTS);
+        runs_as_plan(plan, p.plan, RUNS_LISTS);
         plan->stamp.step = static_cast<unsigned long long>(seed);
         try_plan(p, plan, seed % 4 == 0 ? MOST_HEADS : 1, 1 + seed % 3);
         descriptors += plan->n_shared;
     }
     assert_true(descriptors > 30);
+    prompts_free(&p);
     cp_plan_free(plan);
 }
 

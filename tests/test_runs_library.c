@@ -31,7 +31,7 @@ static float out[MOST_ROWS * MOST_HEADS][RUNS_POSITIONS];
 static double lse[MOST_ROWS * MOST_HEADS];
 
 static void expect_rows(const struct prompts *p, int n_heads) {
-    for (int s = 0; s < p->plan.n_sequences; s++) {
+    for (int s = 0; s < p->plan->n_sequences; s++) {
         for (int row = p->rows[s]; row < p->rows[s + 1]; row++) {
             for (int at = row * n_heads; at < (row + 1) * n_heads; at++) {
                 for (int j = 0; j < RUNS_POSITIONS; j++) {
@@ -225,10 +225,11 @@ static struct met try_plans(int way) {
     struct makers makers;
     struct cp_plan *plan;
     assert_int_equal(cp_plan_new(&plan), CP_OK);
+    prompts_new(&p);
     makers_new(&makers);
     for (unsigned long long seed = 1; seed <= 200; seed++) {
         prompts_make(&p, seed);
-        prompts_fill(&p.plan, k, v);
+        prompts_fill(p.plan, k, v);
         for (int i = 0; i < NUMBERS; i++) {
             keys[i] = (float)k[i];
             values[i] = (float)v[i];
@@ -236,7 +237,7 @@ static struct met try_plans(int way) {
         if (seed % 3 == 0) {
             prompts_decode(&p);
         }
-        runs_as_plan(plan, &p.plan, way);
+        runs_as_plan(plan, p.plan, way);
         struct cp_attention a = {.plan = plan,
                                  .stamp = plan->stamp,
                                  .n_heads = seed % 4 == 0 ? MOST_HEADS : 1,
@@ -257,6 +258,7 @@ static struct met try_plans(int way) {
         met.lists += lists_in(plan);
     }
     makers_free(&makers);
+    prompts_free(&p);
     cp_plan_free(plan);
     return met;
 }

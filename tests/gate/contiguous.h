@@ -71,9 +71,9 @@ static inline void scatter_results(const struct cp_kernel_call *call, size_t siz
     }
 }
 
-/* Whoever gives a plan of a tree that is none made a mistake. */
+/* Whoever gives a plan of a tree, or of runs, that is none made a mistake. */
 static inline int is_right_plan(const struct cp_kernel_call *call, const struct cp_plan *plan) {
-    return call->plan != CP_PLANS_TREES || cp_plan_is_valid(plan);
+    return call->plan == CP_PLANS_TREES ? cp_plan_is_valid(plan) : cp_plan_check_runs(plan) == NULL;
 }
 
 /* Touches only the pages of the plan that hold data. */
