@@ -28,6 +28,7 @@ BELOW = {
     "kv": "limits status memory number",
     "tree": "limits status memory pool",
     "plan": "limits status memory tree",
+    "batch": "limits status memory pool tree plan",
     "schema": "limits status",
     "softmax": "limits status number",
     "layers": "limits number softmax",

@@ -61,7 +61,7 @@ struct cp_plan {
 
 #ifdef __FRAMAC__
 #include "proofs/logic/plan.h"
-#include "proofs/logic/runs.h"
+#include "proofs/logic/plan_of_runs.h"
 #endif
 
 /* Makes an empty plan in memory of its own, of which only the pages in use are touched. Its stamp

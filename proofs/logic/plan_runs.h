@@ -3,7 +3,7 @@
 #ifndef CHUNKPROOF_LOGIC_PLAN_RUNS_H
 #define CHUNKPROOF_LOGIC_PLAN_RUNS_H
 
-#include "proofs/logic/runs.h"
+#include "proofs/logic/plan_of_runs.h"
 
 /*@
   // RUNS-1: the first n runs of sequence s end at `end` or before; run k is apart from those before

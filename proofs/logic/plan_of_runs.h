@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clauses RUNS-1 to RUNS-3 of spec/runs.md as predicates over a struct cp_plan. Provers alone
  * read this file. */
-#ifndef CHUNKPROOF_LOGIC_RUNS_H
-#define CHUNKPROOF_LOGIC_RUNS_H
+#ifndef CHUNKPROOF_LOGIC_PLAN_OF_RUNS_H
+#define CHUNKPROOF_LOGIC_PLAN_OF_RUNS_H
 
 #include "proofs/logic/plan.h"
 
