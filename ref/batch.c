@@ -51,19 +51,17 @@ int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_span
         return CP_ERROR_ARGUMENT;
     }
     long long n_runs = cp_spans_runs(spans, n_spans, batch->chunk_size);
-    int number = free_number(batch);
-    number = number < 0 ? cp_batch_least_recent(batch) : number;
-    if (n_runs > CP_MAX_DEPTH || number < 0) {
+    if (n_runs > CP_MAX_DEPTH || (free_number(batch) < 0 && cp_batch_least_recent(batch) < 0)) {
         return CP_ERROR_TOO_LONG;
     }
     if (cp_batch_make_room(batch, (int)n_runs) != CP_OK) {
         return CP_ERROR_POOL_FULL;
     }
-    if (number == batch->n_items) {
-        batch->n_items++;
-    } else {
-        cp_batch_remove(batch, number); /* if it is there still, it has no users */
+    if (free_number(batch) < 0) { /* and none has left for its chunks */
+        cp_batch_remove(batch, cp_batch_least_recent(batch));
     }
+    int number = free_number(batch);
+    batch->n_items += number == batch->n_items;
     batch->item[number].n_runs = 0;
     batch->item[number].n_users = 0;
     batch->item[number].taken = ++batch->clock;

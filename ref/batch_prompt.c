@@ -159,14 +159,11 @@ int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk
         return CP_ERROR_ARGUMENT;
     }
     struct cp_prompt *to = &batch->prompt[prompt];
-    if (can_grow(batch, to, position)) {
-        batch->stamp.step++;
-    } else {
-        int status = begin_run(batch, prompt, position);
-        if (status != CP_OK) {
-            return status;
-        }
+    int status = can_grow(batch, to, position) ? CP_OK : begin_run(batch, prompt, position);
+    if (status != CP_OK) {
+        return status;
     }
+    batch->stamp.step++;
     struct cp_run *last = &to->own[to->n_own - 1];
     *chunk = last->chunk;
     *slot = last->n_tokens++;
