@@ -100,7 +100,7 @@ static int types_are_valid(const struct cp_attention *attention) {
   requires valid: \valid_read(attention) && \valid_read(attention->plan);
   requires valid_ranges: attention->query_begin == \null ||
     \valid_read(attention->query_begin + attention->plan->n_sequences);
-  requires sizes: plan_sizes(*attention->plan);
+  requires sizes: runs_sizes(*attention->plan);
   requires rows: 0 <= first_row(attention->query_begin, attention->plan->n_sequences);
   requires heads: attention_heads(*attention);
   requires types: attend_types(*attention);
@@ -123,8 +123,8 @@ static int tensors_fit(const struct cp_attention *attention) {
 /*@
   requires valid: \valid_read(attention) && \valid_read(attention->plan);
   requires valid_ranges: ranges_ok(*attention, *attention->plan);
-  requires plan: plan_sizes(*attention->plan) && plan_list(*attention->plan) &&
-    plan_descriptors(*attention->plan, attention->plan->n_shared);
+  requires plan: runs_sizes(*attention->plan) &&
+    runs_all_served(*attention->plan, attention->plan->n_shared);
   requires heads: attention_heads(*attention);
   assigns \nothing;
   ensures few: \result != 0 ==> \result == workspace_bytes(*attention, *attention->plan);
@@ -150,8 +150,8 @@ static size_t workspace_bytes(const struct cp_attention *attention) {
   requires valid: \valid_read(attention) && \valid_read(attention->plan) && \valid(bytes);
   requires valid_ranges: attention->query_begin == \null ||
     \valid_read(attention->query_begin + (0 .. attention->plan->n_sequences));
-  requires plan: plan_sizes(*attention->plan) && plan_list(*attention->plan) &&
-    plan_descriptors(*attention->plan, attention->plan->n_shared);
+  requires plan: runs_sizes(*attention->plan) &&
+    runs_all_served(*attention->plan, attention->plan->n_shared);
   assigns *bytes;
   ensures result: \result == CP_OK || \result == CP_ERROR_SHAPE;
   ensures shape: \result == CP_OK <==> attend_shape(*attention, *attention->plan);

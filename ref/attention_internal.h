@@ -26,16 +26,19 @@ static inline int cp_first_row(const struct cp_attention *attention, int s) {
     return attention->query_begin == NULL ? s : attention->query_begin[s];
 }
 
+#ifdef __FRAMAC__
+#include "proofs/logic/attention_rows.h"
+#endif
+
 /* The query rows of the sequences served[begin .. end) of a plan, of which none is there twice
  * (RUNS-5). With three rows in sequence 0 and one in 2, a list 0 2 has four. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan);
-  requires list: plan_list(*plan) && plan->n_sequences <= CP_MAX_SEQUENCES;
-  requires entries: 0 <= begin <= end <= plan->n_served;
+  requires list: list_inside(*plan, begin, end);
   requires ranges: ranges_ok(*attention, *plan);
   assigns \nothing;
-  ensures rows: \result == first_row(attention->query_begin, end) -
-    first_row(attention->query_begin, begin);
+  ensures rows: \result == entry_row(attention->query_begin, *plan, end) -
+    entry_row(attention->query_begin, *plan, begin);
 */
 size_t cp_rows_served(const struct cp_attention *attention, const struct cp_plan *plan, int begin,
                       int end);
@@ -44,8 +47,8 @@ size_t cp_rows_served(const struct cp_attention *attention, const struct cp_plan
  * chunk when every result is kept. The sum cannot overflow: see the assertion above. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(attention->plan);
-  requires sizes: plan_sizes(*attention->plan) && plan_list(*attention->plan);
-  requires descriptors: plan_descriptors(*attention->plan, attention->plan->n_shared);
+  requires sizes: runs_sizes(*attention->plan);
+  requires lists: runs_all_served(*attention->plan, attention->plan->n_shared);
   requires ranges: ranges_ok(*attention, *attention->plan);
   assigns \nothing;
   ensures tpp_4: \result == partial_rows(*attention, *attention->plan);
@@ -61,7 +64,7 @@ static inline size_t cp_partial_rows(const struct cp_attention *attention) {
         loop invariant countable: 0 <= n <= i * INT_MAX;
         loop assigns i, n; loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) {
-        //@ assert descriptor: plan_descriptor(*plan, i);
+        //@ ghost list_is_countable(attention, plan, i);
         size_t rows = cp_rows_served(attention, plan, plan->shared[i].begin, plan->shared[i].end);
         //@ assert covered: rows == covered_rows(attention->query_begin, *plan, i) <= INT_MAX;
         n += rows;

@@ -128,8 +128,8 @@ static void empty_part(const struct cp_attention *attention, const struct worksp
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan);
   requires ok: phases_ok(*attention, *plan);
-  requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
-  requires row: row_of(*attention, s, row);
+  requires descriptor: 0 <= i < plan->n_shared;
+  requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row);
   assigns \nothing;
   ensures prefill_4: \result == keys_seen_in(position_of(*attention, *plan, s, row),
     plan->shared[i].position, plan->shared[i].n_tokens);
@@ -137,7 +137,9 @@ static void empty_part(const struct cp_attention *attention, const struct worksp
 */
 static int shared_keys(const struct cp_attention *attention, const struct cp_plan *plan, int i,
                        int s, int row) {
-    //@ ghost served_row(attention, plan, i, s, row);
+    //@ ghost row_is_inside(attention, plan, s, row, 0);
+    //@ ghost runs_are_countable(plan, s);
+    //@ assert descriptor: runs_gives(*plan, i);
     int p = cp_position_of_row(attention, plan, s, row);
     return cp_keys_from(p, plan->shared[i].position, plan->shared[i].n_tokens);
 }
@@ -145,21 +147,23 @@ static int shared_keys(const struct cp_attention *attention, const struct cp_pla
 /* ---- CP_BUFFERED: each partial result has its place ---- */
 
 /* TPP-1: computes the shared chunk of descriptor i for a query row of sequence s, all heads, as row
- * part_row of the partial results. The rows before it are there. */
+ * part_row of the partial results. The rows before it are there. In proofs, s is at `entry` of the
+ * list. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
   requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant != CP_MERGE_AT_ONCE;
-  requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
-  requires row: row_of(*attention, s, row);
-  requires place: part_row == row + rows_before(*attention, *plan, i);
+  requires descriptor: 0 <= i < plan->n_shared && has_entry(*plan, i, entry);
+  requires row: s == plan->served[entry] && row_of(*attention, s, row);
+  requires place: part_row == row + rows_before(*attention, *plan, i, entry);
   requires before: kept_before_row(*w, *attention, *plan, part_row);
   assigns KEPT(attention, w);
   ensures tpp_1: kept_before_row(*w, *attention, *plan, part_row + 1);
 */
 static void keep_row(const struct cp_attention *attention, const struct cp_plan *plan,
-                     const struct workspace *w, int i, int s, int row, size_t part_row) {
-    //@ ghost kept_row_is_inside(attention, plan, i, s, row, part_row);
+                     const struct workspace *w, int i, int s, int row, size_t part_row)
+/*@ ghost (int entry) */ {
+    //@ ghost kept_row_is_inside(attention, plan, i, entry, s, row, part_row);
     int n_keys = shared_keys(attention, plan, i, s, row); /* 3 */
     size_t first = cp_row_begin(part_row, attention->n_heads);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
@@ -169,7 +173,7 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
         size_t at = first + (size_t)head;
         //@ ghost may_be_read(attention, plan, i, s, row, head, n_keys);
         keep_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
-        //@ ghost kept_one_more(attention, plan, w, i, s, row, head, at);
+        //@ ghost kept_one_more(attention, plan, w, i, entry, row, head, at);
     }
 }
 
@@ -190,17 +194,16 @@ static void keep_descriptor(const struct cp_attention *attention, const struct c
                             const struct workspace *w, int i, size_t part_row) {
     //@ ghost descriptor_rows(attention, plan, i);
     /*@ loop invariant at: plan->shared[i].begin <= at <= plan->shared[i].end;
-        loop invariant tpp_1: kept_to_sequence(*w, *attention, *plan, i, at, part_row);
+        loop invariant tpp_1: kept_to_entry(*w, *attention, *plan, i, at, part_row);
         loop assigns at, part_row, KEPT(attention, w); loop variant plan->shared[i].end - at; */
     for (int at = plan->shared[i].begin; at < plan->shared[i].end; at++) { /* 2 */
         int s = plan->served[at];
-        //@ assert s: s == at;
         int end = cp_first_row(attention, s + 1);
         /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
-            loop invariant tpp_1: kept_to_row(*w, *attention, *plan, i, row, part_row);
+            loop invariant tpp_1: kept_to_row(*w, *attention, *plan, i, at, row, part_row);
             loop assigns row, part_row, KEPT(attention, w); loop variant end - row; */
         for (int row = cp_first_row(attention, s); row < end; row++) {
-            keep_row(attention, plan, w, i, s, row, part_row);
+            keep_row(attention, plan, w, i, s, row, part_row) /*@ ghost (at) */;
             part_row++;
         }
     }
@@ -249,30 +252,32 @@ static void empty_all(const struct cp_attention *attention, const struct cp_plan
 }
 
 /* TPP-4: merges the shared chunk of descriptor i into the partial results of a query row of
- * sequence s, all heads. */
+ * sequence s, all heads. In proofs, s is at `entry` of the list. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
   requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant == CP_MERGE_AT_ONCE;
-  requires descriptor: 0 <= i < plan->n_shared && plan_serves(*plan, i, s);
-  requires row: row_of(*attention, s, row);
-  requires before: merged_before_row(*w, *attention, *plan, i, row);
+  requires descriptor: 0 <= i < plan->n_shared && has_entry(*plan, i, entry);
+  requires row: s == plan->served[entry] && row_of(*attention, s, row);
+  requires before: merged_before_row(*w, *attention, *plan, i, entry, row);
   assigns MERGED(attention, w);
-  ensures tpp_4: merged_before_row(*w, *attention, *plan, i, row + 1);
+  ensures tpp_4: merged_before_row(*w, *attention, *plan, i, entry, row + 1);
 */
 static void merge_row(const struct cp_attention *attention, const struct cp_plan *plan,
-                      const struct workspace *w, int i, int s, int row) {
-    //@ ghost served_row(attention, plan, i, s, row);
+                      const struct workspace *w, int i, int s, int row)
+/*@ ghost (int entry) */ {
+    //@ ghost served_row(attention, plan, i, entry, s, row);
     int n_keys = shared_keys(attention, plan, i, s, row); /* 3 */
     size_t first = cp_row_begin((size_t)row, attention->n_heads);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
-        loop invariant tpp_4: merged_before(w->state, w->o, *attention, *plan, i, first + head);
+        loop invariant tpp_4:
+          merged_before(w->state, w->o, *attention, *plan, i, entry, first + head);
         loop assigns head, MERGED(attention, w); loop variant attention->n_heads - head; */
     for (int head = 0; head < attention->n_heads; head++) { /* 4 */
         size_t at = first + (size_t)head;
-        //@ ghost may_be_merged(attention, plan, w, i, s, row, head, n_keys, at);
+        //@ ghost may_be_merged(attention, plan, w, i, entry, s, row, head, n_keys, at);
         merge_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
-        //@ ghost merged_one_more(attention, plan, w, i, s, row, head, at);
+        //@ ghost merged_one_more(attention, plan, w, i, entry, s, row, head, at);
     }
 }
 
@@ -290,18 +295,19 @@ static void merge_descriptor(const struct cp_attention *attention, const struct 
                              const struct workspace *w, int i) {
     //@ ghost none_served(attention, plan, w, i);
     /*@ loop invariant at: plan->shared[i].begin <= at <= plan->shared[i].end;
-        loop invariant tpp_4: merged_to_sequence(*w, *attention, *plan, i, at);
+        loop invariant tpp_4: merged_to_entry(*w, *attention, *plan, i, at);
         loop assigns at, MERGED(attention, w); loop variant plan->shared[i].end - at; */
     for (int at = plan->shared[i].begin; at < plan->shared[i].end; at++) { /* 2 */
         int s = plan->served[at];
-        //@ assert s: s == at;
         int end = cp_first_row(attention, s + 1);
+        //@ ghost entry_begins(attention, plan, w, i, at, s);
         /*@ loop invariant row: first_row(attention->query_begin, s) <= row <= end;
-            loop invariant tpp_4: merged_before_row(*w, *attention, *plan, i, row);
+            loop invariant tpp_4: merged_before_row(*w, *attention, *plan, i, at, row);
             loop assigns row, MERGED(attention, w); loop variant end - row; */
         for (int row = cp_first_row(attention, s); row < end; row++) {
-            merge_row(attention, plan, w, i, s, row);
+            merge_row(attention, plan, w, i, s, row) /*@ ghost (at) */;
         }
+        //@ ghost entry_ends(attention, plan, w, i, at, s);
     }
     //@ ghost served_all(attention, plan, w, i);
 }

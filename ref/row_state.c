@@ -139,16 +139,16 @@ static void merge_merged(const struct cp_attention *attention, const struct work
  * not. */
 /*@
   requires valid: \valid_read(plan);
-  requires plan: plan_list(*plan) && plan->n_sequences <= CP_MAX_SEQUENCES;
-  requires descriptor: 0 <= i < CP_MAX_CHUNKS && plan_descriptor(*plan, i);
+  requires list: 0 <= i < CP_MAX_CHUNKS && runs_sizes(*plan) && runs_served(*plan, i);
   assigns \nothing;
-  ensures serves: plan_serves(*plan, i, s) ==> \result == s;
-  ensures other: !plan_serves(*plan, i, s) ==> \result == plan->shared[i].end;
+  ensures serves: runs_serves(*plan, i, s) ==>
+    has_entry(*plan, i, \result) && plan->served[\result] == s;
+  ensures other: !runs_serves(*plan, i, s) ==> \result == plan->shared[i].end;
 */
 static int entry_of(const struct cp_plan *plan, int i, int s) {
     int at = plan->shared[i].begin;
     /*@ loop invariant at: plan->shared[i].begin <= at <= plan->shared[i].end;
-        loop invariant others: \forall integer x; plan->shared[i].begin <= x < at ==> x != s;
+        loop invariant others: !served_before(*plan, i, at, s);
         loop assigns at; loop variant plan->shared[i].end - at; */
     while (at < plan->shared[i].end && plan->served[at] != s) {
         at++;
@@ -163,20 +163,20 @@ static int entry_of(const struct cp_plan *plan, int i, int s) {
   requires phase: phase_ready(*attention, *plan, *w);
   requires variant: attention->variant != CP_MERGE_AT_ONCE;
   requires descriptor: 0 <= i < plan->n_shared;
-  requires row: plan_serves(*plan, i, at) && row_of(*attention, at, row) &&
+  requires row: has_entry(*plan, i, at) && row_of(*attention, plan->served[at], row) &&
     0 <= head < attention->n_heads;
   requires first: first == part_row(attention->query_begin, *plan, i);
   requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
-    part_ok(kept_part{Pre}(*w, *attention, *plan, i, row, head));
+    part_ok(kept_part{Pre}(*w, *attention, *plan, i, at, row, head));
   assigns *state, NUMBERS(attention, w->row_o);
   ensures ok: state_ok(*state, w->row_o, attention->head_dim);
   ensures weight: \forall integer pos;
-    part_of_chunk(kept_part{Pre}(*w, *attention, *plan, i, row, head),
+    part_of_chunk(kept_part{Pre}(*w, *attention, *plan, i, at, row, head),
       *attention, *plan, i, pos, row, head) ==>
     state_weight(*state) == \old(state_weight(*state)) +
       shared_chunk_weight(*attention, *plan, i, pos, row, head);
   ensures sum: \forall integer pos, integer j;
-    part_of_chunk(kept_part{Pre}(*w, *attention, *plan, i, row, head),
+    part_of_chunk(kept_part{Pre}(*w, *attention, *plan, i, at, row, head),
       *attention, *plan, i, pos, row, head) ==>
     0 <= j < attention->head_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
@@ -187,18 +187,17 @@ static void merge_descriptor(const struct cp_attention *attention, const struct 
                              const struct workspace *w, int i, int at, int row, int head,
                              size_t first, struct cp_state *state) {
     //@ ghost descriptor_rows(attention, plan, i);
-    //@ assert descriptor: plan_descriptor(*plan, i);
+    //@ ghost one_place(attention, plan, i, at, row, head);
     int s = plan->served[at];
-    //@ assert s: s == at;
     size_t earlier = cp_rows_served(attention, plan, plan->shared[i].begin, at);
     size_t part_row = first + earlier + (size_t)(row - cp_first_row(attention, s));
-    //@ assert part_row: part_row == row + rows_before(*attention, *plan, i);
+    //@ assert part_row: part_row == row + rows_before(*attention, *plan, i, at);
     //@ assert below: part_row + 1 <= part_row(attention->query_begin, *plan, plan->n_shared);
     /*@ assert partials: w->n_partials ==
           row_at(part_row(attention->query_begin, *plan, plan->n_shared), attention->n_heads); */
     //@ assert inside: row_at(part_row, attention->n_heads) + attention->n_heads <= w->n_partials;
     size_t place = cp_row_begin(part_row, attention->n_heads) + (size_t)head;
-    //@ assert place: place == kept_place(*attention, *plan, i, row, head);
+    //@ assert place: place == kept_place(*attention, *plan, i, at, row, head);
     merge_kept(attention, w, place, state);
 }
 
@@ -211,7 +210,6 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
         merge_merged(attention, w, row, head, state);
         return;
     }
-    //@ ghost chunks_are_kept(attention, plan, w, s, row, head);
     /*@ loop invariant i: 0 <= i <= plan->n_shared;
         loop invariant first: first == part_row(attention->query_begin, *plan, i);
         loop invariant tpp_2: shared_sums(*attention, *plan, s, row, head, i, *state, w->row_o);
@@ -223,7 +221,8 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
         int at = entry_of(plan, i, s), end = plan->shared[i].end;
         //@ ghost shared_sums_next(attention, plan, s, row, head, i);
         if (at < end) {
-            //@ assert same: kept_part_same{Pre,Here}(*w, *attention, *plan, i, row, head);
+            //@ ghost chunk_is_kept(attention, plan, w, i, at, row, head);
+            //@ assert same: kept_part_same{Pre,Here}(*w, *attention, *plan, i, at, row, head);
             merge_descriptor(attention, plan, w, i, at, row, head, first, state);
         }
         first += cp_rows_served(attention, plan, plan->shared[i].begin, end);

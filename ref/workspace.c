@@ -6,12 +6,12 @@ size_t cp_rows_served(const struct cp_attention *attention, const struct cp_plan
                       int end) {
     size_t n = 0;
     /*@ loop invariant at: begin <= at <= end;
-        loop invariant n: n == first_row(attention->query_begin, at) -
-          first_row(attention->query_begin, begin);
+        loop invariant n: n == entry_row(attention->query_begin, *plan, at) -
+          entry_row(attention->query_begin, *plan, begin);
+        loop invariant countable: 0 <= n <= (at - begin) * INT_MAX;
         loop assigns at, n; loop variant end - at; */
     for (int at = begin; at < end; at++) {
         int s = plan->served[at];
-        //@ assert s: s == at;
         n += (size_t)(cp_first_row(attention, s + 1) - cp_first_row(attention, s));
     }
     return n;

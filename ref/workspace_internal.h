@@ -62,8 +62,8 @@ size_t cp_row_offset(const struct cp_attention *attention, int row, int head);
 /* Cuts the workspace into its parts. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(attention->plan);
-  requires sizes: plan_sizes(*attention->plan) && plan_list(*attention->plan) &&
-    plan_descriptors(*attention->plan, attention->plan->n_shared);
+  requires sizes: runs_sizes(*attention->plan);
+  requires lists: runs_all_served(*attention->plan, attention->plan->n_shared);
   requires ranges: ranges_ok(*attention, *attention->plan);
   requires heads: attention_heads(*attention);
   requires workspace: workspace_valid(*attention, *attention->plan);

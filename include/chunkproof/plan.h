@@ -132,7 +132,7 @@ const char *cp_plan_check(const struct cp_plan *plan);
 */
 int cp_plan_is_valid(const struct cp_plan *plan);
 
-/* Returns NULL for a plan of runs (RUNS-1 to RUNS-3), which every valid plan of a tree is (RUNS-6),
+/* Returns NULL for a plan of runs (RUNS-1 to RUNS-3), which the plan of a tree always is (RUNS-6),
  * else the number of the first clause that it breaks. Takes any content. Linear in the plan where
  * the positions of a sequence rise; a run that stands before others is compared with these. */
 /*@

@@ -77,9 +77,9 @@
     attend_arrays(*a, *a->plan) &&
     \separated(a, (double *)a->workspace + (0 .. workspace_numbers(*a, *a->plan) - 1));
 
-  // What may be read to find that out; the plan is a valid one.
+  // What may be read to find that out; the plan is a valid one, of runs or of a tree (RUNS-6).
   predicate attend_readable{L}(struct cp_attention *a) = a == \null || \valid_read(a) &&
-    (a->plan == \null || \valid_read(a->plan) && plan_ok(*a->plan) &&
+    (a->plan == \null || \valid_read(a->plan) && runs_used(*a->plan) &&
       (a->query_begin == \null || \valid_read(a->query_begin + (0 .. a->plan->n_sequences))));
 */
 

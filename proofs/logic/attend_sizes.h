@@ -26,7 +26,7 @@
   /@ requires valid: \valid_read(attention) && \valid_read(attention->plan);
      requires valid_ranges: attention->query_begin == \null ||
        \valid_read(attention->query_begin + (0 .. attention->plan->n_sequences));
-     requires sizes: plan_sizes(*attention->plan);
+     requires sizes: runs_sizes(*attention->plan);
      requires shape: attend_shape(*attention, *attention->plan);
      assigns \nothing;
      ensures keys: keys_countable(*attention, attention->plan->chunk_size,

@@ -5,6 +5,7 @@
 #define CHUNKPROOF_LOGIC_ATTENTION_H
 
 #include "chunkproof/attention.h"
+#include "proofs/logic/plan_of_runs.h"
 
 /*@
   // PREFILL-1: the first query row of sequence s; for s = b, the number of query rows.
@@ -47,9 +48,32 @@
   predicate known_variant(struct cp_attention a) =
     a.variant == CP_BUFFERED || a.variant == CP_MERGE_AT_ONCE;
 
+  // RUNS-5: the query rows of the sequences below b in the first n entries of the list, an entry
+  // counts for itself; of all sequences in them.
+  axiomatic ListRows {
+    logic integer list_rows{L}(int *query_begin, struct cp_plan p, integer b, integer n)
+      reads query_begin[0 .. b];
+    axiom list_rows_0{L}: \forall int *query_begin, struct cp_plan p, integer b;
+      list_rows(query_begin, p, b, 0) == 0;
+    axiom list_rows_yes{L}: \forall int *query_begin, struct cp_plan p, integer b, n; 0 <= n ==>
+      0 <= p.served[n] < b ==> list_rows(query_begin, p, b, n + 1) ==
+        list_rows(query_begin, p, b, n) + first_row(query_begin, p.served[n] + 1) -
+          first_row(query_begin, p.served[n]);
+    axiom list_rows_no{L}: \forall int *query_begin, struct cp_plan p, integer b, n; 0 <= n ==>
+      !(0 <= p.served[n] < b) ==>
+      list_rows(query_begin, p, b, n + 1) == list_rows(query_begin, p, b, n);
+  }
+  logic integer entry_row{L}(int *query_begin, struct cp_plan p, integer n) =
+    list_rows(query_begin, p, p.n_sequences, n);
+
+  // The entries from begin to end are sequences.
+  predicate list_inside(struct cp_plan p, integer begin, integer end) =
+    0 <= begin <= end <= p.n_served <= CP_MAX_SERVED && p.n_sequences <= CP_MAX_SEQUENCES &&
+    (\forall integer at; begin <= at < end ==> 0 <= p.served[at] < p.n_sequences);
+
   // The query rows of the sequences that descriptor i serves, and of the first n descriptors.
   logic integer covered_rows{L}(int *query_begin, struct cp_plan p, integer i) =
-    first_row(query_begin, p.shared[i].end) - first_row(query_begin, p.shared[i].begin);
+    entry_row(query_begin, p, p.shared[i].end) - entry_row(query_begin, p, p.shared[i].begin);
 
   axiomatic PartRows {
     logic integer part_row{L}(int *query_begin, struct cp_plan p, integer n)

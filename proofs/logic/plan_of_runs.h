@@ -67,6 +67,13 @@
       given(p, s, n + 1) == given(p, s, n);
   }
 
+  // RUNS-1: descriptor i has keys of a chunk. Each of the first n has.
+  predicate runs_gives(struct cp_plan p, integer i) =
+    0 <= p.shared[i].chunk < p.capacity && 1 <= p.shared[i].n_tokens <= p.chunk_size &&
+    0 <= p.shared[i].position;
+  predicate runs_all_give(struct cp_plan p, integer n) =
+    \forall integer i; 0 <= i < n ==> runs_gives(p, i);
+
   // RUNS-3: descriptor i gives sequence s the run that comes next in its list.
   predicate runs_comes_next(struct cp_plan p, integer i, integer s) =
     given(p, s, i) < p.sequence[s].n_shared &&
@@ -86,6 +93,12 @@
   predicate runs_ok(struct cp_plan p) =
     runs_sizes(p) && runs_lists(p, p.n_sequences) && runs_all_served(p, p.n_shared) &&
     runs_come_next(p, p.n_shared) && runs_all_given(p, p.n_sequences);
+
+  // What the phases use of a plan. A valid plan of runs has it, and a valid plan of a tree
+  // (proofs/wp/runs_laws.c).
+  predicate runs_used(struct cp_plan p) =
+    runs_sizes(p) && runs_lists(p, p.n_sequences) && runs_all_served(p, p.n_shared) &&
+    runs_all_give(p, p.n_shared);
 */
 
 #endif

@@ -28,24 +28,19 @@
 
   // CP_BUFFERED: the partial result of descriptor i for a query row and head is what it was.
   predicate kept_part_same{L1,L2}(struct workspace w, struct cp_attention a, struct cp_plan p,
-                                  integer i, integer row, integer head) =
-    kept_part{L1}(w, a, p, i, row, head) == kept_part{L2}(w, a, p, i, row, head);
+                                  integer i, integer e, integer row, integer head) =
+    kept_part{L1}(w, a, p, i, e, row, head) == kept_part{L2}(w, a, p, i, e, row, head);
 */
 
-/* A run of a path holds some keys, and no more than its chunk has slots (PLAN-7). */
+/* A run holds some keys, and no more than its chunk has slots (RUNS-1). */
 /*@ ghost
   /@ requires valid: \valid_read(plan);
-     requires plan: plan_sizes(*plan) && plan_path(*plan, s) && plan_length(*plan, s);
-     requires chunk: 0 <= k < plan->sequence[s].n_chunks;
+     requires plan: runs_lists(*plan, plan->n_sequences) && 0 <= s < plan->n_sequences;
+     requires run: 0 <= k < plan->sequence[s].n_chunks;
      assigns \nothing;
-     ensures chunk: 0 <= plan->sequence[s].run[k].chunk < plan->capacity;
-     ensures tokens: 1 <= plan->sequence[s].run[k].n_tokens <= plan->chunk_size;
-     ensures position: 0 <= plan->sequence[s].run[k].position; @/
+     ensures run: run_ok(*plan, plan->sequence[s].run[k]); @/
   void own_run(const struct cp_plan *plan, int s, int k) {
-    /@ assert chunk: plan->sequence[s].run[k].chunk == plan_chunk(*plan, s, k); @/
-    /@ assert run: plan_run(*plan, s, k); @/
-    /@ assert next: key_at(k + 1, plan->chunk_size) ==
-         key_at(k, plan->chunk_size) + plan->chunk_size; @/
+    /@ assert list: runs_list(*plan, s); @/
   }
 */
 
@@ -56,12 +51,12 @@
      requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row);
      assigns \nothing;
      ensures row: 0 <= row;
-     ensures path: plan_path(*plan, s) && plan_length(*plan, s);
+     ensures list: runs_list(*plan, s);
      ensures tokens: 0 <= plan->sequence[s].n_tokens <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE;
      ensures countable: rows_countable(*attention, row + 1); @/
   void row_is_countable(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                         int row) {
-    path_is_countable(plan, s);
+    runs_are_countable(plan, s);
     row_is_inside(attention, plan, s, row, 0);
   }
 */
@@ -93,7 +88,7 @@
          j); @/
   void own_may_be_read(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                        int row, int k, int head, int n_keys) {
-    /@ assert path: plan_path(*plan, s) && plan_length(*plan, s); @/
+    /@ assert list: runs_list(*plan, s); @/
     row_is_inside(attention, plan, s, row, head);
     own_run(plan, s, k);
     /@ assert chunk: plan->sequence[s].run[k].chunk == plan_chunk(*plan, s, k); @/
@@ -136,45 +131,23 @@
 /*@ ghost
   /@ requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
      requires phases: phases_ok(*attention, *plan);
-     requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
-       0 <= head < attention->n_heads;
+     requires entry: 0 <= i < plan->n_shared && has_entry(*plan, i, e);
+     requires row: row_of(*attention, plan->served[e], row) && 0 <= head < attention->n_heads;
      requires partials: w->n_partials == n_partials(*attention, *plan);
      requires variant: attention->variant != CP_MERGE_AT_ONCE;
      requires kept: kept_before(w->state, w->o, *attention, *plan, n_partials(*attention, *plan));
      assigns \nothing;
-     ensures inside: \forall integer i; 0 <= i < plan->n_shared ==> plan_serves(*plan, i, s) ==>
-       0 <= kept_place(*attention, *plan, i, row, head) < w->n_partials;
-     ensures part: \forall integer i; 0 <= i < plan->n_shared ==> plan_serves(*plan, i, s) ==>
-       its_part_is_chunk(*w, *attention, *plan, i, s, row, head); @/
-  void chunks_are_kept(const struct cp_attention *attention, const struct cp_plan *plan,
-                       const struct workspace *w, int s, int row, int head) {
-    part_rows_rise(attention, plan);
-    /@ loop invariant n: 0 <= n <= plan->n_shared;
-       loop invariant inside: \forall integer i; 0 <= i < n ==> plan_serves(*plan, i, s) ==>
-         0 <= kept_place(*attention, *plan, i, row, head) < w->n_partials;
-       loop invariant part: \forall integer i; 0 <= i < n ==> plan_serves(*plan, i, s) ==>
-         its_part_is_chunk(*w, *attention, *plan, i, s, row, head);
-       loop assigns n;
-       loop variant plan->n_shared - n; @/
-    for (int n = 0; n < plan->n_shared; n++) {
-      /@ assert descriptor: plan_descriptor(*plan, n); @/
-      /@ assert begins: plan_serves(*plan, n, s) ==>
-           first_row(attention->query_begin, plan->shared[n].begin) <=
-             first_row(attention->query_begin, s); @/
-      /@ assert ends: plan_serves(*plan, n, s) ==> first_row(attention->query_begin, s + 1) <=
-           first_row(attention->query_begin, plan->shared[n].end); @/
-      /@ assert rows: plan_serves(*plan, n, s) ==> 0 <= row + rows_before(*attention, *plan, n) &&
-           row + rows_before(*attention, *plan, n) + 1 <=
-             part_row(attention->query_begin, *plan, plan->n_shared); @/
-      /@ assert inside: plan_serves(*plan, n, s) ==>
-           0 <= place(row, rows_before(*attention, *plan, n), attention->n_heads) &&
-           place(row, rows_before(*attention, *plan, n), attention->n_heads) + attention->n_heads <=
-             w->n_partials; @/
-      /@ assert its_part: plan_serves(*plan, n, s) ==>
-           kept_chunk(kept_part(*w, *attention, *plan, n, row, head), *attention, *plan, n,
-             position_of(*attention, *plan, s, row), row, rows_before(*attention, *plan, n),
-             kept_place(*attention, *plan, n, row, head)); @/
-    }
+     ensures inside: 0 <= kept_place(*attention, *plan, i, e, row, head) < w->n_partials;
+     ensures part: its_part_is_chunk(*w, *attention, *plan, i, e, plan->served[e], row, head); @/
+  void chunk_is_kept(const struct cp_attention *attention, const struct cp_plan *plan,
+                     const struct workspace *w, int i, int e, int row, int head) {
+    one_place(attention, plan, i, e, row, head);
+    /@ assert inside: 0 <= place(row, rows_before(*attention, *plan, i, e), attention->n_heads) &&
+         place(row, rows_before(*attention, *plan, i, e), attention->n_heads) +
+           attention->n_heads <= w->n_partials; @/
+    /@ assert its_part: kept_chunk(kept_part(*w, *attention, *plan, i, e, row, head), *attention,
+         *plan, i, position_of(*attention, *plan, plan->served[e], row), row,
+         rows_before(*attention, *plan, i, e), kept_place(*attention, *plan, i, e, row, head)); @/
   }
 */
 
@@ -184,22 +157,22 @@
   /@ requires valid: \valid_read(attention) && \valid_read(plan);
      requires descriptor: 0 <= i;
      assigns \nothing;
-     ensures yes: plan_serves(*plan, i, s) ==>
+     ensures yes: runs_serves(*plan, i, s) ==>
        shared_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i +
          1) ==
        shared_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i) +
        shared_chunk_weight(*attention, *plan, i, position_of(*attention, *plan, s, row), row, head);
-     ensures yes_sum: \forall integer j; plan_serves(*plan, i, s) ==>
+     ensures yes_sum: \forall integer j; runs_serves(*plan, i, s) ==>
        shared_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head,
          i + 1, j) ==
        shared_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i, j) +
        shared_chunk_value(*attention, *plan, i, position_of(*attention, *plan, s, row), row, head,
          j);
-     ensures no: !plan_serves(*plan, i, s) ==>
+     ensures no: !runs_serves(*plan, i, s) ==>
        shared_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i +
          1) ==
        shared_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i);
-     ensures no_sum: \forall integer j; !plan_serves(*plan, i, s) ==>
+     ensures no_sum: \forall integer j; !runs_serves(*plan, i, s) ==>
        shared_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head,
          i + 1, j) ==
        shared_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, i,

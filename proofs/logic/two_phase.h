@@ -135,12 +135,12 @@
     axiom shared_weight_0: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
       head; shared_weight(a, p, s, pos, row, head, 0) == 0.0;
     axiom shared_weight_yes: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
-      head, n; 0 <= n ==> plan_serves(p, n, s) ==>
+      head, n; 0 <= n ==> runs_serves(p, n, s) ==>
       shared_weight(a, p, s, pos, row, head, n + 1) ==
         shared_weight(a, p, s, pos, row, head, n) +
         shared_chunk_weight(a, p, n, pos, row, head);
     axiom shared_weight_no: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
-      head, n; 0 <= n ==> !plan_serves(p, n, s) ==>
+      head, n; 0 <= n ==> !runs_serves(p, n, s) ==>
       shared_weight(a, p, s, pos, row, head, n + 1) == shared_weight(a, p, s, pos, row, head, n);
 
     logic real shared_value(struct cp_attention a, struct cp_plan p, integer s, integer pos,
@@ -148,12 +148,12 @@
     axiom shared_value_0: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
       head, j; shared_value(a, p, s, pos, row, head, 0, j) == 0.0;
     axiom shared_value_yes: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
-      head, n, j; 0 <= n ==> plan_serves(p, n, s) ==>
+      head, n, j; 0 <= n ==> runs_serves(p, n, s) ==>
       shared_value(a, p, s, pos, row, head, n + 1, j) ==
         shared_value(a, p, s, pos, row, head, n, j) +
         shared_chunk_value(a, p, n, pos, row, head, j);
     axiom shared_value_no: \forall struct cp_attention a, struct cp_plan p, integer s, pos, row,
-      head, n, j; 0 <= n ==> !plan_serves(p, n, s) ==>
+      head, n, j; 0 <= n ==> !runs_serves(p, n, s) ==>
       shared_value(a, p, s, pos, row, head, n + 1, j) ==
         shared_value(a, p, s, pos, row, head, n, j);
   }
@@ -269,12 +269,17 @@
       0 <= place(x, by, h) && place(x, by, h) + h <= place(y, by, h);
   }
 
+  // Entry e of the list is one of descriptor i; the first of whose rows of partial results, less
+  // the first query row of the sequence.
+  predicate has_entry(struct cp_plan p, integer i, integer e) =
+    p.shared[i].begin <= e < p.shared[i].end;
   axiomatic RowsBefore {
-    logic integer rows_before{L}(struct cp_attention a, struct cp_plan p, integer i)
+    logic integer rows_before{L}(struct cp_attention a, struct cp_plan p, integer i, integer e)
       reads a.query_begin[0 .. p.n_sequences];
-    axiom rows_before_is{L}: \forall struct cp_attention a, struct cp_plan p, integer i;
-      rows_before(a, p, i) ==
-        part_row(a.query_begin, p, i) - first_row(a.query_begin, p.shared[i].begin);
+    axiom rows_before_is{L}: \forall struct cp_attention a, struct cp_plan p, integer i, e;
+      has_entry(p, i, e) ==> 0 <= p.served[e] < p.n_sequences ==> rows_before(a, p, i, e) ==
+        part_row(a.query_begin, p, i) + entry_row(a.query_begin, p, e) -
+          entry_row(a.query_begin, p, p.shared[i].begin) - first_row(a.query_begin, p.served[e]);
   }
 
   axiomatic Kept {
@@ -295,18 +300,23 @@
   }
 
   // CP_BUFFERED (TPP-1): the partial results before place n are there: one descriptor behind the
-  // other, h for each query row in its range.
+  // other, one entry of its list behind the other, h for each query row.
   predicate kept_before{L}(struct cp_state *state, double *o, struct cp_attention a,
                            struct cp_plan p, integer n) =
-    \forall integer i, s, row, at; 0 <= i < p.n_shared ==> plan_serves(p, i, s) ==>
-      row_of(a, s, row) ==> 0 <= at < n ==>
-      place(row, rows_before(a, p, i), a.n_heads) <= at <
-        place(row, rows_before(a, p, i), a.n_heads) + a.n_heads ==>
-      kept_chunk(part_at(state, o, a.head_dim, at), a, p, i, position_of(a, p, s, row), row,
-        rows_before(a, p, i), at);
+    \forall integer i, e, row, at; 0 <= i < p.n_shared ==> has_entry(p, i, e) ==>
+      row_of(a, p.served[e], row) ==> 0 <= at < n ==>
+      place(row, rows_before(a, p, i, e), a.n_heads) <= at <
+        place(row, rows_before(a, p, i, e), a.n_heads) + a.n_heads ==>
+      kept_chunk(part_at(state, o, a.head_dim, at), a, p, i,
+        position_of(a, p, p.served[e], row), row, rows_before(a, p, i, e), at);
 
   // CP_MERGE_AT_ONCE (TPP-4): each query row has h partial results, in which the first i
-  // descriptors that serve it are; and descriptor i besides, as far as its places before n go.
+  // descriptors that serve it are; and descriptor i besides, for the sequences before entry e of
+  // its list, and for that of entry e as far as its places before n go.
+  predicate served_before(struct cp_plan p, integer i, integer e, integer s) =
+    \exists integer x; p.shared[i].begin <= x < e && p.served[x] == s;
+  predicate merged_yet(struct cp_plan p, integer i, integer e, integer n, integer s, integer at) =
+    served_before(p, i, e, s) || (p.served[e] == s && at < n);
   predicate merged_to{L}(struct cp_state *state, double *o, struct cp_attention a,
                          struct cp_plan p, integer i) =
     \forall integer s, row, at; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==>
@@ -315,13 +325,13 @@
       kept_shared(part_at(state, o, a.head_dim, at), a, p, s, position_of(a, p, s, row), row, i,
         at);
   predicate merged_before{L}(struct cp_state *state, double *o, struct cp_attention a,
-                             struct cp_plan p, integer i, integer n) =
+                             struct cp_plan p, integer i, integer e, integer n) =
     \forall integer s, row, at; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==>
       0 <= at < n_partials(a, p) ==>
       row_at(row, a.n_heads) <= at < row_at(row, a.n_heads) + a.n_heads ==>
-      (plan_serves(p, i, s) && at < n ==> kept_shared(part_at(state, o, a.head_dim, at), a, p, s,
+      (merged_yet(p, i, e, n, s, at) ==> kept_shared(part_at(state, o, a.head_dim, at), a, p, s,
         position_of(a, p, s, row), row, i + 1, at)) &&
-      (!(plan_serves(p, i, s) && at < n) ==> kept_shared(part_at(state, o, a.head_dim, at), a, p, s,
+      (!merged_yet(p, i, e, n, s, at) ==> kept_shared(part_at(state, o, a.head_dim, at), a, p, s,
         position_of(a, p, s, row), row, i, at));
 
   // What the first phase leaves to the second.
@@ -427,8 +437,7 @@
 
   // What the phases use of a valid plan and of arguments that cp_attend() accepts.
   predicate phases_ok{L}(struct cp_attention a, struct cp_plan p) =
-    plan_sizes(p) && plan_list(p) && plan_sequences(p) && plan_descriptors(p, p.n_shared) &&
-    attention_heads(a) && ranges_ok(a, p) && positions_ok(a, p) &&
+    runs_used(p) && attention_heads(a) && ranges_ok(a, p) && positions_ok(a, p) &&
     rows_countable(a, first_row(a.query_begin, p.n_sequences)) &&
     keys_countable(a, p.chunk_size, p.capacity) &&
     queries_readable(a, first_row(a.query_begin, p.n_sequences)) && keys_readable(a, p);

@@ -89,16 +89,17 @@
                                integer row) =
     kept_before(w.state, w.o, a, p, row_at(row, a.n_heads));
   predicate merged_before_row{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
-                                 integer i, integer row) =
-    merged_before(w.state, w.o, a, p, i, row_at(row, a.n_heads));
+                                 integer i, integer e, integer row) =
+    merged_before(w.state, w.o, a, p, i, e, row_at(row, a.n_heads));
 
-  // CP_BUFFERED: where the partial result of descriptor i for a query row and head is, and that
-  // result.
-  logic integer kept_place{L}(struct cp_attention a, struct cp_plan p, integer i, integer row,
-                              integer head) = place(row, rows_before(a, p, i), a.n_heads) + head;
+  // CP_BUFFERED: where the partial result of descriptor i for a query row of the sequence at entry
+  // e and a head is, and that result.
+  logic integer kept_place{L}(struct cp_attention a, struct cp_plan p, integer i, integer e,
+                              integer row, integer head) =
+    place(row, rows_before(a, p, i, e), a.n_heads) + head;
   logic part kept_part{L}(struct workspace w, struct cp_attention a, struct cp_plan p, integer i,
-                          integer row, integer head) =
-    part_at(w.state, w.o, a.head_dim, kept_place(a, p, i, row, head));
+                          integer e, integer row, integer head) =
+    part_at(w.state, w.o, a.head_dim, kept_place(a, p, i, e, row, head));
 */
 
 /* A query row and head can be counted, and so can its elements. The ghost function is a lemma: its

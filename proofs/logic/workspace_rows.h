@@ -22,14 +22,27 @@
     part_of_shared(part_at(w.state, w.o, a.head_dim, row_at(row, a.n_heads) + head), a, p, s,
       position_of(a, p, s, row), row, head, n);
   predicate its_part_is_chunk{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
-                                 integer i, integer s, integer row, integer head) =
-    part_of_chunk(kept_part(w, a, p, i, row, head), a, p, i, position_of(a, p, s, row), row, head);
+                                 integer i, integer e, integer s, integer row, integer head) =
+    part_of_chunk(kept_part(w, a, p, i, e, row, head), a, p, i, position_of(a, p, s, row), row,
+      head);
+
+  // The entries of descriptor i are sequences, whose rows come one behind the other, among its own.
+  predicate entry_inside{L}(int *query_begin, struct cp_plan p, integer i, integer e) =
+    entry_row(query_begin, p, p.shared[i].begin) <= entry_row(query_begin, p, e) &&
+    entry_row(query_begin, p, e + 1) <= entry_row(query_begin, p, p.shared[i].end);
+  predicate entries_rise{L}(int *query_begin, struct cp_plan p, integer i) =
+    (\forall integer e; has_entry(p, i, e) ==> 0 <= p.served[e] < p.n_sequences &&
+      entry_row(query_begin, p, e + 1) == entry_row(query_begin, p, e) +
+        first_row(query_begin, p.served[e] + 1) - first_row(query_begin, p.served[e]) &&
+      entry_inside(query_begin, p, i, e)) &&
+    (\forall integer e, f; has_entry(p, i, e) ==> has_entry(p, i, f) ==> e < f ==>
+      entry_row(query_begin, p, e + 1) <= entry_row(query_begin, p, f));
 */
 
 /* The rows of partial results of the first descriptors come before those of all. */
 /*@ ghost
   /@ requires valid: \valid_read(attention) && \valid_read(plan);
-     requires sizes: plan_sizes(*plan) && plan_descriptors(*plan, plan->n_shared);
+     requires lists: runs_sizes(*plan) && runs_all_served(*plan, plan->n_shared);
      requires ranges: ranges_ok(*attention, *plan);
      assigns \nothing;
      ensures rises: \forall integer i, j; 0 <= i <= j <= plan->n_shared ==>
@@ -40,6 +53,10 @@
        part_row(attention->query_begin, *plan, i) +
          covered_rows(attention->query_begin, *plan, i) <=
          part_row(attention->query_begin, *plan, plan->n_shared);
+     ensures entries: \forall integer i; 0 <= i < plan->n_shared ==>
+       entries_rise(attention->query_begin, *plan, i);
+     ensures inside: \forall integer i, e; 0 <= i < plan->n_shared ==> has_entry(*plan, i, e) ==>
+       entry_inside(attention->query_begin, *plan, i, e);
      ensures countable: part_row(attention->query_begin, *plan, plan->n_shared) <=
        plan->n_shared * 0x7FFFFFFF; @/
   void part_rows_rise(const struct cp_attention *attention, const struct cp_plan *plan) {
@@ -54,11 +71,16 @@
          part_row(attention->query_begin, *plan, i) +
            covered_rows(attention->query_begin, *plan, i) <=
            part_row(attention->query_begin, *plan, n);
+       loop invariant entries: \forall integer i; 0 <= i < n ==>
+         entries_rise(attention->query_begin, *plan, i);
+       loop invariant inside: \forall integer i, e; 0 <= i < n ==> has_entry(*plan, i, e) ==>
+         entry_inside(attention->query_begin, *plan, i, e);
        loop assigns n;
        loop variant plan->n_shared - n; @/
     for (int n = 0; n < plan->n_shared; n++) {
-      /@ assert descriptor: plan_descriptor(*plan, n); @/
-      /@ assert covered: 0 <= covered_rows(attention->query_begin, *plan, n) <= 0x7FFFFFFF; @/
+      /@ assert list: runs_served(*plan, n); @/
+      list_is_countable(attention, plan, n);
+      /@ assert entries: entries_rise(attention->query_begin, *plan, n); @/
       /@ assert sum: part_row(attention->query_begin, *plan, n + 1) ==
            part_row(attention->query_begin, *plan, n) +
            covered_rows(attention->query_begin, *plan, n); @/
@@ -72,21 +94,18 @@
      requires phases: phases_ok(*attention, *plan);
      requires descriptor: 0 <= i < plan->n_shared;
      assigns \nothing;
-     ensures descriptor: plan_descriptor(*plan, i);
+     ensures descriptor: runs_served(*plan, i) && runs_gives(*plan, i);
+     ensures inside: list_inside(*plan, plan->shared[i].begin, plan->shared[i].end);
      ensures covered: 0 <= covered_rows(attention->query_begin, *plan, i);
      ensures next: part_row(attention->query_begin, *plan, i + 1) ==
        part_row(attention->query_begin, *plan, i) + covered_rows(attention->query_begin, *plan, i);
      ensures rises: 0 <= part_row(attention->query_begin, *plan, i) <=
        part_row(attention->query_begin, *plan, i + 1) <=
        part_row(attention->query_begin, *plan, plan->n_shared) <= plan->n_shared * 0x7FFFFFFF;
-     ensures served: \forall integer s; plan_serves(*plan, i, s) ==>
-       first_row(attention->query_begin, plan->shared[i].begin) <=
-         first_row(attention->query_begin, s) &&
-       first_row(attention->query_begin, s + 1) <=
-         first_row(attention->query_begin, plan->shared[i].end); @/
+     ensures entries: entries_rise(attention->query_begin, *plan, i); @/
   void descriptor_rows(const struct cp_attention *attention, const struct cp_plan *plan, int i) {
     part_rows_rise(attention, plan);
-    /@ assert descriptor: plan_descriptor(*plan, i); @/
+    /@ assert descriptor: runs_served(*plan, i) && runs_gives(*plan, i); @/
   }
 */
 
@@ -148,17 +167,80 @@
   }
 */
 
-/* A path has no more tokens than can be counted (PLAN-7). */
+/* A place among the partial results is that of one query row and entry of a descriptor's list
+ * (CP_BUFFERED). */
+/*@ ghost
+  /@ requires valid: \valid_read(attention) && \valid_read(plan);
+     requires phases: phases_ok(*attention, *plan);
+     requires descriptor: 0 <= i < plan->n_shared && has_entry(*plan, i, e);
+     requires row: row_of(*attention, plan->served[e], row);
+     requires head: 0 <= head < attention->n_heads;
+     assigns \nothing;
+     ensures inside: 0 <= row + rows_before(*attention, *plan, i, e) &&
+       row + rows_before(*attention, *plan, i, e) + 1 <=
+         part_row(attention->query_begin, *plan, plan->n_shared);
+     ensures one: \forall integer j, f, x; 0 <= j < plan->n_shared ==> has_entry(*plan, j, f) ==>
+       row_of(*attention, plan->served[f], x) ==>
+       place(x, rows_before(*attention, *plan, j, f), attention->n_heads) <=
+           place(row, rows_before(*attention, *plan, i, e), attention->n_heads) + head <
+         place(x, rows_before(*attention, *plan, j, f), attention->n_heads) + attention->n_heads ==>
+       j == i && f == e && x == row; @/
+  void one_place(const struct cp_attention *attention, const struct cp_plan *plan, int i, int e,
+                 int row, int head) {
+    part_rows_rise(attention, plan);
+    /@ assert next: \forall integer j; 0 <= j < plan->n_shared ==>
+         part_row(attention->query_begin, *plan, j + 1) ==
+           part_row(attention->query_begin, *plan, j) +
+           covered_rows(attention->query_begin, *plan, j); @/
+    /@ assert entry: \forall integer j, f, x; 0 <= j < plan->n_shared ==>
+         has_entry(*plan, j, f) ==> row_of(*attention, plan->served[f], x) ==>
+         entry_row(attention->query_begin, *plan, f) <= x + rows_before(*attention, *plan, j, f) -
+           part_row(attention->query_begin, *plan, j) +
+           entry_row(attention->query_begin, *plan, plan->shared[j].begin) <
+         entry_row(attention->query_begin, *plan, f + 1); @/
+    /@ assert covered: \forall integer j, f, x; 0 <= j < plan->n_shared ==>
+         has_entry(*plan, j, f) ==> row_of(*attention, plan->served[f], x) ==>
+         part_row(attention->query_begin, *plan, j) <= x + rows_before(*attention, *plan, j, f) <
+           part_row(attention->query_begin, *plan, j + 1); @/
+    /@ assert apart: \forall integer u, v; 0 <= u < v ==>
+         row_at(u, attention->n_heads) + attention->n_heads <= row_at(v, attention->n_heads); @/
+    /@ assert number: \forall integer j, f, x; 0 <= j < plan->n_shared ==>
+         has_entry(*plan, j, f) ==> row_of(*attention, plan->served[f], x) ==>
+         place(x, rows_before(*attention, *plan, j, f), attention->n_heads) <=
+           place(row, rows_before(*attention, *plan, i, e), attention->n_heads) + head <
+           place(x, rows_before(*attention, *plan, j, f), attention->n_heads) +
+             attention->n_heads ==>
+         x + rows_before(*attention, *plan, j, f) == row + rows_before(*attention, *plan, i, e); @/
+    /@ assert descriptor: \forall integer j, f, x; 0 <= j < plan->n_shared ==>
+         has_entry(*plan, j, f) ==> row_of(*attention, plan->served[f], x) ==>
+         x + rows_before(*attention, *plan, j, f) == row + rows_before(*attention, *plan, i, e) ==>
+         j == i; @/
+    /@ assert rises: entries_rise(attention->query_begin, *plan, i); @/
+    /@ assert sequence: \forall integer f, x; has_entry(*plan, i, f) ==>
+         row_of(*attention, plan->served[f], x) ==>
+         x + rows_before(*attention, *plan, i, f) == row + rows_before(*attention, *plan, i, e) ==>
+         f == e; @/
+  }
+*/
+
+/* A sequence has no more tokens than can be counted: those of its runs (RUNS-1). */
 /*@ ghost
   /@ requires valid: \valid_read(plan);
-     requires plan: plan_sizes(*plan) && plan_sequences(*plan);
+     requires plan: runs_sizes(*plan) && runs_lists(*plan, plan->n_sequences);
      requires sequence: 0 <= s < plan->n_sequences;
      assigns \nothing;
-     ensures path: plan_path(*plan, s) && plan_length(*plan, s);
+     ensures list: runs_list(*plan, s);
      ensures tokens: 0 <= plan->sequence[s].n_tokens <= CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE; @/
-  void path_is_countable(const struct cp_plan *plan, int s) {
-    /@ assert path: plan_path(*plan, s) && plan_length(*plan, s); @/
-    /@ assert tokens: plan->sequence[s].n_tokens <= key_at(CP_MAX_DEPTH, plan->chunk_size); @/
+  void runs_are_countable(const struct cp_plan *plan, int s) {
+    /@ assert list: runs_list(*plan, s); @/
+    /@ loop invariant k: 0 <= k <= plan->sequence[s].n_chunks;
+       loop invariant tokens: 0 <= run_tokens(*plan, s, k) <= k * CP_MAX_CHUNK_SIZE;
+       loop assigns k;
+       loop variant plan->sequence[s].n_chunks - k; @/
+    for (int k = 0; k < plan->sequence[s].n_chunks; k++) {
+      /@ assert run: run_ok(*plan, plan->sequence[s].run[k]); @/
+      /@ assert tokens: plan_tokens(*plan, s, k) == plan->sequence[s].run[k].n_tokens; @/
+    }
   }
 */
 
