@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "tests/path_runs.h"
 #include "tests/random.h"
 #include "tests/runs_case.h"
 
@@ -305,8 +306,36 @@ static void the_largest_plan_is_valid(void **unused) {
     cp_plan_free(plan);
 }
 
+/* RUNS-6: the counterexample. A valid plan whose ranges do not nest is no tree's, and none of runs:
+ * PLAN-4 lists the descriptor at depth 1 before the second one at depth 0. */
+static void ranges_that_do_not_nest_are_no_plan_of_runs(void **unused) {
+    (void)unused;
+    static const struct cp_shared_chunk shared[] = {
+        {0, 0, 2, 2, 0}, {2, 1, 3, 2, 2}, {1, 2, 4, 2, 0}};
+    static const int path[4][2] = {{0, 0}, {0, 2}, {1, 2}, {1, 1}}, depth[4] = {1, 2, 2, 1};
+    struct cp_plan *plan;
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    plan->capacity = 3;
+    plan->chunk_size = 2;
+    list_sequences(plan, 4);
+    plan->n_shared = 3;
+    memcpy(plan->shared, shared, sizeof shared);
+    for (int s = 0; s < 4; s++) {
+        struct cp_plan_sequence *list = &plan->sequence[s];
+        list->n_chunks = list->n_shared = depth[s];
+        list->n_tokens = 2 * depth[s];
+        for (int k = 0; k < depth[s]; k++) {
+            list->run[k] = (struct cp_run){path[s][k], 2, 2 * k};
+        }
+    }
+    assert_null(cp_plan_check(plan));
+    assert_string_equal(cp_plan_check_runs(plan), "RUNS-3");
+    cp_plan_free(plan);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_that_do_not_nest_are_no_plan_of_runs),
         cmocka_unit_test(the_check_says_which_clause_is_broken),
         cmocka_unit_test(any_content_is_checked),
         cmocka_unit_test(the_largest_plan_is_valid),
