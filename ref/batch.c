@@ -46,7 +46,16 @@ static void add_span(struct cp_batch *batch, int item, struct cp_span span) {
     }
 }
 
-int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_spans, int *item) {
+int cp_batch_find(const struct cp_batch *batch, unsigned long long name) {
+    int number = (int)(name % CP_MAX_ITEMS);
+    return number < batch->n_items && batch->item[number].n_runs > 0 &&
+                   batch->item[number].name == name
+               ? number
+               : -1;
+}
+
+int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_spans,
+                 unsigned long long *name) {
     if (!spans_are_valid(spans, n_spans)) {
         return CP_ERROR_ARGUMENT;
     }
@@ -65,18 +74,19 @@ int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_span
     batch->item[number].n_runs = 0;
     batch->item[number].n_users = 0;
     batch->item[number].taken = ++batch->clock;
+    batch->item[number].name = batch->clock * CP_MAX_ITEMS + (unsigned long long)number;
     for (int i = 0; i < n_spans; i++) {
         add_span(batch, number, spans[i]);
     }
-    *item = number;
+    *name = batch->item[number].name;
     return CP_OK;
 }
 
-int cp_batch_drop(struct cp_batch *batch, int item) {
-    if (item < 0 || item >= batch->n_items || batch->item[item].n_runs == 0 ||
-        batch->item[item].n_users > 0) {
+int cp_batch_drop(struct cp_batch *batch, unsigned long long name) {
+    int number = cp_batch_find(batch, name);
+    if (number < 0 || batch->item[number].n_users > 0) {
         return CP_ERROR_ARGUMENT;
     }
-    cp_batch_remove(batch, item);
+    cp_batch_remove(batch, number);
     return CP_OK;
 }

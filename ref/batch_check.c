@@ -32,8 +32,10 @@ static int runs_are_valid(const struct cp_batch *batch, const struct cp_run *run
 
 static int items_are_valid(const struct cp_batch *batch) {
     for (int i = 0; i < batch->n_items; i++) {
-        if (batch->item[i].n_runs < 0 || batch->item[i].n_runs > CP_MAX_DEPTH ||
-            !runs_are_valid(batch, batch->item[i].run, batch->item[i].n_runs)) {
+        const struct cp_item *item = &batch->item[i];
+        if (item->n_runs < 0 || item->n_runs > CP_MAX_DEPTH ||
+            !runs_are_valid(batch, item->run, item->n_runs) ||
+            (item->n_runs > 0 && cp_batch_find(batch, item->name) != i)) {
             return 0;
         }
     }

@@ -6,13 +6,18 @@
 
 /* ---- Join ---- */
 
-static int items_are_there(const struct cp_batch *batch, const int *items, int n_items) {
-    for (int i = 0; i < n_items; i++) {
-        if (items[i] < 0 || items[i] >= batch->n_items || batch->item[items[i]].n_runs == 0) {
-            return 0;
+/* The runs of the items of these names; -1: one of them is not there. */
+static long long runs_of_items(const struct cp_batch *batch, const unsigned long long *names,
+                               int n_names) {
+    long long n = 0;
+    for (int i = 0; i < n_names; i++) {
+        int item = cp_batch_find(batch, names[i]);
+        if (item < 0) {
+            return -1;
         }
+        n += batch->item[item].n_runs;
     }
-    return 1;
+    return n;
 }
 
 static int spans_are_valid(const struct cp_span *spans, int n_spans) {
@@ -22,14 +27,6 @@ static int spans_are_valid(const struct cp_span *spans, int n_spans) {
         }
     }
     return 1;
-}
-
-static long long runs_of_items(const struct cp_batch *batch, const int *items, int n_items) {
-    long long n = 0;
-    for (int i = 0; i < n_items; i++) {
-        n += batch->item[items[i]].n_runs;
-    }
-    return n;
 }
 
 /* Gives a new prompt an item. 0: it has one of the positions already. */
@@ -57,10 +54,11 @@ static int add_span(const struct cp_batch *batch, struct cp_prompt *prompt, stru
     return 1;
 }
 
-static int add_all(const struct cp_batch *batch, struct cp_prompt *prompt, const int *items,
-                   int n_items, const struct cp_span *spans, int n_spans) {
-    for (int i = 0; i < n_items; i++) {
-        if (!add_item(batch, prompt, items[i])) {
+static int add_all(const struct cp_batch *batch, struct cp_prompt *prompt,
+                   const unsigned long long *names, int n_names, const struct cp_span *spans,
+                   int n_spans) {
+    for (int i = 0; i < n_names; i++) {
+        if (!add_item(batch, prompt, cp_batch_find(batch, names[i]))) {
             return 0;
         }
     }
@@ -98,24 +96,23 @@ static int take_all(struct cp_batch *batch, int number) {
     return CP_OK;
 }
 
-int cp_batch_join(struct cp_batch *batch, long long id, const int *items, int n_items,
-                  const struct cp_span *spans, int n_spans, int *prompt) {
-    if (n_items < 0 || n_spans < 0 || !items_are_there(batch, items, n_items) ||
-        !spans_are_valid(spans, n_spans)) {
+int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long *names,
+                  int n_names, const struct cp_span *spans, int n_spans, int *prompt) {
+    long long n_runs = runs_of_items(batch, names, n_names);
+    if (n_names < 0 || n_spans < 0 || n_runs < 0 || !spans_are_valid(spans, n_spans)) {
         return CP_ERROR_ARGUMENT;
     }
     if (batch->n_prompts == CP_MAX_SEQUENCES) {
         return CP_ERROR_SEQUENCES_FULL;
     }
-    if (runs_of_items(batch, items, n_items) + cp_spans_runs(spans, n_spans, batch->chunk_size) >
-        CP_MAX_DEPTH) {
+    if (n_runs + cp_spans_runs(spans, n_spans, batch->chunk_size) > CP_MAX_DEPTH) {
         return CP_ERROR_TOO_LONG;
     }
     int number = batch->n_prompts; /* behind the last one there is room to try */
     struct cp_prompt *joining = &batch->prompt[number];
     joining->id = id;
     joining->n_tokens = joining->n_items = joining->n_own = 0;
-    if (!add_all(batch, joining, items, n_items, spans, n_spans)) {
+    if (!add_all(batch, joining, names, n_names, spans, n_spans)) {
         return CP_ERROR_ARGUMENT;
     }
     int status = take_all(batch, number);

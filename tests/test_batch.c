@@ -29,7 +29,8 @@ struct text {
 };
 
 struct known_item {
-    int number; /* of the batch; -1: it is not there */
+    unsigned long long name; /* stays when it has left */
+    int number;              /* of the batch; -1: it is not there */
     int n_runs;
     unsigned long long taken;
     struct text text;
@@ -253,21 +254,24 @@ static void expect_failure(const struct world *w, const struct seen *before, int
 static void try_put(struct world *w, int *count) {
     struct cp_span span[SPANS];
     struct text text = {{0}};
-    int i = known(w, -1), number = -1, n = make_spans(w, span, 1);
+    unsigned long long name = 0;
+    int i = known(w, -1), n = make_spans(w, span, 1);
     if (i < 0) {
         return;
     }
     struct seen before = look(w);
     int apart = add_tokens(w, &text, span, n), fits = runs_of(w, span, n) <= room(w);
-    int status = cp_batch_put(w->batch, span, n, &number);
+    int status = cp_batch_put(w->batch, span, n, &name);
     if (!apart || !fits) {
         expect_failure(w, &before, status, apart ? CP_ERROR_POOL_FULL : CP_ERROR_ARGUMENT);
         count[apart ? FULL : COLLIDED]++;
         return;
     }
     assert_int_equal(status, CP_OK);
+    int number = cp_batch_find(w->batch, name);
+    assert_in_range(number, 0, ITEMS - 1);
     count[EVICTED] += forget(w, number, before.n_free, runs_of(w, span, n));
-    w->item[i] = (struct known_item){number, runs_of(w, span, n), ++w->clock, text};
+    w->item[i] = (struct known_item){name, number, runs_of(w, span, n), ++w->clock, text};
     assert_int_equal(w->batch->item[number].n_runs, w->item[i].n_runs);
     for (int k = 0; k < w->batch->item[number].n_runs; k++) {
         write_run(w, &text, w->batch->item[number].run[k]);
@@ -280,7 +284,8 @@ static void try_drop(struct world *w, int *count) {
     int i = random_below(&w->random, ITEMS);
     struct seen before = look(w);
     int may = w->item[i].number >= 0 && users_of(w, i) == 0;
-    int status = cp_batch_drop(w->batch, w->item[i].number);
+    assert_int_equal(cp_batch_find(w->batch, w->item[i].name), w->item[i].number);
+    int status = cp_batch_drop(w->batch, w->item[i].name);
     if (!may) {
         expect_failure(w, &before, status, CP_ERROR_ARGUMENT);
         return;
@@ -292,7 +297,8 @@ static void try_drop(struct world *w, int *count) {
 
 /* Chooses items for the next prompt, at w->prompt[n_prompts], and its text. 0: two tokens have one
  * position. */
-static int choose(struct world *w, int *items, int *n_items, struct cp_span *span, int *n_spans) {
+static int choose(struct world *w, unsigned long long *items, int *n_items, struct cp_span *span,
+                  int *n_spans) {
     struct known_prompt *prompt = &w->prompt[w->n_prompts];
     struct text all = {{0}};
     int apart = 1;
@@ -307,7 +313,7 @@ static int choose(struct world *w, int *items, int *n_items, struct cp_span *spa
             all.token[j] += w->item[i].text.token[j];
         }
         prompt->has[i] = 1;
-        items[(*n_items)++] = w->item[i].number;
+        items[(*n_items)++] = w->item[i].name;
     }
     *n_spans = make_spans(w, span, 0);
     apart &= add_tokens(w, &prompt->text, span, *n_spans);
@@ -328,7 +334,8 @@ static int room_beside(struct world *w) {
 /* BATCH-5 */
 static void try_join(struct world *w, int *count) {
     struct cp_span span[SPANS];
-    int items[ITEMS], n_items, n_spans, prompt = -1;
+    unsigned long long items[ITEMS];
+    int n_items, n_spans, prompt = -1;
     if (w->n_prompts == PROMPTS) {
         return;
     }

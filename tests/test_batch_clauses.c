@@ -27,7 +27,8 @@ static void the_example_has_the_plan_of_the_chapter(void **unused) {
     static const int n_runs[] = {4, 3, 2}, n_shared[] = {3, 2, 1}, served[] = {0, 1, 0, 2};
     struct cp_batch *batch;
     struct cp_plan *plan;
-    int a, b, c, p, ab[2];
+    unsigned long long a, b, c, ab[2];
+    int p;
     assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
     assert_int_equal(cp_plan_new(&plan), CP_OK);
     assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
@@ -59,15 +60,16 @@ static void the_example_has_the_plan_of_the_chapter(void **unused) {
 static void no_item_of_the_prompt_leaves_for_it(void **unused) {
     (void)unused;
     struct cp_batch *batch;
-    int a, b, p;
+    unsigned long long a, b;
+    int p;
     assert_int_equal(cp_batch_new(&batch, 3, 8), CP_OK);
     assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
     assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
     const struct cp_span three = {30, 24}, two = {30, 16};
     assert_int_equal(cp_batch_join(batch, 0, &a, 1, &three, 1, &p), CP_ERROR_POOL_FULL);
-    assert_true(batch->item[a].n_runs == 1 && batch->item[b].n_runs == 1);
+    assert_true(cp_batch_find(batch, a) == 0 && cp_batch_find(batch, b) == 1);
     assert_int_equal(cp_batch_join(batch, 0, &a, 1, &two, 1, &p), CP_OK);
-    assert_true(batch->item[a].n_runs == 1 && batch->item[b].n_runs == 0);
+    assert_true(cp_batch_find(batch, a) == 0 && cp_batch_find(batch, b) == -1);
     assert_null(cp_batch_check(batch));
     cp_batch_free(batch);
 }
@@ -82,7 +84,8 @@ static void what_is_out_of_range_is_refused(void **unused) {
                                            {INT_MAX - 3, 4}},
                                 most = {INT_MAX - 4, 4};
     struct cp_batch *batch;
-    int a, p, chunk, slot;
+    unsigned long long a, other;
+    int p, chunk, slot;
     assert_int_equal(cp_batch_new(&batch, 0, 4), CP_ERROR_ARGUMENT);
     assert_null(batch);
     assert_int_equal(cp_batch_new(&batch, CP_MAX_CHUNKS + 1, 4), CP_ERROR_ARGUMENT);
@@ -96,13 +99,15 @@ static void what_is_out_of_range_is_refused(void **unused) {
     }
     assert_int_equal(cp_batch_put(batch, &most, 1, &a), CP_OK);
     const struct cp_span too_long = {0, 4 * CP_MAX_DEPTH + 1}, all = {0, INT_MAX};
-    assert_int_equal(cp_batch_put(batch, &too_long, 1, &p), CP_ERROR_TOO_LONG);
-    assert_int_equal(cp_batch_put(batch, &all, 1, &p), CP_ERROR_TOO_LONG);
+    assert_int_equal(cp_batch_put(batch, &too_long, 1, &other), CP_ERROR_TOO_LONG);
+    assert_int_equal(cp_batch_put(batch, &all, 1, &other), CP_ERROR_TOO_LONG);
     assert_int_equal(cp_batch_join(batch, 0, NULL, 0, &too_long, 1, &p), CP_ERROR_TOO_LONG);
-    int twice[] = {a, a}, none = a + 1, below = -1;
+    unsigned long long twice[] = {a, a}, none = a + 1, zero = 0;
     assert_int_equal(cp_batch_join(batch, 0, twice, 2, NULL, 0, &p), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_batch_join(batch, 0, &none, 1, NULL, 0, &p), CP_ERROR_ARGUMENT);
-    assert_int_equal(cp_batch_join(batch, 0, &below, 1, NULL, 0, &p), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_join(batch, 0, &zero, 1, NULL, 0, &p), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_join(batch, 0, NULL, -1, NULL, 0, &p), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_join(batch, 0, NULL, 0, NULL, -1, &p), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_batch_join(batch, 0, &a, 1, NULL, 0, &p), CP_OK);
     assert_int_equal(cp_batch_append(batch, p, -1, &chunk, &slot), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_batch_append(batch, p, INT_MAX, &chunk, &slot), CP_ERROR_ARGUMENT);
@@ -122,7 +127,8 @@ static void what_is_out_of_range_is_refused(void **unused) {
 static void a_prompt_has_no_more_runs_than_a_plan(void **unused) {
     (void)unused;
     struct cp_batch *batch;
-    int a, p, chunk, slot;
+    unsigned long long a;
+    int p, chunk, slot;
     assert_int_equal(cp_batch_new(&batch, CP_MAX_DEPTH + 8, 2), CP_OK);
     assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
     const struct cp_span more = {6, 2 * (CP_MAX_DEPTH - 3) + 1}, rest = {6, 2 * (CP_MAX_DEPTH - 3)};
@@ -138,7 +144,8 @@ static void a_prompt_has_no_more_runs_than_a_plan(void **unused) {
 static void counts_have_their_limits(void **unused) {
     (void)unused;
     struct cp_batch *batch;
-    int item, p, first;
+    unsigned long long item, second = 0, first;
+    int p;
     assert_int_equal(cp_batch_new(&batch, CP_MAX_ITEMS + 1, 1), CP_OK);
     for (int s = 0; s < CP_MAX_SEQUENCES; s++) {
         assert_int_equal(cp_batch_join(batch, s, NULL, 0, NULL, 0, &p), CP_OK);
@@ -151,10 +158,13 @@ static void counts_have_their_limits(void **unused) {
     assert_int_equal(cp_batch_join(batch, 0, &first, 1, NULL, 0, &p), CP_OK);
     for (int i = 1; i < CP_MAX_ITEMS; i++) {
         assert_int_equal(cp_batch_put(batch, &one, 1, &item), CP_OK);
-        assert_int_equal(item, i);
+        assert_int_equal(cp_batch_find(batch, item), i);
+        second = i == 1 ? item : second;
     }
     assert_int_equal(cp_batch_put(batch, &one, 1, &item), CP_OK); /* the least recent leaves */
-    assert_int_equal(item, 1);
+    assert_int_equal(cp_batch_find(batch, item), 1);
+    assert_int_equal(cp_batch_find(batch, second), -1);
+    assert_int_equal(cp_batch_join(batch, 0, &second, 1, NULL, 0, &p), CP_ERROR_ARGUMENT);
     assert_int_equal(batch->pool.n_free, 1);
     cp_batch_free(batch);
 }
@@ -175,7 +185,8 @@ static void broken_by(struct cp_batch *batch, int *number, int value, const char
 static void the_check_says_which_clause_is_broken(void **unused) {
     (void)unused;
     struct cp_batch *batch;
-    int a, b, p, q, ab[2];
+    unsigned long long a, b, ab[2];
+    int p, q;
     assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
     assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
     assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
@@ -184,7 +195,8 @@ static void the_check_says_which_clause_is_broken(void **unused) {
     assert_int_equal(cp_batch_join(batch, 0, ab, 2, &(struct cp_span){10, 5}, 1, &p), CP_OK);
     assert_int_equal(cp_batch_join(batch, 0, &b, 1, &(struct cp_span){10, 1}, 1, &q), CP_OK);
     assert_null(cp_batch_check(batch));
-    struct cp_item *item = &batch->item[a];
+    struct cp_item *item = &batch->item[cp_batch_find(batch, a)];
+    const int number_of_b = cp_batch_find(batch, b);
     struct cp_prompt *prompt = &batch->prompt[p];
     const struct {
         int *number;
@@ -226,10 +238,10 @@ static void the_check_says_which_clause_is_broken(void **unused) {
         {&prompt->n_own, CP_MAX_DEPTH + 1, "BATCH-1"},
         {&prompt->item[0], -1, "BATCH-1"},
         {&prompt->item[0], 2, "BATCH-1"},
-        {&prompt->item[0], b, "BATCH-1"},          /* twice */
-        {&prompt->own[0].position, 11, "BATCH-1"}, /* with its other one */
+        {&prompt->item[0], number_of_b, "BATCH-1"}, /* twice */
+        {&prompt->own[0].position, 11, "BATCH-1"},  /* with its other one */
         {&prompt->own[0].chunk, 0, "BATCH-2"},
-        {&batch->owner[0].owner, b, "BATCH-2"},
+        {&batch->owner[0].owner, number_of_b, "BATCH-2"},
         {&batch->owner[1].run, 0, "BATCH-2"},
         {&batch->owner[prompt->own[0].chunk].owner, -2, "BATCH-2"},
     };
@@ -244,19 +256,22 @@ static void the_check_says_which_clause_is_broken(void **unused) {
 static void the_check_sees_what_two_numbers_hide(void **unused) {
     (void)unused;
     struct cp_batch *batch;
-    int a, p;
+    unsigned long long a;
+    int p;
     assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
     assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
     assert_int_equal(cp_batch_join(batch, 0, &a, 1, &(struct cp_span){10, 5}, 1, &p), CP_OK);
-    batch->item[a].n_runs = 0;
+    batch->item[0].n_runs = 0;
     batch->prompt[p].n_tokens -= 6;
     assert_string_equal(cp_batch_check(batch), "BATCH-1");
-    batch->item[a].n_runs = 2;
+    batch->item[0].n_runs = 2;
     batch->prompt[p].n_tokens += 6;
     assert_null(cp_batch_check(batch));
     assert_true(cp_pool_take(&batch->pool) >= 0);
-    cp_pool_release(&batch->pool, batch->item[a].run[1].chunk);
+    cp_pool_release(&batch->pool, batch->item[0].run[1].chunk);
     assert_string_equal(cp_batch_check(batch), "BATCH-2");
+    batch->item[0].name += CP_MAX_ITEMS - 1; /* which is that of an item with another number */
+    assert_string_equal(cp_batch_check(batch), "BATCH-1");
     cp_batch_free(batch);
 }
 

@@ -34,6 +34,7 @@ struct cp_span {
 
 /* The own text of a module, encoded alone or with a scaffold. */
 struct cp_item {
+    unsigned long long name;  /* no other item of the batch has it, before or after */
     int n_runs;               /* 0: it is not there */
     int n_users;              /* prompts that have it */
     unsigned long long taken; /* when it was last put or taken, by cp_batch.clock */
@@ -81,26 +82,33 @@ void cp_batch_free(struct cp_batch *batch);
  * plans the caller compares (PLAN-5). The arguments are in their ranges. */
 void cp_batch_init(struct cp_batch *batch, int capacity, int chunk_size, unsigned long long name);
 
-/* BATCH-4. Puts an item of these spans into the pool, *item, with the runs item[*item].run[0 ..
- * n_runs). The first run has the first tokens of the first span, and so on.
+/* BATCH-4. Puts an item of these spans into the pool and gives it a name, *name. Its runs are those
+ * of item[cp_batch_find(batch, *name)]. The first run has the first tokens of the first span, and
+ * so on.
  *   CP_ERROR_ARGUMENT   there is no span, one is out of its range, or two have a position in common
  *   CP_ERROR_TOO_LONG   more than CP_MAX_DEPTH runs; or CP_MAX_ITEMS items have users
  *   CP_ERROR_POOL_FULL  too few chunks are free or may leave */
-int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_spans, int *item);
+int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_spans,
+                 unsigned long long *name);
+
+/* BATCH-4. The number of the item of this name; -1: it is not there, or has left. An item keeps its
+ * number as long as it is there; then another may get it. */
+int cp_batch_find(const struct cp_batch *batch, unsigned long long name);
 
 /* BATCH-7. Gives back the chunks of an item that no prompt has.
  *   CP_ERROR_ARGUMENT  it is not there, or has users */
-int cp_batch_drop(struct cp_batch *batch, int item);
+int cp_batch_drop(struct cp_batch *batch, unsigned long long name);
 
-/* BATCH-5. Adds prompt *prompt, the last one, with these items, and with own[0 .. n_own) for the
- * tokens of these spans, none or more, in their order.
- *   CP_ERROR_ARGUMENT        an item is not there, a span is out of its range, or two tokens have
- *                            one position, as when an item is named twice
+/* BATCH-5. Adds prompt *prompt, the last one, with the items of these names, none or more, and with
+ * own[0 .. n_own) for the tokens of these spans, none or more, in their order.
+ *   CP_ERROR_ARGUMENT        an item is not there, as when it has left since it was put; a span is
+ *                            out of its range; or two tokens have one position, as when an item is
+ *                            named twice
  *   CP_ERROR_SEQUENCES_FULL  there are CP_MAX_SEQUENCES prompts
  *   CP_ERROR_TOO_LONG        more than CP_MAX_DEPTH runs
  *   CP_ERROR_POOL_FULL       too few chunks are free or may leave */
-int cp_batch_join(struct cp_batch *batch, long long id, const int *items, int n_items,
-                  const struct cp_span *spans, int n_spans, int *prompt);
+int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long *names,
+                  int n_names, const struct cp_span *spans, int n_spans, int *prompt);
 
 /* BATCH-8. Adds a token to a prompt at this position. Its key and value belong into slot *slot of
  * chunk *chunk.

@@ -91,7 +91,7 @@ int main(void) {
     struct cp_batch *batch;
     struct cp_plan *plan;
     struct cp_kv kv;
-    int item[2];
+    unsigned long long item[2];
     int prompt;
     stop_unless_ok(cp_batch_new(&batch, 16, C));
     stop_unless_ok(cp_plan_new(&plan));
@@ -99,8 +99,10 @@ int main(void) {
 
     stop_unless_ok(cp_batch_put(batch, &guide, 1, &item[0]));
     stop_unless_ok(cp_batch_put(batch, &city, 1, &item[1]));
-    write_runs(&kv, batch->item[item[0]].run, batch->item[item[0]].n_runs);
-    write_runs(&kv, batch->item[item[1]].run, batch->item[item[1]].n_runs);
+    for (int i = 0; i < 2; i++) {
+        const struct cp_item *put = &batch->item[cp_batch_find(batch, item[i])];
+        write_runs(&kv, put->run, put->n_runs);
+    }
 
     static const int first[3] = {0, 0, 1}; /* P0 has both, P1 the guide, P2 the city */
     static const int n_items[3] = {2, 1, 1};
