@@ -40,7 +40,7 @@ static void add_span(struct cp_batch *batch, int item, struct cp_span span) {
     struct cp_item *to = &batch->item[item];
     for (int left = span.n_tokens; left > 0; left -= batch->chunk_size) {
         int chunk = cp_batch_take(batch, item, to->n_runs);
-        to->run[to->n_runs++] =
+        batch->runs[item].run[to->n_runs++] =
             (struct cp_run){chunk, left < batch->chunk_size ? left : batch->chunk_size,
                             span.position + span.n_tokens - left};
     }

@@ -34,7 +34,7 @@ static int items_are_valid(const struct cp_batch *batch) {
     for (int i = 0; i < batch->n_items; i++) {
         const struct cp_item *item = &batch->item[i];
         if (item->n_runs < 0 || item->n_runs > CP_MAX_DEPTH ||
-            !runs_are_valid(batch, item->run, item->n_runs) ||
+            !runs_are_valid(batch, batch->runs[i].run, item->n_runs) ||
             (item->n_runs > 0 && cp_batch_find(batch, item->name) != i)) {
             return 0;
         }
@@ -62,12 +62,12 @@ static int lists_are_valid(const struct cp_batch *batch, const struct cp_prompt 
 
 /* Has item number i of a prompt no position of the items before it, nor of its own runs? */
 static int item_is_apart(const struct cp_batch *batch, const struct cp_prompt *prompt, int i) {
-    const struct cp_item *item = &batch->item[prompt->item[i]];
-    for (int k = 0; k < item->n_runs; k++) {
-        struct cp_span span = cp_span_of(item->run[k]);
+    int item = prompt->item[i];
+    for (int k = 0; k < batch->item[item].n_runs; k++) {
+        struct cp_span span = cp_span_of(batch->runs[item].run[k]);
         for (int j = 0; j < i; j++) {
-            const struct cp_item *other = &batch->item[prompt->item[j]];
-            if (!cp_runs_have_room(other->run, other->n_runs, span)) {
+            int other = prompt->item[j];
+            if (!cp_runs_have_room(batch->runs[other].run, batch->item[other].n_runs, span)) {
                 return 0;
             }
         }
@@ -92,11 +92,11 @@ static int prompt_is_valid(const struct cp_batch *batch, const struct cp_prompt 
     }
     int n_tokens = tokens_of(prompt->own, prompt->n_own);
     for (int i = 0; i < prompt->n_items; i++) {
-        const struct cp_item *item = &batch->item[prompt->item[i]];
+        int item = prompt->item[i];
         if (!item_is_apart(batch, prompt, i)) {
             return 0;
         }
-        n_tokens += tokens_of(item->run, item->n_runs);
+        n_tokens += tokens_of(batch->runs[item].run, batch->item[item].n_runs);
     }
     return prompt->n_tokens == n_tokens;
 }
@@ -129,7 +129,7 @@ static int runs_are_owned(const struct cp_batch *batch, int owner, const struct 
 static int chunks_are_owned(const struct cp_batch *batch) {
     long long n_runs = 0;
     for (int i = 0; i < batch->n_items; i++) {
-        if (!runs_are_owned(batch, i, batch->item[i].run, batch->item[i].n_runs)) {
+        if (!runs_are_owned(batch, i, batch->runs[i].run, batch->item[i].n_runs)) {
             return 0;
         }
         n_runs += batch->item[i].n_runs;

@@ -32,7 +32,7 @@ static void list_users(const struct cp_batch *batch, int item, struct cp_plan *p
 /* 2. and 3. The list served[begin .. n_served) gets the runs of the item. */
 static void give_item(const struct cp_batch *batch, int item, int begin, struct cp_plan *plan) {
     for (int k = 0; k < batch->item[item].n_runs; k++) {
-        struct cp_run run = batch->item[item].run[k];
+        struct cp_run run = batch->runs[item].run[k];
         plan->shared[plan->n_shared++] =
             (struct cp_shared_chunk){run.chunk, begin, plan->n_served, run.n_tokens, run.position};
         for (int at = begin; at < plan->n_served; at++) {
@@ -46,9 +46,9 @@ static void give_item(const struct cp_batch *batch, int item, int begin, struct 
 static void give_own(const struct cp_batch *batch, int s, struct cp_plan *plan) {
     const struct cp_prompt *prompt = &batch->prompt[s];
     for (int i = 0; i < prompt->n_items; i++) {
-        const struct cp_item *item = &batch->item[prompt->item[i]];
-        for (int k = 0; k < item->n_runs && item->n_users == 1; k++) {
-            add_run(plan, s, item->run[k]);
+        int item = prompt->item[i];
+        for (int k = 0; k < batch->item[item].n_runs && batch->item[item].n_users == 1; k++) {
+            add_run(plan, s, batch->runs[item].run[k]);
         }
     }
     for (int k = 0; k < prompt->n_own; k++) {

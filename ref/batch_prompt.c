@@ -32,10 +32,10 @@ static int spans_are_valid(const struct cp_span *spans, int n_spans) {
 /* Gives a new prompt an item. 0: it has one of the positions already. */
 static int add_item(const struct cp_batch *batch, struct cp_prompt *prompt, int item) {
     for (int k = 0; k < batch->item[item].n_runs; k++) {
-        if (!cp_prompt_has_room(batch, prompt, cp_span_of(batch->item[item].run[k]))) {
+        if (!cp_prompt_has_room(batch, prompt, cp_span_of(batch->runs[item].run[k]))) {
             return 0;
         }
-        prompt->n_tokens += batch->item[item].run[k].n_tokens;
+        prompt->n_tokens += batch->runs[item].run[k].n_tokens;
     }
     prompt->item[prompt->n_items++] = item;
     return 1;

@@ -15,7 +15,7 @@ int cp_batch_take(struct cp_batch *batch, int owner, int run) {
 
 void cp_batch_remove(struct cp_batch *batch, int item) {
     for (int k = 0; k < batch->item[item].n_runs; k++) {
-        cp_pool_release(&batch->pool, batch->item[item].run[k].chunk);
+        cp_pool_release(&batch->pool, batch->runs[item].run[k].chunk);
     }
     batch->item[item].n_runs = 0;
 }
@@ -37,7 +37,7 @@ int cp_batch_least_recent(const struct cp_batch *batch) {
 
 int cp_batch_make_room(struct cp_batch *batch, int n) {
     int room = batch->pool.n_free;
-    for (int i = 0; i < batch->n_items; i++) {
+    for (int i = 0; i < batch->n_items && room < n; i++) {
         room += may_leave(&batch->item[i]) ? batch->item[i].n_runs : 0;
     }
     if (room < n) {

@@ -45,8 +45,8 @@ int cp_runs_have_room(const struct cp_run *run, int n_runs, struct cp_span span)
 int cp_prompt_has_room(const struct cp_batch *batch, const struct cp_prompt *prompt,
                        struct cp_span span) {
     for (int i = 0; i < prompt->n_items; i++) {
-        const struct cp_item *item = &batch->item[prompt->item[i]];
-        if (!cp_runs_have_room(item->run, item->n_runs, span)) {
+        int item = prompt->item[i];
+        if (!cp_runs_have_room(batch->runs[item].run, batch->item[item].n_runs, span)) {
             return 0;
         }
     }

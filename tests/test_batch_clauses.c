@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Batches of prompts with modules, one clause at a time (spec/batch.md): the chapter's examples,
- * what is refused, limits, and what the check says of each number that breaks a clause. */
+ * what is refused, and the limits. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -169,109 +169,176 @@ static void counts_have_their_limits(void **unused) {
     cp_batch_free(batch);
 }
 
-/* ---- The check ---- */
-
-static void broken_by(struct cp_batch *batch, int *number, int value, const char *clause) {
-    int was = *number;
-    *number = value;
-    const char *broken = cp_batch_check(batch);
-    *number = was;
-    assert_non_null(broken);
-    assert_string_equal(broken, clause);
-    assert_null(cp_batch_check(batch));
-}
-
-/* BATCH-1 to BATCH-3: each number that breaks a clause. */
-static void the_check_says_which_clause_is_broken(void **unused) {
+/* RUNS-1: runs begin with the span, and not where positions are multiples of c. */
+static void a_span_is_cut_from_its_beginning(void **unused) {
     (void)unused;
+    static const struct cp_span five = {2, 5}, next = {9, 3};
+    static const struct cp_run runs[] = {{0, 4, 2}, {1, 1, 6}}, own[] = {{2, 3, 9}};
     struct cp_batch *batch;
-    unsigned long long a, b, ab[2];
-    int p, q;
-    assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
-    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
-    assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
-    ab[0] = a;
-    ab[1] = b;
-    assert_int_equal(cp_batch_join(batch, 0, ab, 2, &(struct cp_span){10, 5}, 1, &p), CP_OK);
-    assert_int_equal(cp_batch_join(batch, 0, &b, 1, &(struct cp_span){10, 1}, 1, &q), CP_OK);
-    assert_null(cp_batch_check(batch));
-    struct cp_item *item = &batch->item[cp_batch_find(batch, a)];
-    const int number_of_b = cp_batch_find(batch, b);
-    struct cp_prompt *prompt = &batch->prompt[p];
-    const struct {
-        int *number;
-        int value;
-        const char *clause;
-    } faults[] = {
-        {&batch->pool.n_free, 9, "POOL-1"},
-        {&batch->pool.pos[0], 1, "POOL-2"},
-        {&batch->chunk_size, 0, "BATCH-1"},
-        {&batch->chunk_size, CP_MAX_CHUNK_SIZE + 1, "BATCH-1"},
-        {&batch->n_items, -1, "BATCH-1"},
-        {&batch->n_items, CP_MAX_ITEMS + 1, "BATCH-1"},
-        {&batch->n_items, 1, "BATCH-1"}, /* prompts have item 1 */
-        {&batch->n_prompts, -1, "BATCH-1"},
-        {&batch->n_prompts, CP_MAX_SEQUENCES + 1, "BATCH-1"},
-        {&batch->n_prompts, 1, "BATCH-2"}, /* the chunks of the other */
-        {&item->n_runs, -1, "BATCH-1"},
-        {&item->n_runs, CP_MAX_DEPTH + 1, "BATCH-1"},
-        {&item->n_runs, 0, "BATCH-1"},
-        {&item->n_users, 0, "BATCH-3"},
-        {&item->n_users, 2, "BATCH-3"},
-        {&item->run[1].chunk, -1, "BATCH-1"},
-        {&item->run[1].chunk, 8, "BATCH-1"},
-        {&item->run[1].chunk, 0, "BATCH-2"},
-        {&item->run[1].chunk, 7, "BATCH-2"}, /* a free one */
-        {&item->run[1].n_tokens, 0, "BATCH-1"},
-        {&item->run[1].n_tokens, 5, "BATCH-1"},
-        {&item->run[1].n_tokens, 1, "BATCH-1"}, /* the prompt has more tokens */
-        {&item->run[1].position, -1, "BATCH-1"},
-        {&item->run[1].position, INT_MAX - 1, "BATCH-1"},
-        {&item->run[1].position, 3, "BATCH-1"},  /* with its other run */
-        {&item->run[1].position, 8, "BATCH-1"},  /* with that of b */
-        {&item->run[1].position, 13, "BATCH-1"}, /* with an own one */
-        {&prompt->n_tokens, 14, "BATCH-1"},
-        {&prompt->n_items, -1, "BATCH-1"},
-        {&prompt->n_items, CP_MAX_DEPTH + 1, "BATCH-1"},
-        {&prompt->n_items, 1, "BATCH-1"},
-        {&prompt->n_own, -1, "BATCH-1"},
-        {&prompt->n_own, CP_MAX_DEPTH + 1, "BATCH-1"},
-        {&prompt->item[0], -1, "BATCH-1"},
-        {&prompt->item[0], 2, "BATCH-1"},
-        {&prompt->item[0], number_of_b, "BATCH-1"}, /* twice */
-        {&prompt->own[0].position, 11, "BATCH-1"},  /* with its other one */
-        {&prompt->own[0].chunk, 0, "BATCH-2"},
-        {&batch->owner[0].owner, number_of_b, "BATCH-2"},
-        {&batch->owner[1].run, 0, "BATCH-2"},
-        {&batch->owner[prompt->own[0].chunk].owner, -2, "BATCH-2"},
-    };
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        broken_by(batch, faults[i].number, faults[i].value, faults[i].clause);
-    }
+    unsigned long long a;
+    int p;
+    assert_int_equal(cp_batch_new(&batch, 4, 4), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &five, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &next, 1, &p), CP_OK);
+    assert_memory_equal(batch->runs[0].run, runs, sizeof runs);
+    assert_memory_equal(batch->prompt[0].own, own, sizeof own);
     cp_batch_free(batch);
 }
 
-/* BATCH-1: an item of a prompt is there, even if all tokens are counted without it. BATCH-2: the
- * pool and the owners say the same of a chunk, even if as many are in use as there are runs. */
-static void the_check_sees_what_two_numbers_hide(void **unused) {
+/* BATCH-1, BATCH-4, BATCH-5, BATCH-8: CP_MAX_DEPTH runs of an item, and of a prompt, whose last one
+ * may still grow. A position may be any below INT_MAX. */
+static void the_longest_prompt_and_item(void **unused) {
+    (void)unused;
+    static const struct cp_span most = {0, 2 * CP_MAX_DEPTH}, one = {2 * CP_MAX_DEPTH, 1},
+                                rest = {0, 2 * CP_MAX_DEPTH - 1};
+    struct cp_batch *batch;
+    unsigned long long a;
+    int p, chunk, slot;
+    assert_int_equal(cp_batch_new(&batch, 2 * CP_MAX_DEPTH + 8, 2), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &most, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &one, 1, &p), CP_ERROR_TOO_LONG);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, NULL, 0, &p), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 1, NULL, 0, &rest, 1, &p), CP_OK);
+    assert_int_equal(cp_batch_append(batch, p, rest.n_tokens, &chunk, &slot), CP_OK);
+    assert_int_equal(slot, 1);
+    assert_int_equal(cp_batch_append(batch, p, rest.n_tokens + 1, &chunk, &slot),
+                     CP_ERROR_TOO_LONG);
+    assert_int_equal(cp_batch_join(batch, 2, NULL, 0, NULL, 0, &p), CP_OK);
+    assert_int_equal(cp_batch_append(batch, p, INT_MAX - 1, &chunk, &slot), CP_OK);
+    assert_null(cp_batch_check(batch));
+    cp_batch_free(batch);
+    assert_int_equal(cp_batch_new(&batch, CP_MAX_CHUNKS, CP_MAX_CHUNK_SIZE), CP_OK);
+    cp_batch_free(batch);
+}
+
+/* BATCH-6: no item leaves for a prompt that is too long, nor for one too many. */
+static void a_failure_lets_nothing_leave(void **unused) {
+    (void)unused;
+    static const struct cp_span all = {0, CP_MAX_DEPTH}, one = {0, 1};
+    struct cp_batch *batch;
+    unsigned long long a;
+    int p, chunk, slot;
+    assert_int_equal(cp_batch_new(&batch, CP_MAX_DEPTH + 1, 1), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &one, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 0, NULL, 0, &all, 1, &p), CP_OK);
+    assert_int_equal(batch->pool.n_free, 0);
+    assert_int_equal(cp_batch_append(batch, p, CP_MAX_DEPTH, &chunk, &slot), CP_ERROR_TOO_LONG);
+    assert_int_equal(cp_batch_find(batch, a), 0);
+    for (int s = 1; s < CP_MAX_SEQUENCES; s++) {
+        assert_int_equal(cp_batch_join(batch, s, NULL, 0, NULL, 0, &p), CP_OK);
+    }
+    assert_null(cp_batch_check(batch));
+    assert_int_equal(cp_batch_join(batch, 0, NULL, 0, &one, 1, &p), CP_ERROR_SEQUENCES_FULL);
+    assert_int_equal(cp_batch_find(batch, a), 0);
+    cp_batch_free(batch);
+}
+
+/* BATCH-4, BATCH-6: where CP_MAX_ITEMS are there, the least recent one leaves for the number, if
+ * there is room for the chunks. Where a number is free, none leaves for it. With users none can. */
+static void numbers_of_items_are_used_again(void **unused) {
+    (void)unused;
+    static const struct cp_span one = {0, 1}, two = {0, 2};
+    static unsigned long long name[CP_MAX_ITEMS];
+    struct cp_batch *batch;
+    unsigned long long other;
+    int p;
+    assert_int_equal(cp_batch_new(&batch, CP_MAX_ITEMS + 1, 1), CP_OK);
+    for (int i = 0; i < CP_MAX_ITEMS; i++) {
+        assert_int_equal(cp_batch_put(batch, &one, 1, &name[i]), CP_OK);
+    }
+    assert_null(cp_batch_check(batch));
+    assert_int_equal(cp_batch_join(batch, 0, &name[0], 1, NULL, 0, &p), CP_OK);
+    assert_int_equal(cp_batch_leave(batch, p), CP_OK); /* number 0 is the most recent now */
+    assert_int_equal(cp_batch_put(batch, &one, 1, &other), CP_OK);
+    assert_true(cp_batch_find(batch, other) == 1 && cp_batch_find(batch, name[1]) == -1);
+    assert_int_equal(cp_batch_drop(batch, name[5]), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &one, 1, &name[5]), CP_OK);
+    assert_int_equal(cp_batch_find(batch, name[5]), 5);
+    assert_int_equal(batch->pool.n_free, 1);
+    for (int i = 0; i < CP_MAX_ITEMS; i++) { /* all have users, but the last one */
+        unsigned long long it = i == 1 ? other : name[i];
+        if (i + 1 < CP_MAX_ITEMS) {
+            assert_int_equal(cp_batch_join(batch, i, &it, 1, NULL, 0, &p), CP_OK);
+        }
+    }
+    const struct cp_span four = {0, 4};
+    assert_int_equal(cp_batch_put(batch, &four, 1, &other), CP_ERROR_POOL_FULL);
+    assert_int_equal(cp_batch_find(batch, name[CP_MAX_ITEMS - 1]), CP_MAX_ITEMS - 1);
+    assert_int_equal(cp_batch_put(batch, &two, 1, &other), CP_OK);
+    assert_int_equal(cp_batch_find(batch, other), CP_MAX_ITEMS - 1);
+    assert_int_equal(cp_batch_drop(batch, other), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &one, 1, &other), CP_OK); /* its number was free */
+    assert_int_equal(cp_batch_leave(batch, 0), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 0, &name[0], 1, NULL, 0, &p), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 1, &other, 1, NULL, 0, &p), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &one, 1, &other), CP_ERROR_TOO_LONG);
+    cp_batch_free(batch);
+}
+
+/* BATCH-9: the items that a prompt has alone stand in its order, and shared ones by number. */
+static void items_stand_in_their_order(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    struct cp_plan *plan;
+    unsigned long long a, b;
+    int p;
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    assert_int_equal(cp_batch_new(&batch, 4, 8), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
+    const unsigned long long names[] = {b, a};
+    assert_int_equal(cp_batch_join(batch, 0, names, 2, NULL, 0, &p), CP_OK);
+    (void)cp_batch_plan(batch, plan);
+    assert_true(plan->sequence[0].run[0].chunk == 1 && plan->sequence[0].run[1].chunk == 0);
+    assert_int_equal(cp_batch_join(batch, 1, names, 2, NULL, 0, &p), CP_OK);
+    (void)cp_batch_plan(batch, plan);
+    assert_true(plan->sequence[0].run[0].chunk == 0 && plan->sequence[0].run[1].chunk == 1);
+    assert_null(cp_plan_check_runs(plan));
+    cp_batch_free(batch);
+    cp_plan_free(plan);
+}
+
+/* PLAN-5, BATCH-9: a plan of another batch of the same epoch is made anew, and one without prompts
+ * has none. */
+static void a_plan_is_of_one_batch(void **unused) {
+    (void)unused;
+    struct cp_batch *batch[2];
+    struct cp_plan *plan;
+    int p;
+    assert_int_equal(cp_plan_new(&plan), CP_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(cp_batch_new(&batch[i], 4, 4), CP_OK);
+        assert_int_equal(cp_batch_join(batch[i], i, NULL, 0, i == 0 ? &A : &B, 1, &p), CP_OK);
+    }
+    assert_int_equal(cp_batch_plan(batch[0], plan), 1);
+    assert_true(cp_plan_is_current(plan, batch[0]->stamp));
+    assert_false(cp_plan_is_current(plan, batch[1]->stamp));
+    assert_int_equal(cp_batch_plan(batch[1], plan), 1);
+    assert_int_equal(plan->sequence[0].n_tokens, B.n_tokens);
+    assert_int_equal(cp_batch_leave(batch[1], 0), CP_OK);
+    assert_int_equal(cp_batch_plan(batch[1], plan), 1);
+    assert_int_equal(plan->n_sequences, 0);
+    cp_batch_free(batch[0]);
+    cp_batch_free(batch[1]);
+    cp_plan_free(plan);
+}
+
+/* A batch may be made where another one was. */
+static void any_memory_will_do(void **unused) {
     (void)unused;
     struct cp_batch *batch;
     unsigned long long a;
     int p;
     assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
     assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
-    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &(struct cp_span){10, 5}, 1, &p), CP_OK);
-    batch->item[0].n_runs = 0;
-    batch->prompt[p].n_tokens -= 6;
-    assert_string_equal(cp_batch_check(batch), "BATCH-1");
-    batch->item[0].n_runs = 2;
-    batch->prompt[p].n_tokens += 6;
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &LONG, 1, &p), CP_OK);
+    cp_batch_init(batch, 4, 2, 7);
     assert_null(cp_batch_check(batch));
-    assert_true(cp_pool_take(&batch->pool) >= 0);
-    cp_pool_release(&batch->pool, batch->item[0].run[1].chunk);
-    assert_string_equal(cp_batch_check(batch), "BATCH-2");
-    batch->item[0].name += CP_MAX_ITEMS - 1; /* which is that of an item with another number */
-    assert_string_equal(cp_batch_check(batch), "BATCH-1");
+    assert_true(batch->n_prompts == 0 && batch->n_items == 0 && batch->pool.n_free == 4);
+    assert_int_equal(cp_batch_find(batch, a), -1);
+    assert_int_equal(cp_batch_put(batch, &B, 1, &a), CP_OK);
+    assert_int_equal(batch->item[0].n_users, 0);
+    assert_null(cp_batch_check(batch));
     cp_batch_free(batch);
 }
 
@@ -282,8 +349,13 @@ int main(void) {
         cmocka_unit_test(what_is_out_of_range_is_refused),
         cmocka_unit_test(a_prompt_has_no_more_runs_than_a_plan),
         cmocka_unit_test(counts_have_their_limits),
-        cmocka_unit_test(the_check_says_which_clause_is_broken),
-        cmocka_unit_test(the_check_sees_what_two_numbers_hide),
+        cmocka_unit_test(a_span_is_cut_from_its_beginning),
+        cmocka_unit_test(the_longest_prompt_and_item),
+        cmocka_unit_test(a_failure_lets_nothing_leave),
+        cmocka_unit_test(numbers_of_items_are_used_again),
+        cmocka_unit_test(items_stand_in_their_order),
+        cmocka_unit_test(a_plan_is_of_one_batch),
+        cmocka_unit_test(any_memory_will_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a tree is called when it is made (spec/plan.md, PLAN-5), by the reference and by opt/. */
+/* What a tree or batch is called when it is made (spec/plan.md, PLAN-5), in ref/ and in opt/. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,6 +40,14 @@ static unsigned long long new_opt_name(void) {
     return name;
 }
 
+static unsigned long long new_batch_name(void) {
+    struct cp_batch *batch;
+    assert_int_equal(cp_batch_new(&batch, 1, 1), CP_OK);
+    unsigned long long name = batch->stamp.tree;
+    cp_batch_free(batch);
+    return name;
+}
+
 static unsigned long long drawn_name(void) {
     unsigned long long name;
     assert_int_equal(cp_tree_draw_name(&name), CP_OK);
@@ -49,7 +57,7 @@ static unsigned long long drawn_name(void) {
 /* Trees made one after the other, as a rule at one address, have different names; and every bit of
  * a name is sometimes 0 and sometimes 1. Of 64 right draws, that fails once in 2^56 runs. */
 static void names_differ_in_every_bit(void **unused) {
-    unsigned long long (*const make[])(void) = {new_name, new_opt_name, drawn_name};
+    unsigned long long (*const make[])(void) = {new_name, new_opt_name, new_batch_name, drawn_name};
     (void)unused;
     for (size_t way = 0; way < sizeof make / sizeof *make; way++) {
         unsigned long long name[N_TREES], ones = 0, zeros = 0;
@@ -116,6 +124,7 @@ static int stop_draws(void) {
 static void without_a_name_there_is_no_tree(void **unused) {
     struct cp_tree *tree = NULL;
     struct cp_opt_tree *opt_tree = NULL;
+    struct cp_batch *batch = NULL;
     unsigned long long name = 5;
     (void)unused;
     if (!stop_draws()) {
@@ -127,6 +136,8 @@ static void without_a_name_there_is_no_tree(void **unused) {
     assert_null(tree);
     assert_int_equal(cp_opt_tree_new(&opt_tree, &small), CP_ERROR_UNSUPPORTED);
     assert_null(opt_tree);
+    assert_int_equal(cp_batch_new(&batch, 1, 1), CP_ERROR_UNSUPPORTED);
+    assert_null(batch);
     assert_int_equal(cp_tree_new(&tree, 0, 1, 0), CP_ERROR_ARGUMENT); /* comes first */
 }
 

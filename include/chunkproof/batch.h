@@ -38,6 +38,9 @@ struct cp_item {
     int n_runs;               /* 0: it is not there */
     int n_users;              /* prompts that have it */
     unsigned long long taken; /* when it was last put or taken, by cp_batch.clock */
+};
+
+struct cp_runs {
     struct cp_run run[CP_MAX_DEPTH];
 };
 
@@ -65,6 +68,7 @@ struct cp_batch {
     struct cp_stamp stamp; /* of its plan (PLAN-5) */
     struct cp_owner owner[CP_MAX_CHUNKS];
     struct cp_item item[CP_MAX_ITEMS];
+    struct cp_runs runs[CP_MAX_ITEMS]; /* item i has runs[i].run[0 .. item[i].n_runs) */
     struct cp_prompt prompt[CP_MAX_SEQUENCES];
 };
 
@@ -83,8 +87,8 @@ void cp_batch_free(struct cp_batch *batch);
 void cp_batch_init(struct cp_batch *batch, int capacity, int chunk_size, unsigned long long name);
 
 /* BATCH-4. Puts an item of these spans into the pool and gives it a name, *name. Its runs are those
- * of item[cp_batch_find(batch, *name)]. The first run has the first tokens of the first span, and
- * so on.
+ * of its number, cp_batch_find(batch, *name). The first run has the first tokens of the first span,
+ * and so on.
  *   CP_ERROR_ARGUMENT   there is no span, one is out of its range, or two have a position in common
  *   CP_ERROR_TOO_LONG   more than CP_MAX_DEPTH runs; or CP_MAX_ITEMS items have users
  *   CP_ERROR_POOL_FULL  too few chunks are free or may leave */

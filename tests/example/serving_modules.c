@@ -100,8 +100,8 @@ int main(void) {
     stop_unless_ok(cp_batch_put(batch, &guide, 1, &item[0]));
     stop_unless_ok(cp_batch_put(batch, &city, 1, &item[1]));
     for (int i = 0; i < 2; i++) {
-        const struct cp_item *put = &batch->item[cp_batch_find(batch, item[i])];
-        write_runs(&kv, put->run, put->n_runs);
+        int number = cp_batch_find(batch, item[i]);
+        write_runs(&kv, batch->runs[number].run, batch->item[number].n_runs);
     }
 
     static const int first[3] = {0, 0, 1}; /* P0 has both, P1 the guide, P2 the city */
