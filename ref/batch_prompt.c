@@ -20,7 +20,7 @@ static long long runs_of_items(const struct cp_batch *batch, const unsigned long
     return n;
 }
 
-static int spans_are_valid(const struct cp_span *spans, int n_spans) {
+static int spans_are_in_range(const struct cp_span *spans, int n_spans) {
     for (int i = 0; i < n_spans; i++) {
         if (!cp_span_is_valid(spans[i])) {
             return 0;
@@ -99,7 +99,7 @@ static int take_all(struct cp_batch *batch, int number) {
 int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long *names,
                   int n_names, const struct cp_span *spans, int n_spans, int *prompt) {
     long long n_runs = runs_of_items(batch, names, n_names);
-    if (n_names < 0 || n_spans < 0 || n_runs < 0 || !spans_are_valid(spans, n_spans)) {
+    if (n_names < 0 || n_spans < 0 || n_runs < 0 || !spans_are_in_range(spans, n_spans)) {
         return CP_ERROR_ARGUMENT;
     }
     if (batch->n_prompts == CP_MAX_SEQUENCES) {

@@ -25,8 +25,7 @@
 extern "C" {
 #endif
 
-/* n_tokens >= 1 tokens at the positions position .. position + n_tokens - 1, of 0 to INT_MAX - 1.
- */
+/* n_tokens >= 1 tokens at the positions from `position` on, which are 0 to INT_MAX - 1. */
 struct cp_span {
     int position;
     int n_tokens;
