@@ -45,8 +45,8 @@ static int served_ok(const struct cp_plan *plan, const struct cp_shared_chunk *s
     for (int x = 0; x < CP_MAX_SERVED; x++) {
         if (ok && shared->begin <= x && x < shared->end) {
             ok = 0 <= plan->served[x] && plan->served[x] < plan->n_sequences;
-            for (int y = 0; y < x; y++) {
-                ok = ok && (y < shared->begin || plan->served[y] != plan->served[x]);
+            for (int y = 0; y < CP_MAX_SERVED; y++) {
+                ok = ok && (y < shared->begin || y >= x || plan->served[y] != plan->served[x]);
             }
         }
     }
