@@ -72,3 +72,4 @@ $(BUILD)/tests/gate/cuda_misbehaves.so: $(BUILD)/obj/tests/gate/cuda_misbehaves.
 		$(simt) $(static)
 	@mkdir -p $(@D)
 	$(LINK_CXX) -shared -pthread -o $@ $< $(cuda_so)
+-include $(BUILD)/obj/tests/gate/cuda_misbehaves.checked.d

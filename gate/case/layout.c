@@ -8,6 +8,7 @@
 #include "chunkproof/number.h"
 #include "cli/base/random.h"
 #include "gate/case/layout.h"
+#include "gate/case/rotation.h"
 #include "gate/runner/arena.h"
 
 #define SPREAD        16 /* elements behind a row of d, */
@@ -250,6 +251,15 @@ static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
     return 0;
 }
 
+static size_t table_bytes(const struct gate_problem *p) {
+    return (size_t)p->rotation.n_angles * (size_t)p->rotation.dim * sizeof(float);
+}
+
+static int make_table(struct gate_arrays *a, const struct gate_problem *p) {
+    return p->rotation.table == NULL ? allocate(a, RUN_ROTATION, 0)
+                                     : copy(a, RUN_ROTATION, p->rotation.table, table_bytes(p));
+}
+
 static void point(struct gate_arrays *a) {
     struct cp_kernel_call *c = &a->run.call;
     c->n_tokens = (const int *)(const void *)a->memory[RUN_N_TOKENS];
@@ -264,6 +274,7 @@ static void point(struct gate_arrays *a) {
     c->q = a->memory[RUN_Q];
     c->k = a->memory[RUN_K];
     c->v = a->memory[RUN_V];
+    c->rotation = c->n_angles > 0 ? (const float *)(const void *)a->memory[RUN_ROTATION] : NULL;
     c->out = a->memory[RUN_OUT];
     c->lse = a->run.bytes[RUN_LSE] > 0 ? a->memory[RUN_LSE] : NULL;
 }
@@ -283,6 +294,8 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
                                     .table_width = p->table_width,
                                     .n_served = p->n_served,
                                     .n_shared = p->n_shared,
+                                    .rotary_dim = p->rotation.dim,
+                                    .n_angles = p->rotation.n_angles,
                                     .q_row = s.q.y,
                                     .q_head = s.q.z,
                                     .k_chunk = s.k.far > 0 ? s.k.far : s.k.x,
@@ -306,10 +319,10 @@ double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
                      (double)s.lse.elements * sizeof(double);
     double arrays = keys * (double)cp_number_size(p->kv_type) +
                     rows * (double)cp_number_size(p->q_type) + results;
-    double of_a_row =
-        (double)p->table_width * p->recipe.chunk_size * (2.0 * p->recipe.head_dim + 3.0);
+    double of_a_row = (double)p->table_width * p->recipe.chunk_size *
+                      (2.0 * gate_n_terms(&p->rotation, p->recipe.head_dim) + 3.0);
     return 2.0 * (keys + rows) * sizeof(double) + 2.0 * arrays + 2.0 * results +
-           of_a_row * sizeof(double) + (double)workspace;
+           4.0 * (double)table_bytes(p) + of_a_row * sizeof(double) + (double)workspace;
 }
 
 static struct run_far far_of(const struct gate_problem *p, const struct strides *s) {
@@ -334,7 +347,7 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     a->run.far[0] = far_of(p, &s.k);
     a->run.far[1] = far_of(p, &s.v);
     a->run.far_number = p->number;
-    if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0) {
+    if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0 || make_table(a, p) != 0) {
         gate_arrays_free(a);
         return -1;
     }

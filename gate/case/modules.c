@@ -58,6 +58,11 @@ static int is_served(const struct sharing *x, int s, int module) {
 
 /* ---- Sizes ---- */
 
+/* GATE-14: is it the text of the module before it, in the same chunks? */
+static int is_alike(const struct sharing *x, int m) {
+    return gate_is_alike(&x->p->recipe, m) && x->p->rotation.keys != CP_KEYS_PLACED;
+}
+
 static void count_users(struct sharing *x) {
     for (int m = 0; m < x->p->recipe.n_modules; m++) {
         x->is_apart[m] = prng_below(&x->random, APART_EVERY) == 0;
@@ -66,8 +71,10 @@ static void count_users(struct sharing *x) {
         }
         int n = x->n_users[m], in_two = n >= 4 && prng_below(&x->random, IN_TWO_EVERY) == 0;
         x->first_list[m] = in_two ? 2 + prng_below(&x->random, n - 3) : n;
-        x->chunk[m] = x->next;
-        x->next += x->n_users[m] > 0 ? chunks_of(x, x->p->recipe.module[m].tokens) : 0;
+        int chunks = chunks_of(x, x->p->recipe.module[m].tokens);
+        int is_there = is_alike(x, m) && x->n_users[m - 1] > 0;
+        x->chunk[m] = is_there ? x->chunk[m - 1] : x->next;
+        x->next += !is_there && n > 0 ? chunks : 0;
     }
 }
 

@@ -12,6 +12,7 @@
 #include "cli/base/random.h"
 #include "gate/case/lists.h"
 #include "gate/case/modules.h"
+#include "gate/case/rotation.h"
 #include "gate/runner/runner.h"
 
 /* ---- The tree ---- */
@@ -266,6 +267,9 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
               : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS
                                                 : kernel->plans;
+    p->rotation.keys = kernel->keys;
+    p->rotation.pairs = kernel->pairs;
+    p->rotation.dim = gate_rotary_dim(p);
 }
 
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
@@ -277,6 +281,7 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
     p.capacity = p.table_width = 4 * recipe->n_ops;
     p.n_served = p.b;
     p.pool = p.pool > p.capacity ? p.pool : p.capacity;
+    p.rotation.n_angles = kernel->keys == CP_KEYS_PLACED ? 0 : p.table_width * recipe->chunk_size;
     return p;
 }
 
@@ -284,7 +289,8 @@ static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe
                         const struct cp_kernel *kernel, unsigned long long seed) {
     describe(p, recipe, kernel, seed);
     int result = recipe->n_modules > 0 ? gate_modules_plan(p) : make_plan(p);
-    if (result != 0 || spread_over_pool(p) != 0 || allocate_numbers(p) != 0) {
+    if (result != 0 || spread_over_pool(p) != 0 || gate_rotation_new(p) != 0 ||
+        allocate_numbers(p) != 0) {
         gate_problem_free(p);
         return -1;
     }
@@ -321,6 +327,7 @@ void gate_problem_free(struct gate_problem *p) {
                       p->served,
                       p->number,
                       p->shared,
+                      p->rotation.table,
                       p->q,
                       p->k,
                       p->v};
@@ -380,6 +387,7 @@ int gate_problem_grow(struct gate_problem *p) {
         }
         grown |= n < c;
     }
+    gate_rotation_count(p);
     return grown;
 }
 
@@ -419,6 +427,7 @@ int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *wh
 
 void gate_problem_free_alone(struct gate_problem *alone) {
     alone->k = alone->v = NULL; /* the whole's */
+    alone->rotation.table = NULL;
     alone->number = NULL;
     gate_problem_free(alone);
 }

@@ -11,6 +11,15 @@
 #include "chunkproof/tree.h"
 #include "gate/case/recipe.h"
 
+/* How a kernel reads keys (GATE-14). Where they are placed, dim and n_angles are 0, and there is no
+ * table. */
+struct gate_rotation {
+    int keys, pairs; /* CP_KEYS_..., CP_PAIRS_... */
+    int dim;         /* numbers of a head that are rotated */
+    int n_angles;
+    float *table; /* [n_angles][dim], as a kernel gets it */
+};
+
 /* Sizes, plan and numbers of one case. */
 struct gate_problem {
     struct gate_recipe recipe;
@@ -29,6 +38,7 @@ struct gate_problem {
     int n_served, *served;
     int n_shared;
     struct cp_shared_chunk *shared;
+    struct gate_rotation rotation;
     double scale;
     /* The recipe's seed, or another one after gate_problem_renew(). It decides the numbers, and
      * which chunks are in use. */

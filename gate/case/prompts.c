@@ -11,7 +11,7 @@
 
 #define OF_THREE   2 /* of three cases of a kernel for modules, so many have some */
 #define FAR_BEHIND 4 /* one recipe in so many has a wide gap, where values have no need of order */
-#define WIDE_GAP   60000
+#define WIDE_GAP   70000 /* more than 16 bits count */
 
 #define MOST_ARGUMENTS 2 /* new tokens in gaps */
 
@@ -59,13 +59,28 @@ static int end_of(const struct gate_prompt *p) {
     return last < 0 ? 0 : p->text[last].position + p->text[last].tokens;
 }
 
+int gate_is_alike(const struct gate_recipe *r, int m) {
+    return m > 0 && r->module[m].alike && r->module[m].tokens == r->module[m - 1].tokens;
+}
+
+static int has_module(const struct gate_prompt *p, int module) {
+    int found = 0;
+    for (int i = 0; i < p->n_texts; i++) {
+        found |= p->text[i].module == module;
+    }
+    return found;
+}
+
 /* Prompt number `i`: its new text stands up to two positions behind the last module. */
 static void make(struct gate_prompt *p, const struct gate_recipe *r, const struct gate_op *op,
                  int i) {
     memset(p, 0, sizeof *p);
     for (int m = 0; m < r->n_modules; m++) {
-        if (op->sequence >> m & 1) {
-            (void)put(p, (struct gate_text){m, r->module[m].tokens, r->module[m].position});
+        const struct gate_module *module = &r->module[m];
+        int twice =
+            gate_is_alike(r, m) && has_module(p, m - 1); /* one text is no two of a prompt's */
+        if ((op->sequence >> m & 1) && !twice) {
+            (void)put(p, (struct gate_text){m, module->tokens, module->position});
         }
     }
     put_in_gaps(p, op->tokens);
@@ -125,8 +140,7 @@ int gate_has_modules(int plans, long long index) {
     return plans != CP_PLANS_TREES && index % 3 < OF_THREE;
 }
 
-/* The kinds of values whose keys have an order: a wide gap would leave nothing between. */
-static int has_order(enum gate_values values) {
+int gate_values_have_order(enum gate_values values) {
     return values == GATE_COUNT || values == GATE_RISING || values == GATE_FALLING ||
            values == GATE_CREEPING;
 }
@@ -147,7 +161,8 @@ static int longest_of(const struct gate_recipe *r) {
 static void place_modules(struct gate_recipe *r, struct prng *random, int tokens, int unions) {
     int c = r->chunk_size, end = prng_below(random, 4) == 0 ? prng_below(random, 2 * c + 1) : 0;
     int begin = end, most = 1 + prng_below(random, GATE_MOST_MODULES);
-    int wide = !has_order(r->values) && prng_below(random, FAR_BEHIND) == 0
+    /* Of keys with an order a wide gap would leave nothing between. */
+    int wide = !gate_values_have_order(r->values) && prng_below(random, FAR_BEHIND) == 0
                    ? prng_below(random, most)
                    : -1;
     for (int m = 0; m < most && tokens > 0; m++) {
@@ -161,7 +176,7 @@ static void place_modules(struct gate_recipe *r, struct prng *random, int tokens
             int gap = prng_below(random, 3) > 0 ? 0 : 1 + prng_below(random, c + 3);
             begin = end + gap + (m == wide ? WIDE_GAP : 0);
         }
-        r->module[r->n_modules++] = (struct gate_module){n, begin};
+        r->module[r->n_modules++] = (struct gate_module){n, begin, 0};
         end = begin + n > end ? begin + n : end;
         tokens -= n;
     }

@@ -35,6 +35,12 @@ int gate_prompts_fit(const struct gate_recipe *recipe);
  * sequences and keys. Where the caller wants a number of keys, the longest sequence has so many. */
 void gate_recipe_to_modules(struct gate_recipe *recipe, const struct gate_shape *shape);
 
+/* 1: module m has the text of the one before it, if keys are rotated (GATE-14). */
+int gate_is_alike(const struct gate_recipe *recipe, int m);
+
+/* The kinds of values whose keys have an order, by rising position. */
+int gate_values_have_order(enum gate_values values);
+
 /* Does case `index` have modules, for a kernel that takes such plans? */
 int gate_has_modules(int plans, long long index);
 

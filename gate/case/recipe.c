@@ -446,8 +446,9 @@ static void print_operations(const struct gate_recipe *r, char *text, size_t siz
     n = snprintf(text, size, "%d module%s at", r->n_modules, r->n_modules == 1 ? "" : "s");
     for (int i = 0; i < r->n_modules && n > 0 && n < (int)size; i++) {
         const struct gate_module *module = &r->module[i];
-        n += snprintf(text + n, size - (size_t)n, "%s %d to %d", i > 0 ? "," : "", module->position,
-                      module->position + module->tokens - 1);
+        n += snprintf(text + n, size - (size_t)n, "%s %d to %d%s", i > 0 ? "," : "",
+                      module->position, module->position + module->tokens - 1,
+                      module->alike ? " (as before)" : "");
     }
 }
 

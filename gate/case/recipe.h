@@ -33,6 +33,7 @@ struct gate_op {
  * members of a union do. */
 struct gate_module {
     int tokens, position;
+    int alike; /* 1: the text of the module before it, which has as many tokens (GATE-14) */
 };
 
 #define GATE_MOST_MODULES 8
@@ -104,6 +105,7 @@ struct gate_recipe {
      *               every second one, and of the first
      *   pool        chunks of the pool; those in use have any numbers below it. In host memory */
     int sequences, rows, pool;
+    int rotary; /* numbers of a head that are rotated (GATE-14), even; 0: as many as there are */
     unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;
     struct gate_op op[GATE_MOST_OPS];

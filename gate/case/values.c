@@ -18,6 +18,7 @@
 
 #include "chunkproof/number.h"
 #include "cli/base/random.h"
+#include "gate/case/rotation.h"
 #include "gate/case/values.h"
 
 #define MANY_CHUNKS 1024 /* of a path: half of the queries select keys beyond so many */
@@ -350,6 +351,9 @@ static void fill_key(struct gate_problem *p, const struct making *m, int s, int 
     size_t at = gate_key_at(p, s, j, kv_head);
     struct key key = {gate_position_of(p, s, j), at / (size_t)p->recipe.head_dim};
     make_k(p, m, &key, p->k + at);
+    if (gate_has_quarter_turns(p->recipe.values)) { /* GATE-14: which is exact */
+        gate_rotate_back(&p->rotation, gate_angle_of(p, s, j), p->k + at);
+    }
     make_v(p, m, &key, p->v + at);
 }
 

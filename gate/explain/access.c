@@ -161,6 +161,15 @@ static void print_element(FILE *file, const struct gate_problem *p, const struct
             array->name);
     long long first = print_place(file, array, element);
     print_sizes(file, array);
+    if (strcmp(array->name, "rotation") == 0) {
+        fprintf(file,
+                "  look at t: it is the position of %s, and a slot behind the keys of a run has no "
+                "row; and at the stride of rows,\n  which is rotary_dim (here %d), not d (here %d) "
+                "(GATE-14)\n",
+                p->rotation.keys == CP_KEYS_RAW ? "the key" : "the key's run", c->rotary_dim,
+                c->head_dim);
+        return;
+    }
     if (other == NULL) {
         fputs("  look at rows and heads behind the last one, and at vectors over the end of a row "
               "(GATE-3)\n",
@@ -219,6 +228,7 @@ static void print_spot(FILE *file, const struct gate_problem *p, const char *tex
         {"q", p->q_type, {{"row", c.q_row, c.n_rows}, {"head", c.q_head, c.n_heads}}},
         {"out", p->out_type, {{"row", c.out_row, c.n_rows}, {"head", c.out_head, c.n_heads}}},
         {"lse", p->lse_type, {{"row", c.lse_row, c.n_rows}, {"head", c.lse_head, c.n_heads}}},
+        {"rotation", CP_FP32, {{"row", c.rotary_dim, c.n_angles}, {"number", 1, c.rotary_dim}}},
     };
     if (!read_spot(text, name, &byte)) {
         return;

@@ -48,6 +48,8 @@ static const struct wider {
     FIELD(values, CP_SUM_FP16),
     FIELD(weights, CP_FP16),
     FIELD(weights, CP_BF16),
+    FIELD(rotated, CP_FP16),
+    FIELD(rotated, CP_BF16),
     FIELD(partials, CP_FP16),
     FIELD(rounded_sum, 0),
     FIELD(rounded_sum, 1),
@@ -112,6 +114,9 @@ static void declare(struct cp_kernel_class *class, int i) {
 static int changes(const struct cp_kernel *kernel, int i) {
     struct cp_kernel_class class = kernel->arithmetic;
     if ((class.score == CP_SUM_FP64) != is_of(i, ALL_FIELDS)) {
+        return 0;
+    }
+    if (is_of(i, OFFSET(rotated)) && kernel->keys == CP_KEYS_PLACED) {
         return 0;
     }
     return is_of(i, ALL_FIELDS)          ? 1

@@ -84,7 +84,7 @@ static void say_no_number(struct explain *x, const struct explain_results *r,
     (void)explain_take_keys(m, &right);
     (void)explain_take_scores(m, &right, 0);
     for (int j = 0; j < m->m; j++) {
-        products = fmax(products, fabs(explain_largest_on_the_way(m, m->k[j])));
+        products = fmax(products, fabs(explain_largest_on_the_way(m, explain_key(m, j))));
         largest = fmax(largest, m->score[j]);
     }
     for (int i = 0; i < m->d; i++) {

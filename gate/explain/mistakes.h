@@ -140,8 +140,9 @@ enum explain_when {
     NEARLY_RIGHT /* and no element is far off */
 };
 
-/* Of which cases: a mistake of paths is none of prompts with modules, nor one of runs of a tree. */
-enum explain_of { OF_ALL, OF_PATHS, OF_LISTS };
+/* Of which cases: a mistake of paths is none of prompts with modules, nor one of runs of a tree;
+ * and one of rotations none of keys that have their positions in them. */
+enum explain_of { OF_ALL, OF_PATHS, OF_LISTS, OF_ROTATED };
 
 struct explain_table {
     const char *name; /* as it is said that it was not tried */

@@ -139,7 +139,46 @@ static const struct explain_mistake overflows[] = {
      INFINITE, 12, {.score = {SCORE_PRODUCTS_OVERFLOW}}},
 };
 
+/* ---- 6: rotated otherwise ---- */
+
+#define WHICH_KEYS(axis) "{" axis "||, of shared chunks,|, of its own chunks,}"
+#define OF_KEYS          VARIANTS(rotate.keys, ALL_KEYS, OWN_KEYS)
+
+static const struct explain_mistake rotations[] = {
+    {"as if keys" WHICH_KEYS("b") " had {a|not been rotated|been rotated twice"
+     "|been rotated the other way: the sine has the wrong sign} (GATE-14)", 10, {{0}},
+     {EACH(rotate.way, ROTATED_NOT, ROTATED_BACK), OF_KEYS}},
+    {"as if a key" WHICH_KEYS("b") " had been rotated by {a|its position"
+     "|the position of its run|its slot|the number of tokens before it} (GATE-14)", 11, {{0}},
+     {EACH(rotate.way, ROTATED_BY_POSITION, ROTATED_BY_NUMBER), OF_KEYS}},
+    {"as if a key had been rotated by {a|the row's position"
+     "|the distance between the row and the key} (GATE-14)", 12, {{0}},
+     {EACH(rotate.way, ROTATED_BY_ROW, ROTATED_BY_DISTANCE)}},
+    {"as if a chunk had been rotated by the position that it has where it comes first: it stands "
+     "at another one, too (GATE-14)", 11, {.rotate = {ROTATED_AS_FIRST}}},
+    {"as if keys" WHICH_KEYS("b") " had been rotated by t {+a} (GATE-14)", 12,
+     {.rotate = {ROTATED_BY}}, {UP_TO_3(rotate.by), OF_KEYS}},
+    {"as if keys of a tile of {a} slots had been rotated as its first one (GATE-14)", 13,
+     {.rotate = {ROTATED_BY_TILE}}, {POWERS(rotate.by, 4, 128)}},
+    {"as if {a|row 0 of the table were no rotation|the last key that a row sees had not been "
+     "rotated} (GATE-14)", 13, {{0}}, {EACH(rotate.way, ROTATED_NOT_BY_0, ROTATED_NOT_LAST)}},
+    {"as if t had been taken modulo {a} (GATE-14)", 13, {.rotate = {ROTATED_MODULO}},
+     {POWERS(rotate.by, 16, 65536)}},
+    {"as if t had been {a} at most (GATE-14)", 14, {.rotate = {ROTATED_AT_MOST}},
+     {VALUES(rotate.by, 127, 255, 511, 1023, 2047, 4095, 8191, 16383, 32767, 65535)}},
+    {"as if {a|pairs were of the other kind: neighbours for halves, or halves for neighbours"
+     "|pairs were i and i + d / 2, not i and i + rotary_dim / 2"
+     "|cosines and sines of the table had changed places"
+     "|the table had a cosine and a sine in turn, not all cosines first"
+     "|the first number of each pair alone had been rotated"
+     "|the second number of each pair had been made of the first one when it was rotated already"
+     "|all pairs had been rotated as the first one"
+     "|rows of the table were d apart, not rotary_dim} (GATE-14)", 12, {{0}},
+     {EACH(rotate.way, ROTATED_OTHER_PAIRS, ROTATED_STRIDE_D)}},
+};
+
 const struct explain_table explain_score_tables[] = {
+    {"keys that are rotated otherwise", WITH_KEYS, N(rotations), OF_ROTATED},
     {"scales", WITH_KEYS, N(scales)},
     {"other queries", WITH_QUERIES, N(queries)},
     {"numbers that are rounded too early", WITH_KEYS, N(early)},

@@ -3,6 +3,7 @@
  * keys, another query or scale) has a certificate of its own. Nothing is certified of a wrong sum:
  * it is allowed what attention is, in proportion to its size, and the rounding of the output. */
 #include "gate/explain/model.h"
+#include "gate/case/rotation.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -18,19 +19,27 @@
 
 /* clang-format off */
 
-/* Arrays, with so many numbers of each key, and whether of each element. */
+/* Arrays, with so many numbers of each key, and of which elements. */
+enum elements { NO_ELEMENT, EACH_ELEMENT, EACH_PRODUCT, EACH_ROTATED };
+
 #define OF(field) ((struct explain_model *)0)->field
 #define A(field, keys, element) \
     {offsetof(struct explain_model, field), keys, element, sizeof *OF(field)}
 static const struct {
-    size_t at, keys, element, size;
+    size_t at, keys;
+    enum elements element;
+    size_t size;
 } arrays[] = {
-    A(k, 1, 0), A(v, 1, 0), A(place, 1, 0), A(taken, 1, 0), A(part_of, 1, 0),
-    A(part, 1, 0),
-    A(score, 1, 0), A(weight, 1, 0), A(of_n, 1, 0), A(of_o, 1, 0),
-    A(q, 0, 1), A(o, 0, 1), A(size, 0, 1), A(right, 0, 1), A(all, 0, 1),
-    A(numbers.expected, 0, 1), A(numbers.bound, 0, 1), A(usual, 0, 1),
-    A(flat_k, 1, 1), A(flat_v, 1, 1), A(scratch, 3, 0),
+    A(k, 1, NO_ELEMENT), A(v, 1, NO_ELEMENT), A(place, 1, NO_ELEMENT), A(taken, 1, NO_ELEMENT),
+    A(part_of, 1, NO_ELEMENT), A(part, 1, NO_ELEMENT), A(score, 1, NO_ELEMENT),
+    A(weight, 1, NO_ELEMENT), A(of_n, 1, NO_ELEMENT), A(of_o, 1, NO_ELEMENT),
+    A(scratch, 3, NO_ELEMENT),
+    A(q, 0, EACH_ELEMENT), A(o, 0, EACH_ELEMENT), A(size, 0, EACH_ELEMENT),
+    A(right, 0, EACH_ELEMENT), A(all, 0, EACH_ELEMENT),
+    A(numbers.expected, 0, EACH_PRODUCT), A(numbers.bound, 0, EACH_PRODUCT),
+    A(usual, 0, EACH_PRODUCT), A(q_terms, 0, EACH_PRODUCT),
+    A(flat_k, 1, EACH_PRODUCT), A(flat_v, 1, EACH_PRODUCT),
+    A(rotated, 1, EACH_ROTATED),
 };
 
 /* clang-format on */
@@ -52,11 +61,12 @@ static int seen_in_shared(const struct gate_problem *p, int row, int s) {
 /* For two of each key, and for the slots of a chunk behind the last one. */
 int explain_model_new(struct explain_model *x, const struct cp_kernel *kernel,
                       const struct explain_run *runs, int n_runs) {
-    int d = 1, c = 0, n = 0, missing = 0;
+    int d = 1, c = 0, n = 0, rotated = 0, missing = 0;
     for (int i = 0; i < n_runs; i++) {
         const struct gate_problem *p = &runs[i].problem;
         d = most(d, p->recipe.head_dim);
         c = most(c, p->recipe.chunk_size);
+        rotated = most(rotated, p->rotation.dim);
         for (int s = 0; s < p->b; s++) {
             n = most(n, keys_of(p, s));
         }
@@ -64,8 +74,9 @@ int explain_model_new(struct explain_model *x, const struct cp_kernel *kernel,
     *x = (struct explain_model){.kernel = kernel, .room = 2 * n + c + 40};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         size_t of_keys = arrays[i].keys > 0 ? arrays[i].keys * (size_t)x->room : 1;
-        size_t of_row = arrays[i].element ? (size_t)d + 1 : 1;
-        void *array = malloc(of_keys * of_row * arrays[i].size);
+        size_t of_row[] = {1, (size_t)d + 1, (size_t)(d + rotated) + 1,
+                           rotated > 0 ? (size_t)d + 1 : 1};
+        void *array = malloc(of_keys * of_row[arrays[i].element] * arrays[i].size);
         memcpy((char *)x + arrays[i].at, (void *)&array, sizeof array);
         missing |= array == NULL;
     }
@@ -137,7 +148,8 @@ static int has_certificate(const struct explain_choice *c) {
 
 /* The keys that are counted, *n of them. 1: all their numbers are some. */
 static int copy_keys(struct explain_model *x, const struct explain_choice *c, int *n) {
-    size_t d = (size_t)x->d;
+    const struct gate_rotation *rotation = &x->run->problem.rotation;
+    size_t d = (size_t)x->d, w = (size_t)gate_n_terms(rotation, x->d);
     int finite = 1;
     for (int i = 0; i < x->d; i++) {
         finite &= isfinite(x->q[i]) != 0;
@@ -147,10 +159,11 @@ static int copy_keys(struct explain_model *x, const struct explain_choice *c, in
         int part = j < x->shared ? SHARED_KEYS : OWN_KEYS;
         double factor = c->score.keys == part ? explain_scale(x, c) : 1.0;
         for (int times = explain_times(x, c, j); times > 0; times--, ++*n) {
-            double *k = x->flat_k + (size_t)*n * d, *v = x->flat_v + (size_t)*n * d;
-            for (size_t i = 0; i < d; i++) {
-                k[i] = factor * x->k[j][i];
-                v[i] = x->v[j][i];
+            double *k = x->flat_k + (size_t)*n * w, *v = x->flat_v + (size_t)*n * w;
+            explain_terms(x, c, j, k);
+            for (size_t i = 0; i < w; i++) {
+                k[i] = factor * k[i];
+                v[i] = i < d ? x->v[j][i] : 0.0;
                 finite &= isfinite(k[i]) && isfinite(v[i]);
             }
         }
@@ -161,8 +174,14 @@ static int copy_keys(struct explain_model *x, const struct explain_choice *c, in
 static int certify(struct explain_model *x, const struct explain_choice *c) {
     const struct gate_problem *p = &x->run->problem;
     double factor = c->score.keys == ALL_KEYS ? explain_scale(x, c) : 1.0;
-    struct cp_tolerance_row row = {0,         x->d,      p->scale * factor, x->q,
-                                   x->flat_k, x->flat_v, x->scratch};
+    struct cp_tolerance_row row = {0,
+                                   gate_n_terms(&p->rotation, x->d),
+                                   p->scale * factor,
+                                   x->q_terms,
+                                   x->flat_k,
+                                   x->flat_v,
+                                   x->scratch};
+    struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values)};
     if (!explain_take_scores(x, c, 0)) {
         return 0;
     }
@@ -174,13 +193,17 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
         say_all(x, 0.0, -INFINITY, EXPLAIN_NOTHING);
         return 1;
     }
+    gate_query_terms(&p->rotation, x->d, x->q, x->q_terms);
+    for (int j = 0; j < x->m && p->rotation.keys != CP_KEYS_PLACED; j++) {
+        gate_rotated_extend(&p->rotation, 0, x->d, x->q, x->k[j], &rotated);
+    }
     struct gate_numbers numbers = x->numbers;
     numbers.usual = x->run->unusual ? x->usual : NULL;
     int n = row.n_keys > x->n ? row.n_keys : x->n;
     int steps = x->run->problem.plan == CP_PLANS_TREES
                     ? gate_steps(x->kernel, x->c, n)
                     : most(x->steps, gate_steps_of_row(x->kernel, p, x->row));
-    gate_certify(x->kernel, n, steps, &row, &numbers);
+    gate_certify(x->kernel, x->d, n, steps, &rotated, &row, &numbers);
     explain_narrow(&numbers, x->d);
     x->work -= 4LL * x->m * x->d;
     return 1;

@@ -11,7 +11,8 @@
  *        | 4 SELECT    which keys are counted: each, once
  *      K_0 V_0 ... K_(m-1) V_(m-1)
  *        | 5 QUERY     which row and head of Q, which elements of it
- *        | 6 SCORE     s_j = scale * q K_j
+ *        | 6 ROTATE    K_j by a row of a table, where keys have not their positions (GATE-14)
+ *        |   SCORE     s_j = scale * q K_j
  *      s_0 ... s_(m-1)
  *        | 7 WEIGHT    w_j = exp(s_j - maximum), in n and in o: tiles, warps, splits, merges
  *      n = sum w_j, o = sum w_j V_j
@@ -35,6 +36,8 @@
  * odometer of search.c try it in steps of 1 key, of 2, 4, 8, ... */
 #ifndef CHUNKPROOF_GATE_EXPLAIN_MODEL_H
 #define CHUNKPROOF_GATE_EXPLAIN_MODEL_H
+
+#include <stddef.h>
 
 #include "gate/explain/run.h"
 #include "gate/explain/ways.h"
@@ -73,6 +76,7 @@ enum explain_select { EXPLAIN_SELECT(EXPLAIN_NAME) };
 enum explain_kind { EXPLAIN_PARTS(EXPLAIN_NAME) };
 enum explain_query { EXPLAIN_QUERY(EXPLAIN_NAME) };
 enum explain_elements { EXPLAIN_ELEMENTS(EXPLAIN_NAME) };
+enum explain_rotate { EXPLAIN_ROTATIONS(EXPLAIN_NAME) };
 enum explain_score {
     SCORE_OWN,
     EXPLAIN_SCALES(EXPLAIN_NAME)
@@ -121,6 +125,8 @@ struct explain_choice {
     /* 5 QUERY, its elements. times: those of a way are counted 2 * times; 0 leaves them out. a: of
      * ELEMENTS_SCALED and those after it a type. b: of groups, 1 divides all by the first's sum. */
     struct { int way, a, b, times; } elements;
+    /* 6 ROTATE. way: of `keys`. */
+    struct { int way, by, keys; } rotate;
     /* 6 SCORE. */
     struct { int way, by, keys, type; } score;
     /* What stands above gives the keys and their scores, which are kept from choice to choice. */
@@ -179,15 +185,16 @@ struct explain_part {
     double top;          /* and of the largest weight, before that */
 };
 
-/* Where a key was taken: the run of a list, or the chunk of a path; and the slot. */
+/* Where a key was taken: the run of a list, or the chunk of a path; the slot; and the position of
+ * the run. */
 struct explain_spot {
-    int run, slot;
+    int run, slot, begins;
 };
 
 /* A run that a row reads of prompts with modules: the first `seen` slots of a chunk of K, and of
  * one of V. `run` is its number in the list, -1 where that is none of the table. */
 struct explain_taken {
-    int run, k, v, seen, is_shared;
+    int run, k, v, seen, is_shared, begins;
 };
 
 /* A row and head, and what a choice makes of it. */
@@ -215,19 +222,22 @@ struct explain_model {
     const double **k, **v;                /* [room] */
     struct explain_spot *place;           /* [room]: of prompts with modules alone, */
     struct explain_taken *taken;          /* [room]: and the runs of these */
-    double *q;                            /* [d] */
+    double *rotated;                      /* [room][d]: keys that are */
+    double *q;                            /* [d], */
+    double *q_terms;                      /* and its products (GATE-14) */
     double *score, *weight, *of_n, *of_o; /* [room]; weight: the right ones */
     struct explain_part *part;            /* [room] */
     int *part_of;                         /* [room]: of each key */
     double top;                           /* the largest log-sum-exp of a part */
     double m_all, m_right; /* the maximum that weights are against, and the largest score */
     double more_n;         /* of keys that are none */
-    double *flat_k, *flat_v, *scratch; /* in one piece, for the certificate */
-    double *o, *size, *right;          /* [d] */
-    int *all;                          /* [d]: each element */
-    struct gate_numbers numbers;       /* [d + 1] */
-    double *usual;                     /* [d] */
-    long long work;                    /* left: key numbers that may still be looked at */
+    /* In one piece, for the certificate; where keys are rotated, their products. */
+    double *flat_k, *flat_v, *scratch;
+    double *o, *size, *right;    /* [d] */
+    int *all;                    /* [d]: each element */
+    struct gate_numbers numbers; /* [d + 1], and room for products */
+    double *usual;               /* [d] */
+    long long work;              /* left: key numbers that may still be looked at */
 };
 
 /* Of a number that may be a quotient of nothing: 0 / 0. */
@@ -267,7 +277,7 @@ int explain_take_runs(const struct gate_problem *problem, const struct explain_c
 
 /* Where key j of those that were taken is. */
 static inline struct explain_spot explain_spot_of(const struct explain_model *x, int j) {
-    struct explain_spot on_path = {j / x->c, j % x->c};
+    struct explain_spot on_path = {j / x->c, j % x->c, j / x->c * x->c};
     return x->run->problem.plan == CP_PLANS_TREES ? on_path : x->place[j];
 }
 
@@ -280,6 +290,16 @@ static inline int explain_key_number(const struct explain_model *x, int j) {
 
 /* 1 to 3: x->k, x->v, x->m. 0: it is no mistake of this row. */
 int explain_take_keys(struct explain_model *x, const struct explain_choice *choice);
+
+/* 6: key j of those that were taken, as it was last rotated. explain_rotate_keys() rotates all;
+ * explain_terms() has the products of one. */
+static inline const double *explain_key(const struct explain_model *x, int j) {
+    return x->run->problem.rotation.keys == CP_KEYS_PLACED ? x->k[j]
+                                                           : x->rotated + (ptrdiff_t)j * x->d;
+}
+void explain_rotate_keys(struct explain_model *x, const struct explain_choice *choice);
+void explain_terms(const struct explain_model *x, const struct explain_choice *choice, int j,
+                   double *terms);
 
 /* 4: how often key j of m is counted. */
 int explain_times(const struct explain_model *x, const struct explain_choice *choice, int j);

@@ -222,7 +222,7 @@ static void take_slots(struct explain_model *x, const struct explain_choice *cho
     for (int slot = 0; slot < run->seen && !x->outside; slot++) {
         const struct place of_k = {run->k, slot}, of_v = {run->v, slot};
         if (x->m < x->room) {
-            x->place[x->m] = (struct explain_spot){run->run, slot};
+            x->place[x->m] = (struct explain_spot){run->run, slot, run->begins};
         }
         take(x, address_of(x, in_k ? way : PLACE_OWN, 0, of_k, in_k ? g : x->g),
              address_of(x, in_v ? way : PLACE_OWN, 1, of_v, in_v ? g : x->g));

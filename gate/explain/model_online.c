@@ -40,9 +40,10 @@ static double score_of(const struct explain_model *x, int query, int j) {
     const struct gate_problem *p = &x->run->problem;
     const double *q = x->run->q + query / p->recipe.n_heads * x->run->call.q_row +
                       query % p->recipe.n_heads * x->run->call.q_head;
+    const double *k = explain_key(x, j);
     double sum = 0.0;
     for (int i = 0; i < x->d; i++) {
-        sum += q[i] * x->k[j][i];
+        sum += q[i] * k[i];
     }
     return p->scale * sum;
 }

@@ -165,7 +165,8 @@ int explain_take_runs(const struct gate_problem *p, const struct explain_choice 
                                     .k = choice->runs.array == OF_V ? own : chunk,
                                     .v = choice->runs.array == OF_K ? own : chunk,
                                     .seen = seen_in(&x, choice, k, before, behind),
-                                    .is_shared = k < x.shared};
+                                    .is_shared = k < x.shared,
+                                    .begins = run_of(&x, k).position};
         before += run_of(&x, k).n_tokens;
         for (int times = times_of(&x, choice, k); times > 0; times--) {
             if (n == room) {

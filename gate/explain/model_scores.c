@@ -121,8 +121,9 @@ double explain_largest_on_the_way(const struct explain_model *x, const double *k
 static void overflow(struct explain_model *x, const struct explain_choice *choice) {
     int above = 0, below = 0;
     for (int j = 0; j < x->m; j++) {
-        double s = choice->score.way == SCORE_OVERFLOWS ? x->score[j]
-                                                        : explain_largest_on_the_way(x, x->k[j]);
+        double s = choice->score.way == SCORE_OVERFLOWS
+                       ? x->score[j]
+                       : explain_largest_on_the_way(x, explain_key(x, j));
         above += s >= OVER_BINARY16;
         below += s <= -OVER_BINARY16;
     }
@@ -150,10 +151,11 @@ double explain_largest(const double *score, int m) {
 /* And the weights that are right of them. */
 static void take_scores(struct explain_model *x, const struct explain_choice *choice) {
     double factor = explain_scale(x, choice);
+    explain_rotate_keys(x, choice);
     for (int j = 0; j < x->m; j++) {
         int is_scaled = choice->score.keys == ALL_KEYS ||
                         (choice->score.keys == SHARED_KEYS) == (j < x->shared);
-        double s = x->run->problem.scale * product(x, choice->elements.way, x->k[j]);
+        double s = x->run->problem.scale * product(x, choice->elements.way, explain_key(x, j));
         x->score[j] = bend(x, choice, j, is_scaled ? factor * s : s);
     }
     x->m_right = explain_largest(x->score, x->m);

@@ -32,11 +32,14 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     to->served = duplicate(p->served, (size_t)p->n_served, sizeof(int));
     to->n_shared_chunks = duplicate(p->n_shared_chunks, b, sizeof(int));
     to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared);
+    size_t angles = (size_t)p->rotation.n_angles * (size_t)p->rotation.dim;
+    to->rotation.table = duplicate(p->rotation.table, angles, sizeof(float));
     to->number = p->number != NULL ? duplicate(p->number, (size_t)p->capacity, sizeof(int)) : NULL;
     int is_whole = to->n_tokens != NULL && to->query_begin != NULL && to->table != NULL &&
                    to->position != NULL && to->table_tokens != NULL && to->table_position != NULL &&
                    to->first != NULL && to->served != NULL && to->n_shared_chunks != NULL &&
-                   to->shared != NULL && (p->number == NULL || to->number != NULL);
+                   to->shared != NULL && to->rotation.table != NULL &&
+                   (p->number == NULL || to->number != NULL);
     return is_whole ? 0 : -1;
 }
 

@@ -318,11 +318,14 @@ void explain_search(struct explain *x) {
     static const struct explain_table *const tables[] = {
         explain_key_tables,    explain_run_tables, explain_score_tables,
         explain_result_tables, explain_sum_tables, explain_range_tables};
-    enum explain_of other = x->run[0].problem.plan == CP_PLANS_TREES ? OF_LISTS : OF_PATHS;
+    const struct gate_problem *p = &x->run[0].problem;
+    enum explain_of other = p->plan == CP_PLANS_TREES ? OF_LISTS : OF_PATHS;
     double kept = KEPT_SECONDS * (x->until - seconds_now());
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         for (const struct explain_table *table = tables[i]; table->name != NULL; table++) {
-            if (table->of != other && !try_samples(x, table, kept)) {
+            int is_for = table->of != other &&
+                         (table->of != OF_ROTATED || p->rotation.keys != CP_KEYS_PLACED);
+            if (is_for && !try_samples(x, table, kept)) {
                 x->untried[x->n_untried++] = table->name;
             }
         }

@@ -161,6 +161,40 @@
     WAY(PLACE_V_FOR_K, 1, of_v.chunk, of_v.head, of_v.slot) \
     WAY(PLACE_EXCHANGED, !is_v, other.chunk, other.head, other.slot)
 
+/* ---- 6: keys that are rotated when they are read (GATE-14) ---- */
+
+/* Key j, in slot `slot` of a run at `begins`, stands at `position` and must be rotated by row
+ * `angle` of the table; `number` keys of the sequence stand before it, of which the query row, at
+ * `stands`, sees `seen`. `first` is the position of the first descriptor or run that has the key's
+ * chunk. A way gives the row, how often it is rotated, and what else is otherwise
+ * (model_rotate.c). */
+#define EXPLAIN_ROTATIONS(WAY) \
+    WAY(ROTATED_OWN, angle, 1, AS_IT_IS) \
+    WAY(ROTATED_NOT, angle, 0, AS_IT_IS) \
+    WAY(ROTATED_TWICE, angle, 2, AS_IT_IS) \
+    WAY(ROTATED_BACK, angle, 1, TURN_BACK) \
+    WAY(ROTATED_BY_POSITION, position, 1, AS_IT_IS) \
+    WAY(ROTATED_BY_RUN, begins, 1, AS_IT_IS) \
+    WAY(ROTATED_BY_SLOT, slot, 1, AS_IT_IS) \
+    WAY(ROTATED_BY_NUMBER, number, 1, AS_IT_IS) \
+    WAY(ROTATED_BY_ROW, stands, 1, AS_IT_IS) \
+    WAY(ROTATED_BY_DISTANCE, stands - position, 1, AS_IT_IS) \
+    WAY(ROTATED_AS_FIRST, first + angle - begins, 1, AS_IT_IS) \
+    WAY(ROTATED_BY, angle + by, 1, AS_IT_IS) \
+    WAY(ROTATED_BY_TILE, angle - slot % by, 1, AS_IT_IS) \
+    WAY(ROTATED_NOT_BY_0, angle, angle > 0, AS_IT_IS) \
+    WAY(ROTATED_NOT_LAST, angle, number + 1 < seen, AS_IT_IS) \
+    WAY(ROTATED_MODULO, angle % by, 1, AS_IT_IS) \
+    WAY(ROTATED_AT_MOST, least(angle, by), 1, AS_IT_IS) \
+    WAY(ROTATED_OTHER_PAIRS, angle, 1, OTHER_PAIRS) \
+    WAY(ROTATED_OVER_D, angle, 1, OVER_D) \
+    WAY(ROTATED_SWAPPED, angle, 1, SINES_FIRST) \
+    WAY(ROTATED_INTERLEAVED, angle, 1, IN_TURN) \
+    WAY(ROTATED_FIRST_NUMBER, angle, 1, FIRST_ALONE) \
+    WAY(ROTATED_IN_PLACE, angle, 1, IN_PLACE) \
+    WAY(ROTATED_BY_FIRST_PAIR, angle, 1, ONE_PAIR) \
+    WAY(ROTATED_STRIDE_D, angle, 1, STRIDE_D)
+
 /* ---- 4: keys that are counted so many times ---- */
 
 /* Key j of n, in slot `slot` of chunk `chunk` of the path; `shared` keys are in shared chunks. Of

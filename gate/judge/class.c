@@ -86,10 +86,42 @@ static void count(const struct cp_kernel *kernel, int n, int steps, struct cp_co
     counts->operations_o = 2.0 * n + (5.0 + 4.0 * divides) * changes;
 }
 
+/* A format that rounds as the class does: by nothing where x is exact, unless it is flushed. */
+static struct cp_format rounding_of(const struct cp_kernel_class *class, struct cp_format format,
+                                    int exact) {
+    format = class->truncates ? cp_format_truncating(format) : format;
+    format = class->flushes ? cp_format_flushing(format) : format;
+    format.unit = exact ? 0.0 : format.unit;
+    format.tiny = exact && !class->flushes ? 0.0 : format.tiny;
+    return format;
+}
+
+/* GATE-14: a product with the table, an addition, and the rounding to `rotated`. In binary64 the
+ * products of keys and table are rounded here, too. Quarter turns are exact, and so is a number of
+ * Q or K that has that type already. */
+static void rotate(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
+                   struct cp_score_arithmetic *s) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    int wide = class->score == CP_SUM_FP64, is_short = class->rotated != CP_FP32 && !wide;
+    int has_type = kernel->q_type == class->rotated && kernel->kv_type == class->rotated;
+    struct cp_format sum =
+        rounding_of(class, wide ? cp_format_fp64() : cp_format_fp32(), rotated->quarters);
+    struct cp_format to =
+        rounding_of(class, format_of(class->rotated), !is_short || (rotated->quarters && has_type));
+    double growth = (1.0 + to.unit) * pow(1.0 + sum.unit, wide ? 3.0 : 2.0);
+    /* A product of two numbers of binary32 is not exact in a tensor core. */
+    growth *= class->score == CP_SUM_TENSOR_CORE && !is_short ? 1.0 + sum.unit : 1.0;
+    s->term_tiny += (1.0 + s->term_unit) * rotated->number * (4.0 * sum.tiny + to.tiny);
+    s->term_unit = (growth * (1.0 + s->term_unit) - 1.0) * (1.0 + 0x1p-40);
+}
+
 void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
-                         double largest_score, struct cp_arithmetic *arithmetic,
-                         struct cp_counts *counts) {
+                         double largest_score, const struct gate_rotated *rotated,
+                         struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
     arithmetic_of(kernel, d, arithmetic);
+    if (kernel->keys != CP_KEYS_PLACED) {
+        rotate(kernel, rotated, &arithmetic->score);
+    }
     count(kernel, n, steps, counts);
     if (kernel->arithmetic.divides != 0) {
         double off = bound_divide_at_once(n, largest_score, steps, counts, arithmetic);
@@ -99,8 +131,9 @@ void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps
 
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
+    static const struct gate_rotated placed = {0.0, 0.0, 0};
     gate_class_of_steps(kernel, recipe->head_dim, n, gate_steps(kernel, recipe->chunk_size, n),
-                        largest_score, arithmetic, counts);
+                        largest_score, &placed, arithmetic, counts);
 }
 
 /* ---- GATE-12 ---- */
@@ -181,12 +214,12 @@ static double way_of(const struct cp_kernel *kernel, const struct cp_arithmetic 
     return (counts->changes + 1.0) * step + a->above;
 }
 
-enum gate_overflow gate_overflow_of(const struct cp_kernel *kernel,
-                                    const struct cp_arithmetic *arithmetic,
-                                    const struct cp_counts *counts,
-                                    const struct cp_tolerance_row *row,
-                                    const struct gate_extent *extent) {
+enum gate_overflow
+gate_overflow_of(const struct cp_kernel *kernel, const struct cp_arithmetic *arithmetic,
+                 const struct cp_counts *counts, const struct cp_tolerance_row *row,
+                 const struct gate_extent *extent, const struct gate_rotated *rotated) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
+    double keys = largest_of(class->rotated == CP_FP16, kernel);
     int in_half = class->values == CP_SUM_FP16 || (class->partials == CP_FP16 && !class->divides);
     double scores = largest_of(class->score == CP_SUM_FP16, kernel);
     double sums = largest_of(in_half, kernel),
@@ -196,11 +229,11 @@ enum gate_overflow gate_overflow_of(const struct cp_kernel *kernel,
     double sum = grown * fmax(extent->column, row->n_keys), part = 2.0 * extent->value;
     double score = extent->products * fmax(1.0, 2.0 * fabs(row->scale));
     int is_half = in_half || class->partials == CP_FP16 || class->score == CP_SUM_FP16;
-    if (is_half && (sum > sums || part > parts || score > scores)) {
+    if ((is_half && (sum > sums || part > parts || score > scores)) || rotated->sum > keys) {
         return GATE_MAY_OVERFLOW;
     }
     return way <= MOST_WAY && 2.0 * sum <= sums && 2.0 * part <= parts && 2.0 * score <= scores &&
-                   4.0 * extent->value <= arithmetic->output.largest
+                   1.01 * rotated->sum <= keys && 4.0 * extent->value <= arithmetic->output.largest
                ? GATE_STAYS_FINITE
                : GATE_UNKNOWN;
 }

@@ -11,11 +11,18 @@
 /* How many steps weigh the first n keys of a path, when no step crosses the end of a chunk. */
 int gate_steps(const struct cp_kernel *kernel, int chunk_size, int n);
 
+/* GATE-14: of a row with rotated keys, the largest number of the query or a key, the largest that
+ * one of them may become, and whether the table has quarter turns. Zeros where keys are placed. */
+struct gate_rotated {
+    double number, sum;
+    int quarters;
+};
+
 /* What the kernel declares (NUM-7), and the counts (NUM-8), for a row of n keys of d numbers that
  * are weighed in so many steps, and whose scores are at most `largest_score` in magnitude. */
 void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
-                         double largest_score, struct cp_arithmetic *arithmetic,
-                         struct cp_counts *counts);
+                         double largest_score, const struct gate_rotated *rotated,
+                         struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
 /* ... for the first n keys of a path, with the sizes of a recipe. */
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
@@ -35,11 +42,10 @@ enum gate_overflow {
     GATE_UNKNOWN,
     GATE_STAYS_FINITE /* nothing may, even where the bound is infinite */
 };
-enum gate_overflow gate_overflow_of(const struct cp_kernel *kernel,
-                                    const struct cp_arithmetic *arithmetic,
-                                    const struct cp_counts *counts,
-                                    const struct cp_tolerance_row *row,
-                                    const struct gate_extent *extent);
+enum gate_overflow
+gate_overflow_of(const struct cp_kernel *kernel, const struct cp_arithmetic *arithmetic,
+                 const struct cp_counts *counts, const struct cp_tolerance_row *row,
+                 const struct gate_extent *extent, const struct gate_rotated *rotated);
 
 /* The error that the kernel's logarithm and format add to a log-sum-exp. */
 double gate_lse_error(const struct cp_kernel *kernel, int n, double largest_score);

@@ -3,9 +3,9 @@
  * through. */
 #include "gate/judge/closer.h"
 
-const char *const gate_closer_names[GATE_CLOSERS] = {".score = CP_SUM_FP32", ".weights = CP_FP32",
+const char *const gate_closer_names[GATE_CLOSERS] = {".score = CP_SUM_FP32",  ".weights = CP_FP32",
                                                      ".values = CP_SUM_FP32", ".partials = CP_FP32",
-                                                     ".exp_error = 0x1p-22"};
+                                                     ".exp_error = 0x1p-22",  ".rotated = CP_FP32"};
 
 #define LITTLE_ERROR 0x1p-20 /* of an exponential, which is close enough */
 
@@ -32,6 +32,9 @@ int gate_closer(const struct cp_kernel *kernel, enum gate_closer which, struct c
     case GATE_CLOSER_EXP:
         a->exp_error = 0x1p-22;
         return is->exp_error > LITTLE_ERROR;
+    case GATE_CLOSER_ROTATED:
+        a->rotated = CP_FP32;
+        return kernel->keys != CP_KEYS_PLACED && is->rotated != CP_FP32;
     default:
         return 0;
     }

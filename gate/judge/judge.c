@@ -13,17 +13,20 @@
 #include "chunkproof/number.h"
 #include "chunkproof/tolerance_parts.h"
 #include "cli/base/random.h"
+#include "gate/case/rotation.h"
 #include "gate/case/values.h"
-#include "gate/judge/class.h"
 
-/* Memory for one row and head at a time. */
+/* Memory for one row and head at a time. Where keys are rotated, rows have w > d products
+ * (GATE-14), and V has zeros behind d. */
 struct gate_scratch {
     const struct gate_problem *problem;
-    double *k, *v;                   /* [n_keys][d], of the sequence with the most keys */
+    double *k, *v;                   /* [n_keys][w], of the sequence with the most keys */
+    double *q;                       /* [w] */
+    double *rotated;                 /* [2 n_keys][d]: rotated keys, and V, for rules of others */
     double *of_tolerance;            /* [3 n_keys], for cp_tolerance() */
     double *out;                     /* [d] */
     int sequence, kv_head, gathered; /* what is in k and v: so many keys of these */
-    struct gate_numbers numbers;
+    struct gate_numbers numbers;     /* [w + 1] */
     int must_be_finite;
 };
 
@@ -31,6 +34,8 @@ void gate_scratch_free(struct gate_scratch *scratch) {
     if (scratch != NULL) {
         free(scratch->k);
         free(scratch->v);
+        free(scratch->q);
+        free(scratch->rotated);
         free(scratch->of_tolerance);
         free(scratch->out);
         free(scratch->numbers.expected);
@@ -40,27 +45,41 @@ void gate_scratch_free(struct gate_scratch *scratch) {
     }
 }
 
+/* The most keys of a sequence. */
+static size_t longest(const struct gate_problem *p) {
+    size_t n = 0;
+    for (int s = 0; s < p->b; s++) {
+        n = (size_t)p->n_tokens[s] > n ? (size_t)p->n_tokens[s] : n;
+    }
+    return n;
+}
+
+static double *numbers(size_t n) {
+    return malloc((n + 1) * sizeof(double));
+}
+
 struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
-    size_t d = (size_t)p->recipe.head_dim, n = 0;
+    size_t d = (size_t)p->recipe.head_dim, n = longest(p);
+    size_t w = (size_t)gate_n_terms(&p->rotation, p->recipe.head_dim);
     struct gate_scratch *scratch = calloc(1, sizeof *scratch);
     if (scratch == NULL) {
         return NULL;
     }
-    for (int s = 0; s < p->b; s++) {
-        n = (size_t)p->n_tokens[s] > n ? (size_t)p->n_tokens[s] : n;
-    }
     scratch->problem = p;
-    scratch->k = malloc((n * d + 1) * sizeof(double));
-    scratch->v = malloc((n * d + 1) * sizeof(double));
-    scratch->of_tolerance = malloc((3 * n + 1) * sizeof(double));
-    scratch->out = malloc(d * sizeof(double));
-    scratch->numbers.expected = malloc((d + 1) * sizeof(double));
-    scratch->numbers.bound = malloc((d + 1) * sizeof(double));
-    scratch->numbers.usual = malloc((d + 1) * sizeof(double));
+    scratch->k = numbers(n * w);
+    scratch->v = calloc(n * w + 1, sizeof(double));
+    scratch->q = numbers(w);
+    scratch->rotated = numbers(p->rotation.keys != CP_KEYS_PLACED ? 2 * n * d : 0);
+    scratch->of_tolerance = numbers(3 * n);
+    scratch->out = numbers(d);
+    scratch->numbers.expected = numbers(w);
+    scratch->numbers.bound = numbers(w);
+    scratch->numbers.usual = numbers(w);
     scratch->numbers.must_be_finite = &scratch->must_be_finite;
-    if (scratch->k == NULL || scratch->v == NULL || scratch->of_tolerance == NULL ||
-        scratch->out == NULL || scratch->numbers.expected == NULL ||
-        scratch->numbers.bound == NULL || scratch->numbers.usual == NULL) {
+    if (scratch->k == NULL || scratch->v == NULL || scratch->q == NULL ||
+        scratch->rotated == NULL || scratch->of_tolerance == NULL || scratch->out == NULL ||
+        scratch->numbers.expected == NULL || scratch->numbers.bound == NULL ||
+        scratch->numbers.usual == NULL) {
         gate_scratch_free(scratch);
         return NULL;
     }
@@ -77,7 +96,8 @@ struct pair {
 /* Pairs that come one after the other often see the same keys. */
 static void gather(struct gate_scratch *scratch, int s, int g, int n_keys) {
     const struct gate_problem *p = scratch->problem;
-    size_t d = (size_t)p->recipe.head_dim;
+    int d = p->recipe.head_dim;
+    size_t w = (size_t)gate_n_terms(&p->rotation, d);
     int same = scratch->sequence == s && scratch->kv_head == g;
     int from = same ? scratch->gathered : 0;
     scratch->sequence = s;
@@ -85,29 +105,66 @@ static void gather(struct gate_scratch *scratch, int s, int g, int n_keys) {
     scratch->gathered = n_keys > from ? n_keys : from;
     for (int j = from; j < n_keys; j++) {
         size_t at = gate_key_at(p, s, j, g);
-        memcpy(scratch->k + (size_t)j * d, p->k + at, d * sizeof(double));
-        memcpy(scratch->v + (size_t)j * d, p->v + at, d * sizeof(double));
+        gate_key_terms(&p->rotation, gate_angle_of(p, s, j), d, p->k + at,
+                       scratch->k + (size_t)j * w);
+        memcpy(scratch->v + (size_t)j * w, p->v + at, (size_t)d * sizeof(double));
     }
 }
 
-void gate_certify(const struct cp_kernel *kernel, int n, int steps,
-                  const struct cp_tolerance_row *row, const struct gate_numbers *numbers) {
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+void gate_rotated_extend(const struct gate_rotation *rotation, int angle, int d, const double *q,
+                         const double *k, struct gate_rotated *rotated) {
+    for (int i = 0; i < d; i++) {
+        rotated->number = larger(rotated->number, larger(fabs(q[i]), fabs(k[i])));
+    }
+    for (int i = 0; i < rotation->dim / 2; i++) {
+        struct gate_pair at = gate_pair_of(rotation, angle, i);
+        double c = fabs(at.c), s = fabs(at.s);
+        double of_k =
+            larger(c * fabs(k[at.x]) + s * fabs(k[at.y]), c * fabs(k[at.y]) + s * fabs(k[at.x]));
+        double of_q =
+            larger(c * fabs(q[at.x]) + s * fabs(q[at.y]), c * fabs(q[at.y]) + s * fabs(q[at.x]));
+        rotated->sum = larger(rotated->sum, larger(of_k, of_q));
+    }
+}
+
+static struct gate_rotated rotated_of(const struct gate_problem *p, int row, int head, int n) {
+    struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values)};
+    int d = p->recipe.head_dim, s = gate_sequence_of(p, row);
+    int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads);
+    const double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
+    for (int j = 0; j < n && p->rotation.keys != CP_KEYS_PLACED; j++) {
+        gate_rotated_extend(&p->rotation, gate_angle_of(p, s, j), d, q,
+                            p->k + gate_key_at(p, s, j, g), &rotated);
+    }
+    return rotated;
+}
+
+void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
+                  const struct gate_rotated *rotated, const struct cp_tolerance_row *row,
+                  const struct gate_numbers *numbers) {
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     struct gate_extent extent = gate_extent_of(row);
-    int d = row->head_dim;
-    gate_class_of_steps(kernel, d, n, steps, extent.score, &arithmetic, &counts);
+    int w = row->head_dim;
+    gate_class_of_steps(kernel, d, n, steps, extent.score, rotated, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, row, gate_lse_error(kernel, n, extent.score),
-                 numbers->expected, numbers->bound, &numbers->expected[d], &numbers->bound[d]);
-    enum gate_overflow overflow = gate_overflow_of(kernel, &arithmetic, &counts, row, &extent);
+                 numbers->expected, numbers->bound, &numbers->expected[w], &numbers->bound[w]);
+    if (numbers->usual != NULL) {
+        cp_tolerance_rms(&arithmetic, &counts, row, numbers->expected, numbers->usual);
+    }
+    numbers->expected[d] = numbers->expected[w];
+    numbers->bound[d] = numbers->bound[w];
+    enum gate_overflow overflow =
+        gate_overflow_of(kernel, &arithmetic, &counts, row, &extent, rotated);
     for (int i = 0; i <= d && overflow == GATE_MAY_OVERFLOW; i++) {
         numbers->bound[i] = INFINITY;
     }
     if (numbers->must_be_finite != NULL) {
         *numbers->must_be_finite = overflow == GATE_STAYS_FINITE;
-    }
-    if (numbers->usual != NULL) {
-        cp_tolerance_rms(&arithmetic, &counts, row, numbers->expected, numbers->usual);
     }
 }
 
@@ -122,15 +179,35 @@ int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem 
     return steps;
 }
 
+/* Into the caller's arrays, which have room for d and one more. */
+static void hand_over(const struct gate_numbers *from, int d, const struct gate_numbers *to) {
+    size_t bytes = ((size_t)d + 1) * sizeof(double);
+    if (from->expected == to->expected) {
+        return;
+    }
+    memcpy(to->expected, from->expected, bytes);
+    memcpy(to->bound, from->bound, bytes);
+    if (to->usual != NULL) {
+        memcpy(to->usual, from->usual, (size_t)d * sizeof(double));
+    }
+}
+
 void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kernel, int row,
                       int head, const struct gate_numbers *numbers) {
     const struct gate_problem *p = scratch->problem;
     int d = p->recipe.head_dim, n = gate_visible(p, row);
-    const double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
+    struct gate_rotated rotated = rotated_of(p, row, head, n);
     struct cp_tolerance_row keys = {
-        n, d, p->scale, q, scratch->k, scratch->v, scratch->of_tolerance};
+        n,          gate_n_terms(&p->rotation, d), p->scale, scratch->q, scratch->k,
+        scratch->v, scratch->of_tolerance};
+    gate_query_terms(&p->rotation, d, p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d,
+                     scratch->q);
     gather(scratch, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads), n);
-    gate_certify(kernel, n, gate_steps_of_row(kernel, p, row), &keys, numbers);
+    struct gate_numbers certified = scratch->numbers;
+    certified.usual = numbers->usual != NULL ? certified.usual : NULL;
+    certified.must_be_finite = numbers->must_be_finite;
+    gate_certify(kernel, d, n, gate_steps_of_row(kernel, p, row), &rotated, &keys, &certified);
+    hand_over(&certified, d, numbers);
 }
 
 enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound) {
@@ -222,15 +299,25 @@ static void compare_pair(const struct gate_problem *p, const struct gate_arrays 
     }
 }
 
-/* The row as the rules of others see it. */
+/* The row as the rules of others see it: with keys that are rotated. */
 static int show(const struct gate_problem *p, const struct pair *pair,
                 const struct gate_scratch *scratch, struct gate_tensor *tensor) {
-    struct gate_plain_row row = {p->kv_type, pair->n_keys, p->recipe.head_dim, p->scale,
-                                 pair->q,    scratch->k,   scratch->v};
+    int d = p->recipe.head_dim, s = gate_sequence_of(p, pair->row), n = pair->n_keys;
+    struct gate_plain_row row = {p->kv_type, n, d, p->scale, pair->q, scratch->k, scratch->v};
     if (tensor == NULL) {
         return 0;
     }
-    gate_tensor_add(tensor, scratch->out, scratch->numbers.expected, p->recipe.head_dim);
+    for (int j = 0; j < n && p->rotation.keys != CP_KEYS_PLACED; j++) {
+        double *k = scratch->rotated + (ptrdiff_t)j * d,
+               *v = scratch->rotated + ((ptrdiff_t)n + j) * d;
+        size_t at = gate_key_at(p, s, j, scratch->kv_head);
+        memcpy(k, p->k + at, (size_t)d * sizeof *k);
+        memcpy(v, p->v + at, (size_t)d * sizeof *v);
+        gate_rotate(&p->rotation, gate_angle_of(p, s, j), k);
+        row.k = scratch->rotated;
+        row.v = scratch->rotated + (ptrdiff_t)n * d;
+    }
+    gate_tensor_add(tensor, scratch->out, scratch->numbers.expected, d);
     return gate_tensor_plain(tensor, &row, scratch->numbers.expected);
 }
 

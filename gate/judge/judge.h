@@ -6,10 +6,12 @@
 
 #include "chunkproof/tolerance.h"
 #include "gate/case/layout.h"
+#include "gate/judge/class.h"
 #include "gate/judge/finding.h"
 #include "gate/judge/rules.h"
 
-/* Attention of one row and head, and the bound of each number: d elements, then the log-sum-exp. */
+/* Attention of one row and head, and the bound of each number: d elements, then the log-sum-exp.
+ * gate_certify() asks for more room where keys are rotated. */
 struct gate_numbers {
     double *expected, *bound; /* [d + 1] */
     double *usual;            /* [d] the usual error (NUM-13); NULL: not asked for */
@@ -25,10 +27,17 @@ struct gate_numbers {
  * (GATE-2). */
 int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem *problem, int row);
 
-/* Attention of a row, and how far from it a kernel of the declared class that weighs n keys in so
- * many steps may be. */
-void gate_certify(const struct cp_kernel *kernel, int n, int steps,
-                  const struct cp_tolerance_row *row, const struct gate_numbers *numbers);
+/* Attention of a row, and how far from it a kernel of the declared class that weighs n keys of d
+ * numbers in so many steps may be. Where keys are rotated, the row has their products instead: it
+ * is of gate_n_terms() numbers, of V zeros from number d on; and of `numbers` all arrays have room
+ * for so many and one more. The log-sum-exp is number d in either case. */
+void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
+                  const struct gate_rotated *rotated, const struct cp_tolerance_row *row,
+                  const struct gate_numbers *numbers);
+
+/* GATE-14: the largest numbers of a query and of a key that is rotated by row `angle`. */
+void gate_rotated_extend(const struct gate_rotation *rotation, int angle, int d, const double *q,
+                         const double *k, struct gate_rotated *rotated);
 
 /* The same for rows of a problem, one after the other, in scratch memory that fits each of them.
  * gate_scratch_new() returns NULL where there is no memory; gate_scratch_free() takes NULL. */

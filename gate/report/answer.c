@@ -16,6 +16,14 @@ const char *gate_plans_name(int plans) {
     return plans == CP_PLANS_TREES ? "trees" : plans == CP_PLANS_RANGES ? "ranges" : "lists";
 }
 
+const char *gate_keys_name(int keys) {
+    return keys == CP_KEYS_PLACED ? "placed" : keys == CP_KEYS_RAW ? "raw" : "local";
+}
+
+const char *gate_pairs_name(int pairs) {
+    return pairs == CP_PAIRS_HALVES ? "halves" : "neighbours";
+}
+
 const char *gate_type_name(int type) {
     static const char *const type_names[] = {"fp16", "fp32", "fp64", "bf16"};
     return type == CP_NO_LSE ? "none" : type_names[type];
@@ -34,6 +42,9 @@ char *gate_declares(const struct cp_kernel *kernel) {
     fprintf(out, "sums of scores %s, P %s, sums of values %s, exponential within %.2g",
             gate_sum_name(a->score), gate_type_name(a->weights), gate_sum_name(a->values),
             a->exp_error);
+    if (kernel->keys != CP_KEYS_PLACED) {
+        fprintf(out, ", rotated numbers %s", gate_type_name(a->rotated));
+    }
     if (a->step > 1) {
         fprintf(out, ", %d keys at a time", a->step);
     } else {

@@ -133,6 +133,10 @@ static void put_kernel(struct markup *m, const struct gate_report *report) {
     put_term(m, "file", report->options->kernel);
     put_term(m, "takes", types);
     put_term(m, "plans", gate_plans_name(k->plans));
+    put_term(m, "keys",
+             k->keys == CP_KEYS_PLACED ? "at their positions"
+             : k->keys == CP_KEYS_RAW  ? "without positions (GATE-14)"
+                                       : "at positions of their runs (GATE-14)");
     put_own_term(m, "declares", gate_declares(k));
     markup_element(m, "dt", NULL, "cases");
     markup_element(m, "dd", NULL, "tier %s, seed %llu", gate_tier_names[report->options->tier],

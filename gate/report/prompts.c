@@ -85,7 +85,7 @@ static void put_modules(struct markup *m, const struct gate_recipe *r,
         struct cells cells;
         open_cells(&cells, 4);
         int n = 0;
-        fprintf(cells.cell[0].file, "M%d", i);
+        fprintf(cells.cell[0].file, r->module[i].alike ? "M%d, the text of M%d" : "M%d", i, i - 1);
         fprintf(cells.cell[1].file, "%d", r->module[i].tokens);
         put_positions(cells.cell[2].file, r->module[i].tokens, r->module[i].position);
         for (int s = 0; s < prompts->n && n <= MOST_RUNS; s++) {

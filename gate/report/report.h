@@ -42,6 +42,8 @@ void gate_files_remove(struct gate_files *files);
 /* ---- Words ---- */
 
 const char *gate_plans_name(int plans); /* "trees", "ranges", "lists" */
+const char *gate_keys_name(int keys);   /* "placed", "raw", "local" */
+const char *gate_pairs_name(int pairs); /* "halves", "neighbours" */
 const char *gate_type_name(int type);   /* "fp16", ...; "none" of CP_NO_LSE */
 const char *gate_sum_name(int sum);     /* "fp32", "tensor-core", ... */
 

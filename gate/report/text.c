@@ -53,6 +53,11 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
         fprintf(file, "plans      of trees, and of runs with %s of sequences (GATE-13)\n",
                 gate_plans_name(kernel->plans));
     }
+    if (kernel->keys != CP_KEYS_PLACED) {
+        fprintf(file, "keys       rotated when they are read, by %s; pairs are %s (GATE-14)\n",
+                kernel->keys == CP_KEYS_RAW ? "their positions" : "the positions of their runs",
+                gate_pairs_name(kernel->pairs));
+    }
     put_line(file, "declares   ", gate_declares(kernel), "\n");
     if (may_lack_memory(report)) {
         fputs("memory     the host's; for device memory set cp_kernel.memory to CP_DEVICE_MEMORY\n",

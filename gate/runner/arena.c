@@ -21,6 +21,7 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "q",
     "k",
     "v",
+    "rotation",
     "out",
     "lse",
     "workspace",
@@ -66,6 +67,7 @@ static void get_pointers(const struct cp_kernel_call *call, const void *pointer[
     pointer[RUN_Q] = call->q;
     pointer[RUN_K] = call->k;
     pointer[RUN_V] = call->v;
+    pointer[RUN_ROTATION] = call->rotation;
     pointer[RUN_OUT] = call->out;
     pointer[RUN_LSE] = call->lse;
     pointer[RUN_WORKSPACE] = call->workspace;
@@ -80,7 +82,7 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
 }
 
 /* A buffer of 0 bytes has no page: its pointer is in the guard, where any access is detected.
- * Only a log-sum-exp that is not requested is NULL. */
+ * A log-sum-exp that is not requested is NULL, and so is a table that the kernel has no need of. */
 size_t run_layout_make(struct run_layout *layout, const struct run_call *call, size_t limit) {
     size_t from = RUN_GUARD, sum = 0;
     layout->at_end = call->at_end;
@@ -91,7 +93,8 @@ size_t run_layout_make(struct run_layout *layout, const struct run_call *call, s
         }
         sum += bytes;
         set_place(&layout->place[b], from, bytes, call->at_end);
-        layout->place[b].absent = b == RUN_LSE && call->call.lse == NULL;
+        layout->place[b].absent = (b == RUN_LSE && call->call.lse == NULL) ||
+                                  (b == RUN_ROTATION && call->call.rotation == NULL);
         from = layout->place[b].pages_end + RUN_GUARD;
     }
     return sum;
@@ -120,6 +123,7 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->q = pointer[RUN_Q];
     call->k = pointer[RUN_K];
     call->v = pointer[RUN_V];
+    call->rotation = pointer[RUN_ROTATION];
     call->out = pointer[RUN_OUT];
     call->lse = pointer[RUN_LSE];
     call->workspace = pointer[RUN_WORKSPACE];

@@ -30,6 +30,7 @@ enum run_buffer {
     RUN_Q,
     RUN_K,
     RUN_V,
+    RUN_ROTATION,
     RUN_OUT,
     RUN_LSE,
     RUN_WORKSPACE,

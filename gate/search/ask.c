@@ -6,6 +6,7 @@
 
 #include "cli/base/clock.h"
 #include "gate/case/prompts.h"
+#include "gate/case/rotation.h"
 #include "gate/search/checking.h"
 #include "gate/search/outcome.h"
 
@@ -139,6 +140,9 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
                          &c->options->shape);
         if (gate_has_modules(runner_kernel(c->runner)->plans, index)) {
             gate_recipe_to_modules(recipe, &c->options->shape);
+        }
+        if (runner_kernel(c->runner)->keys != CP_KEYS_PLACED) {
+            gate_recipe_rotate(recipe, *attempt - 1, &c->options->shape);
         }
         if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
             recipe->layout &= ~GATE_FAR;

@@ -37,8 +37,12 @@ static json_t *with_size(json_t *json, const char *name, int size) {
 static json_t *with_modules(json_t *json, const struct gate_recipe *r) {
     json_t *modules = json_array();
     for (int i = 0; i < r->n_modules; i++) {
-        json_array_append_new(modules,
-                              json_pack("[i,i]", r->module[i].tokens, r->module[i].position));
+        const struct gate_module *module = &r->module[i];
+        json_t *pair = json_pack("[i,i]", module->tokens, module->position);
+        if (module->alike) {
+            json_array_append_new(pair, json_true());
+        }
+        json_array_append_new(modules, pair);
     }
     if (json == NULL || r->n_modules == 0) {
         json_decref(modules);
@@ -67,7 +71,8 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
                              r->renewed, "queries", queries_names[r->queries], "layout", r->layout,
                              "padding", padding_names[r->padding], "seed", seed, "operations", ops);
     json = with_size(with_size(json, "sequences", r->sequences), "rows", r->rows);
-    return with_modules(with_size(json, "pool", r->pool), r);
+    json = with_size(with_size(json, "pool", r->pool), "rotary", r->rotary);
+    return with_modules(json, r);
 }
 
 /* 0, or -1: errno says why not, or is 0. */
@@ -189,18 +194,22 @@ static void read_operation(struct reading *r, const json_t *json, struct gate_op
     *op = (struct gate_op){(enum gate_op_kind)kind, (int)number[0], (int)number[1], (int)number[2]};
 }
 
-/* Whole numbers from 1, and from 0, to the most that a position may be. */
+/* Whole numbers from 1, and from 0, to the most that a position may be; and true where it is the
+ * text of the module before it. */
 static void read_module(struct reading *r, const json_t *json, struct gate_module *module) {
     const json_t *tokens = json_array_get(json, 0), *position = json_array_get(json, 1);
-    if (!json_is_integer(tokens) || !json_is_integer(position) || json_array_size(json) != 2 ||
-        json_integer_value(tokens) < 1 || json_integer_value(tokens) > CP_MAX_POSITIONS ||
-        json_integer_value(position) < 0 || json_integer_value(position) > CP_MAX_POSITIONS) {
+    const json_t *alike = json_array_get(json, 2);
+    if (!json_is_integer(tokens) || !json_is_integer(position) || json_array_size(json) > 3 ||
+        (alike != NULL && !json_is_boolean(alike)) || json_integer_value(tokens) < 1 ||
+        json_integer_value(tokens) > CP_MAX_POSITIONS || json_integer_value(position) < 0 ||
+        json_integer_value(position) > CP_MAX_POSITIONS) {
         refuse(r, "modules",
-               "a list of [tokens, position], with numbers from 1, and from 0, to 1048576");
+               "a list of [tokens, position], with numbers from 1, and from 0, to 1048576, or of "
+               "[tokens, position, true] for the text of the module before it");
         return;
     }
-    *module =
-        (struct gate_module){(int)json_integer_value(tokens), (int)json_integer_value(position)};
+    *module = (struct gate_module){(int)json_integer_value(tokens),
+                                   (int)json_integer_value(position), json_is_true(alike)};
 }
 
 static void read_modules(struct reading *in, struct gate_recipe *r) {
@@ -216,6 +225,11 @@ static void read_modules(struct reading *in, struct gate_recipe *r) {
     r->n_modules = (int)json_array_size(modules);
     for (int i = 0; i < r->n_modules; i++) {
         read_module(in, json_array_get(modules, (size_t)i), &r->module[i]);
+        if (!in->failed && r->module[i].alike && !gate_is_alike(r, i)) {
+            refuse(in, "modules",
+                   "a list where each [tokens, position, true] stands behind a "
+                   "module of as many tokens");
+        }
     }
 }
 
@@ -244,6 +258,7 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->sequences = size_of(in, "sequences", GATE_MOST_SEQUENCES);
     r->rows = size_of(in, "rows", GATE_MOST_ROWS);
     r->pool = size_of(in, "pool", GATE_MOST_POOL);
+    r->rotary = size_of(in, "rotary", 4096);
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");
     }

@@ -139,6 +139,7 @@ static int drop_modules(struct attempt *a) {
             int below = r.op[op].sequence & ((1 << i) - 1);
             r.op[op].sequence = (r.op[op].sequence >> (i + 1) << i) | below;
         }
+        r.module[i].alike = 0; /* the text that it was is gone */
         smaller |= keep(a, &r);
     }
     return smaller;
@@ -160,12 +161,25 @@ static int *number_of(struct gate_recipe *r, int i, enum number which) {
     }
 }
 
+/* Modules of one text have as many tokens (GATE-14): those before module i, and behind it. */
+static void shorten_alike(struct gate_recipe *r, int i) {
+    for (int m = i; m > 0 && r->module[m].alike; m--) {
+        r->module[m - 1].tokens = r->module[i].tokens;
+    }
+    for (int m = i + 1; m < r->n_modules && r->module[m].alike; m++) {
+        r->module[m].tokens = r->module[i].tokens;
+    }
+}
+
 /* Step 3 for one number: tries to remove all units, then half of them, a quarter, ..., one. */
 static int lower(struct attempt *a, int i, enum number which, int unit) {
     int smaller = 0, least = which == MODULE_TOKENS; /* a module has a token */
     for (int units = (*number_of(&a->found->recipe, i, which) - least) / unit; units > 0;) {
         struct gate_recipe r = a->found->recipe;
         *number_of(&r, i, which) -= units * unit;
+        if (which == MODULE_TOKENS) {
+            shorten_alike(&r, i);
+        }
         if (keep(a, &r)) { /* 100 to 50: 50 units again; 25 to 13: 12 again */
             int left = (*number_of(&a->found->recipe, i, which) - least) / unit;
             smaller = 1;

@@ -34,6 +34,9 @@
  * sequence stand at any positions, each behind the one before it, also where no token stands
  * (RUNS-4). tests/example/modules_kernel.c is a complete one.
  *
+ * A kernel for caches of keys without positions declares that (`keys`), and rotates keys as it
+ * reads them. All its calls are such, of trees too.
+ *
  * The call gives the keys' places in two ways, and a kernel may use either:
  *   a plan   shared[], then each sequence's own runs: what a two-phase kernel walks
  *   paged    the whole table: what a paged kernel walks
@@ -55,7 +58,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 4
+#define CP_KERNEL_VERSION 5
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -66,10 +69,21 @@ extern "C" {
 #define CP_PLANS_RANGES 1 /* of runs, whose descriptors serve ranges of sequences (RUNS-9) */
 #define CP_PLANS_LISTS  2 /* of runs, whose descriptors serve any sets of sequences (RUNS-2) */
 
+/* Which positions the keys in K have in them (RUNS-10). Those that have not their own are rotated
+ * when they are read: by row t of the call's table `rotation`. */
+#define CP_KEYS_PLACED 0 /* their own; there is no table */
+#define CP_KEYS_RAW    1 /* none: t is the position of the key */
+#define CP_KEYS_LOCAL  2 /* as if their run began at position 0: t is the position of the run */
+
+/* Which numbers of a key are rotated together (DEC-8): pair i of the first rotary_dim numbers. */
+#define CP_PAIRS_HALVES     0 /* numbers i and i + rotary_dim / 2 */
+#define CP_PAIRS_NEIGHBOURS 1 /* numbers 2 i and 2 i + 1 */
+
 /* One call.
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
  *   at a multiple of 64 bytes.
- * - lse may be NULL. On the host, stream and on_host are NULL. Nothing else is NULL.
+ * - lse may be NULL. Where keys are placed, rotation is NULL. On the host, stream and on_host are
+ *   NULL. Nothing else is NULL.
  * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
  *   sees.
  * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks may be
@@ -118,7 +132,8 @@ struct cp_kernel_call {
      * twice; some may have no rows. Descriptors may have one list, or parts of it.
      *
      * A chunk may be in several descriptors, and in own runs of other sequences. In one call it has
-     * one n_tokens and one position, and a sequence has it once.
+     * one n_tokens, and a sequence has it once. It has one position where keys are placed; else it
+     * may have another position in another descriptor or run.
      *
      * A kernel that keeps a state for each descriptor and row that it serves has n_rows times the
      * smaller of n_shared and table_width of them at most. */
@@ -139,6 +154,18 @@ struct cp_kernel_call {
     long long k_chunk, k_head, k_slot;
     const void *v;
     long long v_chunk, v_head, v_slot;
+
+    /* Where keys are not placed; else rotary_dim and n_angles are 0, and rotation is NULL. Row t of
+     * the table has rotary_dim / 2 cosines and then as many sines: pair i, (x, y), of a key that is
+     * rotated by t becomes
+     *     (c x - s y, s x + c y)    c = rotation[t][i], s = rotation[t][rotary_dim / 2 + i]
+     * The numbers of a key from rotary_dim on are not rotated. Neither are V and Q: queries have
+     * their positions in them. The slots of a run behind its keys have no row in the table. The
+     * numbers of the table are in -2 .. 2, and may be any: c and s need not be a cosine and a sine,
+     * nor c^2 + s^2 be 1, and row 0 may be a rotation, too. */
+    int rotary_dim;        /* even, 0 <= rotary_dim <= d */
+    int n_angles;          /* rows of the table: above all t of the call */
+    const float *rotation; /* [n_angles][rotary_dim] */
 
     /* out: [n_rows][h][d]; the kernel writes all of it. lse: [n_rows][h], the natural log-sum-exp
      * of the scaled scores; NULL when it is not requested. */
@@ -167,8 +194,14 @@ struct cp_kernel_call {
  * the kernel does, and not what would pass: a declaration wider than the kernel lets errors
  * through. Set every field: a field that is left out is 0, which means CP_SUM_FP32 or CP_FP16. */
 struct cp_kernel_class {
-    int score;       /* how q . k is added: CP_SUM_... */
-    int weights;     /* type of P when multiplied by V: CP_FP32 (not rounded), CP_FP16, CP_BF16 */
+    int score;   /* how q . k is added: CP_SUM_... */
+    int weights; /* type of P when multiplied by V: CP_FP32 (not rounded), CP_FP16, CP_BF16 */
+    /* Where keys are not placed: the type of rotated numbers when they are multiplied, CP_FP32 (not
+     * rounded), CP_FP16 or CP_BF16. They are computed in binary32, or in binary64 with CP_SUM_FP64,
+     * which rounds none. The numbers from rotary_dim on may be rounded to this type, too. Instead
+     * of each key, a kernel may rotate the query, as it is in the call, for the keys of one t:
+     * q . (rotated k) is (c q_x + s q_y, c q_y - s q_x) . k, and this is rounded then. */
+    int rotated;
     int values;      /* how P V is added: CP_SUM_... */
     int partials;    /* type of n and o between steps: CP_FP32 or CP_FP16 */
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before rounding */
@@ -214,6 +247,8 @@ struct cp_kernel {
     int lse_type;                  /* CP_FP32, CP_FP64, or CP_NO_LSE: the kernel writes no lse */
     int memory;                    /* CP_HOST_MEMORY or CP_DEVICE_MEMORY */
     int plans;                     /* CP_PLANS_TREES, CP_PLANS_RANGES or CP_PLANS_LISTS */
+    int keys;                      /* CP_KEYS_PLACED, CP_KEYS_RAW or CP_KEYS_LOCAL */
+    int pairs;                     /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
     struct cp_kernel_class arithmetic;
 
     /* Returns NULL for a call that the kernel takes, and a sentence for a call that it refuses. If
