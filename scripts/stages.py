@@ -119,8 +119,8 @@ OF_THE_LIBRARY = ("decoder_refusal", "exact", "format", "number", "opt_kernels",
 # computes as double. By default valgrind runs the others.
 NOT_IN_VALGRIND = WALKS + (
     "decoder", "decoder_modules", "layers",
-    "batch", "gate", "gate_serving", "gate_ends", "gate_modules", "device", "elsewhere", "runner",
-    "runner_load", "emulate",
+    "batch", "gate", "gate_serving", "gate_ends", "gate_modules", "gate_rotation", "device",
+    "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
     "bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact", "explain_model")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
