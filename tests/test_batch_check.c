@@ -118,8 +118,9 @@ static void the_check_sees_what_two_numbers_hide(void **unused) {
     cp_batch_free(batch);
 }
 
-/* BATCH-2: a run in a free chunk, a chunk in use without a run, and two runs in one chunk, though the
- * owner of each chunk in use has it: two of one item, and one of an item and one of a prompt. */
+/* BATCH-2: a run in a free chunk, a chunk in use without a run, and two runs in one chunk, though
+ * the owner of each chunk in use has it: two of one item, and one of an item and one of a prompt.
+ */
 static void a_chunk_has_one_run_and_is_in_use(void **unused) {
     (void)unused;
     struct cp_batch *batch;
