@@ -2,6 +2,11 @@
 /* Items in a pool: put and drop (BATCH-4, BATCH-7). */
 #include "batch_internal.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/batch_keep.h"
+#include "proofs/logic/batch_put.h"
+#endif
+
 void cp_batch_init(struct cp_batch *batch, int capacity, int chunk_size, unsigned long long name) {
     cp_pool_init(&batch->pool, capacity);
     batch->chunk_size = chunk_size;
@@ -11,12 +16,24 @@ void cp_batch_init(struct cp_batch *batch, int capacity, int chunk_size, unsigne
     batch->stamp = (struct cp_stamp){.tree = name};
 }
 
+/*@
+  requires valid: \valid_read(spans + (0 .. n_spans - 1));
+  assigns \nothing;
+  ensures spans: \result != 0 <==> spans_to_put(spans, n_spans);
+*/
 static int spans_are_valid(const struct cp_span *spans, int n_spans) {
+    /*@ loop invariant i: 0 <= i && (0 <= n_spans ==> i <= n_spans);
+        loop invariant spans: spans_ok(spans, i) && spans_all_apart(spans, i);
+        loop assigns i; loop variant n_spans - i; */
     for (int i = 0; i < n_spans; i++) {
         if (!cp_span_is_valid(spans[i])) {
             return 0;
         }
+        /*@ loop invariant j: 0 <= j <= i;
+            loop invariant apart: \forall integer h; 0 <= h < j ==> spans_apart(spans[h], spans[i]);
+            loop assigns j; loop variant i - j; */
         for (int j = 0; j < i; j++) {
+            //@ assert counts: span_ok(spans[j]) && span_ok(spans[i]);
             if (!cp_spans_are_apart(spans[j], spans[i])) {
                 return 0;
             }
@@ -26,7 +43,19 @@ static int spans_are_valid(const struct cp_span *spans, int n_spans) {
 }
 
 /* The number of an item that is not there; -1: there are CP_MAX_ITEMS. */
+/*@
+  requires valid: \valid_read(batch);
+  requires items: 0 <= batch->n_items <= CP_MAX_ITEMS;
+  assigns \nothing;
+  ensures result: -1 <= \result < CP_MAX_ITEMS && \result <= batch->n_items;
+  ensures lowest: 0 <= \result ==> number_is_free(*batch, \result);
+  ensures none: \result == -1 ==>
+    batch->n_items == CP_MAX_ITEMS && items_all_there(*batch, CP_MAX_ITEMS);
+*/
 static int free_number(const struct cp_batch *batch) {
+    /*@ loop invariant i: 0 <= i <= batch->n_items;
+        loop invariant there: items_all_there(*batch, i);
+        loop assigns i; loop variant batch->n_items - i; */
     for (int i = 0; i < batch->n_items; i++) {
         if (batch->item[i].n_runs == 0) {
             return i;
@@ -84,9 +113,19 @@ int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_span
 
 int cp_batch_drop(struct cp_batch *batch, unsigned long long name) {
     int number = cp_batch_find(batch, name);
+    //@ ghost users_are_bound(*batch);
+    //@ assert users: 0 <= number ==> item_counted(*batch, number);
     if (number < 0 || batch->item[number].n_users > 0) {
         return CP_ERROR_ARGUMENT;
     }
+    //@ ghost struct cp_batch before = *batch;
+    //@ assert owned: runs_owned(*batch, number);
     cp_batch_remove(batch, number);
+    //@ assert left: item_left(before, *batch, number);
+    //@ assert rest: rest_same(before, *batch);
+    //@ assert owners: owners_keep(before, *batch);
+    //@ assert items: items_left(before, *batch);
+    //@ assert freed: left_free(before, *batch);
+    //@ ghost left_is_ok(before, *batch);
     return CP_OK;
 }

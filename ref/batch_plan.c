@@ -5,25 +5,16 @@
  *     A     P0 P1    0 1        (C0, 0, 2, 4, 0) (C1, 0, 2, 2, 4)    P0  C0 C1 C2 | C5
  *     B     P0 P2    0 2        (C2, 2, 4, 4, 6)                     P1  C0 C1    | C6
  *     C     none                                                     P2  C2       | C7         */
-#include "chunkproof/batch.h"
+#include "batch_internal.h"
 
 static void add_run(struct cp_plan *plan, int s, struct cp_run run) {
     plan->sequence[s].run[plan->sequence[s].n_chunks++] = run;
 }
 
-static int has_item(const struct cp_prompt *prompt, int item) {
-    for (int i = 0; i < prompt->n_items; i++) {
-        if (prompt->item[i] == item) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* 1. The prompts that have an item. */
 static void list_users(const struct cp_batch *batch, int item, struct cp_plan *plan) {
     for (int s = 0; s < batch->n_prompts; s++) {
-        if (has_item(&batch->prompt[s], item)) {
+        if (cp_prompt_has_item(batch, s, item)) {
             plan->served[plan->n_served++] = s;
         }
     }

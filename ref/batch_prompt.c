@@ -30,40 +30,38 @@ static int spans_are_in_range(const struct cp_span *spans, int n_spans) {
 }
 
 /* Gives a new prompt an item. 0: it has one of the positions already. */
-static int add_item(const struct cp_batch *batch, struct cp_prompt *prompt, int item) {
-    for (int k = 0; k < batch->item[item].n_runs; k++) {
-        if (!cp_prompt_has_room(batch, prompt, cp_span_of(batch->runs[item].run[k]))) {
-            return 0;
-        }
-        prompt->n_tokens += batch->runs[item].run[k].n_tokens;
+static int add_item(struct cp_batch *batch, int number, int item) {
+    if (!cp_item_has_room(batch, number, batch->prompt[number].n_items, item)) {
+        return 0;
     }
-    prompt->item[prompt->n_items++] = item;
+    batch->prompt[number].n_tokens += cp_batch_n_tokens(batch, item);
+    batch->prompt[number].item[batch->prompt[number].n_items++] = item;
     return 1;
 }
 
 /* Gives a new prompt runs of a span, without chunks. 0: it has one of the positions already. */
-static int add_span(const struct cp_batch *batch, struct cp_prompt *prompt, struct cp_span span) {
-    if (!cp_prompt_has_room(batch, prompt, span)) {
+static int add_span(struct cp_batch *batch, int number, struct cp_span span) {
+    if (!cp_prompt_has_room(batch, number, batch->prompt[number].n_items, span)) {
         return 0;
     }
     for (int left = span.n_tokens; left > 0; left -= batch->chunk_size) {
         int n = left < batch->chunk_size ? left : batch->chunk_size;
-        prompt->own[prompt->n_own++] = (struct cp_run){-1, n, span.position + span.n_tokens - left};
+        batch->prompt[number].own[batch->prompt[number].n_own++] =
+            (struct cp_run){-1, n, span.position + span.n_tokens - left};
     }
-    prompt->n_tokens += span.n_tokens;
+    batch->prompt[number].n_tokens += span.n_tokens;
     return 1;
 }
 
-static int add_all(const struct cp_batch *batch, struct cp_prompt *prompt,
-                   const unsigned long long *names, int n_names, const struct cp_span *spans,
-                   int n_spans) {
+static int add_all(struct cp_batch *batch, int number, const unsigned long long *names, int n_names,
+                   const struct cp_span *spans, int n_spans) {
     for (int i = 0; i < n_names; i++) {
-        if (!add_item(batch, prompt, cp_batch_find(batch, names[i]))) {
+        if (!add_item(batch, number, cp_batch_find(batch, names[i]))) {
             return 0;
         }
     }
     for (int i = 0; i < n_spans; i++) {
-        if (!add_span(batch, prompt, spans[i])) {
+        if (!add_span(batch, number, spans[i])) {
             return 0;
         }
     }
@@ -71,27 +69,26 @@ static int add_all(const struct cp_batch *batch, struct cp_prompt *prompt,
 }
 
 /* Each item of a prompt gets so many users more. */
-static void count_user(struct cp_batch *batch, const struct cp_prompt *prompt, int more) {
-    for (int i = 0; i < prompt->n_items; i++) {
-        batch->item[prompt->item[i]].n_users += more;
+static void count_user(struct cp_batch *batch, int prompt, int more) {
+    for (int i = 0; i < batch->prompt[prompt].n_items; i++) {
+        batch->item[batch->prompt[prompt].item[i]].n_users += more;
     }
 }
 
 /* Chunks for the own runs of a new prompt. Its items have a user more before anything leaves
  * (BATCH-5). */
 static int take_all(struct cp_batch *batch, int number) {
-    struct cp_prompt *prompt = &batch->prompt[number];
-    count_user(batch, prompt, 1);
-    int status = cp_batch_make_room(batch, prompt->n_own);
+    count_user(batch, number, 1);
+    int status = cp_batch_make_room(batch, batch->prompt[number].n_own);
     if (status != CP_OK) {
-        count_user(batch, prompt, -1);
+        count_user(batch, number, -1);
         return status;
     }
-    for (int k = 0; k < prompt->n_own; k++) {
-        prompt->own[k].chunk = cp_batch_take(batch, -1 - number, k);
+    for (int k = 0; k < batch->prompt[number].n_own; k++) {
+        batch->prompt[number].own[k].chunk = cp_batch_take(batch, -1 - number, k);
     }
-    for (int i = 0; i < prompt->n_items; i++) {
-        batch->item[prompt->item[i]].taken = ++batch->clock;
+    for (int i = 0; i < batch->prompt[number].n_items; i++) {
+        batch->item[batch->prompt[number].item[i]].taken = ++batch->clock;
     }
     return CP_OK;
 }
@@ -109,10 +106,11 @@ int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long
         return CP_ERROR_TOO_LONG;
     }
     int number = batch->n_prompts; /* behind the last one there is room to try */
-    struct cp_prompt *joining = &batch->prompt[number];
-    joining->id = id;
-    joining->n_tokens = joining->n_items = joining->n_own = 0;
-    if (!add_all(batch, joining, names, n_names, spans, n_spans)) {
+    batch->prompt[number].id = id;
+    batch->prompt[number].n_tokens = 0;
+    batch->prompt[number].n_items = 0;
+    batch->prompt[number].n_own = 0;
+    if (!add_all(batch, number, names, n_names, spans, n_spans)) {
         return CP_ERROR_ARGUMENT;
     }
     int status = take_all(batch, number);
@@ -127,24 +125,25 @@ int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long
 /* ---- Append ---- */
 
 /* RUNS-8: is the position behind the last own run, and its chunk not full? */
-static int can_grow(const struct cp_batch *batch, const struct cp_prompt *prompt, int position) {
-    if (prompt->n_own == 0) {
+static int can_grow(const struct cp_batch *batch, int prompt, int position) {
+    int n_own = batch->prompt[prompt].n_own;
+    if (n_own == 0) {
         return 0;
     }
-    struct cp_run last = prompt->own[prompt->n_own - 1];
+    struct cp_run last = batch->prompt[prompt].own[n_own - 1];
     return last.n_tokens < batch->chunk_size && last.position + last.n_tokens == position;
 }
 
 /* RUNS-8: a run without tokens yet, behind the others. */
-static int begin_run(struct cp_batch *batch, int number, int position) {
-    struct cp_prompt *prompt = &batch->prompt[number];
+static int begin_run(struct cp_batch *batch, int prompt, int position) {
     if (cp_prompt_runs(batch, prompt) == CP_MAX_DEPTH) {
         return CP_ERROR_TOO_LONG;
     }
     int status = cp_batch_make_room(batch, 1);
     if (status == CP_OK) {
-        int chunk = cp_batch_take(batch, -1 - number, prompt->n_own);
-        prompt->own[prompt->n_own++] = (struct cp_run){chunk, 0, position};
+        int n_own = batch->prompt[prompt].n_own++;
+        int chunk = cp_batch_take(batch, -1 - prompt, n_own);
+        batch->prompt[prompt].own[n_own] = (struct cp_run){chunk, 0, position};
         batch->stamp.epoch++;
     }
     return status;
@@ -152,19 +151,19 @@ static int begin_run(struct cp_batch *batch, int number, int position) {
 
 int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk, int *slot) {
     if (prompt < 0 || prompt >= batch->n_prompts || position < 0 || position == INT_MAX ||
-        !cp_prompt_has_room(batch, &batch->prompt[prompt], (struct cp_span){position, 1})) {
+        !cp_prompt_has_room(batch, prompt, batch->prompt[prompt].n_items,
+                            (struct cp_span){position, 1})) {
         return CP_ERROR_ARGUMENT;
     }
-    struct cp_prompt *to = &batch->prompt[prompt];
-    int status = can_grow(batch, to, position) ? CP_OK : begin_run(batch, prompt, position);
+    int status = can_grow(batch, prompt, position) ? CP_OK : begin_run(batch, prompt, position);
     if (status != CP_OK) {
         return status;
     }
     batch->stamp.step++;
-    struct cp_run *last = &to->own[to->n_own - 1];
-    *chunk = last->chunk;
-    *slot = last->n_tokens++;
-    to->n_tokens++;
+    int last = batch->prompt[prompt].n_own - 1;
+    *chunk = batch->prompt[prompt].own[last].chunk;
+    *slot = batch->prompt[prompt].own[last].n_tokens++;
+    batch->prompt[prompt].n_tokens++;
     return CP_OK;
 }
 
@@ -172,18 +171,16 @@ int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk
 
 /* The prompt `from` gets the number `to`. */
 static void renumber(struct cp_batch *batch, int from, int to) {
-    const struct cp_prompt *last = &batch->prompt[from];
-    struct cp_prompt *prompt = &batch->prompt[to];
-    prompt->id = last->id;
-    prompt->n_tokens = last->n_tokens;
-    prompt->n_items = last->n_items;
-    prompt->n_own = last->n_own;
-    for (int i = 0; i < last->n_items; i++) {
-        prompt->item[i] = last->item[i];
+    batch->prompt[to].id = batch->prompt[from].id;
+    batch->prompt[to].n_tokens = batch->prompt[from].n_tokens;
+    batch->prompt[to].n_items = batch->prompt[from].n_items;
+    batch->prompt[to].n_own = batch->prompt[from].n_own;
+    for (int i = 0; i < batch->prompt[from].n_items; i++) {
+        batch->prompt[to].item[i] = batch->prompt[from].item[i];
     }
-    for (int k = 0; k < last->n_own; k++) {
-        prompt->own[k] = last->own[k];
-        batch->owner[last->own[k].chunk].owner = -1 - to;
+    for (int k = 0; k < batch->prompt[from].n_own; k++) {
+        batch->prompt[to].own[k] = batch->prompt[from].own[k];
+        batch->owner[batch->prompt[from].own[k].chunk].owner = -1 - to;
     }
 }
 
@@ -191,11 +188,10 @@ int cp_batch_leave(struct cp_batch *batch, int prompt) {
     if (prompt < 0 || prompt >= batch->n_prompts) {
         return CP_ERROR_ARGUMENT;
     }
-    const struct cp_prompt *leaving = &batch->prompt[prompt];
-    for (int k = 0; k < leaving->n_own; k++) {
-        cp_pool_release(&batch->pool, leaving->own[k].chunk);
+    for (int k = 0; k < batch->prompt[prompt].n_own; k++) {
+        cp_pool_release(&batch->pool, batch->prompt[prompt].own[k].chunk);
     }
-    count_user(batch, leaving, -1);
+    count_user(batch, prompt, -1);
     batch->n_prompts--;
     if (prompt < batch->n_prompts) {
         renumber(batch, batch->n_prompts, prompt);

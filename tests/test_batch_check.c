@@ -118,6 +118,38 @@ static void the_check_sees_what_two_numbers_hide(void **unused) {
     cp_batch_free(batch);
 }
 
+/* BATCH-2: a run in a free chunk, a chunk in use without a run, and two runs in one chunk, though
+ * the owner of each chunk in use has it: two of one item, and one of an item and one of a prompt.
+ */
+static void a_chunk_has_one_run_and_is_in_use(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    unsigned long long a;
+    int p;
+    assert_int_equal(cp_batch_new(&batch, 8, 4), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_join(batch, 0, &a, 1, &(struct cp_span){10, 1}, 1, &p), CP_OK);
+    int second = batch->runs[0].run[1].chunk;
+    int own = batch->prompt[p].own[0].chunk;
+
+    cp_pool_release(&batch->pool, second);
+    assert_string_equal(cp_batch_check(batch), "BATCH-2");
+    batch->runs[0].run[1].chunk = batch->runs[0].run[0].chunk;
+    assert_string_equal(cp_batch_check(batch), "BATCH-2");
+    batch->runs[0].run[1].chunk = cp_pool_take(&batch->pool);
+    assert_null(cp_batch_check(batch));
+
+    cp_pool_release(&batch->pool, own);
+    batch->prompt[p].own[0].chunk = batch->runs[0].run[0].chunk;
+    assert_string_equal(cp_batch_check(batch), "BATCH-2");
+    batch->prompt[p].own[0].chunk = cp_pool_take(&batch->pool);
+    assert_null(cp_batch_check(batch));
+
+    assert_true(cp_pool_take(&batch->pool) >= 0);
+    assert_string_equal(cp_batch_check(batch), "BATCH-2");
+    cp_batch_free(batch);
+}
+
 /* BATCH-3: items with numbers of any size are counted, each by itself, and those without users. */
 static void users_of_every_item_are_counted(void **unused) {
     (void)unused;
@@ -200,6 +232,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_check_says_which_clause_is_broken),
         cmocka_unit_test(the_check_sees_what_two_numbers_hide),
+        cmocka_unit_test(a_chunk_has_one_run_and_is_in_use),
         cmocka_unit_test(users_of_every_item_are_counted),
         cmocka_unit_test(every_run_is_looked_at),
         cmocka_unit_test(runs_of_items_and_own_ones_are_added),

@@ -71,6 +71,10 @@ struct cp_batch {
     struct cp_prompt prompt[CP_MAX_SEQUENCES];
 };
 
+#ifdef __FRAMAC__
+#include "proofs/logic/batch_valid.h"
+#endif
+
 /* Makes an empty batch over a pool of `capacity` chunks, in memory of its own, of which only the
  * pages in use are touched. On CP_OK the caller owns *batch and gives it to cp_batch_free();
  * otherwise *batch is NULL.
@@ -83,6 +87,15 @@ void cp_batch_free(struct cp_batch *batch);
 
 /* The same in the caller's memory; `name` differs from that of each other batch and tree whose
  * plans the caller compares (PLAN-5). The arguments are in their ranges. */
+/*@
+  requires valid: \valid(batch);
+  requires sizes: 1 <= capacity <= CP_MAX_CHUNKS && 1 <= chunk_size <= CP_MAX_CHUNK_SIZE;
+  assigns *batch;
+  ensures ok: batch_ok(*batch);
+  ensures sizes: batch->pool.capacity == capacity && batch->chunk_size == chunk_size;
+  ensures empty: batch->n_items == 0 && batch->n_prompts == 0 && batch->pool.n_free == capacity;
+  ensures plan_5_name: batch->stamp.tree == name;
+*/
 void cp_batch_init(struct cp_batch *batch, int capacity, int chunk_size, unsigned long long name);
 
 /* BATCH-4. Puts an item of these spans into the pool and gives it a name, *name. Its runs are those
@@ -96,10 +109,30 @@ int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_span
 
 /* BATCH-4. The number of the item of this name; -1: it is not there, or has left. An item keeps its
  * number as long as it is there; then another may get it. */
+/*@
+  requires valid: \valid_read(batch);
+  requires items: 0 <= batch->n_items <= CP_MAX_ITEMS;
+  assigns \nothing;
+  ensures result: \result == -1 || \result == name % CP_MAX_ITEMS;
+  ensures found: \result == -1 <==> !item_has_name(*batch, name % CP_MAX_ITEMS, name);
+*/
 int cp_batch_find(const struct cp_batch *batch, unsigned long long name);
 
 /* BATCH-7. Gives back the chunks of an item that no prompt has.
  *   CP_ERROR_ARGUMENT  it is not there, or has users */
+/*@
+  requires valid: \valid(batch);
+  requires ok: batch_ok(*batch);
+  assigns batch->pool.n_free, batch->pool.perm[0 .. CP_MAX_CHUNKS - 1],
+    batch->pool.pos[0 .. CP_MAX_CHUNKS - 1], batch->item[0 .. CP_MAX_ITEMS - 1];
+  ensures ok: batch_ok(*batch);
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT;
+  ensures batch_7_error: \result == CP_OK <==>
+    item_droppable(\old(*batch), name % CP_MAX_ITEMS, name);
+  ensures batch_7_unchanged: \result != CP_OK ==> *batch == \old(*batch);
+  ensures batch_7_dropped: \result == CP_OK ==>
+    item_removed(\old(*batch), *batch, name % CP_MAX_ITEMS);
+*/
 int cp_batch_drop(struct cp_batch *batch, unsigned long long name);
 
 /* BATCH-5. Adds prompt *prompt, the last one, with the items of these names, none or more, and with
@@ -132,6 +165,11 @@ int cp_batch_plan(const struct cp_batch *batch, struct cp_plan *plan);
 
 /* Returns NULL when the batch is valid, else the number of the first clause that it breaks
  * ("POOL-1", "POOL-2", "BATCH-1" ...). Takes any content. */
+/*@
+  requires valid: \valid_read(batch);
+  assigns \result \from *batch;
+  ensures valid: \result == \null <==> batch_ok(*batch);
+*/
 const char *cp_batch_check(const struct cp_batch *batch);
 
 #ifdef __cplusplus
