@@ -176,11 +176,18 @@ int gate_angle_of(const struct gate_problem *p, int s, int j) {
     return p->rotation.keys == CP_KEYS_PLACED ? 0 : position;
 }
 
+struct gate_pair gate_numbers_of_pair(const struct gate_rotation *r, int pair) {
+    int beside = r->pairs == CP_PAIRS_NEIGHBOURS, half = r->dim / 2;
+    return (struct gate_pair){beside ? 2 * pair : pair, beside ? 2 * pair + 1 : pair + half, 0.0,
+                              0.0};
+}
+
 struct gate_pair gate_pair_of(const struct gate_rotation *r, int angle, int pair) {
-    int half = r->dim / 2, beside = r->pairs == CP_PAIRS_NEIGHBOURS;
     const float *row = r->table + (size_t)angle * (size_t)r->dim;
-    return (struct gate_pair){beside ? 2 * pair : pair, beside ? 2 * pair + 1 : pair + half,
-                              (double)row[pair], (double)row[half + pair]};
+    struct gate_pair at = gate_numbers_of_pair(r, pair);
+    at.c = (double)row[pair];
+    at.s = (double)row[r->dim / 2 + pair];
+    return at;
 }
 
 void gate_rotate(const struct gate_rotation *r, int angle, double *x) {
@@ -221,12 +228,11 @@ void gate_key_terms(const struct gate_rotation *r, int angle, int d, const doubl
 
 void gate_query_terms(const struct gate_rotation *r, int d, const double *q, double *terms) {
     for (int i = 0; i < r->dim / 2; i++) {
-        int beside = r->pairs == CP_PAIRS_NEIGHBOURS, half = r->dim / 2;
-        double x = q[beside ? 2 * i : i], y = q[beside ? 2 * i + 1 : i + half];
-        *terms++ = x;
-        *terms++ = x;
-        *terms++ = y;
-        *terms++ = y;
+        struct gate_pair at = gate_numbers_of_pair(r, i);
+        *terms++ = q[at.x];
+        *terms++ = q[at.x];
+        *terms++ = q[at.y];
+        *terms++ = q[at.y];
     }
     memcpy(terms, q + r->dim, (size_t)(d - r->dim) * sizeof *terms);
 }

@@ -35,6 +35,9 @@ struct gate_pair {
 };
 struct gate_pair gate_pair_of(const struct gate_rotation *rotation, int angle, int pair);
 
+/* Its two numbers alone: c and s are 0. */
+struct gate_pair gate_numbers_of_pair(const struct gate_rotation *rotation, int pair);
+
 /* The head x of d numbers, rotated; and turned back by a quarter turn. */
 void gate_rotate(const struct gate_rotation *rotation, int angle, double *x);
 void gate_rotate_back(const struct gate_rotation *rotation, int angle, double *x);

@@ -116,11 +116,11 @@ void explain_terms(const struct explain_model *x, const struct explain_choice *c
     const struct gate_rotation *r = &x->run->problem.rotation;
     const double *k = x->k[j], *rotated = explain_key(x, j);
     if (choice->rotate.way != ROTATED_OWN) {
-        int half = r->dim / 2, beside = r->pairs == CP_PAIRS_NEIGHBOURS;
-        for (int i = 0; i < half; i++) {
-            *terms++ = rotated[beside ? 2 * i : i];
+        for (int i = 0; i < r->dim / 2; i++) {
+            struct gate_pair at = gate_numbers_of_pair(r, i);
+            *terms++ = rotated[at.x];
             *terms++ = 0.0;
-            *terms++ = rotated[beside ? 2 * i + 1 : i + half];
+            *terms++ = rotated[at.y];
             *terms++ = 0.0;
         }
         memcpy(terms, rotated + r->dim, (size_t)(x->d - r->dim) * sizeof *terms);
