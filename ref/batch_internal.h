@@ -76,7 +76,7 @@ int cp_prompt_runs(const struct cp_batch *batch, int prompt);
   requires items: 0 <= batch->prompt[prompt].n_items <= CP_MAX_DEPTH;
   assigns \nothing;
   ensures result: \result == 1 || \result == 0;
-  ensures has: \result == 1 <==> prompt_has(*batch, prompt, item);
+  ensures has: \result == 1 <==> prompt_has_item(*batch, prompt, item);
 */
 int cp_prompt_has_item(const struct cp_batch *batch, int prompt, int item);
 

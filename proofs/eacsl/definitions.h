@@ -13,6 +13,23 @@
       \sum(p.shared[i].begin, p.shared[i].end - 1, \lambda integer at;
         p.served[at] == s ? 1 : 0));
 
+  logic integer owner_sum(struct cp_batch b, integer o, integer n) =
+    \sum(0, n - 1, \lambda integer k; owner_tokens(b, o, k));
+  logic integer items_runs(struct cp_batch b, integer p, integer n) =
+    \sum(0, n - 1, \lambda integer i; owner_runs(b, prompt_item(b, p, i)));
+  logic integer items_sum(struct cp_batch b, integer p, integer n) =
+    \sum(0, n - 1, \lambda integer i;
+      owner_sum(b, prompt_item(b, p, i), owner_runs(b, prompt_item(b, p, i))));
+  logic integer spans_runs{L}(struct cp_span *a, integer n, integer c) =
+    \sum(0, n - 1, \lambda integer i; cut_into(a[i].n_tokens, c));
+  // Of prompts that have no item twice.
+  logic integer users(struct cp_batch b, integer item, integer n) =
+    \sum(0, n - 1, \lambda integer p;
+      \sum(0, b.prompt[p].n_items - 1, \lambda integer i;
+        prompt_item(b, p, i) == item ? 1 : 0));
+  logic integer room_of(struct cp_batch b, integer n) =
+    \sum(0, n - 1, \lambda integer i; may_leave(b, i) ? b.item[i].n_runs : 0);
+
   // A quantifier over all chunks there. This is less; where it is a condition, the clause is
   // checked for prompts without hashes only.
   predicate hashes_right{L}(struct cp_tree t, int *token, unsigned long long *hash, integer n) =

@@ -81,7 +81,7 @@
   // The item is one of the first n items of prompt p; and one of all.
   predicate items_have(struct cp_batch b, integer p, integer n, integer item) =
     \exists integer i; 0 <= i < n && prompt_item(b, p, i) == item;
-  predicate prompt_has(struct cp_batch b, integer p, integer item) =
+  predicate prompt_has_item(struct cp_batch b, integer p, integer item) =
     items_have(b, p, b.prompt[p].n_items, item);
 
   // The runs of the first n items of prompt p.

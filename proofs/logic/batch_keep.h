@@ -40,15 +40,15 @@
   // 1 when prompt p has the item, else 0.
   axiomatic Uses {
     logic integer uses(struct cp_batch b, integer p, integer item);
-    axiom uses_yes: \forall struct cp_batch b, integer p, item; prompt_has(b, p, item) ==>
+    axiom uses_yes: \forall struct cp_batch b, integer p, item; prompt_has_item(b, p, item) ==>
       uses(b, p, item) == 1;
-    axiom uses_no: \forall struct cp_batch b, integer p, item; !prompt_has(b, p, item) ==>
+    axiom uses_no: \forall struct cp_batch b, integer p, item; !prompt_has_item(b, p, item) ==>
       uses(b, p, item) == 0;
   }
   // Prompt p is one of those with the item, of which there is one or more.
   predicate users_bound(struct cp_batch b, integer n) =
     (\forall integer i; 0 <= users(b, i, n) <= n) &&
-    (\forall integer i, p; 0 <= p < n ==> prompt_has(b, p, i) ==> 1 <= users(b, i, n));
+    (\forall integer i, p; 0 <= p < n ==> prompt_has_item(b, p, i) ==> 1 <= users(b, i, n));
 */
 
 /*@ ghost
@@ -154,9 +154,9 @@
      ensures next: \forall integer i; users(b, i, n + 1) == users(b, i, n) + uses(b, n, i);
      ensures some: \forall integer i; 0 <= uses(b, n, i) <= 1; @/
   void users_next(struct cp_batch b, int n) {
-    /@ assert yes: \forall integer i; prompt_has(b, n, i) ==>
+    /@ assert yes: \forall integer i; prompt_has_item(b, n, i) ==>
          users(b, i, n + 1) == users(b, i, n) + uses(b, n, i) && uses(b, n, i) == 1; @/
-    /@ assert no: \forall integer i; !prompt_has(b, n, i) ==>
+    /@ assert no: \forall integer i; !prompt_has_item(b, n, i) ==>
          users(b, i, n + 1) == users(b, i, n) + uses(b, n, i) && uses(b, n, i) == 0; @/
   }
 
@@ -174,7 +174,7 @@
 
   /@ requires sizes: batch_sizes(a) && b.n_prompts == a.n_prompts;
      requires same: \forall integer p, i; 0 <= p < a.n_prompts ==>
-       (prompt_has(a, p, i) <==> prompt_has(b, p, i));
+       (prompt_has_item(a, p, i) <==> prompt_has_item(b, p, i));
      assigns \nothing;
      ensures same: \forall integer i; users(b, i, b.n_prompts) == users(a, i, a.n_prompts); @/
   void users_stay(struct cp_batch a, struct cp_batch b) {
@@ -184,7 +184,7 @@
     for (int p = 0; p < b.n_prompts; p++) {
       users_next(a, p);
       users_next(b, p);
-      /@ assert has: \forall integer i; prompt_has(a, p, i) <==> prompt_has(b, p, i); @/
+      /@ assert has: \forall integer i; prompt_has_item(a, p, i) <==> prompt_has_item(b, p, i); @/
       /@ assert uses: \forall integer i; uses(a, p, i) == uses(b, p, i); @/
     }
   }
@@ -233,7 +233,7 @@
   void left_is_ok(struct cp_batch a, struct cp_batch b) {
     users_are_bound(a);
     /@ assert stay: \forall integer p, i; 0 <= p < a.n_prompts ==> 0 <= i < a.prompt[p].n_items ==>
-         prompt_has(a, p, prompt_item(a, p, i)); @/
+         prompt_has_item(a, p, prompt_item(a, p, i)); @/
     /@ assert items: \forall integer p, i; 0 <= p < a.n_prompts ==>
          0 <= i < a.prompt[p].n_items ==> item_same(a, b, prompt_item(a, p, i)); @/
     /@ loop invariant o: -b.n_prompts <= o <= b.n_items;
@@ -252,13 +252,13 @@
     /@ loop invariant p: 0 <= p <= b.n_prompts;
        loop invariant prompts: prompts_to(b, p);
        loop invariant has: \forall integer q, i; 0 <= q < p ==>
-         (prompt_has(a, q, i) <==> prompt_has(b, q, i));
+         (prompt_has_item(a, q, i) <==> prompt_has_item(b, q, i));
        loop assigns p; loop variant b.n_prompts - p; @/
     for (int p = 0; p < b.n_prompts; p++) {
       /@ assert ok: prompt_ok(a, p) && owner_ok(a, -1 - p); @/
       /@ assert equal: b.prompt[p] == a.prompt[p]; @/
       /@ assert items: \forall integer i; prompt_item(b, p, i) == prompt_item(a, p, i); @/
-      /@ assert have: \forall integer i; prompt_has(a, p, i) <==> prompt_has(b, p, i); @/
+      /@ assert have: \forall integer i; prompt_has_item(a, p, i) <==> prompt_has_item(b, p, i); @/
       /@ assert own: runs_same(a, -1 - p, b, -1 - p); @/
       /@ assert same: prompt_same(a, p, b, p); @/
       /@ assert stay: items_stay(a, p, b); @/

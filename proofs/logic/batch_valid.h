@@ -78,9 +78,9 @@
     logic integer users(struct cp_batch b, integer item, integer n);
     axiom users_0: \forall struct cp_batch b, integer item; users(b, item, 0) == 0;
     axiom users_yes: \forall struct cp_batch b, integer item, n; 0 <= n ==>
-      prompt_has(b, n, item) ==> users(b, item, n + 1) == users(b, item, n) + 1;
+      prompt_has_item(b, n, item) ==> users(b, item, n + 1) == users(b, item, n) + 1;
     axiom users_no: \forall struct cp_batch b, integer item, n; 0 <= n ==>
-      !prompt_has(b, n, item) ==> users(b, item, n + 1) == users(b, item, n);
+      !prompt_has_item(b, n, item) ==> users(b, item, n + 1) == users(b, item, n);
   }
   predicate item_counted(struct cp_batch b, integer i) =
     0 < b.item[i].n_runs ==> b.item[i].n_users == users(b, i, b.n_prompts);
