@@ -60,7 +60,8 @@ static int end_of(const struct gate_prompt *p) {
 }
 
 int gate_is_alike(const struct gate_recipe *r, int m) {
-    return m > 0 && r->module[m].alike && r->module[m].tokens == r->module[m - 1].tokens;
+    const struct gate_module *module = &r->module[m];
+    return m > 0 && module->alike && module->tokens == module[-1].tokens;
 }
 
 static int has_module(const struct gate_prompt *p, int module) {
