@@ -499,6 +499,14 @@ static void large_numbers_may_overflow(void **state) {
 
 /* ---- Files ---- */
 
+static int has_alike(const struct gate_recipe *r) {
+    int alike = 0;
+    for (int m = 0; m < r->n_modules; m++) {
+        alike |= r->module[m].alike;
+    }
+    return alike;
+}
+
 /* A case file keeps what is rotated, and which modules are one text. */
 static void a_file_keeps_rotations(void **state) {
     char file[] = "/tmp/chunkproof-rotation-XXXXXX";
@@ -508,6 +516,11 @@ static void a_file_keeps_rotations(void **state) {
     for (long long i = 0; i < 60; i++) {
         struct gate_found found = {.recipe = recipe_of(i)};
         struct gate_case *cases;
+        char line[GATE_LINE];
+        gate_recipe_print(&found.recipe, line); /* and is named by both */
+        assert_true((strstr(line, "numbers of a head rotated") != NULL) ==
+                    (found.recipe.rotary > 0));
+        assert_true((strstr(line, "(as before)") != NULL) == has_alike(&found.recipe));
         assert_int_equal(gate_case_save(file, &found, &plain), 0);
         assert_int_equal(gate_case_load(file, "replay", &cases), 1);
         assert_memory_equal(&cases[0].recipe, &found.recipe, sizeof found.recipe);

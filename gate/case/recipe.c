@@ -468,6 +468,9 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
     if (r->pool > 0 && n > 0 && n < GATE_LINE) {
         n += snprintf(line + n, GATE_LINE - (size_t)n, ", a pool of %d chunks", r->pool);
     }
+    if (r->rotary > 0 && n > 0 && n < GATE_LINE) {
+        n += snprintf(line + n, GATE_LINE - (size_t)n, ", %d numbers of a head rotated", r->rotary);
+    }
     for (int bit = 0; bit < COUNT_OF(layouts); bit++) {
         if ((r->layout >> bit & 1) != 0 && n > 0 && n < GATE_LINE) {
             n += snprintf(line + n, GATE_LINE - (size_t)n, ", %s", layouts[bit]);
