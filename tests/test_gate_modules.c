@@ -293,7 +293,7 @@ static void steps_are_of_runs(void **state) {
                                  .n_ops = 1,
                                  .op = {{GATE_PROMPT, 3, 0, 2}},
                                  .n_modules = 2,
-                                 .module = {{6, 0}, {4, 6}}};
+                                 .module = {{6, 0, 0}, {4, 6, 0}}};
     struct made m;
     (void)state;
     make(&m, &recipe, CP_PLANS_LISTS);
