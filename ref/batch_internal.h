@@ -138,7 +138,19 @@ int cp_item_has_room(const struct cp_batch *batch, int prompt, int n_items, int 
 */
 int cp_batch_least_recent(const struct cp_batch *batch);
 
-/* Gives back the chunks of an item that is there. */
+/* Gives back the chunks of an owner's runs. */
+/*@
+  requires valid: \valid(batch);
+  requires ok: pool_ok(batch->pool);
+  requires owner: owner_fits(owner) && runs_owned(*batch, owner);
+  assigns batch->pool.n_free, batch->pool.perm[0 .. CP_MAX_CHUNKS - 1],
+    batch->pool.pos[0 .. CP_MAX_CHUNKS - 1];
+  ensures ok: pool_ok(batch->pool);
+  ensures batch_7_chunks: chunks_given_back(\old(*batch), *batch, owner);
+*/
+void cp_batch_release(struct cp_batch *batch, int owner);
+
+/* An item that is there leaves. */
 /*@
   requires valid: \valid(batch);
   requires ok: pool_ok(batch->pool);

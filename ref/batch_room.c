@@ -60,23 +60,27 @@ int cp_batch_take(struct cp_batch *batch, int owner, int run) {
     return chunk;
 }
 
-void cp_batch_remove(struct cp_batch *batch, int item) {
-    /*@ loop invariant k: 0 <= k <= batch->item[item].n_runs;
+void cp_batch_release(struct cp_batch *batch, int owner) {
+    /*@ loop invariant k: 0 <= k <= owner_runs(*batch, owner);
         loop invariant ok: pool_ok(batch->pool);
         loop invariant n_free: batch->pool.n_free == \at(batch->pool.n_free, Pre) + k;
         loop invariant left: chunks_left(\at(*batch, Pre), *batch);
-        loop invariant freed: runs_free(*batch, item, k);
-        loop invariant owned: \forall integer j; k <= j < batch->item[item].n_runs ==>
-          pool_used(batch->pool, owner_chunk(*batch, item, j));
+        loop invariant freed: runs_free(*batch, owner, k);
+        loop invariant owned: \forall integer j; k <= j < owner_runs(*batch, owner) ==>
+          pool_used(batch->pool, owner_chunk(*batch, owner, j));
         loop invariant others: \forall integer x; pool_used(\at(batch->pool, Pre), x) ==>
-          batch->owner[x].owner != item ==> pool_used(batch->pool, x);
+          batch->owner[x].owner != owner ==> pool_used(batch->pool, x);
         loop assigns k, batch->pool.n_free, batch->pool.perm[0 .. CP_MAX_CHUNKS - 1],
           batch->pool.pos[0 .. CP_MAX_CHUNKS - 1];
-        loop variant batch->item[item].n_runs - k; */
-    for (int k = 0; k < batch->item[item].n_runs; k++) {
-        //@ assert run: run_owned(\at(*batch, Pre), item, k);
-        cp_pool_release(&batch->pool, batch->runs[item].run[k].chunk);
+        loop variant owner_runs(*batch, owner) - k; */
+    for (int k = 0; k < cp_batch_n_runs(batch, owner); k++) {
+        //@ assert run: run_owned(\at(*batch, Pre), owner, k);
+        cp_pool_release(&batch->pool, cp_batch_run(batch, owner, k).chunk);
     }
+}
+
+void cp_batch_remove(struct cp_batch *batch, int item) {
+    cp_batch_release(batch, item);
     batch->item[item].n_runs = 0;
 }
 

@@ -156,6 +156,21 @@ int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk
 
 /* BATCH-7. Removes a prompt and gives back its own chunks. The last prompt takes its number.
  *   CP_ERROR_ARGUMENT  there is no such prompt */
+/*@
+  requires valid: \valid(batch);
+  requires ok: batch_ok(*batch);
+  assigns batch->pool.n_free, batch->pool.perm[0 .. CP_MAX_CHUNKS - 1],
+    batch->pool.pos[0 .. CP_MAX_CHUNKS - 1], batch->owner[0 .. CP_MAX_CHUNKS - 1],
+    batch->item[0 .. CP_MAX_ITEMS - 1], batch->prompt[0 .. CP_MAX_SEQUENCES - 1],
+    batch->n_prompts, batch->stamp.epoch;
+  ensures ok: batch_ok(*batch);
+  ensures batch_7_result: \result == (0 <= prompt < \old(batch->n_prompts) ? CP_OK :
+    CP_ERROR_ARGUMENT);
+  ensures batch_7_unchanged: \result != CP_OK ==> *batch == \old(*batch);
+  ensures batch_7_left: \result == CP_OK ==> prompt_left(\old(*batch), *batch, prompt);
+  ensures batch_9_epoch: \result == CP_OK ==>
+    batch->stamp.epoch == (unsigned long long)(\old(batch->stamp.epoch) + 1);
+*/
 int cp_batch_leave(struct cp_batch *batch, int prompt);
 
 /* BATCH-9. Brings a plan up to date with the batch, as cp_plan_update() does with a tree. Returns 1

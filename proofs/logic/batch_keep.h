@@ -7,19 +7,6 @@
 #include "proofs/logic/batch_valid.h"
 
 /*@
-  // Owner u of b has the runs of owner o of a; prompt q of b is prompt p of a, but for its items.
-  predicate run_same(struct cp_batch a, integer o, struct cp_batch b, integer u, integer k) =
-    owner_chunk(b, u, k) == owner_chunk(a, o, k) &&
-    owner_tokens(b, u, k) == owner_tokens(a, o, k) &&
-    owner_position(b, u, k) == owner_position(a, o, k);
-  predicate runs_same(struct cp_batch a, integer o, struct cp_batch b, integer u) =
-    owner_runs(b, u) == owner_runs(a, o) &&
-    (\forall integer k; 0 <= k < owner_runs(a, o) ==> run_same(a, o, b, u, k));
-  predicate prompt_same(struct cp_batch a, integer p, struct cp_batch b, integer q) =
-    b.prompt[q].id == a.prompt[p].id && b.prompt[q].n_tokens == a.prompt[p].n_tokens &&
-    b.prompt[q].n_items == a.prompt[p].n_items &&
-    (\forall integer i; 0 <= i < a.prompt[p].n_items ==>
-      prompt_item(b, q, i) == prompt_item(a, p, i)) && runs_same(a, -1 - p, b, -1 - q);
   // The first n items of prompt p stay; and all.
   predicate items_stay_to(struct cp_batch a, integer p, struct cp_batch b, integer n) =
     \forall integer i; 0 <= i < n ==>

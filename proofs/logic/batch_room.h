@@ -54,6 +54,12 @@
   predicate runs_free(struct cp_batch b, integer o, integer n) =
     \forall integer k; 0 <= k < n ==> !pool_used(b.pool, owner_chunk(b, o, k));
 
+  // The chunks of owner o are free, and no other one is.
+  predicate chunks_given_back(struct cp_batch a, struct cp_batch b, integer o) =
+    chunks_left(a, b) && b.pool.n_free == a.pool.n_free + owner_runs(a, o) &&
+    (\forall integer x; pool_used(a.pool, x) ==> a.owner[x].owner != o ==> pool_used(b.pool, x)) &&
+    (\forall integer k; 0 <= k < owner_runs(a, o) ==> !pool_used(b.pool, owner_chunk(a, o, k)));
+
   // Item i has left, alone.
   predicate item_removed(struct cp_batch a, struct cp_batch b, integer i) =
     chunks_left(a, b) && b.pool.n_free == a.pool.n_free + a.item[i].n_runs &&

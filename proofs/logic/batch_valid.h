@@ -97,6 +97,39 @@
   // BATCH-7: and no prompt has it.
   predicate item_droppable(struct cp_batch b, integer i, integer name) =
     item_has_name(b, i, name) && b.item[i].n_users == 0;
+
+  // Owner u of b has the runs of owner o of a; prompt q of b is prompt p of a, but for its items.
+  predicate run_same(struct cp_batch a, integer o, struct cp_batch b, integer u, integer k) =
+    owner_chunk(b, u, k) == owner_chunk(a, o, k) &&
+    owner_tokens(b, u, k) == owner_tokens(a, o, k) &&
+    owner_position(b, u, k) == owner_position(a, o, k);
+  predicate runs_same(struct cp_batch a, integer o, struct cp_batch b, integer u) =
+    owner_runs(b, u) == owner_runs(a, o) &&
+    (\forall integer k; 0 <= k < owner_runs(a, o) ==> run_same(a, o, b, u, k));
+  predicate prompt_same(struct cp_batch a, integer p, struct cp_batch b, integer q) =
+    b.prompt[q].id == a.prompt[p].id && b.prompt[q].n_tokens == a.prompt[p].n_tokens &&
+    b.prompt[q].n_items == a.prompt[p].n_items &&
+    (\forall integer i; 0 <= i < a.prompt[p].n_items ==>
+      prompt_item(b, q, i) == prompt_item(a, p, i)) && runs_same(a, -1 - p, b, -1 - q);
+  // Item i of b is that of a, with so many users more.
+  predicate item_has_more(struct cp_batch a, struct cp_batch b, integer i, integer more) =
+    b.item[i].name == a.item[i].name && b.item[i].n_runs == a.item[i].n_runs &&
+    b.item[i].taken == a.item[i].taken && b.item[i].n_users == a.item[i].n_users + more;
+  predicate users_changed_to(struct cp_batch a, struct cp_batch b, integer p, integer n,
+                             integer more) =
+    \forall integer i; 0 <= i < CP_MAX_ITEMS ==>
+      (items_have(a, p, n, i) ==> item_has_more(a, b, i, more)) &&
+      (!items_have(a, p, n, i) ==> item_has_more(a, b, i, 0));
+  predicate users_changed(struct cp_batch a, struct cp_batch b, integer p, integer more) =
+    users_changed_to(a, b, p, a.prompt[p].n_items, more);
+  // Prompt p of a is not in b; the last prompt of a has its number.
+  logic integer prompt_was(struct cp_batch a, integer p, integer q) =
+    q == p ? a.n_prompts - 1 : q;
+  predicate prompts_left(struct cp_batch a, struct cp_batch b, integer p) =
+    b.n_prompts == a.n_prompts - 1 && (\forall integer q; 0 <= q < b.n_prompts ==>
+      prompt_same(a, prompt_was(a, p, q), b, q));
+  predicate prompt_left(struct cp_batch a, struct cp_batch b, integer p) =
+    prompts_left(a, b, p) && chunks_given_back(a, b, -1 - p) && users_changed(a, b, p, -1);
 */
 
 #endif
