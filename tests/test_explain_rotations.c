@@ -184,6 +184,10 @@ static void ends(void **state) {
     assert_true(is[0] == 1.0 && is[3] == 4.0);
     rotate(CP_KEYS_RAW, CP_PAIRS_HALVES, TURNED(ROTATED_BY, .by = -9), 2, is);
     assert_true(is[0] == 0.0 && is[3] == 0.0 && is[4] == 5.0);
+    run.problem.rotation.n_angles = 7; /* the key at 7 is behind the last row */
+    rotate(CP_KEYS_RAW, CP_PAIRS_HALVES, TURNED(0), 2, is);
+    assert_true(is[0] == 0.0 && is[3] == 0.0 && is[4] == 5.0);
+    run.problem.rotation.n_angles = ANGLES;
 }
 
 int main(void) {

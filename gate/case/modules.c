@@ -38,11 +38,7 @@ static int chunks_of(const struct sharing *x, int tokens) {
 }
 
 static int has(const struct sharing *x, int s, int module) {
-    int found = 0;
-    for (int i = 0; s >= 0 && s < x->prompts->n && i < x->prompts->prompt[s].n_texts; i++) {
-        found |= x->prompts->prompt[s].text[i].module == module;
-    }
-    return found;
+    return s >= 0 && s < x->prompts->n && gate_prompt_has(&x->prompts->prompt[s], module);
 }
 
 /* Has it descriptors? */

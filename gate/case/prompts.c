@@ -64,7 +64,7 @@ int gate_is_alike(const struct gate_recipe *r, int m) {
     return m > 0 && module->alike && module->tokens == module[-1].tokens;
 }
 
-static int has_module(const struct gate_prompt *p, int module) {
+int gate_prompt_has(const struct gate_prompt *p, int module) {
     int found = 0;
     for (int i = 0; i < p->n_texts; i++) {
         found |= p->text[i].module == module;
@@ -79,7 +79,7 @@ static void make(struct gate_prompt *p, const struct gate_recipe *r, const struc
     for (int m = 0; m < r->n_modules; m++) {
         const struct gate_module *module = &r->module[m];
         int twice =
-            gate_is_alike(r, m) && has_module(p, m - 1); /* one text is no two of a prompt's */
+            gate_is_alike(r, m) && gate_prompt_has(p, m - 1); /* one text is no two of a prompt's */
         if ((op->sequence >> m & 1) && !twice) {
             (void)put(p, (struct gate_text){m, module->tokens, module->position});
         }

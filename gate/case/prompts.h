@@ -18,6 +18,9 @@ struct gate_prompt {
     struct gate_text text[GATE_MOST_TEXTS];
 };
 
+/* 1: a text of the prompt is that module. */
+int gate_prompt_has(const struct gate_prompt *prompt, int module);
+
 struct gate_prompts {
     int n;
     struct gate_prompt prompt[];

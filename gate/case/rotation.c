@@ -170,10 +170,12 @@ int gate_rotation_new(struct gate_problem *p) {
 /* ---- Keys ---- */
 
 int gate_angle_of(const struct gate_problem *p, int s, int j) {
-    int position = p->rotation.keys == CP_KEYS_LOCAL
-                       ? p->table_position[s * p->table_width + gate_run_of(p, s, j)]
-                       : gate_position_of(p, s, j);
-    return p->rotation.keys == CP_KEYS_PLACED ? 0 : position;
+    if (p->rotation.keys == CP_KEYS_PLACED) { /* no walk over its runs */
+        return 0;
+    }
+    return p->rotation.keys == CP_KEYS_LOCAL
+               ? p->table_position[s * p->table_width + gate_run_of(p, s, j)]
+               : gate_position_of(p, s, j);
 }
 
 struct gate_pair gate_numbers_of_pair(const struct gate_rotation *r, int pair) {

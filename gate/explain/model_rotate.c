@@ -115,17 +115,15 @@ void explain_terms(const struct explain_model *x, const struct explain_choice *c
                    double *terms) {
     const struct gate_rotation *r = &x->run->problem.rotation;
     const double *k = x->k[j], *rotated = explain_key(x, j);
-    if (choice->rotate.way != ROTATED_OWN) {
-        for (int i = 0; i < r->dim / 2; i++) {
-            struct gate_pair at = gate_numbers_of_pair(r, i);
-            *terms++ = rotated[at.x];
-            *terms++ = 0.0;
-            *terms++ = rotated[at.y];
-            *terms++ = 0.0;
-        }
-        memcpy(terms, rotated + r->dim, (size_t)(x->d - r->dim) * sizeof *terms);
-        return;
-    }
     const struct turning t = turning_of(x, choice, j);
-    gate_key_terms(r, r->keys == CP_KEYS_PLACED ? 0 : t.angle, x->d, k, terms);
+    for (int i = 0; i < r->dim / 2; i++) {
+        struct gate_pair at = pair_of(r, &t, x->d, i);
+        int own = choice->rotate.way == ROTATED_OWN;
+        struct gate_pair place = gate_numbers_of_pair(r, i);
+        *terms++ = own ? at.c * k[at.x] : rotated[place.x];
+        *terms++ = own ? -at.s * k[at.y] : 0.0;
+        *terms++ = own ? at.c * k[at.y] : rotated[place.y];
+        *terms++ = own ? at.s * k[at.x] : 0.0;
+    }
+    memcpy(terms, rotated + r->dim, (size_t)(x->d - r->dim) * sizeof *terms);
 }

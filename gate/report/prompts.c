@@ -69,14 +69,6 @@ static void put_positions(FILE *file, int tokens, int position) {
 
 /* ---- Modules and prompts ---- */
 
-static int has(const struct gate_prompt *prompt, int module) {
-    int found = 0;
-    for (int i = 0; i < prompt->n_texts; i++) {
-        found |= prompt->text[i].module == module;
-    }
-    return found;
-}
-
 static void put_modules(struct markup *m, const struct gate_recipe *r,
                         const struct gate_prompts *prompts) {
     gate_html_open_table(m, "The modules");
@@ -89,7 +81,7 @@ static void put_modules(struct markup *m, const struct gate_recipe *r,
         fprintf(cells.cell[1].file, "%d", r->module[i].tokens);
         put_positions(cells.cell[2].file, r->module[i].tokens, r->module[i].position);
         for (int s = 0; s < prompts->n && n <= MOST_RUNS; s++) {
-            if (has(&prompts->prompt[s], i)) {
+            if (gate_prompt_has(&prompts->prompt[s], i)) {
                 put_sequence(cells.cell[3].file, n++, s);
             }
         }
