@@ -31,38 +31,45 @@ def run(*command: object) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+def built(build: pathlib.Path, place: pathlib.Path, fault: Fault) -> tuple[list[object], str]:
+    """(the kernel as options of the command, what the compiler says where it fails)."""
+    kernel = gate_build.kernel_of(fault) if "gate" in fault.fields else fault.source
+    if kernel.endswith(".cu"):
+        source = place / "kernel.cu"
+        source.write_text(fault.text(), encoding="utf-8")
+        return ["--kernel", source, "--on", "executor"], ""
+    source, program = gate_build.write_c(place, kernel, fault.source, fault.text()), "kernel.so"
+    status, said = run(
+        "cc",
+        "-O2",
+        "-shared",
+        "-fPIC",
+        *gate_build.INCLUDES,
+        "-o",
+        place / program,
+        source,
+        build / "libchunkproof.a",
+        "-lm",
+    )
+    return ["--kernel", place / program], said if status != 0 else ""
+
+
 def explained(build: pathlib.Path, fault: Fault) -> str:
     """What explain says of the case that the gate keeps of this kernel. build: where the command
     and library are.
     """
-    kernel = gate_build.kernel_of(fault) if "gate" in fault.fields else fault.source
     with tempfile.TemporaryDirectory() as name:
         place = pathlib.Path(name)
-        source, program = (
-            gate_build.write_c(place, kernel, fault.source, fault.text()),
-            place / "kernel.so",
-        )
-        status, said = run(
-            "cc",
-            "-O2",
-            "-shared",
-            "-fPIC",
-            *gate_build.INCLUDES,
-            "-o",
-            program,
-            source,
-            build / "libchunkproof.a",
-            "-lm",
-        )
-        if status != 0:
+        kernel, said = built(build, place, fault)
+        if said:
             return said
         status, said = run(
-            build / "chunkproof", "gate", "--kernel", program, "--first", "--save", place / "cases"
+            build / "chunkproof", "gate", *kernel, "--first", "--save", place / "cases"
         )
         cases = sorted(place.glob("cases/*.json"))
         if status != 1 or not cases:
             return f"the gate keeps no case:\n{said}"
-        explain = (build / "chunkproof", "explain", cases[0], "--kernel", program)
+        explain = (build / "chunkproof", "explain", cases[0], *kernel)
         return run(*explain, "--time", LIMIT - 60)[1]  # a busy machine explains later, not less
 
 
