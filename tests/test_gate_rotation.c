@@ -474,6 +474,11 @@ static void large_numbers_may_overflow(void **state) {
                         (double[]){50000.0, -40000.0, 60000.0}, &rotated);
     assert_true(rotated.number == 60000.0);
     assert_true(is_near(rotated.sum, 0.6 * 40000.0 + 0.8 * 50000.0));
+    rotation.table = (float[]){0.8F, 0.6F}; /* now the first number of the pair is the larger one */
+    rotated.sum = 0.0;
+    gate_rotated_extend(&rotation, 0, 3, (double[]){1.0, -2.0, 7.0},
+                        (double[]){50000.0, -40000.0, 60000.0}, &rotated);
+    assert_true(is_near(rotated.sum, 0.8 * 50000.0 + 0.6 * 40000.0));
 
     struct cp_kernel kernel = kernel_of(0);
     double q = 1.0, k[] = {0x1p-10, 0x1p-10}, scratch[6];
