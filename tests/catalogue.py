@@ -5,6 +5,7 @@ tests/catalogue.sh; each test is a method. What follows from the gate's reports:
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -262,6 +263,9 @@ class Command(InCopy):
             (("--for", "kernels/v1.h"), "no fault of kernels/v1.h is for test"),
             (("--by", "coq,fuzz", "tree-join-copies-one-less"), "is not for coq,fuzz: try --by wp"),
             (("--bogus",), "unrecognized arguments: --bogus"),
+            (("--sample", "some"), "--sample takes N or N:K, as in --sample 8"),
+            (("--sample", "8:8"), "--sample 8:8: the samples are 8:0 to 8:7"),
+            (("--sample", "999999:999998"), "none of the sample is for test: try --by all"),
         ):
             status, said = self.faults(*arguments)
             self.assertEqual((status, says in said), (2, True), said)
@@ -272,6 +276,23 @@ class Command(InCopy):
         self.assertEqual((status, {row[1] for row in rows}), (0, {"ref/tree_join.c"}))
         self.assertTrue(all("wp" in row[2:] for row in rows))
         self.assertIn(["join-order", "ref/tree_join.c", "test", "wp", "cbmc", "fuzz"], rows)
+
+    def listed(self, *arguments):
+        return [line.split()[0] for line in self.faults("--list", *arguments)[1].splitlines()
+                if not line.startswith("scripts/faults: ")]
+
+    def test_each_fault_is_in_one_sample(self):
+        everything = self.listed("--by", "test")
+        samples = [self.listed("--by", "test", "--sample", f"4:{k}") for k in range(4)]
+        self.assertEqual(sorted(name for sample in samples for name in sample), everything)
+        for sample in samples:
+            self.assertGreater(len(sample), len(everything) // 5)
+
+    def test_the_commit_chooses_the_sample_and_the_run_says_it(self):
+        said = self.faults("--list", "--sample", "5")[1]
+        found = re.search(r"^scripts/faults: --sample 5:(\d)$", said, re.MULTILINE)
+        self.assertIsNotNone(found, said)
+        self.assertEqual(self.listed("--sample", f"5:{found[1]}"), self.listed("--sample", "5"))
 
     def test_help_names_all_who_notice(self):
         status, said = self.faults("--help")
