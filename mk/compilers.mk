@@ -11,16 +11,27 @@ ifeq ($(origin CXX),default)
 CXX = $(subst gcc,g++,$(subst clang,clang++,$(CC)))
 endif
 CFLAGS   = -O2 -g
+# Where ccache is installed, objects are kept by content, and checkouts share them: an object does
+# not name its checkout. CACHE=off keeps none, and the deep tier takes none.
+ifeq ($(filter off,$(CACHE))$(findstring afl,$(CC)),)
+KEPT := $(notdir $(shell command -v ccache))
+endif
+ifneq ($(KEPT),)
+MAPPED := -ffile-prefix-map=$(CURDIR)=.
+endif
+ifeq ($(TIER),deep)
+export CCACHE_RECACHE = 1
+endif
 XML_CFLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 XML_LIBS   := $(shell pkg-config --libs libxml-2.0 2>/dev/null)
 # What `chunkproof model` needs: regular expressions with Unicode, and CRC-32.
 MODEL_LIBS = -lpcre2-8 -lz
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-COMPILE  = $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) \
-	-Iinclude -I. $(XML_CFLAGS) -fPIC -MMD -MP
+COMPILE  = $(KEPT) $(CC) -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS) $(EXTRA_CFLAGS) \
+	-Iinclude -I. $(XML_CFLAGS) $(MAPPED) -fPIC -MMD -MP
 LINK     = $(CC) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS)
-COMPILE_CXX = $(CXX) -std=c++17 -ffp-contract=off -Wall -Wextra -Werror -Wshadow $(CFLAGS) \
-	$(EXTRA_CFLAGS) -Iinclude -I. -fPIC -MMD -MP
+COMPILE_CXX = $(KEPT) $(CXX) -std=c++17 -ffp-contract=off -Wall -Wextra -Werror -Wshadow $(CFLAGS) \
+	$(EXTRA_CFLAGS) -Iinclude -I. $(MAPPED) -fPIC -MMD -MP
 LINK_CXX = $(CXX) $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS)
 
 # Code of a CUDA kernel for the executor: its loads and stores are calls that the executor answers.

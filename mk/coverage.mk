@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The unit tests' programs with counters in ref/ (scripts/coverage.py). What is not of ref/ counts
-# nothing, and is what the tests of the same configuration are made of.
+# nothing, and is what the tests of the same configuration are made of. The counters' notes name the
+# checkout: these objects are not kept.
 
 COUNTS =
 counted     := $(BUILD)/counted
@@ -9,7 +10,7 @@ counted_bin := $(test_bin:$(BUILD)/%=$(counted)/%)
 
 $(counted)/obj/ref/%.o: ref/%.c $(BUILD)/flags $(counted)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) $(COUNTS) -c -o $@ $<
+	$(filter-out $(KEPT) $(MAPPED),$(COMPILE)) $(COUNTS) -c -o $@ $<
 
 $(counted)/flags: always
 	@mkdir -p $(@D)

@@ -14,6 +14,8 @@ says what trust the cache adds.
 
     scripts/kept.py --clean    removes it all (make clean-cache)
     scripts/kept.py --size     entries and MiB
+    scripts/kept.py --place K  a directory of the cache for a tool that keeps results itself; empty
+                               where nothing may be read
 """
 
 import base64
@@ -179,6 +181,11 @@ def main(arguments):
     elif arguments == ["--size"]:
         found = entries()
         print(f"entries {len(found)}, size {sum(entry[1] for entry in found) / 2 ** 20:.1f} MiB")
+    elif len(arguments) == 2 and arguments[0] == "--place":
+        place = directory() / arguments[1]
+        if mode() == ON:
+            place.mkdir(parents=True, exist_ok=True)
+            print(place)
     else:
         print(__doc__.strip(), file=sys.stderr)
         return 2

@@ -295,4 +295,5 @@ STAGES = (
     model(),
     Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config"),
           tiers=ABOVE_QUICK, cores=1),
+    Stage("documents", "scripts/readme-commands", ("gcc",), tiers=(), cores=1),  # .ci/run
 )

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/text_lint.py and scripts/rooms.py: right trees pass, each finding is found."""
+"""Tests of scripts/text_lint.py, scripts/rooms.py and scripts/tidy: right trees pass, each finding
+is found.
+"""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -8,6 +11,7 @@ import sys
 import tempfile
 import unittest
 from typing import ClassVar
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -161,6 +165,80 @@ class Rooms(InTree):
 
     def test_rooms_nothing_is_a_finding(self) -> None:
         self.assertEqual(self.run_script()[0], 1)
+
+
+@unittest.skipUnless(shutil.which("clang") and shutil.which("clang-tidy"), "no clang-tidy")
+class Tidy(InTree):
+    """A file without a finding is read once, and one with a finding each time."""
+    script = "tidy"
+    CLEAN = '#include "two.h"\nint one(void);\nint one(void) {\n    return TWO - 1;\n}\n'
+    DIVIDES = 'int one(int n);\nint one(int n) {\n    int none = 0;\n    return n / none;\n}\n'
+
+    def setUp(self) -> None:
+        super().setUp()
+        for name in ("scripts/kept.py", ".clang-tidy"):
+            shutil.copy(ROOT / name, self.tree / name)
+        patch = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.tree / "cache"),
+                                             "CACHE": "", "TIER": "default"})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def tidied(self, *files: str) -> tuple[int, str]:
+        status, said = self.run_script(*files, "--", "-std=c11")
+        return status, said.splitlines()[-1]
+
+    def test_lint_a_clean_file_is_kept_until_it_changes(self) -> None:
+        self.write({"ref/one.c": self.CLEAN, "ref/two.h": "#define TWO 2\n"})
+        for kept in (0, 1):
+            self.assertEqual(self.tidied("ref/one.c"), (0, f"files 1, {kept} from the cache"))
+        for name, text in (("ref/two.h", "#define TWO (1 + 1)\n"), (".clang-tidy", "\n")):
+            self.write({name: (self.tree / name).read_text() + text if name == ".clang-tidy"
+                        else text})
+            self.assertEqual(self.tidied("ref/one.c"), (0, "files 1, 0 from the cache"))
+        with mock.patch.dict(os.environ, {"TIER": "deep"}):
+            self.assertEqual(self.tidied("ref/one.c"), (0, "files 1, 0 from the cache"))
+
+    def test_lint_a_finding_is_found_each_time(self) -> None:
+        self.write({"ref/one.c": self.CLEAN, "ref/two.h": "#define TWO 2\n",
+                    "ref/three.c": self.DIVIDES, "ref/four.c": '#include "none.h"\n'})
+        for kept in (0, 1):
+            for name, says in (("ref/three.c", "Division by zero"),
+                               ("ref/four.c", "clang cannot read it")):
+                status, said = self.run_script("ref/one.c", name, "--", "-std=c11")
+                self.assertEqual((status, says in said), (1, True), said)
+            self.assertEqual(self.tidied("ref/one.c", "ref/three.c"),
+                             (1, "files 2, 1 from the cache"), kept)
+
+    def test_lint_tidy_says_how_it_is_used(self) -> None:
+        for arguments in ((), ("--",), ("ref/one.c",)):
+            status, said = self.run_script(*arguments)
+            self.assertEqual((status, "usage: scripts/tidy FILE..." in said), (2, True))
+
+
+@unittest.skipUnless(shutil.which("cppcheck"), "no cppcheck")
+class Cppcheck(InTree):
+    """What scripts/lint relies on: what cppcheck keeps, it says again."""
+    script = "kept.py"
+
+    def test_lint_cppcheck_finds_again_what_it_has_kept(self) -> None:
+        self.write({"ref/one.c": "int one(void) {\n    return 1;\n}\n",
+                    "ref/two.c": "int two(void) {\n    int none;\n    return none;\n}\n"})
+        with mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.tree), "CACHE": "",
+                                          "TIER": "default"}):
+            place = self.run_script("--place", "cppcheck")[1].strip()
+            self.assertEqual(place, str(self.tree / "chunkproof" / "cppcheck"))
+            for setting in ({"CACHE": "off"}, {"TIER": "deep"}):
+                with mock.patch.dict(os.environ, setting):
+                    self.assertEqual(self.run_script("--place", "cppcheck"), (0, ""))
+        command = ["cppcheck", "--quiet", "--enable=warning", "--error-exitcode=1",
+                   f"--cppcheck-build-dir={place}", "ref/one.c", "ref/two.c"]
+        runs = [subprocess.run(command, cwd=self.tree, capture_output=True, text=True, check=False)
+                for _ in range(2)]
+        for run in runs:
+            self.assertEqual((run.returncode, "[uninitvar]" in run.stderr), (1, True), run.stderr)
+        self.write({"ref/two.c": "int two(void) {\n    int none = 0;\n    return none;\n}\n"})
+        run = subprocess.run(command, cwd=self.tree, capture_output=True, text=True, check=False)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
 
 
 if __name__ == "__main__":
