@@ -14,6 +14,12 @@ import collections
 import pathlib
 import re
 import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+# (family, number), and the files that cite it
+Clause: TypeAlias = tuple[str, int]
+Where: TypeAlias = dict[Clause, set[str]]
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE, PROOF, TEST = ("include", "ref"), ("proofs",), ("tests",)
@@ -33,16 +39,16 @@ EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements
 IN_COQ_ALONE = {"DEC", "RUNS", "MOD-3", "MOD-4", "MOD-5"}
 
 
-def defined():
-    clauses = []
+def defined() -> list[Clause]:
+    clauses: list[Clause] = []
     for chapter in sorted((ROOT / "spec").glob("*.md")):
         clauses += [(m[2], int(m[3])) for m in HEADING.finditer(chapter.read_text())]
     return clauses
 
 
-def cited(folders):
+def cited(folders: Iterable[str]) -> Where:
     """clause -> the files in these folders that cite it."""
-    where = collections.defaultdict(set)
+    where: Where = collections.defaultdict(set)
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
             if not path.is_file() or "golden" in path.parts:
@@ -52,7 +58,8 @@ def cited(folders):
     return where
 
 
-def findings(clauses, code, proof, test, others):
+def findings(clauses: list[Clause], code: Where, proof: Where, test: Where,
+             others: Where) -> Iterator[str]:
     for family, group in ((f, [n for g, n in clauses if g == f]) for f in FAMILIES.split("|")):
         if group != list(range(1, len(group) + 1)):
             yield f"spec: the headings of {family} are numbered {group}"
@@ -73,7 +80,7 @@ def findings(clauses, code, proof, test, others):
             yield f"{family}-{number}: cited in no test and no proof"
 
 
-def table(clauses, code, proof, test):
+def table(clauses: Iterable[Clause], code: Where, proof: Where, test: Where) -> None:
     print("| clause | code | proof | test |\n| --- | --- | --- | --- |")
     for family, number in clauses:
         if family not in EXPLAINS_ONLY:
@@ -81,7 +88,7 @@ def table(clauses, code, proof, test):
             print(f"| {family}-{number} | {' | '.join(row)} |")
 
 
-def main():
+def main() -> int:
     if sys.argv[1:] not in ([], ["--table"]):
         print(__doc__.strip(), file=sys.stderr)
         return 2

@@ -15,8 +15,18 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from typing import Literal, TypeAlias, TypedDict
 
 import stages
+
+
+class Reached(TypedDict):
+    """Of a file: whether a line, and a branch of a line, was reached."""
+    line: dict[int, bool]
+    branch: dict[tuple[int, str, str], bool]
+
+
+Files: TypeAlias = dict[str, Reached]
 
 OUT = "build/coverage"
 INFO = f"{OUT}/coverage.info"
@@ -31,20 +41,20 @@ OTHERS = ("gate", "device", "elsewhere", "runner", "runner_load", "explain_model
 MARKER = re.compile(r"LCOV_EXCL_(LINE|BR_LINE|START)")
 
 
-def run(*argv):
+def run(*argv: str) -> str:
     done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         sys.exit(f"{done.stdout}\ncoverage: {' '.join(argv)}: exit status {done.returncode}")
     return done.stdout
 
 
-def branch_option():
+def branch_option() -> str:
     """lcov 2 renamed the option."""
     return "branch_coverage=1" if re.search(r"version 2", run("lcov", "--version")) else \
         "lcov_branch_coverage=1"
 
 
-def measure():
+def measure() -> None:
     for place in (OUT, "build/verify"):
         os.makedirs(place, exist_ok=True)
     # ref/ alone is measured: all else is what the tests of build/gcc are made of.
@@ -57,16 +67,16 @@ def measure():
         f"{COUNTED}/obj/ref", "--base-directory", ".", "--output-file", INFO)
 
 
-def was_reached(count, row):
+def was_reached(count: str, row: str) -> bool:
     if count.startswith("-") and count != "-":  # "-" is a branch whose line was not reached
         sys.exit(f"coverage: {row.strip()}: a negative count; counters have lost some (COUNTS)")
     return count not in ("-", "0")
 
 
-def read(path):
+def read(path: str) -> Files:
     """{file: {"line": {line: reached}, "branch": {(line, branch): reached}}} of an lcov trace
     file."""
-    files = defaultdict(lambda: {"line": {}, "branch": {}})
+    files: Files = defaultdict(lambda: {"line": {}, "branch": {}})
     with open(path, encoding="utf-8") as info:
         for row in info:
             kind, _, rest = row.strip().partition(":")
@@ -81,14 +91,14 @@ def read(path):
     return {name: data for name, data in files.items() if name.startswith("ref/")}
 
 
-def percent(files, kind):
+def percent(files: Files, kind: Literal["line", "branch"]) -> float:
     reached = [hit for data in files.values() for hit in data[kind].values()]
     if not reached:
         sys.exit(f"coverage: no {kind} of ref/ was measured")
     return 100.0 * sum(reached) / len(reached)
 
 
-def print_missed(files):
+def print_missed(files: Files) -> None:
     for name, data in sorted(files.items()):
         lines = [line for line, hit in sorted(data["line"].items()) if not hit]
         branches = sorted({key[0] for key, hit in data["branch"].items() if not hit})
@@ -96,9 +106,9 @@ def print_missed(files):
             print(f"{name}: lines not reached {lines}; lines with a branch not taken {branches}")
 
 
-def check_exclusions():
+def check_exclusions() -> list[str]:
     """Findings: markers in ref/ against `- ref/FILE:` items in coverage/exclusions.md."""
-    marked = Counter()
+    marked: Counter[str] = Counter()
     for path in glob.glob("ref/*.[ch]"):
         with open(path, encoding="utf-8") as source:
             marked[path] = sum(1 for line in source if MARKER.search(line))
@@ -109,7 +119,7 @@ def check_exclusions():
             for path in sorted({*marked, *listed}) if marked[path] != listed[path]]
 
 
-def main():
+def main() -> int:
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     measure()
     files = read(INFO)

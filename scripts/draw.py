@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as Markdown and pictures as SVG."""
 import math
+from collections.abc import Mapping, Sequence
 from html import escape
 
 COLOURS = ("#1f6fb4", "#c8501e", "#2d8a4e", "#8352a8", "#a07a10", "#b02a5b", "#4a5a6a")
@@ -28,13 +29,14 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
-def decades(values):
+def decades(values: Sequence[float]) -> list[float]:
     """The powers of ten from the one below the smallest to the one above the largest."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     return [10.0 ** e for e in range(low, max(high, low + 1) + 1)]
 
 
-def chart(left, title, points, logarithmic=False):
+def chart(left: float, title: str, points: Mapping[str, Sequence[tuple[float, float]]],
+          logarithmic: bool = False) -> list[str]:
     """Curves: points = {name: [(x, y), ...]}. From 0 on, or both axes by decades."""
     if not points:
         return []
@@ -47,7 +49,7 @@ def chart(left, title, points, logarithmic=False):
     x_low, y_low = (scale(x_ticks[0]), scale(y_ticks[0])) if logarithmic else (xs[0], 0.0)
     x_span, y_span = scale(x_ticks[-1]) - x_low or 1, scale(y_ticks[-1]) - y_low or 1
 
-    def place(x, y):
+    def place(x: float, y: float) -> tuple[float, float]:
         return left + width * (scale(x) - x_low) / x_span, top + height * (1 - (scale(y) - y_low) /
                 y_span)
 
@@ -73,7 +75,9 @@ def chart(left, title, points, logarithmic=False):
     return parts
 
 
-def rows(left, title, points, width=420):
+def rows(left: float, title: str,
+         points: Sequence[tuple[str, Mapping[str, tuple[float, float, float]]]],
+         width: float = 420) -> list[str]:
     """A line for each row, points = [(row, {name: (least, median, most)})], by decades; 1 is
     marked."""
     if not points:
@@ -84,7 +88,7 @@ def rows(left, title, points, width=420):
                      for x in spread] + [1.0])
     low, span = math.log10(ticks[0]), math.log10(ticks[-1]) - math.log10(ticks[0])
 
-    def place(x):
+    def place(x: float) -> float:
         return left + width * (math.log10(x) - low) / span
 
     bottom = top + step * len(points)

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "fuzz" / "corpus"
@@ -38,7 +40,7 @@ class LibFuzzer:
     needs = ("clang", "libclang-rt-dev")
 
     @staticmethod
-    def is_there():
+    def is_there() -> bool:
         probe = "int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }"
         with tempfile.TemporaryDirectory() as directory:
             run = subprocess.run(["clang", "-fsanitize=fuzzer,address,undefined", "-x", "c", "-",
@@ -49,12 +51,13 @@ class LibFuzzer:
         return run is not None and run.returncode == 0
 
     @staticmethod
-    def settings():
+    def settings() -> dict[str, str]:
         return {"CC": "clang", "CXX": "clang++", "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",
                 "EXTRA_CFLAGS": SANITIZE + " -fsanitize=fuzzer-no-link"}
 
     @classmethod
-    def command(cls, target, corpora, options, program=None):
+    def command(cls, target: str, corpora: Iterable[str | pathlib.Path], options: Iterable[str],
+                program: pathlib.Path | None = None) -> list[str]:
         """Fuzzing that adds to the first corpus."""
         dictionary = DICTIONARIES / f"{target}.dict"
         return [str(program or cls.build / "fuzz" / target), "-timeout=60", "-rss_limit_mb=3000",
@@ -64,31 +67,31 @@ class LibFuzzer:
                 *map(str, corpora)]
 
     @classmethod
-    def for_seconds(cls, target, seconds, found):
+    def for_seconds(cls, target: str, seconds: int, found: pathlib.Path) -> list[str]:
         (WORK / "corpus" / target).mkdir(parents=True, exist_ok=True)
         return cls.command(target, (WORK / "corpus" / target, CORPUS / target),
                            (f"-max_total_time={seconds}", f"-artifact_prefix={found}/"))
 
     @staticmethod
-    def environment(target):
+    def environment(target: str) -> dict[str, str]:
         """A stack of a fiber would be emptied anew for each thread of a kernel:
         there it takes too long."""
         return {} if target == "kernels" else \
             {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"}
 
     @staticmethod
-    def state(line):
+    def state(line: str) -> str | None:
         """What a line says of the progress, or None."""
         match = re.match(r"#(\d+)\s.*\bcov: (\d+) ft: \d+ corp: (\d+)/\S+.* exec/s: (\d+)", line)
         return match and f"runs {match[1]}, edges {match[2]}, inputs {match[3]}, {match[4]}/s"
 
     @staticmethod
-    def final(directory):
+    def final(directory: pathlib.Path) -> str:
         """What the engine has written of its progress."""
         return ""
 
     @staticmethod
-    def found(directory):
+    def found(directory: pathlib.Path) -> list[pathlib.Path]:
         return sorted(p for p in directory.iterdir()
                       if re.match(r"(crash|leak|timeout|oom)-", p.name))
 
@@ -99,17 +102,17 @@ class Afl:
     needs = ("afl-clang-fast", "afl++")
 
     @staticmethod
-    def is_there():
+    def is_there() -> bool:
         return bool(shutil.which("afl-clang-fast") and shutil.which("afl-fuzz"))
 
     @staticmethod
-    def settings():
+    def settings() -> dict[str, str]:
         return {"CC": "afl-clang-fast", "CXX": "afl-clang-fast++",
                 "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",
                 "EXTRA_CFLAGS": SANITIZE}
 
     @classmethod
-    def for_seconds(cls, target, seconds, found):
+    def for_seconds(cls, target: str, seconds: int, found: pathlib.Path) -> list[str]:
         dictionary = DICTIONARIES / f"{target}.dict"
         return ["afl-fuzz", "-i", str(CORPUS / target), "-o", str(found), "-V", str(seconds), "-m",
                 "none", "-t", "10000+",
@@ -117,45 +120,47 @@ class Afl:
                 "--", str(cls.build / "fuzz" / target)]
 
     @classmethod
-    def environment(cls, target):
+    def environment(cls, target: str) -> dict[str, str]:
         changes = {"AFL_CUSTOM_MUTATOR_LIBRARY": str(cls.build / "fuzz" /
                                                      "mutator.so")} if target in OPERATIONS else {}
         return {"AFL_SKIP_CPUFREQ": "1", "AFL_NO_UI": "1", "AFL_NO_AFFINITY": "1",
                 "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1", **changes}
 
     @staticmethod
-    def state(line):
+    def state(line: str) -> str | None:
         match = re.search(r"Fuzzing test case #(\d+)", line)
         return match and f"input {match[1]}"
 
     @staticmethod
-    def final(directory):
+    def final(directory: pathlib.Path) -> str:
         stats = directory / "default" / "fuzzer_stats"
         pairs = dict(re.findall(r"^(\w+) *: (\S+)", stats.read_text(),
                                 re.M)) if stats.exists() else {}
-        return pairs and f"runs {pairs['execs_done']}, edges {pairs['edges_found']}, " \
-            f"inputs {pairs['corpus_count']}, {pairs['execs_per_sec']}/s"
+        return f"runs {pairs['execs_done']}, edges {pairs['edges_found']}, " \
+            f"inputs {pairs['corpus_count']}, {pairs['execs_per_sec']}/s" if pairs else ""
 
     @staticmethod
-    def found(directory):
+    def found(directory: pathlib.Path) -> list[pathlib.Path]:
         return sorted(p for p in directory.glob("default/*/id*")
                       if p.parent.name in ("crashes", "hangs"))
 
 
-ENGINES = {engine.name: engine for engine in (LibFuzzer, Afl)}
+Engine: TypeAlias = type[LibFuzzer] | type[Afl]
+Show: TypeAlias = Callable[[str, str], None]  # is told of a target's state
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (LibFuzzer, Afl)}
 
 
-def build(engine, targets):
+def build(engine: Engine, targets: Iterable[str]) -> None:
     if not engine.is_there():
         raise Unusable(f"{engine.name} is missing: "
                        f"it needs {engine.needs[0]} (package {engine.needs[1]})")
     where = engine.build.relative_to(ROOT)
     goals = [f"{where}/fuzz/{target}" for target in targets] + [f"{where}/fuzz/mutator.so"]
-    settings = {"BUILD": where, "DEPS": "skip", **engine.settings()}
+    settings = {"BUILD": str(where), "DEPS": "skip", **engine.settings()}
     make(ROOT, settings, goals)
 
 
-def make(directory, settings, goals):
+def make(directory: pathlib.Path, settings: Mapping[str, str], goals: Iterable[str]) -> None:
     run = subprocess.run(["make", "-s", f"-j{os.cpu_count() or 1}", "-C", str(directory),
                           *(f"{name}={value}" for name, value in settings.items()), *goals],
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -165,7 +170,7 @@ def make(directory, settings, goals):
 
 # ---- Findings ----
 
-def failure(engine, target, data):
+def failure(engine: Engine, target: str, data: bytes) -> tuple[str, str] | None:
     """What the target says of these bytes when it fails, without its numbers;
     None when it does not."""
     program, environment = engine.build / "fuzz" / target, {**os.environ,
@@ -187,7 +192,7 @@ def failure(engine, target, data):
     return re.sub(r"0x[0-9a-f]+|[-+]?\d[\d.e+-]*|==|'.*'", "", first), first
 
 
-def pieces(data, target):
+def pieces(data: bytes, target: str) -> tuple[bytes, list[bytes]]:
     """What never goes, and the pieces that may: operations, or lines, or bytes."""
     if target in OPERATIONS:
         return data[:HEAD], [data[i:i + PIECE] for i in range(HEAD, len(data), PIECE)]
@@ -195,7 +200,7 @@ def pieces(data, target):
     return b"", lines if len(lines) > 3 else [data[i:i + 1] for i in range(len(data))]
 
 
-def shrunk(engine, target, data, most=400):
+def shrunk(engine: Engine, target: str, data: bytes, most: int = 400) -> bytes:
     """The input without every run of pieces that the finding does not need."""
     wanted = failure(engine, target, data)
     if wanted is None:
@@ -216,7 +221,7 @@ def shrunk(engine, target, data, most=400):
     return head + b"".join(kept)
 
 
-def keep(engine, target, path):
+def keep(engine: Engine, target: str, path: pathlib.Path) -> str:
     """Minimises a finding and keeps it; what to print."""
     program = engine.build / "fuzz" / target
     data = path.read_bytes()
@@ -236,13 +241,15 @@ def keep(engine, target, path):
 
 # ---- Running ----
 
-def follow(engine, target, command, show, environment=None):
+def follow(engine: Engine, target: str, command: Sequence[str], show: Show,
+           environment: Mapping[str, str] | None = None) -> tuple[int, str, str]:
     """Runs an engine, showing its state; its exit status and last state."""
     state = ""
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              errors="replace",
                              env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL)
-    log = []
+    log: list[str] = []
+    assert child.stdout is not None  # a pipe
     try:
         for line in child.stdout:
             log = (log + [line])[-300:]
@@ -254,7 +261,7 @@ def follow(engine, target, command, show, environment=None):
     return child.wait(), state, "".join(log)
 
 
-def fuzz(engine, target, seconds, show):
+def fuzz(engine: Engine, target: str, seconds: int, show: Show) -> tuple[str, list[str]]:
     """Fuzzes a target; (last state, findings in words)."""
     found = WORK / "new" / engine.name / target
     shutil.rmtree(found, ignore_errors=True)
@@ -268,7 +275,7 @@ def fuzz(engine, target, seconds, show):
     return engine.final(found) or state, [keep(engine, target, path) for path in new]
 
 
-def replay(program, corpus):
+def replay(program: pathlib.Path, corpus: pathlib.Path) -> tuple[int, str | None]:
     """(inputs run, None), or (0, what was said) when one fails."""
     if not program.exists():
         raise Unusable(f"there is no {program}: make BUILD=... fuzz-targets")
@@ -281,7 +288,7 @@ def replay(program, corpus):
     return 0, f"{last[0]}: {run.stderr.strip() or f'status {run.returncode}'}"
 
 
-def bounded(target, runs, program=None):
+def bounded(target: str, runs: int, program: pathlib.Path | None = None) -> tuple[int, str, str]:
     """Runs that do not depend on time, from the committed corpus: (status, last state, log)."""
     with tempfile.TemporaryDirectory() as directory:
         command = LibFuzzer.command(target, (directory, CORPUS / target),
@@ -290,7 +297,7 @@ def bounded(target, runs, program=None):
         return follow(LibFuzzer, target, command, lambda *_: None, LibFuzzer.environment(target))
 
 
-def merge(target):
+def merge(target: str) -> tuple[int, int]:
     """The committed corpus becomes a small one that reaches all that it and the found one reach;
     what has a name in words stays."""
     committed, found = CORPUS / target, WORK / "corpus" / target

@@ -23,8 +23,14 @@ import pathlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from draw import chart, markdown, svg, text
+
+# A row of the table, and the columns that say which load it is of.
+Row: TypeAlias = dict[str, str]
+Load: TypeAlias = tuple[str, ...]
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -36,7 +42,7 @@ LEFT_OUT = {("synccheck", "conform"): ("--kernel-regex-exclude", "kns=named_barr
 
 # ---- Checks ----
 
-def passes(name, command):
+def passes(name: str, command: Sequence[str | pathlib.Path]) -> bool:
     """Runs it and says how it went; its output when it failed, else the last line."""
     if shutil.which(str(command[0])) is None:
         print(f"not ok - {name}: {command[0]} is not there", flush=True)
@@ -53,11 +59,11 @@ def passes(name, command):
     return good
 
 
-def conform(place):
+def conform(place: pathlib.Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(place / "conform")], capture_output=True, text=True)
 
 
-def conforms(outputs):
+def conforms(outputs: Sequence[subprocess.CompletedProcess[str]]) -> bool:
     """Of the device and of the executor."""
     lines = [output.stdout.splitlines() for output in outputs]
     other = [(one, two) for one, two in zip(*lines) if one != two]
@@ -70,18 +76,19 @@ def conforms(outputs):
     return good
 
 
-def gate(programs):
+def gate(programs: pathlib.Path) -> list[bool]:
     """The gate with kernels on the device: one result for each of its tests."""
     run = subprocess.Popen(["tests/gpu/gate.sh", str(programs.parent / "chunkproof")],
                            stdout=subprocess.PIPE, text=True, errors="replace", cwd=ROOT)
-    results = []
+    results: list[bool] = []
+    assert run.stdout is not None  # a pipe
     for line in run.stdout:
         print(line, end="", flush=True)
         results += [line.startswith("ok")] if line.startswith(("ok ", "not ok ")) else []
     return results if run.wait() in (0, 1) and results else [*results, False]
 
 
-def check(programs, executor, small):
+def check(programs: pathlib.Path, executor: pathlib.Path, small: bool) -> int:
     device = conform(programs)
     if device.returncode != 0:
         print(f"gpu: no kernel runs here: {(device.stdout + device.stderr).strip()}",
@@ -107,18 +114,18 @@ def check(programs, executor, small):
 
 # ---- The benchmark ----
 
-def read(path):
+def read(path: pathlib.Path) -> list[Row]:
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def key_of(row):
+def key_of(row: Row) -> Load:
     return tuple(row[column] for column in ("load", "b", "n_p", "n_s", "h", "h_kv"))
 
 
-def fastest(rows):
+def fastest(rows: Iterable[Row]) -> dict[Load, dict[str, Row]]:
     """{load: {kernel: its fastest row}}, in the order of the file."""
-    result = {}
+    result: dict[Load, dict[str, Row]] = {}
     for row in rows:
         kernels = result.setdefault(key_of(row), {})
         best = kernels.get(row["kernel"])
@@ -127,14 +134,14 @@ def fastest(rows):
     return result
 
 
-def cell(row):
+def cell(row: Row | None) -> str:
     if row is None:
         return ""
     spread = (float(row["p90_us"]) - float(row["p10_us"])) / float(row["median_us"])
     return f"{float(row['median_us']):.1f} ({100 * spread:.0f} %)"
 
 
-def report(rows, device):
+def report(rows: Sequence[Row], device: str) -> str:
     loads = fastest(rows)
     kernels = list(dict.fromkeys(row["kernel"] for row in rows))
     head = ["load", "b", "n_p", "n_s", "h/h_kv", "limit us", *kernels, "limit / best of ours"]
@@ -152,13 +159,13 @@ def report(rows, device):
             f"{device}\n\n" + markdown(head, table))
 
 
-def picture(rows):
+def picture(rows: Iterable[Row]) -> str:
     """Token rate over the tokens completed, and over the batch: the papers' figures 3 and 4."""
     loads = fastest(rows)
-    parts = []
+    parts: list[str] = []
     for place, (figure, column, title) in enumerate((("figure 3", 2, "context length n_p, b = 32"),
                                                      ("figure 4", 1, "batch size b"))):
-        points = {}
+        points: dict[str, list[tuple[float, float]]] = {}
         for key, by_kernel in loads.items():
             if key[0] == figure:
                 for kernel, row in by_kernel.items():
@@ -170,7 +177,7 @@ def picture(rows):
                 *parts])
 
 
-def bench(programs, out, small):
+def bench(programs: pathlib.Path, out: pathlib.Path, small: bool) -> int:
     out.mkdir(parents=True, exist_ok=True)
     run = subprocess.run([str(programs / "bench")] + (["--small"] if small else []),
                          stdout=subprocess.PIPE,
@@ -198,7 +205,7 @@ def bench(programs, out, small):
     return 0 if rows and not faster else 1
 
 
-def main():
+def main() -> int:
     arguments = [argument for argument in sys.argv[1:] if argument != "--small"]
     small = "--small" in sys.argv
     if len(arguments) != 3 or arguments[0] not in ("check", "bench"):

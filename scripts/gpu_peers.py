@@ -18,6 +18,12 @@ not timed. exit status: 0; 2 bad use
 import csv
 import functools
 import sys
+from types import ModuleType
+from collections.abc import Callable, Collection
+from typing import Any, TypeAlias
+
+Tensor: TypeAlias = Any  # of PyTorch, whose types are not known where it is missing
+Call: TypeAlias = Callable[[], object]
 
 HEAD_DIM, PAGE = 128, 64
 COLUMNS = ("load", "b", "n_p", "n_s", "h", "h_kv", "kernel", "chunks_per_task", "median_us",
@@ -25,35 +31,36 @@ COLUMNS = ("load", "b", "n_p", "n_s", "h", "h_kv", "kernel", "chunks_per_task", 
            "bytes", "operations", "limit_us")
 
 
-def loads_of(path):
+def loads_of(path: str) -> Collection[dict[str, str]]:
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return {tuple(row[column] for column in COLUMNS[:6]): row for row in rows}.values()
 
 
-def captured(torch, run):
+def captured(torch: ModuleType, run: Call) -> Call:
     """The same work without Python, which takes longer than some kernels."""
     for _ in range(3):
         run()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         run()
-    return graph.replay
+    replay: Call = graph.replay
+    return replay
 
 
-def times(torch, cache, run):
+def times(torch: ModuleType, cache: Tensor, run: Call) -> tuple[float, float, float]:
     """Median, 10th and 90th percentile in microseconds."""
-    def once():
+    def once() -> float:
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         cache.fill_(1)
         start.record()
         run()
         end.record()
         end.synchronize()
-        return 1e3 * start.elapsed_time(end)
+        return 1e3 * float(start.elapsed_time(end))
     for _ in range(3):
         once()
-    all_times = []
+    all_times: list[float] = []
     while len(all_times) < 5 or (len(all_times) < 50 and sum(all_times) < 1e5):
         all_times.append(once())
     all_times.sort()
@@ -61,29 +68,30 @@ def times(torch, cache, run):
     return all_times[n // 2], all_times[n // 10], all_times[n - 1 - n // 10]
 
 
-def random(torch, *shape):
+def random(torch: ModuleType, *shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float16, device="cuda")
 
 
-def sdpa(torch, b, n, _, h, h_kv):
+def sdpa(torch: ModuleType, b: int, n: int, _: int, h: int, h_kv: int) -> Call:
     q, k, v = random(torch, b, h, 1, HEAD_DIM), random(torch, b, h_kv, n, HEAD_DIM), random(torch,
             b, h_kv, n, HEAD_DIM)
     return lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=h != h_kv)
 
 
-def compiled_flex(torch):
+def compiled_flex(torch: ModuleType) -> Callable[..., Tensor]:
     """Compiled for one load: PyTorch gives up compiling when one function has met many shapes."""
     from torch.nn.attention.flex_attention import flex_attention
     torch.compiler.reset()
-    return torch.compile(flex_attention, dynamic=False)
+    compiled: Callable[..., Tensor] = torch.compile(flex_attention, dynamic=False)
+    return compiled
 
 
-def flex(torch, b, n, n_s, h, h_kv):
+def flex(torch: ModuleType, b: int, n: int, n_s: int, h: int, h_kv: int) -> Call:
     from torch.nn.attention.flex_attention import create_block_mask
     own = n - n_s
     distinct = n_s + b * own
 
-    def sees(_, __, query, key):
+    def sees(_: Tensor, __: Tensor, query: Tensor, key: Tensor) -> Tensor:
         return (key < n_s) | ((key - n_s) // max(own, 1) == query)
 
     mask = create_block_mask(sees, None, None, b, distinct, device="cuda")
@@ -93,14 +101,14 @@ def flex(torch, b, n, n_s, h, h_kv):
     return lambda: run(q, k, v, block_mask=mask, enable_gqa=h != h_kv)
 
 
-def pages_of(b, n, n_s):
+def pages_of(b: int, n: int, n_s: int) -> tuple[int, int, list[list[int]]]:
     """Pages of each sequence: those of the prefix are the same for all."""
     shared, own = n_s // PAGE, -(-n // PAGE) - n_s // PAGE
     return shared, own, [list(range(shared)) + [shared + s * own + i for i in range(own)]
                          for s in range(b)]
 
 
-def paged(torch, b, n, n_s, h, h_kv):
+def paged(torch: ModuleType, b: int, n: int, n_s: int, h: int, h_kv: int) -> Call:
     import flashinfer
     shared, own, pages = pages_of(b, n, n_s)
     cache = random(torch, shared + b * own, 2, PAGE, h_kv, HEAD_DIM)
@@ -114,7 +122,7 @@ def paged(torch, b, n, n_s, h, h_kv):
     return lambda: wrapper.run(q, cache)
 
 
-def cascade(torch, b, n, n_s, h, h_kv):
+def cascade(torch: ModuleType, b: int, n: int, n_s: int, h: int, h_kv: int) -> Call:
     import flashinfer
     shared, own, pages = pages_of(b, n, n_s)
     if shared == 0 or own == 0:
@@ -137,7 +145,7 @@ PEERS = (("sdpa", sdpa, False), ("flex", flex, True), ("flashinfer paged", paged
          ("flashinfer cascade", cascade, True))
 
 
-def main():
+def main() -> int:
     if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
         print(__doc__.strip())
         return 0 if len(sys.argv) == 2 else 2

@@ -28,30 +28,32 @@ import pathlib
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 FORMAT = "chunkproof 1"
 ON, WRITE, OFF = "on", "write", "off"
 
 
-def directory():
+def directory() -> pathlib.Path:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return pathlib.Path(base) / "chunkproof"
 
 
-def mode(fresh=False):
+def mode(fresh: bool = False) -> str:
     if os.environ.get("CACHE") == "off":
         return OFF
     return WRITE if fresh or os.environ.get("TIER") == "deep" else ON
 
 
-def digest(*parts):
+def digest(*parts: object) -> str:
     """Of strings, bytes, paths (their content), and of lists and dictionaries of these."""
     total = hashlib.sha256()
 
-    def add(kind, content):
+    def add(kind: str, content: bytes) -> None:
         total.update(f"{kind}{len(content)}:".encode() + content)
 
-    def enter(part):
+    def enter(part: object) -> None:
         if isinstance(part, (list, tuple)):
             add("list", str(len(part)).encode())
             for item in part:
@@ -72,13 +74,13 @@ def digest(*parts):
 class Cache:
     """The entries of one kind; a value is what JSON can hold. hits counts those that were there."""
 
-    def __init__(self, kind, fresh=False):
+    def __init__(self, kind: str, fresh: bool = False) -> None:
         self.place, self.mode, self.hits = directory() / kind, mode(fresh), 0
 
-    def path(self, key):
+    def path(self, key: str) -> pathlib.Path:
         return self.place / key[:2] / f"{key[2:]}.json"
 
-    def get(self, key):
+    def get(self, key: str) -> Any:
         """The value, or None."""
         if self.mode != ON:
             return None
@@ -100,7 +102,7 @@ class Cache:
         self.hits += 1
         return entry["value"]
 
-    def put(self, key, value):
+    def put(self, key: str, value: object) -> None:
         if self.mode == OFF:
             return
         text = json.dumps(
@@ -108,7 +110,7 @@ class Cache:
         )
         write(self.path(key), text.encode())
 
-    def files(self, key):
+    def files(self, key: str) -> dict[str, bytes] | None:
         """{name: content} that keep_files() put there, or None."""
         value = self.get(key)
         try:
@@ -120,15 +122,15 @@ class Cache:
         except (AttributeError, TypeError, ValueError):
             return None
 
-    def keep_files(self, key, files):
+    def keep_files(self, key: str, files: Mapping[str, bytes]) -> None:
         self.put(key, {name: base64.b64encode(content).decode() for name, content in files.items()})
 
 
-def value_digest(value):
+def value_digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def write(path, content):
+def write(path: pathlib.Path, content: bytes) -> None:
     """All of the content or none; where nothing can be written, nothing is kept."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +143,7 @@ def write(path, content):
 
 
 @contextlib.contextmanager
-def turn(path, alone=False):
+def turn(path: pathlib.Path, alone: bool = False) -> Iterator[None]:
     """Beside others with this lock, or alone: of this program and of any other of the user's."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="utf-8") as lock:
@@ -149,7 +151,7 @@ def turn(path, alone=False):
         yield
 
 
-def entries():
+def entries() -> list[tuple[float, int, pathlib.Path]]:
     """[(when it was used, bytes, path)]"""
     found = []
     for path in directory().rglob("*"):
@@ -161,7 +163,7 @@ def entries():
     return found
 
 
-def prune(most=None):
+def prune(most: int | None = None) -> None:
     """Removes what was used least recently until the rest has at most so many bytes."""
     if mode() == OFF:
         return
@@ -175,7 +177,7 @@ def prune(most=None):
         size -= length
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     if arguments == ["--clean"]:
         shutil.rmtree(directory(), ignore_errors=True)
     elif arguments == ["--size"]:

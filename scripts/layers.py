@@ -54,14 +54,14 @@ INCLUDE = re.compile(r'\s*#\s*include\s*["<]'
                      r'((?:chunkproof/|ref/|proofs/logic/|\.\./)?\w+\.h)[">]')
 
 
-def stem_of(path):
+def stem_of(path: str) -> str | None:
     """The stem of a file's name: tree_check.c belongs to tree; None when it has no known stem."""
     name = os.path.basename(path).rsplit(".", 1)[0]
     owners = [stem for stem in BELOW if name == stem or name.startswith(stem + "_")]
     return max(owners, key=len, default=None)
 
 
-def check_text(path):
+def check_text(path: str) -> list[str]:
     """Findings of the #include lines that stand in the file."""
     own = stem_of(path)
     if own is None:
@@ -79,12 +79,12 @@ def check_text(path):
     return findings
 
 
-def exists_in_project(name, includer):
+def exists_in_project(name: str, includer: str) -> bool:
     places = ("include", ".", os.path.dirname(includer))
     return any(os.path.exists(os.path.join(place, name)) for place in places)
 
 
-def check_compiled(path):
+def check_compiled(path: str) -> list[str]:
     """Findings of the files that the compiler reads for this one."""
     compiler = ["g++", "-std=c++17"] if path.endswith(".cpp") else ["gcc", "-std=c11"]
     run = subprocess.run([*compiler, "-Iinclude", "-I.", "-MM", path],
@@ -97,7 +97,7 @@ def check_compiled(path):
             if os.path.normpath(header).split("/")[0] not in MAY_SEE[layer]]
 
 
-def main():
+def main() -> int:
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
     umbrella = "include/chunkproof/chunkproof.h"
     stems = [path for place in ("ref/*.[ch]", "include/chunkproof/*.h", "proofs/logic/*.h")

@@ -19,6 +19,12 @@ import pathlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+# The kernel and the capability that it was compiled for; a row of the table.
+Key: TypeAlias = tuple[str, str]
+Row: TypeAlias = dict[str, str | int]
 
 TABLE = pathlib.Path(__file__).resolve().parent.parent / "kernels" / "resources.csv"
 COLUMNS = ("kernel", "capability", "registers", "limit", "spilled", "shared", "nvcc")
@@ -27,19 +33,20 @@ MOST_REGISTERS = 255  # of a thread
 THREADS = {"v2::attend_tasks": 128, "v3::attend_tasks": 128}  # __launch_bounds__; else 1024
 
 
-def limit_of(kernel, registers):
+def limit_of(kernel: str, registers: int) -> int:
     """The most registers of a thread with which as many blocks fit."""
     threads = THREADS.get(kernel.split("<")[0], 1024)
     blocks = REGISTERS // (threads * (-(-registers // 8) * 8))
     return min(REGISTERS // (threads * blocks) // 8 * 8, MOST_REGISTERS)
 
 
-def read_log(path):
+def read_log(path: pathlib.Path) -> dict[Key, Row]:
     """{(kernel, capability): its row}."""
     text = subprocess.run(["c++filt"], input=path.read_text(), capture_output=True, text=True,
                           check=True).stdout
     release = re.search(r"release ([\d.]+)", text)
-    rows, at = {}, None
+    rows: dict[Key, Row] = {}
+    at: Row | None = None
     for line in text.splitlines():
         found = re.search(r"Compiling entry function '(?:void )?chunkproof::([\w:]+<[^']*?>)\(.*'"
                           r" for 'sm_(\w+)'", line)
@@ -55,23 +62,23 @@ def read_log(path):
         if found and at:
             shared = re.search(r"(\d+) bytes smem", line)
             at["registers"], at["shared"] = int(found[1]), int(shared[1]) if shared else 0
-            at["limit"] = limit_of(at["kernel"], at["registers"])
+            at["limit"] = limit_of(str(at["kernel"]), int(at["registers"]))
     return rows
 
 
-def read_table():
+def read_table() -> dict[Key, Row]:
     with open(TABLE, encoding="utf-8", newline="") as file:
         return {(row["kernel"], row["capability"]): row for row in csv.DictReader(file)}
 
 
-def write_table(rows):
+def write_table(rows: Mapping[Key, Row]) -> None:
     with open(TABLE, "w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
         table.writerows(rows[key] for key in sorted(rows))
 
 
-def findings_of(rows, table):
+def findings_of(rows: Mapping[Key, Row], table: Mapping[Key, Row]) -> Iterator[str]:
     for kernel, capability in sorted(set(rows) ^ set(table)):
         what = "not in the table" if (kernel, capability) in rows else "gone"
         yield f"{kernel} for {capability}: {what}"
@@ -82,7 +89,7 @@ def findings_of(rows, table):
                 yield f"{key[0]} for {key[1]}: {column} {row[column]}, the limit is {then[most]}"
 
 
-def main():
+def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         print(__doc__.strip())
         return 0 if len(sys.argv) == 2 else 2
@@ -94,7 +101,7 @@ def main():
     if "--update" in sys.argv:
         write_table(rows)
     table = read_table()
-    releases = {row["nvcc"] for one in (rows, table) for row in one.values()}
+    releases = {str(row["nvcc"]) for one in (rows, table) for row in one.values()}
     if len(releases) > 1:
         for row in rows.values():
             print(*(f"{column} {row[column]}" for column in COLUMNS), sep=", ")

@@ -6,6 +6,45 @@ import os
 import re
 import xml.etree.ElementTree as xml
 from datetime import datetime, timezone
+from typing import NotRequired, TypedDict
+
+class Figure(TypedDict):
+    name: str
+    value: float
+    of: NotRequired[float]
+    unit: NotRequired[str]
+
+
+class Entry(TypedDict):
+    """What came of a stage."""
+
+    name: str
+    status: str
+    reason: str
+    seconds: float
+    cpu: float
+    summary: str
+    figures: list[Figure]
+
+
+class Report(TypedDict):
+    """Of a run: scripts/report-schema.json."""
+
+    schema: int
+    project: str
+    commit: str
+    tier: str
+    strict: bool
+    started: str
+    seconds: float
+    cpu: float
+    status: str
+    passed: int
+    failed: int
+    skipped: int
+    tools: dict[str, str]
+    stages: list[Entry]
+
 
 FIGURE = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z -]*?) (?P<value>\d+(\.\d+)?)(/(?P<of>\d+))?"
@@ -14,7 +53,7 @@ FIGURE = re.compile(
 COUNT = re.compile(r"(?P<value>\d+) (?P<name>[A-Za-z][A-Za-z -]*)$")
 
 
-def new(tier, strict, commit, tools):
+def new(tier: str, strict: bool, commit: str, tools: dict[str, str]) -> Report:
     return {
         "schema": 1,
         "project": "chunkproof",
@@ -33,7 +72,7 @@ def new(tier, strict, commit, tools):
     }
 
 
-def figures_of(summary):
+def figures_of(summary: str) -> list[Figure]:
     """`goals 75/75, lines 98.5 %` or `31 passed, 0 failed` as data; what is neither is left out,
     as is what stands behind a semicolon."""
     figures = []
@@ -41,7 +80,7 @@ def figures_of(summary):
         found = FIGURE.match(part) or COUNT.match(part)
         if found:
             groups = found.groupdict()
-            figure = {"name": groups["name"], "value": number(groups["value"])}
+            figure: Figure = {"name": groups["name"], "value": number(groups["value"])}
             if groups.get("of"):
                 figure["of"] = number(groups["of"])
             if groups.get("unit"):
@@ -50,32 +89,30 @@ def figures_of(summary):
     return figures
 
 
-def number(text):
+def number(text: str) -> float:
     return float(text) if "." in text else int(text)
 
 
-def close(report, seconds):
+def close(report: Report, seconds: float) -> None:
     """Adds up the stages. A status other than "pass" (interrupted) stays."""
     statuses = [entry["status"] for entry in report["stages"]]
-    report.update(
-        seconds=round(seconds, 2),
-        cpu=round(sum(entry["cpu"] for entry in report["stages"]), 2),
-        passed=statuses.count("pass"),
-        failed=statuses.count("fail"),
-        skipped=statuses.count("skip"),
-    )
+    report["seconds"] = round(seconds, 2)
+    report["cpu"] = round(sum(entry["cpu"] for entry in report["stages"]), 2)
+    report["passed"] = statuses.count("pass")
+    report["failed"] = statuses.count("fail")
+    report["skipped"] = statuses.count("skip")
     if report["status"] == "pass" and report["failed"]:
         report["status"] = "fail"
 
 
-def said(entry):
+def said(entry: Entry) -> str:
     """What one line has to say of a stage: its figures, or why it did not pass."""
     if entry["status"] == "pass":
         return entry["summary"]
     return f"{entry['reason']}; {entry['summary']}" if entry["figures"] else entry["reason"]
 
 
-def table(report):
+def table(report: Report) -> str:
     rows = [("stage", "result", "figures", "seconds", "CPU")]
     for entry in report["stages"]:
         rows.append(
@@ -97,7 +134,7 @@ def table(report):
     return "\n".join(["", *lines, ""])
 
 
-def slowest(report, count=5):
+def slowest(report: Report, count: int = 5) -> str:
     """The stages that took the processors longest."""
     entries = sorted(report["stages"], key=lambda entry: -entry["cpu"])[:count]
     return "slowest: " + ", ".join(
@@ -105,14 +142,14 @@ def slowest(report, count=5):
     )
 
 
-def totals(report):
+def totals(report: Report) -> str:
     return (
         f"{report['passed']} passed, {report['failed']} failed, {report['skipped']} skipped "
         f"in {report['seconds']:.0f} s, CPU {report['cpu']:.0f} s (TIER={report['tier']})"
     )
 
 
-def junit(report):
+def junit(report: Report) -> "xml.ElementTree[xml.Element]":
     suite = xml.Element(
         "testsuite",
         name="chunkproof verify",
@@ -136,7 +173,7 @@ def junit(report):
     return xml.ElementTree(suite)
 
 
-def write(report, directory):
+def write(report: Report, directory: str) -> None:
     with open(os.path.join(directory, "report.json"), "w", encoding="utf-8") as file:
         json.dump(report, file, indent=2)
         file.write("\n")

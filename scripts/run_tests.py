@@ -27,7 +27,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeAlias
+
+Test: TypeAlias = tuple[str, list[str]]  # its stem, and its command line
 
 # Where no run has left its times: those that take longest, the longest first.
 LONGEST = (
@@ -44,11 +48,12 @@ LONGEST = (
 )
 
 
-def stem(path):
+def stem(path: str) -> str:
     return re.sub(r"^test_", "", os.path.splitext(os.path.basename(path))[0])
 
 
-def find(build, only, stems, leave_out):
+def find(build: str, only: Sequence[str] | None, stems: Sequence[str],
+         leave_out: Sequence[str]) -> list[Test]:
     """The tests to run, of all kinds or of some: (stem, argument list)."""
     command = os.path.abspath(os.path.join(build, "chunkproof"))
     unit, simt = (
@@ -77,7 +82,7 @@ def find(build, only, stems, leave_out):
     return [test for test in chosen if test[0] not in leave_out]
 
 
-def run(argv, limit):
+def run(argv: Sequence[str], limit: float) -> tuple[int | None, str, float]:
     """Runs one program; (exit status, None past the limit; output; seconds of all processors)."""
     environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP")
     try:
@@ -94,13 +99,14 @@ def run(argv, limit):
         return 127, str(error), 0.0
     late = threading.Event()
 
-    def stop():
+    def stop() -> None:
         late.set()
         child.kill()
 
     timer = threading.Timer(limit, stop)
     timer.start()
     try:
+        assert child.stdout is not None  # a pipe
         with child.stdout:
             output = child.stdout.read()
         _, status, usage = os.wait4(child.pid, 0)  # of the child and all that it waited for
@@ -110,11 +116,11 @@ def run(argv, limit):
     return None if late.is_set() else child.returncode, output, usage.ru_utime + usage.ru_stime
 
 
-def seconds_file(build, wrap):
+def seconds_file(build: str, wrap: Sequence[str]) -> str:
     return os.path.join(build, "tests.seconds" + ("." + os.path.basename(wrap[0]) if wrap else ""))
 
 
-def read_seconds(path):
+def read_seconds(path: str) -> dict[str, float]:
     """{stem: seconds of processors} of earlier runs; what is not that is as if there was none."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -124,7 +130,7 @@ def read_seconds(path):
         return {}
 
 
-def keep_seconds(path, seconds):
+def keep_seconds(path: str, seconds: Mapping[str, float]) -> None:
     try:
         with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
             json.dump({**read_seconds(path), **seconds}, file, indent=0, sort_keys=True)
@@ -133,18 +139,18 @@ def keep_seconds(path, seconds):
         pass  # the next run has another order
 
 
-def file_of(test):
+def file_of(test: Test) -> str:
     """Which tells a program and a shell test with the same stem apart."""
     return os.path.basename(test[1][1] if test[1][0] == "bash" else test[1][0])
 
 
-def longest_first(tests, before):
+def longest_first(tests: Iterable[Test], before: Mapping[str, float]) -> list[Test]:
     """By the times of earlier runs; without them by LONGEST."""
     known = {name: 1e6 - place for place, name in enumerate(LONGEST)}
     return sorted(tests, key=lambda test: -before.get(file_of(test), known.get(file_of(test), 0)))
 
 
-def judge(status, output, limit):
+def judge(status: int | None, output: str, limit: float) -> tuple[int, int, int, str | None]:
     """(passed, failed, skipped, why the program as a whole failed or None)."""
     lines = re.findall(r"^(ok|not ok)\b(.*)$", output, re.M)
     skipped = sum("# SKIP" in rest for _, rest in lines)
@@ -165,18 +171,18 @@ def judge(status, output, limit):
     return passed, failed + (why is not None), skipped, why
 
 
-def first_failure(output, why):
+def first_failure(output: str, why: str | None) -> str:
     """What a program that failed says of it first."""
     found = re.search(r"^not ok\b[ \d-]*(.*)$", output, re.M)
     return why or (found.group(1).strip() if found else "not ok")
 
 
-def line(counts):
+def line(counts: Mapping[str, int]) -> str:
     shown = ["passed", "failed"] + (["skipped"] if counts["skipped"] else [])
     return ", ".join(f"{counts[key]} {key}" for key in shown)
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -195,7 +201,7 @@ def main():
         find(options.build, options.only, options.stems, options.leave_out), read_seconds(kept)
     )
 
-    def one(test):
+    def one(test: Test) -> tuple[Test, str, int, int, int, str | None, float, float]:
         started = time.monotonic()
         status, output, cpu = run(wrap + test[1], options.limit)
         return test, output, *judge(status, output, options.limit), time.monotonic() - started, cpu

@@ -10,6 +10,7 @@ with TIER=quick; 0: all. Stages whose cores fit into two more than there are run
 of those that use all one at a time; what they build, they build in turn (make()).
 """
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 JOBS = min(os.cpu_count() or 1, 8)
@@ -21,29 +22,29 @@ ABOVE_QUICK = ("default", "deep")
 class Stage:
     name: str
     command: str  # for sh, from the root of the tree
-    needs: tuple = ()
-    environment: dict = field(default_factory=dict)
+    needs: tuple[str | tuple[str, str], ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
     quick: str = ""
-    tiers: tuple = TIERS
+    tiers: tuple[str, ...] = TIERS
     limit: int = 1800  # seconds
     cores: int = 0
     quick_cores: int = 0
 
-    def asked(self):
+    def asked(self) -> int:
         quick = self.quick_cores if os.environ.get("TIER") == "quick" else 0
         return quick or self.cores
 
-    def weight(self):
+    def weight(self) -> int:
         return min(self.asked(), JOBS) or JOBS
 
 
-def make(build, target, options=""):
+def make(build: str, target: str, options: str = "") -> str:
     """A configuration is built by one make at a time."""
     command = f"make -s -j{JOBS} DEPS=skip BUILD=build/{build} {options} {target}"
     return f"flock build/verify/{build}.lock {command}"
 
 
-def built(compiler, tiers=TIERS):
+def built(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
     """All that is built with it, at once; quickly, what others need of it."""
     library, options = f"build/{compiler}/libchunkproof.so", f"CC={compiler}"
     count = f" && echo functions $(nm -D --defined-only {library} | wc -l)"
@@ -51,23 +52,24 @@ def built(compiler, tiers=TIERS):
                  quick=make(compiler, "build gate-kernels-quick", options) + count, tiers=tiers)
 
 
-def tests(build, options="", arguments="", target="command tests-c"):
+def tests(build: str, options: str = "", arguments: str = "",
+          target: str = "command tests-c") -> str:
     return make(build, target, options) + \
         f" && scripts/run_tests.py --build build/{build} --jobs {JOBS} {arguments}"
 
 
-def unit(compiler, tiers=TIERS):
+def unit(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
     run = tests(compiler, f"CC={compiler}", "--only unit")
     left_out = WALKS + ("opt_amx", "tolerance_bound")
     return Stage(f"unit-{compiler}", run, (compiler,),
                  quick=FEWER.format("6000", "100") + run + without(left_out), tiers=tiers)
 
 
-def without(stems):
+def without(stems: Iterable[str]) -> str:
     return "".join(f" --except {name}" for name in stems)
 
 
-def unless_deep(stems):
+def unless_deep(stems: Iterable[str]) -> str:
     """Words for sh: without these tests, but for TIER=deep."""
     return ' $([ "$TIER" = deep ] || echo' + without(stems) + ")"
 
@@ -81,17 +83,17 @@ LONG = OF_THE_GATE + ("explain_faults", "cli_gate_cuda", "scripts", "cli_bench",
 LONGEST = ("explain_faults", "cli_gate_cuda")
 
 
-def command():
+def command() -> Stage:
     """The command's tests."""
-    def run(kernels):
+    def run(kernels: str) -> str:
         return tests("gcc", "CC=gcc", "--only shell --except install", f"command {kernels}")
     return Stage("command", run("gate-kernels") + unless_deep(LONGEST), ("gcc",),
                  quick=run("gate-kernels-quick") + without(LONG), cores=1)
 
 
-def gate():
+def gate() -> Stage:
     """The gate, on the kernels that come with it or on the one that KERNEL names."""
-    def run(kernels):
+    def run(kernels: str) -> str:
         return make("gcc", f"command {kernels}", "CC=gcc") + " && scripts/gate build/gcc"
     # It waits half of the time.
     return Stage("gate", run("gate-kernels"), ("gcc",), quick=run("gate-kernels-quick"), cores=1)
@@ -127,7 +129,8 @@ NOT_IN_VALGRIND = WALKS + (
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 
 
-def under_sanitizers(name, compiler, command, quick="", tiers=TIERS):
+def under_sanitizers(name: str, compiler: str, command: str, quick: str = "",
+                     tiers: tuple[str, ...] = TIERS) -> Stage:
     probe = f"echo 'int main(void) {{ return 0; }}' | {compiler} {SANITIZE} -x c - -o /dev/null"
     return Stage(name, FEWER.format("6000", "100") + command,
                  (compiler, (f"the sanitizers of {compiler}", probe)),
@@ -136,7 +139,7 @@ def under_sanitizers(name, compiler, command, quick="", tiers=TIERS):
                  quick=quick and FEWER.format("600", "60") + quick, tiers=tiers, quick_cores=1)
 
 
-def sanitized(compiler, tiers=TIERS):
+def sanitized(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
     """Unit tests. TIER=quick compiles and runs those of the library alone, and does not optimize:
     to compile is most of the time."""
     build, options = f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{{}} {SANITIZE}'"
@@ -147,7 +150,7 @@ def sanitized(compiler, tiers=TIERS):
                             quick, tiers)
 
 
-def sanitized_command(compiler):
+def sanitized_command(compiler: str) -> Stage:
     """The command's tests. What is installed is not sanitized, and what compiles kernel after
     kernel takes too long."""
     build = f"asan-{compiler}"
@@ -158,24 +161,24 @@ def sanitized_command(compiler):
                             unless_deep(OF_THE_GATE + ("cli_bench", "opt_amx")), tiers=("deep",))
 
 
-def valgrind():
+def valgrind() -> Stage:
     run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + unless_deep(NOT_IN_VALGRIND)
     return Stage("valgrind", run, ("gcc", "valgrind"),
                  {"CHUNKPROOF_ELEMENTS": "600", "CHUNKPROOF_CASES": "60"},
                  tiers=("deep",))
 
 
-def trace():
+def trace() -> Stage:
     run = make("gcc", "command", "CC=gcc") + " && scripts/trace_smoke.py build/gcc/chunkproof"
     return Stage("trace", run, ("gcc",), cores=1)
 
 
-def bench():
+def bench() -> Stage:
     """That the benchmark compiles and runs; its figures mean nothing here."""
     return Stage("bench", make("gcc", "bench-smoke", "CC=gcc"), ("gcc",), cores=1)
 
 
-def model():
+def model() -> Stage:
     """A real language model on the reference decoder, beside other implementations."""
     needs = ("gcc", ("a model (scripts/deps-model)", "tests/model/run --probe"))
     return Stage("model", make("gcc", "command", "CC=gcc") + " && tests/model/run build/gcc",
@@ -185,7 +188,7 @@ def model():
 ARM = "build/tools/arm64"  # scripts/deps-arm64
 
 
-def arm64():
+def arm64() -> Stage:
     """opt/ on 64-bit ARM, emulated: its vectors (NEON) and its tree."""
     compiler = f"aarch64-linux-gnu-gcc --sysroot={ARM}"
     stems = ("opt", "opt_exp", "opt_kernels", "opt_refusal", "opt_tree")
@@ -201,7 +204,7 @@ def arm64():
                  tiers=ABOVE_QUICK, cores=1)
 
 
-def tolerance():
+def tolerance() -> Stage:
     """Emulated kernels against the certified tolerance; fuzz/README.md. Deep:
     half an hour of two cores."""
     run = make("gcc", "tolerance-check", f"CC=gcc JOBS={JOBS}")
@@ -209,13 +212,14 @@ def tolerance():
                  f"CHUNKPROOF_ELEMENTS=$n {run}", ("gcc",), tiers=ABOVE_QUICK, limit=4 * 3600)
 
 
-def simt(build, compiler, options="", tiers=ABOVE_QUICK):
+def simt(build: str, compiler: str, options: str = "",
+         tiers: tuple[str, ...] = ABOVE_QUICK) -> Stage:
     """The executor of CUDA kernels, and those of its tests."""
     run = tests(build, f"CC={compiler} {options}", "--only simt", "tests-simt")
     return Stage(f"simt-{build}", run, (compiler, "objcopy"), tiers=tiers)
 
 
-def oracle():
+def oracle() -> Stage:
     """The double-precision reference against the correctly rounded oracle, over
     millions of numbers."""
     run = "CHUNKPROOF_ELEMENTS=3e6 CHUNKPROOF_SEED=2 build/gcc/tests/test_exact"
@@ -226,7 +230,7 @@ def oracle():
                  ("gcc",), tiers=("deep",), cores=1)
 
 
-def fuzz(name, arguments, tiers, limit=1800):
+def fuzz(name: str, arguments: str, tiers: tuple[str, ...], limit: int = 1800) -> Stage:
     """Fuzzing with clang's engine (fuzz/README.md)."""
     probe = "echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n)" \
             " { return !d && n; }' | " \
@@ -235,7 +239,7 @@ def fuzz(name, arguments, tiers, limit=1800):
                  limit=limit)
 
 
-def faults_of(who, sample):
+def faults_of(who: str, sample: int) -> str:
     """One in so many of the faults that these must notice; another sample in each commit."""
     return f"scripts/faults --by {who} --sample {sample}"
 

@@ -14,7 +14,7 @@ MUST_BE_POSITIVE = ("requests", "full_blocks", "matched_blocks", "allocated_chun
                     "invariant_checks")
 
 
-def main():
+def main() -> int:
     run = subprocess.run([sys.argv[1], "trace", "--check", "every", "--json"],
                          capture_output=True, text=True)
     sys.stderr.write(run.stderr)

@@ -18,12 +18,20 @@ Exit status: 0 all right, 1 a finding, 2 bad use.
 """
 import collections
 import itertools
+import pathlib
 import re
 import sys
 import textwrap
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from clauses import CLAUSE, EXPLAINS_ONLY, HEADING, ROOT
 from faulting import catalogue
+from faulting.catalogue import Fault
+
+# clause -> what serves it; and what SOUNDNESS.md says of it
+Served: TypeAlias = dict[str, set[str]]
+Exceptions: TypeAlias = Mapping[str, str]
 
 TABLE = ROOT / "proofs" / "TRACEABILITY.md"
 SOUNDNESS = ROOT / "proofs" / "SOUNDNESS.md"
@@ -63,7 +71,7 @@ The table of a chapter counts the names, and the lists below it have them:
 """
 
 
-def clauses_in(text):
+def clauses_in(text: str) -> set[str]:
     """The clauses that the text cites; `NUM-3 to NUM-5` are three."""
     found = {f"{m[1]}-{m[2]}" for m in CLAUSE.finditer(text)}
     for m in re.finditer(rf"{CLAUSE.pattern} to \1-(\d+)\b", text):
@@ -71,18 +79,18 @@ def clauses_in(text):
     return found
 
 
-def labels_in(contract):
+def labels_in(contract: str) -> set[str]:
     """The clauses that labels of the contract name: `ensures num_10_bound: ...`."""
     return {f"{m[1].upper()}-{m[2]}"
             for m in re.finditer(r"(?:ensures|requires) ([a-z]+)_(\d+)(?:_\w+)?:", contract)}
 
 
-def terms_in(text):
+def terms_in(text: str) -> set[str]:
     """Names of predicates and functions: what has arguments and is no field."""
     return set(re.findall(r"(?<![\w.>])(\w+)(?:\{\w+(?:, *\w+)*\})?\(", text))
 
 
-def headings():
+def headings() -> list[tuple[str, str, str]]:
     """[(clause, its name, chapter)], in the order of the chapters."""
     found = []
     for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "decoder", "layers",
@@ -98,15 +106,16 @@ def headings():
     return found
 
 
-def sources():
+def sources() -> Iterator[pathlib.Path]:
     for pattern in ("include/chunkproof/*.h", "ref/*.[ch]", "proofs/logic/*.h",
                     "proofs/wp/*_laws.c"):
         yield from sorted(ROOT.glob(pattern))
 
 
-def predicates():
+def predicates() -> dict[str, set[str]]:
     """predicate -> the clauses that it and those in it cite."""
-    own, text = {}, {}
+    own: dict[str, set[str]] = {}
+    text: dict[str, str] = {}
     for path in sources():
         for comment in re.findall(r"/\*@(.*?)\*/", path.read_text(), re.S):
             # A quantifier has a semicolon, too: the last one stands before another definition.
@@ -126,7 +135,7 @@ def predicates():
     return closure
 
 
-def wp_name(unit, function):
+def wp_name(unit: str, function: str) -> str:
     return f".../{function}" if unit.endswith("_laws") else function
 
 
@@ -134,17 +143,18 @@ def wp_name(unit, function):
 GHOST = re.compile(r"/\*@ ghost\s*/@((?:(?!@/).)*)@/", re.S)
 
 
-def proved_functions():
+def proved_functions() -> tuple[Served, Served, dict[tuple[str, str], set[str]]]:
     """clause -> functions that WP proves: those whose contract names it; those of which a comment
     alone does. And: (function, label of an `ensures`) -> the clauses that this names."""
-    proved = {}
+    proved: dict[str, str] = {}
     for line in (ROOT / "proofs/wp/expected.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             unit, function, *_ = line.split()
             proved[function] = unit
     known = predicates()
-    named, commented = collections.defaultdict(set), collections.defaultdict(set)
-    labelled = collections.defaultdict(set)
+    named: Served = collections.defaultdict(set)
+    commented: Served = collections.defaultdict(set)
+    labelled: dict[tuple[str, str], set[str]] = collections.defaultdict(set)
     pattern = re.compile(r"(/\*(?!@)(?:(?!\*/).)*\*/)?\s*/\*@((?:(?!\*/).)*)\*/\s*"
                          r"(?:static |inline |const |unsigned |long |struct )*\w+ \**(\w+)\(", re.S)
     for path in sources():
@@ -169,14 +179,15 @@ def proved_functions():
     return named, commented, labelled
 
 
-def theorems():
+def theorems() -> Served:
     """clause -> theorems of Coq; a section's heading speaks for the theorems without a citation."""
-    served = collections.defaultdict(set)
+    served: Served = collections.defaultdict(set)
     item = re.compile(r"\(\*.*?\*\)|^(?:Theorem|Corollary) (\w+)|"
                       r"^(?:Lemma|Definition|Example|Record|Fixpoint|Inductive|Section) \w+",
                       re.M | re.S)
     for path in sorted((ROOT / "proofs/coq").glob("*.v")):
-        heading, comments = set(), set()
+        heading: set[str] = set()
+        comments: set[str] = set()
         for m in item.finditer(path.read_text()):
             if m[0].startswith("(** *"):
                 heading, comments = clauses_in(m[0]), set()
@@ -189,11 +200,11 @@ def theorems():
     return served
 
 
-def is_about_kernels(path):
+def is_about_kernels(path: pathlib.Path) -> bool:
     return '#include "kernels/' in path.read_text()
 
 
-def checks_of(path, shared):
+def checks_of(path: pathlib.Path, shared: Mapping[str, str]) -> set[str]:
     """The clauses of the CHECKs in a file of proofs/cbmc, and of the functions of
     model.c that it calls."""
     text = path.read_text()
@@ -202,13 +213,15 @@ def checks_of(path, shared):
                                for check in re.findall(r'CHECK\("([^"]*)"', part)))
 
 
-def harnesses():
+def harnesses() -> tuple[dict[str, set[str]], set[str], set[str]]:
     """harness of CBMC -> the clauses that it checks by name; those that stand for others with the
     same file; those that are about kernels/."""
     folder = ROOT / "proofs/cbmc"
     shared = dict(re.findall(r"^void (check_\w+)\(.*?\{$(.*?)^\}$",
                              (folder / "model.c").read_text(), re.M | re.S))
-    clauses, by_files, of_kernels = {}, collections.defaultdict(list), set()
+    clauses: dict[str, set[str]] = {}
+    by_files: dict[str, list[str]] = collections.defaultdict(list)
+    of_kernels: set[str] = set()
     for line in (folder / "harnesses").read_text().splitlines():
         if line and not line.startswith("#"):
             _, name, runs, files = line.split()[:4]
@@ -223,7 +236,7 @@ def harnesses():
     return clauses, first, of_kernels
 
 
-def faults():
+def faults() -> tuple[list[tuple[str, Fault]], list[Fault], list[Fault]]:
     """Lists of faults: (tool, fault) that a proof must notice, those that a test
     must, those in kernels/."""
     every, problems = catalogue.read()
@@ -238,11 +251,11 @@ def faults():
             [fault for fault in every if tested & fault.fields.keys() and is_in_kernels(fault)])
 
 
-def is_in_kernels(fault):
+def is_in_kernels(fault: Fault) -> bool:
     return fault.source.startswith("kernels/")
 
 
-def exceptions(heading):
+def exceptions(heading: str) -> dict[str, str]:
     """clause -> what SOUNDNESS.md says of it below the heading."""
     _, _, section = SOUNDNESS.read_text().partition(f"\n{heading}\n")
     rows = re.findall(r"^\|([^|]*)\|(.*)\|$", section.split("\n#")[0], re.M)
@@ -252,11 +265,12 @@ def exceptions(heading):
 class Evidence:
     """clause -> names, for each kind of evidence."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.contract, self.comment, self.labelled = proved_functions()
         self.coq = theorems()
         checked, first, of_kernels = harnesses()
-        self.cbmc, self.kernels = collections.defaultdict(set), collections.defaultdict(set)
+        self.cbmc: Served = collections.defaultdict(set)
+        self.kernels: Served = collections.defaultdict(set)
         for harness in first:
             for clause in checked[harness]:
                 if harness in of_kernels:
@@ -264,7 +278,8 @@ class Evidence:
                 else:
                     self.cbmc[clause].add(harness)
         self.proof_faults, self.test_faults, self.kernel_faults = faults()
-        self.by_fault, self.broken = collections.defaultdict(set), collections.defaultdict(set)
+        self.by_fault: Served = collections.defaultdict(set)
+        self.broken: Served = collections.defaultdict(set)
         for tool, fault in self.proof_faults:
             unit, function, broken = fault.proof if tool == "WP" else ("", "", "")
             name = wp_name(unit, function) if tool == "WP" else fault.fields[tool.lower()]
@@ -277,7 +292,7 @@ class Evidence:
                             clause in checked.get(name, ()))
                 if not is_named:
                     self.by_fault[clause].add(f"{name} ({tool})")
-        self.tests = collections.defaultdict(set)
+        self.tests: Served = collections.defaultdict(set)
         for path in sorted((ROOT / "tests").glob("test_*.c")):
             served = self.kernels if is_about_kernels(path) else self.tests
             for clause in clauses_in(path.read_text()):
@@ -288,18 +303,19 @@ class Evidence:
             for clause in fault.clauses:
                 self.tests[clause].add(fault.fields.get("test", "programs.py"))
 
-    def names(self, clause):
+    def names(self, clause: str) -> list[list[str]]:
         """What names it, in the order of KINDS, and what a fault alone breaks."""
         kinds = (self.contract, self.broken, self.comment, self.coq, self.cbmc, self.by_fault)
         return [sorted(served[clause]) for served in kinds]
 
-    def n_faults(self, clause):
+    def n_faults(self, clause: str) -> list[int]:
         """That a proof must notice, that a test must, and in kernels/."""
         lists = [fault for _, fault in self.proof_faults], self.test_faults, self.kernel_faults
         return [sum(clause in fault.clauses for fault in of) for of in lists]
 
 
-def finding(clause, evidence, excused, partly, unnamed, unbroken):
+def finding(clause: str, evidence: Evidence, excused: Exceptions, partly: Exceptions,
+            unnamed: Exceptions, unbroken: Exceptions) -> str | None:
     """What is wrong with its evidence, or None."""
     if clause in unbroken and evidence.broken[clause]:
         return "a fault breaks its contract, and SOUNDNESS.md says that none does"
@@ -321,7 +337,7 @@ def finding(clause, evidence, excused, partly, unnamed, unbroken):
     return None if n_proof else "no seeded fault of it that a proof must notice"
 
 
-def row(clause, name, evidence):
+def row(clause: str, name: str, evidence: Evidence) -> str:
     """Of the table: how many names there are of each kind."""
     *counts, tests = map(len, [*evidence.names(clause), evidence.tests[clause]])
     n_proof, n_test, n_kernel = evidence.n_faults(clause)
@@ -329,7 +345,8 @@ def row(clause, name, evidence):
     return f"| {clause} {name} | {' | '.join(str(cell or '') for cell in cells)} |"
 
 
-def entry(clause, evidence, excused, partly):
+def entry(clause: str, evidence: Evidence, excused: Exceptions,
+          partly: Exceptions) -> Iterator[str]:
     """Of the list: the names of each kind."""
     named = [", ".join(names) for names in evidence.names(clause)]
     if clause in partly:
@@ -347,9 +364,11 @@ def entry(clause, evidence, excused, partly):
                                 break_long_words=False, break_on_hyphens=False)
 
 
-def build():
+def build() -> tuple[str, list[str]]:
     """(the text of the file, findings)."""
-    evidence, findings, lines = Evidence(), [], []
+    evidence = Evidence()
+    findings: list[str] = []
+    lines: list[str] = []
     known = {clause for clause, *_ in headings()}
     tables = [exceptions(heading) for heading in (NOT_PROVED, IN_PART, NOT_NAMED, NOT_BROKEN)]
     excused, partly, *_ = tables
@@ -372,7 +391,7 @@ def build():
     return INTRODUCTION.rstrip() + "\n" + "\n".join(lines) + "\n" + total, findings
 
 
-def main():
+def main() -> int:
     if sys.argv[1:] not in ([], ["--write"]):
         print(__doc__.strip(), file=sys.stderr)
         return 2

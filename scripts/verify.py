@@ -20,26 +20,36 @@ interrupted (what ran is reported).
 import contextlib
 import fcntl
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
 
 import report as paper
 import stages as project
+from stages import Stage
 
 SKIPPED = 77  # exit status of a stage that found nothing wrong but lacked a tool
 CLEAR = "\r\033[K"  # a terminal's line
 
 
+class Child(subprocess.Popen[bytes]):
+    """The processes of a stage, and what they used when they have ended."""
+
+    usage: resource.struct_rusage | None = None
+
+
 class Interrupted(Exception):
-    def __init__(self, signum):
+    def __init__(self, signum: int) -> None:
         super().__init__(signal.Signals(signum).name)
         self.signum = signum
 
 
-def lacking(stage):
+def lacking(stage: Stage) -> str | None:
     """The first thing that the stage needs and that is not there, or None."""
     for need in stage.needs:
         if isinstance(need, str):
@@ -55,12 +65,12 @@ def lacking(stage):
     return None
 
 
-def last_lines(path, count):
+def last_lines(path: str, count: int) -> list[str]:
     with open(path, encoding="utf-8", errors="replace") as log:
         return [line.rstrip() for line in log if line.strip()][-count:]
 
 
-def end(child):
+def end(child: Child) -> None:
     """Ends the child and everything that it started."""
     for signum in (signal.SIGTERM, signal.SIGKILL):
         try:
@@ -72,7 +82,7 @@ def end(child):
             continue
 
 
-def reap(child):
+def reap(child: Child) -> resource.struct_rusage | None:
     """What the child used (resource.getrusage) when it has ended, else None."""
     if child.returncode is None:
         pid, status, usage = os.wait4(child.pid, os.WNOHANG)
@@ -84,10 +94,11 @@ def reap(child):
 class Running:
     """A stage that has begun. Its entry of the report says what came of it."""
 
-    def __init__(self, stage, head, logs):
-        self.stage, self.head, self.child = stage, head, None
+    def __init__(self, stage: Stage, head: str, logs: str) -> None:
+        self.stage, self.head = stage, head
+        self.child: Child | None = None
         self.log = os.path.join(logs, stage.name + ".log")
-        self.entry = {
+        self.entry: paper.Entry = {
             "name": stage.name,
             "status": "fail",
             "reason": "interrupted",
@@ -98,15 +109,15 @@ class Running:
         }
         self.began = time.monotonic()
 
-    def start(self):
+    def start(self) -> bool:
         """False where the stage lacks something, and is over."""
         missing = lacking(self.stage)
         if missing:
-            self.entry.update(status="skip", reason=f"{missing} is missing")
+            self.entry.update({"status": "skip", "reason": f"{missing} is missing"})
             return False
         quick = self.stage.quick and os.environ["TIER"] == "quick"
         with open(self.log, "w", encoding="utf-8") as log:
-            self.child = subprocess.Popen(
+            self.child = Child(
                 ["sh", "-c", self.stage.quick if quick else self.stage.command],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -116,11 +127,12 @@ class Running:
             )
         return True
 
-    def elapsed(self):
+    def elapsed(self) -> float:
         return time.monotonic() - self.began
 
-    def is_over(self):
+    def is_over(self) -> bool:
         """Ends the stage when it is past its limit."""
+        assert self.child is not None
         if reap(self.child) is None and self.elapsed() <= self.stage.limit:
             return False
         late = self.child.returncode is None
@@ -129,7 +141,7 @@ class Running:
         self.judge(None if late else self.child.returncode, lines[0] if lines else "")
         return True
 
-    def stop(self):
+    def stop(self) -> None:
         if self.child is None:
             return
         if reap(self.child) is None:
@@ -138,22 +150,26 @@ class Running:
         self.entry["seconds"] = round(self.elapsed(), 2)
         self.entry["cpu"] = round(usage.ru_utime + usage.ru_stime, 2) if usage else 0.0
 
-    def judge(self, status, summary):
+    def judge(self, status: int | None, summary: str) -> None:
         if status is None:
-            self.entry.update(status="fail", reason=f"still running after {self.stage.limit} s")
+            reason = f"still running after {self.stage.limit} s"
+            self.entry.update({"status": "fail", "reason": reason})
         elif status == SKIPPED:
-            self.entry.update(status="skip", reason=summary or "a tool is missing")
+            self.entry.update({"status": "skip", "reason": summary or "a tool is missing"})
         else:
             self.entry.update(
-                summary=summary[:160],
-                figures=paper.figures_of(summary),
-                status="pass" if status == 0 else "fail",
-                reason="" if status == 0 else f"exit status {status}",
+                {
+                    "summary": summary[:160],
+                    "figures": paper.figures_of(summary),
+                    "status": "pass" if status == 0 else "fail",
+                    "reason": "" if status == 0 else f"exit status {status}",
+                }
             )
 
-    def tell(self, strict, live, out):
+    def tell(self, strict: bool, live: bool, out: TextIO) -> None:
         if self.entry["status"] == "skip" and strict:
-            self.entry.update(status="fail", reason=f"STRICT=1: {self.entry['reason']}")
+            reason = f"STRICT=1: {self.entry['reason']}"
+            self.entry.update({"status": "fail", "reason": reason})
         print(
             f"{CLEAR if live else ''}{self.head} {self.entry['status']} "
             f"{self.entry['seconds']:7.1f} s, "
@@ -169,7 +185,7 @@ class Running:
             )
 
 
-def next_to_begin(pending, running):
+def next_to_begin(pending: Sequence[Stage], running: Sequence[Stage]) -> Stage | None:
     """The first stage for which there is room. One that needs all processors has others beside it,
     since it seldom keeps all of them busy, but none of its kind."""
     free = project.JOBS + 2 - sum(stage.weight() for stage in running)
@@ -180,16 +196,16 @@ def next_to_begin(pending, running):
     )
 
 
-def uses_all(stage):
+def uses_all(stage: Stage) -> bool:
     return stage.asked() != 1 and stage.weight() == project.JOBS
 
 
-def run_all(stages, report, logs, out):
+def run_all(stages: Sequence[Stage], report: paper.Report, logs: str, out: TextIO) -> None:
     """Runs the stages and appends an entry to the report for each one as it begins."""
     live = out.isatty()
     pending, running = list(stages), []
 
-    def begin(stage):
+    def begin(stage: Stage) -> None:
         pending.remove(stage)
         head = f"[{len(stages) - len(pending):2}/{len(stages)}] {stage.name:16}"
         new = Running(stage, head, logs)
@@ -219,7 +235,7 @@ def run_all(stages, report, logs, out):
             other.stop()
 
 
-def output_of(*argv):
+def output_of(*argv: str) -> str:
     """The first line that a command prints, "" when there is none."""
     try:
         run = subprocess.run(argv, capture_output=True, text=True, timeout=20)
@@ -230,12 +246,12 @@ def output_of(*argv):
     )
 
 
-def tools(stages):
+def tools(stages: Iterable[Stage]) -> dict[str, str]:
     names = sorted({need for stage in stages for need in stage.needs if isinstance(need, str)})
     return {name: output_of(name, "--version") for name in names if shutil.which(name)}
 
 
-def choose(stages, arguments, tier):
+def choose(stages: Sequence[Stage], arguments: Sequence[str], tier: str) -> list[Stage] | None:
     known = [stage.name for stage in stages]
     left_out = [name[1:] for name in arguments if name.startswith("-")]
     added = [name[1:] for name in arguments if name.startswith("+")]
@@ -261,14 +277,14 @@ def choose(stages, arguments, tier):
     return chosen
 
 
-def written(directory):
+def written(directory: str) -> str:
     """The reports that are there: those of the run, and what the gate said of a kernel."""
     names = ("report.json", "junit.xml", "gate.json", "gate.xml", "gate.html")
     return ", ".join(name for name in names if os.path.exists(os.path.join(directory, name)))
 
 
 @contextlib.contextmanager
-def alone(directory):
+def alone(directory: str) -> Iterator[bool]:
     """True for one run at a time: a second one would remove the reports of the first."""
     os.makedirs(directory, exist_ok=True)
     lock = os.open(directory, os.O_RDONLY)
@@ -281,7 +297,7 @@ def alone(directory):
         os.close(lock)
 
 
-def empty(directory):
+def empty(directory: str) -> None:
     """Removes what is in it. The directory stays, for it is what alone() locks."""
     for entry in os.scandir(directory):
         if entry.is_dir(follow_symlinks=False):
@@ -290,13 +306,13 @@ def empty(directory):
             os.unlink(entry.path)
 
 
-def gate(stages, report, directory, out):
+def gate(stages: Sequence[Stage], report: paper.Report, directory: str, out: TextIO) -> int:
     """Runs the stages, writes and prints the report, also when a signal ends the run early."""
     logs = os.path.join(directory, "logs")
     empty(directory)
     os.makedirs(logs)
 
-    def interrupt(signum, _):
+    def interrupt(signum: int, _: object) -> None:
         raise Interrupted(signum)
 
     handlers = {
@@ -323,7 +339,8 @@ def gate(stages, report, directory, out):
     return 1 if report["failed"] else 0
 
 
-def main(arguments, stages=project.STAGES, directory="build/verify", out=sys.stdout):
+def main(arguments: list[str], stages: Sequence[Stage] = project.STAGES,
+         directory: str = "build/verify", out: TextIO = sys.stdout) -> int:
     if arguments in (["--help"], ["-h"]):
         print(__doc__, file=out)
         return 0

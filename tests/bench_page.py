@@ -31,11 +31,11 @@ class Bench(unittest.TestCase):
               "tree": None,
               "goals": [goal, {**goal, "measured": 0}]}
 
-    def setUp(self):
+    def setUp(self) -> None:
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
 
-    def bench(self, script, *more):
+    def bench(self, script: str, *more: str) -> tuple[int, str]:
         os.makedirs(os.path.join(self.directory, "build"), exist_ok=True)
         command = os.path.join(self.directory, "build", "chunkproof")
         with open(command, "w", encoding="utf-8") as file:
@@ -46,11 +46,11 @@ class Bench(unittest.TestCase):
                              cwd=self.directory, capture_output=True, text=True)
         return run.returncode, run.stdout + run.stderr
 
-    def read(self, name):
+    def read(self, name: str) -> str:
         with open(os.path.join(self.directory, name), encoding="utf-8") as file:
             return file.read()
 
-    def test_a_page_and_pictures(self):
+    def test_a_page_and_pictures(self) -> None:
         with open(os.path.join(self.directory, "report"), "w", encoding="utf-8") as file:
             json.dump(self.report, file)
         for status in (0, 1, 130):  # what was measured is shown, whatever came of it
@@ -74,7 +74,7 @@ class Bench(unittest.TestCase):
                           [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")])
         self.assertFalse(os.path.exists(os.path.join(self.directory, "out", "tree.svg")))
 
-    def test_no_page_of_a_run_before(self):
+    def test_no_page_of_a_run_before(self) -> None:
         os.makedirs(os.path.join(self.directory, "out"))
         with open(os.path.join(self.directory, "out", "report.json"), "w",
                   encoding="utf-8") as file:
@@ -83,7 +83,7 @@ class Bench(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "out", "index.md")), said)
 
-    def test_torch_that_cannot_be_installed(self):
+    def test_torch_that_cannot_be_installed(self) -> None:
         os.makedirs(os.path.join(self.directory, "out", "venv", "bin"))
         python = os.path.join(self.directory, "out", "venv", "bin", "python")
         with open(python, "w", encoding="utf-8") as file:
@@ -94,7 +94,7 @@ class Bench(unittest.TestCase):
         self.assertIn("PyTorch cannot be installed", said)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "asked")))
 
-    def test_the_peer_without_torch(self):
+    def test_the_peer_without_torch(self) -> None:
         with open(os.path.join(self.directory, "torch.py"), "w", encoding="utf-8") as file:
             file.write("raise ImportError('nowhere')\n")
         run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "peers", "torch_sdpa.py")],

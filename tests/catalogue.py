@@ -11,12 +11,16 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections.abc import Callable
+from typing import TypeAlias
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from faulting import by_wp, catalogue, loop, programs  # noqa: E402
+
+Said: TypeAlias = tuple[int, str]  # an exit status, and what was printed
 
 RECORD = """fault: {name}
 clause: POOL-2
@@ -30,7 +34,8 @@ clause: POOL-2
 RIGHT = "    pool->n_free++;"
 
 
-def record(name="a-new-one", fields="test: test_pool", right=RIGHT, wrong="    pool->n_free += 2;"):
+def record(name: str = "a-new-one", fields: str = "test: test_pool", right: str = RIGHT,
+           wrong: str = "    pool->n_free += 2;") -> str:
     return RECORD.format(name=name, fields=fields, right=right, wrong=wrong)
 
 
@@ -51,8 +56,10 @@ class InCopy(unittest.TestCase):
         "tests",
     )
 
+    copy: pathlib.Path
+
     @classmethod
-    def setUpClass(cls):
+    def setUpClass(cls) -> None:
         cls.copy = pathlib.Path(tempfile.mkdtemp())
         cls.addClassCleanup(shutil.rmtree, cls.copy)
         for part in cls.PARTS:
@@ -60,7 +67,7 @@ class InCopy(unittest.TestCase):
                 ROOT / part, cls.copy / part, ignore=shutil.ignore_patterns("golden", "__pycache__")
             )
 
-    def faults(self, *arguments, **environment):
+    def faults(self, *arguments: str, **environment: str) -> Said:
         run = subprocess.run(
             [sys.executable, self.copy / "scripts" / "faults", *arguments],
             capture_output=True,
@@ -69,7 +76,7 @@ class InCopy(unittest.TestCase):
         )
         return run.returncode, run.stdout + run.stderr
 
-    def with_text(self, path, text, act):
+    def with_text(self, path: str, text: str, act: Callable[[], Said]) -> Said:
         """act(), with text in the place of a file, or at its end where it begins with a record."""
         file = self.copy / path
         before = file.read_text(encoding="utf-8") if file.exists() else None
@@ -89,24 +96,24 @@ class Check(InCopy):
 
     POOL = "tests/faults/ref/pool.c.faults"
 
-    def check(self, text, path=POOL):
+    def check(self, text: str, path: str = POOL) -> Said:
         return self.with_text(path, text, lambda: self.faults("--check"))
 
-    def finds(self, text, says, path=POOL):
+    def finds(self, text: str, says: str, path: str = POOL) -> str:
         status, said = self.check(text, path)
         self.assertEqual(status, 1, says)
         self.assertIn(says, said)
         return said
 
-    def test_the_tree_as_it_is_passes(self):
+    def test_the_tree_as_it_is_passes(self) -> None:
         status, said = self.faults("--check")
         self.assertEqual((status, said.splitlines()[-1].endswith("findings 0")), (0, True), said)
 
-    def test_a_new_record_that_is_right_passes(self):
+    def test_a_new_record_that_is_right_passes(self) -> None:
         status, said = self.check(record())
         self.assertEqual(status, 0, said)
 
-    def test_a_text_that_is_not_in_the_source_is_found_with_its_line(self):
+    def test_a_text_that_is_not_in_the_source_is_found_with_its_line(self) -> None:
         lines = (self.copy / self.POOL).read_text(encoding="utf-8").count("\n")
         said = self.finds(
             record(right="    pool->n_free+++;"),
@@ -115,31 +122,31 @@ class Check(InCopy):
         self.assertIn(f"{self.POOL}:{lines + 5}: fault a-new-one", said)
         self.assertIn(RIGHT, said)
 
-    def test_a_text_that_stands_twice_is_found(self):
+    def test_a_text_that_stands_twice_is_found(self) -> None:
         self.finds(record(right="pool"), "times in ref/pool.c; quote more lines around it")
 
-    def test_a_change_that_changes_nothing_is_found(self):
+    def test_a_change_that_changes_nothing_is_found(self) -> None:
         self.finds(record(wrong=RIGHT), "the right text is the wrong one")
 
-    def test_a_source_that_does_not_exist_is_found(self):
+    def test_a_source_that_does_not_exist_is_found(self) -> None:
         self.finds(record(), "there is no ref/pond.c", "tests/faults/ref/pond.c.faults")
 
-    def test_a_name_that_is_taken_is_found(self):
+    def test_a_name_that_is_taken_is_found(self) -> None:
         self.finds(record(name="join-order"), "the name join-order is taken")
 
-    def test_a_change_that_is_stated_twice_is_found(self):
+    def test_a_change_that_is_stated_twice_is_found(self) -> None:
         self.finds(
             record() + "\n" + record(name="another-one"),
             "fault another-one is the same change as a-new-one",
         )
 
-    def test_the_same_change_of_another_quotation_is_found(self):
+    def test_the_same_change_of_another_quotation_is_found(self) -> None:
         self.finds(
             record() + "\n" + record(name="another-one", right="n_free++;", wrong="n_free += 2;"),
             "fault another-one is the same change as a-new-one",
         )
 
-    def test_what_a_record_names_must_exist(self):
+    def test_what_a_record_names_must_exist(self) -> None:
         for fields, says in (
             ("test: test_pond", "no such test"),
             ("wp: pond cp_pool_take", "no such unit and function"),
@@ -164,7 +171,7 @@ class Check(InCopy):
         ):
             self.finds(record(fields=fields), says)
 
-    def test_what_a_control_names_must_exist(self):
+    def test_what_a_control_names_must_exist(self) -> None:
         for named, says in (
             ("pond cp_pool_take", "no such unit and function"),
             ("pool cp_pool_take.ok", "it says UNIT FUNCTION"),
@@ -172,20 +179,20 @@ class Check(InCopy):
             changed = f"---- right\n{RIGHT}\n---- wrong\n    ++pool->n_free;\n----\n"
             self.finds(f"fault: a-new-one\ncontrol: {named}\n{changed}", says)
 
-    def test_a_unit_whose_proofs_notice_faults_needs_a_control(self):
+    def test_a_unit_whose_proofs_notice_faults_needs_a_control(self) -> None:
         self.finds(record(fields="wp: status cp_status_text"), "the unit status has no control")
 
-    def test_a_theorem_must_exist(self):
+    def test_a_theorem_must_exist(self) -> None:
         text = record(
             fields="coq: pond", right="  | _ => fun i => A J i / W J", wrong="  | _ => fun i => W J"
         )
         self.finds(text, "there is no such theorem", "tests/faults/proofs/coq/Softmax.v.faults")
 
-    def test_a_clause_must_exist(self):
+    def test_a_clause_must_exist(self) -> None:
         self.finds(record().replace("POOL-2", "POOL%s" % "-99"), "-99: spec/ has no such clause")
         self.finds(record().replace("clause: POOL-2\n", ""), "it has no `clause:`")
 
-    def test_a_malformed_record_is_found(self):
+    def test_a_malformed_record_is_found(self) -> None:
         for text, says in (
             (record().replace("fault: a-new-one\n", ""), "a record begins with `fault: NAME`"),
             (record(name="Of_Mine"), "a record begins with `fault: NAME`"),
@@ -204,14 +211,14 @@ class Check(InCopy):
 class Form(unittest.TestCase):
     """Records as text."""
 
-    def read(self, text):
+    def read(self, text: str) -> tuple[list[catalogue.Fault], list[str]]:
         with tempfile.TemporaryDirectory() as place:
             root = pathlib.Path(place)
             (root / "tests" / "faults" / "ref").mkdir(parents=True)
             (root / "tests" / "faults" / "ref" / "pool.c.faults").write_text(text, encoding="utf-8")
             return catalogue.read(root)
 
-    def test_what_is_written_is_read_again(self):
+    def test_what_is_written_is_read_again(self) -> None:
         faults = catalogue.load()
         self.assertGreater(len(faults), 800)
         for fault in faults:
@@ -225,7 +232,7 @@ class Form(unittest.TestCase):
             )
             self.assertEqual(again.fields, fault.fields)
 
-    def test_long_words_go_on_in_lines_that_begin_with_spaces(self):
+    def test_long_words_go_on_in_lines_that_begin_with_spaces(self) -> None:
         (fault,), problems = self.read(record(fields="explain: of two\n    lines\ntest: test_pool"))
         self.assertEqual((problems, fault.fields["explain"]), ([], "of two lines"))
         for line in catalogue.written(fault).splitlines():
@@ -234,14 +241,14 @@ class Form(unittest.TestCase):
             _, problems = self.read(record(fields=fields))
             self.assertIn("is no field", problems[0])
 
-    def test_texts_are_exact(self):
+    def test_texts_are_exact(self) -> None:
         (fault,), _ = self.read(record(right="  a\n\n  b\n", wrong="\n#x: y\n  ---- right\n"))
         self.assertEqual(
             (fault.changes[0].right, fault.changes[0].wrong),
             ("  a\n\n  b\n", "\n#x: y\n  ---- right\n"),
         )
 
-    def test_several_places_are_changed_one_after_the_other(self):
+    def test_several_places_are_changed_one_after_the_other(self) -> None:
         (fault,), problems = self.read(
             record(right="a", wrong="b").removesuffix("----\n")
             + "---- right\nc\n---- wrong\n----\n"
@@ -254,7 +261,7 @@ class Form(unittest.TestCase):
 class Command(InCopy):
     """scripts/faults."""
 
-    def test_bad_use_says_what_to_do(self):
+    def test_bad_use_says_what_to_do(self) -> None:
         for arguments, says in (
             (("join-ordr",), "no fault is called join-ordr; like it are join-order"),
             (("--by", "nobody"), "--by takes test, python, kernel, gate"),
@@ -270,31 +277,31 @@ class Command(InCopy):
             status, said = self.faults(*arguments)
             self.assertEqual((status, says in said), (2, True), said)
 
-    def test_the_list_can_be_of_a_source_and_of_one_who_notices(self):
+    def test_the_list_can_be_of_a_source_and_of_one_who_notices(self) -> None:
         status, said = self.faults("--list", "--by", "wp", "--for", "ref/tree_join.c")
         rows = [line.split() for line in said.splitlines()]
         self.assertEqual((status, {row[1] for row in rows}), (0, {"ref/tree_join.c"}))
         self.assertTrue(all("wp" in row[2:] for row in rows))
         self.assertIn(["join-order", "ref/tree_join.c", "test", "wp", "cbmc", "fuzz"], rows)
 
-    def listed(self, *arguments):
+    def listed(self, *arguments: str) -> list[str]:
         return [line.split()[0] for line in self.faults("--list", *arguments)[1].splitlines()
                 if not line.startswith("scripts/faults: ")]
 
-    def test_each_fault_is_in_one_sample(self):
+    def test_each_fault_is_in_one_sample(self) -> None:
         everything = self.listed("--by", "test")
         samples = [self.listed("--by", "test", "--sample", f"4:{k}") for k in range(4)]
         self.assertEqual(sorted(name for sample in samples for name in sample), everything)
         for sample in samples:
             self.assertGreater(len(sample), len(everything) // 5)
 
-    def test_the_commit_chooses_the_sample_and_the_run_says_it(self):
+    def test_the_commit_chooses_the_sample_and_the_run_says_it(self) -> None:
         said = self.faults("--list", "--sample", "5")[1]
         found = re.search(r"^scripts/faults: --sample 5:(\d)$", said, re.MULTILINE)
-        self.assertIsNotNone(found, said)
+        assert found is not None, said
         self.assertEqual(self.listed("--sample", f"5:{found[1]}"), self.listed("--sample", "5"))
 
-    def test_help_names_all_who_notice(self):
+    def test_help_names_all_who_notice(self) -> None:
         status, said = self.faults("--help")
         self.assertEqual(status, 0)
         for who in catalogue.WHO:
@@ -306,12 +313,12 @@ class Command(InCopy):
         )
         self.assertEqual(set(loop.CLASSES), set(catalogue.WHO))
 
-    def test_a_malformed_catalogue_is_refused(self):
+    def test_a_malformed_catalogue_is_refused(self) -> None:
         act = lambda: self.faults("join-order")  # noqa: E731
         status, said = self.with_text("tests/faults/ref/tree.c.faults", "fault: x\n", act)
         self.assertEqual((status, "tests/faults/ref/tree.c.faults:" in said), (2, True), said)
 
-    def noticed(self, answer, *arguments):
+    def noticed(self, answer: str, *arguments: str) -> Said:
         """The status and what is said when the faulted tree's programs are this."""
         place = self.copy / "fake"
         place.mkdir(exist_ok=True)
@@ -333,7 +340,7 @@ class Command(InCopy):
 
     GATE = '#!/bin/sh\nif [ $1 = gate ]; then mkdir "$6" && echo {} >"$6/a.json"; exit 1; fi\n'
 
-    def test_a_fault_that_is_not_noticed_fails(self):
+    def test_a_fault_that_is_not_noticed_fails(self) -> None:
         words = next(fault for fault in catalogue.load() if "explain" in fault.fields)
         for said, status, verdict in (
             (words.fields["explain"], 0, "noticed"),
@@ -345,7 +352,7 @@ class Command(InCopy):
             self.assertIn(f" {verdict} ", answer[1])
             self.assertIn(f"\nfaults {1 - status}/1\n", answer[1])
 
-    def test_lines_of_tap(self):
+    def test_lines_of_tap(self) -> None:
         words = next(fault for fault in catalogue.load() if "explain" in fault.fields)
         status, said = self.noticed(f"{self.GATE}echo nothing\n", "--tap", words.name)
         self.assertEqual(status, 1)
@@ -356,7 +363,7 @@ class Command(InCopy):
 class Proofs(unittest.TestCase):
     """What a proof that fails says of the contract."""
 
-    def test_a_clause_of_the_contract_is_told_from_a_step_of_the_proof(self):
+    def test_a_clause_of_the_contract_is_told_from_a_step_of_the_proof(self) -> None:
         goals = {
             "cp_pool_take_ensures_pool_3_taken": (0, 1, 0),
             "cp_pool_take_ensures_ok_part2": (1, 2, 1),
@@ -370,7 +377,7 @@ class Proofs(unittest.TestCase):
         }
         self.assertEqual(by_wp.broken(goals), ["assigns", "merge_7_log", "ok", "pool_3_taken"])
 
-    def test_steps_of_a_proof_and_ghost_code_are_no_contract(self):
+    def test_steps_of_a_proof_and_ghost_code_are_no_contract(self) -> None:
         for function, goal, step in (
             ("cp_pool_check", "cp_pool_check_assert_rte_index_bound_6", False),
             ("cp_pool_check", "cp_pool_check_ensures_valid", False),
@@ -383,7 +390,7 @@ class Proofs(unittest.TestCase):
         ):
             self.assertEqual(by_wp.is_step(function, goal), step, goal)
 
-    def test_a_record_names_a_clause_of_the_contract(self):
+    def test_a_record_names_a_clause_of_the_contract(self) -> None:
         fault = next(f for f in catalogue.load() if f.name == "pool-take-first")
         self.assertEqual(fault.proof, ("pool", "cp_pool_take", "pool_3_taken"))
 
@@ -391,27 +398,27 @@ class Proofs(unittest.TestCase):
 class Programs(unittest.TestCase):
     """A program that may never end."""
 
-    def run_it(self, text, most, idle):
+    def run_it(self, text: str, most: float, idle: float) -> subprocess.CompletedProcess[str]:
         return programs.run([sys.executable, "-c", text], most, idle)
 
-    def test_what_a_program_says_and_how_it_ends_is_known(self):
+    def test_what_a_program_says_and_how_it_ends_is_known(self) -> None:
         text = "import os, sys; print(os.environ['OF']); sys.exit(3)"
         result = programs.run([sys.executable, "-c", text], 60, 60, OF="me")
         self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "me\n", ""))
 
-    def test_a_program_that_goes_on_for_ever_is_ended_by_its_own_time(self):
+    def test_a_program_that_goes_on_for_ever_is_ended_by_its_own_time(self) -> None:
         with self.assertRaisesRegex(programs.Endless, "after 1 s of processor time"):
             self.run_it("while True: pass", 1, 600)
 
-    def test_a_program_that_waits_for_ever_is_ended(self):
+    def test_a_program_that_waits_for_ever_is_ended(self) -> None:
         with self.assertRaisesRegex(programs.Endless, "after 3 s without work"):
             self.run_it("import time; time.sleep(600)", 60, 3)
 
-    def test_a_program_that_is_only_stopped_by_others_is_not_ended(self):
+    def test_a_program_that_is_only_stopped_by_others_is_not_ended(self) -> None:
         text = "import time\nfor _ in range(60):\n    time.sleep(0.1)\n    sum(range(100000))"
         self.assertEqual(self.run_it(text, 60, 5).returncode, 0)
 
-    def test_the_time_of_what_a_program_starts_counts(self):
+    def test_the_time_of_what_a_program_starts_counts(self) -> None:
         text = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
         with self.assertRaisesRegex(programs.Endless, "after 1 s of processor time"):
             self.run_it(text, 1, 600)

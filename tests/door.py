@@ -237,7 +237,7 @@ def wrong_document(document: str) -> Iterator[str]:
 
 # ---- Workflows ----
 
-class Strict(yaml.SafeLoader):
+class Strict(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types here
     """A key that stands twice is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -245,7 +245,7 @@ class Strict(yaml.SafeLoader):
         twice = {key for key in keys if keys.count(key) > 1}
         if twice:
             raise yaml.YAMLError(f"line {node.start_mark.line + 1}: {twice} stands twice")
-        return super().construct_mapping(node, deep)
+        return dict(super().construct_mapping(node, deep))
 
 
 def wrong_step(step: dict[str, Any]) -> Iterator[str]:

@@ -13,8 +13,11 @@ import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as xml
+from typing import Any, TypeAlias
 
 import jsonschema
+
+Data: TypeAlias = dict[str, Any]  # of JSON
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 COMMAND = os.environ["CHUNKPROOF"]
@@ -43,25 +46,41 @@ STRANGE = ('.name = "paged"', '.name = "a<b> & \\"c\\" ]]> \\x1b[31m \\x07 \\xff
 CLEAN = 'a<b> & "c" ]]> \\x1B[31m \\x07 \\xFF \u00e9'
 
 
-def schema_of(name):
+def schema_of(name: str) -> Data:
     with open(os.path.join(ROOT, "spec", name + ".schema.json"), encoding="utf-8") as file:
-        return json.load(file)
+        found: Data = json.load(file)
+    return found
 
 
-def breaches(name, value):
+def below(above: xml.Element, path: str) -> xml.Element:
+    """The first element there."""
+    found = above.find(path)
+    assert found is not None, path
+    return found
+
+
+def text_of(above: xml.Element, path: str) -> str:
+    return below(above, path).text or ""
+
+
+def columns(row: xml.Element) -> list[str]:
+    return [cell.text or "" for cell in row.findall(HTML + "td")]
+
+
+def breaches(name: str, value: Data) -> list[str]:
     return [error.message
             for error in jsonschema.Draft7Validator(schema_of(name)).iter_errors(value)]
 
 
 class Reports(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
 
-    def path(self, name):
+    def path(self, name: str) -> str:
         return os.path.join(self.directory, name)
 
-    def kernel(self, *changes, name="kernel.c"):
+    def kernel(self, *changes: tuple[str, str], name: str = "kernel.c") -> str:
         """The example's source, changed."""
         with open(EXAMPLE, encoding="utf-8") as file:
             source = file.read()
@@ -72,7 +91,8 @@ class Reports(unittest.TestCase):
             file.write(source)
         return self.path(name)
 
-    def run_gate(self, status, kernel, *arguments):
+    def run_gate(self, status: int, kernel: str,
+                 *arguments: str) -> tuple[Data, xml.Element, xml.Element, str]:
         """Exit status `status` and all three reports: (JSON, JUnit XML, HTML, standard output)."""
         files = [self.path("gate." + kind) for kind in ("json", "xml", "html")]
         run = subprocess.run([COMMAND, "gate", "--kernel", kernel, "--json", files[0],
@@ -85,13 +105,13 @@ class Reports(unittest.TestCase):
         suite, page = (xml.parse(file).getroot() for file in files[1:])
         found = list(outcomes(suite).values())
         self.assertEqual(tuple(outcomes(suite)), VALUES)
-        self.assertEqual([int(suite.get(name))
+        self.assertEqual([int(suite.get(name, ""))
                           for name in ("tests", "failures", "errors", "skipped")],
                          [len(found), found.count("failure"), found.count("error"),
                           found.count("skipped")])
         return report, suite, page, run.stdout.decode()
 
-    def again(self, command, status=1):
+    def again(self, command: str, status: int = 1) -> str:
         """A command of a report, run as it stands."""
         words = shlex.split(command)
         self.assertEqual(words[0], "chunkproof")
@@ -100,21 +120,21 @@ class Reports(unittest.TestCase):
         return run.stdout
 
 
-def outcomes(suite):
+def outcomes(suite: xml.Element) -> dict[str, str]:
     """Of each test case: what it is, beside its output."""
-    return {case.get("name"): next((child.tag for child in case if child.tag != "system-out"),
+    return {case.get("name", ""): next((child.tag for child in case if child.tag != "system-out"),
                                    "passed")
             for case in suite.iter("testcase")}
 
 
 class Json(Reports):
-    def test_schemas_are_schemas(self):
+    def test_schemas_are_schemas(self) -> None:
         for name in ("gate-report", "gate-case"):
             jsonschema.Draft7Validator.check_schema(schema_of(name))
         self.assertEqual(schema_of("gate-report")["definitions"]["recipe"],
                          schema_of("gate-case")["definitions"]["recipe"])
 
-    def test_every_verdict_is_in_the_schemas(self):
+    def test_every_verdict_is_in_the_schemas(self) -> None:
         with open(os.path.join(ROOT, "gate", "judge", "finding.c"), encoding="utf-8") as file:
             names = re.findall(r'^    \[GATE_\w+\] = "([a-z-]+)",$', file.read(), re.M)
         self.assertGreater(len(names), 10)
@@ -128,8 +148,8 @@ class Json(Reports):
         entry = schema_of("gate-report")["definitions"]["entries"]["items"]["properties"]
         self.assertEqual(entry["verdict"]["enum"], names)
 
-    def test_every_field_is_described(self):
-        def undescribed(schema, at):
+    def test_every_field_is_described(self) -> None:
+        def undescribed(schema: dict[str, Any], at: str) -> list[str]:
             found = [] if "description" in schema or "$ref" in schema else [at]
             for name, below in schema.get("properties", {}).items():
                 if not at.endswith("verdicts"):
@@ -145,7 +165,7 @@ class Json(Reports):
             self.assertEqual(undescribed({**schema, "description": ""}, ""), [])
             self.assertEqual(undescribed(schema["definitions"]["recipe"], "recipe"), [])
 
-    def test_a_right_run(self):
+    def test_a_right_run(self) -> None:
         report, _, _, text = self.run_gate(0, EXAMPLE, "--cases", "60",
                                            "--seed", "18446744073709551615")
         self.assertEqual((report["verdict"], report["no_verdict"], report["findings"]),
@@ -163,7 +183,7 @@ class Json(Reports):
         self.assertIn(f"right: 0 of 60 cases wrong, {report['runs']} runs", text)
         self.assertIn("right: 0 of 60 cases wrong", self.again(report["again"], 0))
 
-    def test_a_wrong_run(self):
+    def test_a_wrong_run(self) -> None:
         report, _, _, text = self.run_gate(1, self.kernel(RESCALE), "--cases", "60",
                                            "--save", self.path("it's a case"))
         self.assertEqual((report["verdict"], report["interrupted"]), ("wrong", False))
@@ -186,14 +206,14 @@ class Json(Reports):
         self.assertEqual(breaches("gate-case", case), [])
         self.assertEqual(case["recipe"], found["recipe"])
 
-    def test_a_case_of_its_own_again(self):
+    def test_a_case_of_its_own_again(self) -> None:
         report = self.run_gate(1, self.kernel(RESCALE), "--cases", "12")[0]
         self.assertEqual([(found["file"], found["why"]) for found in report["findings"]],
                          [(None, None)] * len(report["findings"]))
         self.assertIn("1 of 1 cases wrong", self.again(report["findings"][0]["again"]))
 
     # It is right at first: alone, a case shows nothing.
-    def test_a_case_that_needs_others(self):
+    def test_a_case_that_needs_others(self) -> None:
         kernel = self.kernel(*TIRES)
         for arguments in ((), ("--save", self.path("cases"))):
             report, suite, _, text = self.run_gate(1, kernel, "--cases", "30", *arguments)
@@ -206,7 +226,7 @@ class Json(Reports):
             self.assertEqual(needs, report["findings"])
             self.assertIn("to repeat it, with the cases before it: ", "".join(suite.itertext()))
 
-    def test_refused_runs(self):
+    def test_refused_runs(self) -> None:
         report, suite, page, text = self.run_gate(2, self.kernel(REFUSES))
         self.assertEqual((report["verdict"], report["cases"], report["refused"]), ("none", 0, 3))
         self.assertEqual(report["refusal"], 'sizes <like> "these" & \\x07 \\xFF')
@@ -215,7 +235,7 @@ class Json(Reports):
         self.assertEqual(set(outcomes(suite).values()), {"error"})
         self.assertIn(report["refusal"], "".join(page.itertext()))
 
-    def test_too_little_claimed(self):
+    def test_too_little_claimed(self) -> None:
         report, suite, page, text = self.run_gate(2, self.kernel(*WIDE), "--cases", "100")
         self.assertEqual(report["verdict"], "none")
         self.assertIn("too many for a verdict", report["no_verdict"])
@@ -226,15 +246,15 @@ class Json(Reports):
         self.assertEqual([tally["values"] for tally in report["tallies"]
                           if 10 * tally["unclaimed"] > tally["numbers"]],
                          with_error)
-        self.assertIn("No verdict", page.find(f".//{HTML}h1").text)
+        self.assertIn("No verdict", text_of(page, f".//{HTML}h1"))
 
-    def test_an_invented_field_is_noticed(self):
+    def test_an_invented_field_is_noticed(self) -> None:
         report = self.run_gate(1, self.kernel(RESCALE), "--cases", "12")[0]
         for at in ((), ("kernel",), ("kernel", "arithmetic"), ("verdicts",), ("tallies", 3),
                    ("tallies", 3, "verdicts"),
                    ("covered", 0), ("findings", 0), ("findings", 0, "recipe")):
             changed = copy.deepcopy(report)
-            inner = changed
+            inner: Any = changed
             for key in at:
                 inner = inner[key]
             inner["invented"] = 1
@@ -248,7 +268,7 @@ class Json(Reports):
             if at not in (("verdicts",), ("tallies", 3, "verdicts")):
                 self.assertNotEqual(breaches("gate-report", missing), [], (at, name))
 
-    def test_cases_that_cannot_be_read_break_the_schema(self):
+    def test_cases_that_cannot_be_read_break_the_schema(self) -> None:
         report = self.run_gate(1, self.kernel(RESCALE), "--cases", "12",
                                "--save", self.path("cases"))[0]
         with open(report["findings"][0]["file"], encoding="utf-8") as file:
@@ -266,20 +286,20 @@ class Json(Reports):
             self.assertNotEqual(breaches("gate-case", changed), [], name)
             self.again(f"chunkproof replay {self.path('case.json')} --kernel {EXAMPLE}", 2)
 
-    def test_strange_names(self):
+    def test_strange_names(self) -> None:
         kernel = self.kernel(RESCALE, STRANGE, name="it's <a> & \"b\" kernel.c")
         report, suite, page, text = self.run_gate(1, kernel, "--cases", "12",
                                                   "--save", self.path("cases"))
         self.assertEqual(report["kernel"]["name"], CLEAN)
         self.assertEqual(report["kernel"]["file"], kernel)
         self.assertEqual(suite.get("name"), "chunkproof gate: " + CLEAN)
-        self.assertIn(CLEAN, page.find(f"{HTML}head/{HTML}title").text)
+        self.assertIn(CLEAN, text_of(page, f"{HTML}head/{HTML}title"))
         self.assertIn(CLEAN, text)
         self.assertGreater(len(report["findings"]), 0)
         self.again(report["findings"][0]["again"])
         self.assertIn(report["findings"][0]["again"], "".join(page.itertext()))
 
-    def test_notes(self):
+    def test_notes(self) -> None:
         report, _, page, text = self.run_gate(0,
                                               self.kernel(("exp_error = 0x1p-22",
                                                            "exp_error = 0x1p-10")),
@@ -295,7 +315,7 @@ class Json(Reports):
         for one in report["covered"]:
             self.assertIn(f"{one['head_dim']}: {one['keys']}", text)
 
-    def test_an_interrupted_run(self):
+    def test_an_interrupted_run(self) -> None:
         run = subprocess.Popen([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep",
                                 "--json", self.path("gate.json"),
                                 "--junit", self.path("gate.xml")], stdout=subprocess.DEVNULL)
@@ -312,11 +332,11 @@ class Json(Reports):
 
 
 class JUnit(Reports):
-    def test_a_right_run_passes(self):
+    def test_a_right_run_passes(self) -> None:
         suite = self.run_gate(0, EXAMPLE, "--cases", "3")[1]
         self.assertEqual(list(outcomes(suite).values()), ["passed"] * 3 + ["skipped"] * 11)
 
-    def test_failures(self):
+    def test_failures(self) -> None:
         report, suite, _, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "100",
                                             "--save", self.path("cases"))
         for tally in report["tallies"]:
@@ -325,35 +345,37 @@ class JUnit(Reports):
             self.assertEqual(failure is not None, tally["wrong"] > 0, tally)
             if failure is not None:
                 self.assertIn(failure.get("type"), tally["verdicts"])
-                self.assertIn("must be", failure.get("message"))
-                self.assertRegex(failure.text, r"breaks (NUM|GATE|PREFILL)-\d+; ")
-                self.assertIn(f"wrong {tally['verdicts']['wrong']} of {tally['cases']} cases",
-                              failure.text)
-                self.assertIn(f"smallest case: {tally['values']} values", failure.text)
-                self.assertIn(report["findings"][0]["again"], failure.text)
+                self.assertIn("must be", failure.get("message", ""))
+                text = failure.text or ""
+                self.assertRegex(text, r"breaks (NUM|GATE|PREFILL)-\d+; ")
+                self.assertIn(f"wrong {tally['verdicts']['wrong']} of {tally['cases']} cases", text)
+                self.assertIn(f"smallest case: {tally['values']} values", text)
+                self.assertIn(report["findings"][0]["again"], text)
         self.assertIsNone(suite.find("testcase[@name='zero']/failure"))
         own = re.search(r"again: (.* --case \d+)\n",
-                        suite.find("testcase[@name='shifted']/failure").text)[1]
-        self.assertIn("WRONG: 1 of 1 cases wrong", self.again(own))
+                        text_of(suite, "testcase[@name='shifted']/failure"))
+        assert own is not None
+        self.assertIn("WRONG: 1 of 1 cases wrong", self.again(own[1]))
 
-    def test_other_verdicts(self):
+    def test_other_verdicts(self) -> None:
         _, suite, page, _ = self.run_gate(1, self.kernel(FAILS), "--cases", "32")
         self.assertEqual(set(outcomes(suite).values()), {"failure"})
-        failure = suite.find("testcase/failure")
+        failure = below(suite, "testcase/failure")
         self.assertEqual((failure.get("type"), failure.get("message")), ("failed", "returned 5"))
         self.assertIn("breaks GATE-1; failed 2 of 2 cases",
-                      suite.find("testcase[@name='shifted']/failure").text)
+                      text_of(suite, "testcase[@name='shifted']/failure"))
         self.assertEqual(len(page.findall(f".//{SVG}rect[@class='bar within']")), 0)
 
-    def test_the_time_adds_up(self):
+    def test_the_time_adds_up(self) -> None:
         report, suite, _, _ = self.run_gate(0, EXAMPLE, "--cases", "40")
-        times = [float(case.get("time")) for case in suite.iter("testcase")]
-        self.assertAlmostEqual(sum(times), float(suite.get("time")), delta=0.2)
-        self.assertAlmostEqual(float(suite.get("time")), report["seconds"], delta=0.001)
+        times = [float(case.get("time", "")) for case in suite.iter("testcase")]
+        whole = float(suite.get("time", ""))
+        self.assertAlmostEqual(sum(times), whole, delta=0.2)
+        self.assertAlmostEqual(whole, report["seconds"], delta=0.001)
 
 
 class Page(Reports):
-    def test_nothing_is_from_elsewhere(self):
+    def test_nothing_is_from_elsewhere(self) -> None:
         _, _, page, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "30")
         tags = {part.tag.split("}")[1] for part in page.iter()}
         self.assertFalse(tags & {"script", "link", "img", "iframe", "object", "embed", "image",
@@ -370,7 +392,7 @@ class Page(Reports):
             self.assertEqual(len(page.findall(f".//*[@id='{name}']")), 1)
 
     # What the drawing of trees uses, too: the page has a style of its own for it.
-    def test_every_class_has_a_style(self):
+    def test_every_class_has_a_style(self) -> None:
         used = set()
         for kernel in self.kernel(RESCALE), self.kernel(SHARED, name="shared.c"):
             page = self.run_gate(1, kernel, "--cases", "60", "--save", self.path("cases"))[2]
@@ -380,17 +402,16 @@ class Page(Reports):
         self.assertLessEqual({"bar", "within", "outside", "mark", "grid", "one", "own", "shared",
                               "slot", "row"}, used)
         for name in used - {"bar"}:
-            self.assertIn(f".{name} {{", page.find(f".//{HTML}style").text)
+            self.assertIn(f".{name} {{", text_of(page, f".//{HTML}style"))
 
-    def cells(self, page, table):
+    def cells(self, page: xml.Element, table: str) -> dict[str, list[str]]:
         body = page.findall(f".//{HTML}table[@class='{table}']/{HTML}tr")
-        return {row.find(HTML + "th").text: [cell.text for cell in row.findall(HTML + "td")]
-                for row in body}
+        return {text_of(row, HTML + "th"): columns(row) for row in body}
 
-    def test_what_it_says(self):
+    def test_what_it_says(self) -> None:
         report, _, page, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "60",
                                            "--save", self.path("cases"))
-        self.assertEqual(page.find(f".//{HTML}h1").text, "\u2717 Wrong")
+        self.assertEqual(text_of(page, f".//{HTML}h1"), "\u2717 Wrong")
         evidence, matrix = self.cells(page, "evidence"), self.cells(page, "matrix")
         self.assertEqual((tuple(evidence), tuple(matrix)), (VALUES, VALUES))
         verdicts = [cell.text
@@ -414,7 +435,7 @@ class Page(Reports):
                              len(found["recipe"]["operations"]))
             self.assertEqual(len(article.findall(f".//{SVG}svg[@class='tree']")), 1)
 
-    def test_each_case_is_in_the_plots_once(self):
+    def test_each_case_is_in_the_plots_once(self) -> None:
         report, _, page, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "60")
         for shapes, of in ((("rect", "bar"), "by their largest error/bound"),
                            (("*", "mark"), "by their number of keys")):
@@ -423,13 +444,13 @@ class Page(Reports):
             for shape in plot.iter():
                 words = shape.get("class", "").split()
                 if words[:1] == [shapes[1]]:
-                    count[words[1]] += int(shape.find(SVG + "title").text.split()[0])
+                    count[words[1]] += int(text_of(shape, SVG + "title").split()[0])
             self.assertEqual(count["outside"], report["wrong"])
             self.assertLessEqual(sum(count.values()), report["cases"])  # some have no query rows
             self.assertGreater(sum(count.values()), 0.9 * report["cases"])
 
     # Each shared chunk is a box of the drawing, and a row of the plan with the same range.
-    def lists(self, *changes):
+    def lists(self, *changes: tuple[str, str]) -> str:
         """A program of tests/gate/lists.c, changed: it takes prompts with modules (RUNS-1)."""
         with open(os.path.join(ROOT, "tests", "gate", "lists.c"), encoding="utf-8") as file:
             source = file.read()
@@ -445,7 +466,7 @@ class Page(Reports):
                        check=True)
         return self.path("lists.so")
 
-    def test_a_case_with_modules_is_its_prompts_and_runs(self):
+    def test_a_case_with_modules_is_its_prompts_and_runs(self) -> None:
         kernel = self.lists(("add_run(call, run_of(call, s, k), row, head);",
                              "int others = 0; /* descriptors that begin with another sequence */\n"
                              "for (int i = 0; i < call->n_shared; i++) {\n"
@@ -462,9 +483,8 @@ class Page(Reports):
         self.assertEqual(article.findall(f".//{SVG}svg[@class='tree']"), [])
         tables = {}
         for table in article.findall(f".//{HTML}table"):
-            tables[table.find(HTML + "caption").text] = [
-                [cell.text for cell in row.findall(HTML + "td")]
-                for row in table.findall(HTML + "tr")[1:]]
+            tables[text_of(table, HTML + "caption")] = [
+                columns(row) for row in table.findall(HTML + "tr")[1:]]
         modules, prompts, served, runs = (next(table for name, table in tables.items()
                                                if name.startswith(begin))
                                           for begin in ("The modules", "The prompts", "The plan",
@@ -478,7 +498,7 @@ class Page(Reports):
         self.assertGreater(len({row[3] for row in served}), 1)
         # Who has a module is the same in both tables, and who is served has the run.
         self.assertEqual(
-            {(s, row[0]) for row in modules for s in (row[3] or "").split(", ") if s},
+            {(s, row[0]) for row in modules for s in row[3].split(", ") if s},
             {(row[0], m) for row in prompts for m in row[1].split(", ") if m != "none"})
         position = [row[2].split(" to ")[0] for row in served]
         for i, row in enumerate(served):
@@ -493,23 +513,23 @@ class Page(Reports):
             self.assertEqual([str(sum(keys)), row[0]], [row[3], prompt[0]])
             self.assertEqual(row[3], prompt[3])
 
-    def test_the_plan_is_that_of_the_tree(self):
+    def test_the_plan_is_that_of_the_tree(self) -> None:
         page = self.run_gate(1, self.kernel(SHARED), "--cases", "60",
                              "--save", self.path("cases"))[2]
         article, = page.findall(f".//{HTML}article")
-        rows = [[cell.text for cell in row.findall(HTML + "td")]
-                for row in article.find(f".//{HTML}table").findall(HTML + "tr")][1:]
+        rows = [columns(row)
+                for row in below(article, f".//{HTML}table").findall(HTML + "tr")][1:]
         self.assertEqual(len(article.findall(f".//{SVG}rect[@class='shared']")), len(rows))
         self.assertGreaterEqual(len(rows), 3)
         drawn = re.findall(r"(C\d+) \[(\d+),(\d+)\)",
-                           "".join(article.find(f".//{SVG}svg[@class='tree']").itertext()))
+                           "".join(below(article, f".//{SVG}svg[@class='tree']").itertext()))
         self.assertEqual([(row[0], row[2]) for row in rows],
                          [(chunk, f"[{i}, {j})") for chunk, i, j in drawn if int(j) - int(i) > 1])
         self.assertEqual(len({row[1] for row in rows}), len(rows))
 
 
 class Files(Reports):
-    def test_what_cannot_be_written_is_said_at_once(self):
+    def test_what_cannot_be_written_is_said_at_once(self) -> None:
         for option in ("--json", "--junit", "--html"):
             started = time.monotonic()
             run = subprocess.run([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep",
@@ -522,7 +542,7 @@ class Files(Reports):
             self.assertLess(time.monotonic() - started, 10)
         self.assertEqual(os.listdir(self.directory), [])
 
-    def test_a_directory_that_cannot_be_made(self):
+    def test_a_directory_that_cannot_be_made(self) -> None:
         with open(self.path("file"), "w", encoding="utf-8"):
             pass
         for name, why in (("file/cases", "Not a directory"), ("x" * 240, "too long")):
@@ -532,7 +552,7 @@ class Files(Reports):
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(why, run.stderr)
 
-    def test_a_full_disk_is_noticed(self):
+    def test_a_full_disk_is_noticed(self) -> None:
         for option in ("--json", "--junit", "--html"):
             run = subprocess.run([COMMAND, "gate", "--kernel", EXAMPLE, "--cases", "2", option,
                                   "/dev/full"],
@@ -541,7 +561,7 @@ class Files(Reports):
             self.assertIn("the report cannot be written: No space left", run.stderr)
             self.assertTrue(os.path.exists("/dev/full"))
 
-    def test_without_a_kernel_there_is_no_report(self):
+    def test_without_a_kernel_there_is_no_report(self) -> None:
         with open(self.path("gate.json"), "w", encoding="utf-8") as file:
             file.write("of an earlier run")
         run = subprocess.run([COMMAND, "gate", "--kernel", self.path("none.so"),

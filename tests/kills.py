@@ -11,6 +11,7 @@ import re
 import sys
 import tempfile
 import unittest
+from collections.abc import Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
@@ -26,7 +27,8 @@ class Kills(unittest.TestCase):
     """What follows from the gate's reports on a kernel, right and with a fault."""
 
     @staticmethod
-    def entry(case, verdict="right", values="count", rejected=()):
+    def entry(case: int, verdict: str = "right", values: str = "count",
+              rejected: Sequence[str] = ()) -> kills.Json:
         return {
             "case": case,
             "values": values,
@@ -36,7 +38,8 @@ class Kills(unittest.TestCase):
             "seconds": 0.5,
         }
 
-    def row(self, *each, right=(), usual=None, fault="one"):
+    def row(self, *each: kills.Json, right: Sequence[kills.Json] = (),
+            usual: Sequence[kills.Json] | None = None, fault: str = "one") -> kills.Row:
         usual = [self.entry(0)] if usual is None else usual
         findings = [{"verdict": "wrong", "case": 1, "text": "element <0> is & must not be"}]
         return kills.row_of(
@@ -47,7 +50,7 @@ class Kills(unittest.TestCase):
             {"each": list(right), "usual": [self.entry(0)]},
         )
 
-    def test_evidence_is_the_values_of_wrong_numbers_or_the_verdict(self):
+    def test_evidence_is_the_values_of_wrong_numbers_or_the_verdict(self) -> None:
         row = self.row(
             self.entry(0),
             self.entry(1, "wrong", "select"),
@@ -75,7 +78,7 @@ class Kills(unittest.TestCase):
         )
         self.assertEqual((kills.classes_of(row), kills.marks(row)), ("stf", ".s..t....f"))
 
-    def test_every_kind_of_evidence_has_one_class(self):
+    def test_every_kind_of_evidence_has_one_class(self) -> None:
         names = (ROOT / "gate" / "case" / "recipe.c").read_text(encoding="utf-8")
         names = names.split("gate_values_names", 1)[1].split("{", 1)[1].split("}", 1)[0]
         verdicts = (ROOT / "gate" / "judge" / "finding.c").read_text(encoding="utf-8")
@@ -87,7 +90,7 @@ class Kills(unittest.TestCase):
         }
         self.assertEqual(sorted(kills.KINDS), sorted(known))
 
-    def test_a_rule_that_rejects_the_right_kernel_too_tells_nothing(self):
+    def test_a_rule_that_rejects_the_right_kernel_too_tells_nothing(self) -> None:
         row = self.row(
             self.entry(0, "wrong", rejected=["allclose 1e-2", "cosine > 0.99"]),
             self.entry(1, "wrong", rejected=["allclose 1e-2"]),
@@ -99,7 +102,7 @@ class Kills(unittest.TestCase):
             (kills.rule_marks(row.told), kills.rule_marks(row.usual)), ("2....", ".3...")
         )
 
-    def test_the_summary_counts_survivors_and_what_one_class_alone_kills(self):
+    def test_the_summary_counts_survivors_and_what_one_class_alone_kills(self) -> None:
         rows = [
             self.row(self.entry(0, "wrong"), fault="counted"),
             self.row(self.entry(0), fault="alive"),
@@ -126,7 +129,7 @@ class Kills(unittest.TestCase):
         self.assertIn("survives: alive", lines)
         self.assertIn("SURVIVES", kills.line_of(rows[1]))
 
-    def test_where_there_was_no_usual_test_nothing_is_said_of_it(self):
+    def test_where_there_was_no_usual_test_nothing_is_said_of_it(self) -> None:
         rows = [
             self.row(self.entry(0, "wrong"), usual=[], fault="cuda"),
             self.row(self.entry(0, "wrong"), fault="host"),
@@ -150,7 +153,7 @@ class Kills(unittest.TestCase):
             ["", "0"],
         )
 
-    def test_each_fault_has_a_kernel_that_is_to_be_right_without_it(self):
+    def test_each_fault_has_a_kernel_that_is_to_be_right_without_it(self) -> None:
         faults = [fault for fault in catalogue.load() if "gate" in fault.fields]
         self.assertGreater(len(faults), 380)
         for fault in faults:
@@ -159,7 +162,7 @@ class Kills(unittest.TestCase):
             self.assertTrue((ROOT / source).is_file() and text, source)
             self.assertEqual(gate_build.is_version(kernel), fault.source.startswith("kernels/"))
 
-    def test_faults_in_versions_are_for_the_deep_tier_but_for_some(self):
+    def test_faults_in_versions_are_for_the_deep_tier_but_for_some(self) -> None:
         faults = [fault for fault in catalogue.load() if "gate" in fault.fields]
         all_of_them, some = (
             len(loop.CLASSES["gate"](Options(named=named)).chosen(faults))
@@ -173,8 +176,8 @@ class Kills(unittest.TestCase):
             sum(gate_build.is_version(gate_build.kernel_of(fault)) for fault in faults), len(deep)
         )
 
-    def test_kernels_in_cuda_get_few_cases_and_versions_more_in_the_deep_tier(self):
-        def cases(kernel, source, deep):
+    def test_kernels_in_cuda_get_few_cases_and_versions_more_in_the_deep_tier(self) -> None:
+        def cases(kernel: str, source: str, deep: bool) -> str | None:
             with tempfile.TemporaryDirectory() as place:
                 options = gate_build.build(pathlib.Path(place), kernel, source, "", deep)[2]
                 return options[options.index("--cases") + 1] if "--cases" in options else None
@@ -188,7 +191,7 @@ class Kills(unittest.TestCase):
         self.assertEqual([cases(plain, plain, False), cases(plain, plain, True)], ["16", "16"])
         self.assertIsNone(cases(in_c, in_c, True))
 
-    def test_small_cases_are_most_of_the_corpus_and_no_large_one(self):
+    def test_small_cases_are_most_of_the_corpus_and_no_large_one(self) -> None:
         cases = keep_cases.read()
         names = {file.name for file in keep_cases.CASES.iterdir()}
         self.assertEqual(names, {keep_cases.file_of(case) for case in cases})
@@ -208,13 +211,13 @@ class Kills(unittest.TestCase):
             (len(cases), len(cases)),
         )
 
-    def test_a_case_is_of_a_fault_of_the_catalogue(self):
+    def test_a_case_is_of_a_fault_of_the_catalogue(self) -> None:
         known = {fault.name for fault in catalogue.load() if "gate" in fault.fields}
         self.assertEqual(
             [case["fault"] for case in keep_cases.read() if case["fault"] not in known], []
         )
 
-    def test_the_page_escapes_and_needs_nothing_else(self):
+    def test_the_page_escapes_and_needs_nothing_else(self) -> None:
         rows = [self.row(self.entry(1, "wrong"), fault="<b>&")]
         text = page(rows, kills.summary_of(rows), True)
         self.assertIn("&lt;b&gt;&amp;", text)
@@ -222,7 +225,7 @@ class Kills(unittest.TestCase):
         for outside in ("<b>", "http", "<script", "src=", "@import"):
             self.assertNotIn(outside, text)
 
-    def test_the_csv_has_a_column_for_each_kind_and_rule(self):
+    def test_the_csv_has_a_column_for_each_kind_and_rule(self) -> None:
         out = io.StringIO()
         kills.write_csv(
             out,

@@ -112,6 +112,76 @@ class Text(InTree):
         self.assertEqual(self.run_script("colums")[0], 2)
 
 
+class Python(InTree):
+    """What ruff and mypy find with the settings of this tree. scripts/deps-python has them."""
+    script = "lint"
+    RIGHT = '#!/usr/bin/env python3\n"""It says nothing."""\n\n\ndef f(n: int) -> int:\n' \
+            "    return n\n"
+
+    def setUp(self) -> None:
+        super().setUp()
+        for name in ("mypy.ini", "ruff.toml"):
+            shutil.copy(ROOT / name, self.tree)
+        self.tools = ROOT / "build" / "tools" / "python-lint"
+        (self.tree / "build" / "tools").mkdir(parents=True)
+        (self.tree / "build" / "tools" / "python-lint").symlink_to(self.tools)
+        self.settings: list[str] = []
+
+    def run_script(self, *arguments: str) -> tuple[int, str]:
+        run = subprocess.run(["env", *self.settings, "bash",
+                              str(self.tree / "scripts" / "lint"), *arguments],
+                             check=False, capture_output=True, text=True)
+        return run.returncode, run.stdout + run.stderr
+
+    def needs(self, tool: str) -> None:
+        if shutil.which(tool) is None and not (self.tools / "bin" / tool).exists():
+            self.skipTest(f"{tool} is missing: make deps")
+
+    def passes(self, files: dict[str, str | bytes], tool: str) -> None:
+        self.write(files)
+        for path in self.tree.glob("tests/*"):
+            path.chmod(0o755)
+        self.assertEqual(self.run_script(tool), (0, f"ok    {tool}\nchecks 1/1\n"))
+
+    def test_lint_an_unused_import(self) -> None:
+        self.needs("ruff")
+        files: dict[str, str | bytes] = {"tests/a.py": self.RIGHT, "tests/run": self.RIGHT}
+        self.passes(files, "ruff")
+        for name in files:
+            self.finds({**files, name: self.RIGHT.replace("\n\n\n", "\nimport os\n\n\n")},
+                       f"`os` imported but unused\n --> {name}:3:8", "ruff")
+
+    def test_lint_a_function_without_types(self) -> None:
+        self.needs("mypy")
+        files: dict[str, str | bytes] = {"tests/a.py": self.RIGHT, "tests/run": self.RIGHT,
+                                         "scripts/run": self.RIGHT}  # of one name
+        self.passes(files, "mypy")
+        for name in files:
+            self.finds({**files, name: self.RIGHT.replace(": int", "")},
+                       f"{name}:5: error: Function is missing a type annotation", "mypy")
+
+    def test_lint_a_value_of_another_type(self) -> None:
+        self.needs("mypy")
+        self.finds({"scripts/a.py": self.RIGHT,
+                    "tests/b.py": 'import a\nimport numpy as np\na.f("1")\na.f(np.ones(1))\n'},
+                   "tests/b.py:3: error: Argument 1", "mypy")
+
+    def test_lint_a_tool_that_is_missing_is_a_skip(self) -> None:
+        self.write({"tests/a.py": self.RIGHT})
+        tools = self.tree / "tools"
+        tools.mkdir()
+        for name in ("awk", "bash", "dirname", "git"):
+            (tools / name).symlink_to(str(shutil.which(name)))
+        (self.tree / "build" / "tools" / "python-lint").unlink()
+        self.settings = [f"PATH={tools}"]
+        status, said = self.run_script("ruff", "mypy")
+        self.assertEqual((status, said.splitlines()[-1]), (77, "missing: ruff mypy"), said)
+        self.assertIn("skip  mypy: mypy is missing", said)
+
+    def test_lint_a_check_of_a_tool_that_there_is_not(self) -> None:
+        self.assertEqual(self.run_script("ruf")[0], 2)
+
+
 class Rooms(InTree):
     script = "rooms.py"
     FILES: ClassVar[dict[str, str | bytes]] = {

@@ -19,6 +19,7 @@ import threading
 import time
 import types
 import unittest
+from typing import Any, TypeAlias
 from unittest import mock
 
 sys.dont_write_bytecode = True
@@ -31,13 +32,17 @@ import stages  # noqa: E402
 import verify  # noqa: E402
 from stages import Stage  # noqa: E402
 
+Goals: TypeAlias = dict[str, dict[str, tuple[int, int, int]]]
+
 
 def load(tool: str) -> types.ModuleType:
     """proofs/TOOL/run as a module."""
     loader = importlib.machinery.SourceFileLoader(
         f"run_{tool}", str(ROOT / "proofs" / tool / "run")
     )
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     return module
 
@@ -174,7 +179,9 @@ class Keys(InDirectory):
         header = self.file("pool.h", "/*@ predicate p = \\true; */\n#define ONE 1\n")
 
         def key(
-            options: tuple = ("-wp",), functions: tuple = (), tools: str = "frama-c 25, z3 4.8"
+            options: tuple[str, ...] = ("-wp",),
+            functions: tuple[str, ...] = (),
+            tools: str = "frama-c 25, z3 4.8",
         ) -> str:
             frama_c = wp.FramaC.__new__(wp.FramaC)
             frama_c.tree, frama_c.preprocess, frama_c.tools = (
@@ -182,7 +189,7 @@ class Keys(InDirectory):
                 [f"-I{self.directory}"],
                 tools,
             )
-            return frama_c.key("pool", options, functions)
+            return str(frama_c.key("pool", options, functions))
 
         keys = [
             key(),
@@ -204,7 +211,7 @@ class Keys(InDirectory):
         source = self.file("pool.c", "int x;")
 
         def key(version: str = "5.95", run: str = "properties") -> str:
-            return cbmc.files_key({"version": version}, harness, run, [str(source)])
+            return str(cbmc.files_key({"version": version}, harness, run, [str(source)]))
 
         keys = [key(), key("6.0"), key(run="reach")]
         self.assertEqual(key(), keys[0])
@@ -277,8 +284,8 @@ class Limits(InDirectory):
 
     def test_a_prover_that_computes_ends_and_one_that_waits_does_not(self) -> None:
         settings = {**os.environ, "PROVER_SECONDS": "1"}
-        run = subprocess.run([self.prover("while :; do :; done\n")], env=settings, timeout=300)
-        self.assertIn(run.returncode, (-signal.SIGXCPU, -signal.SIGKILL))
+        busy = subprocess.run([self.prover("while :; do :; done\n")], env=settings, timeout=300)
+        self.assertIn(busy.returncode, (-signal.SIGXCPU, -signal.SIGKILL))
         run = subprocess.run(
             [self.prover('sleep 2; echo "$@"\n'), "unsat"],
             env=settings,
@@ -354,7 +361,9 @@ class Limits(InDirectory):
         frama_c.work, frama_c.times, frama_c.cache = self.directory, {}, kept.Cache("wp")
         calls = []
 
-        def run(unit: str, options: list, provers: str, timeout: int, alone: bool = False) -> tuple:
+        def run(
+            unit: str, options: list[str], provers: str, timeout: int, alone: bool = False
+        ) -> tuple[Goals, str]:
             calls.append((provers, timeout, alone, options[-1]))
             return {
                 "one": {"a": (1, 1, 0), "b": (int(alone), 1, 0)}
@@ -374,7 +383,9 @@ class Limits(InDirectory):
         frama_c = wp.FramaC.__new__(wp.FramaC)
         frama_c.work, frama_c.times, frama_c.cache = self.directory, {}, kept.Cache("wp")
 
-        def run(unit: str, options: list, provers: str, timeout: int, alone: bool = False) -> tuple:
+        def run(
+            unit: str, options: list[str], provers: str, timeout: int, alone: bool = False
+        ) -> tuple[Goals, str]:
             if not alone:
                 return {"one": {"one_assert_a": (0, 1, 0), "one_assert_b": (1, 1, 0)}}, ""
             if options[-1].startswith("-wp-prop="):
@@ -397,7 +408,9 @@ class Limits(InDirectory):
 
 
 class SideBySide(InDirectory):
-    def verify(self, *chosen: Stage, cores: int = 2, arguments: tuple = ()) -> tuple:
+    def verify(
+        self, *chosen: Stage, cores: int = 2, arguments: tuple[str, ...] = ()
+    ) -> tuple[int, dict[str, Any], str]:
         out = io.StringIO()
         place = self.directory / "verify"
         with mock.patch.object(stages, "JOBS", cores), mock.patch.dict(os.environ, {"STRICT": "0"}):
@@ -496,7 +509,7 @@ class SideBySide(InDirectory):
         self.assertEqual(said.getvalue(), "")
         self.assertTrue(
             {"proofs-wp-all", "model-checking-wide", "contracts"}
-            <= {stage.name for stage in chosen}
+            <= {stage.name for stage in chosen or ()}
         )
 
 
@@ -505,15 +518,15 @@ class InOrder(InDirectory):
         tests = [(name, [f"build/tests/test_{name}"]) for name in ("pool", "tree", "tiny")]
         tests.append(("tree", ["bash", "tests/tree.sh", "chunkproof"]))
         before = self.file("seconds", '{"test_tree": 1.5, "test_pool": 3, "tree.sh": 9}')
-        order = run_tests.longest_first(tests, run_tests.read_seconds(before))
+        order = run_tests.longest_first(tests, run_tests.read_seconds(str(before)))
         self.assertEqual(
             [run_tests.file_of(test) for test in order],
             ["test_tiny", "tree.sh", "test_pool", "test_tree"],
         )
         before.write_text("[1, 2")
-        self.assertEqual(run_tests.read_seconds(before), {})
-        run_tests.keep_seconds(before, {"test_tree": 2.0})
-        self.assertEqual(run_tests.read_seconds(before), {"test_tree": 2.0})
+        self.assertEqual(run_tests.read_seconds(str(before)), {})
+        run_tests.keep_seconds(str(before), {"test_tree": 2.0})
+        self.assertEqual(run_tests.read_seconds(str(before)), {"test_tree": 2.0})
 
     def test_a_test_has_its_processor_time_and_a_late_one_no_status(self) -> None:
         burn = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; echo ok 1"

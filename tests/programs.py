@@ -66,9 +66,9 @@ def executed(text: str, function: str, arguments: dict[str, Any], template: str 
     """What the program says when Python runs it, with a chunkproof.program of the test's own."""
     said: list[str] = []
     shim = types.ModuleType("chunkproof.program")
-    shim.prompt = lambda *names, **lengths: (  # type: ignore[attr-defined]
-        names[0] if names and callable(names[0]) else lambda decorated: decorated)
-    shim.module = lambda name: Said(said, "", "")  # type: ignore[attr-defined]
+    setattr(shim, "prompt", lambda *names, **lengths: (
+        names[0] if names and callable(names[0]) else lambda decorated: decorated))
+    setattr(shim, "module", lambda name: Said(said, "", ""))
     for role in ("system", "user", "assistant"):
         setattr(shim, role, Said(said, *TEMPLATES[template](role)))
     kept = sys.modules.get("chunkproof.program")

@@ -15,6 +15,8 @@ import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as xml
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 from unittest import mock
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -27,14 +29,19 @@ import run_tests  # noqa: E402
 import verify  # noqa: E402
 from stages import STAGES, Stage  # noqa: E402
 
-TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
-         "number": (int, float)}
+Json: TypeAlias = dict[str, Any]
+Row: TypeAlias = dict[str, Any]  # of kernels/resources.csv
+Change: TypeAlias = Callable[[str], None]  # changes a copy of the tree
+
+TYPES: dict[str, type | tuple[type, ...]] = {
+    "object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
+    "number": (int, float)}
 
 
-def breaches(schema, value, at="report"):
+def breaches(schema: Json, value: Any, at: str = "report") -> list[str]:
     """Where a value breaks a schema: the part of JSON Schema that report-schema.json uses."""
     kind = schema["type"]
-    if not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+    if not issubclass(type(value), TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
         return [f"{at}: not of type {kind}"]
     found = []
     if "enum" in schema and value not in schema["enum"]:
@@ -56,13 +63,14 @@ def breaches(schema, value, at="report"):
 
 
 class InDirectory(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
 
 
 class Verify(InDirectory):
-    def run_stages(self, *stages, arguments=(), **environment):
+    def run_stages(self, *stages: Stage, arguments: Sequence[str] = (),
+                   **environment: str) -> tuple[int, Json, str]:
         """(exit status, report, what was printed); checks the report against its schema."""
         out = io.StringIO()
         environment = {"STRICT": "0", "TIER": "default", **environment}
@@ -74,7 +82,7 @@ class Verify(InDirectory):
             self.assertEqual(breaches(json.load(file), report), [])
         return status, report, out.getvalue()
 
-    def test_all_stages_pass(self):
+    def test_all_stages_pass(self) -> None:
         status, report, text = self.run_stages(Stage("first", "echo goals 75/75, lines 98.5 %"),
                                                Stage("second", "echo 31 passed, 0 failed"))
         self.assertEqual(status, 0)
@@ -86,7 +94,7 @@ class Verify(InDirectory):
                                                           {"name": "failed", "value": 0}])
         self.assertIn("2 passed, 0 failed, 0 skipped", text)
 
-    def test_a_failing_stage_fails_the_run_and_the_next_still_runs(self):
+    def test_a_failing_stage_fails_the_run_and_the_next_still_runs(self) -> None:
         status, report, text = self.run_stages(Stage("bad", "echo it broke here; exit 3"),
                                                Stage("good", "true"))
         self.assertEqual(status, 1)
@@ -95,11 +103,11 @@ class Verify(InDirectory):
         self.assertEqual(report["status"], "fail")
         self.assertIn("it broke here", text)
 
-    def test_a_stage_whose_script_is_not_there_fails(self):
+    def test_a_stage_whose_script_is_not_there_fails(self) -> None:
         status, report, _ = self.run_stages(Stage("lost", "proofs/no-such-thing/run"))
         self.assertEqual((status, report["stages"][0]["status"]), (1, "fail"))
 
-    def test_a_missing_tool_is_a_skip_that_names_it(self):
+    def test_a_missing_tool_is_a_skip_that_names_it(self) -> None:
         status, report, _ = self.run_stages(Stage("tool", "false", ("no-such-tool",)),
                                             Stage("probe", "false", (("the probe", "false"),)))
         self.assertEqual(status, 0)
@@ -107,18 +115,18 @@ class Verify(InDirectory):
                          ["no-such-tool is missing", "the probe is missing"])
         self.assertEqual((report["passed"], report["skipped"]), (0, 2))
 
-    def test_a_stage_can_say_itself_that_it_was_skipped(self):
+    def test_a_stage_can_say_itself_that_it_was_skipped(self) -> None:
         status, report, _ = self.run_stages(Stage("own", "echo missing: cvc4; exit 77"))
         self.assertEqual((status, report["stages"][0]["status"]), (0, "skip"))
         self.assertEqual(report["stages"][0]["reason"], "missing: cvc4")
 
-    def test_strict_makes_a_skip_a_failure(self):
+    def test_strict_makes_a_skip_a_failure(self) -> None:
         status, report, _ = self.run_stages(Stage("tool", "true", ("no-such-tool",)), STRICT="1")
         self.assertEqual((status, report["stages"][0]["status"]), (1, "fail"))
         self.assertEqual(report["stages"][0]["reason"], "STRICT=1: no-such-tool is missing")
         self.assertTrue(report["strict"])
 
-    def test_a_stage_past_its_limit_fails_and_leaves_nothing_running(self):
+    def test_a_stage_past_its_limit_fails_and_leaves_nothing_running(self) -> None:
         mark = os.path.join(self.directory, "..", os.path.basename(self.directory) + ".mark")
         status, report, _ = self.run_stages(Stage("slow", f"(sleep 4; touch {mark}) & wait",
                                                   limit=1))
@@ -126,7 +134,7 @@ class Verify(InDirectory):
         time.sleep(4)
         self.assertFalse(os.path.exists(mark))
 
-    def test_stages_are_chosen_by_name(self):
+    def test_stages_are_chosen_by_name(self) -> None:
         status, report, _ = self.run_stages(Stage("good", "true"), Stage("bad", "false"),
                                             arguments=["good"])
         self.assertEqual((status, len(report["stages"])), (0, 1))
@@ -134,7 +142,7 @@ class Verify(InDirectory):
             self.assertEqual(verify.main(["nothing"], (Stage("good", "true"),), self.directory), 2)
         self.assertIn("no such stage: nothing", said.getvalue())
 
-    def test_stages_are_left_out_by_name(self):
+    def test_stages_are_left_out_by_name(self) -> None:
         stages = Stage("good", "true"), Stage("bad", "false"), Stage("rare", "false",
                 tiers=("deep",))
         status, report, _ = self.run_stages(*stages, arguments=["-bad"])
@@ -145,11 +153,11 @@ class Verify(InDirectory):
                 self.assertEqual(verify.main(arguments, stages, self.directory), 2)
             self.assertIn(what, said.getvalue())
 
-    def test_a_wrong_tier_is_bad_use(self):
+    def test_a_wrong_tier_is_bad_use(self) -> None:
         with mock.patch.dict(os.environ, {"TIER": "slow"}), mock.patch.object(sys, "stderr"):
             self.assertEqual(verify.main([], (Stage("good", "true"),), self.directory), 2)
 
-    def test_a_second_run_at_once_is_refused_and_removes_nothing(self):
+    def test_a_second_run_at_once_is_refused_and_removes_nothing(self) -> None:
         self.run_stages(Stage("good", "true"))
         with verify.alone(self.directory) as is_alone, \
                 mock.patch.object(sys, "stderr", io.StringIO()) as said:
@@ -160,7 +168,7 @@ class Verify(InDirectory):
             self.assertEqual([one["name"] for one in json.load(file)["stages"]], ["good"])
         self.run_stages(Stage("good", "true"))  # the lock ends with its run
 
-    def test_make_takes_the_tier_before_and_after_its_name(self):
+    def test_make_takes_the_tier_before_and_after_its_name(self) -> None:
         make = ["make", "-s", "--no-print-directory", "DEPS=skip", "STAGES=nothing", "verify"]
         without = {name: value for name, value in os.environ.items()
                    if name not in ("TIER", "MAKEFLAGS", "MAKEOVERRIDES")}
@@ -170,22 +178,22 @@ class Verify(InDirectory):
             self.assertEqual(run.returncode, 2)
             self.assertIn("TIER=slow: it is one of", run.stderr)
 
-    def test_stages_see_the_tier(self):
+    def test_stages_see_the_tier(self) -> None:
         _, report, _ = self.run_stages(Stage("tier", "echo $TIER"), TIER="quick")
         self.assertEqual((report["tier"], report["stages"][0]["summary"]), ("quick", "quick"))
 
-    def test_a_quick_stage_may_do_less(self):
+    def test_a_quick_stage_may_do_less(self) -> None:
         stage = Stage("both", "echo all", quick="echo less")
         for tier, said in (("quick", "less"), ("default", "all"), ("deep", "all")):
             self.assertEqual(self.run_stages(stage, TIER=tier)[1]["stages"][0]["summary"], said)
 
-    def test_a_stage_may_belong_to_a_tier(self):
+    def test_a_stage_may_belong_to_a_tier(self) -> None:
         stages = Stage("always", "true"), Stage("rare", "true", tiers=("deep",))
         for tier, chosen in (("default", 1), ("deep", 2)):
             self.assertEqual(len(self.run_stages(*stages, TIER=tier)[1]["stages"]), chosen)
         self.assertEqual(len(self.run_stages(*stages, arguments=["rare"])[1]["stages"]), 1)
 
-    def test_junit_says_the_same(self):
+    def test_junit_says_the_same(self) -> None:
         self.run_stages(Stage("good", "true"), Stage("bad", "false"),
                         Stage("tool", "true", ("no-such-tool",)))
         suite = xml.parse(os.path.join(self.directory, "junit.xml")).getroot()
@@ -194,7 +202,7 @@ class Verify(InDirectory):
         self.assertEqual([[child.tag for child in case][0] for case in suite],
                          ["system-out", "failure", "skipped"])
 
-    def test_what_the_gate_wrote_is_said(self):
+    def test_what_the_gate_wrote_is_said(self) -> None:
         for names, said in ((("gate.json", "gate.html"),
                              "report.json, junit.xml, gate.json, gate.html\n"),
                             ((), "report.json, junit.xml\n")):
@@ -203,7 +211,7 @@ class Verify(InDirectory):
                                    for name in names)])
             self.assertIn(f"{self.directory}/{said}", self.run_stages(Stage("gate", write))[2])
 
-    def test_a_kernel_of_yours_is_reported(self):
+    def test_a_kernel_of_yours_is_reported(self) -> None:
         copy = os.path.join(self.directory, "copy")
         shutil.copytree(SCRIPTS, os.path.join(copy, "scripts"))
         for name, status, last in (("right", 0, "kernels 1/1"), ("wrong", 1, "kernels 0/1")):
@@ -224,7 +232,7 @@ class Verify(InDirectory):
                                  "--json build/verify/gate.json --junit build/verify/gate.xml "
                                  "--html build/verify/gate.html --save build/verify/cases\n")
 
-    def test_an_interrupt_still_reports(self):
+    def test_an_interrupt_still_reports(self) -> None:
         program = ("import sys, verify; from stages import Stage; "
                    "sys.exit(verify.main([], (Stage('good', 'true'), Stage('slow', 'sleep 60'), "
                    "Stage('never', 'true')), sys.argv[1]))")
@@ -232,6 +240,7 @@ class Verify(InDirectory):
             child = subprocess.Popen([sys.executable, "-c", program, self.directory], cwd=ROOT,
                                      env={**os.environ, "PYTHONPATH": SCRIPTS},
                                      stdout=subprocess.PIPE, text=True)
+            assert child.stdout is not None  # a pipe
             while "slow" not in child.stdout.readline():
                 self.assertIsNone(child.poll())
             child.send_signal(signum)
@@ -243,7 +252,7 @@ class Verify(InDirectory):
             self.assertEqual([(stage["name"], stage["reason"]) for stage in report["stages"]],
                              [("good", ""), ("slow", "interrupted")])
 
-    def test_the_schema_is_not_satisfied_by_anything(self):
+    def test_the_schema_is_not_satisfied_by_anything(self) -> None:
         with open(os.path.join(SCRIPTS, "report-schema.json"), encoding="utf-8") as file:
             schema = json.load(file)
         report = paper.new("default", False, "", {})
@@ -252,12 +261,12 @@ class Verify(InDirectory):
                       {"stages": [{"name": "x"}]}):
             self.assertNotEqual(breaches(schema, {**report, **wrong}), [], wrong)
 
-    def test_stage_names_are_unique(self):
+    def test_stage_names_are_unique(self) -> None:
         self.assertEqual(len({stage.name for stage in STAGES}), len(STAGES))
 
 
 class RunTests(InDirectory):
-    def test_the_last_line_says_what_failed_first(self):
+    def test_the_last_line_says_what_failed_first(self) -> None:
         os.mkdir(os.path.join(self.directory, "tests"))
         program = os.path.join(self.directory, "tests", "test_tree")
         for text, last in (("ok 1 - a\nnot ok 2 - of b\nnot ok 3 - c",
@@ -274,16 +283,16 @@ class RunTests(InDirectory):
         self.assertEqual(paper.figures_of("1 passed, 2 failed; tree: 3 rows, 4 of keys"),
                          [{"name": "passed", "value": 1}, {"name": "failed", "value": 2}])
 
-    def judged(self, status, output):
+    def judged(self, status: int | None, output: str) -> tuple[int, int, int, str | None]:
         return run_tests.judge(status, output, 600)
 
-    def test_verdicts(self):
+    def test_verdicts(self) -> None:
         good, bad = "1..2\nok 1 - a\nok 2 - b\n", "1..2\nok 1 - a\nnot ok 2 - b\n"
         self.assertEqual(self.judged(0, good), (2, 0, 0, None))
         self.assertEqual(self.judged(1, bad), (1, 1, 0, None))
         self.assertEqual(self.judged(0, "ok 1 # SKIP no tool\nok 2\n"), (1, 0, 1, None))
 
-    def test_what_else_is_a_failure(self):
+    def test_what_else_is_a_failure(self) -> None:
         for status, output in ((0, ""), (0, "1..2\nok 1\n"), (-11, "ok 1\n"), (99, "ok 1\n"),
                                (None, "ok 1\n"), (0, "not ok 1 - a\n")):
             self.assertGreater(self.judged(status, output)[1], 0, (status, output))
@@ -318,7 +327,7 @@ int main(void) {
 }
 """
 
-    def counts(self, flags):
+    def counts(self, flags: str) -> dict[int, int]:
         """{line: how often it ran}."""
         with open(os.path.join(self.directory, "one.c"), "w", encoding="utf-8") as file:
             file.write(self.SOURCE)
@@ -331,11 +340,11 @@ int main(void) {
         lines = json.loads(done.stdout)["files"][0]["lines"]
         return {line["line_number"]: line["count"] for line in lines}
 
-    def test_threads_lose_no_counts(self):
+    def test_threads_lose_no_counts(self) -> None:
         lines, calls = self.counts(coverage.COUNTS), self.THREADS * self.ROUNDS
         self.assertEqual([lines[line] for line in (3, 5, 7)], [calls, calls // 2, calls // 2])
 
-    def test_a_negative_count_is_refused(self):
+    def test_a_negative_count_is_refused(self) -> None:
         info = os.path.join(self.directory, "coverage.info")
         for row, right in (("DA:3,7", True), ("DA:3,-7", False), ("BRDA:3,0,1,2", True),
                            ("BRDA:3,0,1,-", True), ("BRDA:3,0,1,-16", False)):
@@ -354,7 +363,7 @@ class Layers(InDirectory):
              "ref/tree_check.c": '#include "chunkproof/tree.h"\n', "cli/base/command.h": "",
              "opt/own.h": "", "opt/softmax.c": '#include "opt/own.h"\n'}
 
-    def layers(self, **changed):
+    def layers(self, **changed: str) -> subprocess.CompletedProcess[str]:
         for path, text in {**self.FILES, **changed}.items():
             path = os.path.join(self.directory, path)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -363,11 +372,11 @@ class Layers(InDirectory):
         return subprocess.run([os.path.join(SCRIPTS, "layers.py"), self.directory],
                               capture_output=True, text=True)
 
-    def test_right_includes_pass(self):
+    def test_right_includes_pass(self) -> None:
         run = self.layers()
         self.assertEqual((run.returncode, run.stdout), (0, "4 files named, 3 compiled\n"))
 
-    def test_wrong_includes_are_found(self):
+    def test_wrong_includes_are_found(self) -> None:
         wrong = {"ref/pool.c": '#include "chunkproof/tree.h"\n',
                  "include/chunkproof/pool.h": '#include "chunkproof/tree.h"\n',
                  "ref/workspace.c": '#include "chunkproof/tree.h"\n',
@@ -395,7 +404,7 @@ other
 
 
 class Clauses(InDirectory):
-    def run_in_copy(self, script, change):
+    def run_in_copy(self, script: str, change: Change) -> tuple[int, str]:
         """Exit status and output of a script in a copy of the tree, after
         change(path of the copy)."""
         copy = os.path.join(self.directory, "copy")
@@ -409,16 +418,16 @@ class Clauses(InDirectory):
         return run.returncode, run.stdout
 
     @staticmethod
-    def appends(path, text):
-        def change(copy):
+    def appends(path: str, text: str) -> Change:
+        def change(copy: str) -> None:
             with open(os.path.join(copy, path), "a", encoding="utf-8") as file:
                 file.write(text)
         return change
 
     @staticmethod
-    def without_faults_of(clause):
+    def without_faults_of(clause: str) -> Change:
         """Without those that a proof must notice: the words of who it is are gone."""
-        def change(copy):
+        def change(copy: str) -> None:
             for path in pathlib.Path(copy, "tests", "faults").rglob("*.faults"):
                 records = path.read_text(encoding="utf-8").split("fault: ")
                 path.write_text("fault: ".join(
@@ -428,8 +437,8 @@ class Clauses(InDirectory):
         return change
 
     @staticmethod
-    def excuses(clause, heading="| clause | why |\n|---|---|\n"):
-        def change(copy):
+    def excuses(clause: str, heading: str = "| clause | why |\n|---|---|\n") -> Change:
+        def change(copy: str) -> None:
             path = os.path.join(copy, "proofs", "SOUNDNESS.md")
             with open(path, encoding="utf-8") as file:
                 text = file.read()
@@ -438,20 +447,20 @@ class Clauses(InDirectory):
         return change
 
     @classmethod
-    def new_clause(cls, *texts):
+    def new_clause(cls, *texts: tuple[str, str]) -> Change:
         """A clause that the chapters do not have yet, and texts at the ends of
         files, with its name for {}."""
-        def change(copy):
+        def change(copy: str) -> None:
             for path, text in (("spec/pool.md", "### {} New\n"), *texts):
                 cls.appends(path, text.replace("{}", "POOL%s" % "-8"))(copy)
         return change
 
-    def test_the_tree_as_it_is_passes(self):
+    def test_the_tree_as_it_is_passes(self) -> None:
         for script in ("clauses.py", "traceability.py"):
             status, said = self.run_in_copy(script, lambda copy: None)
             self.assertEqual(status, 0, said)
 
-    def test_findings(self):
+    def test_findings(self) -> None:
         for script, change, says in (
                 ("clauses.py", self.appends("ref/tree.c", "/* TREE%s */\n" % "-99"),
                  "no clause TREE"),
@@ -495,20 +504,20 @@ class Gpu(InDirectory):
            "limit_us\n"
            "table 3,32,1024,0,32,32,version 1,1,%s,40,60,1000,1000,45\n")
 
-    def program(self, place, name, text):
+    def program(self, place: str, name: str, text: str) -> None:
         os.makedirs(os.path.join(self.directory, place), exist_ok=True)
         path = os.path.join(self.directory, place, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\n" + text)
         os.chmod(path, 0o755)
 
-    def gpu(self, what, other):
+    def gpu(self, what: str, other: str) -> tuple[int, str]:
         run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "gpu.py"), what, "gpu", other,
                               "--small"],
                              cwd=self.directory, capture_output=True, text=True)
         return run.returncode, run.stdout + run.stderr
 
-    def test_a_device_that_differs_is_found(self):
+    def test_a_device_that_differs_is_found(self) -> None:
         self.program("cpu", "conform", "echo shuffles 1; echo votes 2\n")
         self.program("gpu", "grid", "echo grid: 1 passed, 0 failed\n")
         for said, status, words in (("echo shuffles 1; echo votes 2", 0, "2 kernels, 0 differ"),
@@ -520,7 +529,7 @@ class Gpu(InDirectory):
             self.assertEqual(self.gpu("check", "cpu")[0], status, said)
             self.assertIn(words, self.gpu("check", "cpu")[1])
 
-    def test_a_wrong_result_is_found(self):
+    def test_a_wrong_result_is_found(self) -> None:
         for place in ("gpu", "cpu"):
             self.program(place, "conform", "echo votes 2\n")
         self.program("gpu", "grid", "echo WRONG: version 3; exit 1\n")
@@ -528,14 +537,14 @@ class Gpu(InDirectory):
         self.assertEqual(status, 1)
         self.assertIn("# WRONG: version 3", said)
 
-    def test_what_is_faster_than_the_device_is_not_believed(self):
+    def test_what_is_faster_than_the_device_is_not_believed(self) -> None:
         for median, status in (("50", 0), ("44", 1)):
             self.program("gpu", "bench", f"cat <<END\n{self.csv % median}END\n")
             self.assertEqual(self.gpu("bench", "out")[0], status)
             with open(os.path.join(self.directory, "out", "bench.md"), encoding="utf-8") as file:
                 self.assertIn(f"| {median}.0 (", file.read())
 
-    def ptxas(self, change):
+    def ptxas(self, change: Callable[[list[Row]], object]) -> tuple[int, str]:
         with open(os.path.join(ROOT, "kernels", "resources.csv"), encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         change(rows)
@@ -551,7 +560,7 @@ class Gpu(InDirectory):
                              capture_output=True, text=True)
         return run.returncode, run.stdout + run.stderr
 
-    def test_kernels_that_need_more_are_found(self):
+    def test_kernels_that_need_more_are_found(self) -> None:
         self.assertEqual(self.ptxas(lambda rows: None)[0], 0)
         for column, says in (("registers", "registers"), ("spilled", "spilled"),
                              ("shared", "shared")):

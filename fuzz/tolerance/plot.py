@@ -8,33 +8,38 @@ import csv
 import math
 import os
 import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "scripts"))
 from draw import COLOURS, markdown, svg, text  # noqa: E402
 
-def read(directory, name):
+Row: TypeAlias = dict[str, str]
+
+
+def read(directory: str, name: str) -> list[Row]:
     with open(os.path.join(directory, name), newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def write(directory, name, text):
+def write(directory: str, name: str, text: str) -> None:
     path = os.path.join(directory, name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     print(path)
 
 
-def in_order(values):
+def in_order(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def thousands(length):
+def thousands(length: str | int) -> str:
     return f"{int(length):,}"
 
 
 # ---- Tightness ----
 
-def tightness_markdown(rows):
+def tightness_markdown(rows: Sequence[Row]) -> str:
     lengths = in_order(row["length"] for row in rows)
     at = {(row["family"], row["length"]): row for row in rows}
     families = in_order(row["family"] for row in rows)
@@ -47,7 +52,7 @@ def tightness_markdown(rows):
             + markdown(["keys"] + [thousands(length) for length in lengths], table))
 
 
-def spread(places, gap):
+def spread(places: Mapping[str, float], gap: float) -> dict[str, float]:
     """Places of labels, moved apart: each at least gap below the one before."""
     result, last = {}, -math.inf
     for name, y in sorted(places.items(), key=lambda item: item[1]):
@@ -56,16 +61,16 @@ def spread(places, gap):
     return result
 
 
-def tightness_svg(rows):
+def tightness_svg(rows: Sequence[Row]) -> str:
     width, height, left, right, top, bottom = 900, 560, 70, 130, 60, 50
     lengths = sorted({int(row["length"]) for row in rows})
     low, high = -4.0, 0.0
     span = math.log2(lengths[-1] / lengths[0]) or 1.0
 
-    def x_of(length):
+    def x_of(length: int) -> float:
         return left + (width - left - right) * math.log2(length / lengths[0]) / span
 
-    def y_of(ratio):
+    def y_of(ratio: float) -> float:
         exponent = max(low, math.log10(ratio)) if ratio > 0 else low
         return top + (height - top - bottom) * (high - exponent) / (high - low)
 
@@ -97,11 +102,11 @@ def tightness_svg(rows):
 
 # ---- Rules ----
 
-def percent(part, whole):
+def percent(part: str, whole: str) -> float:
     return 100.0 * int(part) / int(whole) if int(whole) else 0.0
 
 
-def rules_markdown(rows):
+def rules_markdown(rows: Sequence[Row]) -> str:
     head = ["rule", "keys", "inputs", "right kernels", "false alarms", "wrong results",
             "told from right", "faults", "caught on some input"]
     table = [[row["rule"], thousands(row["length"]), row["inputs"], row["right"],
@@ -122,7 +127,7 @@ def rules_markdown(rows):
                        ours))
 
 
-def rules_svg(rows):
+def rules_svg(rows: Sequence[Row]) -> str:
     rows = [row for row in rows if row["kernel"] == "all" and row["inputs"] == "all families"]
     lengths = in_order(row["length"] for row in rows)
     rules = in_order(row["rule"] for row in rows)
@@ -150,7 +155,7 @@ def rules_svg(rows):
     return svg(second + span + 60, height, parts)
 
 
-def main():
+def main() -> None:
     directory = sys.argv[1] if len(sys.argv) > 1 else "build/tolerance"
     try:
         tightness, rules = read(directory, "tightness.csv"), read(directory, "rules.csv")

@@ -14,6 +14,12 @@ A term or a predicate is a tuple: its kind, then its parts:
     ("let", name, e, body)
 """
 import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+# The kind of a term says what its parts are.
+Term: TypeAlias = tuple[Any, ...]
+Variables: TypeAlias = tuple[tuple[str, str], ...]
 
 TOKEN = re.compile(r"""\s+|//[^\n]*|(?P<number>0[xX][0-9A-Fa-f]+|\d+\.\d+(?:[eE][+-]?\d+)?|\d+)
     |(?P<name>\\?[A-Za-z_]\w*)|(?P<string>"[^"]*")
@@ -30,7 +36,7 @@ class Unknown(Exception):
     """Something in a contract is not understood."""
 
 
-def tokens(text):
+def tokens(text: str) -> list[str]:
     found, at = [], 0
     while at < len(text):
         m = TOKEN.match(text, at)
@@ -43,56 +49,56 @@ def tokens(text):
 
 
 class Reader:
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text, self.tokens, self.at = " ".join(text.split()), tokens(text), 0
 
-    def peek(self, ahead=0):
+    def peek(self, ahead: int = 0) -> str:
         at = self.at + ahead
         return self.tokens[at] if at < len(self.tokens) else ""
 
-    def next(self):
+    def next(self) -> str:
         self.at += 1
         return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
 
-    def take(self, token):
+    def take(self, token: str) -> bool:
         if self.peek() == token:
             self.at += 1
             return True
         return False
 
-    def expect(self, token):
+    def expect(self, token: str) -> None:
         if not self.take(token):
             raise Unknown(f"`{self.peek()}` where `{token}` is due, in: {self.text[:300]}")
 
-    def name(self):
+    def name(self) -> str:
         token = self.next()
         if not re.fullmatch(r"[A-Za-z_]\w*", token):
             raise Unknown(f"`{token}` where a name is due, in: {self.text[:300]}")
         return token
 
-    def done(self):
+    def done(self) -> None:
         if self.peek():
             raise Unknown(f"`{self.peek()}` is left over, in: {self.text[:300]}")
 
-    def base(self):
+    def base(self) -> str:
         """A type without its stars."""
-        words = []
+        words: list[str] = []
         while self.peek() in TYPES or words[-1:] == ["struct"]:
             words.append(self.next())
         if not words:
             raise Unknown(f"`{self.peek()}` where a type is due, in: {self.text[:300]}")
         return " ".join(words)
 
-    def stars(self):
+    def stars(self) -> str:
         found = ""
         while self.take("*"):
             found += " *"
         return found
 
-    def type(self):
+    def type(self) -> str:
         return self.base() + self.stars()
 
-    def variables(self, end):
+    def variables(self, end: str) -> Variables:
         """((type, name), ...) up to this token: int *a, n, integer k."""
         found, base = [], ""
         while not self.take(end):
@@ -103,16 +109,16 @@ class Reader:
                 self.expect(",")
         return tuple(found)
 
-    def parameters(self):
+    def parameters(self) -> Variables:
         return self.variables(")") if self.take("(") else ()
 
-    def labels(self):
+    def labels(self) -> None:
         if self.take("{"):
             while not self.take("}"):
                 self.next()
 
     # From what binds least to what binds most.
-    def predicate(self):
+    def predicate(self) -> Term:
         if self.peek() in BINDERS and self.peek() != r"\let":
             kind = self.next()[1:]
             return kind, self.variables(";"), self.predicate()
@@ -129,63 +135,63 @@ class Reader:
             return "if", condition, yes, self.predicate()
         return condition
 
-    def iff(self):
+    def iff(self) -> Term:
         left = self.implies()
         while self.take("<==>"):
             left = "iff", left, self.implies()
         return left
 
-    def implies(self):
+    def implies(self) -> Term:
         left = self.disjunction()
         if self.take("==>"):
             return "implies", left, self.implies()
         return left
 
-    def disjunction(self):
+    def disjunction(self) -> Term:
         left = self.conjunction()
         while self.take("||"):
             left = "or", left, self.conjunction()
         return left
 
-    def conjunction(self):
+    def conjunction(self) -> Term:
         left = self.bits("|")
         while self.take("&&"):
             left = "and", left, self.bits("|")
         return left
 
-    def bits(self, operator):
+    def bits(self, operator: str) -> Term:
         tighter = {"|": "^", "^": "&"}.get(operator)
         left = self.bits(tighter) if tighter else self.comparison()
         while self.take(operator):
             left = "binary", operator, left, self.bits(tighter) if tighter else self.comparison()
         return left
 
-    def comparison(self):
+    def comparison(self) -> Term:
         terms, operators = [self.shift()], []
         while self.peek() in COMPARISONS:
             operators.append(self.next())
             terms.append(self.shift())
         return ("chain", tuple(terms), tuple(operators)) if operators else terms[0]
 
-    def shift(self):
+    def shift(self) -> Term:
         left = self.sum()
         while self.peek() in ("<<", ">>"):
             left = "binary", self.next(), left, self.sum()
         return left
 
-    def sum(self):
+    def sum(self) -> Term:
         left = self.product()
         while self.peek() in ("+", "-"):
             left = "binary", self.next(), left, self.product()
         return left
 
-    def product(self):
+    def product(self) -> Term:
         left = self.unary()
         while self.peek() in ("*", "/", "%"):
             left = "binary", self.next(), left, self.unary()
         return left
 
-    def unary(self):
+    def unary(self) -> Term:
         if self.peek() in BINDERS:  # reaches to the end
             return self.predicate()
         if self.take("!"):
@@ -201,7 +207,7 @@ class Reader:
             return "cast", kind, self.unary()
         return self.postfix()
 
-    def postfix(self):
+    def postfix(self) -> Term:
         term = self.primary()
         while True:
             if self.take("."):
@@ -217,7 +223,7 @@ class Reader:
             else:
                 return term
 
-    def arguments(self):
+    def arguments(self) -> tuple[Term, ...]:
         found = []
         self.expect("(")
         while not self.take(")"):
@@ -226,7 +232,7 @@ class Reader:
                 self.expect(",")
         return tuple(found)
 
-    def primary(self):
+    def primary(self) -> Term:
         token = self.next()
         if token == "(":
             inside = self.predicate()
@@ -261,20 +267,20 @@ class Reader:
         raise Unknown(f"`{token}`, in: {self.text[:300]}")
 
 
-def read(text):
+def read(text: str) -> Term:
     reader = Reader(text)
     found = reader.predicate()
     reader.done()
     return found
 
 
-def show(e):
+def show(e: Term) -> str:
     """Text for a tuple, with parentheses around everything."""
     kind = e[0]
     if kind in ("num", "name", "string"):
-        return e[1]
+        return str(e[1])
     if kind in ("result", "null"):
-        return "\\" + kind
+        return f"\\{kind}"
     if kind == "field":
         return f"{show(e[1])}.{e[2]}"
     if kind == "index":
@@ -311,7 +317,7 @@ def show(e):
     raise Unknown(f"cannot print {kind}")
 
 
-def parts(e):
+def parts(e: Term) -> Iterator[Term]:
     """The tuples right below a tuple."""
     for part in e[1:]:
         if isinstance(part, tuple) and part:
@@ -321,7 +327,7 @@ def parts(e):
                 yield from part
 
 
-def rebuild(e, function):
+def rebuild(e: Term, function: Callable[[Term], Term]) -> Term:
     """The tuple with function() applied to those right below it."""
     if e[0] == "chain":
         return "chain", tuple(map(function, e[1])), e[2]
@@ -332,7 +338,7 @@ def rebuild(e, function):
     return tuple(function(part) if isinstance(part, tuple) else part for part in e)
 
 
-def names(e):
+def names(e: Term) -> set[str]:
     """The names of variables in it, but those that it binds."""
     if e[0] == "name":
         return {e[1]}
@@ -347,7 +353,7 @@ def names(e):
 FRESH = [0]
 
 
-def substitute(e, values):
+def substitute(e: Term, values: Mapping[str, Term]) -> Term:
     """Replaces variables by terms; bound variables get new names, so none is captured."""
     if e[0] == "name":
         return values.get(e[1], e)

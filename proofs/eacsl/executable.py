@@ -4,8 +4,14 @@ written so that E-ACSL translates it. proofs/eacsl/README.md lists the rules. Wh
 is an error; a clause that has no value at run time is left out, with the reason."""
 import pathlib
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from acsl import Reader, Unknown, names, parts, read, rebuild, show, substitute
+from acsl import Reader, Term, Unknown, Variables, names, parts, read, rebuild, show, substitute
+from contract import Clause, Contract, Fields, NotExecutable
+
+# (a, < or <=, b, the hypothesis that says so, if it is one alone)
+Comparison: TypeAlias = tuple[Term, str, Term, Term | None]
 
 ANNOTATION = re.compile(r"/\*@(.*?)\*/", re.S)
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.S | re.M)
@@ -19,31 +25,24 @@ DEFINITIONS = ("predicate", "logic", "axiomatic", "lemma")
 REAL = {("cp_finish", "merge_6_mean"), ("rescale", "positive")}
 
 
-class NotExecutable(Exception):
-    """A clause that has no value at run time; says why."""
+def first_word(annotation: str) -> str:
+    word = re.match(r"\s*(?://[^\n]*\s*)*(\w+)", annotation)
+    return word[1] if word else ""
 
 
-class Clause:
-    def __init__(self, function, behavior, kind, name, term):
-        self.function, self.behavior, self.kind, self.name = function, behavior, kind, name
-        self.term = term
-        self.text, self.why, self.bounded = None, "", False
-
-    def label(self):
-        return f"{self.behavior}.{self.name}" if self.behavior else self.name
+def all_of(terms: Sequence[Term]) -> Term | None:
+    return joined(terms) if terms else None
 
 
-def all_of(terms):
-    terms = list(terms)
-    if not terms:
-        return None
+def joined(terms: Sequence[Term]) -> Term:
+    """terms[0] && terms[1] && ...: of one at least."""
     result = terms[-1]
     for term in reversed(terms[:-1]):
         result = ("and", term, result)
     return result
 
 
-def conjuncts(e):
+def conjuncts(e: Term) -> list[Term]:
     """Its parts by &&, comparisons in pairs."""
     if e[0] == "and":
         return conjuncts(e[1]) + conjuncts(e[2])
@@ -52,28 +51,33 @@ def conjuncts(e):
     return [e]
 
 
-def calls(e):
+def calls(e: Term) -> Iterator[tuple[str, tuple[Term, ...]]]:
     if e[0] == "call":
         yield e[1], e[2]
     for part in parts(e):
         yield from calls(part)
 
 
-def quantified(e):
+def quantified(e: Term) -> bool:
     return e[0] in ("forall", "exists") or any(map(quantified, parts(e)))
 
 
 class Contracts:
     """What the sources say: structures, definitions, contracts."""
 
-    def __init__(self, root, definitions, covered, internal):
+    def __init__(self, root: pathlib.Path, definitions: pathlib.Path, covered: tuple[str, ...],
+                 internal: bool) -> None:
         self.root, self.covered, self.internal = root, covered, internal
-        self.structs, self.same_of = {}, {}
-        self.definitions = {}  # name: (kind, ((type, name), ...), body or None)
-        self.axioms, self.by_axiom = {}, set()
-        self.clauses = []
-        self.chunks, self.bounded = set(), False
-        self.kept = {}  # predicate that stays a predicate: its text, or the reason why it has none
+        self.structs: dict[str, Fields | None] = {}
+        self.same_of: dict[str, str] = {}
+        self.definitions: dict[str, tuple[str, Variables, Term | None]] = {}  # kind, ..., body
+        self.axioms: dict[str, Term] = {}
+        self.by_axiom: set[str] = set()
+        self.clauses: list[Contract] = []
+        self.chunks: set[str] = set()
+        self.bounded = False
+        # predicate that stays a predicate: its text, or the reason why it has none
+        self.kept: dict[str, str | NotExecutable] = {}
         self.files = [path
                       for part in ("include/chunkproof/*.h", "proofs/logic/*.h", "ref/*.h",
                                    "ref/*.c")
@@ -90,23 +94,27 @@ class Contracts:
             if missing and internal:
                 raise Unknown(f"{definitions.name} defines {missing.pop()}, which nothing uses")
 
-    def is_covered(self, path):
+    def is_covered(self, path: pathlib.Path) -> bool:
         return path.stem.startswith(self.covered) and (self.internal or path.parent.name != "ref")
 
     # ---- Reading ----
 
-    def read_structs(self, text):
+    def read_structs(self, text: str) -> None:
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
         for name, body in STRUCT.findall(text):
-            fields = []
-            for declaration in filter(str.strip, body.split(";")):
-                m = FIELD.fullmatch(declaration.strip())
-                fields.append((m[1], m[2], re.findall(r"\[(\w+)\]", m[3])) if m else None)
-            self.structs[f"struct {name}"] = None if None in fields else fields
+            found = [FIELD.fullmatch(declaration.strip())
+                     for declaration in body.split(";") if declaration.strip()]
+            fields = [(m[1], m[2], re.findall(r"\[(\w+)\]", m[3])) for m in found if m]
+            self.structs[f"struct {name}"] = fields if None not in found else None
 
-    def read_annotation(self, path, m):
-        word = re.match(r"\s*(?://[^\n]*\s*)*(\w+)", m[1])
-        word = word[1] if word else ""
+    def fields_of(self, kind: str) -> Fields:
+        fields = self.structs.get(kind)
+        if not fields:
+            raise Unknown(f"{kind} is not understood")
+        return fields
+
+    def read_annotation(self, path: pathlib.Path, m: re.Match[str]) -> None:
+        word = first_word(m[1])
         try:
             if word in STEPS:
                 return
@@ -119,7 +127,7 @@ class Contracts:
         except Unknown as problem:
             raise Unknown(f"{path.name}: {problem}") from None
 
-    def read_definitions(self, reader):
+    def read_definitions(self, reader: Reader) -> None:
         while reader.peek():
             word = reader.next()
             if word == "axiomatic":
@@ -151,7 +159,7 @@ class Contracts:
             else:
                 raise Unknown(f"a definition that begins with `{word}`")
 
-    def read_axiom(self, body):
+    def read_axiom(self, body: Term) -> None:
         """\\forall x; [condition ==>] f(x) == term (or <==>) is the definition of f, when it is the
         only axiom about f: one for each case defines nothing that is executed."""
         if body[0] != "forall":
@@ -177,7 +185,7 @@ class Contracts:
             self.definitions[left[1]] = kind, bound, right
             self.by_axiom.add(left[1])
 
-    def read_contract(self, path, m):
+    def read_contract(self, path: pathlib.Path, m: re.Match[str]) -> None:
         text = path.read_text()
         head = re.match(r"\s*(?:static\s+)?(?P<type>[\w\s*]+?)(?P<name>\w+)"
                         r"\((?P<parameters>[^)]*)\)",
@@ -203,7 +211,7 @@ class Contracts:
                 contract.closing.append(word)
             elif word == "assigns":
                 contract.add(Clause(function, behavior, "assigns", "assigns",
-                                    self.read_places(reader)))
+                                    tuple(self.read_places(reader))))
             elif word in ("requires", "ensures", "assumes"):
                 name = ""
                 if reader.peek(1) == ":":
@@ -217,7 +225,7 @@ class Contracts:
         self.clauses.append(contract)
 
     @staticmethod
-    def read_places(reader):
+    def read_places(reader: Reader) -> list[Term]:
         places = []
         while reader.peek() != ";":
             if reader.take(r"\nothing"):
@@ -233,7 +241,7 @@ class Contracts:
 
     # ---- Definitions in place of names ----
 
-    def is_kept(self, name):
+    def is_kept(self, name: str) -> bool:
         """Does this predicate stay one? It must have values for parameters, and
         not be a mere test."""
         kind, parameters, body = self.definitions[name]
@@ -242,9 +250,10 @@ class Contracts:
         return quantified(body) or any(self.is_kept(called) for called, _ in calls(body)
                                        if called in self.definitions)
 
-    def keep(self, name):
+    def keep(self, name: str) -> None:
         if name not in self.kept:
             _, parameters, body = self.definitions[name]
+            assert body is not None  # is_kept()
             try:
                 before, self.bounded = self.bounded, False
                 types = {n: t for t, n in parameters}
@@ -254,10 +263,11 @@ class Contracts:
                 self.bounded = self.bounded or before
             except NotExecutable as problem:
                 self.kept[name] = problem
-        if isinstance(self.kept[name], NotExecutable):
-            raise self.kept[name]
+        kept = self.kept[name]
+        if isinstance(kept, NotExecutable):
+            raise kept
 
-    def expanded(self, e):
+    def expanded(self, e: Term) -> Term:
         if e[0] in ("forall", "exists"):
             for called, arguments in calls(e[2]):
                 if called == "pool_used" and arguments[1][0] == "name":
@@ -271,8 +281,8 @@ class Contracts:
                 _, parameters, body = self.definitions[e[1]]
                 if body is None:
                     raise NotExecutable(f"{e[1]}() has axioms and no value")
-                arguments = {n: a for (_, n), a in zip(parameters, e[2])}
-                return self.expanded(substitute(body, arguments))
+                values = {n: a for (_, n), a in zip(parameters, e[2])}
+                return self.expanded(substitute(body, values))
         if e[0] == "builtin" and e[1] == r"\at":
             raise NotExecutable("the content of memory at another time")
         if e[0] == "builtin" and e[1] in (r"\max", r"\min"):
@@ -282,7 +292,8 @@ class Contracts:
 
     # ---- Values before and after ----
 
-    def placed(self, e, contract, old=False, bound=frozenset()):
+    def placed(self, e: Term, contract: Contract, old: bool = False,
+               bound: frozenset[str] = frozenset()) -> Term:
         """*p is p_now, \\old(*p) is p_old, and \\old is nowhere else."""
         if e[0] == "old":
             return self.placed(e[1], contract, True, bound)
@@ -304,7 +315,7 @@ class Contracts:
 
     # ---- Quantifiers ----
 
-    def ranges(self, e):
+    def ranges(self, e: Term) -> Term:
         """Each quantifier over one variable, its bounds first."""
         e = rebuild(e, self.ranges) if e[0] not in ("forall", "exists") else e
         if e[0] not in ("forall", "exists"):
@@ -320,7 +331,7 @@ class Contracts:
             goal = goal[2]
         return self.ranged(variables, given, goal)
 
-    def ranged(self, variables, given, goal):
+    def ranged(self, variables: Sequence[str], given: Sequence[Term], goal: Term) -> Term:
         """\\forall variables; given ==> goal. Behind the bounds stands neither ==> nor &&: E-ACSL
         takes what it finds there for more bounds, and leaves out without a word what is none."""
         if not variables:
@@ -341,22 +352,22 @@ class Contracts:
             name = variables[0]
             if name not in self.chunks:
                 raise Unknown(f"no bounds for {name}: "
-                              f"{show(all_of(given)) if given else 'nothing is given'}")
+                              f"{show(joined(given)) if given else 'nothing is given'}")
             self.bounded = True
             low = ("num", "0"), "<=", None
             high = ("name", "CP_MAX_CHUNKS"), "<", None
         rest = [term for term in given if term not in (low[2], high[2])]
         limits = "chain", (low[0], ("name", name), high[0]), (low[1], high[1])
-        found = "forall", (("integer", name),), ("implies", limits, self.ranged(
+        found: Term = "forall", (("integer", name),), ("implies", limits, self.ranged(
             [other for other in variables if other != name], rest, goal))
         for term in reversed(ready):
             found = "or", ("not", term), found
         return found
 
     @staticmethod
-    def comparisons(given, variables):
+    def comparisons(given: Iterable[Term], variables: Sequence[str]) -> list[Comparison]:
         """(a, < or <=, b, the hypothesis that says so or None if it follows from several)."""
-        found = []
+        found: list[Comparison] = []
         for term in given:
             if term[0] == "chain" and term[2][0] in ("<", "<=", ">", ">="):
                 (a, b), operator = term[1], term[2][0]
@@ -373,7 +384,7 @@ class Contracts:
 
     # ---- Types ----
 
-    def type_of(self, e, types):
+    def type_of(self, e: Term, types: Mapping[str, str]) -> str:
         if e[0] == "name":
             return types.get(e[1], "")
         if e[0] == "result":
@@ -387,7 +398,7 @@ class Contracts:
             return re.sub(r"\[\w+\]", "", inside, count=1) if "[" in inside else inside.rstrip(" *")
         return ""
 
-    def typed(self, e, types):
+    def typed(self, e: Term, types: Mapping[str, str]) -> Term:
         """== of structures is the predicate that compares their fields."""
         if e[0] == "chain" and e[2] in (("==",), ("!=",)):
             kind = self.type_of(e[1][0], types)
@@ -396,26 +407,24 @@ class Contracts:
                 return same if e[2] == ("==",) else ("not", same)
         return rebuild(e, lambda part: self.typed(part, types))
 
-    def same(self, kind):
+    def same(self, kind: str) -> str:
         """The name of the predicate that compares two of these structures."""
         name = "same_" + kind.split()[1] + "_fields"
         if kind not in self.same_of:
             self.same_of[kind] = name
-            if not self.structs.get(kind):
-                raise Unknown(f"{kind} is not understood")
-            for inner, _, _ in self.structs[kind]:
+            for inner, _, _ in self.fields_of(kind):
                 if inner.startswith("struct"):
                     self.same(inner)
         return name
 
-    def same_text(self, kind):
+    def same_text(self, kind: str) -> str:
         terms = []
-        for inner, field, dimensions in self.structs[kind]:
+        for inner, field, dimensions in self.fields_of(kind):
             a, b = (("field", ("name", side), field) for side in "ab")
             terms.append(self.equal(inner, dimensions, a, b))
-        return f"predicate {self.same(kind)}({kind} a, {kind} b) =\n    {show(all_of(terms))};"
+        return f"predicate {self.same(kind)}({kind} a, {kind} b) =\n    {show(joined(terms))};"
 
-    def equal(self, kind, dimensions, a, b, depth=0):
+    def equal(self, kind: str, dimensions: Sequence[str], a: Term, b: Term, depth: int = 0) -> Term:
         if not dimensions:
             return ("call", self.same(kind), (a, b)) if kind.startswith("struct") else \
                 ("chain", (a, b), ("==",))
@@ -426,7 +435,7 @@ class Contracts:
 
     # ---- Frames ----
 
-    def frame(self, contract, places):
+    def frame(self, contract: Contract, places: Iterable[Term]) -> Term | None:
         """What `assigns` does not name is as before; None if it names all."""
         terms = []
         for name in contract.pointers:
@@ -444,14 +453,15 @@ class Contracts:
         return all_of(terms)
 
     @staticmethod
-    def path(place, name):
-        steps = []
+    def path(place: Term, name: str) -> list[Any] | None:
+        steps: list[Any] = []
         while place[0] in ("field", "index"):
             steps.insert(0, place[2])
             place = place[1]
         return steps if place == ("deref", ("name", name)) else None
 
-    def unchanged(self, contract, kind, dimensions, now, old, paths, depth=0):
+    def unchanged(self, contract: Contract, kind: str, dimensions: Sequence[str], now: Term,
+                  old: Term, paths: Sequence[Sequence[Any]], depth: int = 0) -> Term | None:
         if [] in paths:
             return None
         if not paths:
@@ -472,15 +482,15 @@ class Contracts:
             inside = self.unchanged(contract, kind, dimensions[1:], a, b, rest, depth + 1)
             whole = (low, high) == (("num", "0"), read(f"{dimensions[0]} - 1"))
             outside = "or", ("chain", (index, low), ("<",)), ("chain", (index, high), (">",))
-            terms = [] if whole else [("implies", outside,
-                                       self.equal(kind, dimensions[1:], a, b, depth + 1))]
+            terms: list[Term] = [] if whole else [
+                ("implies", outside, self.equal(kind, dimensions[1:], a, b, depth + 1))]
             if inside:
                 terms.append(("implies", ("chain", (low, index, high), ("<=", "<=")), inside))
             if not terms:
                 return None
-            return "forall", (("integer", index[1]),), ("implies", every, all_of(terms))
+            return "forall", (("integer", index[1]),), ("implies", every, joined(terms))
         terms = []
-        for inner, field, sizes in self.structs[kind]:
+        for inner, field, sizes in self.fields_of(kind):
             term = self.unchanged(contract, inner, sizes, ("field", now, field),
                                   ("field", old, field),
                                   [path[1:] for path in paths if path[0] == field], depth)
@@ -490,7 +500,7 @@ class Contracts:
 
     # ---- Writing ----
 
-    def translate(self):
+    def translate(self) -> None:
         for contract in self.clauses:
             contract.prepare(self.structs)
             for clause in contract.clauses:
@@ -503,7 +513,7 @@ class Contracts:
                 except Unknown as problem:
                     clause.why = f"not understood: {problem}"
 
-    def translate_clause(self, contract, clause):
+    def translate_clause(self, contract: Contract, clause: Clause) -> str:
         if (clause.function, clause.name) in REAL:
             raise NotExecutable("true of real numbers, of doubles up to rounding")
         contract.used = set()
@@ -526,9 +536,9 @@ class Contracts:
             lets += f"\\let {name} = {value if when == 'now' else f'{chr(92)}old({value})'}; "
         return lets + show(term)
 
-    def write(self, place):
+    def write(self, place: pathlib.Path) -> None:
         """The copy. Annotations are replaced one by one, in place, by as many lines."""
-        written = set()
+        written: set[str] = set()
         for path in sorted(self.files,
                            key=lambda path: path.parent.name != "logic"):  # included first
             target = place / path.relative_to(self.root)
@@ -538,10 +548,10 @@ class Contracts:
             target.write_text(re.sub(r"\b_Alignof\b", "__alignof__",
                                      text))  # Frama-C knows only this
 
-    def replacement(self, path, m, written):
+    def replacement(self, path: pathlib.Path, m: re.Match[str], written: set[str]) -> str:
         lines = m[0].count("\n")
-        word = re.match(r"\s*(?://[^\n]*\s*)*(\w+)", m[1])[1]
-        out = []
+        word = first_word(m[1])
+        out: list[str] = []
         if not self.is_covered(path):
             return "\n" * lines
         comparing = []  # a predicate for each structure that is compared, once it is declared
@@ -557,8 +567,8 @@ class Contracts:
                     written.add(kind)
                     comparing.append(self.same_text(kind))
         if word in DEFINITIONS:
-            out += comparing + [self.kept[name] for name in re.findall(r"\bpredicate (\w+)", m[1])
-                                if isinstance(self.kept.get(name), str)]
+            defined = [self.kept.get(name) for name in re.findall(r"\bpredicate (\w+)", m[1])]
+            out += comparing + [text for text in defined if isinstance(text, str)]
             comparing = []
         elif word in CLAUSES:
             contract = next(c for c in self.clauses if c.place == (path, m.start()))
@@ -567,51 +577,8 @@ class Contracts:
         return text + "\n" * max(0, lines - text.count("\n"))
 
 
-class Contract:
-    def __init__(self, function, parameters, returns):
-        self.function, self.parameters, self.returns = function, parameters, returns
-        self.clauses, self.closing = [], []
-        self.pointers, self.used, self.place = {}, set(), None
-
-    def prepare(self, structs):
-        for name, kind in self.parameters.items():
-            m = re.fullmatch(r"(?:const )?(struct \w+) \*", kind)
-            if m and structs.get(m[1]):
-                self.pointers[name] = m[1]
-
-    def add(self, clause):
-        if not clause.name:
-            number = sum(other.kind == clause.kind for other in self.clauses)
-            clause.name = f"{clause.kind}_{number + 1}"
-        if clause.kind != "assumes" and any(
-                (o.kind, o.name, o.behavior) == (clause.kind, clause.name, clause.behavior)
-                for o in self.clauses):
-            raise Unknown(f"{self.function}: two clauses {clause.kind} {clause.label()}")
-        self.clauses.append(clause)
-
-    def lines(self):
-        """The executable contract. A behavior is written out: \\old(assumes) ==> ensures."""
-        assumed = {}
-        for clause in self.clauses:
-            if clause.kind == "assumes":
-                if clause.text is None:
-                    raise Unknown(f"{self.function}: assumes of {clause.behavior}: {clause.why}")
-                assumed.setdefault(clause.behavior, []).append(clause.text)
-        out = []
-        for clause in self.clauses:
-            if clause.kind != "assumes" and clause.text and not clause.behavior:
-                kind = "requires" if clause.kind == "requires" else "ensures"
-                out.append(f"{kind} {clause.name}: {clause.text};")
-        for behavior in dict.fromkeys(c.behavior for c in self.clauses if c.behavior):
-            out.append(f"behavior {behavior}:")
-            out += [f"assumes {text};" for text in assumed.get(behavior, [])]
-            out += [f"{'requires' if c.kind == 'requires' else 'ensures'} {c.name}: {c.text};"
-                    for c in self.clauses if c.behavior == behavior and c.text
-                    and c.kind != "assumes"]
-        return out + [f"{word} behaviors;" for word in self.closing]
-
-
-def make(root, place, definitions, covered, internal=True):
+def make(root: pathlib.Path, place: pathlib.Path, definitions: pathlib.Path,
+         covered: tuple[str, ...], internal: bool = True) -> Contracts:
     """The copy below `place`, with the contracts of the files whose names begin so (internal: those
     in ref/ too); the others go."""
     contracts = Contracts(pathlib.Path(root), definitions, covered, internal)

@@ -6,6 +6,7 @@ bits hold every sum and product that occurs. `as_float32` rounds once, to neares
 values that it changed.
 """
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,9 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from .refusal import Refusal
 
-Bytes = npt.NDArray[np.uint8]
-Exact = npt.NDArray[np.float64]
-Single = npt.NDArray[np.float32]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Exact: TypeAlias = npt.NDArray[np.float64]
+Single: TypeAlias = npt.NDArray[np.float32]
 
 
 def _half(blocks: Bytes, at: int) -> Exact:

@@ -54,7 +54,7 @@ class ByFuzz(Who):
         copy, built = copy_of(fault.name)
         (copy / fault.source).write_text(fault.text(), encoding="utf-8")
         settings = {
-            "BUILD": built.relative_to(copy),
+            "BUILD": str(built.relative_to(copy)),
             "DEPS": "skip",
             **fuzzing.LibFuzzer.settings(),
         }

@@ -19,6 +19,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from . import catalogue
 from .catalogue import ROOT, Fault
@@ -113,8 +114,8 @@ class ByWp(Who):
         left = ", ".join(open_goals(goals, function))
         return f"{part}: {unit}, {function}: not proved with {what}: {left}"
 
-    def faulted(self, fault: Fault):  # type: ignore[no-untyped-def]
-        """Frama-C on a copy with the change in it."""
+    def faulted(self, fault: Fault) -> Any:
+        """Frama-C on a copy with the change in it: a FramaC of the program that is loaded here."""
         place = self.run.WORK / "faults" / fault.name
         shutil.rmtree(place, ignore_errors=True)
         for part in PARTS:

@@ -14,6 +14,14 @@ that is farther from attention in binary64 than the type explains is not timed.
 import os
 import sys
 import time
+from types import ModuleType
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+Tensor: TypeAlias = Any  # of PyTorch, whose types are not known where it is missing
+Run: TypeAlias = Callable[[], Tensor]
+Sizes: TypeAlias = tuple[int, int, int, int, int]  # b, n, h, h_kv, d
+Series: TypeAlias = tuple[str, str, Run | None]
 
 # Threads that wait must not take the processors from what is measured beside them; and large pages,
 # as the others have.
@@ -32,7 +40,7 @@ class Wrong(Exception):
 class Load:
     """The numbers of a load in one type: queries [b][h][1][d], keys and values [b][h_kv][n][d]."""
 
-    def __init__(self, torch, sizes, name, copies):
+    def __init__(self, torch: ModuleType, sizes: Sizes, name: str, copies: int) -> None:
         b, n, h, h_kv, d = sizes
         self.torch, self.dtype, self.grouped = torch, getattr(torch, name), h != h_kv
         block = torch.randn(BLOCK, generator=torch.Generator().manual_seed(1)).to(self.dtype)
@@ -40,21 +48,21 @@ class Load:
         self.k = self.fill(block, copies * h_kv * n * d, 1).view(copies, h_kv, n, d)
         self.v = self.fill(block, copies * h_kv * n * d, 2).view(copies, h_kv, n, d)
 
-    def fill(self, block, n, shift):
+    def fill(self, block: Tensor, n: int, shift: int) -> Tensor:
         block = block.roll(977 * shift)  # not the queries once more
         result = self.torch.empty(-(-n // BLOCK), BLOCK, dtype=self.dtype)
         result.copy_(block.expand_as(result))
         return result.view(-1)[:n]
 
-    def attend(self, q, k, v):
+    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         more = {"enable_gqa": True} if self.grouped else {}
         return self.torch.nn.functional.scaled_dot_product_attention(q, k, v, **more)
 
-    def batched(self):
+    def batched(self) -> Tensor:
         b = len(self.q)
         return self.attend(self.q, self.k.expand(b, -1, -1, -1), self.v.expand(b, -1, -1, -1))
 
-    def folded(self):
+    def folded(self) -> Tensor:
         """Rows of a K/V head: its query heads, of all sequences. Moving queries
         and results is part of it."""
         b, h, _, d = self.q.shape
@@ -63,7 +71,7 @@ class Load:
         out = self.torch.nn.functional.scaled_dot_product_attention(rows, self.k, self.v)
         return out.view(h_kv, b, h // h_kv, d).permute(1, 0, 2, 3).reshape(b, h, 1, d)
 
-    def check(self, result):
+    def check(self, result: Tensor) -> None:
         """Of the last sequence, two heads. P, its sum and the result are rounded:
         half an epsilon each."""
         b, h = self.q.shape[:2]
@@ -77,13 +85,13 @@ class Load:
                 raise Wrong(f"a result is off by {error:.3g}, and may be by {bound:.3g}")
 
 
-def timed(run):
+def timed(run: Run) -> tuple[float, float, Tensor]:
     wall, cpu = time.perf_counter(), time.process_time()
     result = run()
     return time.perf_counter() - wall, time.process_time() - cpu, result
 
 
-def fastest(torch, sizes, copies, how):
+def fastest(torch: ModuleType, sizes: Sizes, copies: int, how: str) -> str:
     """The type that is fastest on a few of the sequences."""
     few = (min(FEW, sizes[0]), *sizes[1:])
     best = []
@@ -95,14 +103,14 @@ def fastest(torch, sizes, copies, how):
     return min(best)[1]
 
 
-def series_of(torch, sizes, n_s, memory):
+def series_of(torch: ModuleType, sizes: Sizes, n_s: int, memory: float) -> list[Series]:
     """(name, how, run) of each way; a reason in place of run where there is none."""
     b, n, h, h_kv, d = sizes
     same = n_s == n
     ways = [("sdpa", "batched", "contiguous", b)]
     if same:
         ways += [("sdpa", "batched", "expanded", 1), ("sdpa folded", "folded", "one copy", 1)]
-    found = {}
+    found: dict[str, tuple[float, str, Run | None]] = {}
     for name, how, words, copies in ways:
         dtype = fastest(torch, sizes, copies, how)
         needed = 2 * copies * n * h_kv * d * torch.finfo(getattr(torch, dtype)).bits / 8
@@ -118,12 +126,13 @@ def series_of(torch, sizes, n_s, memory):
     return [(name, how, run) for name, (_, how, run) in found.items()]
 
 
-def answer_cell(torch, words):
+def answer_cell(torch: ModuleType, words: Sequence[str]) -> list[Run]:
     _, b, n, n_s, h, h_kv, d, threads, memory = words
+    sizes = int(b), int(n), int(h), int(h_kv), int(d)
     torch.set_num_threads(int(threads))
-    runs = []
+    runs: list[Run] = []
     try:
-        series = series_of(torch, tuple(map(int, (b, n, h, h_kv, d))), int(n_s), float(memory))
+        series = series_of(torch, sizes, int(n_s), float(memory))
     except (RuntimeError, TypeError,
             Wrong) as error:  # no memory, or a version without grouped heads
         series = [("sdpa", " ".join(str(error).split())[:200], None)]
@@ -134,7 +143,7 @@ def answer_cell(torch, words):
     return runs
 
 
-def main():
+def main() -> int:
     if len(sys.argv) > 1:
         print(__doc__.strip())
         return 0 if sys.argv[1] in ("-h", "--help") else 2
@@ -143,7 +152,7 @@ def main():
         torch.inference_mode().__enter__()
     except ImportError as error:
         torch, missing = None, f"PyTorch is not there ({error}); TORCH=1 installs it"
-    runs = []
+    runs: list[Run] = []
     for line in sys.stdin:
         kind, *words = line.split()
         if kind == "cell" and torch is None:

@@ -133,7 +133,7 @@ def compare_with_llama(comparison: Comparison, model: str, tokens: list[int], wi
     write_float32(model, copy)
     theirs = Llama(model, vocab_only=True, verbose=False)
     data = b"".join(theirs.detokenize([token]) for token in tokens)
-    has_same = theirs.tokenize(data, add_bos=False, special=False) == tokens
+    has_same: bool = theirs.tokenize(data, add_bos=False, special=False) == tokens
     print(f"tokens {len(tokens)}, llama-cpp's are {'the same' if has_same else 'others'}")
     comparison.line("llama-cpp, the file itself", of_llama(model, tokens, window, window))
     comparison.line("llama-cpp, weights of float32", of_llama(copy, tokens, window, window))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Confidence intervals for the questions that questions.py asks. tests/questions.py has the tests.
+"""Confidence intervals for the questions that questions.py asks. test_questions.py has the tests.
 
 Of a mean over places: the percentile bootstrap, from a fixed seed. Of a share of tokens: Wilson's
 interval, or the bootstrap over places where that is wider, because tokens of one place are alike.

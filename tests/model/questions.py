@@ -109,7 +109,8 @@ class Model:
 def cut(counts: list[int], asked: argparse.Namespace) -> list[int]:
     """The words at which the modules, and then the new text, end: each has its tokens, or a few
     more where its last word has several."""
-    ends, n = [], 0
+    ends: list[int] = []
+    n = 0
     wanted = [asked.tokens] * asked.modules + [asked.judged + 1]
     for i, count in enumerate(counts):
         n += count

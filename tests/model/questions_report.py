@@ -193,7 +193,7 @@ SHOWN = ("all", "pairs", "apart", "order")
 def picture_of_losses(left: int, p: Found) -> list[str]:
     """A dot for each place, and the mean of all with its interval."""
     dots = {way: [place["loss"][way] for place in p["list"]] for way in SHOWN}
-    ends = [x for each in dots.values() for x in each] + [0.0]
+    ends: list[float] = [x for each in dots.values() for x in each] + [0.0]
     low, high = min(ends), max(ends)
     span = (high - low) or 1.0
 

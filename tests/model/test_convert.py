@@ -202,15 +202,15 @@ class Models(unittest.TestCase):
         with open(self.model, "rb") as file:
             data = file.read()
         for n in (0, 3, 4, 20, 100, 3000, len(data) // 2, len(data) - 1):
-            with open(self.model, "wb") as file:
-                file.write(data[:n])
+            with open(self.model, "wb") as cut:
+                cut.write(data[:n])
             with self.subTest(n), self.assertRaises(Refusal):
                 convert.convert(self.model, self.out)
         self.assertEqual(os.listdir(self.folder.name), ["model.gguf"])
 
     def test_the_old_file_stays_when_the_new_one_fails(self) -> None:
-        with open(self.out, "wb") as file:
-            file.write(b"old")
+        with open(self.out, "wb") as old:
+            old.write(b"old")
 
         def kind(_a: Any, _k: Any, _l: Any, tensors: dict[str, Any]) -> None:
             tensors["blk.1.ffn_gate.weight"] = ((32, 32), GGMLQuantizationType.Q5_0)

@@ -20,8 +20,7 @@ from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
-HERE = pathlib.Path(__file__).resolve().parent
-MODEL = HERE / "model"
+MODEL = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(MODEL)]
 import intervals  # noqa: E402
 import places  # noqa: E402
@@ -29,7 +28,7 @@ import questions  # noqa: E402
 import questions_report  # noqa: E402
 
 COMMAND = os.environ.get("CHUNKPROOF_COMMAND", "build/chunkproof")
-TINY = HERE / "golden" / "model" / "tiny.weights"
+TINY = MODEL.parent / "golden" / "model" / "tiny.weights"
 Interval = tuple[float, float]
 
 
@@ -308,7 +307,9 @@ class Small(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             out, _ = process.communicate()
         self.assertTrue(said.startswith("place 1 of 6"), said)
-        n = int(re.match(r"(\d+) places", out)[1])  # type: ignore[index]
+        found = re.match(r"(\d+) places", out)
+        assert found is not None, out
+        n = int(found[1])
         self.assertEqual(len(self.lines()), n)
         if n < 6:
             self.assertEqual(process.returncode, questions.INTERRUPTED)
