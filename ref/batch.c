@@ -3,8 +3,7 @@
 #include "batch_internal.h"
 
 #ifdef __FRAMAC__
-#include "proofs/logic/batch_keep.h"
-#include "proofs/logic/batch_put.h"
+#include "proofs/logic/batch_item.h"
 #endif
 
 void cp_batch_init(struct cp_batch *batch, int capacity, int chunk_size, unsigned long long name) {
@@ -26,17 +25,8 @@ static int spans_are_valid(const struct cp_span *spans, int n_spans) {
         loop invariant spans: spans_ok(spans, i) && spans_all_apart(spans, i);
         loop assigns i; loop variant n_spans - i; */
     for (int i = 0; i < n_spans; i++) {
-        if (!cp_span_is_valid(spans[i])) {
+        if (!cp_span_is_valid(spans[i]) || !cp_span_is_apart(spans, i)) {
             return 0;
-        }
-        /*@ loop invariant j: 0 <= j <= i;
-            loop invariant apart: \forall integer h; 0 <= h < j ==> spans_apart(spans[h], spans[i]);
-            loop assigns j; loop variant i - j; */
-        for (int j = 0; j < i; j++) {
-            //@ assert counts: span_ok(spans[j]) && span_ok(spans[i]);
-            if (!cp_spans_are_apart(spans[j], spans[i])) {
-                return 0;
-            }
         }
     }
     return n_spans >= 1;
@@ -64,15 +54,32 @@ static int free_number(const struct cp_batch *batch) {
     return batch->n_items < CP_MAX_ITEMS ? batch->n_items : -1;
 }
 
-/* RUNS-1: cuts a span into runs behind those that the item has. */
-static void add_span(struct cp_batch *batch, int item, struct cp_span span) {
-    struct cp_item *to = &batch->item[item];
-    for (int left = span.n_tokens; left > 0; left -= batch->chunk_size) {
-        int chunk = cp_batch_take(batch, item, to->n_runs);
-        batch->runs[item].run[to->n_runs++] =
-            (struct cp_run){chunk, left < batch->chunk_size ? left : batch->chunk_size,
-                            span.position + span.n_tokens - left};
+/* A number for one item more. Where CP_MAX_ITEMS are there, one leaves (BATCH-6). */
+/*@
+  requires valid: \valid(batch);
+  requires ok: batch_ok(*batch) && number_exists(*batch);
+  assigns batch->pool.n_free, batch->pool.perm[0 .. CP_MAX_CHUNKS - 1],
+    batch->pool.pos[0 .. CP_MAX_CHUNKS - 1], batch->item[0 .. CP_MAX_ITEMS - 1];
+  ensures ok: batch_ok(*batch);
+  ensures number: 0 <= \result < CP_MAX_ITEMS && \result <= batch->n_items &&
+    number_is_free(*batch, \result);
+  ensures batch_6_left: number_made(\old(*batch), *batch, \result);
+*/
+static int make_number(struct cp_batch *batch) {
+    int number = free_number(batch);
+    if (number < 0) {
+        number = cp_batch_least_recent(batch);
+        //@ ghost struct cp_batch before = *batch;
+        //@ assert owned: runs_owned(*batch, number);
+        cp_batch_remove(batch, number);
+        //@ assert left: item_left(before, *batch, number);
+        //@ assert rest: rest_same(before, *batch);
+        //@ assert owners: owners_keep(before, *batch);
+        //@ assert items: items_left(before, *batch);
+        //@ assert freed: left_free(before, *batch);
+        //@ ghost left_is_ok(before, *batch);
     }
+    return number;
 }
 
 int cp_batch_find(const struct cp_batch *batch, unsigned long long name) {
@@ -88,26 +95,51 @@ int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_span
     if (!spans_are_valid(spans, n_spans)) {
         return CP_ERROR_ARGUMENT;
     }
+    //@ ghost struct cp_batch before = *batch;
     long long n_runs = cp_spans_runs(spans, n_spans, batch->chunk_size);
     if (n_runs > CP_MAX_DEPTH || (free_number(batch) < 0 && cp_batch_least_recent(batch) < 0)) {
+        //@ assert long: !put_fits(*batch, spans, n_spans);
         return CP_ERROR_TOO_LONG;
     }
+    //@ assert exists: number_exists(*batch);
     if (cp_batch_make_room(batch, (int)n_runs) != CP_OK) {
         return CP_ERROR_POOL_FULL;
     }
-    if (free_number(batch) < 0) { /* and none has left for its chunks */
-        cp_batch_remove(batch, cp_batch_least_recent(batch));
-    }
-    int number = free_number(batch);
+    //@ assert rest: rest_same(before, *batch);
+    //@ ghost left_is_ok(before, *batch);
+    //@ assert exists_still: number_exists(*batch);
+    //@ ghost struct cp_batch room = *batch;
+    int number = make_number(batch);
+    //@ ghost struct cp_batch with = *batch;
     batch->n_items += number == batch->n_items;
-    batch->item[number].n_runs = 0;
-    batch->item[number].n_users = 0;
-    batch->item[number].taken = ++batch->clock;
-    batch->item[number].name = batch->clock * CP_MAX_ITEMS + (unsigned long long)number;
-    for (int i = 0; i < n_spans; i++) {
-        add_span(batch, number, spans[i]);
-    }
+    batch->clock++;
+    batch->item[number] = (struct cp_item){
+        .name = batch->clock * CP_MAX_ITEMS + (unsigned long long)number,
+        .taken = batch->clock,
+    };
+    //@ assert items: items_alike(with, *batch);
+    //@ assert runs: runs_kept(with, *batch, CP_MAX_ITEMS);
+    //@ assert rest_alike: prompts_same(with, *batch) && owners_same(with, *batch);
+    //@ assert alike: batch_alike(with, *batch);
+    //@ ghost alike_is_ok(with, *batch);
+    //@ ghost nobody_has(*batch, number);
+    //@ ghost struct cp_batch begun = *batch;
+    //@ assert clock: batch->clock == before.clock + 1 <= 0xFFFFFFFFFFFFFFFF / CP_MAX_ITEMS;
+    //@ assert name: batch->item[number].name == batch->clock * CP_MAX_ITEMS + number;
+    //@ assert named: batch->item[number].name % CP_MAX_ITEMS == number;
+    //@ assert few: spans_runs(spans, n_spans, batch->chunk_size) == n_runs <= CP_MAX_DEPTH;
+    //@ assert empty: batch->item[number].n_runs == 0 && no_prompt_has(*batch, number);
+    //@ assert takes: owner_takes(*batch, number, n_runs);
+    cp_batch_add_spans(batch, number, spans, n_spans);
+    //@ ghost spans_runs_some(spans, n_spans, batch->chunk_size);
     *name = batch->item[number].name;
+    //@ assert number: *name % CP_MAX_ITEMS == number;
+    /*@ assert kept: \forall integer j; 0 <= j < CP_MAX_ITEMS ==> j != number ==>
+          item_kept(begun, *batch, number, j) && item_same(with, *batch, j); */
+    //@ ghost put_in_order(before, room, with, *batch, number);
+    /*@ assert prompts: \forall integer p; 0 <= p < CP_MAX_SEQUENCES ==>
+          batch->prompt[p] == before.prompt[p]; */
+    //@ assert others: runs_kept(before, *batch, number);
     return CP_OK;
 }
 

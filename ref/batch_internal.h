@@ -5,6 +5,10 @@
 
 #include "chunkproof/batch.h"
 
+#ifdef __FRAMAC__
+#include "proofs/logic/batch_grow.h"
+#endif
+
 /* ---- batch_runs.c: positions ---- */
 
 /* Is the span one of 1 token or more, at positions that can be counted? */
@@ -21,6 +25,16 @@ int cp_span_is_valid(struct cp_span span);
   ensures apart: \result != 0 <==> spans_apart(one, other);
 */
 int cp_spans_are_apart(struct cp_span one, struct cp_span other);
+
+/* Has span i none of those before it? */
+/*@
+  requires valid: 0 <= i && \valid_read(spans + (0 .. i));
+  requires spans: \forall integer j; 0 <= j <= i ==> span_ok(spans[j]);
+  assigns \nothing;
+  ensures apart: \result != 0 <==>
+    \forall integer j; 0 <= j < i ==> spans_apart(spans[j], spans[i]);
+*/
+int cp_span_is_apart(const struct cp_span *spans, int i);
 
 /* RUNS-1: how many runs the spans are cut into, with c tokens to a chunk. */
 /*@
@@ -190,5 +204,26 @@ int cp_batch_make_room(struct cp_batch *batch, int n);
   ensures batch_2_given: chunk_given(\old(*batch), *batch, \result, owner, run);
 */
 int cp_batch_take(struct cp_batch *batch, int owner, int run);
+
+/* ---- batch_add.c: runs of new tokens ---- */
+
+/* RUNS-1: cuts spans into runs of an owner that has none, each in a free chunk. */
+/*@
+  requires valid: \valid(batch) && 0 <= n_spans && \valid_read(spans + (0 .. n_spans - 1));
+  requires ok: batch_ok(*batch) && owner_exists(*batch, owner) && owner_runs(*batch, owner) == 0;
+  requires runs: owner_takes(*batch, owner, spans_runs(spans, n_spans, batch->chunk_size));
+  requires spans: spans_ok(spans, n_spans) && spans_all_apart(spans, n_spans);
+  requires room: owner_avoids_spans(*batch, owner, spans, 0, n_spans);
+  requires free: spans_runs(spans, n_spans, batch->chunk_size) <= batch->pool.n_free;
+  assigns batch->pool.n_free, batch->owner[0 .. CP_MAX_CHUNKS - 1],
+    batch->item[0 .. CP_MAX_ITEMS - 1], batch->runs[0 .. CP_MAX_ITEMS - 1],
+    batch->prompt[0 .. CP_MAX_SEQUENCES - 1];
+  ensures ok: batch_ok(*batch);
+  ensures grew: owner_grew(\old(*batch), *batch, owner);
+  ensures runs_1: spans_are_cut(*batch, owner, spans, n_spans);
+  ensures count: owner_runs(*batch, owner) == spans_runs(spans, n_spans, batch->chunk_size);
+*/
+void cp_batch_add_spans(struct cp_batch *batch, int owner, const struct cp_span *spans,
+                        int n_spans);
 
 #endif

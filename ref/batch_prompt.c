@@ -33,39 +33,37 @@ static int spans_are_in_range(const struct cp_span *spans, int n_spans) {
     return 1;
 }
 
-/* Gives a new prompt an item. 0: it has one of the positions already. */
-static int add_item(struct cp_batch *batch, int number, int item) {
-    if (!cp_item_has_room(batch, number, batch->prompt[number].n_items, item)) {
-        return 0;
-    }
-    batch->prompt[number].n_tokens += cp_batch_n_tokens(batch, item);
-    batch->prompt[number].item[batch->prompt[number].n_items++] = item;
-    return 1;
-}
-
-/* Gives a new prompt runs of a span, without chunks. 0: it has one of the positions already. */
-static int add_span(struct cp_batch *batch, int number, struct cp_span span) {
-    if (!cp_prompt_has_room(batch, number, batch->prompt[number].n_items, span)) {
-        return 0;
-    }
-    for (int left = span.n_tokens; left > 0; left -= batch->chunk_size) {
-        int n = left < batch->chunk_size ? left : batch->chunk_size;
-        batch->prompt[number].own[batch->prompt[number].n_own++] =
-            (struct cp_run){-1, n, span.position + span.n_tokens - left};
-    }
-    batch->prompt[number].n_tokens += span.n_tokens;
-    return 1;
-}
-
-static int add_all(struct cp_batch *batch, int number, const unsigned long long *names, int n_names,
-                   const struct cp_span *spans, int n_spans) {
+/* Behind the last prompt there is room to try. The prompt there gets items, which are there. */
+static void list_items(struct cp_batch *batch, int number, long long id,
+                       const unsigned long long *names, int n_names) {
+    int n_tokens = 0;
     for (int i = 0; i < n_names; i++) {
-        if (!add_item(batch, number, cp_batch_find(batch, names[i]))) {
+        int item = (int)(names[i] % CP_MAX_ITEMS);
+        n_tokens += cp_batch_n_tokens(batch, item);
+        batch->prompt[number].item[i] = item;
+    }
+    batch->prompt[number].id = id;
+    batch->prompt[number].n_tokens = n_tokens;
+    batch->prompt[number].n_items = n_names;
+    batch->prompt[number].n_own = 0;
+}
+
+/* Has no item of the prompt a position of those before it? */
+static int items_have_room(const struct cp_batch *batch, int number) {
+    for (int i = 0; i < batch->prompt[number].n_items; i++) {
+        if (!cp_item_has_room(batch, number, i, batch->prompt[number].item[i])) {
             return 0;
         }
     }
+    return 1;
+}
+
+/* Has no span a position of the prompt's, or of those before it? */
+static int spans_have_room(const struct cp_batch *batch, int number, const struct cp_span *spans,
+                           int n_spans) {
     for (int i = 0; i < n_spans; i++) {
-        if (!add_span(batch, number, spans[i])) {
+        if (!cp_span_is_apart(spans, i) ||
+            !cp_prompt_has_room(batch, number, batch->prompt[number].n_items, spans[i])) {
             return 0;
         }
     }
@@ -96,22 +94,25 @@ static void count_user(struct cp_batch *batch, int prompt, int more) {
     }
 }
 
-/* Chunks for the own runs of a new prompt. Its items have a user more before anything leaves
- * (BATCH-5). */
-static int take_all(struct cp_batch *batch, int number) {
+/* The prompt behind the last one is one of the batch's, with free chunks for n_runs own runs. Its
+ * items have a user more before anything leaves (BATCH-5). */
+static int add_prompt(struct cp_batch *batch, int n_runs) {
+    int number = batch->n_prompts++;
     count_user(batch, number, 1);
-    int status = cp_batch_make_room(batch, batch->prompt[number].n_own);
+    int status = cp_batch_make_room(batch, n_runs);
     if (status != CP_OK) {
         count_user(batch, number, -1);
+        batch->n_prompts--;
         return status;
     }
-    for (int k = 0; k < batch->prompt[number].n_own; k++) {
-        batch->prompt[number].own[k].chunk = cp_batch_take(batch, -1 - number, k);
-    }
+    return CP_OK;
+}
+
+/* The prompt's items become the most recent ones (BATCH-6). */
+static void take_items(struct cp_batch *batch, int number) {
     for (int i = 0; i < batch->prompt[number].n_items; i++) {
         batch->item[batch->prompt[number].item[i]].taken = ++batch->clock;
     }
-    return CP_OK;
 }
 
 int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long *names,
@@ -123,20 +124,19 @@ int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long
     if (batch->n_prompts == CP_MAX_SEQUENCES) {
         return CP_ERROR_SEQUENCES_FULL;
     }
-    if (n_runs + cp_spans_runs(spans, n_spans, batch->chunk_size) > CP_MAX_DEPTH) {
+    long long n_own = cp_spans_runs(spans, n_spans, batch->chunk_size);
+    if (n_runs + n_own > CP_MAX_DEPTH) {
         return CP_ERROR_TOO_LONG;
     }
-    int number = batch->n_prompts; /* behind the last one there is room to try */
-    batch->prompt[number].id = id;
-    batch->prompt[number].n_tokens = 0;
-    batch->prompt[number].n_items = 0;
-    batch->prompt[number].n_own = 0;
-    if (!add_all(batch, number, names, n_names, spans, n_spans)) {
+    int number = batch->n_prompts;
+    list_items(batch, number, id, names, n_names);
+    if (!items_have_room(batch, number) || !spans_have_room(batch, number, spans, n_spans)) {
         return CP_ERROR_ARGUMENT;
     }
-    int status = take_all(batch, number);
+    int status = add_prompt(batch, (int)n_own);
     if (status == CP_OK) {
-        batch->n_prompts++;
+        cp_batch_add_spans(batch, -1 - number, spans, n_spans);
+        take_items(batch, number);
         batch->stamp.epoch++;
         *prompt = number;
     }

@@ -13,6 +13,19 @@ int cp_spans_are_apart(struct cp_span one, struct cp_span other) {
            other.position + other.n_tokens <= one.position;
 }
 
+int cp_span_is_apart(const struct cp_span *spans, int i) {
+    /*@ loop invariant j: 0 <= j <= i;
+        loop invariant apart: \forall integer h; 0 <= h < j ==> spans_apart(spans[h], spans[i]);
+        loop assigns j; loop variant i - j; */
+    for (int j = 0; j < i; j++) {
+        //@ assert counts: span_ok(spans[j]) && span_ok(spans[i]);
+        if (!cp_spans_are_apart(spans[j], spans[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 long long cp_spans_runs(const struct cp_span *spans, int n_spans, int chunk_size) {
     long long n = 0;
     /*@ loop invariant i: 0 <= i <= n_spans;

@@ -72,7 +72,7 @@ struct cp_batch {
 };
 
 #ifdef __FRAMAC__
-#include "proofs/logic/batch_valid.h"
+#include "proofs/logic/batch_put.h"
 #endif
 
 /* Makes an empty batch over a pool of `capacity` chunks, in memory of its own, of which only the
@@ -104,6 +104,36 @@ void cp_batch_init(struct cp_batch *batch, int capacity, int chunk_size, unsigne
  *   CP_ERROR_ARGUMENT   there is no span, one is out of its range, or two have a position in common
  *   CP_ERROR_TOO_LONG   more than CP_MAX_DEPTH runs; or CP_MAX_ITEMS items have users
  *   CP_ERROR_POOL_FULL  too few chunks are free or may leave */
+/*@
+  requires valid: \valid(batch) && \valid_read(spans + (0 .. n_spans - 1)) && \valid(name);
+  requires ok: batch_ok(*batch);
+  requires clock: batch->clock < 0xFFFFFFFFFFFFFFFF / CP_MAX_ITEMS;
+  assigns batch->pool.n_free, batch->pool.perm[0 .. CP_MAX_CHUNKS - 1],
+    batch->pool.pos[0 .. CP_MAX_CHUNKS - 1], batch->owner[0 .. CP_MAX_CHUNKS - 1],
+    batch->item[0 .. CP_MAX_ITEMS - 1], batch->runs[0 .. CP_MAX_ITEMS - 1],
+    batch->prompt[0 .. CP_MAX_SEQUENCES - 1], batch->n_items, batch->clock, *name;
+  ensures ok: batch_ok(*batch);
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_POOL_FULL;
+  ensures batch_4_argument: \result == CP_ERROR_ARGUMENT <==> !spans_to_put(spans, n_spans);
+  ensures batch_4_long: \result == CP_ERROR_TOO_LONG <==>
+    spans_to_put(spans, n_spans) && !put_fits(\old(*batch), spans, n_spans);
+  ensures batch_4_full: \result == CP_ERROR_POOL_FULL <==> spans_to_put(spans, n_spans) &&
+    put_fits(\old(*batch), spans, n_spans) && !put_has_room(\old(*batch), spans, n_spans);
+  ensures batch_4_unchanged: \result != CP_OK ==>
+    *batch == \old(*batch) && *name == \old(*name);
+  ensures batch_4_item: \result == CP_OK ==>
+    item_is_new(\old(*batch), *batch, *name % CP_MAX_ITEMS, *name);
+  ensures batch_4_runs: \result == CP_OK ==>
+    spans_are_cut(*batch, *name % CP_MAX_ITEMS, spans, n_spans) &&
+    batch->item[*name % CP_MAX_ITEMS].n_runs == spans_runs(spans, n_spans, batch->chunk_size);
+  ensures batch_4_number: \result == CP_OK ==> items_all_there(*batch, *name % CP_MAX_ITEMS);
+  ensures batch_6_left: \result == CP_OK ==>
+    others_left(\old(*batch), *batch, *name % CP_MAX_ITEMS);
+  ensures batch_6_order: \result == CP_OK ==>
+    others_in_order(\old(*batch), *batch, *name % CP_MAX_ITEMS);
+  ensures batch_9_same: \result == CP_OK ==> plan_same(\old(*batch), *batch);
+*/
 int cp_batch_put(struct cp_batch *batch, const struct cp_span *spans, int n_spans,
                  unsigned long long *name);
 
