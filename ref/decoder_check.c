@@ -9,7 +9,7 @@
 /*@
   requires valid: \valid_read(s);
   assigns \nothing;
-  ensures layer_15: \result == \null ==> sizes_ok(*s);
+  ensures layer_15: \result == \null <==> numbers_ok(*s);
 */
 static const char *numbers_problem(const struct cp_decoder_shape *s) {
     if (s->n_layers < 1) {
@@ -27,6 +27,11 @@ static const char *numbers_problem(const struct cp_decoder_shape *s) {
     if (s->n_kv_heads < 1 || s->n_heads % s->n_kv_heads != 0) {
         return "n_kv_heads: no divisor of n_heads";
     }
+    /*@ assert divided: row_at(INT_MAX / s->n_heads, s->n_heads) <= INT_MAX <
+          row_at(INT_MAX / s->n_heads + 1, s->n_heads); */
+    //@ assert turned: row_at(s->d_head, s->n_heads) == row_at(s->n_heads, s->d_head);
+    /*@ assert large: s->d_head > INT_MAX / s->n_heads ==>
+          row_at(INT_MAX / s->n_heads + 1, s->n_heads) <= row_at(s->d_head, s->n_heads); */
     if (s->d_head < 1 || s->d_head > INT_MAX / s->n_heads) {
         return "d_head: below 1, or n_heads * d_head is no int";
     }
@@ -42,7 +47,7 @@ static const char *numbers_problem(const struct cp_decoder_shape *s) {
 /*@
   requires valid: \valid_read(s);
   assigns \nothing;
-  ensures layer_15: \result == \null ==> kinds_ok(*s);
+  ensures layer_15: \result == \null <==> kinds_ok(*s);
 */
 static const char *kinds_problem(const struct cp_decoder_shape *s) {
     if (s->norm != CP_NORM_RMS && s->norm != CP_NORM_LAYER) {
@@ -67,9 +72,8 @@ static const char *kinds_problem(const struct cp_decoder_shape *s) {
     \valid_read(decoder->frequency + (0 .. decoder->shape.n_pairs - 1));
   requires head: 1 <= decoder->shape.d_head;
   assigns \nothing;
-  ensures layer_15: \result == \null ==> positions_ok(decoder->shape) &&
-    (decoder->shape.positions == CP_POSITIONS_ROTARY <==> decoder->frequency != \null) &&
-    (decoder->shape.positions == CP_POSITIONS_LEARNED <==> decoder->position_embedding != \null);
+  ensures layer_15: \result == \null <==> positions_ok(decoder->shape) &&
+    positions_there(*decoder) && frequencies_ok(*decoder);
 */
 static const char *positions_problem(const struct cp_decoder *decoder) {
     const struct cp_decoder_shape *s = &decoder->shape;
@@ -86,6 +90,7 @@ static const char *positions_problem(const struct cp_decoder *decoder) {
         return "frequency: NULL, or not NULL without rotary positions";
     }
     /*@ loop invariant i: 0 <= i && (0 <= s->n_pairs ==> i <= s->n_pairs);
+        loop invariant finite: \forall integer j; 0 <= j < i ==> finite(decoder->frequency[j]);
         loop assigns i; loop variant s->n_pairs - i; */
     for (int i = 0; i < s->n_pairs; i++) {
         if (!isfinite(decoder->frequency[i])) {
@@ -104,7 +109,7 @@ static const char *positions_problem(const struct cp_decoder *decoder) {
 /*@
   requires valid: \valid_read(s) && \valid_read(layer);
   assigns \nothing;
-  ensures layer_15: \result == \null ==> layer_ok(*s, *layer);
+  ensures layer_15: \result == \null <==> layer_ok(*s, *layer);
 */
 static const char *layer_problem(const struct cp_decoder_shape *s,
                                  const struct cp_decoder_layer *layer) {
@@ -133,8 +138,7 @@ static const char *layer_problem(const struct cp_decoder_shape *s,
 /*@
   requires valid: \valid_read(decoder);
   assigns \nothing;
-  ensures layer_15: \result == \null ==> decoder->embedding != \null &&
-    decoder->layer != \null && decoder->final_norm != \null;
+  ensures layer_15: \result == \null <==> weights_there(*decoder);
 */
 static const char *decoder_problem(const struct cp_decoder *decoder) {
     if (decoder->embedding == NULL) {
@@ -165,8 +169,9 @@ const char *cp_decoder_check(const struct cp_decoder *decoder, int *layer) {
         problem = decoder_problem(decoder);
     }
     /*@ loop invariant l: 0 <= l && (problem == \null ==> l <= decoder->shape.n_layers);
-        loop invariant others: problem == \null ==> shape_ok(decoder->shape) &&
-          weights_ok(*decoder);
+        loop invariant others: problem == \null ==> numbers_ok(decoder->shape) &&
+          shape_ok(decoder->shape) && weights_ok(*decoder) && frequencies_ok(*decoder);
+        loop invariant wrong: problem != \null ==> !decoder_ok(*decoder);
         loop invariant layers: problem == \null ==> layers_ok(*decoder, l);
         loop invariant layer: -1 <= *layer < \max(1, decoder->shape.n_layers);
         loop invariant none: problem == \null ==> *layer == -1;

@@ -5,16 +5,12 @@
 
 #include "chunkproof/decoder.h"
 
-#ifdef __FRAMAC__
-#include "proofs/logic/decoder_entries.h"
-#endif
-
-/* A run: its arguments, and the parts of its workspace in their order. */
+/* A run: copies of its arguments, which nothing changes, and the parts of its workspace in their
+ * order. */
 struct run {
-    const struct cp_decoder *decoder;
-    const struct cp_decoder_shape *shape;
-    const struct cp_decoder_cache *cache;
-    const struct cp_decoder_call *call;
+    struct cp_decoder decoder;
+    struct cp_decoder_cache cache;
+    struct cp_decoder_call call;
     double *x;      /* [n_new][d_model]: the states */
     double *y;      /* [n_new][d_model]: states, normed; then what is added to them */
     double *q;      /* [n_new][n_heads][d_head] */
@@ -24,8 +20,26 @@ struct run {
     double *cosine; /* [n_new][n_pairs]: the rotation of each new token */
     double *sine;   /* [n_new][n_pairs] */
     double *o;      /* [d_head] */
-    int *order;     /* [cache->n + n_new]: all entries, by position */
+    int *order;     /* [cache.n + n_new]: all entries, by position */
 };
+
+#ifdef __FRAMAC__
+#include "proofs/logic/decoder_entries.h"
+#include "proofs/logic/decoder_run.h"
+#endif
+
+/* Where the row begins that has this number; how many numbers so many rows have. */
+/*@
+  requires sizes: 0 <= row && 0 <= d;
+  assigns \nothing;
+  ensures place: \result == row_at(row, d);
+  ensures int_sizes: 0 <= \result <= 0x3FFFFFFF00000001;
+*/
+static inline size_t cp_row_at(int row, int d) {
+    //@ assert rises: 0 <= row_at(row, d) <= row_at(0x7FFFFFFF, d);
+    //@ assert product: row * d == row_at(row, d);
+    return (size_t)row * (size_t)d;
+}
 
 /* Numbers of a key, or a value, for all K/V heads. */
 /*@
@@ -74,6 +88,12 @@ static inline size_t cp_entry_at(const struct cp_decoder_shape *shape,
 void cp_order_by_position(int *order, const int *position, int n);
 
 /* Attention of new token i in layer l: run->q to run->out, for all heads (LAYER-7). */
+/*@
+  requires valid: \valid_read(run);
+  requires ready: run_ready(*run) && entries_ordered(*run);
+  requires place: 0 <= l < run->decoder.shape.n_layers && 0 <= i < run->call.n_new;
+  assigns NUMBERS_OUT(run), NUMBERS_O(run);
+*/
 void cp_attend_token(const struct run *run, int l, int i);
 
 #endif

@@ -122,6 +122,7 @@ struct cp_decoder_call {
 
 #ifdef __FRAMAC__
 #include "proofs/logic/decoder.h"
+#include "proofs/logic/decoder_call.h"
 #endif
 
 /* Returns NULL when these are a decoder, else what is wrong (LAYER-15): "FIELD: why" in English, or
@@ -137,7 +138,8 @@ struct cp_decoder_call {
   requires apart: \separated(layer, decoder,
     decoder->layer + (0 .. decoder->shape.n_layers - 1));
   assigns *layer;
-  ensures layer_15: \result == \null ==> decoder_ok(*decoder) && *layer == -1;
+  ensures layer_15: \result == \null <==> decoder_ok(*decoder);
+  ensures no_layer: \result == \null ==> *layer == -1;
   ensures layer: -1 <= *layer < \max(1, decoder->shape.n_layers);
 */
 const char *cp_decoder_check(const struct cp_decoder *decoder, int *layer);
@@ -156,6 +158,14 @@ size_t cp_decoder_cache_numbers(const struct cp_decoder_shape *shape, int capaci
 /* Bytes of the workspace of a run of n_new >= 1 tokens that is told of n_entries in all, cached and
  * new, so n_entries >= n_new; 0 when these are out of range, or when the bytes are more than an
  * object has (PTRDIFF_MAX). More tokens or entries need no fewer bytes. */
+/*@
+  requires valid: \valid_read(shape);
+  requires shape: shape_ok(*shape);
+  assigns \nothing;
+  ensures layer_15: \result != 0 <==>
+    1 <= n_new <= n_entries && run_bytes(*shape, n_new, n_entries) <= 0x7FFFFFFFFFFFFFFF;
+  ensures bytes: \result != 0 ==> \result == run_bytes(*shape, n_new, n_entries);
+*/
 size_t cp_decoder_workspace(const struct cp_decoder_shape *shape, int n_new, int n_entries);
 
 /* Computes the new tokens layer by layer (LAYER-1 to LAYER-12): their states are those of DEC-2, in
@@ -169,6 +179,23 @@ size_t cp_decoder_workspace(const struct cp_decoder_shape *shape, int n_new, int
  *   CP_ERROR_TOO_LONG     the cache has no room for n_new more entries
  *   CP_ERROR_WORKSPACE    the workspace is too small, NULL, or not aligned for double
  * and then changes nothing, states and logits included (LAYER-15). */
+/*@
+  requires valid: \valid_read(decoder) && \valid(cache) && \valid_read(call);
+  requires readable: check_readable(*decoder) && numbers_readable(*call);
+  behavior refused:
+    assumes !run_accepted(*decoder, *cache, *call);
+    assigns \nothing;
+    ensures layer_15: \result != CP_OK && run_status(*decoder, *cache, *call, \result);
+  behavior accepted:
+    assumes run_accepted(*decoder, *cache, *call);
+    requires memory: run_memory(*decoder, *cache, *call);
+    assigns cache->n, RUN_POSITIONS(cache, call), *(CACHE_K(&decoder->shape, cache)),
+      *(CACHE_V(&decoder->shape, cache)), RUN_NUMBERS(&decoder->shape, call),
+      RUN_ORDER(&decoder->shape, cache, call), STATES(decoder->shape, *call),
+      LOGITS(decoder->shape, *call);
+    ensures layer_15: \result == CP_OK && cache->n == \old(cache->n) + call->n_new;
+  complete behaviors; disjoint behaviors;
+*/
 int cp_decoder_run(const struct cp_decoder *decoder, struct cp_decoder_cache *cache,
                    const struct cp_decoder_call *call);
 

@@ -32,11 +32,10 @@ struct cp_state {
 
 /* scale * (q . k), added up from the first element on (SOFTMAX-1). */
 /*@
-  requires valid: \valid_read(q + (0 .. d - 1));
+  requires valid: \valid_read(q + (0 .. d - 1)) && \valid_read(k + (0 .. d - 1));
   requires size: 0 <= d;
-  requires readable: row_readable((void *)k, CP_FP64, 0, d);
   assigns \nothing;
-  ensures softmax_1: \result == scale * dot(q, (void *)k, CP_FP64, 0, d);
+  ensures softmax_1: \result == scale * dot_of(q, k, d);
 */
 double cp_score(const double *q, const double *k, int d, double scale);
 

@@ -31,19 +31,30 @@
      s.positions == CP_POSITIONS_LEARNED);
   predicate shape_ok(struct cp_decoder_shape s) = sizes_ok(s) && kinds_ok(s) && positions_ok(s);
 
+  predicate numbers_ok(struct cp_decoder_shape s) =
+    sizes_ok(s) && s.norm_epsilon > 0.0 && finite(s.norm_epsilon) && finite(s.scale);
+  predicate frequencies_ok{L}(struct cp_decoder d) =
+    \forall integer i; 0 <= i < d.shape.n_pairs ==> finite(d.frequency[i]);
+
   // Each pointer is there exactly when its kind has it.
   predicate layer_ok(struct cp_decoder_shape s, struct cp_decoder_layer w) =
     w.attention_norm != \null && w.network_norm != \null && w.query != \null && w.key != \null &&
     w.value != \null && w.mix != \null && w.up != \null && w.down != \null &&
-    (s.network == CP_NETWORK_SWIGLU <==> w.gate != \null);
-  predicate weights_ok(struct cp_decoder d) =
-    d.embedding != \null && d.layer != \null && d.final_norm != \null &&
+    (s.network == CP_NETWORK_SWIGLU <==> w.gate != \null) &&
+    (w.gate == \null ==> w.gate_bias == \null) &&
+    (s.norm == CP_NORM_RMS ==> w.attention_norm_bias == \null && w.network_norm_bias == \null);
+  predicate positions_there(struct cp_decoder d) =
     (d.shape.positions == CP_POSITIONS_ROTARY <==> d.frequency != \null) &&
     (d.shape.positions == CP_POSITIONS_LEARNED <==> d.position_embedding != \null);
+  predicate weights_there(struct cp_decoder d) =
+    d.embedding != \null && d.layer != \null && d.final_norm != \null &&
+    (d.shape.norm == CP_NORM_RMS ==> d.final_norm_bias == \null);
+  predicate weights_ok(struct cp_decoder d) = positions_there(d) && weights_there(d);
   predicate layers_ok{L}(struct cp_decoder d, integer n) =
     \forall integer l; 0 <= l < n ==> layer_ok(d.shape, d.layer[l]);
   predicate decoder_ok{L}(struct cp_decoder d) =
-    shape_ok(d.shape) && weights_ok(d) && layers_ok(d, d.shape.n_layers);
+    numbers_ok(d.shape) && shape_ok(d.shape) && weights_ok(d) && frequencies_ok(d) &&
+    layers_ok(d, d.shape.n_layers);
 
   // Numbers of a key or a value of an entry; of n entries in all layers of a cache; where entry e
   // of layer l begins.

@@ -37,6 +37,14 @@
     lemma scaled_sum: \forall real x, y, m; scaled(sum(x, y), m) == scaled(x, m) + scaled(y, m);
   }
 
+  // The dot product of n numbers.
+  axiomatic DotProduct {
+    logic real dot_of{L}(double *q, double *k, integer n) reads q[0 .. n - 1], k[0 .. n - 1];
+    axiom dot_of_0{L}: \forall double *q, double *k; dot_of(q, k, 0) == 0.0;
+    axiom dot_of_next{L}: \forall double *q, double *k, integer i, n; 0 <= i < n <= i + 1 ==>
+      dot_of(q, k, n) == dot_of(q, k, i) + product(q[i], k[i]);
+  }
+
   // MERGE-1: what a state stands for, free of its maximum: the sum of e(score) over its keys, and
   // that of e(score) * v_i.
   logic real state_weight(struct cp_state s) = scaled(s.n, s.m);

@@ -12,12 +12,8 @@
 */
 
 /*@
-  // NUM-6, of the first n numbers of q and k: their dot product, and sum |q_i k_i|.
+  // NUM-6, of the first n numbers of q and k: sum |q_i k_i|.
   axiomatic Scores {
-    logic real dot_of{L}(double *q, double *k, integer n) reads q[0 .. n - 1], k[0 .. n - 1];
-    axiom dot_of_0{L}: \forall double *q, double *k; dot_of(q, k, 0) == 0.0;
-    axiom dot_of_next{L}: \forall double *q, double *k, integer i, n; 0 <= i < n <= i + 1 ==>
-      dot_of(q, k, n) == dot_of(q, k, i) + product(q[i], k[i]);
     logic real sizes_of{L}(double *q, double *k, integer n) reads q[0 .. n - 1], k[0 .. n - 1];
     axiom sizes_of_0{L}: \forall double *q, double *k; sizes_of(q, k, 0) == 0.0;
     axiom sizes_of_next{L}: \forall double *q, double *k, integer i, n; 0 <= i < n <= i + 1 ==>
