@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts of a batch: join, append and leave (BATCH-5, BATCH-7, BATCH-8). */
-#include <limits.h>
-
+/* Prompts of a batch: join and leave (BATCH-5, BATCH-7). */
 #include "batch_internal.h"
 
 #ifdef __FRAMAC__
@@ -141,51 +139,6 @@ int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long
         *prompt = number;
     }
     return status;
-}
-
-/* ---- Append ---- */
-
-/* RUNS-8: is the position behind the last own run, and its chunk not full? */
-static int can_grow(const struct cp_batch *batch, int prompt, int position) {
-    int n_own = batch->prompt[prompt].n_own;
-    if (n_own == 0) {
-        return 0;
-    }
-    struct cp_run last = batch->prompt[prompt].own[n_own - 1];
-    return last.n_tokens < batch->chunk_size && last.position + last.n_tokens == position;
-}
-
-/* RUNS-8: a run without tokens yet, behind the others. */
-static int begin_run(struct cp_batch *batch, int prompt, int position) {
-    if (cp_prompt_runs(batch, prompt) == CP_MAX_DEPTH) {
-        return CP_ERROR_TOO_LONG;
-    }
-    int status = cp_batch_make_room(batch, 1);
-    if (status == CP_OK) {
-        int n_own = batch->prompt[prompt].n_own++;
-        int chunk = cp_batch_take(batch, -1 - prompt, n_own);
-        batch->prompt[prompt].own[n_own] = (struct cp_run){chunk, 0, position};
-        batch->stamp.epoch++;
-    }
-    return status;
-}
-
-int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk, int *slot) {
-    if (prompt < 0 || prompt >= batch->n_prompts || position < 0 || position == INT_MAX ||
-        !cp_prompt_has_room(batch, prompt, batch->prompt[prompt].n_items,
-                            (struct cp_span){position, 1})) {
-        return CP_ERROR_ARGUMENT;
-    }
-    int status = can_grow(batch, prompt, position) ? CP_OK : begin_run(batch, prompt, position);
-    if (status != CP_OK) {
-        return status;
-    }
-    batch->stamp.step++;
-    int last = batch->prompt[prompt].n_own - 1;
-    *chunk = batch->prompt[prompt].own[last].chunk;
-    *slot = batch->prompt[prompt].own[last].n_tokens++;
-    batch->prompt[prompt].n_tokens++;
-    return CP_OK;
 }
 
 /* ---- Leave ---- */
