@@ -44,7 +44,7 @@ static int can_grow(const struct cp_batch *batch, int prompt, int position) {
   ensures batch_1_long: \result == CP_ERROR_TOO_LONG <==>
     !run_fits(\old(*batch), prompt);
   ensures batch_6_full: \result == CP_ERROR_POOL_FULL <==>
-    run_fits(\old(*batch), prompt) && !has_room(\old(*batch), 1);
+    run_fits(\old(*batch), prompt) && !room_suffices(\old(*batch), 1);
   ensures batch_6_unchanged: \result != CP_OK ==> *batch == \old(*batch);
   ensures batch_6_made: \result == CP_OK ==> room_made(\old(*batch), *batch, 1);
   ensures left: \result == CP_OK ==> some_left(\old(*batch), *batch);
