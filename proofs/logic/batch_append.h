@@ -16,7 +16,8 @@
   // Prompt p may have a run more; and BATCH-6, so many chunks are free or may become so.
   predicate run_fits(struct cp_batch b, integer p) =
     b.prompt[p].n_own + items_runs(b, p, b.prompt[p].n_items) < CP_MAX_DEPTH;
-  predicate room_suffices(struct cp_batch b, integer n) = n <= b.pool.n_free + room_of(b, b.n_items);
+  predicate room_suffices(struct cp_batch b, integer n) =
+    n <= b.pool.n_free + room_of(b, b.n_items);
   // Prompt p has its first n own runs still.
   predicate own_kept(struct cp_batch a, struct cp_batch b, integer p, integer n) =
     \forall integer k; 0 <= k < n ==> run_same(a, -1 - p, b, -1 - p, k);
