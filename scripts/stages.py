@@ -117,11 +117,11 @@ OF_THE_LIBRARY = ("decoder_refusal", "exact", "format", "number", "opt_kernels",
                   "two_phase", "width")
 
 # Most of the time under valgrind: the walks through many small worlds, the tests of the gate, of
-# fast attention, of tolerances and of traces; and those that need long double, which valgrind
-# computes as double. By default valgrind runs the others.
+# decoders, fast attention, tolerances and traces, and one of large files. Besides, those that need
+# long double, which valgrind computes as double. By default valgrind runs the others.
 NOT_IN_VALGRIND = WALKS + (
-    "decoder", "decoder_modules", "layers",
-    "batch", "gate", "gate_serving", "gate_ends", "gate_modules", "gate_rotation", "device",
+    "answer", "batch", "decoder", "decoder_modules", "layers", "opt_decoder", "pml_random",
+    "gate", "gate_serving", "gate_state", "gate_ends", "gate_modules", "gate_rotation", "device",
     "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
     "bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact", "explain_model")
