@@ -281,7 +281,9 @@ STAGES = (
     simt("asan-clang", "clang", f"EXTRA_CFLAGS='-O1 {SANITIZE}'", tiers=("deep",)),
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP, quick_cores=1),
-    Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=()),  # make prove, .ci/run
+    # make prove, .ci/run. Where nothing is kept it takes two cores half an hour, and longer beside
+    # other stages.
+    Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=(), limit=2 * 3600),
     Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=()),
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),

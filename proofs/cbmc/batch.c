@@ -11,6 +11,16 @@ static void any_run(struct cp_run *run) {
     run->position = any(3);
 }
 
+int is_valid(const struct cp_batch *batch) {
+    int ok = cp_batch_check(batch) == NULL;
+    for (int i = 0; i < CP_MAX_ITEMS; i++) {
+        ok = ok && (i >= batch->n_items || batch->item[i].n_runs == 0 ||
+                    (batch->item[i].name / CP_MAX_ITEMS <= batch->clock &&
+                     batch->item[i].taken <= batch->clock));
+    }
+    return ok;
+}
+
 void any_valid_batch(struct cp_batch *batch) {
     batch->pool.capacity = CP_MAX_CHUNKS;
     batch->pool.n_free = any(2);
@@ -46,7 +56,7 @@ void any_valid_batch(struct cp_batch *batch) {
             any_run(&batch->prompt[s].own[k]);
         }
     }
-    __CPROVER_assume(cp_batch_check(batch) == NULL);
+    __CPROVER_assume(is_valid(batch));
 }
 
 /* ---- Spans ---- */

@@ -9,6 +9,9 @@
 
 #define MAX_SPANS 2
 
+/* cp_batch_check() finds nothing, and no item has a name or a time that is still to come. */
+int is_valid(const struct cp_batch *batch);
+
 /* Any valid batch with chunks of CHUNK_SIZE tokens. */
 void any_valid_batch(struct cp_batch *batch);
 

@@ -77,7 +77,7 @@ void step_batch_join(struct cp_batch *batch) {
                                                             : is_long      ? CP_ERROR_TOO_LONG
                                                             : is_full      ? CP_ERROR_POOL_FULL
                                                                            : CP_OK));
-    CHECK("valid", cp_batch_check(batch) == NULL);
+    CHECK("valid", is_valid(batch));
     CHECK("an error changes nothing", status == CP_OK || (batch_same(&old, batch) && prompt == 77));
     if (status == CP_OK) {
         int x = any(4), y = any(4), p = nondet_int();
