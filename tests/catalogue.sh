@@ -9,7 +9,7 @@ status=0
 for tests in catalogue kills; do
     python3 tests/$tests.py --verbose >>"$log" 2>&1 || status=1
 done
-sed -n -e 's/^\(test_[a-z_]*\) .* \.\.\. ok$/ok - \1/p' \
-    -e 's/^\(test_[a-z_]*\) .* \.\.\. \(FAIL\|ERROR\)$/not ok - \1/p' "$log"
+sed -n -e 's/^\(test_[a-z0-9_]*\) .* \.\.\. ok$/ok - \1/p' \
+    -e 's/^\(test_[a-z0-9_]*\) .* \.\.\. \(FAIL\|ERROR\)$/not ok - \1/p' "$log"
 [ $status = 0 ] || cat "$log"
 exit $status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random prompt programs, with arguments for them (tests/programs.py)."""
+"""Random prompt programs of one file or several, with arguments for them (tests/programs.py)."""
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ HEAD = ("from typing import Literal\n"
 LETTERS = "abe é\u3000ß<>&\"'{}\\]]>..,  \n\t\r\U0001F600-"
 CHOICES: tuple[tuple[Any, ...], ...] = (("a", "b c", "prompt"), ("x",), (1, 2, 3), ("", "xml", "3"))
 LENGTH = 200  # bytes are tokens, too
+FILES = ("program", "shared", "units")
 
 
 @dataclass
@@ -19,16 +20,18 @@ class Variable:
     kind: str  # text, flag, choice
     values: tuple[Any, ...] = ()
 
-    def annotated(self) -> str:
+    @property
+    def type(self) -> str:
         if self.kind == "choice":
-            return f"{self.name}: Literal[{', '.join(map(repr, self.values))}]"
-        return f"{self.name}: {'str' if self.kind == 'text' else 'bool'}"
+            return f"Literal[{', '.join(map(repr, self.values))}]"
+        return "str" if self.kind == "text" else "bool"
 
 
 @dataclass
 class Function:
     name: str
     variables: list[Variable]
+    file: int
 
 
 def quoted(text: str, is_formatted: bool = False) -> str:
@@ -37,8 +40,12 @@ def quoted(text: str, is_formatted: bool = False) -> str:
 
 
 class Maker:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, n_files: int = 1) -> None:
         self.random = random.Random(seed)
+        self.n_files = n_files  # each may import those behind it
+        self.imports: list[dict[str, None]] = [{} for _ in range(n_files)]  # lines, in order
+        is_package = self.random.randrange(2)  # else only files on Python's path are modules
+        self.styles = [[2 * self.random.randrange(2) + is_package for _ in FILES] for _ in FILES]
         self.had: Counter[str] = Counter()
         self.functions: list[Function] = []
         self.numbers = 0
@@ -54,22 +61,57 @@ class Maker:
         name = self.random.choice(("who", "a_b", "_c", "xml_d", "schema", "\u00e9")) + str(i)
         return Variable(name, kind, self.random.choice(CHOICES) if kind == "choice" else ())
 
-    def program(self) -> str:
-        """All functions; the first one is the program."""
+    def program(self) -> dict[str, str]:
+        """All files with all functions; the first function of the first one is the program. Names
+        are the same in each file."""
+        files = sorted([0, *(self.random.randrange(self.n_files)
+                             for _ in range(self.random.randint(0, 3) + self.n_files - 1))])
         self.functions = [
-            Function(f"f_{i}", [self.variable(k) for k in range(self.random.randint(1, 4))])
-            for i in range(self.random.randint(1, 4))]
-        defined = [self.function(i) for i in range(len(self.functions))]
+            Function(f"f_{i - files.index(file)}",
+                     [self.variable(k) for k in range(self.random.randint(1, 4))], file)
+            for i, file in enumerate(files)]
+        return {FILES[file]: self.text_of(file) for file in range(self.n_files)}
+
+    def text_of(self, file: int) -> str:
+        defined = [self.function(i) for i, one in enumerate(self.functions) if one.file == file]
         self.random.shuffle(defined)
-        constants = "".join(f"TEXT_{i} = {quoted(self.text())}\n" for i in range(2))
-        return HEAD + constants + "SUM = TEXT_0 + f'<{TEXT_1}>'\n" + "".join(defined)
+        lines = [f"TEXT_{i} = {quoted(self.text())}\n" for i in range(2)]
+        lines += [f"TYPE_{i} = {Variable('', 'choice', one).type}\n"
+                  for i, one in enumerate(CHOICES)]
+        lines.append("SUM = TEXT_0 + f'<{TEXT_1}>'" + (
+            f" + {self.named(file, file + 1, 'SUM')}\n" if file + 1 < self.n_files else "\n"))
+        return HEAD + "".join([*self.imports[file], *lines, *defined])
+
+    def named(self, file: int, other: int, name: str) -> str:
+        """What a name at the top of the other file is called in this one, which imports it."""
+        if file == other:
+            return name
+        self.had["other file"] += 1
+        module, style = FILES[other], self.styles[file][other]
+        line, called = (
+            (f"import {module}", f"{module}.{name}"),
+            (f"from . import {module} as _{module}", f"_{module}.{name}"),
+            (f"from {module} import {name} as {name}_{other}", f"{name}_{other}"),
+            (f"from .{module} import {name} as {name}_{other}", f"{name}_{other}"))[style]
+        self.imports[file][f"{line}\n"] = None
+        return called
+
+    def any_file(self, file: int) -> int:
+        return self.random.randrange(file, self.n_files)
+
+    def annotated(self, file: int, variable: Variable) -> str:
+        kind = variable.type
+        if variable.kind == "choice" and self.random.random() < 0.5:
+            kind = self.named(file, self.any_file(file),
+                              f"TYPE_{CHOICES.index(variable.values)}")
+        return f"{variable.name}: {kind}"
 
     def function(self, i: int) -> str:
         one = self.functions[i]
         lengths = ", ".join(f"{v.name}={LENGTH}" for v in one.variables if v.kind == "text")
         name = self.random.choice(("", f"'own-{i}'"))
         decorator = f"({', '.join(filter(None, (name, lengths)))})" if name or lengths else ""
-        heads = ", ".join(variable.annotated() for variable in one.variables)
+        heads = ", ".join(self.annotated(one.file, variable) for variable in one.variables)
         body = self.block(i, 1, i > 0)
         return f"@prompt{decorator}\ndef {one.name}({heads}):\n{body}    yield ''\n"
 
@@ -128,7 +170,9 @@ class Maker:
             return f"{self.expression(i)} + {self.expression(i)}"
         if kind == "constant":
             self.had[kind] += 1
-            return self.random.choice(("TEXT_0", "TEXT_1", "SUM"))
+            file = self.functions[i].file
+            return self.named(file, self.any_file(file),
+                              self.random.choice(("TEXT_0", "TEXT_1", "SUM")))
         if kind == "literal" or not texts:
             return quoted(self.text())
         name = self.random.choice(texts)
@@ -157,7 +201,8 @@ class Maker:
         to = self.functions[self.random.randint(i + 1, len(self.functions) - 1)]
         words = [f"{v.name}={self.value(i, v)}" for v in to.variables]
         self.random.shuffle(words)
-        return f"{to.name}({', '.join(words)})"
+        name = self.named(self.functions[i].file, to.file, to.name)
+        return f"{name}({', '.join(words)})"
 
     def value(self, i: int, to: Variable) -> str:
         own = [v.name for v in self.functions[i].variables

@@ -8,30 +8,23 @@ CHUNKPROOF_PACKAGE is the folder with the package, default python/. CHUNKPROOF_S
 random programs, CHUNKPROOF_CASES is how many. GOLDEN=write writes the files of
 tests/golden/program/ anew. Exit status 0 right, 1 wrong.
 """
-import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
-import types
 import unittest
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.dont_write_bytecode = True
-PACKAGE = os.environ.get("CHUNKPROOF_PACKAGE", str(ROOT / "python"))
-sys.path[:0] = [PACKAGE, str(ROOT / "tests")]
-from chunkproof.calls import of_words  # noqa: E402
-from chunkproof.compiler import read  # noqa: E402
-from chunkproof.markup import prompt_of, schema_of  # noqa: E402
-from chunkproof.refusal import Refusal  # noqa: E402
-from program_random import HEAD, Maker  # noqa: E402
+from program_check import PACKAGE, ROOT, TEMPLATES, InFolder
 
-COMMAND = os.environ.get("CHUNKPROOF_COMMAND", str(ROOT / "build" / "chunkproof"))
+from chunkproof.calls import of_words
+from chunkproof.compiler import read
+from chunkproof.markup import prompt_of, schema_of
+from program_files import Files  # noqa: F401
+from program_random import HEAD, Maker
+
 GOLDEN = ROOT / "tests" / "golden" / "program"
 EXAMPLES: dict[str, dict[str, str | bool | int]] = {  # the program: one call of it
     "travel": {"city": "miami", "duration": "3 days", "question": "Where can one surf?",
@@ -39,111 +32,8 @@ EXAMPLES: dict[str, dict[str, str | bool | int]] = {  # the program: one call of
     "reader": {"age": "adult", "name": "Ada", "wish": "  A book\n\tabout <tea> & \"sea\"  ",
                "likes_history": True},
     "game": {"task": "Let a unit stay on the map.", "unit": True, "board": True, "player": False},
+    "support": {"tone": "formal", "question": "What bears 3 kN?", "technical": True},
 }
-TEMPLATES: dict[str, Callable[[str], tuple[str, str]]] = {  # of PML-8: before and behind a role
-    "none": lambda role: ("", ""),
-    "chatml": lambda role: (f"<|im_start|>{role}\n", "<|im_end|>\n"),
-    "llama2": lambda role: {"system": ("<s>[INST] <<SYS>>\n", "\n<</SYS>>\n\n"),
-                            "user": ("", " [/INST]"),
-                            "assistant": (" ", " </s><s>[INST] ")}[role],
-}
-
-
-class Said:
-    """A context that says a text when it begins, and one when it ends."""
-
-    def __init__(self, said: list[str], before: str, behind: str) -> None:
-        self.said, self.before, self.behind = said, before, behind
-
-    def __enter__(self) -> None:
-        self.said.append(self.before)
-
-    def __exit__(self, *error: object) -> None:
-        self.said.append(self.behind)
-
-
-def executed(text: str, function: str, arguments: dict[str, Any], template: str = "none") -> str:
-    """What the program says when Python runs it, with a chunkproof.program of the test's own."""
-    said: list[str] = []
-    shim = types.ModuleType("chunkproof.program")
-    setattr(shim, "prompt", lambda *names, **lengths: (
-        names[0] if names and callable(names[0]) else lambda decorated: decorated))
-    setattr(shim, "module", lambda name: Said(said, "", ""))
-    for role in ("system", "user", "assistant"):
-        setattr(shim, role, Said(said, *TEMPLATES[template](role)))
-    kept = sys.modules.get("chunkproof.program")
-    sys.modules["chunkproof.program"] = shim
-    try:
-        meanings: dict[str, Any] = {"__name__": "program"}
-        exec(compile(text, "program.py", "exec"), meanings)
-    finally:
-        del sys.modules["chunkproof.program"]
-        if kept is not None:
-            sys.modules["chunkproof.program"] = kept
-    for piece in meanings[function](**arguments):
-        said.append(piece)
-    return "".join(said)
-
-
-class InFolder(unittest.TestCase):
-    """With a folder, and programs in it."""
-    maxDiff = None
-
-    def setUp(self) -> None:
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(lambda: subprocess.run(["rm", "-rf", str(self.folder)], check=True))
-
-    def write(self, name: str, text: str) -> str:
-        path = self.folder / name
-        path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        return str(path)
-
-    def schema(self, text: str, function: str | None = None) -> str:
-        """Of a program without its head."""
-        return schema_of(read(self.write("program.py", HEAD + text), function))
-
-    def refused(self, text: str) -> str:
-        try:
-            schema_of(read(self.write("program.py", text)))
-        except Refusal as refusal:
-            return str(refusal).replace(f"{self.folder}/", "")
-        return "nothing"
-
-    def report(self, *words: str) -> dict[str, Any]:
-        run = subprocess.run([COMMAND, "prompt", "--json", *words], capture_output=True, text=True,
-                             check=False)
-        self.assertEqual((run.returncode, run.stderr), (0, ""), words)
-        report: dict[str, Any] = json.loads(run.stdout)
-        return report
-
-    def texts(self, report: dict[str, Any], i: int) -> list[str]:
-        """Of a prompt, in the order of positions; each text is there as a whole."""
-        parts, found = report["schema"]["parts"], []
-        for run in report["prompts"][i]["runs"]:
-            self.assertIn(run["from"], ("cache", "argument"))
-            text = run["text"] if run["from"] == "argument" else parts[run["part"]]["text"]
-            if report["schema"]["tokens"] == "bytes":
-                self.assertEqual(len(text.encode()), run["size"])
-            found.append(text)
-        return found
-
-    def holds(self, text: str, function: str, calls: list[dict[str, Any]],
-              template: str) -> dict[str, Any]:
-        """PROG-6, the law, for these calls."""
-        program = read(self.write("program.py", text), function)
-        files = [self.write("schema.xml", schema_of(program))]
-        files += [self.write(f"prompt{i}.xml", prompt_of(program, arguments))
-                  for i, arguments in enumerate(calls)]
-        said = [executed(text, function, arguments, template) for arguments in calls]
-        report = self.report("--tokens", "bytes", "--template", template, *files)
-        words = self.report("--template", template, *files)
-        for i, arguments in enumerate(calls):
-            about = f"{arguments}\n{text}"
-            self.assertEqual("".join(self.texts(report, i)), said[i], about)
-            # Words are cut at white space, and texts without any word are in no run.
-            self.assertEqual(re.sub("[ \t\r\n]", "", "".join(self.texts(words, i))),
-                             re.sub("[ \t\r\n]", "", said[i]), about)
-        return report
 
 
 class Law(InFolder):
@@ -154,27 +44,29 @@ class Law(InFolder):
         cases = max(int(float(os.environ.get("CHUNKPROOF_CASES", "200"))) // 2, 20)
         had: Counter[str] = Counter()
         for i in range(cases):
-            maker = Maker(1000 * seed + i)
-            text = maker.program()
+            maker = Maker(1000 * seed + i, 1 + i // 3 % 3)
+            files = maker.program()
             calls = [maker.arguments(maker.functions[0]) for _ in range(4)]
             template = ("none", "chatml", "llama2")[i % 3]
             with self.subTest(seed=seed, case=i):
-                report = self.holds(text, maker.functions[0].name, calls, template)
+                report = self.holds(files.pop("program"), "f_0", calls, template, files)
                 had += Counter(part["kind"] for part in report["schema"]["parts"])
                 had += maker.had
         print(f"\n# programs {cases}, seed {seed}: {dict(had)}")
         for kind in ("module", "union", "text", "param", "if", "elif", "match", "call", "role",
-                     "named", "constant"):
+                     "named", "constant", "other file"):
             self.assertGreaterEqual(had[kind], cases // 4, kind)
 
     def test_examples_say_what_their_prompts_say(self) -> None:
+        texts = {path.stem: re.sub("(@prompt.*)", lambda head: re.sub(r"=\d+", "=300", head[0]),
+                                   path.read_text())
+                 for path in sorted((ROOT / "python" / "examples").glob("*.py"))}
+        self.assertEqual(set(texts), {*EXAMPLES, "company"})
         for name, arguments in EXAMPLES.items():
-            text = (ROOT / "python" / "examples" / f"{name}.py").read_text()
-            text = re.sub(r"(@prompt.*)", lambda head: re.sub(r"=\d+", "=300", head[0]), text)
             function = {"reader": "suggest"}.get(name, name)
             for template in TEMPLATES:
                 if name != "travel" or template == "none":
-                    self.holds(text, function, [arguments], template)
+                    self.holds(texts[name], function, [arguments], template, texts)
 
     def test_each_character_is_kept(self) -> None:
         """PROG-2: white space and what XML escapes, in texts and in arguments."""
@@ -485,18 +377,6 @@ class Refusals(InFolder):
 class Commands(InFolder):
     """The commands from outside (PROG-7)."""
 
-    def run_module(self, name: str, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", f"chunkproof.{name}", *words], check=False,
-                              capture_output=True, text=True, cwd=self.folder,
-                              env={**os.environ, "PYTHONPATH": PACKAGE,
-                                   "PYTHONDONTWRITEBYTECODE": "1"}, **more)
-
-    def run_in_shell(self, words: str, before: str = "") -> subprocess.CompletedProcess[str]:
-        words = f"{before}exec {sys.executable} -m chunkproof.{words}"
-        return subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
-                              cwd=self.folder, env={**os.environ, "PYTHONPATH": PACKAGE,
-                                                    "PYTHONDONTWRITEBYTECODE": "1"})
-
     def test_a_schema_and_a_prompt_are_written(self) -> None:
         example = str(ROOT / "python" / "examples" / "travel.py")
         run = self.run_module("schema", example, "-o", "travel.xml")
@@ -548,7 +428,7 @@ class Commands(InFolder):
     def test_the_program_is_not_lost(self) -> None:
         path = self.write("p.py", HEAD + "@prompt\ndef f():\n    yield 'x'\n")
         run = self.run_module("schema", "p.py", "-o", "p.py")
-        self.assertEqual((run.returncode, "is the program itself" in run.stderr), (2, True))
+        self.assertEqual((run.returncode, "is a file of the program" in run.stderr), (2, True))
         self.assertIn("yield", pathlib.Path(path).read_text())
 
     def test_a_file_is_written_whole_or_not_at_all(self) -> None:
@@ -586,14 +466,16 @@ class Commands(InFolder):
                 self.assertEqual((run.returncode, run.stdout), (2, ""), (words, to))
 
     def test_examples_run_as_python(self) -> None:
-        code = ("import sys; sys.path.insert(0, sys.argv[1]); import travel; "
-                "print(''.join(travel.travel('miami', '3 days', 'Where?')))")
+        code = ("import sys; sys.path.insert(0, sys.argv[1]); import support, travel; "
+                "print(''.join(travel.travel('miami', '3 days', 'Where?')), "
+                "''.join(support.support('plain', 'How?', True)))")
         run = subprocess.run([sys.executable, "-c", code, str(ROOT / "python" / "examples")],
                              capture_output=True, text=True, check=False,
                              env={**os.environ, "PYTHONPATH": PACKAGE,
                                   "PYTHONDONTWRITEBYTECODE": "1"})
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertIn("Plan a trip of 3 days. Miami lies", run.stdout)
+        self.assertIn("when you do not know.The units are:", run.stdout)
 
 
 if __name__ == "__main__":

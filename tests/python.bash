@@ -9,7 +9,7 @@ python_tests() {
     python3 "$1" --verbose >"$log" 2>&1
     status=$?
     # A test's name, perhaps a line that says what it shows, and how it ended.
-    awk '/^test_[a-z_]* / { name = $1 } /^# /
+    awk '/^test_[a-z0-9_]* / { name = $1 } /^# /
          /\.\.\. .*ok$|^ok$/ && name { print "ok - " name; name = "" }
          /\.\.\. .*skipped / && name {
              sub(/.*skipped /, ""); print "ok - " name " # SKIP " $0; name = "" }

@@ -6,7 +6,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 python3 tests/try.py --verbose >"$log" 2>&1
 status=$?
-sed -n -e 's/^\(test_[a-z_]*\) .* \.\.\. ok$/ok - \1/p' \
-    -e 's/^\(test_[a-z_]*\) .* \.\.\. \(FAIL\|ERROR\)$/not ok - \1/p' "$log"
+sed -n -e 's/^\(test_[a-z0-9_]*\) .* \.\.\. ok$/ok - \1/p' \
+    -e 's/^\(test_[a-z0-9_]*\) .* \.\.\. \(FAIL\|ERROR\)$/not ok - \1/p' "$log"
 [ $status = 0 ] || cat "$log"
 exit $status

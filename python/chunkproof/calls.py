@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 
 from .parts import Program, Value, Variable
-from .place import shown
+from .place import nearest, shown
 from .refusal import Refusal
 from .texts import NO_XML, Texts
-from .values import Checker, has, listed, nearest
+from .values import Checker, has, listed
 
 ESCAPED = re.compile("[\udc80-\udcff]")  # what Python makes of a byte that is not UTF-8
 

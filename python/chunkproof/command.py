@@ -5,6 +5,7 @@ import errno
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 
 from .refusal import Refusal
 
@@ -31,8 +32,9 @@ def to_nowhere(handle: int) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), handle)
 
 
-def write(text: str, path: str | None, source: str) -> None:
-    """To a file, which gets its name once it is complete; without one, to standard output."""
+def write(text: str, path: str | None, sources: Iterable[str]) -> None:
+    """To a file, which is none of the sources, and gets its name once it is complete; without one,
+    to standard output."""
     data = text.encode()
     try:
         if path is None:
@@ -41,8 +43,8 @@ def write(text: str, path: str | None, source: str) -> None:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
             return
-        if os.path.exists(path) and os.path.samefile(source, path):
-            raise Refusal(f"{path} is the program itself; name another file to write")
+        if os.path.exists(path) and any(os.path.samefile(one, path) for one in sources):
+            raise Refusal(f"{path} is a file of the program; name another file to write")
         if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout, a pipe
             with open(path, "wb") as file:
                 file.write(data)

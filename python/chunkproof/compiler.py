@@ -6,14 +6,16 @@ import ast
 
 from .bindings import Bindings
 from .calls import bound_arguments
+from .files import Files
 from .names import OF_MODULES, OF_PARAMS, Scope, derived, is_name
 from .parts import Branches, Call, Module, Param, Part, Program, Role, Text
-from .place import Source, shown
+from .place import nearest, shown
 from .refusal import Refusal
-from .signature import Signature, decorator_of
+from .signature import Signature, programs_of
 from .texts import Texts
-from .values import Checker, nearest
+from .values import Checker
 
+Function = tuple[Bindings, str]  # a program: its file, and its name there
 MOST_NESTED, MOST_PARAMS, MOST_BYTES = 64, 990, 10**7  # PML-1; two attributes are not params
 ROLES = ("system", "user", "assistant")
 ELEMENT = 7  # bytes of the shortest: <user/>
@@ -38,89 +40,77 @@ OTHER = ("this is no statement of a program. It has yield, yield from, if, match
 
 
 class Compiler:
-    """The programs of one file, each read once."""
+    """The programs of a file and of those that it imports, each read once."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.bindings = Bindings(source)
-        self.programs: dict[str, Program] = {}
-        self.chain: list[str] = []  # the functions that are being read
-        self.decorated: dict[str, tuple[ast.FunctionDef, ast.expr]] = {}
-        top = set(map(id, source.tree.body))
-        for node in ast.walk(source.tree):
-            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                continue
-            decorator = decorator_of(self.bindings, node)
-            if decorator is None:
-                continue
-            if isinstance(node, ast.AsyncFunctionDef):
-                raise source.refuse(node, f"{node.name} is async: nothing in a program waits. "
-                                    "Remove async.")
-            if id(node) not in top:
-                raise source.refuse(node, f"{node.name} is inside of something else, which may "
-                                    "never run. Move it to the top of the file.")
-            if self.bindings.is_twice(node.name):
-                raise source.refuse(node, f"{node.name} has another meaning elsewhere in the "
-                                    "file. Give one of the two another name.")
-            self.decorated[node.name] = node, decorator
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.source = files.first.source
+        self.decorated: dict[Bindings, dict[str, tuple[ast.FunctionDef, ast.expr]]] = {}
+        self.programs: dict[Function, Program] = {}
+        self.chain: list[Function] = []  # the functions that are being read
 
     def main(self, wanted: str | None) -> Program:
-        """The program of this name; without one, that which no other one calls."""
-        if not self.decorated:
+        """The program of this name; without one, that which no other one of its file calls."""
+        first = self.files.first
+        decorated = self.programs_in(first)
+        if not decorated:
             self.refuse_unclear()
             raise Refusal(f"{self.source.path}:1:1: no function has @prompt of chunkproof.program. "
                           "Write it above the one that yields the prompt's texts.")
-        if wanted is not None and wanted not in self.decorated:
+        if wanted is not None and wanted not in decorated:
             raise Refusal(f"{self.source.path}:1:1: no function {wanted} has @prompt."
-                          f"{nearest(wanted, self.decorated)} There are: "
-                          f"{', '.join(self.decorated)}.")
+                          f"{nearest(wanted, decorated)} There are: {', '.join(decorated)}.")
         if wanted is None:
-            called = {one.func.id for node, _ in self.decorated.values() for one in ast.walk(node)
+            called = {one.func.id for node, _ in decorated.values() for one in ast.walk(node)
                       if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
-            left = [name for name in self.decorated if name not in called]
+            left = [name for name in decorated if name not in called]
             if not left:  # each is called, so that one calls itself, unless a name is hidden
-                for name in self.decorated:
-                    self.program(name)
+                for name in decorated:
+                    self.program((first, name))
             if len(left) != 1:
-                names = ", ".join(left or self.decorated)
+                names = ", ".join(left or decorated)
                 raise Refusal(f"{self.source.path}:1:1: which program is meant? Name one of "
                               f"{names} by --function.")
             wanted = left[0]
-        return self.program(wanted)
+        program = self.program((first, wanted))
+        program.files = self.files.paths()
+        return program
 
     def refuse_unclear(self) -> None:
         """A decorator that would be @prompt, if its name had one meaning."""
         for node in ast.walk(self.source.tree):
             for one in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
                 name = one.func if isinstance(one, ast.Call) else one
-                if isinstance(name, ast.Name) and self.bindings.is_twice(name.id):
+                if isinstance(name, ast.Name) and self.files.first.is_twice(name.id):
                     raise self.source.refuse(one, f"{name.id} has more than one meaning in this "
                                              "file. Import it once, and give the other another "
                                              "name.")
 
-    def too_deep(self, node: ast.AST) -> Refusal:
-        return self.source.refuse(node, f"more than {MOST_NESTED} elements would stand in each "
-                                  "other (PML-1). Nest less.")
+    def programs_in(self, bindings: Bindings) -> dict[str, tuple[ast.FunctionDef, ast.expr]]:
+        if bindings not in self.decorated:
+            self.decorated[bindings] = programs_of(bindings)
+        return self.decorated[bindings]
 
-    def program(self, name: str) -> Program:
-        if name not in self.programs:
-            node, decorator = self.decorated[name]
-            signature = Signature(self.source, self.bindings, node, decorator)
-            program = Program(signature.name, node, self.source.place(node),
+    def program(self, function: Function) -> Program:
+        if function not in self.programs:
+            bindings, name = function
+            node, decorator = self.programs_in(bindings)[name]
+            signature = Signature(bindings.source, bindings, node, decorator)
+            program = Program(signature.name, node, bindings.source.place(node),
                               signature.variables)
-            self.chain.append(name)
-            Body(self, program).read()
+            self.chain.append(function)
+            Body(self, bindings, program).read()
             self.chain.pop()
-            self.programs[name] = program
-        return self.programs[name]
+            self.programs[function] = program
+        return self.programs[function]
 
 
 class Body:
     """The statements of one program."""
 
-    def __init__(self, compiler: Compiler, program: Program) -> None:
-        self.compiler, self.source = compiler, compiler.source
-        self.bindings, self.program = compiler.bindings, program
+    def __init__(self, compiler: Compiler, bindings: Bindings, program: Program) -> None:
+        self.compiler, self.source = compiler, bindings.source
+        self.bindings, self.program = bindings, program
         self.checker = Checker(self.source, self.bindings, program.variables)
         self.texts = Texts(self.checker)
 
@@ -134,11 +124,15 @@ class Body:
         self.name(program.body)
         program.height, program.size = self.measure(program.body, node)
 
+    def too_deep(self, node: ast.AST) -> Refusal:
+        return self.source.refuse(node, f"more than {MOST_NESTED} elements would stand in each "
+                                  "other (PML-1). Nest less.")
+
     # ---- Statements ----
 
     def block(self, statements: list[ast.stmt], depth: int) -> list[Part]:
         if depth >= MOST_NESTED:
-            raise self.compiler.too_deep(statements[0])
+            raise self.too_deep(statements[0])
         parts: list[Part] = []
         for statement in statements:
             for part in self.statement(statement, depth):
@@ -169,27 +163,37 @@ class Body:
             return [self.call(node.value)]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             raise self.source.refuse(node, "a text alone is in no prompt. Write yield before it.")
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and \
-                node.func.id in self.compiler.decorated:
+        if isinstance(node, ast.Call) and self.function(node.func) is not None:
             raise self.source.refuse(node, f"this call alone says nothing. Write yield from before "
                                      f"{shown(node.func)}(...).")
         raise self.source.refuse(node, f"{shown(node)} is nothing that a program says. Write "
                                  "yield TEXT, or yield from PROGRAM(...).")
 
+    def function(self, node: ast.expr) -> Function | None:
+        """The program that this names; None: it is none, or a parameter hides it."""
+        found = None if self.checker.hides(node) else self.bindings.meaning(node)
+        if found is None or found.bindings is None or \
+                found.name not in self.compiler.programs_in(found.bindings):
+            return None
+        return found.bindings, found.name
+
     def call(self, node: ast.expr) -> Call:
-        function = node.func if isinstance(node, ast.Call) else None
-        compiler, name = self.compiler, function.id if isinstance(function, ast.Name) else ""
-        if not isinstance(node, ast.Call) or name not in compiler.decorated or \
-                name in self.program.variables:
-            raise self.source.refuse(node, f"yield from takes the call of a function with @prompt "
-                                     f"in this file, and {shown(node)} is none.")
-        if name in compiler.chain:
-            circle = " -> ".join([*compiler.chain[compiler.chain.index(name):], name])
+        compiler = self.compiler
+        function = self.function(node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or function is None:
+            if isinstance(node, ast.Call) and not self.checker.hides(node.func):
+                self.bindings.needed(node.func)
+            raise self.source.refuse(node, "yield from takes the call of a function with @prompt, "
+                                     "of this file or of one that it imports, and "
+                                     f"{shown(node)} is none.")
+        if function in compiler.chain:
+            names = [name for _, name in compiler.chain[compiler.chain.index(function):]]
+            circle = " -> ".join([*names, function[1]])
             raise self.source.refuse(node, f"a program that calls itself ({circle}) makes no fixed "
                                      "number of modules. Write each level as a program of its own.")
         if len(compiler.chain) >= MOST_NESTED:
-            raise compiler.too_deep(node)
-        program = compiler.program(name)
+            raise self.too_deep(node)
+        program = compiler.program(function)
         if self.program.role == "":
             self.program.role = program.role
         arguments = bound_arguments(self.checker, node, program)
@@ -237,7 +241,7 @@ class Body:
     def pattern(self, node: ast.pattern, n: int) -> ast.expr | None:
         """The value that a pattern stands for; None: `_`."""
         if isinstance(node, ast.MatchValue) and self.checker.constant(node.value) is not None \
-                and not isinstance(node.value, ast.Name):
+                and not isinstance(node.value, ast.Name):  # which would give it a meaning
             return node.value
         if isinstance(node, ast.MatchSingleton) and node.value is not None:
             return ast.copy_location(ast.Constant(node.value), node)
@@ -262,10 +266,10 @@ class Body:
         if item.optional_vars is not None:
             raise self.source.refuse(item.optional_vars, "a block of a program has no value. "
                                      "Remove `as`.")
-        if isinstance(function, ast.Name) and function.id in self.program.variables:
+        if self.checker.hides(function):
             name = None
         if depth >= MOST_NESTED:
-            raise self.compiler.too_deep(node)
+            raise self.too_deep(node)
         body = [self.block_of(node, items[1:], depth + 1)] if len(items) > 1 \
             else self.block(node.body, depth + 1)
         if name in ROLES and function is expression:
@@ -341,7 +345,7 @@ class Body:
                 tall, large = tall + 1, large + ELEMENT
             height, size = max(height, tall), size + large
             if height >= MOST_NESTED:
-                raise self.compiler.too_deep(node)
+                raise self.too_deep(node)
             if size > MOST_BYTES:
                 raise self.source.refuse(node, f"the schema would have more than {MOST_BYTES} "
                                          "bytes (PML-1). A program is written out at each call "
@@ -409,8 +413,12 @@ def word_of(name: str, value: ast.expr) -> str:
 
 def read(path: str, function: str | None = None) -> Program:
     """The program in a file: the function of this name, or the one that no other one calls."""
+    chain: list[Function] = []
     try:
-        return Compiler(Source(path)).main(function)
+        compiler = Compiler(Files(path))
+        chain = compiler.chain
+        return compiler.main(function)
     except RecursionError:
+        path = chain[-1][0].source.path if chain else path
         raise Refusal(f"{path}:1:1: an expression of the file nests too deep. Divide it.") from None
 

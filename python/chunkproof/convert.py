@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("path", metavar="OUT", help="the weights file to write")
     given = parser.parse_args(arguments)
     try:
-        write_text(convert(given.source, given.path) + "\n", None, given.source)
+        write_text(convert(given.source, given.path) + "\n", None, [given.source])
     except (Refusal, FileNotFoundError) as refusal:
         return refused(refusal, "convert: ")
     return 0

@@ -77,7 +77,8 @@ Part = Text | Param | Role | Module | Branches | Call
 @dataclass
 class Program:
     """A decorated function. `place`: FILE:LINE:COLUMN. `height`: elements that stand in each other;
-    `size`: bytes, at least; `role`: one that it has, itself or in a call."""
+    `size`: bytes, at least; `role`: one that it has, itself or in a call. `files`: of the one that
+    is asked for, the paths of all files that it is made of."""
     name: str
     node: ast.FunctionDef
     place: str
@@ -86,3 +87,4 @@ class Program:
     height: int = 0
     size: int = 0
     role: str = ""
+    files: list[str] = field(default_factory=list)

@@ -2,10 +2,12 @@
 """A program's file, and places in it: FILE:LINE:COLUMN, both from 1, columns in characters
 (PROG-7)."""
 import ast
+import difflib
 import io
 import os
 import tokenize
 import warnings
+from collections.abc import Iterable
 
 from .refusal import Refusal
 
@@ -13,13 +15,9 @@ from .refusal import Refusal
 class Source:
     """A file of Python as text and as a tree. Nothing of it is run."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, data: bytes) -> None:
         self.path = path
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except OSError as error:
-            raise Refusal(f"{path}: cannot be read: {error.strerror}") from None
+        self.name = os.path.basename(path)
         self.text = self.decoded(data)
         self.lines = self.text.split("\n")
         self.tree = self.parsed()
@@ -34,13 +32,12 @@ class Source:
                           f"declares ({error}). Save it as UTF-8.") from None
 
     def parsed(self) -> ast.Module:
-        name = os.path.basename(self.path)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 # Some mistakes are found by no parser, such as a parameter that is there twice.
-                compile(self.text, name, "exec", dont_inherit=True)
-                return ast.parse(self.text, name)
+                compile(self.text, self.name, "exec", dont_inherit=True)
+                return ast.parse(self.text, self.name)
         except SyntaxError as error:
             line, column = error.lineno or 1, max(error.offset or 1, 1)
             raise Refusal(f"{self.path}:{line}:{column}: this is no Python: {error.msg}. "
@@ -58,9 +55,13 @@ class Source:
         column = len(before.decode("utf-8", "surrogatepass")) + 1
         return f"{self.path}:{line}:{column}"
 
+    def said(self, node: ast.AST, message: str) -> str:
+        """What is wrong at the node, and how to mend it."""
+        return f"{self.place(node)}: {message}"
+
     def refuse(self, node: ast.AST, message: str) -> Refusal:
-        """To be raised: what is wrong at the node, and how to mend it."""
-        return Refusal(f"{self.place(node)}: {message}")
+        """To be raised."""
+        return Refusal(self.said(node, message))
 
 
 def shown(node: ast.AST) -> str:
@@ -70,3 +71,9 @@ def shown(node: ast.AST) -> str:
     except (RecursionError, ValueError):
         text = "this"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def nearest(value: object, known: Iterable[object]) -> str:
+    words = {str(one): one for one in known}
+    near = difflib.get_close_matches(str(value), words, n=1)
+    return f" Did you mean {words[near[0]]!r}?" if near else ""

@@ -9,7 +9,8 @@
 
     text = "".join(travel("3 days", overseas=True))
 
-`python3 -m chunkproof.schema` reads the same file and writes its schema; it does not run it.
+`python3 -m chunkproof.schema` reads the same file and writes its schema; it does not run it. Texts
+that several programs share stand in a file beside them, which they import.
 """
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_intermixed_args(arguments)
     try:
         program = read(given.program, given.function)
-        write(prompt_of(program, of_words(program, given.arguments)), given.output, given.program)
+        write(prompt_of(program, of_words(program, given.arguments)), given.output, program.files)
     except Refusal as refusal:
         return refused(refusal)
     return 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the schema of a prompt program (spec/programs.md), which is read and never run.
+"""Writes the schema of a prompt program (spec/programs.md). It and the files beside it that it
+imports are read, and never run.
 
     python3 -m chunkproof.schema PROGRAM.py [--function NAME] [-o SCHEMA.xml]
 
@@ -20,7 +21,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python3 -m chunkproof.schema", allow_abbrev=False,
         description="Writes the schema of a prompt program: a file of Python with a function that "
-                    "has @prompt of chunkproof.program. The file is read, and never run.",
+                    "has @prompt of chunkproof.program. It and the files beside it that it imports "
+                    "are read, and never run.",
         epilog="exit status: 0 written, 2 bad use, a program that is not taken, or output that "
                "cannot be written")
     parser.add_argument("program", metavar="PROGRAM.py")
@@ -29,7 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("-o", "--output", metavar="SCHEMA.xml", help="default: standard output")
     given = parser.parse_args(arguments)
     try:
-        write(schema_of(read(given.program, given.function)), given.output, given.program)
+        program = read(given.program, given.function)
+        write(schema_of(program), given.output, program.files)
     except Refusal as refusal:
         return refused(refusal)
     return 0

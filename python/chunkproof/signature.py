@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from .bindings import Bindings
 from .names import OF_MODULES, is_name
 from .parts import Value, Variable
-from .place import Source, shown
-from .values import Checker, has, is_value, listed, nearest
+from .place import Source, nearest, shown
+from .values import NAMES, Checker, has, is_value, listed
 
+LITERAL = ("typing.Literal", "typing_extensions.Literal")
 MOST_TOKENS = 1048576  # CP_MAX_POSITIONS
 TYPES = ("str (with a length), bool, or Literal[...] of texts or of whole numbers from 0 to "
          "2^63 - 1")
@@ -21,6 +22,30 @@ def decorator_of(bindings: Bindings,
         if bindings.ours(one.func if isinstance(one, ast.Call) else one) == "prompt":
             return one
     return None
+
+
+def programs_of(bindings: Bindings) -> dict[str, tuple[ast.FunctionDef, ast.expr]]:
+    """The functions with @prompt of a file, and their decorators."""
+    source = bindings.source
+    found: dict[str, tuple[ast.FunctionDef, ast.expr]] = {}
+    top = set(map(id, source.tree.body))
+    for node in ast.walk(source.tree):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        decorator = decorator_of(bindings, node)
+        if decorator is None:
+            continue
+        if isinstance(node, ast.AsyncFunctionDef):
+            raise source.refuse(node, f"{node.name} is async: nothing in a program waits. "
+                                "Remove async.")
+        if id(node) not in top:
+            raise source.refuse(node, f"{node.name} is inside of something else, which may "
+                                "never run. Move it to the top of the file.")
+        if bindings.is_twice(node.name):
+            raise source.refuse(node, f"{node.name} has another meaning elsewhere in the "
+                                "file. Give one of the two another name.")
+        found[node.name] = node, decorator
+    return found
 
 
 class Signature:
@@ -90,15 +115,14 @@ class Signature:
         return Variable(node.arg, node, length, values, self.default(node, default, values))
 
     def values(self, node: ast.arg) -> tuple[Value, ...]:
-        kind = node.annotation
-        if isinstance(kind, ast.Name):  # Age = Literal["child", "adult"]
-            kind = self.bindings.value(kind.id) or kind
+        kind, bindings = node.annotation, self.bindings
+        if isinstance(kind, NAMES):  # Age = Literal["child", "adult"]
+            kind, bindings = bindings.value(kind) or (kind, bindings)
         if isinstance(kind, ast.Name) and kind.id in ("str", "bool") and \
-                not self.bindings.is_bound(kind.id):
+                not bindings.is_bound(kind.id):
             return () if kind.id == "str" else (False, True)
         if isinstance(kind, ast.Subscript) and \
-                self.bindings.origin_of(kind.value) in ("typing.Literal",
-                                                        "typing_extensions.Literal"):
+                bindings.origin_of(kind.value) in LITERAL:
             inner = kind.slice
             literals = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             values = [one.value for one in literals if isinstance(one, ast.Constant)

@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conditions and arguments of a program: what they may be, and their values (PROG-3, PROG-5)."""
 import ast
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import TypeGuard
 
 from .bindings import Bindings
 from .parts import Value, Variable
-from .place import Source, shown
+from .place import Source, nearest, shown
 
 EQUAL, IN = (ast.Eq, ast.NotEq), (ast.In, ast.NotIn)
+NAMES = (ast.Name, ast.Attribute)  # NAME, and FILE.NAME of another file
 
 
 def listed(values: Iterable[object]) -> str:
     return ", ".join(map(repr, values))
-
-
-def nearest(value: object, known: Iterable[object]) -> str:
-    words = {str(one): one for one in known}
-    near = difflib.get_close_matches(str(value), words, n=1)
-    return f" Did you mean {words[near[0]]!r}?" if near else ""
 
 
 def is_value(value: object) -> TypeGuard[Value]:
@@ -44,17 +38,24 @@ class Checker:
     def variable(self, node: ast.expr) -> Variable | None:
         return self.variables.get(node.id) if isinstance(node, ast.Name) else None
 
+    def hides(self, node: ast.expr) -> bool:
+        """Whether `name` or `name.other` begins with a parameter."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return self.variable(node) is not None
+
     def constant(self, node: ast.expr) -> Value | None:
-        """The value of a literal, or of a name at the top of the file; None: it is neither."""
-        if self.variable(node) is not None:
+        """The value of a literal, or of a name at the top of a file; None: it is neither."""
+        if self.hides(node):
             return None
+        bindings = self.bindings
         for _ in range(64):  # NAME = OTHER, where OTHER = ...
-            if not isinstance(node, ast.Name):
+            if not isinstance(node, NAMES):
                 break
-            value = self.bindings.value(node.id)
+            value = bindings.value(node)
             if value is None:
                 return None
-            node = value
+            node, bindings = value
         return node.value if isinstance(node, ast.Constant) and is_value(node.value) else None
 
     def condition(self, node: ast.expr, depth: int = 0) -> ast.expr:

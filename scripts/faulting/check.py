@@ -137,8 +137,9 @@ def of_test(fault: Fault, words: list[str]) -> str | None:
 def of_python(fault: Fault, words: list[str]) -> str | None:
     if not fault.source.startswith("python/chunkproof/"):
         return f"{fault.source} is not in python/chunkproof/"
-    defined = len(words) == 1 and f"    def {words[0]}(self)" in text_of("tests/programs.py")
-    return None if defined else "tests/programs.py has no such test"
+    tests = text_of("tests/programs.py") + text_of("tests/program_files.py")
+    defined = len(words) == 1 and f"    def {words[0]}(self)" in tests
+    return None if defined else "tests/programs.py and tests/program_files.py have no such test"
 
 
 def of_kernel(fault: Fault, words: list[str]) -> str | None:
