@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the harnesses of batches share (spec/batch.md). A batch is judged by where it keeps the token
- * of a position: a place is CHUNK_SIZE * chunk + slot, and -1 where there is no such token. */
+/* What the harnesses of batches share (spec/batch.md). A batch is judged by where it keeps the
+ * token of a position: a place is CHUNK_SIZE * chunk + slot, and -1 where there is no such token. */
 #ifndef CHUNKPROOF_PROOFS_BATCH_H
 #define CHUNKPROOF_PROOFS_BATCH_H
 
@@ -30,7 +30,7 @@ int prompt_place(const struct cp_batch *batch, int p, int position);
 int prompt_has(const struct cp_batch *batch, int p, int item);
 int prompt_runs(const struct cp_batch *batch, int p);
 
-/* The free chunks, and those of items without users; without those of the first n items of `kept`. */
+/* The free chunks, and those of items without users, but for those of kept[0 .. n). */
 int room(const struct cp_batch *batch, const int *kept, int n);
 
 /* Every field the same, of the arrays at one index, which is any. */
