@@ -2,6 +2,8 @@
 """Tests of the scripts themselves: what the gate reports, and that its checks can fail. Run by
 tests/scripts.sh; each test is a method."""
 import csv
+import importlib.machinery
+import importlib.util
 import io
 import json
 import os
@@ -496,6 +498,27 @@ class Clauses(InDirectory):
             status, said = self.run_in_copy(script, change)
             self.assertEqual(status, 1, says)
             self.assertIn(says, said)
+
+
+# What E-ACSL 25 made of a quantifier whose bound has two types, but for its check.
+ADDRESS_COUNTED = """
+int __gen_e_acsl_items_all_there_4(struct cp_batch b, unsigned long n)
+      __gmpz_init_set_ui(__gen_e_acsl_i_3,__gen_e_acsl_i);
+      __gen_e_acsl_i = __gen_e_acsl_i_3 + 1UL;
+"""
+
+
+class GeneratedChecks(unittest.TestCase):
+    def test_a_counter_that_is_an_address_is_found(self) -> None:
+        path = os.path.join(ROOT, "proofs", "eacsl", "run")
+        loader = importlib.machinery.SourceFileLoader("eacsl_run", path)
+        spec = importlib.util.spec_from_loader("eacsl_run", loader)
+        assert spec is not None
+        run = importlib.util.module_from_spec(spec)
+        sys.modules["eacsl_run"] = run
+        loader.exec_module(run)
+        self.assertEqual(run.addresses_counted(ADDRESS_COUNTED), ["items_all_there_4"])
+        self.assertFalse(run.addresses_counted(ADDRESS_COUNTED.replace("_i_3 + 1", "_i + 1")))
 
 
 class Gpu(InDirectory):

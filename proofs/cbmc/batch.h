@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the harnesses of batches share (spec/batch.md). A batch is judged by where it keeps the
- * token of a position: a place is CHUNK_SIZE * chunk + slot, and -1 where there is no such token. */
+ * token of a position: a place is CHUNK_SIZE * chunk + slot, or -1 where there is none. */
 #ifndef CHUNKPROOF_PROOFS_BATCH_H
 #define CHUNKPROOF_PROOFS_BATCH_H
 
