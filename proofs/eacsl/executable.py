@@ -21,9 +21,8 @@ STEPS = ("loop", "assert", "ghost", "check")  # steps of proofs
 CLAUSES = ("requires", "assigns", "ensures", "behavior", "assumes", "complete", "disjoint")
 DEFINITIONS = ("predicate", "logic", "axiomatic", "lemma")
 
-# E-ACSL 25 takes two types for a quantifier's counter where this predicate has arguments of two
-# types, and adds 1 to the address of a number in place of the number (run looks for it). What it
-# says is written where it is used.
+# E-ACSL 25 gives the counter of this one's quantifier two types, and then adds 1 to the address of
+# a number in place of the number (run looks for it). It is written out where it is used.
 WRITTEN_OUT = ("items_all_there",)
 
 # Clauses that hold for real numbers, and for doubles up to rounding.
@@ -78,6 +77,7 @@ class Contracts:
         self.definitions: dict[str, tuple[str, Variables, Term | None]] = {}  # kind, ..., body
         self.axioms: dict[str, Term] = {}
         self.by_axiom: set[str] = set()
+        self.ambiguous: set[str] = set()  # names with two definitions
         self.clauses: list[Contract] = []
         self.chunks: set[str] = set()
         self.bounded = False
@@ -92,12 +92,14 @@ class Contracts:
         for path in filter(self.is_covered, self.files):
             for m in ANNOTATION.finditer(path.read_text()):
                 self.read_annotation(path, m)
+        ambiguous = set(self.ambiguous)  # what definitions.h says instead is meant
         for m in ANNOTATION.finditer(definitions.read_text()):
             before = set(self.definitions)
             self.read_definitions(Reader(m[1]))
             missing = set(self.definitions) - before
             if missing and internal:
                 raise Unknown(f"{definitions.name} defines {missing.pop()}, which nothing uses")
+        self.ambiguous = ambiguous
 
     def is_covered(self, path: pathlib.Path) -> bool:
         return path.stem.startswith(self.covered) and (self.internal or path.parent.name != "ref")
@@ -160,6 +162,9 @@ class Contracts:
                     while reader.peek() != ";":
                         reader.next()
                 reader.expect(";")
+                before = self.definitions.get(name, (kind, parameters, None))
+                if body and before[2] and before != (kind, parameters, body):
+                    self.ambiguous.add(name)
                 self.definitions[name] = kind, parameters, body
             else:
                 raise Unknown(f"a definition that begins with `{word}`")
@@ -281,6 +286,8 @@ class Contracts:
         if e[0] == "call":
             if e[1] not in self.definitions:
                 raise Unknown(f"{e[1]}() is defined nowhere")
+            if e[1] in self.ambiguous:
+                raise Unknown(f"{e[1]}() is defined twice: name one of them otherwise")
             if self.is_kept(e[1]):
                 self.keep(e[1])
             else:
