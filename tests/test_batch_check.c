@@ -215,6 +215,16 @@ static void runs_of_items_and_own_ones_are_added(void **unused) {
     cp_batch_free(batch);
 }
 
+/* BATCH-2: a chunk in use is that of a run, the first one taken as well. */
+static void a_chunk_that_nobody_has_is_found(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    assert_int_equal(cp_batch_new(&batch, 4, 4), CP_OK);
+    (void)cp_pool_take(&batch->pool);
+    assert_string_equal(cp_batch_check(batch), "BATCH-2");
+    cp_batch_free(batch);
+}
+
 /* BATCH-1, POOL-2: no chunk is one behind the pool, though what lies there fits. */
 static void chunks_are_of_the_pool(void **unused) {
     (void)unused;
@@ -236,6 +246,7 @@ int main(void) {
         cmocka_unit_test(users_of_every_item_are_counted),
         cmocka_unit_test(every_run_is_looked_at),
         cmocka_unit_test(runs_of_items_and_own_ones_are_added),
+        cmocka_unit_test(a_chunk_that_nobody_has_is_found),
         cmocka_unit_test(chunks_are_of_the_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

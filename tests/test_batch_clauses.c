@@ -86,13 +86,17 @@ static void what_is_out_of_range_is_refused(void **unused) {
     struct cp_batch *batch;
     unsigned long long a, other;
     int p, chunk, slot;
+    batch = (struct cp_batch *)&most; /* not what it may stay */
     assert_int_equal(cp_batch_new(&batch, 0, 4), CP_ERROR_ARGUMENT);
     assert_null(batch);
     assert_int_equal(cp_batch_new(&batch, CP_MAX_CHUNKS + 1, 4), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_batch_new(&batch, 4, 0), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_batch_new(&batch, 4, CP_MAX_CHUNK_SIZE + 1), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_batch_new(&batch, 4, 4), CP_OK);
+    a = 77;
     assert_int_equal(cp_batch_put(batch, NULL, 0, &a), CP_ERROR_ARGUMENT);
+    assert_int_equal(cp_batch_put(batch, NULL, -1, &a), CP_ERROR_ARGUMENT);
+    assert_int_equal(a, 77);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(cp_batch_put(batch, &wrong[i], 1, &a), CP_ERROR_ARGUMENT);
         assert_int_equal(cp_batch_join(batch, 0, NULL, 0, &wrong[i], 1, &p), CP_ERROR_ARGUMENT);
@@ -275,6 +279,69 @@ static void numbers_of_items_are_used_again(void **unused) {
     cp_batch_free(batch);
 }
 
+/* BATCH-4: the number is the lowest that no item has when room is made. */
+static void a_number_is_that_of_one_that_left(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    unsigned long long a, b, c;
+    assert_int_equal(cp_batch_new(&batch, 2, 8), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &LONG, 1, &c), CP_OK);
+    assert_true(cp_batch_find(batch, a) == -1 && cp_batch_find(batch, b) == 1);
+    assert_int_equal(cp_batch_find(batch, c), 0);
+    cp_batch_free(batch);
+}
+
+/* RUNS-1: the last positions there are, in a chunk that they do not fill. */
+static void a_span_may_end_at_the_last_position(void **unused) {
+    (void)unused;
+    static const struct cp_span last = {INT_MAX - 6, 6};
+    struct cp_batch *batch;
+    unsigned long long a;
+    assert_int_equal(cp_batch_new(&batch, 4, 4), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &last, 1, &a), CP_OK);
+    assert_int_equal(batch->item[0].n_runs, 2);
+    assert_true(batch->runs[0].run[1].position == INT_MAX - 2 &&
+                batch->runs[0].run[1].n_tokens == 2);
+    assert_null(cp_batch_check(batch));
+    cp_batch_free(batch);
+}
+
+/* BATCH-4: a name has 64 bits; its number is their remainder, however long the clock has run. */
+static void names_have_64_bits(void **unused) {
+    (void)unused;
+    struct cp_batch *batch;
+    unsigned long long a, b;
+    assert_int_equal(cp_batch_new(&batch, 4, 8), CP_OK);
+    batch->clock = (1ULL << 31) / CP_MAX_ITEMS;
+    assert_int_equal(cp_batch_put(batch, &A, 1, &a), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &B, 1, &b), CP_OK);
+    assert_true(cp_batch_find(batch, a) == 0 && cp_batch_find(batch, b) == 1);
+    assert_int_equal(cp_batch_find(batch, b + (1ULL << 32)), -1);
+    assert_null(cp_batch_check(batch));
+    cp_batch_free(batch);
+}
+
+/* BATCH-5: runs are counted before they are listed, also more of them than an int can say. */
+static void very_many_names_are_too_many_runs(void **unused) {
+    (void)unused;
+    enum { TIMES = 1 << 21 };
+    static const struct cp_span most = {0, CP_MAX_DEPTH};
+    static unsigned long long name[TIMES]; /* 2^21 times 2^11 runs */
+    struct cp_batch *batch;
+    int p = 77;
+    assert_int_equal(cp_batch_new(&batch, CP_MAX_DEPTH, 1), CP_OK);
+    assert_int_equal(cp_batch_put(batch, &most, 1, &name[0]), CP_OK);
+    for (int i = 1; i < TIMES; i++) {
+        name[i] = name[0];
+    }
+    assert_int_equal(cp_batch_join(batch, 0, name, TIMES, NULL, 0, &p), CP_ERROR_TOO_LONG);
+    assert_int_equal(p, 77);
+    assert_null(cp_batch_check(batch));
+    cp_batch_free(batch);
+}
+
 /* BATCH-9: the items that a prompt has alone stand in its order, and shared ones by number. */
 static void items_stand_in_their_order(void **unused) {
     (void)unused;
@@ -353,6 +420,10 @@ int main(void) {
         cmocka_unit_test(the_longest_prompt_and_item),
         cmocka_unit_test(a_failure_lets_nothing_leave),
         cmocka_unit_test(numbers_of_items_are_used_again),
+        cmocka_unit_test(a_number_is_that_of_one_that_left),
+        cmocka_unit_test(a_span_may_end_at_the_last_position),
+        cmocka_unit_test(names_have_64_bits),
+        cmocka_unit_test(very_many_names_are_too_many_runs),
         cmocka_unit_test(items_stand_in_their_order),
         cmocka_unit_test(a_plan_is_of_one_batch),
         cmocka_unit_test(any_memory_will_do),

@@ -171,10 +171,13 @@ static void a_run_refuses_what_it_cannot_do(void **unused) {
     REFUSED(CP_ERROR_SHAPE, m.cache.capacity = 0);
     REFUSED(CP_ERROR_TOO_LONG, m.cache.n = 3);
     REFUSED(CP_ERROR_TOO_LONG, m.cache.n = 4; m.call.n_new = 1);
+    REFUSED(CP_ERROR_TOO_LONG, m.cache.n = 4; m.call.workspace = NULL);
     REFUSED(CP_ERROR_WORKSPACE, m.call.workspace = NULL);
     REFUSED(CP_ERROR_WORKSPACE, m.call.workspace = (char *)m.call.workspace + 4);
     REFUSED(CP_ERROR_WORKSPACE,
             m.call.workspace_size = cp_decoder_workspace(&hand.shape, 2, 2) - 1);
+    REFUSED(CP_ERROR_WORKSPACE, m.cache.n = 1;
+            m.call.workspace_size = cp_decoder_workspace(&hand.shape, 2, 3) - 1);
 #undef REFUSED
     hand_make(&m, 2);
     m.call.workspace_size = cp_decoder_workspace(&hand.shape, 2, 2);
@@ -317,6 +320,8 @@ static void a_decoder_that_is_none_is_named(void **unused) {
     NAMED(0, "n_pairs:", -1, s->n_pairs = 0);
     NAMED(0, "n_pairs:", -1, s->n_pairs = s->d_head / 2 + 1);
     NAMED(0, "n_pairs:", -1, s->n_pairs = -1);
+    NAMED(0, "n_pairs:", -1, s->n_pairs = -1; d->embedding = NULL);
+    NAMED(0, "n_pairs:", -1, s->d_head = 3; s->n_pairs = 2; s->pair_distance = 1);
     NAMED(0, "n_pairs:", -1, s->n_pairs = 1 << 30);
     NAMED(1, "n_pairs:", -1, s->n_pairs = 1);
     NAMED(2, "n_pairs:", -1, s->n_pairs = 1);
@@ -330,6 +335,7 @@ static void a_decoder_that_is_none_is_named(void **unused) {
     NAMED(0, "frequency:", -1, d->frequency = NULL);
     NAMED(2, "frequency:", -1, d->frequency = frequency);
     NAMED(0, "frequency:", -1, c.frequency[s->n_pairs - 1] = NAN);
+    NAMED(0, "frequency:", -1, c.frequency[0] = -INFINITY);
     NAMED(2, "n_positions:", -1, s->n_positions = 0);
     NAMED(2, "n_positions:", -1, s->n_positions = -1);
     NAMED(0, "n_positions:", -1, s->n_positions = 1);
@@ -389,6 +395,12 @@ static void sizes_that_cannot_be_counted_are_none(void **unused) {
     assert_int_equal(cp_decoder_cache_numbers(&s, 1 << 30), 0); /* 2^63 bytes */
     assert_int_equal(cp_decoder_cache_numbers(&s, -1), 0);
     assert_int_equal(cp_decoder_workspace(&s, -1, 9), 0);
+    const int most = 2147483638; /* of tokens and entries; one more number for each is too much */
+    s.n_layers = 1;
+    s.d_hidden = 268435455;
+    assert_true(cp_decoder_workspace(&s, most, most) > PTRDIFF_MAX - ((size_t)1 << 32));
+    s.d_hidden++;
+    assert_int_equal(cp_decoder_workspace(&s, most, most), 0);
     s.d_hidden = INT_MAX;
     s.d_model = INT_MAX;
     s.d_head = INT_MAX;
