@@ -97,22 +97,43 @@ int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk
     if (prompt < 0 || prompt >= batch->n_prompts || position < 0 || position == INT_MAX) {
         return CP_ERROR_ARGUMENT;
     }
+    //@ ghost struct cp_batch before = *batch;
+    //@ ghost prompt_is_countable(*batch, prompt);
     if (!cp_prompt_has_room(batch, prompt, batch->prompt[prompt].n_items,
                             (struct cp_span){position, 1})) {
         return CP_ERROR_ARGUMENT;
     }
+    //@ assert fits: token_fits(before, prompt, position);
     int grows = can_grow(batch, prompt, position);
     int status = grows ? CP_OK : make_room_for_run(batch, prompt);
     if (status != CP_OK) {
         return status;
     }
+    //@ ghost struct cp_batch room = *batch;
+    //@ ghost tokens_are_bound(*batch, prompt);
     if (!grows) {
+        //@ ghost room_is_still(before, room, prompt, position);
         begin_run(batch, prompt, position);
     }
+    //@ assert more: runs_more(before, *batch, prompt) == (grows ? 0 : 1);
+    /*@ assert epoch: batch->stamp.epoch ==
+          (unsigned long long)(before.stamp.epoch + runs_more(before, *batch, prompt)); */
     int last = batch->prompt[prompt].n_own - 1;
+    //@ assert own: own_kept(before, *batch, prompt, last);
     *chunk = batch->prompt[prompt].own[last].chunk;
     *slot = batch->prompt[prompt].own[last].n_tokens++;
     batch->prompt[prompt].n_tokens++;
     batch->stamp.step++;
+    //@ assert kept: own_kept(before, *batch, prompt, last);
+    //@ assert longer: grows ==> token_added(before, *batch, prompt);
+    //@ assert grew: !grows ==> owner_grew(room, *batch, -1 - prompt);
+    //@ assert added: !grows ==> run_added(room, *batch, -1 - prompt, position, 1);
+    /*@ ghost if (grows) {
+          longer_is_ok(before, *batch, prompt, position);
+        } else {
+          added_is_ok(room, *batch, -1 - prompt, position, 1);
+          left_since(before, room, *batch);
+          was_free(before, room, *batch, *chunk);
+        } */
     return CP_OK;
 }

@@ -72,7 +72,7 @@ struct cp_batch {
 };
 
 #ifdef __FRAMAC__
-#include "proofs/logic/batch_put.h"
+#include "proofs/logic/batch_token.h"
 #endif
 
 /* Makes an empty batch over a pool of `capacity` chunks, in memory of its own, of which only the
@@ -182,6 +182,48 @@ int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long
  *                       token of the prompt
  *   CP_ERROR_TOO_LONG   a run begins, and the prompt has CP_MAX_DEPTH
  *   CP_ERROR_POOL_FULL  a run begins, and no chunk is free or may leave */
+/*@
+  requires valid: \valid(batch) && \valid(chunk) && \valid(slot);
+  requires apart: \separated(batch, chunk, slot);
+  requires ok: batch_ok(*batch);
+  assigns batch->pool.n_free, batch->pool.perm[0 .. CP_MAX_CHUNKS - 1],
+    batch->pool.pos[0 .. CP_MAX_CHUNKS - 1], batch->owner[0 .. CP_MAX_CHUNKS - 1],
+    batch->item[0 .. CP_MAX_ITEMS - 1], batch->prompt[0 .. CP_MAX_SEQUENCES - 1],
+    batch->stamp.epoch, batch->stamp.step, *chunk, *slot;
+  ensures ok: batch_ok(*batch);
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_TOO_LONG || \result == CP_ERROR_POOL_FULL;
+  ensures batch_8_argument: \result == CP_ERROR_ARGUMENT <==>
+    !token_fits(\old(*batch), prompt, position);
+  ensures batch_8_long: \result == CP_ERROR_TOO_LONG <==>
+    run_begins(\old(*batch), prompt, position) && !run_fits(\old(*batch), prompt);
+  ensures batch_8_full: \result == CP_ERROR_POOL_FULL <==>
+    run_begins(\old(*batch), prompt, position) && run_fits(\old(*batch), prompt) &&
+    !room_suffices(\old(*batch), 1);
+  ensures batch_8_unchanged: \result != CP_OK ==> *batch == \old(*batch);
+  ensures batch_8_no_place: \result != CP_OK ==>
+    *chunk == \old(*chunk) && *slot == \old(*slot);
+  ensures batch_8_place: \result == CP_OK ==>
+    token_placed(*batch, prompt, position, *chunk, *slot);
+  ensures batch_8_token: \result == CP_OK ==> token_more(\old(*batch), *batch, prompt);
+  ensures batch_8_others: \result == CP_OK ==> prompts_kept(\old(*batch), *batch, -1 - prompt);
+  ensures runs_8_kept: \result == CP_OK ==>
+    own_kept(\old(*batch), *batch, prompt, last_own(*batch, prompt));
+  ensures runs_8_grows: \result == CP_OK ==> token_grows(\old(*batch), prompt, position) ==>
+    run_longer(\old(*batch), *batch, prompt);
+  ensures runs_8_begins: \result == CP_OK ==> !token_grows(\old(*batch), prompt, position) ==>
+    run_begun(\old(*batch), *batch, prompt);
+  ensures batch_6_none: \result == CP_OK ==> token_grows(\old(*batch), prompt, position) ==>
+    nothing_left(\old(*batch), *batch);
+  ensures batch_6_left: \result == CP_OK ==> !token_grows(\old(*batch), prompt, position) ==>
+    items_left(\old(*batch), *batch) && left_in_order(\old(*batch), *batch);
+  ensures batch_6_needed: \result == CP_OK ==> !token_grows(\old(*batch), prompt, position) ==>
+    left_needed(\old(*batch), *batch);
+  ensures batch_9_step: \result == CP_OK ==>
+    batch->stamp.step == (unsigned long long)(\old(batch->stamp.step) + 1);
+  ensures batch_9_epoch: \result == CP_OK ==> batch->stamp.epoch ==
+    (unsigned long long)(\old(batch->stamp.epoch) + runs_more(\old(*batch), *batch, prompt));
+*/
 int cp_batch_append(struct cp_batch *batch, int prompt, int position, int *chunk, int *slot);
 
 /* BATCH-7. Removes a prompt and gives back its own chunks. The last prompt takes its number.
