@@ -120,9 +120,9 @@ OF_THE_LIBRARY = ("decoder_refusal", "exact", "format", "number", "opt_kernels",
 # decoders, fast attention, tolerances and traces, and one of large files. Besides, those that need
 # long double, which valgrind computes as double. By default valgrind runs the others.
 NOT_IN_VALGRIND = WALKS + (
-    "answer", "batch", "decoder", "decoder_modules", "layers", "opt_decoder", "pml_random",
-    "gate", "gate_serving", "gate_state", "gate_ends", "gate_modules", "gate_rotation", "device",
-    "elsewhere", "runner", "runner_load", "emulate",
+    "answer", "batch", "batch_decoder", "decoder", "decoder_modules", "layers", "opt_decoder",
+    "pml_random", "gate", "gate_serving", "gate_state", "gate_ends", "gate_modules",
+    "gate_rotation", "device", "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
     "bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact", "explain_model")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.

@@ -38,4 +38,24 @@ void oracle_fp32_entry(struct ball *key, struct ball *value, const struct oracle
                        int i, int g);
 void oracle_fp32_logits(struct ball *logits, const struct oracle *oracle, int i);
 
+/* The same in double where the keys and values of a pool are rounded when they are stored, and the
+ * two phases compute attention over it (TPP-5). It remembers the states and entries of a prompt, so
+ * that a long one takes no long time. */
+struct oracle_pool {
+    struct oracle oracle;       /* of n tokens, up to ORACLE_MAX; this is first */
+    long double unit, tiny;     /* a stored number is off by unit times itself, and by tiny */
+    struct ball *state;         /* [n_layers + 1][n][d_model] */
+    struct ball *key, *value;   /* [n_layers][n][n_kv_heads][d_head] */
+    unsigned char *knows_state; /* [n_layers + 1][n] */
+    unsigned char *knows_entry; /* [n_layers][n][n_kv_heads] */
+};
+
+/* Makes one of a prompt; type is that of the pool. The prompt stays where it is until the end. */
+void oracle_pool_new(struct oracle_pool *pool, const struct oracle *oracle, int type);
+void oracle_pool_free(struct oracle_pool *pool);
+void oracle_pool_state(struct ball *state, const struct oracle *oracle, int l, int i);
+void oracle_pool_entry(struct ball *key, struct ball *value, const struct oracle *oracle, int l,
+                       int i, int g);
+void oracle_pool_logits(struct ball *logits, const struct oracle *oracle, int i);
+
 #endif

@@ -5,6 +5,12 @@
  *   ORACLE_SCALE    how often the scale of scores is rounded
  *   ORACLE(name)    the names of its three functions
  *
+ * It may also say how a pool keeps keys and values, and how attention over it is computed:
+ *   ORACLE_STORED   what rounding an entry adds to a ball
+ *   ORACLE_BIAS     1: the bias of a key is one more term of its score, slope j without slope p,
+ *                   and the query is scaled before (ALiBi)
+ *   ORACLE_STATE, ORACLE_ENTRY    the functions that the recursion calls, which may remember
+ *
  * One operation, computed from numbers that are off by no more than their e, is off by what these
  * make of it and by u times its result. Sums hold in any order of their terms. libm is taken to be
  * within 2 ulp, which is 4 u, and erf within 8: glibc's manual says 1 for the former, 5 for erfc.
@@ -17,6 +23,13 @@
 #include <stddef.h>
 
 #include "tests/decoder_oracle.h"
+
+#ifndef ORACLE_STORED
+#define ORACLE_STORED(o, a) (a)
+#define ORACLE_BIAS         0
+#define ORACLE_STATE        ORACLE(state)
+#define ORACLE_ENTRY        ORACLE(entry)
+#endif
 
 static const long double U = ORACLE_UNIT, TINY = ORACLE_TINY;
 static const long double LIBM = 4.0L, ERF = 16.0L, MORE = 1.02L;
@@ -157,16 +170,22 @@ void ORACLE(entry)(struct ball *key, struct ball *value, const struct oracle *o,
                    int g) {
     const struct cp_decoder_layer *layer = &o->decoder->layer[l];
     struct ball state[ORACLE_MAX], normed[ORACLE_MAX];
-    ORACLE(state)(state, o, l, i);
+    ORACLE_STATE(state, o, l, i);
     norm(normed, state, layer->attention_norm, layer->attention_norm_bias, &o->decoder->shape);
     project_head(key, o, normed, i, layer->key, layer->key_bias, g, 1);
     project_head(value, o, normed, i, layer->value, layer->value_bias, g, 0);
+    for (int c = 0; c < o->decoder->shape.d_head; c++) {
+        key[c] = ORACLE_STORED(o, key[c]);
+        value[c] = ORACLE_STORED(o, value[c]);
+    }
 }
 
 /* Attention over n keys (LAYER-7). A weight, computed by merges in any order, is off by
  *   u R        R the range of the scores: the differences of maxima add up to no more
  *   6 u        for each merge: exp (4), a product and a sum
- * relatively, and by the error of its score. */
+ * relatively, and by the error of its score. So it is where K parts of n keys are merged, of which
+ * that of the key has n' <= n - (K - 1): the part takes exp, a product and n' sums, hence
+ * (5 + n') u, and K - 1 merges take 6 u each. Together this is no more than 6 n u, as n' >= 1. */
 static void average(struct ball *out, const struct ball *score, struct ball (*value)[ORACLE_MAX],
                     int n, int d) {
     long double most = -INFINITY, least = INFINITY, e = 0.0L, weight[ORACLE_MAX], total = 0.0L;
@@ -192,6 +211,19 @@ static void average(struct ball *out, const struct ball *score, struct ball (*va
     }
 }
 
+/* How far the sum of the scaled terms and slope j is from what it is over the reals. The bias of
+ * LAYER-6 has -slope p in addition, in all scores of a row: the weights are the same. */
+static long double error_of_sum(const struct oracle *o, const struct ball *query,
+                                const struct ball *key, int j, long double slope) {
+    const struct cp_decoder_shape *shape = &o->decoder->shape;
+    struct ball term[ORACLE_MAX + 1];
+    for (int c = 0; c < shape->d_head; c++) {
+        term[c] = times(times(exact(shape->scale), query[c]), key[c]);
+    }
+    term[shape->d_head] = times(rounded(slope, 0.0L, LIBM), exact(o->position[j]));
+    return sum(term, shape->d_head + 1).e;
+}
+
 static void attend(struct ball *out, const struct oracle *o, const struct ball *normed, int l,
                    int i, int head) {
     const struct cp_decoder_shape *shape = &o->decoder->shape;
@@ -204,7 +236,7 @@ static void attend(struct ball *out, const struct oracle *o, const struct ball *
         if (!o->sees[i * o->n + j]) {
             continue;
         }
-        ORACLE(entry)(key, value[n], o, l, j, head / group);
+        ORACLE_ENTRY(key, value[n], o, l, j, head / group);
         for (int c = 0; c < shape->d_head; c++) {
             term[c] = times(query[c], key[c]);
         }
@@ -214,6 +246,7 @@ static void attend(struct ball *out, const struct oracle *o, const struct ball *
             struct ball bias = times(rounded(slope, 0.0L, LIBM),
                                      exact((long double)o->position[j] - o->position[i]));
             score[n] = plus(score[n], bias);
+            score[n].e += ORACLE_BIAS ? error_of_sum(o, query, key, j, slope) : 0.0L;
         }
         n++;
     }
@@ -272,7 +305,7 @@ void ORACLE(state)(struct ball *state, const struct oracle *o, int l, int i) {
     }
     const struct cp_decoder_layer *layer = &o->decoder->layer[l - 1];
     struct ball normed[ORACLE_MAX], out[ORACLE_MAX], y[ORACLE_MAX];
-    ORACLE(state)(state, o, l - 1, i);
+    ORACLE_STATE(state, o, l - 1, i);
     norm(normed, state, layer->attention_norm, layer->attention_norm_bias, shape);
     for (int head = 0; head < shape->n_heads; head++) {
         attend(out + head * shape->d_head, o, normed, l - 1, i, head);
@@ -293,7 +326,7 @@ void ORACLE(state)(struct ball *state, const struct oracle *o, int l, int i) {
 void ORACLE(logits)(struct ball *logits, const struct oracle *o, int i) {
     const struct cp_decoder *decoder = o->decoder;
     struct ball state[ORACLE_MAX], normed[ORACLE_MAX];
-    ORACLE(state)(state, o, decoder->shape.n_layers, i);
+    ORACLE_STATE(state, o, decoder->shape.n_layers, i);
     norm(normed, state, decoder->final_norm, decoder->final_norm_bias, &decoder->shape);
     const float *output = decoder->output == NULL ? decoder->embedding : decoder->output;
     for (int w = 0; w < decoder->shape.n_vocab; w++) {

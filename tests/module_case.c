@@ -170,8 +170,10 @@ static int sees(const struct schema *s, const int *imported, struct word i, stru
            (i.module < 0 || (j.module >= 0 && module_sees(s, imported, i.module, j.module)));
 }
 
-/* The token of a position is
- * the same in every prompt, and that of a text's position differs from text to text. */
+int module_case_token(int x, int i, int n_vocab) {
+    return (7 * x + 3 * i + x * i) % n_vocab;
+}
+
 void module_case_texts(struct words *w, const struct schema *s, const int *is_in, int n_vocab) {
     for (int x = 1; x < s->n_parts; x++) {
         int module = module_of(s, x);
@@ -179,8 +181,8 @@ void module_case_texts(struct words *w, const struct schema *s, const int *is_in
             continue;
         }
         for (int i = 0; i < s->size[x]; i++) {
-            int token = (7 * x + 3 * i + x * i) % n_vocab;
-            w->word[w->n++] = (struct word){token, s->begin[x] + i, module};
+            w->word[w->n++] =
+                (struct word){module_case_token(x, i, n_vocab), s->begin[x] + i, module};
         }
     }
 }
@@ -241,6 +243,15 @@ void module_case_prompt(struct words *w, const struct schema *s, const int *impo
 
 /* ---- The two ways ---- */
 
+void module_case_mask(unsigned char *mask, const struct words *w, int from, const struct schema *s,
+                      const int *imported) {
+    for (int i = from; i < w->n; i++) {
+        for (int j = 0; j < w->n; j++) {
+            *mask++ = (unsigned char)sees(s, imported, w->word[i], w->word[j]);
+        }
+    }
+}
+
 void module_case_run(const struct decoder_case *c, struct decoder_cache *cache,
                      const struct words *w, int from, const struct schema *s, const int *imported,
                      int with_mask, double *states) {
@@ -249,10 +260,8 @@ void module_case_run(const struct decoder_case *c, struct decoder_cache *cache,
     for (int i = 0; i < n; i++) {
         token[i] = w->word[from + i].token;
         position[i] = w->word[from + i].position;
-        for (int j = 0; j < w->n; j++) {
-            mask[i * w->n + j] = (unsigned char)sees(s, imported, w->word[from + i], w->word[j]);
-        }
     }
+    module_case_mask(mask, w, from, s, imported);
     assert_int_equal(
         decoder_case_run(c, cache, n, token, position, with_mask ? mask : NULL, states, NULL),
         CP_OK);

@@ -46,6 +46,10 @@ void module_case_import(int *imported, const struct schema *s, unsigned long lon
  * modules; -1: none. */
 int module_case_scaffold(const struct schema *s, const int *imported, int module);
 
+/* Token i of text x. The token of a position is the same in every prompt, and that of a text's
+ * position differs from text to text. */
+int module_case_token(int x, int i, int n_vocab);
+
 /* Adds own text of the modules with is_in[module], in order of the document. */
 void module_case_texts(struct words *w, const struct schema *s, const int *is_in, int n_vocab);
 
@@ -53,6 +57,10 @@ void module_case_texts(struct words *w, const struct schema *s, const int *is_in
 void module_case_new(struct words *w, int position, int n_vocab, unsigned long long *random);
 void module_case_prompt(struct words *w, const struct schema *s, const int *imported, int n_vocab,
                         unsigned long long *random);
+
+/* The mask of MOD-3, [n - from][n], for the words from `from` on. */
+void module_case_mask(unsigned char *mask, const struct words *w, int from, const struct schema *s,
+                      const int *imported);
 
 /* The decoder over some words; those before `from` are in the cache in this order. With the mask of
  * MOD-3, or under that of new tokens, which see all that is not behind them. */
