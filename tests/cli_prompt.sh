@@ -62,6 +62,18 @@ shown() {
 }
 ok "the examples of spec/pml.md are accepted" shown
 
+# PML-11: room for 10 tokens, and not for 11.
+room() {
+    local text
+    text=$(grep -o '<prompt schema="travel"><miami/>1 .*</prompt>' "$root/spec/pml.md")
+    echo "$text" >"$work/ten.xml"
+    echo "${text/10</10 11<}" >"$work/eleven.xml"
+    right travel.xml "$work/ten.xml" "$work/eleven.xml" &&
+        has '43 .. 52                10  computed  new text behind miami: 1 2' &&
+        has '59 .. 69                11  computed  new text behind miami (no room there): 1 2'
+}
+ok "the example of PML-11" room
+
 # json EXPRESSION ARGUMENT...: the report, t, follows its schema, and the expression holds.
 json() {
     local expression=$1
@@ -117,6 +129,11 @@ ok "an unknown template" wrong "template" --template mistral travel.xml
 ok "unknown tokens" wrong "tokens" --tokens letters travel.xml
 ok "a value is missing" wrong "option '--tokens' requires an argument" travel.xml --tokens
 ok "a file that is not there" wrong 'none.xml: cannot be read: No such file' none.xml
+ok "a file's name that steers a terminal" \
+    wrong 'a\x1B[1m\xE2\x80\xAE.xml: cannot be read: No such file' $'a\e[1m\u202e.xml'
+ok "a value that steers a terminal" wrong "not 'a\\x1B[1m'" --tokens $'a\e[1m' travel.xml
+ok "a model's name that steers a terminal" wrong 'prompt: a\x1B[1m: No such' --model $'a\e[1m' \
+    travel.xml
 ok "a directory" wrong 'cannot be read: Is a directory' .
 ok "a prompt that is not there" wrong 'none.xml: cannot be read' travel.xml none.xml
 
@@ -127,6 +144,10 @@ printf '<prompt schema="travel"><miami/><tokyo/></prompt>\n' >"$work/both.xml"
 ok "an error has its place" \
     wrong "$work/typo.xml:2:3: the schema has no module maimi. Did you mean <miami/>?" \
     travel.xml miami.xml "$work/typo.xml"
+printf '<prompt schema="travel"><trip-plan><duration>3 days</duration></trip-plan></prompt>\n' \
+    >"$work/element.xml"
+ok "an argument that is written as an element" wrong '<trip-plan duration="...">' travel.xml \
+    "$work/element.xml"
 each() {
     wrong "typo.xml:2:3: " travel.xml "$work/typo.xml" "$work/both.xml" miami.xml &&
         says "both.xml:1:33: tokyo and miami" && [ "$(wc -l <"$work/err")" = 2 ]

@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "cli/prompt/report.h"
 #include "tests/pml_case.h"
 
 #define MODULE CP_PART_MODULE
@@ -468,6 +470,29 @@ static void white_space_alone_in_an_import_is_nothing(void **unused) {
     pml_case_free(&c);
 }
 
+static void is_reported(const struct pml_texts *texts, const struct pml_text *text,
+                        const char *words) {
+    char *line = report_words(texts, text);
+    assert_string_equal(line, words);
+    free(line);
+}
+
+/* PML-11: in a report, the texts of two roles of one segment are not glued. */
+static void roles_of_a_segment_are_divided_in_a_report(void **unused) {
+    (void)unused;
+    struct pml_case c;
+    read_schema(&c, "words", "llama2", "<schema name='s'><assistant>x</assistant></schema>");
+    is_reported(&c.schema.texts, &c.schema.about[1].text, "\" \"");
+    is_reported(&c.schema.texts, &c.schema.about[2].text, "x");
+    pml_case_free(&c);
+    read_schema(&c, "words", "none", "<schema name='s'/>");
+    read_prompt(&c, "<prompt schema='s'><assistant>Great.</assistant><user>a<!-- b -->c</user>"
+                    "<user/>Are <user>you</user> sure?</prompt>");
+    is_segment(&c, 0, -1, 0, "Great.acAre you sure?");
+    is_reported(&c.prompt.texts, &c.prompt.segment[0].text, "Great. | ac | Are you sure?");
+    pml_case_free(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_what_xml_says),
@@ -489,6 +514,7 @@ int main(void) {
         cmocka_unit_test(imports_come_in_any_order),
         cmocka_unit_test(text_between_imports_is_one_segment),
         cmocka_unit_test(no_text_overwrites_another),
+        cmocka_unit_test(roles_of_a_segment_are_divided_in_a_report),
         cmocka_unit_test(white_space_alone_in_an_import_is_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "cli/base/text.h"
 #include "tests/pml_case.h"
 
 /* What is wrong, at which line and column, and words of the message. */
@@ -74,7 +75,12 @@ static void what_is_no_plain_xml_is_refused(void **unused) {
         {"\xEF\xBB\xBF<schema name='s'>\n<bad/></schema>", 2, 1, "<bad>"},
         {"\xEF\xBB\xBF<schema name='s'><bad/></schema>", 1, 18, "<bad>"},
         {"\n<?xml version='1.0'?><schema name='s'/>", 2, 1, "not well-formed"},
-        {"<?xml version='1.0' encoding='latin1'?><schema name='s'/>", 1, 1, "is latin1"},
+        {"<?xml version='1.0' encoding='latin1'?><schema name='s'/>", 1, 1, "is \"latin1\""},
+        {"<?xml version='1.0' encoding=\"klingon\"?><schema name='s'/>", 1, 1, "Save the file as"},
+        {"\xEF\xBB\xBF<?xml version='1.0' encoding='utf-16'?><schema name='s'/>", 1, 1,
+         "the encoding is \"utf-16\". Save the file as UTF-8"},
+        {"<?xml version='1.0' encoding = ''?><schema name='s'/>", 1, 1, "is \"\". Save the file"},
+        {"<?xml version='1.0' encoding='UTF-32'?>\n<schema name='s'/>", 1, 1, "is \"UTF-32\""},
         {"<!DOCTYPE schema>\n<schema name='s'/>", 1, 1, "Remove <!DOCTYPE"},
         {"<!DOCTYPE schema [<!ENTITY a 'x'>]>\n<schema name='s'>&a;</schema>", 1, 1, "<!DOCTYPE"},
         {"<!DOCTYPE s SYSTEM 'http://127.0.0.1/s.dtd'>\n<schema name='s'/>", 1, 1, "<!DOCTYPE"},
@@ -89,6 +95,37 @@ static void what_is_no_plain_xml_is_refused(void **unused) {
         {"<schema name='s'\n  xml:space='keep'/>", 2, 3, "\"preserve\" or \"default\""},
         {"<schema name='s'>\n \xC3\xA9\xFF</schema>", 2, 3, "the byte 0xFF is not UTF-8"},
         {"<schema name='s'>\xED\xA0\x80</schema>", 1, 18, "the byte 0xED is not UTF-8"},
+    };
+    ARE_REFUSED(wrong);
+}
+
+/* PML-12: a tag, a comment or a section without its end is where it begins. */
+static void what_xml_lacks_is_said(void **unused) {
+    (void)unused;
+    static const struct wrong wrong[] = {
+        {"<schema name='s'>\n <tokyo\n</schema>", 2, 2, "this tag has no > at its end"},
+        {"<schema name='s'>\n <module name='a'\n</schema>", 2, 2, "this tag has no > at its end"},
+        {"<schema name='s'>\n <tokyo", 2, 2, "this tag has no > at its end"},
+        {"<schema name='s'></schema", 1, 18, "this tag has no > at its end"},
+        {"<schema name='s'>\n <tokyo / >\n</schema>", 2, 9, "Write />."},
+        {"<schema name='s'><a b='3/>\n </schema>", 2, 2, "Write the quote that ends the value"},
+        {"<schema name='s'>\n<a b='3/> x", 2, 1, "no quote at its end"},
+        {"<schema name='s'><a b=\xE2\x80\x9C"
+         "3\xE2\x80\x9D/></schema>",
+         1, 23, "straight quotes"},
+        {"<schema name=s/>", 1, 14, "no value in quotes"},
+        {"<schema name='s'x='y'/>", 1, 17, "needs a blank before it"},
+        {"<schema name='s'>a<b and b>c</schema>", 1, 26, "needs &lt; or <![CDATA[...]]>"},
+        {"<schema name='s'>\n#include <stdio.h>\nx</schema>", 3, 2,
+         "<stdio.h> of line 2 is to end"},
+        {"<schema name='s'>\n<module name='m'>\nx", 3, 2, "<module> of line 2 has no end"},
+        {"<schema name='s'>\n <!-- a -- b -->x</schema>", 2, 9, "-- may not stand in a comment"},
+        {"<schema name='s'>\n <!-- a</schema>", 2, 2, "this comment has no end"},
+        {"<schema name='s'>\n x<![CDATA[a</schema>", 2, 3, "this CDATA section has no end"},
+        {"<?xml version='2.0'?>\n<schema name='s'/>", 1, 1, "another version than 1.0"},
+        {"<?xml version='1.0'encoding='UTF-8'?>\n<schema name='s'/>", 1, 1, "Write <?xml version"},
+        {"<schema name='s'><? x?></schema>", 1, 18, "a processing instruction has no meaning"},
+        {"<!DOCTYPE s SYSTEM'x'><schema name='s'/>", 1, 1, "Remove <!DOCTYPE"},
     };
     ARE_REFUSED(wrong);
 }
@@ -125,7 +162,7 @@ static void what_may_not_stand_there_is_refused(void **unused) {
          "in no other role"},
         {"<schema name='s'><param name='p'/></schema>", 1, 18, "lacks its len"},
         {"<schema name='s'><module name='m' nam='n'/></schema>", 1, 35, "Did you mean name?"},
-        {"<schema name='s'><union name='n'/></schema>", 1, 25, "<union> has no attribute name"},
+        {"<schema name='s'><union name='n'/></schema>", 1, 25, "Remove it: a union has no name"},
         {"<schema name='s'><user name='n'/></schema>", 1, 24, "<user> has no attribute name"},
     };
     ARE_REFUSED(wrong);
@@ -219,8 +256,15 @@ static void a_length_that_is_none_is_refused(void **unused) {
         are_refused(&wrong, 1);
     }
     static const struct wrong wrong[] = {
-        {"<schema name='s'><param name='p' len='1048576'/>x</schema>", 1, 1,
-         "more than 1048576 positions"},
+        {"<schema name='s'><param name='p' len='1048576'/>x</schema>", 1, 49,
+         "takes 1048577 positions, and may take 1048576: this text ends behind them"},
+        {"<schema name='s'>\n<union><module name='a'><param name='p' len='1048575'/></module>\n"
+         "<module name='b'><param name='p' len='1048576'/></module></union>\n"
+         "<module name='c'/>x<module name='d'>\n<param name='p' len='1000000'/></module></schema>",
+         4, 19, "takes 2048577 positions"},
+        {"<schema name='s'>\n<module name='a'>x\n<param name='p' "
+         "len='1048576'/></module>y</schema>",
+         3, 1, "takes 1048578 positions, and may take 1048576: this param"},
     };
     ARE_REFUSED(wrong);
 }
@@ -241,7 +285,11 @@ static void a_scaffold_that_never_counts_is_refused(void **unused) {
         {"<schema name='s'>\n<scaffold modules='a h'/>" MODULES, 2, 11,
          "the schema has no module h"},
         {"<schema name='s'>\n<scaffold modules='a/cc'/>" MODULES, 2, 11, "Did you mean a/c?"},
-        {"<schema name='s'>\n<scaffold modules='a/'/>" MODULES, 2, 11, "a has no module"},
+        {"<schema name='s'>\n<scaffold modules='a/'/>" MODULES, 2, 11,
+         "the path \"a/\" has an empty"},
+        {"<schema name='s'>\n<scaffold modules='/a'/>" MODULES, 2, 11,
+         "the path \"/a\" has an empty"},
+        {"<schema name='s'>\n<scaffold modules='a,b'/>" MODULES, 2, 11, "Write blanks between"},
         {"<schema name='s'>\n<scaffold modules='c'/>" MODULES, 2, 11,
          "the schema has no module c. Did you mean a/c?"},
         {"<schema name='s'>\n<scaffold modules='b a'/>\n<scaffold modules='a b'/>" MODULES, 3, 1,
@@ -285,9 +333,10 @@ static void what_a_prompt_may_not_say_is_refused(void **unused) {
     static const char schema[] =
         "<schema name='trip'>\n<module name='plan'>\n  <param name='days' len='2'/>\n"
         "  <module name='food'/></module>\n"
-        "<union><module name='miami'/><module name='tokyo'><module name='subway'/></module>"
+        "<union><module name='miami'/><module name='tokyo'><module name='subway'>"
+        "<param name='far' len='2'/></module></module>"
         "<module name='rome'/></union><union><module name='bus'/><module name='car'/></union>"
-        "</schema>";
+        "<param name='who' len='2'/></schema>";
     static const struct wrong wrong[] = {
         {"<schema name='trip'/>", 1, 1, "the root is <schema>"},
         {"<prompt/>", 1, 1, "lacks its schema. Write <prompt schema=\"trip\">"},
@@ -312,7 +361,21 @@ static void what_a_prompt_may_not_say_is_refused(void **unused) {
          "bus and car (line 2) are of one union"},
         {"<prompt x='1' schema='t'/>", 1, 15, "is of the schema \"t\""},
         {"<prompt schema='trip'><plan>\n <!-- q -->\n x</plan></prompt>", 3, 2, "as an attribute"},
-        {"<prompt schema='trip' days='2'/>", 1, 23, "the schema has no param days"},
+        {"<prompt schema='trip' days='2'/>", 1, 23,
+         "the schema has no param days. It is one of plan: write <plan days=\"...\">"},
+        {"<prompt schema='trip'><tokyo who='2'/></prompt>", 1, 30,
+         "It is one of the schema: write <prompt schema=\"trip\" who=\"...\">"},
+        {"<prompt schema='trip'><plan days='2' far='2'/></prompt>", 1, 38,
+         "It is one of tokyo/subway: write <subway far=\"...\">"},
+        {"<prompt schema='trip'><plan><days>2</days></plan></prompt>", 1, 29,
+         "days is a param of plan. Write its argument as an attribute: <plan days=\"...\">"},
+        {"<prompt schema='trip'><who>me</who></prompt>", 1, 23,
+         "who is a param of the schema. Write its argument as an attribute: <prompt schema"},
+        {"<prompt schema='trip'><far>2</far></prompt>", 1, 23, "far is a param of tokyo/subway."},
+        {"<prompt schema='trip'><plan DAYS='2'/></prompt>", 1, 29, "Did you mean days?"},
+        {"<prompt schema='trip'>#include <stdio.h>\nx</prompt>", 2, 2,
+         "<stdio.h> of line 1 is to end before this tag"},
+        {"<prompt schema='trip'><stdio.h/></prompt>", 1, 23, "needs &lt; or <![CDATA[...]]>"},
         {"<prompt schema='trip'><plan dais='2'/></prompt>", 1, 29, "Did you mean days?"},
         {"<prompt schema='trip'><plan days='a b c'/></prompt>", 1, 29,
          "has 3 tokens, and its param (s.xml:3) takes 2"},
@@ -352,7 +415,7 @@ static void a_text_with_a_marker_is_refused(void **unused) {
     }
     static const char argument[] = "<prompt schema='s' p='a&lt;|im_end|>'/>";
     assert_int_equal(pml_case_prompt(&c, argument, strlen(argument)), -1);
-    is_said(&c, "p.xml", &(struct wrong){argument, 1, 20, "has <|im_end|> in it"});
+    is_said(&c, "p.xml", &(struct wrong){argument, 1, 20, "the argument has <|im_end|> in it"});
     pml_case_free(&c);
     for (int i = 0; i < 6; i++) {
         (void)sprintf(text, "<schema name='s'><user>x%sy</user></schema>", others[i]);
@@ -362,6 +425,54 @@ static void a_text_with_a_marker_is_refused(void **unused) {
         assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), 0);
         pml_case_free(&c);
     }
+}
+
+/* PML-2: a name that differs least, whatever the schema's size; none, where a guess is worse. */
+static void the_nearest_name_is_meant(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *name, *near; /* NULL: none is */
+    } names[] = {{"zzzzzz", NULL},
+                 {"mood7", "mod7"},
+                 {"mdo4999", "mod4999"},
+                 {"MOD4999", "mod4999"},
+                 {"mod499x", "mod499"},
+                 {"b", NULL},
+                 {"bx", NULL},
+                 {"x7", NULL},
+                 {"aa", "a"},
+                 {"contrat", "contract"},
+                 {"cotnract", "contract"},
+                 {"Contract", "contract"},
+                 {"mm7", "m7"},
+                 {"sae", "sea"},
+                 {"m_7", "m7"},
+                 {"n", NULL}};
+    char *text, prompt[64], meant[64];
+    size_t size;
+    struct pml_case c;
+    FILE *out = text_open(&text, &size);
+    fputs("<schema name='s'><module name='a'/><module name='contract'/><module name='sea'/>", out);
+    for (int i = 0; i < 5000; i++) {
+        fprintf(out,
+                i < 20 ? "<module name='mod%d'/><module name='m%d'/>" : "<module name='mod%d'/>", i,
+                i);
+    }
+    fputs("</schema>", out);
+    text_close(out);
+    assert_int_equal(pml_case_schema(&c, "words", "none", text, size), 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        (void)snprintf(prompt, sizeof prompt, "<prompt schema='s'><%s/></prompt>", names[i].name);
+        (void)snprintf(meant, sizeof meant, "Did you mean <%s/>?", names[i].near);
+        assert_int_equal(pml_case_prompt(&c, prompt, strlen(prompt)), -1);
+        const char *found = strstr(c.said, names[i].near != NULL ? meant : "Did you mean");
+        if ((found != NULL) != (names[i].near != NULL)) {
+            fail_msg("not '%s', but '%s'", names[i].near != NULL ? meant : "none", c.said);
+        }
+        pml_case_free_prompt(&c);
+    }
+    pml_case_free(&c);
+    free(text);
 }
 
 /* PML-11, MOD-6: the last position is CP_MAX_POSITIONS - 1. */
@@ -413,9 +524,43 @@ static void a_message_is_safe_to_print(void **unused) {
     pml_case_free(&c);
 }
 
+/* PML-12: a long name or value is not repeated. */
+static void a_message_is_short(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *before, *behind, *said;
+    } wrong[] = {
+        {"<schema name='", "'/>", "bytes)\" is longer than 255 bytes"},
+        {"<schema name='s'><module name='", "'/></schema>", "is longer than 255 bytes"},
+        {"<schema name='s'><param name='p' len='", "'/></schema>", "bytes)\". Write how many"},
+        {"<schema name='s' xml:space='", "'/>", "xml:space is \"nnn"},
+        {"<schema name='s'><scaffold modules='", "'/></schema>", "the schema has no module nnn"},
+        {"<?xml version='1.0' encoding='", "'?><schema/>", "the encoding is \"nnn"},
+        {"<schema name='s'><", "/></schema>", "is longer than 255 bytes"},
+        {"<schema name='s'></", "></schema>", "not well-formed"},
+        {"<schema name='s'>&", ";</schema>", "not well-formed"},
+    };
+    enum { MANY = 100000, SOME = 300 };
+    static char text[MANY + 100];
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        for (int n = MANY; n > 0; n -= MANY - SOME) {
+            struct pml_case c;
+            memset(text, 'n', sizeof text);
+            memcpy(text, wrong[i].before, strlen(wrong[i].before));
+            strcpy(text + strlen(wrong[i].before) + n, wrong[i].behind);
+            assert_int_equal(pml_case_schema(&c, "words", "none", text, strlen(text)), -1);
+            if (strlen(c.said) > 200 || strstr(c.said, wrong[i].said) == NULL) {
+                fail_msg("not '%s', but '%.1000s'", wrong[i].said, c.said);
+            }
+            pml_case_free(&c);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_plain_xml_is_refused),
+        cmocka_unit_test(what_xml_lacks_is_said),
         cmocka_unit_test(what_may_not_stand_there_is_refused),
         cmocka_unit_test(a_name_that_no_prompt_could_use_is_refused),
         cmocka_unit_test(a_name_is_what_an_element_may_be_called),
@@ -423,8 +568,10 @@ int main(void) {
         cmocka_unit_test(a_scaffold_that_never_counts_is_refused),
         cmocka_unit_test(what_a_prompt_may_not_say_is_refused),
         cmocka_unit_test(a_text_with_a_marker_is_refused),
+        cmocka_unit_test(the_nearest_name_is_meant),
         cmocka_unit_test(a_text_behind_the_last_position_is_refused),
         cmocka_unit_test(the_first_error_is_said),
+        cmocka_unit_test(a_message_is_short),
         cmocka_unit_test(a_message_is_safe_to_print),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/base/clean.h"
 #include "cli/base/output.h"
+#include "cli/base/text.h"
 
 int argument_next(const char *command, int argc, char **argv, const char *letters,
                   const struct option *names, int *index) {
@@ -27,11 +29,15 @@ int argument_next(const char *command, int argc, char **argv, const char *letter
 
 int argument_refuse(const char *command, const char *format, ...) {
     va_list arguments;
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
     va_start(arguments, format);
-    fprintf(stderr, "chunkproof %s: ", command);
-    vfprintf(stderr, format, arguments);
-    fputs(" (see --help)\n", stderr);
+    vfprintf(out, format, arguments);
     va_end(arguments);
+    text_close(out);
+    text_say("chunkproof %s: %s (see --help)", command, text);
+    free(text);
     return -1;
 }
 
@@ -92,11 +98,15 @@ int argument_name(const char *command, const char *name, const char *text, const
             return 0;
         }
     }
-    fprintf(stderr, "chunkproof %s: --%s needs %s", command, name, names[0]);
-    for (int i = 1; names[i] != NULL; i++) {
-        fprintf(stderr, "%s%s", names[i + 1] == NULL ? " or " : ", ", names[i]);
+    char *known;
+    size_t size;
+    FILE *out = text_open(&known, &size);
+    for (int i = 0; names[i] != NULL; i++) {
+        fprintf(out, "%s%s", i == 0 ? "" : names[i + 1] == NULL ? " or " : ", ", names[i]);
     }
-    fprintf(stderr, ", not '%s' (see --help)\n", text);
+    text_close(out);
+    argument_refuse(command, "--%s needs %s, not '%s'", name, known, text);
+    free(known);
     return -1;
 }
 

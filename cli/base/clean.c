@@ -2,6 +2,7 @@
 #include "cli/base/clean.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/base/text.h"
 
@@ -31,4 +32,23 @@ char *text_clean(const char *text) {
     }
     text_close(out);
     return clean;
+}
+
+void text_say_all(const char *format, va_list arguments) {
+    char *text, *clean;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    vfprintf(out, format, arguments);
+    text_close(out);
+    clean = text_clean(text);
+    fprintf(stderr, "%s\n", clean);
+    free(clean);
+    free(text);
+}
+
+void text_say(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_say_all(format, arguments);
+    va_end(arguments);
 }

@@ -3,10 +3,13 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "chunkproof/decoder.h"
+#include "cli/base/clean.h"
+#include "cli/base/text.h"
 #include "cli/model/header.h"
 
 _Static_assert(sizeof(struct header) == 192, "the header has no gaps");
@@ -17,11 +20,15 @@ _Static_assert(sizeof(struct header_tensor) == 96, "an entry has no gaps");
 
 int header_refuse(const struct weights_name *name, const char *format, ...) {
     va_list arguments;
-    fprintf(stderr, "chunkproof %s: %s: ", name->command, name->file);
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vfprintf(out, format, arguments);
     va_end(arguments);
-    fputs("\n", stderr);
+    text_close(out);
+    text_say("chunkproof %s: %s: %s", name->command, name->file, text);
+    free(text);
     return -1;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/clean.h"
 #include "cli/base/clock.h"
 #include "cli/base/text.h"
 #include "cli/model/run.h"
@@ -268,15 +269,13 @@ int prompt_answer(struct prompt_answer *answer, const struct prompt_question *qu
     *answer = (struct prompt_answer){.begin = end};
     struct prompt_tokens added = tokens_of(prompt, 0);
     if (added.n == 0) {
-        fprintf(stderr,
-                "chunkproof prompt: %s: nothing can answer this prompt, for it adds no text: a "
-                "module does not know what it is asked. Add a question behind the imports\n",
-                prompt->document.path);
+        text_say("chunkproof prompt: %s: nothing can answer this prompt, for it adds no text: a "
+                 "module does not know what it is asked. Add a question behind the imports",
+                 prompt->document.path);
     } else if (end > CP_MAX_POSITIONS - question->n_most) {
-        fprintf(stderr,
-                "chunkproof prompt: %s: no position is left behind %d for an answer of %d tokens: "
-                "shorten the prompt, or ask for less\n",
-                prompt->document.path, end, question->n_most);
+        text_say("chunkproof prompt: %s: no position is left behind %d for an answer of %d tokens: "
+                 "shorten the prompt, or ask for less",
+                 prompt->document.path, end, question->n_most);
     } else {
         size_t n_vocab = (size_t)question->weights->decoder.shape.n_vocab;
         const struct weights_name name = {"prompt", prompt->document.path};

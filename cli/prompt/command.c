@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/clean.h"
 #include "cli/base/command.h"
 #include "cli/base/output.h"
 #include "cli/base/text.h"
@@ -115,14 +116,14 @@ static int answer_and_write(struct work *work) {
     const char *name = work->options->logits;
     struct output output = {0};
     if (name != NULL && output_open(&output, name) != 0) {
-        fprintf(stderr, "chunkproof prompt: %s: %s\n", name, strerror(errno));
+        text_say("chunkproof prompt: %s: %s", name, strerror(errno));
         return EXIT_BAD_USE;
     }
     int status = answer_prompts(work, output.file);
     if (name != NULL && status == EXIT_BAD_USE) {
         output_drop(&output);
     } else if (name != NULL && output_keep(&output) != 0) {
-        fprintf(stderr, "chunkproof prompt: %s: the logits could not be written\n", name);
+        text_say("chunkproof prompt: %s: the logits could not be written", name);
         status = EXIT_BAD_USE;
     }
     return status;
@@ -154,10 +155,9 @@ static int open_model(struct work *work) {
         return -1;
     }
     if (work->weights.tokens.add_begin) {
-        fprintf(stderr,
-                "chunkproof prompt: %s: this model's prompts begin with a token of their own, and "
-                "a schema cannot say so. Take another model\n",
-                name.file);
+        text_say("chunkproof prompt: %s: this model's prompts begin with a token of their own, and "
+                 "a schema cannot say so. Take another model",
+                 name.file);
     } else if (pml_tokens_model(&work->tokenizer, &name, &work->weights.tokens) == 0) {
         return 0;
     }

@@ -28,6 +28,20 @@ void pml_document_place(const struct pml_document *document, size_t offset, int 
     }
 }
 
+const char *pml_short(char quoted[PML_SHORT_ROOM], const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    for (int n = 0; n < PML_SHORT_MOST && *at != '\0'; n++) {
+        (void)text_next_character(&at);
+    }
+    int size = (int)((const char *)at - text);
+    if (*at == '\0') {
+        (void)snprintf(quoted, PML_SHORT_ROOM, "%s", text);
+    } else {
+        (void)snprintf(quoted, PML_SHORT_ROOM, "%.*s… (%zu bytes)", size, text, strlen(text));
+    }
+    return quoted;
+}
+
 int pml_document_error(const struct pml_document *document, size_t offset, const char *format,
                        ...) {
     va_list arguments;

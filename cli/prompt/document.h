@@ -61,12 +61,37 @@ int pml_document_walk(const struct pml_document *document, const struct pml_visi
 /* Line and column of a byte, both from 1 on. A column is a character. */
 void pml_document_place(const struct pml_document *document, size_t offset, int *line, int *column);
 
+/* How to mend it. */
+#define PML_ADVICE_TEXT "Text with < in it needs &lt; or <![CDATA[...]]>."
+#define PML_ADVICE_TAG  "Each <name> needs a </name>, the innermost first; or write <name/>."
+
+#define PML_SHORT_MOST 60                        /* characters of a name or value in a message */
+#define PML_SHORT_ROOM (4 * PML_SHORT_MOST + 64) /* bytes */
+
+/* What is quoted of a name or value in a message: its first characters, and how long it is. */
+const char *pml_short(char quoted[PML_SHORT_ROOM], const char *text);
+#define PML_SHORT(text) pml_short((char[PML_SHORT_ROOM]){0}, text)
+
 /* Prints "FILE:LINE:COLUMN: ..." to the standard error and returns -1. What could steer a terminal
  * is replaced. */
 int pml_document_error(const struct pml_document *document, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* 0 when the bytes are UTF-8 and no tag has too many attributes, else -1 after a message. */
+/* The element that is open where the parser stands; without a name there is none. */
+struct pml_open {
+    const char *name;
+    size_t offset;
+};
+
+/* Says what is wrong with XML, by libxml2's error: -1. */
+int pml_document_wrong(const struct pml_document *document, size_t offset, int code,
+                       const char *message, const struct pml_open *open);
+
+/* Where the last `begin` before `offset` begins; 0: there is none. */
+size_t pml_document_last(const struct pml_document *document, size_t offset, const char *begin);
+
+/* 0 when the bytes are UTF-8, no other encoding is declared and no tag has too many attributes;
+ * else -1 after a message. */
 int pml_document_scan(const struct pml_document *document);
 
 /* Where attribute number i of the tag at `offset` begins. The tag is well-formed. */

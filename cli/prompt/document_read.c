@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/clean.h"
 #include "cli/base/text.h"
 #include "cli/prompt/document.h"
 
@@ -83,112 +84,28 @@ static size_t consumed(const struct reader *r) {
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* The last such byte before what comes next. */
-static size_t last(const struct reader *r, char byte) {
-    size_t at = consumed(r);
-    at = at < r->d->size ? at : r->d->size;
-    while (at > 0 && r->d->bytes[--at] != byte) {
-    }
-    return at;
-}
-
 /* No "<" stands in the value of an attribute. */
 static size_t tag_begin(const struct reader *r) {
-    return last(r, '<');
+    return pml_document_last(r->d, consumed(r), "<");
 }
 
-/* What is said of an error of libxml2's, by its code and the begin of its message. */
-struct known {
-    int code;
-    char begin; /* the byte where it begins; 0: it is where the parser stands */
-    const char *message;
-    const char *what; /* NULL: libxml2's message */
-    const char *advice;
-};
-
-#define ADVICE_TAG    "Each <name> needs a </name>, the innermost first; or write <name/>."
-#define ADVICE_ENTITY "There are &lt; &gt; &amp; &quot; &apos;, and characters by number: &#233;"
-#define ADVICE_TEXT   "In a text write &lt; for < and &amp; for &, or use <![CDATA[...]]>."
-#define ADVICE_NUMBER "Write &#233; or &#xE9;"
-#define ADVICE_VALUE  "Write name=\"value\"."
-
-static const struct known known[] = {
-    {XML_ERR_TAG_NAME_MISMATCH, '<', "", NULL, ADVICE_TAG},
-    {XML_ERR_TAG_NOT_FINISHED, 0, "", NULL, ADVICE_TAG},
-    {XML_ERR_UNDECLARED_ENTITY, '&', "", NULL, ADVICE_ENTITY},
-    {XML_WAR_UNDECLARED_ENTITY, '&', "", NULL, ADVICE_ENTITY},
-    {XML_ERR_NAME_REQUIRED, '&', "xmlParseEntityRef", "this & begins no reference", ADVICE_TEXT},
-    {XML_ERR_NAME_REQUIRED, 0, "", "no name stands here", ADVICE_TEXT},
-    {XML_ERR_ENTITYREF_SEMICOL_MISSING, '&', "", "this reference has no ; at its end", ADVICE_TEXT},
-    {XML_ERR_INVALID_CHAR, '&', "xmlParseCharRef", "XML has no character with this number",
-     "Remove the reference."},
-    {XML_ERR_INVALID_CHAR, 0, "", "this character may not stand in XML", "Remove it."},
-    {XML_ERR_INVALID_HEX_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
-    {XML_ERR_INVALID_DEC_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
-    {XML_ERR_INVALID_CHARREF, '&', "", "&# needs a number and a ;", ADVICE_NUMBER},
-    {XML_ERR_MISPLACED_CDATA_END, 0, "", "]]> may not stand in a text", "Write ]]&gt; for it."},
-    {XML_ERR_LT_IN_ATTRIBUTE, 0, "", "< may not stand in a value", "In a value write &lt; for <."},
-    {XML_ERR_ATTRIBUTE_NOT_STARTED, 0, "", NULL, ADVICE_VALUE},
-    {XML_ERR_ATTRIBUTE_WITHOUT_VALUE, 0, "", NULL, ADVICE_VALUE},
-    {XML_ERR_ATTRIBUTE_REDEFINED, '<', "", NULL, "Name an attribute once."},
-    {XML_ERR_RESERVED_XML_NAME, '<', "", NULL,
-     "The XML declaration stands at the begin of a file."},
-    {XML_ERR_DOCUMENT_EMPTY, 0, "", NULL,
-     "A file has one root: <schema name=\"...\"> or <prompt schema=\"...\">."},
-    {XML_ERR_DOCUMENT_END, 0, "", NULL, "Nothing but comments stands behind the root's end."},
-    {XML_ERR_OK, 0, "", NULL,
-     "The file must be well-formed XML; `xmllint --noout` shows where it is not."},
-};
-
-/* The last of them is of all other errors. */
-static const struct known *known_of(int code, const char *message) {
-    const struct known *k = known;
-    while (k->code != XML_ERR_OK &&
-           (k->code != code || strncmp(message, k->message, strlen(k->message)) != 0)) {
-        k++;
-    }
-    return k;
-}
-
-/* An error is behind the byte where the parser stands, or at what it is about. The parser may stand
- * at the begin of a text with ]]> in it. */
-static size_t place_of(const struct reader *r, const struct known *k) {
-    size_t at = consumed(r);
-    if (k->code == XML_ERR_MISPLACED_CDATA_END && at < r->d->size) {
-        const char *end = strstr(r->d->bytes + at, "]]>");
-        return end != NULL ? (size_t)(end - r->d->bytes) : at;
-    }
-    return k->begin != 0 ? last(r, k->begin) : at;
-}
-
-/* libxml2's message, whose line end is cut off. It names prefixes of no namespace, too; these are
- * seen where elements begin. */
+/* libxml2 names prefixes of no namespace, too; these are seen where elements begin. */
 static void on_error(void *data, error_of_xml error) {
     struct reader *r = data;
+    struct pml_open open = {NULL, 0};
     if (r->failed || error->level < XML_ERR_ERROR || error->domain == XML_FROM_NAMESPACE) {
         return;
     }
-    const char *message = error->message != NULL ? error->message : "no XML";
-    const struct known *k = known_of(error->code, message);
-    const char *text = k->what != NULL ? k->what : message;
-    pml_document_error(r->d, place_of(r, k), "not well-formed: %.*s. %s", (int)strcspn(text, "\n"),
-                       text, k->advice);
+    if (r->open >= 0) {
+        open.name = r->d->strings + r->of_node[r->open].first;
+        open.offset = r->d->node[r->open].offset;
+    }
+    pml_document_wrong(r->d, consumed(r), error->code,
+                       error->message != NULL ? error->message : "no XML", &open);
     fail(r);
 }
 
 /* ---- What is refused ---- */
-
-/* libxml2 has the name of an encoding in one of two places. */
-static void on_document(void *data) {
-    struct reader *r = data;
-    const xmlChar *of_input = r->xml->input != NULL ? r->xml->input->encoding : NULL;
-    const char *encoding = (const char *)(of_input != NULL ? of_input : r->xml->encoding);
-    if (encoding != NULL && xmlStrcasecmp(BAD_CAST encoding, BAD_CAST "UTF-8") != 0) {
-        pml_document_error(r->d, 0, "the encoding is %s. Save the file as UTF-8, and say so.",
-                           encoding);
-        fail(r);
-    }
-}
 
 static void on_document_type(void *data, const xmlChar *name, const xmlChar *id,
                              const xmlChar *system) {
@@ -206,7 +123,7 @@ static void on_instruction(void *data, const xmlChar *target, const xmlChar *tex
     (void)text;
     pml_document_error(r->d, tag_begin(r),
                        "a processing instruction has no meaning. Remove <?%s ...?>.",
-                       (const char *)target);
+                       PML_SHORT((const char *)target));
     fail(r);
 }
 
@@ -223,13 +140,32 @@ static int refuse_prefix(struct reader *r, size_t offset, const xmlChar *name,
     if (xmlStrEqual(prefix, BAD_CAST "xml")) {
         pml_document_error(r->d, offset,
                            "xml:%s has no meaning. Remove it: there is xml:space alone.",
-                           (const char *)name);
+                           PML_SHORT((const char *)name));
     } else {
+        const char *local = PML_SHORT((const char *)name);
         pml_document_error(r->d, offset, "the name %s:%s has a prefix. Write %s.",
-                           (const char *)prefix, (const char *)name, (const char *)name);
+                           PML_SHORT((const char *)prefix), local, local);
     }
     fail(r);
     return -1;
+}
+
+static int check_length(struct reader *r, size_t offset, const xmlChar *name) {
+    if (xmlStrlen(name) <= PML_MAX_NAME) {
+        return 0;
+    }
+    pml_document_error(r->d, offset, "the name %s is longer than %d bytes. Choose another.",
+                       PML_SHORT((const char *)name), PML_MAX_NAME);
+    fail(r);
+    return -1;
+}
+
+/* The caller frees it. */
+static char *copy_of(const xmlChar *begin, size_t size) {
+    char *copy = cli_allocate(NULL, size + 1, 1);
+    memcpy(copy, begin, size);
+    copy[size] = '\0';
+    return copy;
 }
 
 /* xml:space, which is kept as a property of the node. */
@@ -240,9 +176,10 @@ static int read_space(struct reader *r, struct pml_node *node, const xmlChar *be
     } else if (size == 7 && memcmp(begin, "default", size) == 0) {
         node->keeps_space = 0;
     } else {
-        pml_document_error(r->d, offset,
-                           "xml:space is \"%.*s\". Write \"preserve\" or \"default\".", (int)size,
-                           (const char *)begin);
+        char *value = copy_of(begin, size);
+        pml_document_error(r->d, offset, "xml:space is \"%s\". Write \"preserve\" or \"default\".",
+                           PML_SHORT(value));
+        free(value);
         fail(r);
         return -1;
     }
@@ -266,6 +203,9 @@ static void add_attributes(struct reader *r, int at, int n, const xmlChar **five
         }
         if (five[1] != NULL) {
             refuse_prefix(r, begin, five[0], five[1]);
+            return;
+        }
+        if (check_length(r, begin, five[0]) != 0) {
             return;
         }
         r->of_attribute = grown(r->of_attribute, d->n_attributes, sizeof *r->of_attribute);
@@ -293,13 +233,16 @@ static void on_begin(void *data, const xmlChar *name, const xmlChar *prefix, con
     }
     if (pml_document_namespace(r->d, offset, &namespace)) {
         pml_document_error(r->d, namespace, "namespaces have no meaning. Remove xmlns from <%s>.",
-                           (const char *)name);
+                           PML_SHORT((const char *)name));
         fail(r);
+        return;
+    }
+    if (check_length(r, offset, name) != 0) {
         return;
     }
     if (r->depth >= PML_MAX_DEPTH) {
         pml_document_error(r->d, offset, "<%s> stands in %d elements. Use fewer levels.",
-                           (const char *)name, r->depth);
+                           PML_SHORT((const char *)name), r->depth);
         fail(r);
         return;
     }
@@ -351,7 +294,6 @@ static void on_text(void *data, const xmlChar *text, int size) {
 static void set_handler(xmlSAXHandler *sax) {
     memset(sax, 0, sizeof *sax);
     sax->initialized = XML_SAX2_MAGIC;
-    sax->startDocument = on_document;
     sax->internalSubset = on_document_type;
     sax->getEntity = on_entity;
     sax->startElementNs = on_begin;
@@ -392,8 +334,8 @@ static int parse(struct reader *r) {
     xmlDocPtr made = xmlCtxtReadMemory(r->xml, r->d->bytes, (int)r->d->size, NULL, NULL,
                                        XML_PARSE_NONET | XML_PARSE_NOENT);
     if (!r->failed && !r->xml->wellFormed) {
-        pml_document_error(r->d, consumed(r), "not well-formed XML. %s",
-                           known_of(XML_ERR_OK, "")->advice);
+        const struct pml_open none = {NULL, 0};
+        pml_document_wrong(r->d, consumed(r), XML_ERR_OK, "no XML", &none);
         r->failed = 1;
     }
     xmlFreeDoc(made);
@@ -457,7 +399,7 @@ int pml_document_read(struct pml_document *document, const char *path) {
     }
     if (failed) {
         free(bytes);
-        fprintf(stderr, "%s: cannot be read: %s\n", path, strerror(error));
+        text_say("%s: cannot be read: %s", path, strerror(error));
         return -1;
     }
     bytes[size] = '\0';

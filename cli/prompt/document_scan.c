@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file's bytes, before a parser of XML gets them: the encoding, and the number of attributes,
  * which a parser compares with each other. Then where the attributes of a tag stand. */
+#define _POSIX_C_SOURCE 200809L /* strncasecmp */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/base/text.h"
 #include "cli/prompt/document.h"
@@ -36,6 +38,31 @@ static int check_encoding(const struct pml_document *d) {
         }
     }
     return 0;
+}
+
+/* The encoding that a declaration names; no other than UTF-8 gets to the parser, which would read
+ * the file by it. */
+static int check_declaration(const struct pml_document *d) {
+    const char *at = d->bytes + (strncmp(d->bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0);
+    if (strncmp(at, "<?xml", 5) != 0 || !pml_is_space(at[5])) {
+        return 0;
+    }
+    const char *end = strchr(at, '>'), *name = strstr(at, "encoding");
+    if (end == NULL || name == NULL || name > end) {
+        return 0;
+    }
+    name += strcspn(name, "\"'>");
+    size_t size = *name == '>' ? 0 : strcspn(name + 1, *name == '"' ? "\">" : "'>");
+    if (*name == '>' || (size == 5 && strncasecmp(name + 1, "UTF-8", 5) == 0)) {
+        return 0;
+    }
+    char *encoding = cli_allocate(NULL, size + 1, 1);
+    memcpy(encoding, name + 1, size);
+    encoding[size] = '\0';
+    pml_document_error(d, 0, "the encoding is \"%s\". Save the file as UTF-8, and say so.",
+                       PML_SHORT(encoding));
+    free(encoding);
+    return -1;
 }
 
 /* ---- Tags ---- */
@@ -108,7 +135,10 @@ static int check_tags(const struct pml_document *d) {
 }
 
 int pml_document_scan(const struct pml_document *document) {
-    return check_encoding(document) != 0 || check_tags(document) != 0 ? -1 : 0;
+    return check_encoding(document) != 0 || check_declaration(document) != 0 ||
+                   check_tags(document) != 0
+               ? -1
+               : 0;
 }
 
 /* ---- Texts ---- */

@@ -49,7 +49,7 @@ static int refuse_twice(const struct pml_schema *s, int first, int second) {
     pml_document_place(&s->document, s->about[first].offset, &line, &column);
     return pml_document_error(&s->document, s->about[second].offset,
                               "a %s of line %d is called %s, too. Give this one another name.",
-                              kind, line, s->about[second].name);
+                              kind, line, PML_SHORT(s->about[second].name));
 }
 
 int pml_names_sort(struct pml_schema *schema) {

@@ -32,7 +32,8 @@ void prompt_help(FILE *out) {
           "      --score          also say how likely each new token was, and its rank\n"
           "      --logits OUT     write the logits of each new token to OUT, as float32:\n"
           "                       [tokens of all prompts][vocabulary]\n"
-          "      --each           also list the tokens of each prompt, one a line\n"
+          "      --each           also list the tokens of each prompt, one a line; needs a\n"
+          "                       --model, as do --answer, --fast, --compare and --score\n"
           "      --json           the report as JSON (spec/prompt-report.schema.json)\n"
           "      --svg            a picture; of at most 2000 parts, and runs of each prompt\n"
           "  -h, --help           this help\n"
@@ -53,7 +54,7 @@ void prompt_help(FILE *out) {
           "\n",
           out);
     fputs("A file with an error gets one message, FILE:LINE:COLUMN: what, and how to mend\n"
-          "it. Then nothing is printed of any file.\n"
+          "it. Then nothing is printed of any file. /dev/stdin is a file, too; - is none.\n"
           "\n"
           "exit status:\n"
           "  0  printed\n"

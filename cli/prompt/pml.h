@@ -31,9 +31,10 @@ struct pml_template {
     const char *markers[7]; /* what ends or begins a role; NULL behind the last */
 };
 
-/* -1 after a message: the text has a marker of the template in it (PML-8). */
+/* -1 after a message: the text has a marker of the template in it (PML-8). It is a text or an
+ * argument: `what`. */
 int pml_marker_check(const struct pml_document *document, size_t offset,
-                     const struct pml_template *template, const char *text);
+                     const struct pml_template *template, const char *what, const char *text);
 
 /* Three, then one without a name. */
 extern const struct pml_template pml_templates[];
@@ -49,11 +50,15 @@ struct pml_texts {
     int *token;
     int n_tokens;
     size_t token_room;
+    size_t *joint; /* bytes where two nodes' texts meet in one text, without a blank between */
+    int n_joints;
+    size_t joint_room;
 };
 
 struct pml_text {
     size_t at, size; /* of texts->text; a NUL stands behind it */
     int first_token, n_tokens;
+    int first_joint, n_joints;
 };
 
 void pml_texts_free(struct pml_texts *texts);
@@ -107,8 +112,7 @@ const char *pml_name_refused(int element, const char *name);
 struct pml_nearest {
     const char *wrong;
     const char *name; /* NULL: none is near */
-    int distance;     /* letters that differ */
-    int seen;
+    int cost;         /* of the letters that differ */
 };
 void pml_nearest_see(struct pml_nearest *nearest, const char *name);
 

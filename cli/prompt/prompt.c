@@ -35,10 +35,10 @@ static void see_names(const struct pml_schema *s, int scope, int kind, struct pm
     }
 }
 
-/* A module with this name in another scope, or -1. */
-static int elsewhere(const struct pml_schema *s, const char *name) {
+/* A module or param with this name in another scope, or -1. */
+static int elsewhere(const struct pml_schema *s, int kind, const char *name) {
     for (int x = 1; x < s->n_parts; x++) {
-        if (s->part[x].kind == CP_PART_MODULE && strcmp(s->about[x].name, name) == 0) {
+        if (s->part[x].kind == kind && strcmp(s->about[x].name, name) == 0) {
             return x;
         }
     }
@@ -49,43 +49,101 @@ static const char *of_scope(const struct pml_schema *s, int scope) {
     return scope == 0 ? "the schema" : s->about[scope].name;
 }
 
+/* "trip-plan", with the modules around it, or "the schema". The caller frees it. */
+static char *path_of(const struct pml_schema *s, int scope) {
+    char *path = scope == 0 ? NULL : pml_path(s, scope), *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    fputs(scope == 0 ? "the schema" : PML_SHORT(path), out);
+    text_close(out);
+    free(path);
+    return text;
+}
+
+/* How the argument of a param is written: <trip-plan duration="...">. The caller frees it. */
+static char *argument_tag(const struct pml_schema *s, int param) {
+    int scope = pml_scope(s, param);
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    if (scope == 0) {
+        fprintf(out, "<prompt schema=\"%s\"", PML_SHORT(s->about[0].name));
+    } else {
+        fprintf(out, "<%s", PML_SHORT(s->about[scope].name));
+    }
+    fprintf(out, " %s=\"...\">", PML_SHORT(s->about[param].name));
+    text_close(out);
+    return text;
+}
+
 static int other_scope(const struct reader *r, const struct pml_node *node, int scope, int outer) {
     char *path = pml_path(r->s, outer);
+    const char *name = PML_SHORT(node->name);
     pml_document_error(&r->p->document, node->offset, "%s has no module %s. Put <%s/> into %s%s.",
-                       of_scope(r->s, scope), node->name, node->name,
-                       outer == 0 ? "<prompt> itself" : "the import of ", path);
+                       PML_SHORT(of_scope(r->s, scope)), name, name,
+                       outer == 0 ? "<prompt> itself" : "the import of ", PML_SHORT(path));
     free(path);
+    return -1;
+}
+
+static int param_as_element(const struct reader *r, const struct pml_node *node, int param) {
+    char *path = path_of(r->s, pml_scope(r->s, param)), *tag = argument_tag(r->s, param);
+    pml_document_error(&r->p->document, node->offset,
+                       "%s is a param of %s. Write its argument as an attribute: %s",
+                       PML_SHORT(node->name), path, tag);
+    free(path);
+    free(tag);
     return -1;
 }
 
 static int unknown_import(const struct reader *r, const struct pml_node *node, int scope) {
     const struct pml_document *d = &r->p->document;
     struct pml_nearest nearest = {.wrong = node->name};
-    int other = elsewhere(r->s, node->name);
+    int param = pml_find(r->s, scope, CP_PART_PARAM, node->name, strlen(node->name));
+    int other = elsewhere(r->s, CP_PART_MODULE, node->name);
     if (pml_element_of(node->name) < PML_ELEMENTS) {
         return pml_document_error(d, node->offset,
                                   "<%s> may not stand here. In a prompt there are imports, and in "
                                   "<prompt> also <system>, <user> and <assistant>.",
                                   node->name);
     }
-    if (other >= 0) {
+    if (param < 0 && other >= 0) {
         return other_scope(r, node, scope, pml_scope(r->s, other));
+    }
+    param = param >= 0 ? param : elsewhere(r->s, CP_PART_PARAM, node->name);
+    if (param >= 0) {
+        return param_as_element(r, node, param);
     }
     see_names(r->s, scope, CP_PART_MODULE, &nearest);
     char *hint = pml_nearest_text(&nearest, "<", "/>");
-    pml_document_error(d, node->offset, "%s has no module %s.%s Text with < in it needs &lt;.",
-                       of_scope(r->s, scope), node->name, hint);
+    pml_document_error(d, node->offset, "%s has no module %s.%s %s",
+                       PML_SHORT(of_scope(r->s, scope)), PML_SHORT(node->name), hint,
+                       PML_ADVICE_TEXT);
     free(hint);
     return -1;
 }
 
+static int other_param(const struct reader *r, const struct pml_attribute *a, int module,
+                       int param) {
+    char *path = path_of(r->s, pml_scope(r->s, param)), *tag = argument_tag(r->s, param);
+    pml_document_error(&r->p->document, a->offset, "%s has no param %s. It is one of %s: write %s",
+                       PML_SHORT(of_scope(r->s, module)), PML_SHORT(a->name), path, tag);
+    free(path);
+    free(tag);
+    return -1;
+}
+
 static int unknown_argument(const struct reader *r, const struct pml_attribute *a, int module) {
+    int param = elsewhere(r->s, CP_PART_PARAM, a->name);
+    if (param >= 0) {
+        return other_param(r, a, module, param);
+    }
     struct pml_nearest nearest = {.wrong = a->name};
     see_names(r->s, module, CP_PART_PARAM, &nearest);
     char *hint = pml_nearest_text(&nearest, "", "");
     pml_document_error(&r->p->document, a->offset,
                        "%s has no param %s.%s An argument has the name of its param.",
-                       of_scope(r->s, module), a->name, hint);
+                       PML_SHORT(of_scope(r->s, module)), PML_SHORT(a->name), hint);
     free(hint);
     return -1;
 }
@@ -100,14 +158,15 @@ static int add_argument(struct reader *r, const struct pml_attribute *a, int par
     *argument = (struct pml_argument){param, a->offset, pml_texts_begin(&p->texts)};
     pml_texts_add_argument(&p->texts, &argument->text, a->value, keeps_space);
     if (argument->text.n_tokens <= most) {
-        return pml_marker_check(&p->document, a->offset, r->s->template,
+        return pml_marker_check(&p->document, a->offset, r->s->template, "argument",
                                 p->texts.text + argument->text.at);
     }
     pml_document_place(&r->s->document, r->s->about[param].offset, &line, &column);
     return pml_document_error(&p->document, a->offset,
                               "the argument %s has %d tokens, and its param (%s:%d) takes %d. "
                               "Shorten it, or raise len.",
-                              a->name, argument->text.n_tokens, r->s->document.path, line, most);
+                              PML_SHORT(a->name), argument->text.n_tokens, r->s->document.path,
+                              line, most);
 }
 
 static int read_arguments(struct reader *r, const struct pml_node *node, int module) {
@@ -134,8 +193,8 @@ static int imported_twice(const struct reader *r, const struct pml_node *node, i
     int line, column, before = r->p->imported[module] - 1;
     pml_document_place(&r->p->document, r->p->document.node[before].offset, &line, &column);
     return pml_document_error(&r->p->document, node->offset,
-                              "%s is imported in line %d already. Import it once.", node->name,
-                              line);
+                              "%s is imported in line %d already. Import it once.",
+                              PML_SHORT(node->name), line);
 }
 
 static int read_import(struct reader *r, int i) {
@@ -211,7 +270,7 @@ static int read_text(struct reader *r, const struct pml_node *node) {
     }
     size_t before = segment->text.at + segment->text.size;
     pml_texts_add_node(&r->p->texts, &segment->text, node);
-    return pml_marker_check(&r->p->document, node->offset, r->s->template,
+    return pml_marker_check(&r->p->document, node->offset, r->s->template, "text",
                             r->p->texts.text + before);
 }
 
@@ -221,12 +280,13 @@ static int read_role(struct reader *r, int i, int role) {
     if (in.module > 0 || in.role != PML_ROLES) {
         return pml_document_error(&r->p->document, node->offset,
                                   "<%s> may not stand in <%s>. Put it directly into <prompt>.",
-                                  node->name, r->p->document.node[in.node].name);
+                                  node->name, PML_SHORT(r->p->document.node[in.node].name));
     }
     if (node->n_attributes > 0) {
         const struct pml_attribute *a = &r->p->document.attribute[node->first_attribute];
         return pml_document_error(&r->p->document, a->offset,
-                                  "<%s> has no attribute %s. Remove it.", node->name, a->name);
+                                  "<%s> has no attribute %s. Remove it.", node->name,
+                                  PML_SHORT(a->name));
     }
     r->level[r->depth++] = (struct level){i, role, 0, in.last};
     return add_new(r, node, r->s->template->of[role].before);
@@ -258,7 +318,8 @@ static int read_element(struct reader *r, int i) {
         return pml_document_error(&r->p->document, node->offset,
                                   "<%s> may not stand in <%s>, which has text alone. Put it behind "
                                   "</%s>; or give the schema the role.",
-                                  node->name, pml_role_names[in->role], pml_role_names[in->role]);
+                                  PML_SHORT(node->name), pml_role_names[in->role],
+                                  pml_role_names[in->role]);
     }
     return read_import(r, i);
 }
@@ -273,7 +334,7 @@ static int read_root(struct reader *r) {
             d, root->offset,
             "the root is <%s>. A prompt's is <prompt schema=\"%s\">; only the "
             "first file is a schema.",
-            root->name, name);
+            PML_SHORT(root->name), PML_SHORT(name));
     }
     while (i < root->n_attributes &&
            strcmp(d->attribute[root->first_attribute + i].name, "schema") != 0) {
@@ -281,14 +342,15 @@ static int read_root(struct reader *r) {
     }
     if (i == root->n_attributes) {
         return pml_document_error(d, root->offset,
-                                  "<prompt> lacks its schema. Write <prompt schema=\"%s\">.", name);
+                                  "<prompt> lacks its schema. Write <prompt schema=\"%s\">.",
+                                  PML_SHORT(name));
     }
     const struct pml_attribute *a = &d->attribute[root->first_attribute + i];
     if (strcmp(a->value, name) != 0) {
         return pml_document_error(d, a->offset,
                                   "the prompt is of the schema \"%s\", and %s is \"%s\". Name the "
                                   "same.",
-                                  a->value, r->s->document.path, name);
+                                  PML_SHORT(a->value), r->s->document.path, PML_SHORT(name));
     }
     r->p->imported[0] = 1;
     r->level[r->depth++] = (struct level){0, PML_ROLES, 0, -1};
@@ -347,7 +409,7 @@ static int check_imports(const struct reader *r) {
         &p->document, p->document.node[p->imported[second] - 1].offset,
         "%s and %s (line %d) are of one union, and exclude each other. Import "
         "one.",
-        s->about[second].name, s->about[first].name, line);
+        PML_SHORT(s->about[second].name), PML_SHORT(s->about[first].name), line);
 }
 
 static void *zeroed(size_t n, size_t size) {

@@ -3,6 +3,7 @@
 #include "cli/prompt/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/clean.h"
 #include "cli/base/text.h"
@@ -62,22 +63,54 @@ static void put_place(FILE *out, const struct pml_schema *s, const struct pml_se
     }
 }
 
-char *report_run(const struct pml_prompt *prompt, const struct pml_run *run) {
-    const struct pml_schema *s = prompt->schema;
-    char *text, *line = report_line(report_run_text(prompt, run));
+char *report_label(const struct pml_prompt *prompt, const struct pml_run *run) {
+    char *text;
     size_t size;
     FILE *out = text_open(&text, &size);
     if (run->kind == PML_CACHED) {
-        fprintf(out, "part %d: %s", run->from, line);
+        fprintf(out, "part %d", run->from);
     } else if (run->kind == PML_ARGUMENT) {
-        char *path = pml_path(s, prompt->argument[run->from].param);
-        fprintf(out, "argument %s: %s", path, line);
+        char *path = pml_path(prompt->schema, prompt->argument[run->from].param);
+        fprintf(out, "argument %s", path);
         free(path);
     } else {
-        put_place(out, s, &prompt->segment[run->from]);
-        fprintf(out, ": %s", line);
+        put_place(out, prompt->schema, &prompt->segment[run->from]);
     }
     text_close(out);
-    free(line);
+    return text;
+}
+
+/* The texts of two roles are divided by a mark, where no blank does. */
+char *report_words(const struct pml_texts *texts, const struct pml_text *text) {
+    const char *all = texts->text;
+    char *joined, *line;
+    size_t size, at = text->at;
+    FILE *out = text_open(&joined, &size);
+    for (int i = 0; i < text->n_joints; i++) {
+        size_t joint = texts->joint[text->first_joint + i];
+        fprintf(out, "%.*s | ", (int)(joint - at), all + at);
+        at = joint;
+    }
+    int is_blank = text->size > 0 && strspn(all + at, " ") == text->size;
+    fprintf(out, "%s%s%s", is_blank ? "\"" : "", all + at, is_blank ? "\"" : "");
+    text_close(out);
+    line = report_line(joined);
+    free(joined);
+    return line;
+}
+
+char *report_run_words(const struct pml_prompt *prompt, const struct pml_run *run) {
+    return report_words(run->kind == PML_CACHED ? &prompt->schema->texts : &prompt->texts,
+                        report_text_of(prompt, run));
+}
+
+char *report_run(const struct pml_prompt *prompt, const struct pml_run *run) {
+    char *text, *label = report_label(prompt, run), *words = report_run_words(prompt, run);
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    fprintf(out, "%s: %s", label, words);
+    text_close(out);
+    free(label);
+    free(words);
     return text;
 }

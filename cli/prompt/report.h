@@ -16,8 +16,14 @@ const char *report_kind(int kind);
  * caller frees it. */
 char *report_line(const char *text);
 
+/* A text in one line, as a reader takes it in: " | " between two roles that nothing else divides,
+ * and quotes around blanks alone. The caller frees it. */
+char *report_words(const struct pml_texts *texts, const struct pml_text *text);
+char *report_run_words(const struct pml_prompt *prompt, const struct pml_run *run);
+
 /* What a run is, "part 3: Plan a trip of", "argument plan/days: 3 days" or "new text: ...". The
- * caller frees it. */
+ * caller frees it. The label is what stands before the colon. */
+char *report_label(const struct pml_prompt *prompt, const struct pml_run *run);
 char *report_run(const struct pml_prompt *prompt, const struct pml_run *run);
 const char *report_run_text(const struct pml_prompt *prompt, const struct pml_run *run);
 const struct pml_text *report_text_of(const struct pml_prompt *prompt, const struct pml_run *run);

@@ -8,6 +8,8 @@
 
 #define WIDTH      100
 #define NAME_WIDTH 36
+#define RUN_INDENT 38 /* before what a run is */
+#define MOST_LABEL 30 /* columns of a label that has its text in the same row anyway */
 
 /* A line's last column has no blanks at its end. */
 static void put_last(FILE *out, char *text, int width) {
@@ -69,7 +71,7 @@ static char *paths_text(const struct pml_schema *s, const int *module, int n) {
 static char *name_of(const struct pml_schema *s, int x) {
     const struct pml_part *about = &s->about[x];
     if (s->part[x].kind == CP_PART_TEXT) {
-        return report_line(s->texts.text + about->text.at);
+        return report_words(&s->texts, &about->text);
     }
     return report_line(about->name != NULL ? about->name : "");
 }
@@ -125,17 +127,32 @@ static void put_schema(FILE *out, const struct pml_schema *s, int *seen) {
 
 /* ---- Prompts ---- */
 
+/* A text that a long label leaves no room for gets a row of its own. */
+static void put_run(FILE *out, const struct pml_prompt *p, const struct pml_run *run) {
+    char *label = report_label(p, run), *words = report_run_words(p, run);
+    char *what = report_run(p, run);
+    if (text_columns(label) <= MOST_LABEL || text_columns(what) <= WIDTH - RUN_INDENT) {
+        put_last(out, what, WIDTH - RUN_INDENT);
+    } else {
+        text_put_cut(out, label, WIDTH - RUN_INDENT - 1, "…");
+        fputs(":\n", out);
+        text_put_blanks(out, RUN_INDENT);
+        put_last(out, words, WIDTH - RUN_INDENT);
+    }
+    free(label);
+    free(words);
+    free(what);
+}
+
 static void put_runs(FILE *out, const struct pml_prompt *p) {
     fputs("positions           tokens  from      what\n", out);
     for (int i = 0; i < p->n_runs; i++) {
         const struct pml_run *run = &p->run[i];
-        char *what = report_run(p, run);
         char *range = range_text(run->begin, run->size, "");
         fprintf(out, "%s%8d  %-8s  ", range, run->size,
                 run->kind == PML_CACHED ? "cache" : "computed");
-        put_last(out, what, WIDTH - 38);
+        put_run(out, p, run);
         free(range);
-        free(what);
     }
 }
 

@@ -33,14 +33,34 @@ static int unknown_module(const struct pml_schema *s, size_t offset, int scope, 
     char *wrong = cli_allocate(NULL, size + 1, 1);
     memcpy(wrong, name, size);
     wrong[size] = '\0';
+    if (strpbrk(wrong, ",;") != NULL) {
+        pml_document_error(&s->document, offset,
+                           "\"%s\" is no module's name. Write blanks between modules, as in "
+                           "\"one two\".",
+                           PML_SHORT(wrong));
+        free(wrong);
+        return -1;
+    }
     int near = nearest_module(s, scope, wrong);
     char *path = near >= 0 ? pml_path(s, near) : NULL;
     pml_document_error(&s->document, offset,
                        "%s has no module %s.%s%s%s Name modules by their path, as in outer/inner.",
-                       scope == 0 ? "the schema" : s->about[scope].name, wrong,
-                       path != NULL ? " Did you mean " : "", path != NULL ? path : "",
-                       path != NULL ? "?" : "");
+                       scope == 0 ? "the schema" : PML_SHORT(s->about[scope].name),
+                       PML_SHORT(wrong), path != NULL ? " Did you mean " : "",
+                       path != NULL ? PML_SHORT(path) : "", path != NULL ? "?" : "");
     free(path);
+    free(wrong);
+    return -1;
+}
+
+static int empty_name(const struct pml_schema *s, size_t offset, const char *path, size_t size) {
+    char *wrong = cli_allocate(NULL, size + 1, 1);
+    memcpy(wrong, path, size);
+    wrong[size] = '\0';
+    pml_document_error(&s->document, offset,
+                       "the path \"%s\" has an empty name in it. Write names with one / between "
+                       "two, as in outer/inner.",
+                       PML_SHORT(wrong));
     free(wrong);
     return -1;
 }
@@ -51,6 +71,9 @@ static int module_of(const struct pml_schema *s, size_t offset, const char *path
     for (size_t i = 0; i <= size;) {
         const char *slash = memchr(path + i, '/', size - i);
         size_t end = slash != NULL ? (size_t)(slash - path) : size;
+        if (end == i) {
+            return empty_name(s, offset, path, size);
+        }
         int inner = pml_find(s, x, CP_PART_MODULE, path + i, end - i);
         if (inner < 0) {
             return unknown_module(s, offset, x, path + i, end - i);
@@ -67,7 +90,7 @@ static int add_module(struct pml_schema *s, struct pml_scaffold *scaffold, size_
         if (s->module[scaffold->first + i] == module) {
             return pml_document_error(&s->document, offset,
                                       "the scaffold has %s twice. Name it once.",
-                                      s->about[module].name);
+                                      PML_SHORT(s->about[module].name));
         }
     }
     if (scaffold->n == PML_MAX_SCAFFOLD_MODULES) {

@@ -70,8 +70,8 @@ static int unknown_element(const struct pml_schema *s, const struct pml_node *no
     }
     char *hint = pml_nearest_text(&nearest, "<", ">");
     pml_document_error(&s->document, node->offset,
-                       "<%s> is no element of a schema.%s A module is <module name=\"%s\">.",
-                       node->name, hint, node->name);
+                       "<%s> is no element of a schema.%s A module is <module name=\"%s\">. %s",
+                       PML_SHORT(node->name), hint, PML_SHORT(node->name), PML_ADVICE_TEXT);
     free(hint);
     return -1;
 }
@@ -96,6 +96,21 @@ static int check_place(const struct reader *r, const struct pml_node *node, int 
 
 /* ---- Attributes ---- */
 
+static void unknown_attribute(const struct pml_document *d, const struct pml_node *node,
+                              const struct pml_attribute *a, const struct pml_nearest *nearest) {
+    char *hint = pml_nearest_text(nearest, "", "");
+    int element = pml_element_of(node->name);
+    const char *mend = "Remove or rename it.";
+    if (element == PML_E_UNION && strcmp(a->name, "name") == 0) {
+        mend = "Remove it: a union has no name, only its modules have.";
+    } else if (element == PML_E_UNION || pml_role_of(element) != PML_ROLES) {
+        mend = "Remove it.";
+    }
+    pml_document_error(d, a->offset, "<%s> has no attribute %s.%s %s", node->name,
+                       PML_SHORT(a->name), hint, mend);
+    free(hint);
+}
+
 /* The values of the attributes in `names`, which ends with NULL: all of them are needed, and no
  * other is allowed. */
 static int read_attributes(const struct pml_schema *s, const struct pml_node *node,
@@ -112,10 +127,7 @@ static int read_attributes(const struct pml_schema *s, const struct pml_node *no
             pml_nearest_see(&nearest, names[k++]);
         }
         if (names[k] == NULL) {
-            char *hint = pml_nearest_text(&nearest, "", "");
-            pml_document_error(d, a->offset, "<%s> has no attribute %s.%s Remove or rename it.",
-                               node->name, a->name, hint);
-            free(hint);
+            unknown_attribute(d, node, a, &nearest);
             return -1;
         }
         values[k] = a->value;
@@ -140,9 +152,10 @@ static int read_no_attributes(const struct pml_schema *s, const struct pml_node 
 
 static int check_name(const struct pml_schema *s, int element, const char *name, size_t offset) {
     const char *why = pml_name_refused(element, name);
-    return why == NULL ? 0
-                       : pml_document_error(&s->document, offset,
-                                            "the name \"%s\" %s. Choose another.", name, why);
+    return why == NULL
+               ? 0
+               : pml_document_error(&s->document, offset, "the name \"%s\" %s. Choose another.",
+                                    PML_SHORT(name), why);
 }
 
 static int read_name(const struct pml_schema *s, const struct pml_node *node, int element,
@@ -183,7 +196,7 @@ static int read_param(const struct pml_schema *s, const struct pml_node *node, c
         return pml_document_error(&s->document, offsets[1],
                                   "len is \"%s\". Write how many tokens an argument may have, from "
                                   "1 to %d.",
-                                  values[1], CP_MAX_POSITIONS);
+                                  PML_SHORT(values[1]), CP_MAX_POSITIONS);
     }
     return 0;
 }
@@ -253,7 +266,8 @@ static int read_text(struct reader *r, const struct pml_node *node) {
         return pml_document_error(&s->document, node->offset,
                                   "text may not stand in <union>. Put it into a <module>.");
     }
-    if (pml_marker_check(&s->document, node->offset, s->template, s->texts.text + text.at) != 0 ||
+    if (pml_marker_check(&s->document, node->offset, s->template, "text",
+                         s->texts.text + text.at) != 0 ||
         !has_room(s, node->offset)) {
         return -1;
     }
@@ -368,7 +382,7 @@ static int read_root(struct reader *r) {
             &s->document, root->offset,
             "the root is <%s>. A schema's is <schema name=\"...\">; the first "
             "file is the schema.",
-            root->name);
+            PML_SHORT(root->name));
     }
     if (read_name(s, root, PML_E_SCHEMA, &name) != 0) {
         return -1;
@@ -392,6 +406,52 @@ static const struct pml_visitor visitor = {read_node, leave};
 
 /* ---- The whole ---- */
 
+/* The sizes of MOD-1, which may be too large for it. */
+static long long *long_sizes(const struct pml_schema *s) {
+    long long *size = cli_allocate(NULL, (size_t)s->n_parts, sizeof *size);
+    for (int x = 0; x < s->n_parts; x++) {
+        size[x] = s->part[x].size;
+    }
+    for (int x = s->n_parts - 1; x > 0; x--) {
+        long long *around = &size[s->part[x].parent];
+        if (s->part[s->part[x].parent].kind != CP_PART_UNION) {
+            *around += size[x];
+        } else if (*around < size[x]) {
+            *around = size[x];
+        }
+    }
+    return size;
+}
+
+/* The first text or param that ends behind the last position there may be. */
+static int first_behind(const struct pml_schema *s, const long long *size) {
+    long long *end = cli_allocate(NULL, (size_t)s->n_parts, sizeof *end); /* of what is in a part */
+    int x = 0;
+    end[0] = 0;
+    do {
+        int parent = s->part[++x].parent;
+        end[x] = end[parent]; /* the begin of part x */
+        if (s->part[parent].kind != CP_PART_UNION) {
+            end[parent] += size[x];
+        }
+    } while (s->part[x].kind <= CP_PART_UNION || end[x] + size[x] <= CP_MAX_POSITIONS);
+    free(end);
+    return x;
+}
+
+static int too_long(const struct pml_schema *s) {
+    long long *size = long_sizes(s);
+    int x = first_behind(s, size);
+    pml_document_error(&s->document, s->about[x].offset,
+                       "the schema takes %lld positions, and may take %d: this %s ends behind "
+                       "them. Shorten texts and params, or put modules that exclude each other "
+                       "into a <union>.",
+                       size[0], CP_MAX_POSITIONS,
+                       s->part[x].kind == CP_PART_PARAM ? "param" : "text");
+    free(size);
+    return -1;
+}
+
 static int lay_out(struct pml_schema *s) {
     int wrong = cp_schema_check(s->part, s->n_parts);
     if (wrong >= 0) {
@@ -401,10 +461,7 @@ static int lay_out(struct pml_schema *s) {
     s->begin = cli_allocate(NULL, (size_t)s->n_parts, sizeof *s->begin);
     s->size = cli_allocate(NULL, (size_t)s->n_parts, sizeof *s->size);
     if (cp_schema_layout(s->part, s->n_parts, s->begin, s->size) != CP_OK) {
-        return pml_document_error(&s->document, s->about[0].offset,
-                                  "the schema takes more than %d positions. Shorten texts and "
-                                  "params, or put modules that exclude each other into a <union>.",
-                                  CP_MAX_POSITIONS);
+        return too_long(s);
     }
     return 0;
 }

@@ -20,13 +20,13 @@ const struct pml_template pml_templates[] = {
 };
 
 int pml_marker_check(const struct pml_document *document, size_t offset,
-                     const struct pml_template *template, const char *text) {
+                     const struct pml_template *template, const char *what, const char *text) {
     for (int i = 0; template->markers[i] != NULL; i++) {
         if (strstr(text, template->markers[i]) != NULL) {
             return pml_document_error(document, offset,
-                                      "the text has %s in it, by which the template %s divides "
+                                      "the %s has %s in it, by which the template %s divides "
                                       "roles. Remove it, or choose the template none.",
-                                      template->markers[i], template->name);
+                                      what, template->markers[i], template->name);
         }
     }
     return 0;

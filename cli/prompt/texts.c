@@ -65,8 +65,10 @@ int pml_is_blank(const struct pml_node *node) {
 void pml_texts_free(struct pml_texts *texts) {
     free(texts->text);
     free(texts->token);
+    free(texts->joint);
     texts->text = NULL;
     texts->token = NULL;
+    texts->joint = NULL;
 }
 
 /* Room for `size` bytes with as many tokens, and for a NUL on both sides. */
@@ -85,7 +87,7 @@ struct pml_text pml_texts_begin(struct pml_texts *texts) {
     reserve(texts, 0);
     texts->size += texts->size > 0; /* the NUL */
     texts->text[texts->size] = '\0';
-    return (struct pml_text){texts->size, 0, texts->n_tokens, 0};
+    return (struct pml_text){texts->size, 0, texts->n_tokens, 0, texts->n_joints, 0};
 }
 
 /* `size` bytes have been written behind the last text. */
@@ -108,11 +110,27 @@ void pml_texts_add_template(struct pml_texts *texts, struct pml_text *text, cons
     }
 }
 
+/* The last text goes on at `at`, where another node begins. */
+static void add_joint(struct pml_texts *t, struct pml_text *text, size_t at) {
+    if (at == text->at || at == t->size || pml_is_space(t->text[at - 1]) ||
+        pml_is_space(t->text[at])) {
+        return;
+    }
+    if (t->joint_room < (size_t)t->n_joints + 1) {
+        t->joint_room = 2 * ((size_t)t->n_joints + 1);
+        t->joint = cli_allocate(t->joint, t->joint_room, sizeof *t->joint);
+    }
+    t->joint[t->n_joints++] = at;
+    text->n_joints++;
+}
+
 void pml_texts_add_node(struct pml_texts *texts, struct pml_text *text,
                         const struct pml_node *node) {
+    size_t at = texts->size;
     reserve(texts, node->size);
     take(texts, text,
          pml_space(node->text, node->size, node->keeps_space, texts->text + texts->size), 0);
+    add_joint(texts, text, at);
 }
 
 void pml_texts_add_argument(struct pml_texts *texts, struct pml_text *text, const char *value,

@@ -9,8 +9,13 @@
 #include "cli/base/text.h"
 #include "cli/prompt/pml.h"
 
-#define MOST_SEEN   4096 /* names that a misspelt one is compared with */
-#define MOST_LETTER 64   /* a longer name is compared with none */
+#define MOST_LETTER 64 /* a longer name is compared with none */
+
+/* What it costs to make one name of another. */
+#define COST_MOVED   200 /* a letter put in or taken out, or two neighbours swapped */
+#define COST_CHANGED 300
+#define COST_CASE    1
+#define MOST_COST    100 /* for each letter of the misspelt name */
 
 const char *const pml_element_names[PML_ELEMENTS + 1] = {"schema",   "module", "union", "param",
                                                          "scaffold", "system", "user",  "assistant",
@@ -106,34 +111,59 @@ static int least(int a, int b) {
     return a < b ? a : b;
 }
 
-/* Letters to put in, take out or change. */
-static int distance(const char *a, size_t n, const char *b, size_t m) {
-    int row[MOST_LETTER + 1];
-    for (size_t j = 0; j <= m; j++) {
-        row[j] = (int)j;
-    }
-    for (size_t i = 1; i <= n; i++) {
-        int corner = row[0];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= m; j++) {
-            int changed = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            row[j] = least(changed, least(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[m];
+static int small(char c) {
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
+static int changed(char a, char b) {
+    return a == b ? 0 : small(a) == small(b) ? COST_CASE : COST_CHANGED;
+}
+
+/* The least cost to make b of a, or some number above `most`: then it is not looked for to its end.
+ * Row i has the costs to make each begin of b of the first i letters of a. */
+static int distance(const char *a, size_t n, const char *b, size_t m, int most) {
+    int rows[3][MOST_LETTER + 1], *two_up = rows[0], *up = rows[1], *row = rows[2];
+    int least_up = 0;
+    for (size_t j = 0; j <= m; j++) {
+        up[j] = (int)j * COST_MOVED;
+    }
+    for (size_t i = 1; i <= n; i++) {
+        int least_here = (int)i * COST_MOVED;
+        row[0] = least_here;
+        for (size_t j = 1; j <= m; j++) {
+            row[j] = least(up[j - 1] + changed(a[i - 1], b[j - 1]),
+                           least(up[j], row[j - 1]) + COST_MOVED);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                row[j] = least(row[j], two_up[j - 2] + COST_MOVED);
+            }
+            least_here = least(least_here, row[j]);
+        }
+        if (least_here > most && least_up > most) {
+            return least_here;
+        }
+        least_up = least_here;
+        int *free_row = two_up;
+        two_up = up;
+        up = row;
+        row = free_row;
+    }
+    return up[m];
+}
+
+/* A file has at most PML_MAX_BYTES of names, and that bounds the work. */
 void pml_nearest_see(struct pml_nearest *nearest, const char *name) {
     size_t n = strlen(nearest->wrong), m = strlen(name);
-    if (n > MOST_LETTER || m > MOST_LETTER || nearest->seen++ >= MOST_SEEN) {
+    int most = (int)n * MOST_COST + (int)n * COST_CASE;
+    if (nearest->name != NULL && nearest->cost <= most) {
+        most = nearest->cost - 1;
+    }
+    if (n > MOST_LETTER || m > MOST_LETTER || abs((int)n - (int)m) * COST_MOVED > most) {
         return;
     }
-    int found = distance(nearest->wrong, n, name, m);
-    int most = (int)(n + 2) / 3; /* a third of the letters */
-    if (found <= most && (nearest->name == NULL || found < nearest->distance)) {
+    int cost = distance(nearest->wrong, n, name, m, most);
+    if (cost <= most) {
         nearest->name = name;
-        nearest->distance = found;
+        nearest->cost = cost;
     }
 }
 
@@ -142,7 +172,7 @@ char *pml_nearest_text(const struct pml_nearest *nearest, const char *before, co
     size_t size;
     FILE *out = text_open(&text, &size);
     if (nearest->name != NULL) {
-        fprintf(out, " Did you mean %s%s%s?", before, nearest->name, behind);
+        fprintf(out, " Did you mean %s%s%s?", before, PML_SHORT(nearest->name), behind);
     }
     text_close(out);
     return text;
