@@ -27,7 +27,7 @@ void any_valid_batch(struct cp_batch *batch) {
     for (int i = 0; i < CP_MAX_CHUNKS; i++) {
         batch->pool.perm[i] = i;
         batch->pool.pos[i] = i;
-        batch->owner[i].owner = any(2) - CP_MAX_SEQUENCES;
+        batch->owner[i].owner = any(CP_MAX_SEQUENCES) - CP_MAX_SEQUENCES; /* so many bits do */
         batch->owner[i].run = any(2);
     }
     batch->chunk_size = CHUNK_SIZE;
