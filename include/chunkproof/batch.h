@@ -72,6 +72,7 @@ struct cp_batch {
 };
 
 #ifdef __FRAMAC__
+#include "proofs/logic/batch_plan.h"
 #include "proofs/logic/batch_token.h"
 #endif
 
@@ -248,6 +249,18 @@ int cp_batch_leave(struct cp_batch *batch, int prompt);
 /* BATCH-9. Brings a plan up to date with the batch, as cp_plan_update() does with a tree. Returns 1
  * when it wrote all of the plan, and 0 when it refreshed only n_tokens of prompts and of their last
  * runs (PLAN-6). Sequence s of the plan is prompt s. */
+/*@
+  requires valid: \valid(plan) && \valid_read(batch) && \separated(plan, batch);
+  requires ok: batch_ok(*batch);
+  requires epoch: same_epoch(plan->stamp, batch->stamp) ==> plan_paths_of_batch(*plan, *batch);
+  assigns *plan;
+  ensures batch_9_plan: plan_of_batch(*plan, *batch);
+  ensures batch_9_runs: runs_ok(*plan);
+  ensures plan_6_rebuilt: !same_epoch(\old(plan->stamp), batch->stamp) ==> \result == 1;
+  ensures plan_6_refreshed: same_epoch(\old(plan->stamp), batch->stamp) ==> \result == 0;
+  ensures plan_6_kept: same_epoch(\old(plan->stamp), batch->stamp) ==>
+    plan_refreshed(\old(*plan), *plan);
+*/
 int cp_batch_plan(const struct cp_batch *batch, struct cp_plan *plan);
 
 /* Returns NULL when the batch is valid, else the number of the first clause that it breaks

@@ -29,6 +29,29 @@
         prompt_item(b, p, i) == item ? 1 : 0));
   logic integer room_of(struct cp_batch b, integer n) =
     \sum(0, n - 1, \lambda integer i; may_leave(b, i) ? b.item[i].n_runs : 0);
+  // Of prompts that have no item twice.
+  logic integer shared_part(struct cp_batch b, integer p, integer m, integer n, integer what) =
+    \sum(0, m - 1, \lambda integer i;
+      item_shared(b, prompt_item(b, p, i)) && prompt_item(b, p, i) < n
+        ? item_size(b, prompt_item(b, p, i), what) : 0);
+  logic integer alone_part(struct cp_batch b, integer p, integer n, integer what) =
+    \sum(0, n - 1, \lambda integer i;
+      item_shared(b, prompt_item(b, p, i)) ? 0 : item_size(b, prompt_item(b, p, i), what));
+  logic integer descriptors(struct cp_batch b, integer n) =
+    \sum(0, n - 1, \lambda integer i; item_shared(b, i) ? owner_runs(b, i) : 0);
+  logic integer entries(struct cp_batch b, integer n, integer q) =
+    \sum(0, q - 1, \lambda integer p; shared_part(b, p, b.prompt[p].n_items, n, 0));
+  // The same with bounds that fit an int.
+  predicate places_of(struct cp_plan p, integer s, integer from, struct cp_batch b, integer o) =
+    \forall integer k; 0 <= k < owner_runs(b, o) ==>
+      plan_chunk(p, s, from + k) == owner_chunk(b, o, k) &&
+      plan_position(p, s, from + k) == owner_position(b, o, k);
+  predicate tokens_of(struct cp_plan p, integer s, integer from, struct cp_batch b, integer o,
+                      integer n) =
+    \forall integer k; 0 <= k < n ==>
+      plan_tokens(p, s, from + k) == owner_tokens(b, o, k);
+  predicate item_described(struct cp_plan p, struct cp_batch b, integer i, integer n) =
+    \forall integer k; 0 <= k < n ==> describes(p, descriptors(b, i) + k, b, i, k);
 
   // A quantifier over all chunks there. This is less; where it is a condition, the clause is
   // checked for prompts without hashes only.
