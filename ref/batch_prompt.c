@@ -1,72 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts of a batch: join and leave (BATCH-5, BATCH-7). */
+/* A prompt leaves a batch (BATCH-7). */
 #include "batch_internal.h"
 
 #ifdef __FRAMAC__
 #include "proofs/logic/batch_leave.h"
 #endif
-
-/* ---- Join ---- */
-
-/* The runs of the items of these names; -1: one of them is not there. */
-static long long runs_of_items(const struct cp_batch *batch, const unsigned long long *names,
-                               int n_names) {
-    long long n = 0;
-    for (int i = 0; i < n_names; i++) {
-        int item = cp_batch_find(batch, names[i]);
-        if (item < 0) {
-            return -1;
-        }
-        n += batch->item[item].n_runs;
-    }
-    return n;
-}
-
-static int spans_are_in_range(const struct cp_span *spans, int n_spans) {
-    for (int i = 0; i < n_spans; i++) {
-        if (!cp_span_is_valid(spans[i])) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Behind the last prompt there is room to try. The prompt there gets items, which are there. */
-static void list_items(struct cp_batch *batch, int number, long long id,
-                       const unsigned long long *names, int n_names) {
-    int n_tokens = 0;
-    for (int i = 0; i < n_names; i++) {
-        int item = (int)(names[i] % CP_MAX_ITEMS);
-        n_tokens += cp_batch_n_tokens(batch, item);
-        batch->prompt[number].item[i] = item;
-    }
-    batch->prompt[number].id = id;
-    batch->prompt[number].n_tokens = n_tokens;
-    batch->prompt[number].n_items = n_names;
-    batch->prompt[number].n_own = 0;
-}
-
-/* Has no item of the prompt a position of those before it? */
-static int items_have_room(const struct cp_batch *batch, int number) {
-    for (int i = 0; i < batch->prompt[number].n_items; i++) {
-        if (!cp_item_has_room(batch, number, i, batch->prompt[number].item[i])) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Has no span a position of the prompt's, or of those before it? */
-static int spans_have_room(const struct cp_batch *batch, int number, const struct cp_span *spans,
-                           int n_spans) {
-    for (int i = 0; i < n_spans; i++) {
-        if (!cp_span_is_apart(spans, i) ||
-            !cp_prompt_has_room(batch, number, batch->prompt[number].n_items, spans[i])) {
-            return 0;
-        }
-    }
-    return 1;
-}
 
 /* Each item of a prompt gets so many users more. */
 /*@
@@ -91,57 +29,6 @@ static void count_user(struct cp_batch *batch, int prompt, int more) {
         batch->item[batch->prompt[prompt].item[i]].n_users += more;
     }
 }
-
-/* The prompt behind the last one is one of the batch's, with free chunks for n_runs own runs. Its
- * items have a user more before anything leaves (BATCH-5). */
-static int add_prompt(struct cp_batch *batch, int n_runs) {
-    int number = batch->n_prompts++;
-    count_user(batch, number, 1);
-    int status = cp_batch_make_room(batch, n_runs);
-    if (status != CP_OK) {
-        count_user(batch, number, -1);
-        batch->n_prompts--;
-        return status;
-    }
-    return CP_OK;
-}
-
-/* The prompt's items become the most recent ones (BATCH-6). */
-static void take_items(struct cp_batch *batch, int number) {
-    for (int i = 0; i < batch->prompt[number].n_items; i++) {
-        batch->item[batch->prompt[number].item[i]].taken = ++batch->clock;
-    }
-}
-
-int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long *names,
-                  int n_names, const struct cp_span *spans, int n_spans, int *prompt) {
-    long long n_runs = runs_of_items(batch, names, n_names);
-    if (n_names < 0 || n_spans < 0 || n_runs < 0 || !spans_are_in_range(spans, n_spans)) {
-        return CP_ERROR_ARGUMENT;
-    }
-    if (batch->n_prompts == CP_MAX_SEQUENCES) {
-        return CP_ERROR_SEQUENCES_FULL;
-    }
-    long long n_own = cp_spans_runs(spans, n_spans, batch->chunk_size);
-    if (n_runs + n_own > CP_MAX_DEPTH) {
-        return CP_ERROR_TOO_LONG;
-    }
-    int number = batch->n_prompts;
-    list_items(batch, number, id, names, n_names);
-    if (!items_have_room(batch, number) || !spans_have_room(batch, number, spans, n_spans)) {
-        return CP_ERROR_ARGUMENT;
-    }
-    int status = add_prompt(batch, (int)n_own);
-    if (status == CP_OK) {
-        cp_batch_add_spans(batch, -1 - number, spans, n_spans);
-        take_items(batch, number);
-        batch->stamp.epoch++;
-        *prompt = number;
-    }
-    return status;
-}
-
-/* ---- Leave ---- */
 
 /* The prompt `from` gets the number `to`. */
 /*@

@@ -323,25 +323,6 @@ static void names_have_64_bits(void **unused) {
     cp_batch_free(batch);
 }
 
-/* BATCH-5: runs are counted before they are listed, also more of them than an int can say. */
-static void very_many_names_are_too_many_runs(void **unused) {
-    (void)unused;
-    enum { TIMES = 1 << 21 };
-    static const struct cp_span most = {0, CP_MAX_DEPTH};
-    static unsigned long long name[TIMES]; /* 2^21 times 2^11 runs */
-    struct cp_batch *batch;
-    int p = 77;
-    assert_int_equal(cp_batch_new(&batch, CP_MAX_DEPTH, 1), CP_OK);
-    assert_int_equal(cp_batch_put(batch, &most, 1, &name[0]), CP_OK);
-    for (int i = 1; i < TIMES; i++) {
-        name[i] = name[0];
-    }
-    assert_int_equal(cp_batch_join(batch, 0, name, TIMES, NULL, 0, &p), CP_ERROR_TOO_LONG);
-    assert_int_equal(p, 77);
-    assert_null(cp_batch_check(batch));
-    cp_batch_free(batch);
-}
-
 /* BATCH-9: the items that a prompt has alone stand in its order, and shared ones by number. */
 static void items_stand_in_their_order(void **unused) {
     (void)unused;
@@ -423,7 +404,6 @@ int main(void) {
         cmocka_unit_test(a_number_is_that_of_one_that_left),
         cmocka_unit_test(a_span_may_end_at_the_last_position),
         cmocka_unit_test(names_have_64_bits),
-        cmocka_unit_test(very_many_names_are_too_many_runs),
         cmocka_unit_test(items_stand_in_their_order),
         cmocka_unit_test(a_plan_is_of_one_batch),
         cmocka_unit_test(any_memory_will_do),

@@ -72,6 +72,7 @@ struct cp_batch {
 };
 
 #ifdef __FRAMAC__
+#include "proofs/logic/batch_admit.h"
 #include "proofs/logic/batch_plan.h"
 #include "proofs/logic/batch_token.h"
 #endif
@@ -174,6 +175,47 @@ int cp_batch_drop(struct cp_batch *batch, unsigned long long name);
  *   CP_ERROR_SEQUENCES_FULL  there are CP_MAX_SEQUENCES prompts
  *   CP_ERROR_TOO_LONG        more than CP_MAX_DEPTH runs
  *   CP_ERROR_POOL_FULL       too few chunks are free or may leave */
+/*@
+  requires valid: \valid(batch) && \valid_read(names + (0 .. n_names - 1)) &&
+    \valid_read(spans + (0 .. n_spans - 1)) && \valid(prompt);
+  requires ok: batch_ok(*batch);
+  requires clock: batch->clock < 0xFFFFFFFFFFFFFFFF / CP_MAX_ITEMS;
+  assigns batch->pool.n_free, batch->pool.perm[0 .. CP_MAX_CHUNKS - 1],
+    batch->pool.pos[0 .. CP_MAX_CHUNKS - 1], batch->owner[0 .. CP_MAX_CHUNKS - 1],
+    batch->item[0 .. CP_MAX_ITEMS - 1], batch->runs[0 .. CP_MAX_ITEMS - 1],
+    batch->prompt[0 .. CP_MAX_SEQUENCES - 1], batch->n_prompts, batch->clock,
+    batch->stamp.epoch, *prompt;
+  ensures ok: batch_ok(*batch);
+  ensures result: \result == CP_OK || \result == CP_ERROR_ARGUMENT ||
+    \result == CP_ERROR_SEQUENCES_FULL || \result == CP_ERROR_TOO_LONG ||
+    \result == CP_ERROR_POOL_FULL;
+  ensures batch_5_argument: \result == CP_ERROR_ARGUMENT <==>
+    !join_asked(\old(*batch), names, n_names, spans, n_spans);
+  ensures batch_5_prompts: \result == CP_ERROR_SEQUENCES_FULL <==>
+    join_asked(\old(*batch), names, n_names, spans, n_spans) &&
+    !join_counted(\old(*batch), names, n_names, spans, n_spans);
+  ensures batch_5_long: \result == CP_ERROR_TOO_LONG <==>
+    join_counted(\old(*batch), names, n_names, spans, n_spans) &&
+    !join_fits(\old(*batch), names, n_names, spans, n_spans);
+  ensures batch_5_full: \result == CP_ERROR_POOL_FULL <==>
+    join_fits(\old(*batch), names, n_names, spans, n_spans) &&
+    !join_has_room(\old(*batch), names, n_names, spans, n_spans);
+  ensures batch_5_unchanged: \result != CP_OK ==>
+    *batch == \old(*batch) && *prompt == \old(*prompt);
+  ensures batch_5_number: \result == CP_OK ==> *prompt == \old(batch->n_prompts);
+  ensures batch_5_prompt: \result == CP_OK ==>
+    prompt_joined(\old(*batch), *batch, id, names, n_names);
+  ensures batch_5_runs: \result == CP_OK ==> spans_are_cut(*batch, -1 - *prompt, spans, n_spans) &&
+    batch->prompt[*prompt].n_own == spans_runs(spans, n_spans, batch->chunk_size);
+  ensures batch_5_items: \result == CP_OK ==>
+    names_taken(\old(*batch), *batch, names, n_names);
+  ensures batch_6_left: \result == CP_OK ==>
+    others_beside(\old(*batch), *batch, names, n_names);
+  ensures batch_6_order: \result == CP_OK ==> left_in_order(\old(*batch), *batch);
+  ensures batch_6_need: \result == CP_OK ==> left_in_need(\old(*batch), *batch, 0);
+  ensures batch_9_epoch: \result == CP_OK ==>
+    batch->stamp.epoch == (unsigned long long)(\old(batch->stamp.epoch) + 1);
+*/
 int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long *names,
                   int n_names, const struct cp_span *spans, int n_spans, int *prompt);
 

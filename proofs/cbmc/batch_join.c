@@ -63,20 +63,21 @@ void step_batch_join(struct cp_batch *batch) {
     __CPROVER_assume(-1 <= n_names && n_names <= MAX_NAMES);
     int wrong =
         n_names < 0 || n < 0 || !items_of(batch, names, n_names, item) || !spans_in_range(spans, n);
-    int too_many = !wrong && batch->n_prompts == CP_MAX_SEQUENCES;
-    int is_long = !wrong && !too_many &&
+    int twice = !wrong && !tokens_apart(batch, item, n_names, spans, n);
+    int refused = wrong || twice;
+    int too_many = !refused && batch->n_prompts == CP_MAX_SEQUENCES;
+    int is_long = !refused && !too_many &&
                   items_runs(batch, item, n_names) + spans_runs(spans, n) > CP_MAX_DEPTH;
-    int twice = !wrong && !too_many && !is_long && !tokens_apart(batch, item, n_names, spans, n);
-    int is_full = !wrong && !too_many && !is_long && !twice &&
-                  spans_runs(spans, n) > room(batch, item, n_names);
+    int is_full =
+        !refused && !too_many && !is_long && spans_runs(spans, n) > room(batch, item, n_names);
 
     int status = cp_batch_join(batch, id, names, n_names, spans, n, &prompt);
 
-    CHECK("BATCH-5: each error where it is due", status == (wrong || twice ? CP_ERROR_ARGUMENT
-                                                            : too_many     ? CP_ERROR_SEQUENCES_FULL
-                                                            : is_long      ? CP_ERROR_TOO_LONG
-                                                            : is_full      ? CP_ERROR_POOL_FULL
-                                                                           : CP_OK));
+    CHECK("BATCH-5: each error where it is due", status == (refused    ? CP_ERROR_ARGUMENT
+                                                            : too_many ? CP_ERROR_SEQUENCES_FULL
+                                                            : is_long  ? CP_ERROR_TOO_LONG
+                                                            : is_full  ? CP_ERROR_POOL_FULL
+                                                                       : CP_OK));
     CHECK("valid", is_valid(batch));
     CHECK("an error changes nothing", status == CP_OK || (batch_same(&old, batch) && prompt == 77));
     if (status == CP_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stays valid when an owner gets a run: steps of the proofs of ref/batch_add.c, batch.c and
- * batch_prompt.c. Provers alone read this file. */
+ * batch_join.c. Provers alone read this file. */
 #ifndef CHUNKPROOF_LOGIC_BATCH_ADD_H
 #define CHUNKPROOF_LOGIC_BATCH_ADD_H
 
