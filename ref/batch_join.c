@@ -310,12 +310,13 @@ static int add_prompt(struct cp_batch *batch, long long id, const unsigned long 
   requires differ: names_differ(names, n_names);
   requires clock: batch->clock + n_names <= 0xFFFFFFFFFFFFFFFF;
   assigns batch->item[0 .. CP_MAX_ITEMS - 1], batch->clock;
-  ensures batch_6_dated: names_dated(\old(*batch), *batch, names, n_names);
-  ensures rest: all_but_taken(\old(*batch), *batch, names, n_names);
+  ensures batch_6_clock: clock_follows(\old(*batch), *batch, names, n_names);
+  ensures batch_6_dated: all_but_taken(\old(*batch), *batch, names, n_names);
 */
 static void take_items(struct cp_batch *batch, const unsigned long long *names, int n_names) {
     //@ ghost struct cp_batch before = *batch;
     /*@ loop invariant i: 0 <= i <= n_names;
+        loop invariant clock: batch->clock == before.clock + i;
         loop invariant dated: names_dated(before, *batch, names, i);
         loop assigns i, batch->item[0 .. CP_MAX_ITEMS - 1], batch->clock;
         loop variant n_names - i; */
@@ -327,6 +328,7 @@ static void take_items(struct cp_batch *batch, const unsigned long long *names, 
         /*@ assert others: \forall integer j; !names_have(names, i + 1, j) ==>
               !names_have(names, i, j) && j != named(names, i); */
     }
+    //@ assert last: 0 < n_names ==> name_dated(before, *batch, names, n_names - 1);
 }
 
 int cp_batch_join(struct cp_batch *batch, long long id, const unsigned long long *names,

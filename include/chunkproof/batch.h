@@ -209,6 +209,8 @@ int cp_batch_drop(struct cp_batch *batch, unsigned long long name);
     batch->prompt[*prompt].n_own == spans_runs(spans, n_spans, batch->chunk_size);
   ensures batch_5_items: \result == CP_OK ==>
     names_taken(\old(*batch), *batch, names, n_names);
+  ensures batch_6_clock: \result == CP_OK ==>
+    clock_follows(\old(*batch), *batch, names, n_names);
   ensures batch_6_left: \result == CP_OK ==>
     others_beside(\old(*batch), *batch, names, n_names);
   ensures batch_6_order: \result == CP_OK ==> left_in_order(\old(*batch), *batch);

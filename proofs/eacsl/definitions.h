@@ -52,6 +52,14 @@
       plan_tokens(p, s, from + k) == owner_tokens(b, o, k);
   predicate item_described(struct cp_plan p, struct cp_batch b, integer i, integer n) =
     \forall integer k; 0 <= k < n ==> describes(p, descriptors(b, i) + k, b, i, k);
+  logic integer named_runs{L}(struct cp_batch b, unsigned long long *names, integer n) =
+    \sum(0, n - 1, \lambda integer i; owner_runs(b, named(names, i)));
+  // Of names that differ.
+  logic integer room_beside{L}(struct cp_batch b, unsigned long long *names, integer n,
+                               integer upto) =
+    \sum(0, upto - 1, \lambda integer i; may_leave(b, i) ? b.item[i].n_runs : 0) -
+    \sum(0, n - 1, \lambda integer i;
+      may_leave(b, named(names, i)) ? b.item[named(names, i)].n_runs : 0);
 
   // A quantifier over all chunks there. This is less; where it is a condition, the clause is
   // checked for prompts without hashes only.

@@ -25,7 +25,11 @@
     b.item[named(names, i)].taken == a.clock + 1 + i;
   predicate names_taken{L}(struct cp_batch a, struct cp_batch b, unsigned long long *names,
                            integer n) =
-    b.clock == a.clock + n && (\forall integer i; 0 <= i < n ==> name_taken(a, b, names, i));
+    \forall integer i; 0 <= i < n ==> name_taken(a, b, names, i);
+  // The clock says when the last one was.
+  predicate clock_follows{L}(struct cp_batch a, struct cp_batch b, unsigned long long *names,
+                             integer n) =
+    b.clock == (n == 0 ? a.clock : b.item[named(names, n - 1)].taken);
 
   // BATCH-6: no other item is other than it was, unless it has left. No item's runs are others.
   predicate others_beside{L}(struct cp_batch a, struct cp_batch b, unsigned long long *names,
