@@ -188,6 +188,11 @@
     /@ assert range_still: \forall integer k; 0 <= k < last ==> run_in_range(b, -1 - p, k); @/
     longer_in_range(a, b, p, position);
     /@ assert apart: \forall integer k; 0 <= k < last ==> run_is_apart(a, -1 - p, k); @/
+    /@ assert avoided: \forall integer k, h; 0 <= h < k < last ==>
+         run_avoids(a, -1 - p, h, owner_position(a, -1 - p, k), owner_tokens(a, -1 - p, k)); @/
+    /@ assert where: \forall integer k; 0 <= k < last ==>
+         owner_position(b, -1 - p, k) == owner_position(a, -1 - p, k) &&
+         owner_tokens(b, -1 - p, k) == owner_tokens(a, -1 - p, k); @/
     /@ assert avoids: \forall integer k, h; 0 <= h < k < last ==>
          run_avoids(b, -1 - p, h, owner_position(b, -1 - p, k), owner_tokens(b, -1 - p, k)); @/
     /@ assert apart_still: \forall integer k; 0 <= k < last ==> run_is_apart(b, -1 - p, k); @/
