@@ -5,6 +5,7 @@
 #define CHUNKPROOF_LOGIC_BATCH_BEGIN_H
 
 #include "proofs/logic/batch_admit.h"
+
 #include "proofs/logic/batch_add.h"
 
 /*@
