@@ -284,7 +284,7 @@ STAGES = (
     # make prove, .ci/run. Where nothing is kept it takes two cores half an hour, and longer beside
     # other stages.
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=(), limit=2 * 3600),
-    Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=()),
+    Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=(), limit=2 * 3600),
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),
     Stage("proofs-coq-faults", "scripts/faults --by coq", ("coqc",), tiers=("deep",)),
