@@ -34,15 +34,20 @@ char *text_clean(const char *text) {
     return clean;
 }
 
-void text_say_all(const char *format, va_list arguments) {
+char *text_clean_format(const char *format, va_list arguments) {
     char *text, *clean;
     size_t size;
     FILE *out = text_open(&text, &size);
     vfprintf(out, format, arguments);
     text_close(out);
     clean = text_clean(text);
-    fprintf(stderr, "%s\n", clean);
-    free(clean);
+    free(text);
+    return clean;
+}
+
+void text_say_all(const char *format, va_list arguments) {
+    char *text = text_clean_format(format, arguments);
+    fprintf(stderr, "%s\n", text);
     free(text);
 }
 

@@ -39,22 +39,10 @@ void markup_close(struct markup *m) {
     did(m, xmlTextWriterFullEndElement(m->writer));
 }
 
-/* The text, clean; the caller frees it. */
-static char *format_text(const char *format, va_list arguments) {
-    char *text, *clean;
-    size_t size;
-    FILE *out = text_open(&text, &size);
-    vfprintf(out, format, arguments);
-    text_close(out);
-    clean = text_clean(text);
-    free(text);
-    return clean;
-}
-
 void markup_attribute(struct markup *m, const char *name, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    char *text = text_clean_format(format, arguments);
     va_end(arguments);
     did(m, xmlTextWriterWriteAttribute(m->writer, BAD_CAST name, BAD_CAST text));
     free(text);
@@ -63,7 +51,7 @@ void markup_attribute(struct markup *m, const char *name, const char *format, ..
 void markup_text(struct markup *m, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    char *text = text_clean_format(format, arguments);
     va_end(arguments);
     did(m, xmlTextWriterWriteString(m->writer, BAD_CAST text));
     free(text);
@@ -73,7 +61,7 @@ void markup_element(struct markup *m, const char *element, const char *class, co
                     ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    char *text = text_clean_format(format, arguments);
     va_end(arguments);
     markup_open(m, element);
     if (class != NULL) {
