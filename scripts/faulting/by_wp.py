@@ -65,7 +65,7 @@ def is_step(function: str, goal: str) -> bool:
 
 
 class ByWp(Who):
-    """The proofs of the C code."""
+    """The proofs of the C code. Where a record names a clause, its goals alone are tried."""
 
     name = "wp"
 
@@ -127,10 +127,16 @@ class ByWp(Who):
     def check(self, fault: Fault) -> Outcome:
         begin, (unit, function, clause) = time.monotonic(), fault.proof
         tree = self.faulted(fault)
-        goals, log, *_ = tree.prove(unit, {}, functions=[function], timeout=FIRST, patient=False)
-        if goals is None:
+        left: list[str] | None
+        if clause:
+            left, log = tree.open_of_clause(unit, function, clause, FIRST)
+        else:
+            goals, log, *_ = tree.prove(
+                unit, {}, functions=[function], timeout=FIRST, patient=False
+            )
+            left = None if goals is None else open_goals(goals, function)
+        if left is None:
             return Outcome(Verdict.ERROR, f"{unit}, {function}: Frama-C fails", log)
-        left = open_goals(goals, function)
         fitting = [goal for goal in left if clause in ("", *broken({goal: (0, 1, 0)}))]
         proved = []
         for goal in contracts_first(function, fitting)[:TRIES]:
@@ -148,14 +154,9 @@ class ByWp(Who):
                 )
             proved.append(goal)
         why = (
-            "still proved"
-            if not left
-            else (
-                f"clause {clause} is still proved; open: "
-                + ", ".join(short(function, goal) for goal in left)
-                if not fitting
-                else f"only harder to prove: {', '.join(short(function, g) for g in proved)}"
-            )
+            f"only harder to prove: {', '.join(short(function, g) for g in proved)}"
+            if proved
+            else f"{'clause ' + clause + ' is ' if clause else ''}still proved"
         )
         return Outcome(
             Verdict.NOT_NOTICED,
