@@ -180,6 +180,12 @@ ok "the class is shown" json \
     "t['class'] == t['class'] | {'weights': 'bf16', 'rounded_sum': True, 'merges': 'running',
     'score': 'tensor-core', 'truncate': True, 'flush': True, 'divide': 'deferred', 'chunk': 32}" \
     --weights bf16 --rounded-sum --merges running --score tensor-core --truncate --flush --chunk 32
+ok "a scaled query errs more" json "t['dominates'] == 'scores' and
+    t['class']['scaled_query'] == 'bf16' and
+    abs(t['declared']['arithmetic']['score']['term_unit'] / 2**-8 - 1) < 1e-3" --scaled-query bf16
+ok "a scaled query is said" says "queries scaled, in fp16; chunks of 64 keys" \
+    --scaled-query fp16
+ok "a log-sum-exp in bits" says "the same in bits (CONV-1)"
 ok "sums by a tensor core" json "t['class']['accumulate'] == 'tensor-core' and
     t['claimed'] == 128 and
     t['declared']['arithmetic']['u_o'] == 5 * 2**-23 and
@@ -304,7 +310,8 @@ ok "a case and a family" wrong "--case brings its own row" --case "$work/example
 ok "time of a case" wrong "--time measures its own rows" --time --case "$work/example.json"
 for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "merges balanced" \
     "accumulate fp16" \
-    "partials fp16" "divide deferred" "exp-error 0.1" "input bf16" truncate flush rounded-sum json \
+    "partials fp16" "divide deferred" "exp-error 0.1" "scaled-query fp16" \
+    "input bf16" truncate flush rounded-sum json \
         "save $work/x"; do
     # shellcheck disable=SC2086 # an option and its value
     ok "time and ${option%% *}" wrong "not --${option%% *}" --time --keys 50 --$option

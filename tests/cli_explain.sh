@@ -139,7 +139,7 @@ named() {
         has "look at what is said above first" || return 1
     gives_lse 'm + logf(n)'
     kernel "${lse[@]}" 's/logf(n) : -INFINITY/logf(n) : 0.0F/' && explain any &&
-        has "its zeros are right; its log-sum-exp is 0" &&
+        has "right if it declared .empty_lse = CP_EMPTY_VALUE, .empty_value = 0" &&
         hasnt "no mistake that is known here"
 }
 
@@ -370,7 +370,9 @@ ok "no rounding" no_rounding
 ok "a limit of time" limited
 ok "Ctrl-C" interrupted
 ok "what is kept from call to call" remembers
-for base in 'm + logf(n)) * 1.44269504F@it were in bits' 'm)@it were the largest score alone' \
+gives_lse '(m + logf(n)) * 1.44269504F'
+ok "a log-sum-exp in bits" mistake "right if it declared .lse_base = CP_LSE_BITS" "${lse[@]}"
+for base in 'm)@it were the largest score alone' \
     '-(m + logf(n)))@its sign were wrong' 'logf(n))@the largest score had not been added'; do
     gives_lse "(${base%@*}"
     ok "a log-sum-exp: ${base#*@}" mistake "lse is as if ${base#*@}" "${lse[@]}"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of the gate: the files that are built beside their programs. Needs readlink(). */
+/* For tests of the gate: the files that are built beside their programs. A program with a seeded
+ * fault lies in build/faults/NAME. Needs readlink(). */
 #ifndef CHUNKPROOF_TESTS_RUNNER_FILES_H
 #define CHUNKPROOF_TESTS_RUNNER_FILES_H
 
@@ -16,7 +17,9 @@ static inline const char *beside(char path[4200], const char *name) {
     if (end == NULL) {
         abort();
     }
-    snprintf(end + 1, 100, "%s", name);
+    snprintf(end + 1, 100, "gate");
+    int is_there = access(path, F_OK) == 0;
+    snprintf(end + 1, 100, "%s%s", is_there ? "" : "../../tests/", name);
     return path;
 }
 

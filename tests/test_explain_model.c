@@ -42,7 +42,7 @@ static void make(struct setting *s, long long index) {
     assert_int_equal(gate_problem_new(&p, &recipe, &plain), 0);
     gate_values_fill(&p);
     assert_int_equal(gate_arrays_new(&a, &p), 0);
-    assert_int_equal(explain_run_new(&s->run, &plain, &p, &a, &a, 0), 0);
+    assert_int_equal(explain_run_new(&s->run, &plain, 1.0, &p, &a, &a, 0), 0);
     assert_int_equal(explain_model_new(&s->model, &plain, &s->run, 1), 0);
     s->model.work = 1LL << 50;
     gate_arrays_free(&a);

@@ -163,7 +163,7 @@ static enum gate_overflow overflow(const struct cp_kernel *kernel, double q, dou
     struct cp_counts counts;
     gate_class(kernel, &recipe, 2, extent.score, &arithmetic, &counts);
     return gate_overflow_of(kernel, &arithmetic, &counts, &row, &extent,
-                            &(struct gate_rotated){0.0, 0.0, 0});
+                            &(struct gate_rotated){.quarters = 0});
 }
 
 /* GATE-12: two keys, whose V add up to twice one of them. */

@@ -435,7 +435,8 @@ static int is_near(double x, double y) {
 /* Two units of binary32, and one of `rotated`; for each number of Q and K what is lost below the
  * smallest numbers. */
 static void rotations_are_paid_for(void **state) {
-    const struct gate_rotated rotated = {3.0, 4.0, 0}, quarters = {3.0, 4.0, 1};
+    const struct gate_rotated rotated = {3.0, 4.0, 0, 0.0, 0.0};
+    const struct gate_rotated quarters = {3.0, 4.0, 1, 0.0, 0.0};
     double u = 0x1p-24, tiny = 0x1p-150;
     struct cp_kernel kernel = kernel_of(0), placed = kernel;
     (void)state;
@@ -468,7 +469,7 @@ static void rotations_are_paid_for(void **state) {
 /* A rotated number may be larger than binary16 holds: then nothing is claimed. */
 static void large_numbers_may_overflow(void **state) {
     struct gate_rotation rotation = {CP_KEYS_RAW, CP_PAIRS_HALVES, 2, 1, (float[]){0.6F, 0.8F}};
-    struct gate_rotated rotated = {0.0, 0.0, 0};
+    struct gate_rotated rotated = {.quarters = 0};
     (void)state;
     gate_rotated_extend(&rotation, 0, 3, (double[]){1.0, -2.0, 7.0},
                         (double[]){50000.0, -40000.0, 60000.0}, &rotated);

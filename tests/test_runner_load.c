@@ -43,6 +43,10 @@ static void refuses_what_is_no_kernel(void **state) {
     expect_error("gate/wrong_abi.so",
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
     expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
+    expect_error("gate/old_version.so",
+                 "it was compiled with version 5 of chunkproof/kernel.h, and "
+                 "this program takes version 6; recompile it; new are "
+                 "`conventions` and `arithmetic.scales`");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
@@ -131,6 +135,12 @@ static void names_the_wrong_field(void **state) {
         {&kernel.arithmetic.in_bits, 2, 1, "arithmetic.in_bits is 2; it may be 0 or 1"},
         {&kernel.arithmetic.truncates, 7, 1, "arithmetic.truncates is 7; it may be 0 or 1"},
         {&kernel.arithmetic.flushes, 2, 1, "arithmetic.flushes is 2; it may be 0 or 1"},
+        {&kernel.arithmetic.scales, 3, 2, "arithmetic.scales is 3; it may be CP_SCALES_SCORES (0)"},
+        {&kernel.conventions.lse_base, 2, 1, "conventions.lse_base is 2; it may be CP_LSE_NATURAL"},
+        {&kernel.conventions.empty_out, 2, 3, "conventions.empty_out is 2; it may be CP_EMPTY_N"},
+        {&kernel.conventions.empty_lse, 4, 2, "conventions.empty_lse is 4; it may be CP_EMPTY_N"},
+        {&kernel.conventions.never, 16, 15, "conventions.never is 16; it may be a sum of CP_NEVER"},
+        {&kernel.conventions.never, -1, 0, "conventions.never is -1; it may be a sum of CP_NEVER"},
         {&kernel.arithmetic.step, -1, 64, "arithmetic.step is -1; it may be 0 (a chunk), 1 (key"},
     };
     static const double errors[] = {-1e-300, 0x1.0001p-6, NAN, INFINITY};
@@ -152,11 +162,36 @@ static void names_the_wrong_field(void **state) {
     assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
 }
 
+/* CONV-2: a value counts where it is declared, and must be one of lse_type. */
+static void names_a_wrong_value(void **state) {
+    struct cp_kernel kernel = good_kernel();
+    char text[RUN_TEXT];
+    const struct {
+        int lse_type, empty_lse;
+        double value;
+        int result;
+    } of[] = {{CP_FP32, CP_EMPTY_VALUE, -1e30, 0},   {CP_FP32, CP_EMPTY_VALUE, -1e39, -1},
+              {CP_FP64, CP_EMPTY_VALUE, -1e39, 0},   {CP_FP32, CP_EMPTY_VALUE, NAN, -1},
+              {CP_FP64, CP_EMPTY_VALUE, NAN, -1},    {CP_FP32, CP_EMPTY_VALUE, -INFINITY, 0},
+              {CP_FP32, CP_EMPTY_NEUTRAL, 0.0, 0},   {CP_FP32, CP_EMPTY_NEUTRAL, -1e30, -1},
+              {CP_FP32, CP_EMPTY_NAN, INFINITY, -1}, {CP_FP32, CP_EMPTY_VALUE, 0.0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        kernel.lse_type = of[i].lse_type;
+        kernel.conventions.empty_lse = of[i].empty_lse;
+        kernel.conventions.empty_value = of[i].value;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), of[i].result);
+        if (of[i].result != 0) {
+            assert_non_null(strstr(text, "mine.so: cp_kernel.conventions.empty_value is "));
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_what_is_no_kernel), cmocka_unit_test(survives_constructors),
         cmocka_unit_test(needs_its_program),         cmocka_unit_test(kernel_disappears),
-        cmocka_unit_test(names_the_wrong_field),
+        cmocka_unit_test(names_the_wrong_field),     cmocka_unit_test(names_a_wrong_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static double amount(const struct bound_options *o, const struct bound_row *row,
                      const struct bound_figures *f, int part) {
     struct cp_arithmetic a;
     struct cp_counts c;
-    bound_class(o, row->n, row->d, f->largest_score, &a, &c);
+    bound_class(o, row, f->largest_score, f->largest_key, &a, &c);
     switch (part) {
     case CP_PART_SCORES:
         return cp_score_error(&a.score, row->scale, row->d, f->largest_products);

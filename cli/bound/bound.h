@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "chunkproof/kernel.h"
 #include "chunkproof/tolerance_parts.h"
 
 #define BOUND_MOST_KEYS    (1 << 20)
@@ -52,6 +53,7 @@ struct bound_options {
     enum bound_accumulate accumulate;
     enum bound_merges merges;
     int immediate, truncate, flush, rounded_sum;
+    int scales; /* CP_SCALES_...: of the query (CONV-4) */
     double exp_error;
     const char *case_file, *save_file; /* NULL: none */
     int json, time, help;
@@ -98,10 +100,16 @@ int bound_case_save(const struct bound_row *row, const char *name);
  * it. */
 int bound_case_round(struct bound_row *row, const char *name, int format);
 
-/* NUM-7, NUM-8: what a kernel as described by the options declares for rows of n keys of d numbers;
- * `largest_score`: the largest magnitude of a score. */
-void bound_class(const struct bound_options *options, int n, int d, double largest_score,
-                 struct cp_arithmetic *arithmetic, struct cp_counts *counts);
+/* NUM-7, NUM-8: what a kernel as described by the options declares for a row;
+ * `largest_score`: the largest magnitude of a score; `largest_key`: of a number of a key. */
+void bound_class(const struct bound_options *options, const struct bound_row *row,
+                 double largest_score, double largest_key, struct cp_arithmetic *arithmetic,
+                 struct cp_counts *counts);
+
+/* CONV-4: the query times the scale is rounded, as a product and then to a format. `key`: the
+ * largest number of a key, divided by the scale. */
+void bound_scale_query(struct cp_format product, struct cp_format format, double key,
+                       struct cp_score_arithmetic *score);
 
 /* Parts of bound_class(), for callers with other counts. bound_arithmetic() writes everything that
  * does not depend on the counts. bound_divide_at_once() writes what changes when a state is divided
@@ -137,6 +145,7 @@ struct bound_figures {
     double left, lost[CP_TOLERANCE_PARTS];
     double largest_score;    /* INFINITY: none is known */
     double largest_products; /* |scale| sum |q_i k_i| */
+    double largest_key;      /* number */
     double largest_sigma, lse_bound;
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;

@@ -199,11 +199,32 @@ void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic
     }
 }
 
-void bound_class(const struct bound_options *o, int n, int d, double largest_score,
-                 struct cp_arithmetic *a, struct cp_counts *counts) {
-    bound_arithmetic(o, d, a);
-    count(o, n, counts);
+/* What a number of a key is multiplied by is off by the format's tiny, or in proportion. The scale
+ * follows for all terms, so that it was divided by in `key`. */
+void bound_scale_query(struct cp_format product, struct cp_format format, double key,
+                       struct cp_score_arithmetic *s) {
+    double growth = (1.0 + format.unit) * (1.0 + product.unit) * (1.0 + s->term_unit);
+    s->term_tiny = (s->term_tiny + key * (format.tiny + 2.0 * product.tiny)) * growth;
+    s->term_unit = (growth - 1.0) * (1.0 + 0x1p-40);
+}
+
+static void scale_query(const struct bound_options *o, const struct bound_row *row,
+                        double largest_key, struct cp_score_arithmetic *s) {
+    struct cp_format product = cp_format_fp32();
+    product = o->truncate ? cp_format_truncating(product) : product;
+    product = o->flush ? cp_format_flushing(product) : product;
+    bound_scale_query(product, format_of(o, o->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16),
+                      largest_key / fabs(row->scale), s);
+}
+
+void bound_class(const struct bound_options *o, const struct bound_row *row, double largest_score,
+                 double largest_key, struct cp_arithmetic *a, struct cp_counts *counts) {
+    bound_arithmetic(o, row->d, a);
+    if (o->scales != CP_SCALES_SCORES && row->scale != 0.0) { /* else all scores are 0 */
+        scale_query(o, row, largest_key, &a->score);
+    }
+    count(o, row->n, counts);
     if (o->immediate) {
-        bound_divide_at_once(n, largest_score, 1, counts, a);
+        bound_divide_at_once(row->n, largest_score, 1, counts, a);
     }
 }

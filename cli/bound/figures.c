@@ -49,6 +49,7 @@ static void largest_scores(const struct bound_options *o, const struct bound_row
             double product = row->scale * row->q[x] * row->k[(ptrdiff_t)j * row->d + x];
             sum += product;
             sizes += fabs(product);
+            f->largest_key = fmax(f->largest_key, fabs(row->k[(ptrdiff_t)j * row->d + x]));
         }
         f->largest_score = fmax(f->largest_score, fabs(sum));
         f->largest_products = fmax(f->largest_products, sizes);
@@ -56,7 +57,7 @@ static void largest_scores(const struct bound_options *o, const struct bound_row
     if (!isfinite(f->largest_products)) {
         f->largest_score = INFINITY; /* a sum of infinities may be anything */
     }
-    bound_class(o, row->n, row->d, f->largest_score, &f->arithmetic, &f->counts);
+    bound_class(o, row, f->largest_score, f->largest_key, &f->arithmetic, &f->counts);
     f->largest_sigma =
         cp_score_error(&f->arithmetic.score, row->scale, row->d, f->largest_products);
 }

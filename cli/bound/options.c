@@ -27,6 +27,7 @@ enum option_value {
     TRUNCATE,
     FLUSH,
     ROUNDED_SUM,
+    SCALED_QUERY,
     CASE,
     SAVE,
     JSON,
@@ -52,6 +53,7 @@ static const struct option names[] = {
     {"truncate", no_argument, NULL, TRUNCATE},
     {"flush", no_argument, NULL, FLUSH},
     {"rounded-sum", no_argument, NULL, ROUNDED_SUM},
+    {"scaled-query", required_argument, NULL, SCALED_QUERY},
     {"case", required_argument, NULL, CASE},
     {"save", required_argument, NULL, SAVE},
     {"json", no_argument, NULL, JSON},
@@ -63,6 +65,7 @@ static const struct option names[] = {
 static const char *const format_names[] = {"fp32", "fp16", "bf16", NULL};
 static const char *const partials_names[] = {"fp32", "fp16", NULL};
 static const int formats[] = {CP_FP32, CP_FP16, CP_BF16};
+static const char *const scaled_names[] = {"no", "fp16", "bf16", NULL}; /* CP_SCALES_... */
 static const char *const divide_names[] = {"deferred", "immediate", NULL};
 
 static void print_names(FILE *file, const char *const *name) {
@@ -110,6 +113,8 @@ void bound_options_help(FILE *file) {
         "  --score HOW           how the products of Q and K are added: sequential (default),\n"
         "                        pairwise, tensor-core (blocks of 16, truncated at 25 bits), or\n"
         "                        fp16\n"
+        "  --scaled-query FORMAT the query is scaled instead of the scores, and rounded to fp16\n"
+        "                        or bf16 (CONV-4); no (default)\n"
         "  --exp-error X         relative error of an exponential (2^-23 = 1.2e-7)\n"
         "  --weights FORMAT      of P: fp16 (default), bf16, fp32\n"
         "  --rounded-sum         the row sum takes P after rounding\n"
@@ -174,6 +179,8 @@ static int read_class(struct bound_options *o, int option, const char *name, con
         result = argument_name(COMMAND, name, text, bound_score_names, &i);
         o->score = (enum bound_score)i;
         return result;
+    case SCALED_QUERY:
+        return argument_name(COMMAND, name, text, scaled_names, &o->scales);
     case MERGES:
         result = argument_name(COMMAND, name, text, bound_merges_names, &i);
         o->merges = (enum bound_merges)i;

@@ -46,16 +46,20 @@ static void print_row(FILE *file, const struct bound_options *o, const struct bo
 
 static void print_class(FILE *file, const struct bound_options *o) {
     char text[256];
+    const char *scaled = o->scales == CP_SCALES_SCORES       ? ""
+                         : o->scales == CP_SCALES_QUERY_FP16 ? "queries scaled, in fp16; "
+                                                             : "queries scaled, in bf16; ";
     fprintf(file, "class   scores %s, exp within %.2g, P in %s%s, sums of P V %s %s\n",
             bound_score_names[o->score], o->exp_error, bound_format_name(o->weights),
             o->rounded_sum ? " (row sum too)" : "",
             o->accumulate == ACCUMULATE_TENSOR_CORE ? "by" : "in",
             bound_accumulate_names[o->accumulate]);
     snprintf(text, sizeof text,
-             "chunks of %d key%s, merges %s, states in %s, division %s, output in %s%s%s", o->chunk,
-             plural(o->chunk), bound_merges_names[o->merges], bound_format_name(o->partials),
-             o->immediate ? "immediate" : "deferred", bound_format_name(o->output),
-             o->truncate ? ", truncated" : "", o->flush ? ", flushed" : "");
+             "%schunks of %d key%s, merges %s, states in %s, division %s, output in %s%s%s", scaled,
+             o->chunk, plural(o->chunk), bound_merges_names[o->merges],
+             bound_format_name(o->partials), o->immediate ? "immediate" : "deferred",
+             bound_format_name(o->output), o->truncate ? ", truncated" : "",
+             o->flush ? ", flushed" : "");
     print_wrapped(file, 8, text);
 }
 
@@ -83,8 +87,9 @@ static void print_figures(FILE *file, const struct bound_figures *f) {
     if (isfinite(f->lse_bound)) {
         fprintf(
             file,
-            "lse      %11.4g               bound of the log-sum-exp, without its own rounding\n",
-            f->lse_bound);
+            "lse      %11.4g               bound of the log-sum-exp, without its own rounding;\n"
+            "         %11.4g               the same in bits (CONV-1)\n",
+            f->lse_bound, f->lse_bound / log(2.0));
     }
 }
 

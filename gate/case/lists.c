@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "cli/base/random.h"
+
 #define SPARE 3 /* chunks of the pool that nobody uses */
 
 void *gate_allocate(size_t n, size_t size) {
@@ -48,7 +50,8 @@ int *gate_scatter(struct gate_problem *p, int n) {
     return order;
 }
 
-int gate_queries_of(struct prng *random, const struct gate_recipe *r, int s, int n_tokens) {
+/* Of sequence s of n_tokens keys. */
+static int rows_of(struct prng *random, const struct gate_recipe *r, int s, int n_tokens) {
     enum gate_queries kind = r->queries;
     int several = prng_below(random, 5);
     if (r->rows > 0 && (kind == GATE_DECODE || s == 0 || several % 2 == 1)) {
@@ -62,4 +65,34 @@ int gate_queries_of(struct prng *random, const struct gate_recipe *r, int s, int
     }
     int rows = kind == GATE_MANY ? 10 * several : several;
     return rows < n_tokens ? rows : n_tokens;
+}
+
+/* CONV-3: rows[s] become such as the recipe allows. */
+static void keep_to(const struct gate_problem *p, int *rows) {
+    int never = p->recipe.never, least = p->b > 0 ? p->n_tokens[0] : 0;
+    for (int s = 0; s < p->b; s++) {
+        least = p->n_tokens[s] < least ? p->n_tokens[s] : least;
+    }
+    int is_equal = (never & CP_NEVER_UNEQUAL_ROWS) != 0, n = p->b > 0 ? rows[0] : 0;
+    for (int s = 0; s < p->b; s++) {
+        int keys = is_equal ? least : p->n_tokens[s];
+        rows[s] = is_equal ? n : rows[s];
+        rows[s] = (never & CP_NEVER_ROWLESS) != 0 && rows[s] == 0 ? 1 : rows[s];
+        rows[s] = (never & CP_NEVER_EMPTY_ROWS) != 0 && rows[s] > keys ? keys : rows[s];
+    }
+}
+
+int gate_rows_new(struct gate_problem *p) {
+    struct prng random = {p->recipe.seed ^ 0x0C0DEULL};
+    int *rows = p->query_begin + 1;
+    for (int s = 0; s < p->b; s++) {
+        rows[s] = rows_of(&random, &p->recipe, s, p->n_tokens[s]);
+    }
+    keep_to(p, rows);
+    for (int s = 0; s < p->b; s++) {
+        p->query_begin[s + 1] += p->query_begin[s];
+    }
+    p->n_rows = p->query_begin[p->b];
+    p->position = gate_allocate((size_t)p->n_rows, sizeof(int));
+    return p->position != NULL ? 0 : -1;
 }

@@ -6,7 +6,6 @@
 
 #include <stddef.h>
 
-#include "cli/base/random.h"
 #include "gate/case/problem.h"
 
 /* Zeros. At least one byte, so that NULL always means out of memory. */
@@ -21,7 +20,8 @@ int gate_lists_new(struct gate_problem *problem, int b, int runs, int n_served, 
  * memory. */
 int *gate_scatter(struct gate_problem *problem, int n);
 
-/* How many query rows sequence s of n_tokens keys has. */
-int gate_queries_of(struct prng *random, const struct gate_recipe *recipe, int s, int n_tokens);
+/* How many query rows each sequence has, whose n_tokens are known, and room for their positions.
+ * 0, or -1: no memory. */
+int gate_rows_new(struct gate_problem *problem);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/random.h"
 #include "gate/case/lists.h"
 #include "gate/case/prompts.h"
 
@@ -344,14 +345,16 @@ static void give_own(struct sharing *x, int s, int in_order) {
 /* ---- Rows ---- */
 
 /* The last rows of a sequence stand at its last tokens, and further ones before its first token;
- * or all rows anywhere, from two positions before its first token to one behind its last. */
+ * or all rows anywhere, from two positions before its first token (from the first, if each row sees
+ * a key) to one behind its last. */
 static void place_rows(const struct sharing *x, int s) {
     const struct gate_prompt *prompt = &x->prompts->prompt[s];
     struct gate_problem *p = x->p;
     struct prng random = {(p->recipe.seed ^ 0x20375ULL) + 0x9E3779B97F4A7C15ULL * (unsigned)s};
     int *position = p->position + p->query_begin[s];
     int n = p->query_begin[s + 1] - p->query_begin[s], keys = prompt->n_tokens;
-    int begin = (prompt->n_texts > 0 ? prompt->text[0].position : 0) - 2;
+    int before = (p->recipe.never & CP_NEVER_EMPTY_ROWS) != 0 ? 0 : 2;
+    int begin = (prompt->n_texts > 0 ? prompt->text[0].position : 0) - before;
     int span = gate_positions(p, s) + 2 - begin,
         anywhere = prng_below(&random, 3) == 0 && span >= n;
     for (int i = 0; i < n; i++) {
@@ -360,25 +363,23 @@ static void place_rows(const struct sharing *x, int s) {
             int from = (int)((long long)i * span / n), to = (int)((i + 1LL) * span / n);
             position[i] = begin + from + prng_below(&random, to - from);
         } else {
-            position[i] = j >= 0 ? gate_position_of(p, s, j) : begin + 2 + j;
+            position[i] = j >= 0 ? gate_position_of(p, s, j) : begin + before + j;
         }
     }
 }
 
 static int make_rows(struct sharing *x) {
     struct gate_problem *p = x->p;
-    struct prng random = {p->recipe.seed ^ 0x0C0DEULL};
     for (int s = 0; s < p->b; s++) {
         p->n_tokens[s] = x->prompts->prompt[s].n_tokens;
-        p->query_begin[s + 1] =
-            p->query_begin[s] + gate_queries_of(&random, &p->recipe, s, p->n_tokens[s]);
     }
-    p->n_rows = p->query_begin[p->b];
-    p->position = gate_allocate((size_t)p->n_rows, sizeof(int));
-    for (int s = 0; p->position != NULL && s < p->b; s++) {
+    if (gate_rows_new(p) != 0) {
+        return -1;
+    }
+    for (int s = 0; s < p->b; s++) {
         place_rows(x, s);
     }
-    return p->position != NULL ? 0 : -1;
+    return 0;
 }
 
 /* ---- All ---- */

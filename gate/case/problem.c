@@ -15,6 +15,14 @@
 #include "gate/case/rotation.h"
 #include "gate/runner/runner.h"
 
+/* Rows that see a key, of sequences that have some or all have as many, need a key in each. */
+int gate_never_of(const struct cp_kernel *kernel) {
+    int never = kernel->conventions.never;
+    int needs_keys = (never & CP_NEVER_EMPTY_ROWS) != 0 &&
+                     (never & (CP_NEVER_ROWLESS | CP_NEVER_UNEQUAL_ROWS)) != 0;
+    return never | (needs_keys ? CP_NEVER_EMPTY_SEQUENCES : 0);
+}
+
 /* ---- The tree ---- */
 
 /* The operations, as far as they have come. */
@@ -24,6 +32,7 @@ struct growth {
     int next;    /* a token that was never used */
     int longest; /* tokens of a prompt, at most */
     long long id;
+    int never_empty; /* 1: an empty prompt gets a token */
 };
 
 /* One more sequence of `sequences` has at most so many tokens of its own. */
@@ -59,7 +68,8 @@ static void join(struct growth *g, const struct gate_op *op) {
     for (; n < op->tokens && n < common; n++) {
         g->token[n] = cp_tree_token(g->tree, s, n);
     }
-    for (int i = 0; i < op->own; i++) {
+    int own = n == 0 && op->own == 0 ? g->never_empty : op->own;
+    for (int i = 0; i < own; i++) {
         g->token[n++] = g->next++;
     }
     (void)cp_tree_join(g->tree, g->token, n, 0, g->id++, NULL, &joined);
@@ -104,7 +114,7 @@ static void fill_up(struct growth *g, const struct gate_recipe *r) {
 struct cp_tree *gate_tree_new(const struct gate_recipe *r) {
     int longest, chunks;
     measure(r, &longest, &chunks);
-    struct growth g = {NULL, NULL, 1, longest, 1};
+    struct growth g = {NULL, NULL, 1, longest, 1, (r->never & CP_NEVER_EMPTY_SEQUENCES) != 0};
     g.token = malloc((size_t)longest * sizeof *g.token);
     if (g.token != NULL && cp_tree_new(&g.tree, chunks, r->chunk_size, 0) == CP_OK) {
         for (int i = 0; i < r->n_ops; i++) {
@@ -184,7 +194,6 @@ static void set_length(struct gate_problem *p, int s, int n_tokens) {
 }
 
 static int fill_plan(struct gate_problem *p, const struct cp_plan *plan, const int *number) {
-    struct prng random = {p->recipe.seed ^ 0x0C0DEULL};
     for (int i = 0; i < plan->n_shared; i++) {
         p->shared[i] = plan->shared[i];
         p->shared[i].chunk = number[plan->shared[i].chunk];
@@ -196,15 +205,15 @@ static int fill_plan(struct gate_problem *p, const struct cp_plan *plan, const i
         for (int i = 0; i < path->n_chunks; i++) {
             p->table[s * p->table_width + i] = number[path->run[i].chunk];
         }
-        p->query_begin[s + 1] =
-            p->query_begin[s] + gate_queries_of(&random, &p->recipe, s, path->n_tokens);
+        p->n_tokens[s] = path->n_tokens;
     }
-    p->n_rows = p->query_begin[p->b];
-    p->position = gate_allocate((size_t)p->n_rows, sizeof(int));
-    for (int s = 0; p->position != NULL && s < p->b; s++) {
-        set_length(p, s, plan->sequence[s].n_tokens);
+    if (gate_rows_new(p) != 0) {
+        return -1;
     }
-    return p->position != NULL ? 0 : -1;
+    for (int s = 0; s < p->b; s++) {
+        set_length(p, s, p->n_tokens[s]);
+    }
+    return 0;
 }
 
 static int longest_path(const struct cp_plan *plan) {
@@ -255,6 +264,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel, unsigned long long seed) {
     memset(p, 0, sizeof *p);
     p->recipe = *recipe;
+    p->recipe.never = gate_never_of(kernel);
     p->seed = seed;
     p->q_type = kernel->q_type;
     p->kv_type = kernel->kv_type;

@@ -47,6 +47,10 @@ struct gate_problem {
     double *k, *v; /* [capacity][h_kv][c][d]; NaN where no key is */
 };
 
+/* CONV-3: what the cases of a kernel must not have: what it says, and what follows. A recipe says
+ * this of the kernel that it is made for. */
+int gate_never_of(const struct cp_kernel *kernel);
+
 /* The tree that the operations of a recipe make. The caller frees it with cp_tree_free(). NULL: no
  * memory. */
 struct cp_tree *gate_tree_new(const struct gate_recipe *recipe);

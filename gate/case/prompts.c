@@ -85,7 +85,10 @@ static void make(struct gate_prompt *p, const struct gate_recipe *r, const struc
         }
     }
     put_in_gaps(p, op->tokens);
-    (void)put(p, (struct gate_text){-1, op->own, end_of(p) + (int)((r->seed + (unsigned)i) % 3)});
+    int own = p->n_tokens == 0 && op->own == 0 && (r->never & CP_NEVER_EMPTY_SEQUENCES) != 0
+                  ? 1
+                  : op->own;
+    (void)put(p, (struct gate_text){-1, own, end_of(p) + (int)((r->seed + (unsigned)i) % 3)});
 }
 
 static long long tokens_of_modules(const struct gate_recipe *r) {

@@ -109,6 +109,7 @@ struct gate_recipe {
     unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;
     struct gate_op op[GATE_MOST_OPS];
+    int never;     /* what the case must not have: a sum of CP_NEVER_..., as the kernel says */
     int n_modules; /* 0: a tree */
     struct gate_module module[GATE_MOST_MODULES];
 };

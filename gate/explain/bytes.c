@@ -9,6 +9,7 @@
 #include "chunkproof/number.h"
 #include "gate/case/values.h"
 #include "gate/explain/explain.h"
+#include "gate/judge/conventions.h"
 
 #define PROBES           48 /* places where no key is that are looked at, */
 #define SIMULATED_PROBES 12 /* and on the executor of CUDA kernels */
@@ -91,6 +92,7 @@ static int bench_run(struct bench *b, const struct setting *s, unsigned char *re
     if (runner_run(b->runner, run, &report) != 0 || report.outcome != RUN_DONE) {
         return -1;
     }
+    gate_conventions_blank(&b->p, runner_kernel(b->runner), &b->a);
     memcpy(results, b->a.memory[RUN_OUT], run->bytes[RUN_OUT]);
     memcpy(results + run->bytes[RUN_OUT], b->a.memory[RUN_LSE], run->bytes[RUN_LSE]);
     return 0;

@@ -50,6 +50,8 @@ static const struct wider {
     FIELD(weights, CP_BF16),
     FIELD(rotated, CP_FP16),
     FIELD(rotated, CP_BF16),
+    FIELD(scales, CP_SCALES_QUERY_FP16),
+    FIELD(scales, CP_SCALES_QUERY_BF16),
     FIELD(partials, CP_FP16),
     FIELD(rounded_sum, 0),
     FIELD(rounded_sum, 1),
@@ -213,8 +215,9 @@ static void judge_all(void *context, const struct gate_problem *p, const struct 
                              NULL};
     t->cases++;
     t->right += finding->verdict == GATE_RIGHT;
-    t->no_memory |= explain_run_new(&run, t->x->kernel, p, one, other, t->x->unusual) != 0 ||
-                    scratch == NULL || numbers == NULL;
+    t->no_memory |=
+        explain_run_new(&run, t->x->kernel, t->x->lse_unit, p, one, other, t->x->unusual) != 0 ||
+        scratch == NULL || numbers == NULL;
     for (int i = 0; i < t->n && !t->no_memory; i++) {
         struct declaration *by = &t->declaration[i];
         struct cp_kernel kernel = *t->x->kernel;

@@ -35,7 +35,7 @@ static void keep(void *context, const struct gate_problem *problem, const struct
         return;
     }
     x->unusual |= x->n_runs == 0 && verdict == GATE_RIGHT;
-    int made = explain_run_new(run, x->kernel, problem, one, other, x->unusual);
+    int made = explain_run_new(run, x->kernel, x->lse_unit, problem, one, other, x->unusual);
     keeping->kept = made == 0 ? 1 : -1;
     if (keeping->kept < 0) {
         explain_run_free(run);
@@ -96,8 +96,9 @@ static void say_wrong(struct explain *x, const struct explain_results *r,
         fputs("\n", x->file);
     }
     if (picked[d]) {
-        fprintf(x->file, "    lse is %.9g and must be %.9g\n", gate_plain(r->got[d]),
-                fabs(r->expected[d]) < FLT_MIN ? 0.0 : r->expected[d]);
+        double unit = r->sees > 0 ? r->run->lse_unit : 1.0, lse = r->expected[d] / unit;
+        fprintf(x->file, "    lse is %.9g and must be %.9g\n", gate_plain(r->got[d] / unit),
+                fabs(lse) < FLT_MIN ? 0.0 : lse);
     }
 }
 
@@ -167,6 +168,9 @@ static int explain_wrong(struct explain *x) {
     int placed = print_where(x);
     x->named = explain_padding(x);
     fputs("\n", x->file);
+    if (explain_conventions(x)) {
+        return 0;
+    }
     if (explain_empty_rows(x)) {
         x->named |= sees_no_key(x);
         if (x->n_wrong == 0) {
@@ -234,7 +238,8 @@ static int explain(FILE *file, struct runner *runner, const struct gate_recipe *
     x->file = file;
     x->runner = runner;
     x->recipe = recipe;
-    x->kernel = runner_kernel(runner);
+    x->in_nats = explain_in_nats(runner_kernel(runner), &x->lse_unit);
+    x->kernel = &x->in_nats;
     x->cause = cause;
     x->until = seconds_now() + seconds;
     x->stop = stop;

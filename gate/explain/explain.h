@@ -4,6 +4,7 @@
  *   explain.c       the order of everything
  *   likes.c         cases like the one that is explained
  *   declared.c      an arithmetic that is wider than was declared
+ *   conventions.c   another convention than was declared
  *   infinities.c    infinities, NaNs, and rows that see no key
  *   access.c        accesses that are wrong by themselves: not written, out of bounds, a race
  *   bytes.c         bytes that a result must not depend on
@@ -66,8 +67,10 @@ struct explain_number {
 struct explain {
     FILE *file;
     struct runner *runner;
-    const struct gate_recipe *recipe; /* of the case */
-    const struct cp_kernel *kernel;
+    const struct gate_recipe *recipe;     /* of the case */
+    struct cp_kernel in_nats;             /* the kernel, as it is explained, */
+    const struct cp_kernel *kernel;       /* and that */
+    double lse_unit;                      /* nats, of the unit of its log-sum-exps */
     struct explain_run run[EXPLAIN_RUNS]; /* of the case, then of cases like it */
     int n_runs;
     struct explain_model model;
@@ -129,6 +132,10 @@ void explain_say_untried(const struct explain *x);
 
 /* Rows that see no key. Returns whether any of the case is wrong. */
 int explain_empty_rows(struct explain *x);
+
+/* Another convention (CONV-1, CONV-2) by which all numbers of the kernel would be right. Returns
+ * whether there is one. */
+int explain_conventions(struct explain *x);
 
 /* Infinities and NaNs in rows that see keys. */
 void explain_infinities(struct explain *x);

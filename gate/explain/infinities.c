@@ -144,7 +144,12 @@ static int is_of_empty_row(const struct explain_results *r, int i) {
     return r->sees == 0 && explain_is_wrong_number(r, i);
 }
 
-/* What such a row has instead of zeros and -infinity. */
+static int has_own_convention(const struct cp_kernel *kernel) {
+    return kernel->conventions.empty_out != CP_EMPTY_NEUTRAL ||
+           kernel->conventions.empty_lse != CP_EMPTY_NEUTRAL;
+}
+
+/* What such a row has instead of zeros and -infinity, or of what is declared. */
 static void say_empty(struct explain *x, const struct explain_results *r,
                       const unsigned char *picked, int n) {
     int not_numbers = 0;
@@ -152,8 +157,14 @@ static void say_empty(struct explain *x, const struct explain_results *r,
         not_numbers += picked[i] && isnan(r->got[i]);
     }
     explain_go_to(&x->model, r->run, r->pair);
-    fprintf(x->file, "    a row that sees no key must give zeros%s (PREFILL-3)\n",
-            r->run->problem.lse_type != CP_NO_LSE ? ", and a log-sum-exp of -infinity" : "");
+    fprintf(x->file, "    a row that sees no key must give %s",
+            isnan(r->expected[0]) ? "NaNs" : "zeros");
+    if (r->run->problem.lse_type != CP_NO_LSE && r->expected[r->d] == -INFINITY) {
+        fputs(", and a log-sum-exp of -infinity", x->file);
+    } else if (r->run->problem.lse_type != CP_NO_LSE) {
+        fprintf(x->file, ", and a log-sum-exp of %.9g", gate_plain(r->expected[r->d]));
+    }
+    fprintf(x->file, " (%s)\n", has_own_convention(x->kernel) ? "CONV-2" : "PREFILL-3");
     if (not_numbers > 0) {
         fprintf(
             x->file,
@@ -169,7 +180,7 @@ static void say_empty(struct explain *x, const struct explain_results *r,
                 n - not_numbers == 1 ? "element is another number" : "elements are other numbers");
     }
     if (n == 0) {
-        fprintf(x->file, "      its zeros are right; its log-sum-exp is %.9g\n",
+        fprintf(x->file, "      its elements are right; its log-sum-exp is %.9g\n",
                 gate_plain(r->got[r->d]));
     }
 }

@@ -181,7 +181,7 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
                                    x->flat_k,
                                    x->flat_v,
                                    x->scratch};
-    struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values)};
+    struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values), 0.0, 0.0};
     if (!explain_take_scores(x, c, 0)) {
         return 0;
     }
@@ -196,6 +196,9 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     gate_query_terms(&p->rotation, x->d, x->q, x->q_terms);
     for (int j = 0; j < x->m && p->rotation.keys != CP_KEYS_PLACED; j++) {
         gate_rotated_extend(&p->rotation, 0, x->d, x->q, x->k[j], &rotated);
+    }
+    for (int j = 0; j < x->m && x->kernel->arithmetic.scales != CP_SCALES_SCORES; j++) {
+        gate_scaled_extend(&p->rotation, 0, x->d, p->scale, x->q, x->k[j], &rotated);
     }
     struct gate_numbers numbers = x->numbers;
     numbers.usual = x->run->unusual ? x->usual : NULL;

@@ -42,7 +42,7 @@ static double largest_of_first_warp(const struct explain_model *x, const struct 
 
 /* Of scores that are in their place; NaN: it says nothing. */
 static double other_lse(struct explain_model *x, const struct explain_choice *choice) {
-    double lse = x->is.expected[x->d], largest;
+    double lse = x->is.expected[x->d], largest, unit = x->run->lse_unit;
     double scale = x->run->problem.scale, factor = choice->lse.factor;
     double log_n = log_of_sum(x, choice, &largest), top = largest;
     if (choice->parts.kind != PART_WHOLE) {

@@ -7,6 +7,7 @@
 
 #include "chunkproof/number.h"
 #include "gate/explain/run.h"
+#include "gate/judge/conventions.h"
 
 /* ---- What was given ---- */
 
@@ -62,14 +63,16 @@ static int copy_arrays(struct explain_run *run, const struct gate_problem *p,
 
 /* ---- What came of it ---- */
 
-static void copy_results(double *to, const struct gate_problem *p, const struct gate_arrays *a) {
+static void copy_results(double *to, const struct gate_problem *p, const struct gate_arrays *a,
+                         double lse_unit) {
     int d = p->recipe.head_dim;
     for (int pair = 0; pair < p->n_rows * p->recipe.n_heads; pair++) {
         int row = pair / p->recipe.n_heads, head = pair % p->recipe.n_heads;
         for (int i = 0; i < d; i++) {
             *to++ = gate_out_at(a, p, row, head, i);
         }
-        *to++ = a->run.call.lse != NULL ? gate_lse_at(a, p, row, head) : NAN;
+        double unit = gate_visible(p, row) > 0 ? lse_unit : 1.0;
+        *to++ = a->run.call.lse != NULL ? unit * gate_lse_at(a, p, row, head) : NAN;
     }
 }
 
@@ -121,7 +124,14 @@ void explain_narrow(const struct gate_numbers *numbers, int d) {
     }
 }
 
-int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
+struct cp_kernel explain_in_nats(const struct cp_kernel *kernel, double *lse_unit) {
+    struct cp_kernel in_nats = *kernel;
+    in_nats.conventions.lse_base = CP_LSE_NATURAL;
+    *lse_unit = kernel->conventions.lse_base == CP_LSE_BITS ? GATE_LN_2 : 1.0;
+    return in_nats;
+}
+
+int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel, double lse_unit,
                     const struct gate_problem *p, const struct gate_arrays *one,
                     const struct gate_arrays *other, int unusual) {
     memset(run, 0, sizeof *run);
@@ -129,6 +139,7 @@ int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
     run->width = p->recipe.head_dim + 1;
     run->call = one->run.call;
     run->unusual = unusual;
+    run->lse_unit = lse_unit;
     size_t n = (size_t)run->pairs * (size_t)run->width + 1;
     run->got = calloc(4 * n, sizeof(double));
     run->rightness = calloc(n, 1);
@@ -139,8 +150,8 @@ int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
     run->again = run->got + n;
     run->expected = run->again + n;
     run->bound = run->expected + n;
-    copy_results(run->got, p, one);
-    copy_results(run->again, p, other);
+    copy_results(run->got, p, one, lse_unit);
+    copy_results(run->again, p, other, lse_unit);
     return judge(run, kernel, p);
 }
 

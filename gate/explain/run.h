@@ -16,7 +16,8 @@ struct explain_run {
     double *q, *k, *v;           /* the arrays with all that lies in them */
     long long n_q, n_k;          /* elements, of Q and of K and V each */
     long long n_v;
-    int unusual; /* 1: what is far beyond its usual error counts as wrong */
+    int unusual;     /* 1: what is far beyond its usual error counts as wrong */
+    double lse_unit; /* log-sum-exps here are in nats: the kernel's, times this */
     int pairs, width;
     double *got, *expected, *bound; /* [pairs][width] */
     double *again;                  /* what the second run gave */
@@ -25,9 +26,13 @@ struct explain_run {
     int has_number;                    /* 1: a wrong number is one */
 };
 
-/* 0, or -1: no memory; to be freed in either case. unusual: what is far beyond its usual error
- * counts as wrong. */
-int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel,
+/* A kernel as it is explained: its log-sum-exps are in nats (CONV-1), whatever the unit of those
+ * that it gives, which becomes *lse_unit. */
+struct cp_kernel explain_in_nats(const struct cp_kernel *kernel, double *lse_unit);
+
+/* 0, or -1: no memory; to be freed in either case. kernel: in nats. unusual: what is far beyond its
+ * usual error counts as wrong. */
+int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel, double lse_unit,
                     const struct gate_problem *problem, const struct gate_arrays *one,
                     const struct gate_arrays *other, int unusual);
 void explain_run_free(struct explain_run *run);

@@ -432,7 +432,8 @@
     WAY(MULTIPLIES_ROUNDED, 1.0 / round_bits(1.0 / n, choice->divide.bits, rint)) \
     WAY(MULTIPLIES_CUT, 1.0 / round_bits(1.0 / n, choice->divide.bits, trunc))
 
-/* Right is lse = largest + log_n, the largest score and the logarithm of the sum of weights. In
+/* Right is lse = largest + log_n, the largest score and the logarithm of the sum of weights, in
+ * nats; the kernel's is this, divided by `unit`. In
  * parts `top` is the largest log-sum-exp, NaN where there is one part. From LSE_FACTOR on a
  * constant is measured. */
 #define EXPLAIN_LSE(WAY) \
@@ -447,8 +448,8 @@
     WAY(LSE_COUNT, largest + log(x->n)) \
     WAY(LSE_LARGEST_NOT_SCALED, largest / scale + log_n) \
     WAY(LSE_OF_SELECTED, largest + log_n)   /* keys alone */ \
-    WAY(LSE_LOG_IN_BITS, top + (lse - top) / LN_2) \
-    WAY(LSE_LARGEST_IN_BITS, top / LN_2 + (lse - top)) \
+    WAY(LSE_LOG_IN_BITS, unit * (top + (lse - top) / LN_2)) \
+    WAY(LSE_LARGEST_IN_BITS, unit * (top / LN_2 + (lse - top))) \
     WAY(LSE_OF_FIRST_WARP, largest_of_first_warp(x, choice) + log_n) \
     WAY(LSE_ROUNDED, gate_round(choice->lse.type, lse)) \
     WAY(LSE_FACTOR, factor * lse) \

@@ -115,12 +115,24 @@ static void rotate(const struct cp_kernel *kernel, const struct gate_rotated *ro
     s->term_unit = (growth * (1.0 + s->term_unit) - 1.0) * (1.0 + 0x1p-40);
 }
 
+/* CONV-4: a product with the scale, and a rounding. */
+static void scale_query(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
+                        struct cp_score_arithmetic *s) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    int type = class->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16;
+    struct cp_format product = rounding_of(class, cp_format_fp32(), 0);
+    bound_scale_query(product, rounding_of(class, format_of(type), 0), rotated->key, s);
+}
+
 void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
                          double largest_score, const struct gate_rotated *rotated,
                          struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
     arithmetic_of(kernel, d, arithmetic);
     if (kernel->keys != CP_KEYS_PLACED) {
         rotate(kernel, rotated, &arithmetic->score);
+    }
+    if (kernel->arithmetic.scales != CP_SCALES_SCORES) {
+        scale_query(kernel, rotated, &arithmetic->score);
     }
     count(kernel, n, steps, counts);
     if (kernel->arithmetic.divides != 0) {
@@ -131,7 +143,7 @@ void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps
 
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
-    static const struct gate_rotated placed = {0.0, 0.0, 0};
+    static const struct gate_rotated placed;
     gate_class_of_steps(kernel, recipe->head_dim, n, gate_steps(kernel, recipe->chunk_size, n),
                         largest_score, &placed, arithmetic, counts);
 }
@@ -220,6 +232,7 @@ gate_overflow_of(const struct cp_kernel *kernel, const struct cp_arithmetic *ari
                  const struct gate_extent *extent, const struct gate_rotated *rotated) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     double keys = largest_of(class->rotated == CP_FP16, kernel);
+    double query = largest_of(class->scales == CP_SCALES_QUERY_FP16, kernel);
     int in_half = class->values == CP_SUM_FP16 || (class->partials == CP_FP16 && !class->divides);
     double scores = largest_of(class->score == CP_SUM_FP16, kernel);
     double sums = largest_of(in_half, kernel),
@@ -229,11 +242,13 @@ gate_overflow_of(const struct cp_kernel *kernel, const struct cp_arithmetic *ari
     double sum = grown * fmax(extent->column, row->n_keys), part = 2.0 * extent->value;
     double score = extent->products * fmax(1.0, 2.0 * fabs(row->scale));
     int is_half = in_half || class->partials == CP_FP16 || class->score == CP_SUM_FP16;
-    if ((is_half && (sum > sums || part > parts || score > scores)) || rotated->sum > keys) {
+    if ((is_half && (sum > sums || part > parts || score > scores)) || rotated->sum > keys ||
+        rotated->scaled > query) {
         return GATE_MAY_OVERFLOW;
     }
     return way <= MOST_WAY && 2.0 * sum <= sums && 2.0 * part <= parts && 2.0 * score <= scores &&
-                   1.01 * rotated->sum <= keys && 4.0 * extent->value <= arithmetic->output.largest
+                   1.01 * rotated->sum <= keys && 1.01 * rotated->scaled <= query &&
+                   4.0 * extent->value <= arithmetic->output.largest
                ? GATE_STAYS_FINITE
                : GATE_UNKNOWN;
 }

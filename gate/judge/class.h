@@ -12,10 +12,13 @@
 int gate_steps(const struct cp_kernel *kernel, int chunk_size, int n);
 
 /* GATE-14: of a row with rotated keys, the largest number of the query or a key, the largest that
- * one of them may become, and whether the table has quarter turns. Zeros where keys are placed. */
+ * one of them may become, and whether the table has quarter turns. Zeros where keys are placed.
+ * CONV-4: where the query is scaled, its largest number times the scale, and the largest number of
+ * a key, also rotated, divided by the scale; else zeros. */
 struct gate_rotated {
     double number, sum;
     int quarters;
+    double scaled, key;
 };
 
 /* What the kernel declares (NUM-7), and the counts (NUM-8), for a row of n keys of d numbers that

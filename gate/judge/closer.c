@@ -3,9 +3,10 @@
  * through. */
 #include "gate/judge/closer.h"
 
-const char *const gate_closer_names[GATE_CLOSERS] = {".score = CP_SUM_FP32",  ".weights = CP_FP32",
-                                                     ".values = CP_SUM_FP32", ".partials = CP_FP32",
-                                                     ".exp_error = 0x1p-22",  ".rotated = CP_FP32"};
+const char *const gate_closer_names[GATE_CLOSERS] = {
+    ".score = CP_SUM_FP32",      ".weights = CP_FP32",   ".values = CP_SUM_FP32",
+    ".partials = CP_FP32",       ".exp_error = 0x1p-22", ".rotated = CP_FP32",
+    ".scales = CP_SCALES_SCORES"};
 
 #define LITTLE_ERROR 0x1p-20 /* of an exponential, which is close enough */
 
@@ -35,6 +36,9 @@ int gate_closer(const struct cp_kernel *kernel, enum gate_closer which, struct c
     case GATE_CLOSER_ROTATED:
         a->rotated = CP_FP32;
         return kernel->keys != CP_KEYS_PLACED && is->rotated != CP_FP32;
+    case GATE_CLOSER_SCALES:
+        a->scales = CP_SCALES_SCORES;
+        return is->scales != CP_SCALES_SCORES;
     default:
         return 0;
     }

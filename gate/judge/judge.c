@@ -14,6 +14,7 @@
 #include "cli/base/random.h"
 #include "gate/case/rotation.h"
 #include "gate/case/values.h"
+#include "gate/judge/conventions.h"
 
 /* Memory for one row and head at a time. Where keys are rotated, rows have w > d products
  * (GATE-14), and V has zeros behind d. */
@@ -130,14 +131,38 @@ void gate_rotated_extend(const struct gate_rotation *rotation, int angle, int d,
     }
 }
 
-static struct gate_rotated rotated_of(const struct gate_problem *p, int row, int head, int n) {
-    struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values)};
+void gate_scaled_extend(const struct gate_rotation *rotation, int angle, int d, double scale,
+                        const double *q, const double *k, struct gate_rotated *rotated) {
+    double key = 0.0;
+    for (int i = 0; i < d; i++) {
+        rotated->scaled = larger(rotated->scaled, fabs(q[i] * scale));
+        key = larger(key, fabs(k[i]));
+    }
+    for (int i = 0; i < rotation->dim / 2; i++) {
+        struct gate_pair at = gate_pair_of(rotation, angle, i);
+        double x = fabs(k[at.x]), y = fabs(k[at.y]), c = fabs(at.c), s = fabs(at.s);
+        key = larger(key, larger(c * x + s * y, s * x + c * y));
+    }
+    rotated->key = larger(rotated->key, 1.01 * key / fabs(scale));
+}
+
+static struct gate_rotated rotated_of(const struct gate_problem *p, const struct cp_kernel *kernel,
+                                      int row, int head, int n) {
+    struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values), 0.0, 0.0};
     int d = p->recipe.head_dim, s = gate_sequence_of(p, row);
     int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads);
+    int rotates = p->rotation.keys != CP_KEYS_PLACED;
+    int scales = kernel->arithmetic.scales != CP_SCALES_SCORES;
     const double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
-    for (int j = 0; j < n && p->rotation.keys != CP_KEYS_PLACED; j++) {
-        gate_rotated_extend(&p->rotation, gate_angle_of(p, s, j), d, q,
-                            p->k + gate_key_at(p, s, j, g), &rotated);
+    for (int j = 0; j < n && (rotates || scales); j++) {
+        const double *k = p->k + gate_key_at(p, s, j, g);
+        int angle = gate_angle_of(p, s, j);
+        if (rotates) {
+            gate_rotated_extend(&p->rotation, angle, d, q, k, &rotated);
+        }
+        if (scales) {
+            gate_scaled_extend(&p->rotation, angle, d, p->scale, q, k, &rotated);
+        }
     }
     return rotated;
 }
@@ -157,6 +182,7 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
     }
     numbers->expected[d] = numbers->expected[w];
     numbers->bound[d] = numbers->bound[w];
+    gate_conventions_apply(kernel, n, d, numbers->expected, numbers->bound);
     enum gate_overflow overflow =
         gate_overflow_of(kernel, &arithmetic, &counts, row, &extent, rotated);
     for (int i = 0; i <= d && overflow == GATE_MAY_OVERFLOW; i++) {
@@ -195,7 +221,7 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
                       int head, const struct gate_numbers *numbers) {
     const struct gate_problem *p = scratch->problem;
     int d = p->recipe.head_dim, n = gate_visible(p, row);
-    struct gate_rotated rotated = rotated_of(p, row, head, n);
+    struct gate_rotated rotated = rotated_of(p, kernel, row, head, n);
     struct cp_tolerance_row keys = {
         n,          gate_n_terms(&p->rotation, d), p->scale, scratch->q, scratch->k,
         scratch->v, scratch->of_tolerance};
@@ -211,7 +237,8 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
 
 enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound) {
     if (n_keys == 0) {
-        return got == expected ? GATE_NUMBER_RIGHT : GATE_NUMBER_WRONG;
+        return got == expected || (isnan(got) && isnan(expected)) ? GATE_NUMBER_RIGHT
+                                                                  : GATE_NUMBER_WRONG;
     }
     return isinf(bound)                    ? GATE_NUMBER_UNCLAIMED /* NUM-12 */
            : fabs(got - expected) <= bound ? GATE_NUMBER_RIGHT
@@ -303,7 +330,7 @@ static int show(const struct gate_problem *p, const struct pair *pair,
                 const struct gate_scratch *scratch, struct gate_tensor *tensor) {
     int d = p->recipe.head_dim, s = gate_sequence_of(p, pair->row), n = pair->n_keys;
     struct gate_plain_row row = {p->kv_type, n, d, p->scale, pair->q, scratch->k, scratch->v};
-    if (tensor == NULL) {
+    if (tensor == NULL || isnan(scratch->numbers.expected[0])) { /* CONV-2 */
         return 0;
     }
     for (int j = 0; j < n && p->rotation.keys != CP_KEYS_PLACED; j++) {
@@ -320,8 +347,23 @@ static int show(const struct gate_problem *p, const struct pair *pair,
     return gate_tensor_plain(tensor, &row, scratch->numbers.expected);
 }
 
-static void say(const struct gate_problem *p, struct gate_finding *f) {
-    char where[64], within[64];
+/* ", and right if the kernel declared .lse_base = CP_LSE_BITS", or nothing. */
+static void name_convention(const struct cp_kernel *kernel, int n_keys,
+                            const struct gate_finding *f, char text[GATE_CONVENTIONS_TEXT + 48]) {
+    struct cp_kernel other;
+    char words[GATE_CONVENTIONS_TEXT];
+    text[0] = '\0';
+    if (gate_conventions_guess(kernel, n_keys, f->element < 0, f->got, f->expected, f->bound,
+                               &other)) {
+        gate_conventions_words(kernel, &other, words);
+        (void)snprintf(text, sizeof words + 48, "; right if the kernel declared %s (%s)", words,
+                       n_keys > 0 ? "CONV-1" : "CONV-2");
+    }
+}
+
+static void say(const struct gate_problem *p, const struct cp_kernel *kernel,
+                struct gate_finding *f) {
+    char where[64], within[64], other[GATE_CONVENTIONS_TEXT + 48];
     if (f->verdict == GATE_RIGHT) {
         return;
     }
@@ -335,11 +377,12 @@ static void say(const struct gate_problem *p, struct gate_finding *f) {
                        f->wrong, f->compared);
         return;
     }
+    name_convention(kernel, gate_visible(p, f->row), f, other);
     (void)snprintf(f->text, sizeof f->text,
-                   "%s of row %d (sequence %d), head %d is %.9g and must be %.9g%s; %lld of %lld "
+                   "%s of row %d (sequence %d), head %d is %.9g and must be %.9g%s%s; %lld of %lld "
                    "numbers are wrong",
                    where, f->row, gate_sequence_of(p, f->row), f->head, gate_plain(f->got),
-                   f->expected, within, f->wrong, f->compared);
+                   f->expected, within, other, f->wrong, f->compared);
 }
 
 /* Which of n pairs the i-th of those that are judged is: the first, the last, and any one of each
@@ -370,6 +413,6 @@ int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
         result = show(p, &pair, scratch, tensor);
     }
     gate_scratch_free(scratch);
-    say(p, f);
+    say(p, kernel, f);
     return result;
 }

@@ -39,6 +39,11 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
 void gate_rotated_extend(const struct gate_rotation *rotation, int angle, int d, const double *q,
                          const double *k, struct gate_rotated *rotated);
 
+/* CONV-4: the largest numbers of a query that is scaled, and of a key, which may be rotated by row
+ * `angle`. */
+void gate_scaled_extend(const struct gate_rotation *rotation, int angle, int d, double scale,
+                        const double *q, const double *k, struct gate_rotated *rotated);
+
 /* The same for rows of a problem, one after the other, in scratch memory that fits each of them.
  * gate_scratch_new() returns NULL where there is no memory; gate_scratch_free() takes NULL. */
 struct gate_scratch;

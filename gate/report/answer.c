@@ -34,6 +34,50 @@ const char *gate_sum_name(int sum) {
     return sum_names[sum];
 }
 
+const char *gate_scales_name(int scales) {
+    return scales == CP_SCALES_QUERY_FP16   ? "fp16"
+           : scales == CP_SCALES_QUERY_BF16 ? "bf16"
+                                            : "none";
+}
+
+const char *gate_empty_name(int empty) {
+    static const char *const names[] = {"neutral", "nan", "value", "unspecified"};
+    return names[empty];
+}
+
+const char *const gate_never_names[GATE_NEVERS] = {"empty-sequences", "empty-rows", "rowless",
+                                                   "unequal-rows"};
+
+char *gate_conventions_of(const struct cp_kernel *kernel) {
+    static const char *const never[GATE_NEVERS] = {
+        "a sequence without keys", "a row that sees no key", "a sequence without rows",
+        "unequal numbers of rows"};
+    const struct cp_kernel_conventions *c = &kernel->conventions;
+    char *text;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    fputs(c->lse_base == CP_LSE_BITS ? "log-sum-exps of base 2; " : "", out);
+    fprintf(out, "a row that sees no key gives %s",
+            c->empty_out == CP_EMPTY_UNSPECIFIED ? "anything"
+            : c->empty_out == CP_EMPTY_NAN       ? "NaNs"
+                                                 : "zeros");
+    if (kernel->lse_type != CP_NO_LSE && c->empty_lse == CP_EMPTY_VALUE) {
+        fprintf(out, ", and a log-sum-exp of %.9g", c->empty_value);
+    } else if (kernel->lse_type != CP_NO_LSE) {
+        fprintf(out, ", and a log-sum-exp of %s",
+                c->empty_lse == CP_EMPTY_UNSPECIFIED ? "anything"
+                : c->empty_lse == CP_EMPTY_NAN       ? "NaN"
+                                                     : "-infinity");
+    }
+    for (int i = 0, n = 0; i < GATE_NEVERS; i++) {
+        if ((c->never >> i & 1) != 0) {
+            fprintf(out, "%s%s", n++ == 0 ? "; no call has " : ", or ", never[i]);
+        }
+    }
+    text_close(out);
+    return text;
+}
+
 char *gate_declares(const struct cp_kernel *kernel) {
     const struct cp_kernel_class *a = &kernel->arithmetic;
     char *text;
@@ -44,6 +88,9 @@ char *gate_declares(const struct cp_kernel *kernel) {
             a->exp_error);
     if (kernel->keys != CP_KEYS_PLACED) {
         fprintf(out, ", rotated numbers %s", gate_type_name(a->rotated));
+    }
+    if (a->scales != CP_SCALES_SCORES) {
+        fprintf(out, ", scaled queries %s", gate_scales_name(a->scales));
     }
     if (a->step > 1) {
         fprintf(out, ", %d keys at a time", a->step);

@@ -181,11 +181,15 @@ static void put_sequences(struct markup *m, const struct gate_problem *p) {
 
 static void put_case(struct markup *m, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel) {
-    struct cp_tree *tree = gate_tree_new(recipe);
     struct gate_problem problem;
     put_operations(m, recipe);
-    if (tree == NULL || gate_problem_new(&problem, recipe, kernel) != 0) {
-        cp_tree_free(tree);
+    if (gate_problem_new(&problem, recipe, kernel) != 0) {
+        m->failed = 1;
+        return;
+    }
+    struct cp_tree *tree = gate_tree_new(&problem.recipe);
+    if (tree == NULL) {
+        gate_problem_free(&problem);
         m->failed = 1;
         return;
     }

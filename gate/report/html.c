@@ -137,6 +137,7 @@ static void put_kernel(struct markup *m, const struct gate_report *report) {
              k->keys == CP_KEYS_PLACED ? "at their positions"
              : k->keys == CP_KEYS_RAW  ? "without positions (GATE-14)"
                                        : "at positions of their runs (GATE-14)");
+    put_own_term(m, "conventions", gate_conventions_of(k));
     put_own_term(m, "declares", gate_declares(k));
     markup_element(m, "dt", NULL, "cases");
     markup_element(m, "dd", NULL, "tier %s, seed %llu", gate_tier_names[report->options->tier],

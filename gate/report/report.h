@@ -41,6 +41,15 @@ void gate_files_remove(struct gate_files *files);
 
 /* ---- Words ---- */
 
+const char *gate_scales_name(int scales); /* "none", "fp16", "bf16" */
+const char *gate_empty_name(int empty);   /* "neutral", "nan", "value", "unspecified" */
+
+/* The bits of cp_kernel.conventions.never. */
+#define GATE_NEVERS 4
+extern const char *const gate_never_names[GATE_NEVERS];
+
+/* The conventions in one line, which the caller frees. */
+char *gate_conventions_of(const struct cp_kernel *kernel);
 const char *gate_plans_name(int plans); /* "trees", "ranges", "lists" */
 const char *gate_keys_name(int keys);   /* "placed", "raw", "local" */
 const char *gate_pairs_name(int pairs); /* "halves", "neighbours" */

@@ -38,6 +38,12 @@ static void print_held(FILE *file, unsigned contained, int held) {
     }
 }
 
+static int has_usual_conventions(const struct cp_kernel *kernel) {
+    const struct cp_kernel_conventions *c = &kernel->conventions;
+    return c->lse_base == CP_LSE_NATURAL && c->empty_out == CP_EMPTY_NEUTRAL &&
+           c->empty_lse == CP_EMPTY_NEUTRAL && c->never == 0;
+}
+
 static void print_kernel(FILE *file, const struct gate_report *report) {
     const struct cp_kernel *kernel = report->kernel;
     fputs("kernel     ", file);
@@ -57,6 +63,9 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
         fprintf(file, "keys       rotated when they are read, by %s; pairs are %s (GATE-14)\n",
                 kernel->keys == CP_KEYS_RAW ? "their positions" : "the positions of their runs",
                 gate_pairs_name(kernel->pairs));
+    }
+    if (!has_usual_conventions(kernel)) {
+        put_line(file, "by         ", gate_conventions_of(kernel), "\n");
     }
     put_line(file, "declares   ", gate_declares(kernel), "\n");
     if (may_lack_memory(report)) {

@@ -2,6 +2,8 @@
 /* Was the kernel loaded, and is what it declares possible? */
 #include "gate/runner/words.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +41,7 @@ static const struct field *find_wrong(const struct field *field, size_t n) {
 
 static int check_choices(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
     const struct cp_kernel_class *a = &kernel->arithmetic;
+    const struct cp_kernel_conventions *c = &kernel->conventions;
     const unsigned yes_or_no = BIT(0) | BIT(1);
     const struct field fields[] = {
         {"q_type", kernel->q_type, TYPES, TYPE_NAMES},
@@ -52,11 +55,22 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"keys", kernel->keys, yes_or_no | BIT(CP_KEYS_LOCAL),
          "CP_KEYS_PLACED (0), CP_KEYS_RAW (1) or CP_KEYS_LOCAL (2)"},
         {"pairs", kernel->pairs, yes_or_no, "CP_PAIRS_HALVES (0) or CP_PAIRS_NEIGHBOURS (1)"},
+        {"conventions.lse_base", c->lse_base, yes_or_no, "CP_LSE_NATURAL (0) or CP_LSE_BITS (1)"},
+        {"conventions.empty_out", c->empty_out, yes_or_no | BIT(CP_EMPTY_UNSPECIFIED),
+         "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1) or CP_EMPTY_UNSPECIFIED (3)"},
+        {"conventions.empty_lse", c->empty_lse,
+         yes_or_no | BIT(CP_EMPTY_VALUE) | BIT(CP_EMPTY_UNSPECIFIED),
+         "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1), CP_EMPTY_VALUE (2) or CP_EMPTY_UNSPECIFIED (3)"},
+        {"conventions.never", c->never, 0xFFFFU << 1,
+         "a sum of CP_NEVER_EMPTY_SEQUENCES (1), CP_NEVER_EMPTY_ROWS (2), CP_NEVER_ROWLESS (4) and "
+         "CP_NEVER_UNEQUAL_ROWS (8)"},
         {"arithmetic.score", a->score, SUMS, SUM_NAMES},
         {"arithmetic.weights", a->weights, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
         {"arithmetic.rotated", a->rotated, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
+        {"arithmetic.scales", a->scales, yes_or_no | BIT(CP_SCALES_QUERY_BF16),
+         "CP_SCALES_SCORES (0), CP_SCALES_QUERY_FP16 (1) or CP_SCALES_QUERY_BF16 (2)"},
         {"arithmetic.values", a->values, SUMS, SUM_NAMES},
         {"arithmetic.partials", a->partials, BIT(CP_FP32) | BIT(CP_FP16),
          "CP_FP32 (1) or CP_FP16 (0)"},
@@ -75,6 +89,16 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
     return 0;
 }
 
+/* CONV-2: an infinity is a number of either type. */
+static int is_value_of_lse(const struct cp_kernel *kernel) {
+    const struct cp_kernel_conventions *c = &kernel->conventions;
+    if (c->empty_lse != CP_EMPTY_VALUE) {
+        return c->empty_value == 0.0;
+    }
+    return isinf(c->empty_value) ||
+           (kernel->lse_type == CP_FP32 ? fabs(c->empty_value) <= FLT_MAX : !isnan(c->empty_value));
+}
+
 int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]) {
     const char *file = run_short_name(path);
     double exp_error = kernel->arithmetic.exp_error;
@@ -86,6 +110,13 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
                  "%s: cp_kernel.arithmetic.exp_error is %g; it may be from 0 to 0x1p-6 (0.015625); "
                  "0x1p-22 holds exp2f() on a GPU",
                  file, exp_error);
+        return -1;
+    }
+    if (!is_value_of_lse(kernel)) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.conventions.empty_value is %g; with CP_EMPTY_VALUE it may be any "
+                 "number of lse_type and no NaN, and otherwise it must be 0",
+                 file, kernel->conventions.empty_value);
         return -1;
     }
     if (kernel->arithmetic.step < 0) {
@@ -128,6 +159,31 @@ static const char *how_to_mend(const char *words) {
     return "build it as a shared object: cc -shared -fPIC -o mine.so mine.c";
 }
 
+/* What a kernel of an older version has to say more, and what it may leave out. */
+static const char *what_is_new(int version) {
+    return version == 5 ? "; new are `conventions` and `arithmetic.scales`, whose zeros mean what "
+                          "was so before"
+           : version == 4 ? "; new are `keys`, `pairs`, `arithmetic.rotated`, `conventions` and "
+                            "`arithmetic.scales`, whose zeros mean what was so before (but "
+                            "`rotated`, which counts only with `keys`)"
+                          : "; CHANGELOG.md says what is new";
+}
+
+static void other_version(int abi, const char *file, char text[RUN_TEXT]) {
+    int version = abi / 1000000;
+    if (version < 1 || version >= CP_KERNEL_VERSION) {
+        snprintf(text, RUN_TEXT,
+                 "%s: it was compiled with another chunkproof/kernel.h: cp_kernel.abi is %d, and "
+                 "this program takes %d; recompile it, with .abi = CP_KERNEL_ABI",
+                 file, abi, CP_KERNEL_ABI);
+        return;
+    }
+    snprintf(text, RUN_TEXT,
+             "%s: it was compiled with version %d of chunkproof/kernel.h, and this program takes "
+             "version %d; recompile it%s",
+             file, version, CP_KERNEL_VERSION, what_is_new(version));
+}
+
 static int not_loaded(const struct run_control *control, const char *path, char text[RUN_TEXT]) {
     const char *file = run_short_name(path);
     switch (control->load) {
@@ -153,10 +209,7 @@ static int not_loaded(const struct run_control *control, const char *path, char 
                  file);
         return -1;
     default:
-        snprintf(text, RUN_TEXT,
-                 "%s: it was compiled with another chunkproof/kernel.h: cp_kernel.abi is %d, and "
-                 "this program takes %d; recompile it, with .abi = CP_KERNEL_ABI",
-                 file, control->kernel.abi, CP_KERNEL_ABI);
+        other_version(control->kernel.abi, file, text);
         return -1;
     }
 }

@@ -138,6 +138,7 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
         }
         gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
                          &c->options->shape);
+        recipe->never = gate_never_of(runner_kernel(c->runner));
         if (gate_has_modules(runner_kernel(c->runner)->plans, index)) {
             gate_recipe_to_modules(recipe, &c->options->shape);
         }

@@ -25,6 +25,7 @@
 #include "cli/base/clock.h"
 #include "gate/case/values.h"
 #include "gate/judge/closer.h"
+#include "gate/judge/conventions.h"
 #include "gate/judge/judge.h"
 #include "gate/runner/arena.h"
 #include "gate/search/budget.h"
@@ -53,8 +54,8 @@ static const long long tier_work[GATE_TIERS] = {400000, 1500000, 3000000};
 
 /* ---- A case ---- */
 
-static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsigned char poison,
-               struct gate_finding *finding) {
+static int run(struct checking *c, const struct gate_problem *p, struct gate_arrays *arrays,
+               int at_end, unsigned char poison, struct gate_finding *finding) {
     struct run_report report;
     arrays->run.at_end = at_end;
     arrays->run.poison = poison;
@@ -62,6 +63,7 @@ static int run(struct checking *c, struct gate_arrays *arrays, int at_end, unsig
     if (runner_run(c->runner, &arrays->run, &report) != 0) {
         return gate_no_verdict(report.text);
     }
+    gate_conventions_blank(p, runner_kernel(c->runner), arrays);
     gate_take(&report, finding);
     return 0;
 }
@@ -127,10 +129,10 @@ static int judge(struct checking *c, const struct gate_problem *p, const struct 
  * memory follows the buffers in the first run (at_end: 1), or in the second. */
 static int run_twice(struct checking *c, const struct gate_problem *p, struct gate_arrays *one,
                      struct gate_arrays *other, int at_end, struct gate_finding *f) {
-    if (run(c, one, at_end, GATE_POISON, f) != 0) {
+    if (run(c, p, one, at_end, GATE_POISON, f) != 0) {
         return -1;
     }
-    if (f->verdict == GATE_RIGHT && run(c, other, !at_end, GATE_POISON_AGAIN, f) != 0) {
+    if (f->verdict == GATE_RIGHT && run(c, p, other, !at_end, GATE_POISON_AGAIN, f) != 0) {
         return -1;
     }
     if (f->verdict != GATE_RIGHT) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/search/elsewhere.h"
 
+#include "gate/judge/conventions.h"
 #include "gate/judge/judge.h"
 #include "gate/runner/runner.h"
 #include "gate/search/outcome.h"
 
 /* In one more process. 0, or -1: no verdict. */
-static int run_once(const struct runner *runner, struct gate_arrays *other,
-                    struct gate_finding *f) {
+static int run_once(const struct runner *runner, const struct gate_problem *p,
+                    struct gate_arrays *other, struct gate_finding *f) {
     struct runner *again = NULL;
     struct run_report report;
     char error[RUN_TEXT];
@@ -19,6 +20,7 @@ static int run_once(const struct runner *runner, struct gate_arrays *other,
     if (result != 0) {
         return gate_no_verdict(report.text);
     }
+    gate_conventions_blank(p, runner_kernel(runner), other);
     gate_take(&report, f);
     return 0;
 }
@@ -31,7 +33,7 @@ int gate_run_elsewhere(const struct runner *runner, const struct gate_problem *p
     other->run.at_end = one->run.at_end;
     other->run.poison = GATE_POISON_AGAIN;
     for (; runs < processes && f->verdict == GATE_RIGHT; runs++) {
-        if (run_once(runner, other, f) != 0) {
+        if (run_once(runner, p, other, f) != 0) {
             return -1;
         }
         if (f->verdict == GATE_RIGHT && gate_judge_writes(p, one, other, f) != 0) {

@@ -24,9 +24,10 @@
  * first position[r] + 1 in the plan of a tree; a row below 0 sees none. There the rows of a
  * sequence stand at its last positions, in order (PREFILL-1). For example, with 5 keys and 2 rows,
  * the rows stand at 3 and 4; the first sees 4 keys and the second all 5. With more rows than keys,
- * the first rows stand below 0. A row that sees no key gives zeros and a log-sum-exp of -infinity.
- * The result may differ from attention by the certified tolerance of the arithmetic that the kernel
- * declares (NUM-10), and by no more.
+ * the first rows stand below 0. A row that sees no key gives zeros and a log-sum-exp of -infinity,
+ * unless the kernel declares another convention (`conventions`). The result may differ from
+ * attention by the certified tolerance of the arithmetic that the kernel declares (NUM-10), and by
+ * no more.
  *
  * A kernel for caches of modules declares which other plans it takes (`plans`; left out: those of
  * trees alone). In these a sequence is any list of runs (RUNS-1): chunks may be partial anywhere,
@@ -58,7 +59,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 5
+#define CP_KERNEL_VERSION 6
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -167,8 +168,9 @@ struct cp_kernel_call {
     int n_angles;          /* rows of the table: above all t of the call */
     const float *rotation; /* [n_angles][rotary_dim] */
 
-    /* out: [n_rows][h][d]; the kernel writes all of it. lse: [n_rows][h], the natural log-sum-exp
-     * of the scaled scores; NULL when it is not requested. */
+    /* out: [n_rows][h][d]; the kernel writes all of it. lse: [n_rows][h], the log-sum-exp of the
+     * scaled scores, natural unless the kernel declares base 2 (CONV-1); NULL when it is not
+     * requested. */
     void *out;
     long long out_row, out_head;
     void *lse;
@@ -190,6 +192,10 @@ struct cp_kernel_call {
 #define CP_SUM_FP16        2 /* binary16 */
 #define CP_SUM_FP64        3 /* binary64: then everything else is binary64, too */
 
+#define CP_SCALES_SCORES     0
+#define CP_SCALES_QUERY_FP16 1
+#define CP_SCALES_QUERY_BF16 2
+
 /* The arithmetic class (NUM-7), in terms of kernels. The gate holds the kernel to it. Declare what
  * the kernel does, and not what would pass: a declaration wider than the kernel lets errors
  * through. Set every field: a field that is left out is 0, which means CP_SUM_FP32 or CP_FP16. */
@@ -202,6 +208,11 @@ struct cp_kernel_class {
      * of each key, a kernel may rotate the query, as it is in the call, for the keys of one t:
      * q . (rotated k) is (c q_x + s q_y, c q_y - s q_x) . k, and this is rounded then. */
     int rotated;
+    /* Where the scale stands (CONV-4): CP_SCALES_SCORES, or the type to which the numbers of the
+     * query are rounded once they are multiplied by the scale: CP_SCALES_QUERY_FP16 or
+     * CP_SCALES_QUERY_BF16. A kernel that scales the query in binary32 and does not round it
+     * further has CP_SCALES_SCORES, which allows for as much. */
+    int scales;
     int values;      /* how P V is added: CP_SUM_... */
     int partials;    /* type of n and o between steps: CP_FP32 or CP_FP16 */
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before rounding */
@@ -235,6 +246,31 @@ struct cp_kernel_class {
 
 #define CP_NO_LSE (-1)
 
+/* The base of the log-sum-exp (CONV-1). */
+#define CP_LSE_NATURAL 0
+#define CP_LSE_BITS    1 /* base 2: the natural one divided by ln 2 */
+
+/* What a row that sees no key gives (CONV-2). */
+#define CP_EMPTY_NEUTRAL     0 /* zeros; a log-sum-exp of -infinity */
+#define CP_EMPTY_NAN         1 /* NaNs */
+#define CP_EMPTY_VALUE       2 /* a log-sum-exp of `empty_value`; not for out */
+#define CP_EMPTY_UNSPECIFIED 3 /* anything, also what was there before the call */
+
+/* What no call has (CONV-3): a sum of some of these. */
+#define CP_NEVER_EMPTY_SEQUENCES 1 /* a sequence without keys */
+#define CP_NEVER_EMPTY_ROWS      2 /* a row that sees no key */
+#define CP_NEVER_ROWLESS         4 /* a sequence without rows */
+#define CP_NEVER_UNEQUAL_ROWS    8 /* two sequences with different numbers of rows */
+
+/* Conventions that kernels differ in. All zeros: those of the specification. */
+struct cp_kernel_conventions {
+    int lse_base;       /* CP_LSE_NATURAL or CP_LSE_BITS */
+    int empty_out;      /* CP_EMPTY_NEUTRAL, CP_EMPTY_NAN or CP_EMPTY_UNSPECIFIED */
+    int empty_lse;      /* CP_EMPTY_... */
+    double empty_value; /* for CP_EMPTY_VALUE: no NaN, and a number of lse_type; else 0 */
+    int never;          /* a sum of CP_NEVER_... */
+};
+
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of
  * the call is in host memory. */
 #define CP_HOST_MEMORY   0
@@ -249,6 +285,7 @@ struct cp_kernel {
     int plans;                     /* CP_PLANS_TREES, CP_PLANS_RANGES or CP_PLANS_LISTS */
     int keys;                      /* CP_KEYS_PLACED, CP_KEYS_RAW or CP_KEYS_LOCAL */
     int pairs;                     /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
+    struct cp_kernel_conventions conventions;
     struct cp_kernel_class arithmetic;
 
     /* Returns NULL for a call that the kernel takes, and a sentence for a call that it refuses. If

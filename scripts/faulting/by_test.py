@@ -89,6 +89,16 @@ class ByTest(Who):
         tests = [GCC.relative_to(ROOT) / "tests" / program for program in programs_of]
         make(["build", *tests], "the tests")
 
+    def parts(self, faults: Sequence[Fault]) -> list[str]:
+        """The programs: each must pass as it is, where those with faults run."""
+        return sorted({fault.fields["test"] for fault in faults})
+
+    def failing(self, part: str) -> str | None:
+        place = emptied(GCC / "faults" / f"{part}-as-it-is")
+        shutil.copy2(GCC / "tests" / part, place / "test")
+        outcome = build_and_run(place, iter(()), part)
+        return f"{part}: fails without a fault: {outcome.how}" if outcome.is_well else None
+
     def check(self, fault: Fault) -> Outcome:
         program = fault.fields["test"]
         text = fault.text()

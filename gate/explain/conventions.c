@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results that would all be right by another convention (spec/conventions.md): a log-sum-exp of the
+ * other base, or another answer of rows that see no key. The first wrong number of each kind says
+ * which convention it may be, and then all numbers of all runs are judged by it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate/explain/explain.h"
+#include "gate/judge/conventions.h"
+
+/* A number of a row and head, in the kernel's own unit: of these the log-sum-exps are the last. */
+static double given(const struct explain_results *r, int i) {
+    return i == r->d && r->sees > 0 ? r->got[i] / r->run->lse_unit : r->got[i];
+}
+
+/* The kinds of numbers that a convention is about. */
+enum kind { KIND_NONE, KIND_LSE, KIND_EMPTY_OUT, KIND_EMPTY_LSE, KINDS };
+
+static enum kind kind_of(const struct explain_results *r, int i) {
+    return r->sees == 0 ? (i == r->d ? KIND_EMPTY_LSE : KIND_EMPTY_OUT)
+           : i == r->d  ? KIND_LSE
+                        : KIND_NONE;
+}
+
+/* What number i speaks for joins what others of another kind speak for. 1: it speaks for one. */
+static int join(struct cp_kernel *other, const struct cp_kernel *declared,
+                const struct explain_results *r, int i) {
+    struct cp_kernel of_one;
+    struct cp_kernel_conventions *c = &other->conventions;
+    double unit = r->sees > 0 && i == r->d ? r->run->lse_unit : 1.0;
+    if (!gate_conventions_guess(declared, r->sees, i == r->d, given(r, i), r->expected[i] / unit,
+                                r->bound[i] / unit, &of_one)) {
+        return 0;
+    }
+    switch (kind_of(r, i)) {
+    case KIND_LSE:
+        c->lse_base = of_one.conventions.lse_base;
+        break;
+    case KIND_EMPTY_OUT:
+        c->empty_out = of_one.conventions.empty_out;
+        break;
+    default:
+        c->empty_lse = of_one.conventions.empty_lse;
+        c->empty_value = of_one.conventions.empty_value;
+    }
+    return 1;
+}
+
+/* Of the first wrong number of each kind. 0: some wrong number speaks for none. */
+static int guess(const struct explain *x, const struct cp_kernel *declared,
+                 struct cp_kernel *other) {
+    int seen[KINDS] = {0};
+    *other = *declared;
+    for (int w = 0; w < x->n_runs; w++) {
+        for (int pair = 0; pair < x->run[w].pairs; pair++) {
+            const struct explain_results r = explain_results(&x->run[w], pair);
+            for (int i = 0; i <= r.d; i++) {
+                enum kind kind = kind_of(&r, i);
+                if (explain_is_wrong_number(&r, i) && !seen[kind]) {
+                    seen[kind] = 1;
+                    if (kind == KIND_NONE || !join(other, declared, &r, i)) {
+                        return 0;
+                    }
+                }
+            }
+        }
+    }
+    return seen[KIND_LSE] || seen[KIND_EMPTY_OUT] || seen[KIND_EMPTY_LSE];
+}
+
+/* 1: each number of these kinds is right by `other`, which has its own bounds in the scratch. */
+static int is_right_pair(const struct explain_results *r, const struct cp_kernel *other,
+                         double *scratch) {
+    double *expected = scratch, *bound = scratch + r->d + 1;
+    memcpy(expected, r->expected, ((size_t)r->d + 1) * sizeof *expected);
+    memcpy(bound, r->bound, ((size_t)r->d + 1) * sizeof *bound);
+    gate_conventions_apply(other, r->sees, r->d, expected, bound);
+    for (int i = 0; i <= r->d; i++) {
+        int is_asked =
+            kind_of(r, i) != KIND_NONE && (i < r->d || r->run->problem.lse_type != CP_NO_LSE);
+        if (is_asked &&
+            gate_judge_number(r->sees, given(r, i), expected[i], bound[i]) == GATE_NUMBER_WRONG) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* How many rows and heads of all runs are right by `other`; 0: not all are, or no memory. */
+static int all_right(const struct explain *x, const struct cp_kernel *other) {
+    double *scratch = malloc(2 * ((size_t)x->widest + 1) * sizeof *scratch);
+    int n = 0, right = scratch != NULL;
+    for (int w = 0; w < x->n_runs && right; w++) {
+        for (int pair = 0; pair < x->run[w].pairs && right; pair++) {
+            const struct explain_results r = explain_results(&x->run[w], pair);
+            right = is_right_pair(&r, other, scratch);
+            n++;
+        }
+    }
+    free(scratch);
+    return right ? n : 0;
+}
+
+int explain_conventions(struct explain *x) {
+    const struct cp_kernel *declared = runner_kernel(x->runner);
+    struct cp_kernel other;
+    char words[GATE_CONVENTIONS_TEXT];
+    int n = guess(x, declared, &other) ? all_right(x, &other) : 0;
+    if (n == 0) {
+        return 0;
+    }
+    gate_conventions_words(declared, &other, words);
+    fprintf(x->file,
+            "  right if it declared %s in cp_kernel.conventions (%s):\n  by that convention all "
+            "%d rows and heads of this case%s are right\n",
+            words,
+            other.conventions.lse_base != declared->conventions.lse_base ? "CONV-1" : "CONV-2", n,
+            x->n_runs > 1 ? " and of cases like it" : "");
+    explain_keep_cause(x, "it would be right if it declared ", words);
+    return 1;
+}
