@@ -41,6 +41,6 @@ $(BUILD)/chunkproof: $(command_obj) $(static)
 formatted = $(wildcard include/*/*.h ref/*.[ch] opt/*.[ch] cli/*.[ch] cli/*/*.[ch] \
 	gate/*.[ch] gate/*/*.[ch] proofs/*/*.[ch] \
 	kernels/*.[ch] kernels/*.cu kernels/*/*.h kernels/*/*/*.h kernels/*/*/*/*.h kernels/*/*.cpp \
-	tests/*.[ch] tests/*.cpp tests/gate/*.cu tests/example/*.cu tests/gpu/*.cu \
+	tests/*.[ch] tests/mpi/*.[ch] tests/*.cpp tests/gate/*.cu tests/example/*.cu tests/gpu/*.cu \
 	tests/simt/*.h tests/simt/*.cu tests/kernels/*.h tests/kernels/*.cu \
 	fuzz/*.[ch] fuzz/*.cpp fuzz/*/*.[ch])

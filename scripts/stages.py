@@ -91,6 +91,12 @@ def command() -> Stage:
                  quick=run("gate-kernels-quick") + without(LONG), cores=1)
 
 
+def mpi(name: str, run: str) -> Stage:
+    """Partial results merged over ranks of an MPI (tests/mpi/README.md)."""
+    build = make("gcc", "build/gcc/libchunkproof.a", "CC=gcc")
+    return Stage(name, f"{build} && {run}", ("gcc", "mpicc", "mpirun"), tiers=ABOVE_QUICK, cores=1)
+
+
 def gate() -> Stage:
     """The gate, on the kernels that come with it or on the one that KERNEL names."""
     def run(kernels: str) -> str:
@@ -264,6 +270,8 @@ STAGES = (
     sanitized_command("clang"),
     simt("gcc", "gcc"),
     simt("clang", "clang", tiers=("deep",)),
+    mpi("mpi", "tests/mpi/run build/gcc"),
+    mpi("mpi-faults", "scripts/faults --by mpi"),
     gate(),
     Stage("fuzz-corpus",
           make("gcc", "fuzz-targets", "CC=gcc") + " && scripts/fuzz --replay build/gcc",

@@ -246,7 +246,7 @@ def faults() -> tuple[list[tuple[str, Fault]], list[Fault], list[Fault]]:
     proof = [(name, fault) for who, name in tools for fault in every if who in fault.fields]
     tested = {"test", "kernel", "cbmc"}
     return ([(name, fault) for name, fault in proof if not is_in_kernels(fault)],
-            [fault for fault in every if {"test", "python"} & fault.fields.keys()
+            [fault for fault in every if {"test", "python", "mpi"} & fault.fields.keys()
              and not is_in_kernels(fault)],
             [fault for fault in every if tested & fault.fields.keys() and is_in_kernels(fault)])
 
@@ -300,9 +300,14 @@ class Evidence:
         for path in sorted((ROOT / "tests").glob("program*.py")):  # the first one runs them all
             for clause in clauses_in(path.read_text()):
                 self.tests[clause].add("programs.py")
+        for path in sorted((ROOT / "tests" / "mpi").glob("*.[ch]")):
+            for clause in clauses_in(path.read_text()):
+                self.tests[clause].add("mpi/run")
+        named = {"python": "programs.py", "mpi": "mpi/run"}
         for fault in self.test_faults:
+            names = [fault.fields.get("test"), *(named[who] for who in named if who in fault.who)]
             for clause in fault.clauses:
-                self.tests[clause].add(fault.fields.get("test", "programs.py"))
+                self.tests[clause].update(filter(None, names))
 
     def names(self, clause: str) -> list[list[str]]:
         """What names it, in the order of KINDS, and what a fault alone breaks."""

@@ -309,7 +309,7 @@ class Command(InCopy):
         self.assertEqual(
             list(loop.CLASSES),
             ["test", "python", "kernel", "gate", "explain", "wp", "cbmc", "coq", "extract", "eacsl",
-             "fuzz"],
+             "fuzz", "mpi"],
         )
         self.assertEqual(set(loop.CLASSES), set(catalogue.WHO))
 

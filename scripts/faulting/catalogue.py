@@ -28,6 +28,7 @@ WHO = {
     "extract": "OPERATIONS",
     "eacsl": "DRIVER FUNCTION.CLAUSE",
     "fuzz": "TARGET RUNS",
+    "mpi": "RANKS or misuse",
 }
 FIELDS = ("fault", "clause", "needs", *WHO, "wider", "control")
 WORDS = ("explain", "wider")  # these may be long

@@ -236,6 +236,13 @@ def of_fuzz(fault: Fault, words: list[str]) -> str | None:
     )
 
 
+def of_mpi(fault: Fault, words: list[str]) -> str | None:
+    if not fault.source.startswith(("tests/mpi/", "ref/")):
+        return f"{fault.source} is neither in tests/mpi/ nor in ref/"
+    ranks = len(words) == 1 and re.fullmatch(r"[1-9]", words[0])
+    return None if ranks or words == ["misuse"] else "it is a number of ranks, or misuse"
+
+
 CHECKS = {
     "test": of_test,
     "python": of_python,
@@ -248,6 +255,7 @@ CHECKS = {
     "extract": of_extract,
     "eacsl": of_eacsl,
     "fuzz": of_fuzz,
+    "mpi": of_mpi,
 }
 
 

@@ -19,6 +19,7 @@ from . import (
     by_fuzz,
     by_gate,
     by_kernel,
+    by_mpi,
     by_python,
     by_test,
     by_wp,
@@ -40,6 +41,7 @@ CLASSES: dict[str, type[Who]] = {
         by_extract.ByExtract,
         by_eacsl.ByEacsl,
         by_fuzz.ByFuzz,
+        by_mpi.ByMpi,
     )
 }
 
