@@ -78,7 +78,7 @@ def unless_deep(stems: Iterable[str]) -> str:
 # after kernel, of the scripts, and of the benchmark.
 OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
 LONG = OF_THE_GATE + ("explain_faults", "cli_gate_cuda", "scripts", "cli_bench", "catalogue",
-                      "cli_gate_fight", "cli_gate_state", "try", "lint")
+                      "cli_gate_fight", "cli_gate_state", "cli_gate_conventions", "try", "lint")
 # Only `make test` and the deep tier run these: they try each fault, or run the executor.
 LONGEST = ("explain_faults", "cli_gate_cuda")
 

@@ -141,6 +141,7 @@ static void names_the_wrong_field(void **state) {
         {&kernel.conventions.empty_lse, 4, 2, "conventions.empty_lse is 4; it may be CP_EMPTY_N"},
         {&kernel.conventions.never, 16, 15, "conventions.never is 16; it may be a sum of CP_NEVER"},
         {&kernel.conventions.never, -1, 0, "conventions.never is -1; it may be a sum of CP_NEVER"},
+        {&kernel.conventions.invariant, 3, 2, "conventions.invariant is 3; it may be CP_INVARIANT"},
         {&kernel.arithmetic.step, -1, 64, "arithmetic.step is -1; it may be 0 (a chunk), 1 (key"},
     };
     static const double errors[] = {-1e-300, 0x1.0001p-6, NAN, INFINITY};

@@ -401,38 +401,57 @@ int gate_problem_grow(struct gate_problem *p) {
     return grown;
 }
 
-static void fill_alone(struct gate_problem *alone, const struct gate_problem *p, int s) {
+/* Runs behind n keys are none, and the one that has the last key ends with it. */
+static void shorten(struct gate_problem *p, int n) {
+    for (int k = 0; k < p->table_width; k++) {
+        int left = n - p->first[k];
+        if (left <= 0) {
+            p->table[k] = -1;
+            p->table_tokens[k] = p->table_position[k] = p->first[k] = 0;
+        } else if (left < p->table_tokens[k]) {
+            p->table_tokens[k] = left;
+        }
+    }
+    p->n_tokens[0] = n;
+}
+
+static void fill_part(struct gate_problem *part, const struct gate_problem *p, int s, int first) {
     size_t row = (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
     size_t table = (size_t)s * (size_t)p->table_width, all = (size_t)p->table_width * sizeof(int);
-    alone->n_tokens[0] = p->n_tokens[s];
-    alone->query_begin[1] = alone->n_rows;
-    memcpy(alone->table, p->table + table, all);
-    memcpy(alone->table_tokens, p->table_tokens + table, all);
-    memcpy(alone->table_position, p->table_position + table, all);
-    memcpy(alone->first, p->first + table, all);
-    for (int i = 0; i < alone->n_rows; i++) {
-        alone->position[i] = p->position[p->query_begin[s] + i];
-    }
-    for (size_t i = 0; i < (size_t)alone->n_rows * row; i++) {
-        alone->q[i] = p->q[(size_t)p->query_begin[s] * row + i];
+    size_t begin = (size_t)p->query_begin[s] + (size_t)first, n = (size_t)part->n_rows;
+    part->n_tokens[0] = p->n_tokens[s];
+    part->query_begin[1] = part->n_rows;
+    memcpy(part->table, p->table + table, all);
+    memcpy(part->table_tokens, p->table_tokens + table, all);
+    memcpy(part->table_position, p->table_position + table, all);
+    memcpy(part->first, p->first + table, all);
+    memcpy(part->position, p->position + begin, n * sizeof *part->position);
+    memcpy(part->q, p->q + begin * row, n * row * sizeof *part->q);
+    if (p->plan == CP_PLANS_TREES && n > 0) {
+        shorten(part, part->position[n - 1] + 1);
     }
 }
 
-int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence) {
+int gate_problem_part(struct gate_problem *part, const struct gate_problem *whole, int sequence,
+                      int first, int end) {
     const struct gate_problem *p = whole;
-    int s = sequence;
-    *alone = *p;
-    alone->n_rows = p->query_begin[s + 1] - p->query_begin[s];
-    size_t numbers = (size_t)alone->n_rows * (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
-    alone->position = gate_allocate((size_t)alone->n_rows, sizeof(int));
-    alone->q = gate_allocate(numbers, sizeof(double));
-    if (gate_lists_new(alone, 1, p->table_width - 1, 1, 0) != 0 || alone->position == NULL ||
-        alone->q == NULL) {
-        gate_problem_free_alone(alone);
+    *part = *p;
+    part->n_rows = end - first;
+    size_t numbers = (size_t)part->n_rows * (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
+    part->position = gate_allocate((size_t)part->n_rows, sizeof(int));
+    part->q = gate_allocate(numbers, sizeof(double));
+    if (gate_lists_new(part, 1, p->table_width - 1, 1, 0) != 0 || part->position == NULL ||
+        part->q == NULL) {
+        gate_problem_free_alone(part);
         return -1;
     }
-    fill_alone(alone, p, s);
+    fill_part(part, p, sequence, first);
     return 0;
+}
+
+int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence) {
+    int rows = whole->query_begin[sequence + 1] - whole->query_begin[sequence];
+    return gate_problem_part(alone, whole, sequence, 0, rows);
 }
 
 void gate_problem_free_alone(struct gate_problem *alone) {

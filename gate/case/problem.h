@@ -81,6 +81,12 @@ int gate_grown_length(const struct gate_recipe *recipe, int n_tokens);
 /* One sequence of the problem without the others, paged: no chunk is shared. K and V are those of
  * `whole`, which must live longer. 0, or -1: no memory. */
 int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence);
+
+/* Its rows `first` to `end` - 1 alone, of which there is one at least. In a plan of a tree the keys
+ * behind the last of them are left out, because rows stand at the end (PREFILL-1); it must stand
+ * at -1 or behind. */
+int gate_problem_part(struct gate_problem *part, const struct gate_problem *whole, int sequence,
+                      int first, int end);
 void gate_problem_free_alone(struct gate_problem *alone);
 
 /* ---- Places (places.c) ---- */

@@ -74,8 +74,18 @@ char *gate_conventions_of(const struct cp_kernel *kernel) {
             fprintf(out, "%s%s", n++ == 0 ? "; no call has " : ", or ", never[i]);
         }
     }
+    fputs(c->invariant == CP_INVARIANT_BATCH  ? "; a row has the same bits in any batch"
+          : c->invariant == CP_INVARIANT_CUTS ? "; a row has the same bits in any batch and call"
+                                              : "",
+          out);
     text_close(out);
     return text;
+}
+
+const char *gate_invariant_name(int invariant) {
+    return invariant == CP_INVARIANT_BATCH  ? "batch"
+           : invariant == CP_INVARIANT_CUTS ? "cuts"
+                                            : "not";
 }
 
 char *gate_declares(const struct cp_kernel *kernel) {

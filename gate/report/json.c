@@ -51,10 +51,11 @@ static json_t *conventions_json(const struct cp_kernel *k) {
                     : isfinite(c->empty_value)     ? json_real(c->empty_value)
                     : c->empty_value > 0.0         ? json_string("infinity")
                                                    : json_string("-infinity");
-    return json_pack("{s:s,s:s,s:s,s:o,s:o}", "lse_base", c->lse_base == CP_LSE_BITS ? "2" : "e",
-                     "empty_out", gate_empty_name(c->empty_out), "empty_lse",
-                     gate_empty_name(c->empty_lse), "empty_value", value, "never",
-                     never_json(c->never));
+    return json_pack("{s:s,s:s,s:s,s:o,s:o,s:s}", "lse_base",
+                     c->lse_base == CP_LSE_BITS ? "2" : "e", "empty_out",
+                     gate_empty_name(c->empty_out), "empty_lse", gate_empty_name(c->empty_lse),
+                     "empty_value", value, "never", never_json(c->never), "invariant",
+                     gate_invariant_name(c->invariant));
 }
 
 static json_t *kernel_json(const struct gate_report *report) {

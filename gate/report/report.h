@@ -44,6 +44,8 @@ void gate_files_remove(struct gate_files *files);
 const char *gate_scales_name(int scales); /* "none", "fp16", "bf16" */
 const char *gate_empty_name(int empty);   /* "neutral", "nan", "value", "unspecified" */
 
+const char *gate_invariant_name(int invariant); /* "not", "batch", "cuts" */
+
 /* The bits of cp_kernel.conventions.never. */
 #define GATE_NEVERS 4
 extern const char *const gate_never_names[GATE_NEVERS];

@@ -41,7 +41,7 @@ static void print_held(FILE *file, unsigned contained, int held) {
 static int has_usual_conventions(const struct cp_kernel *kernel) {
     const struct cp_kernel_conventions *c = &kernel->conventions;
     return c->lse_base == CP_LSE_NATURAL && c->empty_out == CP_EMPTY_NEUTRAL &&
-           c->empty_lse == CP_EMPTY_NEUTRAL && c->never == 0;
+           c->empty_lse == CP_EMPTY_NEUTRAL && c->never == 0 && c->invariant == CP_INVARIANT_NOT;
 }
 
 static void print_kernel(FILE *file, const struct gate_report *report) {

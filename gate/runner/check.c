@@ -64,6 +64,8 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"conventions.never", c->never, 0xFFFFU << 1,
          "a sum of CP_NEVER_EMPTY_SEQUENCES (1), CP_NEVER_EMPTY_ROWS (2), CP_NEVER_ROWLESS (4) and "
          "CP_NEVER_UNEQUAL_ROWS (8)"},
+        {"conventions.invariant", c->invariant, yes_or_no | BIT(CP_INVARIANT_CUTS),
+         "CP_INVARIANT_NOT (0), CP_INVARIANT_BATCH (1) or CP_INVARIANT_CUTS (2)"},
         {"arithmetic.score", a->score, SUMS, SUM_NAMES},
         {"arithmetic.weights", a->weights, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},

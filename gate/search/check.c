@@ -11,6 +11,7 @@
  *       run_problem      values -> layout; the arrays of both runs
  *         run_twice        run, run          the runner calls the kernel
  *                          gate_judge_writes, judge
+ *       gate_run_parts   right: one sequence alone, and its rows in two calls (invariance.c)
  *       run_alone        wrong: the same for the wrong sequence by itself
  *       run_renewed      right: the same for other numbers, then for more keys
  *         run_next         and, if that is wrong, once more in a new process
@@ -31,6 +32,7 @@
 #include "gate/search/budget.h"
 #include "gate/search/checking.h"
 #include "gate/search/elsewhere.h"
+#include "gate/search/invariance.h"
 #include "gate/search/log.h"
 #include "gate/search/outcome.h"
 #include "gate/search/tally.h"
@@ -165,6 +167,9 @@ static int run_problem(struct checking *c, struct gate_problem *p, size_t worksp
         result = runs < 0 ? -1 : 0;
         c->result->runs += runs > 0 ? runs : 0;
     }
+    if (c->kept != NULL && result == 0 && gate_results_keep(c->kept, &one) != 0) {
+        result = gate_no_verdict("not enough memory for a case");
+    }
     if (c->look != NULL && result == 0) {
         c->look(c->context, p, &one, &other, f);
     }
@@ -254,8 +259,10 @@ static int run_alone(struct checking *c, const struct gate_problem *whole, struc
 static int run_recipe(struct checking *c, const struct gate_recipe *recipe, struct gate_finding *f,
                       unsigned long long *digest) {
     struct gate_problem p;
+    struct gate_results kept = {.out = NULL};
     size_t workspace = 0;
     int elsewhere = c->elsewhere;
+    int is_invariant = runner_kernel(c->runner)->conventions.invariant != CP_INVARIANT_NOT;
     if (gate_problem_new(&p, recipe, runner_kernel(c->runner)) != 0) {
         return gate_no_verdict("not enough memory for a case");
     }
@@ -273,7 +280,14 @@ static int run_recipe(struct checking *c, const struct gate_recipe *recipe, stru
         gate_sizes_asked(&c->result->sizes, recipe, 1);
         gate_sizes_tried(&c->result->sizes, &p);
         gate_values_fill(&p);
+        c->kept = is_invariant ? &kept : NULL;
         takes = run_problem(c, &p, workspace, 1, f, digest) == 0 ? 1 : -1;
+        c->kept = NULL;
+        if (takes > 0 && is_invariant && f->verdict == GATE_RIGHT &&
+            gate_run_parts(c, &p, &kept, f) != 0) {
+            takes = -1;
+        }
+        gate_results_free(&kept);
         c->elsewhere = c->is_again = 0; /* the rest is about this process, and other numbers */
         if (takes > 0 && f->verdict == GATE_WRONG && p.b > 1 && run_alone(c, &p, f) != 0) {
             takes = -1;

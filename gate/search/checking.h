@@ -7,6 +7,8 @@
 
 #define GATE_ATTEMPTS 3000 /* to find sizes that the kernel takes */
 
+struct gate_results; /* invariance.h */
+
 /* One gate run. */
 struct checking {
     const struct gate_options *options;
@@ -25,6 +27,7 @@ struct checking {
     int rules;                  /* 1: other acceptance rules (judge/rules.h) judge each case, too */
     int judged;                 /* 1: they judged this case */
     unsigned rejected;          /* a bit for each of them that rejects this case */
+    struct gate_results *kept;  /* for the results of the next run; NULL: nobody wants them */
     gate_looker *look;          /* NULL: nobody looks at results */
     void *context;
     const volatile int *stop; /* not 0: the kernel is asked for no more sizes; NULL: never */

@@ -262,6 +262,11 @@ struct cp_kernel_class {
 #define CP_NEVER_ROWLESS         4 /* a sequence without rows */
 #define CP_NEVER_UNEQUAL_ROWS    8 /* two sequences with different numbers of rows */
 
+/* On what the bits of a row's results depend (CONV-5). */
+#define CP_INVARIANT_NOT   0 /* on anything in the call */
+#define CP_INVARIANT_BATCH 1 /* not on the other sequences, nor on which chunks are shared */
+#define CP_INVARIANT_CUTS  2 /* nor on which of the sequence's rows are in the same call */
+
 /* Conventions that kernels differ in. All zeros: those of the specification. */
 struct cp_kernel_conventions {
     int lse_base;       /* CP_LSE_NATURAL or CP_LSE_BITS */
@@ -269,6 +274,7 @@ struct cp_kernel_conventions {
     int empty_lse;      /* CP_EMPTY_... */
     double empty_value; /* for CP_EMPTY_VALUE: no NaN, and a number of lse_type; else 0 */
     int never;          /* a sum of CP_NEVER_... */
+    int invariant;      /* CP_INVARIANT_... */
 };
 
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `chunkproof gate` and the conventions that kernels declare (spec/conventions.md).
+#   tests/cli_gate_conventions.sh [COMMAND]
+set -u
+. "$(dirname "$0")/cli.bash" gate "${1:-}"
+kernels=$(dirname "$chunkproof")/tests
+
+# right KERNEL LINE: with 400 cases, and its conventions are said so.
+right() {
+    status 0 --kernel "$kernels/gate/$1.so" --cases 400 && has "right: 0 of 400 cases wrong" &&
+        has "by         $2"
+}
+
+# A kernel without conventions of its own has no such line.
+usual() {
+    status 0 --kernel "$kernels/example/paged_kernel.so" --cases 48 || return 1
+    ! grep -q "^by " "$work/out"
+}
+
+# changed KERNEL SED: its source, changed, in $work/changed.c.
+changed() {
+    sed "$2" "tests/gate/$1.c" >"$work/changed.c"
+    ! cmp -s "tests/gate/$1.c" "$work/changed.c"
+}
+
+export CFLAGS="-O2 -I$PWD/tests/gate"
+
+# The number that is wrong is named together with what would make it right.
+told() {
+    changed other_conventions "$1" && status 1 --kernel "$work/changed.c" --cases 100 &&
+        has "$2"
+}
+
+bits_of_cuts() {
+    VARIES=cuts status 1 --kernel "$kernels/gate/varies.so" --cases 48 || return 1
+    grep -q "^other-bits, .*; breaks CONV-5$" "$work/out" &&
+        has "has other bits when the sequence's rows come in two calls"
+}
+
+bits_of_batches() {
+    VARIES=batch status 1 --kernel "$kernels/gate/varies.so" --cases 48 &&
+        has "has other bits when the sequence is alone in a call"
+}
+
+cuts_not_declared() {
+    changed varies 's/= CP_INVARIANT_CUTS/= CP_INVARIANT_BATCH/' &&
+        VARIES=cuts status 0 --kernel "$work/changed.c" --cases 48 &&
+        has "a row has the same bits in any batch"
+}
+
+json() {
+    status 0 --kernel "$kernels/gate/other_conventions.so" --cases 48 --json "$work/json" &&
+        python3 - "$work/json" <<'END'
+import json
+import sys
+conventions = json.load(open(sys.argv[1]))["kernel"]["conventions"]
+assert conventions == {"lse_base": "2", "empty_out": "nan", "empty_lse": "value",
+                       "empty_value": -50000.0, "never": [], "invariant": "cuts"}, conventions
+END
+}
+
+json_infinity() {
+    changed other_conventions 's/^#define NOTHING .*/#define NOTHING INFINITY/;
+        s/^#define SENTINEL .*/#define SENTINEL INFINITY/; s/.invariant = /.never = 8, &/' &&
+        status 0 --kernel "$work/changed.c" --cases 48 --json "$work/json" &&
+        python3 - "$work/json" <<'END'
+import json
+import sys
+conventions = json.load(open(sys.argv[1]))["kernel"]["conventions"]
+assert conventions["empty_value"] == "infinity", conventions
+assert conventions["never"] == ["unequal-rows"], conventions
+END
+}
+
+ok "the usual conventions are not said" usual
+ok "other conventions" right other_conventions "log-sum-exps of base 2; a row that sees no key \
+gives NaNs, and a log-sum-exp of -50000; a row has the same bits in any batch and call"
+ok "rows that are skipped" right empty_skipped "a row that sees no key gives anything, and a \
+log-sum-exp of anything; no call has a sequence without rows; a row has the same bits in any \
+batch and call"
+ok "a scaled query" right scaled_query "a row that sees no key gives zeros; no call has a row that \
+sees no key, or a sequence without rows, or unequal numbers of rows; a row has the same bits in any \
+batch and call"
+ok "the base is named" told 's/= CP_LSE_BITS/= CP_LSE_NATURAL/' \
+    "right if the kernel declared .lse_base = CP_LSE_BITS (CONV-1)"
+ok "NaNs are named" told 's/= CP_EMPTY_NAN/= CP_EMPTY_NEUTRAL/' \
+    "right if the kernel declared .empty_out = CP_EMPTY_NAN (CONV-2)"
+ok "a value is named" told 's/^#define SENTINEL .*/#define SENTINEL 0.0/' \
+    "right if the kernel declared .empty_value = -50000 (CONV-2)"
+ok "bits that depend on how a prompt is cut" bits_of_cuts
+ok "bits that depend on the batch" bits_of_batches
+ok "cuts that are not declared" cuts_not_declared
+ok "the report as JSON" json
+ok "the report as JSON, of an infinity" json_infinity
+exit $failed
