@@ -118,6 +118,13 @@ out_before() {
         has "it depends on the bytes that were in out or lse before"
 }
 
+# Another convention is named, and no mistake is tried.
+in_bits() {
+    gives_lse '(m + logf(n)) * 1.44269504F'
+    kernel "${lse[@]}" && explain any && has "right if it declared .lse_base = CP_LSE_BITS in" &&
+        hasnt "mistakes are tried"
+}
+
 # The judge allows so much of a log-sum-exp, and explain no more.
 as_the_judge() {
     gives_lse 'm + logf(n) + 2e-6F'
@@ -370,8 +377,7 @@ ok "no rounding" no_rounding
 ok "a limit of time" limited
 ok "Ctrl-C" interrupted
 ok "what is kept from call to call" remembers
-gives_lse '(m + logf(n)) * 1.44269504F'
-ok "a log-sum-exp in bits" mistake "right if it declared .lse_base = CP_LSE_BITS" "${lse[@]}"
+ok "a log-sum-exp in bits" in_bits
 for base in 'm)@it were the largest score alone' \
     '-(m + logf(n)))@its sign were wrong' 'logf(n))@the largest score had not been added'; do
     gives_lse "(${base%@*}"

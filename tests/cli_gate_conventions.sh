@@ -80,8 +80,8 @@ ok "rows that are skipped" right empty_skipped "a row that sees no key gives any
 log-sum-exp of anything; no call has a sequence without rows; a row has the same bits in any \
 batch and call"
 ok "a scaled query" right scaled_query "a row that sees no key gives zeros; no call has a row that \
-sees no key, or a sequence without rows, or unequal numbers of rows; a row has the same bits in any \
-batch and call"
+sees no key, or a sequence without rows, or unequal numbers of rows; a row has the same bits in \
+any batch and call"
 ok "the base is named" told 's/= CP_LSE_BITS/= CP_LSE_NATURAL/' \
     "right if the kernel declared .lse_base = CP_LSE_BITS (CONV-1)"
 ok "NaNs are named" told 's/= CP_EMPTY_NAN/= CP_EMPTY_NEUTRAL/' \

@@ -10,16 +10,12 @@
 
 #include "gate/explain/explain.h"
 
-static const struct explain_table *const tables[] = {explain_key_tables,   explain_run_tables,
-                                                     explain_score_tables, explain_result_tables,
-                                                     explain_sum_tables,   explain_range_tables};
-
 typedef void row_check(const struct explain_mistake *row);
 
 static void each_row(row_check *check) {
     int n = 0;
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        for (const struct explain_table *table = tables[i]; table->name != NULL; table++) {
+    for (int i = 0; explain_tables[i] != NULL; i++) {
+        for (const struct explain_table *table = explain_tables[i]; table->name != NULL; table++) {
             for (size_t row = 0; row < table->n; row++, n++) {
                 check(&table->mistake[row]);
             }

@@ -120,17 +120,13 @@ static void steps_and_parts_change_nothing(void **state) {
 
 /* ---- Tables ---- */
 
-static const struct explain_table *const tables[] = {explain_key_tables,    explain_run_tables,
-                                                     explain_score_tables,  explain_sum_tables,
-                                                     explain_result_tables, explain_range_tables};
-
 typedef void visitor(const struct explain_mistake *mistake, void *context);
 
 /* All mistakes that are tried on such cases. */
 static int visit(visitor *see, enum explain_of of, void *context) {
     int n = 0;
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        for (const struct explain_table *t = tables[i]; t->name != NULL; t++) {
+    for (int i = 0; explain_tables[i] != NULL; i++) {
+        for (const struct explain_table *t = explain_tables[i]; t->name != NULL; t++) {
             for (size_t j = 0; j < t->n && (t->of == OF_ALL || t->of == of); j++, n++) {
                 see(&t->mistake[j], context);
             }

@@ -3,6 +3,7 @@
  * and what to look at. */
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,17 @@
 
 #define WARP    32
 #define COLUMNS 100 /* of what is printed */
+
+/* A paragraph with numbers in it. */
+static void advise(FILE *file, const char *words, ...) {
+    char text[1000];
+    va_list numbers;
+    va_start(numbers, words);
+    (void)vsnprintf(text, sizeof text, words, numbers);
+    va_end(numbers);
+    fputs("  ", file);
+    text_put_wrapped(file, text, 2, 2, COLUMNS);
+}
 
 /* ---- Results that are not written ---- */
 
@@ -37,9 +49,9 @@ static void say_unwritten(struct explain *x, const struct explain_results *r,
 static void print_row_begins(FILE *file, const struct gate_problem *p) {
     for (int s = 0; s < p->b; s++) {
         if (p->query_begin[s + 1] - p->query_begin[s] != p->query_begin[1]) {
-            fputs("  sequences have different numbers of rows here: those of sequence s are "
-                  "query_begin[s] to query_begin[s + 1] - 1,\n  not s times a number (PREFILL-1)\n",
-                  file);
+            advise(file, "sequences have different numbers of rows here: those of sequence s are "
+                         "query_begin[s] to query_begin[s + 1] - 1, not s times a number "
+                         "(PREFILL-1)");
             return;
         }
     }
@@ -49,15 +61,15 @@ void explain_unwritten(struct explain *x) {
     fputs("\n", x->file);
     int pairs = explain_show(x, is_unwritten, say_unwritten), all = x->run[0].pairs;
     if (pairs == 0) {
-        fputs("  out is written, and the log-sum-exp is not, where it is asked for (GATE-3)\n",
-              x->file);
+        advise(x->file, "out is written, and the log-sum-exp is not, where it is asked for "
+                        "(GATE-3)");
         return;
     }
-    fprintf(x->file,
-            "  elements of out are missing in %d of %d rows and heads. Each is to be written: the "
-            "last ones of d, where d is no\n  multiple of a vector or a block; the last rows and "
-            "heads; and rows that see no key, which get zeros (GATE-3)\n",
-            pairs, all);
+    advise(x->file,
+           "elements of out are missing in %d of %d rows and heads. Each is to be written: the "
+           "last ones of d, where d is no multiple of a vector or a block; the last rows and "
+           "heads; and rows that see no key, which get zeros (GATE-3)",
+           pairs, all);
     print_row_begins(x->file, &x->run[0].problem);
     if (pairs < all) {
         (void)explain_where(x, 1);
@@ -117,41 +129,22 @@ static void print_sizes(FILE *file, const struct array *array) {
     fputs("\n", file);
 }
 
-static void advise_on_run(FILE *file, const struct cp_kernel_call *c, long long chunk) {
-    if (chunk == -1) {
-        fprintf(
-            file,
-            "  -1 is no chunk: the table has it behind the last run of a row. Look at which row "
-            "of the table is read: they are\n  table_width apart (here %d), one for each "
-            "sequence; and at how many runs are read of it: to the first of 0\n  tokens, or "
-            "table_width, and not as many as the keys would fill (RUNS-1)\n",
-            c->table_width);
-    } else {
-        fprintf(file,
-                "  look at what these are made of: the chunk of the run, and a slot below its "
-                "number of tokens, which is up to %d\n  in any run (RUNS-1); and at loads that go "
-                "on behind the last of these: a tile that is not full, a vector over the\n  end of "
-                "a row, a prefetch (RUNS-4, GATE-3)\n",
-                c->chunk_size);
-    }
-}
-
-static void advise_on_key(FILE *file, const struct cp_kernel_call *c, long long chunk) {
-    if (chunk == -1) {
-        fprintf(file,
-                "  -1 is no chunk: the table has it behind the last chunk of a row. Look at which "
-                "row of the table is read: they are\n  table_width apart (here %d), one for each "
-                "sequence; at which entry: key / c, with the c of the call (here %d);\n  and at "
-                "how many chunks are read of it: (keys + c - 1) / c, no more (GATE-3)\n",
-                c->table_width, c->chunk_size);
-    } else {
-        fprintf(file,
-                "  look at what these are made of: table[key / c] and key %% c, with the c of the "
-                "call (here %d); and at loads that go on\n  behind the last key: a tile that is "
-                "not full, a vector over the end of a row, a prefetch (GATE-3)\n",
-                c->chunk_size);
-    }
-}
+/* Of the chunk of a path, or of a run; and of -1 there. In them are c, or table_width and c. */
+static const char *const on_chunk[2][2] = {
+    {"look at what these are made of: table[key / c] and key %% c, with the c of the call (here "
+     "%d); and at loads that go on behind the last key: a tile that is not full, a vector over the "
+     "end of a row, a prefetch (GATE-3)",
+     "-1 is no chunk: the table has it behind the last chunk of a row. Look at which row of the "
+     "table is read: they are table_width apart (here %d), one for each sequence; at which entry: "
+     "key / c, with the c of the call (here %d); and at how many chunks are read of it: (keys + c "
+     "- 1) / c, no more (GATE-3)"},
+    {"look at what these are made of: the chunk of the run, and a slot below its number of tokens, "
+     "which is up to %d in any run (RUNS-1); and at loads that go on behind the last of these: a "
+     "tile that is not full, a vector over the end of a row, a prefetch (RUNS-4, GATE-3)",
+     "-1 is no chunk: the table has it behind the last run of a row. Look at which row of the "
+     "table is read: they are table_width apart (here %d), one for each sequence; and at how many "
+     "runs are read of it: to the first of 0 tokens, or table_width, and not as many as the keys "
+     "would fill (RUNS-1)"}};
 
 /* `other`: K of V, V of K; NULL for rows. */
 static void print_element(FILE *file, const struct gate_problem *p, const struct cp_kernel_call *c,
@@ -162,18 +155,17 @@ static void print_element(FILE *file, const struct gate_problem *p, const struct
     long long first = print_place(file, array, element);
     print_sizes(file, array);
     if (strcmp(array->name, "rotation") == 0) {
-        fprintf(file,
-                "  look at t: it is the position of %s, and a slot behind the keys of a run has no "
-                "row; and at the stride of rows,\n  which is rotary_dim (here %d), not d (here %d) "
-                "(GATE-14)\n",
-                p->rotation.keys == CP_KEYS_RAW ? "the key" : "the key's run", c->rotary_dim,
-                c->head_dim);
+        advise(file,
+               "look at t: it is the position of %s, and a slot behind the keys of a run has no "
+               "row; and at the stride of rows, which is rotary_dim (here %d), not d (here %d) "
+               "(GATE-14)",
+               p->rotation.keys == CP_KEYS_RAW ? "the key" : "the key's run", c->rotary_dim,
+               c->head_dim);
         return;
     }
     if (other == NULL) {
-        fputs("  look at rows and heads behind the last one, and at vectors over the end of a row "
-              "(GATE-3)\n",
-              file);
+        advise(file, "look at rows and heads behind the last one, and at vectors over the end of a "
+                     "row (GATE-3)");
         print_row_begins(file, p);
         return;
     }
@@ -182,11 +174,8 @@ static void print_element(FILE *file, const struct gate_problem *p, const struct
         (void)print_place(file, other, element);
         fputs("; is each read by its own?\n", file);
     }
-    if (p->plan == CP_PLANS_TREES) {
-        advise_on_key(file, c, first);
-    } else {
-        advise_on_run(file, c, first);
-    }
+    advise(file, on_chunk[p->plan != CP_PLANS_TREES][first == -1],
+           first == -1 ? c->table_width : c->chunk_size, c->chunk_size);
 }
 
 /* Reads "... of NAME, at byte N of M", or "... bytes at NAME+N (M bytes)". 0: it is neither. */
@@ -270,26 +259,25 @@ static int is_same(const char *a, const char *b, const char *ends) {
 /* What must be between the two; a number in it is that of the block's threads. */
 static const char *order_of(const struct access *one, const struct access *other) {
     if (!is_same(one->block, other->block, ")")) {
-        return "  they are of two blocks, which no barrier of a kernel orders: give each block its "
-               "own place, add up with atomics, let a\n  second launch on the stream read it, or "
-               "hand it over: after the write a barrier of the block, __threadfence() and an\n  "
-               "atomic of the same thread, by which the other block knows that it comes later "
-               "(GATE-9)\n";
+        return "they are of two blocks, which no barrier of a kernel orders: give each block its "
+               "own place, add up with atomics, let a second launch on the stream read it, or hand "
+               "it over: after the write a barrier of the block, __threadfence() and an atomic of "
+               "the same thread, by which the other block knows that it comes later (GATE-9)";
     }
     if (one->thread / WARP != other->thread / WARP) {
-        return "  they are of two warps of a block: between the two lines there must be a "
-               "__syncthreads() that both come to, on each way\n  round the loop (__syncwarp() "
-               "orders one warp alone); or each must have a place of its own (GATE-9)\n";
+        return "they are of two warps of a block: between the two lines there must be a "
+               "__syncthreads() that both come to, on each way round the loop (__syncwarp() "
+               "orders one warp alone); or each must have a place of its own (GATE-9)";
     }
     if (one->threads > WARP) {
-        return "  they are of one warp, of a block of %d threads: between the two lines there must "
-               "be, on each way round the loop, also behind its\n  last line, a __syncwarp() with "
+        return "they are of one warp, of a block of %d threads: between the two lines there must "
+               "be, on each way round the loop, also behind its last line, a __syncwarp() with "
                "both lanes in its mask; or a __syncthreads() that all come to, where another warp "
-               "touches that\n  place, too; or each must have a place of its own (GATE-9)\n";
+               "touches that place, too; or each must have a place of its own (GATE-9)";
     }
-    return "  they are of one warp: between the two lines there must be a __syncwarp() with both "
-           "lanes in its mask, or a shuffle that\n  passes the number on; or each must have a "
-           "place of its own (GATE-9)\n";
+    return "they are of one warp: between the two lines there must be a __syncwarp() with both "
+           "lanes in its mask, or a shuffle that passes the number on; or each must have a place "
+           "of its own (GATE-9)";
 }
 
 static void print_race(FILE *file, const char *text) {
@@ -302,11 +290,10 @@ static void print_race(FILE *file, const char *text) {
             one.block, other.block);
     if (one.line != NULL && one.line < second && other.line != NULL &&
         is_same(one.line, other.line, ",;\n")) {
-        fputs("  it is one line, by which two threads come to the same place: is the index right, "
-              "with a place for each? If it is:\n",
-              file);
+        advise(file, "it is one line, by which two threads come to the same place: is the index "
+                     "right, with a place for each? If it is:");
     }
-    fprintf(file, order_of(&one, &other), one.threads);
+    advise(file, order_of(&one, &other), one.threads);
 }
 
 /* ---- What to look at ---- */
@@ -383,8 +370,8 @@ static void print_advice(FILE *file, const struct gate_finding *finding) {
     for (size_t i = 0; i < sizeof advice / sizeof advice[0]; i++) {
         if ((advice[i].verdict == ANY || advice[i].verdict == finding->verdict) &&
             strstr(finding->text, advice[i].word) != NULL) {
-            fputs("\n  ", file);
-            text_put_wrapped(file, advice[i].text, 2, 2, COLUMNS);
+            fputs("\n", file);
+            advise(file, "%s", advice[i].text);
             return;
         }
     }

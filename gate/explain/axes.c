@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* fmemopen() */
 /* The axes of a mistake: the values that each has on a row, and the text of what they are at. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,21 +79,13 @@ int explain_cost(const struct explain_axis *axis, const struct explain_choice *c
 
 /* ---- Text ---- */
 
-/* What is told: an entry of a table, and what its axes are at; and the text so far. */
+/* What is told: an entry of a table, and what its axes are at; and where to. */
 struct told {
     const struct explain_model *x;
     const struct explain_mistake *m;
     const struct explain_choice *c;
-    char *text;
-    int size, end;
+    FILE *out;
 };
-
-#define SAY(to, ...)                                                                               \
-    move_on(to, snprintf((to)->text + (to)->end, (size_t)((to)->size - (to)->end), __VA_ARGS__))
-
-static void move_on(struct told *to, int said) {
-    to->end = least(to->end + most(said, 0), to->size - 1);
-}
 
 static int letter(const struct told *told, char letter) {
     return letter == 't'   ? told->c->parts.tile
@@ -112,12 +105,12 @@ static int sum_of(const struct told *told, const char **at) {
 }
 
 /* Word `i` of those that begin at `at`, which is "|one|two}". */
-static void say_word(struct told *to, const char *at, int i) {
+static void say_word(const struct told *to, const char *at, int i) {
     for (; i > 0 && *at == '|'; i--) {
         at += 1 + strcspn(at + 1, "|}");
     }
     if (*at == '|') {
-        SAY(to, "%.*s", (int)strcspn(at + 1, "|}"), at + 1);
+        fprintf(to->out, "%.*s", (int)strcspn(at + 1, "|}"), at + 1);
     }
 }
 
@@ -130,41 +123,33 @@ static int index_of(const struct explain_axis *axis, int value) {
     return i;
 }
 
-static void say_owner(struct told *to, int chunk) {
-    const struct gate_problem *p = &to->x->run->problem;
-    SAY(to, "chunk %d of the pool, ", chunk);
-    for (int s = 0; s < p->b; s++) {
-        for (int i = 0; i < gate_runs(p, s); i++) {
-            if (p->table[s * p->table_width + i] == chunk) {
-                SAY(to, "%s %d of sequence %d", p->plan == CP_PLANS_TREES ? "chunk" : "run", i, s);
-                return;
-            }
-        }
-    }
-    SAY(to, "which is nobody's");
+static void say_owner(const struct told *to, int chunk) {
+    int k, s = explain_owner(&to->x->run->problem, chunk, &k);
+    fprintf(to->out,
+            s < 0 ? "chunk %d of the pool, which is nobody's"
+                  : "chunk %d of the pool, chunk %d of sequence %d",
+            chunk, k, s);
 }
 
 /* An axis by itself. */
-static void say_axis(struct told *to, const struct explain_axis *axis) {
+static void say_axis(const struct told *to, const struct explain_axis *axis) {
     int value = value_of(to->c, axis);
     if (axis->walk == MEASURED) {
-        SAY(to, "%.6f", to->c->lse.factor);
+        fprintf(to->out, "%.6f", to->c->lse.factor);
     } else if (axis->walk == POOL_CHUNKS) {
         say_owner(to, value);
     } else if (axis->walk == KEYS_UPTO && value - letter(to, 'a') > 1) {
-        SAY(to, "keys %d to %d", letter(to, 'a'), value - 1);
-    } else if (axis->walk == KEYS_UPTO) {
-        int j = value - 1, is_tree = to->x->run->problem.plan == CP_PLANS_TREES;
-        struct explain_spot at = explain_spot_of(to->x, j);
-        SAY(to, "key %d (%s %d%s, slot %d)", j, is_tree ? "chunk" : "run", at.run,
-            is_tree ? " of the path" : "", at.slot);
+        fprintf(to->out, "keys %d to %d", letter(to, 'a'), value - 1);
+    } else if (axis->walk == KEYS_UPTO) { /* of a path, as chunks of the pool */
+        int j = value - 1, c = to->x->c;
+        fprintf(to->out, "key %d (chunk %d of the path, slot %d)", j, j / c, j % c);
     } else {
-        SAY(to, "%d", value);
+        fprintf(to->out, "%d", value);
     }
 }
 
 /* What is between braces, from `at` on, but for an axis by itself. */
-static void say_letters(struct told *to, const char *at) {
+static void say_letters(const struct told *to, const char *at) {
     const struct explain_axis *axis =
         &to->m->axis[*at >= 'a' && *at < 'a' + EXPLAIN_AXES ? *at - 'a' : 0];
     int is_signed = *at == '+', value = sum_of(to, &at), noun = (int)strcspn(at, "}");
@@ -174,16 +159,16 @@ static void say_letters(struct told *to, const char *at) {
         at += strlen("..");
         int last = sum_of(to, &at) - 1;
         noun = (int)strcspn(at, "}") - 1;
-        SAY(to, "%.*s%s %d", noun, at + 1, last > value ? "s" : "", value);
+        fprintf(to->out, "%.*s%s %d", noun, at + 1, last > value ? "s" : "", value);
         if (last > value) {
-            SAY(to, " to %d", last);
+            fprintf(to->out, " to %d", last);
         }
     } else if (*at == ' ') {
-        SAY(to, "%d%.*s%s", value, noun, at, value == 1 ? "" : "s");
+        fprintf(to->out, "%d%.*s%s", value, noun, at, value == 1 ? "" : "s");
     } else if (is_signed) {
-        SAY(to, "%c %d", value < 0 ? '-' : '+', abs(value));
+        fprintf(to->out, "%c %d", value < 0 ? '-' : '+', abs(value));
     } else {
-        SAY(to, "%d", value);
+        fprintf(to->out, "%d", value);
     }
 }
 
@@ -203,9 +188,12 @@ static const struct explain_axis *axis_at(const struct explain_mistake *m, const
 
 void explain_name(const struct explain_model *x, const struct explain_mistake *m,
                   const struct explain_choice *c, char *text, size_t size) {
-    struct told to = {x, m, c, text, (int)size, 0};
+    const struct told to = {x, m, c, fmemopen(text, size, "w")};
     const char *at = m->text, *behind_parts = "";
     text[0] = '\0';
+    if (to.out == NULL) {
+        return;
+    }
     while (*at != '\0' || *behind_parts != '\0') {
         const struct explain_axis *axis = axis_at(m, at);
         int plain = (int)strcspn(at, "{");
@@ -216,7 +204,7 @@ void explain_name(const struct explain_model *x, const struct explain_mistake *m
             behind_parts = at + strlen("{a}"); /* their words have letters, too */
             at = words_of(c->parts.kind);
         } else if (plain > 0) {
-            SAY(&to, "%.*s", plain, at);
+            fprintf(to.out, "%.*s", plain, at);
             at += plain;
         } else {
             if (axis != NULL) {
@@ -227,4 +215,6 @@ void explain_name(const struct explain_model *x, const struct explain_mistake *m
             at += strcspn(at, "}") + 1;
         }
     }
+    (void)fclose(to.out);
+    text[size - 1] = '\0';
 }

@@ -304,13 +304,17 @@ static int try_between(struct bench *b, int array) {
     return 1;
 }
 
-/* The slots of a chunk where no key is. `owner` is of each slot: a sequence, or -1. Returns whether
- * any is read. */
-static int try_chunk(struct bench *b, int array, int chunk, const int *owner) {
-    int c = b->p.recipe.chunk_size, found = 0;
+static int has_key(const struct gate_problem *p, int chunk, int slot) {
+    const struct gate_recipe *r = &p->recipe;
+    return !isnan(p->k[((ptrdiff_t)chunk * r->n_kv_heads * r->chunk_size + slot) * r->head_dim]);
+}
+
+/* The slots of a chunk where no key is. Returns whether any is read. */
+static int try_chunk(struct bench *b, int array, int chunk) {
+    int c = b->p.recipe.chunk_size, found = 0, run, owner = explain_owner(&b->p, chunk, &run);
     unsigned char *slots = calloc((size_t)c + 1, 1);
     for (int slot = 0; slots != NULL && slot < c; slot++) {
-        slots[slot] = owner[slot] < 0 && is_read(b, array, chunk, slot);
+        slots[slot] = !has_key(&b->p, chunk, slot) && is_read(b, array, chunk, slot);
         found += slots[slot];
     }
     if (found > 0) {
@@ -319,10 +323,10 @@ static int try_chunk(struct bench *b, int array, int chunk, const int *owner) {
         explain_print_elements(b->file, slots, c);
         fprintf(b->file, " of chunk %d of the pool, ", gate_chunk_number(&b->p, chunk));
         fprintf(b->file,
-                owner[0] < 0                  ? "which is nobody's"
+                owner < 0                     ? "which is nobody's"
                 : b->p.plan == CP_PLANS_TREES ? "behind the last key of sequence %d"
                                               : "behind the keys of a run of sequence %d",
-                owner[0]);
+                owner);
         fputs(":\n      a NaN there alone changes ", b->file);
         explain_print_pairs(b->file, b->changed, &b->p);
         fputs(" (GATE-3)\n", b->file);
@@ -331,28 +335,10 @@ static int try_chunk(struct bench *b, int array, int chunk, const int *owner) {
     return found > 0;
 }
 
-/* The sequence of each slot that has a key, else -1: [capacity][c]. NULL: no memory. */
-static int *owners_of(const struct gate_problem *p) {
-    int c = p->recipe.chunk_size, n = p->capacity * c;
-    int *owner = malloc((size_t)n * sizeof *owner);
-    if (owner == NULL) {
-        return NULL;
-    }
-    memset(owner, 0xFF, (size_t)n * sizeof *owner); /* all -1 */
-    for (int s = 0; s < p->b; s++) {
-        for (int j = 0; j < p->n_tokens[s]; j++) {
-            int at = s * p->table_width + gate_run_of(p, s, j);
-            owner[p->table[at] * c + j - p->first[at]] = s;
-        }
-    }
-    return owner;
-}
-
 /* Returns how many are read. */
 static int try_all(struct bench *b) {
-    int *owner = owners_of(&b->p), c = b->p.recipe.chunk_size, between = 0, found = 0;
-    if (owner == NULL || bench_run(b, &usual, b->first) != 0) {
-        free(owner);
+    int between = 0, found = 0;
+    if (bench_run(b, &usual, b->first) != 0) {
         return 0;
     }
     for (int array = RUN_Q; array <= RUN_V; array++) {
@@ -362,13 +348,12 @@ static int try_all(struct bench *b) {
     }
     for (int nobodys = 0; nobodys < 2; nobodys++) { /* chunks that somebody has come first */
         for (int chunk = 0; chunk < b->p.capacity && found < MOST_CHUNKS; chunk++) {
-            const int *of_chunk = owner + (ptrdiff_t)chunk * c;
-            for (int array = RUN_K; (of_chunk[0] < 0) == nobodys && array <= RUN_V; array++) {
-                found += try_chunk(b, array, chunk, of_chunk);
+            for (int array = RUN_K; has_key(&b->p, chunk, 0) != nobodys && array <= RUN_V;
+                 array++) {
+                found += try_chunk(b, array, chunk);
             }
         }
     }
-    free(owner);
     return between + found;
 }
 

@@ -216,14 +216,12 @@ static int explain_unusual(struct explain *x, const struct gate_finding *f) {
 }
 
 static void free_all(struct explain *x) {
-    for (int i = 0; x->reason != NULL && i < x->n_reasons; i++) {
-        free(x->reason[i].gives);
-    }
     for (int i = 0; i < x->n_runs; i++) {
         explain_run_free(&x->run[i]);
     }
     explain_model_free(&x->model);
     free(x->reason);
+    free(x->gives);
     free(x->wrong);
     free(x);
 }

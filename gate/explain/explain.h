@@ -50,7 +50,7 @@ struct explain_reason {
     struct explain_choice choice;
     int rank; /* the smaller, the simpler */
     char text[EXPLAIN_TEXT];
-    unsigned char *gives; /* of each wrong number that is looked at */
+    unsigned char *gives; /* of each wrong number that is looked at, in x->gives */
     int n, different;     /* how many; and how many different ones */
     int against;          /* numbers of the same rows that are right, and would not be */
     int swallowed;        /* wrong numbers that would be NaN, and are numbers */
@@ -62,6 +62,12 @@ struct explain_reason {
 struct explain_number {
     int run, pair, element;
     double got;
+};
+
+/* A row and head that is looked at, and its wrong numbers: none where it is right. */
+struct explain_pair {
+    int run, pair;
+    int begin, end; /* in x->wrong */
 };
 
 struct explain {
@@ -81,10 +87,11 @@ struct explain {
     int named;                /* 1: a cause was said that is no mistake of a table */
     struct explain_reason *reason;
     int n_reasons;
+    unsigned char *gives; /* [EXPLAIN_REASONS + 1][n_wrong]: of reasons; and what was said gives */
     struct explain_number *wrong; /* that are looked at */
     int n_wrong;
-    struct explain_number right[EXPLAIN_PAIRS]; /* rows and heads without a wrong number */
-    int n_right;
+    struct explain_pair pair[2 * EXPLAIN_PAIRS];
+    int n_pairs, n_right; /* rows and heads; of these, right */
 
     double until;             /* on a clock of seconds */
     const volatile int *stop; /* not 0: nothing more is to be tried */

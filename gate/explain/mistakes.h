@@ -152,8 +152,10 @@ struct explain_table {
     enum explain_of of;
 };
 
-/* The tables of each file; the last one has no name. */
+/* The tables of each file; the last one has no name. And all of these in the order in which they
+ * are tried (search.c); NULL is behind them. */
 extern const struct explain_table explain_key_tables[], explain_run_tables[],
     explain_score_tables[], explain_sum_tables[], explain_result_tables[], explain_range_tables[];
+extern const struct explain_table *const explain_tables[];
 
 #endif

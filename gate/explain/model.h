@@ -271,6 +271,17 @@ struct explain_group {
 };
 struct explain_group explain_group(const struct explain_model *x, int by_heads);
 
+/* 1: a way that is for `keys` is for one that is shared, or is not. */
+static inline int explain_is_for(int keys, int is_shared) {
+    return keys == ALL_KEYS || keys == (is_shared ? SHARED_KEYS : OWN_KEYS);
+}
+
+/* The first descriptor of a chunk; NULL: nobody shares it. */
+const struct cp_shared_chunk *explain_descriptor(const struct gate_problem *p, int chunk);
+
+/* The last sequence that has the chunk, and its number `run` there; -1: it is nobody's. */
+int explain_owner(const struct gate_problem *p, int chunk, int *run);
+
 /* RUNS: what a row reads of the list of sequence s. Returns how many runs; -1: there is no room. */
 int explain_take_runs(const struct gate_problem *problem, const struct explain_choice *choice,
                       int row, int s, struct explain_taken *taken, int room);

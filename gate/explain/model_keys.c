@@ -49,15 +49,34 @@ static int whose(const struct explain_model *x, const struct explain_choice *cho
 }
 
 static int of_keys(const struct explain_model *x, int keys, int m, int j) {
-    return keys == ALL_KEYS || (keys == SHARED_KEYS && j < x->shared) ||
-           (keys == OWN_KEYS && j >= x->shared) ||
-           (keys == LAST_CHUNK_KEYS && j / x->c == (m - 1) / x->c);
+    return keys == LAST_CHUNK_KEYS ? j / x->c == (m - 1) / x->c
+                                   : explain_is_for(keys, j < x->shared);
 }
 
 /* Chunk `i` of a path, -1 behind its end. */
 static int chunk_of(const struct explain_model *x, int s, int i) {
     const struct gate_problem *p = &x->run->problem;
     return i >= 0 && i < p->table_width ? p->table[s * p->table_width + i] : -1;
+}
+
+const struct cp_shared_chunk *explain_descriptor(const struct gate_problem *p, int chunk) {
+    for (int i = 0; i < p->n_shared; i++) {
+        if (p->shared[i].chunk == chunk) {
+            return &p->shared[i];
+        }
+    }
+    return NULL;
+}
+
+int explain_owner(const struct gate_problem *p, int chunk, int *run) {
+    for (int s = p->b - 1; s >= 0; s--) {
+        for (*run = 0; *run < gate_runs(p, s); ++*run) {
+            if (p->table[s * p->table_width + *run] == chunk) {
+                return s;
+            }
+        }
+    }
+    return -1;
 }
 
 /* As if rows of the table were table_width + by apart; 0: as many as the path has chunks. */
@@ -164,13 +183,9 @@ int explain_parts(const struct explain_model *x, const struct explain_partition 
 /* The sequence's number among those that share a chunk of its path: from the first of them on, or
  * from the last; -1: nobody shares it. */
 static int number_in_range(const struct explain_model *x, int chunk, int from_last) {
-    const struct gate_problem *p = &x->run->problem;
-    for (int i = 0; i < p->n_shared; i++) {
-        if (p->shared[i].chunk == chunk_of(x, x->s, chunk)) {
-            return from_last ? p->shared[i].end - 1 - x->s : x->s - p->shared[i].begin;
-        }
-    }
-    return -1;
+    int number = chunk_of(x, x->s, chunk);
+    const struct cp_shared_chunk *one = explain_descriptor(&x->run->problem, number);
+    return one == NULL ? -1 : from_last ? one->end - 1 - x->s : x->s - one->begin;
 }
 
 /* 1: key j is of part a, -1 the last; -1: there is one part. */
@@ -215,8 +230,8 @@ static int is_for_row(const struct explain_model *x, const struct explain_choice
 /* The keys of a run, from slot 0 on. */
 static void take_slots(struct explain_model *x, const struct explain_choice *choice,
                        const struct explain_taken *run) {
-    int keys = choice->place.keys, way = choice->place.way, array = choice->place.array;
-    int is_meant = keys == ALL_KEYS || keys == (run->is_shared ? SHARED_KEYS : OWN_KEYS);
+    int way = choice->place.way, array = choice->place.array;
+    int is_meant = explain_is_for(choice->place.keys, run->is_shared);
     int g = is_meant ? head_of(x, choice) : x->g, in_k = is_of(array, 0), in_v = is_of(array, 1);
     x->steps += gate_steps(x->kernel, x->c, run->seen);
     for (int slot = 0; slot < run->seen && !x->outside; slot++) {

@@ -18,12 +18,8 @@ double explain_limit(const struct explain_choice *choice) {
 static int first_row_of(const struct explain_model *x, int j) {
     const struct gate_problem *p = &x->run->problem;
     int chunk = p->table[x->s * p->table_width + explain_spot_of(x, j).run];
-    for (int i = 0; i < p->n_shared; i++) {
-        if (p->shared[i].chunk == chunk) {
-            return p->query_begin[p->served[p->shared[i].begin]];
-        }
-    }
-    return p->query_begin[x->s];
+    const struct cp_shared_chunk *shared = explain_descriptor(p, chunk);
+    return p->query_begin[shared != NULL ? p->served[shared->begin] : x->s];
 }
 
 int explain_other_query(const struct explain_model *x, int whose, int block, int j) {

@@ -31,16 +31,12 @@ struct turning {
 
 /* The position of the first descriptor, or else the first run of the table, that has the chunk. */
 static int first_position(const struct gate_problem *p, int chunk) {
-    for (int i = 0; i < p->n_shared; i++) {
-        if (p->shared[i].chunk == chunk) {
-            return p->shared[i].position;
-        }
-    }
+    const struct cp_shared_chunk *shared = explain_descriptor(p, chunk);
     int at = 0;
     while (at < p->b * p->table_width - 1 && p->table[at] != chunk) {
         at++;
     }
-    return p->table_position[at];
+    return shared != NULL ? shared->position : p->table_position[at];
 }
 
 #define number (at.run < 0 ? 0 : explain_key_number(x, j))
@@ -51,10 +47,10 @@ static struct turning turning_of(const struct explain_model *x, const struct exp
     const struct gate_problem *p = &x->run->problem;
     const struct explain_spot at = explain_spot_of(x, j);
     int slot = at.slot, begins = at.begins, position = begins + slot, by = choice->rotate.by;
-    int angle = p->rotation.keys == CP_KEYS_LOCAL ? begins : position, keys = choice->rotate.keys;
+    int angle = p->rotation.keys == CP_KEYS_LOCAL ? begins : position;
     int stands = p->position[x->row], seen = x->n;
     struct turning got = {angle, 1, AS_IT_IS};
-    if (keys == ALL_KEYS || (keys == SHARED_KEYS) == (j < x->shared)) {
+    if (explain_is_for(choice->rotate.keys, j < x->shared)) {
         switch ((enum explain_rotate)choice->rotate.way) { EXPLAIN_ROTATIONS(EXPLAIN_GET) }
     }
     return got;

@@ -17,55 +17,41 @@ struct list {
 
 /* ---- The list ---- */
 
-static int is_in_range(const struct list *x, int i) {
-    return x->p->shared[i].begin <= x->s && x->s < x->p->shared[i].end;
+/* 1: descriptor i serves the sequence. */
+static int is_served(const struct list *x, int i) {
+    const struct cp_shared_chunk *one = &x->p->shared[i];
+    int is_one = x->by_range && one->begin <= x->s && x->s < one->end;
+    for (int at = one->begin; !x->by_range && at < one->end; at++) {
+        is_one |= x->p->served[at] == x->s;
+    }
+    return is_one;
 }
 
 static struct list list_of(const struct gate_problem *p, int row, int s, int by_range) {
-    struct list x = {p,
-                     s,
-                     by_range,
-                     gate_sequence_of(p, row),
-                     p->position[row],
-                     gate_runs(p, s),
-                     p->n_shared_chunks[s]};
-    if (by_range) {
-        x.runs -= x.shared;
-        x.shared = 0;
-        for (int i = 0; i < p->n_shared; i++) {
-            x.shared += is_in_range(&x, i);
-        }
-        x.runs += x.shared;
+    struct list x = {p, s, by_range, gate_sequence_of(p, row), p->position[row], 0, 0};
+    for (int i = 0; i < p->n_shared; i++) {
+        x.shared += is_served(&x, i);
     }
+    x.runs = x.shared + gate_runs(p, s) - p->n_shared_chunks[s];
     return x;
 }
 
-/* The descriptor of run k, which is one of those that `served` gives it, or of a range. */
-static int descriptor_of(const struct list *x, int k) {
-    const struct gate_problem *p = x->p;
+/* The descriptor of run k. */
+static const struct cp_shared_chunk *descriptor_of(const struct list *x, int k) {
     int i = 0;
-    while (i < p->n_shared) {
-        int is_one = x->by_range && is_in_range(x, i);
-        for (int at = p->shared[i].begin; !x->by_range && at < p->shared[i].end; at++) {
-            is_one |= p->served[at] == x->s;
-        }
-        k -= is_one;
-        if (k < 0) {
-            break;
-        }
+    while ((k -= is_served(x, i)) >= 0) {
         i++;
     }
-    return i;
+    return &x->p->shared[i];
 }
 
 static struct cp_run run_of(const struct list *x, int k) {
     const struct gate_problem *p = x->p;
-    if (x->by_range && k < x->shared) {
-        const struct cp_shared_chunk *shared = &p->shared[descriptor_of(x, k)];
-        return (struct cp_run){shared->chunk, shared->n_tokens, shared->position};
+    if (k < x->shared) {
+        const struct cp_shared_chunk *one = descriptor_of(x, k);
+        return (struct cp_run){one->chunk, one->n_tokens, one->position};
     }
-    int own = x->by_range ? p->n_shared_chunks[x->s] - x->shared : 0;
-    int at = x->s * p->table_width + k + own;
+    int at = x->s * p->table_width + p->n_shared_chunks[x->s] + k - x->shared;
     return (struct cp_run){p->table[at], p->table_tokens[at], p->table_position[at]};
 }
 
@@ -106,7 +92,7 @@ static int first_partial_run(const struct list *x) {
 
 /* Its number among those that the descriptor of run k serves, from the first or from the last. */
 static int number_served(const struct list *x, int k, int from_last) {
-    const struct cp_shared_chunk *shared = &x->p->shared[descriptor_of(x, k)];
+    const struct cp_shared_chunk *shared = descriptor_of(x, k);
     int at = shared->begin;
     while (at < shared->end - 1 && x->p->served[at] != x->s) {
         at++;
@@ -139,7 +125,7 @@ static int chunk_of(const struct list *x, const struct explain_choice *choice, i
 static int seen_in(const struct list *x, const struct explain_choice *choice, int k, int before,
                    int behind) {
     int runs = x->runs, all = x->p->n_tokens[x->s], c = x->p->recipe.chunk_size;
-    int p = x->row_position, by = choice->runs.by, keys = choice->runs.keys;
+    int p = x->row_position, by = choice->runs.by;
     int tokens = run_of(x, k).n_tokens, begins = run_of(x, k).position;
     int first = x->p->query_begin[x->of_row], last = x->p->query_begin[x->of_row + 1] - 1;
     int n_rows = x->p->n_rows;
@@ -147,7 +133,7 @@ static int seen_in(const struct list *x, const struct explain_choice *choice, in
     struct {
         int tokens, begins, stands;
     } got = {tokens, begins, p};
-    if (keys == ALL_KEYS || keys == (k < x->shared ? SHARED_KEYS : OWN_KEYS)) {
+    if (explain_is_for(choice->runs.keys, k < x->shared)) {
         switch ((enum explain_runs)choice->runs.way) { EXPLAIN_OF_RUNS(EXPLAIN_GET) }
     }
     return least(most(got.stands + 1 - got.begins, 0), got.tokens);

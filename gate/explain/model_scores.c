@@ -153,8 +153,7 @@ static void take_scores(struct explain_model *x, const struct explain_choice *ch
     double factor = explain_scale(x, choice);
     explain_rotate_keys(x, choice);
     for (int j = 0; j < x->m; j++) {
-        int is_scaled = choice->score.keys == ALL_KEYS ||
-                        (choice->score.keys == SHARED_KEYS) == (j < x->shared);
+        int is_scaled = explain_is_for(choice->score.keys, j < x->shared);
         double s = x->run->problem.scale * product(x, choice->elements.way, explain_key(x, j));
         x->score[j] = bend(x, choice, j, is_scaled ? factor * s : s);
     }

@@ -11,37 +11,36 @@
 
 /* ---- What was given ---- */
 
-static void *duplicate(const void *from, size_t n, size_t size) {
+/* *missing becomes 1 where there is no memory. */
+static void *duplicate(const void *from, size_t n, size_t size, int *missing) {
     void *to = calloc(n + 1, size);
     if (to != NULL && n > 0) {
         memcpy(to, from, n * size);
     }
+    *missing |= to == NULL;
     return to;
 }
 
 static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
-    size_t b = (size_t)p->b, table = b * (size_t)p->table_width;
+    size_t b = (size_t)p->b, table = b * (size_t)p->table_width, size = sizeof(int);
+    size_t angles = (size_t)p->rotation.n_angles * (size_t)p->rotation.dim;
+    int missing = 0;
     *to = *p;
     to->q = to->k = to->v = NULL;
-    to->n_tokens = duplicate(p->n_tokens, b, sizeof(int));
-    to->query_begin = duplicate(p->query_begin, b + 1, sizeof(int));
-    to->position = duplicate(p->position, (size_t)p->n_rows, sizeof(int));
-    to->table = duplicate(p->table, table, sizeof(int));
-    to->table_tokens = duplicate(p->table_tokens, table, sizeof(int));
-    to->table_position = duplicate(p->table_position, table, sizeof(int));
-    to->first = duplicate(p->first, table, sizeof(int));
-    to->served = duplicate(p->served, (size_t)p->n_served, sizeof(int));
-    to->n_shared_chunks = duplicate(p->n_shared_chunks, b, sizeof(int));
-    to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared);
-    size_t angles = (size_t)p->rotation.n_angles * (size_t)p->rotation.dim;
-    to->rotation.table = duplicate(p->rotation.table, angles, sizeof(float));
-    to->number = p->number != NULL ? duplicate(p->number, (size_t)p->capacity, sizeof(int)) : NULL;
-    int is_whole = to->n_tokens != NULL && to->query_begin != NULL && to->table != NULL &&
-                   to->position != NULL && to->table_tokens != NULL && to->table_position != NULL &&
-                   to->first != NULL && to->served != NULL && to->n_shared_chunks != NULL &&
-                   to->shared != NULL && to->rotation.table != NULL &&
-                   (p->number == NULL || to->number != NULL);
-    return is_whole ? 0 : -1;
+    to->n_tokens = duplicate(p->n_tokens, b, size, &missing);
+    to->query_begin = duplicate(p->query_begin, b + 1, size, &missing);
+    to->position = duplicate(p->position, (size_t)p->n_rows, size, &missing);
+    to->table = duplicate(p->table, table, size, &missing);
+    to->table_tokens = duplicate(p->table_tokens, table, size, &missing);
+    to->table_position = duplicate(p->table_position, table, size, &missing);
+    to->first = duplicate(p->first, table, size, &missing);
+    to->served = duplicate(p->served, (size_t)p->n_served, size, &missing);
+    to->n_shared_chunks = duplicate(p->n_shared_chunks, b, size, &missing);
+    to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared, &missing);
+    to->rotation.table = duplicate(p->rotation.table, angles, sizeof(float), &missing);
+    to->number =
+        p->number != NULL ? duplicate(p->number, (size_t)p->capacity, size, &missing) : NULL;
+    return missing ? -1 : 0;
 }
 
 static double *numbers_of(const void *array, int type, size_t bytes, long long *n) {

@@ -24,7 +24,7 @@
 static int gives_more(const struct explain *x, const struct explain_reason *r,
                       const unsigned char *given) {
     int n = 0;
-    for (int w = 0; r->gives != NULL && w < x->n_wrong; w++) {
+    for (int w = 0; w < x->n_wrong; w++) {
         n += r->gives[w] && !given[w];
     }
     return n;
@@ -58,9 +58,6 @@ static int gives_infinities(const struct explain *x, const struct explain_reason
 static int is_worth_saying(const struct explain *x, const struct explain_reason *r) {
     int one_in = r->rank == EXPLAIN_ONE_FACTOR ? OF_FACTORS : ONE_IN;
     int is_all = r->n == x->n_wrong && r->refuted == 0;
-    if (r->gives == NULL) {
-        return 0;
-    }
     if (gives_infinities(x, r)) {
         return 1;
     }
@@ -149,14 +146,16 @@ static void say_elements(const struct explain *x, const struct explain_reason *r
 
 /* Which rows and heads of the case, when it is not in all of them. */
 static void say_rows(const struct explain *x, const struct explain_reason *r) {
-    int pairs = 0, given = 0, last = -1;
+    int pairs = 0, given = 0;
     unsigned char *gives = calloc((size_t)x->run[0].pairs + 1, 1);
-    for (int w = 0; gives != NULL && w < x->n_wrong && x->wrong[w].run == 0; w++) {
-        int pair = x->wrong[w].pair;
-        pairs += pair != last;
-        given += r->gives[w] && !gives[pair];
-        gives[pair] |= r->gives[w];
-        last = pair;
+    for (int i = 0; gives != NULL && i < x->n_pairs; i++) {
+        const struct explain_pair *at = &x->pair[i];
+        if (at->run == 0 && at->begin < at->end) {
+            gives[at->pair] =
+                memchr(r->gives + at->begin, 1, (size_t)(at->end - at->begin)) != NULL;
+            given += gives[at->pair];
+            pairs++;
+        }
     }
     if (given > 0 && given < pairs) {
         fputs("\n      in ", x->file);
@@ -197,7 +196,7 @@ static void say_one(const struct explain *x, const struct explain_reason *r, con
 /* 1: it gives the very same numbers, and is as good otherwise. */
 static int is_alike(const struct explain *x, const struct explain_reason *r,
                     const struct explain_reason *best) {
-    return r != best && r->gives != NULL && best->rank / 100 == r->rank / 100 &&
+    return r != best && best->rank / 100 == r->rank / 100 &&
            (r->against == 0) == (best->against == 0) && r->refuted == best->refuted &&
            memcmp(r->gives, best->gives, (size_t)x->n_wrong) == 0;
 }
@@ -238,9 +237,9 @@ void explain_say_rounded(const struct explain *x) {
 }
 
 void explain_say(struct explain *x, const char *why) {
-    unsigned char *given = calloc((size_t)x->n_wrong + 1, 1);
+    unsigned char *given = x->gives + (ptrdiff_t)EXPLAIN_REASONS * x->n_wrong;
     int more, left = x->n_wrong;
-    for (int said = 0; given != NULL && said < MOST_SAID && left > 0; said++) {
+    for (int said = 0; said < MOST_SAID && left > 0; said++) {
         struct explain_reason *best = best_of(x, given, &more);
         if (said > 0 && FEW_LEFT * left < x->n_wrong) {
             break; /* so few may be anything */
@@ -268,7 +267,6 @@ void explain_say(struct explain *x, const char *why) {
                     why);
         }
     }
-    free(given);
 }
 
 void explain_say_untried(const struct explain *x) {

@@ -75,7 +75,8 @@ static int try_one(struct explain *x, const struct explain_mistake *m, struct ex
     if (x->n_reasons == EXPLAIN_REASONS || !measure(model, c) || !explain_might(model, c)) {
         return 0;
     }
-    *r = (struct explain_reason){.choice = *c, .rank = rank};
+    *r = (struct explain_reason){
+        .choice = *c, .rank = rank, .gives = x->gives + (ptrdiff_t)x->n_reasons * x->n_wrong};
     explain_name(model, m, c, r->text, sizeof r->text);
     if (has_reason(x, r->text) || !explain_compute(model, c)) {
         return 0;
@@ -162,29 +163,17 @@ static void try_table(struct explain *x, const struct explain_table *table) {
     }
 }
 
-static int end_of_pair(const struct explain *x, int w) {
-    int end = w;
-    while (end < x->n_wrong && x->wrong[end].run == x->wrong[w].run &&
-           x->wrong[end].pair == x->wrong[w].pair) {
-        end++;
-    }
-    return end;
-}
-
 /* A table on the first wrong rows and heads of each run. 0: there was no time for all of these. */
 static int try_samples(struct explain *x, const struct explain_table *table, double kept) {
-    int run = -1, of_run = 0;
-    for (int w = 0, end; w < x->n_wrong; w = end) {
-        end = end_of_pair(x, w);
-        of_run = x->wrong[w].run == run ? of_run + 1 : 0;
-        run = x->wrong[w].run;
-        if (of_run >= SAMPLES) {
+    int of_run[EXPLAIN_RUNS] = {0};
+    for (const struct explain_pair *at = x->pair; at < x->pair + x->n_pairs; at++) {
+        if (at->begin == at->end || of_run[at->run]++ >= SAMPLES) {
             continue;
         }
         if (x->model.work <= 0 || explain_is_over(x, kept)) {
             return 0;
         }
-        explain_go_to(&x->model, &x->run[run], x->wrong[w].pair);
+        explain_go_to(&x->model, &x->run[at->run], at->pair);
         try_table(x, table);
     }
     return 1;
@@ -203,13 +192,14 @@ static int count_against(const struct explain_model *x) {
     return n;
 }
 
-/* The wrong numbers of the pair that the model is at. */
-static void weigh_pair(struct explain *x, struct explain_reason *r, int from, int end) {
-    int given = 0;
-    if (!explain_might(&x->model, &r->choice) || !explain_compute(&x->model, &r->choice)) {
+/* The numbers of the pair that the model is at. */
+static void weigh_pair(struct explain *x, struct explain_reason *r, const struct explain_pair *at) {
+    int given = 0, is_right = at->begin == at->end;
+    int may = is_right ? ONE_IN * r->n >= x->n_wrong : explain_might(&x->model, &r->choice);
+    if (!may || !explain_compute(&x->model, &r->choice)) {
         return;
     }
-    for (int w = from; w < end; w++) {
+    for (int w = at->begin; w < at->end; w++) {
         int i = x->wrong[w].element;
         double off = fabs(x->wrong[w].got - x->model.numbers.expected[i]);
         if (is_given(&x->model, i)) {
@@ -220,8 +210,10 @@ static void weigh_pair(struct explain *x, struct explain_reason *r, int from, in
             r->swallowed += isnan(x->model.numbers.expected[i]);
         }
     }
+    int against = given > 0 || is_right ? count_against(&x->model) : 0;
     r->n += given;
-    r->against += given > 0 ? count_against(&x->model) : 0;
+    r->against += is_right ? 0 : against;
+    r->refuted += is_right && against > 0;
 }
 
 /* A number that is there twice says nothing the second time. */
@@ -238,45 +230,39 @@ static int different(const struct explain *x, const unsigned char *gives) {
     return n;
 }
 
-/* All reasons on all pairs, one pair after the other: its keys and scores are taken once. */
+/* All reasons on all pairs, one pair after the other: its keys and scores are taken once. Those
+ * that are right come last, for what gives many wrong numbers. */
 static void weigh_all(struct explain *x, double kept) {
-    for (int i = 0; i < x->n_reasons; i++) {
-        x->reason[i].gives = calloc((size_t)x->n_wrong + 1, 1);
-    }
-    for (int w = 0, end; w < x->n_wrong; w = end) {
-        end = end_of_pair(x, w);
-        explain_go_to(&x->model, &x->run[x->wrong[w].run], x->wrong[w].pair);
+    for (int n = 0; n < 2 * x->n_pairs; n++) {
+        const struct explain_pair *at = &x->pair[n % x->n_pairs];
+        if ((at->begin == at->end) != n / x->n_pairs) {
+            continue;
+        }
+        explain_go_to(&x->model, &x->run[at->run], at->pair);
         for (int i = 0; i < x->n_reasons && !explain_is_over(x, kept); i++) {
-            if (x->reason[i].gives != NULL) {
-                weigh_pair(x, &x->reason[i], w, end);
-            }
-        }
-    }
-    for (int at = 0; at < x->n_right && !explain_is_over(x, kept); at++) {
-        explain_go_to(&x->model, &x->run[x->right[at].run], x->right[at].pair);
-        for (int i = 0; i < x->n_reasons; i++) {
-            struct explain_reason *r = &x->reason[i];
-            if (ONE_IN * r->n >= x->n_wrong && explain_compute(&x->model, &r->choice)) {
-                r->refuted += count_against(&x->model) > 0; /* that pair is right */
-            }
+            weigh_pair(x, &x->reason[i], at);
         }
     }
     for (int i = 0; i < x->n_reasons; i++) {
-        struct explain_reason *r = &x->reason[i];
-        r->different = r->gives != NULL ? different(x, r->gives) : 0;
+        x->reason[i].different = different(x, x->reason[i].gives);
     }
 }
 
 /* ---- Which numbers ---- */
 
-/* The wrong numbers of a row and head. */
-static void add_wrong(struct explain *x, int r, int pair) {
+/* A row and head; not one in which nothing is wrong but NaNs where no key is seen. */
+static void add_pair(struct explain *x, int r, int pair, int is_wrong) {
     const struct explain_results is = explain_results(&x->run[r], pair);
+    struct explain_pair *to = &x->pair[x->n_pairs];
+    *to = (struct explain_pair){r, pair, x->n_wrong, x->n_wrong};
     for (int i = 0; i <= is.d; i++) {
         if (explain_is_wrong_number(&is, i) && !(is.sees == 0 && isnan(is.got[i]))) {
-            x->wrong[x->n_wrong++] = (struct explain_number){r, pair, i, is.got[i]};
+            x->wrong[to->end++] = (struct explain_number){r, pair, i, is.got[i]};
         }
     }
+    x->n_wrong = to->end;
+    x->n_right += !is_wrong;
+    x->n_pairs += !is_wrong || to->end > to->begin;
 }
 
 /* At most so many rows and heads of a run, spread over all that are wrong, or right. */
@@ -285,13 +271,8 @@ static void choose(struct explain *x, int r, int are_wrong, int so_many) {
     int n = are_wrong ? run->wrong_pairs : run->pairs - run->wrong_pairs, seen = 0;
     int step = (n + so_many - 1) / most(so_many, 1);
     for (int pair = 0; pair < run->pairs; pair++) {
-        if (explain_is_wrong(run, pair) != are_wrong || seen++ % step != 0) {
-            continue;
-        }
-        if (are_wrong) {
-            add_wrong(x, r, pair);
-        } else {
-            x->right[x->n_right++] = (struct explain_number){r, pair, 0, NAN};
+        if (explain_is_wrong(run, pair) == are_wrong && seen++ % step == 0) {
+            add_pair(x, r, pair, are_wrong);
         }
     }
 }
@@ -300,7 +281,7 @@ int explain_search_new(struct explain *x) {
     for (int r = 0; r < x->n_runs; r++) {
         x->widest = most(x->widest, x->run[r].width - 1);
     }
-    x->reason = calloc(EXPLAIN_REASONS + 1, sizeof *x->reason);
+    x->reason = malloc((EXPLAIN_REASONS + 1) * sizeof *x->reason);
     x->wrong = malloc((size_t)EXPLAIN_PAIRS * ((size_t)x->widest + 1) * sizeof *x->wrong);
     if (explain_model_new(&x->model, x->kernel, x->run, x->n_runs) != 0 || x->reason == NULL ||
         x->wrong == NULL) {
@@ -311,18 +292,24 @@ int explain_search_new(struct explain *x) {
         choose(x, r, 1, r == 0 ? EXPLAIN_PAIRS / 2 : EXPLAIN_PAIRS / 2 / (x->n_runs - 1));
         choose(x, r, 0, EXPLAIN_PAIRS / x->n_runs);
     }
-    return 0;
+    x->gives = calloc(EXPLAIN_REASONS + 1, (size_t)x->n_wrong + 1);
+    return x->gives != NULL ? 0 : -1;
 }
 
+const struct explain_table *const explain_tables[] = {explain_key_tables,
+                                                      explain_run_tables,
+                                                      explain_score_tables,
+                                                      explain_result_tables,
+                                                      explain_sum_tables,
+                                                      explain_range_tables,
+                                                      NULL};
+
 void explain_search(struct explain *x) {
-    static const struct explain_table *const tables[] = {
-        explain_key_tables,    explain_run_tables, explain_score_tables,
-        explain_result_tables, explain_sum_tables, explain_range_tables};
     const struct gate_problem *p = &x->run[0].problem;
     enum explain_of other = p->plan == CP_PLANS_TREES ? OF_LISTS : OF_PATHS;
     double kept = KEPT_SECONDS * (x->until - seconds_now());
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        for (const struct explain_table *table = tables[i]; table->name != NULL; table++) {
+    for (int i = 0; explain_tables[i] != NULL; i++) {
+        for (const struct explain_table *table = explain_tables[i]; table->name != NULL; table++) {
             int is_for = table->of != other &&
                          (table->of != OF_ROTATED || p->rotation.keys != CP_KEYS_PLACED);
             if (is_for && !try_samples(x, table, kept)) {

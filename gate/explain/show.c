@@ -75,21 +75,33 @@ int explain_show(struct explain *x, explain_picker *picks, explain_sayer *say) {
     return pairs;
 }
 
-/* ---- The tree ---- */
+/* ---- The sequences ---- */
+
+/* Of prompts with modules each row's position, too. */
+static void print_rows(FILE *file, const struct gate_problem *p, int s) {
+    int begin = p->query_begin[s], end = p->query_begin[s + 1], is_tree = p->plan == CP_PLANS_TREES;
+    if (begin == end) {
+        fputs(", no row\n", file);
+        return;
+    }
+    fprintf(file, is_tree || end - begin > 1 ? ", rows %d to %d" : ", row %d", begin, end - 1);
+    for (int row = begin; !is_tree && row < end && row < begin + MOST_ROWS; row++) {
+        fprintf(file, "%s%d", row > begin ? ", " : " at ", p->position[row]);
+    }
+    fputs(!is_tree && end - begin > MOST_ROWS ? ", ...\n" : "\n", file);
+}
 
 static void print_sequence(FILE *file, const struct gate_problem *p, int s) {
-    int c = p->recipe.chunk_size, n = p->n_tokens[s];
+    int runs = gate_runs(p, s), n = p->n_tokens[s];
     fprintf(file, "    S%d ", s);
-    for (int k = 0; k * c < n && k < MOST_CHUNKS; k++) {
-        fprintf(file, " C%d%s:%d", gate_chunk_number(p, p->table[s * p->table_width + k]),
-                k < p->n_shared_chunks[s] ? "*" : "", n - k * c < c ? n - k * c : c);
+    for (int k = 0; k < runs && k < MOST_CHUNKS; k++) {
+        int at = s * p->table_width + k;
+        fprintf(file, p->plan == CP_PLANS_TREES ? " C%d%s:%d" : " C%d%s:%d@%d",
+                gate_chunk_number(p, p->table[at]), k < p->n_shared_chunks[s] ? "*" : "",
+                p->table_tokens[at], p->table_position[at]);
     }
-    fprintf(file, "%s  %d %s", n > MOST_CHUNKS * c ? " ..." : "", n, n == 1 ? "key" : "keys");
-    if (p->query_begin[s] < p->query_begin[s + 1]) {
-        fprintf(file, ", rows %d to %d\n", p->query_begin[s], p->query_begin[s + 1] - 1);
-    } else {
-        fputs(", no row\n", file);
-    }
+    fprintf(file, "%s  %d %s", runs > MOST_CHUNKS ? " ..." : "", n, n == 1 ? "key" : "keys");
+    print_rows(file, p, s);
 }
 
 /* What overflows where a pool is large. */
@@ -108,78 +120,45 @@ static void print_pool(FILE *file, const struct gate_problem *p) {
             farthest > INT32_MAX ? "does not fit" : "fits", farthest);
 }
 
-static void print_shared(FILE *file, const struct gate_problem *p) {
-    fputs("  shared, with the sequences [i,j) and their keys:\n   ", file);
-    for (int i = 0; i < p->n_shared && i < MOST_SHARED; i++) {
-        const struct cp_shared_chunk *one = &p->shared[i];
-        fprintf(file, " C%d [%d,%d) %d..%d", gate_chunk_number(p, one->chunk), one->begin, one->end,
-                one->position, one->position + one->n_tokens - 1);
-    }
-    fputs(p->n_shared > MOST_SHARED ? " ...\n" : "\n", file);
-}
-
-/* ---- Runs ---- */
-
-static void print_positions(FILE *file, const struct gate_problem *p, int s) {
-    int begin = p->query_begin[s], end = p->query_begin[s + 1];
-    if (begin == end) {
-        fputs(", no row\n", file);
+/* A shared chunk of a tree, on a line with others; a descriptor with those that it serves. */
+static void print_one(FILE *file, const struct gate_problem *p, const struct cp_shared_chunk *one) {
+    int chunk = gate_chunk_number(p, one->chunk), n = one->n_tokens, first = one->position;
+    if (p->plan == CP_PLANS_TREES) {
+        fprintf(file, " C%d [%d,%d) %d..%d", chunk, one->begin, one->end, first, first + n - 1);
         return;
     }
-    fprintf(file, end - begin > 1 ? ", rows %d to %d at " : ", row %d at ", begin, end - 1);
-    for (int row = begin; row < end && row < begin + MOST_ROWS; row++) {
-        fprintf(file, "%s%d", row > begin ? ", " : "", p->position[row]);
+    fprintf(file, "    C%d:%d@%d  [%d,%d) ", chunk, n, first, one->begin, one->end);
+    for (int at = one->begin; at < one->end && at < one->begin + MOST_SEQUENCES; at++) {
+        fprintf(file, " S%d", p->served[at]);
     }
-    fputs(end - begin > MOST_ROWS ? ", ...\n" : "\n", file);
+    fputs(one->end - one->begin > MOST_SEQUENCES ? " ...\n" : "\n", file);
 }
 
-static void print_runs(FILE *file, const struct gate_problem *p, int s) {
-    int runs = gate_runs(p, s), n = p->n_tokens[s];
-    fprintf(file, "    S%d ", s);
-    for (int k = 0; k < runs && k < MOST_CHUNKS; k++) {
-        int at = s * p->table_width + k;
-        fprintf(file, " C%d%s:%d@%d", gate_chunk_number(p, p->table[at]),
-                k < p->n_shared_chunks[s] ? "*" : "", p->table_tokens[at], p->table_position[at]);
-    }
-    fprintf(file, "%s  %d %s", runs > MOST_CHUNKS ? " ..." : "", n, n == 1 ? "key" : "keys");
-    print_positions(file, p, s);
-}
-
-static void print_descriptors(FILE *file, const struct gate_problem *p) {
-    fputs("  the descriptors, with the sequences served[begin .. end) of each (RUNS-2):\n", file);
-    for (int i = 0; i < p->n_shared && i < MOST_SHARED; i++) {
-        const struct cp_shared_chunk *one = &p->shared[i];
-        fprintf(file, "    C%d:%d@%d  [%d,%d) ", gate_chunk_number(p, one->chunk), one->n_tokens,
-                one->position, one->begin, one->end);
-        for (int at = one->begin; at < one->end && at < one->begin + MOST_SEQUENCES; at++) {
-            fprintf(file, " S%d", p->served[at]);
-        }
-        fputs(one->end - one->begin > MOST_SEQUENCES ? " ...\n" : "\n", file);
-    }
-    fputs(p->n_shared > MOST_SHARED ? "    ...\n" : "", file);
-}
-
-/* ---- Both ---- */
-
-void explain_tree(FILE *file, const struct gate_problem *p) {
+static void print_shared(FILE *file, const struct gate_problem *p) {
     int is_tree = p->plan == CP_PLANS_TREES;
     fputs(is_tree
+              ? "  shared, with the sequences [i,j) and their keys:\n   "
+              : "  the descriptors, with the sequences served[begin .. end) of each (RUNS-2):\n",
+          file);
+    for (int i = 0; i < p->n_shared && i < MOST_SHARED; i++) {
+        print_one(file, p, &p->shared[i]);
+    }
+    fputs(p->n_shared <= MOST_SHARED ? "" : is_tree ? " ..." : "    ...\n", file);
+    fputs(is_tree ? "\n" : "", file);
+}
+
+void explain_tree(FILE *file, const struct gate_problem *p) {
+    fputs(p->plan == CP_PLANS_TREES
               ? "\n  the sequences, with their chunks (* shared) and how many keys are in each:\n"
               : "\n  the sequences, with their runs (RUNS-1): the chunk (* of a descriptor), how "
                 "many keys it has,\n  and the position of the first:\n",
           file);
     for (int s = 0; s < p->b && s < MOST_SEQUENCES; s++) {
-        if (is_tree) {
-            print_sequence(file, p, s);
-        } else {
-            print_runs(file, p, s);
-        }
+        print_sequence(file, p, s);
     }
     fputs(p->b > MOST_SEQUENCES ? "    ...\n" : "", file);
     print_pool(file, p);
-    if (p->n_shared > 0 && is_tree) {
+    if (p->n_shared > 0) {
         print_shared(file, p);
-    } else if (p->n_shared > 0) {
-        print_descriptors(file, p);
     }
 }
